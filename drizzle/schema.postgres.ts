@@ -1,0 +1,21 @@
+import { postgresTables } from '../src/adapters/store/tables.postgres.ts';
+
+// The migration generator finds tables only as top-level exports.
+export const {
+  chats,
+  chat_aliases,
+  users,
+  grants,
+  tasks,
+  occurrences,
+  gaps,
+  runs,
+  attempts,
+  deliveries,
+  audit,
+  idempotency_keys,
+  inbox,
+  drafts,
+  usage,
+  kv,
+} = postgresTables;

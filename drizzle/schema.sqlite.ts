@@ -1,0 +1,21 @@
+import { sqliteTables } from '../src/adapters/store/tables.sqlite.ts';
+
+// The migration generator finds tables only as top-level exports.
+export const {
+  chats,
+  chat_aliases,
+  users,
+  grants,
+  tasks,
+  occurrences,
+  gaps,
+  runs,
+  attempts,
+  deliveries,
+  audit,
+  idempotency_keys,
+  inbox,
+  drafts,
+  usage,
+  kv,
+} = sqliteTables;

@@ -1,0 +1,298 @@
+import type { Actor } from '../../domain/actor.ts';
+import type { Grant } from '../../domain/grant.ts';
+import type { Policies } from '../../domain/policy.ts';
+import type { RunInput, RunStatus } from '../../domain/run.ts';
+import type { Schedule } from '../../domain/schedule/schedule.ts';
+import type { ActionSpec, Stamp, Task, TaskState } from '../../domain/task.ts';
+import type { Attempt, Delivery, DueTask, RunView, StartableRun, TaskRun, Unreadable } from '../../app/ports.ts';
+import type { Tables } from './tables.ts';
+
+/** Rows as both engines give them, and what the rooms make of them. A row that lies is an `Unreadable`, not a crash. */
+type Rows = { [K in keyof Tables]: Tables[K]['$inferSelect'] };
+export type TaskRow = Rows['tasks'] & { readonly provider: string; readonly address: string };
+export type RunRow = Rows['runs'];
+export type OccurrenceRow = Rows['occurrences'];
+export type AttemptRow = Rows['attempts'];
+export type DeliveryRow = Rows['deliveries'] & { readonly provider: string; readonly address: string };
+
+type Json = Readonly<Record<string, unknown>>;
+
+const empty: Json = Object.freeze({});
+
+/** Throws when the text is no JSON object. Most tasks have empty policies and an empty context, so that case is free. */
+function readObject(column: string, text: string): Json {
+  if (text === '{}') return empty;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${column} is no JSON`, { cause: error });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(`${column} is no object`);
+  return value as Json;
+}
+
+function readTexts(column: string, text: string): readonly string[] {
+  if (text === '[]') return [];
+  const value: unknown = JSON.parse(text);
+  if (!Array.isArray(value) || value.some((item) => typeof item !== 'string')) throw new Error(`${column} is no list`);
+  return value as string[];
+}
+
+function readAction(text: string): ActionSpec {
+  const action = readObject('action', text);
+  if (typeof action['kind'] !== 'string') throw new Error('action has no kind');
+  return action as ActionSpec;
+}
+
+type ScheduleColumns = Pick<
+  Rows['tasks'],
+  'schedule_kind' | 'once_at' | 'cron' | 'rrule' | 'interval' | 'start_at' | 'interval_from' | 'timezone'
+>;
+
+function readSchedule(row: ScheduleColumns): Schedule {
+  const { timezone } = row;
+  if (row.schedule_kind === 'once' && row.once_at !== null) return { kind: 'once', onceAt: row.once_at, timezone };
+  if (row.schedule_kind === 'cron' && row.cron !== null) return { kind: 'cron', cron: row.cron, timezone };
+  if (row.schedule_kind === 'rrule' && row.rrule !== null) return { kind: 'rrule', rrule: row.rrule, timezone };
+  if (row.schedule_kind === 'interval' && row.interval !== null && row.start_at !== null) {
+    const from = row.interval_from === 'completion' ? 'completion' : 'start';
+    return { kind: 'interval', interval: row.interval, startAt: row.start_at, from, timezone };
+  }
+  throw new Error(`schedule of kind ${row.schedule_kind} has no payload`);
+}
+
+export function scheduleColumns(schedule: Schedule): ScheduleColumns {
+  return {
+    schedule_kind: schedule.kind,
+    once_at: schedule.kind === 'once' ? schedule.onceAt : null,
+    cron: schedule.kind === 'cron' ? schedule.cron : null,
+    rrule: schedule.kind === 'rrule' ? schedule.rrule : null,
+    interval: schedule.kind === 'interval' ? schedule.interval : null,
+    start_at: schedule.kind === 'interval' ? schedule.startAt : null,
+    interval_from: schedule.kind === 'interval' ? schedule.from : null,
+    timezone: schedule.timezone,
+  };
+}
+
+export interface GrantColumns {
+  readonly grant_id: string | null;
+  readonly grant_owner: string | null;
+  readonly grant_scopes: string | null;
+  readonly grant_expires_at: number | null;
+  readonly grant_revoked_at: number | null;
+}
+
+export const grantColumns = `g.id as grant_id, g.owner_id as grant_owner, g.scopes as grant_scopes,
+  g.expires_at as grant_expires_at, g.revoked_at as grant_revoked_at`;
+
+export function readGrant(row: GrantColumns, chatId: string): Grant | null {
+  if (row.grant_id === null || row.grant_scopes === null || row.grant_owner === null) return null;
+  return {
+    id: row.grant_id,
+    ownerId: row.grant_owner as Actor,
+    chatId,
+    scopes: readTexts('scopes', row.grant_scopes),
+    expiresAt: row.grant_expires_at,
+    revokedAt: row.grant_revoked_at,
+  };
+}
+
+export type DueRow = Omit<TaskRow, 'grant_id' | 'address'> & GrantColumns & { readonly live: number; readonly waiting: number };
+
+/** Everything the planning of a slot needs; see `readDue`. */
+export const dueColumns = `t.id, t.version, t.number, t.next_at, t.title, t.instructions, t.action, t.schedule_kind,
+  t.once_at, t.cron, t.rrule, t.interval, t.start_at, t.interval_from, t.timezone, t.min_gap_ms, t.policies, t.subject,
+  t.tags, t.context, t.bounded_runs, t.owner_id, t.chat_id, c.provider, ${grantColumns},
+  (select count(*) from runs r where r.task_id = t.id and r.exclusive = 1
+    and r.status in ('queued', 'running', 'backoff', 'waiting'))
+  + (select count(*) from runs r where r.task_id = t.id and r.exclusive = 0
+    and r.status in ('queued', 'running', 'backoff', 'waiting')) as live,
+  (select count(*) from occurrences o where o.task_id = t.id and o.status = 'pending' and o.decide_by is null) as waiting`;
+
+export const dueSource = `tasks t join chats c on c.id = t.chat_id left join grants g on g.id = t.grant_id`;
+
+export function readDue(row: DueRow): DueTask | Unreadable {
+  try {
+    if (typeof row.next_at !== 'number') throw new Error('next_at is no instant');
+    return {
+      id: row.id,
+      version: row.version,
+      number: row.number,
+      nextAt: row.next_at,
+      title: row.title,
+      instructions: row.instructions,
+      action: readAction(row.action),
+      schedule: readSchedule(row),
+      policies: readObject('policies', row.policies) as Policies,
+      subject: row.subject,
+      tags: readTexts('tags', row.tags),
+      minGapMs: row.min_gap_ms,
+      boundedRuns: row.bounded_runs,
+      ownerId: row.owner_id as Actor,
+      chatId: row.chat_id,
+      provider: row.provider,
+      context: readObject('context', row.context),
+      grant: readGrant(row, row.chat_id),
+      live: row.live,
+      waiting: row.waiting,
+    };
+  } catch (error) {
+    return unreadable(row.id, error);
+  }
+}
+
+export function unreadable(id: string, error: unknown): Unreadable {
+  return { id, unreadable: error instanceof Error ? error.message : String(error) };
+}
+
+/**
+ * A task for people and clients. A part that cannot be read is shown empty: the row is paused with the reason by the step
+ * that stumbled over it, and a list of tasks must not fail because of one of them.
+ */
+export function readTask(row: TaskRow): Task {
+  const lenient = <T>(read: () => T, otherwise: T): T => {
+    try {
+      return read();
+    } catch {
+      return otherwise;
+    }
+  };
+  return {
+    id: row.id,
+    number: row.number,
+    version: row.version,
+    state: row.state as TaskState,
+    nextAt: row.next_at,
+    title: row.title,
+    instructions: row.instructions,
+    action: lenient(() => readAction(row.action), { kind: 'unreadable' }),
+    schedule: lenient(() => readSchedule(row), { kind: 'once', onceAt: 0, timezone: 'UTC' }),
+    policies: lenient(() => readObject('policies', row.policies) as Policies, {}),
+    subject: row.subject,
+    tags: lenient(() => readTexts('tags', row.tags), []),
+    minGapMs: row.min_gap_ms,
+    pausedReason: row.paused_reason,
+    ownerId: row.owner_id as Actor,
+    chatId: row.chat_id,
+    home: { provider: row.provider, address: row.address, topic: row.home_topic },
+    topicState: row.topic_state as Task['topicState'],
+    topicId: row.topic_id,
+    context: lenient(() => readObject('context', row.context), {}),
+    counters: {
+      runs: row.runs,
+      failures: row.failures,
+      consecutiveFailures: row.consecutive_failures,
+      boundedRuns: row.bounded_runs,
+    },
+    lastRunAt: row.last_run_at,
+    lastRunStatus: row.last_run_status as Task['lastRunStatus'],
+    lastError: row.last_error,
+    ...stamps(row),
+  };
+}
+
+function stamps(row: TaskRow): Pick<Task, 'created' | 'updated' | 'paused' | 'resumed' | 'deleted'> {
+  const stamp = (at: number | null, by: string | null): Stamp | null =>
+    at === null || by === null ? null : { at, by: by as Actor };
+  return {
+    created: { at: row.created_at, by: row.created_by as Actor },
+    updated: { at: row.updated_at, by: row.updated_by as Actor },
+    paused: stamp(row.paused_at, row.paused_by),
+    resumed: stamp(row.resumed_at, row.resumed_by),
+    deleted: stamp(row.deleted_at, row.deleted_by),
+  };
+}
+
+export type StartableRow = RunRow & GrantColumns & { readonly task_state: string | null };
+
+export function readStartable(row: StartableRow): StartableRun | Unreadable {
+  try {
+    return {
+      id: row.id,
+      status: row.status as RunStatus,
+      fence: row.fence,
+      attempts: row.attempts,
+      interruptions: row.interruptions,
+      taskId: row.task_id,
+      occurrenceId: row.occurrence_id,
+      chatId: row.chat_id,
+      ownerId: row.owner_id as Actor,
+      taskVersion: row.task_version,
+      outgoingKey: row.outgoing_key,
+      createdAt: row.created_at,
+      cancelRequested: row.cancel_requested_at !== null,
+      taskState: row.task_state as TaskState | null,
+      grant: row.chat_id === null ? null : readGrant(row, row.chat_id),
+      input: readObject('input', row.input) as unknown as RunInput,
+    };
+  } catch (error) {
+    return unreadable(row.id, error);
+  }
+}
+
+export function readAttempt(row: AttemptRow): Attempt {
+  return {
+    attempt: row.attempt,
+    status: row.status as Attempt['status'],
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    durationMs: row.duration_ms,
+    httpStatus: row.http_status,
+    error: row.error,
+  };
+}
+
+export function readDelivery(row: DeliveryRow): Delivery {
+  return {
+    id: row.id,
+    part: row.part,
+    status: row.status as Delivery['status'],
+    thread: { provider: row.provider, address: row.address, topic: row.message_thread_id },
+    platformChatId: row.platform_chat_id,
+    messageThreadId: row.message_thread_id,
+    messageId: row.message_id,
+    error: row.error,
+    createdAt: row.created_at,
+    deliveredAt: row.delivered_at,
+  };
+}
+
+interface Parts {
+  readonly attempts: readonly Attempt[];
+  readonly deliveries: readonly Delivery[];
+}
+
+export function readTaskRun(row: OccurrenceRow, parts: Parts): TaskRun {
+  return {
+    id: row.id,
+    taskId: row.task_id,
+    slotAt: row.slot_at,
+    source: row.source as TaskRun['source'],
+    status: row.status as TaskRun['status'],
+    reason: row.reason as TaskRun['reason'],
+    runId: row.run_id,
+    lateMs: row.late_ms,
+    error: row.error,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    ...parts,
+  };
+}
+
+export function readRun(row: RunRow, parts: Parts): RunView {
+  return {
+    id: row.id,
+    source: row.source,
+    idempotencyKey: row.idempotency_key,
+    taskId: row.task_id,
+    occurrenceId: row.occurrence_id,
+    status: row.status as RunStatus,
+    output: row.output === null ? null : readObject('output', row.output),
+    error: row.error,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    ...parts,
+  };
+}

@@ -1,0 +1,222 @@
+import type { Finished, RunEnd } from '../../app/ports.ts';
+import { each, row, rows, type Script, type Tuple } from './engine.ts';
+
+/**
+ * The end of attempts, written in one transaction: a result is never recorded without its deliveries, its counters and
+ * the end of its occurrence. What lost its claim in the meantime writes nothing at all.
+ */
+export function* writeEnds(ends: readonly RunEnd[]): Script<Finished> {
+  // A fixed order keeps two finishers from waiting for each other.
+  const sorted = [...ends].sort((a, b) => (a.run.id < b.run.id ? -1 : 1));
+  const written = yield* each(
+    `update runs set status = ?t, ready_at = coalesce(?i, ready_at), boot_id = null, finished_at = ?i, output = ?t, error = ?t
+     where id = ?t and fence = ?i and status = 'running'`,
+    sorted.map((end): Tuple => [
+      end.status,
+      end.readyAt,
+      isFinal(end) ? end.finishedAt : null,
+      end.output === null ? null : JSON.stringify(end.output),
+      end.error,
+      end.run.id,
+      end.fence,
+    ]),
+  );
+  const won = sorted.filter((_end, index) => written[index]);
+  yield* closeAttempts(won);
+  const finals = won.filter(isFinal);
+  yield* endOccurrences(finals);
+  const autoPaused = yield* countTasks(finals);
+  yield* moveFollowers(finals);
+  yield* insertDeliveries(finals);
+  yield* bookUsage(won);
+  return { written: won.length, autoPaused };
+}
+
+function isFinal(end: RunEnd): boolean {
+  return end.status !== 'backoff';
+}
+
+function* closeAttempts(ends: readonly RunEnd[]): Script<void> {
+  yield* each(
+    `update attempts set status = ?t, finished_at = ?i, duration_ms = ?i, http_status = ?i, error = ?t
+     where run_id = ?t and attempt = ?i and status = 'running'`,
+    ends.map((end): Tuple => [
+      end.attemptStatus,
+      end.finishedAt,
+      end.durationMs,
+      end.httpStatus,
+      end.error,
+      end.run.id,
+      end.attempt,
+    ]),
+  );
+}
+
+function* endOccurrences(ends: readonly RunEnd[]): Script<void> {
+  yield* each(
+    `update occurrences set status = ?t, reason = ?t, error = ?t, updated_at = ?i where id = ?t and status = 'dispatched'`,
+    ends
+      .filter((end) => end.run.occurrenceId !== null)
+      .map((end): Tuple => [
+        end.status,
+        end.status === 'cancelled' ? 'cancelled' : null,
+        end.error,
+        end.finishedAt,
+        end.run.occurrenceId,
+      ]),
+  );
+}
+
+interface Tally {
+  runs: number;
+  failures: number;
+  /** Failures since the last success of this batch, or all of them when there was none. */
+  streak: number;
+  succeeded: boolean;
+  lastRunAt: number;
+  lastStatus: string;
+  lastError: string | null;
+  context: string | null;
+}
+
+/** One update for each task, however many of its runs end in this batch. */
+function* countTasks(ends: readonly RunEnd[]): Script<readonly string[]> {
+  const tallies = new Map<string, Tally>();
+  for (const end of ends) {
+    const taskId = end.run.taskId;
+    if (taskId === null) continue;
+    const counts = end.status === 'failed' && (yield* isFirstFailureOfItsKind(end));
+    tallies.set(taskId, addTo(tallies.get(taskId), end, counts));
+  }
+  const sorted = [...tallies].sort(([a], [b]) => (a < b ? -1 : 1));
+  yield* each(
+    `update tasks set runs = runs + ?i, failures = failures + ?i,
+       consecutive_failures = case when ?i = 1 then 0 else consecutive_failures end + ?i,
+       last_run_at = ?i, last_run_status = ?t, last_error = ?t, context = coalesce(?t, context)
+     where id = ?t`,
+    sorted.map(([taskId, t]): Tuple => [
+      t.runs,
+      t.failures,
+      t.succeeded ? 1 : 0,
+      t.streak,
+      t.lastRunAt,
+      t.lastStatus,
+      t.lastError,
+      t.context,
+      taskId,
+    ]),
+  );
+  return yield* autoPause(
+    sorted.filter(([, tally]) => tally.streak > 0).map(([taskId]) => taskId),
+    ends[0]?.finishedAt ?? 0,
+  );
+}
+
+function addTo(tally: Tally | undefined, end: RunEnd, counts: boolean): Tally {
+  const failed = end.status === 'failed';
+  const succeeded = end.status === 'succeeded';
+  return {
+    runs: (tally?.runs ?? 0) + 1,
+    failures: (tally?.failures ?? 0) + (failed ? 1 : 0),
+    streak: succeeded ? 0 : (tally?.streak ?? 0) + (counts ? 1 : 0),
+    succeeded: succeeded || (tally?.succeeded ?? false),
+    lastRunAt: Math.max(tally?.lastRunAt ?? 0, end.startedAt),
+    lastStatus: end.status,
+    lastError: end.error,
+    context: succeeded && end.context !== null ? JSON.stringify(end.context) : (tally?.context ?? null),
+  };
+}
+
+/** The slots that one outage made late fail for one cause, so together they count once towards the automatic pause. */
+function* isFirstFailureOfItsKind(end: RunEnd): Script<boolean> {
+  if (!end.run.input.late) return true;
+  const earlier = yield* row(
+    `select 1 as one from occurrences o join occurrences mine on mine.id = ?t
+     where o.task_id = mine.task_id and o.source = 'catch_up' and o.status = 'failed' and o.id <> mine.id
+       and o.created_at = mine.created_at limit 1`,
+    end.run.occurrenceId,
+  );
+  return earlier === undefined;
+}
+
+function* autoPause(taskIds: readonly string[], now: number): Script<readonly string[]> {
+  const reason = 'auto:consecutive_failures';
+  const paused = yield* each(
+    `update tasks set state = 'paused', next_at = null, paused_reason = ?t, paused_at = ?i, paused_by = 'system',
+       version = version + 1
+     where id = ?t and state = 'active' and auto_pause > 0 and consecutive_failures >= auto_pause`,
+    taskIds.map((id): Tuple => [reason, now, id]),
+  );
+  const stopped = taskIds.filter((_id, index) => paused[index]);
+  yield* each(
+    `insert into audit (at, actor, verb, task_id, after) values (?i, 'system', 'pause', ?t, ?t)`,
+    stopped.map((id): Tuple => [now, id, JSON.stringify({ reason })]),
+  );
+  for (const id of stopped) yield* endWaiting(id, 'paused', now);
+  return stopped;
+}
+
+/** Occurrences that wait for admission, and questions, end with the reason. */
+export function* endWaiting(taskId: string, reason: string, now: number): Script<void> {
+  const status = reason === 'deleted' ? 'cancelled' : 'skipped';
+  yield* rows(
+    `update occurrences set status = ?t, reason = ?t, updated_at = ?i where task_id = ?t and status = 'pending'`,
+    status,
+    reason,
+    now,
+    taskId,
+  );
+}
+
+/** A delay after the last finish: the stand-in gives way to the real next slot, unless the task was edited meanwhile. */
+function* moveFollowers(ends: readonly RunEnd[]): Script<void> {
+  yield* each(
+    `update tasks set next_at = ?i where id = ?t and version = ?i and state = 'active' and interval_from = 'completion'`,
+    ends
+      .filter((end) => end.nextAt !== null && end.run.taskId !== null)
+      .map((end): Tuple => [end.nextAt, end.run.taskId, end.run.taskVersion]),
+  );
+}
+
+function* insertDeliveries(ends: readonly RunEnd[]): Script<void> {
+  yield* each(
+    `insert into deliveries (id, run_id, task_id, chat_id, lane, rank, kind, part, status, ready_at, content,
+       unknown_policy, expires_at, fence, sends, settles, created_at)
+     values (?t, ?t, ?t, ?t, ?t, ?i, ?t, ?i, 'pending', ?i, ?t, ?t, ?i, 0, 0, 0, ?i)`,
+    ends.flatMap(({ run, deliveries, finishedAt }) =>
+      deliveries.map((part): Tuple => [
+        part.id,
+        run.id,
+        run.taskId,
+        run.chatId,
+        run.taskId === null ? `chat:${run.chatId}` : `task:${run.taskId}`,
+        part.rank,
+        part.kind,
+        part.part,
+        finishedAt,
+        JSON.stringify(part.content),
+        part.unknown,
+        part.expiresAt,
+        finishedAt,
+      ]),
+    ),
+  );
+}
+
+function* bookUsage(ends: readonly RunEnd[]): Script<void> {
+  yield* each(
+    `insert into usage (run_id, kind, quantity, task_id, owner_id, chat_id, at) values (?t, ?t, ?i, ?t, ?t, ?t, ?i)
+     on conflict (run_id, kind) do update set quantity = usage.quantity + excluded.quantity`,
+    ends.flatMap(({ run, usage, finishedAt }) =>
+      usage.map(({ kind, quantity }): Tuple => [
+        run.id,
+        kind,
+        quantity,
+        run.taskId,
+        run.ownerId,
+        run.chatId,
+        finishedAt,
+      ]),
+    ),
+  );
+}

@@ -1,0 +1,161 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import pg from 'pg';
+import type { Ask, Engine, Script, Tuple, Value } from './engine.ts';
+import { postgresTables } from './tables.postgres.ts';
+
+/** What the engine needs of a client; node-postgres and the embedded Postgres of the tests both give it. */
+export interface Client {
+  query(text: string, values: readonly unknown[]): Promise<{ rows: unknown[] }>;
+  release(): void;
+}
+
+export interface Connections {
+  connect(): Promise<Client>;
+  reader: Engine['reader'];
+  end(): Promise<void>;
+}
+
+/** A transaction that lost against another is run again; more often than this is not bad luck but a fault. */
+const triesMax = 5;
+
+export function postgresPool(url: string, onError: (error: Error) => void): Connections {
+  const int8 = 20;
+  const types = {
+    // Every integer of ours is a millisecond, a counter or a platform id, and all of them fit a double exactly.
+    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+      oid === int8 ? Number : pg.types.getTypeParser(oid, format as 'text'),
+  };
+  const pool = new pg.Pool({ connectionString: url, max: 10, types: types as pg.CustomTypesConfig });
+  pool.on('error', onError);
+  return {
+    connect: async () => pool.connect(),
+    reader: drizzle(pool) as unknown as Engine['reader'],
+    end: () => pool.end(),
+  };
+}
+
+export function postgresEngine(connections: Connections): Engine {
+  return {
+    dialect: 'postgres',
+    tables: postgresTables,
+    reader: connections.reader,
+    transact: async (script) => {
+      for (let tries = 1; ; tries += 1) {
+        const client = await connections.connect();
+        try {
+          return await runOnce(client, script());
+        } catch (error) {
+          if (tries >= triesMax || !isConflict(error)) throw error;
+        } finally {
+          client.release();
+        }
+      }
+    },
+    close: () => connections.end(),
+  };
+}
+
+async function runOnce<T>(client: Client, script: Script<T>): Promise<T> {
+  await client.query('begin', []);
+  try {
+    let step = script.next();
+    while (step.done !== true) step = script.next((await answer(client, step.value)) as never);
+    await client.query('commit', []);
+    return step.value;
+  } catch (error) {
+    // When the connection itself is gone the server has rolled back already; the first error is the one that tells why.
+    await client.query('rollback', []).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function answer(client: Client, ask: Ask): Promise<unknown> {
+  if (ask.does === 'rows') return (await client.query(single(ask.text), ask.values)).rows;
+  if (isInsert(ask.text)) return insertEach(client, ask);
+  const { rows } = await client.query(updateText(ask.text), columnsOf(ask.tuples));
+  const matched = new Set(rows.map((found) => (found as { ord: number }).ord));
+  return ask.tuples.map((_tuple, index) => matched.has(index + 1));
+}
+
+/** An insert cannot tell which of its source rows it came from, so the first column, the key, tells. */
+async function insertEach(client: Client, ask: Extract<Ask, { does: 'each' }>): Promise<boolean[]> {
+  const { rows } = await client.query(insertText(ask.text), columnsOf(ask.tuples));
+  const made = new Map<Value, number>();
+  for (const found of rows) {
+    const { key } = found as { key: Value };
+    made.set(key, (made.get(key) ?? 0) + 1);
+  }
+  return ask.tuples.map((tuple) => {
+    const left = made.get(tuple[0] ?? null) ?? 0;
+    made.set(tuple[0] ?? null, left - 1);
+    return left > 0;
+  });
+}
+
+/** The 40001 and 40P01 of the SQL standard: serialisation failure and deadlock. */
+function isConflict(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  return code === '40001' || code === '40P01';
+}
+
+const texts = new Map<string, string>();
+
+function remembered(kind: string, text: string, make: () => string): string {
+  const key = kind + text;
+  const known = texts.get(key) ?? make();
+  texts.set(key, known);
+  return known;
+}
+
+function withLocks(text: string): string {
+  return text.replace(/\[(for update[^\]]*)\]/g, '$1');
+}
+
+const sqlTypes: Readonly<Record<string, string>> = { t: 'text', i: 'bigint' };
+
+function single(text: string): string {
+  let index = 0;
+  const place = (_whole: string, type: string) => `$${(index += 1)}::${sqlTypes[type] ?? 'text'}`;
+  return remembered('one ', text, () => withLocks(text).replace(/\?([ti])\b/g, place));
+}
+
+function isInsert(text: string): boolean {
+  return /^\s*insert\b/i.test(text);
+}
+
+/** `insert into t (a, b) values (?t, ?i) ...` becomes `insert into t (a, b) select ... from unnest(...) ...`. */
+function insertText(text: string): string {
+  return remembered('insert ', text, () => {
+    const found = /^(\s*insert\s+into\s+\w+\s*\(\s*(\w+)[^)]*\)\s*)values\s*\(([^)]*)\)([\s\S]*)$/i.exec(text);
+    if (!found) throw new Error(`not an insert of values: ${text}`);
+    const [, head = '', key = '', values = '', tail = ''] = found;
+    const { text: selected, source } = fromUnnest(values);
+    return `${head}select ${selected} from ${source} ${tail} returning ${key} as key`;
+  });
+}
+
+/** `update t set a = ?t where id = ?t` becomes `update t set a = v.c1 from unnest(...) v where id = v.c2`. */
+function updateText(text: string): string {
+  return remembered('update ', text, () => {
+    const { text: placed, source } = fromUnnest(withLocks(text));
+    const where = placed.search(/\bwhere\b/i);
+    if (where < 0) throw new Error(`an update without a guard: ${text}`);
+    return `${placed.slice(0, where)} from ${source} ${placed.slice(where)} returning v.ord`;
+  });
+}
+
+function fromUnnest(text: string): { text: string; source: string } {
+  const types: string[] = [];
+  const placed = text.replace(/\?([ti])\b/g, (_whole, type: string) => {
+    types.push(sqlTypes[type] ?? 'text');
+    return `v.c${types.length}`;
+  });
+  const arrays = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ');
+  const names = types.map((_type, index) => `c${index + 1}`).join(', ');
+  return { text: placed, source: `unnest(${arrays}) with ordinality as v(${names}, ord)` };
+}
+
+function columnsOf(tuples: readonly Tuple[]): Value[][] {
+  const width = tuples[0]?.length ?? 0;
+  return Array.from({ length: width }, (_column, index) => tuples.map((tuple) => tuple[index] ?? null));
+}

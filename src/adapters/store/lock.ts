@@ -1,0 +1,78 @@
+import Database from 'better-sqlite3';
+import pg from 'pg';
+import { AppError } from '../../domain/errors.ts';
+
+/** Held for the life of the process. The operating system, or the database server, frees it when the process dies. */
+export interface Lock {
+  release(): Promise<void>;
+}
+
+export interface Holder {
+  readonly pid: number;
+  readonly host: string;
+  readonly since: number;
+}
+
+/**
+ * The lock beside a SQLite file is a small database of its own: its write transaction stays open for the life of the
+ * process, so even `kill -9` frees it, and the holder's row can be read by whoever is refused.
+ */
+export function lockFile(file: string, holder: Holder): Lock {
+  const connection = new Database(file, { timeout: 0 });
+  try {
+    connection.exec(`begin immediate`);
+    connection.exec(`create table if not exists holder (pid integer, host text, since integer)`);
+    connection.exec(`delete from holder`);
+    connection.prepare(`insert into holder values (?, ?, ?)`).run(holder.pid, holder.host, holder.since);
+    connection.exec(`commit`);
+    // Between these two a rival may slip in; then it holds the lock and this process is the one that is refused.
+    connection.exec(`begin immediate`);
+  } catch (error) {
+    throw refused(file, connection, error);
+  }
+  return {
+    release: async () => {
+      connection.exec('rollback');
+      connection.close();
+    },
+  };
+}
+
+function refused(file: string, connection: Database.Database, error: unknown): unknown {
+  if ((error as { code?: unknown }).code !== 'SQLITE_BUSY') {
+    connection.close();
+    return error;
+  }
+  const holder = connection.prepare(`select pid, host, since from holder`).get() as Holder | undefined;
+  connection.close();
+  const who = holder
+    ? `process ${holder.pid} on ${holder.host}, since ${new Date(holder.since).toISOString()}`
+    : 'another process';
+  return new AppError('store_unavailable', `${file} is held by ${who}. Only one process may schedule from a database; stop that one first.`);
+}
+
+const schedulerLockKey = 7_290_411_002;
+
+/** On Postgres a session lock of a connection of its own. Without that connection nobody may go on scheduling. */
+export async function lockPostgres(url: string, onLost: (error: Error) => void): Promise<Lock> {
+  const client = new pg.Client({ connectionString: url, keepAlive: true });
+  await client.connect();
+  const { rows } = await client.query<{ held: boolean }>(`select pg_try_advisory_lock($1) as held`, [schedulerLockKey]);
+  if (rows[0]?.held !== true) {
+    await client.end();
+    throw new AppError('store_unavailable', 'Another process schedules from this Postgres database; stop that one first.');
+  }
+  let released = false;
+  client.on('error', (error) => {
+    if (!released) onLost(error);
+  });
+  client.on('end', () => {
+    if (!released) onLost(new Error('the connection that holds the scheduler lock has ended'));
+  });
+  return {
+    release: async () => {
+      released = true;
+      await client.end();
+    },
+  };
+}

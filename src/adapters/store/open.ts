@@ -1,0 +1,79 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Store } from '../../app/ports.ts';
+import { AppError } from '../../domain/errors.ts';
+import { postgresEngine, postgresPool } from './engine.postgres.ts';
+import { openSqlite, sqliteEngine } from './engine.sqlite.ts';
+import { lockFile, lockPostgres, type Holder } from './lock.ts';
+import { migratePostgres, migrateSqlite, type Migrated } from './migrate.ts';
+import { createStore } from './store.ts';
+
+export interface Opened {
+  readonly store: Store;
+  readonly migrated: Migrated;
+  close(): Promise<void>;
+}
+
+export interface Opening {
+  readonly url: string;
+  readonly holder: Holder;
+  /** The right to schedule was lost while running; the process must end. */
+  onLost(error: Error): void;
+  /** A pooled connection broke; the pool makes a new one. */
+  onPoolError(error: Error): void;
+}
+
+/** Takes the lock first, so that a second process changes nothing, not even the schema. */
+export function openStore(opening: Opening): Promise<Opened> {
+  return /^postgres(ql)?:/.test(opening.url) ? openPostgres(opening) : openFile(opening);
+}
+
+/** The file of a `file:` URL; null for a database that is not a file. */
+export function databaseFile(url: string): string | null {
+  return url.startsWith('file:') ? resolve(url.slice('file:'.length)) : null;
+}
+
+async function openFile({ url, holder }: Opening): Promise<Opened> {
+  const file = databaseFile(url);
+  if (file === null) throw new AppError('store_unavailable', 'DATABASE_URL is file:<path> or postgres://...');
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const lock = lockFile(`${file}.lock`, holder);
+  try {
+    const connection = openSqlite(file);
+    chmodSync(file, 0o600);
+    const migrated = await migrateSqlite(connection, holder.since);
+    const store = createStore(sqliteEngine(connection));
+    return {
+      store,
+      migrated,
+      close: async () => {
+        await store.close();
+        await lock.release();
+      },
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function openPostgres({ url, holder, onLost, onPoolError }: Opening): Promise<Opened> {
+  const lock = await lockPostgres(url, onLost);
+  try {
+    const connections = postgresPool(url, onPoolError);
+    const client = await connections.connect();
+    const migrated = await migratePostgres(client, holder.since).finally(() => client.release());
+    const store = createStore(postgresEngine(connections));
+    return {
+      store,
+      migrated,
+      close: async () => {
+        await store.close();
+        await lock.release();
+      },
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}

@@ -1,0 +1,324 @@
+import type {
+  Admission,
+  Batch,
+  Claim,
+  Counts,
+  NewOccurrence,
+  Quarantine,
+  Replan,
+  ReplanPage,
+  SlotStore,
+  Unreadable,
+  WaitingOccurrence,
+} from '../../app/ports.ts';
+import type { NewRun } from '../../domain/run.ts';
+import { dueColumns, dueSource, readDue, type DueRow } from './codec.ts';
+import { each, row, rows, type Engine, type Script, type Tuple } from './engine.ts';
+
+/** Slots into occurrences and runs. Each method is one transaction; a second caller finds nothing left to do. */
+export function slotStore(engine: Engine): SlotStore {
+  return {
+    claimDue: (at, plan) => engine.transact(() => claimDue(at, plan)),
+    admitWaiting: (at, plan) => engine.transact(() => admitWaiting(at, plan)),
+    expireQuestions: (at) => engine.transact(() => expireQuestions(at)),
+    nextDueAt: () => engine.transact(nextDueAt),
+    replanTasks: (after, at, plan) => engine.transact(() => replanTasks({ after, at, plan })),
+  };
+}
+
+function* claimDue({ now, limit }: Batch, plan: Parameters<SlotStore['claimDue']>[1]): Script<Counts> {
+  const due = yield* rows<DueRow>(
+    `select ${dueColumns} from ${dueSource}
+     where t.next_at <= ?i order by t.next_at limit ?i [for update of t skip locked]`,
+    now,
+    limit,
+  );
+  if (due.length === 0) return { taken: 0, more: false };
+  const decided = plan(due.map(readDue));
+  yield* writeQuarantines(decided.filter(isQuarantine), now);
+  yield* writeClaims(
+    decided.filter((one): one is Claim => !isQuarantine(one)),
+    now,
+  );
+  return { taken: due.length, more: due.length === limit || decided.some((one) => leavesMore(one, now)) };
+}
+
+function isQuarantine(decision: object): decision is Quarantine {
+  return 'quarantine' in decision;
+}
+
+/** A long outage is worked off in several steps. */
+function leavesMore(decision: Claim | Quarantine, now: number): boolean {
+  return !isQuarantine(decision) && decision.nextAt !== null && decision.nextAt <= now;
+}
+
+/**
+ * Writes what was decided about tasks whose rows are locked. The next slot moves by compare-and-set on the old one, and
+ * first of all: a claim that lost a race moves nothing, and then nothing of it is written.
+ */
+export function* writeClaims(claims: readonly Claim[], now: number): Script<void> {
+  const moved = yield* each(
+    `update tasks set next_at = ?i, state = ?t, bounded_runs = bounded_runs + ?i where id = ?t and next_at = ?i`,
+    claims.map((claim) => [
+      claim.nextAt,
+      claim.nextAt === null ? 'completed' : 'active',
+      claim.occurrences.filter(isBounded).length,
+      claim.taskId,
+      claim.expectNextAt,
+    ]),
+  );
+  const won = claims.filter((_claim, index) => moved[index]);
+  for (const claim of won) if (claim.replaces) yield* makeRoom(claim.taskId, now);
+  const placed = won.flatMap((claim) => claim.occurrences.map((occurrence) => ({ taskId: claim.taskId, occurrence })));
+  const made = yield* insertOccurrences(placed, now);
+  const known = placed.filter((_one, index) => made[index] !== true);
+  yield* giveBack(known);
+  const dropped = new Set(known.map(({ occurrence }) => occurrence.id));
+  yield* dispatchRuns(won.flatMap((claim) => claim.runs).filter((run) => !dropped.has(run.occurrenceId ?? '')), now);
+  const gaps = won.flatMap(({ taskId, gap }) => (gap === null ? [] : [{ taskId, gap }]));
+  yield* each(
+    `insert into gaps (id, task_id, from_at, to_at, count, reason, created_at) values (?t, ?t, ?i, ?i, ?i, ?t, ?i)`,
+    gaps.map(({ taskId, gap }) => [gap.id, taskId, gap.fromAt, gap.toAt, gap.count, gap.reason, now]),
+  );
+}
+
+function isBounded(occurrence: NewOccurrence): boolean {
+  return occurrence.status === 'dispatched' && occurrence.source !== 'run_now';
+}
+
+interface Placed {
+  readonly taskId: string;
+  readonly occurrence: NewOccurrence;
+}
+
+/** A slot that already has its row, because a clock went back or a task was enabled again, keeps that row. */
+export function* insertOccurrences(placed: readonly Placed[], now: number): Script<boolean[]> {
+  return yield* each(
+    `insert into occurrences (id, task_id, slot_at, source, status, reason, decide_by, run_id, late_ms, created_at, updated_at)
+     values (?t, ?t, ?i, ?t, ?t, ?t, ?i, ?t, ?i, ?i, ?i) on conflict (task_id, slot_at) do nothing`,
+    placed.map(({ taskId, occurrence: o }): Tuple => [
+      o.id,
+      taskId,
+      o.slotAt,
+      o.source,
+      o.status,
+      o.reason,
+      o.decideBy,
+      o.runId,
+      o.lateMs,
+      now,
+      now,
+    ]),
+  );
+}
+
+/** Occurrences that were not made again do not count against `max_runs`. */
+function* giveBack(known: readonly Placed[]): Script<void> {
+  for (const { taskId } of known.filter(({ occurrence }) => isBounded(occurrence))) {
+    yield* rows(`update tasks set bounded_runs = bounded_runs - 1 where id = ?t`, taskId);
+  }
+}
+
+/** An occurrence without a run of its own would wait for ever, so a key that is taken ends it with that reason. */
+export function* dispatchRuns(runs: readonly NewRun[], now: number): Script<void> {
+  const made = yield* insertRuns(runs);
+  const refused = runs.filter((_run, index) => made[index] !== true);
+  yield* each(
+    `update occurrences set status = 'failed', error = 'a run with this key exists already', updated_at = ?i where id = ?t`,
+    refused.map((run) => [now, run.occurrenceId]),
+  );
+}
+
+/** Every run enters here, whatever asked for it. A key that is taken is the caller's to explain. */
+export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
+  return yield* each(
+    `insert into runs (id, source, idempotency_key, payload_hash, lane, in_order, exclusive, rank, task_id, task_version,
+       occurrence_id, chat_id, owner_id, outgoing_key, status, ready_at, fence, attempts, interruptions, input, created_at)
+     values (?t, ?t, ?t, ?t, ?t, ?i, ?i, ?i, ?t, ?i, ?t, ?t, ?t, ?t, 'queued', ?i, 0, 0, 0, ?t, ?i)
+     on conflict (idempotency_key, source) do nothing`,
+    runs.map((run): Tuple => [
+      run.id,
+      run.source,
+      run.idempotencyKey,
+      run.payloadHash,
+      run.lane,
+      run.inOrder ? 1 : 0,
+      run.exclusive ? 1 : 0,
+      10 - run.priority,
+      run.taskId,
+      run.taskVersion,
+      run.occurrenceId,
+      run.chatId,
+      run.ownerId,
+      run.outgoingKey,
+      run.createdAt,
+      run.inputText,
+      run.createdAt,
+    ]),
+  );
+}
+
+/** For `replace`: the live run is asked to stop, and whoever waited before gives way. */
+function* makeRoom(taskId: string, now: number): Script<void> {
+  yield* rows(
+    `update occurrences set status = 'skipped', reason = 'replaced', updated_at = ?i
+     where task_id = ?t and status = 'pending' and decide_by is null`,
+    now,
+    taskId,
+  );
+  yield* cancelLive(taskId, 'replaced', now);
+}
+
+/** Runs that no worker holds end at once; a running one is asked, and ends with its attempt. Answers the running ones. */
+export function* cancelLive(taskId: string, reason: string, now: number): Script<string[]> {
+  const ended = yield* rows<{ occurrence_id: string | null }>(
+    `update runs set status = 'cancelled', error = ?t, finished_at = ?i
+     where task_id = ?t and status in ('queued', 'backoff', 'waiting') returning occurrence_id`,
+    reason,
+    now,
+    taskId,
+  );
+  yield* each(
+    `update occurrences set status = 'cancelled', reason = ?t, updated_at = ?i where id = ?t and status = 'dispatched'`,
+    ended.map(({ occurrence_id }) => [reason, now, occurrence_id]),
+  );
+  const asked = yield* rows<{ id: string }>(
+    `update runs set cancel_requested_at = coalesce(cancel_requested_at, ?i)
+     where task_id = ?t and status = 'running' returning id`,
+    now,
+    taskId,
+  );
+  return asked.map(({ id }) => id);
+}
+
+/** A row that cannot be read is paused with the reason: people see it, and it is never due again until it is mended. */
+export function* writeQuarantines(marked: readonly Quarantine[], now: number): Script<void> {
+  yield* each(
+    `update tasks set state = 'paused', next_at = null, paused_reason = ?t, paused_at = ?i, paused_by = 'system',
+       version = version + 1
+     where id = ?t and state = 'active'`,
+    marked.map(({ taskId, quarantine }) => [quarantine, now, taskId]),
+  );
+  yield* each(
+    `insert into audit (at, actor, verb, task_id, after) values (?i, 'system', 'quarantine', ?t, ?t)`,
+    marked.map(({ taskId, quarantine }) => [now, taskId, JSON.stringify({ reason: quarantine })]),
+  );
+}
+
+type WaitingRow = DueRow & {
+  readonly o_id: string;
+  readonly o_slot_at: number;
+  readonly o_source: string;
+  readonly o_late_ms: number;
+};
+
+function* admitWaiting({ now, limit }: Batch, plan: Parameters<SlotStore['admitWaiting']>[1]): Script<Counts> {
+  const found = yield* rows<WaitingRow>(
+    `select ${dueColumns}, w.id as o_id, w.slot_at as o_slot_at, w.source as o_source, w.late_ms as o_late_ms
+     from occurrences w join ${dueSource.replace('tasks t', 'tasks t on t.id = w.task_id')}
+     where w.status = 'pending' and w.decide_by is null
+       and not exists (select 1 from occurrences e where e.task_id = w.task_id and e.status = 'pending'
+         and e.decide_by is null and e.slot_at < w.slot_at)
+       and not exists (select 1 from runs r where r.task_id = w.task_id and r.exclusive = 1
+         and r.status in ('queued', 'running', 'backoff', 'waiting'))
+       and not exists (select 1 from runs r where r.task_id = w.task_id and r.exclusive = 0
+         and r.status in ('queued', 'running', 'backoff', 'waiting'))
+     order by w.slot_at limit ?i [for update of t skip locked]`,
+    limit,
+  );
+  if (found.length === 0) return { taken: 0, more: false };
+  const decided = plan(found.map(readWaiting));
+  yield* writeQuarantines(decided.filter(isQuarantine), now);
+  yield* endQuarantined(decided.filter(isQuarantine), now);
+  yield* writeAdmissions(
+    decided.filter((one): one is Admission => !isQuarantine(one)),
+    now,
+  );
+  return { taken: decided.length, more: found.length === limit };
+}
+
+function readWaiting(found: WaitingRow): WaitingOccurrence {
+  // A task that has completed meanwhile has no next slot, and its waiting occurrence is admitted all the same.
+  const task: ReturnType<typeof readDue> | Unreadable = readDue({ ...found, next_at: found.next_at ?? found.o_slot_at });
+  const source = found.o_source as WaitingOccurrence['source'];
+  return { id: found.o_id, slotAt: found.o_slot_at, source, lateMs: found.o_late_ms, task };
+}
+
+/** An occurrence whose task cannot be read would be found first for ever. */
+function* endQuarantined(marked: readonly Quarantine[], now: number): Script<void> {
+  yield* each(
+    `update occurrences set status = 'failed', error = ?t, updated_at = ?i
+     where task_id = ?t and status = 'pending' and decide_by is null`,
+    marked.map(({ taskId, quarantine }) => [quarantine, now, taskId]),
+  );
+}
+
+function* writeAdmissions(admissions: readonly Admission[], now: number): Script<void> {
+  const runs = admissions.flatMap((one) => ('run' in one ? [one] : []));
+  const skips = admissions.flatMap((one) => ('skip' in one ? [one] : []));
+  yield* each(
+    `update occurrences set status = 'skipped', reason = ?t, updated_at = ?i where id = ?t and status = 'pending'`,
+    skips.map((one) => [one.skip, now, one.occurrenceId]),
+  );
+  const admitted = yield* each(
+    `update occurrences set status = 'dispatched', reason = null, run_id = ?t, updated_at = ?i
+     where id = ?t and status = 'pending'`,
+    runs.map((one) => [one.run.id, now, one.occurrenceId]),
+  );
+  const won = runs.filter((_one, index) => admitted[index]);
+  yield* dispatchRuns(won.map((one) => one.run), now);
+  const bounded = won.filter((one) => one.bounded);
+  yield* each(
+    `update tasks set bounded_runs = bounded_runs + 1 where id = ?t`,
+    bounded.map((one) => [one.taskId]),
+  );
+  yield* each(
+    `update tasks set state = 'completed', next_at = null where id = ?t and state = 'active'`,
+    bounded.filter((one) => one.completes).map((one) => [one.taskId]),
+  );
+}
+
+function* expireQuestions({ now, limit }: Batch): Script<Counts> {
+  const expired = yield* rows<{ id: string }>(
+    `update occurrences set status = 'skipped', reason = 'ask_expired', updated_at = ?i
+     where id in (select id from occurrences where status = 'pending' and decide_by is not null and decide_by <= ?i
+       order by decide_by limit ?i)
+     returning id`,
+    now,
+    now,
+    limit,
+  );
+  return { taken: expired.length, more: expired.length === limit };
+}
+
+function* nextDueAt(): Script<number | null> {
+  const slot = yield* row<{ at: number | null }>(`select min(next_at) as at from tasks where next_at is not null`);
+  const question = yield* row<{ at: number | null }>(
+    `select min(decide_by) as at from occurrences where status = 'pending' and decide_by is not null`,
+  );
+  const instants = [slot?.at, question?.at].filter((at): at is number => typeof at === 'number');
+  return instants.length === 0 ? null : Math.min(...instants);
+}
+
+interface ReplanRequest {
+  readonly after: string | null;
+  readonly at: Batch;
+  readonly plan: Parameters<SlotStore['replanTasks']>[2];
+}
+
+function* replanTasks({ after, at, plan }: ReplanRequest): Script<ReplanPage> {
+  const page = yield* rows<DueRow>(
+    `select ${dueColumns} from ${dueSource} where t.id > ?t and t.state = 'active' order by t.id limit ?i
+     [for update of t]`,
+    after ?? '',
+    at.limit,
+  );
+  const decided = plan(page.map(readDue));
+  yield* writeQuarantines(decided.filter(isQuarantine), at.now);
+  const changes = decided.filter((one): one is Replan => !isQuarantine(one));
+  const moved = yield* each(
+    `update tasks set next_at = ?i, state = ?t where id = ?t and next_at = ?i`,
+    changes.map((one) => [one.nextAt, one.nextAt === null ? 'completed' : 'active', one.taskId, one.expectNextAt]),
+  );
+  return { seen: page.length, changed: moved.filter(Boolean).length, last: page.at(-1)?.id ?? null };
+}

@@ -1,0 +1,362 @@
+import type { Changed, ChangeRequest, Created, NewTask, Once, TaskChange, TaskScene, TaskStore } from '../../app/ports.ts';
+import { AppError } from '../../domain/errors.ts';
+import { threadKeyOf, type Thread } from '../../domain/thread.ts';
+import { readDue, readGrant, readTask, scheduleColumns, dueColumns, dueSource, type DueRow, type TaskRow } from './codec.ts';
+import { row, rows, write, type Engine, type Script, type Value } from './engine.ts';
+import { endWaiting } from './ends.ts';
+import { taskReads } from './reads.ts';
+import { cancelLive, dispatchRuns, insertOccurrences, writeClaims } from './slots.ts';
+
+/** Tasks and what people do to them. Every method is one transaction under the lock of the rows it decides about. */
+export function taskStore(engine: Engine): TaskStore {
+  return {
+    createTask: (task, existing) => engine.transact(() => createTask(task, existing)),
+    changeTask: (request, plan) => engine.transact(() => changeTask(request, plan)),
+    ...taskReads(engine),
+  };
+}
+
+/** Locks the chat and the owner, in this order, so that two creators at the edge of a quota see each other. */
+function* createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange): Script<Created> {
+  const replay = yield* claimOnce(task.once, task.at);
+  if (replay !== null) return { task: yield* taskById(replay), created: false };
+  const chat = yield* chatOf(task.home, task.newChatId, task.at);
+  const owner = chat.approved_by ?? task.ownerIfNone;
+  yield* lockUser(owner, task.at);
+  const twin = task.onExisting === 'add' ? undefined : yield* twinOf(task, chat.id);
+  if (twin !== undefined) {
+    if (task.onExisting === 'fail') throw taskExists(twin);
+    yield* changeLocked({ taskId: twin.id, actor: task.actor, at: task.at }, existing);
+    yield* settleOnce(task.once, twin.id);
+    return { task: yield* taskById(twin.id), created: false };
+  }
+  yield* checkQuota(task, chat.id, owner);
+  yield* insertTask(task, chat.id, owner);
+  yield* settleOnce(task.once, task.id);
+  return { task: yield* taskById(task.id), created: true };
+}
+
+/**
+ * Claims the key, or answers what the first call under it made. A racing call waits at the unique key until the first one
+ * has committed. A key past its time is as good as new.
+ */
+function* claimOnce(once: Once | null, now: number): Script<string | null> {
+  if (once === null) return null;
+  const fresh = yield* row(
+    `insert into idempotency_keys (scope, key, payload_hash, result, created_at, expires_at)
+     values (?t, ?t, ?t, '', ?i, ?i)
+     on conflict (scope, key) do update set payload_hash = excluded.payload_hash, result = '',
+       created_at = excluded.created_at, expires_at = excluded.expires_at
+     where idempotency_keys.expires_at <= excluded.created_at
+     returning key`,
+    once.scope,
+    once.key,
+    once.payloadHash,
+    now,
+    once.expiresAt,
+  );
+  if (fresh !== undefined) return null;
+  const known = yield* row<{ payload_hash: string; result: string }>(
+    `select payload_hash, result from idempotency_keys where scope = ?t and key = ?t`,
+    once.scope,
+    once.key,
+  );
+  if (known?.payload_hash === once.payloadHash) return known.result;
+  throw new AppError(
+    'idempotency_mismatch',
+    'This Idempotency-Key was used before with another request; use a new key for a new request.',
+  );
+}
+
+function* settleOnce(once: Once | null, result: string): Script<void> {
+  if (once === null) return;
+  yield* write(`update idempotency_keys set result = ?t where scope = ?t and key = ?t`, result, once.scope, once.key);
+}
+
+interface ChatRow {
+  readonly id: string;
+  readonly approved_by: string | null;
+}
+
+function* chatOf(thread: Thread, newId: string, now: number): Script<ChatRow> {
+  const known = yield* lockChat(thread);
+  if (known !== undefined) return known;
+  yield* rows(
+    `insert into chats (id, provider, address, state, settings, last_number, created_at, updated_at)
+     values (?t, ?t, ?t, 'new', '{}', 0, ?i, ?i) on conflict (provider, address) do nothing`,
+    newId,
+    thread.provider,
+    thread.address,
+    now,
+    now,
+  );
+  yield* rows(
+    `insert into chat_aliases (provider, address, chat_id, created_at)
+     select provider, address, id, created_at from chats where provider = ?t and address = ?t
+     on conflict (provider, address) do nothing`,
+    thread.provider,
+    thread.address,
+  );
+  const made = yield* lockChat(thread);
+  if (made === undefined) throw new AppError('internal', `No chat row for ${threadKeyOf(thread)}.`);
+  return made;
+}
+
+function* lockChat({ provider, address }: Thread): Script<ChatRow | undefined> {
+  return yield* row<ChatRow>(
+    `select c.id, c.approved_by from chat_aliases a join chats c on c.id = a.chat_id
+     where a.provider = ?t and a.address = ?t [for update of c]`,
+    provider,
+    address,
+  );
+}
+
+function* lockUser(id: string, now: number): Script<void> {
+  const role = id.startsWith('system') ? 'system' : 'user';
+  yield* rows(
+    `insert into users (id, role, created_at, updated_at) values (?t, ?t, ?i, ?i) on conflict (id) do nothing`,
+    id,
+    role,
+    now,
+    now,
+  );
+  yield* row(`select id from users where id = ?t [for update]`, id);
+}
+
+interface Twin {
+  readonly id: string;
+  readonly number: number;
+}
+
+/** The identity of a plain task: its home chat, its title and its subject. */
+function* twinOf(task: NewTask, chatId: string): Script<Twin | undefined> {
+  return yield* row<Twin>(
+    `select id, number from tasks where chat_id = ?t and title = ?t and coalesce(subject, '') = ?t and state <> 'deleted'
+     order by number limit 1`,
+    chatId,
+    task.title,
+    task.subject ?? '',
+  );
+}
+
+function taskExists(twin: Twin): AppError {
+  return new AppError(
+    'task_exists',
+    `Task #${twin.number} has the same title and subject here. Change that one, or create with on_existing "add" or "upsert".`,
+    { details: { task_id: twin.id, number: twin.number } },
+  );
+}
+
+/** Only tasks that can still run count. What the product does for its operator has no user's quota. */
+function* checkQuota(task: NewTask, chatId: string, owner: string): Script<void> {
+  const inChat = yield* row<{ count: number }>(
+    `select count(*) as count from tasks where chat_id = ?t and state in ('active', 'paused')`,
+    chatId,
+  );
+  if ((inChat?.count ?? 0) >= task.quota.chat) throw quotaExceeded('chat', task.quota.chat);
+  if (owner.startsWith('system')) return;
+  const ofUser = yield* row<{ count: number }>(
+    `select count(*) as count from tasks where owner_id = ?t and state in ('active', 'paused')`,
+    owner,
+  );
+  if ((ofUser?.count ?? 0) >= task.quota.user) throw quotaExceeded('user', task.quota.user);
+}
+
+function quotaExceeded(whose: 'chat' | 'user', limit: number): AppError {
+  return new AppError(
+    'quota_exceeded',
+    `This ${whose} has ${limit} tasks, which is the limit. Delete one that is no longer needed, or raise QUOTA_PER_${whose.toUpperCase()}.`,
+    { details: { quota: whose, limit } },
+  );
+}
+
+function* insertTask(task: NewTask, chatId: string, owner: string): Script<void> {
+  const counted = yield* row<{ last_number: number }>(
+    `update chats set last_number = last_number + 1, updated_at = ?i where id = ?t returning last_number`,
+    task.at,
+    chatId,
+  );
+  yield* insertRow('grants', {
+    id: task.grant.id,
+    owner_id: owner,
+    chat_id: chatId,
+    scopes: JSON.stringify(task.grant.scopes),
+    created_at: task.at,
+    created_by: task.actor,
+  });
+  yield* insertRow('tasks', {
+    id: task.id,
+    chat_id: chatId,
+    number: counted?.last_number ?? null,
+    home_topic: task.home.topic,
+    owner_id: owner,
+    grant_id: task.grant.id,
+    version: 1,
+    state: 'active',
+    next_at: task.nextAt,
+    ...definitionColumns(task),
+    min_gap_ms: task.minGapMs,
+    auto_pause: task.autoPause,
+    context: JSON.stringify(task.context),
+    runs: 0,
+    failures: 0,
+    consecutive_failures: 0,
+    bounded_runs: 0,
+    topic_state: 'none',
+    created_at: task.at,
+    created_by: task.actor,
+    updated_at: task.at,
+    updated_by: task.actor,
+  });
+  yield* insertAudit({ at: task.at, actor: task.actor, verb: 'create', taskId: task.id, after: { title: task.title } });
+}
+
+type Columns = Readonly<Record<string, Value>>;
+
+function definitionColumns(change: TaskChange['set']): Columns {
+  return {
+    ...(change.title === undefined ? {} : { title: change.title }),
+    ...(change.instructions === undefined ? {} : { instructions: change.instructions }),
+    ...(change.action === undefined ? {} : { action: JSON.stringify(change.action) }),
+    ...(change.schedule === undefined ? {} : scheduleColumns(change.schedule)),
+    ...(change.policies === undefined ? {} : { policies: JSON.stringify(change.policies) }),
+    ...(change.subject === undefined ? {} : { subject: change.subject }),
+    ...(change.tags === undefined ? {} : { tags: JSON.stringify(change.tags) }),
+  };
+}
+
+function fieldColumns(change: TaskChange['set']): Columns {
+  return {
+    ...definitionColumns(change),
+    ...(change.state === undefined ? {} : { state: change.state }),
+    ...(change.nextAt === undefined ? {} : { next_at: change.nextAt }),
+    ...(change.minGapMs === undefined ? {} : { min_gap_ms: change.minGapMs }),
+    ...(change.autoPause === undefined ? {} : { auto_pause: change.autoPause }),
+    ...(change.pausedReason === undefined ? {} : { paused_reason: change.pausedReason }),
+    ...(change.context === undefined ? {} : { context: JSON.stringify(change.context) }),
+    ...(change.boundedRuns === undefined ? {} : { bounded_runs: change.boundedRuns }),
+    ...(change.consecutiveFailures === undefined ? {} : { consecutive_failures: change.consecutiveFailures }),
+  };
+}
+
+function placeholder(value: Value): string {
+  return typeof value === 'number' ? '?i' : '?t';
+}
+
+function* insertRow(table: string, columns: Columns): Script<void> {
+  const present = Object.entries(columns).filter(([, value]) => value !== null);
+  const names = present.map(([name]) => name).join(', ');
+  const values = present.map(([, value]) => placeholder(value)).join(', ');
+  yield* rows(`insert into ${table} (${names}) values (${values})`, ...present.map(([, value]) => value));
+}
+
+interface AuditEntry {
+  readonly at: number;
+  readonly actor: string;
+  readonly verb: string;
+  readonly taskId: string;
+  readonly before?: object | null;
+  readonly after?: object | null;
+}
+
+function* insertAudit(entry: AuditEntry): Script<void> {
+  yield* insertRow('audit', {
+    at: entry.at,
+    actor: entry.actor,
+    verb: entry.verb,
+    task_id: entry.taskId,
+    before: entry.before ? JSON.stringify(entry.before) : null,
+    after: entry.after ? JSON.stringify(entry.after) : null,
+  });
+}
+
+function* changeTask(request: ChangeRequest, plan: (scene: TaskScene) => TaskChange): Script<Changed> {
+  const replay = yield* claimOnce(request.once, request.at);
+  if (replay !== null) {
+    return { task: yield* taskById(request.taskId), occurrenceId: replay, replayed: true, cancelling: [] };
+  }
+  const { change, cancelling } = yield* changeLocked(request, plan);
+  const occurrenceId = change.manual?.occurrence.id ?? null;
+  yield* settleOnce(request.once, occurrenceId ?? '');
+  return { task: yield* taskById(request.taskId), occurrenceId, replayed: false, cancelling };
+}
+
+type LockedRequest = Omit<ChangeRequest, 'once'>;
+
+interface Applied {
+  readonly change: TaskChange;
+  readonly cancelling: readonly string[];
+}
+
+function* changeLocked(request: LockedRequest, plan: (scene: TaskScene) => TaskChange): Script<Applied> {
+  const { taskId, at } = request;
+  yield* row(`select id from tasks where id = ?t [for update]`, taskId);
+  const change = plan(yield* sceneOf(taskId, at));
+  for (const claim of change.claims) yield* writeClaims([claim], at);
+  if (change.endWaiting !== null) yield* endWaiting(taskId, change.endWaiting, at);
+  const cancelling = change.cancelLive ? yield* cancelLive(taskId, change.endWaiting ?? 'replaced', at) : [];
+  yield* setFields(request, change);
+  if (change.manual !== null) {
+    yield* insertOccurrences([{ taskId, occurrence: change.manual.occurrence }], at);
+    if (change.manual.run !== null) yield* dispatchRuns([change.manual.run], at);
+  }
+  if (change.audit !== null) yield* insertAudit({ at, actor: request.actor, taskId, ...change.audit });
+  return { change, cancelling };
+}
+
+function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): Script<void> {
+  const stamp = change.stamp;
+  const columns: Columns = {
+    ...fieldColumns(change.set),
+    ...(stamp === null ? {} : { updated_at: at, updated_by: actor }),
+    ...(stamp === 'paused' ? { paused_at: at, paused_by: actor } : {}),
+    ...(stamp === 'resumed' ? { resumed_at: at, resumed_by: actor } : {}),
+    ...(stamp === 'deleted' ? { deleted_at: at, deleted_by: actor } : {}),
+  };
+  const entries = Object.entries(columns);
+  if (entries.length === 0) return;
+  const sets = entries.map(([name, value]) => `${name} = ${value === null ? 'null' : placeholder(value)}`).join(', ');
+  const values = entries.map(([, value]) => value).filter((value) => value !== null);
+  yield* rows(`update tasks set ${sets}, version = version + 1 where id = ?t`, ...values, taskId);
+}
+
+function* sceneOf(taskId: string, now: number): Script<TaskScene> {
+  const task = yield* taskById(taskId);
+  const due = yield* row<DueRow>(`select ${dueColumns} from ${dueSource} where t.id = ?t`, taskId);
+  if (due === undefined) throw notFound();
+  const live = yield* rows<TaskScene['live'][number]>(
+    `select id, status, occurrence_id as "occurrenceId" from runs
+     where task_id = ?t and exclusive = 1 and status in ('queued', 'running', 'backoff', 'waiting')
+     union all select id, status, occurrence_id as "occurrenceId" from runs
+     where task_id = ?t and exclusive = 0 and status in ('queued', 'running', 'backoff', 'waiting')`,
+    taskId,
+    taskId,
+  );
+  const taken = yield* rows<{ slot_at: number }>(
+    `select slot_at from occurrences where task_id = ?t and slot_at >= ?i order by slot_at limit 10000`,
+    taskId,
+    now,
+  );
+  const readable = due.next_at === null ? null : readDue(due);
+  return {
+    task,
+    due: readable === null || 'unreadable' in readable ? null : readable,
+    live,
+    waiting: due.waiting,
+    taken: new Set(taken.map(({ slot_at }) => slot_at)),
+    grant: readGrant(due, due.chat_id),
+  };
+}
+
+function* taskById(taskId: string): Script<TaskScene['task']> {
+  const found = yield* row<TaskRow>(
+    `select t.*, c.provider, c.address from tasks t join chats c on c.id = t.chat_id where t.id = ?t`,
+    taskId,
+  );
+  if (found === undefined) throw notFound();
+  return readTask(found);
+}
+
+function notFound(): AppError {
+  return new AppError('not_found', 'There is no such task.');
+}

@@ -1,0 +1,45 @@
+import type { UpkeepStore } from '../../app/ports.ts';
+import { row, rows, type Engine, type Script } from './engine.ts';
+
+const scope = 'system';
+
+/** Notes of the product to itself, and what keeping the place in order needs. */
+export function upkeepStore(engine: Engine): UpkeepStore {
+  return {
+    readNote: (key) => engine.transact(() => readNote(key)),
+    writeNote: (key, value, now) => engine.transact(() => writeNote(key, value, now)),
+    shiftClock: (byMs) => engine.transact(() => shiftClock(byMs)),
+    ping: (now) => engine.transact(() => writeNote('ping', String(now), now)),
+  };
+}
+
+function* readNote(key: string): Script<string | null> {
+  const found = yield* row<{ value: string }>(`select value from kv where scope = ?t and key = ?t`, scope, key);
+  return found?.value ?? null;
+}
+
+function* writeNote(key: string, value: string, now: number): Script<void> {
+  yield* rows(
+    `insert into kv (scope, key, value, updated_at) values (?t, ?t, ?t, ?i)
+     on conflict (scope, key) do update set value = excluded.value, updated_at = excluded.updated_at`,
+    scope,
+    key,
+    value,
+    now,
+  );
+}
+
+/** Slots stay where they are, because they mean what the clock on the wall says; pauses measured from "now" move along. */
+function* shiftClock(byMs: number): Script<void> {
+  yield* rows(`update runs set ready_at = ready_at + ?i where status in ('queued', 'backoff')`, byMs);
+  yield* rows(
+    `update deliveries set ready_at = ready_at + ?i
+     where status in ('pending', 'blocked') and ready_at is not null`,
+    byMs,
+  );
+  yield* rows(
+    `update deliveries set ready_at = ready_at + ?i, sent_at = sent_at + ?i where status = 'unknown' and ready_at is not null`,
+    byMs,
+    byMs,
+  );
+}

@@ -1,0 +1,71 @@
+import { AppError } from '../../domain/errors.ts';
+import type { RunInput } from '../../domain/run.ts';
+import { wallText } from '../../domain/schedule/schedule.ts';
+import type { ActionSpec } from '../../domain/task.ts';
+import type { Templates } from '../ports.ts';
+import type { Action, Job, Outcome } from './action.ts';
+
+/**
+ * Sends its instructions. They are a template only if they look like one and nobody said `plain`; so a text with a brace
+ * in it is just a text.
+ */
+export function messageAction(templates: Templates): Action {
+  return {
+    kind: 'message',
+    check: (spec, instructions) => {
+      refuseUnknown(spec, ['kind', 'plain']);
+      const plain = spec['plain'];
+      if (plain !== undefined && typeof plain !== 'boolean') throw invalid('action.plain is true or false.');
+      if (isTemplate(spec, instructions)) templates.check(instructions);
+    },
+    // Rendering has no effect outside; the sending is a delivery, which keeps its own truth.
+    repeatable: () => true,
+    run: (job) => render(templates, job),
+  };
+}
+
+function render(templates: Templates, { input, runId, attempt, startedAt }: Job): Outcome {
+  const { action, instructions } = input;
+  let text = instructions;
+  if (isTemplate(action, instructions)) {
+    try {
+      text = templates.render(instructions, variables(input, { runId, attempt, startedAt }));
+    } catch (error) {
+      return { is: 'giveUp', error: error instanceof Error ? error.message : String(error) };
+    }
+  }
+  return { is: 'done', text: input.late ? `${text}\n\n${lateLine(input, startedAt)}` : text };
+}
+
+export function isTemplate(action: ActionSpec, text: string): boolean {
+  return action['plain'] !== true && (text.includes('{{') || text.includes('{%'));
+}
+
+/** The one line that is added to a result, because a reader of a late one must know when it was meant for. */
+function lateLine({ slotAt, timezone }: RunInput, startedAt: number): string {
+  return `Late: due ${wallText(slotAt ?? startedAt, timezone)}, ran ${wallText(startedAt, timezone)} (${timezone})`;
+}
+
+function variables(input: RunInput, run: { runId: string; attempt: number; startedAt: number }) {
+  return {
+    task: { number: input.number, title: input.title, timezone: input.timezone },
+    run: {
+      id: run.runId,
+      attempt: run.attempt,
+      scheduled_for: input.slotAt === null ? null : new Date(input.slotAt).toISOString(),
+      started_at: new Date(run.startedAt).toISOString(),
+      late: input.late,
+    },
+    context: input.context,
+  };
+}
+
+export function refuseUnknown(spec: ActionSpec, known: readonly string[]): void {
+  const unknown = Object.keys(spec).find((key) => !known.includes(key));
+  if (unknown === undefined) return;
+  throw invalid(`action.${unknown.slice(0, 40)} is not a setting of "${spec.kind}". Known are: ${known.join(', ')}.`);
+}
+
+export function invalid(message: string): AppError {
+  return new AppError('invalid_action', message, { details: { field: 'action' } });
+}

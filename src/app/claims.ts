@@ -1,0 +1,61 @@
+import { planDue, type PlannedOccurrence } from '../domain/due.ts';
+import { actionScope, grantFault } from '../domain/grant.ts';
+import type { Policy } from '../domain/policy.ts';
+import type { Claim, DueTask, Ids, NewOccurrence } from './ports.ts';
+import { policyFor, requestOf } from './requests.ts';
+import type { RunService } from './run-service.ts';
+
+export interface ClaimMaker {
+  readonly runs: Pick<RunService, 'prepare'>;
+  readonly ids: Ids;
+}
+
+/** What becomes of the due slots of one task, with the runs of those that are admitted at once. */
+export function claimOf({ runs, ids }: ClaimMaker, task: DueTask, now: number): Claim {
+  const policy = policyFor(task);
+  const plan = planDue({ ...task, policy }, now);
+  const place = (planned: PlannedOccurrence): NewOccurrence => ({
+    ...permitted(task, planned, now),
+    id: ids.next(),
+    runId: null,
+    lateMs: now - planned.slotAt,
+  });
+  const occurrences = plan.occurrences.map(place);
+  const made = occurrences.map((occurrence) =>
+    occurrence.status === 'dispatched' ? dispatch({ runs, task, policy, now }, occurrence) : { occurrence, run: null },
+  );
+  return {
+    taskId: task.id,
+    expectNextAt: task.nextAt,
+    occurrences: made.map(({ occurrence }) => occurrence),
+    runs: made.flatMap(({ run }) => (run === null ? [] : [run])),
+    gap: plan.gap === null ? null : { ...plan.gap, id: ids.next() },
+    nextAt: plan.nextAt,
+    replaces: plan.replaces,
+  };
+}
+
+/** The right to run is checked when the slot is taken up, and again when the run starts. */
+function permitted(task: DueTask, planned: PlannedOccurrence, now: number): PlannedOccurrence {
+  if (planned.status === 'skipped' || planned.status === 'missed') return planned;
+  const fault = grantFault(task.grant, actionScope(task.action.kind), now);
+  return fault === null ? planned : { ...planned, status: 'skipped', reason: fault, decideBy: null };
+}
+
+interface Dispatching {
+  readonly runs: ClaimMaker['runs'];
+  readonly task: DueTask;
+  readonly policy: Policy;
+  readonly now: number;
+}
+
+function dispatch({ runs, task, policy, now }: Dispatching, occurrence: NewOccurrence) {
+  const request = requestOf(task, policy, {
+    occurrenceId: occurrence.id,
+    slotAt: occurrence.slotAt,
+    late: occurrence.source === 'catch_up',
+    priority: policy.priority,
+  });
+  const run = runs.prepare(request, now);
+  return { occurrence: { ...occurrence, runId: run.id }, run };
+}

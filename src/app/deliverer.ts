@@ -1,0 +1,200 @@
+import * as limits from '../domain/limits.ts';
+import { createCollector } from './collector.ts';
+import type {
+  Bell,
+  Clock,
+  Counts,
+  Log,
+  Outgoing,
+  OutboxPart,
+  OutboxStore,
+  PartEnd,
+  Sent,
+  SentIds,
+  Timer,
+  Transport,
+} from './ports.ts';
+import { prepareTopic } from './topics.ts';
+
+/**
+ * Brings results to their threads: one call in flight per chat, parts of a thread in order, chats in turn. A part counts
+ * as delivered only when the platform returned its ids and they are the ones that were asked for.
+ */
+export interface Deliverer {
+  step(now: number, limit: number): Promise<Counts>;
+  nextAt(now: number): Promise<number | null>;
+  idle(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface DelivererNeeds {
+  readonly store: OutboxStore;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly log: Log;
+  readonly bell: Bell;
+  readonly bootId: string;
+  /** Chats that may be served at the same time. */
+  readonly concurrency: number;
+  readonly batchMax: number;
+}
+
+export function createDeliverer(needs: DelivererNeeds): Deliverer {
+  const { store, bell } = needs;
+  const busy = new Map<string, Promise<void>>();
+  let after = '';
+  let stopping = false;
+
+  const ends = createCollector<{ readonly chatId: string; readonly end: PartEnd }>(needs, needs.batchMax, async (batch) => {
+    await store.endParts(batch.map(({ end }) => end));
+    // The chat is free only now: its next part must find this one ended.
+    for (const { chatId } of batch) busy.delete(chatId);
+    bell.ring('deliverer');
+  });
+
+  const serve = (part: OutboxPart) => {
+    busy.set(
+      part.chatId,
+      handle(needs, part).then((end) => ends.add({ chatId: part.chatId, end })),
+    );
+  };
+
+  return {
+    step: async (now, limit) => {
+      const free = Math.min(limit, needs.concurrency - busy.size);
+      if (stopping || free <= 0) return { taken: 0, more: false };
+      const parts = await store.claimParts({ now, limit: free, after }, needs.bootId, new Set(busy.keys()));
+      after = parts.length === free ? (parts.at(-1)?.chatId ?? '') : '';
+      for (const part of parts) serve(part);
+      return { taken: parts.length, more: parts.length === free && busy.size < needs.concurrency };
+    },
+    nextAt: (now) => (busy.size >= needs.concurrency ? Promise.resolve(null) : store.nextPartAt(now)),
+    idle: async () => {
+      while (busy.size > 0) {
+        await Promise.all(busy.values());
+        await ends.idle();
+      }
+    },
+    stop: async () => {
+      stopping = true;
+      await Promise.all(busy.values());
+      await ends.idle();
+    },
+  };
+}
+
+type Ended = { readonly id: string; readonly fence: number };
+
+async function handle(needs: DelivererNeeds, part: OutboxPart): Promise<PartEnd> {
+  const ended = { id: part.id, fence: part.fence };
+  try {
+    if (isTooOld(part, needs.clock.now())) {
+      return { ...ended, status: 'failed', error: 'too old: not delivered within max_age', evidence: null };
+    }
+    if (part.status === 'unknown') return await lookForEvidence(needs, part, ended);
+    if (part.topic !== null && part.topic.state !== 'ready') return await waitForTopic(needs, part, ended);
+    return await send(needs, part, ended);
+  } catch (error) {
+    // The transport translates what the platform does, so this is a fault of ours; whether the part left is not known.
+    needs.log.error('delivery_threw', { delivery_id: part.id, error: String(error) });
+    return part.status === 'sending' ? doubt(needs, ended, String(error)) : putOff(needs, ended, String(error));
+  }
+}
+
+/** What has left may have arrived, so only a part that is still here can be too old. */
+function isTooOld(part: OutboxPart, now: number): boolean {
+  return part.status !== 'unknown' && part.expiresAt !== null && part.expiresAt <= now;
+}
+
+function outgoing(part: OutboxPart): Outgoing {
+  return { deliveryId: part.id, route: part.route, text: part.text };
+}
+
+async function waitForTopic(needs: DelivererNeeds, part: OutboxPart, ended: Ended): Promise<PartEnd> {
+  const { clock } = needs;
+  const ready = part.topic === null ? { is: 'ready' as const } : await prepareTopic(needs, part.topic, part.route);
+  const now = clock.now();
+  switch (ready.is) {
+    case 'ready':
+      return { ...ended, status: 'pending', readyAt: now, error: null, evidence: null };
+    case 'later':
+      return { ...ended, status: 'pending', readyAt: now + ready.afterMs, error: ready.error, evidence: null };
+    case 'blocked':
+      return { ...ended, status: 'blocked', readyAt: now + limits.blockedRecheckMs, cause: ready.cause, error: ready.error };
+  }
+}
+
+async function send(needs: DelivererNeeds, part: OutboxPart, ended: Ended): Promise<PartEnd> {
+  const sent = await needs.transport.send(outgoing(part));
+  const now = needs.clock.now();
+  switch (sent.is) {
+    case 'sent':
+      return verify(needs, part, { ...ended, ids: sent.ids });
+    case 'unknown':
+      return doubt(needs, ended, sent.error);
+    case 'topicGone':
+      if (part.topic !== null) await needs.store.endTopic({ taskId: part.topic.taskId, state: 'none' });
+      return tryAgain(part, ended, { error: sent.error, readyAt: now });
+    case 'blocked':
+      return { ...ended, status: 'blocked', readyAt: now + limits.blockedRecheckMs, cause: sent.cause, error: sent.error };
+    case 'refused':
+      return { ...ended, status: 'failed', error: sent.error, evidence: null };
+    case 'notSent':
+      return afterNotSent(part, ended, { sent, now });
+  }
+}
+
+type NotSent = { readonly sent: Extract<Sent, { is: 'notSent' }>; readonly now: number };
+
+/** Being told to wait is no failure of the part, however often it happens. */
+function afterNotSent(part: OutboxPart, ended: Ended, { sent, now }: NotSent): PartEnd {
+  if (sent.retryAfterMs !== null) {
+    return { ...ended, status: 'pending', readyAt: now + sent.retryAfterMs, error: sent.error, evidence: null };
+  }
+  const pause = Math.min(limits.stepBackoffMs * 2 ** part.sends, limits.stepBackoffMaxMs);
+  return { ...ended, status: 'pending', readyAt: now + pause, error: sent.error, evidence: null };
+}
+
+function tryAgain(part: OutboxPart, ended: Ended, { error, readyAt }: { error: string; readyAt: number }): PartEnd {
+  if (part.sends >= limits.deliveryAttemptsMax) return { ...ended, status: 'failed', error, evidence: null };
+  return { ...ended, status: 'pending', readyAt, error, evidence: null };
+}
+
+/** A message in the wrong place is taken back, and its topic is made again: green must not mean "somewhere". */
+async function verify(needs: DelivererNeeds, part: OutboxPart, { ids, ...ended }: Ended & { ids: SentIds }): Promise<PartEnd> {
+  const { route } = part;
+  const now = needs.clock.now();
+  if (ids.chatId === route.address && ids.threadId === route.topic) {
+    return { ...ended, status: 'delivered', ids, at: now, evidence: null };
+  }
+  const error = `misrouted: it landed in chat ${ids.chatId}, topic ${ids.threadId ?? 'none'}`;
+  needs.log.warn('delivery_misrouted', { delivery_id: part.id, chat_id: ids.chatId, topic: ids.threadId });
+  await needs.transport.remove(ids);
+  if (part.topic !== null) await needs.store.endTopic({ taskId: part.topic.taskId, state: 'none' });
+  return tryAgain(part, ended, { error, readyAt: now });
+}
+
+function doubt({ clock }: DelivererNeeds, ended: Ended, error: string): PartEnd {
+  const readyAt = clock.now() + (limits.settleDelaysMs[0] ?? 0);
+  return { ...ended, status: 'unknown', readyAt, error, evidence: JSON.stringify({ lost: error }) };
+}
+
+function putOff({ clock }: DelivererNeeds, ended: Ended, error: string): PartEnd {
+  return { ...ended, status: 'pending', readyAt: clock.now() + limits.stepBackoffMaxMs, error, evidence: null };
+}
+
+/** Evidence decides. When none turns up in time, the task's policy does: send again, or leave it to a person. */
+async function lookForEvidence(needs: DelivererNeeds, part: OutboxPart, ended: Ended): Promise<PartEnd> {
+  const found = await needs.transport.settle(outgoing(part), part.sentAt ?? 0);
+  const now = needs.clock.now();
+  const { evidence } = found;
+  if (found.is === 'arrived') return { ...ended, status: 'delivered', ids: found.ids, at: now, evidence };
+  if (found.is === 'absent') return { ...ended, status: 'pending', readyAt: now, error: null, evidence };
+  const error = 'no answer, and no trace of it yet';
+  const next = limits.settleDelaysMs[part.settles + 1];
+  const sentAt = part.sentAt ?? now;
+  if (next !== undefined) return { ...ended, status: 'unknown', readyAt: Math.max(now, sentAt + next), error, evidence };
+  if (part.unknown === 'ask') return { ...ended, status: 'unknown', readyAt: null, error: 'no answer, and no trace of it', evidence };
+  return tryAgain(part, ended, { error: 'no trace of it, sent again', readyAt: now });
+}

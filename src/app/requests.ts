@@ -1,0 +1,60 @@
+import type { Actor } from '../domain/actor.ts';
+import { occurrenceKey, outgoingKey } from '../domain/occurrence.ts';
+import { policyOf, type Policy } from '../domain/policy.ts';
+import type { RunRequest } from '../domain/run.ts';
+import { isDeliverable } from '../domain/thread.ts';
+import type { DueTask } from './ports.ts';
+
+/** What a run takes from its task; a task that is paused or completed can be run by hand as well. */
+export type RunnableTask = Omit<DueTask, 'nextAt' | 'live' | 'waiting' | 'grant' | 'boundedRuns'>;
+
+export interface SlotRequest {
+  readonly occurrenceId: string;
+  readonly slotAt: number;
+  readonly late: boolean;
+  readonly priority: number;
+}
+
+export function policyFor(task: Pick<RunnableTask, 'policies' | 'action' | 'minGapMs'>): Policy {
+  return policyOf(task.policies, { actionKind: task.action.kind, minGapMs: task.minGapMs });
+}
+
+/** The request that an occurrence makes: the same for a slot, a catch-up and a run by hand. */
+export function requestOf(task: RunnableTask, policy: Policy, slot: SlotRequest): RunRequest {
+  return {
+    source: `task:${task.id}`,
+    idempotencyKey: occurrenceKey(task.id, slot.slotAt),
+    lane: `task:${task.id}`,
+    inOrder: false,
+    exclusive: policy.overlap !== 'allow',
+    priority: slot.priority,
+    taskId: task.id,
+    taskVersion: task.version,
+    occurrenceId: slot.occurrenceId,
+    chatId: task.chatId,
+    ownerId: task.ownerId satisfies Actor,
+    outgoingKey: outgoingKey(task.id, slot.slotAt),
+    input: {
+      title: task.title,
+      instructions: task.instructions,
+      action: task.action,
+      timezone: task.schedule.timezone,
+      number: task.number,
+      slotAt: slot.slotAt,
+      late: slot.late,
+      delivers: isDeliverable(task),
+      context: task.context,
+      timeoutMs: policy.timeoutMs,
+      retry: policy.retry,
+      unknown: policy.unknown,
+      maxAgeMs: policy.maxAgeMs,
+      follows: followsOf(task, policy),
+    },
+  };
+}
+
+/** Only the end of such a run says when the next one is due. */
+function followsOf({ schedule }: RunnableTask, policy: Policy): RunRequest['input']['follows'] {
+  const follows = schedule.kind === 'interval' && schedule.from === 'completion';
+  return follows ? { schedule, until: policy.until } : null;
+}

@@ -1,0 +1,118 @@
+import { actionScope, grantFault } from '../domain/grant.ts';
+import { nextSlot } from '../domain/schedule/schedule.ts';
+import { claimOf, type ClaimMaker } from './claims.ts';
+import type {
+  Admission,
+  Bell,
+  Counts,
+  DueTask,
+  Ids,
+  Log,
+  Quarantine,
+  Replan,
+  SlotStore,
+  Unreadable,
+  WaitingOccurrence,
+} from './ports.ts';
+import { policyFor, requestOf } from './requests.ts';
+import type { RunService } from './run-service.ts';
+
+/**
+ * Turns due slots into occurrences and admits those that wait. It owns timing only: it never sees an action, and what it
+ * leaves behind are rows. `step` is a function of now and a limit; who calls it, and when, is not its business.
+ */
+export interface Scheduler {
+  step(now: number, limit: number): Promise<Counts>;
+  nextAt(): Promise<number | null>;
+  /** Plans every active task again, for when the rules of time changed. Answers how many next slots moved. */
+  replan(now: number, limit: number): Promise<number>;
+}
+
+interface Needs {
+  readonly store: SlotStore;
+  readonly runs: Pick<RunService, 'prepare'>;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly bell: Bell;
+}
+
+export function createScheduler(needs: Needs): Scheduler {
+  const { store, bell } = needs;
+  return {
+    step: async (now, limit) => {
+      const at = { now, limit };
+      const claimed = await store.claimDue(at, (due) => due.map((task) => isolate(needs, task, (one) => claimOf(needs, one, now))));
+      const expired = await store.expireQuestions(at);
+      const admitted = await store.admitWaiting(at, (waiting) => waiting.map((one) => admissionOf(needs, one, now)));
+      const taken = claimed.taken + expired.taken + admitted.taken;
+      if (claimed.taken + admitted.taken > 0) bell.ring('runner');
+      return { taken, more: claimed.more || expired.more || admitted.more };
+    },
+    nextAt: () => store.nextDueAt(),
+    replan: (now, limit) => replanAll(needs, now, limit),
+  };
+}
+
+/**
+ * One bad row never stops the others. Whatever its planning throws is the row's fault: plans are pure, so nothing that
+ * another try could mend can happen in them.
+ */
+function isolate<T>({ log }: Pick<Needs, 'log'>, task: DueTask | Unreadable, plan: (task: DueTask) => T): T | Quarantine {
+  try {
+    if (!('unreadable' in task)) return plan(task);
+    log.error('task_quarantined', { task_id: task.id, reason: task.unreadable });
+    return { taskId: task.id, quarantine: `unreadable: ${task.unreadable}` };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    log.error('task_quarantined', { task_id: task.id, reason });
+    return { taskId: task.id, quarantine: `unreadable: ${reason}` };
+  }
+}
+
+function admissionOf(needs: Needs & ClaimMaker, waiting: WaitingOccurrence, now: number): Admission | Quarantine {
+  return isolate(needs, waiting.task, (task): Admission => {
+    const occurrence = { occurrenceId: waiting.id, taskId: task.id };
+    const fault = grantFault(task.grant, actionScope(task.action.kind), now);
+    if (fault !== null) return { ...occurrence, skip: fault };
+    const policy = policyFor(task);
+    const request = requestOf(task, policy, {
+      occurrenceId: waiting.id,
+      slotAt: waiting.slotAt,
+      late: waiting.source === 'catch_up',
+      priority: policy.priority,
+    });
+    const bounded = waiting.source !== 'run_now';
+    const completes = bounded && policy.maxRuns !== null && task.boundedRuns + 1 >= policy.maxRuns;
+    return { ...occurrence, run: needs.runs.prepare(request, now), bounded, completes };
+  });
+}
+
+async function replanAll(needs: Needs, now: number, limit: number): Promise<number> {
+  let changed = 0;
+  let after: string | null = null;
+  for (;;) {
+    const page = await needs.store.replanTasks(after, { now, limit }, (due) =>
+      due.map((task) => isolate(needs, task, (one) => replanOf(one, now))).filter(isMove),
+    );
+    changed += page.changed;
+    if (page.seen < limit || page.last === null) return changed;
+    after = page.last;
+  }
+}
+
+function isMove(decision: Replan | Quarantine): boolean {
+  return 'quarantine' in decision || decision.nextAt !== decision.expectNextAt;
+}
+
+/** A slot that is due already stays: it was promised under the old rules and is about to run. */
+function replanOf(task: DueTask, now: number): Replan {
+  const policy = policyFor(task);
+  const bounds = { startAt: policy.startAt, until: policy.until };
+  const follows = task.schedule.kind === 'interval' && task.schedule.from === 'completion';
+  const keep = task.nextAt <= now || task.schedule.kind === 'once' || follows;
+  return {
+    taskId: task.id,
+    expectNextAt: task.nextAt,
+    nextAt: keep ? task.nextAt : nextSlot(task.schedule, now, bounds),
+  };
+}

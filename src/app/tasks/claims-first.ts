@@ -1,0 +1,28 @@
+import { claimOf, type ClaimMaker } from '../claims.ts';
+import type { Claim, TaskScene } from '../ports.ts';
+
+export type ClaimFirst = ClaimMaker;
+
+export interface ClaimedScene {
+  readonly claims: readonly Claim[];
+  /** The next slot once those are claimed; null when the task is not active, or is completed by them. */
+  readonly nextAt: number | null;
+}
+
+/** A year of missed minutes is about 500 steps; more than this is a fault of the plan, not an outage. */
+const stepsMax = 10_000;
+
+/**
+ * An edit keeps occurrences that are due already: whatever a person changes, the slots up to now are taken up first, in
+ * the same transaction, as the scheduler would have done a moment later.
+ */
+export function claimsFirst(maker: ClaimFirst, scene: TaskScene, now: number): ClaimedScene {
+  const claims: Claim[] = [];
+  let due = scene.due;
+  while (due !== null && due.nextAt <= now && claims.length < stepsMax) {
+    const claim = claimOf(maker, due, now);
+    claims.push(claim);
+    due = claim.nextAt === null ? null : { ...due, nextAt: claim.nextAt };
+  }
+  return { claims, nextAt: due?.nextAt ?? null };
+}

@@ -1,0 +1,75 @@
+import { apiPrincipal, type Actor } from '../../domain/actor.ts';
+import { actionScope } from '../../domain/grant.ts';
+import { idempotencyRetentionMs } from '../../domain/limits.ts';
+import type { Warning } from '../../domain/schedule/schedule.ts';
+import type { Task } from '../../domain/task.ts';
+import { parseThreadKey } from '../../domain/thread.ts';
+import type { Bell, Clock, Digest, Ids, Once, TaskStore } from '../ports.ts';
+import { claimsFirst, type ClaimFirst } from './claims-first.ts';
+import { defineTask, firstSlot, type Rules, type TaskInput } from './definition.ts';
+import { replaceDefinition } from './edit.ts';
+
+export interface CreateRequest {
+  readonly threadKey: string;
+  readonly input: TaskInput;
+  readonly onExisting?: 'fail' | 'upsert' | 'add' | undefined;
+  readonly actor: Actor;
+  readonly idempotencyKey: string | null;
+}
+
+export interface CreateNeeds extends ClaimFirst {
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly digest: Digest;
+  readonly bell: Bell;
+  readonly rules: Rules;
+  readonly quota: { readonly chat: number; readonly user: number };
+}
+
+export interface CreateResult {
+  readonly task: Task;
+  readonly created: boolean;
+  readonly warnings: readonly Warning[];
+}
+
+/** Validates, plans the first slot, and writes task and grant: all or nothing. */
+export async function createTask(needs: CreateNeeds, request: CreateRequest): Promise<CreateResult> {
+  const { clock, ids, store } = needs;
+  const now = clock.now();
+  const home = parseThreadKey(request.threadKey);
+  const checked = defineTask(needs.rules, request.input, now);
+  const { definition, policy } = checked;
+  const result = await store.createTask(
+    {
+      ...definition,
+      id: ids.next(),
+      grant: { id: ids.next(), scopes: [actionScope(definition.action.kind)] },
+      home,
+      ownerIfNone: apiPrincipal,
+      actor: request.actor,
+      at: now,
+      nextAt: firstSlot(definition.schedule, policy, now),
+      minGapMs: checked.minGapMs,
+      autoPause: policy.autoPause,
+      context: request.input.context ?? {},
+      onExisting: request.onExisting ?? (definition.subject === null ? 'add' : 'fail'),
+      quota: needs.quota,
+      once: onceOf(needs, request, now),
+      newChatId: ids.next(),
+    },
+    (scene) => replaceDefinition(claimsFirst(needs, scene, now), { scene, checked, context: request.input.context, now }),
+  );
+  needs.bell.ring('scheduler');
+  return { ...result, warnings: checked.warnings };
+}
+
+function onceOf({ digest }: CreateNeeds, request: CreateRequest, now: number): Once | null {
+  if (request.idempotencyKey === null) return null;
+  return {
+    scope: 'create',
+    key: request.idempotencyKey,
+    payloadHash: digest.of(JSON.stringify([request.threadKey, request.input, request.onExisting ?? null])),
+    expiresAt: now + idempotencyRetentionMs,
+  };
+}

@@ -1,0 +1,75 @@
+import { AppError } from '../../domain/errors.ts';
+import * as limits from '../../domain/limits.ts';
+import { checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
+import { minGapMs, nextSlot, parseSchedule, type Schedule, type ScheduleInput } from '../../domain/schedule/schedule.ts';
+import { refusals, warnings, type Refusal, type Warning } from '../../domain/schedule/schedule.ts';
+import { checkLabels, checkSize, checkTexts, titleFrom, type ActionSpec, type Definition } from '../../domain/task.ts';
+import type { Actions } from '../actions/registry.ts';
+
+/** What a client may say about a task; its shape was checked by the adapter that read it. */
+export interface TaskInput {
+  readonly title?: string | undefined;
+  readonly instructions: string;
+  readonly action?: ActionSpec | undefined;
+  readonly schedule: ScheduleInput;
+  readonly policies?: Policies | undefined;
+  readonly subject?: string | null | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly context?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface Checked {
+  readonly definition: Definition;
+  readonly policy: Policy;
+  readonly minGapMs: number | null;
+  readonly warnings: readonly Warning[];
+}
+
+export interface Rules {
+  readonly actions: Actions;
+  readonly minIntervalMs: number;
+}
+
+/** Everything that can be said against a new task is said here, before anything is written. */
+export function defineTask(rules: Rules, input: TaskInput, now: number): Checked {
+  const action = input.action ?? { kind: 'message' };
+  const title = (input.title ?? titleFrom(input.instructions)).trim();
+  const subject = input.subject ?? null;
+  const tags = input.tags ?? [];
+  const policies = input.policies ?? {};
+  checkContent(rules, { title, instructions: input.instructions, action });
+  checkLabels(subject, tags);
+  checkPolicies(policies);
+  if (input.context !== undefined) checkSize('context', input.context, limits.contextBytesMax);
+  const schedule = parseSchedule(input.schedule, now);
+  const definition = { title, instructions: input.instructions, action, schedule, policies, subject, tags };
+  return { definition, ...checkTiming(rules, { schedule, policies, action }, now) };
+}
+
+export function checkContent(rules: Rules, content: Pick<Definition, 'title' | 'instructions' | 'action'>): void {
+  checkTexts(content.title, content.instructions);
+  checkSize('action', content.action, limits.actionBytesMax);
+  rules.actions.require(content.action.kind).check(content.action, content.instructions);
+}
+
+type Timing = Pick<Definition, 'schedule' | 'policies' | 'action'>;
+
+export function checkTiming(rules: Rules, { schedule, policies, action }: Timing, now: number): Omit<Checked, 'definition'> {
+  const gap = minGapMs(schedule);
+  const policy = policyOf(policies, { actionKind: action.kind, minGapMs: gap });
+  const bounds = { startAt: policy.startAt, until: policy.until };
+  const [refusal] = refusals(schedule, { now, minIntervalMs: rules.minIntervalMs, bounds });
+  if (refusal !== undefined) throw refused(refusal);
+  return { policy, minGapMs: gap, warnings: warnings(schedule, { now, bounds }) };
+}
+
+function refused({ reason, message }: Refusal): AppError {
+  return new AppError('invalid_schedule', message, { details: { field: 'schedule', reason } });
+}
+
+/** The first slot of a task that was checked; a schedule without one was refused before. */
+export function firstSlot(schedule: Schedule, policy: Policy, now: number): number {
+  const first = nextSlot(schedule, now, { startAt: policy.startAt, until: policy.until });
+  if (first !== null) return first;
+  throw new AppError('schedule_exhausted', 'This schedule has no slot left. Give it a new schedule, or widen its bounds.');
+}

@@ -1,0 +1,221 @@
+import { AppError } from '../../domain/errors.ts';
+import * as limits from '../../domain/limits.ts';
+import { checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
+import { nextSlot, parseSchedule, type Schedule, type ScheduleInput } from '../../domain/schedule/schedule.ts';
+import type { Warning } from '../../domain/schedule/schedule.ts';
+import { checkLabels, checkSize, type ActionSpec, type Definition, type Task } from '../../domain/task.ts';
+import type { TaskChange, TaskFields, TaskScene } from '../ports.ts';
+import type { ClaimedScene } from './claims-first.ts';
+import { checkContent, checkTiming, type Checked, type Rules } from './definition.ts';
+
+/** The fields a person named; the others stay. Null in a policy takes it back to its default. */
+export interface TaskPatch {
+  readonly title?: string | undefined;
+  readonly instructions?: string | undefined;
+  readonly action?: ActionSpec | undefined;
+  readonly schedule?: ScheduleInput | undefined;
+  readonly policies?: { readonly [K in keyof Policies]?: Policies[K] | null } | undefined;
+  readonly subject?: string | null | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly context?: Readonly<Record<string, unknown>> | undefined;
+  readonly enabled?: boolean | undefined;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+type Fields = Mutable<Partial<TaskFields>>;
+
+export interface Edited {
+  readonly change: TaskChange;
+  readonly warnings: readonly Warning[];
+}
+
+interface Editing {
+  readonly scene: TaskScene;
+  readonly patch: TaskPatch;
+  readonly now: number;
+}
+
+/** A partial change: the next slot moves only when the timing really changed, or when the task is switched on. */
+export function editTask(rules: Rules, claimed: ClaimedScene, { scene, patch, now }: Editing): Edited {
+  const { task } = scene;
+  const merged = mergePatch(task, patch, now);
+  checkContent(rules, merged);
+  checkLabels(merged.subject, merged.tags);
+  checkPolicies(merged.policies);
+  if (patch.context !== undefined) checkSize('context', patch.context, limits.contextBytesMax);
+  const retimed = timingChanged(task, merged);
+  const checked = retimed ? checkTiming(rules, merged, now) : null;
+  const policy = policyOf(merged.policies, { actionKind: merged.action.kind, minGapMs: checked?.minGapMs ?? task.minGapMs });
+  const set: Fields = {
+    ...namedFields(patch, merged),
+    ...(checked === null ? {} : { minGapMs: checked.minGapMs }),
+    ...(patch.policies === undefined ? {} : { autoPause: policy.autoPause }),
+  };
+  const timing = nextState(claimed, { scene, merged, policy, retimed, wanted: patch.enabled, now });
+  return {
+    change: {
+      claims: claimed.claims,
+      set: { ...set, ...timing.set },
+      stamp: timing.stamp,
+      manual: null,
+      endWaiting: timing.stamp === 'paused' ? 'paused' : null,
+      cancelLive: false,
+      audit: { verb: timing.verb, before: viewOf(task, set), after: viewOf(merged, set) },
+    },
+    warnings: checked?.warnings ?? [],
+  };
+}
+
+function mergePatch(task: Task, patch: TaskPatch, now: number): Definition {
+  return {
+    title: patch.title?.trim() ?? task.title,
+    instructions: patch.instructions ?? task.instructions,
+    action: patch.action ?? task.action,
+    schedule: patch.schedule === undefined ? task.schedule : newSchedule(task.schedule, patch.schedule, now),
+    policies: mergePolicies(task.policies, patch.policies),
+    subject: patch.subject === undefined ? task.subject : patch.subject,
+    tags: patch.tags ?? task.tags,
+  };
+}
+
+/** The same text sent again is no change: an anchor that nobody named stays where it was. */
+function newSchedule(old: Schedule, input: ScheduleInput, now: number): Schedule {
+  const fresh = parseSchedule(input, now);
+  const anchored = fresh.kind === 'interval' && old.kind === 'interval' && input.start_at === undefined;
+  if (anchored && sameSchedule({ ...fresh, startAt: old.startAt }, old)) return old;
+  const recurs = fresh.kind === 'rrule' && old.kind === 'rrule' && input.rrule === old.rrule && fresh.timezone === old.timezone;
+  return recurs || sameSchedule(fresh, old) ? old : fresh;
+}
+
+function sameSchedule(a: Schedule, b: Schedule): boolean {
+  const facts = (schedule: Schedule) => JSON.stringify(Object.entries(schedule).sort(([x], [y]) => (x < y ? -1 : 1)));
+  return facts(a) === facts(b);
+}
+
+function mergePolicies(old: Policies, patch: TaskPatch['policies']): Policies {
+  if (patch === undefined) return old;
+  const merged = Object.entries({ ...old, ...patch }).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(merged) as Policies;
+}
+
+function timingChanged(task: Task, merged: Definition): boolean {
+  const bounds = ({ start_at, until }: Policies) => `${start_at ?? ''} ${until ?? ''}`;
+  return merged.schedule !== task.schedule || bounds(merged.policies) !== bounds(task.policies);
+}
+
+function namedFields(patch: TaskPatch, merged: Definition): Fields {
+  const set: Fields = {};
+  if (patch.title !== undefined) set.title = merged.title;
+  if (patch.instructions !== undefined) set.instructions = merged.instructions;
+  if (patch.action !== undefined) set.action = merged.action;
+  if (patch.schedule !== undefined) set.schedule = merged.schedule;
+  if (patch.policies !== undefined) set.policies = merged.policies;
+  if (patch.subject !== undefined) set.subject = merged.subject;
+  if (patch.tags !== undefined) set.tags = merged.tags;
+  if (patch.context !== undefined) set.context = patch.context;
+  return set;
+}
+
+interface Turning {
+  readonly scene: TaskScene;
+  readonly merged: Definition;
+  readonly policy: Policy;
+  readonly retimed: boolean;
+  readonly wanted: boolean | undefined;
+  readonly now: number;
+}
+
+interface Turned {
+  readonly set: Fields;
+  readonly stamp: TaskChange['stamp'];
+  readonly verb: string;
+}
+
+/** On, off, or as it was; a completed task that was given something to do goes on by itself. */
+function nextState(claimed: ClaimedScene, turning: Turning): Turned {
+  const { task } = turning.scene;
+  const state = task.state === 'active' && claimed.nextAt === null ? 'completed' : task.state;
+  if (turning.wanted === false && state === 'active') {
+    return { set: { state: 'paused', nextAt: null, pausedReason: 'manual' }, stamp: 'paused', verb: 'pause' };
+  }
+  const revives = state === 'completed' && turning.wanted !== false && (turning.retimed || task.policies.max_runs !== turning.merged.policies.max_runs);
+  const turnsOn = state !== 'active' && turning.wanted === true;
+  if (turnsOn || (revives && hasSomethingLeft(turning))) {
+    const nextAt = nextOf(turning);
+    return { set: { state: 'active', nextAt, pausedReason: null, consecutiveFailures: 0 }, stamp: 'resumed', verb: 'resume' };
+  }
+  if (state === 'active' && turning.retimed) return { set: { nextAt: nextOf(turning) }, stamp: 'updated', verb: 'edit' };
+  return { set: {}, stamp: 'updated', verb: 'edit' };
+}
+
+function hasSomethingLeft({ merged, policy, scene, now }: Turning): boolean {
+  const spent = policy.maxRuns !== null && scene.task.counters.boundedRuns >= policy.maxRuns;
+  return !spent && nextSlot(merged.schedule, now, { startAt: policy.startAt, until: policy.until }) !== null;
+}
+
+function nextOf(turning: Turning): number {
+  const { merged, policy, now } = turning;
+  const next = nextSlot(merged.schedule, now, { startAt: policy.startAt, until: policy.until });
+  if (next !== null && hasSomethingLeft(turning)) return next;
+  throw exhausted();
+}
+
+export function exhausted(): AppError {
+  return new AppError(
+    'schedule_exhausted',
+    'This task has nothing left to run. Give it a new schedule, or raise until or max_runs.',
+  );
+}
+
+/** The fields of the audit: what was named, before and after. */
+function viewOf(definition: Definition, named: Fields): Record<string, unknown> {
+  const fields: Record<string, unknown> = { ...definition };
+  return Object.fromEntries(Object.keys(named).flatMap((key) => (key in fields ? [[key, fields[key]]] : [])));
+}
+
+interface Replacing {
+  readonly scene: TaskScene;
+  readonly checked: Checked;
+  readonly context: Readonly<Record<string, unknown>> | undefined;
+  readonly now: number;
+}
+
+/**
+ * An upsert puts a whole new definition in the place of the old one. The count of runs starts again only when the schedule
+ * or its bounds changed, so that sending the same definition twice changes nothing.
+ */
+export function replaceDefinition(claimed: ClaimedScene, { scene, checked, context, now }: Replacing): TaskChange {
+  const { task } = scene;
+  const fresh = checked.definition;
+  const schedule = sameCadence(task.schedule, fresh.schedule) ? task.schedule : fresh.schedule;
+  const retimed = timingChanged(task, { ...fresh, schedule }) || task.policies.max_runs !== fresh.policies.max_runs;
+  const nextAt = nextSlot(schedule, now, { startAt: checked.policy.startAt, until: checked.policy.until });
+  const moves = retimed && nextAt !== null;
+  return {
+    claims: claimed.claims,
+    set: {
+      ...fresh,
+      schedule,
+      minGapMs: checked.minGapMs,
+      autoPause: checked.policy.autoPause,
+      ...(context === undefined ? {} : { context }),
+      ...(moves ? { boundedRuns: 0 } : {}),
+      ...(moves && task.state !== 'paused' ? { state: 'active', nextAt } : {}),
+    },
+    stamp: 'updated',
+    manual: null,
+    endWaiting: null,
+    cancelLive: false,
+    audit: { verb: 'upsert', before: { ...task }, after: { ...fresh } },
+  };
+}
+
+/** Anchors that were taken from the moment of the request do not make two schedules different. */
+function sameCadence(old: Schedule, fresh: Schedule): boolean {
+  if (old.kind === 'interval' && fresh.kind === 'interval') return sameSchedule({ ...fresh, startAt: old.startAt }, old);
+  if (old.kind === 'rrule' && fresh.kind === 'rrule') {
+    const rule = (text: string) => text.split('\n').filter((line) => !line.startsWith('DTSTART')).join('\n');
+    return old.timezone === fresh.timezone && rule(old.rrule) === rule(fresh.rrule);
+  }
+  return sameSchedule(old, fresh);
+}

@@ -1,0 +1,200 @@
+import * as limits from './limits.ts';
+import type { OccurrenceSource, Reason } from './occurrence.ts';
+import { graceMs, type Policy } from './policy.ts';
+import { nextSlot, slotsThrough, type Schedule } from './schedule/schedule.ts';
+
+/** A task whose next slot has come, with what stands around it. */
+export interface Due {
+  readonly schedule: Schedule;
+  readonly policy: Policy;
+  readonly nextAt: number;
+  readonly boundedRuns: number;
+  /** Live runs of the task. */
+  readonly live: number;
+  /** Occurrences that wait for admission, apart from questions to a person. */
+  readonly waiting: number;
+}
+
+export interface PlannedOccurrence {
+  readonly slotAt: number;
+  readonly source: OccurrenceSource;
+  readonly status: 'pending' | 'dispatched' | 'skipped' | 'missed';
+  readonly reason: Reason | null;
+  /** For a question: when it is moot. */
+  readonly decideBy: number | null;
+}
+
+export interface Gap {
+  readonly fromAt: number;
+  readonly toAt: number;
+  readonly count: number;
+  readonly reason: Reason;
+}
+
+export interface DuePlan {
+  readonly occurrences: readonly PlannedOccurrence[];
+  readonly gap: Gap | null;
+  /** Null completes the task. */
+  readonly nextAt: number | null;
+  /** The policy `replace`: the live run is asked to stop and older waiting occurrences give way. */
+  readonly replaces: boolean;
+}
+
+/**
+ * Decides what becomes of every slot from `nextAt` through `now`: each ends in exactly one planned occurrence or inside
+ * the gap. Slots beyond their grace were missed; the newest slot, when it is within its grace, simply runs. One call looks
+ * at a bounded number of slots; when more are due, it plans the oldest of them and leaves `nextAt` in the past.
+ */
+export function planDue(due: Due, now: number): DuePlan {
+  if (due.schedule.kind === 'interval' && due.schedule.from === 'completion') return planAfterCompletion(due, now);
+  const bounds = { startAt: due.policy.startAt, until: due.policy.until };
+  const { slots, next } = slotsThrough(due.schedule, due.nextAt, {
+    through: now,
+    limit: limits.slotsPerStepMax,
+    bounds,
+  });
+  return next !== null && next <= now ? allMissed(slots, next) : planSlots(due, { slots, next, now });
+}
+
+/** The outage is longer than one step may look at: none of these slots is the newest, so none of them runs. */
+function allMissed(slots: readonly number[], next: number): DuePlan {
+  return { occurrences: [], gap: gapOf(slots, 'late'), nextAt: next, replaces: false };
+}
+
+/** A delay after the last finish has no slot while its work goes on: the due instant is only a stand-in, moved along. */
+function planAfterCompletion(due: Due, now: number): DuePlan {
+  const bounds = { startAt: due.policy.startAt, until: due.policy.until };
+  const next = nextSlot(due.schedule, now, bounds);
+  if (due.live > 0 || due.waiting > 0) return { occurrences: [], gap: null, nextAt: next, replaces: false };
+  return planSlots(due, { slots: [due.nextAt], next, now });
+}
+
+interface Window {
+  readonly slots: readonly number[];
+  readonly next: number | null;
+  readonly now: number;
+}
+
+function planSlots(due: Due, window: Window): DuePlan {
+  const { slots, next, now } = window;
+  const newest = slots.at(-1);
+  if (newest === undefined) return { occurrences: [], gap: null, nextAt: next, replaces: false };
+  const onTime = now - newest <= graceMs(due.policy, newest, next);
+  const missed = onTime ? slots.slice(0, -1) : slots;
+  const choice = chooseMissed(due.policy, missed, onTime);
+  const wanted: Wanted[] = choice.late.map((slotAt) => ({ slotAt, source: 'catch_up' }));
+  if (onTime) wanted.push({ slotAt: newest, source: 'schedule' });
+  const admitted = admit(due, wanted);
+  const dropped = choice.dropped;
+  const tooMany = dropped.length > limits.missedRowsMax;
+  return {
+    occurrences: [
+      ...(tooMany ? [] : dropped.map((slotAt) => missedRow(slotAt, choice.reason))),
+      ...choice.asked.map((slotAt) => askedRow(slotAt, now)),
+      ...admitted.occurrences,
+    ],
+    gap: tooMany ? gapOf(dropped, choice.reason) : null,
+    nextAt: admitted.exhausted ? null : next,
+    replaces: admitted.replaces,
+  };
+}
+
+interface MissedChoice {
+  readonly late: readonly number[];
+  readonly asked: readonly number[];
+  readonly dropped: readonly number[];
+  readonly reason: Reason;
+}
+
+/** `once` means one run for the whole outage: when the newest slot is still on time, that run covers the older ones. */
+function chooseMissed(policy: Policy, missed: readonly number[], onTime: boolean): MissedChoice {
+  const keep = (count: number) => ({ kept: missed.slice(-count), dropped: missed.slice(0, -count) });
+  if (policy.missed === 'once' && !onTime) {
+    const { kept, dropped } = keep(1);
+    return { late: kept, asked: [], dropped, reason: 'covered' };
+  }
+  if (policy.missed === 'all') {
+    const { kept, dropped } = keep(policy.missedLimit);
+    return { late: kept, asked: [], dropped, reason: 'beyond_limit' };
+  }
+  if (policy.missed === 'ask') {
+    const { kept, dropped } = keep(1);
+    return { late: [], asked: kept, dropped, reason: 'covered' };
+  }
+  return { late: [], asked: [], dropped: missed, reason: policy.missed === 'once' ? 'covered' : 'late' };
+}
+
+interface Wanted {
+  readonly slotAt: number;
+  readonly source: 'schedule' | 'catch_up';
+}
+
+interface Admitted {
+  readonly occurrences: readonly PlannedOccurrence[];
+  readonly exhausted: boolean;
+  readonly replaces: boolean;
+}
+
+/**
+ * Applies `max_runs`, then the overlap policy, slot by slot. Occurrences that wait hold their place in `max_runs`, so the
+ * task is completed only when the last allowed run was really dispatched.
+ */
+function admit(due: Due, wanted: readonly Wanted[]): Admitted {
+  const occurrences: PlannedOccurrence[] = [];
+  let { live, waiting } = due;
+  let dispatched = 0;
+  let replaces = false;
+  for (const { slotAt, source } of wanted) {
+    const left = due.policy.maxRuns === null ? Infinity : due.policy.maxRuns - due.boundedRuns - waiting - dispatched;
+    const { status, reason } = left <= 0 ? spent : overlap(due.policy.overlap, { live, waiting, source });
+    if (status === 'dispatched') {
+      dispatched += 1;
+      live += 1;
+    }
+    if (status === 'pending') {
+      const takesOver = due.policy.overlap === 'replace' && source === 'schedule';
+      replaces ||= takesOver;
+      // Those that waited before this plan give way; catch-ups planned beside it keep their turn.
+      waiting = takesOver ? waiting - due.waiting + 1 : waiting + 1;
+    }
+    occurrences.push({ slotAt, source, status, reason, decideBy: null });
+  }
+  const exhausted = due.policy.maxRuns !== null && due.boundedRuns + dispatched >= due.policy.maxRuns;
+  return { occurrences, exhausted, replaces };
+}
+
+interface Verdict {
+  readonly status: 'dispatched' | 'pending' | 'skipped';
+  readonly reason: Reason | null;
+}
+
+const spent: Verdict = { status: 'skipped', reason: 'max_runs' };
+const waits: Verdict = { status: 'pending', reason: 'overlap' };
+
+interface Around {
+  readonly live: number;
+  readonly waiting: number;
+  readonly source: OccurrenceSource;
+}
+
+/** Catch-ups were asked for by a policy of their own, so they wait for their turn even where an overlap would be skipped. */
+function overlap(policy: Policy['overlap'], { live, waiting, source }: Around): Verdict {
+  if (policy === 'allow' || (live === 0 && waiting === 0)) return { status: 'dispatched', reason: null };
+  if (source === 'catch_up' || policy === 'replace') return waits;
+  if (policy === 'skip') return live === 0 ? waits : { status: 'skipped', reason: 'overlap' };
+  return waiting >= limits.queueLengthMax ? { status: 'skipped', reason: 'queue_full' } : waits;
+}
+
+function missedRow(slotAt: number, reason: Reason): PlannedOccurrence {
+  return { slotAt, source: 'schedule', status: 'missed', reason, decideBy: null };
+}
+
+function askedRow(slotAt: number, now: number): PlannedOccurrence {
+  return { slotAt, source: 'catch_up', status: 'pending', reason: 'ask', decideBy: now + limits.askExpiryMs };
+}
+
+function gapOf(slots: readonly number[], reason: Reason): Gap | null {
+  const first = slots[0];
+  const last = slots.at(-1);
+  return first === undefined || last === undefined ? null : { fromAt: first, toAt: last, count: slots.length, reason };
+}

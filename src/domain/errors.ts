@@ -1,0 +1,49 @@
+/**
+ * Every fault that a person or a client can meet has one code from this closed list. Each inbound adapter translates the
+ * codes with one exhaustive table, so that adding a code without deciding its HTTP status does not compile.
+ */
+export type ErrorCode =
+  | 'invalid_request'
+  | 'invalid_thread_key'
+  | 'invalid_schedule'
+  | 'invalid_policy'
+  | 'invalid_template'
+  | 'invalid_action'
+  | 'invalid_cursor'
+  | 'unauthorized'
+  | 'not_found'
+  | 'task_exists'
+  | 'run_in_progress'
+  | 'schedule_exhausted'
+  | 'version_conflict'
+  | 'idempotency_in_work'
+  | 'idempotency_mismatch'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'quota_exceeded'
+  | 'store_unavailable'
+  | 'internal';
+
+export interface ErrorOptions {
+  /** Facts a client can act on; never a secret. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly cause?: unknown;
+}
+
+/** The one error class of the product. The message is a sentence for the person who has to mend the input. */
+export class AppError extends Error {
+  override readonly name = 'AppError';
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.details = options.details;
+  }
+}
+
+/** For states that only a fault of ours can bring about. It is never shown to a person as their mistake. */
+export function assert(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new AppError('internal', message);
+}

@@ -1,0 +1,33 @@
+import type { Actor } from './actor.ts';
+import type { Reason } from './occurrence.ts';
+
+/**
+ * The durable right under which a task's runs act. It is given once, at creation, by the owner's rights at that time, can
+ * expire, and can be revoked; it never holds a secret. A scope is exact (`action:message`) or ends in `*`.
+ */
+export interface Grant {
+  readonly id: string;
+  readonly ownerId: Actor;
+  readonly chatId: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+export type GrantFault = Extract<Reason, `grant_${string}`>;
+
+/** Null when the grant allows the scope now. Only these four faults may turn a slot into `skipped`; others are retried. */
+export function grantFault(grant: Grant | null, scope: string, now: number): GrantFault | null {
+  if (grant === null) return 'grant_missing';
+  if (grant.revokedAt !== null && grant.revokedAt <= now) return 'grant_revoked';
+  if (grant.expiresAt !== null && grant.expiresAt <= now) return 'grant_expired';
+  return grant.scopes.some((given) => covers(given, scope)) ? null : 'grant_scope';
+}
+
+export function actionScope(actionKind: string): string {
+  return `action:${actionKind}`;
+}
+
+function covers(given: string, wanted: string): boolean {
+  return given.endsWith('*') ? wanted.startsWith(given.slice(0, -1)) : given === wanted;
+}

@@ -1,0 +1,49 @@
+/**
+ * The life of an occurrence. `pending` waits for admission: behind a live run of its task, or for a person's answer.
+ * `dispatched` has a live run. The rest is final: `skipped` because a policy decided so, `missed` because nobody was
+ * there in time, and `succeeded`, `failed` or `cancelled` with its run.
+ *
+ *   (planned) -> pending | dispatched | skipped | missed
+ *   pending -> dispatched | skipped | cancelled
+ *   dispatched -> succeeded | failed | cancelled | skipped (the right to run was gone before the first attempt)
+ */
+export type OccurrenceStatus =
+  | 'pending'
+  | 'dispatched'
+  | 'succeeded'
+  | 'failed'
+  | 'cancelled'
+  | 'skipped'
+  | 'missed';
+
+/** What asked for it. A catch-up is a slot that runs late because nobody was there in time. */
+export type OccurrenceSource = 'schedule' | 'catch_up' | 'run_now';
+
+/** Why an occurrence did not simply run; the words that a person reads when asking about a slot. */
+export type Reason =
+  | 'overlap'
+  | 'queue_full'
+  | 'replaced'
+  | 'max_runs'
+  | 'late'
+  | 'covered'
+  | 'beyond_limit'
+  | 'ask'
+  | 'ask_expired'
+  | 'deleted'
+  | 'paused'
+  | 'cancelled'
+  | 'grant_missing'
+  | 'grant_revoked'
+  | 'grant_expired'
+  | 'grant_scope';
+
+/** The same for every attempt of a slot, on every engine, for ever: duplicates collide on it. */
+export function occurrenceKey(taskId: string, slotAt: number): string {
+  return `task:${taskId}:scheduled_for:${new Date(slotAt).toISOString()}`;
+}
+
+/** What an outside effect of this slot carries, so that its target can tell a repeat from a new call. */
+export function outgoingKey(taskId: string, slotAt: number): string {
+  return `sched:${taskId}:${slotAt}`;
+}

@@ -1,0 +1,159 @@
+import { durationMs } from './duration.ts';
+import { AppError } from './errors.ts';
+import * as limits from './limits.ts';
+
+export type MissedPolicy = 'skip' | 'once' | 'all' | 'ask';
+export type OverlapPolicy = 'skip' | 'queue' | 'replace' | 'allow';
+export type UnknownPolicy = 'resend' | 'ask';
+
+export interface RetryInput {
+  readonly attempts?: number | undefined;
+  readonly base?: string | undefined;
+  readonly factor?: number | undefined;
+  readonly cap?: string | undefined;
+  readonly jitter?: number | undefined;
+}
+
+/** What a person chose, in the words of the API; whatever is absent follows the defaults of `policyOf`. */
+export interface Policies {
+  readonly missed?: MissedPolicy | undefined;
+  readonly missed_limit?: number | undefined;
+  readonly grace?: string | undefined;
+  readonly unknown?: UnknownPolicy | undefined;
+  readonly overlap?: OverlapPolicy | undefined;
+  readonly retry?: RetryInput | undefined;
+  readonly timeout?: string | undefined;
+  readonly auto_pause?: number | undefined;
+  readonly start_at?: string | undefined;
+  readonly until?: string | undefined;
+  readonly max_runs?: number | undefined;
+  readonly max_age?: string | undefined;
+  readonly priority?: number | undefined;
+}
+
+export interface Retry {
+  readonly attempts: number;
+  readonly baseMs: number;
+  readonly factor: number;
+  readonly capMs: number;
+  readonly jitter: number;
+}
+
+/** The policies in force, defaults filled in, durations in milliseconds. */
+export interface Policy {
+  readonly missed: MissedPolicy;
+  readonly missedLimit: number;
+  /** Null means the default: ten minutes, or half the gap to the next slot when that is shorter. */
+  readonly graceMs: number | null;
+  readonly unknown: UnknownPolicy;
+  readonly overlap: OverlapPolicy;
+  readonly retry: Retry;
+  readonly timeoutMs: number;
+  readonly autoPause: number;
+  readonly startAt: number | undefined;
+  readonly until: number | undefined;
+  readonly maxRuns: number | null;
+  readonly maxAgeMs: number | null;
+  readonly priority: number;
+}
+
+/** Facts about the task that the defaults depend on. */
+export interface PolicySubject {
+  readonly actionKind: string;
+  /** Null for a task that runs once. */
+  readonly minGapMs: number | null;
+}
+
+export function policyOf(chosen: Policies, subject: PolicySubject): Policy {
+  return {
+    missed: chosen.missed ?? missedDefault(subject),
+    missedLimit: chosen.missed_limit ?? limits.missedLimitDefault,
+    graceMs: optionalMs(chosen.grace),
+    unknown: chosen.unknown ?? 'resend',
+    overlap: chosen.overlap ?? 'skip',
+    retry: retryOf(chosen.retry, subject.actionKind),
+    timeoutMs: optionalMs(chosen.timeout) ?? timeoutDefault(subject.actionKind),
+    autoPause: chosen.auto_pause ?? limits.autoPauseDefault,
+    startAt: instantOf(chosen.start_at),
+    until: instantOf(chosen.until),
+    maxRuns: chosen.max_runs ?? null,
+    maxAgeMs: optionalMs(chosen.max_age),
+    priority: chosen.priority ?? limits.priorityDefault,
+  };
+}
+
+/** Only a reminder and a rare task are worth running late; a check every five minutes is better served by its next slot. */
+function missedDefault({ actionKind, minGapMs }: PolicySubject): MissedPolicy {
+  return actionKind === 'message' || minGapMs === null || minGapMs >= limits.missedOnceGapMs ? 'once' : 'skip';
+}
+
+function timeoutDefault(actionKind: string): number {
+  return actionKind === 'message' ? limits.timeoutsDefaultMs.message : limits.timeoutsDefaultMs.echo;
+}
+
+/** Rendering the same text again gives the same fault, so a message is tried once. */
+function retryOf(chosen: RetryInput | undefined, actionKind: string): Retry {
+  return {
+    attempts: chosen?.attempts ?? (actionKind === 'message' ? 1 : limits.retryAttemptsDefault),
+    baseMs: optionalMs(chosen?.base) ?? limits.retryBaseDefaultMs,
+    factor: chosen?.factor ?? limits.retryFactorDefault,
+    capMs: optionalMs(chosen?.cap) ?? limits.retryCapDefaultMs,
+    jitter: chosen?.jitter ?? limits.retryJitterDefault,
+  };
+}
+
+/** The pause before attempt `number + 1`. `chance` lies in [0, 1) and spreads it by the jitter to both sides. */
+export function retryDelayMs(retry: Retry, number: number, chance: number): number {
+  const plain = Math.min(retry.capMs, retry.baseMs * retry.factor ** (number - 1));
+  return Math.round(plain * (1 + retry.jitter * (2 * chance - 1)));
+}
+
+/** How late a slot may be and still count as on time. */
+export function graceMs(policy: Pick<Policy, 'graceMs'>, slot: number, next: number | null): number {
+  if (policy.graceMs !== null) return policy.graceMs;
+  return next === null ? limits.graceDefaultMs : Math.min(limits.graceDefaultMs, Math.floor((next - slot) / 2));
+}
+
+function optionalMs(text: string | undefined): number | null {
+  return text === undefined ? null : durationMs(text);
+}
+
+function instantOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(text);
+}
+
+/** Refuses what no policy may say. The shape (which keys, which types) is checked by the adapter that read it. */
+export function checkPolicies(chosen: Policies): void {
+  checkDuration('grace', chosen.grace, 0, 7 * 86_400_000);
+  checkDuration('timeout', chosen.timeout, 1, limits.timeoutMaxMs);
+  checkDuration('max_age', chosen.max_age, 1000, 366 * 86_400_000);
+  checkDuration('retry.base', chosen.retry?.base, 0, 86_400_000);
+  checkDuration('retry.cap', chosen.retry?.cap, 0, 86_400_000);
+  const pause = chosen.auto_pause;
+  if (pause !== undefined && pause !== 0 && (pause < limits.autoPauseMin || pause > limits.autoPauseMax)) {
+    throw refused('auto_pause', `is 0 (off) or ${limits.autoPauseMin} to ${limits.autoPauseMax}`);
+  }
+  checkInstant('start_at', chosen.start_at);
+  checkInstant('until', chosen.until);
+  const { startAt, until } = policyOf(chosen, { actionKind: 'message', minGapMs: null });
+  if (startAt !== undefined && until !== undefined && until < startAt) throw refused('until', 'lies before start_at');
+}
+
+function checkDuration(field: string, text: string | undefined, minMs: number, maxMs: number): void {
+  if (text === undefined) return;
+  const ms = durationMs(text);
+  if (ms < minMs || ms > maxMs) throw refused(field, `is out of range: ${minMs / 1000} s to ${maxMs / 1000} s`);
+}
+
+const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
+
+function checkInstant(field: string, text: string | undefined): void {
+  if (text === undefined) return;
+  if (!instant.test(text) || Number.isNaN(Date.parse(text))) {
+    throw refused(field, 'is an instant with its offset, such as 2027-01-31T09:00:00Z');
+  }
+}
+
+function refused(field: string, problem: string): AppError {
+  return new AppError('invalid_policy', `policies.${field} ${problem}.`, { details: { field: `policies.${field}` } });
+}

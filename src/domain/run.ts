@@ -1,0 +1,74 @@
+import type { Actor } from './actor.ts';
+import type { UnknownPolicy, Retry } from './policy.ts';
+import type { Schedule } from './schedule/schedule.ts';
+import type { ActionSpec } from './task.ts';
+
+/**
+ * The life of a run. It is `queued` until claimed, `running` while an attempt lives, in `backoff` between attempts, and
+ * `waiting` while parked for an answer; then it ends once and for all. Live means: not ended.
+ *
+ *   queued | backoff -> running -> succeeded | failed | cancelled | backoff | waiting | queued (interrupted, repeatable)
+ *   queued | backoff | waiting -> cancelled;  waiting -> queued
+ *
+ * Every move is guarded by the old status, and while running also by the fence: the number of the claim. A worker whose
+ * claim was taken over writes with an old fence and matches nothing.
+ */
+export type RunStatus = 'queued' | 'running' | 'backoff' | 'waiting' | 'succeeded' | 'failed' | 'cancelled';
+
+export const liveStatuses: readonly RunStatus[] = ['queued', 'running', 'backoff', 'waiting'];
+
+/** One try of a run: `running`, then one of the other words, for ever. */
+export type AttemptStatus = 'running' | 'succeeded' | 'failed' | 'timed_out' | 'interrupted' | 'cancelled';
+
+/**
+ * Everything a run needs, copied at its admission: a task that is edited while its run waits does not change what that
+ * slot does, and a worker reads one row.
+ */
+export interface RunInput {
+  readonly title: string;
+  readonly instructions: string;
+  readonly action: ActionSpec;
+  readonly timezone: string;
+  readonly number: number | null;
+  readonly slotAt: number | null;
+  /** Set when the slot ran later than its grace; the result says so. */
+  readonly late: boolean;
+  /** False for threads that are kept in history and delivered nowhere. */
+  readonly delivers: boolean;
+  readonly context: Readonly<Record<string, unknown>>;
+  readonly timeoutMs: number;
+  readonly retry: Retry;
+  readonly unknown: UnknownPolicy;
+  readonly maxAgeMs: number | null;
+  /** For a delay after the last finish: the schedule whose next slot the end of this run decides. */
+  readonly follows: { readonly schedule: Schedule; readonly until: number | undefined } | null;
+}
+
+/** A request for work: the one shape in which work enters the pipeline. */
+export interface RunRequest {
+  /** Who asks, e.g. `task:<id>` or `api`; together with the key it identifies the request. */
+  readonly source: string;
+  readonly idempotencyKey: string;
+  /** What is served one at a time, or in order: `task:<id>`, or a thread key for messages. */
+  readonly lane: string;
+  /** Message runs wait for earlier runs of their lane; a task's own runs are governed by its overlap policy alone. */
+  readonly inOrder: boolean;
+  /** At most one live run of its task, proved by a unique index. */
+  readonly exclusive: boolean;
+  readonly priority: number;
+  readonly taskId: string | null;
+  readonly taskVersion: number | null;
+  readonly occurrenceId: string | null;
+  readonly chatId: string | null;
+  readonly ownerId: Actor;
+  readonly outgoingKey: string;
+  readonly input: RunInput;
+}
+
+export interface NewRun extends RunRequest {
+  readonly id: string;
+  readonly payloadHash: string;
+  /** The input as it is stored and hashed, made once. */
+  readonly inputText: string;
+  readonly createdAt: number;
+}

@@ -1,0 +1,126 @@
+import { DAY_MS, dayOfWall, SECOND_MS } from './calendar.ts';
+import { scheduleLimits } from './limits.ts';
+import { endOfDate, instantOfDate, readRruleLines, type RruleLines, wallOfDate, writeRruleLines } from './rrule-lines.ts';
+import type { RruleParts } from './rrule-parts.ts';
+import { nextPeriodWall, type PeriodRule, periodBegin, periodRuleOf, periodSet, setIndexFrom, setSize, setWall } from './rrule-periods.ts';
+import { nextStepInstant, nextStepWall, type StepRule, stepRuleOf } from './rrule-steps.ts';
+import { nextElapsed, nextShifted } from './wall-search.ts';
+import { resolveShifted, toWall } from './zone.ts';
+
+/** A recurrence rule ready to be asked, in one zone. */
+export interface Recurrence {
+  readonly timezone: string;
+  readonly parts: RruleParts;
+  readonly startWall: number;
+  readonly periods: PeriodRule | null;
+  readonly steps: StepRule | null;
+  readonly until: number | null;
+  /** Instants, ascending. */
+  readonly added: readonly number[];
+  readonly excluded: ReadonlySet<number>;
+  readonly excludedDays: ReadonlySet<number>;
+  readonly lines: RruleLines;
+}
+
+function recurrenceOf(lines: RruleLines, timezone: string, startWall: number): Recurrence {
+  const { frequency } = lines.parts;
+  const isStep = frequency === 'SECONDLY' || frequency === 'MINUTELY' || frequency === 'HOURLY';
+  const instants = (dates: RruleLines['added']) => dates.filter(({ form }) => form !== 'day').map((date) => instantOfDate(date, timezone));
+  return {
+    timezone,
+    parts: lines.parts,
+    startWall,
+    periods: isStep ? null : periodRuleOf(lines.parts, frequency, startWall),
+    steps: isStep ? stepRuleOf(lines.parts, frequency, startWall) : null,
+    until: lines.until === null ? null : endOfDate(lines.until, timezone),
+    added: [...new Set(instants(lines.added))].sort((a, b) => a - b),
+    excluded: new Set(instants(lines.excluded)),
+    excludedDays: new Set(lines.excluded.filter(({ form }) => form === 'day').map(({ value }) => dayOfWall(value))),
+    lines,
+  };
+}
+
+/** Reads a stored text, or one of a client; without DTSTART the rule begins at `now` on the clock of the zone. */
+export function readRecurrence(text: string, timezone: string, now: number): Recurrence {
+  const lines = readRruleLines(text, timezone);
+  const begin = lines.start ?? { form: 'instant' as const, value: now };
+  return recurrenceOf(lines, timezone, wallOfDate(begin, timezone));
+}
+
+/** The stored text. COUNT becomes the last instant it leads to, so that nothing has to be counted again. */
+export function normalRrule(recurrence: Recurrence): string {
+  const { parts, timezone, startWall, lines } = recurrence;
+  const until = parts.count === null ? null : Math.min(lastOfCount(recurrence, parts.count), scheduleLimits.lastInstant);
+  return writeRruleLines(lines, timezone, { start: startWall, until });
+}
+
+/** COUNT counts what the rule itself names, before EXDATE takes away and RDATE adds. */
+function lastOfCount(recurrence: Recurrence, count: number): number {
+  const { periods, timezone, startWall } = recurrence;
+  const none = resolveShifted(timezone, startWall) - SECOND_MS;
+  if (periods !== null) return lastOfPeriods(periods, timezone, count) ?? none;
+  let last: number | null = null;
+  let after = none - DAY_MS;
+  for (let counted = 0; counted < count; counted += 1) {
+    const next = nextOfRule(recurrence, after);
+    if (next === null || next > none + scheduleLimits.horizonMs) break;
+    last = next;
+    after = next;
+  }
+  return last ?? none;
+}
+
+function lastOfPeriods(rule: PeriodRule, timezone: string, count: number): number | null {
+  const horizonDay = dayOfWall(rule.startWall + scheduleLimits.horizonMs);
+  let left = count;
+  let last: number | null = null;
+  let before: number | null = null;
+  for (let n = 0; left > 0 && periodBegin(rule, n) <= horizonDay; n += 1) {
+    const set = periodSet(rule, n);
+    const first = setIndexFrom(rule, set, rule.startWall);
+    const taken = Math.min(left, setSize(rule, set) - first);
+    if (taken <= 0) continue;
+    left -= taken;
+    before = taken > 1 ? setWall(rule, set, first + taken - 2) : last;
+    last = setWall(rule, set, first + taken - 1);
+  }
+  if (last === null) return null;
+  // A run moved by a gap can land behind the last one of the count.
+  return Math.max(resolveShifted(timezone, last), before === null ? Number.NEGATIVE_INFINITY : resolveShifted(timezone, before));
+}
+
+function nextOfRule({ periods, steps, timezone, until }: Recurrence, after: number): number | null {
+  if (until !== null && after >= until) return null;
+  let next: number | null = null;
+  if (periods !== null) next = nextShifted({ next: (from) => nextPeriodWall(periods, from), grain: SECOND_MS }, timezone, after);
+  else if (steps !== null && steps.keepsToClock) {
+    next = nextElapsed({ next: (from) => nextStepWall(steps, from), grain: SECOND_MS }, timezone, after);
+  } else if (steps !== null) next = nextStepInstant(steps, timezone, after);
+  return next !== null && until !== null && next > until ? null : next;
+}
+
+/** Whether EXDATE takes a run away; for a whole day, the instant to search on from. */
+function excludedThrough(recurrence: Recurrence, instant: number): number | null {
+  if (recurrence.excluded.has(instant)) return instant;
+  if (recurrence.excludedDays.size === 0) return null;
+  const day = dayOfWall(toWall(recurrence.timezone, instant));
+  if (!recurrence.excludedDays.has(day)) return null;
+  return Math.max(instant, resolveShifted(recurrence.timezone, (day + 1) * DAY_MS) - 1);
+}
+
+export function nextRecurrence(recurrence: Recurrence, after: number): number | null {
+  let from = after;
+  for (;;) {
+    const ruled = nextOfRule(recurrence, from);
+    const added = recurrence.added.find((instant) => instant > from) ?? null;
+    const next = ruled === null || added === null ? (ruled ?? added) : Math.min(ruled, added);
+    const through = next === null ? null : excludedThrough(recurrence, next);
+    if (through === null) return next;
+    from = through;
+  }
+}
+
+/** The last instant the rule can name, when UNTIL bounds it. It need not be a run itself. */
+export function recurrenceEnd({ until, added }: Recurrence): number | null {
+  return until === null ? null : Math.max(until, added.at(-1) ?? Number.NEGATIVE_INFINITY);
+}

@@ -1,0 +1,58 @@
+import { normalCron, parseCron } from './cron-fields.ts';
+import { normalDuration, parseDuration } from './duration.ts';
+import { type Fault, quoted, unreadable } from './fault.ts';
+import { parseInstant } from './instant-text.ts';
+import { normalRrule, readRecurrence } from './recurrence.ts';
+import type { Schedule, ScheduleInput } from './types.ts';
+import { zoneName } from './zone-name.ts';
+
+export { type Refusal, refusals, type Warning, warnings } from './advice.ts';
+export { describe } from './description.ts';
+export { isSlot, lastSlot, minGapMs, nextSlot, nextSlots, slotsThrough } from './slots.ts';
+export type { Bounds, Schedule, ScheduleInput, ScheduleKind } from './types.ts';
+export { offsetAt, wallText } from './zone.ts';
+export { isTimezone } from './zone-name.ts';
+
+function required(input: ScheduleInput, field: Fault['field'] & keyof ScheduleInput): string {
+  const value = input[field];
+  if (value !== undefined && value !== '') return value;
+  throw unreadable({ field, reason: 'missing' }, `A schedule of kind "${input.kind}" needs ${field}; add it.`);
+}
+
+const FIELDS = { once: ['once_at'], cron: ['cron'], rrule: ['rrule'], interval: ['interval', 'start_at', 'from'] } as const;
+const ALL_FIELDS = Object.values(FIELDS).flat();
+
+/** A field of another kind would be dropped in silence, and with it what the client meant. */
+function refuseForeignFields(input: ScheduleInput): void {
+  const own: readonly string[] = FIELDS[input.kind];
+  const foreign = ALL_FIELDS.find((field) => input[field] !== undefined && !own.includes(field));
+  if (foreign !== undefined) {
+    throw unreadable({ field: foreign, reason: 'other_kind' }, `${foreign} does not belong to a schedule of kind "${input.kind}"; leave it out or change the kind.`);
+  }
+}
+
+/** Reads what a client sent and gives it the form that is stored. `now` is the anchor of what names no start. */
+export function parseSchedule(input: ScheduleInput, now: number): Schedule {
+  const timezone = zoneName(input.timezone);
+  if (timezone === null) {
+    throw unreadable({ field: 'timezone', reason: 'unknown' }, `${quoted(input.timezone)} is not a time zone; write its IANA name, such as Europe/Madrid or UTC.`);
+  }
+  refuseForeignFields(input);
+  switch (input.kind) {
+    case 'once':
+      return { kind: 'once', onceAt: parseInstant(required(input, 'once_at'), timezone, 'once_at'), timezone };
+    case 'cron': {
+      const cron = normalCron(required(input, 'cron'));
+      parseCron(cron);
+      return { kind: 'cron', cron, timezone };
+    }
+    case 'rrule':
+      return { kind: 'rrule', rrule: normalRrule(readRecurrence(required(input, 'rrule'), timezone, now)), timezone };
+    case 'interval': {
+      const interval = normalDuration(required(input, 'interval'));
+      parseDuration(interval);
+      const startAt = input.start_at === undefined ? now : parseInstant(input.start_at, timezone, 'start_at');
+      return { kind: 'interval', interval, startAt, from: input.from ?? 'start', timezone };
+    }
+  }
+}

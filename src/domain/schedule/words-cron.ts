@@ -1,0 +1,135 @@
+import { clockText } from './calendar.ts';
+import { type CronFields, EVERY_WEEK } from './cron-fields.ts';
+import { list, MONTH_NAMES, nth, ordinal, WEEKDAY_NAMES } from './words.ts';
+
+const TIMES_SHOWN_MAX = 8;
+const MONDAY_FIRST = [1, 2, 3, 4, 5, 6, 0];
+
+interface Run {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The step of evenly spread values that fill a whole field, so that "every" is true across its end as well. */
+function evenStep(values: readonly number[], size: number): number | null {
+  const step = values.length > 1 ? (values[1] ?? 0) - (values[0] ?? 0) : size;
+  const isEven = values.length * step === size && values.every((value, index) => value === (values[0] ?? 0) + index * step);
+  return isEven ? step : null;
+}
+
+function runsOf(values: readonly number[]): Run[] {
+  const runs: Run[] = [];
+  for (const value of values) {
+    const open = runs.at(-1);
+    if (open !== undefined && open.last + 1 === value) runs[runs.length - 1] = { first: open.first, last: value };
+    else runs.push({ first: value, last: value });
+  }
+  return runs;
+}
+
+function spans(values: readonly number[], name: (value: number) => string): string {
+  const parts = runsOf(values).flatMap(({ first, last }) => {
+    if (last - first >= 2) return [`${name(first)} to ${name(last)}`];
+    return first === last ? [name(first)] : [name(first), name(last)];
+  });
+  return list(parts);
+}
+
+function clock(hour: number, minute: number): string {
+  return clockText(hour * 3_600 + minute * 60);
+}
+
+/** Which minutes of an hour, as a rhythm. */
+function minuteRhythm(minutes: readonly number[]): string {
+  if (minutes.length === 60) return 'every minute';
+  const step = evenStep(minutes, 60);
+  const first = minutes[0] ?? 0;
+  if (step !== null && step < 60) return first === 0 ? `every ${step} minutes` : `every ${step} minutes from minute ${first}`;
+  return `at ${minutes.length === 1 ? 'minute' : 'minutes'} ${spans(minutes, String)}`;
+}
+
+function hourPart(hours: readonly number[], minutes: readonly number[]): string {
+  const step = evenStep(hours, 24);
+  if (hours.length === 24) return minutes.length === 60 || evenStep(minutes, 60) !== null ? '' : 'of every hour';
+  const first = hours[0] ?? 0;
+  if (step !== null) return `of every ${nth(step)} hour${first === 0 ? '' : `, from ${clock(first, 0)}`}`;
+  const last = minutes.at(-1) ?? 59;
+  const ranges = runsOf(hours).map((run) => `${clock(run.first, 0)} to ${clock(run.last, last)}`);
+  if (ranges.length <= 3) return `from ${list(ranges)}`;
+  return `in the hours ${spans(hours, (hour) => String(hour))}`;
+}
+
+function timePart({ minutes, hours, fixedTimes }: CronFields): string {
+  if (hours.length === 24 && minutes.length === 1 && minutes[0] === 0) return 'every hour';
+  const step = evenStep(hours, 24);
+  if (!fixedTimes && minutes.length === 1 && step !== null && step > 1 && step < 24) {
+    return `every ${step} hours from ${clock(hours[0] ?? 0, minutes[0] ?? 0)}`;
+  }
+  if (minutes.length * hours.length <= TIMES_SHOWN_MAX && hours.length < 24) {
+    return `at ${list(hours.flatMap((hour) => minutes.map((minute) => clock(hour, minute))))}`;
+  }
+  if (minutes.length === 1 && hours.length < 24) {
+    const named = runsOf(hours).map((run) => (run.first === run.last ? clock(run.first, minutes[0] ?? 0) : `every hour from ${clock(run.first, minutes[0] ?? 0)} to ${clock(run.last, minutes[0] ?? 0)}`));
+    return `at ${list(named)}`.replace(/^at every/, 'every');
+  }
+  return [minuteRhythm(minutes), hourPart(hours, minutes)].filter((part) => part !== '').join(' ');
+}
+
+function bitsOf(bits: number): number[] {
+  return Array.from({ length: 31 }, (_, index) => index + 1).filter((day) => (bits & (1 << (day - 1))) !== 0);
+}
+
+function daysPart(cron: CronFields): string {
+  const days = bitsOf(cron.days);
+  const names: string[] = [];
+  if (days.length === 31) return 'any day';
+  if (days.length > 0) names.push(`${days.length === 1 ? 'day' : 'days'} ${spans(days, String)}`);
+  for (const day of bitsOf(cron.nearestWeekdays)) names.push(`the weekday nearest to day ${day}`);
+  if (cron.lastDay) names.push('the last day');
+  if (cron.lastWeekday) names.push('the last weekday');
+  return `${list(names)} of the month`;
+}
+
+function weekNames(mask: number): string[] {
+  const nths = [1, 2, 3, 4, 5].filter((value) => (mask & (1 << (value - 1))) !== 0).map(ordinal);
+  return (mask & 32) === 0 ? nths : [...nths, 'last'];
+}
+
+function weekdaysPart({ weekdays }: CronFields): string {
+  const full = MONDAY_FIRST.filter((weekday) => weekdays[weekday] === EVERY_WEEK);
+  const some = MONDAY_FIRST.filter((weekday) => weekdays[weekday] !== EVERY_WEEK && (weekdays[weekday] ?? 0) !== 0);
+  const name = (weekday: number) => WEEKDAY_NAMES[weekday] ?? '';
+  const parts: string[] = [];
+  if (full.length === 7) return 'any day of the week';
+  if (full.join() === '1,2,3,4,5') parts.push('every weekday');
+  else if (full.join() === '6,0') parts.push('Saturday and Sunday');
+  else if (full.length > 0) parts.push(`every ${list(full.map(name))}`);
+  for (const weekday of some) parts.push(`the ${list(weekNames(weekdays[weekday] ?? 0))} ${name(weekday)} of the month`);
+  return list(parts);
+}
+
+/** `every day`, or the days in words, with "or" where either field is enough. */
+function dayPart(cron: CronFields): string {
+  if (cron.anyDay && cron.anyWeekday) return 'every day';
+  if (cron.anyWeekday) return `on ${daysPart(cron)}`;
+  const weekdays = weekdaysPart(cron);
+  if (cron.anyDay) return weekdays.startsWith('every') ? weekdays : `on ${weekdays}`;
+  if (cron.bothDays) return `on ${daysPart(cron)}, only if that is also ${weekdays.replace(/^every /, 'a ').replaceAll(' and ', ' or ')}`;
+  return `on ${daysPart(cron)} or ${weekdays}`;
+}
+
+function monthPart(months: number): string {
+  if (months === 0xfff) return '';
+  const numbers = Array.from({ length: 12 }, (_, index) => index).filter((month) => (months & (1 << month)) !== 0);
+  return `in ${spans(numbers, (month) => MONTH_NAMES[month] ?? '')}`;
+}
+
+export function cronWords(cron: CronFields): string {
+  const time = timePart(cron);
+  const day = dayPart(cron);
+  const month = monthPart(cron.months);
+  const isRhythm = time.startsWith('every') || time.includes('of every');
+  if (day === 'every day' && isRhythm) return [time, month].filter((part) => part !== '').join(' ');
+  const days = [day, month].filter((part) => part !== '').join(' ');
+  return isRhythm || time.startsWith('at minute') ? `${time}, ${days}` : `${days} ${time}`;
+}

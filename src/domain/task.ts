@@ -1,0 +1,124 @@
+import type { Actor } from './actor.ts';
+import { AppError } from './errors.ts';
+import * as limits from './limits.ts';
+import type { Policies } from './policy.ts';
+import type { Schedule } from './schedule/schedule.ts';
+import type { Thread } from './thread.ts';
+
+/**
+ * A task is `active` while it has a next slot, `paused` while a person, a run of failures or an unreadable row keeps it
+ * from running, `completed` when its schedule or its bounds are exhausted, and `deleted` when somebody removed it.
+ *
+ *   active -> paused | completed | deleted      paused -> active | deleted
+ *   completed -> active (a new schedule, or bounds that leave something to run) | deleted
+ *
+ * `nextAt` is set exactly while the task is active: it is the truth from which every timer and queue is derived.
+ */
+export type TaskState = 'active' | 'paused' | 'completed' | 'deleted';
+
+export interface ActionSpec {
+  readonly kind: string;
+  readonly [setting: string]: unknown;
+}
+
+/** What a person defined, apart from the place it lives in. */
+export interface Definition {
+  readonly title: string;
+  readonly instructions: string;
+  readonly action: ActionSpec;
+  readonly schedule: Schedule;
+  readonly policies: Policies;
+  readonly subject: string | null;
+  readonly tags: readonly string[];
+}
+
+export interface Counters {
+  readonly runs: number;
+  readonly failures: number;
+  readonly consecutiveFailures: number;
+  /** Scheduled occurrences that really ran since the schedule or its bounds last changed; compared with `max_runs`. */
+  readonly boundedRuns: number;
+}
+
+/** Where the results of a task go. The topic is made when the first result needs it. */
+export type TopicState = 'none' | 'creating' | 'ready' | 'blocked';
+
+export interface Stamp {
+  readonly at: number;
+  readonly by: Actor;
+}
+
+export interface Task extends Definition {
+  readonly id: string;
+  readonly number: number;
+  readonly version: number;
+  readonly state: TaskState;
+  readonly nextAt: number | null;
+  readonly minGapMs: number | null;
+  readonly pausedReason: string | null;
+  readonly ownerId: Actor;
+  readonly chatId: string;
+  /** The thread in which the task was asked for. */
+  readonly home: Thread;
+  readonly topicState: TopicState;
+  readonly topicId: number | null;
+  readonly context: Readonly<Record<string, unknown>>;
+  readonly counters: Counters;
+  readonly lastRunAt: number | null;
+  readonly lastRunStatus: 'succeeded' | 'failed' | 'cancelled' | null;
+  readonly lastError: string | null;
+  readonly created: Stamp;
+  readonly updated: Stamp;
+  readonly paused: Stamp | null;
+  readonly resumed: Stamp | null;
+  readonly deleted: Stamp | null;
+}
+
+/** The thread in which results are shown: null until the topic exists, and for providers that deliver nothing. */
+export function executionThread(task: Pick<Task, 'id' | 'home' | 'topicId'>): Thread | null {
+  if (task.home.provider !== 'telegram') {
+    return { provider: task.home.provider, address: `task:${task.id}`, topic: null };
+  }
+  return task.topicId === null ? null : { ...task.home, topic: task.topicId };
+}
+
+/** The first line or sentence of the text, at most 60 characters, so that a list of tasks stays readable. */
+export function titleFrom(instructions: string): string {
+  const line = instructions.trim().split('\n', 1)[0] ?? '';
+  const sentence = /^.{10,}?[.!?](?=\s)/.exec(line)?.[0] ?? line;
+  const characters = [...sentence.trim()];
+  return characters.length <= 60 ? characters.join('') : `${characters.slice(0, 59).join('').trimEnd()}…`;
+}
+
+export function checkTexts(title: string, instructions: string): void {
+  if (title === '') throw bad('title', 'A task needs a title: a few words that name it.');
+  if (title.length > limits.titleLengthMax) {
+    throw bad('title', `A title has at most ${limits.titleLengthMax} characters; put the rest into the instructions.`);
+  }
+  if (instructions.trim() === '') throw bad('instructions', 'A task needs instructions: the text to send.');
+  if (instructions.length > limits.instructionsLengthMax) {
+    throw bad('instructions', `Instructions have at most ${limits.instructionsLengthMax} characters.`);
+  }
+}
+
+export function checkLabels(subject: string | null, tags: readonly string[]): void {
+  if (subject !== null && (subject.trim() === '' || subject.length > limits.subjectLengthMax)) {
+    throw bad('subject', `A subject has 1 to ${limits.subjectLengthMax} characters.`);
+  }
+  if (tags.length > limits.tagsMax) throw bad('tags', `A task has at most ${limits.tagsMax} tags.`);
+  if (new Set(tags).size !== tags.length) throw bad('tags', 'A tag stands twice; name each tag once.');
+  for (const tag of tags) {
+    if (tag.trim() === '' || tag.length > limits.tagLengthMax) {
+      throw bad('tags', `A tag has 1 to ${limits.tagLengthMax} characters.`);
+    }
+  }
+}
+
+/** Compares the JSON sizes in UTF-16 units, which is what the limit is about: a bound on rows, not on bytes of a wire. */
+export function checkSize(field: 'context' | 'action', value: unknown, max: number): void {
+  if (JSON.stringify(value).length > max) throw bad(field, `The ${field} is larger than ${max} characters of JSON.`);
+}
+
+function bad(field: string, message: string): AppError {
+  return new AppError('invalid_request', message, { details: { field } });
+}

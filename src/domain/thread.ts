@@ -1,0 +1,44 @@
+import { AppError } from './errors.ts';
+import { threadKeyLengthMax } from './limits.ts';
+
+/**
+ * A place where results are shown. Telegram threads are delivered; a thread of any other provider is kept in history
+ * and delivered nowhere. Topic 1 of a forum is its General topic, which the platform addresses without a number, so it
+ * folds into the base thread.
+ */
+export interface Thread {
+  readonly provider: string;
+  readonly address: string;
+  readonly topic: number | null;
+}
+
+const telegram = /^telegram:chat:(-?[1-9]\d{0,15})(?::topic:([1-9]\d{0,9}))?$/;
+const other = /^([a-z][a-z0-9_-]{0,31}):([\w.:@-]{1,200})$/i;
+
+export function parseThreadKey(key: string): Thread {
+  const refused = (message: string) => new AppError('invalid_thread_key', message, { details: { thread_key: key } });
+  if (key.length > threadKeyLengthMax) throw refused(`A thread key has at most ${threadKeyLengthMax} characters.`);
+  const chat = telegram.exec(key);
+  if (chat?.[1] !== undefined) {
+    const topic = chat[2] === undefined ? null : Number(chat[2]);
+    return { provider: 'telegram', address: chat[1], topic: topic === 1 ? null : topic };
+  }
+  if (key.startsWith('telegram:')) {
+    throw refused('A Telegram thread key looks like telegram:chat:-1001234 or telegram:chat:-1001234:topic:7.');
+  }
+  const rest = other.exec(key);
+  if (rest?.[1] === undefined || rest[2] === undefined) {
+    throw refused('A thread key looks like telegram:chat:-1001234, telegram:chat:-1001234:topic:7 or cli:default.');
+  }
+  return { provider: rest[1].toLowerCase(), address: rest[2], topic: null };
+}
+
+export function threadKeyOf(thread: Thread): string {
+  if (thread.provider !== 'telegram') return `${thread.provider}:${thread.address}`;
+  const base = `telegram:chat:${thread.address}`;
+  return thread.topic === null ? base : `${base}:topic:${thread.topic}`;
+}
+
+export function isDeliverable(thread: Pick<Thread, 'provider'>): boolean {
+  return thread.provider === 'telegram';
+}

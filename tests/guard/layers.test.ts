@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { checkLayers } from './layers.ts';
+import { readTree } from './source.ts';
+import type { SourceFile } from './source.ts';
+
+// A guard that reads nothing finds nothing. Raise both to about three quarters of the truth as the tree grows.
+const filesMin = 8;
+const edgesMin = 20;
+
+it('keeps the real tree in its layers', () => {
+  const files = readTree('src');
+  const { edges, faults } = checkLayers(files);
+  expect(faults).toEqual([]);
+  expect(files.length).toBeGreaterThanOrEqual(filesMin);
+  expect(edges).toBeGreaterThanOrEqual(edgesMin);
+});
+
+const sound: readonly SourceFile[] = [
+  { path: 'src/domain/task.ts', text: "import { DateTime } from 'luxon';" },
+  { path: 'src/domain/words.ts', text: "import { parse } from 'chrono-node/en';" },
+  { path: 'src/app/ports.ts', text: "import type { Task } from '../domain/task.ts';" },
+  { path: 'src/app/tasks.ts', text: "import type { Store } from './ports.ts';" },
+  { path: 'src/app/actions/http.ts', text: "import type { Store } from '../ports.ts';" },
+  {
+    path: 'src/adapters/store/store.ts',
+    text: "import type { Store } from '../../app/ports.ts'; import pg from 'pg';",
+  },
+  { path: 'src/adapters/http/server.ts', text: "import { tasks } from '../../app/tasks.ts';" },
+  { path: 'src/config.ts', text: "import { z } from 'zod';" },
+  {
+    path: 'src/compose.ts',
+    text: "import './config.ts'; import './adapters/store/store.ts'; import './adapters/http/server.ts';",
+  },
+  { path: 'src/main.ts', text: "import { compose } from './compose.ts'; import { config } from './config.ts';" },
+];
+
+describe('a tree in memory', () => {
+  it('is sound without a planted fault', () => {
+    expect(checkLayers(sound)).toEqual({ edges: 14, faults: [] });
+  });
+
+  it.each([
+    ['domain imports app', 'src/domain/x.ts', "import '../app/tasks.ts';", 'domain must not import app'],
+    [
+      'domain imports a type of an adapter',
+      'src/domain/x.ts',
+      "import type { S } from '../adapters/store/store.ts';",
+      'adapters/store',
+    ],
+    ['domain imports node', 'src/domain/x.ts', "import { join } from 'node:path';", 'calculation libraries'],
+    ['domain imports another part of a library', 'src/domain/x.ts', "import * as c from 'chrono-node';", 'calculation'],
+    ['app imports a package', 'src/app/x.ts', "import { z } from 'zod';", 'app imports no package'],
+    ['app imports node', 'src/app/x.ts', "export { join } from 'node:path';", 'app imports no package'],
+    [
+      'app imports an adapter',
+      'src/app/actions/x.ts',
+      "await import('../../adapters/http/server.ts');",
+      'adapters/http',
+    ],
+    ['app imports the configuration', 'src/app/x.ts', "import '../config.ts';", 'app must not import config'],
+    [
+      'an adapter imports another',
+      'src/adapters/http/x.ts',
+      "import '../store/store.ts';",
+      'must not import adapters/store',
+    ],
+    ['an adapter imports the configuration', 'src/adapters/http/x.ts', "import '../../config.ts';", 'import config'],
+    ['an adapter imports the composition', 'src/adapters/http/x.ts', "import '../../compose.ts';", 'import compose'],
+    [
+      'main imports an adapter',
+      'src/main.ts',
+      "import './adapters/http/server.ts';",
+      'main must not import adapters/http',
+    ],
+    ['a file that does not exist', 'src/app/x.ts', "import './gone.ts';", 'no such file'],
+    ['a path without its ending', 'src/app/x.ts', "import './ports';", 'no such file'],
+    ['a computed target', 'src/adapters/http/x.ts', 'await import(`./${name}.ts`);', 'plain string'],
+    ['a room behind an alias', 'src/adapters/http/x.ts', "import '#store';", 'relative paths'],
+    ['a file without a room', 'src/helpers.ts', '', 'belongs to no room'],
+    ['an adapter without a folder', 'src/adapters/clock.ts', '', 'belongs to no room'],
+    ['a file that imports itself', 'src/app/x.ts', "import './x.ts';", 'circle'],
+  ])('bites when there is %s', (_name, path, text, fault) => {
+    const { faults } = checkLayers([...sound.filter((file) => file.path !== path), { path, text }]);
+    expect(faults.join('\n')).toContain(fault);
+  });
+
+  it('bites when types go in a circle over three files', () => {
+    const circle = ['a', 'b', 'c'].map((name, index) => ({
+      path: `src/app/${name}.ts`,
+      text: `import type { T } from './${'bca'.charAt(index)}.ts';`,
+    }));
+    expect(checkLayers([...sound, ...circle]).faults).toContain(
+      'src/app/a.ts -> src/app/b.ts -> src/app/c.ts -> src/app/a.ts: imports in a circle',
+    );
+  });
+});

@@ -1,0 +1,108 @@
+import { computed, importsOf } from './source.ts';
+import type { Import, SourceFile } from './source.ts';
+
+/** domain <- app <- adapters <- compose <- main. What each room may see besides itself: */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  app: ['domain'],
+  adapter: ['domain', 'app'],
+  config: ['domain'],
+  compose: ['domain', 'app', 'adapter', 'config'],
+  main: ['domain', 'app', 'config', 'compose'],
+  // The client talks to a server over HTTP, and the verbs for a stopped server need no running one.
+  cli: ['domain', 'app', 'config', 'compose', 'adapters/cli', 'adapters/host'],
+};
+
+/** The calculation libraries. Everything else that domain may want is an input of its functions. */
+const domainPackages = new Set(['luxon', 'chrono-node/en', 'cronstrue', 'croner', 'rrule']);
+
+export interface LayerReport {
+  readonly edges: number;
+  readonly faults: readonly string[];
+}
+
+export function checkLayers(files: readonly SourceFile[]): LayerReport {
+  const imports = files.flatMap(importsOf);
+  const paths = new Set(files.map((file) => file.path));
+  const graph = graphOf(imports);
+  const faults = [
+    ...files.filter((file) => roomOf(file.path) === null).map((file) => `${file.path}: belongs to no room`),
+    ...imports.flatMap((each) => faultOf(each, paths)),
+    ...cycles(graph).map((path) => `${path.join(' -> ')}: imports in a circle`),
+  ];
+  return { edges: imports.length, faults };
+}
+
+/** domain, app, adapters/<name>, config, compose, main or cli; null when a file has no room. */
+export function roomOf(path: string): string | null {
+  const [, room] = /^src\/(domain|app|adapters\/[^/]+|compose)\//.exec(path) ?? [];
+  const [, entry] = /^src\/(main|cli|compose|config)\.ts$/.exec(path) ?? [];
+  return room ?? entry ?? null;
+}
+
+function faultOf(each: Import, paths: ReadonlySet<string>): readonly string[] {
+  const where = `${each.file}:${each.line}: ${each.specifier}`;
+  const from = roomOf(each.file);
+  if (from === null) return [];
+  if (each.target === null) return packageFault(from, each.specifier).map((fault) => `${where}: ${fault}`);
+  if (!paths.has(each.target)) return [`${where}: there is no such file`];
+  const to = roomOf(each.target);
+  if (to === null || to === from || allows(from, to)) return [];
+  return [`${where}: ${from} must not import ${to}`];
+}
+
+function allows(from: string, to: string): boolean {
+  const allowed = mayImport[kindOf(from)] ?? [];
+  return allowed.includes(to) || allowed.includes(kindOf(to));
+}
+
+function kindOf(room: string): string {
+  return room.startsWith('adapters/') ? 'adapter' : room;
+}
+
+function packageFault(from: string, specifier: string): readonly string[] {
+  if (specifier === computed) return ['the target of an import must be a plain string'];
+  // Both name our own files in a way that hides which room is meant.
+  if (/^(?:#|cronogram(?:\/|$))/.test(specifier)) return ['rooms are named by relative paths'];
+  if (from === 'app') return ['app imports no package'];
+  if (from === 'domain' && !domainPackages.has(specifier)) return ['domain imports only calculation libraries'];
+  return [];
+}
+
+/** From each file to the files it imports, types included. */
+export type Graph = ReadonlyMap<string, readonly string[]>;
+
+export function graphOf(imports: readonly Import[]): Graph {
+  const graph = new Map<string, string[]>();
+  for (const { file, target } of imports) {
+    if (target !== null) graph.set(file, [...(graph.get(file) ?? []), target]);
+  }
+  return graph;
+}
+
+/** The shortest chain of imports from a file to one that `wanted` names, both ends included. */
+export function chain(graph: Graph, from: string, wanted: (path: string) => boolean): readonly string[] | null {
+  const seen = new Set<string>();
+  let front: readonly (readonly string[])[] = [[from]];
+  while (front.length > 0) {
+    const longer = front.flatMap((path) => (graph.get(path.at(-1) ?? '') ?? []).map((next) => [...path, next]));
+    const found = longer.find((path) => wanted(path.at(-1) ?? ''));
+    if (found !== undefined) return found;
+    front = longer.filter((path) => unseen(seen, path.at(-1) ?? ''));
+  }
+  return null;
+}
+
+function unseen(seen: Set<string>, path: string): boolean {
+  const isNew = !seen.has(path);
+  seen.add(path);
+  return isNew;
+}
+
+/** One circle for each file that is part of one; a circle of three files is found three times, which harms nobody. */
+function cycles(graph: Graph): readonly (readonly string[])[] {
+  return [...graph.keys()].flatMap((file) => {
+    const circle = chain(graph, file, (path) => path === file);
+    return circle === null ? [] : [circle];
+  });
+}

@@ -1,0 +1,38 @@
+import { defineConfig } from 'vitest/config';
+
+const fast = ['tests/domain/**/*.test.ts', 'tests/app/**/*.test.ts', 'tests/guard/**/*.test.ts'];
+const store = ['tests/store/**/*.test.ts'];
+
+/** Offers Postgres to every test of a project; the server starts when the first test asks for a database. */
+const globalSetup = ['tests/support/postgres-setup.ts'];
+
+export default defineConfig({
+  test: {
+    // Most of a run waits for databases and sockets, so that no core need be kept free.
+    maxWorkers: '100%',
+    // One name per speed: `fast` is pure and part of every check, `store` proves the two engines, `edges` is the rest.
+    projects: [
+      { test: { name: 'fast', include: fast } },
+      {
+        test: {
+          name: 'store',
+          include: store,
+          globalSetup,
+          testTimeout: 30_000,
+          // The first hook that asks for a database waits for the start of the server, which a busy machine draws out.
+          hookTimeout: 90_000,
+        },
+      },
+      {
+        test: {
+          name: 'edges',
+          include: ['tests/**/*.test.ts'],
+          exclude: [...fast, ...store],
+          globalSetup,
+          testTimeout: 30_000,
+          hookTimeout: 90_000,
+        },
+      },
+    ],
+  },
+});

@@ -111,7 +111,8 @@ CREATE TABLE "grants" (
 	"revoked_at" bigint,
 	"revoked_by" text,
 	"created_at" bigint NOT NULL,
-	"created_by" text NOT NULL
+	"created_by" text NOT NULL,
+	CONSTRAINT "grants_owner" UNIQUE("id","owner_id")
 );
 --> statement-breakpoint
 CREATE TABLE "idempotency_keys" (
@@ -293,7 +294,6 @@ CREATE INDEX "deliveries_sending" ON "deliveries" USING btree ("boot_id") WHERE 
 CREATE INDEX "deliveries_open" ON "deliveries" USING btree ("lane","id") WHERE status in ('pending', 'blocked', 'sending', 'unknown');--> statement-breakpoint
 CREATE INDEX "drafts_place" ON "drafts" USING btree ("chat_id","user_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "gaps_from" ON "gaps" USING btree ("task_id","from_at");--> statement-breakpoint
-CREATE UNIQUE INDEX "grants_owner" ON "grants" USING btree ("id","owner_id");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_expiry" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "inbox_open" ON "inbox" USING btree ("update_id") WHERE status = 'received';--> statement-breakpoint
 CREATE UNIQUE INDEX "occurrences_slot" ON "occurrences" USING btree ("task_id","slot_at");--> statement-breakpoint

@@ -9,6 +9,7 @@ const dialect: Dialect = {
   check: core.check,
   index: core.index,
   uniqueIndex: core.uniqueIndex,
+  unique: core.unique,
   primaryKey: core.primaryKey,
   foreignKey: core.foreignKey,
 };

@@ -15,6 +15,7 @@ export interface Dialect {
   readonly check: typeof sqlite.check;
   readonly index: typeof sqlite.index;
   readonly uniqueIndex: typeof sqlite.uniqueIndex;
+  readonly unique: typeof sqlite.unique;
   readonly primaryKey: typeof sqlite.primaryKey;
   readonly foreignKey: typeof sqlite.foreignKey;
 }
@@ -89,7 +90,8 @@ function places(d: Dialect) {
       created_at: int('created_at').notNull(),
       created_by: text('created_by').notNull(),
     },
-    (t) => [d.uniqueIndex('grants_owner').on(t.id, t.owner_id)],
+    // A constraint and not an index, because Postgres makes indexes after the foreign key of the tasks that points here.
+    (t) => [d.unique('grants_owner').on(t.id, t.owner_id)],
   );
   return { chats, chat_aliases, users, grants };
 }

@@ -44,27 +44,50 @@ function refusalOfNone(schedule: Schedule, now: number, bounds: Bounds | undefin
   if (first !== null && first - now <= scheduleLimits.horizonMs) return null;
   const end = lastSlot(schedule);
   if (end !== null && end <= now) {
-    return { reason: 'past', message: `Its last time, ${wallText(end, schedule.timezone)}, is over. Choose a time in the future.` };
+    return {
+      reason: 'past',
+      message: `Its last time, ${wallText(end, schedule.timezone)}, is over. Choose a time in the future.`,
+    };
   }
   if (bounds?.until !== undefined && bounds.until <= now) {
-    return { reason: 'past', message: `Its policy until, ${wallText(bounds.until, schedule.timezone)}, is over. Choose a later one.` };
+    return {
+      reason: 'past',
+      message: `Its policy until, ${wallText(bounds.until, schedule.timezone)}, is over. Choose a later one.`,
+    };
   }
   const isCutOff = first === null && bounds !== undefined && nextSlot(schedule, now) !== null;
-  if (isCutOff) return { reason: 'never', message: 'No run lies between the policies start_at and until. Widen them, or change the schedule.' };
-  return { reason: 'never', message: 'It never runs: the next 400 years have no such time. Check the days and the months.' };
+  if (isCutOff)
+    return {
+      reason: 'never',
+      message: 'No run lies between the policies start_at and until. Widen them, or change the schedule.',
+    };
+  return {
+    reason: 'never',
+    message: 'It never runs: the next 400 years have no such time. Check the days and the months.',
+  };
 }
 
 /** What a person should know before they agree. Nothing here stops a task. */
-export function warnings(schedule: Schedule, context: { readonly now: number; readonly bounds?: Bounds | undefined }): Warning[] {
+export function warnings(
+  schedule: Schedule,
+  context: { readonly now: number; readonly bounds?: Bounds | undefined },
+): Warning[] {
   const first = nextSlot(schedule, context.now, context.bounds);
-  return [shortMonths(schedule), bothDayFields(schedule), stepsOfDay(schedule), farFirstRun(schedule, first, context.now), gapAhead(schedule, first, context)].filter(
-    (warning) => warning !== null,
-  );
+  return [
+    shortMonths(schedule),
+    bothDayFields(schedule),
+    stepsOfDay(schedule),
+    farFirstRun(schedule, first, context.now),
+    gapAhead(schedule, first, context),
+  ].filter((warning) => warning !== null);
 }
 
 function farFirstRun({ timezone }: Schedule, first: number | null, now: number): Warning | null {
   if (first === null || first - now <= scheduleLimits.farFirstRunMs) return null;
-  return { code: 'far_first_run', message: `The first run is more than five years away, on ${wallText(first, timezone)}. Check that this is meant.` };
+  return {
+    code: 'far_first_run',
+    message: `The first run is more than five years away, on ${wallText(first, timezone)}. Check that this is meant.`,
+  };
 }
 
 function bothDayFields(schedule: Schedule): Warning | null {
@@ -73,14 +96,18 @@ function bothDayFields(schedule: Schedule): Warning | null {
   if (cron.anyDay || cron.anyWeekday || cron.bothDays) return null;
   return {
     code: 'both_day_fields',
-    message: 'Both day fields are set, so it runs on every day that matches either of them. Put a + before the weekday to ask for both.',
+    message:
+      'Both day fields are set, so it runs on every day that matches either of them. Put a + before the weekday to ask for both.',
   };
 }
 
 function stepsOfDay(schedule: Schedule): Warning | null {
   if (schedule.kind !== 'rrule' || recurrenceOf(schedule).steps === null) return null;
   const { frequency } = recurrenceOf(schedule).parts;
-  return { code: 'subdaily_rrule', message: `FREQ=${frequency} goes on through a clock change: a skipped hour has no runs, a doubled one has them twice.` };
+  return {
+    code: 'subdaily_rrule',
+    message: `FREQ=${frequency} goes on through a clock change: a skipped hour has no runs, a doubled one has them twice.`,
+  };
 }
 
 const LEAP_AND_COMMON = [2023, 2024];
@@ -116,14 +143,20 @@ function shortMonths(schedule: Schedule): Warning | null {
   const late = schedule.kind === 'cron' ? lateCronDay(cronOf(schedule)) : lateRuleDay(recurrenceOf(schedule));
   if (late === null || !hasShortMonth(late.months, late.day)) return null;
   const advice = schedule.kind === 'cron' ? 'L as the day' : 'BYMONTHDAY=-1';
-  return { code: 'days_29_31', message: `A month without a day ${late.day} has no run. Use ${advice} for the last day of every month.` };
+  return {
+    code: 'days_29_31',
+    message: `A month without a day ${late.day} has no run. Use ${advice} for the last day of every month.`,
+  };
 }
 
 function clampedMonths(schedule: IntervalSchedule): Warning | null {
   const { months } = parseDuration(schedule.interval);
   const { day } = civilFromDays(dayOfWall(toWall(schedule.timezone, schedule.startAt)));
   if (months === 0 || day < 29 || (months % 12 === 0 && day !== 29)) return null;
-  return { code: 'days_29_31', message: `It counts from day ${day}; in a shorter month it runs on the last day instead.` };
+  return {
+    code: 'days_29_31',
+    message: `It counts from day ${day}; in a shorter month it runs on the last day instead.`,
+  };
 }
 
 interface GapRun {
@@ -159,11 +192,19 @@ function shiftedWall(schedule: Schedule, begin: number): number | null {
   return intervalWall(schedule, duration, n);
 }
 
-function gapAhead(schedule: Schedule, first: number | null, context: { now: number; bounds?: Bounds | undefined }): Warning | null {
+function gapAhead(
+  schedule: Schedule,
+  first: number | null,
+  context: { now: number; bounds?: Bounds | undefined },
+): Warning | null {
   if (first === null || schedule.kind === 'once') return null;
   const upTo = Math.min(context.now + scheduleLimits.gapLookAheadMs, context.bounds?.until ?? Number.POSITIVE_INFINITY);
   let from = Math.max(context.now, first - DAY_MS);
-  for (let change = nextTransition(schedule.timezone, from, upTo); change !== null; change = nextTransition(schedule.timezone, from, upTo)) {
+  for (
+    let change = nextTransition(schedule.timezone, from, upTo);
+    change !== null;
+    change = nextTransition(schedule.timezone, from, upTo)
+  ) {
     from = change.at;
     const skipped = change.after > change.before ? skippedRun(schedule, change) : null;
     if (skipped !== null && isKept(schedule, skipped.instant, context)) return gapWarning(schedule, skipped);
@@ -183,4 +224,3 @@ function gapWarning({ timezone }: Schedule, { wall, instant }: GapRun): Warning 
   const day = dayOfWall(moved) === dayOfWall(wall) ? '' : `${dateText(dayOfWall(moved))} `;
   return { code: 'dst_gap_ahead', message: `${missing}; it will run at ${day}${clockText(secondOfDayOf(moved))}.` };
 }
-

@@ -1,4 +1,13 @@
-import { civilFromDays, DAY_MS, daysFromCivil, MINUTE_MS, monthBits, monthLength, weekdayBits, weekdayOf } from './calendar.ts';
+import {
+  civilFromDays,
+  DAY_MS,
+  daysFromCivil,
+  MINUTE_MS,
+  monthBits,
+  monthLength,
+  weekdayBits,
+  weekdayOf,
+} from './calendar.ts';
 import { type CronFields, EVERY_WEEK } from './cron-fields.ts';
 import { nextElapsed, nextOnClock, type WallTimes } from './wall-search.ts';
 
@@ -118,7 +127,9 @@ export function cronWalls(cron: CronFields): WallTimes {
 }
 
 export function nextCron(cron: CronFields, timezone: string, after: number): number | null {
-  return cron.fixedTimes ? nextOnClock(cronWalls(cron), timezone, after) : nextElapsed(cronWalls(cron), timezone, after);
+  return cron.fixedTimes
+    ? nextOnClock(cronWalls(cron), timezone, after)
+    : nextElapsed(cronWalls(cron), timezone, after);
 }
 
 /** The fewest days from one day of the expression to its next, over so many months of the calendar. */

@@ -45,7 +45,14 @@ const MINUTE: FieldShape = { name: 'minute', low: 0, high: 59, stepMax: 60, name
 const HOUR: FieldShape = { name: 'hour', low: 0, high: 23, stepMax: 24, names: [], suffix: null };
 const DAY: FieldShape = { name: 'day of month', low: 1, high: 31, stepMax: 31, names: [], suffix: /^w$/ };
 const MONTH: FieldShape = { name: 'month', low: 1, high: 12, stepMax: 12, names: MONTH_NAMES, suffix: null };
-const WEEKDAY: FieldShape = { name: 'day of week', low: 0, high: 7, stepMax: 7, names: DAY_NAMES, suffix: /^(?:l|#l|#0*[1-5])$/ };
+const WEEKDAY: FieldShape = {
+  name: 'day of week',
+  low: 0,
+  high: 7,
+  stepMax: 7,
+  names: DAY_NAMES,
+  suffix: /^(?:l|#l|#0*[1-5])$/,
+};
 
 const NICKNAMES = new Map([
   ['@yearly', '0 0 1 1 *'],
@@ -67,7 +74,10 @@ const ALL_WEEKDAYS: readonly number[] = Array.from({ length: 7 }, () => EVERY_WE
 
 function fault(shape: FieldShape, item: string, advice: string): Error {
   const reason = shape.name.replaceAll(' ', '_');
-  return unreadable({ field: 'cron', reason }, `The ${shape.name} field of the cron expression has ${quoted(item)}: ${advice}.`);
+  return unreadable(
+    { field: 'cron', reason },
+    `The ${shape.name} field of the cron expression has ${quoted(item)}: ${advice}.`,
+  );
 }
 
 function numberOf(shape: FieldShape, item: string, text: string): number {
@@ -80,13 +90,20 @@ function numberOf(shape: FieldShape, item: string, text: string): number {
 
 function readItem(shape: FieldShape, item: string): FieldValue[] {
   const match = ITEM.exec(item);
-  if (match === null) throw fault(shape, item, 'write a number, a range such as 1-5, a step such as */2, or a list of them');
+  if (match === null) {
+    throw fault(shape, item, 'write a number, a range such as 1-5, a step such as */2, or a list of them');
+  }
   const [, first = '', last, step, suffix = ''] = match;
-  if (suffix !== '' && !(shape.suffix?.test(suffix) ?? false)) throw fault(shape, item, suffixAdvice(shape, suffix));
+  checkSuffix(shape, item, suffix);
   const isPlain = first !== '*' && last === undefined && step === undefined;
-  if (suffix === 'w' && !isPlain) throw fault(shape, item, 'W follows a single day, as in 15W');
   if (isPlain) return [{ value: numberOf(shape, item, first), suffix }];
+  if (suffix === 'w') throw fault(shape, item, 'W follows a single day, as in 15W');
   return readRange(shape, item, { first, last, step, suffix });
+}
+
+function checkSuffix(shape: FieldShape, item: string, suffix: string): void {
+  if (suffix === '' || shape.suffix?.test(suffix) === true) return;
+  throw fault(shape, item, suffixAdvice(shape, suffix));
 }
 
 function suffixAdvice(shape: FieldShape, suffix: string): string {
@@ -103,29 +120,37 @@ interface RangeText {
 }
 
 function readRange(shape: FieldShape, item: string, range: RangeText): FieldValue[] {
-  const { first, last, step, suffix } = range;
-  const isStar = first === '*';
-  if (isStar && (last !== undefined || (step === undefined && suffix !== ''))) {
+  const { low, high } = range.first === '*' ? wholeField(shape, item, range) : endsOf(shape, item, range);
+  const by = range.step === undefined ? 1 : Number(range.step);
+  if (by < 1 || by > shape.stepMax) throw fault(shape, item, `a step is 1 to ${shape.stepMax}`);
+  if (low > high) {
+    throw fault(shape, item, 'a range goes upwards; write two ranges with a comma to go round the end');
+  }
+  const values: FieldValue[] = [];
+  for (let value = low; value <= high; value += by) values.push({ value, suffix: range.suffix });
+  return values;
+}
+
+interface Ends {
+  readonly low: number;
+  readonly high: number;
+}
+
+function wholeField(shape: FieldShape, item: string, { last, step, suffix }: RangeText): Ends {
+  if (last !== undefined || (step === undefined && suffix !== '')) {
     throw fault(shape, item, '* stands alone or before a step, as in */2');
   }
-  if (!isStar && last === undefined) throw fault(shape, item, `a step needs a range, as in ${first}-${shape.high}/${step ?? ''}`);
-  const low = isStar ? shape.low : numberOf(shape, item, first);
-  const high = isStar ? topOf(shape) : upperOf(shape, item, last ?? '');
-  const by = step === undefined ? 1 : Number(step);
-  if (by < 1 || by > shape.stepMax) throw fault(shape, item, `a step is 1 to ${shape.stepMax}`);
-  if (low > high) throw fault(shape, item, 'a range goes upwards; write two ranges with a comma to go round the end');
-  const values: FieldValue[] = [];
-  for (let value = low; value <= high; value += by) values.push({ value, suffix });
-  return values;
+  return { low: shape.low, high: shape === WEEKDAY ? 6 : shape.high };
+}
+
+function endsOf(shape: FieldShape, item: string, { first, last, step = '' }: RangeText): Ends {
+  if (last === undefined) throw fault(shape, item, `a step needs a range, as in ${first}-${shape.high}/${step}`);
+  return { low: numberOf(shape, item, first), high: upperOf(shape, item, last) };
 }
 
 /** Sunday closes a range as 7 (`fri-sun`) and opens one as 0. */
 function upperOf(shape: FieldShape, item: string, text: string): number {
   return shape === WEEKDAY && text === 'sun' ? 7 : numberOf(shape, item, text);
-}
-
-function topOf(shape: FieldShape): number {
-  return shape === WEEKDAY ? 6 : shape.high;
 }
 
 function readField(shape: FieldShape, text: string): FieldValue[] {
@@ -206,27 +231,43 @@ function weekMask(suffix: string): number {
 /** One space between the fields; a nickname in small letters. This is the text that is stored. */
 export function normalCron(text: string): string {
   if (text.length > scheduleLimits.cronLengthMax) {
-    throw unreadable({ field: 'cron', reason: 'too_long' }, `A cron expression has at most ${scheduleLimits.cronLengthMax} characters; shorten it with ranges and steps.`);
+    throw unreadable(
+      { field: 'cron', reason: 'too_long' },
+      `A cron expression has at most ${scheduleLimits.cronLengthMax} characters; shorten it with ranges and steps.`,
+    );
   }
   const trimmed = text.trim().replace(/\s+/g, ' ');
   return trimmed.startsWith('@') ? trimmed.toLowerCase() : trimmed;
 }
 
 function fieldsOf(text: string): string[] {
-  if (text === '') throw unreadable({ field: 'cron', reason: 'empty' }, `The cron expression is empty; write five fields, ${EXAMPLE}.`);
+  if (text === '')
+    throw unreadable(
+      { field: 'cron', reason: 'empty' },
+      `The cron expression is empty; write five fields, ${EXAMPLE}.`,
+    );
   if (text.startsWith('@')) {
     const expansion = NICKNAMES.get(text.toLowerCase());
     if (expansion === undefined) {
-      throw unreadable({ field: 'cron', reason: 'nickname' }, `${quoted(text)} is not known here; use @hourly, @daily, @weekly, @monthly or @yearly, or five fields.`);
+      throw unreadable(
+        { field: 'cron', reason: 'nickname' },
+        `${quoted(text)} is not known here; use @hourly, @daily, @weekly, @monthly or @yearly, or five fields.`,
+      );
     }
     return expansion.split(' ');
   }
   const fields = text.toLowerCase().replaceAll('?', '*').split(/\s+/);
   if (fields.length === 6 || fields.length === 7) {
-    throw unreadable({ field: 'cron', reason: 'field_count' }, `A cron expression has five fields here (minute, hour, day, month, weekday), no seconds and no year; this one has ${fields.length}.`);
+    throw unreadable(
+      { field: 'cron', reason: 'field_count' },
+      `A cron expression has five fields here (minute, hour, day, month, weekday), no seconds and no year; this one has ${fields.length}.`,
+    );
   }
   if (fields.length !== 5) {
-    throw unreadable({ field: 'cron', reason: 'field_count' }, `A cron expression has five fields (minute, hour, day, month, weekday), ${EXAMPLE}; this one has ${fields.length}.`);
+    throw unreadable(
+      { field: 'cron', reason: 'field_count' },
+      `A cron expression has five fields (minute, hour, day, month, weekday), ${EXAMPLE}; this one has ${fields.length}.`,
+    );
   }
   return fields;
 }

@@ -34,8 +34,10 @@ function intervalWords({ interval, startAt, from, timezone }: IntervalSchedule):
   const units = unitsOf(parseDuration(interval)).filter(([value]) => value > 0);
   const [only] = units;
   const start = momentText(startAt, timezone);
-  if (from === 'completion') return `${list(units.map(([value, unit]) => counted(value, unit)))} after each run has ended, from ${start}`;
-  const step = units.length === 1 && only?.[0] === 1 ? only[1] : list(units.map(([value, unit]) => counted(value, unit)));
+  if (from === 'completion')
+    return `${list(units.map(([value, unit]) => counted(value, unit)))} after each run has ended, from ${start}`;
+  const step =
+    units.length === 1 && only?.[0] === 1 ? only[1] : list(units.map(([value, unit]) => counted(value, unit)));
   return `every ${step} from ${start}`;
 }
 
@@ -52,4 +54,3 @@ export function describe(schedule: Schedule): string {
       return intervalWords(schedule);
   }
 }
-

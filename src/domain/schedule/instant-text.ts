@@ -6,18 +6,12 @@ import { resolveShifted } from './zone.ts';
 const INSTANT = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 const EXAMPLE = '2027-01-31T09:00 for the clock of the zone, or 2027-01-31T09:00:00Z for UTC';
 
-export interface WallFields {
-  readonly year: number;
-  readonly month: number;
-  readonly day: number;
-  readonly hour: number;
-  readonly minute: number;
-  readonly second: number;
-}
-
-/** A wall time, or null when no calendar and no clock shows it. */
-export function wallFrom({ year, month, day, hour, minute, second }: WallFields): number | null {
+/** The wall time in the groups 1 to 6 of a match, from year to second; null when no calendar and no clock shows it. */
+export function wallOfMatch(match: RegExpExecArray): number | null {
+  const part = (index: number) => Number(match[index] ?? 0);
+  const [year, month, day] = [part(1), part(2), part(3)];
   if (year < 1 || month < 1 || month > 12 || day < 1 || day > monthLength(year, month)) return null;
+  const [hour, minute, second] = [part(4), part(5), part(6)];
   if (hour > 23 || minute > 59 || second > 59) return null;
   return daysFromCivil(year, month, day) * DAY_MS + (hour * 3_600 + minute * 60 + second) * SECOND_MS;
 }
@@ -33,12 +27,14 @@ function offsetOf(text: string): number | null {
 /** With an offset or Z it is that instant; without, it is what the clock in the zone shows. */
 export function parseInstant(text: string, timezone: string, field: 'once_at' | 'start_at'): number {
   const match = text.length > scheduleLimits.instantLengthMax ? null : INSTANT.exec(text.trim());
-  if (match === null) throw unreadable(instantFault(field, text), `${quoted(text)} is not a date with a time; write ${EXAMPLE}.`);
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0));
-  const wall = wallFrom({ year: year ?? 0, month: month ?? 0, day: day ?? 0, hour: hour ?? 0, minute: minute ?? 0, second: second ?? 0 });
+  if (match === null) {
+    throw unreadable(instantFault(field, text), `${quoted(text)} is not a date with a time; write ${EXAMPLE}.`);
+  }
+  const wall = wallOfMatch(match);
   const offset = match[8] === undefined ? 0 : offsetOf(match[8]);
   if (wall === null || offset === null) {
-    throw unreadable({ field, reason: 'no_such_date' }, `${quoted(text)} is not a moment of any calendar; write ${EXAMPLE}.`);
+    const message = `${quoted(text)} is not a moment of any calendar; write ${EXAMPLE}.`;
+    throw unreadable({ field, reason: 'no_such_date' }, message);
   }
   const precise = wall + Math.floor(Number(`0.${match[7] ?? 0}`) * SECOND_MS);
   return match[8] === undefined ? resolveShifted(timezone, precise) : precise - offset;

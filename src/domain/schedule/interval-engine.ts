@@ -18,9 +18,9 @@ export function intervalWall(schedule: IntervalSchedule, duration: Duration, n: 
   return addCalendar(toWall(schedule.timezone, schedule.startAt), n * duration.months, n * duration.days);
 }
 
-/** Slot 0 is the anchor itself: resolving its wall time would lose the second pass of an overlap. */
+/** The anchor itself never comes from here, because resolving its wall time would lose the second pass of an overlap. */
 function slotAt(schedule: IntervalSchedule, duration: Duration, n: number): number {
-  if (n === 0 || (duration.months === 0 && duration.days === 0)) return schedule.startAt + n * duration.clockMs;
+  if (duration.months === 0 && duration.days === 0) return schedule.startAt + n * duration.clockMs;
   return resolveShifted(schedule.timezone, intervalWall(schedule, duration, n)) + n * duration.clockMs;
 }
 

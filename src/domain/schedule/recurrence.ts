@@ -1,8 +1,25 @@
 import { DAY_MS, dayOfWall, SECOND_MS } from './calendar.ts';
 import { scheduleLimits } from './limits.ts';
-import { endOfDate, instantOfDate, readRruleLines, type RruleLines, wallOfDate, writeRruleLines } from './rrule-lines.ts';
+import {
+  endOfDate,
+  instantOfDate,
+  readRruleLines,
+  type RruleLines,
+  wallOfDate,
+  writeRruleLines,
+} from './rrule-lines.ts';
 import type { RruleParts } from './rrule-parts.ts';
-import { nextPeriodWall, type PeriodRule, periodBegin, periodRuleOf, periodSet, setIndexFrom, setSize, setWall } from './rrule-periods.ts';
+import {
+  followingPeriod,
+  nextPeriodWall,
+  type PeriodRule,
+  periodBegin,
+  periodRuleOf,
+  periodSet,
+  setIndexFrom,
+  setSize,
+  setWall,
+} from './rrule-periods.ts';
 import { nextStepInstant, nextStepWall, type StepRule, stepRuleOf } from './rrule-steps.ts';
 import { nextElapsed, nextShifted } from './wall-search.ts';
 import { resolveShifted, toWall } from './zone.ts';
@@ -25,7 +42,8 @@ export interface Recurrence {
 function recurrenceOf(lines: RruleLines, timezone: string, startWall: number): Recurrence {
   const { frequency } = lines.parts;
   const isStep = frequency === 'SECONDLY' || frequency === 'MINUTELY' || frequency === 'HOURLY';
-  const instants = (dates: RruleLines['added']) => dates.filter(({ form }) => form !== 'day').map((date) => instantOfDate(date, timezone));
+  const instants = (dates: RruleLines['added']) =>
+    dates.filter(({ form }) => form !== 'day').map((date) => instantOfDate(date, timezone));
   return {
     timezone,
     parts: lines.parts,
@@ -50,7 +68,8 @@ export function readRecurrence(text: string, timezone: string, now: number): Rec
 /** The stored text. COUNT becomes the last instant it leads to, so that nothing has to be counted again. */
 export function normalRrule(recurrence: Recurrence): string {
   const { parts, timezone, startWall, lines } = recurrence;
-  const until = parts.count === null ? null : Math.min(lastOfCount(recurrence, parts.count), scheduleLimits.lastInstant);
+  const until =
+    parts.count === null ? null : Math.min(lastOfCount(recurrence, parts.count), scheduleLimits.lastInstant);
   return writeRruleLines(lines, timezone, { start: startWall, until });
 }
 
@@ -71,14 +90,17 @@ function lastOfCount(recurrence: Recurrence, count: number): number {
 }
 
 function lastOfPeriods(rule: PeriodRule, timezone: string, count: number): number | null {
+  if (rule.neverRuns) return null;
   const horizonDay = dayOfWall(rule.startWall + scheduleLimits.horizonMs);
   let left = count;
   let last: number | null = null;
   let before: number | null = null;
-  for (let n = 0; left > 0 && periodBegin(rule, n) <= horizonDay; n += 1) {
+  let n: number | null = 0;
+  for (let walked = 1; n !== null && left > 0 && periodBegin(rule, n) <= horizonDay; walked += 1) {
     const set = periodSet(rule, n);
     const first = setIndexFrom(rule, set, rule.startWall);
     const taken = Math.min(left, setSize(rule, set) - first);
+    n = taken > 0 ? n + 1 : followingPeriod(rule, n, walked);
     if (taken <= 0) continue;
     left -= taken;
     before = taken > 1 ? setWall(rule, set, first + taken - 2) : last;
@@ -86,13 +108,17 @@ function lastOfPeriods(rule: PeriodRule, timezone: string, count: number): numbe
   }
   if (last === null) return null;
   // A run moved by a gap can land behind the last one of the count.
-  return Math.max(resolveShifted(timezone, last), before === null ? Number.NEGATIVE_INFINITY : resolveShifted(timezone, before));
+  return Math.max(
+    resolveShifted(timezone, last),
+    before === null ? Number.NEGATIVE_INFINITY : resolveShifted(timezone, before),
+  );
 }
 
-function nextOfRule({ periods, steps, timezone, until }: Recurrence, after: number): number | null {
+export function nextOfRule({ periods, steps, timezone, until }: Recurrence, after: number): number | null {
   if (until !== null && after >= until) return null;
   let next: number | null = null;
-  if (periods !== null) next = nextShifted({ next: (from) => nextPeriodWall(periods, from), grain: SECOND_MS }, timezone, after);
+  if (periods !== null)
+    next = nextShifted({ next: (from) => nextPeriodWall(periods, from), grain: SECOND_MS }, timezone, after);
   else if (steps !== null && steps.keepsToClock) {
     next = nextElapsed({ next: (from) => nextStepWall(steps, from), grain: SECOND_MS }, timezone, after);
   } else if (steps !== null) next = nextStepInstant(steps, timezone, after);
@@ -110,7 +136,8 @@ function excludedThrough(recurrence: Recurrence, instant: number): number | null
 
 export function nextRecurrence(recurrence: Recurrence, after: number): number | null {
   let from = after;
-  for (;;) {
+  // Exceptions must not stretch the search: all of it together stays inside one horizon.
+  while (from <= after + scheduleLimits.horizonMs) {
     const ruled = nextOfRule(recurrence, from);
     const added = recurrence.added.find((instant) => instant > from) ?? null;
     const next = ruled === null || added === null ? (ruled ?? added) : Math.min(ruled, added);
@@ -118,6 +145,7 @@ export function nextRecurrence(recurrence: Recurrence, after: number): number | 
     if (through === null) return next;
     from = through;
   }
+  return null;
 }
 
 /** The last instant the rule can name, when UNTIL bounds it. It need not be a run itself. */

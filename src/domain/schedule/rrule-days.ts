@@ -1,4 +1,13 @@
-import { civilFromDays, dayOfWall, daysFromCivil, isLeapYear, monthBits, monthLength, weekdayBits, weekdayOf } from './calendar.ts';
+import {
+  civilFromDays,
+  dayOfWall,
+  daysFromCivil,
+  isLeapYear,
+  monthBits,
+  monthLength,
+  weekdayBits,
+  weekdayOf,
+} from './calendar.ts';
 import type { OrdinalDay, RruleParts } from './rrule-parts.ts';
 
 /** The day parts of a rule, with the defaults that RFC 5545 takes from DTSTART filled in. */

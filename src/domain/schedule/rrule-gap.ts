@@ -1,5 +1,6 @@
 import { DAY_MS, DAY_SECONDS, SECOND_MS } from './calendar.ts';
-import { nextRecurrence, type Recurrence } from './recurrence.ts';
+import { scheduleLimits } from './limits.ts';
+import { nextOfRule, type Recurrence } from './recurrence.ts';
 import { nextRuleDay } from './rrule-days.ts';
 import { followingPeriod, type PeriodRule, periodBegin, periodSet, setSize, setWall } from './rrule-periods.ts';
 import { type StepRule, timesOfDay } from './rrule-steps.ts';
@@ -24,7 +25,8 @@ function dailyStep(rule: PeriodRule): number {
 }
 
 function hasDayFilter({ days, frequency }: PeriodRule): boolean {
-  const filters = days.monthDays.length + days.yearDays.length + days.weekNumbers.size + days.ordinals.length + days.months;
+  const filters =
+    days.monthDays.length + days.yearDays.length + days.weekNumbers.size + days.ordinals.length + days.months;
   return filters > 0 || (frequency !== 'WEEKLY' && days.weekdays !== 0);
 }
 
@@ -62,6 +64,7 @@ function* pickedWalls(rule: PeriodRule): Generator<number> {
 }
 
 function periodGap(rule: PeriodRule): number {
+  if (rule.neverRuns) return Number.POSITIVE_INFINITY;
   if (rule.positions.length > 0) return least(pickedWalls(rule));
   const inside = least(rule.times) * SECOND_MS;
   const overMidnight = (DAY_SECONDS + (rule.times[0] ?? 0) - (rule.times.at(-1) ?? 0)) * SECOND_MS;
@@ -97,18 +100,23 @@ function stepGap(rule: StepRule): number {
     last = second;
     if (between <= Math.min(inside, apart)) return between;
   }
-  return Math.min(between, (ruleDayGap(rule) - 1) * DAY_MS + (DAY_SECONDS + first - last) * SECOND_MS - rule.stepMs + apart);
+  return Math.min(
+    between,
+    (ruleDayGap(rule) - 1) * DAY_MS + (DAY_SECONDS + first - last) * SECOND_MS - rule.stepMs + apart,
+  );
 }
 
-/** A date that RDATE adds can stand close to a run of the rule. */
+/** A date that RDATE adds can stand close to another one or to a run of the rule, which is walked once beside them. */
 function addedGap(recurrence: Recurrence, gap: number): number {
-  let smallest = gap;
+  let smallest = Math.min(gap, least(recurrence.added));
+  let run: number | null = Number.NEGATIVE_INFINITY;
   for (const added of recurrence.added) {
-    let slot = nextRecurrence(recurrence, added - Math.min(smallest, DAY_MS) - 1);
-    for (; slot !== null && slot <= added; slot = nextRecurrence(recurrence, slot)) {
-      if (slot < added) smallest = Math.min(smallest, added - slot);
+    const from: number = added - Math.min(smallest, scheduleLimits.horizonMs) - 1;
+    if (run !== null && run <= from) run = nextOfRule(recurrence, from);
+    for (; run !== null && run <= added; run = nextOfRule(recurrence, run)) {
+      if (run < added) smallest = Math.min(smallest, added - run);
     }
-    if (slot !== null) smallest = Math.min(smallest, slot - added);
+    if (run !== null) smallest = Math.min(smallest, run - added);
   }
   return smallest;
 }

@@ -1,6 +1,6 @@
 import { DAY_MS, dayOfWall, pad, civilFromDays, SECOND_MS, secondOfDayOf } from './calendar.ts';
 import { quoted, unreadable } from './fault.ts';
-import { wallFrom } from './instant-text.ts';
+import { wallOfMatch } from './instant-text.ts';
 import { scheduleLimits } from './limits.ts';
 import { parseRruleParts, type RruleParts } from './rrule-parts.ts';
 import { resolveShifted, toWall } from './zone.ts';
@@ -36,7 +36,11 @@ function fault(reason: string, message: string): Error {
 
 /** Long iCalendar lines are folded: a line that begins with a blank continues the one before. */
 function unfold(text: string): string[] {
-  const lines = text.replace(/\r\n?/g, '\n').trim().replace(/\n[ \t]/g, '').split('\n');
+  const lines = text
+    .replace(/\r\n?/g, '\n')
+    .trim()
+    .replace(/\n[ \t]/g, '')
+    .split('\n');
   return lines.map((line) => line.trim()).filter((line) => line !== '');
 }
 
@@ -58,7 +62,11 @@ function zoneOfParameters(parameters: string, timezone: string): string | null {
 function readLine(text: string, timezone: string): Line {
   const match = LINE.exec(text);
   if (match === null) {
-    if (!/^\s*[A-Za-z]+\s*=/.test(text)) throw fault('syntax', `${quoted(text)} is not a recurrence rule; write it like FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0.`);
+    if (!/^\s*[A-Za-z]+\s*=/.test(text))
+      throw fault(
+        'syntax',
+        `${quoted(text)} is not a recurrence rule; write it like FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0.`,
+      );
     return { name: 'RRULE', zone: null, value: text };
   }
   const [, name = '', parameters = '', value = ''] = match;
@@ -67,16 +75,19 @@ function readLine(text: string, timezone: string): Line {
 
 function readDate(text: string, name: string, zone: string | null): IcalDate {
   const match = DATE.exec(text.trim());
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = (match ?? []).slice(1, 7).map((part) => Number(part ?? 0));
-  const wall = match === null ? null : wallFrom({ year, month, day, hour, minute, second });
-  if (match === null || wall === null) throw fault('bad_date', `${name} has ${quoted(text)}; write it like 20270131T090000, with a Z at the end for UTC.`);
-  if (match[7] === undefined) return { form: match[4] === undefined ? 'day' : 'wall', value: wall };
+  const value = match === null ? null : wallOfMatch(match);
+  if (value === null) {
+    throw fault('bad_date', `${name} has ${quoted(text)}; write it like 20270131T090000, with a Z at the end for UTC.`);
+  }
+  if (match?.[7] === undefined) return { form: match?.[4] === undefined ? 'day' : 'wall', value };
   if (zone !== null) throw fault('bad_date', `${name} has both TZID and a Z at the end; keep one of them.`);
-  return { form: 'instant', value: wall };
+  return { form: 'instant', value };
 }
 
 function readDates(lines: readonly Line[], name: string): IcalDate[] {
-  return lines.filter((line) => line.name === name).flatMap((line) => line.value.split(',').map((text) => readDate(text, name, line.zone)));
+  return lines
+    .filter((line) => line.name === name)
+    .flatMap((line) => line.value.split(',').map((text) => readDate(text, name, line.zone)));
 }
 
 const NAMES = new Set(['DTSTART', 'RRULE', 'EXDATE', 'RDATE']);
@@ -94,16 +105,20 @@ export function readRruleLines(text: string, timezone: string): RruleLines {
   }
   const lines = unfold(text).map((line) => readLine(line, timezone));
   for (const { name } of lines) {
-    if (name === 'EXRULE') throw fault('exrule', 'EXRULE is no longer part of iCalendar; name the exceptions with EXDATE.');
-    if (!NAMES.has(name)) throw fault('unknown_line', `${quoted(name)} is not understood here; keep DTSTART, RRULE, EXDATE and RDATE.`);
+    if (name === 'EXRULE')
+      throw fault('exrule', 'EXRULE is no longer part of iCalendar; name the exceptions with EXDATE.');
+    if (!NAMES.has(name))
+      throw fault('unknown_line', `${quoted(name)} is not understood here; keep DTSTART, RRULE, EXDATE and RDATE.`);
   }
   const rule = only(lines, 'RRULE');
-  if (rule === null) throw fault('no_rule', 'There is no RRULE; write it like FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0.');
+  if (rule === null)
+    throw fault('no_rule', 'There is no RRULE; write it like FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0.');
   const start = only(lines, 'DTSTART');
   const body = rule.value.toUpperCase().replace(/\s+/g, '').replace(/;$/, '');
   const parts = parseRruleParts(body);
   const added = readDates(lines, 'RDATE');
-  if (added.some(({ form }) => form === 'day')) throw fault('bad_date', 'RDATE needs a time; write it like 20270131T090000.');
+  if (added.some(({ form }) => form === 'day'))
+    throw fault('bad_date', 'RDATE needs a time; write it like 20270131T090000.');
   return {
     start: start === null ? null : readDate(start.value, 'DTSTART', start.zone),
     body,
@@ -139,16 +154,35 @@ function datesLine(name: string, dates: readonly IcalDate[], timezone: string): 
   const of = (form: IcalDate['form']) => dates.filter((date) => date.form === form);
   const line = (head: string, values: string[]) => (values.length === 0 ? [] : [`${name}${head}:${values.join(',')}`]);
   return [
-    ...line('', of('instant').map(({ value }) => `${icalText(value)}Z`)),
-    ...line(`;TZID=${timezone}`, of('wall').map(({ value }) => icalText(value))),
-    ...line(';VALUE=DATE', of('day').map(({ value }) => icalText(value).slice(0, 8))),
+    ...line(
+      '',
+      of('instant').map(({ value }) => `${icalText(value)}Z`),
+    ),
+    ...line(
+      `;TZID=${timezone}`,
+      of('wall').map(({ value }) => icalText(value)),
+    ),
+    ...line(
+      ';VALUE=DATE',
+      of('day').map(({ value }) => icalText(value).slice(0, 8)),
+    ),
   ];
 }
 
 /** The text that is stored: one line each, DTSTART first and always there, and never a COUNT. */
-export function writeRruleLines(lines: RruleLines, timezone: string, at: { start: number; until: number | null }): string {
+export function writeRruleLines(
+  lines: RruleLines,
+  timezone: string,
+  at: { start: number; until: number | null },
+): string {
   const until = at.until === null ? null : `UNTIL=${icalText(at.until)}Z`;
-  const body = until === null ? lines.body : lines.body.split(';').map((part) => (part.startsWith('COUNT=') ? until : part)).join(';');
+  const body =
+    until === null
+      ? lines.body
+      : lines.body
+          .split(';')
+          .map((part) => (part.startsWith('COUNT=') ? until : part))
+          .join(';');
   return [
     `DTSTART;TZID=${timezone}:${icalText(at.start)}`,
     `RRULE:${body}`,

@@ -31,8 +31,20 @@ export interface RruleParts {
 const FREQUENCIES: readonly Frequency[] = ['SECONDLY', 'MINUTELY', 'HOURLY', 'DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'];
 const WEEKDAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
 const KEYS = new Set([
-  'FREQ', 'INTERVAL', 'WKST', 'COUNT', 'UNTIL', 'BYMONTH', 'BYWEEKNO', 'BYYEARDAY', 'BYMONTHDAY', 'BYDAY', 'BYHOUR', 'BYMINUTE',
-  'BYSECOND', 'BYSETPOS',
+  'FREQ',
+  'INTERVAL',
+  'WKST',
+  'COUNT',
+  'UNTIL',
+  'BYMONTH',
+  'BYWEEKNO',
+  'BYYEARDAY',
+  'BYMONTHDAY',
+  'BYDAY',
+  'BYHOUR',
+  'BYMINUTE',
+  'BYSECOND',
+  'BYSETPOS',
 ]);
 
 function fault(reason: string, message: string): Error {
@@ -45,9 +57,14 @@ function splitParts(body: string): Map<string, string> {
     const equals = part.indexOf('=');
     const key = part.slice(0, Math.max(0, equals)).trim();
     const value = part.slice(equals + 1).trim();
-    if (equals < 1 || value === '') throw fault('syntax', `${quoted(part)} in the rule is not KEY=value; write it like FREQ=WEEKLY;BYDAY=MO;BYHOUR=9.`);
+    if (equals < 1 || value === '')
+      throw fault(
+        'syntax',
+        `${quoted(part)} in the rule is not KEY=value; write it like FREQ=WEEKLY;BYDAY=MO;BYHOUR=9.`,
+      );
     if (!KEYS.has(key)) throw fault('unknown_key', `${quoted(key)} is not a part of a recurrence rule; leave it out.`);
-    if (parts.has(key)) throw fault('duplicate_key', `${key} stands twice in the rule; write it once, with commas between its values.`);
+    if (parts.has(key))
+      throw fault('duplicate_key', `${key} stands twice in the rule; write it once, with commas between its values.`);
     parts.set(key, value);
   }
   return parts;
@@ -66,7 +83,10 @@ function numbers(parts: Map<string, string>, key: string, { low, high, signed }:
     const value = /^[+-]?\d{1,4}$/.test(item) ? Number(item) : Number.NaN;
     const size = signed ? Math.abs(value) : value;
     if (size >= low && size <= high && (signed || /^\d/.test(item))) return value;
-    throw fault('out_of_range', `${key} has ${quoted(item)}; it takes ${low} to ${high}${signed ? `, or -${high} to -${low} counted from the end` : ''}.`);
+    throw fault(
+      'out_of_range',
+      `${key} has ${quoted(item)}; it takes ${low} to ${high}${signed ? `, or -${high} to -${low} counted from the end` : ''}.`,
+    );
   });
   return [...new Set(values)].sort((a, b) => a - b);
 }
@@ -92,14 +112,22 @@ function ordinalDays(parts: Map<string, string>): OrdinalDay[] {
     const ordinal = item.slice(0, -2);
     const value = ordinal === '' ? 0 : Number(ordinal);
     const isGood = ordinal === '' || (/^[+-]?\d{1,2}$/.test(ordinal) && value !== 0 && Math.abs(value) <= 53);
-    if (!isGood) throw fault('out_of_range', `BYDAY has ${quoted(item)}; write MO, 2MO for the second or -1MO for the last Monday.`);
+    if (!isGood)
+      throw fault(
+        'out_of_range',
+        `BYDAY has ${quoted(item)}; write MO, 2MO for the second or -1MO for the last Monday.`,
+      );
     return { ordinal: value, weekday: weekday(item.slice(-2), 'BYDAY') };
   });
 }
 
 function frequencyOf(parts: Map<string, string>): Frequency {
   const text = parts.get('FREQ');
-  if (text === undefined) throw fault('no_frequency', 'The rule has no FREQ; begin it with FREQ=DAILY, FREQ=WEEKLY, FREQ=MONTHLY or FREQ=YEARLY.');
+  if (text === undefined)
+    throw fault(
+      'no_frequency',
+      'The rule has no FREQ; begin it with FREQ=DAILY, FREQ=WEEKLY, FREQ=MONTHLY or FREQ=YEARLY.',
+    );
   const found = FREQUENCIES.find((frequency) => frequency === text);
   if (found === undefined) throw fault('out_of_range', `FREQ has ${quoted(text)}; it takes ${FREQUENCIES.join(', ')}.`);
   return found;
@@ -126,37 +154,69 @@ export function parseRruleParts(body: string): RruleParts {
   };
   checkEnd(rule);
   checkDays(rule);
+  checkOrdinals(rule);
   checkPositions(rule);
   return rule;
 }
 
 function checkEnd({ count, until }: RruleParts): void {
-  if (count !== null && until !== null) throw fault('count_and_until', 'COUNT and UNTIL exclude each other; keep one of them.');
+  if (count !== null && until !== null)
+    throw fault('count_and_until', 'COUNT and UNTIL exclude each other; keep one of them.');
   if (count !== null && count > scheduleLimits.countMax) {
-    throw fault('count_too_large', `COUNT is at most ${scheduleLimits.countMax}; write UNTIL with the last day, or leave the end open.`);
+    throw fault(
+      'count_too_large',
+      `COUNT is at most ${scheduleLimits.countMax}; write UNTIL with the last day, or leave the end open.`,
+    );
   }
 }
 
 /** The MUST NOTs of RFC 5545 3.3.10, and BYWEEKNO without a weekday, which no two programs read alike. */
-function checkDays(rule: RruleParts): void {
-  const { frequency, weekNumbers, yearDays, monthDays, weekdays, months } = rule;
-  const isYearly = frequency === 'YEARLY';
-  if (weekNumbers.length > 0 && !isYearly) throw fault('forbidden', 'BYWEEKNO goes with FREQ=YEARLY only; use BYDAY with FREQ=WEEKLY instead.');
-  if (weekNumbers.length > 0 && weekdays.length === 0) throw fault('forbidden', 'BYWEEKNO alone does not say which day of the week; add BYDAY.');
-  if (yearDays.length > 0 && (frequency === 'DAILY' || frequency === 'WEEKLY' || frequency === 'MONTHLY')) {
+function checkDays({ frequency, weekNumbers, yearDays, monthDays, weekdays }: RruleParts): void {
+  if (weekNumbers.length > 0 && frequency !== 'YEARLY') {
+    throw fault('forbidden', 'BYWEEKNO goes with FREQ=YEARLY only; use BYDAY with FREQ=WEEKLY instead.');
+  }
+  if (weekNumbers.length > 0 && weekdays.length === 0) {
+    throw fault('forbidden', 'BYWEEKNO alone does not say which day of the week; add BYDAY.');
+  }
+  if (yearDays.length > 0 && ['DAILY', 'WEEKLY', 'MONTHLY'].includes(frequency)) {
     throw fault('forbidden', `BYYEARDAY does not go with FREQ=${frequency}; use FREQ=YEARLY.`);
   }
-  if (monthDays.length > 0 && frequency === 'WEEKLY') throw fault('forbidden', 'BYMONTHDAY does not go with FREQ=WEEKLY; use FREQ=MONTHLY, or FREQ=DAILY with BYDAY.');
-  const ordinals = weekdays.map(({ ordinal }) => Math.abs(ordinal));
-  const greatest = Math.max(0, ...ordinals);
+  if (monthDays.length > 0 && frequency === 'WEEKLY') {
+    throw fault('forbidden', 'BYMONTHDAY does not go with FREQ=WEEKLY; use FREQ=MONTHLY, or FREQ=DAILY with BYDAY.');
+  }
+}
+
+function checkOrdinals({ frequency, weekNumbers, weekdays, months }: RruleParts): void {
+  const greatest = Math.max(0, ...weekdays.map(({ ordinal }) => Math.abs(ordinal)));
   if (greatest === 0) return;
-  if (frequency !== 'MONTHLY' && !isYearly) throw fault('forbidden', `A numbered weekday such as 2MO does not go with FREQ=${frequency}; use FREQ=MONTHLY or FREQ=YEARLY.`);
-  if (weekNumbers.length > 0) throw fault('forbidden', 'A numbered weekday such as 2MO does not go with BYWEEKNO; write MO.');
-  if (greatest > 5 && (frequency === 'MONTHLY' || months.length > 0)) throw fault('out_of_range', 'A month has five of a weekday at most; number it 1 to 5, or -1 to -5 from the end.');
+  if (frequency !== 'MONTHLY' && frequency !== 'YEARLY') {
+    const advice = 'use FREQ=MONTHLY or FREQ=YEARLY';
+    throw fault('forbidden', `A numbered weekday such as 2MO does not go with FREQ=${frequency}; ${advice}.`);
+  }
+  if (weekNumbers.length > 0) {
+    throw fault('forbidden', 'A numbered weekday such as 2MO does not go with BYWEEKNO; write MO.');
+  }
+  if (greatest > 5 && (frequency === 'MONTHLY' || months.length > 0)) {
+    const advice = 'number it 1 to 5, or -1 to -5 from the end';
+    throw fault('out_of_range', `A month has five of a weekday at most; ${advice}.`);
+  }
 }
 
 function checkPositions(rule: RruleParts): void {
   if (rule.positions.length === 0) return;
-  const lists = [rule.months, rule.weekNumbers, rule.yearDays, rule.monthDays, rule.weekdays, rule.hours, rule.minutes, rule.seconds];
-  if (lists.every((list) => list.length === 0)) throw fault('forbidden', 'BYSETPOS picks from the days or times that another BY part names; add one, such as BYDAY.');
+  const lists = [
+    rule.months,
+    rule.weekNumbers,
+    rule.yearDays,
+    rule.monthDays,
+    rule.weekdays,
+    rule.hours,
+    rule.minutes,
+    rule.seconds,
+  ];
+  if (lists.every((list) => list.length === 0))
+    throw fault(
+      'forbidden',
+      'BYSETPOS picks from the days or times that another BY part names; add one, such as BYDAY.',
+    );
 }

@@ -15,6 +15,10 @@ export interface PeriodRule {
   readonly times: readonly number[];
   readonly positions: readonly number[];
   readonly startWall: number;
+  /** No set can ever be large enough for the positions. */
+  readonly neverRuns: boolean;
+  /** The picks for each size that a set has had: a long list of positions is sorted out once. */
+  readonly picksBySize: Map<number, readonly number[]>;
 }
 
 /** The set of one period, in order, as far as BYSETPOS left it. `picks` are indices into days x times. */
@@ -26,30 +30,44 @@ export interface PeriodSet {
 const LEAP_AFTER = 4;
 const HORIZON_DAYS = scheduleLimits.horizonMs / DAY_MS;
 
-export function timesOf(lists: { hours: readonly number[]; minutes: readonly number[]; seconds: readonly number[] }): number[] {
+export function timesOf(lists: {
+  hours: readonly number[];
+  minutes: readonly number[];
+  seconds: readonly number[];
+}): number[] {
   const size = lists.hours.length * lists.minutes.length * lists.seconds.length;
   if (size > scheduleLimits.timesPerPeriodMax) {
-    throw unreadable({ field: 'rrule', reason: 'too_many_times' }, `The rule names ${size} times in one period; at most ${scheduleLimits.timesPerPeriodMax} are possible. Use FREQ=MINUTELY or FREQ=HOURLY.`);
+    throw unreadable(
+      { field: 'rrule', reason: 'too_many_times' },
+      `The rule names ${size} times in one period; at most ${scheduleLimits.timesPerPeriodMax} are possible. Use FREQ=MINUTELY or FREQ=HOURLY.`,
+    );
   }
   return lists.hours.flatMap((hour) =>
     lists.minutes.flatMap((minute) => lists.seconds.map((second) => hour * 3_600 + minute * 60 + second)),
   );
 }
 
+const DAYS_MAX = { DAILY: 1, WEEKLY: 7, MONTHLY: 31, YEARLY: 366 };
+
 export function periodRuleOf(parts: RruleParts, frequency: CalendarFrequency, startWall: number): PeriodRule {
   const start = secondOfDayOf(startWall);
   const or = (list: readonly number[], value: number) => (list.length > 0 ? list : [value]);
+  const times = timesOf({
+    hours: or(parts.hours, Math.floor(start / 3_600)),
+    minutes: or(parts.minutes, Math.floor(start / 60) % 60),
+    seconds: or(parts.seconds, start % 60),
+  });
+  const days = frequency === 'WEEKLY' ? Math.max(1, parts.weekdays.length) : DAYS_MAX[frequency];
+  const { positions } = parts;
   return {
     frequency,
     interval: parts.interval,
     days: dayRuleOf(parts, startWall),
-    times: timesOf({
-      hours: or(parts.hours, Math.floor(start / 3_600)),
-      minutes: or(parts.minutes, Math.floor(start / 60) % 60),
-      seconds: or(parts.seconds, start % 60),
-    }),
-    positions: parts.positions,
+    times,
+    positions,
     startWall,
+    neverRuns: positions.length > 0 && positions.every((position) => Math.abs(position) > days * times.length),
+    picksBySize: new Map(),
   };
 }
 
@@ -106,14 +124,18 @@ function daysOfPeriod(rule: PeriodRule, n: number): number[] {
   return days;
 }
 
-function picksOf(positions: readonly number[], size: number): number[] {
-  const picks = positions.map((position) => (position > 0 ? position - 1 : size + position));
-  return [...new Set(picks.filter((pick) => pick >= 0 && pick < size))].sort((a, b) => a - b);
+function picksOf({ positions, picksBySize }: PeriodRule, size: number): readonly number[] {
+  const known = picksBySize.get(size);
+  if (known !== undefined) return known;
+  const all = positions.map((position) => (position > 0 ? position - 1 : size + position));
+  const picks = [...new Set(all.filter((pick) => pick >= 0 && pick < size))].sort((a, b) => a - b);
+  picksBySize.set(size, picks);
+  return picks;
 }
 
 export function periodSet(rule: PeriodRule, n: number): PeriodSet {
   const days = daysOfPeriod(rule, n);
-  return { days, picks: rule.positions.length === 0 ? null : picksOf(rule.positions, days.length * rule.times.length) };
+  return { days, picks: rule.positions.length === 0 ? null : picksOf(rule, days.length * rule.times.length) };
 }
 
 export function setSize(rule: PeriodRule, set: PeriodSet): number {
@@ -147,6 +169,7 @@ export function followingPeriod(rule: PeriodRule, n: number, emptyPeriods: numbe
 
 /** DTSTART bounds the rule from below; it is a run itself only when it matches the rule, so that no run is invented. */
 export function nextPeriodWall(rule: PeriodRule, from: number): number | null {
+  if (rule.neverRuns) return null;
   const least = Math.max(from, rule.startWall);
   const horizonDay = dayOfWall(least) + HORIZON_DAYS;
   let n: number | null = periodFrom(rule, dayOfWall(least));

@@ -75,7 +75,9 @@ type Grid = Pick<StepRule, 'stepMs' | 'baseWall' | 'hours' | 'minutes' | 'second
 function fits(grid: Grid, secondOfDay: number): boolean {
   const minute = Math.floor(secondOfDay / 60) % 60;
   return (
-    grid.hours[Math.floor(secondOfDay / 3_600)] === true && grid.minutes[minute] === true && grid.seconds[secondOfDay % 60] === true
+    grid.hours[Math.floor(secondOfDay / 3_600)] === true &&
+    grid.minutes[minute] === true &&
+    grid.seconds[secondOfDay % 60] === true
   );
 }
 
@@ -106,7 +108,8 @@ function refusedUntil(rule: StepRule, wall: number): number | null {
   const hour = Math.floor(second / 3_600);
   if (rule.hours[hour] !== true) return day + nextFlag(rule.hours, hour) * UNIT_MS.HOURLY;
   const minute = Math.floor(second / 60) % 60;
-  if (rule.minutes[minute] !== true) return day + hour * UNIT_MS.HOURLY + nextFlag(rule.minutes, minute) * UNIT_MS.MINUTELY;
+  if (rule.minutes[minute] !== true)
+    return day + hour * UNIT_MS.HOURLY + nextFlag(rule.minutes, minute) * UNIT_MS.MINUTELY;
   if (rule.seconds[second % 60] === true) return null;
   return day + (hour * 60 + minute) * UNIT_MS.MINUTELY + nextFlag(rule.seconds, second % 60) * SECOND_MS;
 }

@@ -19,7 +19,12 @@ function required(input: ScheduleInput, field: Fault['field'] & keyof ScheduleIn
   throw unreadable({ field, reason: 'missing' }, `A schedule of kind "${input.kind}" needs ${field}; add it.`);
 }
 
-const FIELDS = { once: ['once_at'], cron: ['cron'], rrule: ['rrule'], interval: ['interval', 'start_at', 'from'] } as const;
+const FIELDS = {
+  once: ['once_at'],
+  cron: ['cron'],
+  rrule: ['rrule'],
+  interval: ['interval', 'start_at', 'from'],
+} as const;
 const ALL_FIELDS = Object.values(FIELDS).flat();
 
 /** A field of another kind would be dropped in silence, and with it what the client meant. */
@@ -27,7 +32,10 @@ function refuseForeignFields(input: ScheduleInput): void {
   const own: readonly string[] = FIELDS[input.kind];
   const foreign = ALL_FIELDS.find((field) => input[field] !== undefined && !own.includes(field));
   if (foreign !== undefined) {
-    throw unreadable({ field: foreign, reason: 'other_kind' }, `${foreign} does not belong to a schedule of kind "${input.kind}"; leave it out or change the kind.`);
+    throw unreadable(
+      { field: foreign, reason: 'other_kind' },
+      `${foreign} does not belong to a schedule of kind "${input.kind}"; leave it out or change the kind.`,
+    );
   }
 }
 
@@ -35,7 +43,10 @@ function refuseForeignFields(input: ScheduleInput): void {
 export function parseSchedule(input: ScheduleInput, now: number): Schedule {
   const timezone = zoneName(input.timezone);
   if (timezone === null) {
-    throw unreadable({ field: 'timezone', reason: 'unknown' }, `${quoted(input.timezone)} is not a time zone; write its IANA name, such as Europe/Madrid or UTC.`);
+    throw unreadable(
+      { field: 'timezone', reason: 'unknown' },
+      `${quoted(input.timezone)} is not a time zone; write its IANA name, such as Europe/Madrid or UTC.`,
+    );
   }
   refuseForeignFields(input);
   switch (input.kind) {

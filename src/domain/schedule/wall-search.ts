@@ -54,7 +54,11 @@ export function nextElapsed(times: WallTimes, timezone: string, after: number): 
 }
 
 /** The first pass after an instant of the wall times from `wall` on. */
-function nextPass(times: WallTimes, timezone: string, from: { readonly wall: number; readonly after: number }): number | null {
+function nextPass(
+  times: WallTimes,
+  timezone: string,
+  from: { readonly wall: number; readonly after: number },
+): number | null {
   let wall = times.next(from.wall);
   while (wall !== null) {
     const passes = passesOf(timezone, wall);

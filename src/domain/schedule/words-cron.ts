@@ -13,7 +13,8 @@ interface Run {
 /** The step of evenly spread values that fill a whole field, so that "every" is true across its end as well. */
 function evenStep(values: readonly number[], size: number): number | null {
   const step = values.length > 1 ? (values[1] ?? 0) - (values[0] ?? 0) : size;
-  const isEven = values.length * step === size && values.every((value, index) => value === (values[0] ?? 0) + index * step);
+  const isEven =
+    values.length * step === size && values.every((value, index) => value === (values[0] ?? 0) + index * step);
   return isEven ? step : null;
 }
 
@@ -44,34 +45,46 @@ function minuteRhythm(minutes: readonly number[]): string {
   if (minutes.length === 60) return 'every minute';
   const step = evenStep(minutes, 60);
   const first = minutes[0] ?? 0;
-  if (step !== null && step < 60) return first === 0 ? `every ${step} minutes` : `every ${step} minutes from minute ${first}`;
+  if (step !== null && step < 60)
+    return first === 0 ? `every ${step} minutes` : `every ${step} minutes from minute ${first}`;
   return `at ${minutes.length === 1 ? 'minute' : 'minutes'} ${spans(minutes, String)}`;
 }
 
 function hourPart(hours: readonly number[], minutes: readonly number[]): string {
+  if (hours.length === 24) return evenStep(minutes, 60) !== null ? '' : 'of every hour';
   const step = evenStep(hours, 24);
-  if (hours.length === 24) return minutes.length === 60 || evenStep(minutes, 60) !== null ? '' : 'of every hour';
-  const first = hours[0] ?? 0;
-  if (step !== null) return `of every ${nth(step)} hour${first === 0 ? '' : `, from ${clock(first, 0)}`}`;
-  const last = minutes.at(-1) ?? 59;
-  const ranges = runsOf(hours).map((run) => `${clock(run.first, 0)} to ${clock(run.last, last)}`);
+  const first = minutes[0] ?? 0;
+  if (step !== null && step > 1 && step < 24) return `of every ${nth(step)} hour from ${clock(hours[0] ?? 0, 0)}`;
+  const ranges = runsOf(hours).map(
+    (run) => `${clock(run.first, first)} to ${clock(run.last, minutes.at(-1) ?? first)}`,
+  );
   if (ranges.length <= 3) return `from ${list(ranges)}`;
   return `in the hours ${spans(hours, (hour) => String(hour))}`;
 }
 
-function timePart({ minutes, hours, fixedTimes }: CronFields): string {
-  if (hours.length === 24 && minutes.length === 1 && minutes[0] === 0) return 'every hour';
-  const step = evenStep(hours, 24);
-  if (!fixedTimes && minutes.length === 1 && step !== null && step > 1 && step < 24) {
-    return `every ${step} hours from ${clock(hours[0] ?? 0, minutes[0] ?? 0)}`;
-  }
+/** One minute of several hours: as an even step, or hour by hour. */
+function hourlyPart(hours: readonly number[], minute: number): string {
+  if (hours.length === 24) return minute === 0 ? 'every hour' : `every hour at minute ${minute}`;
+  const named = runsOf(hours).map(({ first, last }) =>
+    first === last ? clock(first, minute) : `every hour from ${clock(first, minute)} to ${clock(last, minute)}`,
+  );
+  return `at ${list(named)}`.replace(/^at every/, 'every');
+}
+
+function steppedPart({ minutes, hours, fixedTimes }: CronFields): string | null {
+  const step = fixedTimes || minutes.length > 1 ? null : evenStep(hours, 24);
+  if (step === null || step === 1 || step === 24) return null;
+  return `every ${step} hours from ${clock(hours[0] ?? 0, minutes[0] ?? 0)}`;
+}
+
+function timePart(cron: CronFields): string {
+  const { minutes, hours } = cron;
+  const stepped = steppedPart(cron);
+  if (stepped !== null) return stepped;
   if (minutes.length * hours.length <= TIMES_SHOWN_MAX && hours.length < 24) {
     return `at ${list(hours.flatMap((hour) => minutes.map((minute) => clock(hour, minute))))}`;
   }
-  if (minutes.length === 1 && hours.length < 24) {
-    const named = runsOf(hours).map((run) => (run.first === run.last ? clock(run.first, minutes[0] ?? 0) : `every hour from ${clock(run.first, minutes[0] ?? 0)} to ${clock(run.last, minutes[0] ?? 0)}`));
-    return `at ${list(named)}`.replace(/^at every/, 'every');
-  }
+  if (minutes.length === 1) return hourlyPart(hours, minutes[0] ?? 0);
   return [minuteRhythm(minutes), hourPart(hours, minutes)].filter((part) => part !== '').join(' ');
 }
 
@@ -102,9 +115,9 @@ function weekdaysPart({ weekdays }: CronFields): string {
   const parts: string[] = [];
   if (full.length === 7) return 'any day of the week';
   if (full.join() === '1,2,3,4,5') parts.push('every weekday');
-  else if (full.join() === '6,0') parts.push('Saturday and Sunday');
   else if (full.length > 0) parts.push(`every ${list(full.map(name))}`);
-  for (const weekday of some) parts.push(`the ${list(weekNames(weekdays[weekday] ?? 0))} ${name(weekday)} of the month`);
+  for (const weekday of some)
+    parts.push(`the ${list(weekNames(weekdays[weekday] ?? 0))} ${name(weekday)} of the month`);
   return list(parts);
 }
 
@@ -114,7 +127,8 @@ function dayPart(cron: CronFields): string {
   if (cron.anyWeekday) return `on ${daysPart(cron)}`;
   const weekdays = weekdaysPart(cron);
   if (cron.anyDay) return weekdays.startsWith('every') ? weekdays : `on ${weekdays}`;
-  if (cron.bothDays) return `on ${daysPart(cron)}, only if that is also ${weekdays.replace(/^every /, 'a ').replaceAll(' and ', ' or ')}`;
+  if (cron.bothDays)
+    return `on ${daysPart(cron)}, only if that is also ${weekdays.replace(/^every /, 'a ').replaceAll(' and ', ' or ')}`;
   return `on ${daysPart(cron)} or ${weekdays}`;
 }
 

@@ -6,9 +6,27 @@ const NAMES_KEPT_MAX = 2_048;
 
 /** Words of zone names that are not simply capitalised. */
 const WORDS = new Map(
-  ['au', 'es', 'of', 'US', 'GB', 'NZ', 'UTC', 'UCT', 'GMT', 'PRC', 'ROC', 'ROK', 'EST', 'MST', 'HST', 'CET', 'EET', 'MET', 'WET'].map(
-    (word) => [word.toLowerCase(), word],
-  ),
+  [
+    'au',
+    'es',
+    'of',
+    'US',
+    'GB',
+    'NZ',
+    'UTC',
+    'UCT',
+    'GMT',
+    'PRC',
+    'ROC',
+    'ROK',
+    'EST',
+    'MST',
+    'HST',
+    'CET',
+    'EET',
+    'MET',
+    'WET',
+  ].map((word) => [word.toLowerCase(), word]),
 );
 
 function withProperCase(name: string): string {

@@ -45,8 +45,9 @@ function readOffset(zone: Zone, instant: number): number {
 function readWeek(zone: Zone, index: number): Week {
   let low = index * WEEK_MS;
   let high = low + WEEK_MS;
-  const before = readOffset(zone, low);
-  const after = readOffset(zone, high);
+  // A search that goes on for centuries reads each border once, as the end of one week and the beginning of the next.
+  const before = zone.weeks.get(index - 1)?.after ?? readOffset(zone, low);
+  const after = zone.weeks.get(index + 1)?.before ?? readOffset(zone, high);
   if (before === after) return { before, changesAt: low, after };
   while (high - low > SECOND_MS) {
     const middle = Math.floor((low + high) / 2 / SECOND_MS) * SECOND_MS;

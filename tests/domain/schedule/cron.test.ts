@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { Cron } from 'croner';
 import { describe, expect, test } from 'vitest';
-import { isSlot, minGapMs, nextSlot, nextSlots, parseSchedule, type Schedule } from '../../../src/domain/schedule/schedule.ts';
+import {
+  isSlot,
+  minGapMs,
+  nextSlot,
+  nextSlots,
+  parseSchedule,
+  type Schedule,
+} from '../../../src/domain/schedule/schedule.ts';
 import { clockChanges, cronerNext, interestingInstants, intlWall, scanMinutes, zones } from './oracle.ts';
 
 const SEED = 20_261_118;
@@ -22,7 +29,10 @@ function plain({ low, high }: FieldRange): fc.Arbitrary<string> {
 }
 
 function item(range: FieldRange): fc.Arbitrary<string> {
-  const ends = fc.tuple(fc.integer({ min: range.low, max: range.high }), fc.integer({ min: range.low, max: range.high }));
+  const ends = fc.tuple(
+    fc.integer({ min: range.low, max: range.high }),
+    fc.integer({ min: range.low, max: range.high }),
+  );
   const span = ends.map(([a, b]) => `${Math.min(a, b)}-${Math.max(a, b)}`);
   const step = fc.integer({ min: 1, max: range.stepMax }).map(String);
   return fc.oneof(
@@ -55,7 +65,23 @@ const day = fc.oneof(
   { arbitrary: field({ low: 1, high: 31, stepMax: 31 }), weight: 2 },
   { arbitrary: special, weight: 1 },
 );
-const named = fc.constantFrom('5L', '1#2', '5#L', '1-3#2', 'MON-FRI', 'sun', 'fri-sun', 'MON#1,THU#3', '2L,6', '*/2#3', '7', '+5', '+1-5', '5#5', '?');
+const named = fc.constantFrom(
+  '5L',
+  '1#2',
+  '5#L',
+  '1-3#2',
+  'MON-FRI',
+  'sun',
+  'fri-sun',
+  'MON#1,THU#3',
+  '2L,6',
+  '*/2#3',
+  '7',
+  '+5',
+  '+1-5',
+  '5#5',
+  '?',
+);
 const weekday = fc.oneof(
   { arbitrary: fc.constant('*'), weight: 4 },
   { arbitrary: field({ low: 0, high: 7, stepMax: 7 }), weight: 2 },
@@ -76,15 +102,22 @@ test('cron agrees with croner on every kind of expression, in every zone, around
 });
 
 test('cron agrees with croner slot by slot through a change of the clocks', () => {
-  const rhythm = fc.tuple(minute, fc.oneof(hour, fc.constantFrom('0-3', '1,2', '2', '1', '23', '*', '0', '*/2'))).map(([minutes, hours]) => `${minutes} ${hours} * * *`);
+  const rhythm = fc
+    .tuple(minute, fc.oneof(hour, fc.constantFrom('0-3', '1,2', '2', '1', '23', '*', '0', '*/2')))
+    .map(([minutes, hours]) => `${minutes} ${hours} * * *`);
   fc.assert(
-    fc.property(rhythm, fc.constantFrom(...clockChanges), fc.integer({ min: -9_000, max: 9_000 }), (text, { timezone, at }, seconds) => {
-      let expected = at + seconds * 1_000;
-      for (const slot of nextSlots(cron(text, timezone), expected, { count: 4 })) {
-        expected = cronerNext(text, timezone, expected) ?? 0;
-        expect(slot, text).toBe(expected);
-      }
-    }),
+    fc.property(
+      rhythm,
+      fc.constantFrom(...clockChanges),
+      fc.integer({ min: -9_000, max: 9_000 }),
+      (text, { timezone, at }, seconds) => {
+        let expected = at + seconds * 1_000;
+        for (const slot of nextSlots(cron(text, timezone), expected, { count: 4 })) {
+          expected = cronerNext(text, timezone, expected) ?? 0;
+          expect(slot, text).toBe(expected);
+        }
+      },
+    ),
     { seed: SEED, numRuns: 1_000 },
   );
 });
@@ -121,21 +154,39 @@ test('a fixed time runs once on each local date, also where the clocks skip it o
 
 test('the next slot lies after the instant and no other slot lies between them', () => {
   fc.assert(
-    fc.property(expression, fc.constantFrom(...zones), moment, fc.double({ min: 0, max: 1, noNaN: true }), (text, timezone, after, part) => {
-      const schedule = cron(text, timezone);
-      const next = nextSlot(schedule, after);
-      if (next === null) return;
-      expect(next).toBeGreaterThan(after);
-      expect(isSlot(schedule, next)).toBe(true);
-      const between = Math.floor(after + (next - 1 - after) * part);
-      expect(nextSlot(schedule, between)).toBe(next);
-    }),
+    fc.property(
+      expression,
+      fc.constantFrom(...zones),
+      moment,
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (text, timezone, after, part) => {
+        const schedule = cron(text, timezone);
+        const next = nextSlot(schedule, after);
+        if (next === null) return;
+        expect(next).toBeGreaterThan(after);
+        expect(isSlot(schedule, next)).toBe(true);
+        const between = Math.floor(after + (next - 1 - after) * part);
+        expect(nextSlot(schedule, between)).toBe(next);
+      },
+    ),
     { seed: SEED, numRuns: 1_500 },
   );
 });
 
 test('the least gap equals what a walk over the slots finds', () => {
-  const days = fc.constantFrom('* * *', '* * 1-5', '* * 1', '1 * *', '*/2 * *', '1,15 * 5', 'L * *', '1 1,2 *', '* * 0,6', '31 * *', '* * 1#1,1#2');
+  const days = fc.constantFrom(
+    '* * *',
+    '* * 1-5',
+    '* * 1',
+    '1 * *',
+    '*/2 * *',
+    '1,15 * 5',
+    'L * *',
+    '1 1,2 *',
+    '* * 0,6',
+    '31 * *',
+    '* * 1#1,1#2',
+  );
   const times = fc.tuple(minute, hour).map((fields) => fields.join(' '));
   fc.assert(
     fc.property(times, days, (time, date) => {
@@ -172,7 +223,11 @@ test('what croner refuses in five fields is refused here as well', () => {
       const fields = ['0', '9', '*', '*', '*'];
       fields[place] = text.replaceAll(' ', '') || '*';
       const pattern = fields.join(' ');
-      if (accepts(() => cron(pattern))) expect(accepts(() => new Cron(pattern, { paused: true, mode: '5-part' })), pattern).toBe(true);
+      if (accepts(() => cron(pattern)))
+        expect(
+          accepts(() => new Cron(pattern, { paused: true, mode: '5-part' })),
+          pattern,
+        ).toBe(true);
     }),
     { seed: SEED, numRuns: 4_000 },
   );
@@ -189,12 +244,16 @@ function accepts(read: () => unknown): boolean {
 
 describe('a cron with both day fields', () => {
   test('runs when either of them matches', () => {
-    const slots = nextSlots(cron('0 0 13 * 5'), Date.UTC(2026, 10, 1), { count: 5 }).map((slot) => new Date(slot).getUTCDate());
+    const slots = nextSlots(cron('0 0 13 * 5'), Date.UTC(2026, 10, 1), { count: 5 }).map((slot) =>
+      new Date(slot).getUTCDate(),
+    );
     expect(slots).toEqual([6, 13, 20, 27, 4]);
   });
 
   test('runs only when both match once a + stands before the weekday', () => {
-    const slots = nextSlots(cron('0 0 13 * +5'), Date.UTC(2026, 0, 1), { count: 3 }).map((slot) => new Date(slot).toISOString().slice(0, 10));
+    const slots = nextSlots(cron('0 0 13 * +5'), Date.UTC(2026, 0, 1), { count: 3 }).map((slot) =>
+      new Date(slot).toISOString().slice(0, 10),
+    );
     expect(slots).toEqual(['2026-02-13', '2026-03-13', '2026-11-13']);
   });
 });

@@ -1,10 +1,20 @@
+import { createRequire } from 'node:module';
+import type { rrulestr as parseRules } from 'rrule';
 import fc from 'fast-check';
-import rrulePackage from 'rrule';
 import { describe, expect, test } from 'vitest';
-import { isSlot, lastSlot, minGapMs, nextSlot, nextSlots, parseSchedule, type Schedule } from '../../../src/domain/schedule/schedule.ts';
+import {
+  isSlot,
+  lastSlot,
+  minGapMs,
+  nextSlot,
+  nextSlots,
+  parseSchedule,
+  type Schedule,
+} from '../../../src/domain/schedule/schedule.ts';
 import { interestingInstants, intlWall, zones } from './oracle.ts';
 
-const { rrulestr } = rrulePackage;
+// The package is CommonJS and tells ECMAScript imports nothing about its names.
+const { rrulestr } = createRequire(import.meta.url)('rrule') as { rrulestr: typeof parseRules };
 
 const SEED = 20_261_118;
 const DAY_MS = 86_400_000;
@@ -45,9 +55,17 @@ const times: Parts = {
 };
 
 const byFrequency: Record<string, Parts> = {
-  DAILY: { BYMONTH: maybe(some(range(1, 12), 4)), BYMONTHDAY: maybe(some(monthDays, 6)), BYDAY: maybe(some(weekdays, 4)) },
+  DAILY: {
+    BYMONTH: maybe(some(range(1, 12), 4)),
+    BYMONTHDAY: maybe(some(monthDays, 6)),
+    BYDAY: maybe(some(weekdays, 4)),
+  },
   WEEKLY: { BYMONTH: maybe(some(range(1, 12), 6)), BYDAY: maybe(some(weekdays, 4)) },
-  MONTHLY: { BYMONTH: maybe(some(range(1, 12), 4)), BYMONTHDAY: maybe(some(monthDays, 4)), BYDAY: maybe(some(ordinalDays, 3)) },
+  MONTHLY: {
+    BYMONTH: maybe(some(range(1, 12), 4)),
+    BYMONTHDAY: maybe(some(monthDays, 4)),
+    BYDAY: maybe(some(ordinalDays, 3)),
+  },
   YEARLY: {
     BYMONTH: maybe(some(range(1, 12), 3)),
     BYMONTHDAY: maybe(some(monthDays, 3)),
@@ -82,12 +100,20 @@ function packageSlots(body: string, start: number, after: number): number[] | nu
 
 test('rules of whole days agree with the rrule package in UTC', () => {
   fc.assert(
-    fc.property(calendarRule, fc.integer({ min: 0, max: 900 * 86_400 }), fc.integer({ min: 0, max: 730 }), (body, seconds, days) => {
-      const after = START + seconds * 1_000;
-      const start = START + days * DAY_MS;
-      const slots = nextSlots(rrule(`DTSTART:${ical(start)}Z\nRRULE:${body}`), after, { count: 12, upTo: after + 6 * 366 * DAY_MS });
-      expect(slots, body).toEqual(packageSlots(body, start, after));
-    }),
+    fc.property(
+      calendarRule,
+      fc.integer({ min: 0, max: 900 * 86_400 }),
+      fc.integer({ min: 0, max: 730 }),
+      (body, seconds, days) => {
+        const after = START + seconds * 1_000;
+        const start = START + days * DAY_MS;
+        const slots = nextSlots(rrule(`DTSTART:${ical(start)}Z\nRRULE:${body}`), after, {
+          count: 12,
+          upTo: after + 6 * 366 * DAY_MS,
+        });
+        expect(slots, body).toEqual(packageSlots(body, start, after));
+      },
+    ),
     { seed: SEED, numRuns: 1_200 },
   );
 });
@@ -95,15 +121,67 @@ test('rules of whole days agree with the rrule package in UTC', () => {
 test('positions inside whole periods agree with the rrule package', () => {
   const positions = maybe(fc.constantFrom('1', '-1', '2', '1,-1', '-2,3', '4'));
   const days = some(weekdays, 7);
-  const rule = fc.record({ FREQ: fc.constantFrom('MONTHLY', 'YEARLY'), BYDAY: days, BYSETPOS: positions, BYHOUR: maybe(some(range(0, 23), 3)), INTERVAL: maybe(fc.constantFrom('1', '2')) }).map((parts) => text(parts));
+  const rule = fc
+    .record({
+      FREQ: fc.constantFrom('MONTHLY', 'YEARLY'),
+      BYDAY: days,
+      BYSETPOS: positions,
+      BYHOUR: maybe(some(range(0, 23), 3)),
+      INTERVAL: maybe(fc.constantFrom('1', '2')),
+    })
+    .map((parts) => text(parts));
   const start = Date.UTC(2021, 0, 1, 9, 30, 15);
   fc.assert(
     fc.property(rule, fc.integer({ min: 0, max: 900 }), (body, later) => {
       const after = start + later * DAY_MS;
-      const slots = nextSlots(rrule(`DTSTART:${ical(start)}Z\nRRULE:${body}`), after, { count: 12, upTo: after + 6 * 366 * DAY_MS });
+      const slots = nextSlots(rrule(`DTSTART:${ical(start)}Z\nRRULE:${body}`), after, {
+        count: 12,
+        upTo: after + 6 * 366 * DAY_MS,
+      });
       expect(slots, body).toEqual(packageSlots(body, start, after));
     }),
     { seed: SEED, numRuns: 200 },
+  );
+});
+
+/** A week has the number and the year of its fourth day. */
+function weekOf(day: number, weekStart: number): { number: number; fromEnd: number } {
+  const weekday = new Date(day * DAY_MS).getUTCDay();
+  const fourth = day - ((weekday - weekStart + 7) % 7) + 3;
+  const year = new Date(fourth * DAY_MS).getUTCFullYear();
+  const ofYear = fourth - Date.UTC(year, 0, 1) / DAY_MS;
+  const left = Date.UTC(year, 11, 31) / DAY_MS - fourth;
+  return { number: Math.floor(ofYear / 7) + 1, fromEnd: -Math.floor(left / 7) - 1 };
+}
+
+test('numbered weeks are those whose fourth day counts them in its year', () => {
+  const weeks = fc.uniqueArray(fc.constantFrom<number>(1, 2, 20, 52, 53, -1, -2, -30, -53), {
+    minLength: 1,
+    maxLength: 3,
+  });
+  const days = fc.uniqueArray(fc.integer({ min: 0, max: 6 }), { minLength: 1, maxLength: 3 });
+  fc.assert(
+    fc.property(
+      weeks,
+      days,
+      fc.constantFrom(0, 1, 4),
+      fc.integer({ min: 0, max: 9_000 }),
+      (numbers, on, weekStart, later) => {
+        const name = (index: number) => weekdays[(index + 6) % 7] ?? '';
+        const body = `FREQ=YEARLY;BYWEEKNO=${numbers.join()};BYDAY=${on.map(name).join()};WKST=${name(weekStart)}`;
+        const first = Date.UTC(2015, 0, 1) / DAY_MS + later;
+        const expected = range(first, first + 2_200)
+          .filter((day) => on.includes(new Date(day * DAY_MS).getUTCDay()))
+          .filter(
+            (day) =>
+              numbers.includes(weekOf(day, weekStart).number) || numbers.includes(weekOf(day, weekStart).fromEnd),
+          )
+          .map((day) => day * DAY_MS);
+        const schedule = rrule(`DTSTART:${ical(first * DAY_MS)}Z\nRRULE:${body}`);
+        expect(nextSlots(schedule, 0, { count: 1_000, upTo: (first + 2_200) * DAY_MS }), body).toEqual(expected);
+      },
+    ),
+    { seed: SEED, numRuns: 150 },
   );
 });
 
@@ -119,10 +197,15 @@ interface SubDaily {
 function bruteForce(rule: SubDaily, start: number, span: { after: number; hours: number }): number[] {
   const found: number[] = [];
   const base = Math.floor(start / rule.unit) * rule.unit;
-  for (let wall = Math.ceil((span.after + 1) / 60_000) * 60_000; wall <= span.after + span.hours * 3_600_000; wall += 60_000) {
+  for (
+    let wall = Math.ceil((span.after + 1) / 60_000) * 60_000;
+    wall <= span.after + span.hours * 3_600_000;
+    wall += 60_000
+  ) {
     const at = new Date(wall);
     const period = (Math.floor(wall / rule.unit) * rule.unit - base) / rule.unit;
-    const ownMinutes = rule.unit === 3_600_000 && rule.minutes.length === 0 ? [new Date(start).getUTCMinutes()] : rule.minutes;
+    const ownMinutes =
+      rule.unit === 3_600_000 && rule.minutes.length === 0 ? [new Date(start).getUTCMinutes()] : rule.minutes;
     const passes =
       wall >= start &&
       period % rule.interval === 0 &&
@@ -157,7 +240,10 @@ test('rules inside the day agree with a scan of every minute', () => {
       const schedule = rrule(`DTSTART:${ical(start)}Z\nRRULE:${body}`);
       const span = { after, hours: 24 * 9 };
       const expected = bruteForce(parts, start, span);
-      expect(nextSlots(schedule, after, { count: 10_000, upTo: after + span.hours * 3_600_000 }).slice(0, 3_000), body).toEqual(expected.slice(0, 3_000));
+      expect(
+        nextSlots(schedule, after, { count: 10_000, upTo: after + span.hours * 3_600_000 }).slice(0, 3_000),
+        body,
+      ).toEqual(expected.slice(0, 3_000));
       const gap = minGapMs(schedule) ?? Number.POSITIVE_INFINITY;
       const gaps = expected.slice(1).map((slot, index) => slot - (expected[index] ?? 0));
       expect(gap, body).toBeLessThanOrEqual(Math.min(Number.POSITIVE_INFINITY, ...gaps));
@@ -201,19 +287,30 @@ test('a daily rule of a zone shows its wall time on every date, moved only where
 
 test('the next slot lies after the instant and no other slot lies between them, in every zone', () => {
   const subDaily = fc
-    .record({ FREQ: fc.constantFrom('HOURLY', 'MINUTELY', 'SECONDLY'), INTERVAL: fc.integer({ min: 1, max: 100 }).map(String), BYHOUR: maybe(some(range(0, 5), 3)), BYDAY: maybe(some(weekdays, 3)) })
+    .record({
+      FREQ: fc.constantFrom('HOURLY', 'MINUTELY', 'SECONDLY'),
+      INTERVAL: fc.integer({ min: 1, max: 100 }).map(String),
+      BYHOUR: maybe(some(range(0, 5), 3)),
+      BYDAY: maybe(some(weekdays, 3)),
+    })
     .map((parts) => text(parts));
   const after = fc.tuple(fc.constantFrom(...interestingInstants), fc.integer({ min: 0, max: 72 * 3_600 }));
   fc.assert(
-    fc.property(fc.oneof(calendarRule, subDaily), fc.constantFrom(...zones), after, fc.double({ min: 0, max: 1, noNaN: true }), (body, timezone, [instant, seconds], part) => {
-      const schedule = rrule(body, timezone, Date.UTC(2010, 0, 1, 2, 30));
-      const from = instant + seconds * 1_000;
-      const next = nextSlot(schedule, from);
-      if (next === null) return;
-      expect(next).toBeGreaterThan(from);
-      expect(isSlot(schedule, next), body).toBe(true);
-      expect(nextSlot(schedule, Math.floor(from + (next - 1 - from) * part)), body).toBe(next);
-    }),
+    fc.property(
+      fc.oneof(calendarRule, subDaily),
+      fc.constantFrom(...zones),
+      after,
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (body, timezone, [instant, seconds], part) => {
+        const schedule = rrule(body, timezone, Date.UTC(2010, 0, 1, 2, 30));
+        const from = instant + seconds * 1_000;
+        const next = nextSlot(schedule, from);
+        if (next === null) return;
+        expect(next).toBeGreaterThan(from);
+        expect(isSlot(schedule, next), body).toBe(true);
+        expect(nextSlot(schedule, Math.floor(from + (next - 1 - from) * part)), body).toBe(next);
+      },
+    ),
     { seed: SEED, numRuns: 1_000 },
   );
 });
@@ -236,11 +333,18 @@ test('the stored text reads back as the same slots', () => {
 describe('a rule', () => {
   test('keeps the wall time of now as its start when it names none', () => {
     const schedule = rrule('FREQ=DAILY', 'Europe/Madrid', Date.parse('2026-11-18T08:15:40.700Z'));
-    expect(schedule).toEqual({ kind: 'rrule', timezone: 'Europe/Madrid', rrule: 'DTSTART;TZID=Europe/Madrid:20261118T091540\nRRULE:FREQ=DAILY' });
+    expect(schedule).toEqual({
+      kind: 'rrule',
+      timezone: 'Europe/Madrid',
+      rrule: 'DTSTART;TZID=Europe/Madrid:20261118T091540\nRRULE:FREQ=DAILY',
+    });
   });
 
   test('is read from folded lines in any order', () => {
-    const schedule = rrule('EXDATE;TZID=Europe/Madrid:20270102T090000\r\nRRULE:FREQ=DAILY;\r\n BYHOUR=9;COUNT=3\r\nDTSTART;TZID=Europe/Madrid:20270101T090000\r\nRDATE:20270110T120000Z\r\n', 'Europe/Madrid');
+    const schedule = rrule(
+      'EXDATE;TZID=Europe/Madrid:20270102T090000\r\nRRULE:FREQ=DAILY;\r\n BYHOUR=9;COUNT=3\r\nDTSTART;TZID=Europe/Madrid:20270101T090000\r\nRDATE:20270110T120000Z\r\n',
+      'Europe/Madrid',
+    );
     const slots = nextSlots(schedule, 0, { count: 9 }).map((slot) => new Date(slot).toISOString());
     expect(slots).toEqual(['2027-01-01T08:00:00.000Z', '2027-01-03T08:00:00.000Z', '2027-01-10T12:00:00.000Z']);
     expect(lastSlot(schedule)).toBe(Date.parse('2027-01-10T12:00:00Z'));
@@ -259,26 +363,38 @@ describe('a rule', () => {
   });
 
   test('leaves out every run of a whole day that EXDATE names', () => {
-    const schedule = rrule('DTSTART:20270101T000000Z\nRRULE:FREQ=HOURLY;INTERVAL=6\nEXDATE;VALUE=DATE:20270101,20270102');
+    const schedule = rrule(
+      'DTSTART:20270101T000000Z\nRRULE:FREQ=HOURLY;INTERVAL=6\nEXDATE;VALUE=DATE:20270101,20270102',
+    );
     expect(nextSlot(schedule, 0)).toBe(Date.UTC(2027, 0, 3));
   });
 
   test('ends with the last moment of a day that UNTIL names', () => {
-    const schedule = rrule('DTSTART;TZID=Asia/Kathmandu:20270101T233000\nRRULE:FREQ=DAILY;UNTIL=20270102', 'Asia/Kathmandu');
+    const schedule = rrule(
+      'DTSTART;TZID=Asia/Kathmandu:20270101T233000\nRRULE:FREQ=DAILY;UNTIL=20270102',
+      'Asia/Kathmandu',
+    );
     expect(nextSlots(schedule, 0, { count: 5 })).toHaveLength(2);
   });
 
   test('that names only a step keeps to elapsed time through a change of the clocks', () => {
     const schedule = rrule('DTSTART;TZID=Europe/Madrid:20270327T230000\nRRULE:FREQ=HOURLY;INTERVAL=2', 'Europe/Madrid');
     const slots = nextSlots(schedule, 0, { count: 6 });
-    expect(slots.slice(1).map((slot, index) => slot - (slots[index] ?? 0))).toEqual([7_200_000, 7_200_000, 7_200_000, 7_200_000, 7_200_000]);
+    expect(slots.slice(1).map((slot, index) => slot - (slots[index] ?? 0))).toEqual([
+      7_200_000, 7_200_000, 7_200_000, 7_200_000, 7_200_000,
+    ]);
   });
 
   test('that names hours keeps to the clock, skips what a gap skips and runs in both passes of an overlap', () => {
     const spring = rrule('DTSTART;TZID=Europe/Madrid:20270327T000000\nRRULE:FREQ=HOURLY;BYHOUR=2', 'Europe/Madrid');
-    expect(nextSlots(spring, Date.parse('2027-03-27T12:00:00Z'), { count: 1 })).toEqual([Date.parse('2027-03-29T00:00:00Z')]);
+    expect(nextSlots(spring, Date.parse('2027-03-27T12:00:00Z'), { count: 1 })).toEqual([
+      Date.parse('2027-03-29T00:00:00Z'),
+    ]);
     const autumn = rrule('DTSTART;TZID=Europe/Madrid:20271030T000000\nRRULE:FREQ=HOURLY;BYHOUR=2', 'Europe/Madrid');
-    expect(nextSlots(autumn, Date.parse('2027-10-30T12:00:00Z'), { count: 2 })).toEqual([Date.parse('2027-10-31T00:00:00Z'), Date.parse('2027-10-31T01:00:00Z')]);
+    expect(nextSlots(autumn, Date.parse('2027-10-30T12:00:00Z'), { count: 2 })).toEqual([
+      Date.parse('2027-10-31T00:00:00Z'),
+      Date.parse('2027-10-31T01:00:00Z'),
+    ]);
   });
 
   test('that can never match is told at once', () => {

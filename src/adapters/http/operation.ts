@@ -1,0 +1,136 @@
+import type { OpenAPIHono, RouteConfig, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { z as schema } from '@hono/zod-openapi';
+import type { ErrorCode } from '../../domain/errors.ts';
+import { errorAnswer } from './answers.ts';
+import { statusOf } from './errors.ts';
+import { readBody, readIdempotencyKey, readParams, readQuery } from './reading.ts';
+import type { noBody, nothing } from './schemas.ts';
+
+/** One route: what it reads, what it answers, and how it is described; all three come from the same schemas. */
+export interface Operation<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType> {
+  readonly id: string;
+  readonly tag: 'tasks' | 'runs' | 'schedules' | 'health';
+  readonly summary: string;
+  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  readonly path: string;
+  /** Needs no token. */
+  readonly open?: true;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  /** Takes an Idempotency-Key. */
+  readonly idempotent?: true;
+  readonly answer: A;
+  /** 200 when absent. */
+  readonly statuses?: readonly AnswerStatus[];
+  /** What else it may refuse with, besides what every route of its kind does. */
+  readonly refuses?: readonly ErrorCode[];
+}
+
+export type AnswerStatus = 200 | 201 | 503;
+
+export interface Received<P, Q, B> {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+  readonly idempotencyKey: string | null;
+}
+
+export interface Answer<A> {
+  readonly status: AnswerStatus;
+  readonly body: A;
+}
+
+type Handle<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType> = (
+  received: Received<z.output<P>, z.output<Q>, z.output<B>>,
+) => Promise<Answer<z.output<A>>>;
+
+/** Serves an operation and puts it into the document, so that neither can be there without the other. */
+export function serve<
+  A extends z.ZodType,
+  P extends z.ZodType = typeof nothing,
+  Q extends z.ZodType = typeof nothing,
+  B extends z.ZodType = typeof noBody,
+>(app: OpenAPIHono, operation: Operation<P, Q, B, A>, handle: Handle<P, Q, B, A>): void {
+  app.openAPIRegistry.registerPath(describe(operation));
+  const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
+  app.on(operation.method.toUpperCase(), path, async (c) => {
+    const { status, body } = await handle(await receive(c, operation));
+    return c.body(JSON.stringify(body), status, { 'content-type': 'application/json' });
+  });
+}
+
+async function receive<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType>(
+  c: Context,
+  { params, query, body, idempotent }: Operation<P, Q, B, A>,
+): Promise<Received<z.output<P>, z.output<Q>, z.output<B>>> {
+  // Each reader answers the output of the schema it is given; an absent schema stands for a part that is empty.
+  return {
+    params: (params === undefined ? {} : readParams(c, params)) as z.output<P>,
+    query: readQuery(c, query ?? schema.strictObject({})) as z.output<Q>,
+    body: (body === undefined ? undefined : await readBody(c, body)) as z.output<B>,
+    idempotencyKey: idempotent === undefined ? null : readIdempotencyKey(c),
+  };
+}
+
+type AnyOperation = Operation<z.ZodType, z.ZodType, z.ZodType, z.ZodType>;
+
+function describe(operation: AnyOperation): RouteConfig {
+  const { id, tag, summary, method, path, answer } = operation;
+  const answers = (operation.statuses ?? [200]).map(
+    (status) => [status, described(successes[status], answer)] as const,
+  );
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    method,
+    path,
+    security: operation.open === true ? [] : [{ token: [] }],
+    request: requestOf(operation),
+    responses: { ...refusalsOf(operation), ...Object.fromEntries(answers) },
+  };
+}
+
+const successes: Readonly<Record<AnswerStatus, string>> = { 200: 'Done.', 201: 'Created.', 503: 'Not ready.' };
+
+function described(description: string, answer: z.ZodType) {
+  return { description, content: { 'application/json': { schema: answer } } };
+}
+
+const keyHeader = schema.object({
+  'Idempotency-Key': schema
+    .string()
+    .optional()
+    .openapi({ description: 'The same key and request again have no second effect, for a day.' }),
+});
+
+function requestOf({ params, query, body, idempotent }: AnyOperation): NonNullable<RouteConfig['request']> {
+  return {
+    ...(params === undefined ? {} : { params: params as z.ZodObject }),
+    ...(query === undefined ? {} : { query: query as z.ZodObject }),
+    ...(idempotent === undefined ? {} : { headers: keyHeader }),
+    ...(body === undefined
+      ? {}
+      : { body: { required: !body.safeParse(undefined).success, content: { 'application/json': { schema: body } } } }),
+  };
+}
+
+function refusalsOf(operation: AnyOperation): RouteConfig['responses'] {
+  const { open, params, body, idempotent, refuses = [] } = operation;
+  const codes: ErrorCode[] = [
+    'invalid_request',
+    'internal',
+    ...(open === true ? [] : (['unauthorized', 'store_unavailable'] as const)),
+    ...(params === undefined ? [] : (['not_found'] as const)),
+    ...(body === undefined ? [] : (['payload_too_large', 'unsupported_media_type'] as const)),
+    ...(idempotent === undefined ? [] : (['idempotency_in_work', 'idempotency_mismatch'] as const)),
+    ...refuses,
+  ];
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) byStatus.set(statusOf[code], [...(byStatus.get(statusOf[code]) ?? []), code]);
+  return Object.fromEntries(
+    [...byStatus].map(([status, names]) => [status, described(`Refused: ${names.join(', ')}.`, errorAnswer)]),
+  );
+}

@@ -1,0 +1,132 @@
+import type { Context } from 'hono';
+import type { z } from '@hono/zod-openapi';
+import { AppError } from '../../domain/errors.ts';
+import { idempotencyKeyLengthMax } from '../../domain/limits.ts';
+import { bodyText } from './body.ts';
+import { refusal } from './errors.ts';
+
+/** Nobody nests settings deeper by hand, and everything that walks a value later may do so without a thought of its stack. */
+const depthMax = 32;
+/** An id has 36 characters; whatever is no id at all is as unknown as one that was never given. */
+const idShape = /^[\w-]{1,64}$/;
+const keyShape = new RegExp(`^[\\x21-\\x7e]{1,${idempotencyKeyLengthMax}}$`);
+
+/** The parameters of the path. An id that cannot exist gets the same answer as one that does not. */
+export function readParams(c: Context, schema: z.ZodType): unknown {
+  const params: Readonly<Record<string, string>> = c.req.param();
+  for (const [name, value] of Object.entries(params)) {
+    if (name.endsWith('_id') && !idShape.test(value)) throw new AppError('not_found', 'There is no such thing.');
+  }
+  return checked(schema, sound(params));
+}
+
+/** An empty parameter counts as absent, so that a form can send all of its fields. */
+export function readQuery(c: Context, schema: z.ZodType): unknown {
+  const found = new Map<string, string | undefined>();
+  for (const [name, value] of new URL(c.req.url).searchParams) {
+    if (found.has(name)) throw refusal([name], 'it stands twice; send it once');
+    found.set(name, value === '' ? undefined : value);
+  }
+  return checked(schema, sound(Object.fromEntries(found)));
+}
+
+/** A body is one JSON object; an absent one is `undefined`, which only some requests allow. */
+export async function readBody(c: Context, schema: z.ZodType): Promise<unknown> {
+  const text = await bodyText(c);
+  if (text === '') return checked(schema, undefined);
+  const type = c.req.header('content-type') ?? '';
+  if (!/^application\/json\s*(;|$)/i.test(type)) {
+    throw new AppError(
+      'unsupported_media_type',
+      'Send the body as JSON, with the header content-type: application/json.',
+    );
+  }
+  return checked(schema, sound(parsed(text)));
+}
+
+export function readIdempotencyKey(c: Context): string | null {
+  const key = c.req.header('idempotency-key');
+  if (key === undefined) return null;
+  if (keyShape.test(key)) return key;
+  throw refusal(['Idempotency-Key'], `it has 1 to ${idempotencyKeyLengthMax} visible ASCII characters`);
+}
+
+/** Refuses a target whose percent signs do not stand for text, before anything reads half of it. */
+export function checkTarget(url: string): void {
+  try {
+    decodeURIComponent(url);
+  } catch {
+    throw new AppError(
+      'invalid_request',
+      'The URL has a percent sign that does not begin an encoded UTF-8 character; write %25 for a percent sign.',
+    );
+  }
+}
+
+function parsed(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new AppError('invalid_request', 'The body is not JSON.', { cause: error });
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new AppError('invalid_request', 'The body is a JSON object: {...}.');
+}
+
+interface Place {
+  readonly value: unknown;
+  readonly path: readonly string[];
+}
+
+/** What no field may hold: it would not survive a database, a copy or a walk. */
+function sound(root: unknown): unknown {
+  const places: Place[] = [{ value: root, path: [] }];
+  for (let place = places.pop(); place !== undefined; place = places.pop()) {
+    const { value, path } = place;
+    const problem = problemOf(value, path);
+    if (problem !== null) throw refusal(path, problem);
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, inner] of Object.entries(value)) places.push({ value: inner, path: [...path, key] });
+  }
+  return root;
+}
+
+function problemOf(value: unknown, path: readonly string[]): string | null {
+  const name = path.at(-1) ?? '';
+  if (path.length > depthMax) return `a request is at most ${depthMax} levels deep`;
+  if (name === '__proto__' || textProblem(name) !== null) return 'this name of a field is not allowed';
+  if (typeof value === 'string') return textProblem(value);
+  return typeof value === 'number' && !Number.isFinite(value) ? 'the number is too large' : null;
+}
+
+function textProblem(text: string): string | null {
+  if (text.includes('\0')) return 'a text has no NUL character';
+  return /\p{Surrogate}/u.test(text) ? 'a text is valid Unicode; this one has half of a surrogate pair' : null;
+}
+
+function checked(schema: z.ZodType, value: unknown): unknown {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw issue === undefined ? refusal([], 'the request cannot be read') : faultOfIssue(issue, value);
+}
+
+function faultOfIssue(issue: z.core.$ZodIssue, root: unknown): AppError {
+  if (issue.code === 'unrecognized_keys') return refusal([...issue.path, issue.keys[0] ?? ''], issue.message);
+  if (root === undefined) return refusal([], 'this request needs a body, a JSON object');
+  if (issue.path.length > 0 && valueAt(root, issue.path) === undefined) return refusal(issue.path, 'it is missing');
+  return refusal(issue.path, lower(issue.message.replace(/^Invalid input: /, '')));
+}
+
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null ? (value as Readonly<Record<PropertyKey, unknown>>)[key] : undefined,
+    root,
+  );
+}
+
+function lower(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1).replace(/\.$/, '');
+}

@@ -1,0 +1,226 @@
+import { z } from '@hono/zod-openapi';
+import * as limits from '../../domain/limits.ts';
+
+/** What clients send. The shape is checked here; what it means is checked by the domain, which also words the refusal. */
+
+/** An object of exactly these fields; another one is refused by name, together with what is allowed. */
+export function strict<S extends z.core.$ZodShape>(shape: S): z.ZodObject<S, z.core.$strict> {
+  const allowed = Object.keys(shape).join(', ') || 'none';
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys' ? `this field is not known here; known are: ${allowed}` : undefined,
+  });
+}
+
+export const nothing = strict({});
+export const noBody = nothing.optional();
+
+/** A field of another kind may be sent as null, so that a schedule that was read can be sent back. */
+const absent = z.null().optional();
+const timezone = z.string().openapi({ description: 'An IANA time zone.', example: 'Europe/Madrid' });
+const kinds = 'a schedule is an object whose kind is once, cron, rrule or interval';
+
+const once = strict({
+  kind: z.literal('once'),
+  once_at: z.string().openapi({
+    description: 'With an offset or Z an instant, without one the clock of the zone.',
+    example: '2027-01-31T09:00:00Z',
+  }),
+  timezone,
+  cron: absent,
+  rrule: absent,
+  interval: absent,
+  start_at: absent,
+  from: absent,
+});
+const cron = strict({
+  kind: z.literal('cron'),
+  cron: z.string().openapi({
+    description: 'Five fields.',
+    example: '0 9 * * 1-5',
+  }),
+  timezone,
+  once_at: absent,
+  rrule: absent,
+  interval: absent,
+  start_at: absent,
+  from: absent,
+});
+const rrule = strict({
+  kind: z.literal('rrule'),
+  rrule: z.string().openapi({
+    description: 'A recurrence rule of RFC 5545.',
+    example: 'FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=17;BYMINUTE=0',
+  }),
+  timezone,
+  once_at: absent,
+  cron: absent,
+  interval: absent,
+  start_at: absent,
+  from: absent,
+});
+const interval = strict({
+  kind: z.literal('interval'),
+  interval: z.string().openapi({
+    description: 'An ISO-8601 duration.',
+    example: 'PT15M',
+  }),
+  start_at: z.string().nullish().openapi({ description: 'The anchor; the moment of the request when absent.' }),
+  from: z.enum(['start', 'completion']).nullish(),
+  timezone,
+  once_at: absent,
+  cron: absent,
+  rrule: absent,
+});
+
+const scheduleInput = z
+  .discriminatedUnion('kind', [once, cron, rrule, interval], { error: kinds })
+  .openapi('ScheduleInput');
+
+/** The use cases know no null: a field that is null was not sent. */
+export function presentOf(schedule: z.output<typeof scheduleInput>) {
+  const text = (value: string | null | undefined) => value ?? undefined;
+  const { kind, once_at, cron: fields, rrule: rule, interval: every, start_at, from } = schedule;
+  return {
+    kind,
+    once_at: text(once_at),
+    cron: text(fields),
+    rrule: text(rule),
+    interval: text(every),
+    start_at: text(start_at),
+    from: from ?? undefined,
+    timezone: schedule.timezone,
+  };
+}
+
+const duration = z.string().max(32).openapi({ description: 'An ISO-8601 duration of fixed length.', example: 'PT10M' });
+const instant = z
+  .string()
+  .max(40)
+  .openapi({ description: 'An instant with its offset.', example: '2027-01-31T09:00:00Z' });
+
+const policyShape = {
+  missed: z.enum(['skip', 'once', 'all', 'ask']),
+  missed_limit: z.int().min(1).max(limits.missedLimitMax),
+  grace: duration,
+  unknown: z.enum(['resend', 'ask']),
+  overlap: z.enum(['skip', 'queue', 'replace', 'allow']),
+  retry: strict({
+    attempts: z.int().min(1).max(limits.retryAttemptsMax).optional(),
+    base: duration.optional(),
+    factor: z.number().min(1).max(limits.retryFactorMax).optional(),
+    cap: duration.optional(),
+    jitter: z.number().min(0).max(1).optional(),
+  }),
+  timeout: duration,
+  auto_pause: z
+    .int()
+    .min(0)
+    .max(limits.autoPauseMax)
+    .openapi({ description: `0 (off) or ${limits.autoPauseMin} to ${limits.autoPauseMax}.` }),
+  start_at: instant,
+  until: instant,
+  max_runs: z.int().min(1).max(limits.maxRunsMax),
+  max_age: duration,
+  priority: z.int().min(1).max(10),
+};
+
+const onExisting = z.enum(['fail', 'upsert', 'add']);
+
+type Resettable = { [K in keyof typeof policyShape]: z.ZodOptional<z.ZodNullable<(typeof policyShape)[K]>> };
+const resettable = Object.fromEntries(
+  Object.entries(policyShape).map(([name, policy]) => [name, policy.nullish()]),
+) as Resettable;
+
+const action = z
+  .looseObject({ kind: z.string().openapi({ example: 'message' }) })
+  .openapi('Action', { description: 'What a run does; the settings beside kind belong to the kind.' });
+const title = z.string().openapi({ maxLength: limits.titleLengthMax });
+const instructions = z.string().openapi({ maxLength: limits.instructionsLengthMax });
+const subject = z.string().nullable().openapi({ maxLength: limits.subjectLengthMax });
+const tags = z.array(z.string().openapi({ maxLength: limits.tagLengthMax })).openapi({ maxItems: limits.tagsMax });
+const facts = z.record(z.string(), z.unknown());
+
+export const createBody = strict({
+  title: title.optional(),
+  instructions,
+  action: action.optional(),
+  schedule: scheduleInput,
+  policies: strict({ ...policyShape, on_existing: onExisting })
+    .partial()
+    .optional(),
+  subject: subject.optional(),
+  tags: tags.optional(),
+  context: facts.optional(),
+}).openapi('TaskCreate');
+
+export const patchBody = strict({
+  title,
+  instructions,
+  action,
+  schedule: scheduleInput,
+  policies: strict(resettable),
+  subject,
+  tags,
+  context: facts,
+  enabled: z.boolean(),
+})
+  .partial()
+  .refine((patch) => Object.keys(patch).length > 0, { error: 'name at least one field to change' })
+  .openapi('TaskPatch', { description: 'The fields to change; a policy that is null goes back to its default.' });
+
+export const previewBody = strict({
+  schedule: scheduleInput,
+  after: instant
+    .refine((text) => isInstant(text), { error: 'it is an instant with its offset, such as 2027-01-31T09:00:00Z' })
+    .optional(),
+  count: z.int().min(1).max(limits.previewCountMax).optional(),
+}).openapi('PreviewRequest');
+
+const instantShape = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
+
+function isInstant(text: string): boolean {
+  return instantShape.test(text) && !Number.isNaN(Date.parse(text));
+}
+
+/** A number in a query is text until it is read. */
+function whole(max: number, preset: number) {
+  const error = `it is a whole number from 1 to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, { error })
+    .transform(Number)
+    .pipe(z.int().min(1, { error }).max(max, { error }))
+    .default(preset)
+    .openapi({ type: 'integer', minimum: 1, maximum: max, default: preset });
+}
+
+/** Longer than any text that is searched for; a search is not a place for a document. */
+const searchLengthMax = 200;
+const page = {
+  limit: whole(limits.pageMax, limits.pageDefault),
+  cursor: z.string().max(200).optional().openapi({ description: 'The next_cursor of the page before.' }),
+};
+const filters = {
+  state: z.enum(['all', 'enabled', 'disabled']).default('all'),
+  q: z.string().max(searchLengthMax).optional().openapi({ description: 'Text in the title or the instructions.' }),
+  tag: z.string().max(searchLengthMax).optional(),
+  subject: z.string().max(searchLengthMax).optional(),
+};
+
+export const threadTasksQuery = strict({ ...filters, ...page });
+export const tasksQuery = strict({ thread_key: z.string().optional(), ...filters, ...page });
+export const runsQuery = strict({
+  status: z.enum(['pending', 'dispatched', 'succeeded', 'failed', 'skipped', 'missed', 'cancelled']).optional(),
+  ...page,
+});
+export const nextQuery = strict({ count: whole(limits.previewCountMax, limits.previewCountDefault) });
+
+export const taskParams = strict({ task_id: z.string() });
+export const runParams = strict({ run_id: z.string() });
+export const threadParams = strict({
+  thread_key: z.string().openapi({
+    description: 'telegram:chat:<id>, telegram:chat:<id>:topic:<n>, or any other prefix.',
+    example: 'cli:default',
+  }),
+});

@@ -1,0 +1,56 @@
+import { createHash, randomBytes, randomFillSync } from 'node:crypto';
+import type { Digest, Ids } from '../../app/ports.ts';
+
+const poolSize = 4096;
+const hex = Array.from({ length: 256 }, (_value, byte) => byte.toString(16).padStart(2, '0'));
+
+/**
+ * Version 7 UUIDs: the time in front, then a counter that keeps ids of one millisecond in order, then chance. A clock that
+ * goes back does not make them go back.
+ */
+export function createIds(now: () => number): Ids {
+  const pool = Buffer.alloc(poolSize);
+  let used = poolSize;
+  let lastMs = 0;
+  let counter = 0;
+  const byte = (): number => {
+    if (used >= poolSize) {
+      randomFillSync(pool);
+      used = 0;
+    }
+    const value = pool[used] ?? 0;
+    used += 1;
+    return value;
+  };
+  const tick = () => {
+    const ms = now();
+    if (ms > lastMs) {
+      lastMs = ms;
+      counter = byte() & 0x7f;
+      return;
+    }
+    counter += 1;
+    if (counter > 0xfff) {
+      lastMs += 1;
+      counter = 0;
+    }
+  };
+  return {
+    next: () => {
+      tick();
+      const time = lastMs.toString(16).padStart(12, '0');
+      const order = (0x7000 | counter).toString(16);
+      let tail = hex[0x80 | (byte() & 0x3f)] ?? '';
+      for (let index = 0; index < 7; index += 1) tail += hex[byte()] ?? '';
+      return `${time.slice(0, 8)}-${time.slice(8)}-${order}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+    },
+    chance: () => randomBytes(6).readUIntBE(0, 6) / 2 ** 48,
+  };
+}
+
+export const sha256: Digest = { of: (text) => createHash('sha256').update(text).digest('base64url') };
+
+/** A token for the API: 256 bits that nobody can guess. */
+export function newToken(): string {
+  return randomBytes(32).toString('base64url');
+}

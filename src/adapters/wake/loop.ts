@@ -1,0 +1,116 @@
+import { loopStuckMs, sleepMaxMs, stepBackoffMaxMs, stepBackoffMs } from '../../domain/limits.ts';
+import type { Clock, Counts, Log, Stopwatch, Timer } from '../../app/ports.ts';
+
+/** What a loop turns: a step, and the instant of the next one. */
+export interface Work {
+  readonly name: string;
+  step(now: number, limit: number): Promise<Counts>;
+  nextAt(now: number): Promise<number | null>;
+}
+
+export interface Loop {
+  start(): void;
+  /** Something is ready; a loop that sleeps looks at once, a loop that works looks once more. */
+  ring(): void;
+  /** Resolves when the step in hand has ended; no other begins. */
+  stop(): Promise<void>;
+  health(): LoopHealth;
+}
+
+export interface LoopHealth {
+  readonly ok: boolean;
+  readonly error: string | null;
+  readonly idleMs: number;
+}
+
+export interface LoopNeeds {
+  readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
+  readonly timer: Timer;
+  readonly log: Log;
+  readonly batchMax: number;
+}
+
+/** When something is due that a step could not take, it is held by somebody; looking without a pause would only spin. */
+const heldPauseMs = 100;
+
+/**
+ * A thin shell around a step. It sleeps until the nearest due row, at most 30 seconds, because timers overflow, machines
+ * sleep, clocks jump and rings get lost. A step that fails is logged and tried again, later and later; the loop never ends
+ * by itself.
+ */
+export function createLoop(work: Work, { clock, stopwatch, timer, log, batchMax }: LoopNeeds): Loop {
+  let running: Promise<void> | null = null;
+  let stopping = false;
+  let rung = false;
+  let wake: (() => void) | null = null;
+  let failures = 0;
+  let lastError: string | null = null;
+  let lastTurn = stopwatch.elapsed();
+
+  const sleep = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const callOff = timer.after(ms, resolve);
+      wake = () => {
+        callOff();
+        resolve();
+      };
+      // A ring does not shorten the pause after a failure: the store that was away a moment ago needs it.
+      if ((rung && failures === 0) || stopping) wake();
+    });
+
+  const pauseAfter = async (counts: Counts): Promise<number> => {
+    if (counts.more) return 0;
+    const now = clock.now();
+    const next = await work.nextAt(now);
+    if (next === null) return sleepMaxMs;
+    if (next <= now) return counts.taken > 0 ? 0 : heldPauseMs;
+    return Math.min(next - now, sleepMaxMs);
+  };
+
+  const turn = async (): Promise<number> => {
+    try {
+      const pause = await pauseAfter(await work.step(clock.now(), batchMax));
+      if (failures > 0) log.info('loop_recovered', { loop: work.name, failures });
+      failures = 0;
+      lastError = null;
+      lastTurn = stopwatch.elapsed();
+      return pause;
+    } catch (error) {
+      failures += 1;
+      lastError = error instanceof Error ? error.message : String(error);
+      log.error('step_failed', { loop: work.name, error: lastError, failures });
+      return Math.min(stepBackoffMs * 2 ** Math.min(failures - 1, 10), stepBackoffMaxMs);
+    }
+  };
+
+  const run = async () => {
+    while (!stopping) {
+      rung = false;
+      const pause = await turn();
+      // Between two full batches everybody else gets a turn: requests, chats, timers.
+      if (pause === 0) await timer.yield();
+      else await sleep(Math.ceil(pause));
+      wake = null;
+    }
+  };
+
+  return {
+    start: () => {
+      running ??= run();
+    },
+    ring: () => {
+      rung = true;
+      if (failures === 0) wake?.();
+    },
+    stop: async () => {
+      stopping = true;
+      wake?.();
+      await running;
+    },
+    health: () => {
+      const idleMs = stopwatch.elapsed() - lastTurn;
+      return { ok: failures === 0 && idleMs < loopStuckMs, error: lastError, idleMs: Math.round(idleMs) };
+    },
+  };
+}

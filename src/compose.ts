@@ -1,0 +1,212 @@
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createHttpApp } from './adapters/http/app.ts';
+import { serveHttp, type Listening } from './adapters/http/server.ts';
+import { consoleSink } from './adapters/outbound/console-sink.ts';
+import { createTemplates } from './adapters/outbound/templates.ts';
+import { databaseFile, openStore } from './adapters/store/open.ts';
+import { systemClock, systemStopwatch, systemTimer } from './adapters/system/clock.ts';
+import { createIds, sha256 } from './adapters/system/ids.ts';
+import { tokenFrom } from './adapters/system/token-file.ts';
+import { createLoop, type Loop, type Work } from './adapters/wake/loop.ts';
+import { echoAction } from './app/actions/echo.ts';
+import { messageAction } from './app/actions/message.ts';
+import { createActions } from './app/actions/registry.ts';
+import { createBell } from './app/bell.ts';
+import { createClockWatch } from './app/clock-watch.ts';
+import { createDeliverer, type Deliverer } from './app/deliverer.ts';
+import type { Clock, Ids, Log, Room, Stopwatch, Store, Timer, Transport } from './app/ports.ts';
+import { previewSchedule } from './app/preview.ts';
+import { createRunService } from './app/run-service.ts';
+import { createRunner, type Runner } from './app/runner.ts';
+import { createScheduler, type Scheduler } from './app/scheduler.ts';
+import { createTasks, type Tasks } from './app/tasks/tasks.ts';
+import { followZoneRules } from './app/zone-rules.ts';
+import type { Config } from './config.ts';
+import { stopGraceMs } from './domain/limits.ts';
+
+/** The outside world, as one value, so that a test or a bench can put a part of its own in the place of any of them. */
+export interface World {
+  readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
+  readonly timer: Timer;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly transport: Transport;
+}
+
+export function systemWorld(log: Log): World {
+  const ids = createIds(systemClock.now);
+  const transport = consoleSink(log, systemClock.now());
+  return { clock: systemClock, stopwatch: systemStopwatch, timer: systemTimer, ids, log, transport };
+}
+
+export interface Rooms {
+  readonly tasks: Tasks;
+  readonly scheduler: Scheduler;
+  readonly runner: Runner;
+  readonly deliverer: Deliverer;
+  connect(room: Room, ring: () => void): void;
+}
+
+export type RoomSettings = Pick<
+  Config,
+  'BATCH_SIZE' | 'DELIVERY_CONCURRENCY' | 'ECHO_ACTION' | 'MIN_INTERVAL' | 'QUOTA_PER_CHAT' | 'QUOTA_PER_USER' | 'RUN_CONCURRENCY'
+>;
+
+/** The rooms of the pipeline over a store; nothing in here starts by itself. */
+export function composeRooms(settings: RoomSettings, world: World, store: Store): Rooms {
+  const { clock, ids, timer } = world;
+  const bell = createBell();
+  const bootId = ids.next();
+  const batchMax = settings.BATCH_SIZE;
+  const runs = createRunService({ store, ids, digest: sha256, clock, bell });
+  const actions = createActions([messageAction(createTemplates()), ...(settings.ECHO_ACTION ? [echoAction(timer)] : [])]);
+  const shared = { ...world, store, bell, bootId, batchMax };
+  return {
+    tasks: createTasks({
+      store,
+      clock,
+      ids,
+      digest: sha256,
+      bell,
+      runs,
+      rules: { actions, minIntervalMs: settings.MIN_INTERVAL },
+      quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
+    }),
+    scheduler: createScheduler({ ...shared, runs }),
+    runner: createRunner({ ...shared, actions, concurrency: settings.RUN_CONCURRENCY }),
+    deliverer: createDeliverer({ ...shared, concurrency: settings.DELIVERY_CONCURRENCY }),
+    connect: (room, ring) => bell.connect(room, ring),
+  };
+}
+
+export interface Server {
+  readonly url: string;
+  readonly dataFile: string | null;
+  readonly tokenFile: string | null;
+  stop(): Promise<void>;
+}
+
+export interface Starting {
+  readonly config: Config;
+  readonly world: World;
+  readonly version: string;
+  readonly zoneRules: string;
+  /** The right to schedule was lost; the process must end. */
+  readonly onLost: (error: Error) => void;
+}
+
+/** Database, then the rules of time, then the door, and the scheduler last: no slot is taken up before it can be served. */
+export async function startServer({ config, world, version, zoneRules, onLost }: Starting): Promise<Server> {
+  const { clock, log } = world;
+  const opened = await openStore({
+    url: config.DATABASE_URL,
+    holder: { pid: process.pid, host: hostname(), since: clock.now() },
+    onLost,
+    onPoolError: (error) => log.warn('database_connection_lost', { error: error.message }),
+  });
+  const { store } = opened;
+  if (opened.migrated.applied.length > 0) log.info('migrated', { ...opened.migrated });
+  try {
+    const rooms = composeRooms(config, world, store);
+    await followZoneRules({ store, scheduler: rooms.scheduler, clock, log, version: zoneRules, batchMax: config.BATCH_SIZE });
+    const loops = createLoops(config, { world, rooms, store });
+    const door = await openDoor(config, { world, rooms, store, loops, version });
+    for (const loop of loops) loop.start();
+    return {
+      url: `http://${config.HTTP_HOST}:${door.listening.port}`,
+      dataFile: databaseFile(config.DATABASE_URL),
+      tokenFile: door.tokenFile,
+      stop: async () => {
+        await stopAll({ door: door.listening, loops, rooms });
+        await opened.close();
+      },
+    };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly world: World;
+  readonly rooms: Rooms;
+  readonly store: Store;
+}
+
+/** In the order in which they start: whoever takes work over is there before whoever hands it on. */
+function createLoops(config: Config, { world, rooms, store }: Parts): readonly Loop[] {
+  const watch = createClockWatch({ ...world, store });
+  const works: readonly (Work & { readonly name: Room })[] = [
+    { name: 'deliverer', step: rooms.deliverer.step, nextAt: rooms.deliverer.nextAt },
+    { name: 'runner', step: rooms.runner.step, nextAt: rooms.runner.nextAt },
+    {
+      name: 'scheduler',
+      step: async (now, limit) => {
+        await watch.check();
+        return rooms.scheduler.step(now, limit);
+      },
+      nextAt: rooms.scheduler.nextAt,
+    },
+  ];
+  return works.map((work) => {
+    const loop = createLoop(work, { ...world, batchMax: config.BATCH_SIZE });
+    rooms.connect(work.name, loop.ring);
+    return loop;
+  });
+}
+
+interface Door {
+  readonly listening: Listening;
+  readonly tokenFile: string | null;
+}
+
+async function openDoor(config: Config, parts: Parts & { loops: readonly Loop[]; version: string }): Promise<Door> {
+  const { world, rooms, store, loops, version } = parts;
+  const tokenFile = config.API_TOKEN === undefined ? join(dirname(databaseFile(config.DATABASE_URL) ?? 'data/x'), 'api-token') : null;
+  const token = config.API_TOKEN ?? tokenFrom(tokenFile ?? 'data/api-token');
+  const app = createHttpApp({
+    ...world,
+    tasks: rooms.tasks,
+    preview: (request) => previewSchedule(request, { now: world.clock.now(), minIntervalMs: config.MIN_INTERVAL }),
+    token,
+    actor: 'api:token:default',
+    version,
+    health: {
+      live: () => ({ ok: loops.every((loop) => loop.health().idleMs < livenessMs) }),
+      ready: () => readiness({ world, store, loops }),
+    },
+  });
+  return { listening: await serveHttp({ app, host: config.HTTP_HOST, port: config.HTTP_PORT }), tokenFile };
+}
+
+/** A loop that has not turned for this long will not turn again by itself. */
+const livenessMs = 10 * 60_000;
+
+async function readiness({ world, store, loops }: Omit<Parts, 'rooms'> & { loops: readonly Loop[] }) {
+  const names = ['deliverer', 'runner', 'scheduler'];
+  const states = loops.map((loop, index) => [names[index], loop.health().error ?? (loop.health().ok ? 'ok' : 'stuck')]);
+  let database = 'ok';
+  try {
+    await store.ping(world.clock.now());
+  } catch (error) {
+    database = error instanceof Error ? error.message : String(error);
+  }
+  const ok = database === 'ok' && states.every(([, state]) => state === 'ok');
+  return { ok, database, ...Object.fromEntries(states) };
+}
+
+interface Stopping {
+  readonly door: Listening;
+  readonly loops: readonly Loop[];
+  readonly rooms: Rooms;
+}
+
+/** Intake first, the slots next, then what runs, then what is being sent; what is not done by then is taken up at the next start. */
+async function stopAll({ door, loops, rooms }: Stopping): Promise<void> {
+  await door.close();
+  for (const loop of [...loops].reverse()) await loop.stop();
+  await rooms.runner.stop(stopGraceMs);
+  await rooms.deliverer.stop();
+}

@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { createLog } from './adapters/system/log.ts';
+import { startServer, systemWorld, type Server } from './compose.ts';
+import { loadEnvFile, readConfig, type Config, type ConfigFault } from './config.ts';
+import { AppError } from './domain/errors.ts';
+
+const exitCodes = { stopped: 0, failed: 1, badConfig: 78 } as const;
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+
+async function main(): Promise<void> {
+  loadEnvFile();
+  const read = readConfig();
+  if ('faults' in read) refuse(read.faults);
+  else await run(read.config);
+}
+
+function refuse(faults: readonly ConfigFault[]): void {
+  for (const { variable, problem, example } of faults) process.stderr.write(`${variable} ${problem}. Example: ${example}\n`);
+  process.exitCode = exitCodes.badConfig;
+}
+
+async function run(config: Config): Promise<void> {
+  const log = createLog(config.LOG_LEVEL);
+  const fail = (event: string) => (error: unknown) => {
+    log.error(event, { error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    process.exit(exitCodes.failed);
+  };
+  process.on('uncaughtException', fail('uncaught_exception'));
+  process.on('unhandledRejection', fail('unhandled_rejection'));
+  const world = systemWorld(log);
+  const zoneRules = process.versions['tz'] ?? 'unknown';
+  const server = await startServer({ config, world, version, zoneRules, onLost: fail('scheduler_lock_lost') });
+  announce(server, log);
+  const stop = (signal: string) => {
+    log.info('stopping', { signal });
+    server.stop().then(() => process.exit(exitCodes.stopped), fail('stop_failed'));
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+}
+
+/** For people on a terminal, in words; for machines, one line of JSON. */
+function announce(server: Server, log: ReturnType<typeof createLog>): void {
+  const places = { data: server.dataFile ?? 'postgres', api: `${server.url}/openapi.json`, health: `${server.url}/healthz`, token: server.tokenFile ?? 'API_TOKEN' };
+  log.info('started', { version, ...places });
+  if (!process.stdout.isTTY) return;
+  const lines = Object.entries(places).map(([name, place]) => `  ${name.padEnd(8)}${place}`);
+  process.stdout.write(`\n  Cronogram ${version}\n${lines.join('\n')}\n\n`);
+}
+
+main().catch((error: unknown) => {
+  // What a person can mend is told in a sentence; a trace is for faults of ours.
+  const text = error instanceof AppError ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`${text}\n`);
+  process.exit(exitCodes.failed);
+});

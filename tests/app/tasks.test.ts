@@ -1,0 +1,246 @@
+import { describe, expect, it } from 'vitest';
+import { actor, aPipeline, hour, minute, start } from '../support/pipeline.ts';
+
+const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+
+describe('running by hand', () => {
+  it('dispatches at once, moves no slot, and is not late', async () => {
+    const p = await aPipeline({ now: start + minute });
+    const task = await p.create({ schedule: hourly });
+    const { taskRun } = await p.rooms.tasks.runNow(task.id, actor, null);
+    expect(taskRun).toMatchObject({ status: 'dispatched', source: 'run_now', slotAt: start + minute });
+    await p.settle();
+    expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded' }]);
+    expect((await p.rooms.tasks.get(task.id)).nextAt).toBe(start + hour);
+  });
+
+  it('works on a paused and on a completed task', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await p.rooms.tasks.pause(task.id, actor);
+    await p.rooms.tasks.runNow(task.id, actor, null);
+    await p.settle();
+    expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded' }]);
+    expect(await p.rooms.tasks.get(task.id)).toMatchObject({ state: 'paused', nextAt: null });
+  });
+
+  it('twice in one millisecond gives two occurrences, where the policy lets them live together', async () => {
+    const p = await aPipeline({ now: start + minute });
+    const task = await p.create({ schedule: hourly, policies: { overlap: 'allow' } });
+    const [first, second] = await Promise.all([p.rooms.tasks.runNow(task.id, actor, null), p.rooms.tasks.runNow(task.id, actor, null)]);
+    expect([first.taskRun.slotAt, second.taskRun.slotAt]).toEqual([start + minute, start + minute + 1]);
+  });
+
+  it('never takes the place of a slot', async () => {
+    const p = await aPipeline({ now: start + hour });
+    const task = await p.create({ schedule: hourly });
+    p.time.setWall(start + 2 * hour - 1);
+    await p.rooms.tasks.runNow(task.id, actor, null);
+    await p.settle();
+    p.time.setWall(start + 2 * hour);
+    const { taskRun } = await p.rooms.tasks.runNow(task.id, actor, null);
+    await p.settle();
+    expect(taskRun.slotAt).toBe(start + 2 * hour + 1);
+    expect((await p.history(task.id)).map(({ slotAt, source }) => [slotAt - start - 2 * hour, source])).toEqual([
+      [-1, 'run_now'],
+      [0, 'schedule'],
+      [1, 'run_now'],
+    ]);
+  });
+
+  it('is refused by name while a run excludes it, and queues or replaces where that is the policy', async () => {
+    const p = await aPipeline();
+    const slow = { schedule: hourly, action: { kind: 'echo', delay_ms: 5000 } } as const;
+    const task = await p.create(slow);
+    const { taskRun } = await p.rooms.tasks.runNow(task.id, actor, null);
+    await expect(p.rooms.tasks.runNow(task.id, actor, null)).rejects.toMatchObject({ code: 'run_in_progress', details: { run_id: taskRun.runId } });
+    const queued = await p.create({ ...slow, policies: { overlap: 'queue' } });
+    await p.rooms.tasks.runNow(queued.id, actor, null);
+    expect((await p.rooms.tasks.runNow(queued.id, actor, null)).taskRun.status).toBe('pending');
+    const replaced = await p.create({ ...slow, policies: { overlap: 'replace' } });
+    await p.rooms.tasks.runNow(replaced.id, actor, null);
+    await p.rooms.tasks.runNow(replaced.id, actor, null);
+    await p.settle();
+    await p.pass(5000);
+    await p.pass(5000);
+    expect((await p.history(queued.id)).map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
+    expect((await p.history(replaced.id)).map(({ status }) => status)).toEqual(['cancelled', 'succeeded']);
+  });
+
+  it('with the same Idempotency-Key is one run', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    const first = await p.rooms.tasks.runNow(task.id, actor, 'k1');
+    await p.settle();
+    const again = await p.rooms.tasks.runNow(task.id, actor, 'k1');
+    expect(again.taskRun.id).toBe(first.taskRun.id);
+    expect(await p.history(task.id)).toHaveLength(1);
+  });
+});
+
+describe('editing', () => {
+  it('of a title at any time moves no slot', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await p.time.advance(hour + 50);
+    const { task: edited } = await p.rooms.tasks.edit(task.id, { title: 'Renamed' }, actor);
+    expect(edited.title).toBe('Renamed');
+    await p.settle();
+    expect(await p.history(task.id)).toMatchObject([{ slotAt: start + hour, status: 'succeeded', lateMs: 50 }]);
+  });
+
+  it('of the schedule keeps a slot that was due already, and the next one follows the new schedule and text', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly, instructions: 'old' });
+    await p.time.advance(hour + 50);
+    const { task: edited } = await p.rooms.tasks.edit(task.id, { schedule: { kind: 'cron', cron: '30 * * * *', timezone: 'UTC' }, instructions: 'new' }, actor);
+    expect(edited.nextAt).toBe(start + hour + 30 * minute);
+    await p.settle();
+    await p.pass(30 * minute);
+    expect((await p.history(task.id)).map(({ slotAt, status }) => [slotAt - start, status])).toEqual([[hour, 'succeeded'], [hour + 30 * minute, 'succeeded']]);
+    expect(p.chat.shown.map(({ text }) => text)).toEqual(['old', 'new']);
+  });
+
+  it('with the same schedule keeps its anchor', async () => {
+    const p = await aPipeline();
+    const schedule = { kind: 'interval', interval: 'PT1H', timezone: 'UTC' } as const;
+    const task = await p.create({ schedule });
+    await p.pass(20 * minute);
+    const { task: edited } = await p.rooms.tasks.edit(task.id, { schedule, title: 'Same' }, actor);
+    expect(edited.nextAt).toBe(start + hour);
+  });
+
+  it('names only what it changes, and null takes a policy back to its default', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly, policies: { overlap: 'queue', grace: 'PT1M' }, tags: ['a'], subject: 's' });
+    const { task: edited } = await p.rooms.tasks.edit(task.id, { policies: { overlap: null, priority: 7 } }, actor);
+    expect(edited).toMatchObject({ policies: { grace: 'PT1M', priority: 7 }, tags: ['a'], subject: 's', title: task.title });
+    expect(edited.policies).not.toHaveProperty('overlap');
+  });
+
+  it('gives a completed task something to do again', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: { kind: 'once', once_at: '2026-11-18T10:00:00Z', timezone: 'UTC' } });
+    await p.pass(hour);
+    await expect(p.rooms.tasks.resume(task.id, actor)).rejects.toMatchObject({ code: 'schedule_exhausted' });
+    const { task: edited } = await p.rooms.tasks.edit(task.id, { schedule: { kind: 'once', once_at: '2026-11-18T12:00:00Z', timezone: 'UTC' } }, actor);
+    expect(edited).toMatchObject({ state: 'active', nextAt: start + 3 * hour });
+  });
+
+  it('writes who changed what, before and after', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly, title: 'Old' });
+    await p.rooms.tasks.edit(task.id, { title: 'New' }, 'telegram:user:7');
+    const row = p.database.prepare(`select actor, verb, before, after from audit where verb = 'edit'`).get();
+    expect(row).toEqual({ actor: 'telegram:user:7', verb: 'edit', before: '{"title":"Old"}', after: '{"title":"New"}' });
+  });
+});
+
+describe('pausing', () => {
+  it('and resuming twice changes nothing the second time', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await p.rooms.tasks.pause(task.id, actor);
+    const paused = await p.rooms.tasks.pause(task.id, actor);
+    expect(paused).toMatchObject({ state: 'paused', pausedReason: 'manual', paused: { by: actor, at: start } });
+    await p.rooms.tasks.resume(task.id, actor);
+    expect(await p.rooms.tasks.resume(task.id, actor)).toMatchObject({ state: 'active', nextAt: start + hour });
+    expect(p.database.prepare(`select verb from audit order by id`).pluck().all()).toEqual(['create', 'pause', 'resume']);
+  });
+
+  it('and resuming inside one slot gives that slot once', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await p.time.advance(hour);
+    await p.rooms.tasks.pause(task.id, actor);
+    await p.rooms.tasks.resume(task.id, actor);
+    await p.settle();
+    expect(await p.history(task.id)).toMatchObject([{ slotAt: start + hour, status: 'succeeded' }]);
+  });
+
+  it('ends what waits, with a row that says so', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly, action: { kind: 'echo', delay_ms: 50_000 }, policies: { overlap: 'queue', timeout: 'PT2M' } });
+    await p.pass(hour);
+    await p.rooms.tasks.runNow(task.id, actor, null);
+    await p.rooms.tasks.pause(task.id, actor);
+    expect((await p.history(task.id)).map(({ status, reason }) => [status, reason])).toEqual([['dispatched', null], ['skipped', 'paused']]);
+  });
+});
+
+describe('deleting', () => {
+  it('hides the task, ends what waits, and stops what runs', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly, action: { kind: 'echo', delay_ms: 50_000 }, policies: { overlap: 'queue', timeout: 'PT2M' } });
+    await p.pass(hour);
+    await p.rooms.tasks.runNow(task.id, actor, null);
+    await p.rooms.tasks.delete(task.id, actor);
+    await p.settle();
+    expect((await p.history(task.id)).map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
+    await expect(p.rooms.tasks.get(task.id)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(p.rooms.tasks.delete(task.id, actor)).rejects.toMatchObject({ code: 'not_found' });
+    await p.pass(3 * hour);
+    expect(await p.history(task.id)).toHaveLength(2);
+  });
+});
+
+describe('creating the same again', () => {
+  it('fails for a subject by default, and names the task that is there', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ title: 'T', subject: 's' });
+    await expect(p.create({ title: 'T', subject: 's' })).rejects.toMatchObject({ code: 'task_exists', details: { task_id: task.id } });
+    expect((await p.create({ title: 'T', subject: 'other' })).number).toBe(2);
+  });
+
+  it('replaces the definition on upsert, and starts the count again only when the timing changed', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ title: 'T', schedule: hourly, policies: { max_runs: 5 } });
+    await p.pass(hour);
+    const same = await p.create({ title: 'T', schedule: hourly, policies: { max_runs: 5 }, instructions: 'other' }, { onExisting: 'upsert' });
+    expect(same).toMatchObject({ id: task.id, instructions: 'other', nextAt: start + 2 * hour, counters: { boundedRuns: 1 } });
+    const moved = await p.create({ title: 'T', schedule: { ...hourly, cron: '15 * * * *' }, policies: { max_runs: 5 } }, { onExisting: 'upsert' });
+    expect(moved).toMatchObject({ id: task.id, nextAt: start + hour + 15 * minute, counters: { boundedRuns: 0 } });
+  });
+
+  it('with the same Idempotency-Key is one task, and another payload under it is refused', async () => {
+    const p = await aPipeline();
+    const first = await p.create({}, { idempotencyKey: 'k' });
+    expect((await p.create({}, { idempotencyKey: 'k' })).id).toBe(first.id);
+    await expect(p.create({ instructions: 'else' }, { idempotencyKey: 'k' })).rejects.toMatchObject({ code: 'idempotency_mismatch' });
+    await p.pass(25 * hour);
+    expect((await p.create({ instructions: 'else' }, { idempotencyKey: 'k' })).id).not.toBe(first.id);
+  });
+});
+
+describe('the clock', () => {
+  it('that goes back an hour gives no slot twice, and goes on when it has caught up', async () => {
+    const p = await aPipeline();
+    const task = await p.create();
+    await p.pass(10 * minute);
+    p.time.setWall(start - 50 * minute);
+    await p.settle();
+    for (let turn = 0; turn < 13; turn += 1) await p.pass(5 * minute);
+    expect((await p.history(task.id)).map(({ slotAt }) => (slotAt - start) / minute)).toEqual([5, 10, 15]);
+  });
+
+  it('that goes back while a task is edited keeps the row of a slot that has one', async () => {
+    const p = await aPipeline();
+    const task = await p.create();
+    await p.pass(5 * minute);
+    p.time.setWall(start);
+    await p.rooms.tasks.edit(task.id, { schedule: { kind: 'cron', cron: '*/5 9-10 * * *', timezone: 'UTC' } }, actor);
+    await p.pass(5 * minute);
+    await p.pass(5 * minute);
+    expect((await p.history(task.id)).map(({ slotAt, status }) => [(slotAt - start) / minute, status])).toEqual([[5, 'succeeded'], [10, 'succeeded']]);
+  });
+
+  it('that jumps a day ahead is an outage like any other', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    p.time.setWall(start + 24 * hour + 30 * minute);
+    await p.settle();
+    const rows = await p.history(task.id);
+    expect(rows).toHaveLength(24);
+    expect(rows.filter(({ status }) => status === 'succeeded')).toHaveLength(1);
+  });
+});

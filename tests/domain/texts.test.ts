@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { durationMs } from '../../src/domain/duration.ts';
+import { splitText } from '../../src/domain/delivery.ts';
+import { grantFault, type Grant } from '../../src/domain/grant.ts';
+import { isActor } from '../../src/domain/actor.ts';
+import { titleFrom } from '../../src/domain/task.ts';
+import { parseThreadKey, threadKeyOf } from '../../src/domain/thread.ts';
+
+describe('thread keys', () => {
+  it.each([
+    ['telegram:chat:-1001234', { provider: 'telegram', address: '-1001234', topic: null }],
+    ['telegram:chat:42:topic:7', { provider: 'telegram', address: '42', topic: 7 }],
+    ['cli:default', { provider: 'cli', address: 'default', topic: null }],
+  ])('%s is read and written back', (key, thread) => {
+    expect(parseThreadKey(key)).toEqual(thread);
+    expect(threadKeyOf(parseThreadKey(key))).toBe(key);
+  });
+
+  it('fold topic 1 into the base chat', () => {
+    expect(threadKeyOf(parseThreadKey('telegram:chat:-5:topic:1'))).toBe('telegram:chat:-5');
+  });
+
+  it.each(['', 'telegram', 'telegram:chat:', 'telegram:chat:0', 'telegram:chat:x', 'telegram:chat:1:topic:0', 'telegram:chat:1:topic:-2', 'telegram:chat:1 ', 'telegram:user:1', ':x', 'cli:', 'cli:a b', `cli:${'x'.repeat(300)}`])(
+    '%j is refused with an example',
+    (key) => {
+      expect(() => parseThreadKey(key)).toThrow(/telegram:chat|characters/);
+    },
+  );
+});
+
+describe('durations of policies', () => {
+  it.each([
+    ['PT0S', 0],
+    ['PT90S', 90_000],
+    ['PT1.5S', 1500],
+    ['PT10M', 600_000],
+    ['P1D', 86_400_000],
+    ['P1W2DT3H4M5.006S', ((9 * 24 + 3) * 60 + 4) * 60_000 + 5006],
+  ])('%s is %d ms', (text, ms) => {
+    expect(durationMs(text)).toBe(ms);
+  });
+
+  it.each(['', 'P', 'PT', 'P1M', 'P1Y', '10m', 'PT-1S', 'PT1', 'P1DT', 'pt1s', 'PT1S '])('%j is refused', (text) => {
+    expect(() => durationMs(text)).toThrow(/is not a duration/);
+  });
+});
+
+describe('splitting a text', () => {
+  it('leaves 4,096 units whole and makes two parts of 4,097', () => {
+    expect(splitText('x'.repeat(4096))).toHaveLength(1);
+    expect(splitText('x'.repeat(4097)).map(({ length }) => length)).toEqual([4096, 1]);
+  });
+
+  it('cuts at a paragraph, else at a line, else at a space', () => {
+    expect(splitText('aaaa bbbb\n\ncccc dddd', 12)).toEqual(['aaaa bbbb', 'cccc dddd']);
+    expect(splitText('aaaa bbbb\ncccc dddd', 12)).toEqual(['aaaa bbbb', 'cccc dddd']);
+    expect(splitText('aaaa bbbb cccc dddd', 12)).toEqual(['aaaa bbbb', 'cccc dddd']);
+  });
+
+  it('never tears an emoji of several code points, nor a surrogate pair', () => {
+    const family = '👨‍👩‍👧‍👦';
+    const parts = splitText(`${'x'.repeat(4090)}${family}${family}`);
+    expect(parts.join('')).toBe(`${'x'.repeat(4090)}${family}${family}`);
+    expect(parts[1]?.startsWith(family)).toBe(true);
+    const pairs = splitText('😀'.repeat(5000));
+    expect(pairs.every((part) => part.length <= 4096 && part.length % 2 === 0)).toBe(true);
+  });
+
+  it('survives a grapheme that is longer than a message', () => {
+    const tower = `x${'\u0301'.repeat(9000)}`;
+    const parts = splitText(tower);
+    expect(parts.join('')).toBe(tower);
+    expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(4096);
+  });
+
+  it('says so where a text has more parts than a chat can bear', () => {
+    const parts = splitText('word '.repeat(60_000));
+    expect(parts).toHaveLength(50);
+    expect(parts.at(-1)).toMatch(/too long for a chat\]$/);
+    expect(parts.at(-1)?.length).toBeLessThanOrEqual(4096);
+  });
+});
+
+describe('titles', () => {
+  it('are the first sentence or line, at most 60 characters', () => {
+    expect(titleFrom('Water the plants. Then rest.')).toBe('Water the plants.');
+    expect(titleFrom('  Standup\nBring coffee')).toBe('Standup');
+    expect([...titleFrom('😀'.repeat(80))]).toHaveLength(60);
+  });
+});
+
+describe('grants', () => {
+  const grant: Grant = { id: 'g', ownerId: 'telegram:user:1', chatId: 'c', scopes: ['action:message'], expiresAt: null, revokedAt: null };
+  it.each([
+    ['allows its scope', grant, null],
+    ['allows by wildcard', { ...grant, scopes: ['action:*'] }, null],
+    ['is missing', null, 'grant_missing'],
+    ['is revoked', { ...grant, revokedAt: 10 }, 'grant_revoked'],
+    ['expires at its instant', { ...grant, expiresAt: 10 }, 'grant_expired'],
+    ['is still good before it expires', { ...grant, expiresAt: 11 }, null],
+    ['has another scope', { ...grant, scopes: ['action:http'] }, 'grant_scope'],
+    ['is not fooled by a prefix without a star', { ...grant, scopes: ['action:mess'] }, 'grant_scope'],
+  ] as const)('%s', (_name, given, fault) => {
+    expect(grantFault(given, 'action:message', 10)).toBe(fault);
+  });
+});
+
+describe('actors', () => {
+  it('are typed, and nothing else is one', () => {
+    expect(['telegram:user:1001', 'api:token:ci', 'system', 'system:api'].every(isActor)).toBe(true);
+    expect(['telegram:user:0', 'telegram:user:x', 'api:token:', 'root', 'system:other'].some(isActor)).toBe(false);
+  });
+});

@@ -1,0 +1,248 @@
+import { expect, test } from 'vitest';
+import type { RunEnd, StartedRun } from '../../../src/app/ports.ts';
+import type { Task } from '../../../src/domain/task.ts';
+import {
+  aRunningTask,
+  aTask,
+  claimAll,
+  endOf,
+  failureOf,
+  hour,
+  minute,
+  nine,
+  noChange,
+  readable,
+  runInput,
+  startEvery,
+  startOne,
+} from '../../support/builders.ts';
+import type { OpenWorld, World } from '../../support/store-worlds.ts';
+
+/** Runs several slots of one task at once, as `overlap: allow` and catching up do. */
+async function runningSlots(world: World, task: Task, count: number, late = false): Promise<readonly StartedRun[]> {
+  await world.store.claimDue({ now: nine, limit: 1 }, ([due]) => {
+    const row = readable(due ?? { id: task.id, unreadable: 'not due' });
+    const input = { ...runInput, late };
+    const made = Array.from({ length: count }, (_slot, index) =>
+      world.make.dispatched(row, nine - index, { exclusive: false, input, inputText: JSON.stringify(input) }),
+    );
+    const source = late ? 'catch_up' : 'schedule';
+    return [
+      {
+        ...world.make.claim(row),
+        occurrences: made.map(({ occurrence }) => ({ ...occurrence, source })),
+        runs: made.map(({ run }) => run),
+      },
+    ];
+  });
+  return startEvery(world, nine);
+}
+
+/** The ends of attempts: run, occurrence, counters, context, usage and deliveries in one transaction. */
+export function endTests(open: OpenWorld): void {
+  const slotsOf = async (world: World, task: Task) =>
+    (await world.store.listTaskRuns({ taskId: task.id, status: null, limit: 100, cursor: null })).items;
+  const countersOf = async (world: World, task: Task) => (await world.store.readTask(task.id))?.counters;
+
+  test('a success ends the attempt, the run, the occurrence and the count, with its result and its deliveries', async () => {
+    const world = await open();
+    const { task, started } = await aRunningTask(world);
+    const part = world.make.part({ expiresAt: nine + hour });
+    const end = endOf(started, { output: { type: 'message', text: 'done' }, context: { seen: 1 }, deliveries: [part], httpStatus: 200 });
+
+    expect(await world.store.finishRuns([end])).toEqual({ written: 1, autoPaused: [] });
+    expect(await slotsOf(world, task)).toMatchObject([
+      {
+        status: 'succeeded',
+        reason: null,
+        attempts: [{ status: 'succeeded', finishedAt: nine + 1000, durationMs: 1000, httpStatus: 200 }],
+        deliveries: [{ id: part.id, part: 1, status: 'pending' }],
+      },
+    ]);
+    expect(await world.store.readRun(started.run.id)).toMatchObject({
+      status: 'succeeded',
+      output: { type: 'message', text: 'done' },
+      finishedAt: nine + 1000,
+    });
+    expect(await world.store.readTask(task.id)).toMatchObject({
+      context: { seen: 1 },
+      counters: { runs: 1, failures: 0, consecutiveFailures: 0 },
+      lastRunAt: nine,
+      lastRunStatus: 'succeeded',
+      lastError: null,
+    });
+  });
+
+  test('the same end written again changes nothing', async () => {
+    const world = await open();
+    const { task, started } = await aRunningTask(world);
+    const end = endOf(started, { deliveries: [world.make.part()], usage: [{ kind: 'tokens', quantity: 7 }] });
+    await world.store.finishRuns([end, end]);
+
+    expect(await world.store.finishRuns([end])).toEqual({ written: 0, autoPaused: [] });
+    expect(await countersOf(world, task)).toMatchObject({ runs: 1 });
+    expect(await world.query('select quantity from usage')).toEqual([{ quantity: 7 }]);
+    expect(await world.query('select id from deliveries')).toHaveLength(1);
+  });
+
+  test('an end under an old fence writes nothing at all, and the others of its batch are written', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    const [stale, good] = await runningSlots(world, task, 2);
+    if (stale === undefined || good === undefined) throw new Error('two runs are needed');
+    const full = { deliveries: [world.make.part()], usage: [{ kind: 'tokens', quantity: 7 }], context: { lost: true } };
+
+    expect(await world.store.finishRuns([endOf(stale, { ...full, fence: stale.fence + 1 }), endOf(good)])).toMatchObject({
+      written: 1,
+    });
+    expect(await world.store.readRun(stale.run.id)).toMatchObject({ status: 'running', attempts: [{ status: 'running' }] });
+    expect(await world.store.readTask(task.id)).toMatchObject({ context: {}, counters: { runs: 1 } });
+    expect(await world.query('select id from deliveries')).toEqual([]);
+    expect(await world.query('select run_id from usage')).toEqual([]);
+  });
+
+  test('a delivery that cannot be stored leaves the run as it was', async () => {
+    const world = await open();
+    const { task, started } = await aRunningTask(world);
+    const twice = [world.make.part(), world.make.part()];
+
+    await expect(world.store.finishRuns([endOf(started, { deliveries: twice })])).rejects.toMatchObject({ code: 'internal' });
+    expect(await world.store.readRun(started.run.id)).toMatchObject({ status: 'running', attempts: [{ status: 'running' }] });
+    expect(await countersOf(world, task)).toMatchObject({ runs: 0 });
+  });
+
+  test('an attempt that is tried again leaves the occurrence and the counters alone', async () => {
+    const world = await open();
+    const { task, started } = await aRunningTask(world);
+    await world.store.finishRuns([failureOf(started, { status: 'backoff', readyAt: nine + minute, context: { wrong: 1 } })]);
+
+    expect(await slotsOf(world, task)).toMatchObject([{ status: 'dispatched', attempts: [{ status: 'failed', error: 'it broke' }] }]);
+    expect(await world.store.readTask(task.id)).toMatchObject({ context: {}, counters: { runs: 0 }, lastRunStatus: null });
+    expect(await world.store.nextRunAt('boot-here')).toBe(nine + minute);
+  });
+
+  test.each(['failed', 'cancelled'] as const)('a run that ends %s leaves the context unchanged', async (status) => {
+    const world = await open();
+    const { task, started } = await aRunningTask(world, { context: { kept: true } });
+    await world.store.finishRuns([endOf(started, { status, attemptStatus: status, error: status, context: { kept: false } })]);
+
+    expect(await world.store.readTask(task.id)).toMatchObject({ context: { kept: true }, lastRunStatus: status });
+    expect(await slotsOf(world, task)).toMatchObject([
+      { status, error: status, reason: status === 'cancelled' ? 'cancelled' : null },
+    ]);
+  });
+
+  test('several ends of one task are counted together, and a success takes the streak back', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await world.query('update tasks set consecutive_failures = 5 where id = ?t', task.id);
+    const [a, b, c, d] = await runningSlots(world, task, 4);
+    if (!a || !b || !c || !d) throw new Error('four runs are needed');
+    await world.store.finishRuns([failureOf(a), endOf(b, { context: { from: 'b' } }), failureOf(c), failureOf(d)]);
+
+    expect(await world.store.readTask(task.id)).toMatchObject({
+      counters: { runs: 4, failures: 3, consecutiveFailures: 2 },
+      context: { from: 'b' },
+      lastRunStatus: 'failed',
+    });
+  });
+
+  test('a task that failed too often in a row is paused with the reason, once, and what waited is skipped', async () => {
+    const world = await open();
+    const task = await aTask(world, { autoPause: 3 });
+    const [a, b, c] = await runningSlots(world, task, 3);
+    if (!a || !b || !c) throw new Error('three runs are needed');
+    const waiting = world.make.occurrence({ slotAt: nine + hour, reason: 'overlap' });
+    await claimAll(world, { now: nine + hour, limit: 1 }, () => ({ occurrences: [waiting], runs: [] }));
+
+    expect(await world.store.finishRuns([failureOf(a), failureOf(b)])).toEqual({ written: 2, autoPaused: [] });
+    expect(await world.store.finishRuns([failureOf(c)])).toEqual({ written: 1, autoPaused: [task.id] });
+    expect(await world.store.readTask(task.id)).toMatchObject({
+      state: 'paused',
+      nextAt: null,
+      pausedReason: 'auto:consecutive_failures',
+      paused: { at: nine + 1000, by: 'system' },
+    });
+    expect((await slotsOf(world, task))[0]).toMatchObject({ id: waiting.id, status: 'skipped', reason: 'paused' });
+    expect(await world.query(`select actor from audit where verb = 'pause'`)).toEqual([{ actor: 'system' }]);
+  });
+
+  test('automatic pause is off at zero', async () => {
+    const world = await open();
+    const { task, started } = await aRunningTask(world, { autoPause: 0 });
+    await world.query('update tasks set consecutive_failures = 500 where id = ?t', task.id);
+
+    expect(await world.store.finishRuns([failureOf(started)])).toEqual({ written: 1, autoPaused: [] });
+    expect((await world.store.readTask(task.id))?.state).toBe('active');
+  });
+
+  test.each([
+    ['in one batch', (ends: readonly RunEnd[]) => [ends]],
+    ['one by one', (ends: readonly RunEnd[]) => ends.map((end) => [end])],
+  ])('failures of slots that one outage made late count once towards the pause, %s', async (_how, batches) => {
+    const world = await open();
+    const task = await aTask(world);
+    const started = await runningSlots(world, task, 3, true);
+    for (const batch of batches(started.map((one) => failureOf(one)))) await world.store.finishRuns(batch);
+
+    expect(await countersOf(world, task)).toMatchObject({ runs: 3, failures: 3, consecutiveFailures: 1 });
+  });
+
+  test('a delay after the last finish is due when the end of the run says', async () => {
+    const world = await open();
+    const schedule = { kind: 'interval', interval: 'PT1H', startAt: nine, from: 'completion', timezone: 'UTC' } as const;
+    const { task, started } = await aRunningTask(world, { schedule });
+    await world.store.finishRuns([endOf(started, { nextAt: nine + 90 * minute })]);
+
+    expect((await world.store.readTask(task.id))?.nextAt).toBe(nine + 90 * minute);
+  });
+
+  test('the end of a run does not move the next slot of a task that was edited, paused, or follows the clock', async () => {
+    const world = await open();
+    const schedule = { kind: 'interval', interval: 'PT1H', startAt: nine, from: 'completion', timezone: 'UTC' } as const;
+    const [edited, paused, clock] = [await aTask(world, { schedule }), await aTask(world, { schedule }), await aTask(world)];
+    await claimAll(world, { now: nine, limit: 10 });
+    const change = (taskId: string, set: object) =>
+      world.store.changeTask({ taskId, actor: 'system', at: nine, once: null }, () => ({ ...noChange, set }));
+    await change(edited.id, { nextAt: nine + 5 * hour });
+    await change(paused.id, { state: 'paused', nextAt: null });
+    const started = await startEvery(world, nine);
+    await world.store.finishRuns(started.map((one) => endOf(one, { nextAt: nine + 90 * minute })));
+
+    const next = async ({ id }: Task) => (await world.store.readTask(id))?.nextAt;
+    expect([await next(edited), await next(paused), await next(clock)]).toEqual([nine + 5 * hour, null, nine + hour]);
+  });
+
+  test('usage adds up for each run and kind, over attempts and within one', async () => {
+    const world = await open();
+    const { task, started } = await aRunningTask(world);
+    const usage = [{ kind: 'tokens', quantity: 5 }, { kind: 'calls', quantity: 1 }, { kind: 'tokens', quantity: 2 }];
+    await world.store.finishRuns([failureOf(started, { status: 'backoff', readyAt: nine, usage })]);
+    await world.store.finishRuns([endOf(await startOne(world, nine), { usage: [{ kind: 'tokens', quantity: 3 }] })]);
+
+    expect(await world.query('select kind, quantity, task_id, owner_id, chat_id from usage order by kind')).toEqual(
+      [['calls', 1], ['tokens', 10]].map(([kind, quantity]) => ({
+        kind,
+        quantity,
+        task_id: task.id,
+        owner_id: 'telegram:user:7',
+        chat_id: task.chatId,
+      })),
+    );
+  });
+
+  test('an error text with a sign that no database stores does not lose the end of the run', async () => {
+    const world = await open();
+    const { started } = await aRunningTask(world);
+
+    expect(await world.store.finishRuns([failureOf(started, { error: 'answer: \0\0 ok' })])).toMatchObject({ written: 1 });
+    expect(await world.store.readRun(started.run.id)).toMatchObject({ status: 'failed' });
+  });
+
+  test('a run without a task ends by itself', async () => {
+    const world = await open();
+    await world.store.addRun(world.make.newRun());
+
+    expect(await world.store.finishRuns([endOf(await startOne(world, nine))])).toEqual({ written: 1, autoPaused: [] });
+  });
+}

@@ -1,0 +1,279 @@
+import { expect, test } from 'vitest';
+import type { StartableRun, StartPlan } from '../../../src/app/ports.ts';
+import {
+  aRunningTask,
+  aTask,
+  bootId,
+  claimAll,
+  endOf,
+  hour,
+  minute,
+  nine,
+  runInput,
+  startAll,
+  startEvery,
+  startOne,
+} from '../../support/builders.ts';
+import type { OpenWorld, World } from '../../support/store-worlds.ts';
+
+const ready = { now: nine, limit: 100 };
+
+type End = Extract<StartPlan, { does: 'end' }>;
+
+function ended(runId: string, facts: Partial<End> = {}): End {
+  const refusal = { status: 'failed', occurrence: 'failed', reason: null, error: 'it cannot start' } as const;
+  return { runId, does: 'end', interrupted: false, ...refusal, ...facts };
+}
+
+async function oneTaskRun(world: World, taskId: string) {
+  const { items } = await world.store.listTaskRuns({ taskId, status: null, limit: 1, cursor: null });
+  return items[0];
+}
+
+/** Runs from their insertion to their attempts. */
+export function runTests(open: OpenWorld): void {
+  test('a run is added once for each source and key', async () => {
+    const { store, make, query } = await open();
+    const first = make.newRun({ idempotencyKey: 'k' });
+    const again = make.newRun({ idempotencyKey: 'k' });
+    const elsewhere = make.newRun({ idempotencyKey: 'k', source: 'task:1' });
+
+    expect(await store.addRun(first)).toEqual({ runId: first.id, created: true });
+    expect(await store.addRun(again)).toEqual({ runId: first.id, created: false });
+    expect(await store.addRun(elsewhere)).toEqual({ runId: elsewhere.id, created: true });
+    expect(await query('select id from runs')).toHaveLength(2);
+  });
+
+  test('another payload under a known key is refused', async () => {
+    const { store, make } = await open();
+    await store.addRun(make.newRun({ idempotencyKey: 'k' }));
+    const other = store.addRun(make.newRun({ idempotencyKey: 'k', payloadHash: 'other' }));
+
+    await expect(other).rejects.toMatchObject({ code: 'idempotency_mismatch' });
+  });
+
+  test('ready runs start, the most urgent first and then the oldest', async () => {
+    const world = await open();
+    const add = (priority: number, createdAt: number) => world.store.addRun(world.make.newRun({ priority, createdAt }));
+    const late = await add(5, nine - minute);
+    const early = await add(5, nine - hour);
+    const urgent = await add(8, nine);
+    await add(9, nine + 1);
+    const { started, more } = await world.store.startRuns({ now: nine, limit: 2 }, bootId, startAll);
+
+    expect(started.map(({ run }) => run.id)).toEqual([urgent.runId, early.runId]);
+    expect(more).toBe(true);
+    expect((await startEvery(world, nine)).map(({ run }) => run.id)).toEqual([late.runId]);
+  });
+
+  test('a started run has an open attempt, a fence and an owner, and is not started again', async () => {
+    const world = await open();
+    const { runId } = await world.store.addRun(world.make.newRun());
+    const started = await startOne(world, nine + minute);
+
+    expect(started).toMatchObject({ attempt: 1, fence: 1, run: { id: runId, input: runInput, interruptions: 0 } });
+    expect(await world.store.readRun(runId)).toMatchObject({
+      status: 'running',
+      startedAt: nine + minute,
+      attempts: [{ attempt: 1, status: 'running', startedAt: nine + minute, finishedAt: null }],
+    });
+    expect(await startEvery(world, nine + hour)).toEqual([]);
+  });
+
+  test('a run of a task brings the state of the task and its grant', async () => {
+    const world = await open();
+    const { started, task } = await aRunningTask(world);
+
+    expect(started.run).toMatchObject({
+      taskId: task.id,
+      taskState: 'active',
+      taskVersion: 1,
+      grant: { ownerId: 'telegram:user:7', chatId: task.chatId, scopes: ['action:message'], revokedAt: null },
+    });
+  });
+
+  test('a run in backoff starts when its time has come, with the next number', async () => {
+    const world = await open();
+    await world.store.addRun(world.make.newRun());
+    const first = await startOne(world, nine);
+    await world.store.finishRuns([endOf(first, { attemptStatus: 'failed', status: 'backoff', readyAt: nine + minute })]);
+
+    expect(await startEvery(world, nine + minute - 1)).toEqual([]);
+    expect(await startOne(world, nine + minute)).toMatchObject({ attempt: 2, fence: 2 });
+  });
+
+  test('runs in order are served one at a time in their lane, whatever their rank', async () => {
+    const world = await open();
+    const lane = { lane: 'thread', inOrder: true };
+    const add = async (facts: object) => (await world.store.addRun(world.make.newRun(facts))).runId;
+    const [first, second] = [await add(lane), await add({ ...lane, priority: 9 })];
+    const [elsewhere, free] = [await add({ lane: 'other', inOrder: true }), await add({ lane: 'thread' })];
+    const started = await startEvery(world, nine);
+    expect(started.map(({ run }) => run.id).toSorted()).toEqual([first, elsewhere, free].toSorted());
+
+    const head = started.find(({ run }) => run.id === first);
+    if (head === undefined) throw new Error('the head of the lane did not start');
+    await world.store.finishRuns([endOf(head, { attemptStatus: 'failed', status: 'backoff', readyAt: nine + hour })]);
+    expect(await startEvery(world, nine)).toEqual([]);
+    await world.query(`update runs set status = 'cancelled' where id = ?t`, first);
+    expect((await startOne(world, nine)).run.id).toBe(second);
+  });
+
+  test('one exclusive run of a task lives at a time, and any number of others', async () => {
+    const { store, make } = await open();
+    const task = { id: 'task', version: 1, chatId: 'chat' };
+    await store.addRun(make.taskRun(task, nine));
+    await store.addRun(make.taskRun(task, nine + 1, { exclusive: false }));
+
+    await expect(store.addRun(make.taskRun(task, nine + 2))).rejects.toMatchObject({ code: 'internal' });
+    expect(await store.addRun(make.taskRun(task, nine + 3, { exclusive: false }))).toMatchObject({ created: true });
+  });
+
+  test('a run that may not start ends without an attempt, and so does its occurrence', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await claimAll(world, ready);
+    const refuse = ([run]: readonly { id: string }[]) => [
+      ended(run?.id ?? '', { status: 'cancelled', occurrence: 'skipped', reason: 'grant_revoked', error: 'grant_revoked' }),
+    ];
+    expect(await world.store.startRuns(ready, bootId, refuse)).toMatchObject({ taken: 1, started: [] });
+
+    expect(await oneTaskRun(world, task.id)).toMatchObject({ status: 'skipped', reason: 'grant_revoked', attempts: [] });
+    expect((await world.store.readTask(task.id))?.counters).toMatchObject({ runs: 0, failures: 0 });
+    expect(await startEvery(world, nine)).toEqual([]);
+  });
+
+  test('a run that fails before its first attempt counts as a failure of its task', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await claimAll(world, ready);
+    await world.store.startRuns(ready, bootId, (runs) => runs.map(({ id }) => ended(id)));
+
+    expect(await oneTaskRun(world, task.id)).toMatchObject({ status: 'failed', error: 'it cannot start' });
+    expect(await world.store.readTask(task.id)).toMatchObject({
+      counters: { runs: 1, failures: 1, consecutiveFailures: 1 },
+      lastRunStatus: 'failed',
+      lastError: 'it cannot start',
+    });
+  });
+
+  test('failures before the first attempt pause a task as well', async () => {
+    const world = await open();
+    const task = await aTask(world, { autoPause: 3 });
+    await world.query('update tasks set consecutive_failures = 2 where id = ?t', task.id);
+    await claimAll(world, ready);
+    await world.store.startRuns(ready, bootId, (runs) => runs.map(({ id }) => ended(id)));
+
+    expect(await world.store.readTask(task.id)).toMatchObject({
+      state: 'paused',
+      nextAt: null,
+      pausedReason: 'auto:consecutive_failures',
+    });
+  });
+
+  test('a plan that throws starts nobody', async () => {
+    const world = await open();
+    const { runId } = await world.store.addRun(world.make.newRun());
+    const failing = world.store.startRuns(ready, bootId, () => {
+      throw new Error('a fault of the plan');
+    });
+
+    await expect(failing).rejects.toMatchObject({ code: 'internal' });
+    expect(await world.store.readRun(runId)).toMatchObject({ status: 'queued', attempts: [] });
+  });
+
+  test.each([
+    ['input', `update runs set input = '[]' where id = ?t`],
+    ['grant', `update grants set scopes = '{' where id in (select grant_id from tasks t join runs r on r.task_id = t.id where r.id = ?t)`],
+  ])('a run whose %s cannot be read fails with the reason, and the others start', async (_what, corrupt) => {
+    const world = await open();
+    await aTask(world);
+    await claimAll(world, ready);
+    const bad = (await world.query<{ id: string }>('select id from runs'))[0]?.id ?? '';
+    await world.query(corrupt, bad);
+    const good = await world.store.addRun(world.make.newRun());
+    const { started } = await world.store.startRuns(ready, bootId, (runs) =>
+      runs.map((run) => ('unreadable' in run ? ended(run.id, { error: run.unreadable }) : { runId: run.id, does: 'start', interrupted: false })),
+    );
+
+    expect(started.map(({ run }) => run.id)).toEqual([good.runId]);
+    expect(await world.store.readRun(bad)).toMatchObject({ status: 'failed' });
+  });
+
+  test('a run that another boot left behind comes first, as an interrupted attempt and a new one', async () => {
+    const world = await open();
+    const { runId } = await world.store.addRun(world.make.newRun());
+    await startEvery(world, nine, 'boot-before');
+    const queued = await world.store.addRun(world.make.newRun({ priority: 9 }));
+    const { started } = await world.store.startRuns({ now: nine + hour, limit: 2 }, bootId, startAll);
+
+    expect(started.map(({ run, attempt, fence }) => [run.id, run.interruptions, attempt, fence])).toEqual([
+      [runId, 1, 2, 2],
+      [queued.runId, 0, 1, 1],
+    ]);
+    expect((await world.store.readRun(runId))?.attempts).toMatchObject([
+      { attempt: 1, status: 'interrupted', finishedAt: nine + hour, durationMs: null },
+      { attempt: 2, status: 'running' },
+    ]);
+  });
+
+  test('a run of this boot is never taken away from it', async () => {
+    const world = await open();
+    await world.store.addRun(world.make.newRun());
+    await startEvery(world, nine);
+
+    expect(await startEvery(world, nine + 100 * hour)).toEqual([]);
+  });
+
+  test('what was left behind and may not be repeated ends as failed, with its attempt', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await claimAll(world, ready);
+    const [lost] = await startEvery(world, nine, 'boot-before');
+    await world.store.startRuns(ready, bootId, (runs) =>
+      runs.map(({ id }) => ended(id, { interrupted: true, error: 'interrupted, effects unknown' })),
+    );
+
+    expect(await oneTaskRun(world, task.id)).toMatchObject({
+      status: 'failed',
+      error: 'interrupted, effects unknown',
+      attempts: [{ attempt: 1, status: 'interrupted' }],
+    });
+    expect(await world.store.readRun(lost?.run.id ?? '')).toMatchObject({ status: 'failed', finishedAt: nine });
+  });
+
+  test('the old owner of a run that was taken over writes nothing any more', async () => {
+    const world = await open();
+    const { task } = await aRunningTask(world);
+    await world.query(`update runs set boot_id = 'boot-before'`);
+    const { started } = await world.store.startRuns(ready, bootId, startAll);
+    const [fresh] = started;
+    const stale = { ...started[0], fence: 1, attempt: 1, run: fresh?.run as StartableRun };
+
+    expect(await world.store.finishRuns([endOf(stale)])).toEqual({ written: 0, autoPaused: [] });
+    expect(await oneTaskRun(world, task.id)).toMatchObject({
+      status: 'dispatched',
+      attempts: [{ status: 'interrupted' }, { status: 'running' }],
+    });
+  });
+
+  test('the next instant of the runner is the nearest ready run, and at once for what was left behind', async () => {
+    const world = await open();
+    expect(await world.store.nextRunAt(bootId)).toBeNull();
+    await world.store.addRun(world.make.newRun({ createdAt: nine + hour }));
+    await world.store.addRun(world.make.newRun({ createdAt: nine + minute, priority: 1 }));
+    expect(await world.store.nextRunAt(bootId)).toBe(nine + minute);
+    await startEvery(world, nine + minute);
+    expect(await world.store.nextRunAt(bootId)).toBe(nine + hour);
+    expect(await world.store.nextRunAt('boot-after')).toBe(0);
+  });
+
+  test('a run that waits for its turn in a lane does not wake the runner', async () => {
+    const world = await open();
+    await world.store.addRun(world.make.newRun({ lane: 'thread', inOrder: true }));
+    await world.store.addRun(world.make.newRun({ lane: 'thread', inOrder: true }));
+    await startEvery(world, nine);
+
+    expect(await world.store.nextRunAt(bootId)).toBeNull();
+  });
+}

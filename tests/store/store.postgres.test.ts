@@ -1,0 +1,4 @@
+import { worldsOf } from '../support/store-worlds.ts';
+import { conformance } from './conformance.ts';
+
+conformance(worldsOf('postgres'));

@@ -1,0 +1,244 @@
+import type {
+  Batch,
+  Claim,
+  DueTask,
+  Ids,
+  NewDelivery,
+  NewOccurrence,
+  NewTask,
+  RunEnd,
+  StartedRun,
+  StartPlan,
+  StartableRun,
+  Store,
+  TaskChange,
+  Unreadable,
+} from '../../src/app/ports.ts';
+import { occurrenceKey, outgoingKey } from '../../src/domain/occurrence.ts';
+import type { NewRun, RunInput } from '../../src/domain/run.ts';
+import type { Task } from '../../src/domain/task.ts';
+
+export const minute = 60_000;
+export const hour = 60 * minute;
+/** The first slot of every task built here: a Monday, 09:00 UTC. */
+export const nine = Date.UTC(2027, 0, 4, 9);
+
+export const bootId = 'boot-here';
+
+/** A decision about a task that changes nothing. */
+export const noChange: TaskChange = {
+  claims: [],
+  set: {},
+  stamp: null,
+  manual: null,
+  endWaiting: null,
+  cancelLive: false,
+  audit: null,
+};
+
+export const runInput: RunInput = {
+  title: 'Water the plants',
+  instructions: 'Water the plants.',
+  action: { kind: 'message' },
+  timezone: 'UTC',
+  number: 1,
+  slotAt: nine,
+  late: false,
+  delivers: true,
+  context: {},
+  timeoutMs: 10_000,
+  retry: { attempts: 1, baseMs: 30_000, factor: 2, capMs: 900_000, jitter: 0 },
+  unknown: 'resend',
+  maxAgeMs: null,
+  follows: null,
+};
+
+type Owner = Pick<Task, 'id' | 'version' | 'chatId'>;
+type DueOwner = Owner & { readonly nextAt: number | null };
+
+export type Builders = ReturnType<typeof buildersOf>;
+
+/** Whole objects from the few facts that matter to a test. Ids count up within one world. */
+export function buildersOf(ids: Ids) {
+  const newTask = (facts: Partial<NewTask> = {}): NewTask => ({
+    id: ids.next(),
+    title: 'Water the plants',
+    instructions: 'Water the plants.',
+    action: { kind: 'message' },
+    schedule: { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' },
+    policies: {},
+    subject: null,
+    tags: [],
+    grant: { id: ids.next(), scopes: ['action:message'] },
+    home: { provider: 'telegram', address: '-100', topic: null },
+    ownerIfNone: 'telegram:user:7',
+    actor: 'telegram:user:7',
+    at: nine - hour,
+    nextAt: nine,
+    minGapMs: hour,
+    autoPause: 10,
+    context: {},
+    onExisting: 'add',
+    quota: { chat: 1000, user: 1000 },
+    once: null,
+    newChatId: ids.next(),
+    ...facts,
+  });
+
+  const newRun = (facts: Partial<NewRun> = {}): NewRun => {
+    const id = ids.next();
+    const input = facts.input ?? runInput;
+    return {
+      id,
+      source: 'api',
+      idempotencyKey: `key of ${id}`,
+      payloadHash: 'hash',
+      lane: `lane of ${id}`,
+      inOrder: false,
+      exclusive: false,
+      priority: 5,
+      taskId: null,
+      taskVersion: null,
+      occurrenceId: null,
+      chatId: null,
+      ownerId: 'telegram:user:7',
+      outgoingKey: `out of ${id}`,
+      input,
+      inputText: JSON.stringify(input),
+      createdAt: nine,
+      ...facts,
+    };
+  };
+
+  const occurrence = (facts: Partial<NewOccurrence> = {}): NewOccurrence => ({
+    id: ids.next(),
+    slotAt: nine,
+    source: 'schedule',
+    status: 'pending',
+    reason: null,
+    decideBy: null,
+    runId: null,
+    lateMs: 0,
+    ...facts,
+  });
+
+  /** The run that a slot of a task makes. */
+  const taskRun = (task: Owner, slotAt: number, facts: Partial<NewRun> = {}): NewRun =>
+    newRun({
+      source: `task:${task.id}`,
+      idempotencyKey: occurrenceKey(task.id, slotAt),
+      outgoingKey: outgoingKey(task.id, slotAt),
+      lane: `task:${task.id}`,
+      exclusive: true,
+      taskId: task.id,
+      taskVersion: task.version,
+      chatId: task.chatId,
+      ...facts,
+    });
+
+  /** An occurrence that is dispatched at once, with its run. */
+  const dispatched = (task: Owner, slotAt: number, facts: Partial<NewRun> = {}) => {
+    const id = ids.next();
+    const run = taskRun(task, slotAt, { occurrenceId: id, ...facts });
+    return { occurrence: occurrence({ id, slotAt, status: 'dispatched', runId: run.id }), run };
+  };
+
+  /** The due slot of the task runs, and the next one is an hour later. */
+  const claim = (task: DueOwner, facts: Partial<Claim> = {}): Claim => {
+    const slotAt = task.nextAt ?? nine;
+    const made = dispatched(task, slotAt);
+    return {
+      taskId: task.id,
+      expectNextAt: slotAt,
+      occurrences: [made.occurrence],
+      runs: [made.run],
+      gap: null,
+      nextAt: slotAt + hour,
+      replaces: false,
+      ...facts,
+    };
+  };
+
+  const part = (facts: Partial<NewDelivery> = {}): NewDelivery => ({
+    id: ids.next(),
+    kind: 'result',
+    rank: 1,
+    part: 1,
+    content: { text: 'Water the plants.' },
+    unknown: 'resend',
+    expiresAt: null,
+    ...facts,
+  });
+
+  return { id: () => ids.next(), newTask, newRun, taskRun, occurrence, dispatched, claim, part };
+}
+
+/** The end of an attempt that went well. */
+export function endOf(started: StartedRun, facts: Partial<RunEnd> = {}): RunEnd {
+  return {
+    run: started.run,
+    attempt: started.attempt,
+    fence: started.fence,
+    attemptStatus: 'succeeded',
+    status: 'succeeded',
+    readyAt: null,
+    startedAt: nine,
+    finishedAt: nine + 1000,
+    durationMs: 1000,
+    httpStatus: null,
+    error: null,
+    output: null,
+    deliveries: [],
+    context: null,
+    usage: [],
+    nextAt: null,
+    ...facts,
+  };
+}
+
+/** The end of an attempt that failed for good. */
+export function failureOf(started: StartedRun, facts: Partial<RunEnd> = {}): RunEnd {
+  return endOf(started, { attemptStatus: 'failed', status: 'failed', error: 'it broke', ...facts });
+}
+
+interface Worldly {
+  readonly store: Store;
+  readonly make: Builders;
+}
+
+export async function aTask({ store, make }: Worldly, facts: Partial<NewTask> = {}): Promise<Task> {
+  const { task } = await store.createTask(make.newTask(facts), () => noChange);
+  return task;
+}
+
+export function readable<T extends object>(row: T | Unreadable): T {
+  if ('unreadable' in row) throw new Error(`a row cannot be read: ${row.unreadable}`);
+  return row;
+}
+
+/** Dispatches the due slot of every due task. */
+export function claimAll({ store, make }: Worldly, at: Batch, facts: (task: DueTask) => Partial<Claim> = () => ({})) {
+  return store.claimDue(at, (due) => due.map((row) => make.claim(readable(row), facts(readable(row)))));
+}
+
+export function startAll(runs: readonly (StartableRun | Unreadable)[]): StartPlan[] {
+  return runs.map((row) => ({ runId: row.id, does: 'start', interrupted: readable(row).status === 'running' }));
+}
+
+export async function startEvery({ store }: Pick<Worldly, 'store'>, now: number, boot = bootId): Promise<readonly StartedRun[]> {
+  return (await store.startRuns({ now, limit: 1000 }, boot, startAll)).started;
+}
+
+/** The one run that starts now. */
+export async function startOne(world: Pick<Worldly, 'store'>, now: number, boot = bootId): Promise<StartedRun> {
+  const [started, another] = await startEvery(world, now, boot);
+  if (started === undefined || another !== undefined) throw new Error('not exactly one run was ready');
+  return started;
+}
+
+/** A task whose slot at nine is running. */
+export async function aRunningTask(world: Worldly, facts: Partial<NewTask> = {}) {
+  const task = await aTask(world, facts);
+  await claimAll(world, { now: nine, limit: 100 });
+  return { task, started: await startOne(world, nine) };
+}

@@ -1,0 +1,117 @@
+import type { Database } from 'better-sqlite3';
+import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
+import { migrateSqlite } from '../../src/adapters/store/migrate.ts';
+import { createStore } from '../../src/adapters/store/store.ts';
+import type { Store, TaskRun } from '../../src/app/ports.ts';
+import type { CreateRequest } from '../../src/app/tasks/create.ts';
+import type { TaskInput } from '../../src/app/tasks/definition.ts';
+import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose.ts';
+import type { Task } from '../../src/domain/task.ts';
+import { countingIds, faultyTransport, manualTime, memoryLog, type FaultyTransport, type ManualTime, type MemoryLog } from './fakes.ts';
+
+/** A Wednesday, nine in the morning UTC. */
+export const start = Date.UTC(2026, 10, 18, 9, 0, 0);
+export const minute = 60_000;
+export const hour = 60 * minute;
+export const day = 24 * hour;
+export const actor = 'telegram:user:1001';
+export const group = 'telegram:chat:-1001234';
+
+export interface Pipeline {
+  readonly time: ManualTime;
+  readonly log: MemoryLog;
+  readonly chat: FaultyTransport;
+  readonly store: Store;
+  readonly database: Database;
+  readonly rooms: Rooms;
+  /** Steps every room by hand until none of them has anything left to do at this instant. */
+  settle(): Promise<void>;
+  /** Lets time pass, then settles. */
+  pass(ms: number): Promise<void>;
+  create(input?: Partial<TaskInput>, request?: Partial<CreateRequest>): Promise<Task>;
+  history(taskId: string): Promise<readonly TaskRun[]>;
+  /** The process dies and another one starts on the same database; what it had in memory is gone. */
+  restart(): Pipeline;
+}
+
+export interface PipelineOptions {
+  readonly settings?: Partial<RoomSettings>;
+  readonly now?: number;
+}
+
+const settings: RoomSettings = {
+  BATCH_SIZE: 100,
+  DELIVERY_CONCURRENCY: 50,
+  RUN_CONCURRENCY: 50,
+  ECHO_ACTION: true,
+  MIN_INTERVAL: minute,
+  QUOTA_PER_CHAT: 500,
+  QUOTA_PER_USER: 500,
+};
+
+let pipelines = 0;
+
+/** The whole pipeline on a real SQLite database, with time, chance and the chat in the hands of the test. */
+export async function aPipeline(options: PipelineOptions = {}): Promise<Pipeline> {
+  const database = openSqlite(':memory:');
+  await migrateSqlite(database, start);
+  return pipelineOn(database, {
+    time: manualTime(options.now ?? start),
+    chat: faultyTransport(),
+    settings: { ...settings, ...options.settings },
+  });
+}
+
+interface Given {
+  readonly time: ManualTime;
+  readonly chat: FaultyTransport;
+  readonly settings: RoomSettings;
+}
+
+function pipelineOn(database: Database, given: Given): Pipeline {
+  const { time, chat } = given;
+  const log = memoryLog();
+  const store = createStore(sqliteEngine(database));
+  const ids = countingIds(`p${String((pipelines += 1)).padStart(4, '0')}`);
+  const world = { clock: time, stopwatch: time, timer: time, ids, log, transport: chat };
+  const rooms = composeRooms(given.settings, world, store);
+  const round = async () => {
+    const scheduled = await rooms.scheduler.step(time.now(), 100);
+    const ran = await rooms.runner.step(time.now(), 100);
+    await time.advance(0);
+    const delivered = await rooms.deliverer.step(time.now(), 100);
+    await time.advance(0);
+    return scheduled.taken + ran.taken + delivered.taken;
+  };
+  const settle = async () => {
+    for (let idle = 0, rounds = 0; idle < 3; rounds += 1) {
+      if (rounds > 10_000) throw new Error('the pipeline does not come to rest');
+      idle = (await round()) === 0 ? idle + 1 : 0;
+    }
+  };
+  return {
+    time,
+    log,
+    chat,
+    store,
+    database,
+    rooms,
+    settle,
+    pass: async (ms) => {
+      await time.advance(ms);
+      await settle();
+    },
+    create: async (input = {}, request = {}) => {
+      const { task } = await rooms.tasks.create({
+        threadKey: group,
+        actor,
+        idempotencyKey: null,
+        input: { instructions: 'Stand up!', schedule: { kind: 'cron', cron: '*/5 * * * *', timezone: 'UTC' }, ...input },
+        ...request,
+      });
+      return task;
+    },
+    history: async (taskId) => (await store.listTaskRuns({ taskId, status: null, limit: 200, cursor: null })).items.toReversed(),
+    restart: () => pipelineOn(database, given),
+  };
+}

@@ -1,0 +1,109 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, onTestFinished } from 'vitest';
+import { postgresEngine, postgresPool, type Connections } from '../../src/adapters/store/engine.postgres.ts';
+import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
+import { rows, type Engine, type Value } from '../../src/adapters/store/engine.ts';
+import { migratePostgres, migrateSqlite } from '../../src/adapters/store/migrate.ts';
+import { createStore } from '../../src/adapters/store/store.ts';
+import type { Store } from '../../src/app/ports.ts';
+import { buildersOf, type Builders } from './builders.ts';
+import { countingIds } from './fakes.ts';
+import { pgliteConnections, startPglite } from './pglite.ts';
+import { freshPostgres } from './postgres.ts';
+
+export type Kind = 'sqlite' | 'pglite' | 'postgres';
+
+/** A migrated, empty database with a store over it. */
+export interface World {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly make: Builders;
+  /** One statement past the store, with the placeholders of the engine; nothing it throws is translated. */
+  query<R extends object = Record<string, unknown>>(text: string, ...values: Value[]): Promise<R[]>;
+}
+
+export type OpenWorld = () => Promise<World>;
+
+/** Called once at the top of a test file. What it returns gives every test an empty world and takes it down again. */
+export function worldsOf(kind: Kind): OpenWorld {
+  return kind === 'sqlite' ? sqliteWorlds() : postgresWorlds(kind === 'pglite' ? pgliteDatabase : serverDatabase);
+}
+
+export function worldOver(engine: Engine): World {
+  return {
+    store: createStore(engine),
+    engine,
+    make: buildersOf(countingIds()),
+    query: <R extends object>(text: string, ...values: Value[]) => engine.transact(() => rows<R>(text, ...values)),
+  };
+}
+
+/** A folder of its own, removed when the test has ended. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'cronogram-store-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function sqliteWorlds(): OpenWorld {
+  return async () => {
+    const connection = openSqlite(join(temporaryFolder(), 'cronogram.db'));
+    onTestFinished(() => void connection.close());
+    await migrateSqlite(connection, 0);
+    return worldOver(sqliteEngine(connection));
+  };
+}
+
+interface Database {
+  readonly connections: Connections;
+  close(): Promise<void>;
+}
+
+async function pgliteDatabase(): Promise<Database> {
+  const pglite = await startPglite();
+  return { connections: pgliteConnections(pglite), close: () => pglite.close() };
+}
+
+async function serverDatabase(): Promise<Database> {
+  const database = await freshPostgres();
+  const connections = postgresPool(database.url, () => {});
+  return {
+    connections,
+    close: async () => {
+      await connections.end();
+      await database.drop();
+    },
+  };
+}
+
+/** Making a database takes seconds and emptying it milliseconds, so the tests of a file use one after the other. */
+function postgresWorlds(start: () => Promise<Database>): OpenWorld {
+  let started: Promise<Database> | undefined;
+  afterAll(async () => (await started)?.close());
+  return async () => {
+    started ??= migrated(start);
+    const { connections } = await started;
+    const client = await connections.connect();
+    try {
+      for (const table of emptied) await client.query(`delete from ${table}`, []);
+    } finally {
+      client.release();
+    }
+    return worldOver(postgresEngine(connections));
+  };
+}
+
+async function migrated(start: () => Promise<Database>): Promise<Database> {
+  const database = await start();
+  const client = await database.connections.connect();
+  await migratePostgres(client, 0).finally(() => client.release());
+  return database;
+}
+
+/** Whoever refers comes before what is referred to. */
+const emptied = [
+  ...['attempts', 'deliveries', 'usage', 'runs', 'occurrences', 'gaps', 'audit', 'idempotency_keys', 'inbox', 'drafts'],
+  ...['kv', 'tasks', 'grants', 'chat_aliases', 'chats', 'users'],
+];

@@ -42,10 +42,10 @@ async function run(config: Config): Promise<void> {
 
 /** For people on a terminal, in words; for machines, one line of JSON. */
 function announce(server: Server, log: ReturnType<typeof createLog>): void {
-  const places = { data: server.dataFile ?? 'postgres', api: `${server.url}/openapi.json`, health: `${server.url}/healthz`, token: server.tokenFile ?? 'API_TOKEN' };
+  const places = { data: server.dataFile ?? 'postgres', api: `${server.url}/openapi.json`, health: `${server.url}/healthz`, token_file: server.tokenFile ?? 'none, API_TOKEN is set' };
   log.info('started', { version, ...places });
   if (!process.stdout.isTTY) return;
-  const lines = Object.entries(places).map(([name, place]) => `  ${name.padEnd(8)}${place}`);
+  const lines = Object.entries(places).map(([name, place]) => `  ${name.padEnd(12)}${place}`);
   process.stdout.write(`\n  Cronogram ${version}\n${lines.join('\n')}\n\n`);
 }
 

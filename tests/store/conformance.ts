@@ -2,6 +2,7 @@ import { describe } from 'vitest';
 import type { OpenWorld } from '../support/store-worlds.ts';
 import { admissionTests } from './conformance/admission.ts';
 import { endTests } from './conformance/ends.ts';
+import { outboxTests, partEndTests } from './conformance/outbox.ts';
 import { runTests } from './conformance/runs.ts';
 import { slotTests } from './conformance/slots.ts';
 
@@ -11,4 +12,6 @@ export function conformance(open: OpenWorld): void {
   describe('admission', () => admissionTests(open));
   describe('runs', () => runTests(open));
   describe('ends', () => endTests(open));
+  describe('outbox', () => outboxTests(open));
+  describe('ends of parts and topics', () => partEndTests(open));
 }

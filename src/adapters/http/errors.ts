@@ -65,11 +65,7 @@ export function faultOf(error: unknown, errorId: string): Fault {
 }
 
 /** Refuses one field of a request, under the code that belongs to it. */
-export function refusal(
-  path: readonly PropertyKey[],
-  problem: string,
-  facts: Readonly<Record<string, unknown>> = {},
-): AppError {
+export function refusal(path: readonly PropertyKey[], problem: string): AppError {
   const field = path.map(String).join('.').slice(0, fieldLengthMax);
   const message = field === '' ? `${capital(problem)}.` : `${field}: ${problem}.`;
   return new AppError(codeOf(path), message, field === '' ? {} : { details: { field } });

@@ -1,5 +1,5 @@
 import type { Finished, RunEnd } from '../../app/ports.ts';
-import { each, row, rows, type Script, type Tuple } from './engine.ts';
+import { each, rows, type Script, type Tuple } from './engine.ts';
 
 /**
  * The end of attempts, written in one transaction: a result is never recorded without its deliveries, its counters and
@@ -82,11 +82,13 @@ interface Tally {
 /** One update for each task, however many of its runs end in this batch. */
 function* countTasks(ends: readonly RunEnd[]): Script<readonly string[]> {
   const tallies = new Map<string, Tally>();
+  const open = new Set(ends.flatMap(({ run }) => run.occurrenceId ?? []));
   for (const end of ends) {
     const taskId = end.run.taskId;
     if (taskId === null) continue;
-    const counts = end.status === 'failed' && (yield* isFirstFailureOfItsKind(end));
+    const counts = end.status === 'failed' && (yield* isFirstFailureOfItsKind(end, open));
     tallies.set(taskId, addTo(tallies.get(taskId), end, counts));
+    open.delete(end.run.occurrenceId ?? '');
   }
   const sorted = [...tallies].sort(([a], [b]) => (a < b ? -1 : 1));
   yield* each(
@@ -127,19 +129,23 @@ function addTo(tally: Tally | undefined, end: RunEnd, counts: boolean): Tally {
   };
 }
 
-/** The slots that one outage made late fail for one cause, so together they count once towards the automatic pause. */
-function* isFirstFailureOfItsKind(end: RunEnd): Script<boolean> {
+/**
+ * The slots that one outage made late fail for one cause, so together they count once towards the automatic pause. Those
+ * of this batch that are still to be counted stand in the table as failed already, and are not earlier ones.
+ */
+function* isFirstFailureOfItsKind(end: RunEnd, open: ReadonlySet<string>): Script<boolean> {
   if (!end.run.input.late) return true;
-  const earlier = yield* row(
-    `select 1 as one from occurrences o join occurrences mine on mine.id = ?t
+  const failed = yield* rows<{ id: string }>(
+    `select o.id from occurrences o join occurrences mine on mine.id = ?t
      where o.task_id = mine.task_id and o.source = 'catch_up' and o.status = 'failed' and o.id <> mine.id
-       and o.created_at = mine.created_at limit 1`,
+       and o.created_at = mine.created_at`,
     end.run.occurrenceId,
   );
-  return earlier === undefined;
+  return failed.every(({ id }) => open.has(id));
 }
 
-function* autoPause(taskIds: readonly string[], now: number): Script<readonly string[]> {
+/** Pauses those of the tasks that have failed too often in a row. */
+export function* autoPause(taskIds: readonly string[], now: number): Script<readonly string[]> {
   const reason = 'auto:consecutive_failures';
   const paused = yield* each(
     `update tasks set state = 'paused', next_at = null, paused_reason = ?t, paused_at = ?i, paused_by = 'system',
@@ -203,12 +209,19 @@ function* insertDeliveries(ends: readonly RunEnd[]): Script<void> {
   );
 }
 
+/** One quantity for each kind, because one statement may not book the same row twice. */
+function totals(usage: RunEnd['usage']): (readonly [string, number])[] {
+  const sums = new Map<string, number>();
+  for (const { kind, quantity } of usage) sums.set(kind, (sums.get(kind) ?? 0) + quantity);
+  return [...sums];
+}
+
 function* bookUsage(ends: readonly RunEnd[]): Script<void> {
   yield* each(
     `insert into usage (run_id, kind, quantity, task_id, owner_id, chat_id, at) values (?t, ?t, ?i, ?t, ?t, ?t, ?i)
      on conflict (run_id, kind) do update set quantity = usage.quantity + excluded.quantity`,
     ends.flatMap(({ run, usage, finishedAt }) =>
-      usage.map(({ kind, quantity }): Tuple => [
+      totals(usage).map(([kind, quantity]): Tuple => [
         run.id,
         kind,
         quantity,

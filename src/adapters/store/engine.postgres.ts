@@ -70,7 +70,7 @@ async function runOnce<T>(client: Client, script: Script<T>): Promise<T> {
 }
 
 async function answer(client: Client, ask: Ask): Promise<unknown> {
-  if (ask.does === 'rows') return (await client.query(single(ask.text), ask.values)).rows;
+  if (ask.does === 'rows') return (await client.query(single(ask.text), ask.values.map(storable))).rows;
   if (isInsert(ask.text)) return insertEach(client, ask);
   const { rows } = await client.query(updateText(ask.text), columnsOf(ask.tuples));
   const matched = new Set(rows.map((found) => (found as { ord: number }).ord));
@@ -92,10 +92,13 @@ async function insertEach(client: Client, ask: Extract<Ask, { does: 'each' }>): 
   });
 }
 
-/** The 40001 and 40P01 of the SQL standard: serialisation failure and deadlock. */
+/**
+ * Serialisation failure and deadlock, and the unique live run of a task: a row lock is taken after the statement has
+ * looked around, so a run that was committed in between is seen only when the script looks again.
+ */
 function isConflict(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code;
-  return code === '40001' || code === '40P01';
+  const { code, constraint } = error as { code?: unknown; constraint?: unknown };
+  return code === '40001' || code === '40P01' || (code === '23505' && constraint === 'runs_exclusive');
 }
 
 const texts = new Map<string, string>();
@@ -157,5 +160,10 @@ function fromUnnest(text: string): { text: string; source: string } {
 
 function columnsOf(tuples: readonly Tuple[]): Value[][] {
   const width = tuples[0]?.length ?? 0;
-  return Array.from({ length: width }, (_column, index) => tuples.map((tuple) => tuple[index] ?? null));
+  return Array.from({ length: width }, (_column, index) => tuples.map((tuple) => storable(tuple[index] ?? null)));
+}
+
+/** The one sign that a text of Postgres cannot hold; what an answer from outside contains must not lose a result. */
+function storable(value: Value): Value {
+  return typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value;
 }

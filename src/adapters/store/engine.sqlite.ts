@@ -16,6 +16,8 @@ export function openSqlite(file: string): Connection {
   connection.pragma('foreign_keys = ON');
   connection.pragma('busy_timeout = 5000');
   connection.pragma(`cache_size = -${cacheKiB}`);
+  // The built-in one knows ASCII alone, and people search for words of every language.
+  connection.function('lower', { deterministic: true }, (text) => (typeof text === 'string' ? text.toLowerCase() : text));
   return connection;
 }
 

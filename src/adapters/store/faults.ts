@@ -1,8 +1,8 @@
 import { AppError } from '../../domain/errors.ts';
 
 const sqliteAway = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|BUSY|CORRUPT|NOTADB)/;
-/** Connection lost, too many connections, out of resources, operator intervention, system error. */
-const postgresAway = /^(08|53|57|58)/;
+/** Connection lost, conflicts that did not end, too many connections, out of resources, operator intervention, system error. */
+const postgresAway = /^(08|40|53|57|58)/;
 const networkAway = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)/;
 
 /** What a store throws is either our own refusal, a store that is away, or a fault of ours. */

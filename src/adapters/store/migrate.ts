@@ -45,10 +45,14 @@ function missing(known: readonly Migration[], applied: readonly string[]): reado
  * Brings a SQLite file up to date. Before an existing database is changed a copy is put beside it, named after the first
  * step; all steps are one transaction, so a kill in the middle leaves the old database.
  */
-export async function migrateSqlite(connection: Database.Database, now: number): Promise<Migrated> {
+export async function migrateSqlite(
+  connection: Database.Database,
+  now: number,
+  known = readMigrations('sqlite'),
+): Promise<Migrated> {
   connection.exec(bookkeeping);
   const applied = connection.prepare(`select name from schema_migrations order by name`).pluck().all() as string[];
-  const steps = missing(readMigrations('sqlite'), applied);
+  const steps = missing(known, applied);
   const first = steps[0];
   if (first === undefined) return { applied: [], backup: null };
   const backup = applied.length === 0 || connection.memory ? null : await backUp(connection, first.name);
@@ -74,14 +78,18 @@ async function backUp(connection: Database.Database, before: string): Promise<st
 /** A number of our own, so that two processes that start together migrate one after the other. */
 export const migrationLockKey = 7_290_411_001;
 
-export async function migratePostgres(client: Client, now: number): Promise<Migrated> {
+export async function migratePostgres(
+  client: Client,
+  now: number,
+  known = readMigrations('postgres'),
+): Promise<Migrated> {
   await client.query('begin', []);
   try {
     await client.query(`select pg_advisory_xact_lock(${migrationLockKey})`, []);
     await client.query(bookkeeping, []);
     const { rows } = await client.query(`select name from schema_migrations order by name`, []);
     const steps = missing(
-      readMigrations('postgres'),
+      known,
       rows.map((row) => (row as { name: string }).name),
     );
     for (const { name, statements } of steps) {

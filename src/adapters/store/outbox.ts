@@ -32,22 +32,20 @@ type PartRow = DeliveryRow & {
 
 function* claimParts({ at, bootId, busyChats }: ClaimRequest): Script<readonly OutboxPart[]> {
   yield* doubtLeftBehind(bootId, at.now);
-  const chats = (yield* chatsInTurn(at, busyChats.size)).filter((chatId) => !busyChats.has(chatId)).slice(0, at.limit);
   const parts: PartRow[] = [];
-  const served = new Set<string>();
-  for (const chatId of chats) {
-    const part = yield* headOf(chatId, at.now);
-    if (part === undefined) continue;
-    parts.push(part);
-    served.add(chatId);
-  }
-  const doubted = yield* doubtfulParts(at);
-  for (const part of doubted) {
-    if (busyChats.has(part.chat_id) || served.has(part.chat_id)) continue;
+  const served = new Set(busyChats);
+  // Looks for evidence are few and bounded, and come first: behind the backlog of a busy chat they would come too late.
+  for (const part of yield* doubtfulParts({ now: at.now, limit: at.limit + busyChats.size })) {
+    if (served.has(part.chat_id) || parts.length === at.limit) continue;
     parts.push(part);
     served.add(part.chat_id);
   }
-  return yield* markClaimed(parts, bootId, at.now);
+  const chats = (yield* chatsInTurn(at, served.size)).filter((chatId) => !served.has(chatId));
+  for (const chatId of chats.slice(0, at.limit - parts.length)) {
+    const part = yield* headOf(chatId, at.now);
+    if (part !== undefined) parts.push(part);
+  }
+  return yield* markClaimed(yield* readableParts(parts), bootId, at.now);
 }
 
 /** A part that a dead process was sending: nobody knows whether it left, so evidence must settle it. */
@@ -71,7 +69,15 @@ function* chatsInTurn(at: ClaimRequest['at'], busy: number): Script<string[]> {
   return [...later, ...earlier.filter((chatId) => !known.has(chatId))];
 }
 
-/** Each chat once, however long its backlog: the recursion hops from chat to chat along the index. */
+/** No earlier part of its own thread holds `d` back; one whose fate is unknown does so for a while only. */
+const unheld = `not exists (select 1 from deliveries e where e.lane = d.lane and e.id < d.id
+         and e.status in ('pending', 'blocked', 'sending', 'unknown')
+         and (e.status <> 'unknown' or e.sent_at > ?i))`;
+
+/**
+ * Each chat once, however long its backlog: the recursion hops from chat to chat along the index. A chat that has nothing
+ * but parts that are held back is passed over, or as many of them as the limit would keep all others waiting.
+ */
 function* chatsAfter(after: string, now: number, limit: number): Script<string[]> {
   const found = yield* rows<{ chat_id: string | null }>(
     `with recursive heads(chat_id) as (
@@ -80,10 +86,12 @@ function* chatsAfter(after: string, now: number, limit: number): Script<string[]
        select (select min(d.chat_id) from deliveries d where d.status in ('pending', 'blocked') and d.chat_id > heads.chat_id)
        from heads where heads.chat_id is not null)
      select chat_id from heads where chat_id is not null and exists (
-       select 1 from deliveries d where d.chat_id = heads.chat_id and d.status in ('pending', 'blocked') and d.ready_at <= ?i)
+       select 1 from deliveries d where d.chat_id = heads.chat_id and d.status in ('pending', 'blocked') and d.ready_at <= ?i
+         and ${unheld})
      limit ?i`,
     after,
     now,
+    now - limits.unknownHoldMs,
     limit,
   );
   return found.flatMap(({ chat_id }) => (chat_id === null ? [] : [chat_id]));
@@ -97,9 +105,7 @@ function* headOf(chatId: string, now: number): Script<PartRow | undefined> {
   return yield* row<PartRow>(
     `${partSource}
      where d.chat_id = ?t and d.status in ('pending', 'blocked') and d.ready_at <= ?i
-       and not exists (select 1 from deliveries e where e.lane = d.lane and e.id < d.id
-         and e.status in ('pending', 'blocked', 'sending', 'unknown')
-         and (e.status <> 'unknown' or e.sent_at > ?i))
+       and ${unheld}
      order by d.rank, d.id limit 1 [for update of d skip locked]`,
     chatId,
     now,
@@ -115,11 +121,33 @@ function* doubtfulParts({ now, limit }: Batch): Script<PartRow[]> {
   );
 }
 
+type ReadablePart = PartRow & { readonly text: string };
+
+/** A part that cannot be read fails by itself; it must not keep the others of its batch from going out. */
+function* readableParts(parts: readonly PartRow[]): Script<ReadablePart[]> {
+  const read = parts.map((part) => ({ part, text: textOf(part) }));
+  yield* each(
+    `update deliveries set status = 'failed', error = 'unreadable: content is no JSON', ready_at = null
+     where id = ?t and fence = ?i and status in ('pending', 'blocked', 'unknown')`,
+    read.flatMap(({ part, text }): Tuple[] => (text === null ? [[part.id, part.fence]] : [])),
+  );
+  return read.flatMap(({ part, text }) => (text === null ? [] : [{ ...part, text }]));
+}
+
+function textOf(part: PartRow): string | null {
+  try {
+    const { text } = JSON.parse(part.content) as { text?: unknown };
+    return typeof text === 'string' ? text : null;
+  } catch {
+    return null;
+  }
+}
+
 /**
  * The status `sending` is committed before the call leaves. A part that still needs its topic stays as it is, because
  * nothing of it has left, and a part whose evidence is looked for stays `unknown`; the fence binds all three.
  */
-function* markClaimed(parts: readonly PartRow[], bootId: string, now: number): Script<readonly OutboxPart[]> {
+function* markClaimed(parts: readonly ReadablePart[], bootId: string, now: number): Script<readonly OutboxPart[]> {
   const claimed = yield* each(
     `update deliveries set status = ?t, fence = fence + 1, boot_id = ?t, sends = sends + ?i,
        sent_at = coalesce(?i, sent_at)
@@ -141,7 +169,7 @@ function statusAfterClaim(part: PartRow): 'sending' | 'pending' | 'blocked' | 'u
   return needsTopic(part) ? (part.status as 'pending' | 'blocked') : 'sending';
 }
 
-function readPart(part: PartRow, now: number): OutboxPart {
+function readPart(part: ReadablePart, now: number): OutboxPart {
   const status = statusAfterClaim(part);
   return {
     id: part.id,
@@ -156,7 +184,7 @@ function readPart(part: PartRow, now: number): OutboxPart {
     sentAt: status === 'sending' ? now : part.sent_at,
     expiresAt: part.expires_at,
     unknown: part.unknown_policy as UnknownPolicy,
-    text: (JSON.parse(part.content) as { text: string }).text,
+    text: part.text,
     route: {
       provider: part.provider,
       address: part.address,

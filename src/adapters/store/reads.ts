@@ -40,11 +40,11 @@ async function listTasks(engine: Engine, query: TaskQuery): Promise<Page<Task>> 
   const { tasks } = engine.tables;
   const conditions: (SQL | undefined)[] = [
     ne(tasks.state, 'deleted'),
-    query.cursor === null ? undefined : lt(tasks.id, readCursor(query.cursor)),
+    query.cursor === null ? undefined : lt(tasks.id, positionOf('task', query.cursor)),
     stateIs(engine, query.state),
     query.subject === null ? undefined : eq(tasks.subject, query.subject),
-    query.tag === null ? undefined : contains(tasks.tags, JSON.stringify(query.tag)),
-    query.text === null ? undefined : contains(sql`lower(${tasks.title} || ' ' || ${tasks.instructions})`, query.text.toLowerCase()),
+    query.tag === null ? undefined : holds(tasks.tags, JSON.stringify(query.tag)),
+    query.text === null ? undefined : contains(sql`${tasks.title} || ' ' || ${tasks.instructions}`, query.text),
     query.thread === null ? undefined : inThread(engine, query.thread),
   ];
   const found = await selectTasks(engine)
@@ -70,25 +70,31 @@ function inThread(engine: Engine, thread: NonNullable<TaskQuery['thread']>): SQL
   return and(inArray(tasks.chat_id, chat), topic);
 }
 
-/** A literal search: the signs that mean something to `like` are taken as themselves. */
+/** A literal search as people mean it, in whatever case: the signs that mean something to `like` are taken as themselves. */
 function contains(column: unknown, text: string): SQL {
   const literal = `%${text.replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`;
-  return sql`${column} like ${literal} escape '\\'`;
+  return sql`lower(${column}) like lower(${literal}) escape '\\'`;
+}
+
+/** The text as it stands; `like` would compare the case on one engine and not on the other. */
+function holds(column: unknown, text: string): SQL {
+  return sql`replace(${column}, ${text}, '') <> ${column}`;
 }
 
 function pageOf<T extends { readonly id: string }>(found: readonly T[], limit: number): Page<T> {
   const items = found.slice(0, limit);
   const last = items.at(-1);
-  return { items, next: found.length > limit && last !== undefined ? writeCursor(last.id) : null };
+  return { items, next: found.length > limit && last !== undefined ? writeCursor('task', last.id) : null };
 }
 
-function writeCursor(position: string): string {
-  return Buffer.from(position).toString('base64url');
+/** A cursor names its list, so that one of another list is refused instead of answering nonsense. */
+function writeCursor(list: 'task' | 'slot', position: string | number): string {
+  return Buffer.from(`${list}:${position}`).toString('base64url');
 }
 
-function readCursor(cursor: string): string {
-  const position = Buffer.from(cursor, 'base64url').toString();
-  if (/^[\w:-]{1,80}$/.test(position) && writeCursor(position) === cursor) return position;
+function positionOf(list: 'task' | 'slot', cursor: string): string {
+  const [of, position = ''] = Buffer.from(cursor, 'base64url').toString().split(/:(.*)/s);
+  if (of === list && /^[\w:-]{1,80}$/.test(position) && writeCursor(list, position) === cursor) return position;
   throw new AppError('invalid_cursor', 'This cursor was not made by this list; start again without one.');
 }
 
@@ -107,20 +113,20 @@ async function listTaskRuns(engine: Engine, query: TaskRunQuery): Promise<Page<T
       and(
         eq(occurrences.task_id, query.taskId),
         query.status === null ? undefined : eq(occurrences.status, query.status),
-        query.cursor === null ? undefined : lt(occurrences.slot_at, slotOf(readCursor(query.cursor))),
+        query.cursor === null ? undefined : lt(occurrences.slot_at, slotOf(query.cursor)),
       ),
     )
     .orderBy(desc(occurrences.slot_at))
     .limit(query.limit + 1);
   const items = await withParts(engine, found.slice(0, query.limit));
   const last = items.at(-1);
-  return { items, next: found.length > query.limit && last !== undefined ? writeCursor(`slot:${last.slotAt}`) : null };
+  return { items, next: found.length > query.limit && last !== undefined ? writeCursor('slot', last.slotAt) : null };
 }
 
-function slotOf(position: string): number {
-  const slot = /^slot:(-?\d{1,16})$/.exec(position)?.[1];
-  if (slot === undefined) throw new AppError('invalid_cursor', 'This cursor belongs to another list.');
-  return Number(slot);
+function slotOf(cursor: string): number {
+  const position = positionOf('slot', cursor);
+  if (/^-?\d{1,16}$/.test(position)) return Number(position);
+  throw new AppError('invalid_cursor', 'This cursor was not made by this list; start again without one.');
 }
 
 async function readOneRun(engine: Engine, runId: string): Promise<RunView | null> {

@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { NewRun } from '../../domain/run.ts';
 import { grantColumns, readStartable, type StartableRow } from './codec.ts';
 import { each, row, rows, type Engine, type Script, type Tuple } from './engine.ts';
-import { writeEnds } from './ends.ts';
+import { autoPause, writeEnds } from './ends.ts';
 import { insertRuns } from './slots.ts';
 
 /** Runs and their attempts. Each method is one transaction, guarded by status and fence. */
@@ -124,6 +124,7 @@ function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Sc
       byId.get(one.runId)?.task_id ?? null,
     );
   }
+  yield* autoPause([...new Set(failed.flatMap((one) => byId.get(one.runId)?.task_id ?? []))].sort(), now);
 }
 
 interface Opening {

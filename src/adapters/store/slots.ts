@@ -282,7 +282,7 @@ function* expireQuestions({ now, limit }: Batch): Script<Counts> {
   const expired = yield* rows<{ id: string }>(
     `update occurrences set status = 'skipped', reason = 'ask_expired', updated_at = ?i
      where id in (select id from occurrences where status = 'pending' and decide_by is not null and decide_by <= ?i
-       order by decide_by limit ?i)
+       order by decide_by limit ?i) and status = 'pending'
      returning id`,
     now,
     now,

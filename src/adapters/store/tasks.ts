@@ -344,8 +344,17 @@ function* sceneOf(taskId: string, now: number): Script<TaskScene> {
     live,
     waiting: due.waiting,
     taken: new Set(taken.map(({ slot_at }) => slot_at)),
-    grant: readGrant(due, due.chat_id),
+    grant: grantOf(due),
   };
+}
+
+/** A right that cannot be read is no right, and must not keep anybody from deleting the task. */
+function grantOf(due: DueRow): TaskScene['grant'] {
+  try {
+    return readGrant(due, due.chat_id);
+  } catch {
+    return null;
+  }
 }
 
 function* taskById(taskId: string): Script<TaskScene['task']> {

@@ -10,6 +10,7 @@ export function createLog(level: string): Log {
     level,
     messageKey: 'event',
     base: null,
+    formatters: { level: (label) => ({ level: label }) },
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: { paths: secretPaths, censor: '[secret]' },
   });

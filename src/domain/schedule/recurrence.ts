@@ -22,7 +22,7 @@ import {
 } from './rrule-periods.ts';
 import { nextStepInstant, nextStepWall, type StepRule, stepRuleOf } from './rrule-steps.ts';
 import { nextElapsed, nextShifted } from './wall-search.ts';
-import { resolveShifted, toWall } from './zone.ts';
+import { passesOf, resolveShifted, steadyInstant, toWall } from './zone.ts';
 
 /** A recurrence rule ready to be asked, in one zone. */
 export interface Recurrence {
@@ -75,18 +75,48 @@ export function normalRrule(recurrence: Recurrence): string {
 
 /** COUNT counts what the rule itself names, before EXDATE takes away and RDATE adds. */
 function lastOfCount(recurrence: Recurrence, count: number): number {
-  const { periods, timezone, startWall } = recurrence;
+  const { periods, steps, timezone, startWall } = recurrence;
   const none = resolveShifted(timezone, startWall) - SECOND_MS;
   if (periods !== null) return lastOfPeriods(periods, timezone, count) ?? none;
+  const from = steps?.keepsToClock === true ? steadyBefore(steps, timezone, count) : null;
+  return lastOfInstants(recurrence, from ?? { instant: none - DAY_MS, left: count }) ?? none;
+}
+
+interface Counted {
+  readonly instant: number;
+  /** How many runs are still to be counted after the instant. */
+  readonly left: number;
+}
+
+/**
+ * Counts wall times as long as the clocks are steady, which is several times cheaper than asking for each instant in turn,
+ * and stops at the last steady run before the count is full. From there on the order of passes may matter.
+ */
+function steadyBefore(steps: StepRule, timezone: string, count: number): Counted | null {
+  const horizon = steps.startWall + scheduleLimits.horizonMs;
+  let steady: Counted | null = null;
+  let left = count;
+  let wall = nextStepWall(steps, steps.startWall);
+  while (wall !== null && wall <= horizon && left > 1) {
+    const instant = steadyInstant(timezone, wall);
+    left -= instant === null ? passesOf(timezone, wall).length : 1;
+    if (instant !== null && left >= 1) steady = { instant, left };
+    wall = nextStepWall(steps, wall + SECOND_MS);
+  }
+  return steady;
+}
+
+function lastOfInstants(recurrence: Recurrence, from: Counted): number | null {
+  const end = from.instant + scheduleLimits.horizonMs;
   let last: number | null = null;
-  let after = none - DAY_MS;
-  for (let counted = 0; counted < count; counted += 1) {
+  let after = from.instant;
+  for (let counted = 0; counted < from.left; counted += 1) {
     const next = nextOfRule(recurrence, after);
-    if (next === null || next > none + scheduleLimits.horizonMs) break;
+    if (next === null || next > end) return last ?? after;
     last = next;
     after = next;
   }
-  return last ?? none;
+  return last;
 }
 
 function lastOfPeriods(rule: PeriodRule, timezone: string, count: number): number | null {

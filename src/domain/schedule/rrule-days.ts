@@ -21,6 +21,8 @@ export interface DayRule {
   /** Numbered weekdays count inside the month; otherwise inside the year. */
   readonly ordinalsInMonth: boolean;
   readonly weekStart: number;
+  /** No part of the rule looks at the day, so that no search has to either. */
+  readonly isEveryDay: boolean;
   /** The last month asked for: searches walk through a month day by day. */
   readonly memo: { key: number; bits: number };
 }
@@ -29,11 +31,21 @@ function bits(values: readonly number[], lowest: number): number {
   return values.reduce((all, value) => all | (1 << (value - lowest)), 0);
 }
 
+function namesDays({ monthDays, yearDays, weekNumbers, weekdays }: RruleParts): boolean {
+  return monthDays.length + yearDays.length + weekNumbers.length + weekdays.length > 0;
+}
+
+/** Longer periods take a day from DTSTART when they name none. */
+function isEveryDay(parts: RruleParts): boolean {
+  const isLonger = parts.frequency === 'WEEKLY' || parts.frequency === 'MONTHLY' || parts.frequency === 'YEARLY';
+  return !isLonger && !namesDays(parts) && parts.months.length === 0;
+}
+
 export function dayRuleOf(parts: RruleParts, startWall: number): DayRule {
   const start = civilFromDays(dayOfWall(startWall));
   const { frequency, weekdays } = parts;
   const isYearly = frequency === 'YEARLY';
-  const hasDays = parts.monthDays.length + parts.yearDays.length + parts.weekNumbers.length + weekdays.length > 0;
+  const hasDays = namesDays(parts);
   const needsMonthDay = !hasDays && (isYearly || frequency === 'MONTHLY');
   const needsMonth = !hasDays && isYearly && parts.months.length === 0;
   const plain = weekdays.filter(({ ordinal }) => ordinal === 0).map(({ weekday }) => weekday);
@@ -46,6 +58,7 @@ export function dayRuleOf(parts: RruleParts, startWall: number): DayRule {
     ordinals: weekdays.filter(({ ordinal }) => ordinal !== 0),
     ordinalsInMonth: frequency === 'MONTHLY' || parts.months.length > 0,
     weekStart: parts.weekStart,
+    isEveryDay: isEveryDay(parts),
     memo: { key: Number.NaN, bits: 0 },
   };
 }
@@ -148,6 +161,7 @@ function calculate(rule: DayRule, year: number, number: number): number {
 }
 
 export function isRuleDay(rule: DayRule, day: number): boolean {
+  if (rule.isEveryDay) return true;
   const date = civilFromDays(day);
   return (ruleDaysOfMonth(rule, date.year, date.month) & (1 << (date.day - 1))) !== 0;
 }

@@ -92,6 +92,12 @@ export function transitionAround(timezone: string, wall: number): Transition | n
   return nextTransition(timezone, wall - BRACKET_MS, wall + BRACKET_MS);
 }
 
+/** The instant of a wall time that no change of the clocks is near, or null. */
+export function steadyInstant(timezone: string, wall: number): number | null {
+  const before = offsetAt(timezone, wall - BRACKET_MS);
+  return before === offsetAt(timezone, wall + BRACKET_MS) ? wall - before : null;
+}
+
 /** Every instant at which the clocks of the zone show the wall time, earliest first: none in a gap, two in an overlap. */
 export function passesOf(timezone: string, wall: number): number[] {
   const before = offsetAt(timezone, wall - BRACKET_MS);

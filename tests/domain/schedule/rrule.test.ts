@@ -11,7 +11,7 @@ import {
   parseSchedule,
   type Schedule,
 } from '../../../src/domain/schedule/schedule.ts';
-import { interestingInstants, intlWall, zones } from './oracle.ts';
+import { clockChanges, interestingInstants, intlWall, zones } from './oracle.ts';
 
 // The package is CommonJS and tells ECMAScript imports nothing about its names.
 const { rrulestr } = createRequire(import.meta.url)('rrule') as { rrulestr: typeof parseRules };
@@ -327,6 +327,29 @@ test('the stored text reads back as the same slots', () => {
       expect(rrule(counted.kind === 'rrule' ? counted.rrule : '', timezone)).toEqual(counted);
     }),
     { seed: SEED, numRuns: 250 },
+  );
+});
+
+test('a count inside the day ends at the same run, whichever pass of a doubled hour that is', () => {
+  const body = fc.constantFrom(
+    'FREQ=HOURLY;BYMINUTE=0,30',
+    'FREQ=MINUTELY;INTERVAL=20;BYHOUR=0,1,2',
+    'FREQ=HOURLY;BYHOUR=1,2',
+    'FREQ=HOURLY',
+  );
+  fc.assert(
+    fc.property(
+      body,
+      fc.constantFrom(...clockChanges),
+      fc.integer({ min: 1, max: 130 }),
+      (rule, { timezone, at }, count) => {
+        const begin = at - 2 * DAY_MS;
+        const counted = rrule(`${rule};COUNT=${count}`, timezone, begin);
+        const expected = nextSlots(rrule(rule, timezone, begin), 0, { count });
+        expect(nextSlots(counted, 0, { count: count + 5 }), rule).toEqual(expected);
+      },
+    ),
+    { seed: SEED, numRuns: 400 },
   );
 });
 

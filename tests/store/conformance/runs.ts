@@ -267,13 +267,4 @@ export function runTests(open: OpenWorld): void {
     expect(await world.store.nextRunAt(bootId)).toBe(nine + hour);
     expect(await world.store.nextRunAt('boot-after')).toBe(0);
   });
-
-  test('a run that waits for its turn in a lane does not wake the runner', async () => {
-    const world = await open();
-    await world.store.addRun(world.make.newRun({ lane: 'thread', inOrder: true }));
-    await world.store.addRun(world.make.newRun({ lane: 'thread', inOrder: true }));
-    await startEvery(world, nine);
-
-    expect(await world.store.nextRunAt(bootId)).toBeNull();
-  });
 }

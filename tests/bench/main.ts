@@ -1,0 +1,18 @@
+import { parseArgs } from 'node:util';
+import { benchClaim } from './claim.ts';
+import { table, type Figure } from './report.ts';
+import { benchSchedule } from './schedule.ts';
+
+const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
+  schedule: benchSchedule,
+  claim: benchClaim,
+};
+
+const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, only: { type: 'string' } } });
+
+const figures: Figure[] = [];
+for (const [name, bench] of Object.entries(benches)) {
+  if (values.only !== undefined && !values.only.split(',').includes(name)) continue;
+  figures.push(...(await bench()));
+}
+process.stdout.write(values.json ? `${JSON.stringify(figures, null, 2)}\n` : `${table(figures)}\n`);

@@ -1,0 +1,31 @@
+/** One measured figure, beside the raw baseline of the same run and the aim it is held against. */
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly baseline?: number;
+  readonly baselineName?: string;
+  readonly aim?: string;
+}
+
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+function shown(value: number): string {
+  if (value >= 1000) return Math.round(value).toLocaleString('en');
+  return value >= 10 ? value.toFixed(1) : value.toFixed(3);
+}
+
+export function table(figures: readonly Figure[]): string {
+  const rows = figures.map(({ name, value, unit, baseline, baselineName, aim }) => [
+    name,
+    `${shown(value)} ${unit}`,
+    baseline === undefined ? '' : `${shown(baseline)} ${unit} (${baselineName ?? 'raw'})`,
+    aim ?? '',
+  ]);
+  const all = [['what', 'measured', 'baseline of the same run', 'aim'], ...rows];
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  return all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
+}

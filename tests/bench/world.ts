@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
+import { migrateSqlite } from '../../src/adapters/store/migrate.ts';
+import { createStore } from '../../src/adapters/store/store.ts';
+import { systemClock, systemStopwatch, systemTimer } from '../../src/adapters/system/clock.ts';
+import { createIds } from '../../src/adapters/system/ids.ts';
+import type { Log, Store, Transport } from '../../src/app/ports.ts';
+import { composeRooms, type Rooms, type RoomSettings, type World } from '../../src/compose.ts';
+import { parseSchedule, minGapMs, nextSlot, type ScheduleInput } from '../../src/domain/schedule/schedule.ts';
+import { scheduleColumns } from '../../src/adapters/store/codec.ts';
+
+const silent = () => undefined;
+export const silentLog: Log = { debug: silent, info: silent, warn: silent, error: console.error };
+
+/** A chat that answers at once: what is measured is everything but the platform. */
+export function nullTransport(onSend: () => void = silent): Transport {
+  let id = 0;
+  return {
+    send: async ({ route }) => {
+      onSend();
+      return { is: 'sent', ids: { chatId: route.address, threadId: route.topic, messageId: (id += 1) } };
+    },
+    settle: async () => ({ is: 'absent', evidence: '' }),
+    createTopic: async () => ({ is: 'made', topicId: (id += 1) }),
+    findTopic: async () => null,
+    remove: async () => undefined,
+  };
+}
+
+export const settings: RoomSettings = {
+  BATCH_SIZE: 200,
+  DELIVERY_CONCURRENCY: 200,
+  RUN_CONCURRENCY: 200,
+  ECHO_ACTION: true,
+  MIN_INTERVAL: 1000,
+  QUOTA_PER_CHAT: 1_000_000,
+  QUOTA_PER_USER: 1_000_000,
+};
+
+export interface Bench {
+  readonly folder: string;
+  readonly file: string;
+  readonly database: Database;
+  readonly store: Store;
+  readonly rooms: Rooms;
+  readonly world: World;
+  close(): Promise<void>;
+}
+
+export async function openBench(options: { readonly transport?: Transport; readonly settings?: Partial<RoomSettings> } = {}): Promise<Bench> {
+  const folder = mkdtempSync(join(tmpdir(), 'cronogram-bench-'));
+  const file = join(folder, 'bench.db');
+  const database = openSqlite(file);
+  await migrateSqlite(database, systemClock.now());
+  const store = createStore(sqliteEngine(database));
+  const world: World = {
+    clock: systemClock,
+    stopwatch: systemStopwatch,
+    timer: systemTimer,
+    ids: createIds(systemClock.now),
+    log: silentLog,
+    transport: options.transport ?? nullTransport(),
+  };
+  const rooms = composeRooms({ ...settings, ...options.settings }, world, store);
+  return {
+    folder,
+    file,
+    database,
+    store,
+    rooms,
+    world,
+    close: async () => {
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface Fill {
+  readonly count: number;
+  readonly chats: number;
+  readonly provider?: 'telegram' | 'cli';
+  readonly schedule: (index: number) => ScheduleInput;
+  readonly nextAt: (index: number) => number | null;
+  readonly now: number;
+}
+
+/** Puts tasks straight into the tables; creating a hundred thousand of them one by one is not what is measured. */
+export function fill({ database, world }: Bench, given: Fill): void {
+  const { ids } = world;
+  const chatIds = Array.from({ length: given.chats }, () => ids.next());
+  const addChat = database.prepare(
+    `insert into chats (id, provider, address, state, settings, last_number, created_at, updated_at) values (?, ?, ?, 'new', '{}', 0, 0, 0)`,
+  );
+  const addGrant = database.prepare(
+    `insert into grants (id, owner_id, chat_id, scopes, created_at, created_by) values (?, 'system:api', ?, '["action:*"]', 0, 'system')`,
+  );
+  const addTask = database.prepare(
+    `insert into tasks (id, chat_id, number, owner_id, grant_id, version, state, next_at, title, instructions, action, schedule_kind, once_at,
+       cron, rrule, interval, start_at, interval_from, timezone, min_gap_ms, policies, auto_pause, tags, context, runs, failures,
+       consecutive_failures, bounded_runs, topic_state, topic_id, created_at, created_by, updated_at, updated_by)
+     values (?, ?, ?, 'system:api', ?, 1, 'active', ?, ?, ?, '{"kind":"message"}', ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', 10, '[]', '{}', 0, 0, 0, 0,
+       'ready', ?, 0, 'system', 0, 'system')`,
+  );
+  database.transaction(() => {
+    database.exec(`insert or ignore into users (id, role, created_at, updated_at) values ('system:api', 'system', 0, 0)`);
+    chatIds.forEach((id, index) => addChat.run(id, given.provider ?? 'telegram', `-100${index + 1}`));
+    const grants = chatIds.map((chatId) => {
+      const id = ids.next();
+      addGrant.run(id, chatId);
+      return id;
+    });
+    for (let index = 0; index < given.count; index += 1) {
+      const schedule = parseSchedule(given.schedule(index), given.now);
+      const columns = scheduleColumns(schedule);
+      const nextAt = given.nextAt(index) ?? nextSlot(schedule, given.now);
+      const chat = index % given.chats;
+      addTask.run(
+        ids.next(),
+        chatIds[chat],
+        index,
+        grants[chat],
+        nextAt,
+        `Task ${index}`,
+        `Water the plants in room ${index}`,
+        columns.schedule_kind,
+        columns.once_at,
+        columns.cron,
+        columns.rrule,
+        columns.interval,
+        columns.start_at,
+        columns.interval_from,
+        columns.timezone,
+        minGapMs(schedule),
+        index + 1,
+      );
+    }
+  })();
+}

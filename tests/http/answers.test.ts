@@ -1,0 +1,261 @@
+import { describe, expect, it } from 'vitest';
+import { statusOf } from '../../src/adapters/http/errors.ts';
+import { AppError, type ErrorCode } from '../../src/domain/errors.ts';
+import { aDoor, bearer, createPath, creation, run, task, taskRun } from './door.ts';
+
+const wireTask = {
+  task_id: 'task-1',
+  number: 3,
+  version: 2,
+  title: 'Stand up',
+  instructions: 'Stand up!',
+  action: { kind: 'message' },
+  schedule: {
+    kind: 'cron',
+    once_at: null,
+    cron: '0 9 * * 1-5',
+    rrule: null,
+    interval: null,
+    start_at: null,
+    from: null,
+    timezone: 'Europe/Madrid',
+  },
+  enabled: true,
+  state: 'active',
+  next_run_at: '2026-11-18T10:00:00.000Z',
+  creator_thread_key: 'telegram:chat:-1001234:topic:7',
+  execution_thread_key: 'telegram:chat:-1001234:topic:42',
+  delivery_target: {
+    provider: 'telegram',
+    route: { chat_id: '-1001234', message_thread_id: 42 },
+    metadata: { creator_message_thread_id: 7 },
+  },
+  owner_user_key: 'telegram:user:7',
+  policies: { overlap: 'queue' },
+  context: { seen: 1 },
+  subject: 'daily',
+  tags: ['team'],
+  counters: { runs: 5, failures: 1, consecutive_failures: 0, bounded_runs: 4 },
+  paused_reason: null,
+  created_at: '2026-11-18T08:59:55.000Z',
+  updated_at: '2026-11-18T08:59:56.000Z',
+  last_run_at: '2026-11-18T08:59:59.000Z',
+  last_run_status: 'succeeded',
+  last_error_message: null,
+};
+
+describe('an answer', () => {
+  it('tells a task in the words of the API', async () => {
+    expect((await aDoor().ask('GET', '/v1/tasks/task-1')).json).toEqual({ task: wireTask });
+  });
+
+  it('tells what a task has not got as null', async () => {
+    const bare = { ...task, home: { provider: 'telegram', address: '5', topic: null }, topicId: null, nextAt: null, state: 'paused' } as const;
+    const { json } = await aDoor({ get: async () => bare }).ask('GET', '/v1/tasks/task-1');
+    expect(json.task).toMatchObject({
+      enabled: false,
+      next_run_at: null,
+      execution_thread_key: null,
+      delivery_target: { route: { chat_id: '5' }, metadata: {} },
+    });
+  });
+
+  it('names a thread of its own for a task that is delivered nowhere', async () => {
+    const home = { provider: 'cli', address: 'default', topic: null };
+    const { json } = await aDoor({ get: async () => ({ ...task, home, topicId: null }) }).ask('GET', '/v1/tasks/task-1');
+    expect(json.task.execution_thread_key).toBe('cli:task:task-1');
+  });
+
+  it('tells a run of a task with its attempts and deliveries', async () => {
+    const { json } = await aDoor().ask('POST', '/v1/tasks/task-1/run-now');
+    expect(json).toEqual({
+      task: wireTask,
+      task_run: {
+        task_run_id: 'occurrence-1',
+        task_id: 'task-1',
+        scheduled_for: '2026-11-18T09:00:00.000Z',
+        idempotency_key: 'task:task-1:scheduled_for:2026-11-18T09:00:00.000Z',
+        run_id: 'run-1',
+        status: 'dispatched',
+        source: 'run_now',
+        reason: null,
+        late_ms: 0,
+        error_message: null,
+        created_at: '2026-11-18T09:00:00.000Z',
+        updated_at: '2026-11-18T09:00:00.000Z',
+        attempts: [
+          {
+            attempt: 1,
+            status: 'running',
+            started_at: '2026-11-18T09:00:00.000Z',
+            finished_at: null,
+            duration_ms: null,
+            http_status: null,
+            error_message: null,
+          },
+        ],
+        deliveries: [
+          {
+            delivery_id: 'delivery-1',
+            part: 1,
+            status: 'delivered',
+            thread_key: 'telegram:chat:-1001234:topic:42',
+            chat_id: '-1001234',
+            message_thread_id: 42,
+            message_id: 99,
+            error_message: null,
+            created_at: '2026-11-18T09:00:00.000Z',
+            delivered_at: '2026-11-18T09:00:00.005Z',
+          },
+        ],
+      },
+    });
+  });
+
+  it('tells pages with the place where the next one begins', async () => {
+    const tasks = await aDoor().ask('GET', '/v1/threads/cli:default/tasks?limit=1');
+    expect(tasks.json).toEqual({ tasks: [wireTask], next_cursor: 'more' });
+    const runs = await aDoor().ask('GET', '/v1/tasks/task-1/runs');
+    expect([runs.json.task_runs.length, runs.json.next_cursor]).toEqual([1, null]);
+  });
+
+  it('tells a run', async () => {
+    const { json } = await aDoor().ask('GET', `/v1/runs/${run.id}`);
+    expect(json.run).toMatchObject({ run_id: 'run-1', task_run_id: taskRun.id, status: 'succeeded', output: { text: 'Stand up!' }, error_message: null });
+  });
+
+  it('is 201 with warnings when a task was made, and 200 when it was there', async () => {
+    const made = await aDoor().ask('POST', createPath, creation);
+    expect([made.status, made.json.warnings]).toEqual([201, [{ code: 'days_29_31', message: 'Short months.' }]]);
+    const door = aDoor({ create: async () => ({ task, created: false, warnings: [] }) });
+    expect((await door.ask('POST', createPath, creation)).status).toBe(200);
+  });
+
+  it('hands a creation on as it was sent', async () => {
+    const door = aDoor();
+    const body = { ...creation, policies: { on_existing: 'upsert', overlap: 'skip' }, subject: 's', tags: ['t'], context: { a: 1 } };
+    await door.ask('POST', createPath, body, { 'idempotency-key': 'key-1' });
+    expect(door.asked[0]?.given).toEqual([
+      {
+        threadKey: 'cli:default',
+        input: { ...creation, policies: { overlap: 'skip' }, subject: 's', tags: ['t'], context: { a: 1 } },
+        onExisting: 'upsert',
+        actor: 'api:token:default',
+        idempotencyKey: 'key-1',
+      },
+    ]);
+  });
+
+  it('lists what is coming within the bounds of the task', async () => {
+    const next = async (facts: Partial<typeof task>) => (await aDoor({ get: async () => ({ ...task, ...facts }) }).ask('GET', '/v1/tasks/task-1/next?count=3')).json.next;
+    expect(await next({})).toEqual(['2026-11-18T10:00:00.000Z', '2026-11-19T08:00:00.000Z', '2026-11-20T08:00:00.000Z']);
+    expect(await next({ policies: { max_runs: 5 } })).toEqual(['2026-11-18T10:00:00.000Z']);
+    expect(await next({ policies: { until: '2026-11-19T08:00:00Z' } })).toHaveLength(2);
+    expect(await next({ nextAt: null, state: 'paused' })).toEqual([]);
+    const delay = { kind: 'interval', interval: 'PT1H', startAt: 0, from: 'completion', timezone: 'UTC' } as const;
+    expect(await next({ schedule: delay })).toEqual(['2026-11-18T10:00:00.000Z']);
+  });
+});
+
+describe('an error', () => {
+  const codes = Object.keys(statusOf) as ErrorCode[];
+
+  it.each(codes)('with the code %s has its status and the envelope', async (code) => {
+    const door = aDoor({ get: async () => Promise.reject(new AppError(code, 'A sentence.', { details: { a: 1 } })) });
+    const { status, json } = await door.ask('GET', '/v1/tasks/task-1');
+    expect(status).toBe(statusOf[code]);
+    expect(Object.keys(json)).toEqual(['error']);
+    expect(json.error.code).toBe(code);
+  });
+
+  it('of ours shows an id, and its cause only to the log', async () => {
+    const door = aDoor({ get: async () => Promise.reject(new Error('select secret\nparams: the text of a person')) });
+    const { status, json, text } = await door.ask('GET', '/v1/tasks/task-1');
+    expect([status, json.error.code]).toEqual([500, 'internal']);
+    expect(text).not.toContain('secret');
+    const fault = door.log.lines.find(({ event }) => event === 'http_fault');
+    expect(fault?.facts).toMatchObject({ error_id: json.error.details?.['error_id'], error: 'Error: select secret', route: '/v1/tasks/:task_id' });
+    expect(JSON.stringify(door.log.lines)).not.toContain('the text of a person');
+  });
+
+  it('that will pass says when to come back', async () => {
+    const door = (code: ErrorCode) => aDoor({ get: async () => Promise.reject(new AppError(code, 'x')) });
+    expect((await door('quota_exceeded').ask('GET', '/v1/tasks/task-1')).headers.get('retry-after')).toBe('60');
+    expect((await door('store_unavailable').ask('GET', '/v1/tasks/task-1')).headers.get('retry-after')).toBe('5');
+  });
+});
+
+describe('the token', () => {
+  it.each([
+    ['none', undefined],
+    ['an empty one', ''],
+    ['no scheme', 'the-token'],
+    ['another scheme', 'Basic the-token'],
+    ['a wrong one', 'Bearer the-tokem'],
+    ['a longer one', 'Bearer the-token2'],
+    ['two', 'Bearer the-token x'],
+  ])('is needed under /v1: %s', async (_what, authorization) => {
+    const door = aDoor();
+    for (const path of ['/v1/tasks', '/v1/no-such-route', '/v1', '/%761/tasks']) {
+      const response = await door.app.request(path, { headers: authorization === undefined ? {} : { authorization } });
+      expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="cronogram"']);
+      expect(await response.json()).toMatchObject({ error: { code: 'unauthorized' } });
+    }
+    expect(door.asked).toEqual([]);
+  });
+
+  it('is taken whatever the case of its scheme', async () => {
+    expect((await aDoor().app.request('/v1/tasks', { headers: { authorization: 'bearer the-token' } })).status).toBe(200);
+  });
+
+  it('is asked for before a body is read', async () => {
+    const response = await aDoor().app.request(createPath, { method: 'POST', body: 'x'.repeat(300_000) });
+    expect(response.status).toBe(401);
+  });
+
+  it('never reaches the log, nor does what people wrote', async () => {
+    const door = aDoor();
+    await door.ask('POST', '/v1/threads/cli:hidden-name/tasks?x=hidden-query', { ...creation, title: 'hidden-title' });
+    await door.app.request('/v1/tasks', { headers: { authorization: 'Bearer wrong-token' } });
+    expect(JSON.stringify(door.log.lines)).not.toMatch(/hidden|-token/);
+  });
+});
+
+describe('what is open', () => {
+  it.each(['/livez', '/healthz', '/readyz', '/version', '/openapi.json'])('%s needs no token and answers HEAD', async (path) => {
+    const { app } = aDoor();
+    expect((await app.request(path)).status).toBe(200);
+    const head = await app.request(path, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+  });
+
+  it('says that it is not ready, and why', async () => {
+    const health = { live: () => ({ ok: true }), ready: async () => ({ ok: false, database: 'SQLITE_FULL' }) };
+    const response = await aDoor({}, { health }).app.request('/readyz');
+    expect([response.status, await response.json()]).toEqual([503, { ok: false, database: 'SQLITE_FULL' }]);
+  });
+
+  it('names the version', async () => {
+    expect(await (await aDoor().app.request('/version')).json()).toEqual({ name: 'cronogram', version: '1.2.3' });
+  });
+});
+
+describe('a request', () => {
+  it('is one line of the log, probes in a lower voice', async () => {
+    const door = aDoor();
+    await door.ask('GET', '/v1/tasks/task-1', undefined, { 'x-request-id': 'req-7' });
+    await door.ask('GET', '/readyz');
+    await door.ask('GET', '/nowhere');
+    expect(door.log.lines.map(({ level, event, facts }) => [level, event, facts['route'], facts['status']])).toEqual([
+      ['info', 'http_request', '/v1/tasks/:task_id', 200],
+      ['debug', 'http_request', '/readyz', 200],
+      ['info', 'http_request', 'none', 404],
+    ]);
+    expect(door.log.lines[0]?.facts).toMatchObject({ method: 'GET', request_id: 'req-7', ms: 0 });
+  });
+
+  it.each(['with space', 'x'.repeat(129), '<script>'])('gets an id of ours when its own is odd: %s', async (id) => {
+    const response = await aDoor().app.request('/livez', { headers: { ...bearer, 'x-request-id': id } });
+    expect(response.headers.get('x-request-id')).toMatch(/^id-\d+$/);
+  });
+});

@@ -1,0 +1,184 @@
+import type { z } from '@hono/zod-openapi';
+import type { runAnswer, taskAnswer, taskRunAnswer } from '../../src/adapters/http/answers.ts';
+import { createHttpApp, type HttpNeeds } from '../../src/adapters/http/app.ts';
+import { previewSchedule } from '../../src/app/preview.ts';
+import type { Task } from '../../src/domain/task.ts';
+import type { RunView, TaskRun } from '../../src/app/ports.ts';
+import type { Tasks } from '../../src/app/tasks/tasks.ts';
+import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/fakes.ts';
+
+export const token = 'the-token';
+export const bearer = { authorization: `Bearer ${token}` };
+/** A Wednesday, nine in the morning UTC. */
+export const now = Date.UTC(2026, 10, 18, 9);
+
+type Wire<T extends z.ZodType> = z.output<T>;
+
+/** The fields that some answer has; a test reads those of the answer that it expects. */
+export interface Json {
+  readonly error: { readonly code: string; readonly message: string; readonly details?: Readonly<Record<string, unknown>> };
+  readonly task: Wire<typeof taskAnswer>;
+  readonly tasks: readonly Wire<typeof taskAnswer>[];
+  readonly task_run: Wire<typeof taskRunAnswer>;
+  readonly task_runs: readonly Wire<typeof taskRunAnswer>[];
+  readonly run: Wire<typeof runAnswer>;
+  readonly next: readonly string[];
+  readonly next_cursor: string | null;
+  readonly min_gap_seconds: number | null;
+  readonly warnings: readonly { readonly code: string; readonly message: string }[];
+}
+
+export const task: Task = {
+  id: 'task-1',
+  number: 3,
+  version: 2,
+  state: 'active',
+  title: 'Stand up',
+  instructions: 'Stand up!',
+  action: { kind: 'message' },
+  schedule: { kind: 'cron', cron: '0 9 * * 1-5', timezone: 'Europe/Madrid' },
+  policies: { overlap: 'queue' },
+  subject: 'daily',
+  tags: ['team'],
+  nextAt: now + 3_600_000,
+  minGapMs: 86_400_000,
+  pausedReason: null,
+  ownerId: 'telegram:user:7',
+  chatId: 'chat-1',
+  home: { provider: 'telegram', address: '-1001234', topic: 7 },
+  topicState: 'ready',
+  topicId: 42,
+  context: { seen: 1 },
+  counters: { runs: 5, failures: 1, consecutiveFailures: 0, boundedRuns: 4 },
+  lastRunAt: now - 1000,
+  lastRunStatus: 'succeeded',
+  lastError: null,
+  created: { at: now - 5000, by: 'telegram:user:7' },
+  updated: { at: now - 4000, by: 'telegram:user:7' },
+  paused: null,
+  resumed: null,
+  deleted: null,
+};
+
+export const taskRun: TaskRun = {
+  id: 'occurrence-1',
+  taskId: 'task-1',
+  slotAt: now,
+  source: 'run_now',
+  status: 'dispatched',
+  reason: null,
+  runId: 'run-1',
+  lateMs: 0,
+  error: null,
+  createdAt: now,
+  updatedAt: now,
+  attempts: [
+    { attempt: 1, status: 'running', startedAt: now, finishedAt: null, durationMs: null, httpStatus: null, error: null },
+  ],
+  deliveries: [
+    {
+      id: 'delivery-1',
+      part: 1,
+      status: 'delivered',
+      thread: { provider: 'telegram', address: '-1001234', topic: 42 },
+      platformChatId: '-1001234',
+      messageThreadId: 42,
+      messageId: 99,
+      error: null,
+      createdAt: now,
+      deliveredAt: now + 5,
+    },
+  ],
+};
+
+export const run: RunView = {
+  id: 'run-1',
+  source: 'task:task-1',
+  idempotencyKey: 'key',
+  taskId: 'task-1',
+  occurrenceId: 'occurrence-1',
+  status: 'succeeded',
+  output: { text: 'Stand up!' },
+  error: null,
+  createdAt: now,
+  startedAt: now,
+  finishedAt: now,
+  attempts: [],
+  deliveries: [],
+};
+
+export interface Door {
+  readonly app: ReturnType<typeof createHttpApp>;
+  readonly log: MemoryLog;
+  /** What the use cases were asked, by name. */
+  readonly asked: { readonly name: string; readonly given: readonly unknown[] }[];
+  ask(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Asked>;
+}
+
+export interface Asked {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly json: Json;
+}
+
+/** The door over use cases that answer at once; a test puts its own in the place of any of them. */
+export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpNeeds> = {}): Door {
+  const asked: { name: string; given: readonly unknown[] }[] = [];
+  const answers: Tasks = {
+    create: async () => ({ task, created: true, warnings: [{ code: 'days_29_31', message: 'Short months.' }] }),
+    get: async () => task,
+    list: async () => ({ items: [task], next: 'more' }),
+    edit: async () => ({ task, warnings: [] }),
+    pause: async () => task,
+    resume: async () => task,
+    delete: async () => {},
+    runNow: async () => ({ task, taskRun }),
+    listRuns: async () => ({ items: [taskRun], next: null }),
+    getRun: async () => run,
+    ...own,
+  };
+  const tasks = new Proxy(answers, {
+    get: (target, name: string) => (...given: unknown[]) => {
+      asked.push({ name, given });
+      const answer = Reflect.get(target, name) as (...given: unknown[]) => unknown;
+      return answer(...given);
+    },
+  });
+  const log = memoryLog();
+  const app = createHttpApp({
+    tasks,
+    preview: (request) => previewSchedule(request, { now, minIntervalMs: 60_000 }),
+    token,
+    actor: 'api:token:default',
+    health: { live: () => ({ ok: true }), ready: async () => ({ ok: true, database: 'ok' }) },
+    version: '1.2.3',
+    log,
+    stopwatch: manualTime(now),
+    ids: countingIds(),
+    ...needs,
+  });
+  return {
+    app,
+    log,
+    asked,
+    ask: async (method, path, body, headers = {}) => {
+      const isJson = body !== undefined && headers['content-type'] === undefined;
+      const response = await app.request(path, {
+        method,
+        headers: { ...bearer, ...(isJson ? { 'content-type': 'application/json' } : {}), ...headers },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+      return told(response);
+    },
+  };
+}
+
+export async function told(response: Response): Promise<Asked> {
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, json: (text === '' ? {} : JSON.parse(text)) as Json };
+}
+
+export const cron = { kind: 'cron', cron: '0 9 * * 1-5', timezone: 'Europe/Madrid' };
+export const creation = { instructions: 'Stand up!', schedule: cron };
+export const createPath = '/v1/threads/cli:default/tasks';

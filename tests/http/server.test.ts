@@ -1,0 +1,181 @@
+import { connect } from 'node:net';
+import { Agent, request } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { serveHttp } from '../../src/adapters/http/server.ts';
+import { requestBytesMax } from '../../src/domain/limits.ts';
+import type { Tasks } from '../../src/app/tasks/tasks.ts';
+import { aDoor, bearer, createPath, creation, task, told, type Asked } from './door.ts';
+
+async function aServer(own: Partial<Tasks> = {}, graceMs = 5000) {
+  const door = aDoor(own);
+  const listening = await serveHttp({ app: door.app, host: '127.0.0.1', port: 0, graceMs });
+  onTestFinished(() => listening.close());
+  return { ...door, ...listening, url: `http://127.0.0.1:${listening.port}` };
+}
+
+/** Bytes as they are, for what no client would send. */
+function raw(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(port, '127.0.0.1', () => socket.write(text));
+    socket.setEncoding('latin1');
+    socket.on('data', (chunk: string) => (answer += chunk));
+    socket.on('close', () => resolve(answer));
+    socket.on('error', reject);
+  });
+}
+
+const jsonType = { 'content-type': 'application/json' };
+
+function chunked(size: number): ReadableStream<Uint8Array> {
+  let left = size;
+  return new ReadableStream({
+    pull: (controller) => {
+      if (left <= 0) return controller.close();
+      controller.enqueue(new Uint8Array(Math.min(left, 16_384)).fill(0x20));
+      left -= 16_384;
+    },
+  });
+}
+
+function post(url: string, body: BodyInit): Promise<Response> {
+  return fetch(`${url}${createPath}`, { method: 'POST', headers: { ...bearer, ...jsonType }, body, duplex: 'half' } as RequestInit);
+}
+
+describe('the server', () => {
+  it('answers over a socket, and names the port it took', async () => {
+    const { url, port } = await aServer();
+    expect(port).toBeGreaterThan(0);
+    expect((await told(await fetch(`${url}/v1/tasks/task-1`, { headers: bearer }))).json.task.task_id).toBe('task-1');
+  });
+
+  it('does not start where another one listens', async () => {
+    const { app, port } = await aServer();
+    await expect(serveHttp({ app, host: '127.0.0.1', port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+
+  it('reads a body whose length nobody declared', async () => {
+    const { url } = await aServer();
+    const body = new Blob([JSON.stringify(creation)]).stream();
+    expect((await post(url, body)).status).toBe(201);
+  });
+
+  it.each([
+    ['declared', (size: number) => ' '.repeat(size)],
+    ['chunked', chunked],
+  ])('refuses a body that is too large when it is %s', async (_how, body) => {
+    const { url, asked } = await aServer();
+    const { status, json } = await told(await post(url, body(requestBytesMax + 1)));
+    expect([status, json.error.code, asked]).toEqual([413, 'payload_too_large', []]);
+  });
+
+  it('refuses a body of a hundred times the limit without an error of the connection', async () => {
+    const { port } = await aServer();
+    const head = `POST ${createPath} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer the-token\r\ncontent-type: application/json\r\ncontent-length: ${requestBytesMax * 100}\r\n\r\n`;
+    expect(await raw(port, head)).toMatch(/^HTTP\/1\.1 413 .*payload_too_large/s);
+  });
+
+  it('refuses a body that ends too soon, and goes on', async () => {
+    const { port, url, log } = await aServer();
+    await new Promise<void>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.write(`POST ${createPath} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer the-token\r\ncontent-length: 100\r\n\r\n{`, () => socket.destroy());
+      });
+      socket.on('close', () => resolve());
+    });
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+    expect(log.lines.filter(({ event }) => event === 'http_fault')).toEqual([]);
+  });
+
+  it.each([
+    ['no HTTP at all', 'hello\r\n\r\n', 400],
+    ['no host', 'GET /livez HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
+    ['a host that is none', 'GET /livez HTTP/1.1\r\nhost: a b\r\nconnection: close\r\n\r\n', 400],
+    ['a backslash in the target', 'GET /v1\\tasks HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', 400],
+    ['headers without end', `GET /livez HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
+    ['two lengths', 'POST /v1/tasks HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab', 400],
+  ])('answers %s with a refusal', async (_what, text, status) => {
+    const { port } = await aServer();
+    const answer = await raw(port, text);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  });
+
+  it('leaves the globals of the process alone', async () => {
+    const before = globalThis.Request;
+    await aServer();
+    expect(globalThis.Request).toBe(before);
+  });
+});
+
+function gate() {
+  let open = () => {};
+  const closed = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { closed, open: () => open() };
+}
+
+describe('a stop', () => {
+  it('lets a request in flight finish, and takes no other', async () => {
+    const reached = gate();
+    const held = gate();
+    const server = await aServer({
+      get: async () => {
+        reached.open();
+        await held.closed;
+        return task;
+      },
+    });
+    const agent = new Agent({ keepAlive: true });
+    onTestFinished(() => agent.destroy());
+    const answer = new Promise<Pick<Asked, 'status'> & { connection: string | undefined }>((resolve, reject) => {
+      request(`${server.url}/v1/tasks/task-1`, { agent, headers: bearer }, (incoming) => {
+        incoming.resume();
+        incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, connection: incoming.headers.connection }));
+      })
+        .on('error', reject)
+        .end();
+    });
+    await reached.closed;
+    const closed = server.close();
+    await expect(fetch(`${server.url}/livez`)).rejects.toThrow();
+    held.open();
+    expect(await answer).toEqual({ status: 200, connection: 'close' });
+    await closed;
+  });
+
+  it('does not wait for a connection that is kept alive', async () => {
+    const server = await aServer();
+    const agent = new Agent({ keepAlive: true });
+    onTestFinished(() => agent.destroy());
+    await new Promise<void>((resolve, reject) => {
+      request(`${server.url}/livez`, { agent }, (incoming) => {
+        incoming.resume();
+        incoming.on('end', resolve);
+      })
+        .on('error', reject)
+        .end();
+    });
+    await server.close();
+  });
+
+  it('cuts off what does not end within its grace', async () => {
+    const reached = gate();
+    const server = await aServer(
+      {
+        get: async () => {
+          reached.open();
+          return new Promise(() => {});
+        },
+      },
+      20,
+    );
+    const answer = fetch(`${server.url}/v1/tasks/task-1`, { headers: bearer }).then(
+      () => 'answered',
+      () => 'cut',
+    );
+    await reached.closed;
+    await server.close();
+    expect(await answer).toBe('cut');
+  });
+});

@@ -1,0 +1,375 @@
+import { expect, test } from 'vitest';
+import type { NewDelivery, NewTask, OutboxPart, PartEnd } from '../../../src/app/ports.ts';
+import { unknownHoldMs } from '../../../src/domain/limits.ts';
+import type { Task } from '../../../src/domain/task.ts';
+import { aTask, bootId, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
+import type { OpenWorld, World } from '../../support/store-worlds.ts';
+
+const nobody: ReadonlySet<string> = new Set();
+
+interface Claiming {
+  readonly now?: number;
+  readonly limit?: number;
+  readonly after?: string;
+  readonly boot?: string;
+  readonly busy?: ReadonlySet<string>;
+}
+
+export function claimParts({ store }: Pick<World, 'store'>, claiming: Claiming = {}): Promise<readonly OutboxPart[]> {
+  const { now = nine + minute, limit = 100, after = '', boot = bootId, busy = nobody } = claiming;
+  return store.claimParts({ now, limit, after }, boot, busy);
+}
+
+/** A task whose topic exists. */
+export async function aReadyTask(world: World, facts: Partial<NewTask> = {}): Promise<Task> {
+  const task = await aTask(world, facts);
+  await world.store.beginTopic(task.id, bootId, nine);
+  await world.store.endTopic({ taskId: task.id, state: 'ready', id: 77 });
+  return task;
+}
+
+/** A run of the task that has ended, with these parts to be shown. */
+export async function show(world: World, task: Task, parts: readonly NewDelivery[], finishedAt = nine): Promise<void> {
+  await world.store.addRun(world.make.newRun({ taskId: task.id, taskVersion: 1, chatId: task.chatId }));
+  await world.store.finishRuns([endOf(await startOne(world, nine), { finishedAt, deliveries: parts })]);
+}
+
+function delivered(part: Pick<OutboxPart, 'id' | 'fence'>): PartEnd {
+  const ids = { chatId: '-100', threadId: 77, messageId: 5001 };
+  return { id: part.id, fence: part.fence, status: 'delivered', ids, at: nine + minute, evidence: null };
+}
+
+function lost(part: Pick<OutboxPart, 'id' | 'fence'>, readyAt: number | null): PartEnd {
+  return { id: part.id, fence: part.fence, status: 'unknown', readyAt, error: 'no answer', evidence: '{}' };
+}
+
+function only(parts: readonly OutboxPart[]): OutboxPart {
+  const [part, another] = parts;
+  if (part === undefined || another !== undefined) throw new Error(`${parts.length} parts were claimed, not one`);
+  return part;
+}
+
+async function rowOf(world: World, id: string) {
+  return (await world.query('select * from deliveries where id = ?t', id))[0];
+}
+
+/** Parts on their way: claims, order and fairness. */
+export function outboxTests(open: OpenWorld): void {
+  test('a claimed part carries its route and is marked as being sent before it leaves', async () => {
+    const world = await open();
+    const task = await aReadyTask(world);
+    const part = world.make.part({ content: { text: 'Hello' }, unknown: 'ask', expiresAt: nine + hour });
+    await show(world, task, [part]);
+
+    expect(await claimParts(world)).toMatchObject([
+      {
+        id: part.id,
+        status: 'sending',
+        fence: 1,
+        sends: 1,
+        sentAt: nine + minute,
+        expiresAt: nine + hour,
+        unknown: 'ask',
+        text: 'Hello',
+        route: { provider: 'telegram', address: '-100', topic: 77 },
+        topic: { taskId: task.id, state: 'ready', id: 77 },
+      },
+    ]);
+    expect(await rowOf(world, part.id)).toMatchObject({ status: 'sending', boot_id: bootId });
+    expect(await claimParts(world)).toEqual([]);
+  });
+
+  test('a part that needs its topic first stays as it is, and only the last claim of it counts', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await show(world, task, [world.make.part()]);
+    const first = only(await claimParts(world));
+    const second = only(await claimParts(world));
+
+    expect([first.status, first.sends, first.topic?.state, first.route.topic]).toEqual(['pending', 0, 'none', null]);
+    expect(await world.store.endParts([{ ...delivered(first), status: 'pending', readyAt: 1, error: null, evidence: null }])).toBe(0);
+    expect(await world.store.endParts([{ ...delivered(second), status: 'pending', readyAt: nine + hour, error: 'later', evidence: null }])).toBe(1);
+    expect(await claimParts(world)).toEqual([]);
+    expect(only(await claimParts(world, { now: nine + hour })).fence).toBe(3);
+  });
+
+  test.each([
+    ['pending', `ready_at = ?i`],
+    ['sending', `status = 'sending', boot_id = 'boot-here', ready_at = ?i`],
+    ['blocked', `status = 'blocked', cause = 'no_right', ready_at = ?i`],
+  ])('a later part never overtakes an earlier one that is %s', async (_status, set) => {
+    const world = await open();
+    const task = await aReadyTask(world);
+    const [first, second] = [world.make.part({ rank: 3 }), world.make.part({ part: 2, rank: 0 })];
+    await show(world, task, [first, second]);
+    await world.query(`update deliveries set ${set} where id = ?t`, nine + 100 * hour, first.id);
+
+    expect(await claimParts(world, { now: nine + hour })).toEqual([]);
+    await world.query(`update deliveries set status = 'failed' where id = ?t`, first.id);
+    expect(only(await claimParts(world, { now: nine + hour })).id).toBe(second.id);
+  });
+
+  test('a part whose fate is unknown holds its thread for two minutes and no longer', async () => {
+    const world = await open();
+    const task = await aReadyTask(world);
+    const [first, second] = [world.make.part(), world.make.part({ part: 2 })];
+    await show(world, task, [first, second]);
+    const sent = only(await claimParts(world));
+    await world.store.endParts([lost(sent, null)]);
+
+    expect(await claimParts(world, { now: nine + minute + unknownHoldMs - 1 })).toEqual([]);
+    expect(only(await claimParts(world, { now: nine + minute + unknownHoldMs })).id).toBe(second.id);
+  });
+
+  test('the most urgent part of a chat goes first, and threads of one chat take turns', async () => {
+    const world = await open();
+    const [calm, urgent] = [await aReadyTask(world), await aReadyTask(world)];
+    const [card, result] = [world.make.part({ rank: 2 }), world.make.part({ rank: 1 })];
+    await show(world, calm, [card]);
+    await show(world, urgent, [result]);
+    const first = only(await claimParts(world));
+    await world.store.endParts([delivered(first)]);
+
+    expect([first.id, only(await claimParts(world)).id]).toEqual([result.id, card.id]);
+  });
+
+  test('every chat has its turn before one comes again, and busy chats are left alone', async () => {
+    const world = await open();
+    const chats: string[] = [];
+    for (const address of ['-1', '-2', '-3', '-4']) {
+      const task = await aReadyTask(world, { home: { provider: 'telegram', address, topic: null } });
+      chats.push(task.chatId);
+      await show(world, task, [world.make.part(), world.make.part({ part: 2 })]);
+    }
+    const turn = async (after: string, busy: ReadonlySet<string> = nobody) => {
+      const parts = await claimParts(world, { limit: 2, after, busy });
+      await world.store.endParts(parts.map(delivered));
+      return parts.map(({ chatId }) => chatId);
+    };
+    const [a = '', b = '', c = '', d = ''] = chats;
+
+    expect(await turn('')).toEqual([a, b]);
+    expect(await turn(b)).toEqual([c, d]);
+    expect(await turn(c, new Set([d]))).toEqual([a, b]);
+    expect(await turn(a)).toEqual([c, d]);
+    expect(await turn('')).toEqual([]);
+  });
+
+  test('chats that are held back do not keep others from their turn', async () => {
+    const world = await open();
+    for (const address of ['-1', '-2', '-3']) {
+      const held = await aReadyTask(world, { home: { provider: 'telegram', address, topic: null } });
+      const [first, second] = [world.make.part(), world.make.part({ part: 2 })];
+      await show(world, held, [first, second]);
+      await world.query(`update deliveries set status = 'blocked', ready_at = ?i where id = ?t`, nine + hour, first.id);
+    }
+    const free = await aReadyTask(world, { home: { provider: 'telegram', address: '-4', topic: null } });
+    await show(world, free, [world.make.part()]);
+
+    expect(only(await claimParts(world, { limit: 2 })).chatId).toBe(free.chatId);
+  });
+
+  test('no more parts are claimed than were asked for, and no two of one chat', async () => {
+    const world = await open();
+    const inChat = (address: string) => aReadyTask(world, { home: { provider: 'telegram', address, topic: null } });
+    await show(world, await inChat('-1'), [world.make.part()]);
+    await world.store.endParts([lost(only(await claimParts(world)), nine + 2 * minute)]);
+    await show(world, await inChat('-1'), [world.make.part()]);
+    await show(world, await inChat('-2'), [world.make.part()]);
+    await show(world, await inChat('-2'), [world.make.part()]);
+
+    expect(await claimParts(world, { limit: 1, now: nine + 2 * minute })).toHaveLength(1);
+    const parts = await claimParts(world, { now: nine + 2 * minute });
+    expect(new Set(parts.map(({ chatId }) => chatId)).size).toBe(parts.length);
+  });
+
+  test('a part without an answer is looked for even while its chat has more to send', async () => {
+    const world = await open();
+    const [silent, busy] = [await aReadyTask(world), await aReadyTask(world)];
+    await show(world, silent, [world.make.part()]);
+    const sent = only(await claimParts(world));
+    await world.store.endParts([lost(sent, nine + 2 * minute)]);
+    await show(world, busy, [world.make.part(), world.make.part({ part: 2 })]);
+
+    expect(only(await claimParts(world, { now: nine + 2 * minute }))).toMatchObject({ id: sent.id, status: 'unknown' });
+  });
+
+  test('a part whose content cannot be read fails with the reason, and the others go out', async () => {
+    const world = await open();
+    const task = await aReadyTask(world);
+    const [bad, good] = [world.make.part(), world.make.part({ part: 2 })];
+    await show(world, task, [bad, good]);
+    await world.query(`update deliveries set content = '{"text":' where id = ?t`, bad.id);
+    const claimed = [...(await claimParts(world)), ...(await claimParts(world))];
+
+    expect(claimed.map(({ id }) => id)).toEqual([good.id]);
+    expect(await rowOf(world, bad.id)).toMatchObject({ status: 'failed', error: 'unreadable: content is no JSON' });
+  });
+
+  test('what a dead process was sending is in doubt, and is looked for shortly after', async () => {
+    const world = await open();
+    const task = await aReadyTask(world);
+    await show(world, task, [world.make.part()]);
+    const part = only(await claimParts(world, { boot: 'boot-before' }));
+
+    expect(await claimParts(world)).toEqual([]);
+    expect(await rowOf(world, part.id)).toMatchObject({ status: 'unknown', ready_at: nine + minute + 2000, sends: 1 });
+    const doubtful = only(await claimParts(world, { now: nine + minute + 2000 }));
+    expect(doubtful).toMatchObject({ id: part.id, status: 'unknown', sentAt: nine + minute, sends: 1 });
+    // What the dead process might still say was said under a claim that is gone.
+    expect(await world.store.endParts([delivered(part)])).toBe(0);
+    expect(await world.store.endParts([delivered(doubtful)])).toBe(1);
+  });
+
+  test('the next instant of the deliverer leaves out what is ready but held back', async () => {
+    const world = await open();
+    const task = await aReadyTask(world);
+    expect(await world.store.nextPartAt(nine)).toBeNull();
+    await show(world, task, [world.make.part(), world.make.part({ part: 2 })], nine + minute);
+    expect(await world.store.nextPartAt(nine)).toBe(nine + minute);
+    expect(await world.store.nextPartAt(nine + minute)).toBeNull();
+
+    const sent = only(await claimParts(world));
+    await world.store.endParts([lost(sent, nine + 2 * minute)]);
+    expect(await world.store.nextPartAt(nine + minute)).toBe(nine + 2 * minute);
+    await world.query(`update deliveries set ready_at = null where id = ?t`, sent.id);
+    expect(await world.store.nextPartAt(nine + minute)).toBe(nine + minute + unknownHoldMs);
+    expect(await world.store.nextPartAt(nine + hour)).toBeNull();
+  });
+}
+
+/** How parts end, and how topics are made. */
+export function partEndTests(open: OpenWorld): void {
+  const aClaimedPart = async (world: World) => {
+    const task = await aReadyTask(world);
+    await show(world, task, [world.make.part()]);
+    return only(await claimParts(world));
+  };
+
+  test('a delivered part keeps the ids that the platform returned, for ever', async () => {
+    const world = await open();
+    const part = await aClaimedPart(world);
+
+    expect(await world.store.endParts([delivered(part)])).toBe(1);
+    expect(await world.store.endParts([delivered(part), lost(part, nine)])).toBe(0);
+    expect(await world.store.readRun(part.runId ?? '')).toMatchObject({
+      deliveries: [
+        {
+          status: 'delivered',
+          thread: { provider: 'telegram', address: '-100', topic: 77 },
+          platformChatId: '-100',
+          messageThreadId: 77,
+          messageId: 5001,
+          deliveredAt: nine + minute,
+        },
+      ],
+    });
+  });
+
+  test('the table itself refuses delivered without a message id', async () => {
+    const world = await open();
+    const part = await aClaimedPart(world);
+
+    await expect(world.query(`update deliveries set status = 'delivered' where id = ?t`, part.id)).rejects.toThrow(/deliveries_proof/);
+  });
+
+  test.each<[string, (part: OutboxPart) => PartEnd, Record<string, unknown>]>([
+    [
+      'told to wait',
+      ({ id, fence }) => ({ id, fence, status: 'pending', readyAt: nine + hour, error: '429', evidence: null }),
+      { status: 'pending', ready_at: nine + hour, error: '429', sends: 1, settles: 0 },
+    ],
+    [
+      'blocked',
+      ({ id, fence }) => ({ id, fence, status: 'blocked', readyAt: nine + hour, cause: 'no_right', error: 'refused' }),
+      { status: 'blocked', ready_at: nine + hour, cause: 'no_right', error: 'refused' },
+    ],
+    ['without an answer', (part) => lost(part, nine + hour), { status: 'unknown', ready_at: nine + hour, evidence: '{}', settles: 0 }],
+    [
+      'refused',
+      ({ id, fence }) => ({ id, fence, status: 'failed', error: 'too long', evidence: null }),
+      { status: 'failed', ready_at: null, error: 'too long' },
+    ],
+  ])('a part that is %s says so, and only under its own claim', async (_how, end, expected) => {
+    const world = await open();
+    const part = await aClaimedPart(world);
+
+    expect(await world.store.endParts([end({ ...part, fence: part.fence - 1 })])).toBe(0);
+    expect(await rowOf(world, part.id)).toMatchObject({ status: 'sending' });
+    expect(await world.store.endParts([end(part)])).toBe(1);
+    expect(await rowOf(world, part.id)).toMatchObject(expected);
+  });
+
+  test('every look for evidence is counted, until the part is sent again', async () => {
+    const world = await open();
+    await world.store.endParts([lost(await aClaimedPart(world), nine + minute)]);
+    const first = only(await claimParts(world));
+    await world.store.endParts([lost(first, nine + minute)]);
+    const second = only(await claimParts(world));
+    await world.store.endParts([{ id: second.id, fence: second.fence, status: 'pending', readyAt: nine, error: null, evidence: 'absent' }]);
+    const again = only(await claimParts(world, { now: nine + hour }));
+
+    expect([first.settles, second.settles, again.settles, again.sends]).toEqual([0, 1, 0, 2]);
+    expect(again.sentAt).toBe(nine + hour);
+    expect(await rowOf(world, again.id)).toMatchObject({ evidence: 'absent' });
+  });
+
+  test('ends of all kinds are written in one call', async () => {
+    const world = await open();
+    const parts = [];
+    for (const address of ['-1', '-2', '-3']) {
+      const task = await aReadyTask(world, { home: { provider: 'telegram', address, topic: null } });
+      await show(world, task, [world.make.part()]);
+    }
+    parts.push(...(await claimParts(world)));
+    const [a, b, c] = parts;
+    if (!a || !b || !c) throw new Error('three parts are needed');
+
+    expect(await world.store.endParts([delivered(a), lost(b, null), { id: c.id, fence: c.fence, status: 'failed', error: 'no', evidence: null }])).toBe(3);
+    expect(await world.query('select status from deliveries order by id')).toEqual(
+      ['delivered', 'unknown', 'failed'].map((status) => ({ status })),
+    );
+  });
+
+  test('a topic is made by one at a time, and again only when it is known to be missing', async () => {
+    const { store, ...world } = await open();
+    const { id: taskId } = await aTask({ ...world, store });
+    const topic = async () => {
+      const task = await store.readTask(taskId);
+      return [task?.topicState, task?.topicId];
+    };
+
+    expect(await store.beginTopic(taskId, bootId, nine)).toBe(true);
+    expect(await store.beginTopic(taskId, 'boot-after', nine)).toBe(false);
+    await store.endTopic({ taskId, state: 'creating' });
+    expect(await store.beginTopic(taskId, bootId, nine)).toBe(false);
+    await store.endTopic({ taskId, state: 'ready', id: 42 });
+    expect(await topic()).toEqual(['ready', 42]);
+    expect(await store.beginTopic(taskId, bootId, nine)).toBe(false);
+    await store.endTopic({ taskId, state: 'none' });
+    expect(await topic()).toEqual(['none', null]);
+    expect(await store.beginTopic(taskId, bootId, nine)).toBe(true);
+    await store.endTopic({ taskId, state: 'blocked', cause: 'no_right' });
+    expect(await topic()).toEqual(['blocked', null]);
+    expect(await store.beginTopic(taskId, bootId, nine)).toBe(true);
+  });
+
+  test('whoever takes over a topic that is being made sees since when, and one that is blocked sees why', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await show(world, task, [world.make.part()]);
+    await world.store.beginTopic(task.id, 'boot-before', nine);
+    expect(only(await claimParts(world)).topic).toMatchObject({ state: 'creating', askedAt: nine, name: task.title });
+
+    await world.store.endTopic({ taskId: task.id, state: 'blocked', cause: 'no_right' });
+    expect(only(await claimParts(world)).topic).toMatchObject({ state: 'blocked', cause: 'no_right', askedAt: null });
+  });
+
+  test('two creations that both began end with one topic begun', async () => {
+    const { store, ...world } = await open();
+    const { id } = await aTask({ ...world, store });
+    const begun = await Promise.all(['a', 'b', 'c'].map((boot) => store.beginTopic(id, boot, nine)));
+
+    expect(begun.filter(Boolean)).toHaveLength(1);
+  });
+}

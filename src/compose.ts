@@ -7,6 +7,7 @@ import { createTemplates } from './adapters/outbound/templates.ts';
 import { databaseFile, openStore } from './adapters/store/open.ts';
 import { systemClock, systemStopwatch, systemTimer } from './adapters/system/clock.ts';
 import { createIds, sha256 } from './adapters/system/ids.ts';
+import { createLog } from './adapters/system/log.ts';
 import { tokenFrom } from './adapters/system/token-file.ts';
 import { createLoop, type Loop, type Work } from './adapters/wake/loop.ts';
 import { echoAction } from './app/actions/echo.ts';
@@ -35,8 +36,9 @@ export interface World {
   readonly transport: Transport;
 }
 
-export function systemWorld(log: Log): World {
-  const ids = createIds(systemClock.now);
+export function systemWorld(logLevel: string): World {
+  const log = createLog(logLevel);
+  const ids = createIds(() => systemClock.now());
   const transport = consoleSink(log, systemClock.now());
   return { clock: systemClock, stopwatch: systemStopwatch, timer: systemTimer, ids, log, transport };
 }
@@ -139,20 +141,20 @@ interface Parts {
 function createLoops(config: Config, { world, rooms, store }: Parts): readonly Loop[] {
   const watch = createClockWatch({ ...world, store });
   const works: readonly (Work & { readonly name: Room })[] = [
-    { name: 'deliverer', step: rooms.deliverer.step, nextAt: rooms.deliverer.nextAt },
-    { name: 'runner', step: rooms.runner.step, nextAt: rooms.runner.nextAt },
+    { name: 'deliverer', step: (now, limit) => rooms.deliverer.step(now, limit), nextAt: (now) => rooms.deliverer.nextAt(now) },
+    { name: 'runner', step: (now, limit) => rooms.runner.step(now, limit), nextAt: () => rooms.runner.nextAt() },
     {
       name: 'scheduler',
       step: async (now, limit) => {
         await watch.check();
         return rooms.scheduler.step(now, limit);
       },
-      nextAt: rooms.scheduler.nextAt,
+      nextAt: () => rooms.scheduler.nextAt(),
     },
   ];
   return works.map((work) => {
     const loop = createLoop(work, { ...world, batchMax: config.BATCH_SIZE });
-    rooms.connect(work.name, loop.ring);
+    rooms.connect(work.name, () => loop.ring());
     return loop;
   });
 }
@@ -186,7 +188,7 @@ const livenessMs = 10 * 60_000;
 
 async function readiness({ world, store, loops }: Omit<Parts, 'rooms'> & { loops: readonly Loop[] }) {
   const names = ['deliverer', 'runner', 'scheduler'];
-  const states = loops.map((loop, index) => [names[index], loop.health().error ?? (loop.health().ok ? 'ok' : 'stuck')]);
+  const states = loops.map((loop, index) => [names[index] ?? '', loop.health().error ?? (loop.health().ok ? 'ok' : 'stuck')] as const);
   let database = 'ok';
   try {
     await store.ping(world.clock.now());

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createLog } from './adapters/system/log.ts';
-import { startServer, systemWorld, type Server } from './compose.ts';
+import { startServer, systemWorld, type Server, type World } from './compose.ts';
 import { loadEnvFile, readConfig, type Config, type ConfigFault } from './config.ts';
 import { AppError } from './domain/errors.ts';
 
@@ -21,17 +20,17 @@ function refuse(faults: readonly ConfigFault[]): void {
 }
 
 async function run(config: Config): Promise<void> {
-  const log = createLog(config.LOG_LEVEL);
+  const world = systemWorld(config.LOG_LEVEL);
+  const { log } = world;
   const fail = (event: string) => (error: unknown) => {
     log.error(event, { error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     process.exit(exitCodes.failed);
   };
   process.on('uncaughtException', fail('uncaught_exception'));
   process.on('unhandledRejection', fail('unhandled_rejection'));
-  const world = systemWorld(log);
   const zoneRules = process.versions['tz'] ?? 'unknown';
   const server = await startServer({ config, world, version, zoneRules, onLost: fail('scheduler_lock_lost') });
-  announce(server, log);
+  announce(server, world);
   const stop = (signal: string) => {
     log.info('stopping', { signal });
     server.stop().then(() => process.exit(exitCodes.stopped), fail('stop_failed'));
@@ -41,7 +40,7 @@ async function run(config: Config): Promise<void> {
 }
 
 /** For people on a terminal, in words; for machines, one line of JSON. */
-function announce(server: Server, log: ReturnType<typeof createLog>): void {
+function announce(server: Server, { log }: World): void {
   const places = { data: server.dataFile ?? 'postgres', api: `${server.url}/openapi.json`, health: `${server.url}/healthz`, token_file: server.tokenFile ?? 'none, API_TOKEN is set' };
   log.info('started', { version, ...places });
   if (!process.stdout.isTTY) return;

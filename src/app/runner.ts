@@ -208,17 +208,16 @@ interface Ended {
 
 function endOf(needs: RunnerNeeds, { run, attempt: number, fence }: StartedRun, ended: Ended): RunEnd {
   const { input } = run;
-  const outcome: AttemptOutcome = typeof ended.result === 'string' ? { is: ended.result } : ended.result;
+  const { result, startedAt, finishedAt, durationMs } = ended;
+  const outcome: AttemptOutcome = typeof result === 'string' ? { is: result } : result;
   const conclusion = conclude(outcome, {
     used: number - run.interruptions,
     retry: input.retry,
     repeatable: needs.actions.get(input.action.kind)?.repeatable(input.action) ?? false,
     timeoutMs: input.timeoutMs,
-    now: ended.finishedAt,
+    now: finishedAt,
     chance: needs.ids.chance(),
   });
-  const done = typeof ended.result !== 'string' && ended.result.is === 'done' ? ended.result : null;
-  const result = typeof ended.result === 'string' ? null : ended.result;
   return {
     run,
     attempt: number,
@@ -226,16 +225,26 @@ function endOf(needs: RunnerNeeds, { run, attempt: number, fence }: StartedRun, 
     attemptStatus: conclusion.attempt,
     status: conclusion.run,
     readyAt: conclusion.readyAt,
-    startedAt: ended.startedAt,
-    finishedAt: ended.finishedAt,
-    durationMs: ended.durationMs,
-    httpStatus: result?.httpStatus ?? null,
+    startedAt,
+    finishedAt,
+    durationMs,
+    httpStatus: typeof result === 'string' ? null : (result.httpStatus ?? null),
     error: conclusion.error?.slice(0, limits.errorMessageLengthMax) ?? null,
-    output: done === null ? null : outputOf(input.action.kind, done),
-    deliveries: done === null ? [] : deliveriesOf(needs.ids, run, { text: done.text, finishedAt: ended.finishedAt }),
-    context: done?.context === undefined ? null : smallEnough(needs.log, run, done.context),
-    usage: result !== null && 'usage' in result ? (result.usage ?? []) : [],
-    nextAt: conclusion.run === 'backoff' ? null : followingSlot(run, ended.finishedAt),
+    ...broughtBack(needs, run, ended),
+    nextAt: conclusion.run === 'backoff' ? null : followingSlot(run, finishedAt),
+  };
+}
+
+type Brought = Pick<RunEnd, 'output' | 'deliveries' | 'context' | 'usage'>;
+
+/** Only work that was done brings something back. */
+function broughtBack({ ids, log }: RunnerNeeds, run: StartableRun, { result, finishedAt }: Ended): Brought {
+  if (typeof result === 'string' || result.is !== 'done') return { output: null, deliveries: [], context: null, usage: [] };
+  return {
+    output: outputOf(run.input.action.kind, result),
+    deliveries: deliveriesOf(ids, run, { text: result.text, finishedAt }),
+    context: result.context === undefined ? null : smallEnough(log, run, result.context),
+    usage: result.usage ?? [],
   };
 }
 

@@ -124,11 +124,11 @@ function instantOf(text: string | undefined): number | undefined {
 
 /** Refuses what no policy may say. The shape (which keys, which types) is checked by the adapter that read it. */
 export function checkPolicies(chosen: Policies): void {
-  checkDuration('grace', chosen.grace, 0, 7 * 86_400_000);
-  checkDuration('timeout', chosen.timeout, 1, limits.timeoutMaxMs);
-  checkDuration('max_age', chosen.max_age, 1000, 366 * 86_400_000);
-  checkDuration('retry.base', chosen.retry?.base, 0, 86_400_000);
-  checkDuration('retry.cap', chosen.retry?.cap, 0, 86_400_000);
+  checkDuration('grace', chosen.grace, [0, 7 * 86_400_000]);
+  checkDuration('timeout', chosen.timeout, [1, limits.timeoutMaxMs]);
+  checkDuration('max_age', chosen.max_age, [1000, 366 * 86_400_000]);
+  checkDuration('retry.base', chosen.retry?.base, [0, 86_400_000]);
+  checkDuration('retry.cap', chosen.retry?.cap, [0, 86_400_000]);
   const pause = chosen.auto_pause;
   if (pause !== undefined && pause !== 0 && (pause < limits.autoPauseMin || pause > limits.autoPauseMax)) {
     throw refused('auto_pause', `is 0 (off) or ${limits.autoPauseMin} to ${limits.autoPauseMax}`);
@@ -139,7 +139,7 @@ export function checkPolicies(chosen: Policies): void {
   if (startAt !== undefined && until !== undefined && until < startAt) throw refused('until', 'lies before start_at');
 }
 
-function checkDuration(field: string, text: string | undefined, minMs: number, maxMs: number): void {
+function checkDuration(field: string, text: string | undefined, [minMs, maxMs]: readonly [number, number]): void {
   if (text === undefined) return;
   const ms = durationMs(text);
   if (ms < minMs || ms > maxMs) throw refused(field, `is out of range: ${minMs / 1000} s to ${maxMs / 1000} s`);

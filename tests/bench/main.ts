@@ -1,11 +1,16 @@
 import { parseArgs } from 'node:util';
 import { benchClaim } from './claim.ts';
+import { benchLateness, benchPipeline } from './live.ts';
 import { table, type Figure } from './report.ts';
 import { benchSchedule } from './schedule.ts';
+import { benchStart } from './start.ts';
 
 const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   schedule: benchSchedule,
+  lateness: benchLateness,
   claim: benchClaim,
+  pipeline: benchPipeline,
+  start: benchStart,
 };
 
 const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, only: { type: 'string' } } });

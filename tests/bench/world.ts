@@ -60,7 +60,7 @@ export async function openBench(options: { readonly transport?: Transport; reado
     clock: systemClock,
     stopwatch: systemStopwatch,
     timer: systemTimer,
-    ids: createIds(systemClock.now),
+    ids: createIds(() => systemClock.now()),
     log: silentLog,
     transport: options.transport ?? nullTransport(),
   };

@@ -10,13 +10,17 @@ import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/f
 export const token = 'the-token';
 export const bearer = { authorization: `Bearer ${token}` };
 /** A Wednesday, nine in the morning UTC. */
-export const now = Date.UTC(2026, 10, 18, 9);
+const now = Date.UTC(2026, 10, 18, 9);
 
 type Wire<T extends z.ZodType> = z.output<T>;
 
 /** The fields that some answer has; a test reads those of the answer that it expects. */
 export interface Json {
-  readonly error: { readonly code: string; readonly message: string; readonly details?: Readonly<Record<string, unknown>> };
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly details?: Readonly<Record<string, unknown>>;
+  };
   readonly task: Wire<typeof taskAnswer>;
   readonly tasks: readonly Wire<typeof taskAnswer>[];
   readonly task_run: Wire<typeof taskRunAnswer>;
@@ -73,7 +77,15 @@ export const taskRun: TaskRun = {
   createdAt: now,
   updatedAt: now,
   attempts: [
-    { attempt: 1, status: 'running', startedAt: now, finishedAt: null, durationMs: null, httpStatus: null, error: null },
+    {
+      attempt: 1,
+      status: 'running',
+      startedAt: now,
+      finishedAt: null,
+      durationMs: null,
+      httpStatus: null,
+      error: null,
+    },
   ],
   deliveries: [
     {
@@ -139,11 +151,13 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpNeeds> = {}):
     ...own,
   };
   const tasks = new Proxy(answers, {
-    get: (target, name: string) => (...given: unknown[]) => {
-      asked.push({ name, given });
-      const answer = Reflect.get(target, name) as (...given: unknown[]) => unknown;
-      return answer(...given);
-    },
+    get:
+      (target, name: string) =>
+      (...given: unknown[]) => {
+        asked.push({ name, given });
+        const answer = Reflect.get(target, name) as (...given: unknown[]) => unknown;
+        return answer(...given);
+      },
   });
   const log = memoryLog();
   const app = createHttpApp({
@@ -176,7 +190,12 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpNeeds> = {}):
 
 export async function told(response: Response): Promise<Asked> {
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, json: (text === '' ? {} : JSON.parse(text)) as Json };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: (text === '' ? {} : JSON.parse(text)) as Json,
+  };
 }
 
 export const cron = { kind: 'cron', cron: '0 9 * * 1-5', timezone: 'Europe/Madrid' };

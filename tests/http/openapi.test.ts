@@ -6,8 +6,16 @@ interface Operation {
   readonly summary?: string;
   readonly security?: readonly object[];
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required?: boolean }[];
-  readonly requestBody?: { readonly required?: boolean; readonly content: Readonly<Record<string, { readonly schema: unknown }>> };
-  readonly responses: Readonly<Record<string, { readonly description?: string; readonly content: Readonly<Record<string, { readonly schema: unknown }>> }>>;
+  readonly requestBody?: {
+    readonly required?: boolean;
+    readonly content: Readonly<Record<string, { readonly schema: unknown }>>;
+  };
+  readonly responses: Readonly<
+    Record<
+      string,
+      { readonly description?: string; readonly content: Readonly<Record<string, { readonly schema: unknown }>> }
+    >
+  >;
 }
 
 interface Description {
@@ -22,13 +30,17 @@ async function describedBy(app: ReturnType<typeof aDoor>['app']): Promise<Descri
 
 async function operations() {
   const { paths } = await describedBy(aDoor().app);
-  return Object.entries(paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })));
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  );
 }
 
 describe('the description', () => {
   it('holds every route that is served, and no other', async () => {
     const { app } = aDoor();
-    const served = app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
+    const served = app.routes
+      .filter(({ method }) => method !== 'ALL')
+      .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
     const told = (await operations()).map(({ path, method }) => `${method.toUpperCase()} ${path}`);
     expect(told.toSorted()).toEqual(served.toSorted());
     expect(told.length).toBeGreaterThanOrEqual(17);
@@ -40,13 +52,22 @@ describe('the description', () => {
     for (const { path, operation } of all) {
       expect(operation.summary, path).toBeTruthy();
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-      expect(operation.parameters?.filter((parameter) => parameter.in === 'path').map(({ name }) => name) ?? [], path).toEqual(inPath);
+      expect(
+        operation.parameters?.filter((parameter) => parameter.in === 'path').map(({ name }) => name) ?? [],
+        path,
+      ).toEqual(inPath);
       const statuses = Object.keys(operation.responses);
-      expect(statuses.some((status) => status.startsWith('2')), path).toBe(true);
+      expect(
+        statuses.some((status) => status.startsWith('2')),
+        path,
+      ).toBe(true);
       for (const [status, { description, content }] of Object.entries(operation.responses)) {
         expect(description, path).toBeTruthy();
         const isFault = Number(status) >= 400 && path !== '/readyz' && path !== '/livez' && path !== '/healthz';
-        if (isFault) expect(content['application/json']?.schema, `${path} ${status}`).toEqual({ $ref: '#/components/schemas/Error' });
+        if (isFault)
+          expect(content['application/json']?.schema, `${path} ${status}`).toEqual({
+            $ref: '#/components/schemas/Error',
+          });
       }
     }
   });
@@ -63,13 +84,17 @@ describe('the description', () => {
     const described = await describedBy(aDoor().app);
     expect(described.openapi).toBe('3.1.0');
     expect(described.components['securitySchemes']).toEqual({ token: { type: 'http', scheme: 'bearer' } });
-    const references = [...JSON.stringify(described).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
+    const references = [...JSON.stringify(described).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(
+      ([, name]) => name,
+    );
     expect(references.length).toBeGreaterThan(20);
     for (const name of references) expect(described.components['schemas']).toHaveProperty(name ?? '');
   });
 
   it('says which bodies are needed and that their fields are closed', async () => {
-    const bodies = (await operations()).flatMap(({ operation: { operationId, requestBody } }) => (requestBody === undefined ? [] : [[operationId, requestBody.required ?? false]]));
+    const bodies = (await operations()).flatMap(({ operation: { operationId, requestBody } }) =>
+      requestBody === undefined ? [] : [[operationId, requestBody.required ?? false]],
+    );
     expect(Object.fromEntries(bodies)).toEqual({
       createTask: true,
       updateTask: true,
@@ -79,6 +104,9 @@ describe('the description', () => {
       resumeTask: false,
     });
     const { components } = await describedBy(aDoor().app);
-    expect(components['schemas']?.['TaskCreate']).toMatchObject({ additionalProperties: false, required: ['instructions', 'schedule'] });
+    expect(components['schemas']?.['TaskCreate']).toMatchObject({
+      additionalProperties: false,
+      required: ['instructions', 'schedule'],
+    });
   });
 });

@@ -38,8 +38,13 @@ function chunked(size: number): ReadableStream<Uint8Array> {
   });
 }
 
-function post(url: string, body: BodyInit): Promise<Response> {
-  return fetch(`${url}${createPath}`, { method: 'POST', headers: { ...bearer, ...jsonType }, body, duplex: 'half' } as RequestInit);
+function post(url: string, body: string | ReadableStream<Uint8Array>): Promise<Response> {
+  return fetch(`${url}${createPath}`, {
+    method: 'POST',
+    headers: { ...bearer, ...jsonType },
+    body,
+    duplex: 'half',
+  });
 }
 
 describe('the server', () => {
@@ -79,7 +84,10 @@ describe('the server', () => {
     const { port, url, log } = await aServer();
     await new Promise<void>((resolve) => {
       const socket = connect(port, '127.0.0.1', () => {
-        socket.write(`POST ${createPath} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer the-token\r\ncontent-length: 100\r\n\r\n{`, () => socket.destroy());
+        socket.write(
+          `POST ${createPath} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer the-token\r\ncontent-length: 100\r\n\r\n{`,
+          () => socket.destroy(),
+        );
       });
       socket.on('close', () => resolve());
     });
@@ -131,14 +139,16 @@ describe('a stop', () => {
     const answer = new Promise<Pick<Asked, 'status'> & { connection: string | undefined }>((resolve, reject) => {
       request(`${server.url}/v1/tasks/task-1`, { agent, headers: bearer }, (incoming) => {
         incoming.resume();
-        incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, connection: incoming.headers.connection }));
+        incoming.on('end', () =>
+          resolve({ status: incoming.statusCode ?? 0, connection: incoming.headers.connection }),
+        );
       })
         .on('error', reject)
         .end();
     });
     await reached.closed;
     const closed = server.close();
-    await expect(fetch(`${server.url}/livez`)).rejects.toThrow();
+    await expect(fetch(`${server.url}/livez`)).rejects.toThrow('fetch failed');
     held.open();
     expect(await answer).toEqual({ status: 200, connection: 'close' });
     await closed;

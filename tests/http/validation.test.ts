@@ -20,14 +20,45 @@ describe('a create', () => {
     ['no schedule', { instructions: 'x' }, 'invalid_schedule', 'schedule'],
     ['a schedule that is a text', { ...creation, schedule: 'daily' }, 'invalid_schedule', 'schedule'],
     ['an unknown kind', { ...creation, schedule: { kind: 'daily' } }, 'invalid_schedule', 'schedule.kind'],
-    ['a kind without its payload', { ...creation, schedule: { kind: 'cron', timezone: 'UTC' } }, 'invalid_schedule', 'schedule.cron'],
-    ['no zone', { ...creation, schedule: { kind: 'cron', cron: '* * * * *' } }, 'invalid_schedule', 'schedule.timezone'],
-    ['a field of another kind', { ...creation, schedule: { ...cron, interval: 'PT1H' } }, 'invalid_schedule', 'schedule.interval'],
-    ['an unknown field of a schedule', { ...creation, schedule: { ...cron, tz: 'UTC' } }, 'invalid_schedule', 'schedule.tz'],
+    [
+      'a kind without its payload',
+      { ...creation, schedule: { kind: 'cron', timezone: 'UTC' } },
+      'invalid_schedule',
+      'schedule.cron',
+    ],
+    [
+      'no zone',
+      { ...creation, schedule: { kind: 'cron', cron: '* * * * *' } },
+      'invalid_schedule',
+      'schedule.timezone',
+    ],
+    [
+      'a field of another kind',
+      { ...creation, schedule: { ...cron, interval: 'PT1H' } },
+      'invalid_schedule',
+      'schedule.interval',
+    ],
+    [
+      'an unknown field of a schedule',
+      { ...creation, schedule: { ...cron, tz: 'UTC' } },
+      'invalid_schedule',
+      'schedule.tz',
+    ],
     ['an unknown policy', { ...creation, policies: { ack: {} } }, 'invalid_policy', 'policies.ack'],
     ['a policy out of range', { ...creation, policies: { priority: 11 } }, 'invalid_policy', 'policies.priority'],
-    ['an unknown field of a policy', { ...creation, policies: { retry: { times: 3 } } }, 'invalid_policy', 'policies.retry.times'],
+    [
+      'an unknown field of a policy',
+      { ...creation, policies: { retry: { times: 3 } } },
+      'invalid_policy',
+      'policies.retry.times',
+    ],
     ['a policy that is null', { ...creation, policies: { grace: null } }, 'invalid_policy', 'policies.grace'],
+    [
+      'a policy with a day that no month has',
+      { ...creation, policies: { until: '2027-02-30T00:00:00Z' } },
+      'invalid_policy',
+      'policies.until',
+    ],
     ['an action without a kind', { ...creation, action: {} }, 'invalid_action', 'action.kind'],
     ['a context that is a list', { ...creation, context: [] }, 'invalid_request', 'context'],
     ['a tag that is a number', { ...creation, tags: [1] }, 'invalid_request', 'tags.0'],
@@ -58,9 +89,16 @@ describe('a create', () => {
     expect((await aDoor().ask('POST', createPath, creating(nested(31)))).status).toBe(201);
   });
 
-  it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', ''])('of the type "%s" is refused', async (type) => {
-    expect(await refused('POST', createPath, '{}', { 'content-type': type })).toEqual([415, 'unsupported_media_type', undefined]);
-  });
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', ''])(
+    'of the type "%s" is refused',
+    async (type) => {
+      expect(await refused('POST', createPath, '{}', { 'content-type': type })).toEqual([
+        415,
+        'unsupported_media_type',
+        undefined,
+      ]);
+    },
+  );
 
   it.each(['application/json; charset=utf-8', 'Application/JSON'])('of the type "%s" is read', async (type) => {
     const { status } = await aDoor().ask('POST', createPath, creation, { 'content-type': type });
@@ -82,7 +120,11 @@ describe('a create', () => {
   });
 
   it.each(['', 'a b', 'ü', 'x'.repeat(201)])('with the Idempotency-Key "%s" is refused', async (key) => {
-    expect(await refused('POST', createPath, creation, { 'idempotency-key': key })).toEqual([400, 'invalid_request', 'Idempotency-Key']);
+    expect(await refused('POST', createPath, creation, { 'idempotency-key': key })).toEqual([
+      400,
+      'invalid_request',
+      'Idempotency-Key',
+    ]);
   });
 
   it('names what is allowed', async () => {
@@ -111,7 +153,6 @@ describe('a query', () => {
     ['/v1/tasks/task-1/next?count=101', 'invalid_request', 'count'],
     ['/v1/tasks/task-1/runs?status=done', 'invalid_request', 'status'],
     ['/v1/tasks/task-1?verbose=1', 'invalid_request', 'verbose'],
-    ['/livez?verbose=1', 'invalid_request', 'verbose'],
   ])('%s is refused', async (path, code, field) => {
     const { status, json } = await aDoor().ask('GET', path);
     expect([status, json.error.code, json.error.details?.['field']]).toEqual([400, code, field]);
@@ -135,15 +176,21 @@ describe('a path', () => {
     expect(door.asked[1]?.given[0]).toMatchObject({ threadKey: 'cli%3Adefault' });
   });
 
-  it.each(['/v1/threads/%/tasks', '/v1/tasks/%zz', '/v1/tasks/%ff', '/%'])('that cannot be decoded is refused: %s', async (path) => {
-    expect((await refused('GET', path)).slice(0, 2)).toEqual([400, 'invalid_request']);
-  });
+  it.each(['/v1/threads/%/tasks', '/v1/tasks/%zz', '/v1/tasks/%ff', '/%'])(
+    'that cannot be decoded is refused: %s',
+    async (path) => {
+      expect((await refused('GET', path)).slice(0, 2)).toEqual([400, 'invalid_request']);
+    },
+  );
 
-  it.each(['%00', '%F0%9F%98%80', 'a%2Fb', 'x'.repeat(500), '..%2f'])('with an id that cannot exist is unknown: %s', async (id) => {
-    for (const path of [`/v1/tasks/${id}`, `/v1/tasks/${id}/runs`, `/v1/runs/${id}`]) {
-      expect((await refused('GET', path)).slice(0, 2)).toEqual([404, 'not_found']);
-    }
-  });
+  it.each(['%00', '%F0%9F%98%80', 'a%2Fb', 'x'.repeat(500), '..%2f'])(
+    'with an id that cannot exist is unknown: %s',
+    async (id) => {
+      for (const path of [`/v1/tasks/${id}`, `/v1/tasks/${id}/runs`, `/v1/runs/${id}`]) {
+        expect((await refused('GET', path)).slice(0, 2)).toEqual([404, 'not_found']);
+      }
+    },
+  );
 
   it.each([
     ['GET', '/'],
@@ -172,7 +219,11 @@ describe('a patch', () => {
 
   it('passes on exactly what was named', async () => {
     const door = aDoor();
-    await door.ask('PATCH', '/v1/tasks/task-1', { subject: null, enabled: false, policies: { grace: null, retry: { attempts: 2 } } });
+    await door.ask('PATCH', '/v1/tasks/task-1', {
+      subject: null,
+      enabled: false,
+      policies: { grace: null, retry: { attempts: 2 } },
+    });
     expect(door.asked[0]?.given).toEqual([
       'task-1',
       { subject: null, enabled: false, policies: { grace: null, retry: { attempts: 2 } } },
@@ -195,10 +246,11 @@ describe('a verb', () => {
 describe('a preview', () => {
   it.each([
     ['an instant without an offset', { schedule: cron, after: '2027-01-01T00:00:00' }, 'invalid_request', 'after'],
+    ['a day that no month has', { schedule: cron, after: '2027-02-30T00:00:00Z' }, 'invalid_request', 'after'],
     ['too many', { schedule: cron, count: 101 }, 'invalid_request', 'count'],
     ['half of one', { schedule: cron, count: 1.5 }, 'invalid_request', 'count'],
-    ['an unknown zone', { schedule: { ...cron, timezone: 'Mars/Base' } }, 'invalid_schedule', 'timezone'],
-    ['an expression that is none', { schedule: { ...cron, cron: 'daily' } }, 'invalid_schedule', 'cron'],
+    ['an unknown zone', { schedule: { ...cron, timezone: 'Mars/Base' } }, 'invalid_schedule', 'schedule.timezone'],
+    ['an expression that is none', { schedule: { ...cron, cron: 'daily' } }, 'invalid_schedule', 'schedule.cron'],
   ])('of %s is refused', async (_what, body, code, field) => {
     expect(await refused('POST', '/v1/schedules/preview', body)).toEqual([400, code, field]);
   });

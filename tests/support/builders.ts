@@ -225,7 +225,11 @@ export function startAll(runs: readonly (StartableRun | Unreadable)[]): StartPla
   return runs.map((row) => ({ runId: row.id, does: 'start', interrupted: readable(row).status === 'running' }));
 }
 
-export async function startEvery({ store }: Pick<Worldly, 'store'>, now: number, boot = bootId): Promise<readonly StartedRun[]> {
+export async function startEvery(
+  { store }: Pick<Worldly, 'store'>,
+  now: number,
+  boot = bootId,
+): Promise<readonly StartedRun[]> {
   return (await store.startRuns({ now, limit: 1000 }, boot, startAll)).started;
 }
 

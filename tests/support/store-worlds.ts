@@ -22,6 +22,8 @@ export interface World {
   readonly make: Builders;
   /** One statement past the store, with the placeholders of the engine; nothing it throws is translated. */
   query<R extends object = Record<string, unknown>>(text: string, ...values: Value[]): Promise<R[]>;
+  /** A second store over the same database, with connections of its own, as another process would have. */
+  another(): Store;
 }
 
 export type OpenWorld = () => Promise<World>;
@@ -31,12 +33,13 @@ export function worldsOf(kind: Kind): OpenWorld {
   return kind === 'sqlite' ? sqliteWorlds() : postgresWorlds(kind === 'pglite' ? pgliteDatabase : serverDatabase);
 }
 
-export function worldOver(engine: Engine): World {
+export function worldOver(engine: Engine, beside: () => Engine): World {
   return {
     store: createStore(engine),
     engine,
     make: buildersOf(countingIds()),
     query: <R extends object>(text: string, ...values: Value[]) => engine.transact(() => rows<R>(text, ...values)),
+    another: () => createStore(beside()),
   };
 }
 
@@ -49,28 +52,41 @@ export function temporaryFolder(): string {
 
 function sqliteWorlds(): OpenWorld {
   return async () => {
-    const connection = openSqlite(join(temporaryFolder(), 'cronogram.db'));
-    onTestFinished(() => void connection.close());
+    const file = join(temporaryFolder(), 'cronogram.db');
+    const connect = () => {
+      const connection = openSqlite(file);
+      onTestFinished(() => void connection.close());
+      return connection;
+    };
+    const connection = connect();
     await migrateSqlite(connection, 0);
-    return worldOver(sqliteEngine(connection));
+    return worldOver(sqliteEngine(connection), () => sqliteEngine(connect()));
   };
 }
 
 interface Database {
   readonly connections: Connections;
+  readonly beside: () => Connections;
   close(): Promise<void>;
 }
 
 async function pgliteDatabase(): Promise<Database> {
   const pglite = await startPglite();
-  return { connections: pgliteConnections(pglite), close: () => pglite.close() };
+  const connections = pgliteConnections(pglite);
+  return { connections, beside: () => connections, close: () => pglite.close() };
 }
 
 async function serverDatabase(): Promise<Database> {
   const database = await freshPostgres();
   const connections = postgresPool(database.url, () => {});
+  const beside = () => {
+    const own = postgresPool(database.url, () => {});
+    onTestFinished(() => own.end());
+    return own;
+  };
   return {
     connections,
+    beside,
     close: async () => {
       await connections.end();
       await database.drop();
@@ -84,14 +100,14 @@ function postgresWorlds(start: () => Promise<Database>): OpenWorld {
   afterAll(async () => (await started)?.close());
   return async () => {
     started ??= migrated(start);
-    const { connections } = await started;
+    const { connections, beside } = await started;
     const client = await connections.connect();
     try {
       for (const table of emptied) await client.query(`delete from ${table}`, []);
     } finally {
       client.release();
     }
-    return worldOver(postgresEngine(connections));
+    return worldOver(postgresEngine(connections), () => postgresEngine(beside()));
   };
 }
 
@@ -104,6 +120,20 @@ async function migrated(start: () => Promise<Database>): Promise<Database> {
 
 /** Whoever refers comes before what is referred to. */
 const emptied = [
-  ...['attempts', 'deliveries', 'usage', 'runs', 'occurrences', 'gaps', 'audit', 'idempotency_keys', 'inbox', 'drafts'],
-  ...['kv', 'tasks', 'grants', 'chat_aliases', 'chats', 'users'],
+  'attempts',
+  'deliveries',
+  'usage',
+  'runs',
+  'occurrences',
+  'gaps',
+  'audit',
+  'idempotency_keys',
+  'inbox',
+  'drafts',
+  'kv',
+  'tasks',
+  'grants',
+  'chat_aliases',
+  'chats',
+  'users',
 ];

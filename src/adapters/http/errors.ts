@@ -60,8 +60,15 @@ export function faultOf(error: unknown, errorId: string): Fault {
   return {
     status: statusOf[code],
     headers: headersOf[code] ?? {},
-    body: { error: { code, message, ...(details === undefined ? {} : { details }) } },
+    body: { error: { code, message, ...(details === undefined ? {} : { details: whole(code, details) }) } },
   };
+}
+
+/** The domain names a field within its schedule; a client needs the way from the body. */
+function whole(code: ErrorCode, details: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { field } = details;
+  const isInside = code === 'invalid_schedule' && typeof field === 'string' && !/^schedule(\.|$)/.test(field);
+  return isInside ? { ...details, field: `schedule.${field}` } : details;
 }
 
 /** Refuses one field of a request, under the code that belongs to it. */

@@ -63,12 +63,13 @@ export function serve<
 
 async function receive<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType>(
   c: Context,
-  { params, query, body, idempotent }: Operation<P, Q, B, A>,
+  { params, query, body, idempotent, open }: Operation<P, Q, B, A>,
 ): Promise<Received<z.output<P>, z.output<Q>, z.output<B>>> {
   // Each reader answers the output of the schema it is given; an absent schema stands for a part that is empty.
   return {
     params: (params === undefined ? {} : readParams(c, params)) as z.output<P>,
-    query: readQuery(c, query ?? schema.strictObject({})) as z.output<Q>,
+    // A probe may carry anything: refusing it would look like an outage.
+    query: (open === true ? {} : readQuery(c, query ?? schema.strictObject({}))) as z.output<Q>,
     body: (body === undefined ? undefined : await readBody(c, body)) as z.output<B>,
     idempotencyKey: idempotent === undefined ? null : readIdempotencyKey(c),
   };

@@ -74,30 +74,37 @@ function parsed(text: string): unknown {
   throw new AppError('invalid_request', 'The body is a JSON object: {...}.');
 }
 
+/** A value and the way to it, which is written out only for a refusal. */
 interface Place {
   readonly value: unknown;
-  readonly path: readonly string[];
+  readonly name: string;
+  readonly within: Place | null;
+  readonly depth: number;
 }
 
 /** What no field may hold: it would not survive a database, a copy or a walk. */
 function sound(root: unknown): unknown {
-  const places: Place[] = [{ value: root, path: [] }];
+  const places: Place[] = [{ value: root, name: '', within: null, depth: 0 }];
   for (let place = places.pop(); place !== undefined; place = places.pop()) {
-    const { value, path } = place;
-    const problem = problemOf(value, path);
-    if (problem !== null) throw refusal(path, problem);
+    const { value, depth } = place;
+    const problem = problemOf(place);
+    if (problem !== null) throw refusal(pathTo(place), problem);
     if (typeof value !== 'object' || value === null) continue;
-    for (const [key, inner] of Object.entries(value)) places.push({ value: inner, path: [...path, key] });
+    for (const [name, inner] of Object.entries(value))
+      places.push({ value: inner, name, within: place, depth: depth + 1 });
   }
   return root;
 }
 
-function problemOf(value: unknown, path: readonly string[]): string | null {
-  const name = path.at(-1) ?? '';
-  if (path.length > depthMax) return `a request is at most ${depthMax} levels deep`;
+function problemOf({ value, name, depth }: Place): string | null {
+  if (depth > depthMax) return `a request is at most ${depthMax} levels deep`;
   if (name === '__proto__' || textProblem(name) !== null) return 'this name of a field is not allowed';
   if (typeof value === 'string') return textProblem(value);
   return typeof value === 'number' && !Number.isFinite(value) ? 'the number is too large' : null;
+}
+
+function pathTo({ name, within }: Place): readonly string[] {
+  return within === null ? [] : [...pathTo(within), name];
 }
 
 function textProblem(text: string): string | null {

@@ -7,7 +7,7 @@ import { each, rows, type Script, type Tuple } from './engine.ts';
  */
 export function* writeEnds(ends: readonly RunEnd[]): Script<Finished> {
   // A fixed order keeps two finishers from waiting for each other.
-  const sorted = [...ends].sort((a, b) => (a.run.id < b.run.id ? -1 : 1));
+  const sorted = ends.toSorted((a, b) => (a.run.id < b.run.id ? -1 : 1));
   const written = yield* each(
     `update runs set status = ?t, ready_at = coalesce(?i, ready_at), boot_id = null, finished_at = ?i, output = ?t, error = ?t
      where id = ?t and fence = ?i and status = 'running'`,
@@ -68,15 +68,15 @@ function* endOccurrences(ends: readonly RunEnd[]): Script<void> {
 }
 
 interface Tally {
-  runs: number;
-  failures: number;
+  readonly runs: number;
+  readonly failures: number;
   /** Failures since the last success of this batch, or all of them when there was none. */
-  streak: number;
-  succeeded: boolean;
-  lastRunAt: number;
-  lastStatus: string;
-  lastError: string | null;
-  context: string | null;
+  readonly streak: number;
+  readonly succeeded: boolean;
+  readonly lastRunAt: number;
+  readonly lastStatus: string;
+  readonly lastError: string | null;
+  readonly context: string | null;
 }
 
 /** One update for each task, however many of its runs end in this batch. */
@@ -87,7 +87,7 @@ function* countTasks(ends: readonly RunEnd[]): Script<readonly string[]> {
     const taskId = end.run.taskId;
     if (taskId === null) continue;
     const counts = end.status === 'failed' && (yield* isFirstFailureOfItsKind(end, open));
-    tallies.set(taskId, addTo(tallies.get(taskId), end, counts));
+    tallies.set(taskId, addTo(tallies.get(taskId) ?? emptyTally, end, counts));
     open.delete(end.run.occurrenceId ?? '');
   }
   const sorted = [...tallies].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -114,18 +114,28 @@ function* countTasks(ends: readonly RunEnd[]): Script<readonly string[]> {
   );
 }
 
-function addTo(tally: Tally | undefined, end: RunEnd, counts: boolean): Tally {
-  const failed = end.status === 'failed';
+const emptyTally: Tally = {
+  runs: 0,
+  failures: 0,
+  streak: 0,
+  succeeded: false,
+  lastRunAt: 0,
+  lastStatus: '',
+  lastError: null,
+  context: null,
+};
+
+function addTo(tally: Tally, end: RunEnd, counts: boolean): Tally {
   const succeeded = end.status === 'succeeded';
   return {
-    runs: (tally?.runs ?? 0) + 1,
-    failures: (tally?.failures ?? 0) + (failed ? 1 : 0),
-    streak: succeeded ? 0 : (tally?.streak ?? 0) + (counts ? 1 : 0),
-    succeeded: succeeded || (tally?.succeeded ?? false),
-    lastRunAt: Math.max(tally?.lastRunAt ?? 0, end.startedAt),
+    runs: tally.runs + 1,
+    failures: tally.failures + (end.status === 'failed' ? 1 : 0),
+    streak: succeeded ? 0 : tally.streak + (counts ? 1 : 0),
+    succeeded: succeeded || tally.succeeded,
+    lastRunAt: Math.max(tally.lastRunAt, end.startedAt),
     lastStatus: end.status,
     lastError: end.error,
-    context: succeeded && end.context !== null ? JSON.stringify(end.context) : (tally?.context ?? null),
+    context: succeeded && end.context !== null ? JSON.stringify(end.context) : tally.context,
   };
 }
 

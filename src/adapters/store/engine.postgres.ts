@@ -20,12 +20,11 @@ const triesMax = 5;
 
 export function postgresPool(url: string, onError: (error: Error) => void): Connections {
   const int8 = 20;
-  const types = {
+  const types: pg.CustomTypesConfig = {
     // Every integer of ours is a millisecond, a counter or a platform id, and all of them fit a double exactly.
-    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-      oid === int8 ? Number : pg.types.getTypeParser(oid, format as 'text'),
+    getTypeParser: (oid: number) => (oid === int8 ? Number : (pg.types.getTypeParser(oid) as (text: string) => unknown)),
   };
-  const pool = new pg.Pool({ connectionString: url, max: 10, types: types as pg.CustomTypesConfig });
+  const pool = new pg.Pool({ connectionString: url, max: 10, types });
   pool.on('error', onError);
   return {
     connect: async () => pool.connect(),

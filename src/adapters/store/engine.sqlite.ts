@@ -6,7 +6,7 @@ import { sqliteTables } from './tables.sqlite.ts';
 type Connection = Database.Database;
 
 /** A hint for the page cache in KiB: enough for the hot ends of the indexes of a million tasks. */
-const cacheKiB = 32_768;
+const cacheKiB = 65_536;
 
 export function openSqlite(file: string): Connection {
   const connection = new Database(file);
@@ -17,7 +17,7 @@ export function openSqlite(file: string): Connection {
   connection.pragma('busy_timeout = 5000');
   connection.pragma(`cache_size = -${cacheKiB}`);
   // The built-in one knows ASCII alone, and people search for words of every language.
-  connection.function('lower', { deterministic: true }, (text) => (typeof text === 'string' ? text.toLowerCase() : text));
+  connection.function('lower', { deterministic: true }, (text: unknown) => (typeof text === 'string' ? text.toLowerCase() : text));
   return connection;
 }
 
@@ -38,13 +38,13 @@ export function sqliteEngine(connection: Connection): Engine {
     return [];
   };
   // A nested call would join the outer transaction as a savepoint; scripts never nest, so every call commits by itself.
-  const immediate = connection.transaction((run: () => unknown) => run()).immediate;
+  const transaction = connection.transaction((run: () => unknown) => run());
   return {
     dialect: 'sqlite',
     tables: sqliteTables,
     reader: drizzle(connection),
     // The promise form is the port's; the work is done before the caller gets it, so no other writer can come between.
-    transact: async <T>(script: () => Script<T>): Promise<T> => immediate(() => play(script(), answer)) as T,
+    transact: async <T>(script: () => Script<T>): Promise<T> => transaction.immediate(() => play(script(), answer)) as T,
     close: async () => {
       connection.pragma('wal_checkpoint(TRUNCATE)');
       connection.close();

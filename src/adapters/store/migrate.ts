@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type Database from 'better-sqlite3';
 import { AppError } from '../../domain/errors.ts';
@@ -71,7 +71,13 @@ export async function migrateSqlite(
 async function backUp(connection: Database.Database, before: string): Promise<string> {
   const file = `${connection.name}.before-${before}.backup`;
   // A copy from an earlier try of this same step is the older truth, and the one worth keeping.
-  if (!existsSync(file)) await connection.backup(file);
+  if (existsSync(file)) return file;
+  // Half a copy must never bear the name of a whole one, and a copy is as private as what was copied.
+  const partial = `${file}.partial`;
+  rmSync(partial, { force: true });
+  await connection.backup(partial);
+  chmodSync(partial, 0o600);
+  renameSync(partial, file);
   return file;
 }
 

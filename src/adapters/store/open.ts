@@ -18,9 +18,9 @@ export interface Opening {
   readonly url: string;
   readonly holder: Holder;
   /** The right to schedule was lost while running; the process must end. */
-  onLost(error: Error): void;
+  readonly onLost: (error: Error) => void;
   /** A pooled connection broke; the pool makes a new one. */
-  onPoolError(error: Error): void;
+  readonly onPoolError: (error: Error) => void;
 }
 
 /** Takes the lock first, so that a second process changes nothing, not even the schema. */
@@ -41,7 +41,10 @@ async function openFile({ url, holder }: Opening): Promise<Opened> {
   try {
     const connection = openSqlite(file);
     chmodSync(file, 0o600);
-    const migrated = await migrateSqlite(connection, holder.since);
+    const migrated = await migrateSqlite(connection, holder.since).catch((error: unknown) => {
+      connection.close();
+      throw error;
+    });
     const store = createStore(sqliteEngine(connection));
     return {
       store,

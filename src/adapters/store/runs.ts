@@ -70,7 +70,9 @@ const startable = `select r.*, t.state as task_state, ${grantColumns}
 
 function* leftBehind(at: Batch, bootId: string): Script<StartableRow[]> {
   return yield* rows<StartableRow>(
-    `${startable} where r.status = 'running' and r.boot_id <> ?t order by r.id limit ?i [for update of r skip locked]`,
+    // Written as two ranges, because an inequality would be answered by walking all runs there ever were.
+    `${startable} where r.status = 'running' and (r.boot_id < ?t or r.boot_id > ?t) limit ?i [for update of r skip locked]`,
+    bootId,
     bootId,
     at.limit,
   );
@@ -115,7 +117,7 @@ function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Sc
       byId.get(one.runId)?.occurrence_id ?? null,
     ]),
   );
-  const failed = won.filter((one) => one.occurrence === 'failed' && byId.get(one.runId)?.task_id != null);
+  const failed = won.filter((one) => one.occurrence === 'failed' && typeof byId.get(one.runId)?.task_id === 'string');
   for (const one of failed) {
     yield* rows(
       `update tasks set runs = runs + 1, failures = failures + 1, consecutive_failures = consecutive_failures + 1,
@@ -169,7 +171,11 @@ function* cancelRequested(bootId: string): Script<readonly string[]> {
 
 /** Null when nothing waits for a later instant; a row of another boot is ready at once. */
 function* nextRunAt(bootId: string): Script<number | null> {
-  const left = yield* row(`select id from runs where status = 'running' and boot_id <> ?t limit 1`, bootId);
+  const left = yield* row(
+    `select id from runs where status = 'running' and (boot_id < ?t or boot_id > ?t) limit 1`,
+    bootId,
+    bootId,
+  );
   if (left !== undefined) return 0;
   const found = yield* row<{ at: number | null }>(
     `select min(ready_at) as at from runs where status in ('queued', 'backoff')`,

@@ -169,13 +169,19 @@ function* makeRoom(taskId: string, now: number): Script<void> {
   yield* cancelLive(taskId, 'replaced', now);
 }
 
+/** The live runs of a task by way of their two partial indexes: every other way to them reads the history of all runs. */
+const liveOfTask = `select id from runs where task_id = ?t and exclusive = 1 and status in ('queued', 'running', 'backoff', 'waiting')
+     union all
+     select id from runs where task_id = ?t and exclusive = 0 and status in ('queued', 'running', 'backoff', 'waiting')`;
+
 /** Runs that no worker holds end at once; a running one is asked, and ends with its attempt. Answers the running ones. */
 export function* cancelLive(taskId: string, reason: string, now: number): Script<string[]> {
   const ended = yield* rows<{ occurrence_id: string | null }>(
     `update runs set status = 'cancelled', error = ?t, finished_at = ?i
-     where task_id = ?t and status in ('queued', 'backoff', 'waiting') returning occurrence_id`,
+     where id in (${liveOfTask}) and status in ('queued', 'backoff', 'waiting') returning occurrence_id`,
     reason,
     now,
+    taskId,
     taskId,
   );
   yield* each(
@@ -184,8 +190,9 @@ export function* cancelLive(taskId: string, reason: string, now: number): Script
   );
   const asked = yield* rows<{ id: string }>(
     `update runs set cancel_requested_at = coalesce(cancel_requested_at, ?i)
-     where task_id = ?t and status = 'running' returning id`,
+     where id in (${liveOfTask}) and status = 'running' returning id`,
     now,
+    taskId,
     taskId,
   );
   return asked.map(({ id }) => id);

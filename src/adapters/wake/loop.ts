@@ -39,14 +39,13 @@ const heldPauseMs = 100;
  * sleep, clocks jump and rings get lost. A step that fails is logged and tried again, later and later; the loop never ends
  * by itself.
  */
-export function createLoop(work: Work, { clock, stopwatch, timer, log, batchMax }: LoopNeeds): Loop {
+export function createLoop(work: Work, needs: LoopNeeds): Loop {
+  const { timer, stopwatch } = needs;
+  const turns = createTurns(work, needs);
   let running: Promise<void> | null = null;
   let stopping = false;
   let rung = false;
   let wake: (() => void) | null = null;
-  let failures = 0;
-  let lastError: string | null = null;
-  let lastTurn = stopwatch.elapsed();
 
   const sleep = (ms: number) =>
     new Promise<void>((resolve) => {
@@ -56,38 +55,13 @@ export function createLoop(work: Work, { clock, stopwatch, timer, log, batchMax 
         resolve();
       };
       // A ring does not shorten the pause after a failure: the store that was away a moment ago needs it.
-      if ((rung && failures === 0) || stopping) wake();
+      if ((rung && turns.error() === null) || stopping) wake();
     });
-
-  const pauseAfter = async (counts: Counts): Promise<number> => {
-    if (counts.more) return 0;
-    const now = clock.now();
-    const next = await work.nextAt(now);
-    if (next === null) return sleepMaxMs;
-    if (next <= now) return counts.taken > 0 ? 0 : heldPauseMs;
-    return Math.min(next - now, sleepMaxMs);
-  };
-
-  const turn = async (): Promise<number> => {
-    try {
-      const pause = await pauseAfter(await work.step(clock.now(), batchMax));
-      if (failures > 0) log.info('loop_recovered', { loop: work.name, failures });
-      failures = 0;
-      lastError = null;
-      lastTurn = stopwatch.elapsed();
-      return pause;
-    } catch (error) {
-      failures += 1;
-      lastError = error instanceof Error ? error.message : String(error);
-      log.error('step_failed', { loop: work.name, error: lastError, failures });
-      return Math.min(stepBackoffMs * 2 ** Math.min(failures - 1, 10), stepBackoffMaxMs);
-    }
-  };
 
   const run = async () => {
     while (!stopping) {
       rung = false;
-      const pause = await turn();
+      const pause = await turns.take();
       // Between two full batches everybody else gets a turn: requests, chats, timers.
       if (pause === 0) await timer.yield();
       else await sleep(Math.ceil(pause));
@@ -101,7 +75,7 @@ export function createLoop(work: Work, { clock, stopwatch, timer, log, batchMax 
     },
     ring: () => {
       rung = true;
-      if (failures === 0) wake?.();
+      if (turns.error() === null) wake?.();
     },
     stop: async () => {
       stopping = true;
@@ -109,8 +83,60 @@ export function createLoop(work: Work, { clock, stopwatch, timer, log, batchMax 
       await running;
     },
     health: () => {
-      const idleMs = stopwatch.elapsed() - lastTurn;
-      return { ok: failures === 0 && idleMs < loopStuckMs, error: lastError, idleMs: Math.round(idleMs) };
+      const idleMs = stopwatch.elapsed() - turns.lastAt();
+      return { ok: turns.error() === null && idleMs < loopStuckMs, error: turns.error(), idleMs: Math.round(idleMs) };
     },
   };
+}
+
+interface Turns {
+  /** Makes one step and answers how long to wait for the next; it never throws. */
+  take(): Promise<number>;
+  error(): string | null;
+  /** When a step last succeeded, on the monotonic clock. */
+  lastAt(): number;
+}
+
+function createTurns(work: Work, { clock, stopwatch, log, batchMax }: LoopNeeds): Turns {
+  let failures = 0;
+  let lastError: string | null = null;
+  let lastAt = stopwatch.elapsed();
+
+  const succeeded = () => {
+    if (failures > 0) log.info('loop_recovered', { loop: work.name, failures });
+    failures = 0;
+    lastError = null;
+    lastAt = stopwatch.elapsed();
+  };
+
+  const failed = (error: unknown): number => {
+    failures += 1;
+    lastError = error instanceof Error ? error.message : String(error);
+    log.error('step_failed', { loop: work.name, error: lastError, failures });
+    return Math.min(stepBackoffMs * 2 ** Math.min(failures - 1, 10), stepBackoffMaxMs);
+  };
+
+  return {
+    take: async () => {
+      try {
+        const counts = await work.step(clock.now(), batchMax);
+        const pause = await pauseAfter(work, clock, counts);
+        succeeded();
+        return pause;
+      } catch (error) {
+        return failed(error);
+      }
+    },
+    error: () => lastError,
+    lastAt: () => lastAt,
+  };
+}
+
+async function pauseAfter(work: Work, clock: Clock, counts: Counts): Promise<number> {
+  if (counts.more) return 0;
+  const now = clock.now();
+  const next = await work.nextAt(now);
+  if (next === null) return sleepMaxMs;
+  if (next <= now) return counts.taken > 0 ? 0 : heldPauseMs;
+  return Math.min(next - now, sleepMaxMs);
 }

@@ -1,10 +1,8 @@
 import { AppError } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
-import { minGapMs, nextSlot, parseSchedule, type Schedule, type ScheduleInput } from '../../domain/schedule/schedule.ts';
-import { refusals, warnings, type Refusal, type Warning } from '../../domain/schedule/schedule.ts';
+import { minGapMs, nextSlot, parseSchedule, type Schedule, type ScheduleInput, refusals, warnings, type Refusal, type Warning } from '../../domain/schedule/schedule.ts';
 import { checkLabels, checkSize, checkTexts, titleFrom, type ActionSpec, type Definition } from '../../domain/task.ts';
-import type { Actions } from '../actions/registry.ts';
 
 /** What a client may say about a task; its shape was checked by the adapter that read it. */
 export interface TaskInput {
@@ -25,8 +23,13 @@ export interface Checked {
   readonly warnings: readonly Warning[];
 }
 
+/** What the rules need of the kinds of action: a kind that is unknown, or whose check fails, is refused. */
+export interface ActionRules {
+  require(kind: string): { check(spec: ActionSpec, instructions: string): void };
+}
+
 export interface Rules {
-  readonly actions: Actions;
+  readonly actions: ActionRules;
   readonly minIntervalMs: number;
 }
 

@@ -1,8 +1,7 @@
 import { AppError } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
-import { nextSlot, parseSchedule, type Schedule, type ScheduleInput } from '../../domain/schedule/schedule.ts';
-import type { Warning } from '../../domain/schedule/schedule.ts';
+import { nextSlot, parseSchedule, type Schedule, type ScheduleInput, type Warning } from '../../domain/schedule/schedule.ts';
 import { checkLabels, checkSize, type ActionSpec, type Definition, type Task } from '../../domain/task.ts';
 import type { TaskChange, TaskFields, TaskScene } from '../ports.ts';
 import type { ClaimedScene } from './claims-first.ts';
@@ -135,17 +134,24 @@ interface Turned {
 function nextState(claimed: ClaimedScene, turning: Turning): Turned {
   const { task } = turning.scene;
   const state = task.state === 'active' && claimed.nextAt === null ? 'completed' : task.state;
-  if (turning.wanted === false && state === 'active') {
+  if (state === 'active') return activeState(turning);
+  const turnsOn = turning.wanted === true || (state === 'completed' && revives(turning));
+  if (!turnsOn) return { set: {}, stamp: 'updated', verb: 'edit' };
+  const nextAt = nextOf(turning);
+  return { set: { state: 'active', nextAt, pausedReason: null, consecutiveFailures: 0 }, stamp: 'resumed', verb: 'resume' };
+}
+
+function activeState(turning: Turning): Turned {
+  if (turning.wanted === false) {
     return { set: { state: 'paused', nextAt: null, pausedReason: 'manual' }, stamp: 'paused', verb: 'pause' };
   }
-  const revives = state === 'completed' && turning.wanted !== false && (turning.retimed || task.policies.max_runs !== turning.merged.policies.max_runs);
-  const turnsOn = state !== 'active' && turning.wanted === true;
-  if (turnsOn || (revives && hasSomethingLeft(turning))) {
-    const nextAt = nextOf(turning);
-    return { set: { state: 'active', nextAt, pausedReason: null, consecutiveFailures: 0 }, stamp: 'resumed', verb: 'resume' };
-  }
-  if (state === 'active' && turning.retimed) return { set: { nextAt: nextOf(turning) }, stamp: 'updated', verb: 'edit' };
-  return { set: {}, stamp: 'updated', verb: 'edit' };
+  return { set: turning.retimed ? { nextAt: nextOf(turning) } : {}, stamp: 'updated', verb: 'edit' };
+}
+
+function revives(turning: Turning): boolean {
+  const { scene, merged, retimed, wanted } = turning;
+  const widened = retimed || scene.task.policies.max_runs !== merged.policies.max_runs;
+  return wanted !== false && widened && hasSomethingLeft(turning);
 }
 
 function hasSomethingLeft({ merged, policy, scene, now }: Turning): boolean {

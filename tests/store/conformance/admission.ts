@@ -98,7 +98,11 @@ export function admissionTests(open: OpenWorld): void {
     await world.query(`update runs set status = 'succeeded'`);
     await wait(world, task, [nine + 2]);
     await admitAll(world, { completes: true });
-    expect(await world.store.readTask(task.id)).toMatchObject({ state: 'completed', nextAt: null, counters: { boundedRuns: 1 } });
+    expect(await world.store.readTask(task.id)).toMatchObject({
+      state: 'completed',
+      nextAt: null,
+      counters: { boundedRuns: 1 },
+    });
   });
 
   test('an occurrence of a task that is completed by now is admitted all the same', async () => {
@@ -115,7 +119,9 @@ export function admissionTests(open: OpenWorld): void {
     const world = await open();
     const task = await aTask(world);
     await wait(world, task, [nine + 1]);
-    await world.store.admitWaiting(later, ([one]) => [{ occurrenceId: one?.id ?? '', taskId: task.id, skip: 'grant_revoked' }]);
+    await world.store.admitWaiting(later, ([one]) => [
+      { occurrenceId: one?.id ?? '', taskId: task.id, skip: 'grant_revoked' },
+    ]);
 
     const { items } = await world.store.listTaskRuns({ taskId: task.id, status: 'skipped', limit: 10, cursor: null });
     expect(items).toMatchObject([{ reason: 'grant_revoked', runId: null }]);

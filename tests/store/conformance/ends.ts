@@ -38,17 +38,22 @@ async function runningSlots(world: World, task: Task, count: number, late = fals
   return startEvery(world, nine);
 }
 
+const slotsOf = async (world: World, task: Task) =>
+  (await world.store.listTaskRuns({ taskId: task.id, status: null, limit: 100, cursor: null })).items;
+const countersOf = async (world: World, task: Task) => (await world.store.readTask(task.id))?.counters;
+
 /** The ends of attempts: run, occurrence, counters, context, usage and deliveries in one transaction. */
 export function endTests(open: OpenWorld): void {
-  const slotsOf = async (world: World, task: Task) =>
-    (await world.store.listTaskRuns({ taskId: task.id, status: null, limit: 100, cursor: null })).items;
-  const countersOf = async (world: World, task: Task) => (await world.store.readTask(task.id))?.counters;
-
   test('a success ends the attempt, the run, the occurrence and the count, with its result and its deliveries', async () => {
     const world = await open();
     const { task, started } = await aRunningTask(world);
     const part = world.make.part({ expiresAt: nine + hour });
-    const end = endOf(started, { output: { type: 'message', text: 'done' }, context: { seen: 1 }, deliveries: [part], httpStatus: 200 });
+    const end = endOf(started, {
+      output: { type: 'message', text: 'done' },
+      context: { seen: 1 },
+      deliveries: [part],
+      httpStatus: 200,
+    });
 
     expect(await world.store.finishRuns([end])).toEqual({ written: 1, autoPaused: [] });
     expect(await slotsOf(world, task)).toMatchObject([
@@ -92,10 +97,15 @@ export function endTests(open: OpenWorld): void {
     if (stale === undefined || good === undefined) throw new Error('two runs are needed');
     const full = { deliveries: [world.make.part()], usage: [{ kind: 'tokens', quantity: 7 }], context: { lost: true } };
 
-    expect(await world.store.finishRuns([endOf(stale, { ...full, fence: stale.fence + 1 }), endOf(good)])).toMatchObject({
+    expect(
+      await world.store.finishRuns([endOf(stale, { ...full, fence: stale.fence + 1 }), endOf(good)]),
+    ).toMatchObject({
       written: 1,
     });
-    expect(await world.store.readRun(stale.run.id)).toMatchObject({ status: 'running', attempts: [{ status: 'running' }] });
+    expect(await world.store.readRun(stale.run.id)).toMatchObject({
+      status: 'running',
+      attempts: [{ status: 'running' }],
+    });
     expect(await world.store.readTask(task.id)).toMatchObject({ context: {}, counters: { runs: 1 } });
     expect(await world.query('select id from deliveries')).toEqual([]);
     expect(await world.query('select run_id from usage')).toEqual([]);
@@ -106,25 +116,40 @@ export function endTests(open: OpenWorld): void {
     const { task, started } = await aRunningTask(world);
     const twice = [world.make.part(), world.make.part()];
 
-    await expect(world.store.finishRuns([endOf(started, { deliveries: twice })])).rejects.toMatchObject({ code: 'internal' });
-    expect(await world.store.readRun(started.run.id)).toMatchObject({ status: 'running', attempts: [{ status: 'running' }] });
+    await expect(world.store.finishRuns([endOf(started, { deliveries: twice })])).rejects.toMatchObject({
+      code: 'internal',
+    });
+    expect(await world.store.readRun(started.run.id)).toMatchObject({
+      status: 'running',
+      attempts: [{ status: 'running' }],
+    });
     expect(await countersOf(world, task)).toMatchObject({ runs: 0 });
   });
 
   test('an attempt that is tried again leaves the occurrence and the counters alone', async () => {
     const world = await open();
     const { task, started } = await aRunningTask(world);
-    await world.store.finishRuns([failureOf(started, { status: 'backoff', readyAt: nine + minute, context: { wrong: 1 } })]);
+    await world.store.finishRuns([
+      failureOf(started, { status: 'backoff', readyAt: nine + minute, context: { wrong: 1 } }),
+    ]);
 
-    expect(await slotsOf(world, task)).toMatchObject([{ status: 'dispatched', attempts: [{ status: 'failed', error: 'it broke' }] }]);
-    expect(await world.store.readTask(task.id)).toMatchObject({ context: {}, counters: { runs: 0 }, lastRunStatus: null });
+    expect(await slotsOf(world, task)).toMatchObject([
+      { status: 'dispatched', attempts: [{ status: 'failed', error: 'it broke' }] },
+    ]);
+    expect(await world.store.readTask(task.id)).toMatchObject({
+      context: {},
+      counters: { runs: 0 },
+      lastRunStatus: null,
+    });
     expect(await world.store.nextRunAt('boot-here')).toBe(nine + minute);
   });
 
   test.each(['failed', 'cancelled'] as const)('a run that ends %s leaves the context unchanged', async (status) => {
     const world = await open();
     const { task, started } = await aRunningTask(world, { context: { kept: true } });
-    await world.store.finishRuns([endOf(started, { status, attemptStatus: status, error: status, context: { kept: false } })]);
+    await world.store.finishRuns([
+      endOf(started, { status, attemptStatus: status, error: status, context: { kept: false } }),
+    ]);
 
     expect(await world.store.readTask(task.id)).toMatchObject({ context: { kept: true }, lastRunStatus: status });
     expect(await slotsOf(world, task)).toMatchObject([
@@ -146,7 +171,10 @@ export function endTests(open: OpenWorld): void {
       lastRunStatus: 'failed',
     });
   });
+}
 
+/** The automatic pause, delays after the last finish, usage. */
+export function afterEndTests(open: OpenWorld): void {
   test('a task that failed too often in a row is paused with the reason, once, and what waited is skipped', async () => {
     const world = await open();
     const task = await aTask(world, { autoPause: 3 });
@@ -190,7 +218,13 @@ export function endTests(open: OpenWorld): void {
 
   test('a delay after the last finish is due when the end of the run says', async () => {
     const world = await open();
-    const schedule = { kind: 'interval', interval: 'PT1H', startAt: nine, from: 'completion', timezone: 'UTC' } as const;
+    const schedule = {
+      kind: 'interval',
+      interval: 'PT1H',
+      startAt: nine,
+      from: 'completion',
+      timezone: 'UTC',
+    } as const;
     const { task, started } = await aRunningTask(world, { schedule });
     await world.store.finishRuns([endOf(started, { nextAt: nine + 90 * minute })]);
 
@@ -199,8 +233,18 @@ export function endTests(open: OpenWorld): void {
 
   test('the end of a run does not move the next slot of a task that was edited, paused, or follows the clock', async () => {
     const world = await open();
-    const schedule = { kind: 'interval', interval: 'PT1H', startAt: nine, from: 'completion', timezone: 'UTC' } as const;
-    const [edited, paused, clock] = [await aTask(world, { schedule }), await aTask(world, { schedule }), await aTask(world)];
+    const schedule = {
+      kind: 'interval',
+      interval: 'PT1H',
+      startAt: nine,
+      from: 'completion',
+      timezone: 'UTC',
+    } as const;
+    const [edited, paused, clock] = [
+      await aTask(world, { schedule }),
+      await aTask(world, { schedule }),
+      await aTask(world),
+    ];
     await claimAll(world, { now: nine, limit: 10 });
     const change = (taskId: string, set: object) =>
       world.store.changeTask({ taskId, actor: 'system', at: nine, once: null }, () => ({ ...noChange, set }));
@@ -216,12 +260,19 @@ export function endTests(open: OpenWorld): void {
   test('usage adds up for each run and kind, over attempts and within one', async () => {
     const world = await open();
     const { task, started } = await aRunningTask(world);
-    const usage = [{ kind: 'tokens', quantity: 5 }, { kind: 'calls', quantity: 1 }, { kind: 'tokens', quantity: 2 }];
+    const usage = [
+      { kind: 'tokens', quantity: 5 },
+      { kind: 'calls', quantity: 1 },
+      { kind: 'tokens', quantity: 2 },
+    ];
     await world.store.finishRuns([failureOf(started, { status: 'backoff', readyAt: nine, usage })]);
     await world.store.finishRuns([endOf(await startOne(world, nine), { usage: [{ kind: 'tokens', quantity: 3 }] })]);
 
     expect(await world.query('select kind, quantity, task_id, owner_id, chat_id from usage order by kind')).toEqual(
-      [['calls', 1], ['tokens', 10]].map(([kind, quantity]) => ({
+      [
+        ['calls', 1],
+        ['tokens', 10],
+      ].map(([kind, quantity]) => ({
         kind,
         quantity,
         task_id: task.id,
@@ -235,7 +286,9 @@ export function endTests(open: OpenWorld): void {
     const world = await open();
     const { started } = await aRunningTask(world);
 
-    expect(await world.store.finishRuns([failureOf(started, { error: 'answer: \0\0 ok' })])).toMatchObject({ written: 1 });
+    expect(await world.store.finishRuns([failureOf(started, { error: 'answer: \0\0 ok' })])).toMatchObject({
+      written: 1,
+    });
     expect(await world.store.readRun(started.run.id)).toMatchObject({ status: 'failed' });
   });
 

@@ -87,8 +87,14 @@ export function outboxTests(open: OpenWorld): void {
     const second = only(await claimParts(world));
 
     expect([first.status, first.sends, first.topic?.state, first.route.topic]).toEqual(['pending', 0, 'none', null]);
-    expect(await world.store.endParts([{ ...delivered(first), status: 'pending', readyAt: 1, error: null, evidence: null }])).toBe(0);
-    expect(await world.store.endParts([{ ...delivered(second), status: 'pending', readyAt: nine + hour, error: 'later', evidence: null }])).toBe(1);
+    expect(
+      await world.store.endParts([{ ...delivered(first), status: 'pending', readyAt: 1, error: null, evidence: null }]),
+    ).toBe(0);
+    expect(
+      await world.store.endParts([
+        { ...delivered(second), status: 'pending', readyAt: nine + hour, error: 'later', evidence: null },
+      ]),
+    ).toBe(1);
     expect(await claimParts(world)).toEqual([]);
     expect(only(await claimParts(world, { now: nine + hour })).fence).toBe(3);
   });
@@ -270,7 +276,9 @@ export function partEndTests(open: OpenWorld): void {
     const world = await open();
     const part = await aClaimedPart(world);
 
-    await expect(world.query(`update deliveries set status = 'delivered' where id = ?t`, part.id)).rejects.toThrow(/deliveries_proof/);
+    await expect(world.query(`update deliveries set status = 'delivered' where id = ?t`, part.id)).rejects.toThrow(
+      /deliveries_proof/,
+    );
   });
 
   test.each<[string, (part: OutboxPart) => PartEnd, Record<string, unknown>]>([
@@ -284,7 +292,11 @@ export function partEndTests(open: OpenWorld): void {
       ({ id, fence }) => ({ id, fence, status: 'blocked', readyAt: nine + hour, cause: 'no_right', error: 'refused' }),
       { status: 'blocked', ready_at: nine + hour, cause: 'no_right', error: 'refused' },
     ],
-    ['without an answer', (part) => lost(part, nine + hour), { status: 'unknown', ready_at: nine + hour, evidence: '{}', settles: 0 }],
+    [
+      'without an answer',
+      (part) => lost(part, nine + hour),
+      { status: 'unknown', ready_at: nine + hour, evidence: '{}', settles: 0 },
+    ],
     [
       'refused',
       ({ id, fence }) => ({ id, fence, status: 'failed', error: 'too long', evidence: null }),
@@ -306,7 +318,9 @@ export function partEndTests(open: OpenWorld): void {
     const first = only(await claimParts(world));
     await world.store.endParts([lost(first, nine + minute)]);
     const second = only(await claimParts(world));
-    await world.store.endParts([{ id: second.id, fence: second.fence, status: 'pending', readyAt: nine, error: null, evidence: 'absent' }]);
+    await world.store.endParts([
+      { id: second.id, fence: second.fence, status: 'pending', readyAt: nine, error: null, evidence: 'absent' },
+    ]);
     const again = only(await claimParts(world, { now: nine + hour }));
 
     expect([first.settles, second.settles, again.settles, again.sends]).toEqual([0, 1, 0, 2]);
@@ -325,7 +339,13 @@ export function partEndTests(open: OpenWorld): void {
     const [a, b, c] = parts;
     if (!a || !b || !c) throw new Error('three parts are needed');
 
-    expect(await world.store.endParts([delivered(a), lost(b, null), { id: c.id, fence: c.fence, status: 'failed', error: 'no', evidence: null }])).toBe(3);
+    expect(
+      await world.store.endParts([
+        delivered(a),
+        lost(b, null),
+        { id: c.id, fence: c.fence, status: 'failed', error: 'no', evidence: null },
+      ]),
+    ).toBe(3);
     expect(await world.query('select status from deliveries order by id')).toEqual(
       ['delivered', 'unknown', 'failed'].map((status) => ({ status })),
     );

@@ -33,7 +33,7 @@ async function oneTaskRun(world: World, taskId: string) {
 /** Runs from their insertion to their attempts. */
 export function runTests(open: OpenWorld): void {
   test('a run is added once for each source and key', async () => {
-    const { store, make, query } = await open();
+    const { store, make, ...world } = await open();
     const first = make.newRun({ idempotencyKey: 'k' });
     const again = make.newRun({ idempotencyKey: 'k' });
     const elsewhere = make.newRun({ idempotencyKey: 'k', source: 'task:1' });
@@ -41,7 +41,7 @@ export function runTests(open: OpenWorld): void {
     expect(await store.addRun(first)).toEqual({ runId: first.id, created: true });
     expect(await store.addRun(again)).toEqual({ runId: first.id, created: false });
     expect(await store.addRun(elsewhere)).toEqual({ runId: elsewhere.id, created: true });
-    expect(await query('select id from runs')).toHaveLength(2);
+    expect(await world.query('select id from runs')).toHaveLength(2);
   });
 
   test('another payload under a known key is refused', async () => {
@@ -96,7 +96,9 @@ export function runTests(open: OpenWorld): void {
     const world = await open();
     await world.store.addRun(world.make.newRun());
     const first = await startOne(world, nine);
-    await world.store.finishRuns([endOf(first, { attemptStatus: 'failed', status: 'backoff', readyAt: nine + minute })]);
+    await world.store.finishRuns([
+      endOf(first, { attemptStatus: 'failed', status: 'backoff', readyAt: nine + minute }),
+    ]);
 
     expect(await startEvery(world, nine + minute - 1)).toEqual([]);
     expect(await startOne(world, nine + minute)).toMatchObject({ attempt: 2, fence: 2 });
@@ -128,17 +130,29 @@ export function runTests(open: OpenWorld): void {
     await expect(store.addRun(make.taskRun(task, nine + 2))).rejects.toMatchObject({ code: 'internal' });
     expect(await store.addRun(make.taskRun(task, nine + 3, { exclusive: false }))).toMatchObject({ created: true });
   });
+}
 
+/** Runs that end before they start, rows that cannot be read, and what another boot left behind. */
+export function refusedRunTests(open: OpenWorld): void {
   test('a run that may not start ends without an attempt, and so does its occurrence', async () => {
     const world = await open();
     const task = await aTask(world);
     await claimAll(world, ready);
     const refuse = ([run]: readonly { id: string }[]) => [
-      ended(run?.id ?? '', { status: 'cancelled', occurrence: 'skipped', reason: 'grant_revoked', error: 'grant_revoked' }),
+      ended(run?.id ?? '', {
+        status: 'cancelled',
+        occurrence: 'skipped',
+        reason: 'grant_revoked',
+        error: 'grant_revoked',
+      }),
     ];
     expect(await world.store.startRuns(ready, bootId, refuse)).toMatchObject({ taken: 1, started: [] });
 
-    expect(await oneTaskRun(world, task.id)).toMatchObject({ status: 'skipped', reason: 'grant_revoked', attempts: [] });
+    expect(await oneTaskRun(world, task.id)).toMatchObject({
+      status: 'skipped',
+      reason: 'grant_revoked',
+      attempts: [],
+    });
     expect((await world.store.readTask(task.id))?.counters).toMatchObject({ runs: 0, failures: 0 });
     expect(await startEvery(world, nine)).toEqual([]);
   });
@@ -184,7 +198,10 @@ export function runTests(open: OpenWorld): void {
 
   test.each([
     ['input', `update runs set input = '[]' where id = ?t`],
-    ['grant', `update grants set scopes = '{' where id in (select grant_id from tasks t join runs r on r.task_id = t.id where r.id = ?t)`],
+    [
+      'grant',
+      `update grants set scopes = '{' where id in (select grant_id from tasks t join runs r on r.task_id = t.id where r.id = ?t)`,
+    ],
   ])('a run whose %s cannot be read fails with the reason, and the others start', async (_what, corrupt) => {
     const world = await open();
     await aTask(world);
@@ -193,7 +210,11 @@ export function runTests(open: OpenWorld): void {
     await world.query(corrupt, bad);
     const good = await world.store.addRun(world.make.newRun());
     const { started } = await world.store.startRuns(ready, bootId, (runs) =>
-      runs.map((run) => ('unreadable' in run ? ended(run.id, { error: run.unreadable }) : { runId: run.id, does: 'start', interrupted: false })),
+      runs.map((run) =>
+        'unreadable' in run
+          ? ended(run.id, { error: run.unreadable })
+          : { runId: run.id, does: 'start', interrupted: false },
+      ),
     );
 
     expect(started.map(({ run }) => run.id)).toEqual([good.runId]);

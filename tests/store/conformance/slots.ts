@@ -67,7 +67,9 @@ export function slotTests(open: OpenWorld): void {
     // The status does not exist, so the occurrence is refused after the next slot has moved.
     const occurrence = { ...world.make.occurrence(), status: 'nonsense' as 'pending' };
 
-    await expect(claimAll(world, due, () => ({ occurrences: [occurrence] }))).rejects.toMatchObject({ code: 'internal' });
+    await expect(claimAll(world, due, () => ({ occurrences: [occurrence] }))).rejects.toMatchObject({
+      code: 'internal',
+    });
     expect((await world.store.readTask(task.id))?.nextAt).toBe(nine);
     expect(await world.query('select id from runs')).toEqual([]);
   });
@@ -166,9 +168,14 @@ export function slotTests(open: OpenWorld): void {
 
     const { title, schedule, policies, subject, tags, context, minGapMs } = facts;
     expect(seen).toMatchObject([{ title, schedule, policies, subject, tags, context, minGapMs }]);
-    expect(seen).toMatchObject([{ grant: { scopes: ['action:message'], revokedAt: null }, provider: 'telegram', number: 1 }]);
+    expect(seen).toMatchObject([
+      { grant: { scopes: ['action:message'], revokedAt: null }, provider: 'telegram', number: 1 },
+    ]);
   });
+}
 
+/** Replacing, rows that cannot be read, questions and new rules of time. */
+export function specialSlotTests(open: OpenWorld): void {
   test('with replace, the live run gives way and so do those that waited', async () => {
     const world = await open();
     const task = await aTask(world);
@@ -210,7 +217,10 @@ export function slotTests(open: OpenWorld): void {
     const world = await open();
     const [bad, good] = [await aTask(world), await aTask(world)];
     // A kind without its payload is refused by the table itself, so that case takes the payload that lies.
-    const set = column === 'schedule_kind' ? `schedule_kind = 'interval', cron = null, interval = 'PT1H', start_at = 1, interval_from = 'start', tags = '{'` : `${column} = ?t`;
+    const set =
+      column === 'schedule_kind'
+        ? `schedule_kind = 'interval', cron = null, interval = 'PT1H', start_at = 1, interval_from = 'start', tags = '{'`
+        : `${column} = ?t`;
     await world.query(`update tasks set ${set} where id = ?t`, ...(column === 'schedule_kind' ? [] : [value]), bad.id);
     await world.store.claimDue(due, (rows) =>
       rows.map((row) =>

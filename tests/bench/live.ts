@@ -1,0 +1,88 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { startServer } from '../../src/compose.ts';
+import { readConfig, type Config } from '../../src/config.ts';
+import { percentile, type Figure } from './report.ts';
+import { fill, nullTransport, openBench, settings, type Bench } from './world.ts';
+
+/** The whole product in this process, with its loops, its timer and its door; only the chat answers at once. */
+async function withServer(bench: Bench, transport: ReturnType<typeof nullTransport>, work: () => Promise<void>): Promise<void> {
+  const read = readConfig({ DATABASE_URL: `file:${bench.file}`, HTTP_PORT: '0', API_TOKEN: 'a-token-for-the-bench', MIN_INTERVAL: 'PT1S' });
+  if ('faults' in read) throw new Error(JSON.stringify(read.faults));
+  const config: Config = { ...read.config, RUN_CONCURRENCY: settings.RUN_CONCURRENCY, DELIVERY_CONCURRENCY: settings.DELIVERY_CONCURRENCY };
+  const server = await startServer({
+    config,
+    world: { ...bench.world, transport },
+    version: 'bench',
+    zoneRules: 'bench',
+    onLost: (error) => {
+      throw error;
+    },
+  });
+  await work();
+  await server.stop();
+}
+
+const windowMs = 8000;
+const startMs = 1500;
+
+/** From the slot to the start of its action, read from the rows, with a hundred thousand other tasks in the database. */
+export async function benchLateness(): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const { name, perSecond, aim } of [
+    { name: 'idle', perSecond: 10, aim: '10 ms' },
+    { name: '300 due/s', perSecond: 300, aim: '25 ms' },
+  ]) {
+    const bench = await openBench();
+    const count = (perSecond * windowMs) / 1000;
+    const base = bench.world.clock.now() + 4000 + startMs;
+    fill(bench, { count: 100_000, chats: 100, now: base, schedule: () => ({ kind: 'interval', interval: 'P30D', timezone: 'UTC' }), nextAt: () => null });
+    const slot = (index: number) => base + Math.floor((index * windowMs) / count) + ((index * 7919) % 97);
+    fill(bench, {
+      count,
+      chats: 100,
+      provider: 'cli',
+      now: base - 1000,
+      schedule: (index) => ({ kind: 'once', once_at: new Date(slot(index)).toISOString(), timezone: 'UTC' }),
+      nextAt: slot,
+    });
+    let late: number[] = [];
+    await withServer(bench, nullTransport(), async () => {
+      await pause(base - bench.world.clock.now() + windowMs + 1000);
+      late = bench.database.prepare(`select last_run_at - once_at from tasks where schedule_kind = 'once' and last_run_at is not null`).pluck().all() as number[];
+    });
+    if (late.length !== count) throw new Error(`${late.length} runs instead of ${count}`);
+    figures.push(
+      { name: `lateness p50, ${name}`, value: percentile(late, 0.5), unit: 'ms' },
+      { name: `lateness p99, ${name}`, value: percentile(late, 0.99), unit: 'ms', aim },
+      { name: `lateness max, ${name}`, value: Math.max(...late), unit: 'ms' },
+    );
+    await bench.close();
+  }
+  return figures;
+}
+
+const runs = 30_000;
+
+/** Due slot, occurrence, run, attempt, result, delivery, confirmation: all of it, until the last part is confirmed. */
+export async function benchPipeline(): Promise<Figure[]> {
+  const bench = await openBench();
+  const dueAt = bench.world.clock.now() - 1000;
+  fill(bench, {
+    count: runs,
+    chats: 1000,
+    now: dueAt - 86_400_000,
+    schedule: () => ({ kind: 'interval', interval: 'P1D', start_at: new Date(dueAt).toISOString(), timezone: 'UTC' }),
+    nextAt: () => dueAt,
+  });
+  let sends = 0;
+  let seconds = 0;
+  const from = performance.now();
+  await withServer(bench, nullTransport(() => (sends += 1)), async () => {
+    const delivered = bench.database.prepare(`select count(*) from deliveries where status = 'delivered'`).pluck();
+    while (sends < runs) await pause(5);
+    while ((delivered.get() as number) < runs) await pause(5);
+    seconds = (performance.now() - from) / 1000;
+  });
+  await bench.close();
+  return [{ name: 'whole pipeline, null transport', value: runs / seconds, unit: 'runs/s', aim: '10,000/s' }];
+}

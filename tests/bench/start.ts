@@ -1,0 +1,56 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Figure } from './report.ts';
+import { fill, openBench } from './world.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const port = 18_787;
+const tasks = 1_000_000;
+
+/** A real process on a file of a million tasks: until it says that it is ready, and what it holds in memory then. */
+export async function benchStart(): Promise<Figure[]> {
+  execFileSync('npx', ['tsc', '-p', 'src/tsconfig.json'], { cwd: root });
+  const bench = await openBench();
+  fill(bench, {
+    count: tasks,
+    chats: 2000,
+    now: bench.world.clock.now(),
+    schedule: (index) => ({ kind: 'interval', interval: `P${1 + (index % 300)}D`, timezone: 'UTC' }),
+    nextAt: (index) => bench.world.clock.now() + 3_600_000 + index,
+  });
+  bench.database.close();
+  const from = performance.now();
+  const child = spawn(process.execPath, ['dist/main.js'], {
+    cwd: root,
+    stdio: 'ignore',
+    env: { ...process.env, DATABASE_URL: `file:${bench.file}`, HTTP_PORT: String(port), API_TOKEN: 'a-token-for-the-bench' },
+  });
+  try {
+    await untilReady();
+    const readyMs = performance.now() - from;
+    await pause(1000);
+    const resident = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
+    return [
+      { name: 'start with 1M tasks: until ready', value: readyMs, unit: 'ms', aim: '1,000 ms' },
+      { name: 'start with 1M tasks: memory', value: Number(resident) / 1024, unit: 'MB', aim: '150 MB' },
+    ];
+  } finally {
+    child.kill('SIGTERM');
+    await new Promise((resolve) => child.once('exit', resolve));
+    execFileSync('rm', ['-rf', bench.folder]);
+  }
+}
+
+async function untilReady(): Promise<void> {
+  for (let tries = 0; tries < 3000; tries += 1) {
+    const ready = await fetch(`http://127.0.0.1:${port}/readyz`).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (ready) return;
+    await pause(5);
+  }
+  throw new Error('the server did not become ready within 15 s');
+}

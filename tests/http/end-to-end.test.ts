@@ -1,0 +1,290 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createHttpApp } from '../../src/adapters/http/app.ts';
+import { serveHttp } from '../../src/adapters/http/server.ts';
+import { previewSchedule } from '../../src/app/preview.ts';
+import { countingIds } from '../support/fakes.ts';
+import { aPipeline, minute, type Pipeline, type PipelineOptions } from '../support/pipeline.ts';
+import { bearer, creation, cron, token, told, type Asked } from './door.ts';
+
+interface Place {
+  readonly pipeline: Pipeline;
+  readonly ask: (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<Asked>;
+  readonly make: (more?: object, key?: string) => Promise<Asked>;
+}
+
+/** The door before the whole pipeline on a real database, asked over a real socket. */
+async function aPlace(options: PipelineOptions = {}): Promise<Place> {
+  const pipeline = await aPipeline(options);
+  const { time, rooms, log } = pipeline;
+  const app = createHttpApp({
+    tasks: rooms.tasks,
+    preview: (request) => previewSchedule(request, { now: time.now(), minIntervalMs: minute }),
+    token,
+    actor: 'api:token:default',
+    health: { live: () => ({ ok: true }), ready: async () => ({ ok: true }) },
+    version: '1.2.3',
+    log,
+    stopwatch: time,
+    ids: countingIds('http'),
+  });
+  const listening = await serveHttp({ app, host: '127.0.0.1', port: 0 });
+  onTestFinished(() => listening.close());
+  const ask: Place['ask'] = async (method, path, body, headers = {}) => {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    return told(
+      await fetch(`http://127.0.0.1:${listening.port}${path}`, {
+        method,
+        headers: { ...bearer, ...type, ...headers },
+        ...sent,
+      }),
+    );
+  };
+  const make: Place['make'] = (more = {}, key) =>
+    ask(
+      'POST',
+      '/v1/threads/telegram:chat:-1001234:topic:7/tasks',
+      { ...creation, ...more },
+      key === undefined ? {} : { 'idempotency-key': key },
+    );
+  return { pipeline, ask, make };
+}
+
+describe('a task', () => {
+  it('is created, read, listed, changed and deleted', async () => {
+    const { ask, make } = await aPlace();
+    const made = await make({ tags: ['team'], subject: 'daily', context: { a: 1 }, policies: { missed: 'all' } });
+    expect([made.status, made.json.warnings]).toEqual([201, []]);
+    const { task } = made.json;
+    expect(task).toMatchObject({
+      number: 1,
+      enabled: true,
+      title: 'Stand up!',
+      next_run_at: '2026-11-19T08:00:00.000Z',
+      owner_user_key: 'system:api',
+    });
+    const path = `/v1/tasks/${task.task_id}`;
+    expect((await ask('GET', path)).json.task).toEqual(task);
+    expect(
+      (await ask('GET', '/v1/tasks?tag=team&subject=daily&q=stand&thread_key=telegram:chat:-1001234:topic:7')).json
+        .tasks,
+    ).toEqual([task]);
+    expect((await ask('GET', '/v1/threads/telegram%3Achat%3A-1001234/tasks')).json.tasks).toEqual([task]);
+    const changed = await ask('PATCH', path, { title: 'Sit down', policies: { missed: null }, subject: null });
+    expect(changed.json.task).toMatchObject({
+      title: 'Sit down',
+      policies: {},
+      subject: null,
+      next_run_at: task.next_run_at,
+    });
+    expect((await ask('DELETE', path)).json).toEqual({ deleted: true });
+    const gone = await Promise.all([
+      ask('GET', path),
+      ask('DELETE', path),
+      ask('PATCH', path, { title: 'x' }),
+      ask('GET', '/v1/tasks/never-was'),
+    ]);
+    expect(gone.map(({ status, text }) => [status, text])).toEqual(gone.map(() => [404, gone[0]?.text]));
+  });
+
+  it('takes its own schedule back without a change', async () => {
+    const { ask, make } = await aPlace();
+    for (const schedule of [
+      cron,
+      { kind: 'once', once_at: '2027-01-31T09:00', timezone: 'Europe/Madrid' },
+      { kind: 'rrule', rrule: 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0', timezone: 'UTC' },
+      { kind: 'interval', interval: 'PT90M', from: 'completion', timezone: 'UTC' },
+    ]) {
+      const { task } = (await make({ schedule })).json;
+      const again = await ask('PATCH', `/v1/tasks/${task.task_id}`, { schedule: task.schedule });
+      expect([again.status, again.json.task.schedule, again.json.task.next_run_at]).toEqual([
+        200,
+        task.schedule,
+        task.next_run_at,
+      ]);
+    }
+  });
+
+  it('is paused and resumed, also twice', async () => {
+    const { ask, make } = await aPlace();
+    const path = `/v1/tasks/${(await make()).json.task.task_id}`;
+    for (const round of [1, 2]) {
+      expect((await ask('POST', `${path}/pause`)).json.task, String(round)).toMatchObject({
+        state: 'paused',
+        enabled: false,
+        next_run_at: null,
+        paused_reason: 'manual',
+      });
+    }
+    expect((await ask('GET', '/v1/tasks?state=disabled')).json.tasks).toHaveLength(1);
+    expect((await ask('GET', `${path}/next`)).json.next).toEqual([]);
+    for (const round of [1, 2])
+      expect((await ask('POST', `${path}/resume`, {})).json.task, String(round)).toMatchObject({
+        state: 'active',
+        paused_reason: null,
+      });
+    expect((await ask('GET', `${path}/next?count=2`)).json.next).toEqual([
+      '2026-11-19T08:00:00.000Z',
+      '2026-11-20T08:00:00.000Z',
+    ]);
+  });
+
+  it('runs now, and its run can be read with attempts and deliveries', async () => {
+    const { ask, make, pipeline } = await aPlace();
+    const path = `/v1/tasks/${(await make()).json.task.task_id}`;
+    const ran = await ask('POST', `${path}/run-now`);
+    expect([ran.status, ran.json.task_run.status, ran.json.task_run.source]).toEqual([200, 'dispatched', 'run_now']);
+    const busy = await ask('POST', `${path}/run-now`);
+    expect([busy.status, busy.json.error.code, busy.json.error.details]).toEqual([
+      409,
+      'run_in_progress',
+      { run_id: ran.json.task_run.run_id },
+    ]);
+    await pipeline.settle();
+    const [run] = (await ask('GET', `${path}/runs`)).json.task_runs;
+    expect(run).toMatchObject({
+      task_run_id: ran.json.task_run.task_run_id,
+      status: 'succeeded',
+      attempts: [{ attempt: 1, status: 'succeeded' }],
+      deliveries: [{ part: 1, status: 'delivered', chat_id: '-1001234' }],
+    });
+    expect((await ask('GET', `/v1/runs/${run?.run_id}`)).json.run).toMatchObject({
+      status: 'succeeded',
+      task_run_id: run?.task_run_id,
+    });
+    const after = (await ask('GET', path)).json.task;
+    expect(after.execution_thread_key).toBe(
+      `telegram:chat:-1001234:topic:${after.delivery_target.route.message_thread_id}`,
+    );
+    expect((await ask('GET', '/v1/runs/never-was')).status).toBe(404);
+  });
+
+  it('is refused with a reason when it cannot be', async () => {
+    const { make, ask } = await aPlace({ settings: { QUOTA_PER_CHAT: 1 } });
+    const refusal = async (more: object) => {
+      const { status, json } = await make(more);
+      return [status, json.error.code, json.error.details?.['reason']];
+    };
+    expect(await refusal({ schedule: { kind: 'once', once_at: '2020-01-01T00:00:00Z', timezone: 'UTC' } })).toEqual([
+      400,
+      'invalid_schedule',
+      'past',
+    ]);
+    expect(await refusal({ schedule: { kind: 'interval', interval: 'PT5S', timezone: 'UTC' } })).toEqual([
+      400,
+      'invalid_schedule',
+      'too_dense',
+    ]);
+    expect(await refusal({ action: { kind: 'fly' } })).toEqual([400, 'invalid_action', undefined]);
+    expect(await refusal({ instructions: '{{ unclosed' })).toEqual([400, 'invalid_template', undefined]);
+    expect(await refusal({ policies: { timeout: 'soon' } })).toEqual([400, 'invalid_policy', undefined]);
+    expect(await refusal({ title: 'x'.repeat(129) })).toEqual([400, 'invalid_request', undefined]);
+    expect((await ask('POST', '/v1/threads/nowhere/tasks', creation)).json.error.code).toBe('invalid_thread_key');
+    expect((await make()).status).toBe(201);
+    const full = await make();
+    expect([full.status, full.json.error.code, full.headers.get('retry-after')]).toEqual([429, 'quota_exceeded', '60']);
+  });
+
+  it('is found again by its title and subject', async () => {
+    const { make } = await aPlace();
+    const first = await make({ subject: 's' });
+    expect((await make({ subject: 's' })).status).toBe(409);
+    const again = await make({
+      subject: 's',
+      instructions: 'Stand up! Please.',
+      title: 'Stand up!',
+      policies: { on_existing: 'upsert' },
+    });
+    expect([again.status, again.json.task.task_id, again.json.task.policies]).toEqual([
+      200,
+      first.json.task.task_id,
+      {},
+    ]);
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  it('makes one task of many requests, also of those at once', async () => {
+    const { make, ask } = await aPlace();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => make({}, 'key-1')));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(7);
+    expect(new Set(answers.map(({ json }) => json.task.task_id)).size).toBe(1);
+    expect((await ask('GET', '/v1/tasks')).json.tasks).toHaveLength(1);
+  });
+
+  it('with another payload is refused', async () => {
+    const { make } = await aPlace();
+    await make({}, 'key-1');
+    const other = await make({ title: 'Another' }, 'key-1');
+    expect([other.status, other.json.error.code]).toEqual([422, 'idempotency_mismatch']);
+  });
+
+  it('runs a task once', async () => {
+    const { make, ask, pipeline } = await aPlace();
+    const path = `/v1/tasks/${(await make()).json.task.task_id}`;
+    const key = { 'idempotency-key': 'key-1' };
+    const answers = await Promise.all([
+      ask('POST', `${path}/run-now`, {}, key),
+      ask('POST', `${path}/run-now`, undefined, key),
+    ]);
+    await pipeline.settle();
+    answers.push(await ask('POST', `${path}/run-now`, {}, key));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(new Set(answers.map(({ json }) => json.task_run.task_run_id)).size).toBe(1);
+    expect((await ask('GET', `${path}/runs`)).json.task_runs).toHaveLength(1);
+  });
+});
+
+describe('a list', () => {
+  it('gives every task once, newest first, page by page', async () => {
+    const { make, ask } = await aPlace();
+    const made: string[] = [];
+    for (const title of ['a', 'b', 'c', 'd', 'e']) made.push((await make({ title })).json.task.task_id);
+    const seen: string[] = [];
+    let cursor: string | null = '';
+    for (let pages = 0; cursor !== null && pages < 9; pages += 1) {
+      const { json }: Asked = await ask('GET', `/v1/tasks?limit=2&cursor=${cursor}`);
+      seen.push(...json.tasks.map(({ task_id: id }) => id));
+      cursor = json.next_cursor;
+    }
+    expect(seen).toEqual(made.toReversed());
+  });
+
+  it('of runs gives every slot once, latest first, and can be narrowed', async () => {
+    const { make, ask, pipeline } = await aPlace();
+    const path = `/v1/tasks/${(await make({ schedule: { kind: 'interval', interval: 'PT5M', timezone: 'UTC' } })).json.task.task_id}`;
+    for (let slot = 0; slot < 3; slot += 1) await pipeline.pass(5 * minute);
+    const first = (await ask('GET', `${path}/runs?limit=2`)).json;
+    const second = (await ask('GET', `${path}/runs?limit=2&cursor=${first.next_cursor}`)).json;
+    expect([...first.task_runs, ...second.task_runs].map((run) => run.scheduled_for)).toEqual([
+      '2026-11-18T09:15:00.000Z',
+      '2026-11-18T09:10:00.000Z',
+      '2026-11-18T09:05:00.000Z',
+    ]);
+    expect(second.next_cursor).toBeNull();
+    expect((await ask('GET', `${path}/runs?status=failed`)).json.task_runs).toEqual([]);
+    expect((await ask('GET', `${path}/runs?status=succeeded`)).json.task_runs).toHaveLength(3);
+  });
+
+  it('takes no cursor of another list', async () => {
+    const { make, ask } = await aPlace();
+    const { task } = (await make()).json;
+    await make();
+    const { next_cursor: cursor } = (await ask('GET', '/v1/tasks?limit=1')).json;
+    const { status, json } = await ask('GET', `/v1/tasks/${task.task_id}/runs?cursor=${cursor}`);
+    expect([status, json.error.code]).toEqual([400, 'invalid_cursor']);
+  });
+});
+
+it('tells a client that the store is away', async () => {
+  const { ask, pipeline } = await aPlace();
+  pipeline.database.close();
+  const { status, json, headers } = await ask('GET', '/v1/tasks');
+  expect([status, json.error.code, headers.get('retry-after')]).toEqual([503, 'store_unavailable', '5']);
+});

@@ -1,0 +1,289 @@
+import { expect, test } from 'vitest';
+import type { DueTask, TaskChange, TaskScene } from '../../../src/app/ports.ts';
+import type { Task } from '../../../src/domain/task.ts';
+import {
+  aRunningTask,
+  aTask,
+  claimAll,
+  endOf,
+  hour,
+  minute,
+  nine,
+  noChange,
+  readable,
+} from '../../support/builders.ts';
+import type { OpenWorld, World } from '../../support/store-worlds.ts';
+
+function dueOf(due: TaskScene['due']): DueTask {
+  if (due === null) throw new Error('the task is not due');
+  return due;
+}
+
+type Plan = (scene: TaskScene) => Partial<TaskChange>;
+
+function change(world: World, { id }: Pick<Task, 'id'>, plan: Plan, once: string | null = null) {
+  const key =
+    once === null ? null : { scope: `run-now:${id}`, key: once, payloadHash: id, expiresAt: nine + 24 * hour };
+  return world.store.changeTask({ taskId: id, actor: 'telegram:user:9', at: nine, once: key }, (scene) => ({
+    ...noChange,
+    ...plan(scene),
+  }));
+}
+
+/** Runs the task by hand at the first free instant. */
+function runNow(world: World, task: Task, once: string | null = null) {
+  const plan: Plan = ({ taken, live }) => {
+    let slotAt = nine + 1;
+    while (taken.has(slotAt)) slotAt += 1;
+    const { occurrence, run } = world.make.dispatched(task, slotAt);
+    const busy = { ...occurrence, source: 'run_now' as const, status: 'pending' as const, runId: null };
+    return live.length > 0
+      ? { manual: { occurrence: busy, run: null } }
+      : { manual: { occurrence: { ...occurrence, source: 'run_now' }, run } };
+  };
+  return change(world, task, plan, once);
+}
+
+const slotsOf = async (world: World, task: Task) =>
+  (await world.store.listTaskRuns({ taskId: task.id, status: null, limit: 20, cursor: null })).items;
+
+/** Changes of a task under its lock. */
+export function changeTests(open: OpenWorld): void {
+  test('a change sets what it names, raises the version and tells who did it', async () => {
+    const world = await open();
+    const task = await aTask(world, { subject: 's', tags: ['a'] });
+    const set = {
+      title: 'New',
+      instructions: 'New text',
+      action: { kind: 'message', loud: true },
+      schedule: { kind: 'once', onceAt: nine + hour, timezone: 'Europe/Berlin' },
+      policies: { overlap: 'queue' },
+      subject: null,
+      tags: ['b', 'c'],
+      nextAt: nine + hour,
+      minGapMs: null,
+      autoPause: 3,
+      context: { a: 1 },
+      boundedRuns: 4,
+      consecutiveFailures: 5,
+    } as const;
+    const audit = { verb: 'edit', before: { title: task.title }, after: { title: 'New' } };
+    const changed = await change(world, task, () => ({ set, stamp: 'updated', audit }));
+
+    const { boundedRuns, consecutiveFailures, autoPause, ...rest } = set;
+    expect(changed).toMatchObject({ occurrenceId: null, replayed: false, cancelling: [] });
+    expect(await world.store.readTask(task.id)).toMatchObject({
+      ...rest,
+      version: 2,
+      updated: { at: nine, by: 'telegram:user:9' },
+      counters: { boundedRuns, consecutiveFailures },
+    });
+    expect(await world.query('select auto_pause from tasks')).toEqual([{ auto_pause: autoPause }]);
+    expect(await world.query(`select actor, before, after from audit where verb = 'edit'`)).toEqual([
+      { actor: 'telegram:user:9', before: JSON.stringify(audit.before), after: JSON.stringify(audit.after) },
+    ]);
+  });
+
+  test.each(['paused', 'resumed', 'deleted'] as const)(
+    'the stamp %s is set with its time and its actor',
+    async (stamp) => {
+      const world = await open();
+      const task = await aTask(world);
+      await change(world, task, () => ({ set: { pausedReason: 'manual' }, stamp }));
+
+      expect((await world.store.readTask(task.id))?.[stamp]).toEqual({ at: nine, by: 'telegram:user:9' });
+    },
+  );
+
+  test('a change that says nothing leaves the row as it is, without an audit row', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await change(world, task, () => ({}));
+
+    expect(await world.store.readTask(task.id)).toEqual(task);
+    expect(await world.query('select verb from audit')).toEqual([{ verb: 'create' }]);
+  });
+
+  test('a plan that throws changes nothing and gives its key back', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    const failing = change(
+      world,
+      task,
+      () => {
+        throw new Error('a fault of the plan');
+      },
+      'k',
+    );
+
+    await expect(failing).rejects.toMatchObject({ code: 'internal' });
+    expect(await world.query('select key from idempotency_keys')).toEqual([]);
+  });
+
+  test('a change whose last statement fails undoes its claims, its fields and its occurrence', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    const broken = { ...world.make.occurrence({ slotAt: nine + 1 }), status: 'nonsense' as 'pending' };
+    const failing = change(world, task, ({ due }) => ({
+      claims: [world.make.claim(dueOf(due))],
+      set: { title: 'New' },
+      manual: { occurrence: broken, run: null },
+    }));
+
+    await expect(failing).rejects.toMatchObject({ code: 'internal' });
+    expect(await world.store.readTask(task.id)).toEqual(task);
+    expect(await slotsOf(world, task)).toEqual([]);
+  });
+
+  test('a task that does not exist cannot be changed', async () => {
+    const world = await open();
+
+    await expect(change(world, { id: 'none' }, () => ({}))).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('slots that are due are claimed before the change, in one go', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await change(world, task, ({ due }) => ({
+      claims: [world.make.claim(dueOf(due))],
+      set: { state: 'paused', nextAt: null, pausedReason: 'manual' },
+      stamp: 'paused',
+    }));
+
+    expect(await slotsOf(world, task)).toMatchObject([{ slotAt: nine, status: 'dispatched' }]);
+    expect(await world.store.readTask(task.id)).toMatchObject({ state: 'paused', nextAt: null });
+    expect(await claimAll(world, { now: nine + hour, limit: 9 })).toEqual({ taken: 0, more: false });
+  });
+
+  test('a decision sees live runs, waiting occurrences, taken slots and the grant', async () => {
+    const world = await open();
+    const { task, started } = await aRunningTask(world);
+    const waiting = world.make.occurrence({ slotAt: nine + hour });
+    await claimAll(world, { now: nine + hour, limit: 9 }, () => ({ occurrences: [waiting], runs: [] }));
+    const scenes: TaskScene[] = [];
+    await change(world, task, (scene) => {
+      scenes.push(scene);
+      return {};
+    });
+
+    expect(scenes).toMatchObject([
+      {
+        task: { id: task.id },
+        due: { id: task.id, live: 1, waiting: 1 },
+        live: [{ id: started.run.id, status: 'running', occurrenceId: started.run.occurrenceId }],
+        waiting: 1,
+        taken: new Set([nine, nine + hour]),
+        grant: { scopes: ['action:message'], revokedAt: null },
+      },
+    ]);
+  });
+}
+
+/** Runs by hand, and changes that end what waits and what runs. */
+export function verbTests(open: OpenWorld): void {
+  test('a run by hand is an occurrence of its own, takes the first free instant and leaves the schedule alone', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await claimAll(world, { now: nine, limit: 9 }, () => ({
+      occurrences: [nine, nine + 1, nine + 2].map((slotAt) => world.make.occurrence({ slotAt, status: 'skipped' })),
+      runs: [],
+    }));
+    const { occurrenceId } = await runNow(world, task);
+
+    expect(await world.store.readTaskRun(occurrenceId ?? '')).toMatchObject({
+      slotAt: nine + 3,
+      source: 'run_now',
+      status: 'dispatched',
+      attempts: [],
+    });
+    expect(await world.store.readTask(task.id)).toMatchObject({
+      nextAt: nine + hour,
+      counters: { boundedRuns: 0 },
+      version: 1,
+    });
+  });
+
+  test('the same key runs by hand once, and answers what the first call made', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    const first = await runNow(world, task, 'k');
+
+    expect(await runNow(world, task, 'k')).toMatchObject({ occurrenceId: first.occurrenceId, replayed: true });
+    expect(await slotsOf(world, task)).toHaveLength(1);
+  });
+
+  test('pausing skips what waits, and leaves what runs alone', async () => {
+    const world = await open();
+    const { task, started } = await aRunningTask(world);
+    const question = world.make.occurrence({ slotAt: nine + 1, reason: 'ask', decideBy: nine + 24 * hour });
+    const waiting = world.make.occurrence({ slotAt: nine + hour });
+    await claimAll(world, { now: nine + hour, limit: 9 }, () => ({ occurrences: [question, waiting], runs: [] }));
+    await change(world, task, () => ({ set: { state: 'paused', nextAt: null }, endWaiting: 'paused' }));
+
+    expect((await slotsOf(world, task)).map(({ status, reason }) => [status, reason])).toEqual([
+      ['skipped', 'paused'],
+      ['skipped', 'paused'],
+      ['dispatched', null],
+    ]);
+    expect(await world.store.finishRuns([endOf(started)])).toMatchObject({ written: 1 });
+  });
+
+  test('deleting cancels what waits and what nobody holds, and asks what runs to stop', async () => {
+    const world = await open();
+    const { task, started } = await aRunningTask(world);
+    const shared = world.make.dispatched(task, nine + minute, { exclusive: false });
+    const waiting = world.make.occurrence({ slotAt: nine + hour });
+    await claimAll(world, { now: nine + hour, limit: 9 }, () => ({
+      occurrences: [shared.occurrence, waiting],
+      runs: [shared.run],
+    }));
+    const changed = await change(world, task, () => ({
+      set: { state: 'deleted', nextAt: null },
+      stamp: 'deleted',
+      endWaiting: 'deleted',
+      cancelLive: true,
+    }));
+
+    expect(changed.cancelling).toEqual([started.run.id]);
+    expect(await world.store.cancelRequested('boot-here')).toEqual([started.run.id]);
+    expect((await slotsOf(world, task)).map(({ status, reason }) => [status, reason])).toEqual([
+      ['cancelled', 'deleted'],
+      ['cancelled', 'deleted'],
+      ['dispatched', null],
+    ]);
+    expect(await world.store.readRun(shared.run.id)).toMatchObject({
+      status: 'cancelled',
+      error: 'deleted',
+      finishedAt: nine,
+    });
+  });
+
+  test('asking to stop again keeps the first time', async () => {
+    const world = await open();
+    const { task } = await aRunningTask(world);
+    await change(world, task, () => ({ cancelLive: true }));
+    await world.store.changeTask({ taskId: task.id, actor: 'system', at: nine + hour, once: null }, () => ({
+      ...noChange,
+      cancelLive: true,
+    }));
+
+    expect(await world.query('select cancel_requested_at from runs')).toEqual([{ cancel_requested_at: nine }]);
+  });
+
+  test('a task with an unreadable row or grant can still be deleted', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await world.query(`update tasks set policies = '{', action = '[]', context = '' where id = ?t`, task.id);
+    await world.query(`update grants set scopes = '{'`);
+    await change(world, task, ({ due, grant }) => {
+      expect([due, grant]).toEqual([null, null]);
+      return { set: { state: 'deleted', nextAt: null }, stamp: 'deleted', endWaiting: 'deleted', cancelLive: true };
+    });
+
+    expect(await world.store.readTask(task.id)).toMatchObject({
+      state: 'deleted',
+      action: { kind: 'unreadable' },
+      policies: {},
+    });
+  });
+}

@@ -1,0 +1,330 @@
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { getTableConfig as postgresConfig, type PgTable } from 'drizzle-orm/pg-core';
+import { getTableConfig as sqliteConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Client } from '../../src/adapters/store/engine.postgres.ts';
+import { openSqlite } from '../../src/adapters/store/engine.sqlite.ts';
+import { migratePostgres, migrateSqlite, readMigrations, type Migration } from '../../src/adapters/store/migrate.ts';
+import { postgresTables } from '../../src/adapters/store/tables.postgres.ts';
+import { sqliteTables } from '../../src/adapters/store/tables.sqlite.ts';
+import { pgliteConnections, startPglite } from '../support/pglite.ts';
+import { temporaryFolder } from '../support/store-worlds.ts';
+
+interface Column {
+  readonly name: string;
+  readonly type: string;
+  readonly required: boolean;
+}
+
+interface Shape {
+  readonly columns: readonly Column[];
+  readonly key: readonly string[];
+  readonly indexes: readonly {
+    readonly name: string;
+    readonly unique: boolean;
+    readonly columns: readonly string[];
+    readonly partial: boolean;
+  }[];
+  readonly checks: readonly string[];
+}
+
+type Shapes = Readonly<Record<string, Shape>>;
+
+const byName = (a: { readonly name: string }, b: { readonly name: string }) => (a.name < b.name ? -1 : 1);
+
+/** The parts of a table's declaration that both dialects have under the same names. */
+type Config = Omit<ReturnType<typeof sqliteConfig>, 'columns'> & {
+  readonly columns: readonly {
+    readonly name: string;
+    getSQLType(): string;
+    readonly notNull: boolean;
+    readonly primary: boolean;
+  }[];
+};
+
+function declared(config: Config): Shape {
+  const unique = config.uniqueConstraints.map((constraint) => ({
+    name: constraint.getName() ?? '',
+    unique: true,
+    columns: constraint.columns.map(({ name }) => name),
+    partial: false,
+  }));
+  const indexes = config.indexes.map(({ config: index }) => ({
+    name: index.name,
+    unique: index.unique,
+    columns: index.columns.map((column) => ('name' in column ? String(column.name) : 'an expression')),
+    partial: index.where !== undefined,
+  }));
+  return {
+    columns: config.columns.map((column) => ({
+      name: column.name,
+      type: column.getSQLType(),
+      required: column.notNull,
+    })),
+    key: [
+      ...config.columns.filter(({ primary }) => primary).map(({ name }) => name),
+      ...config.primaryKeys.flatMap(({ columns }) => columns.map(({ name }) => name)),
+    ],
+    indexes: [...indexes, ...unique].sort(byName),
+    checks: config.checks.map(({ name }) => name).sort(),
+  };
+}
+
+function declaredShapes(dialect: 'sqlite' | 'postgres'): Shapes {
+  const configs =
+    dialect === 'sqlite'
+      ? Object.values(sqliteTables).map((table) => sqliteConfig(table as SQLiteTable))
+      : Object.values(postgresTables).map((table) => postgresConfig(table as unknown as PgTable) as unknown as Config);
+  return Object.fromEntries(configs.map((config) => [config.name, declared(config)]));
+}
+
+function sqliteShapes(connection: Database.Database): Shapes {
+  const all = <R>(text: string, ...values: unknown[]) => connection.prepare(text).all(...values) as R[];
+  const tables = all<{ name: string; sql: string }>(
+    `select name, sql from sqlite_master where type = 'table' and name not like 'sqlite_%' and name <> 'schema_migrations'`,
+  );
+  return Object.fromEntries(
+    tables.map(({ name, sql }) => {
+      const columns = all<{ name: string; type: string; notnull: number; pk: number }>(
+        'select * from pragma_table_info(?)',
+        name,
+      );
+      const indexes = all<{ name: string; unique: number; origin: string; partial: number }>(
+        'select * from pragma_index_list(?)',
+        name,
+      );
+      const shape: Shape = {
+        columns: columns.map((column) => ({ name: column.name, type: column.type, required: column.notnull === 1 })),
+        key: columns
+          .filter(({ pk }) => pk > 0)
+          .sort((a, b) => a.pk - b.pk)
+          .map((column) => column.name),
+        indexes: indexes
+          .filter(({ origin }) => origin !== 'pk')
+          .map((index) => ({
+            name: index.name,
+            unique: index.unique === 1,
+            columns: all<{ name: string }>('select name from pragma_index_info(?) order by seqno', index.name).map(
+              (one) => one.name,
+            ),
+            partial: index.partial === 1,
+          }))
+          .sort(byName),
+        checks: [...sql.matchAll(/CONSTRAINT "(\w+)" CHECK/g)].map(([, check = '']) => check).sort(),
+      };
+      return [name, shape];
+    }),
+  );
+}
+
+async function postgresShapes(client: Client): Promise<Shapes> {
+  const all = async <R>(text: string) => (await client.query(text, [])).rows as R[];
+  const columns = await all<Column & { table: string }>(
+    `select table_name as table, column_name as name, data_type as type, is_nullable = 'NO' as required
+     from information_schema.columns where table_schema = 'public' and table_name <> 'schema_migrations' order by ordinal_position`,
+  );
+  const indexes = await all<Shape['indexes'][number] & { table: string; primary: boolean }>(
+    `select t.relname as table, i.relname as name, x.indisunique as unique, x.indisprimary as primary, x.indpred is not null as partial,
+       array(select a.attname::text from unnest(x.indkey) with ordinality k(no, ord)
+         join pg_attribute a on a.attrelid = t.oid and a.attnum = k.no order by k.ord) as columns
+     from pg_index x join pg_class t on t.oid = x.indrelid join pg_class i on i.oid = x.indexrelid
+     join pg_namespace n on n.oid = t.relnamespace where n.nspname = 'public'`,
+  );
+  const checks = await all<{ table: string; name: string }>(
+    `select conrelid::regclass::text as table, conname as name from pg_constraint where contype = 'c' order by conname collate "C"`,
+  );
+  const names = [...new Set(columns.map(({ table }) => table))];
+  return Object.fromEntries(
+    names.map((table) => {
+      const own = indexes.filter((index) => index.table === table);
+      const shape: Shape = {
+        columns: columns
+          .filter((column) => column.table === table)
+          .map(({ name, type, required }) => ({ name, type, required })),
+        key: own.find(({ primary }) => primary)?.columns ?? [],
+        indexes: own
+          .filter(({ primary }) => !primary)
+          .map(({ name, unique, columns: on, partial }) => ({ name, unique, columns: on, partial }))
+          .sort(byName),
+        checks: checks.filter((check) => check.table === table).map(({ name }) => name),
+      };
+      return [table, shape];
+    }),
+  );
+}
+
+/** In SQLite `integer` and in Postgres `bigint` hold the same numbers, and a serial key is one that counts by itself. */
+const typeClass = (type: string) => (/^(integer|bigint|bigserial)$/i.test(type) ? 'integer' : type.toLowerCase());
+
+const more: Migration = { name: '0001_more', statements: ['create table more (id text primary key)'] };
+
+describe('on SQLite', () => {
+  const migrations = readMigrations('sqlite');
+  const aFile = () => {
+    const file = join(temporaryFolder(), 'cronogram.db');
+    return { file, folder: join(file, '..'), connection: openSqlite(file) };
+  };
+  const tablesOf = (connection: Database.Database) => Object.keys(sqliteShapes(connection)).sort();
+
+  test('the migrations build exactly the declared tables', async () => {
+    const { connection } = aFile();
+    await migrateSqlite(connection, 0);
+
+    expect(lowered(sqliteShapes(connection))).toEqual(lowered(declaredShapes('sqlite')));
+    connection.close();
+  });
+
+  test('a second time there is nothing to do, and a new database needs no backup', async () => {
+    const { connection, folder } = aFile();
+
+    expect(await migrateSqlite(connection, 0)).toEqual({ applied: migrations.map(({ name }) => name), backup: null });
+    expect(await migrateSqlite(connection, 1)).toEqual({ applied: [], backup: null });
+    expect(readdirSync(folder).filter((name) => name.endsWith('.backup'))).toEqual([]);
+    connection.close();
+  });
+
+  test('a database that was written by a newer version is refused with what to do, and is not touched', async () => {
+    const { connection } = aFile();
+    await migrateSqlite(connection, 0);
+    connection.exec(`insert into schema_migrations values ('9999_future', 1); create table future (id text)`);
+    const before = connection.prepare('select * from sqlite_master').all();
+
+    await expect(migrateSqlite(connection, 2, [...migrations, more])).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringMatching(/newer version.*9999_future.*[Rr]estore a backup/s) as string,
+    });
+    expect(connection.prepare('select * from sqlite_master').all()).toEqual(before);
+    connection.close();
+  });
+
+  test('an existing database is copied before it is changed, and the copy is the old one', async () => {
+    const { connection, file } = aFile();
+    await migrateSqlite(connection, 0);
+    connection.exec(`insert into kv (scope, key, value, updated_at) values ('s', 'k', 'old', 0)`);
+    const { applied, backup } = await migrateSqlite(connection, 1, [...migrations, more]);
+
+    expect([applied, backup]).toEqual([['0001_more'], `${file}.before-0001_more.backup`]);
+    expect(tablesOf(connection)).toContain('more');
+    const copy = new Database(backup ?? '', { readonly: true });
+    expect(tablesOf(copy)).not.toContain('more');
+    expect(copy.prepare('select value from kv').pluck().all()).toEqual(['old']);
+    expect(statSync(backup ?? '').mode & 0o077).toBe(0);
+    copy.close();
+    connection.close();
+  });
+
+  test('half a copy, left by a process that was killed, is no copy', async () => {
+    const { connection, file } = aFile();
+    await migrateSqlite(connection, 0);
+    writeFileSync(`${file}.before-0001_more.backup.partial`, 'half');
+    const { backup } = await migrateSqlite(connection, 1, [...migrations, more]);
+
+    const copy = new Database(backup ?? '', { readonly: true });
+    expect(tablesOf(copy)).toContain('tasks');
+    expect(existsSync(`${backup}.partial`)).toBe(false);
+    copy.close();
+    connection.close();
+  });
+
+  test('a copy from an earlier try is kept, because it is the older truth', async () => {
+    const { connection, file } = aFile();
+    await migrateSqlite(connection, 0);
+    const broken = { name: more.name, statements: ['create table more (id text primary key)', 'create nonsense'] };
+    await expect(migrateSqlite(connection, 1, [...migrations, broken])).rejects.toThrow(/nonsense/);
+    connection.exec(`insert into kv (scope, key, value, updated_at) values ('s', 'k', 'later', 0)`);
+    await migrateSqlite(connection, 2, [...migrations, more]);
+
+    const copy = new Database(`${file}.before-0001_more.backup`, { readonly: true });
+    expect(copy.prepare('select value from kv').pluck().all()).toEqual([]);
+    copy.close();
+    connection.close();
+  });
+
+  test('a statement that fails leaves the old schema, whole', async () => {
+    const { connection, folder } = aFile();
+    const broken = { name: '0001_broken', statements: ['create table half (id text)', 'create nonsense'] };
+    await expect(migrateSqlite(connection, 0, [...migrations, broken])).rejects.toThrow(/nonsense/);
+    expect(tablesOf(connection)).toEqual([]);
+
+    await migrateSqlite(connection, 0);
+    const before = tablesOf(connection);
+    await expect(migrateSqlite(connection, 0, [...migrations, more, broken])).rejects.toThrow(/nonsense/);
+    expect(tablesOf(connection)).toEqual(before);
+    expect(connection.prepare('select name from schema_migrations').pluck().all()).toEqual(
+      migrations.map(({ name }) => name),
+    );
+    expect(existsSync(join(folder, 'cronogram.db.before-0001_more.backup'))).toBe(true);
+    connection.close();
+  });
+});
+
+function lowered(shapes: Shapes): Shapes {
+  return Object.fromEntries(
+    Object.entries(shapes).map(([name, shape]) => [
+      name,
+      { ...shape, columns: shape.columns.map((column) => ({ ...column, type: typeClass(column.type) })) },
+    ]),
+  );
+}
+
+describe('on Postgres', () => {
+  const migrations = readMigrations('postgres');
+  const database = startPglite();
+  afterAll(async () => (await database).close());
+  /** The database is empty at the start of each test. */
+  const connect = async () => {
+    const pglite = await database;
+    await pglite.exec('drop schema public cascade; create schema public');
+    return pgliteConnections(pglite).connect();
+  };
+  const applied = async (client: Client) =>
+    (await client.query('select name from schema_migrations order by name', [])).rows;
+
+  test('the migrations build exactly the declared tables', async () => {
+    const client = await connect();
+    await migratePostgres(client, 0);
+
+    expect(lowered(await postgresShapes(client))).toEqual(lowered(declaredShapes('postgres')));
+  });
+
+  test('a second time there is nothing to do', async () => {
+    const client = await connect();
+
+    expect(await migratePostgres(client, 0)).toEqual({ applied: migrations.map(({ name }) => name), backup: null });
+    expect(await migratePostgres(client, 1)).toEqual({ applied: [], backup: null });
+  });
+
+  test('a database that was written by a newer version is refused with what to do, and is not touched', async () => {
+    const client = await connect();
+    await migratePostgres(client, 0);
+    await client.query(`insert into schema_migrations values ('9999_future', 1)`, []);
+    const before = await postgresShapes(client);
+
+    await expect(migratePostgres(client, 2, [...migrations, more])).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringMatching(/newer version.*9999_future.*[Rr]estore a backup/s) as string,
+    });
+    expect(await postgresShapes(client)).toEqual(before);
+  });
+
+  test('a statement that fails leaves the old schema, whole', async () => {
+    const client = await connect();
+    await migratePostgres(client, 0);
+    const before = await postgresShapes(client);
+    const broken = { name: '0002_broken', statements: ['create table half (id text)', 'create nonsense'] };
+
+    await expect(migratePostgres(client, 1, [...migrations, more, broken])).rejects.toThrow(/nonsense/);
+    expect(await postgresShapes(client)).toEqual(before);
+    expect(await applied(client)).toEqual(migrations.map(({ name }) => ({ name })));
+  });
+});
+
+test('the two sets of tables are equal in name, type and nullability', () => {
+  const [sqlite, postgres] = [declaredShapes('sqlite'), declaredShapes('postgres')];
+
+  expect(Object.keys(sqlite).length).toBeGreaterThan(12);
+  expect(Object.values(sqlite).flatMap(({ columns }) => columns).length).toBeGreaterThan(120);
+  expect(lowered(sqlite)).toEqual(lowered(postgres));
+});

@@ -1,0 +1,307 @@
+import { describe, expect, test } from 'vitest';
+import type { Created, NewTask, Store, TaskChange } from '../../src/app/ports.ts';
+import { rows, type Script } from '../../src/adapters/store/engine.ts';
+import { AppError } from '../../src/domain/errors.ts';
+import type { Task } from '../../src/domain/task.ts';
+import { storeChild } from '../support/child.ts';
+import {
+  aRunningTask,
+  aTask,
+  bootId,
+  claimAll,
+  endOf,
+  hour,
+  minute,
+  nine,
+  noChange,
+  readable,
+  startAll,
+} from '../support/builders.ts';
+import { worldsOf, type OpenWorld, type World } from '../support/store-worlds.ts';
+import { aReadyTask, claimParts, show } from './conformance/outbox.ts';
+
+const numbers = (count: number) => Array.from({ length: count }, (_none, index) => index);
+
+/** Callers over four stores, each with its own connections, all at once. */
+async function atOnce<T>(
+  world: World,
+  count: number,
+  call: (store: Store, index: number) => Promise<T>,
+): Promise<PromiseSettledResult<T>[]> {
+  const stores = [world.store, world.another(), world.another(), world.another()];
+  return Promise.allSettled(numbers(count).map((index) => call(stores[index % stores.length] ?? world.store, index)));
+}
+
+function won<T>(results: readonly PromiseSettledResult<T>[]): T[] {
+  return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+}
+
+/** The codes of those that were refused; anything but a refusal of ours is a fault. */
+function codes(results: readonly PromiseSettledResult<unknown>[]): string[] {
+  return results.flatMap((result) => {
+    if (result.status === 'fulfilled') return [];
+    return [result.reason instanceof AppError ? result.reason.code : String(result.reason)];
+  });
+}
+
+async function seedTasks(world: World, count: number, facts: Partial<NewTask> = {}): Promise<Task[]> {
+  const first = await aTask(world, facts);
+  const columns = `chat_id, number, owner_id, grant_id, version, state, next_at, title, instructions, action, schedule_kind,
+    cron, timezone, min_gap_ms, policies, auto_pause, tags, context, runs, failures, consecutive_failures, bounded_runs,
+    topic_state, created_at, created_by, updated_at, updated_by`;
+  for (const index of numbers(count - 1)) {
+    const values = columns.replace('number', `${index + 2}`);
+    await world.query(
+      `insert into tasks (id, ${columns}) select ?t, ${values} from tasks where id = ?t`,
+      world.make.id(),
+      first.id,
+    );
+  }
+  return Promise.all(
+    (await world.query<{ id: string }>('select id from tasks')).map(
+      async ({ id }) => (await world.store.readTask(id)) ?? first,
+    ),
+  );
+}
+
+function raceTests(open: OpenWorld): void {
+  test('40 callers over 400 due tasks claim each slot exactly once', async () => {
+    const world = await open();
+    await seedTasks(world, 400);
+    const seen: string[] = [];
+    const results = await atOnce(world, 40, (store) =>
+      store.claimDue({ now: nine, limit: 20 }, (due) => {
+        const tasks = due.map(readable);
+        seen.push(...tasks.map(({ id }) => id));
+        return tasks.map((task) => world.make.claim(task));
+      }),
+    );
+    while ((await claimAll(world, { now: nine, limit: 100 })).taken > 0);
+
+    expect(codes(results)).toEqual([]);
+    expect(new Set(seen).size).toBe(seen.length);
+    const [counted] = await world.query<{ tasks: number; slots: number; runs: number }>(
+      `select count(distinct o.task_id) as tasks, count(*) as slots, count(distinct r.id) as runs
+       from occurrences o join runs r on r.occurrence_id = o.id`,
+    );
+    expect(counted).toEqual({ tasks: 400, slots: 400, runs: 400 });
+    expect(await world.query('select count(*) as due from tasks where next_at <= ?i', nine)).toEqual([{ due: 0 }]);
+  });
+
+  test('40 creators at the edge of a quota make exactly what is left of it', async () => {
+    const world = await open();
+    const quota = { chat: 50, user: 7 };
+    const results = await atOnce(world, 40, (store) => store.createTask(world.make.newTask({ quota }), () => noChange));
+
+    expect(won(results)).toHaveLength(7);
+    expect(new Set(codes(results))).toEqual(new Set(['quota_exceeded']));
+    expect(new Set(won(results).map(({ task }) => task.number))).toEqual(new Set(numbers(7).map((index) => index + 1)));
+    expect(await world.query('select id from tasks')).toHaveLength(7);
+  });
+
+  test('creators in chats that nobody has seen before do not get in each other’s way', async () => {
+    const world = await open();
+    const results = await atOnce(world, 40, (store, index) => {
+      const home = { provider: 'telegram', address: `-${index % 4}`, topic: null };
+      return store.createTask(world.make.newTask({ home }), () => noChange);
+    });
+
+    expect(codes(results)).toEqual([]);
+    const last = await world.query('select last_number from chats order by id');
+    expect(last).toEqual(numbers(4).map(() => ({ last_number: 10 })));
+  });
+
+  test('the same Idempotency-Key 40 times at once makes one task', async () => {
+    const world = await open();
+    const once = { scope: 'create', key: 'k', payloadHash: 'h', expiresAt: nine + 24 * hour };
+    const results = await atOnce<Created>(world, 40, (store) =>
+      store.createTask(world.make.newTask({ once }), () => noChange),
+    );
+
+    expect(codes(results)).toEqual([]);
+    expect(won(results).filter(({ created }) => created)).toHaveLength(1);
+    expect(new Set(won(results).map(({ task }) => task.id)).size).toBe(1);
+    expect(await world.query('select id from tasks')).toHaveLength(1);
+  });
+
+  test('a slot that an edit has moved away is never claimed', async () => {
+    const world = await open();
+    const tasks = await seedTasks(world, 40);
+    const edited = atOnce(world, 40, (store, index) =>
+      store.changeTask({ taskId: tasks[index]?.id ?? '', actor: 'system', at: nine - 1, once: null }, ({ task }) =>
+        task.nextAt === nine ? { ...noChange, set: { nextAt: nine + 5 * hour }, stamp: 'updated' } : noChange,
+      ),
+    );
+    const claimed = atOnce(world, 20, (store) =>
+      store.claimDue({ now: nine, limit: 3 }, (due) => due.map((row) => world.make.claim(readable(row)))),
+    );
+
+    expect([...codes(await edited), ...codes(await claimed)]).toEqual([]);
+    const found = await world.query<{ next_at: number; slots: number }>(
+      `select t.next_at, (select count(*) from occurrences o where o.task_id = t.id) as slots from tasks t`,
+    );
+    const states = new Set(found.map(({ next_at, slots }) => `${(next_at - nine) / hour} h, ${slots}`));
+    expect([...states].filter((state) => state !== '1 h, 1' && state !== '5 h, 0')).toEqual([]);
+  });
+
+  test('a run that ends while it is cancelled has one final state, and its occurrence agrees', async () => {
+    const world = await open();
+    const tasks = await seedTasks(world, 20);
+    await claimAll(world, { now: nine, limit: 100 });
+    const { started } = await world.store.startRuns({ now: nine, limit: 10 }, bootId, startAll);
+    const remove: TaskChange = {
+      ...noChange,
+      set: { state: 'deleted', nextAt: null },
+      endWaiting: 'deleted',
+      cancelLive: true,
+    };
+    const ended = atOnce(world, 10, (store, index) =>
+      store.finishRuns(started.slice(index, index + 1).map((one) => endOf(one))),
+    );
+    const deleted = atOnce(world, 20, (store, index) =>
+      store.changeTask({ taskId: tasks[index]?.id ?? '', actor: 'system', at: nine, once: null }, () => remove),
+    );
+
+    expect([...codes(await ended), ...codes(await deleted)]).toEqual([]);
+    expect(
+      await world.query(
+        `select r.status as run, o.status as slot, count(*) as count from runs r join occurrences o on o.id = r.occurrence_id
+         group by r.status, o.status order by r.status`,
+      ),
+    ).toEqual([
+      { run: 'cancelled', slot: 'cancelled', count: 10 },
+      { run: 'succeeded', slot: 'succeeded', count: 10 },
+    ]);
+    expect(await world.query('select cast(sum(runs) as bigint) as runs from tasks')).toEqual([{ runs: 10 }]);
+  });
+
+  test('40 runs by hand of an exclusive task: one is dispatched, the others are told that it runs', async () => {
+    const world = await open();
+    const task = await aTask(world, { nextAt: nine + hour });
+    const results = await atOnce(world, 40, (store) =>
+      store.changeTask({ taskId: task.id, actor: 'system', at: nine, once: null }, ({ live }) => {
+        if (live.length > 0) throw new AppError('run_in_progress', 'This task is running now.');
+        const { occurrence, run } = world.make.dispatched(task, nine);
+        return { ...noChange, manual: { occurrence: { ...occurrence, source: 'run_now' }, run } };
+      }),
+    );
+
+    expect(won(results)).toHaveLength(1);
+    expect(codes(results)).toEqual(numbers(39).map(() => 'run_in_progress'));
+    expect(await world.query('select status from runs')).toEqual([{ status: 'queued' }]);
+  });
+
+  test('a run by hand and the claim of a slot at once leave one live run and no fault', async () => {
+    const world = await open();
+    const tasks = await seedTasks(world, 40);
+    const byHand = atOnce(world, 40, (store, index) => {
+      const task = tasks[index];
+      if (task === undefined) throw new Error('a task for each caller');
+      return store.changeTask({ taskId: task.id, actor: 'system', at: nine, once: null }, ({ live }) => {
+        if (live.length > 0) throw new AppError('run_in_progress', 'This task is running now.');
+        const { occurrence, run } = world.make.dispatched(task, nine + 1);
+        return { ...noChange, manual: { occurrence: { ...occurrence, source: 'run_now' }, run } };
+      });
+    });
+    const claimed = atOnce(world, 40, (store) =>
+      store.claimDue({ now: nine, limit: 4 }, (due) =>
+        due.map(readable).map((task) => {
+          const skipped = world.make.occurrence({ status: 'skipped', reason: 'overlap' });
+          return world.make.claim(task, task.live > 0 ? { occurrences: [skipped], runs: [] } : {});
+        }),
+      ),
+    );
+
+    expect([...codes(await byHand), ...codes(await claimed)].filter((code) => code !== 'run_in_progress')).toEqual([]);
+    expect(await world.query(`select count(*) as runs, count(distinct task_id) as tasks from runs`)).toEqual([
+      { runs: 40, tasks: 40 },
+    ]);
+  });
+
+  test('12 runners take distinct runs', async () => {
+    const world = await open();
+    for (const _run of numbers(60)) await world.store.addRun(world.make.newRun());
+    const results = await atOnce(world, 12, (store) => store.startRuns({ now: nine, limit: 5 }, bootId, startAll));
+    const started = won(results).flatMap((one) => one.started.map(({ run }) => run.id));
+
+    expect(codes(results)).toEqual([]);
+    expect(new Set(started).size).toBe(started.length);
+    expect(await world.query('select run_id from attempts')).toHaveLength(started.length);
+  });
+
+  test('12 deliverers never take two parts of one thread at once', async () => {
+    const world = await open();
+    for (const address of ['-1', '-2', '-3']) {
+      for (const _thread of numbers(3)) {
+        const task = await aReadyTask(world, { home: { provider: 'telegram', address, topic: null } });
+        await show(
+          world,
+          task,
+          numbers(5).map((part) => world.make.part({ part })),
+        );
+      }
+    }
+    const order = new Map<string | null, number[]>();
+    for (const _round of numbers(6)) {
+      const results = await atOnce(world, 12, (store) => claimParts({ store }));
+      const parts = won(results).flat();
+      expect(codes(results)).toEqual([]);
+      expect(new Set(parts.map(({ taskId }) => taskId)).size).toBe(parts.length);
+      for (const { taskId, part } of parts) order.set(taskId, [...(order.get(taskId) ?? []), part]);
+      await world.store.endParts(
+        parts.map(({ id, fence }) => ({
+          id,
+          fence,
+          status: 'delivered' as const,
+          at: nine,
+          evidence: null,
+          ids: { chatId: '-1', threadId: 77, messageId: 1 },
+        })),
+      );
+    }
+
+    for (const parts of order.values()) expect(parts).toEqual(numbers(parts.length));
+    expect(await world.query('select id from deliveries where sends > 1')).toEqual([]);
+  });
+}
+
+describe('on Postgres', () => {
+  const open = worldsOf('postgres');
+  raceTests(open);
+
+  test('a question that is answered while it expires stays answered', async () => {
+    const world = await open();
+    await aRunningTask(world);
+    const asked = world.make.occurrence({ slotAt: nine - hour, decideBy: nine + minute });
+    await claimAll(world, { now: nine + hour, limit: 1 }, () => ({ occurrences: [asked], runs: [] }));
+    let expiring: Promise<unknown> = Promise.resolve();
+    // The answer holds the row, and commits only once the other waits for it.
+    await world.engine.transact(function* (): Script<void> {
+      yield* rows(`update occurrences set status = 'dispatched', run_id = 'r' where id = ?t`, asked.id);
+      expiring = world.store.expireQuestions({ now: nine + hour, limit: 10 });
+      const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      while ((yield* rows(waiting)).length === 0);
+    });
+    await expiring;
+
+    expect(await world.store.readTaskRun(asked.id)).toMatchObject({ status: 'dispatched', reason: null });
+  });
+});
+
+describe('on one SQLite file', () => {
+  const open = worldsOf('sqlite');
+  raceTests(open);
+
+  test('three processes claim 200 due tasks, each slot once', async () => {
+    const world = await open();
+    await seedTasks(world, 200);
+    const file = (await world.query<{ file: string }>('pragma database_list'))[0]?.file ?? '';
+    const children = numbers(3).map(() => storeChild('claim', file));
+    for (const child of children) expect(await child.line()).toBe('ready');
+    for (const child of children) child.process.stdin?.end('go');
+    const taken = await Promise.all(children.map(async (child) => Number(await child.line())));
+
+    expect(taken.reduce((sum, count) => sum + count, 0)).toBe(200);
+    expect(await world.query('select count(*) as slots from occurrences')).toEqual([{ slots: 200 }]);
+  });
+});

@@ -1,0 +1,161 @@
+import { join } from 'node:path';
+import type Database from 'better-sqlite3';
+import { expect, onTestFinished, test } from 'vitest';
+import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
+import { migrateSqlite } from '../../src/adapters/store/migrate.ts';
+import { aRunningTask, aTask, claimAll, endOf, hour, minute, nine, noChange } from '../support/builders.ts';
+import { temporaryFolder, worldOver, type World } from '../support/store-worlds.ts';
+import { aReadyTask, claimParts, show } from './conformance/outbox.ts';
+
+/** What only the engine of one file has: a disk that fills up, a writer that waits, and plans that can be read. */
+async function aWorld(): Promise<
+  World & { readonly connection: Database.Database; readonly statements: ReadonlySet<string> }
+> {
+  const file = join(temporaryFolder(), 'cronogram.db');
+  const connection = openSqlite(file);
+  onTestFinished(() => void connection.close());
+  await migrateSqlite(connection, 0);
+  const statements = new Set<string>();
+  const prepare = connection.prepare.bind(connection);
+  const recording = (text: string) => {
+    statements.add(text);
+    return prepare(text);
+  };
+  connection.prepare = recording as typeof connection.prepare;
+  const world = worldOver(sqliteEngine(connection), () => sqliteEngine(openSqlite(file)));
+  return { ...world, connection, statements };
+}
+
+test('a full disk refuses the claim as a whole, and the same slots are claimed when there is room again', async () => {
+  const world = await aWorld();
+  for (let count = 0; count < 100; count += 1) await aTask(world);
+  const pages = world.connection.pragma('page_count', { simple: true }) as number;
+  world.connection.pragma(`max_page_count = ${pages}`);
+  const claims = () => claimAll(world, { now: nine, limit: 100 });
+
+  await expect(claims()).rejects.toMatchObject({
+    code: 'store_unavailable',
+    message: expect.stringContaining('SQLITE_FULL') as string,
+  });
+  await expect(claims()).rejects.toMatchObject({ code: 'store_unavailable' });
+  for (const table of ['occurrences', 'runs']) expect(await world.query(`select id from ${table}`)).toEqual([]);
+  expect(await world.query('select distinct next_at from tasks')).toEqual([{ next_at: nine }]);
+
+  world.connection.pragma('max_page_count = 1073741823');
+  expect(await claims()).toMatchObject({ taken: 100 });
+  expect(await world.query('select distinct slot_at from occurrences')).toEqual([{ slot_at: nine }]);
+});
+
+test('a store that cannot commit says so when it is asked', async () => {
+  const world = await aWorld();
+  const pages = world.connection.pragma('page_count', { simple: true }) as number;
+  world.connection.pragma(`max_page_count = ${pages}`);
+  const fill = async () => {
+    for (let count = 0; ; count += 1) await world.store.writeNote(`note ${count}`, 'x'.repeat(4000), nine);
+  };
+
+  await expect(fill()).rejects.toMatchObject({ code: 'store_unavailable' });
+});
+
+test('another writer that does not let go makes the store unavailable, and nothing is lost', async () => {
+  const world = await aWorld();
+  await aTask(world);
+  world.connection.pragma('busy_timeout = 0');
+  const other = openSqlite(world.connection.name);
+  other.exec('begin immediate');
+
+  await expect(claimAll(world, { now: nine, limit: 1 })).rejects.toMatchObject({ code: 'store_unavailable' });
+  other.exec('rollback');
+  other.close();
+  expect(await claimAll(world, { now: nine, limit: 1 })).toMatchObject({ taken: 1 });
+});
+
+test('a store that was closed is unavailable', async () => {
+  const { store, connection } = await aWorld();
+  connection.close();
+
+  await expect(store.nextDueAt()).rejects.toMatchObject({ code: 'store_unavailable' });
+  await expect(store.readTask('x')).rejects.toMatchObject({ code: 'store_unavailable' });
+});
+
+test('letters beyond ASCII are found in whatever case', async () => {
+  const world = await aWorld();
+  await aTask(world, { title: 'Отчёт за Ärger' });
+  const query = { thread: null, state: 'all', tag: null, subject: null, limit: 5, cursor: null } as const;
+
+  expect((await world.store.listTasks({ ...query, text: 'отчёт ЗА ä' })).items).toHaveLength(1);
+});
+
+/** Calls every method that a loop calls, so that every hot statement has been prepared. */
+async function useEverything(world: World): Promise<void> {
+  const { store } = world;
+  const once = { scope: 's', key: 'k', payloadHash: 'h', expiresAt: nine + hour };
+  await aTask(world, { once, onExisting: 'upsert', subject: 's', nextAt: nine + 9 * hour });
+  const { task, started } = await aRunningTask(world);
+  const full = {
+    deliveries: [world.make.part()],
+    usage: [{ kind: 'tokens', quantity: 1 }],
+    context: {},
+    nextAt: nine + hour,
+  };
+  await store.finishRuns([endOf(started, { ...full, status: 'failed', attemptStatus: 'failed' })]);
+  const waiting = world.make.occurrence({ slotAt: nine + minute });
+  const late = world.make.occurrence({ slotAt: nine + 2 * minute, decideBy: nine });
+  const gap = { id: 'gap', fromAt: 1, toAt: 2, count: 2, reason: 'late' as const };
+  await claimAll(world, { now: nine + hour, limit: 1 }, () => ({
+    occurrences: [waiting, late],
+    runs: [],
+    gap,
+    replaces: true,
+  }));
+  await store.expireQuestions({ now: nine + hour, limit: 9 });
+  await store.admitWaiting({ now: nine, limit: 9 }, (found) =>
+    found.map(({ id }) => ({ occurrenceId: id, taskId: task.id, skip: 'overlap' })),
+  );
+  await store.replanTasks(null, { now: nine, limit: 9 }, () => []);
+  const ready = await aReadyTask(world, { nextAt: nine + 9 * hour });
+  await world.query(`delete from runs where status = 'queued'`);
+  await show(world, ready, [world.make.part()]);
+  const parts = await claimParts(world, { after: 'a' });
+  await store.endParts(
+    parts.map(({ id, fence }) => ({ id, fence, status: 'unknown', readyAt: nine, error: 'lost', evidence: '{}' })),
+  );
+  const change = { ...noChange, endWaiting: 'deleted' as const, cancelLive: true, stamp: 'updated' as const };
+  await store.changeTask({ taskId: task.id, actor: 'system', at: nine, once: null }, () => change);
+  await store.nextDueAt();
+  await store.nextRunAt('boot');
+  await store.nextPartAt(nine);
+  await store.cancelRequested('boot');
+  const { items } = await store.listTaskRuns({ taskId: task.id, status: null, limit: 5, cursor: null });
+  await store.readTaskRun(items[0]?.id ?? '');
+  await store.readRun(started.run.id);
+}
+
+test('no statement of a step reads a whole table: what is scanned is an index of open rows alone', async () => {
+  const world = await aWorld();
+  await useEverything(world);
+  const used = [...world.statements].filter(
+    (text) => /^\s*(with|select|update|insert|delete)\b/i.test(text) && !text.startsWith('delete from runs'),
+  );
+  const small = new Set(
+    world.connection
+      .prepare(
+        `select i.name from sqlite_master t, pragma_index_list(t.name) i where t.type = 'table' and i.partial = 1`,
+      )
+      .pluck()
+      .all(),
+  );
+  const faults = used.flatMap((text) => {
+    const steps = world.connection
+      .prepare<unknown[], { detail: string }>(`explain query plan ${text}`)
+      .all(...Array.from({ length: (text.match(/\?/g) ?? []).length }, () => null));
+    return steps
+      .map(({ detail }) => detail)
+      .filter((detail) => detail.startsWith('SCAN ') && !/^SCAN (CONSTANT ROW|heads|\d+ CONSTANT)/.test(detail))
+      .filter((detail) => !small.has(/USING (?:COVERING )?INDEX (\w+)/.exec(detail)?.[1] ?? ''))
+      .map((detail) => `${detail}: ${text.replace(/\s+/g, ' ').slice(0, 160)}`);
+  });
+
+  expect(used.length).toBeGreaterThan(50);
+  expect(faults).toEqual([]);
+});

@@ -1,0 +1,34 @@
+import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
+import { openStore } from '../../src/adapters/store/open.ts';
+import { createStore } from '../../src/adapters/store/store.ts';
+import { buildersOf, nine, readable } from './builders.ts';
+import { countingIds } from './fakes.ts';
+
+/** A process of its own for tests: `hold <url>` holds the lock of a database until it is killed; `claim <file>` claims what is due. */
+const [verb, place = ''] = process.argv.slice(2);
+
+async function hold(): Promise<void> {
+  const ignore = () => {};
+  const holder = { pid: process.pid, host: 'child', since: 0 };
+  await openStore({ url: place, holder, onLost: ignore, onPoolError: ignore });
+  process.stdout.write('held\n');
+  // Something must keep the process alive: the lock itself is no work.
+  process.stdin.resume();
+}
+
+async function claim(): Promise<void> {
+  const store = createStore(sqliteEngine(openSqlite(place)));
+  const make = buildersOf(countingIds(`child-${process.pid}`));
+  process.stdout.write('ready\n');
+  for await (const _start of process.stdin) break;
+  let taken = 0;
+  for (let more = true; more;) {
+    const counts = await store.claimDue({ now: nine, limit: 5 }, (due) => due.map((row) => make.claim(readable(row))));
+    taken += counts.taken;
+    more = counts.more;
+  }
+  await store.close();
+  process.stdout.write(`${taken}\n`);
+}
+
+await (verb === 'hold' ? hold() : claim());

@@ -1,0 +1,10 @@
+import { build, temporaryPlace } from './program.ts';
+import { crash } from './crash.ts';
+const place = temporaryPlace();
+console.log(place.folder);
+const main = await build(place.folder);
+const seed = Number(process.argv[2] ?? 1);
+const t = Date.now();
+const result = await crash({ main, folder: place.folder, databaseUrl: `file:${place.folder}/crash.db`, seed, kills: Number(process.argv[3] ?? 5), tasks: 48, lifeMaxMs: 2500, settleMs: 4000 });
+console.log((Date.now() - t) / 1000, 's', result.kills, result.slots, result.inGaps, result.tasksProved, result.readyMs.join(' '), result.stopMs, result.refusedStarts, result.ledger.requests, result.ledger.repeated, result.rows.runs.length, result.rows.deliveries.length);
+for (const b of result.breaches) console.log('BREACH', b.promise, JSON.stringify(b.rows).slice(0, 1500));

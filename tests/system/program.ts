@@ -1,0 +1,170 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+/** The server as people start it: built, in a process of its own, and known only by its address and its log. */
+export interface Boot {
+  readonly pid: number;
+  readonly bootedAt: number;
+  /** The address once the door is open; null when the process ended before. */
+  readonly url: Promise<string | null>;
+  readonly exit: Promise<Exit>;
+  readonly log: readonly LogLine[];
+  readonly errors: () => string;
+  kill(): Promise<Exit>;
+  stop(): Promise<Exit>;
+  send(message: object): Promise<void>;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly at: number;
+}
+
+export interface LogLine {
+  readonly level: string;
+  readonly event: string;
+  readonly [fact: string]: unknown;
+}
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+export const token = 'a-token-for-system-tests-only';
+const buildTriesMax = 10;
+const children = new Set<ChildProcess>();
+
+/** A folder of this run; everything that it starts or writes lies in it. */
+export function temporaryPlace(): { readonly folder: string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), 'cronogram-system-'));
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** Builds what is tested into a folder of its own, so that no other build of this checkout can change it meanwhile. */
+export async function build(folder: string): Promise<string> {
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  const args = [compiler, '-p', join(root, 'src/tsconfig.json'), '--outDir', join(folder, 'dist')];
+  for (let left = buildTriesMax; ; left -= 1) {
+    try {
+      await promisify(execFile)(process.execPath, args, { cwd: root });
+      break;
+    } catch (error) {
+      // The sources may be in the middle of an edit; a build that stays broken is told.
+      if (left === 1) throw new Error(`The server cannot be built. ${(error as { stdout?: string }).stdout ?? ''}`, { cause: error });
+      await pause(3000);
+    }
+  }
+  cpSync(join(root, 'drizzle'), join(folder, 'drizzle'), { recursive: true });
+  cpSync(join(root, 'package.json'), join(folder, 'package.json'));
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  return join(folder, 'dist/main.js');
+}
+
+export interface StartOptions {
+  readonly main: string;
+  readonly folder: string;
+  readonly databaseUrl: string;
+  readonly settings?: Readonly<Record<string, string>>;
+  /** A module that is loaded before the server. */
+  readonly preload?: string;
+}
+
+export function start({ main, folder, databaseUrl, settings, preload }: StartOptions): Boot {
+  const bootedAt = Date.now();
+  const child = spawn(process.execPath, [...(preload === undefined ? [] : ['--import', preload]), main], {
+    cwd: folder,
+    env: {
+      PATH: process.env['PATH'],
+      DATABASE_URL: databaseUrl,
+      API_TOKEN: token,
+      HTTP_PORT: '0',
+      MIN_INTERVAL: 'PT1S',
+      ECHO_ACTION: '1',
+      ...settings,
+    },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  children.add(child);
+  const log: LogLine[] = [];
+  let errors = '';
+  child.stderr?.on('data', (text: Buffer) => (errors += text.toString()));
+  const exit = new Promise<Exit>((resolve) => {
+    // `close` and not `exit`: only then everything that it wrote has been read.
+    child.once('close', (code, signal) => {
+      children.delete(child);
+      resolve({ code, signal, at: Date.now() });
+    });
+  });
+  const url = firstUrl(child, log, exit);
+  const end = (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return exit;
+  };
+  return {
+    pid: child.pid ?? 0,
+    bootedAt,
+    url,
+    exit,
+    log,
+    errors: () => errors,
+    kill: () => end('SIGKILL'),
+    stop: () => end('SIGTERM'),
+    send: (message) => ask(child, message),
+  };
+}
+
+function firstUrl(child: ChildProcess, log: LogLine[], exit: Promise<Exit>): Promise<string | null> {
+  return new Promise((resolve) => {
+    void exit.then(() => resolve(null));
+    if (child.stdout === null) return;
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const read = readLine(line);
+      log.push(read);
+      if (read.event === 'started') resolve(new URL(String(read['api'])).origin);
+    });
+  });
+}
+
+/** A killed process may leave half a line behind. */
+function readLine(line: string): LogLine {
+  try {
+    return JSON.parse(line) as LogLine;
+  } catch {
+    return { level: 'cut', event: line };
+  }
+}
+
+/** Resolves when the preloaded module has answered. */
+function ask(child: ChildProcess, message: object): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.once('message', () => resolve());
+    child.send(message, (error) => {
+      if (error !== null) reject(error);
+    });
+  });
+}
+
+/** Whatever way this process ends, no server of its own outlives it. Each is ended by its own process id. */
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+/** Asks until the answer is yes; false when it took too long. */
+export async function becomes(condition: () => boolean | Promise<boolean>, withinMs: number): Promise<boolean> {
+  const until = performance.now() + withinMs;
+  for (;;) {
+    if (await condition()) return true;
+    if (performance.now() > until) return false;
+    await pause(20);
+  }
+}
+
+export async function readyUrl(boot: Boot): Promise<string> {
+  const url = await boot.url;
+  if (url === null) throw new Error(`The server ended before it was ready. ${boot.errors()}`);
+  return url;
+}

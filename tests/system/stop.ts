@@ -1,0 +1,68 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { create } from './api.ts';
+import { becomes, readyUrl, start, type StartOptions } from './program.ts';
+import { readRows, type Breach } from './rows.ts';
+
+/** The grace of the server, and time for what comes after it. */
+const stopWithinMs = 15_000;
+
+/**
+ * A stop under load: what runs ends by itself when it can; what takes longer than the grace is left to the next process,
+ * which repeats it when it may be repeated. Either way no attempt is lost.
+ */
+export async function stopUnderLoad(options: StartOptions): Promise<Breach[]> {
+  const breaches: Breach[] = [];
+  const server = start(options);
+  const url = await readyUrl(server);
+  const soon = new Date(Date.now() + 1500).toISOString();
+  const once = { kind: 'once', once_at: soon, timezone: 'UTC' };
+  const kinds = [
+    { title: 'short', delay_ms: 1500, repeatable: true },
+    { title: 'long', delay_ms: 14_000, repeatable: true },
+    { title: 'long, once only', delay_ms: 14_000, repeatable: false },
+  ];
+  for (const { title, ...action } of kinds) {
+    for (let copy = 0; copy < 10; copy += 1) {
+      const body = { title: `${title} ${copy}`, instructions: 'Work.', schedule: once, action: { kind: 'echo', ...action } };
+      await create(url, 'telegram:chat:-1', { ...body, policies: { missed: 'once', timeout: 'PT1M' } });
+    }
+  }
+  const burst = Array.from({ length: 20 }, (_value, index) =>
+    create(url, `telegram:chat:${index + 1}`, { instructions: 'A burst.', schedule: { kind: 'interval', interval: 'PT1S', timezone: 'UTC' } }),
+  );
+  await Promise.all(burst);
+  const running = async () => (await readRows(options.databaseUrl)).attempts.filter(({ status }) => status === 'running').length >= 30;
+  if (!(await becomes(running, 10_000))) breaches.push({ promise: 'the load runs', rows: await readRows(options.databaseUrl) });
+  const asked = performance.now();
+  const { code } = await server.stop();
+  const tookMs = Math.round(performance.now() - asked);
+  if (code !== 0 || tookMs > stopWithinMs) breaches.push({ promise: 'a stop under load ends in time with code 0', rows: { code, tookMs } });
+  breaches.push(...(await lookAtStopped(options.databaseUrl)));
+  await pause(100);
+  const next = start(options);
+  await readyUrl(next);
+  const settled = async () => (await statuses(options.databaseUrl)).every(([, status]) => status === 'succeeded' || status === 'failed');
+  if (!(await becomes(settled, 25_000))) breaches.push({ promise: 'what was left is taken up at the next start', rows: await statuses(options.databaseUrl) });
+  const wanted = (title: string) => (title.startsWith('long, once') ? 'failed' : 'succeeded');
+  const wrong = (await statuses(options.databaseUrl)).filter(([title, status]) => status !== wanted(title));
+  if (wrong.length > 0) breaches.push({ promise: 'what may be repeated is repeated, and nothing else', rows: wrong });
+  const last = await next.stop();
+  if (last.code !== 0) breaches.push({ promise: 'a stop by SIGTERM ends with code 0', rows: last });
+  return breaches;
+}
+
+async function statuses(databaseUrl: string): Promise<(readonly [string, string])[]> {
+  const { tasks, occurrences } = await readRows(databaseUrl);
+  const titles = new Map(tasks.map(({ id, title, once_at }) => [id, once_at === null ? null : title]));
+  return occurrences.flatMap((one) => {
+    const title = titles.get(one.task_id);
+    return typeof title === 'string' ? [[title, one.status] as const] : [];
+  });
+}
+
+/** After the stop the short ones have their end, and the long ones stand open for the next process to find. */
+async function lookAtStopped(databaseUrl: string): Promise<Breach[]> {
+  const all = await statuses(databaseUrl);
+  const wrong = all.filter(([title, status]) => status !== (title.startsWith('short') ? 'succeeded' : 'dispatched'));
+  return all.length === 30 && wrong.length === 0 ? [] : [{ promise: 'a stop waits for what can end in time', rows: { count: all.length, wrong } }];
+}

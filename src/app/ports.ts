@@ -536,6 +536,8 @@ export interface OutboxStore {
 /** What the use cases around tasks need. Definitions are written by nobody else. */
 export interface TaskStore {
   createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange): Promise<Created>;
+  /** The task that an earlier request with this key made; a key that was used for something else is refused. */
+  madeUnder(once: Once, now: number): Promise<Task | null>;
   changeTask(request: ChangeRequest, plan: (scene: TaskScene) => TaskChange): Promise<Changed>;
   readTask(taskId: string): Promise<Task | null>;
   listTasks(query: TaskQuery): Promise<Page<Task>>;
@@ -548,6 +550,8 @@ export interface Created {
   readonly task: Task;
   /** False when an existing task was found by its identity or by the Idempotency-Key. */
   readonly created: boolean;
+  /** The answer to an earlier request with the same Idempotency-Key. */
+  readonly replayed: boolean;
 }
 
 /** What keeping the place in order needs. */

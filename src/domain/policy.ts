@@ -141,15 +141,26 @@ export function checkPolicies(chosen: Policies): void {
 
 function checkDuration(field: string, text: string | undefined, [minMs, maxMs]: readonly [number, number]): void {
   if (text === undefined) return;
-  const ms = durationMs(text);
+  const ms = readDuration(field, text);
   if (ms < minMs || ms > maxMs) throw refused(field, `is out of range: ${minMs / 1000} s to ${maxMs / 1000} s`);
 }
 
-const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
+function readDuration(field: string, text: string): number {
+  try {
+    return durationMs(text);
+  } catch {
+    throw refused(field, 'is a duration such as PT90S, PT10M, PT2H or P1D; months and years have no fixed length');
+  }
+}
+
+const instant = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
 
 function checkInstant(field: string, text: string | undefined): void {
   if (text === undefined) return;
-  if (!instant.test(text) || Number.isNaN(Date.parse(text))) {
+  const [, year, month, day] = instant.exec(text) ?? [];
+  // The 30th of February would be read as the 2nd of March, which nobody meant.
+  const exists = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
+  if (!exists || Number.isNaN(Date.parse(text))) {
     throw refused(field, 'is an instant with its offset, such as 2027-01-31T09:00:00Z');
   }
 }

@@ -160,7 +160,7 @@ describe('refusals', () => {
     p.chat.failSends('blocked');
     await p.pass(hour);
     await p.pass(10 * minute);
-    expect((await parts(p, taskId)).at(-1)).toMatchObject({ status: 'failed', error: expect.stringContaining('too old') });
+    expect((await parts(p, taskId)).at(-1)).toMatchObject({ status: 'failed', error: expect.stringContaining('too old') as string });
     expect(p.chat.shown).toHaveLength(1);
   });
 

@@ -13,8 +13,8 @@ describe('from a due slot to a message in its own topic', () => {
     expect(run).toMatchObject({ slotAt: start + 5 * minute, status: 'succeeded', source: 'schedule', lateMs: 0 });
     expect(run?.attempts).toMatchObject([{ attempt: 1, status: 'succeeded' }]);
     const topic = p.chat.topics[0];
-    expect(p.chat.topics).toEqual([{ chatId: '-1001234', id: expect.any(Number), name: 'Stand up!' }]);
-    expect(p.chat.shown).toEqual([{ chatId: '-1001234', topic: topic?.id, messageId: expect.any(Number), text: 'Stand up!' }]);
+    expect(p.chat.topics).toEqual([{ chatId: '-1001234', id: expect.any(Number) as number, name: 'Stand up!' }]);
+    expect(p.chat.shown).toEqual([{ chatId: '-1001234', topic: topic?.id, messageId: expect.any(Number) as number, text: 'Stand up!' }]);
     expect(run?.deliveries).toMatchObject([
       { status: 'delivered', messageId: p.chat.shown[0]?.messageId, messageThreadId: topic?.id, platformChatId: '-1001234' },
     ]);
@@ -72,7 +72,7 @@ describe('from a due slot to a message in its own topic', () => {
 
   it('refuses a broken template when the task is created, and says how to send it as it is', async () => {
     const p = await aPipeline();
-    await expect(p.create({ instructions: 'Hi {{ name' })).rejects.toMatchObject({ code: 'invalid_template', message: expect.stringContaining('action.plain') });
+    await expect(p.create({ instructions: 'Hi {{ name' })).rejects.toMatchObject({ code: 'invalid_template', message: expect.stringContaining('action.plain') as string });
   });
 
   it('leaves the message of a run that is on time exactly as it was written', async () => {
@@ -193,7 +193,7 @@ describe('a row that cannot be read', () => {
     await p.pass(5 * minute);
     await p.pass(5 * minute);
     expect(await p.history(fine.id)).toHaveLength(2);
-    expect(await p.rooms.tasks.get(broken.id)).toMatchObject({ state: 'paused', nextAt: null, pausedReason: expect.stringMatching(/^unreadable: /) });
+    expect(await p.rooms.tasks.get(broken.id)).toMatchObject({ state: 'paused', nextAt: null, pausedReason: expect.stringMatching(/^unreadable: /) as string });
     expect(p.log.lines.filter(({ event }) => event === 'task_quarantined')).toHaveLength(1);
     await expect(p.rooms.tasks.resume(broken.id, actor)).rejects.toMatchObject({ code: 'invalid_request' });
   });
@@ -206,7 +206,7 @@ describe('a row that cannot be read', () => {
     await p.rooms.scheduler.step(p.time.now(), 100);
     p.database.prepare(`update runs set input = '{' where task_id = ?`).run(task.id);
     await p.settle();
-    expect(await p.history(task.id)).toMatchObject([{ status: 'failed', error: expect.stringContaining('unreadable') }]);
+    expect(await p.history(task.id)).toMatchObject([{ status: 'failed', error: expect.stringContaining('unreadable') as string }]);
     expect(await p.history(fine.id)).toMatchObject([{ status: 'succeeded' }]);
   });
 });

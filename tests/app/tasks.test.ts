@@ -212,6 +212,16 @@ describe('creating the same again', () => {
   });
 });
 
+describe('repeating an idempotent creation', () => {
+  it('finds the task although its only slot is past by now', async () => {
+    const p = await aPipeline();
+    const once = { schedule: { kind: 'once', once_at: '2026-11-18T10:00:00Z', timezone: 'UTC' } } as const;
+    const first = await p.create(once, { idempotencyKey: 'k' });
+    await p.pass(2 * hour);
+    expect((await p.create(once, { idempotencyKey: 'k' })).id).toBe(first.id);
+  });
+});
+
 describe('the clock', () => {
   it('that goes back an hour gives no slot twice, and goes on when it has caught up', async () => {
     const p = await aPipeline();

@@ -139,11 +139,13 @@ describe('an answer', () => {
     });
   });
 
-  it('is 201 with warnings when a task was made, and 200 when it was there', async () => {
+  it('is 201 with warnings when a task was made, also when that is repeated, and 200 when it was there', async () => {
     const made = await aDoor().ask('POST', createPath, creation);
     expect([made.status, made.json.warnings]).toEqual([201, [{ code: 'days_29_31', message: 'Short months.' }]]);
-    const door = aDoor({ create: async () => ({ task, created: false, warnings: [] }) });
+    const door = aDoor({ create: async () => ({ task, created: false, replayed: false, warnings: [] }) });
     expect((await door.ask('POST', createPath, creation)).status).toBe(200);
+    const again = aDoor({ create: async () => ({ task, created: false, replayed: true, warnings: [] }) });
+    expect((await again.ask('POST', createPath, creation)).status).toBe(201);
   });
 
   it('hands a creation on as it was sent', async () => {

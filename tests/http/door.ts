@@ -138,7 +138,7 @@ export interface Asked {
 export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpNeeds> = {}): Door {
   const asked: { name: string; given: readonly unknown[] }[] = [];
   const answers: Tasks = {
-    create: async () => ({ task, created: true, warnings: [{ code: 'days_29_31', message: 'Short months.' }] }),
+    create: async () => ({ task, created: true, replayed: false, warnings: [{ code: 'days_29_31', message: 'Short months.' }] }),
     get: async () => task,
     list: async () => ({ items: [task], next: 'more' }),
     edit: async () => ({ task, warnings: [] }),

@@ -83,7 +83,7 @@ function orderIsKept(rows: Rows): Breach[] {
     const sorted = parts.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     return sorted.flatMap((part, index) => {
       const next = sorted[index + 1];
-      return next !== undefined && (next.delivered_at ?? 0) < (part.delivered_at ?? 0) ? [[brief(part), brief(next)]] : [];
+      return next !== undefined && (next.message_id ?? 0) < (part.message_id ?? 0) ? [[brief(part), brief(next)]] : [];
     });
   });
   return breachesOf('the parts of a topic came in another order', swapped);

@@ -1,10 +1,108 @@
-import { build, temporaryPlace } from './program.ts';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createDatabase, startPostgres } from '../support/postgres-server.ts';
+import { clockSteps } from './clock.ts';
+import { corruptRows } from './corrupt-row.ts';
 import { crash } from './crash.ts';
+import { diskFull } from './disk-full.ts';
+import { build, temporaryPlace, type StartOptions } from './program.ts';
+import type { Breach } from './rows.ts';
+import { secondProcess } from './second-process.ts';
+import { stopUnderLoad } from './stop.ts';
+
+/**
+ * Drives real processes of the built server: kills them, stops them, sets their clocks, fills their disks, damages their
+ * rows, and proves what is left. Takes about five minutes; `--only` names the scenarios to run.
+ */
+const { values: given } = parseArgs({
+  options: {
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    kills: { type: 'string', default: '50' },
+    tasks: { type: 'string', default: '54' },
+    only: { type: 'string' },
+    /** The crash scenario alone, in full, on Postgres. */
+    postgres: { type: 'boolean', default: false },
+  },
+});
+const seed = Number(given.seed);
+
+interface Told {
+  readonly breaches: readonly Breach[];
+  readonly figures: readonly string[];
+}
+
+type Scenario = (options: Omit<StartOptions, 'databaseUrl'>) => Promise<Told>;
+
+const fileIn = (options: Omit<StartOptions, 'databaseUrl'>, name: string): StartOptions => ({
+  ...options,
+  databaseUrl: `file:${join(options.folder, `${name}.db`)}`,
+});
+
+const scenarios: Readonly<Record<string, Scenario>> = {
+  kill: (options) => killing(fileIn(options, 'kill'), Number(given.kills)),
+  'kill-postgres': async (options) => {
+    const postgres = await startPostgres();
+    try {
+      const { url: databaseUrl } = await createDatabase(postgres.url);
+      return await killing({ ...options, databaseUrl }, given.postgres ? Number(given.kills) : Math.ceil(Number(given.kills) / 5));
+    } finally {
+      await postgres.stop();
+    }
+  },
+  second: async (options) => ({ breaches: await secondProcess(fileIn(options, 'second')), figures: [] }),
+  clock: async (options) => ({ breaches: await clockSteps(fileIn(options, 'clock')), figures: [] }),
+  full: async (options) => {
+    const { breaches, skipped } = await diskFull(fileIn(options, 'full'));
+    return { breaches, figures: skipped.map((what) => `SKIPPED ${what}`) };
+  },
+  corrupt: async (options) => ({ breaches: await corruptRows(fileIn(options, 'corrupt')), figures: [] }),
+  stop: async (options) => ({ breaches: await stopUnderLoad(fileIn(options, 'stop')), figures: [] }),
+};
+
+async function killing(options: StartOptions, kills: number): Promise<Told> {
+  const result = await crash({ ...options, seed, kills, tasks: Number(given.tasks), lifeMaxMs: 2500, settleMs: 4000 });
+  const { rows, ledger, readyMs } = result;
+  const sorted = [...readyMs].sort((a, b) => a - b);
+  const interrupted = rows.attempts.filter(({ status }) => status === 'interrupted').length;
+  return {
+    breaches: result.breaches,
+    figures: [
+      `seed ${seed}, ${result.kills} kills, ${ledger.known.length} tasks, ${ledger.requests} requests (${ledger.repeated} repeated)`,
+      `${result.slots} slots of ${result.tasksProved} tasks, ${result.inGaps} of them in gaps; ${rows.runs.length} runs, ${rows.attempts.length} attempts (${interrupted} interrupted)`,
+      `${rows.deliveries.length} parts: ${countsOf(rows.deliveries.map(({ status }) => status))}`,
+      `ready after p50 ${sorted[Math.floor(sorted.length / 2)]} ms, max ${sorted.at(-1)} ms; stop in ${result.stopMs} ms; ${result.refusedStarts} starts refused`,
+    ],
+  };
+}
+
+function countsOf(words: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return [...counts].map(([word, count]) => `${count} ${word}`).join(', ');
+}
+
+function chosen(): string[] {
+  if (given.only !== undefined) return given.only.split(',');
+  return given.postgres ? ['kill-postgres'] : Object.keys(scenarios);
+}
+
 const place = temporaryPlace();
-console.log(place.folder);
-const main = await build(place.folder);
-const seed = Number(process.argv[2] ?? 1);
-const t = Date.now();
-const result = await crash({ main, folder: place.folder, databaseUrl: `file:${place.folder}/crash.db`, seed, kills: Number(process.argv[3] ?? 5), tasks: 48, lifeMaxMs: 2500, settleMs: 4000 });
-console.log((Date.now() - t) / 1000, 's', result.kills, result.slots, result.inGaps, result.tasksProved, result.readyMs.join(' '), result.stopMs, result.refusedStarts, result.ledger.requests, result.ledger.repeated, result.rows.runs.length, result.rows.deliveries.length);
-for (const b of result.breaches) console.log('BREACH', b.promise, JSON.stringify(b.rows).slice(0, 1500));
+let broken = 0;
+try {
+  const options = { main: await build(place.folder), folder: place.folder };
+  for (const name of chosen()) {
+    const scenario = scenarios[name];
+    if (scenario === undefined) throw new Error(`There is no scenario "${name}". There are: ${Object.keys(scenarios).join(', ')}.`);
+    const from = performance.now();
+    const { breaches, figures } = await scenario(options);
+    const seconds = ((performance.now() - from) / 1000).toFixed(1);
+    console.log(`${breaches.length === 0 ? 'kept  ' : 'BROKEN'}  ${name.padEnd(14)} ${seconds.padStart(6)} s`);
+    for (const figure of figures) console.log(`          ${figure}`);
+    for (const { promise, rows } of breaches) console.log(`  BROKEN: ${promise}\n${JSON.stringify(rows, null, 1).slice(0, 4000)}`);
+    broken += breaches.length;
+  }
+} finally {
+  if (broken === 0) place.remove();
+  else console.log(`The databases are kept in ${place.folder}.`);
+}
+process.exit(broken === 0 ? 0 : 1);

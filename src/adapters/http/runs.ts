@@ -3,7 +3,7 @@ import type { Tasks } from '../../app/tasks/tasks.ts';
 import { nextRuns, oneRun, taskRunPage } from './answers.ts';
 import { serve } from './operation.ts';
 import { nextQuery, runParams, runsQuery, taskParams } from './schemas.ts';
-import { upcoming } from './upcoming.ts';
+import { upcoming } from '../../app/upcoming.ts';
 import { iso, wireRun, wireTaskRun } from './wire.ts';
 
 const tag = 'runs';

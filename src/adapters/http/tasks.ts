@@ -53,7 +53,7 @@ function serveCreate(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
       const input = { ...body, schedule: presentOf(body.schedule), policies };
       const made = await tasks.create({ threadKey: params.thread_key, input, onExisting, actor, idempotencyKey });
       return {
-        status: made.created ? 201 : 200,
+        status: made.created || made.replayed ? 201 : 200,
         body: { task: wireTask(made.task), warnings: made.warnings.map((warning) => ({ ...warning })) },
       };
     },

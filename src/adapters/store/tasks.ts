@@ -11,6 +11,7 @@ import { cancelLive, dispatchRuns, insertOccurrences, writeClaims } from './slot
 export function taskStore(engine: Engine): TaskStore {
   return {
     createTask: (task, existing) => engine.transact(() => createTask(task, existing)),
+    madeUnder: (once, now) => engine.transact(() => madeUnder(once, now)),
     changeTask: (request, plan) => engine.transact(() => changeTask(request, plan)),
     ...taskReads(engine),
   };
@@ -19,7 +20,7 @@ export function taskStore(engine: Engine): TaskStore {
 /** Locks the chat and the owner, in this order, so that two creators at the edge of a quota see each other. */
 function* createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange): Script<Created> {
   const replay = yield* claimOnce(task.once, task.at);
-  if (replay !== null) return { task: yield* taskById(replay), created: false };
+  if (replay !== null) return { task: yield* taskById(replay), created: false, replayed: true };
   const chat = yield* chatOf(task.home, task.newChatId, task.at);
   const owner = chat.approved_by ?? task.ownerIfNone;
   yield* lockUser(owner, task.at);
@@ -28,12 +29,12 @@ function* createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange):
     if (task.onExisting === 'fail') throw taskExists(twin);
     yield* changeLocked({ taskId: twin.id, actor: task.actor, at: task.at }, existing);
     yield* settleOnce(task.once, twin.id);
-    return { task: yield* taskById(twin.id), created: false };
+    return { task: yield* taskById(twin.id), created: false, replayed: false };
   }
   yield* checkQuota(task, chat.id, owner);
   yield* insertTask(task, chat.id, owner);
   yield* settleOnce(task.once, task.id);
-  return { task: yield* taskById(task.id), created: true };
+  return { task: yield* taskById(task.id), created: true, replayed: false };
 }
 
 /**
@@ -56,16 +57,30 @@ function* claimOnce(once: Once | null, now: number): Script<string | null> {
     once.expiresAt,
   );
   if (fresh !== undefined) return null;
+  const known = yield* resultUnder(once, now);
+  if (known === null) throw new AppError('internal', 'An idempotency key vanished.');
+  return known;
+}
+
+/** What the first call under the key made; null when the key is free. Another payload under the same key is refused. */
+function* resultUnder(once: Once, now: number): Script<string | null> {
   const known = yield* row<{ payload_hash: string; result: string }>(
-    `select payload_hash, result from idempotency_keys where scope = ?t and key = ?t`,
+    `select payload_hash, result from idempotency_keys where scope = ?t and key = ?t and expires_at > ?i`,
     once.scope,
     once.key,
+    now,
   );
-  if (known?.payload_hash === once.payloadHash) return known.result;
+  if (known === undefined) return null;
+  if (known.payload_hash === once.payloadHash) return known.result;
   throw new AppError(
     'idempotency_mismatch',
     'This Idempotency-Key was used before with another request; use a new key for a new request.',
   );
+}
+
+function* madeUnder(once: Once, now: number): Script<TaskScene['task'] | null> {
+  const known = yield* resultUnder(once, now);
+  return known === null ? null : yield* taskById(known);
 }
 
 function* settleOnce(once: Once | null, result: string): Script<void> {

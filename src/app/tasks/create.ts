@@ -30,6 +30,8 @@ export interface CreateNeeds extends ClaimFirst {
 export interface CreateResult {
   readonly task: Task;
   readonly created: boolean;
+  /** The answer to an earlier request with the same Idempotency-Key. */
+  readonly replayed: boolean;
   readonly warnings: readonly Warning[];
 }
 
@@ -38,6 +40,10 @@ export async function createTask(needs: CreateNeeds, request: CreateRequest): Pr
   const { clock, ids, store } = needs;
   const now = clock.now();
   const home = parseThreadKey(request.threadKey);
+  const once = onceOf(needs, request, now);
+  // Asked before anything is checked: what was right when the task was made may be past by the time of the repeat.
+  const made = once === null ? null : await store.madeUnder(once, now);
+  if (made !== null) return { task: made, created: false, replayed: true, warnings: [] };
   const checked = defineTask(needs.rules, request.input, now);
   const { definition, policy } = checked;
   const result = await store.createTask(
@@ -55,7 +61,7 @@ export async function createTask(needs: CreateNeeds, request: CreateRequest): Pr
       context: request.input.context ?? {},
       onExisting: request.onExisting ?? (definition.subject === null ? 'add' : 'fail'),
       quota: needs.quota,
-      once: onceOf(needs, request, now),
+      once,
       newChatId: ids.next(),
     },
     (scene) => replaceDefinition(claimsFirst(needs, scene, now), { scene, checked, context: request.input.context, now }),

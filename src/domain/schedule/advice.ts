@@ -7,7 +7,7 @@ import { scheduleLimits } from './limits.ts';
 import type { Recurrence } from './recurrence.ts';
 import { nextPeriodWall } from './rrule-periods.ts';
 import { cronOf, lastSlot, minGapMs, nextSlot, recurrenceOf } from './slots.ts';
-import type { Bounds, IntervalSchedule, Schedule } from './types.ts';
+import type { Bounds, IntervalSchedule, Schedule } from './shapes.ts';
 import { spanText } from './words.ts';
 import { nextTransition, resolveAtTransition, resolveShifted, toWall, type Transition, wallText } from './zone.ts';
 

@@ -1,7 +1,7 @@
 import { clockText, dateText, dayOfWall, secondOfDayOf } from './calendar.ts';
 import { type Duration, parseDuration } from './duration.ts';
 import { cronOf, recurrenceOf } from './slots.ts';
-import type { IntervalSchedule, OnceSchedule, Schedule } from './types.ts';
+import type { IntervalSchedule, OnceSchedule, Schedule } from './shapes.ts';
 import { counted, list } from './words.ts';
 import { cronWords } from './words-cron.ts';
 import { rruleWords } from './words-rrule.ts';

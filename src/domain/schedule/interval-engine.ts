@@ -1,6 +1,6 @@
 import { addMonths, civilFromDays, DAY_MS, dayOfWall, daysFromCivil } from './calendar.ts';
 import { type Duration, parseDuration } from './duration.ts';
-import type { IntervalSchedule } from './types.ts';
+import type { IntervalSchedule } from './shapes.ts';
 import { resolveShifted, toWall } from './zone.ts';
 
 const MEAN_MONTH_MS = 30.436875 * DAY_MS;

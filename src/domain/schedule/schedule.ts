@@ -3,13 +3,13 @@ import { normalDuration, parseDuration } from './duration.ts';
 import { type Fault, quoted, unreadable } from './fault.ts';
 import { parseInstant } from './instant-text.ts';
 import { normalRrule, readRecurrence } from './recurrence.ts';
-import type { Schedule, ScheduleInput } from './types.ts';
+import type { Schedule, ScheduleInput } from './shapes.ts';
 import { zoneName } from './zone-name.ts';
 
 export { type Refusal, refusals, type Warning, warnings } from './advice.ts';
 export { describe } from './description.ts';
 export { isSlot, lastSlot, minGapMs, nextSlot, nextSlots, slotsThrough } from './slots.ts';
-export type { Bounds, Schedule, ScheduleInput, ScheduleKind } from './types.ts';
+export type { Bounds, Schedule, ScheduleInput, ScheduleKind } from './shapes.ts';
 export { offsetAt, wallText } from './zone.ts';
 export { isTimezone } from './zone-name.ts';
 

@@ -6,7 +6,7 @@ import { scheduleLimits } from './limits.ts';
 import { ParsedCache } from './parsed-cache.ts';
 import { nextRecurrence, readRecurrence, type Recurrence, recurrenceEnd } from './recurrence.ts';
 import { recurrenceMinGap } from './rrule-gap.ts';
-import type { Bounds, CronSchedule, RruleSchedule, Schedule } from './types.ts';
+import type { Bounds, CronSchedule, RruleSchedule, Schedule } from './shapes.ts';
 
 const crons = new ParsedCache<CronFields>(scheduleLimits.parsedCacheMax);
 const recurrences = new ParsedCache<Recurrence>(scheduleLimits.parsedCacheMax);

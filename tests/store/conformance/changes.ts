@@ -1,17 +1,7 @@
 import { expect, test } from 'vitest';
 import type { DueTask, TaskChange, TaskScene } from '../../../src/app/ports.ts';
 import type { Task } from '../../../src/domain/task.ts';
-import {
-  aRunningTask,
-  aTask,
-  claimAll,
-  endOf,
-  hour,
-  minute,
-  nine,
-  noChange,
-  readable,
-} from '../../support/builders.ts';
+import { aRunningTask, aTask, claimAll, endOf, hour, minute, nine, noChange } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 
 function dueOf(due: TaskScene['due']): DueTask {

@@ -269,8 +269,8 @@ export function specialSlotTests(open: OpenWorld): void {
 
   test('tasks are planned again page by page, and only by compare-and-set', async () => {
     const world = await open();
-    const tasks = [await aTask(world), await aTask(world), await aTask(world)];
-    await world.store.changeTask({ taskId: tasks[0]?.id ?? '', actor: 'system', at: nine, once: null }, () => ({
+    const [paused, first, second] = [await aTask(world), await aTask(world), await aTask(world)];
+    await world.store.changeTask({ taskId: paused.id, actor: 'system', at: nine, once: null }, () => ({
       ...noChange,
       set: { state: 'paused', nextAt: null },
     }));
@@ -283,16 +283,16 @@ export function specialSlotTests(open: OpenWorld): void {
         }),
       );
 
-    const first = await page(null, nine);
-    const second = await page(first.last, nine - 1);
-    expect([first, second, await page(second.last, nine)]).toEqual([
-      { seen: 1, changed: 1, last: tasks[1]?.id },
-      { seen: 1, changed: 0, last: tasks[2]?.id },
+    const one = await page(null, nine);
+    const two = await page(one.last, nine - 1);
+    expect([one, two, await page(two.last, nine)]).toEqual([
+      { seen: 1, changed: 1, last: first.id },
+      { seen: 1, changed: 0, last: second.id },
       { seen: 0, changed: 0, last: null },
     ]);
-    expect(seen).toEqual([tasks[1]?.id, tasks[2]?.id]);
-    expect((await world.store.readTask(tasks[1]?.id ?? ''))?.nextAt).toBe(nine + minute);
-    expect((await world.store.readTask(tasks[2]?.id ?? ''))?.nextAt).toBe(nine);
+    expect(seen).toEqual([first.id, second.id]);
+    expect((await world.store.readTask(first.id))?.nextAt).toBe(nine + minute);
+    expect((await world.store.readTask(second.id))?.nextAt).toBe(nine);
   });
 
   test('a task that lost its last slot to new rules of time is completed', async () => {

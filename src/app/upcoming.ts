@@ -1,6 +1,6 @@
-import { policyOf } from '../../domain/policy.ts';
-import { nextSlots } from '../../domain/schedule/schedule.ts';
-import type { Task } from '../../domain/task.ts';
+import { policyOf } from '../domain/policy.ts';
+import { nextSlots } from '../domain/schedule/schedule.ts';
+import type { Task } from '../domain/task.ts';
 
 /** What is coming for a task: the next slot as it is planned, then those that follow, within its bounds. */
 export function upcoming(task: Task, count: number): readonly number[] {

@@ -1,0 +1,133 @@
+import { fileURLToPath } from 'node:url';
+import { setTimeout as pause } from 'node:timers/promises';
+import { call, create, read, runsOf, type WireTask } from './api.ts';
+import { proveDeliveries } from './delivery-proof.ts';
+import { becomes, readyUrl, start, type Boot, type StartOptions } from './program.ts';
+import { readRows, type Breach, type Rows } from './rows.ts';
+import { proveSlots } from './slots-proof.ts';
+import { proveWork } from './work-proof.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const secondly = { kind: 'interval', interval: 'PT1S', timezone: 'UTC' };
+const retry = { attempts: 2, base: 'PT4S', factor: 1, jitter: 0 };
+
+interface World {
+  readonly boot: Boot;
+  readonly url: string;
+  readonly breaches: Breach[];
+  readonly tasks: ReadonlyMap<string, WireTask>;
+}
+
+/** The wall clock goes back an hour and forward a day under a running server. */
+export async function clockSteps(options: StartOptions): Promise<Breach[]> {
+  const preload = new URL('shift.mjs', import.meta.url).href;
+  const boot = start({ ...options, preload: fileURLToPath(preload) });
+  const url = await readyUrl(boot);
+  const world = { boot, url, breaches: [], tasks: await createTasks(url) };
+  await pause(2000);
+  await backAnHour(world);
+  await boot.send({ offsetMs: 0 });
+  await goesOn(world, 'after the clock was set right again');
+  await aDayAhead(world);
+  const asked = Date.now() + dayMs;
+  const { code, at } = await boot.stop();
+  const rows = await readRows(options.databaseUrl);
+  const history = { kills: [], log: boot.log };
+  return [
+    ...world.breaches,
+    ...(code === 0 ? [] : [{ promise: 'a stop by SIGTERM ends with code 0', rows: code }]),
+    ...proveSlots(rows, { asked, ended: at + dayMs }).breaches,
+    ...proveWork(rows, history),
+    ...proveDeliveries(rows, history),
+    ...dayIsRecorded(rows, world),
+  ];
+}
+
+async function createTasks(url: string): Promise<Map<string, WireTask>> {
+  const tasks = new Map<string, WireTask>();
+  const add = async (title: string, body: object) => {
+    tasks.set(title, await create(url, 'telegram:chat:-1', { title, instructions: 'The time.', schedule: secondly, ...body }));
+  };
+  for (const missed of ['skip', 'once', 'all']) await add(missed, { policies: { missed, missed_limit: 5 } });
+  await add('queue', { policies: { missed: 'all', missed_limit: 5, overlap: 'queue' }, action: { kind: 'echo', delay_ms: 600 } });
+  await add('completion', { schedule: { ...secondly, from: 'completion' } });
+  return tasks;
+}
+
+/** A run waits for its second attempt while the clock goes back; what waits for the hour that comes again is left alone. */
+async function backAnHour({ boot, url, breaches, tasks }: World): Promise<void> {
+  const soon = new Date(Date.now() + 500).toISOString();
+  const waiting = await create(url, 'telegram:chat:-1', {
+    instructions: 'The second try works.',
+    schedule: { kind: 'once', once_at: soon, timezone: 'UTC' },
+    action: { kind: 'echo', fail_attempts: 1 },
+    policies: { retry },
+  });
+  await pause(1500);
+  await boot.send({ offsetMs: -hourMs });
+  const status = async (id: string) => (await runsOf(url, id))[0]?.status;
+  if (!(await becomes(async () => (await status(waiting.task_id)) === 'succeeded', 8000))) {
+    breaches.push({ promise: 'a pause before the next attempt is not longer for a clock that went back', rows: await runsOf(url, waiting.task_id) });
+  }
+  const before = (await runsOf(url, tasks.get('skip')?.task_id ?? '')).length;
+  const byHand = await call(url, { method: 'POST', path: `/v1/tasks/${tasks.get('skip')?.task_id}/run-now` });
+  const fresh = await create(url, 'telegram:chat:-1', {
+    instructions: 'New in the hour that comes twice.',
+    schedule: { kind: 'once', once_at: new Date(Date.now() - hourMs + 1500).toISOString(), timezone: 'UTC' },
+  });
+  if (!(await becomes(async () => (await status(fresh.task_id)) === 'succeeded', 6000))) {
+    breaches.push({ promise: 'a new task runs under a clock that went back', rows: await runsOf(url, fresh.task_id) });
+  }
+  const after = (await runsOf(url, tasks.get('skip')?.task_id ?? '')).length;
+  if (byHand.status !== 200 || after !== before + 1) {
+    breaches.push({ promise: 'in the hour that comes twice only what is asked for by hand runs', rows: { before, after, byHand } });
+  }
+  const ready = await call(url, { method: 'GET', path: '/readyz' });
+  if (ready.status !== 200) breaches.push({ promise: 'a clock that went back does not make the server unready', rows: ready });
+  await followerGoesOn({ boot, url, breaches, tasks });
+}
+
+/** A delay after the last finish means elapsed time, so it does not wait for the clock to come back. */
+async function followerGoesOn({ url, breaches, tasks }: World): Promise<void> {
+  const id = tasks.get('completion')?.task_id ?? '';
+  const before = (await runsOf(url, id)).length;
+  if (await becomes(async () => (await runsOf(url, id)).length > before + 1, 6000)) return;
+  const next = (await read(url, id)).body.task?.next_run_at;
+  breaches.push({ promise: 'a delay after completion is not longer for a clock that went back', rows: { before, next } });
+}
+
+async function goesOn({ url, breaches, tasks }: World, when: string): Promise<void> {
+  for (const [title, { task_id: id }] of tasks) {
+    const newest = async () => (await runsOf(url, id)).find(({ source }) => source === 'schedule')?.scheduled_for;
+    const before = await newest();
+    if (await becomes(async () => (await newest()) !== before, 10_000)) continue;
+    breaches.push({ promise: `every task goes on ${when}`, rows: { title, task: await read(url, id), before } });
+  }
+}
+
+async function aDayAhead(world: World): Promise<void> {
+  await world.boot.send({ offsetMs: dayMs });
+  const from = performance.now();
+  const isThere = async () => {
+    const next = await Promise.all([...world.tasks.values()].map(async ({ task_id: id }) => (await read(world.url, id)).body.task?.next_run_at));
+    return next.every((at) => typeof at === 'string' && Date.parse(at) > Date.now() + dayMs - 2000);
+  };
+  if (!(await becomes(isThere, 40_000))) {
+    world.breaches.push({ promise: 'a day ahead is worked off', rows: { afterMs: Math.round(performance.now() - from) } });
+  }
+  await goesOn(world, 'after the clock was set a day ahead');
+}
+
+/** Nearly all of the 86,400 slots are told as gaps; the policy says how many of them ran late. */
+function dayIsRecorded(rows: Rows, { tasks }: World): Breach[] {
+  const late: Readonly<Record<string, number>> = { skip: 0, once: 1, all: 5, queue: 5 };
+  return Object.entries(late).flatMap(([title, most]) => {
+    const id = tasks.get(title)?.task_id;
+    const missed = rows.gaps.filter((gap) => gap.task_id === id).reduce((sum, gap) => sum + gap.count, 0);
+    const newest = rows.occurrences.filter((one) => one.task_id === id && one.slot_at > Date.now() + dayMs / 2);
+    const ranLate = newest.filter(({ source }) => source === 'catch_up').length;
+    const recorded = missed > 85_000 && ranLate <= most && (title !== 'all' || ranLate > 0);
+    return recorded ? [] : [{ promise: 'a day that was jumped over is recorded by the missed policy', rows: { title, missed, ranLate } }];
+  });
+}

@@ -88,15 +88,23 @@ function raceTests(open: OpenWorld): void {
     expect(await world.query('select count(*) as due from tasks where next_at <= ?i', nine)).toEqual([{ due: 0 }]);
   });
 
-  test('40 creators at the edge of a quota make exactly what is left of it', async () => {
+  test.each<[string, Pick<NewTask, 'quota'>, (index: number) => Partial<NewTask>]>([
+    ['chat', { quota: { chat: 7, user: 50 } }, (index) => ({ ownerIfNone: `telegram:user:${index + 1}` })],
+    [
+      'user',
+      { quota: { chat: 50, user: 7 } },
+      (index) => ({ home: { provider: 'telegram', address: `-${index + 1}`, topic: null } }),
+    ],
+  ])('40 creators at the edge of the quota of a %s make exactly what is left of it', async (_whose, quota, apart) => {
     const world = await open();
-    const quota = { chat: 50, user: 7 };
-    const results = await atOnce(world, 40, (store) => store.createTask(world.make.newTask({ quota }), () => noChange));
+    const results = await atOnce(world, 40, (store, index) =>
+      store.createTask(world.make.newTask({ ...quota, ...apart(index) }), () => noChange),
+    );
 
     expect(won(results)).toHaveLength(7);
     expect(new Set(codes(results))).toEqual(new Set(['quota_exceeded']));
-    expect(new Set(won(results).map(({ task }) => task.number))).toEqual(new Set(numbers(7).map((index) => index + 1)));
     expect(await world.query('select id from tasks')).toHaveLength(7);
+    expect(await world.query('select id from grants')).toHaveLength(7);
   });
 
   test('creators in chats that nobody has seen before do not get in each other’s way', async () => {

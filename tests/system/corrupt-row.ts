@@ -21,6 +21,7 @@ const damages: readonly Damage[] = [
   { name: 'next_at beyond all time', sql: `update tasks set next_at = 9000000000000000 where id = ?` },
   { name: 'next_at before all time', sql: `update tasks set next_at = -9000000000000000 where id = ?` },
   { name: 'next_at as a fraction', sql: `update tasks set next_at = next_at + 0.5 where id = ?` },
+  { name: 'start_at beyond all time', sql: `update tasks set start_at = 9000000000000000 where id = ?` },
 ];
 
 const cron = { kind: 'cron', cron: '* * * * *', timezone: 'UTC' };
@@ -33,7 +34,7 @@ export async function corruptRows(options: StartOptions): Promise<Breach[]> {
   const sound = await create(firstUrl, 'telegram:chat:-1', { title: 'sound', instructions: 'Sound.', schedule: interval });
   const damaged = new Map<string, Damage>();
   for (const damage of damages) {
-    const schedule = damage.name === 'cron' ? cron : interval;
+    const schedule = damage.name === 'cron' || damage.name === 'timezone' ? cron : interval;
     const task = await create(firstUrl, 'telegram:chat:-1', { title: damage.name, instructions: 'Unsound.', schedule });
     damaged.set(task.task_id, damage);
   }
@@ -63,14 +64,13 @@ export async function corruptRows(options: StartOptions): Promise<Breach[]> {
   return breaches;
 }
 
-/** A task whose row can be read after all goes on; every other one is paused, and says why. */
 async function look(url: string, id: string, { name }: Damage): Promise<Breach[]> {
   let last: unknown;
   const told = await becomes(async () => {
     const { status, body } = await read(url, id);
     last = { status, state: body.task?.state, reason: body.task?.paused_reason, next: body.task?.next_run_at, error: body.error };
     if (status !== 200) return false;
-    return body.task?.state === 'paused' ? body.task.paused_reason !== null : name.startsWith('next_at') && (await runsOf(url, id)).length > 1;
+    return body.task?.state === 'paused' && body.task.paused_reason?.startsWith('unreadable') === true;
   }, 3000);
   return told ? [] : [{ promise: 'an unreadable row is paused, and its task can be read', rows: { damage: name, last } }];
 }

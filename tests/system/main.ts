@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createDatabase, startPostgres } from '../support/postgres-server.ts';
+import { pausedByCrashes } from './auto-pause.ts';
 import { clockSteps } from './clock.ts';
 import { corruptRows } from './corrupt-row.ts';
 import { crash } from './crash.ts';
@@ -49,6 +50,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       await postgres.stop();
     }
   },
+  'auto-pause': async (options) => ({ breaches: await pausedByCrashes(fileIn(options, 'auto-pause')), figures: [] }),
   second: async (options) => ({ breaches: await secondProcess(fileIn(options, 'second')), figures: [] }),
   clock: async (options) => ({ breaches: await clockSteps(fileIn(options, 'clock')), figures: [] }),
   full: async (options) => {

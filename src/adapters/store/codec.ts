@@ -2,6 +2,7 @@ import type { Actor } from '../../domain/actor.ts';
 import type { Grant } from '../../domain/grant.ts';
 import type { Policies } from '../../domain/policy.ts';
 import type { RunInput, RunStatus } from '../../domain/run.ts';
+import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { ActionSpec, Stamp, Task, TaskState } from '../../domain/task.ts';
 import type { Attempt, Delivery, DueTask, RunView, StartableRun, TaskRun, Unreadable } from '../../app/ports.ts';
@@ -50,8 +51,15 @@ type ScheduleColumns = Pick<
   'schedule_kind' | 'once_at' | 'cron' | 'rrule' | 'interval' | 'start_at' | 'interval_from' | 'timezone'
 >;
 
+/** An instant that a clock can show; whatever else stands in the column is a lie. */
+function isInstant(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Math.abs(Number(value)) <= scheduleLimits.lastInstant;
+}
+
 function readSchedule(row: ScheduleColumns): Schedule {
   const { timezone } = row;
+  if (row.once_at !== null && !isInstant(row.once_at)) throw new Error('once_at is no instant');
+  if (row.start_at !== null && !isInstant(row.start_at)) throw new Error('start_at is no instant');
   if (row.schedule_kind === 'once' && row.once_at !== null) return { kind: 'once', onceAt: row.once_at, timezone };
   if (row.schedule_kind === 'cron' && row.cron !== null) return { kind: 'cron', cron: row.cron, timezone };
   if (row.schedule_kind === 'rrule' && row.rrule !== null) return { kind: 'rrule', rrule: row.rrule, timezone };
@@ -114,7 +122,7 @@ export const dueSource = `tasks t join chats c on c.id = t.chat_id left join gra
 
 export function readDue(row: DueRow): DueTask | Unreadable {
   try {
-    if (typeof row.next_at !== 'number') throw new Error('next_at is no instant');
+    if (!isInstant(row.next_at)) throw new Error('next_at is no instant');
     return {
       id: row.id,
       version: row.version,
@@ -163,7 +171,7 @@ export function readTask(row: TaskRow): Task {
     number: row.number,
     version: row.version,
     state: row.state as TaskState,
-    nextAt: row.next_at,
+    nextAt: isInstant(row.next_at) ? row.next_at : null,
     title: row.title,
     instructions: row.instructions,
     action: lenient(() => readAction(row.action), { kind: 'unreadable' }),

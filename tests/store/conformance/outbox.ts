@@ -179,12 +179,15 @@ export function outboxTests(open: OpenWorld): void {
     const world = await open();
     const inChat = (address: string) => aReadyTask(world, { home: { provider: 'telegram', address, topic: null } });
     await show(world, await inChat('-1'), [world.make.part()]);
-    await world.store.endParts([lost(only(await claimParts(world)), nine + 2 * minute)]);
+    await show(world, await inChat('-3'), [world.make.part()]);
+    await world.store.endParts((await claimParts(world)).map((part) => lost(part, nine + 2 * minute)));
     await show(world, await inChat('-1'), [world.make.part()]);
     await show(world, await inChat('-2'), [world.make.part()]);
     await show(world, await inChat('-2'), [world.make.part()]);
 
-    expect(await claimParts(world, { limit: 1, now: nine + 2 * minute })).toHaveLength(1);
+    const busy = new Set(['a chat elsewhere']);
+    expect(await claimParts(world, { limit: 1, now: nine + 2 * minute, busy })).toHaveLength(1);
+    expect(await claimParts(world, { limit: 3, now: nine + 2 * minute, busy })).toHaveLength(3);
     const parts = await claimParts(world, { now: nine + 2 * minute });
     expect(new Set(parts.map(({ chatId }) => chatId)).size).toBe(parts.length);
   });

@@ -134,7 +134,8 @@ export function createTests(open: OpenWorld): void {
   test('the same key with the same payload answers the first task, also after an upsert', async () => {
     const world = await open();
     const first = await create(world, { once });
-    expect(await create(world, { once })).toEqual({ task: first.task, created: false });
+    expect(first.replayed).toBe(false);
+    expect(await create(world, { once })).toEqual({ task: first.task, created: false, replayed: true });
 
     await create(world, { onExisting: 'upsert', once: { ...once, key: 'u' } });
     const again = await create(world, { onExisting: 'upsert', once: { ...once, key: 'u' } });
@@ -152,6 +153,19 @@ export function createTests(open: OpenWorld): void {
     expect(await create(world, { once: { ...once, scope: 'elsewhere', payloadHash: 'other' } })).toMatchObject({
       created: true,
     });
+  });
+
+  test('what was made under a key is found without doing it again', async () => {
+    const world = await open();
+    const { task } = await create(world, { once });
+
+    expect(await world.store.madeUnder(once, nine)).toEqual(task);
+    expect(await world.store.madeUnder({ ...once, key: 'free' }, nine)).toBeNull();
+    expect(await world.store.madeUnder({ ...once, scope: 'elsewhere' }, nine)).toBeNull();
+    expect(await world.store.madeUnder(once, once.expiresAt)).toBeNull();
+    const other = world.store.madeUnder({ ...once, payloadHash: 'other' }, nine);
+    await expect(other).rejects.toMatchObject({ code: 'idempotency_mismatch' });
+    expect(await world.query('select key from idempotency_keys')).toEqual([{ key: 'k' }]);
   });
 
   test('a key past its time is as good as new', async () => {

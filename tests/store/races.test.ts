@@ -44,6 +44,12 @@ function codes(results: readonly PromiseSettledResult<unknown>[]): string[] {
   });
 }
 
+/** Asks the server until another transaction waits for a row of this one. */
+function* untilSomebodyWaits(): Script<void> {
+  const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  while ((yield* rows(waiting)).length === 0);
+}
+
 async function seedTasks(world: World, count: number, facts: Partial<NewTask> = {}): Promise<Task[]> {
   const first = await aTask(world, facts);
   const columns = `chat_id, number, owner_id, grant_id, version, state, next_at, title, instructions, action, schedule_kind,
@@ -277,6 +283,28 @@ describe('on Postgres', () => {
   const open = worldsOf('postgres');
   raceTests(open);
 
+  test('a claim that has not seen a live run looks again instead of failing', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await world.store.addRun(world.make.taskRun(task, nine - hour));
+    await world.query(`update runs set status = 'succeeded'`);
+    const lives: number[] = [];
+    let claiming: Promise<unknown> = Promise.resolve();
+    // The run comes to life, and that is committed only once the claim waits for it.
+    await world.engine.transact(function* (): Script<void> {
+      yield* rows(`update runs set status = 'queued'`);
+      claiming = claimAll(world, { now: nine, limit: 1 }, ({ live }) => {
+        lives.push(live);
+        return live > 0 ? { occurrences: [world.make.occurrence({ status: 'skipped' })], runs: [] } : {};
+      });
+      yield* untilSomebodyWaits();
+    });
+    await claiming;
+
+    expect(lives).toEqual([0, 1]);
+    expect(await world.query('select status from occurrences')).toEqual([{ status: 'skipped' }]);
+  });
+
   test('a question that is answered while it expires stays answered', async () => {
     const world = await open();
     await aRunningTask(world);
@@ -287,8 +315,7 @@ describe('on Postgres', () => {
     await world.engine.transact(function* (): Script<void> {
       yield* rows(`update occurrences set status = 'dispatched', run_id = 'r' where id = ?t`, asked.id);
       expiring = world.store.expireQuestions({ now: nine + hour, limit: 10 });
-      const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      while ((yield* rows(waiting)).length === 0);
+      yield* untilSomebodyWaits();
     });
     await expiring;
 

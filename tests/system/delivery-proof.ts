@@ -19,25 +19,24 @@ const brief = ({ content: _content, ...part }: Row<'deliveries'>) => part;
 function partsAreWhole(rows: Rows): Breach[] {
   const providers = new Map(rows.chats.map(({ id, provider }) => [id, provider]));
   const parts = groupBy(rows.deliveries, (part) => part.run_id);
-  const torn: unknown[] = [];
-  const needless: unknown[] = [];
-  for (const run of rows.runs) {
-    const own = [...(parts.get(run.id) ?? [])].sort((a, b) => a.part - b.part);
-    const delivers = run.status === 'succeeded' && providers.get(run.chat_id ?? '') === 'telegram';
-    if (!delivers && own.length > 0) needless.push({ run, own });
-    if (!delivers) continue;
-    const { text } = JSON.parse(run.output ?? '{"text":""}') as { text: string };
-    const numbered = own.every(({ part }, index) => part === index + 1);
-    const fits = own.every((part) => textOf(part).length <= 4096) && own.length === Math.max(own.length, Math.ceil(text.length / 4096));
-    const whole = squeezed(own.map(textOf).join('')) === squeezed(text);
-    if (!numbered || !fits || !whole || own.length === 0) torn.push({ run: run.id, length: text.length, own: own.map(brief) });
-  }
+  const delivers = (run: Row<'runs'>) => run.status === 'succeeded' && providers.get(run.chat_id ?? '') === 'telegram';
+  const torn = rows.runs.filter((run) => delivers(run) && !isWhole(run, parts.get(run.id) ?? []));
+  const needless = rows.runs.filter((run) => !delivers(run) && parts.has(run.id));
   const lost = rows.deliveries.filter(({ status }) => status === 'failed').map(brief);
   return [
     ...breachesOf('a result has not all of its parts', torn),
     ...breachesOf('a part was made where nothing is to be delivered', needless),
     ...breachesOf('a part was given up', lost),
   ];
+}
+
+/** The parts are numbered 1..n, fit into a message each, and together say what the run brought back. */
+function isWhole(run: Row<'runs'>, parts: readonly Row<'deliveries'>[]): boolean {
+  const own = parts.toSorted((a, b) => a.part - b.part);
+  const { text } = JSON.parse(run.output ?? '{"text":""}') as { text: string };
+  const numbered = own.every(({ part }, index) => part === index + 1);
+  const fits = own.every((part) => textOf(part).length <= 4096);
+  return own.length > 0 && numbered && fits && squeezed(own.map(textOf).join('')) === squeezed(text);
 }
 
 function deliveredMeansShown(rows: Rows, { log, kills }: History): Breach[] {

@@ -160,7 +160,7 @@ async function retime(turn: Turn): Promise<void> {
 
 async function remove(turn: Turn): Promise<void> {
   // A few tasks shall be left to play with.
-  if (turn.random.next() < 0.8) return runNow(turn);
+  if (turn.random.next() < 0.9) return runNow(turn);
   const request = { method: 'DELETE', path: pathOf(turn) } as const;
   const answer = await turn.ask(request);
   // 404 is the answer to the repetition of a request whose answer was lost.

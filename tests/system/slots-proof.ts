@@ -58,24 +58,27 @@ const factsOf = (text: string | null) => (text === null ? {} : (JSON.parse(text)
 /** The periods in which the task was on, each with its schedule; a period begins after its first instant. */
 function periodsOf({ task, entries, rows, stop }: Found): Period[] {
   const periods: Period[] = [];
-  const retimed = entries.find(({ before }) => factsOf(before).schedule !== undefined);
-  let schedule = retimed === undefined ? scheduleOf(task) : (factsOf(retimed.before).schedule ?? scheduleOf(task));
+  let schedule = firstSchedule(task, entries);
   let since: number | null = null;
-  const close = (at: number) => {
-    if (since !== null) periods.push({ schedule, from: since, to: at });
-    since = null;
-  };
   for (const { verb, at, after } of entries) {
     const fresh = factsOf(after).schedule;
-    const wasOn: boolean = since !== null;
-    if (fresh !== undefined || isOff(verb)) close(at);
+    const turnsOn = verb === 'create' || verb === 'resume';
+    if (since !== null && (turnsOn || isOff(verb) || fresh !== undefined)) {
+      periods.push({ schedule, from: since, to: at });
+      since = isOff(verb) ? null : at;
+    }
     schedule = fresh ?? schedule;
-    if (verb === 'create' || verb === 'resume') close(at);
-    const goesOn = verb === 'create' || verb === 'resume' || (wasOn && !isOff(verb));
-    if (goesOn) since ??= at;
+    if (turnsOn) since = at;
   }
-  close(isSpent(task) ? Math.max(task.created_at, ...rows.map(({ slot_at }) => slot_at)) : stop.ended);
+  const end = isSpent(task) ? Math.max(task.created_at, ...rows.map(({ slot_at }) => slot_at)) : stop.ended;
+  if (since !== null) periods.push({ schedule, from: since, to: end });
   return periods;
+}
+
+/** What it was created with: the row shows the last schedule, and the first change of it what was there before. */
+function firstSchedule(task: Row<'tasks'>, entries: readonly Row<'audit'>[]): Schedule {
+  const schedules = entries.flatMap(({ before }) => factsOf(before).schedule ?? []);
+  return schedules[0] ?? scheduleOf(task);
 }
 
 const isOff = (verb: string) => verb === 'pause' || verb === 'delete' || verb === 'quarantine';

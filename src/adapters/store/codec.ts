@@ -56,16 +56,21 @@ function isInstant(value: unknown): value is number {
   return Number.isSafeInteger(value) && Math.abs(Number(value)) <= scheduleLimits.lastInstant;
 }
 
+function readInstant(column: string, value: number): number {
+  if (!isInstant(value)) throw new Error(`${column} is no instant`);
+  return value;
+}
+
 function readSchedule(row: ScheduleColumns): Schedule {
   const { timezone } = row;
-  if (row.once_at !== null && !isInstant(row.once_at)) throw new Error('once_at is no instant');
-  if (row.start_at !== null && !isInstant(row.start_at)) throw new Error('start_at is no instant');
-  if (row.schedule_kind === 'once' && row.once_at !== null) return { kind: 'once', onceAt: row.once_at, timezone };
+  if (row.schedule_kind === 'once' && row.once_at !== null) {
+    return { kind: 'once', onceAt: readInstant('once_at', row.once_at), timezone };
+  }
   if (row.schedule_kind === 'cron' && row.cron !== null) return { kind: 'cron', cron: row.cron, timezone };
   if (row.schedule_kind === 'rrule' && row.rrule !== null) return { kind: 'rrule', rrule: row.rrule, timezone };
   if (row.schedule_kind === 'interval' && row.interval !== null && row.start_at !== null) {
     const from = row.interval_from === 'completion' ? 'completion' : 'start';
-    return { kind: 'interval', interval: row.interval, startAt: row.start_at, from, timezone };
+    return { kind: 'interval', interval: row.interval, startAt: readInstant('start_at', row.start_at), from, timezone };
   }
   throw new Error(`schedule of kind ${row.schedule_kind} has no payload`);
 }

@@ -1,5 +1,8 @@
 import type { Finished, RunEnd } from '../../app/ports.ts';
-import { each, rows, type Script, type Tuple } from './engine.ts';
+import { gapBeforePause, type Gap } from '../../domain/due.ts';
+import { policyOf } from '../../domain/policy.ts';
+import { dueColumns, dueSource, readDue, type DueRow } from './codec.ts';
+import { each, row, rows, type Script, type Tuple } from './engine.ts';
 
 /**
  * The end of attempts, written in one transaction: a result is never recorded without its deliveries, its counters and
@@ -154,9 +157,10 @@ function* isFirstFailureOfItsKind(end: RunEnd, open: ReadonlySet<string>): Scrip
   return failed.every(({ id }) => open.has(id));
 }
 
-/** Pauses those of the tasks that have failed too often in a row. */
+/** Pauses those of the tasks that have failed too often in a row. Slots that are due by then get their gap first. */
 export function* autoPause(taskIds: readonly string[], now: number): Script<readonly string[]> {
   const reason = 'auto:consecutive_failures';
+  for (const id of taskIds) yield* recordDue(id, now);
   const paused = yield* each(
     `update tasks set state = 'paused', next_at = null, paused_reason = ?t, paused_at = ?i, paused_by = 'system',
        version = version + 1
@@ -170,6 +174,40 @@ export function* autoPause(taskIds: readonly string[], now: number): Script<read
   );
   for (const id of stopped) yield* endWaiting(id, 'paused', now);
   return stopped;
+}
+
+function* recordDue(taskId: string, now: number): Script<void> {
+  const due = yield* row<DueRow>(
+    `select ${dueColumns} from ${dueSource}
+     where t.id = ?t and t.state = 'active' and t.auto_pause > 0 and t.consecutive_failures >= t.auto_pause
+       and t.next_at <= ?i [for update of t]`,
+    taskId,
+    now,
+  );
+  const gap = due === undefined ? null : gapOfRow(due, now);
+  if (gap === null) return;
+  yield* rows(
+    `insert into gaps (id, task_id, from_at, to_at, count, reason, created_at) values (?t, ?t, ?i, ?i, ?i, ?t, ?i)
+     on conflict (task_id, from_at) do nothing`,
+    `${taskId}:${gap.fromAt}`,
+    taskId,
+    gap.fromAt,
+    gap.toAt,
+    gap.count,
+    gap.reason,
+    now,
+  );
+}
+
+/** A row that cannot be read has no slots that anybody could count. */
+function gapOfRow(due: DueRow, now: number): Gap | null {
+  const task = readDue(due);
+  if ('unreadable' in task) return null;
+  try {
+    return gapBeforePause({ ...task, policy: policyOf(task.policies, { actionKind: task.action.kind, minGapMs: task.minGapMs }) }, now);
+  } catch {
+    return null;
+  }
 }
 
 /** Occurrences that wait for admission, and questions, end with the reason. */

@@ -16,7 +16,8 @@ import { createActions } from './app/actions/registry.ts';
 import { createBell } from './app/bell.ts';
 import { createClockWatch } from './app/clock-watch.ts';
 import { createDeliverer, type Deliverer } from './app/deliverer.ts';
-import type { Clock, Ids, Log, Room, Stopwatch, Store, Timer, Transport } from './app/ports.ts';
+import type { Clock, Ids, Log, Room, Stopwatch, Timer, Transport } from './app/ports.ts';
+import type { Store } from './app/store.ts';
 import { previewSchedule } from './app/preview.ts';
 import { createRunService } from './app/run-service.ts';
 import { createRunner, type Runner } from './app/runner.ts';
@@ -53,7 +54,13 @@ export interface Rooms {
 
 export type RoomSettings = Pick<
   Config,
-  'BATCH_SIZE' | 'DELIVERY_CONCURRENCY' | 'ECHO_ACTION' | 'MIN_INTERVAL' | 'QUOTA_PER_CHAT' | 'QUOTA_PER_USER' | 'RUN_CONCURRENCY'
+  | 'BATCH_SIZE'
+  | 'DELIVERY_CONCURRENCY'
+  | 'ECHO_ACTION'
+  | 'MIN_INTERVAL'
+  | 'QUOTA_PER_CHAT'
+  | 'QUOTA_PER_USER'
+  | 'RUN_CONCURRENCY'
 >;
 
 /** The rooms of the pipeline over a store; nothing in here starts by itself. */
@@ -63,7 +70,10 @@ export function composeRooms(settings: RoomSettings, world: World, store: Store)
   const bootId = ids.next();
   const batchMax = settings.BATCH_SIZE;
   const runs = createRunService({ store, ids, digest: sha256, clock, bell });
-  const actions = createActions([messageAction(createTemplates()), ...(settings.ECHO_ACTION ? [echoAction(timer)] : [])]);
+  const actions = createActions([
+    messageAction(createTemplates()),
+    ...(settings.ECHO_ACTION ? [echoAction(timer)] : []),
+  ]);
   const shared = { ...world, store, bell, bootId, batchMax };
   return {
     tasks: createTasks({
@@ -112,7 +122,14 @@ export async function startServer({ config, world, version, zoneRules, onLost }:
   if (opened.migrated.applied.length > 0) log.info('migrated', { ...opened.migrated });
   try {
     const rooms = composeRooms(config, world, store);
-    await followZoneRules({ store, scheduler: rooms.scheduler, clock, log, version: zoneRules, batchMax: config.BATCH_SIZE });
+    await followZoneRules({
+      store,
+      scheduler: rooms.scheduler,
+      clock,
+      log,
+      version: zoneRules,
+      batchMax: config.BATCH_SIZE,
+    });
     const loops = createLoops(config, { world, rooms, store });
     const door = await openDoor(config, { world, rooms, store, loops, version });
     for (const loop of loops) loop.start();
@@ -141,8 +158,12 @@ interface Parts {
 function createLoops(config: Config, { world, rooms, store }: Parts): readonly Loop[] {
   const watch = createClockWatch({ ...world, store });
   const works: readonly (Work & { readonly name: Room })[] = [
-    { name: 'deliverer', step: (now, limit) => rooms.deliverer.step(now, limit), nextAt: (now) => rooms.deliverer.nextAt(now) },
-    { name: 'runner', step: (now, limit) => rooms.runner.step(now, limit), nextAt: () => rooms.runner.nextAt() },
+    {
+      name: 'deliverer',
+      step: (now, limit) => rooms.deliverer.step(now, limit),
+      nextAt: (now) => rooms.deliverer.nextAt(now),
+    },
+    { name: 'runner', step: (now, limit) => rooms.runner.step(now, limit), nextAt: (now) => rooms.runner.nextAt(now) },
     {
       name: 'scheduler',
       step: async (now, limit) => {
@@ -166,7 +187,8 @@ interface Door {
 
 async function openDoor(config: Config, parts: Parts & { loops: readonly Loop[]; version: string }): Promise<Door> {
   const { world, rooms, store, loops, version } = parts;
-  const tokenFile = config.API_TOKEN === undefined ? join(dirname(databaseFile(config.DATABASE_URL) ?? 'data/x'), 'api-token') : null;
+  const tokenFile =
+    config.API_TOKEN === undefined ? join(dirname(databaseFile(config.DATABASE_URL) ?? 'data/x'), 'api-token') : null;
   const token = config.API_TOKEN ?? tokenFrom(tokenFile ?? 'data/api-token');
   const app = createHttpApp({
     ...world,
@@ -188,7 +210,9 @@ const livenessMs = 10 * 60_000;
 
 async function readiness({ world, store, loops }: Omit<Parts, 'rooms'> & { loops: readonly Loop[] }) {
   const names = ['deliverer', 'runner', 'scheduler'];
-  const states = loops.map((loop, index) => [names[index] ?? '', loop.health().error ?? (loop.health().ok ? 'ok' : 'stuck')] as const);
+  const states = loops.map(
+    (loop, index) => [names[index] ?? '', loop.health().error ?? (loop.health().ok ? 'ok' : 'stuck')] as const,
+  );
   let database = 'ok';
   try {
     await store.ping(world.clock.now());

@@ -34,17 +34,28 @@ const duration = (otherwise: string) =>
       }
     });
 
-const flag = z.enum(['0', '1'], 'is 0 or 1').default('0').transform((value) => value === '1');
+const flag = z
+  .enum(['0', '1'], 'is 0 or 1')
+  .default('0')
+  .transform((value) => value === '1');
 
 const schema = z.object({
   DATABASE_URL: z
     .string()
     .regex(/^(file:.+|postgres(ql)?:\/\/.+)$/, 'is file:<path> or postgres://user@host/database')
     .default('file:data/cronogram.db'),
-  HTTP_HOST: z.string().regex(/^[\w.:-]+$/, 'is a host name or an address').default('127.0.0.1'),
+  HTTP_HOST: z
+    .string()
+    .regex(/^[\w.:-]+$/, 'is a host name or an address')
+    .default('127.0.0.1'),
   HTTP_PORT: whole(0, 65_535, 8787),
-  API_TOKEN: z.string().regex(/^[\x21-\x7e]{16,512}$/, 'has 16 to 512 printable characters without spaces').optional(),
-  LOG_LEVEL: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug'], 'is silent, fatal, error, warn, info or debug').default('info'),
+  API_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,512}$/, 'has 16 to 512 printable characters without spaces')
+    .optional(),
+  LOG_LEVEL: z
+    .enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug'], 'is silent, fatal, error, warn, info or debug')
+    .default('info'),
   QUOTA_PER_CHAT: whole(1, 1_000_000, 500),
   QUOTA_PER_USER: whole(1, 1_000_000, 50),
   MIN_INTERVAL: duration('PT1M').refine((ms) => ms >= 1000, 'is at least PT1S'),
@@ -112,7 +123,8 @@ interface SecretRead {
 }
 
 function readSecret({ key, file, given, faults }: SecretRead): void {
-  const fault = (problem: string) => faults.push({ variable: `${key}_FILE`, problem, example: `/run/secrets/${key.toLowerCase()}` });
+  const fault = (problem: string) =>
+    faults.push({ variable: `${key}_FILE`, problem, example: `/run/secrets/${key.toLowerCase()}` });
   if (given[key] !== undefined) {
     fault(`is set together with ${key}; set one of the two`);
     return;

@@ -5,7 +5,9 @@ import { AppError } from './domain/errors.ts';
 
 const exitCodes = { stopped: 0, failed: 1, badConfig: 78 } as const;
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
 
 async function main(): Promise<void> {
   loadEnvFile();
@@ -15,7 +17,8 @@ async function main(): Promise<void> {
 }
 
 function refuse(faults: readonly ConfigFault[]): void {
-  for (const { variable, problem, example } of faults) process.stderr.write(`${variable} ${problem}. Example: ${example}\n`);
+  for (const { variable, problem, example } of faults)
+    process.stderr.write(`${variable} ${problem}. Example: ${example}\n`);
   process.exitCode = exitCodes.badConfig;
 }
 
@@ -41,7 +44,12 @@ async function run(config: Config): Promise<void> {
 
 /** For people on a terminal, in words; for machines, one line of JSON. */
 function announce(server: Server, { log }: World): void {
-  const places = { data: server.dataFile ?? 'postgres', api: `${server.url}/openapi.json`, health: `${server.url}/healthz`, token_file: server.tokenFile ?? 'none, API_TOKEN is set' };
+  const places = {
+    data: server.dataFile ?? 'postgres',
+    api: `${server.url}/openapi.json`,
+    health: `${server.url}/healthz`,
+    token_file: server.tokenFile ?? 'none, API_TOKEN is set',
+  };
   log.info('started', { version, ...places });
   if (!process.stdout.isTTY) return;
   const lines = Object.entries(places).map(([name, place]) => `  ${name.padEnd(12)}${place}`);
@@ -50,7 +58,8 @@ function announce(server: Server, { log }: World): void {
 
 main().catch((error: unknown) => {
   // What a person can mend is told in a sentence; a trace is for faults of ours.
-  const text = error instanceof AppError ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const text =
+    error instanceof AppError ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(`${text}\n`);
   process.exit(exitCodes.failed);
 });

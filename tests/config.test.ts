@@ -21,14 +21,32 @@ afterEach(() => {
 describe('the configuration', () => {
   it('needs nothing, and takes an empty variable for an absent one', () => {
     expect(readConfig({ HTTP_PORT: '', API_TOKEN: '' })).toMatchObject({
-      config: { DATABASE_URL: 'file:data/cronogram.db', HTTP_HOST: '127.0.0.1', HTTP_PORT: 8787, MIN_INTERVAL: 60_000, ECHO_ACTION: false },
+      config: {
+        DATABASE_URL: 'file:data/cronogram.db',
+        HTTP_HOST: '127.0.0.1',
+        HTTP_PORT: 8787,
+        MIN_INTERVAL: 60_000,
+        ECHO_ACTION: false,
+      },
     });
   });
 
   it('tells every fault at once: the variable, what is wrong, an example', () => {
-    const read = readConfig({ HTTP_PORT: '99999', MIN_INTERVAL: '1 minute', DATABASE_URL: 'mysql://x', API_TOKEN: 'short', LOG_LEVEL: 'loud' });
+    const read = readConfig({
+      HTTP_PORT: '99999',
+      MIN_INTERVAL: '1 minute',
+      DATABASE_URL: 'mysql://x',
+      API_TOKEN: 'short',
+      LOG_LEVEL: 'loud',
+    });
     const faults = 'faults' in read ? read.faults : [];
-    expect(faults.map(({ variable }) => variable).sort()).toEqual(['API_TOKEN', 'DATABASE_URL', 'HTTP_PORT', 'LOG_LEVEL', 'MIN_INTERVAL']);
+    expect(faults.map(({ variable }) => variable).sort()).toEqual([
+      'API_TOKEN',
+      'DATABASE_URL',
+      'HTTP_PORT',
+      'LOG_LEVEL',
+      'MIN_INTERVAL',
+    ]);
     expect(faults.every(({ problem, example }) => problem.length > 5 && example !== '')).toBe(true);
     expect(JSON.stringify(faults)).not.toContain('short');
   });
@@ -37,8 +55,12 @@ describe('the configuration', () => {
     const file = join(aFolder(), 'token');
     writeFileSync(file, 'a-token-from-a-file\n');
     expect(readConfig({ API_TOKEN_FILE: file })).toMatchObject({ config: { API_TOKEN: 'a-token-from-a-file' } });
-    expect(readConfig({ API_TOKEN_FILE: file, API_TOKEN: 'another-token-here' })).toMatchObject({ faults: [{ variable: 'API_TOKEN_FILE' }] });
-    expect(readConfig({ API_TOKEN_FILE: `${file}.missing` })).toMatchObject({ faults: [{ problem: 'cannot be read (ENOENT)' }] });
+    expect(readConfig({ API_TOKEN_FILE: file, API_TOKEN: 'another-token-here' })).toMatchObject({
+      faults: [{ variable: 'API_TOKEN_FILE' }],
+    });
+    expect(readConfig({ API_TOKEN_FILE: `${file}.missing` })).toMatchObject({
+      faults: [{ problem: 'cannot be read (ENOENT)' }],
+    });
   });
 });
 
@@ -59,7 +81,9 @@ describe('ids', () => {
     const made = Array.from({ length: 10_000 }, () => ids.next());
     now -= 3_600_000;
     made.push(...Array.from({ length: 100 }, () => ids.next()));
-    expect(made.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id))).toBe(true);
+    expect(made.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id))).toBe(
+      true,
+    );
     expect(made.toSorted()).toEqual(made);
     expect(new Set(made).size).toBe(made.length);
   });

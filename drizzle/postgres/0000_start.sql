@@ -168,8 +168,7 @@ CREATE TABLE "runs" (
 	"source" text NOT NULL,
 	"idempotency_key" text NOT NULL,
 	"payload_hash" text NOT NULL,
-	"lane" text NOT NULL,
-	"in_order" bigint NOT NULL,
+	"lane" text,
 	"exclusive" bigint NOT NULL,
 	"rank" bigint NOT NULL,
 	"task_id" text,
@@ -177,7 +176,6 @@ CREATE TABLE "runs" (
 	"occurrence_id" text,
 	"chat_id" text,
 	"owner_id" text NOT NULL,
-	"outgoing_key" text NOT NULL,
 	"status" text NOT NULL,
 	"ready_at" bigint NOT NULL,
 	"fence" bigint NOT NULL,
@@ -185,6 +183,7 @@ CREATE TABLE "runs" (
 	"attempts" bigint NOT NULL,
 	"interruptions" bigint NOT NULL,
 	"cancel_requested_at" bigint,
+	"cancel_reason" text,
 	"input" text NOT NULL,
 	"output" text,
 	"error" text,
@@ -197,7 +196,6 @@ CREATE TABLE "runs" (
 --> statement-breakpoint
 CREATE TABLE "tasks" (
 	"id" text PRIMARY KEY NOT NULL,
-	"chat_id" text NOT NULL,
 	"number" bigint NOT NULL,
 	"home_topic" bigint,
 	"owner_id" text NOT NULL,
@@ -222,6 +220,7 @@ CREATE TABLE "tasks" (
 	"subject" text,
 	"tags" text NOT NULL,
 	"context" text NOT NULL,
+	"chat_id" text NOT NULL,
 	"runs" bigint NOT NULL,
 	"failures" bigint NOT NULL,
 	"consecutive_failures" bigint NOT NULL,
@@ -302,7 +301,7 @@ CREATE INDEX "occurrences_decide" ON "occurrences" USING btree ("decide_by") WHE
 CREATE UNIQUE INDEX "runs_key" ON "runs" USING btree ("idempotency_key","source");--> statement-breakpoint
 CREATE UNIQUE INDEX "runs_exclusive" ON "runs" USING btree ("task_id") WHERE exclusive = 1 and status in ('queued', 'running', 'backoff', 'waiting');--> statement-breakpoint
 CREATE INDEX "runs_shared" ON "runs" USING btree ("task_id") WHERE exclusive = 0 and status in ('queued', 'running', 'backoff', 'waiting');--> statement-breakpoint
-CREATE INDEX "runs_lane" ON "runs" USING btree ("lane") WHERE in_order = 1 and status in ('queued', 'running', 'backoff', 'waiting');--> statement-breakpoint
+CREATE INDEX "runs_lane" ON "runs" USING btree ("lane") WHERE lane is not null and status in ('queued', 'running', 'backoff', 'waiting');--> statement-breakpoint
 CREATE INDEX "runs_ready" ON "runs" USING btree ("rank","ready_at") WHERE status in ('queued', 'backoff');--> statement-breakpoint
 CREATE INDEX "runs_running" ON "runs" USING btree ("boot_id") WHERE status = 'running';--> statement-breakpoint
 CREATE UNIQUE INDEX "tasks_number" ON "tasks" USING btree ("chat_id","number");--> statement-breakpoint

@@ -186,8 +186,7 @@ CREATE TABLE `runs` (
 	`source` text NOT NULL,
 	`idempotency_key` text NOT NULL,
 	`payload_hash` text NOT NULL,
-	`lane` text NOT NULL,
-	`in_order` integer NOT NULL,
+	`lane` text,
 	`exclusive` integer NOT NULL,
 	`rank` integer NOT NULL,
 	`task_id` text,
@@ -195,7 +194,6 @@ CREATE TABLE `runs` (
 	`occurrence_id` text,
 	`chat_id` text,
 	`owner_id` text NOT NULL,
-	`outgoing_key` text NOT NULL,
 	`status` text NOT NULL,
 	`ready_at` integer NOT NULL,
 	`fence` integer NOT NULL,
@@ -203,6 +201,7 @@ CREATE TABLE `runs` (
 	`attempts` integer NOT NULL,
 	`interruptions` integer NOT NULL,
 	`cancel_requested_at` integer,
+	`cancel_reason` text,
 	`input` text NOT NULL,
 	`output` text,
 	`error` text,
@@ -216,12 +215,11 @@ CREATE TABLE `runs` (
 CREATE UNIQUE INDEX `runs_key` ON `runs` (`idempotency_key`,`source`);--> statement-breakpoint
 CREATE UNIQUE INDEX `runs_exclusive` ON `runs` (`task_id`) WHERE exclusive = 1 and status in ('queued', 'running', 'backoff', 'waiting');--> statement-breakpoint
 CREATE INDEX `runs_shared` ON `runs` (`task_id`) WHERE exclusive = 0 and status in ('queued', 'running', 'backoff', 'waiting');--> statement-breakpoint
-CREATE INDEX `runs_lane` ON `runs` (`lane`) WHERE in_order = 1 and status in ('queued', 'running', 'backoff', 'waiting');--> statement-breakpoint
+CREATE INDEX `runs_lane` ON `runs` (`lane`) WHERE lane is not null and status in ('queued', 'running', 'backoff', 'waiting');--> statement-breakpoint
 CREATE INDEX `runs_ready` ON `runs` (`rank`,`ready_at`) WHERE status in ('queued', 'backoff');--> statement-breakpoint
 CREATE INDEX `runs_running` ON `runs` (`boot_id`) WHERE status = 'running';--> statement-breakpoint
 CREATE TABLE `tasks` (
 	`id` text PRIMARY KEY NOT NULL,
-	`chat_id` text NOT NULL,
 	`number` integer NOT NULL,
 	`home_topic` integer,
 	`owner_id` text NOT NULL,
@@ -246,6 +244,7 @@ CREATE TABLE `tasks` (
 	`subject` text,
 	`tags` text NOT NULL,
 	`context` text NOT NULL,
+	`chat_id` text NOT NULL,
 	`runs` integer NOT NULL,
 	`failures` integer NOT NULL,
 	`consecutive_failures` integer NOT NULL,

@@ -1,7 +1,8 @@
 import { planDue, type PlannedOccurrence } from '../domain/due.ts';
 import { actionScope, grantFault } from '../domain/grant.ts';
 import type { Policy } from '../domain/policy.ts';
-import type { Claim, DueTask, Ids, NewOccurrence } from './ports.ts';
+import type { Ids } from './ports.ts';
+import type { Claim, DueTask, NewOccurrence } from './store.ts';
 import { policyFor, requestOf } from './requests.ts';
 import type { RunService } from './run-service.ts';
 

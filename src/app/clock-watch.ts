@@ -1,5 +1,6 @@
 import { clockStepMs } from '../domain/limits.ts';
-import type { Clock, Log, Stopwatch, UpkeepStore } from './ports.ts';
+import type { Clock, Log, Stopwatch } from './ports.ts';
+import type { UpkeepStore } from './store.ts';
 
 /**
  * Notices a wall clock that was set back, by comparing it with the monotonic one. Slots need nothing: the clock comes to

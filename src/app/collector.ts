@@ -16,7 +16,11 @@ interface Needs {
   readonly log: Log;
 }
 
-export function createCollector<T>({ timer, log }: Needs, batchMax: number, write: (items: readonly T[]) => Promise<void>): Collector<T> {
+export function createCollector<T>(
+  { timer, log }: Needs,
+  batchMax: number,
+  write: (items: readonly T[]) => Promise<void>,
+): Collector<T> {
   const items: T[] = [];
   let flushing: Promise<void> | null = null;
 

@@ -1,19 +1,7 @@
 import * as limits from '../domain/limits.ts';
 import { createCollector } from './collector.ts';
-import type {
-  Bell,
-  Clock,
-  Counts,
-  Log,
-  Outgoing,
-  OutboxPart,
-  OutboxStore,
-  PartEnd,
-  Sent,
-  SentIds,
-  Timer,
-  Transport,
-} from './ports.ts';
+import type { Bell, Clock, Log, Outgoing, Sent, SentIds, Timer, Transport } from './ports.ts';
+import type { Counts, OutboxPart, OutboxStore, PartEnd } from './store.ts';
 import { prepareTopic } from './topics.ts';
 
 /**
@@ -46,12 +34,16 @@ export function createDeliverer(needs: DelivererNeeds): Deliverer {
   let after = '';
   let stopping = false;
 
-  const ends = createCollector<{ readonly chatId: string; readonly end: PartEnd }>(needs, needs.batchMax, async (batch) => {
-    await store.endParts(batch.map(({ end }) => end));
-    // The chat is free only now: its next part must find this one ended.
-    for (const { chatId } of batch) busy.delete(chatId);
-    bell.ring('deliverer');
-  });
+  const ends = createCollector<{ readonly chatId: string; readonly end: PartEnd }>(
+    needs,
+    needs.batchMax,
+    async (batch) => {
+      await store.endParts(batch.map(({ end }) => end));
+      // The chat is free only now: its next part must find this one ended.
+      for (const { chatId } of batch) busy.delete(chatId);
+      bell.ring('deliverer');
+    },
+  );
 
   const serve = (part: OutboxPart) => {
     busy.set(
@@ -121,7 +113,13 @@ async function waitForTopic(needs: DelivererNeeds, part: OutboxPart, ended: Ende
     case 'later':
       return { ...ended, status: 'pending', readyAt: now + ready.afterMs, error: ready.error, evidence: null };
     case 'blocked':
-      return { ...ended, status: 'blocked', readyAt: now + limits.blockedRecheckMs, cause: ready.cause, error: ready.error };
+      return {
+        ...ended,
+        status: 'blocked',
+        readyAt: now + limits.blockedRecheckMs,
+        cause: ready.cause,
+        error: ready.error,
+      };
   }
 }
 
@@ -137,7 +135,13 @@ async function send(needs: DelivererNeeds, part: OutboxPart, ended: Ended): Prom
       if (part.topic !== null) await needs.store.endTopic({ taskId: part.topic.taskId, state: 'none' });
       return tryAgain(part, ended, { error: sent.error, readyAt: now });
     case 'blocked':
-      return { ...ended, status: 'blocked', readyAt: now + limits.blockedRecheckMs, cause: sent.cause, error: sent.error };
+      return {
+        ...ended,
+        status: 'blocked',
+        readyAt: now + limits.blockedRecheckMs,
+        cause: sent.cause,
+        error: sent.error,
+      };
     case 'refused':
       return { ...ended, status: 'failed', error: sent.error, evidence: null };
     case 'notSent':
@@ -162,7 +166,11 @@ function tryAgain(part: OutboxPart, ended: Ended, { error, readyAt }: { error: s
 }
 
 /** A message in the wrong place is taken back, and its topic is made again: green must not mean "somewhere". */
-async function verify(needs: DelivererNeeds, part: OutboxPart, { ids, ...ended }: Ended & { ids: SentIds }): Promise<PartEnd> {
+async function verify(
+  needs: DelivererNeeds,
+  part: OutboxPart,
+  { ids, ...ended }: Ended & { ids: SentIds },
+): Promise<PartEnd> {
   const { route } = part;
   const now = needs.clock.now();
   if (ids.chatId === route.address && ids.threadId === route.topic) {
@@ -194,7 +202,9 @@ async function lookForEvidence(needs: DelivererNeeds, part: OutboxPart, ended: E
   const error = 'no answer, and no trace of it yet';
   const next = limits.settleDelaysMs[part.settles + 1];
   const sentAt = part.sentAt ?? now;
-  if (next !== undefined) return { ...ended, status: 'unknown', readyAt: Math.max(now, sentAt + next), error, evidence };
-  if (part.unknown === 'ask') return { ...ended, status: 'unknown', readyAt: null, error: 'no answer, and no trace of it', evidence };
+  if (next !== undefined)
+    return { ...ended, status: 'unknown', readyAt: Math.max(now, sentAt + next), error, evidence };
+  if (part.unknown === 'ask')
+    return { ...ended, status: 'unknown', readyAt: null, error: 'no answer, and no trace of it', evidence };
   return tryAgain(part, ended, { error: 'no trace of it, sent again', readyAt: now });
 }

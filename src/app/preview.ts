@@ -26,7 +26,10 @@ export interface Preview {
  * Calculates what a task with this schedule would do. What creation would refuse is calculated all the same and said in
  * the warnings, because whoever asks wants to see why.
  */
-export function previewSchedule(request: PreviewRequest, { now, minIntervalMs }: { now: number; minIntervalMs: number }): Preview {
+export function previewSchedule(
+  request: PreviewRequest,
+  { now, minIntervalMs }: { now: number; minIntervalMs: number },
+): Preview {
   const after = request.after ?? now;
   const schedule = parseSchedule(request.schedule, after);
   const refused = refusals(schedule, { now: after, minIntervalMs });
@@ -34,6 +37,9 @@ export function previewSchedule(request: PreviewRequest, { now, minIntervalMs }:
     next: nextSlots(schedule, after, { count: request.count ?? previewCountDefault }),
     description: describe(schedule),
     minGapMs: minGapMs(schedule),
-    warnings: [...refused.map(({ reason, message }) => ({ code: reason, message })), ...warnings(schedule, { now: after })],
+    warnings: [
+      ...refused.map(({ reason, message }) => ({ code: reason, message })),
+      ...warnings(schedule, { now: after }),
+    ],
   };
 }

@@ -1,9 +1,8 @@
-import type { Actor } from '../domain/actor.ts';
-import { occurrenceKey, outgoingKey } from '../domain/occurrence.ts';
+import { occurrenceKey } from '../domain/occurrence.ts';
 import { policyOf, type Policy } from '../domain/policy.ts';
 import type { RunRequest } from '../domain/run.ts';
 import { isDeliverable } from '../domain/thread.ts';
-import type { DueTask } from './ports.ts';
+import type { DueTask } from './store.ts';
 
 /** What a run takes from its task; a task that is paused or completed can be run by hand as well. */
 export type RunnableTask = Omit<DueTask, 'nextAt' | 'live' | 'waiting' | 'grant' | 'boundedRuns'>;
@@ -22,18 +21,16 @@ export function policyFor(task: Pick<RunnableTask, 'policies' | 'action' | 'minG
 /** The request that an occurrence makes: the same for a slot, a catch-up and a run by hand. */
 export function requestOf(task: RunnableTask, policy: Policy, slot: SlotRequest): RunRequest {
   return {
-    source: `task:${task.id}`,
+    source: 'task',
     idempotencyKey: occurrenceKey(task.id, slot.slotAt),
-    lane: `task:${task.id}`,
-    inOrder: false,
+    lane: null,
     exclusive: policy.overlap !== 'allow',
     priority: slot.priority,
     taskId: task.id,
     taskVersion: task.version,
     occurrenceId: slot.occurrenceId,
     chatId: task.chatId,
-    ownerId: task.ownerId satisfies Actor,
-    outgoingKey: outgoingKey(task.id, slot.slotAt),
+    ownerId: task.ownerId,
     input: {
       title: task.title,
       instructions: task.instructions,
@@ -43,18 +40,20 @@ export function requestOf(task: RunnableTask, policy: Policy, slot: SlotRequest)
       slotAt: slot.slotAt,
       late: slot.late,
       delivers: isDeliverable(task),
-      context: task.context,
-      timeoutMs: policy.timeoutMs,
-      retry: policy.retry,
-      unknown: policy.unknown,
-      maxAgeMs: policy.maxAgeMs,
+      context: unlessEmpty(task.context),
+      policies: unlessEmpty(task.policies),
       follows: followsOf(task, policy),
     },
   };
 }
 
+function unlessEmpty<T extends object>(facts: T): T | undefined {
+  for (const _key in facts) return facts;
+  return undefined;
+}
+
 /** Only the end of such a run says when the next one is due. */
 function followsOf({ schedule }: RunnableTask, policy: Policy): RunRequest['input']['follows'] {
   const follows = schedule.kind === 'interval' && schedule.from === 'completion';
-  return follows ? { schedule, until: policy.until } : null;
+  return follows ? { schedule, until: policy.until } : undefined;
 }

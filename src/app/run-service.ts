@@ -1,5 +1,6 @@
 import type { NewRun, RunRequest } from '../domain/run.ts';
-import type { Bell, Clock, Digest, Ids, RunStore } from './ports.ts';
+import type { Bell, Clock, Digest, Ids } from './ports.ts';
+import type { RunStore } from './store.ts';
 
 /**
  * The only door to execution. Whatever asks for work makes a request; a request becomes a run here, with its key and the
@@ -23,7 +24,13 @@ interface Needs {
 export function createRunService({ store, ids, digest, clock, bell }: Needs): RunService {
   const prepare = (request: RunRequest, now: number): NewRun => {
     const inputText = JSON.stringify(request.input);
-    return { ...request, id: ids.next(), inputText, payloadHash: digest.of(`${request.lane}\n${inputText}`), createdAt: now };
+    return {
+      ...request,
+      id: ids.next(),
+      inputText,
+      payloadHash: digest.of(`${request.lane ?? ''}\n${inputText}`),
+      createdAt: now,
+    };
   };
   return {
     prepare,

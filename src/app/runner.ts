@@ -2,26 +2,24 @@ import { conclude, type AttemptOutcome } from '../domain/conclusion.ts';
 import { outboxRanks, splitText } from '../domain/delivery.ts';
 import { actionScope, grantFault } from '../domain/grant.ts';
 import * as limits from '../domain/limits.ts';
+import { outgoingKey } from '../domain/occurrence.ts';
+import { policyOf, type Policy } from '../domain/policy.ts';
+import type { RunInput } from '../domain/run.ts';
 import { nextSlot } from '../domain/schedule/schedule.ts';
 import type { Outcome } from './actions/action.ts';
 import type { Actions } from './actions/registry.ts';
 import { createCollector } from './collector.ts';
+import type { Bell, Clock, Ids, Log, Stopwatch, Timer } from './ports.ts';
 import type {
-  Bell,
-  Clock,
   Counts,
-  Ids,
-  Log,
   NewDelivery,
   RunEnd,
   RunStore,
   StartableRun,
   StartedRun,
   StartPlan,
-  Stopwatch,
-  Timer,
   Unreadable,
-} from './ports.ts';
+} from './store.ts';
 
 /**
  * Claims runs, executes their actions, and writes how they ended. It never waits for a chat: what is to be shown becomes
@@ -29,7 +27,7 @@ import type {
  */
 export interface Runner {
   step(now: number, limit: number): Promise<Counts>;
-  nextAt(): Promise<number | null>;
+  nextAt(now: number): Promise<number | null>;
   /** Resolves when no attempt is running and every end is written. */
   idle(): Promise<void>;
   /** Takes nothing more, waits for what runs, and aborts it when the time is up. */
@@ -96,7 +94,7 @@ export function createRunner(needs: RunnerNeeds): Runner {
       if (taken > started.length) bell.ring('scheduler');
       return { taken, more: taken === free && live.size < needs.concurrency };
     },
-    nextAt: () => (live.size >= needs.concurrency ? Promise.resolve(null) : store.nextRunAt(needs.bootId)),
+    nextAt: (now) => (live.size >= needs.concurrency ? Promise.resolve(null) : store.nextRunAt(needs.bootId, now)),
     idle: async () => {
       while (live.size > 0) await Promise.all([...live.values()].map(({ done }) => done));
       await ends.idle();
@@ -141,7 +139,8 @@ function ended(runId: string, { reason = null, ...refusal }: Refusal): Extract<S
 }
 
 function refusal(actions: Actions, run: StartableRun, now: number): Refusal | null {
-  if (run.cancelRequested) return { status: 'cancelled', occurrence: 'cancelled', reason: 'cancelled', error: 'cancelled' };
+  if (run.cancelRequested)
+    return { status: 'cancelled', occurrence: 'cancelled', reason: 'cancelled', error: 'cancelled' };
   if (run.taskState === 'deleted') {
     return { status: 'cancelled', occurrence: 'cancelled', reason: 'deleted', error: 'the task was deleted' };
   }
@@ -167,7 +166,7 @@ async function attempt(needs: RunnerNeeds, started: StartedRun, controller: Abor
   const { clock, stopwatch, timer } = needs;
   const startedAt = clock.now();
   const from = stopwatch.elapsed();
-  const callOff = timer.after(started.run.input.timeoutMs, () => controller.abort('timedOut'));
+  const callOff = timer.after(policyFor(started.run.input).timeoutMs, () => controller.abort('timedOut'));
   const result = await race(needs, started, { controller, startedAt });
   callOff();
   if (result === 'stopping') return null;
@@ -181,12 +180,16 @@ interface Racing {
 }
 
 /** An action that ignores its signal is left behind: its attempt ends on time, and what it says later is not heard. */
-async function race(needs: RunnerNeeds, { run, attempt: number }: StartedRun, { controller, startedAt }: Racing): Promise<Outcome | AbortReason> {
+async function race(
+  needs: RunnerNeeds,
+  { run, attempt: number }: StartedRun,
+  { controller, startedAt }: Racing,
+): Promise<Outcome | AbortReason> {
   const { signal } = controller;
   const aborted = new Promise<AbortReason>((resolve) => {
     signal.addEventListener('abort', () => resolve(signal.reason as AbortReason));
   });
-  const job = { input: run.input, runId: run.id, attempt: number, startedAt, outgoingKey: run.outgoingKey, signal };
+  const job = { input: run.input, runId: run.id, attempt: number, startedAt, outgoingKey: keyOf(run), signal };
   const worked = (async (): Promise<Outcome> => {
     try {
       return await needs.actions.require(run.input.action.kind).run(job);
@@ -197,6 +200,16 @@ async function race(needs: RunnerNeeds, { run, attempt: number }: StartedRun, { 
   })();
   const first = await Promise.race([aborted, worked]);
   return signal.aborted ? (signal.reason as AbortReason) : first;
+}
+
+/** The same for every attempt of a slot; work that no slot asked for is told apart by its run. */
+function keyOf({ id, taskId, input }: StartableRun): string {
+  return taskId === null || input.slotAt === null ? `run:${id}` : outgoingKey(taskId, input.slotAt);
+}
+
+function policyFor({ policies, action }: RunInput): Policy {
+  // The density of the schedule matters only for slots that were missed, and this run is past that.
+  return policyOf(policies ?? {}, { actionKind: action.kind, minGapMs: null });
 }
 
 interface Ended {
@@ -210,11 +223,12 @@ function endOf(needs: RunnerNeeds, { run, attempt: number, fence }: StartedRun, 
   const { input } = run;
   const { result, startedAt, finishedAt, durationMs } = ended;
   const outcome: AttemptOutcome = typeof result === 'string' ? { is: result } : result;
+  const { retry, timeoutMs } = policyFor(input);
   const conclusion = conclude(outcome, {
     used: number - run.interruptions,
-    retry: input.retry,
+    retry,
     repeatable: needs.actions.get(input.action.kind)?.repeatable(input.action) ?? false,
-    timeoutMs: input.timeoutMs,
+    timeoutMs,
     now: finishedAt,
     chance: needs.ids.chance(),
   });
@@ -239,12 +253,13 @@ type Brought = Pick<RunEnd, 'output' | 'deliveries' | 'context' | 'usage'>;
 
 /** Only work that was done brings something back. */
 function broughtBack({ ids, log }: RunnerNeeds, run: StartableRun, { result, finishedAt }: Ended): Brought {
-  if (typeof result === 'string' || result.is !== 'done') return { output: null, deliveries: [], context: null, usage: [] };
+  if (typeof result === 'string' || result.is !== 'done')
+    return { output: null, deliveries: [], context: null, usage: [] };
   return {
     output: outputOf(run.input.action.kind, result),
     deliveries: deliveriesOf(ids, run, { text: result.text, finishedAt }),
     context: result.context === undefined ? null : smallEnough(log, run, result.context),
-    usage: result.usage ?? [],
+    usage: (result.usage ?? []).map(({ kind, quantity }) => ({ kind, quantity: Math.round(quantity) })),
   };
 }
 
@@ -255,16 +270,21 @@ function outputOf(kind: string, { text, data }: Done) {
   return data === undefined ? { type: kind, text } : { type: kind, text, data };
 }
 
-function deliveriesOf(ids: Ids, { input }: StartableRun, { text, finishedAt }: { text: string; finishedAt: number }): NewDelivery[] {
+function deliveriesOf(
+  ids: Ids,
+  { input }: StartableRun,
+  { text, finishedAt }: { text: string; finishedAt: number },
+): NewDelivery[] {
   if (!input.delivers) return [];
+  const { unknown, maxAgeMs } = policyFor(input);
   return splitText(text).map((part, index) => ({
     id: ids.next(),
     kind: 'result',
     rank: outboxRanks.result,
     part: index + 1,
     content: { text: part },
-    unknown: input.unknown,
-    expiresAt: input.maxAgeMs === null ? null : (input.slotAt ?? finishedAt) + input.maxAgeMs,
+    unknown,
+    expiresAt: maxAgeMs === null ? null : (input.slotAt ?? finishedAt) + maxAgeMs,
   }));
 }
 
@@ -276,6 +296,6 @@ function smallEnough(log: Log, run: StartableRun, context: Readonly<Record<strin
 }
 
 function followingSlot({ input }: StartableRun, finishedAt: number): number | null {
-  if (input.follows === null) return null;
+  if (input.follows === undefined) return null;
   return nextSlot(input.follows.schedule, finishedAt, { until: input.follows.until });
 }

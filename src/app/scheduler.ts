@@ -1,19 +1,17 @@
 import { actionScope, grantFault } from '../domain/grant.ts';
 import { nextSlot } from '../domain/schedule/schedule.ts';
 import { claimOf, type ClaimMaker } from './claims.ts';
+import type { Bell, Ids, Log } from './ports.ts';
 import type {
   Admission,
-  Bell,
   Counts,
   DueTask,
-  Ids,
-  Log,
   Quarantine,
   Replan,
   SlotStore,
   Unreadable,
   WaitingOccurrence,
-} from './ports.ts';
+} from './store.ts';
 import { policyFor, requestOf } from './requests.ts';
 import type { RunService } from './run-service.ts';
 
@@ -41,7 +39,9 @@ export function createScheduler(needs: Needs): Scheduler {
   return {
     step: async (now, limit) => {
       const at = { now, limit };
-      const claimed = await store.claimDue(at, (due) => due.map((task) => isolate(needs, task, (one) => claimOf(needs, one, now))));
+      const claimed = await store.claimDue(at, (due) =>
+        due.map((task) => isolate(needs, task, (one) => claimOf(needs, one, now))),
+      );
       const expired = await store.expireQuestions(at);
       const admitted = await store.admitWaiting(at, (waiting) => waiting.map((one) => admissionOf(needs, one, now)));
       const taken = claimed.taken + expired.taken + admitted.taken;
@@ -57,7 +57,11 @@ export function createScheduler(needs: Needs): Scheduler {
  * One bad row never stops the others. Whatever its planning throws is the row's fault: plans are pure, so nothing that
  * another try could mend can happen in them.
  */
-function isolate<T>({ log }: Pick<Needs, 'log'>, task: DueTask | Unreadable, plan: (task: DueTask) => T): T | Quarantine {
+function isolate<T>(
+  { log }: Pick<Needs, 'log'>,
+  task: DueTask | Unreadable,
+  plan: (task: DueTask) => T,
+): T | Quarantine {
   try {
     if (!('unreadable' in task)) return plan(task);
     log.error('task_quarantined', { task_id: task.id, reason: task.unreadable });

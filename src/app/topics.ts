@@ -1,5 +1,6 @@
 import * as limits from '../domain/limits.ts';
-import type { Clock, OutboxStore, Route, TopicMade, TopicView, Transport } from './ports.ts';
+import type { Clock, Route, TopicMade, Transport } from './ports.ts';
+import type { OutboxStore, TopicView } from './store.ts';
 
 /** Whether a part can go to its topic now. */
 export type TopicReady =
@@ -42,7 +43,11 @@ async function adopt({ store, transport, clock }: Needs, topic: TopicView, route
     return { is: 'ready' };
   }
   if (clock.now() - askedAt < limits.topicAdoptionMs) {
-    return { is: 'later', afterMs: lookAgainMs, error: 'the answer to the creation of its topic was lost; looking for it' };
+    return {
+      is: 'later',
+      afterMs: lookAgainMs,
+      error: 'the answer to the creation of its topic was lost; looking for it',
+    };
   }
   await store.endTopic({ taskId: topic.taskId, state: 'blocked', cause: inDoubt });
   return { is: 'blocked', cause: inDoubt, error: inDoubtText };

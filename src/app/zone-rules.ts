@@ -1,4 +1,5 @@
-import type { Clock, Log, UpkeepStore } from './ports.ts';
+import type { Clock, Log } from './ports.ts';
+import type { UpkeepStore } from './store.ts';
 import type { Scheduler } from './scheduler.ts';
 
 interface Needs {

@@ -197,12 +197,19 @@ function askedRow(slotAt: number, now: number): PlannedOccurrence {
  * The slots that are due at the moment in which a task is paused by its failures: nobody decides about them any more, so
  * they are told as one gap.
  */
-export function gapBeforePause({ schedule, policy, nextAt }: Pick<Due, 'schedule' | 'policy' | 'nextAt'>, now: number): Gap | null {
+export function gapBeforePause(
+  { schedule, policy, nextAt }: Pick<Due, 'schedule' | 'policy' | 'nextAt'>,
+  now: number,
+): Gap | null {
   // A delay after the last finish has no slots of its own, only a stand-in.
   if (schedule.kind === 'interval' && schedule.from === 'completion') return null;
-  const options = { through: now, limit: limits.slotsPerStepMax, bounds: { startAt: policy.startAt, until: policy.until } };
+  const options = {
+    through: now,
+    limit: limits.slotsPerStepMax,
+    bounds: { startAt: policy.startAt, until: policy.until },
+  };
   const gaps: Gap[] = [];
-  for (let next: number | null = nextAt; next !== null && next <= now; ) {
+  for (let next: number | null = nextAt; next !== null && next <= now;) {
     const page: { slots: number[]; next: number | null } = slotsThrough(schedule, next, options);
     const gap = gapOf(page.slots, 'paused');
     if (gap !== null) gaps.push(gap);

@@ -7,14 +7,7 @@
  *   pending -> dispatched | skipped | cancelled
  *   dispatched -> succeeded | failed | cancelled | skipped (the right to run was gone before the first attempt)
  */
-export type OccurrenceStatus =
-  | 'pending'
-  | 'dispatched'
-  | 'succeeded'
-  | 'failed'
-  | 'cancelled'
-  | 'skipped'
-  | 'missed';
+export type OccurrenceStatus = 'pending' | 'dispatched' | 'succeeded' | 'failed' | 'cancelled' | 'skipped' | 'missed';
 
 /** What asked for it. A catch-up is a slot that runs late because nobody was there in time. */
 export type OccurrenceSource = 'schedule' | 'catch_up' | 'run_now';

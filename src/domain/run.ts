@@ -1,5 +1,5 @@
 import type { Actor } from './actor.ts';
-import type { UnknownPolicy, Retry } from './policy.ts';
+import type { Policies } from './policy.ts';
 import type { Schedule } from './schedule/schedule.ts';
 import type { ActionSpec } from './task.ts';
 
@@ -35,24 +35,20 @@ export interface RunInput {
   readonly late: boolean;
   /** False for threads that are kept in history and delivered nowhere. */
   readonly delivers: boolean;
-  readonly context: Readonly<Record<string, unknown>>;
-  readonly timeoutMs: number;
-  readonly retry: Retry;
-  readonly unknown: UnknownPolicy;
-  readonly maxAgeMs: number | null;
+  /** Absent when empty, like the policies: this is written with every run, and most tasks have neither. */
+  readonly context?: Readonly<Record<string, unknown>> | undefined;
+  readonly policies?: Policies | undefined;
   /** For a delay after the last finish: the schedule whose next slot the end of this run decides. */
-  readonly follows: { readonly schedule: Schedule; readonly until: number | undefined } | null;
+  readonly follows?: { readonly schedule: Schedule; readonly until: number | undefined } | undefined;
 }
 
 /** A request for work: the one shape in which work enters the pipeline. */
 export interface RunRequest {
-  /** Who asks, e.g. `task:<id>` or `api`; together with the key it identifies the request. */
+  /** What asks, e.g. `task` or `api`; together with the key it identifies the request. */
   readonly source: string;
   readonly idempotencyKey: string;
-  /** What is served one at a time, or in order: `task:<id>`, or a thread key for messages. */
-  readonly lane: string;
-  /** Message runs wait for earlier runs of their lane; a task's own runs are governed by its overlap policy alone. */
-  readonly inOrder: boolean;
+  /** Message runs wait for earlier runs of their thread. Null for a task's own runs: overlap alone governs those. */
+  readonly lane: string | null;
   /** At most one live run of its task, proved by a unique index. */
   readonly exclusive: boolean;
   readonly priority: number;
@@ -61,7 +57,6 @@ export interface RunRequest {
   readonly occurrenceId: string | null;
   readonly chatId: string | null;
   readonly ownerId: Actor;
-  readonly outgoingKey: string;
   readonly input: RunInput;
 }
 

@@ -22,7 +22,10 @@ describe('a send without an answer', () => {
     await p.pass(hour);
     expect((await parts(p, taskId)).at(-1)).toMatchObject({ status: 'unknown', error: 'socket hang up' });
     await p.pass(2000);
-    expect((await parts(p, taskId)).at(-1)).toMatchObject({ status: 'delivered', messageId: p.chat.shown.at(-1)?.messageId });
+    expect((await parts(p, taskId)).at(-1)).toMatchObject({
+      status: 'delivered',
+      messageId: p.chat.shown.at(-1)?.messageId,
+    });
     expect(p.chat.shown).toHaveLength(2);
   });
 
@@ -41,7 +44,13 @@ describe('a send without an answer', () => {
     p.chat.evidence('undecided', 'undecided', 'undecided');
     await p.pass(hour);
     const looks = () => p.chat.calls.filter((call) => call.startsWith('settle')).length;
-    for (const [ms, count] of [[1999, 0], [1, 1], [7999, 1], [1, 2], [19_999, 2]] as const) {
+    for (const [ms, count] of [
+      [1999, 0],
+      [1, 1],
+      [7999, 1],
+      [1, 2],
+      [19_999, 2],
+    ] as const) {
       await p.pass(ms);
       expect(looks()).toBe(count);
     }
@@ -140,7 +149,10 @@ describe('refusals', () => {
     const { p, taskId } = await withTopic();
     p.chat.failSends('refused');
     await p.pass(hour);
-    expect((await p.history(taskId)).at(-1)).toMatchObject({ status: 'succeeded', deliveries: [{ status: 'failed', error: 'message is too long' }] });
+    expect((await p.history(taskId)).at(-1)).toMatchObject({
+      status: 'succeeded',
+      deliveries: [{ status: 'failed', error: 'message is too long' }],
+    });
     expect((await p.rooms.tasks.get(taskId)).counters.failures).toBe(0);
   });
 
@@ -160,7 +172,10 @@ describe('refusals', () => {
     p.chat.failSends('blocked');
     await p.pass(hour);
     await p.pass(10 * minute);
-    expect((await parts(p, taskId)).at(-1)).toMatchObject({ status: 'failed', error: expect.stringContaining('too old') as string });
+    expect((await parts(p, taskId)).at(-1)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('too old') as string,
+    });
     expect(p.chat.shown).toHaveLength(1);
   });
 
@@ -227,7 +242,10 @@ describe('making a topic', () => {
     const { id } = await p.create({ schedule: hourly });
     p.chat.failTopics('blocked');
     await p.pass(hour);
-    expect((await parts(p, id)).at(-1)).toMatchObject({ status: 'blocked', error: 'not enough rights to create a topic' });
+    expect((await parts(p, id)).at(-1)).toMatchObject({
+      status: 'blocked',
+      error: 'not enough rights to create a topic',
+    });
     await p.pass(10 * minute);
     expect((await parts(p, id)).at(-1)?.status).toBe('delivered');
   });

@@ -15,7 +15,11 @@ describe('a failing run', () => {
     await p.pass(minute);
     const [run] = await p.history(task.id);
     expect(run).toMatchObject({ status: 'failed', error: 'echo fails attempt 3' });
-    expect(run?.attempts.map(({ attempt, status }) => [attempt, status])).toEqual([[1, 'failed'], [2, 'failed'], [3, 'failed']]);
+    expect(run?.attempts.map(({ attempt, status }) => [attempt, status])).toEqual([
+      [1, 'failed'],
+      [2, 'failed'],
+      [3, 'failed'],
+    ]);
     expect(run?.attempts.map(({ startedAt }) => startedAt - start - hour)).toEqual([0, 30_000, 90_000]);
     expect(p.chat.shown).toEqual([]);
   });
@@ -25,7 +29,9 @@ describe('a failing run', () => {
     const task = await p.create({ schedule: hourly, action: echo({ fail_attempts: 1 }) });
     await p.pass(hour);
     await p.pass(30_000);
-    expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded', attempts: [{ status: 'failed' }, { status: 'succeeded' }] }]);
+    expect(await p.history(task.id)).toMatchObject([
+      { status: 'succeeded', attempts: [{ status: 'failed' }, { status: 'succeeded' }] },
+    ]);
     expect(p.chat.shown).toHaveLength(1);
   });
 
@@ -38,7 +44,11 @@ describe('a failing run', () => {
 
   it('ends on time even when its action does not listen', async () => {
     const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: echo({ delay_ms: 60_000 }), policies: { timeout: 'PT10S', retry: { attempts: 2, base: 'PT1S', jitter: 0 } } });
+    const task = await p.create({
+      schedule: hourly,
+      action: echo({ delay_ms: 60_000 }),
+      policies: { timeout: 'PT10S', retry: { attempts: 2, base: 'PT1S', jitter: 0 } },
+    });
     await p.pass(hour);
     await p.pass(10_000);
     await p.pass(1000);
@@ -50,10 +60,16 @@ describe('a failing run', () => {
 
   it('is not repeated after a timeout when nobody knows what it did', async () => {
     const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: echo({ delay_ms: 60_000, repeatable: false }), policies: { timeout: 'PT10S' } });
+    const task = await p.create({
+      schedule: hourly,
+      action: echo({ delay_ms: 60_000, repeatable: false }),
+      policies: { timeout: 'PT10S' },
+    });
     await p.pass(hour);
     await p.pass(10_000);
-    expect(await p.history(task.id)).toMatchObject([{ status: 'failed', error: 'no answer within 10 s, effects unknown', attempts: [{ status: 'timed_out' }] }]);
+    expect(await p.history(task.id)).toMatchObject([
+      { status: 'failed', error: 'no answer within 10 s, effects unknown', attempts: [{ status: 'timed_out' }] },
+    ]);
   });
 });
 
@@ -64,9 +80,16 @@ describe('failing again and again', () => {
     const p = await aPipeline();
     const task = await p.create(failing);
     for (let turn = 0; turn < 5; turn += 1) await p.pass(hour);
-    expect(await p.rooms.tasks.get(task.id)).toMatchObject({ state: 'paused', nextAt: null, pausedReason: 'auto:consecutive_failures', paused: { by: 'system' } });
+    expect(await p.rooms.tasks.get(task.id)).toMatchObject({
+      state: 'paused',
+      nextAt: null,
+      pausedReason: 'auto:consecutive_failures',
+      paused: { by: 'system' },
+    });
     expect(await p.history(task.id)).toHaveLength(3);
-    expect(p.database.prepare(`select count(*) from audit where verb = 'pause' and actor = 'system'`).pluck().get()).toBe(1);
+    expect(
+      p.database.prepare(`select count(*) from audit where verb = 'pause' and actor = 'system'`).pluck().get(),
+    ).toBe(1);
   });
 
   it('starts counting anew after a success and after resuming', async () => {
@@ -79,7 +102,10 @@ describe('failing again and again', () => {
     await p.rooms.tasks.edit(task.id, { action: failing.action }, actor);
     await p.pass(hour);
     await p.pass(hour);
-    expect(await p.rooms.tasks.get(task.id)).toMatchObject({ state: 'active', counters: { consecutiveFailures: 2, failures: 4, runs: 5 } });
+    expect(await p.rooms.tasks.get(task.id)).toMatchObject({
+      state: 'active',
+      counters: { consecutiveFailures: 2, failures: 4, runs: 5 },
+    });
     await p.pass(hour);
     expect((await p.rooms.tasks.resume(task.id, actor)).counters.consecutiveFailures).toBe(0);
     await p.pass(hour);
@@ -90,7 +116,10 @@ describe('failing again and again', () => {
     const p = await aPipeline();
     const task = await p.create({ ...failing, policies: { auto_pause: 3, missed: 'all' } });
     await p.pass(8 * hour + 30 * minute);
-    expect(await p.rooms.tasks.get(task.id)).toMatchObject({ state: 'active', counters: { consecutiveFailures: 1, failures: 8 } });
+    expect(await p.rooms.tasks.get(task.id)).toMatchObject({
+      state: 'active',
+      counters: { consecutiveFailures: 1, failures: 8 },
+    });
   });
 
   it('never pauses when that is switched off', async () => {
@@ -104,13 +133,23 @@ describe('failing again and again', () => {
 describe('a process that dies while an attempt runs', () => {
   it('leaves an interrupted attempt, and repeatable work is done again without using a retry', async () => {
     const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: echo({ delay_ms: 5000 }), policies: { retry: { attempts: 1 } } });
+    const task = await p.create({
+      schedule: hourly,
+      action: echo({ delay_ms: 5000 }),
+      policies: { retry: { attempts: 1 } },
+    });
     await p.pass(hour);
     const next = p.restart();
     await next.settle();
     await next.pass(5000);
     expect(await next.history(task.id)).toMatchObject([
-      { status: 'succeeded', attempts: [{ attempt: 1, status: 'interrupted', durationMs: null }, { attempt: 2, status: 'succeeded' }] },
+      {
+        status: 'succeeded',
+        attempts: [
+          { attempt: 1, status: 'interrupted', durationMs: null },
+          { attempt: 2, status: 'succeeded' },
+        ],
+      },
     ]);
     expect(next.chat.shown).toHaveLength(1);
   });
@@ -125,7 +164,10 @@ describe('a process that dies while an attempt runs', () => {
     await p.rooms.runner.idle();
     await next.settle();
     expect(p.log.lines.map(({ event }) => event)).toContain('late_results_dropped');
-    expect((await next.history(task.id))[0]?.attempts.map(({ status }) => status)).toEqual(['interrupted', 'succeeded']);
+    expect((await next.history(task.id))[0]?.attempts.map(({ status }) => status)).toEqual([
+      'interrupted',
+      'succeeded',
+    ]);
     expect(next.chat.shown).toHaveLength(1);
   });
 
@@ -135,7 +177,9 @@ describe('a process that dies while an attempt runs', () => {
     await p.pass(hour);
     const next = p.restart();
     await next.settle();
-    expect(await next.history(task.id)).toMatchObject([{ status: 'failed', error: 'interrupted, effects unknown', attempts: [{ status: 'interrupted' }] }]);
+    expect(await next.history(task.id)).toMatchObject([
+      { status: 'failed', error: 'interrupted, effects unknown', attempts: [{ status: 'interrupted' }] },
+    ]);
     expect(await next.rooms.tasks.get(task.id)).toMatchObject({ counters: { failures: 1 }, lastRunStatus: 'failed' });
   });
 
@@ -148,7 +192,9 @@ describe('a process that dies while an attempt runs', () => {
       next = next.restart();
       await next.settle();
     }
-    expect(await next.history(task.id)).toMatchObject([{ status: 'failed', error: 'interrupted 3 times', attempts: [{}, {}, {}] }]);
+    expect(await next.history(task.id)).toMatchObject([
+      { status: 'failed', error: 'interrupted 3 times', attempts: [{}, {}, {}] },
+    ]);
   });
 
   it('never takes away its own live attempt', async () => {
@@ -205,6 +251,8 @@ describe('stopping', () => {
     const next = p.restart();
     await next.settle();
     await next.pass(25_000);
-    expect(await next.history(slow.id)).toMatchObject([{ status: 'succeeded', attempts: [{ status: 'interrupted' }, { status: 'succeeded' }] }]);
+    expect(await next.history(slow.id)).toMatchObject([
+      { status: 'succeeded', attempts: [{ status: 'interrupted' }, { status: 'succeeded' }] },
+    ]);
   });
 });

@@ -7,16 +7,29 @@ describe('from a due slot to a message in its own topic', () => {
   it('makes one occurrence, one run, one attempt, one topic and one delivery with its proof', async () => {
     const p = await aPipeline();
     const task = await p.create({ instructions: 'Stand up!' });
-    expect(task).toMatchObject({ number: 1, state: 'active', nextAt: start + 5 * minute, topicState: 'none', topicId: null });
+    expect(task).toMatchObject({
+      number: 1,
+      state: 'active',
+      nextAt: start + 5 * minute,
+      topicState: 'none',
+      topicId: null,
+    });
     await p.pass(5 * minute);
     const [run] = await p.history(task.id);
     expect(run).toMatchObject({ slotAt: start + 5 * minute, status: 'succeeded', source: 'schedule', lateMs: 0 });
     expect(run?.attempts).toMatchObject([{ attempt: 1, status: 'succeeded' }]);
     const topic = p.chat.topics[0];
     expect(p.chat.topics).toEqual([{ chatId: '-1001234', id: expect.any(Number) as number, name: 'Stand up!' }]);
-    expect(p.chat.shown).toEqual([{ chatId: '-1001234', topic: topic?.id, messageId: expect.any(Number) as number, text: 'Stand up!' }]);
+    expect(p.chat.shown).toEqual([
+      { chatId: '-1001234', topic: topic?.id, messageId: expect.any(Number) as number, text: 'Stand up!' },
+    ]);
     expect(run?.deliveries).toMatchObject([
-      { status: 'delivered', messageId: p.chat.shown[0]?.messageId, messageThreadId: topic?.id, platformChatId: '-1001234' },
+      {
+        status: 'delivered',
+        messageId: p.chat.shown[0]?.messageId,
+        messageThreadId: topic?.id,
+        platformChatId: '-1001234',
+      },
     ]);
   });
 
@@ -48,7 +61,9 @@ describe('from a due slot to a message in its own topic', () => {
     expect(p.chat.shown.length).toBeGreaterThan(1);
     expect(p.chat.shown.map((message) => message.text).join('\n')).toBe(text);
     const [run] = await p.history(task.id);
-    expect(run?.deliveries.map(({ part, status }) => [part, status])).toEqual(p.chat.shown.map((_message, index) => [index + 1, 'delivered']));
+    expect(run?.deliveries.map(({ part, status }) => [part, status])).toEqual(
+      p.chat.shown.map((_message, index) => [index + 1, 'delivered']),
+    );
   });
 
   it('keeps the results of a thread that is no chat in history, and delivers them nowhere', async () => {
@@ -63,16 +78,24 @@ describe('from a due slot to a message in its own topic', () => {
 
   it('fills a template with its task, its run and its context, and leaves other texts alone', async () => {
     const p = await aPipeline();
-    await p.create({ instructions: '#{{ task.number }} {{ run.scheduled_for }} {{ context.name }}', context: { name: 'Ada' } });
+    await p.create({
+      instructions: '#{{ task.number }} {{ run.scheduled_for }} {{ context.name }}',
+      context: { name: 'Ada' },
+    });
     await p.create({ instructions: '{{ not a template', action: { kind: 'message', plain: true } });
     await p.create({ instructions: 'a { b } c %' });
     await p.pass(5 * minute);
-    expect(p.chat.shown.map(({ text }) => text).sort()).toEqual(['#1 2026-11-18T09:05:00.000Z Ada', 'a { b } c %', '{{ not a template'].sort());
+    expect(p.chat.shown.map(({ text }) => text).sort()).toEqual(
+      ['#1 2026-11-18T09:05:00.000Z Ada', 'a { b } c %', '{{ not a template'].sort(),
+    );
   });
 
   it('refuses a broken template when the task is created, and says how to send it as it is', async () => {
     const p = await aPipeline();
-    await expect(p.create({ instructions: 'Hi {{ name' })).rejects.toMatchObject({ code: 'invalid_template', message: expect.stringContaining('action.plain') as string });
+    await expect(p.create({ instructions: 'Hi {{ name' })).rejects.toMatchObject({
+      code: 'invalid_template',
+      message: expect.stringContaining('action.plain') as string,
+    });
   });
 
   it('leaves the message of a run that is on time exactly as it was written', async () => {
@@ -98,7 +121,12 @@ describe('kinds of schedules', () => {
     const other = await p.create({ schedule: { kind: 'interval', interval: 'PT1H', timezone: 'UTC' } });
     for (let step = 0; step < 4; step += 1) await p.pass(hour);
     expect(await p.rooms.tasks.get(rule.id)).toMatchObject({ state: 'completed', nextAt: null });
-    expect((await p.history(other.id)).map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded', 'succeeded']);
+    expect((await p.history(other.id)).map(({ status }) => status)).toEqual([
+      'succeeded',
+      'succeeded',
+      'succeeded',
+      'succeeded',
+    ]);
   });
 
   it('an interval stays on its anchor, however late its runs were', async () => {
@@ -142,7 +170,11 @@ describe('evolving context', () => {
     const task = await p.create({ action: { kind: 'echo', context: { seen: 1 } }, context: { seen: 0 } });
     await p.pass(5 * minute);
     expect((await p.rooms.tasks.get(task.id)).context).toEqual({ seen: 1 });
-    await p.rooms.tasks.edit(task.id, { action: { kind: 'echo', context: { seen: 2 }, fail_attempts: 9, error: 'final' } }, actor);
+    await p.rooms.tasks.edit(
+      task.id,
+      { action: { kind: 'echo', context: { seen: 2 }, fail_attempts: 9, error: 'final' } },
+      actor,
+    );
     await p.pass(5 * minute);
     expect(await p.rooms.tasks.get(task.id)).toMatchObject({ context: { seen: 1 }, lastRunStatus: 'failed' });
   });
@@ -166,7 +198,8 @@ describe('many tasks', () => {
     for (let index = 0; index < 5; index += 1) tasks.push(await p.create({ action: { kind: 'echo', delay_ms: 1000 } }));
     await p.pass(5 * minute);
     for (let turn = 0; turn < 5; turn += 1) await p.pass(1000);
-    for (const task of tasks) expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded', attempts: [{ attempt: 1 }] }]);
+    for (const task of tasks)
+      expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded', attempts: [{ attempt: 1 }] }]);
   });
 
   it('what is more urgent is started first', async () => {
@@ -174,7 +207,9 @@ describe('many tasks', () => {
     const plain = await p.create({ action: { kind: 'echo', delay_ms: 1000 } });
     const urgent = await p.create({ action: { kind: 'echo', delay_ms: 1000 }, policies: { priority: 9 } });
     await p.pass(5 * minute);
-    expect([(await p.history(urgent.id))[0]?.attempts.length, (await p.history(plain.id))[0]?.attempts.length]).toEqual([1, 0]);
+    expect([(await p.history(urgent.id))[0]?.attempts.length, (await p.history(plain.id))[0]?.attempts.length]).toEqual(
+      [1, 0],
+    );
   });
 });
 
@@ -193,7 +228,11 @@ describe('a row that cannot be read', () => {
     await p.pass(5 * minute);
     await p.pass(5 * minute);
     expect(await p.history(fine.id)).toHaveLength(2);
-    expect(await p.rooms.tasks.get(broken.id)).toMatchObject({ state: 'paused', nextAt: null, pausedReason: expect.stringMatching(/^unreadable: /) as string });
+    expect(await p.rooms.tasks.get(broken.id)).toMatchObject({
+      state: 'paused',
+      nextAt: null,
+      pausedReason: expect.stringMatching(/^unreadable: /) as string,
+    });
     expect(p.log.lines.filter(({ event }) => event === 'task_quarantined')).toHaveLength(1);
     await expect(p.rooms.tasks.resume(broken.id, actor)).rejects.toMatchObject({ code: 'invalid_request' });
   });
@@ -206,7 +245,9 @@ describe('a row that cannot be read', () => {
     await p.rooms.scheduler.step(p.time.now(), 100);
     p.database.prepare(`update runs set input = '{' where task_id = ?`).run(task.id);
     await p.settle();
-    expect(await p.history(task.id)).toMatchObject([{ status: 'failed', error: expect.stringContaining('unreadable') as string }]);
+    expect(await p.history(task.id)).toMatchObject([
+      { status: 'failed', error: expect.stringContaining('unreadable') as string },
+    ]);
     expect(await p.history(fine.id)).toMatchObject([{ status: 'succeeded' }]);
   });
 });

@@ -13,7 +13,9 @@ describe('after an outage', () => {
     const task = await p.create({ schedule: { ...hourly, timezone: 'Europe/Madrid' } });
     await p.pass(3 * hour + 30 * minute);
     expect(await statuses(p, task.id)).toEqual(['missed covered', 'missed covered', 'succeeded']);
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['Stand up!\n\nLate: due 2026-11-18 13:00, ran 2026-11-18 13:30 (Europe/Madrid)']);
+    expect(p.chat.shown.map(({ text }) => text)).toEqual([
+      'Stand up!\n\nLate: due 2026-11-18 13:00, ran 2026-11-18 13:30 (Europe/Madrid)',
+    ]);
   });
 
   it('catch-ups run one after the other although an overlap would be skipped', async () => {
@@ -26,7 +28,10 @@ describe('after an outage', () => {
 
   it('a question that nobody answers is skipped after a day', async () => {
     const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'cron', cron: '0 0 1 * *', timezone: 'UTC' }, policies: { missed: 'ask' } });
+    const task = await p.create({
+      schedule: { kind: 'cron', cron: '0 0 1 * *', timezone: 'UTC' },
+      policies: { missed: 'ask' },
+    });
     await p.pass(13 * day);
     expect(await statuses(p, task.id)).toEqual(['pending ask']);
     await p.pass(day - minute);
@@ -37,9 +42,15 @@ describe('after an outage', () => {
 
   it('an outage of many slots is told as a gap, whose count and rows add up', async () => {
     const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'interval', interval: 'PT1M', timezone: 'UTC' }, policies: { missed: 'skip' } });
+    const task = await p.create({
+      schedule: { kind: 'interval', interval: 'PT1M', timezone: 'UTC' },
+      policies: { missed: 'skip' },
+    });
     await p.pass(2 * day + 20_000);
-    const gaps = p.database.prepare('select sum(count) as missed, min(from_at) as first from gaps').get() as { missed: number; first: number };
+    const gaps = p.database.prepare('select sum(count) as missed, min(from_at) as first from gaps').get() as {
+      missed: number;
+      first: number;
+    };
     const rows = await p.history(task.id);
     expect(gaps.first).toBe(start + minute);
     expect(gaps.missed + rows.length).toBe(2 * 24 * 60);
@@ -64,7 +75,9 @@ describe('while a run is live', () => {
   const every = { kind: 'interval', interval: 'PT1M', timezone: 'UTC' } as const;
 
   const live = (p: Pipeline) =>
-    p.database.prepare(`select count(*) as live from runs where status in ('queued', 'running', 'backoff')`).get() as { live: number };
+    p.database.prepare(`select count(*) as live from runs where status in ('queued', 'running', 'backoff')`).get() as {
+      live: number;
+    };
 
   it('the next slot is skipped, with a row that says why', async () => {
     const p = await aPipeline();
@@ -88,14 +101,18 @@ describe('while a run is live', () => {
 
   it('the next slot replaces it once it has really ended', async () => {
     const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'cron', cron: '*/5 * * * *', timezone: 'UTC' }, action: slow, policies: { ...long, overlap: 'replace' } });
+    const task = await p.create({
+      schedule: { kind: 'cron', cron: '*/5 * * * *', timezone: 'UTC' },
+      action: slow,
+      policies: { ...long, overlap: 'replace' },
+    });
     await p.pass(5 * minute);
     await p.rooms.scheduler.step(start + 10 * minute, 100);
     expect(await statuses(p, task.id)).toEqual(['dispatched', 'pending overlap']);
     await p.settle();
-    expect(await statuses(p, task.id)).toEqual(['cancelled cancelled', 'dispatched']);
+    expect(await statuses(p, task.id)).toEqual(['cancelled replaced', 'dispatched']);
     await p.pass(minute);
-    expect(await statuses(p, task.id)).toEqual(['cancelled cancelled', 'succeeded']);
+    expect(await statuses(p, task.id)).toEqual(['cancelled replaced', 'succeeded']);
     expect(p.chat.shown).toHaveLength(1);
   });
 
@@ -112,8 +129,8 @@ describe('while a run is live', () => {
     const p = await aPipeline();
     await p.create({ schedule: every, action: slow, policies: long });
     await p.pass(minute);
-    const copy = `insert into runs select 'copy', source, 'other', payload_hash, lane, in_order, exclusive, rank, task_id, task_version,
-      occurrence_id, chat_id, owner_id, outgoing_key, status, ready_at, fence, boot_id, attempts, interruptions, cancel_requested_at,
+    const copy = `insert into runs select 'copy', source, 'other', payload_hash, lane, exclusive, rank, task_id, task_version,
+      occurrence_id, chat_id, owner_id, status, ready_at, fence, boot_id, attempts, interruptions, cancel_requested_at, cancel_reason,
       input, output, error, created_at, started_at, finished_at from runs`;
     expect(() => p.database.exec(copy)).toThrow(/UNIQUE/);
   });
@@ -129,7 +146,10 @@ describe('bounds', () => {
     const rows = await p.history(task.id);
     expect(rows.filter(({ source }) => source === 'schedule')).toHaveLength(2);
     expect(rows.filter(({ source }) => source === 'run_now')).toHaveLength(1);
-    expect(await p.rooms.tasks.get(task.id)).toMatchObject({ state: 'completed', counters: { runs: 3, boundedRuns: 2 } });
+    expect(await p.rooms.tasks.get(task.id)).toMatchObject({
+      state: 'completed',
+      counters: { runs: 3, boundedRuns: 2 },
+    });
   });
 
   it('a start in the future and an end hold', async () => {
@@ -160,13 +180,21 @@ describe('quotas and the minimum interval', () => {
       code: 'invalid_schedule',
       details: { reason: 'too_dense' },
     });
-    await expect(p.create({ schedule: { kind: 'interval', interval: 'PT9M59S', timezone: 'UTC' } })).rejects.toMatchObject({ details: { reason: 'too_dense' } });
-    expect((await p.create({ schedule: { kind: 'cron', cron: '*/10 * * * *', timezone: 'UTC' } })).state).toBe('active');
+    await expect(
+      p.create({ schedule: { kind: 'interval', interval: 'PT9M59S', timezone: 'UTC' } }),
+    ).rejects.toMatchObject({ details: { reason: 'too_dense' } });
+    expect((await p.create({ schedule: { kind: 'cron', cron: '*/10 * * * *', timezone: 'UTC' } })).state).toBe(
+      'active',
+    );
   });
 
   it('refuse a past instant and a schedule that never fires', async () => {
     const p = await aPipeline();
-    await expect(p.create({ schedule: { kind: 'once', once_at: '2026-11-18T09:00:00Z', timezone: 'UTC' } })).rejects.toMatchObject({ details: { reason: 'past' } });
-    await expect(p.create({ schedule: { kind: 'cron', cron: '0 0 30 2 *', timezone: 'UTC' } })).rejects.toMatchObject({ details: { reason: 'never' } });
+    await expect(
+      p.create({ schedule: { kind: 'once', once_at: '2026-11-18T09:00:00Z', timezone: 'UTC' } }),
+    ).rejects.toMatchObject({ details: { reason: 'past' } });
+    await expect(p.create({ schedule: { kind: 'cron', cron: '0 0 30 2 *', timezone: 'UTC' } })).rejects.toMatchObject({
+      details: { reason: 'never' },
+    });
   });
 });

@@ -27,7 +27,10 @@ describe('running by hand', () => {
   it('twice in one millisecond gives two occurrences, where the policy lets them live together', async () => {
     const p = await aPipeline({ now: start + minute });
     const task = await p.create({ schedule: hourly, policies: { overlap: 'allow' } });
-    const [first, second] = await Promise.all([p.rooms.tasks.runNow(task.id, actor, null), p.rooms.tasks.runNow(task.id, actor, null)]);
+    const [first, second] = await Promise.all([
+      p.rooms.tasks.runNow(task.id, actor, null),
+      p.rooms.tasks.runNow(task.id, actor, null),
+    ]);
     expect([first.taskRun.slotAt, second.taskRun.slotAt]).toEqual([start + minute, start + minute + 1]);
   });
 
@@ -53,7 +56,10 @@ describe('running by hand', () => {
     const slow = { schedule: hourly, action: { kind: 'echo', delay_ms: 5000 } } as const;
     const task = await p.create(slow);
     const { taskRun } = await p.rooms.tasks.runNow(task.id, actor, null);
-    await expect(p.rooms.tasks.runNow(task.id, actor, null)).rejects.toMatchObject({ code: 'run_in_progress', details: { run_id: taskRun.runId } });
+    await expect(p.rooms.tasks.runNow(task.id, actor, null)).rejects.toMatchObject({
+      code: 'run_in_progress',
+      details: { run_id: taskRun.runId },
+    });
     const queued = await p.create({ ...slow, policies: { overlap: 'queue' } });
     await p.rooms.tasks.runNow(queued.id, actor, null);
     expect((await p.rooms.tasks.runNow(queued.id, actor, null)).taskRun.status).toBe('pending');
@@ -93,11 +99,18 @@ describe('editing', () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly, instructions: 'old' });
     await p.time.advance(hour + 50);
-    const { task: edited } = await p.rooms.tasks.edit(task.id, { schedule: { kind: 'cron', cron: '30 * * * *', timezone: 'UTC' }, instructions: 'new' }, actor);
+    const { task: edited } = await p.rooms.tasks.edit(
+      task.id,
+      { schedule: { kind: 'cron', cron: '30 * * * *', timezone: 'UTC' }, instructions: 'new' },
+      actor,
+    );
     expect(edited.nextAt).toBe(start + hour + 30 * minute);
     await p.settle();
     await p.pass(30 * minute);
-    expect((await p.history(task.id)).map(({ slotAt, status }) => [slotAt - start, status])).toEqual([[hour, 'succeeded'], [hour + 30 * minute, 'succeeded']]);
+    expect((await p.history(task.id)).map(({ slotAt, status }) => [slotAt - start, status])).toEqual([
+      [hour, 'succeeded'],
+      [hour + 30 * minute, 'succeeded'],
+    ]);
     expect(p.chat.shown.map(({ text }) => text)).toEqual(['old', 'new']);
   });
 
@@ -112,9 +125,19 @@ describe('editing', () => {
 
   it('names only what it changes, and null takes a policy back to its default', async () => {
     const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, policies: { overlap: 'queue', grace: 'PT1M' }, tags: ['a'], subject: 's' });
+    const task = await p.create({
+      schedule: hourly,
+      policies: { overlap: 'queue', grace: 'PT1M' },
+      tags: ['a'],
+      subject: 's',
+    });
     const { task: edited } = await p.rooms.tasks.edit(task.id, { policies: { overlap: null, priority: 7 } }, actor);
-    expect(edited).toMatchObject({ policies: { grace: 'PT1M', priority: 7 }, tags: ['a'], subject: 's', title: task.title });
+    expect(edited).toMatchObject({
+      policies: { grace: 'PT1M', priority: 7 },
+      tags: ['a'],
+      subject: 's',
+      title: task.title,
+    });
     expect(edited.policies).not.toHaveProperty('overlap');
   });
 
@@ -123,7 +146,11 @@ describe('editing', () => {
     const task = await p.create({ schedule: { kind: 'once', once_at: '2026-11-18T10:00:00Z', timezone: 'UTC' } });
     await p.pass(hour);
     await expect(p.rooms.tasks.resume(task.id, actor)).rejects.toMatchObject({ code: 'schedule_exhausted' });
-    const { task: edited } = await p.rooms.tasks.edit(task.id, { schedule: { kind: 'once', once_at: '2026-11-18T12:00:00Z', timezone: 'UTC' } }, actor);
+    const { task: edited } = await p.rooms.tasks.edit(
+      task.id,
+      { schedule: { kind: 'once', once_at: '2026-11-18T12:00:00Z', timezone: 'UTC' } },
+      actor,
+    );
     expect(edited).toMatchObject({ state: 'active', nextAt: start + 3 * hour });
   });
 
@@ -132,7 +159,12 @@ describe('editing', () => {
     const task = await p.create({ schedule: hourly, title: 'Old' });
     await p.rooms.tasks.edit(task.id, { title: 'New' }, 'telegram:user:7');
     const row = p.database.prepare(`select actor, verb, before, after from audit where verb = 'edit'`).get();
-    expect(row).toEqual({ actor: 'telegram:user:7', verb: 'edit', before: '{"title":"Old"}', after: '{"title":"New"}' });
+    expect(row).toEqual({
+      actor: 'telegram:user:7',
+      verb: 'edit',
+      before: '{"title":"Old"}',
+      after: '{"title":"New"}',
+    });
   });
 });
 
@@ -145,7 +177,11 @@ describe('pausing', () => {
     expect(paused).toMatchObject({ state: 'paused', pausedReason: 'manual', paused: { by: actor, at: start } });
     await p.rooms.tasks.resume(task.id, actor);
     expect(await p.rooms.tasks.resume(task.id, actor)).toMatchObject({ state: 'active', nextAt: start + hour });
-    expect(p.database.prepare(`select verb from audit order by id`).pluck().all()).toEqual(['create', 'pause', 'resume']);
+    expect(p.database.prepare(`select verb from audit order by id`).pluck().all()).toEqual([
+      'create',
+      'pause',
+      'resume',
+    ]);
   });
 
   it('and resuming inside one slot gives that slot once', async () => {
@@ -160,18 +196,29 @@ describe('pausing', () => {
 
   it('ends what waits, with a row that says so', async () => {
     const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: { kind: 'echo', delay_ms: 50_000 }, policies: { overlap: 'queue', timeout: 'PT2M' } });
+    const task = await p.create({
+      schedule: hourly,
+      action: { kind: 'echo', delay_ms: 50_000 },
+      policies: { overlap: 'queue', timeout: 'PT2M' },
+    });
     await p.pass(hour);
     await p.rooms.tasks.runNow(task.id, actor, null);
     await p.rooms.tasks.pause(task.id, actor);
-    expect((await p.history(task.id)).map(({ status, reason }) => [status, reason])).toEqual([['dispatched', null], ['skipped', 'paused']]);
+    expect((await p.history(task.id)).map(({ status, reason }) => [status, reason])).toEqual([
+      ['dispatched', null],
+      ['skipped', 'paused'],
+    ]);
   });
 });
 
 describe('deleting', () => {
   it('hides the task, ends what waits, and stops what runs', async () => {
     const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: { kind: 'echo', delay_ms: 50_000 }, policies: { overlap: 'queue', timeout: 'PT2M' } });
+    const task = await p.create({
+      schedule: hourly,
+      action: { kind: 'echo', delay_ms: 50_000 },
+      policies: { overlap: 'queue', timeout: 'PT2M' },
+    });
     await p.pass(hour);
     await p.rooms.tasks.runNow(task.id, actor, null);
     await p.rooms.tasks.delete(task.id, actor);
@@ -188,7 +235,10 @@ describe('creating the same again', () => {
   it('fails for a subject by default, and names the task that is there', async () => {
     const p = await aPipeline();
     const task = await p.create({ title: 'T', subject: 's' });
-    await expect(p.create({ title: 'T', subject: 's' })).rejects.toMatchObject({ code: 'task_exists', details: { task_id: task.id } });
+    await expect(p.create({ title: 'T', subject: 's' })).rejects.toMatchObject({
+      code: 'task_exists',
+      details: { task_id: task.id },
+    });
     expect((await p.create({ title: 'T', subject: 'other' })).number).toBe(2);
   });
 
@@ -196,9 +246,20 @@ describe('creating the same again', () => {
     const p = await aPipeline();
     const task = await p.create({ title: 'T', schedule: hourly, policies: { max_runs: 5 } });
     await p.pass(hour);
-    const same = await p.create({ title: 'T', schedule: hourly, policies: { max_runs: 5 }, instructions: 'other' }, { onExisting: 'upsert' });
-    expect(same).toMatchObject({ id: task.id, instructions: 'other', nextAt: start + 2 * hour, counters: { boundedRuns: 1 } });
-    const moved = await p.create({ title: 'T', schedule: { ...hourly, cron: '15 * * * *' }, policies: { max_runs: 5 } }, { onExisting: 'upsert' });
+    const same = await p.create(
+      { title: 'T', schedule: hourly, policies: { max_runs: 5 }, instructions: 'other' },
+      { onExisting: 'upsert' },
+    );
+    expect(same).toMatchObject({
+      id: task.id,
+      instructions: 'other',
+      nextAt: start + 2 * hour,
+      counters: { boundedRuns: 1 },
+    });
+    const moved = await p.create(
+      { title: 'T', schedule: { ...hourly, cron: '15 * * * *' }, policies: { max_runs: 5 } },
+      { onExisting: 'upsert' },
+    );
     expect(moved).toMatchObject({ id: task.id, nextAt: start + hour + 15 * minute, counters: { boundedRuns: 0 } });
   });
 
@@ -206,7 +267,9 @@ describe('creating the same again', () => {
     const p = await aPipeline();
     const first = await p.create({}, { idempotencyKey: 'k' });
     expect((await p.create({}, { idempotencyKey: 'k' })).id).toBe(first.id);
-    await expect(p.create({ instructions: 'else' }, { idempotencyKey: 'k' })).rejects.toMatchObject({ code: 'idempotency_mismatch' });
+    await expect(p.create({ instructions: 'else' }, { idempotencyKey: 'k' })).rejects.toMatchObject({
+      code: 'idempotency_mismatch',
+    });
     await p.pass(25 * hour);
     expect((await p.create({ instructions: 'else' }, { idempotencyKey: 'k' })).id).not.toBe(first.id);
   });
@@ -241,7 +304,10 @@ describe('the clock', () => {
     await p.rooms.tasks.edit(task.id, { schedule: { kind: 'cron', cron: '*/5 9-10 * * *', timezone: 'UTC' } }, actor);
     await p.pass(5 * minute);
     await p.pass(5 * minute);
-    expect((await p.history(task.id)).map(({ slotAt, status }) => [(slotAt - start) / minute, status])).toEqual([[5, 'succeeded'], [10, 'succeeded']]);
+    expect((await p.history(task.id)).map(({ slotAt, status }) => [(slotAt - start) / minute, status])).toEqual([
+      [5, 'succeeded'],
+      [10, 'succeeded'],
+    ]);
   });
 
   it('that jumps a day ahead is an outage like any other', async () => {

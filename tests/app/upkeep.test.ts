@@ -12,7 +12,9 @@ describe('a clock that was set back', () => {
     p.time.setWall(p.time.now() - hour);
     await watch.check();
     await p.pass(30_000);
-    expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded', attempts: [{ status: 'failed' }, { status: 'succeeded' }] }]);
+    expect(await p.history(task.id)).toMatchObject([
+      { status: 'succeeded', attempts: [{ status: 'failed' }, { status: 'succeeded' }] },
+    ]);
     expect(p.log.lines.filter(({ event }) => event === 'clock_was_set')).toHaveLength(1);
   });
 
@@ -33,12 +35,15 @@ describe('rules of time that changed', () => {
   it('make every next slot be computed again, and the log says how many moved', async () => {
     const p = await aPipeline();
     const tasks = [];
-    for (let index = 0; index < 5; index += 1) tasks.push(await p.create({ schedule: { kind: 'cron', cron: '0 12 * * *', timezone: 'Africa/Casablanca' } }));
+    for (let index = 0; index < 5; index += 1)
+      tasks.push(await p.create({ schedule: { kind: 'cron', cron: '0 12 * * *', timezone: 'Africa/Casablanca' } }));
     await follow(p, '2025c');
     p.database.exec(`update tasks set next_at = next_at + ${hour} where number in (2, 4)`);
     await follow(p, '2026a');
     for (const task of tasks) expect((await p.rooms.tasks.get(task.id)).nextAt).toBe(task.nextAt);
-    expect(p.log.lines.filter(({ event }) => event === 'zone_rules_changed').map(({ facts }) => facts)).toEqual([{ from: '2025c', to: '2026a', moved: 2 }]);
+    expect(p.log.lines.filter(({ event }) => event === 'zone_rules_changed').map(({ facts }) => facts)).toEqual([
+      { from: '2025c', to: '2026a', moved: 2 },
+    ]);
   });
 
   it('leave a slot that is due already, and are not followed twice', async () => {

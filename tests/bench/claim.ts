@@ -10,7 +10,11 @@ const batch = settings.BATCH_SIZE;
 const now = Date.UTC(2026, 10, 18, 9, 0, 0);
 const dueAt = now - 1000;
 
-const kinds: readonly { readonly name: string; readonly aim?: string; readonly schedule: (index: number) => ScheduleInput }[] = [
+const kinds: readonly {
+  readonly name: string;
+  readonly aim?: string;
+  readonly schedule: (index: number) => ScheduleInput;
+}[] = [
   {
     name: 'interval',
     aim: '60,000/s',
@@ -28,7 +32,11 @@ const kinds: readonly { readonly name: string; readonly aim?: string; readonly s
   },
   {
     name: 'rrule',
-    schedule: (index) => ({ kind: 'rrule', rrule: `FREQ=WEEKLY;INTERVAL=${1 + (index % 4)};BYDAY=MO,WE;BYHOUR=${index % 24};BYMINUTE=${index % 60};BYSECOND=0`, timezone: 'Europe/Madrid' }),
+    schedule: (index) => ({
+      kind: 'rrule',
+      rrule: `FREQ=WEEKLY;INTERVAL=${1 + (index % 4)};BYDAY=MO,WE;BYHOUR=${index % 24};BYMINUTE=${index % 60};BYSECOND=0`,
+      timezone: 'Europe/Madrid',
+    }),
   },
   { name: 'once', schedule: () => ({ kind: 'once', once_at: new Date(dueAt).toISOString(), timezone: 'UTC' }) },
 ];
@@ -59,7 +67,7 @@ async function drain({ rooms, world, database }: Bench): Promise<{ perSecond: nu
   const delay = monitorEventLoopDelay({ resolution: 1 });
   const from = performance.now();
   delay.enable();
-  for (let more = true; more; ) {
+  for (let more = true; more;) {
     more = (await rooms.scheduler.step(now, batch)).more;
     await world.timer.yield();
   }
@@ -74,13 +82,19 @@ async function drain({ rooms, world, database }: Bench): Promise<{ perSecond: nu
 function rawClaim(database: Database): number {
   const occurrences = database.prepare(`select * from occurrences`).raw().all() as unknown[][];
   const runs = database.prepare(`select * from runs`).raw().all() as unknown[][];
-  const tasks = database.prepare(`select id, next_at, state from tasks`).all() as { id: string; next_at: number | null; state: string }[];
+  const tasks = database.prepare(`select id, next_at, state from tasks`).all() as {
+    id: string;
+    next_at: number | null;
+    state: string;
+  }[];
   database.exec(`delete from occurrences; delete from runs; update tasks set next_at = ${dueAt}, state = 'active'`);
   const places = (row: unknown[] | undefined) => (row ?? []).map(() => '?').join(', ');
   const due = database.prepare(`select * from tasks where next_at <= ? order by next_at limit ?`);
   const addOccurrence = database.prepare(`insert into occurrences values (${places(occurrences[0])})`);
   const addRun = database.prepare(`insert into runs values (${places(runs[0])})`);
-  const move = database.prepare(`update tasks set next_at = ?, state = ?, bounded_runs = bounded_runs + 1 where id = ? and next_at = ?`);
+  const move = database.prepare(
+    `update tasks set next_at = ?, state = ?, bounded_runs = bounded_runs + 1 where id = ? and next_at = ?`,
+  );
   const writeBatch = database.transaction((from: number) => {
     due.all(now, batch);
     for (let index = from; index < from + batch; index += 1) {

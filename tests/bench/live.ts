@@ -5,10 +5,23 @@ import { percentile, type Figure } from './report.ts';
 import { fill, nullTransport, openBench, settings, type Bench } from './world.ts';
 
 /** The whole product in this process, with its loops, its timer and its door; only the chat answers at once. */
-async function withServer(bench: Bench, transport: ReturnType<typeof nullTransport>, work: () => Promise<void>): Promise<void> {
-  const read = readConfig({ DATABASE_URL: `file:${bench.file}`, HTTP_PORT: '0', API_TOKEN: 'a-token-for-the-bench', MIN_INTERVAL: 'PT1S' });
+async function withServer(
+  bench: Bench,
+  transport: ReturnType<typeof nullTransport>,
+  work: () => Promise<void>,
+): Promise<void> {
+  const read = readConfig({
+    DATABASE_URL: `file:${bench.file}`,
+    HTTP_PORT: '0',
+    API_TOKEN: 'a-token-for-the-bench',
+    MIN_INTERVAL: 'PT1S',
+  });
   if ('faults' in read) throw new Error(JSON.stringify(read.faults));
-  const config: Config = { ...read.config, RUN_CONCURRENCY: settings.RUN_CONCURRENCY, DELIVERY_CONCURRENCY: settings.DELIVERY_CONCURRENCY };
+  const config: Config = {
+    ...read.config,
+    RUN_CONCURRENCY: settings.RUN_CONCURRENCY,
+    DELIVERY_CONCURRENCY: settings.DELIVERY_CONCURRENCY,
+  };
   const server = await startServer({
     config,
     world: { ...bench.world, transport },
@@ -35,7 +48,13 @@ export async function benchLateness(): Promise<Figure[]> {
     const bench = await openBench();
     const count = (perSecond * windowMs) / 1000;
     const base = bench.world.clock.now() + 4000 + startMs;
-    fill(bench, { count: 100_000, chats: 100, now: base, schedule: () => ({ kind: 'interval', interval: 'P30D', timezone: 'UTC' }), nextAt: () => null });
+    fill(bench, {
+      count: 100_000,
+      chats: 100,
+      now: base,
+      schedule: () => ({ kind: 'interval', interval: 'P30D', timezone: 'UTC' }),
+      nextAt: () => null,
+    });
     const slot = (index: number) => base + Math.floor((index * windowMs) / count) + ((index * 7919) % 97);
     fill(bench, {
       count,
@@ -48,7 +67,10 @@ export async function benchLateness(): Promise<Figure[]> {
     let late: number[] = [];
     await withServer(bench, nullTransport(), async () => {
       await pause(base - bench.world.clock.now() + windowMs + 1000);
-      late = bench.database.prepare(`select last_run_at - once_at from tasks where schedule_kind = 'once' and last_run_at is not null`).pluck().all() as number[];
+      late = bench.database
+        .prepare(`select last_run_at - once_at from tasks where schedule_kind = 'once' and last_run_at is not null`)
+        .pluck()
+        .all() as number[];
     });
     if (late.length !== count) throw new Error(`${late.length} runs instead of ${count}`);
     figures.push(
@@ -77,12 +99,16 @@ export async function benchPipeline(): Promise<Figure[]> {
   let sends = 0;
   let seconds = 0;
   const from = performance.now();
-  await withServer(bench, nullTransport(() => (sends += 1)), async () => {
-    const delivered = bench.database.prepare(`select count(*) from deliveries where status = 'delivered'`).pluck();
-    while (sends < runs) await pause(5);
-    while ((delivered.get() as number) < runs) await pause(5);
-    seconds = (performance.now() - from) / 1000;
-  });
+  await withServer(
+    bench,
+    nullTransport(() => (sends += 1)),
+    async () => {
+      const delivered = bench.database.prepare(`select count(*) from deliveries where status = 'delivered'`).pluck();
+      while (sends < runs) await pause(5);
+      while ((delivered.get() as number) < runs) await pause(5);
+      seconds = (performance.now() - from) / 1000;
+    },
+  );
   await bench.close();
   return [{ name: 'whole pipeline, null transport', value: runs / seconds, unit: 'runs/s', aim: '10,000/s' }];
 }

@@ -25,7 +25,12 @@ export async function benchStart(): Promise<Figure[]> {
   const child = spawn(process.execPath, ['dist/main.js'], {
     cwd: root,
     stdio: 'ignore',
-    env: { ...process.env, DATABASE_URL: `file:${bench.file}`, HTTP_PORT: String(port), API_TOKEN: 'a-token-for-the-bench' },
+    env: {
+      ...process.env,
+      DATABASE_URL: `file:${bench.file}`,
+      HTTP_PORT: String(port),
+      API_TOKEN: 'a-token-for-the-bench',
+    },
   });
   try {
     await untilReady();

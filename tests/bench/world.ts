@@ -7,7 +7,8 @@ import { migrateSqlite } from '../../src/adapters/store/migrate.ts';
 import { createStore } from '../../src/adapters/store/store.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../../src/adapters/system/clock.ts';
 import { createIds } from '../../src/adapters/system/ids.ts';
-import type { Log, Store, Transport } from '../../src/app/ports.ts';
+import type { Log, Transport } from '../../src/app/ports.ts';
+import type { Store } from '../../src/app/store.ts';
 import { composeRooms, type Rooms, type RoomSettings, type World } from '../../src/compose.ts';
 import { parseSchedule, minGapMs, nextSlot, type ScheduleInput } from '../../src/domain/schedule/schedule.ts';
 import { scheduleColumns } from '../../src/adapters/store/codec.ts';
@@ -50,7 +51,9 @@ export interface Bench {
   close(): Promise<void>;
 }
 
-export async function openBench(options: { readonly transport?: Transport; readonly settings?: Partial<RoomSettings> } = {}): Promise<Bench> {
+export async function openBench(
+  options: { readonly transport?: Transport; readonly settings?: Partial<RoomSettings> } = {},
+): Promise<Bench> {
   const folder = mkdtempSync(join(tmpdir(), 'cronogram-bench-'));
   const file = join(folder, 'bench.db');
   const database = openSqlite(file);
@@ -106,7 +109,9 @@ export function fill({ database, world }: Bench, given: Fill): void {
        'ready', ?, 0, 'system', 0, 'system')`,
   );
   database.transaction(() => {
-    database.exec(`insert or ignore into users (id, role, created_at, updated_at) values ('system:api', 'system', 0, 0)`);
+    database.exec(
+      `insert or ignore into users (id, role, created_at, updated_at) values ('system:api', 'system', 0, 0)`,
+    );
     chatIds.forEach((id, index) => addChat.run(id, given.provider ?? 'telegram', `-100${index + 1}`));
     const grants = chatIds.map((chatId) => {
       const id = ids.next();

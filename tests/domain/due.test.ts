@@ -17,7 +17,14 @@ interface Given {
   readonly actionKind?: string;
 }
 
-function due({ cron = '0 * * * *', policies = {}, live = 0, waiting = 0, boundedRuns = 0, actionKind = 'message' }: Given = {}): Due {
+function due({
+  cron = '0 * * * *',
+  policies = {},
+  live = 0,
+  waiting = 0,
+  boundedRuns = 0,
+  actionKind = 'message',
+}: Given = {}): Due {
   const schedule = parseSchedule({ kind: 'cron', cron, timezone: 'UTC' }, nine);
   const policy = policyOf(policies, { actionKind, minGapMs: cron === '0 * * * *' ? hour : 5 * minute });
   return { schedule, policy, nextAt: nine, boundedRuns, live, waiting };
@@ -75,7 +82,9 @@ describe('slots that were missed', () => {
   });
 
   it('end as missed when the policy is skip', () => {
-    const statuses = planDue(due({ policies: { missed: 'skip' } }), nine + outage).occurrences.map(({ status }) => status);
+    const statuses = planDue(due({ policies: { missed: 'skip' } }), nine + outage).occurrences.map(
+      ({ status }) => status,
+    );
     expect(statuses).toEqual(['missed', 'missed', 'missed', 'missed']);
   });
 
@@ -116,7 +125,8 @@ describe('slots that were missed', () => {
 });
 
 describe('overlap', () => {
-  const around = (policies: Policies, live: number, waiting = 0) => told(planDue(due({ policies, live, waiting }), nine))[0];
+  const around = (policies: Policies, live: number, waiting = 0) =>
+    told(planDue(due({ policies, live, waiting }), nine))[0];
 
   it('skips, queues up to its limit, replaces or allows beside a live run', () => {
     expect(around({}, 1)).toBe('09:00 schedule skipped overlap');
@@ -141,7 +151,10 @@ describe('max_runs', () => {
   });
 
   it('keeps a place for occurrences that wait, and completes only with what was really dispatched', () => {
-    const plan = planDue(due({ policies: { max_runs: 3, overlap: 'queue' }, boundedRuns: 2, live: 1, waiting: 1 }), nine);
+    const plan = planDue(
+      due({ policies: { max_runs: 3, overlap: 'queue' }, boundedRuns: 2, live: 1, waiting: 1 }),
+      nine,
+    );
     expect(told(plan)).toEqual(['09:00 schedule skipped max_runs']);
     expect(plan.nextAt).toBe(nine + hour);
   });
@@ -164,7 +177,10 @@ describe('a schedule that ends', () => {
 });
 
 describe('a delay after the last finish', () => {
-  const schedule = parseSchedule({ kind: 'interval', interval: 'PT1H', from: 'completion', timezone: 'UTC' }, nine - hour);
+  const schedule = parseSchedule(
+    { kind: 'interval', interval: 'PT1H', from: 'completion', timezone: 'UTC' },
+    nine - hour,
+  );
   const policy = policyOf({}, { actionKind: 'message', minGapMs: hour });
 
   it('has no slot while its work goes on', () => {
@@ -193,7 +209,13 @@ const policies: fc.Arbitrary<Policies> = fc.record(
 
 describe('every plan', () => {
   it('accounts for each slot exactly once, whatever the policies, the outage and what is live', () => {
-    const cases = fc.record({ cron: crons, policies, live: fc.integer({ min: 0, max: 2 }), waiting: fc.integer({ min: 0, max: 10 }), late: fc.integer({ min: 0, max: 40 * 24 * 60 }) });
+    const cases = fc.record({
+      cron: crons,
+      policies,
+      live: fc.integer({ min: 0, max: 2 }),
+      waiting: fc.integer({ min: 0, max: 10 }),
+      late: fc.integer({ min: 0, max: 40 * 24 * 60 }),
+    });
     fc.assert(
       fc.property(cases, ({ cron, policies: chosen, live, waiting, late }) => {
         const base = due({ cron, policies: chosen, live, waiting });

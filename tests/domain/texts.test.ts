@@ -20,12 +20,23 @@ describe('thread keys', () => {
     expect(threadKeyOf(parseThreadKey('telegram:chat:-5:topic:1'))).toBe('telegram:chat:-5');
   });
 
-  it.each(['', 'telegram', 'telegram:chat:', 'telegram:chat:0', 'telegram:chat:x', 'telegram:chat:1:topic:0', 'telegram:chat:1:topic:-2', 'telegram:chat:1 ', 'telegram:user:1', ':x', 'cli:', 'cli:a b', `cli:${'x'.repeat(300)}`])(
-    '%j is refused with an example',
-    (key) => {
-      expect(() => parseThreadKey(key)).toThrow(/telegram:chat|characters/);
-    },
-  );
+  it.each([
+    '',
+    'telegram',
+    'telegram:chat:',
+    'telegram:chat:0',
+    'telegram:chat:x',
+    'telegram:chat:1:topic:0',
+    'telegram:chat:1:topic:-2',
+    'telegram:chat:1 ',
+    'telegram:user:1',
+    ':x',
+    'cli:',
+    'cli:a b',
+    `cli:${'x'.repeat(300)}`,
+  ])('%j is refused with an example', (key) => {
+    expect(() => parseThreadKey(key)).toThrow(/telegram:chat|characters/);
+  });
 });
 
 describe('durations of policies', () => {
@@ -90,7 +101,14 @@ describe('titles', () => {
 });
 
 describe('grants', () => {
-  const grant: Grant = { id: 'g', ownerId: 'telegram:user:1', chatId: 'c', scopes: ['action:message'], expiresAt: null, revokedAt: null };
+  const grant: Grant = {
+    id: 'g',
+    ownerId: 'telegram:user:1',
+    chatId: 'c',
+    scopes: ['action:message'],
+    expiresAt: null,
+    revokedAt: null,
+  };
   it.each([
     ['allows its scope', grant, null],
     ['allows by wildcard', { ...grant, scopes: ['action:*'] }, null],

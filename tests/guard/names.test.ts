@@ -12,7 +12,7 @@ it('finds a telling name on every file of the real tree', () => {
 });
 
 it('accepts kebab-case nouns and variants', () => {
-  const paths = ['src/main.ts', 'src/adapters/store/store.ts', 'src/adapters/store/tables.sqlite.ts'];
+  const paths = ['src/main.ts', 'src/adapters/store/store.ts', 'src/adapters/store/tables/sqlite.ts'];
   expect(nameFaults(paths.map((path) => ({ path, text: '' })))).toEqual([]);
 });
 

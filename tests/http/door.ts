@@ -3,7 +3,7 @@ import type { runAnswer, taskAnswer, taskRunAnswer } from '../../src/adapters/ht
 import { createHttpApp, type HttpNeeds } from '../../src/adapters/http/app.ts';
 import { previewSchedule } from '../../src/app/preview.ts';
 import type { Task } from '../../src/domain/task.ts';
-import type { RunView, TaskRun } from '../../src/app/ports.ts';
+import type { RunView, TaskRun } from '../../src/app/store.ts';
 import type { Tasks } from '../../src/app/tasks/tasks.ts';
 import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/fakes.ts';
 
@@ -138,7 +138,12 @@ export interface Asked {
 export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpNeeds> = {}): Door {
   const asked: { name: string; given: readonly unknown[] }[] = [];
   const answers: Tasks = {
-    create: async () => ({ task, created: true, replayed: false, warnings: [{ code: 'days_29_31', message: 'Short months.' }] }),
+    create: async () => ({
+      task,
+      created: true,
+      replayed: false,
+      warnings: [{ code: 'days_29_31', message: 'Short months.' }],
+    }),
     get: async () => task,
     list: async () => ({ items: [task], next: 'more' }),
     edit: async () => ({ task, warnings: [] }),

@@ -12,9 +12,12 @@ describe('templates', () => {
     expect(templates.render('{% if n > 1 %}{{ name | upcase }}{% endif %}', { n: 2, name: 'ada' })).toBe('ADA');
   });
 
-  it.each(['{{ a', '{% if %}', '{% nonsense %}', '{{ a | nofilter }}', '{% for x in %}{% endfor %}'])('%j is refused with a way out', (text) => {
-    expect(() => templates.check(text)).toThrow(/action\.plain/);
-  });
+  it.each(['{{ a', '{% if %}', '{% nonsense %}', '{{ a | nofilter }}', '{% for x in %}{% endfor %}'])(
+    '%j is refused with a way out',
+    (text) => {
+      expect(() => templates.check(text)).toThrow(/action\.plain/);
+    },
+  );
 
   it('see no prototypes, no files and no time without bounds', () => {
     expect(() => templates.render('{{ a.constructor.name }}', { a: {} })).toThrow(/undefined variable/);

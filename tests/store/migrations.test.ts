@@ -7,8 +7,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { Client } from '../../src/adapters/store/engine.postgres.ts';
 import { openSqlite } from '../../src/adapters/store/engine.sqlite.ts';
 import { migratePostgres, migrateSqlite, readMigrations, type Migration } from '../../src/adapters/store/migrate.ts';
-import { postgresTables } from '../../src/adapters/store/tables.postgres.ts';
-import { sqliteTables } from '../../src/adapters/store/tables.sqlite.ts';
+import { postgresTables } from '../../src/adapters/store/tables/postgres.ts';
+import { sqliteTables } from '../../src/adapters/store/tables/sqlite.ts';
 import { pgliteConnections, startPglite } from '../support/pglite.ts';
 import { temporaryFolder } from '../support/store-worlds.ts';
 

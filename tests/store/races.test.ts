@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Created, NewTask, Store, TaskChange } from '../../src/app/ports.ts';
+import type { Created, NewTask, Store, TaskChange } from '../../src/app/store.ts';
 import { rows, type Script } from '../../src/adapters/store/engine.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { Task } from '../../src/domain/task.ts';

@@ -123,7 +123,7 @@ async function useEverything(world: World): Promise<void> {
   const change = { ...noChange, endWaiting: 'deleted' as const, cancelLive: true, stamp: 'updated' as const };
   await store.changeTask({ taskId: task.id, actor: 'system', at: nine, once: null }, () => change);
   await store.nextDueAt();
-  await store.nextRunAt('boot');
+  await store.nextRunAt('boot', nine);
   await store.nextPartAt(nine);
   await store.cancelRequested('boot');
   const { items } = await store.listTaskRuns({ taskId: task.id, status: null, limit: 5, cursor: null });

@@ -1,8 +1,8 @@
+import type { Ids } from '../../src/app/ports.ts';
 import type {
   Batch,
   Claim,
   DueTask,
-  Ids,
   NewDelivery,
   NewOccurrence,
   NewTask,
@@ -13,8 +13,8 @@ import type {
   Store,
   TaskChange,
   Unreadable,
-} from '../../src/app/ports.ts';
-import { occurrenceKey, outgoingKey } from '../../src/domain/occurrence.ts';
+} from '../../src/app/store.ts';
+import { occurrenceKey } from '../../src/domain/occurrence.ts';
 import type { NewRun, RunInput } from '../../src/domain/run.ts';
 import type { Task } from '../../src/domain/task.ts';
 
@@ -45,12 +45,6 @@ export const runInput: RunInput = {
   slotAt: nine,
   late: false,
   delivers: true,
-  context: {},
-  timeoutMs: 10_000,
-  retry: { attempts: 1, baseMs: 30_000, factor: 2, capMs: 900_000, jitter: 0 },
-  unknown: 'resend',
-  maxAgeMs: null,
-  follows: null,
 };
 
 type Owner = Pick<Task, 'id' | 'version' | 'chatId'>;
@@ -93,8 +87,7 @@ export function buildersOf(ids: Ids) {
       source: 'api',
       idempotencyKey: `key of ${id}`,
       payloadHash: 'hash',
-      lane: `lane of ${id}`,
-      inOrder: false,
+      lane: null,
       exclusive: false,
       priority: 5,
       taskId: null,
@@ -102,7 +95,6 @@ export function buildersOf(ids: Ids) {
       occurrenceId: null,
       chatId: null,
       ownerId: 'telegram:user:7',
-      outgoingKey: `out of ${id}`,
       input,
       inputText: JSON.stringify(input),
       createdAt: nine,
@@ -125,10 +117,8 @@ export function buildersOf(ids: Ids) {
   /** The run that a slot of a task makes. */
   const taskRun = (task: Owner, slotAt: number, facts: Partial<NewRun> = {}): NewRun =>
     newRun({
-      source: `task:${task.id}`,
+      source: 'task',
       idempotencyKey: occurrenceKey(task.id, slotAt),
-      outgoingKey: outgoingKey(task.id, slotAt),
-      lane: `task:${task.id}`,
       exclusive: true,
       taskId: task.id,
       taskVersion: task.version,

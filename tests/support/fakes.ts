@@ -64,14 +64,20 @@ export function countingIds(prefix = 'id'): Ids {
 }
 
 export interface MemoryLog extends Log {
-  readonly lines: readonly { readonly level: string; readonly event: string; readonly facts: Readonly<Record<string, unknown>> }[];
+  readonly lines: readonly {
+    readonly level: string;
+    readonly event: string;
+    readonly facts: Readonly<Record<string, unknown>>;
+  }[];
 }
 
 export function memoryLog(): MemoryLog {
   const lines: MemoryLog['lines'][number][] = [];
-  const at = (level: string) => (event: string, facts: Readonly<Record<string, unknown>> = {}) => {
-    lines.push({ level, event, facts });
-  };
+  const at =
+    (level: string) =>
+    (event: string, facts: Readonly<Record<string, unknown>> = {}) => {
+      lines.push({ level, event, facts });
+    };
   return { lines, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
@@ -98,7 +104,16 @@ export interface FaultyTransport extends Transport {
   hold(): () => void;
 }
 
-export type SendFault = 'lost' | 'dropped' | 'notSent' | 'rateLimited' | 'refused' | 'blocked' | 'misrouted' | 'throws' | 'ok';
+export type SendFault =
+  | 'lost'
+  | 'dropped'
+  | 'notSent'
+  | 'rateLimited'
+  | 'refused'
+  | 'blocked'
+  | 'misrouted'
+  | 'throws'
+  | 'ok';
 export type TopicFault = 'lost' | 'dropped' | 'notMade' | 'blocked' | 'ok';
 
 export function faultyTransport(): FaultyTransport {
@@ -156,7 +171,8 @@ export function faultyTransport(): FaultyTransport {
       calls.push(`send ${part.deliveryId}`);
       await gate;
       const topic = part.route.topic;
-      if (topic !== null && !topics.some(({ id }) => id === topic)) return { is: 'topicGone', error: 'message thread not found' };
+      if (topic !== null && !topics.some(({ id }) => id === topic))
+        return { is: 'topicGone', error: 'message thread not found' };
       return outcomes[sendFaults.shift() ?? 'ok'](part);
     },
     settle: async (part) => {
@@ -170,7 +186,8 @@ export function faultyTransport(): FaultyTransport {
       calls.push(`createTopic ${name}`);
       const fault = topicFaults.shift() ?? 'ok';
       if (fault === 'notMade') return { is: 'notMade', error: 'connection refused', retryAfterMs: null };
-      if (fault === 'blocked') return { is: 'blocked', cause: 'no_right', error: 'not enough rights to create a topic' };
+      if (fault === 'blocked')
+        return { is: 'blocked', cause: 'no_right', error: 'not enough rights to create a topic' };
       if (fault === 'dropped') return { is: 'unknown', error: 'socket hang up' };
       lastId += 1;
       topics.push({ chatId: route.address, id: lastId, name });

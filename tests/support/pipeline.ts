@@ -2,12 +2,20 @@ import type { Database } from 'better-sqlite3';
 import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
 import { migrateSqlite } from '../../src/adapters/store/migrate.ts';
 import { createStore } from '../../src/adapters/store/store.ts';
-import type { Store, TaskRun } from '../../src/app/ports.ts';
+import type { Store, TaskRun } from '../../src/app/store.ts';
 import type { CreateRequest } from '../../src/app/tasks/create.ts';
 import type { TaskInput } from '../../src/app/tasks/definition.ts';
 import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose.ts';
 import type { Task } from '../../src/domain/task.ts';
-import { countingIds, faultyTransport, manualTime, memoryLog, type FaultyTransport, type ManualTime, type MemoryLog } from './fakes.ts';
+import {
+  countingIds,
+  faultyTransport,
+  manualTime,
+  memoryLog,
+  type FaultyTransport,
+  type ManualTime,
+  type MemoryLog,
+} from './fakes.ts';
 
 /** A Wednesday, nine in the morning UTC. */
 export const start = Date.UTC(2026, 10, 18, 9, 0, 0);
@@ -106,12 +114,17 @@ function pipelineOn(database: Database, given: Given): Pipeline {
         threadKey: group,
         actor,
         idempotencyKey: null,
-        input: { instructions: 'Stand up!', schedule: { kind: 'cron', cron: '*/5 * * * *', timezone: 'UTC' }, ...input },
+        input: {
+          instructions: 'Stand up!',
+          schedule: { kind: 'cron', cron: '*/5 * * * *', timezone: 'UTC' },
+          ...input,
+        },
         ...request,
       });
       return task;
     },
-    history: async (taskId) => (await store.listTaskRuns({ taskId, status: null, limit: 200, cursor: null })).items.toReversed(),
+    history: async (taskId) =>
+      (await store.listTaskRuns({ taskId, status: null, limit: 200, cursor: null })).items.toReversed(),
     restart: () => pipelineOn(database, given),
   };
 }

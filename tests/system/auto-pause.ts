@@ -5,7 +5,8 @@ import { readRows, type Breach } from './rows.ts';
 import { proveSlots } from './slots-proof.ts';
 
 const autoPause = 3;
-const downMs = 5000;
+/** Longer than a few slots. */
+const downMs = 2500;
 
 /**
  * A task whose work takes the process down with it is paused at the start after the last crash, while the slots of the

@@ -64,10 +64,16 @@ export async function clockSteps(options: StartOptions): Promise<Breach[]> {
 async function createTasks(url: string): Promise<Map<string, WireTask>> {
   const tasks = new Map<string, WireTask>();
   const add = async (title: string, body: object) => {
-    tasks.set(title, await create(url, 'telegram:chat:-1', { title, instructions: 'The time.', schedule: secondly, ...body }));
+    tasks.set(
+      title,
+      await create(url, 'telegram:chat:-1', { title, instructions: 'The time.', schedule: secondly, ...body }),
+    );
   };
   for (const missed of ['skip', 'once', 'all']) await add(missed, { policies: { missed, missed_limit: 5 } });
-  await add('queue', { policies: { missed: 'all', missed_limit: 5, overlap: 'queue' }, action: { kind: 'echo', delay_ms: 600 } });
+  await add('queue', {
+    policies: { missed: 'all', missed_limit: 5, overlap: 'queue' },
+    action: { kind: 'echo', delay_ms: 600 },
+  });
   await add('completion', { schedule: { ...secondly, from: 'completion' } });
   return tasks;
 }
@@ -85,7 +91,10 @@ async function backAnHour({ boot, url, breaches, tasks }: World): Promise<void> 
   await boot.send({ offsetMs: -hourMs });
   const status = async (id: string) => (await runsOf(url, id))[0]?.status;
   if (!(await becomes(async () => (await status(waiting.task_id)) === 'succeeded', 8000))) {
-    breaches.push({ promise: 'a pause before the next attempt is not longer for a clock that went back', rows: await runsOf(url, waiting.task_id) });
+    breaches.push({
+      promise: 'a pause before the next attempt is not longer for a clock that went back',
+      rows: await runsOf(url, waiting.task_id),
+    });
   }
   const before = (await runsOf(url, tasks.get('skip')?.task_id ?? '')).length;
   const byHand = await call(url, { method: 'POST', path: `/v1/tasks/${tasks.get('skip')?.task_id}/run-now` });
@@ -98,10 +107,14 @@ async function backAnHour({ boot, url, breaches, tasks }: World): Promise<void> 
   }
   const after = (await runsOf(url, tasks.get('skip')?.task_id ?? '')).length;
   if (byHand.status !== 200 || after !== before + 1) {
-    breaches.push({ promise: 'in the hour that comes twice only what is asked for by hand runs', rows: { before, after, byHand } });
+    breaches.push({
+      promise: 'in the hour that comes twice only what is asked for by hand runs',
+      rows: { before, after, byHand },
+    });
   }
   const ready = await call(url, { method: 'GET', path: '/readyz' });
-  if (ready.status !== 200) breaches.push({ promise: 'a clock that went back does not make the server unready', rows: ready });
+  if (ready.status !== 200)
+    breaches.push({ promise: 'a clock that went back does not make the server unready', rows: ready });
 }
 
 /** A server that sleeps looks at the clock every 30 seconds, so a clock that goes forward is noticed by then. */
@@ -118,11 +131,16 @@ async function aDayAhead(world: World): Promise<void> {
   await world.boot.send({ offsetMs: dayMs });
   const from = performance.now();
   const isThere = async () => {
-    const next = await Promise.all([...world.tasks.values()].map(async ({ task_id: id }) => (await read(world.url, id)).body.task?.next_run_at));
+    const next = await Promise.all(
+      [...world.tasks.values()].map(async ({ task_id: id }) => (await read(world.url, id)).body.task?.next_run_at),
+    );
     return next.every((at) => typeof at === 'string' && Date.parse(at) > Date.now() + dayMs - 2000);
   };
   if (!(await becomes(isThere, 40_000))) {
-    world.breaches.push({ promise: 'a day ahead is worked off', rows: { afterMs: Math.round(performance.now() - from) } });
+    world.breaches.push({
+      promise: 'a day ahead is worked off',
+      rows: { afterMs: Math.round(performance.now() - from) },
+    });
   }
   await goesOn(world, 'after the clock was set a day ahead');
 }
@@ -136,6 +154,8 @@ function dayIsRecorded(rows: Rows, { tasks }: World): Breach[] {
     const newest = rows.occurrences.filter((one) => one.task_id === id && one.slot_at > Date.now() + dayMs / 2);
     const ranLate = newest.filter(({ source }) => source === 'catch_up').length;
     const recorded = missed > 85_000 && ranLate <= most && (title !== 'all' || ranLate > 0);
-    return recorded ? [] : [{ promise: 'a day that was jumped over is recorded by the missed policy', rows: { title, missed, ranLate } }];
+    return recorded
+      ? []
+      : [{ promise: 'a day that was jumped over is recorded by the missed policy', rows: { title, missed, ranLate } }];
   });
 }

@@ -31,7 +31,11 @@ const interval = { kind: 'interval', interval: 'PT1S', timezone: 'UTC' };
 export async function corruptRows(options: StartOptions): Promise<Breach[]> {
   const whole = start(options);
   const firstUrl = await readyUrl(whole);
-  const sound = await create(firstUrl, 'telegram:chat:-1', { title: 'sound', instructions: 'Sound.', schedule: interval });
+  const sound = await create(firstUrl, 'telegram:chat:-1', {
+    title: 'sound',
+    instructions: 'Sound.',
+    schedule: interval,
+  });
   const damaged = new Map<string, Damage>();
   for (const damage of damages) {
     const schedule = damage.name === 'cron' || damage.name === 'timezone' ? cron : interval;
@@ -56,10 +60,14 @@ export async function corruptRows(options: StartOptions): Promise<Breach[]> {
   for (const [id, damage] of damaged) breaches.push(...(await look(url, id, damage)));
   const list = await call(url, { method: 'GET', path: '/v1/tasks?limit=200' });
   if (list.body.tasks?.length !== damages.length + 1) {
-    breaches.push({ promise: 'the list of tasks is whole beside an unreadable row', rows: { status: list.status, error: list.body.error } });
+    breaches.push({
+      promise: 'the list of tasks is whole beside an unreadable row',
+      rows: { status: list.status, error: list.body.error },
+    });
   }
   const ready = await call(url, { method: 'GET', path: '/readyz' });
-  if (ready.status !== 200) breaches.push({ promise: 'an unreadable row does not make the server unready', rows: ready });
+  if (ready.status !== 200)
+    breaches.push({ promise: 'an unreadable row does not make the server unready', rows: ready });
   await server.stop();
   return breaches;
 }
@@ -68,9 +76,17 @@ async function look(url: string, id: string, { name }: Damage): Promise<Breach[]
   let last: unknown;
   const told = await becomes(async () => {
     const { status, body } = await read(url, id);
-    last = { status, state: body.task?.state, reason: body.task?.paused_reason, next: body.task?.next_run_at, error: body.error };
+    last = {
+      status,
+      state: body.task?.state,
+      reason: body.task?.paused_reason,
+      next: body.task?.next_run_at,
+      error: body.error,
+    };
     if (status !== 200) return false;
     return body.task?.state === 'paused' && body.task.paused_reason?.startsWith('unreadable') === true;
   }, 3000);
-  return told ? [] : [{ promise: 'an unreadable row is paused, and its task can be read', rows: { damage: name, last } }];
+  return told
+    ? []
+    : [{ promise: 'an unreadable row is paused, and its task can be read', rows: { damage: name, last } }];
 }

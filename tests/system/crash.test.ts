@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { join } from 'node:path';
+import { pausedByCrashes } from './auto-pause.ts';
+import { corruptRows } from './corrupt-row.ts';
 import { crash, type CrashResult } from './crash.ts';
 import { proveDeliveries } from './delivery-proof.ts';
-import { build, temporaryPlace } from './program.ts';
+import { build, endAll, temporaryPlace } from './program.ts';
 import { secondProcess } from './second-process.ts';
 import { proveSlots } from './slots-proof.ts';
 import { proveWork } from './work-proof.ts';
@@ -15,7 +17,10 @@ beforeAll(async () => {
   main = await build(place.folder);
 });
 
-afterAll(() => place.remove());
+afterAll(() => {
+  endAll();
+  place.remove();
+});
 
 describe('a server that is killed', () => {
   let result: CrashResult;
@@ -40,22 +45,46 @@ describe('a server that is killed', () => {
   test('would be found out: a row that is missing, made twice or left open breaks a promise', () => {
     const { rows } = result;
     const history = { kills: [], log: [] };
-    const stop = { asked: Date.now(), ended: Date.now() };
-    const promises = (breaches: readonly { promise: string }[]) => breaches.map(({ promise }) => promise.replace(/ \(\d+\)$/, ''));
-    const scheduled = rows.occurrences.findIndex(({ source, status }) => source === 'schedule' && status === 'succeeded');
+    const end = Math.max(...rows.occurrences.map(({ created_at: at }) => at));
+    const stop = { asked: end, ended: end };
+    const promises = (breaches: readonly { promise: string }[]) =>
+      breaches.map(({ promise }) => promise.replace(/ \(\d+\)$/, ''));
+    const plain = rows.tasks.filter(
+      (task) => task.interval_from !== 'completion' && !task.policies.includes('max_runs'),
+    );
+    const scheduled = rows.occurrences.findIndex(
+      (one) => one.source === 'schedule' && plain.some(({ id }) => id === one.task_id),
+    );
+    expect(promises(proveSlots(rows, stop).breaches)).not.toContain('a slot is lost');
     const fewer = { ...rows, occurrences: rows.occurrences.toSpliced(scheduled, 1) };
     expect(promises(proveSlots(fewer, stop).breaches)).toContain('a slot is lost');
     const [attempt] = rows.attempts;
     const twice = { ...rows, attempts: attempt === undefined ? [] : [...rows.attempts, attempt] };
     expect(promises(proveWork(twice, history))).toContain('the attempts of a run are not numbered 1..n');
-    const open = { ...rows, attempts: rows.attempts.map((one, index) => (index === 0 ? { ...one, status: 'running' } : one)) };
+    const open = {
+      ...rows,
+      attempts: rows.attempts.map((one, index) => (index === 0 ? { ...one, status: 'running' } : one)),
+    };
     expect(promises(proveWork(open, history))).toContain('an attempt is still open after a clean stop');
     expect(promises(proveDeliveries(rows, history))).toContain('a part counts as delivered and was not shown');
-    expect(promises(proveDeliveries({ ...rows, deliveries: rows.deliveries.slice(1) }, history))).toContain('a result has not all of its parts');
+    expect(promises(proveDeliveries({ ...rows, deliveries: rows.deliveries.slice(1) }, history))).toContain(
+      'a result has not all of its parts',
+    );
   });
 });
 
-test('a second process on the same database is refused, and the first one goes on', async () => {
-  const databaseUrl = `file:${join(place.folder, 'second.db')}`;
-  expect(await secondProcess({ main, folder: place.folder, databaseUrl })).toEqual([]);
+describe.concurrent('a server of its own', () => {
+  const options = (name: string) => ({ main, folder: place.folder, databaseUrl: `file:${join(place.folder, name)}` });
+
+  test('refuses a second process on its database and goes on', async ({ expect: expects }) => {
+    expects(await secondProcess(options('second.db'))).toEqual([]);
+  });
+
+  test('pauses rows that lie, tells why, and lets the others run', async ({ expect: expects }) => {
+    expects(await corruptRows(options('corrupt.db'))).toEqual([]);
+  });
+
+  test('loses no slot of a task that is paused because it takes the process down', async ({ expect: expects }) => {
+    expects(await pausedByCrashes(options('auto-pause.db'))).toEqual([]);
+  });
 });

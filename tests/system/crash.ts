@@ -38,7 +38,7 @@ export async function crash(plan: CrashPlan): Promise<CrashResult> {
   const driver = drive({
     // The requests have a chance of their own, so that a slow machine does not change the times of the kills.
     random: randomFrom(plan.seed + 1),
-    url: keeper.url,
+    url: () => keeper.url(),
     tasks: plan.tasks,
     name: `crash-${plan.seed}`,
     hands: 3,

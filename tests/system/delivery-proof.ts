@@ -51,12 +51,16 @@ function deliveredMeansShown(rows: Rows, { log, kills }: History): Breach[] {
     const lines = shown.get(part.id) ?? [];
     const isThere = lines.some(
       (line) =>
-        line['message_id'] === part.message_id && line['topic'] === part.message_thread_id && line['chat_id'] === part.platform_chat_id,
+        line['message_id'] === part.message_id &&
+        line['topic'] === part.message_thread_id &&
+        line['chat_id'] === part.platform_chat_id,
     );
     return !isThere;
   });
   const misplaced = delivered.filter(
-    (part) => part.platform_chat_id !== addresses.get(part.chat_id) || part.message_thread_id !== topics.get(part.task_id ?? ''),
+    (part) =>
+      part.platform_chat_id !== addresses.get(part.chat_id) ||
+      part.message_thread_id !== topics.get(part.task_id ?? ''),
   );
   const alike = [...groupBy(delivered, (part) => `${part.platform_chat_id} ${part.message_id}`).values()].filter(
     (group) => group.length > 1,
@@ -65,7 +69,10 @@ function deliveredMeansShown(rows: Rows, { log, kills }: History): Breach[] {
   return [
     ...breachesOf('a part counts as delivered and was not shown', unshown.map(brief)),
     ...breachesOf('a part landed in another place than asked for', misplaced.map(brief)),
-    ...breachesOf('two messages of a chat have one id', alike.map((group) => group.map(brief))),
+    ...breachesOf(
+      'two messages of a chat have one id',
+      alike.map((group) => group.map(brief)),
+    ),
     ...breachesOf('a part was shown twice although nothing was killed in between', twice),
   ];
 }
@@ -77,7 +84,10 @@ function isExplained(lines: readonly { readonly [fact: string]: unknown }[], kil
 
 /** Within a topic, whoever was made first was shown first. */
 function orderIsKept(rows: Rows): Breach[] {
-  const lanes = groupBy(rows.deliveries.filter(({ status }) => status === 'delivered'), (part) => part.lane);
+  const lanes = groupBy(
+    rows.deliveries.filter(({ status }) => status === 'delivered'),
+    (part) => part.lane,
+  );
   const swapped = [...lanes.values()].flatMap((parts) => {
     const sorted = parts.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     return sorted.flatMap((part, index) => {

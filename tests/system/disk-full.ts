@@ -100,7 +100,11 @@ async function fill(options: StartOptions, squeeze: Squeeze): Promise<Breach[]> 
   const tasks: WireTask[] = [];
   for (const missed of ['skip', 'once', 'all', 'all']) {
     const action = tasks.length === 3 ? { action: { kind: 'echo', delay_ms: 700 } } : {};
-    const body = { instructions: 'Room is short.', schedule: { kind: 'interval', interval: 'PT1S', timezone: 'UTC' }, ...action };
+    const body = {
+      instructions: 'Room is short.',
+      schedule: { kind: 'interval', interval: 'PT1S', timezone: 'UTC' },
+      ...action,
+    };
     tasks.push(await create(url, 'telegram:chat:-1', { ...body, policies: { missed } }));
   }
   const world: World = { boot, url, tasks, databaseUrl: options.databaseUrl, breaches: [] };
@@ -111,7 +115,8 @@ async function fill(options: StartOptions, squeeze: Squeeze): Promise<Breach[]> 
   await afterwards(world);
   const asked = Date.now();
   const { code, at } = await boot.stop();
-  if (code !== 0) world.breaches.push({ promise: 'a stop by SIGTERM ends with code 0', rows: { code, errors: boot.errors() } });
+  if (code !== 0)
+    world.breaches.push({ promise: 'a stop by SIGTERM ends with code 0', rows: { code, errors: boot.errors() } });
   const rows = await readRows(options.databaseUrl);
   // A full disk is told in the log; that is not what is proved here.
   const history = { kills: [], log: boot.log.filter(({ level }) => level !== 'error') };
@@ -127,7 +132,10 @@ const statusOf = async (url: string, path: string) => (await call(url, { method:
 
 async function whileFull({ boot, url, databaseUrl, breaches }: World): Promise<void> {
   if (!(await becomes(async () => (await statusOf(url, '/readyz')) === 503, 10_000))) {
-    breaches.push({ promise: 'readyz says 503 while the disk is full', rows: await call(url, { method: 'GET', path: '/readyz' }) });
+    breaches.push({
+      promise: 'readyz says 503 while the disk is full',
+      rows: await call(url, { method: 'GET', path: '/readyz' }),
+    });
   }
   const before = await readRows(databaseUrl);
   const body = { instructions: 'There is no room.', schedule: { kind: 'interval', interval: 'PT1S', timezone: 'UTC' } };
@@ -135,10 +143,12 @@ async function whileFull({ boot, url, databaseUrl, breaches }: World): Promise<v
   if (refused.status !== 503) breaches.push({ promise: 'what cannot be written is refused with 503', rows: refused });
   await pause(4000);
   const after = await readRows(databaseUrl);
-  if (after.tasks.length !== before.tasks.length) breaches.push({ promise: 'nothing is written by halves', rows: after.tasks });
+  if (after.tasks.length !== before.tasks.length)
+    breaches.push({ promise: 'nothing is written by halves', rows: after.tasks });
   const live = await statusOf(url, '/livez');
   const gone = await Promise.race([boot.exit, Promise.resolve(null)]);
-  if (live !== 200 || gone !== null) breaches.push({ promise: 'the process stays alive while the disk is full', rows: { live, gone } });
+  if (live !== 200 || gone !== null)
+    breaches.push({ promise: 'the process stays alive while the disk is full', rows: { live, gone } });
   const lost = after.tasks.filter(({ state }) => state !== 'active');
   if (lost.length > 0) breaches.push({ promise: 'a full disk ends no task', rows: lost });
 }
@@ -148,8 +158,12 @@ async function afterwards({ url, tasks, breaches }: World): Promise<void> {
   const counts = async () => Promise.all(tasks.map(async ({ task_id: id }) => (await runsOf(url, id)).length));
   const before = await counts();
   const goOn = async () => (await counts()).every((count, index) => count > (before[index] ?? 0) + 2);
-  if (!(await becomes(goOn, recoverMs))) breaches.push({ promise: 'slots are taken once there is room', rows: { before, after: await counts() } });
+  if (!(await becomes(goOn, recoverMs)))
+    breaches.push({ promise: 'slots are taken once there is room', rows: { before, after: await counts() } });
   if (!(await becomes(async () => (await statusOf(url, '/readyz')) === 200, recoverMs))) {
-    breaches.push({ promise: 'readyz says 200 once there is room', rows: await call(url, { method: 'GET', path: '/readyz' }) });
+    breaches.push({
+      promise: 'readyz says 200 once there is room',
+      rows: await call(url, { method: 'GET', path: '/readyz' }),
+    });
   }
 }

@@ -65,7 +65,12 @@ export function drive(needs: DriverNeeds): Driver {
   const add = async () => {
     const wanted = wish(random, asked, needs.name);
     asked += 1;
-    const request = { method: 'POST', path: `/v1/threads/${wanted.thread}/tasks`, body: wanted.body, key: wanted.key } as const;
+    const request = {
+      method: 'POST',
+      path: `/v1/threads/${wanted.thread}/tasks`,
+      body: wanted.body,
+      key: wanted.key,
+    } as const;
     const answer = await untilAnswered(request);
     const task = answer.body.task;
     // A schedule that names a moment may be over when the request arrives at last.
@@ -129,7 +134,11 @@ const pathOf = ({ known }: Turn) => `/v1/tasks/${known.task.task_id}`;
 
 async function runNow(turn: Turn): Promise<void> {
   keys += 1;
-  const request = { method: 'POST', path: `${pathOf(turn)}/run-now`, key: `run-${turn.known.wish.key}-${keys}` } as const;
+  const request = {
+    method: 'POST',
+    path: `${pathOf(turn)}/run-now`,
+    key: `run-${turn.known.wish.key}-${keys}`,
+  } as const;
   const answer = await turn.ask(request);
   if (!expectStatus(turn, request, answer)) return;
   turn.known.runsByHand.push(answer.body.task_run?.task_run_id ?? 'none');
@@ -154,7 +163,11 @@ async function rewrite(turn: Turn): Promise<void> {
 
 async function retime(turn: Turn): Promise<void> {
   const interval = turn.random.pick(['PT1S', 'PT2S', 'PT3S']);
-  const request = { method: 'PATCH', path: pathOf(turn), body: { schedule: { kind: 'interval', interval, timezone: 'UTC' } } } as const;
+  const request = {
+    method: 'PATCH',
+    path: pathOf(turn),
+    body: { schedule: { kind: 'interval', interval, timezone: 'UTC' } },
+  } as const;
   if (expectStatus(turn, request, await turn.ask(request))) turn.known.interval = interval;
 }
 

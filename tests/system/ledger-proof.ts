@@ -11,14 +11,22 @@ export function proveLedger(rows: Rows, ledger: Ledger): Breach[] {
     const task = tasks.get(known.task.task_id);
     const missing = known.runsByHand.filter((id) => !occurrences.has(id));
     const lost = task === undefined ? ['create'] : [...lostOf(known, task), ...missing.map((id) => `run-now ${id}`)];
-    if (lost.length > 0) breaches.push({ promise: 'an acknowledged write is lost', rows: { title: known.wish.title, lost, task } });
+    if (lost.length > 0)
+      breaches.push({ promise: 'an acknowledged write is lost', rows: { title: known.wish.title, lost, task } });
     const copies = titles.get(known.wish.title)?.length ?? 0;
     if (copies > 1) breaches.push({ promise: 'one request made two tasks', rows: { title: known.wish.title, copies } });
   }
   if (rows.tasks.length !== ledger.known.length) {
-    breaches.push({ promise: 'there are as many tasks as were acknowledged', rows: { tasks: rows.tasks.length, known: ledger.known.length } });
+    breaches.push({
+      promise: 'there are as many tasks as were acknowledged',
+      rows: { tasks: rows.tasks.length, known: ledger.known.length },
+    });
   }
-  if (ledger.wrong.length > 0) breaches.push({ promise: `no client gets such an answer (${ledger.wrong.length})`, rows: ledger.wrong.slice(0, 5) });
+  if (ledger.wrong.length > 0)
+    breaches.push({
+      promise: `no client gets such an answer (${ledger.wrong.length})`,
+      rows: ledger.wrong.slice(0, 5),
+    });
   return breaches;
 }
 

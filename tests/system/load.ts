@@ -25,17 +25,28 @@ const missed = ['skip', 'once', 'all'] as const;
 const quick = { attempts: 3, base: 'PT0.1S', factor: 1, jitter: 0 };
 
 /** Three parts of a chat, with characters that must not be torn. */
-const long = Array.from({ length: 900 }, (_value, index) => `word${index} 👩‍👩‍👧`).join(' ').slice(0, 12_000);
+const long = Array.from({ length: 900 }, (_value, index) => `word${index} 👩‍👩‍👧`)
+  .join(' ')
+  .slice(0, 12_000);
 
 const actions: readonly ((random: Random) => Readonly<Record<string, unknown>>)[] = [
   () => ({ instructions: 'A plain reminder.' }),
-  () => ({ instructions: '#{{ task.number }} for {{ run.scheduled_for }}, attempt {{ run.attempt }}{% if run.late %}, late{% endif %}' }),
+  () => ({
+    instructions:
+      '#{{ task.number }} for {{ run.scheduled_for }}, attempt {{ run.attempt }}{% if run.late %}, late{% endif %}',
+  }),
   () => ({ instructions: long }),
   (random) => ({ instructions: 'A slow answer.', action: { kind: 'echo', delay_ms: random.between(50, 1500) } }),
   () => ({ instructions: 'The second try works.', action: { kind: 'echo', delay_ms: 50, fail_attempts: 1 } }),
-  (random) => ({ instructions: 'Not to be repeated.', action: { kind: 'echo', delay_ms: random.between(300, 1200), repeatable: false } }),
+  (random) => ({
+    instructions: 'Not to be repeated.',
+    action: { kind: 'echo', delay_ms: random.between(300, 1200), repeatable: false },
+  }),
   () => ({ instructions: 'It fails in the end.', action: { kind: 'echo', fail_attempts: 1000, error: 'final' } }),
-  (random) => ({ instructions: 'It remembers.', action: { kind: 'echo', delay_ms: random.between(0, 300), context: { seen: true } } }),
+  (random) => ({
+    instructions: 'It remembers.',
+    action: { kind: 'echo', delay_ms: random.between(0, 300), context: { seen: true } },
+  }),
 ];
 
 const schedules: readonly ((random: Random) => Readonly<Record<string, unknown>>)[] = [
@@ -43,7 +54,11 @@ const schedules: readonly ((random: Random) => Readonly<Record<string, unknown>>
   () => ({ kind: 'rrule', rrule: 'FREQ=SECONDLY;INTERVAL=2', timezone: 'UTC' }),
   () => ({ kind: 'interval', interval: 'PT1S', from: 'completion', timezone: 'Europe/Madrid' }),
   () => ({ kind: 'cron', cron: '* * * * *', timezone: 'Asia/Kathmandu' }),
-  (random) => ({ kind: 'once', once_at: new Date(Date.now() + random.between(2000, 60_000)).toISOString(), timezone: 'UTC' }),
+  (random) => ({
+    kind: 'once',
+    once_at: new Date(Date.now() + random.between(2000, 60_000)).toISOString(),
+    timezone: 'UTC',
+  }),
   () => ({ kind: 'interval', interval: 'PT2S', timezone: 'America/New_York' }),
   () => ({ kind: 'rrule', rrule: 'FREQ=SECONDLY;INTERVAL=1', timezone: 'UTC' }),
 ];

@@ -6,7 +6,7 @@ import { clockSteps } from './clock.ts';
 import { corruptRows } from './corrupt-row.ts';
 import { crash } from './crash.ts';
 import { diskFull } from './disk-full.ts';
-import { build, temporaryPlace, type StartOptions } from './program.ts';
+import { build, endAll, temporaryPlace, type StartOptions } from './program.ts';
 import type { Breach } from './rows.ts';
 import { secondProcess } from './second-process.ts';
 import { stopUnderLoad } from './stop.ts';
@@ -45,7 +45,10 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     const postgres = await startPostgres();
     try {
       const { url: databaseUrl } = await createDatabase(postgres.url);
-      return await killing({ ...options, databaseUrl }, given.postgres ? Number(given.kills) : Math.ceil(Number(given.kills) / 5));
+      return await killing(
+        { ...options, databaseUrl },
+        given.postgres ? Number(given.kills) : Math.ceil(Number(given.kills) / 5),
+      );
     } finally {
       await postgres.stop();
     }
@@ -94,16 +97,22 @@ try {
   const options = { main: await build(place.folder), folder: place.folder };
   for (const name of chosen()) {
     const scenario = scenarios[name];
-    if (scenario === undefined) throw new Error(`There is no scenario "${name}". There are: ${Object.keys(scenarios).join(', ')}.`);
+    if (scenario === undefined)
+      throw new Error(`There is no scenario "${name}". There are: ${Object.keys(scenarios).join(', ')}.`);
     const from = performance.now();
     const { breaches, figures } = await scenario(options);
     const seconds = ((performance.now() - from) / 1000).toFixed(1);
     console.log(`${breaches.length === 0 ? 'kept  ' : 'BROKEN'}  ${name.padEnd(14)} ${seconds.padStart(6)} s`);
     for (const figure of figures) console.log(`          ${figure}`);
-    for (const { promise, rows } of breaches) console.log(`  BROKEN: ${promise}\n${JSON.stringify(rows, null, 1).slice(0, 4000)}`);
+    for (const { promise, rows } of breaches)
+      console.log(`  BROKEN: ${promise}\n${JSON.stringify(rows, null, 1).slice(0, 4000)}`);
     broken += breaches.length;
   }
+} catch (error) {
+  broken += 1;
+  console.error(error);
 } finally {
+  endAll();
   if (broken === 0) place.remove();
   else console.log(`The databases are kept in ${place.folder}.`);
 }

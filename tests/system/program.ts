@@ -54,7 +54,8 @@ export async function build(folder: string): Promise<string> {
       break;
     } catch (error) {
       // The sources may be in the middle of an edit; a build that stays broken is told.
-      if (left === 1) throw new Error(`The server cannot be built. ${(error as { stdout?: string }).stdout ?? ''}`, { cause: error });
+      if (left === 1)
+        throw new Error(`The server cannot be built. ${(error as { stdout?: string }).stdout ?? ''}`, { cause: error });
       await pause(3000);
     }
   }
@@ -73,9 +74,19 @@ export interface StartOptions {
   readonly preload?: string;
 }
 
+/** Whatever way this process ends, even by `kill -9`: its end of the channel closes, and the server ends as well. */
+const endsWithItsParent = `data:text/javascript,${encodeURIComponent(`
+  process.once('disconnect', () => process.exit(1));
+  process.channel?.unref();
+`)}`;
+
 export function start({ main, folder, databaseUrl, settings, preload }: StartOptions): Boot {
   const bootedAt = Date.now();
-  const child = spawn(process.execPath, [...(preload === undefined ? [] : ['--import', preload]), main], {
+  const imports = [endsWithItsParent, ...(preload === undefined ? [] : [preload])].flatMap((module) => [
+    '--import',
+    module,
+  ]);
+  const child = spawn(process.execPath, [...imports, main], {
     cwd: folder,
     env: {
       PATH: process.env['PATH'],
@@ -148,10 +159,12 @@ function ask(child: ChildProcess, message: object): Promise<void> {
   });
 }
 
-/** Whatever way this process ends, no server of its own outlives it. Each is ended by its own process id. */
-process.once('exit', () => {
+/** Ends what is still running, each by its own process id: servers that a scenario left behind when it failed. */
+export function endAll(): void {
   for (const child of children) child.kill('SIGKILL');
-});
+}
+
+process.once('exit', endAll);
 
 /** Asks until the answer is yes; false when it took too long. */
 export async function becomes(condition: () => boolean | Promise<boolean>, withinMs: number): Promise<boolean> {

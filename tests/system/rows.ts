@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import pg from 'pg';
-import type { Tables } from '../../src/adapters/store/tables.ts';
+import type { Tables } from '../../src/adapters/store/tables/define.ts';
 
 const names = ['tasks', 'chats', 'occurrences', 'gaps', 'runs', 'attempts', 'deliveries', 'audit'] as const;
 
@@ -18,7 +18,9 @@ function readFile(file: string): Rows {
   try {
     const check = connection.pragma('integrity_check', { simple: true });
     if (check !== 'ok') throw new Error(`The database file is damaged: ${String(check)}`);
-    return Object.fromEntries(names.map((name) => [name, connection.prepare(`select * from ${name}`).all()])) as unknown as Rows;
+    return Object.fromEntries(
+      names.map((name) => [name, connection.prepare(`select * from ${name}`).all()]),
+    ) as unknown as Rows;
   } finally {
     connection.close();
   }
@@ -27,11 +29,9 @@ function readFile(file: string): Rows {
 const bigint = 20;
 
 async function readPostgres(url: string): Promise<Rows> {
-  const types = {
-    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-      oid === bigint ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown),
-  } as pg.CustomTypesConfig;
-  const client = new pg.Client({ connectionString: url, types });
+  const getTypeParser: pg.CustomTypesConfig['getTypeParser'] = (oid, format) =>
+    Number(oid) === bigint ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown);
+  const client = new pg.Client({ connectionString: url, types: { getTypeParser } });
   await client.connect();
   try {
     const read: [Name, unknown[]][] = [];

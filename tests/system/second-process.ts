@@ -16,7 +16,10 @@ export async function secondProcess(options: StartOptions): Promise<Breach[]> {
   const { code } = await second.exit;
   const named = second.errors().includes(String(first.pid));
   if (code !== 1 || (options.databaseUrl.startsWith('file:') && !named)) {
-    breaches.push({ promise: 'a second process is refused and told who holds the database', rows: { code, told: second.errors() } });
+    breaches.push({
+      promise: 'a second process is refused and told who holds the database',
+      rows: { code, told: second.errors() },
+    });
   }
   const before = (await runsOf(url, task.task_id)).length;
   await pause(2500);

@@ -98,7 +98,7 @@ function scheduleOf(task: Row<'tasks'>): Schedule {
 }
 
 /** The slots in (from, to], for the kinds of schedules that these scenarios use. */
-export function slotsIn(schedule: Schedule, from: number, to: number): number[] {
+function slotsIn(schedule: Schedule, from: number, to: number): number[] {
   if (schedule.kind === 'once') return schedule.onceAt > from && schedule.onceAt <= to ? [schedule.onceAt] : [];
   const { anchor, step } = gridOf(schedule);
   const slots: number[] = [];
@@ -108,14 +108,19 @@ export function slotsIn(schedule: Schedule, from: number, to: number): number[] 
 }
 
 function gridOf(schedule: Exclude<Schedule, { kind: 'once' }>): { anchor: number; step: number } {
-  if (schedule.kind === 'interval') return { anchor: schedule.startAt, step: 1000 * numberIn(/^PT(\d+)S$/, schedule.interval) };
+  if (schedule.kind === 'interval')
+    return { anchor: schedule.startAt, step: 1000 * numberIn(/^PT(\d+)S$/, schedule.interval) };
   if (schedule.kind === 'cron') {
     if (schedule.cron !== '* * * * *') throw new Error(`These scenarios do not use the cron ${schedule.cron}.`);
     return { anchor: 0, step: 60_000 };
   }
-  const start = /DTSTART;TZID=UTC:(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)/.exec(schedule.rrule)?.slice(1).map(Number) ?? [];
+  const start =
+    /DTSTART;TZID=UTC:(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)/.exec(schedule.rrule)?.slice(1).map(Number) ?? [];
   const [year = 0, month = 1, ...rest] = start;
-  return { anchor: Date.UTC(year, month - 1, ...rest), step: 1000 * numberIn(/FREQ=SECONDLY;INTERVAL=(\d+)/, schedule.rrule, 1) };
+  return {
+    anchor: Date.UTC(year, month - 1, ...rest),
+    step: 1000 * numberIn(/FREQ=SECONDLY;INTERVAL=(\d+)/, schedule.rrule, 1),
+  };
 }
 
 function numberIn(pattern: RegExp, text: string, otherwise = Number.NaN): number {
@@ -129,7 +134,10 @@ function compare({ task, rows, gaps, stop }: Found, periods: readonly Period[]):
   const expected = new Set(periods.flatMap(({ schedule, from, to }) => slotsIn(schedule, from, to)));
   const breaches: Breach[] = [];
   const tell = (promise: string, detail: object) => {
-    breaches.push({ promise, rows: { task: task.title, id: task.id, state: task.state, reason: task.paused_reason, ...detail } });
+    breaches.push({
+      promise,
+      rows: { task: task.title, id: task.id, state: task.state, reason: task.paused_reason, ...detail },
+    });
   };
   const placed = new Set(rows.map(({ slot_at }) => slot_at));
   const foreign = [...placed].filter((slot) => !expected.has(slot));

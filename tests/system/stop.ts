@@ -23,26 +23,42 @@ export async function stopUnderLoad(options: StartOptions): Promise<Breach[]> {
   ];
   for (const { title, ...action } of kinds) {
     for (let copy = 0; copy < 10; copy += 1) {
-      const body = { title: `${title} ${copy}`, instructions: 'Work.', schedule: once, action: { kind: 'echo', ...action } };
+      const body = {
+        title: `${title} ${copy}`,
+        instructions: 'Work.',
+        schedule: once,
+        action: { kind: 'echo', ...action },
+      };
       await create(url, 'telegram:chat:-1', { ...body, policies: { missed: 'once', timeout: 'PT1M' } });
     }
   }
   const burst = Array.from({ length: 20 }, (_value, index) =>
-    create(url, `telegram:chat:${index + 1}`, { instructions: 'A burst.', schedule: { kind: 'interval', interval: 'PT1S', timezone: 'UTC' } }),
+    create(url, `telegram:chat:${index + 1}`, {
+      instructions: 'A burst.',
+      schedule: { kind: 'interval', interval: 'PT1S', timezone: 'UTC' },
+    }),
   );
   await Promise.all(burst);
-  const running = async () => (await readRows(options.databaseUrl)).attempts.filter(({ status }) => status === 'running').length >= 30;
-  if (!(await becomes(running, 10_000))) breaches.push({ promise: 'the load runs', rows: await readRows(options.databaseUrl) });
+  const running = async () =>
+    (await readRows(options.databaseUrl)).attempts.filter(({ status }) => status === 'running').length >= 30;
+  if (!(await becomes(running, 10_000)))
+    breaches.push({ promise: 'the load runs', rows: await readRows(options.databaseUrl) });
   const asked = performance.now();
   const { code } = await server.stop();
   const tookMs = Math.round(performance.now() - asked);
-  if (code !== 0 || tookMs > stopWithinMs) breaches.push({ promise: 'a stop under load ends in time with code 0', rows: { code, tookMs } });
+  if (code !== 0 || tookMs > stopWithinMs)
+    breaches.push({ promise: 'a stop under load ends in time with code 0', rows: { code, tookMs } });
   breaches.push(...(await lookAtStopped(options.databaseUrl)));
   await pause(100);
   const next = start(options);
   await readyUrl(next);
-  const settled = async () => (await statuses(options.databaseUrl)).every(([, status]) => status === 'succeeded' || status === 'failed');
-  if (!(await becomes(settled, 25_000))) breaches.push({ promise: 'what was left is taken up at the next start', rows: await statuses(options.databaseUrl) });
+  const settled = async () =>
+    (await statuses(options.databaseUrl)).every(([, status]) => status === 'succeeded' || status === 'failed');
+  if (!(await becomes(settled, 25_000)))
+    breaches.push({
+      promise: 'what was left is taken up at the next start',
+      rows: await statuses(options.databaseUrl),
+    });
   const wanted = (title: string) => (title.startsWith('long, once') ? 'failed' : 'succeeded');
   const wrong = (await statuses(options.databaseUrl)).filter(([title, status]) => status !== wanted(title));
   if (wrong.length > 0) breaches.push({ promise: 'what may be repeated is repeated, and nothing else', rows: wrong });
@@ -64,5 +80,7 @@ async function statuses(databaseUrl: string): Promise<(readonly [string, string]
 async function lookAtStopped(databaseUrl: string): Promise<Breach[]> {
   const all = await statuses(databaseUrl);
   const wrong = all.filter(([title, status]) => status !== (title.startsWith('short') ? 'succeeded' : 'dispatched'));
-  return all.length === 30 && wrong.length === 0 ? [] : [{ promise: 'a stop waits for what can end in time', rows: { count: all.length, wrong } }];
+  return all.length === 30 && wrong.length === 0
+    ? []
+    : [{ promise: 'a stop waits for what can end in time', rows: { count: all.length, wrong } }];
 }

@@ -9,6 +9,9 @@ export interface History {
   readonly log: readonly LogLine[];
 }
 
+/** A text of a run fills the screen and proves nothing. */
+const brief = ({ input: _input, output: _output, ...run }: Row<'runs'>) => run;
+
 const isLive = (run: Row<'runs'>) => (liveStatuses as readonly string[]).includes(run.status);
 
 interface Picture {
@@ -46,10 +49,12 @@ function occurrencesAgree({ rows, runs }: Picture): Breach[] {
     return run?.status !== one.status;
   });
   const orphans = rows.runs.filter((run) => run.occurrence_id === null || runs.get(run.id)?.task_id === null);
-  const unsaid = rows.occurrences.filter(({ status, reason }) => reason === null && (status === 'missed' || status === 'skipped'));
+  const unsaid = rows.occurrences.filter(
+    ({ status, reason }) => reason === null && (status === 'missed' || status === 'skipped'),
+  );
   return [
     ...breachesOf('an occurrence disagrees with its run', wrong),
-    ...breachesOf('a run has no occurrence', orphans),
+    ...breachesOf('a run has no occurrence', orphans.map(brief)),
     ...breachesOf('an occurrence did not run and has no reason', unsaid),
   ];
 }
@@ -63,10 +68,12 @@ function attemptsAreWhole({ rows, attempts, history }: Picture): Breach[] {
     const own = [...(attempts.get(run.id) ?? [])].sort((a, b) => a.attempt - b.attempt);
     const whole = own.every(({ attempt }, index) => attempt === index + 1) && own.length === run.attempts;
     const interrupted = own.filter(({ status }) => status === 'interrupted');
-    if (!whole || interrupted.length !== run.interruptions || interrupted.length > 3) holed.push({ run, own });
+    if (!whole || interrupted.length !== run.interruptions || interrupted.length > 3)
+      holed.push({ run: brief(run), own });
     const { action } = JSON.parse(run.input) as { action: { repeatable?: boolean } };
     const last = own.at(-1);
-    if (action.repeatable === false && interrupted.length > 0 && last?.status !== 'interrupted') repeated.push({ run, own });
+    if (action.repeatable === false && interrupted.length > 0 && last?.status !== 'interrupted')
+      repeated.push({ run: brief(run), own });
   }
   const untimely = rows.attempts.filter(({ status, started_at, finished_at }) => {
     if (status !== 'interrupted' || finished_at === null) return false;
@@ -90,16 +97,31 @@ function nothingTwice({ rows, runsOfTask }: Picture): Breach[] {
     for (const [index, run] of exclusive.entries()) {
       const next = exclusive[index + 1];
       // A run is made with the time at which its step began, which may lie a moment before the end of the last one.
-      if (next !== undefined && (run.finished_at ?? Infinity) > next.created_at + toleranceMs) crowded.push({ run, next });
+      if (next !== undefined && (run.finished_at ?? Infinity) > next.created_at + toleranceMs)
+        crowded.push({ run: brief(run), next: brief(next) });
     }
   }
   return [
     ...breachesOf('two live runs of a task that allows one', crowded),
-    ...breachesOf('an idempotency key was used twice', twice(rows.runs, (run) => run.idempotency_key)),
-    ...breachesOf('an outgoing key was used twice', twice(rows.runs, (run) => run.outgoing_key)),
-    ...breachesOf('a slot has two rows', twice(rows.occurrences, (one) => `${one.task_id} ${one.slot_at}`)),
-    ...breachesOf('a number was given twice in a chat', twice(rows.tasks, (task) => `${task.chat_id} ${task.number}`)),
-    ...breachesOf('two tasks share a topic', twice(rows.tasks.filter(({ topic_id }) => topic_id !== null), (task) => `${task.chat_id} ${task.topic_id}`)),
+    ...breachesOf(
+      'an idempotency key was used twice',
+      twice(rows.runs, (run) => run.idempotency_key),
+    ),
+    ...breachesOf(
+      'a slot has two rows',
+      twice(rows.occurrences, (one) => `${one.task_id} ${one.slot_at}`),
+    ),
+    ...breachesOf(
+      'a number was given twice in a chat',
+      twice(rows.tasks, (task) => `${task.chat_id} ${task.number}`),
+    ),
+    ...breachesOf(
+      'two tasks share a topic',
+      twice(
+        rows.tasks.filter(({ topic_id }) => topic_id !== null),
+        (task) => `${task.chat_id} ${task.topic_id}`,
+      ),
+    ),
   ];
 }
 
@@ -121,8 +143,12 @@ function tasksAgree({ rows, runsOfTask, attempts }: Picture): Breach[] {
   const overrun = rows.tasks.flatMap((task) => {
     const { max_runs: most } = JSON.parse(task.policies) as { max_runs?: number };
     if (most === undefined) return [];
-    const bounded = rows.occurrences.filter((one) => one.task_id === task.id && one.run_id !== null && one.source !== 'run_now').length;
-    const agrees = task.bounded_runs === bounded && bounded <= most && (task.state !== 'completed' || bounded === most);
+    const bounded = rows.occurrences.filter(
+      (one) => one.task_id === task.id && one.run_id !== null && one.source !== 'run_now',
+    ).length;
+    // What runs once is completed by its schedule.
+    const isShort = task.state === 'completed' && task.schedule_kind !== 'once' && bounded < most;
+    const agrees = task.bounded_runs === bounded && bounded <= most && !isShort;
     return agrees ? [] : [{ task: task.title, most, bounded, counted: task.bounded_runs, state: task.state }];
   });
   return [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLoop, type Work } from '../../src/adapters/wake/loop.ts';
-import type { Counts } from '../../src/app/ports.ts';
+import type { Counts } from '../../src/app/store.ts';
 import { manualTime, memoryLog } from '../support/fakes.ts';
 
 const second = 1000;
@@ -48,7 +48,13 @@ describe('a loop', () => {
   });
 
   it('goes on at once while there is more, and gives others a turn in between', async () => {
-    const { loop, time, turns } = aLoop({ steps: [{ taken: 10, more: true }, { taken: 10, more: true }, { taken: 3, more: false }] });
+    const { loop, time, turns } = aLoop({
+      steps: [
+        { taken: 10, more: true },
+        { taken: 10, more: true },
+        { taken: 3, more: false },
+      ],
+    });
     loop.start();
     let others = 0;
     for (let turn = 0; turn < 5; turn += 1) {
@@ -93,7 +99,12 @@ describe('a loop', () => {
     await time.advance(10 * second);
     expect(turns).toEqual([0, 500, 1500, 3500]);
     expect(loop.health()).toMatchObject({ ok: true, error: null });
-    expect(log.lines.map(({ event }) => event)).toEqual(['step_failed', 'step_failed', 'step_failed', 'loop_recovered']);
+    expect(log.lines.map(({ event }) => event)).toEqual([
+      'step_failed',
+      'step_failed',
+      'step_failed',
+      'loop_recovered',
+    ]);
   });
 
   it('sees the same clock again after it went back', async () => {

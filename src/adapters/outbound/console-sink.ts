@@ -16,7 +16,13 @@ export function consoleSink(log: Log, startedAt: number): Transport {
   return {
     send: async ({ deliveryId, route, text }) => {
       const messageId = (lastMessage += 1);
-      log.info('message_shown', { delivery_id: deliveryId, chat_id: route.address, topic: route.topic, message_id: messageId, length: text.length });
+      log.info('message_shown', {
+        delivery_id: deliveryId,
+        chat_id: route.address,
+        topic: route.topic,
+        message_id: messageId,
+        length: text.length,
+      });
       return { is: 'sent', ids: { chatId: route.address, threadId: route.topic, messageId } };
     },
     // Nothing is ever lost on the way to a log, so what got no answer was never written.

@@ -10,7 +10,14 @@ const limits = { parseLimit: 100_000, renderLimit: 200, memoryLimit: 1_000_000 }
  * reminder with a hole in it is worse than a message that says what is wrong.
  */
 export function createTemplates(): Templates {
-  const engine = new Liquid({ strictVariables: true, strictFilters: true, ownPropertyOnly: true, relativeReference: false, fs: noFiles, ...limits });
+  const engine = new Liquid({
+    strictVariables: true,
+    strictFilters: true,
+    ownPropertyOnly: true,
+    relativeReference: false,
+    fs: noFiles,
+    ...limits,
+  });
   const parse = (text: string): Template[] => {
     try {
       return engine.parse(text);

@@ -5,8 +5,8 @@ import type { RunInput, RunStatus } from '../../domain/run.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { ActionSpec, Stamp, Task, TaskState } from '../../domain/task.ts';
-import type { Attempt, Delivery, DueTask, RunView, StartableRun, TaskRun, Unreadable } from '../../app/ports.ts';
-import type { Tables } from './tables.ts';
+import type { Attempt, Delivery, DueTask, RunView, StartableRun, TaskRun, Unreadable } from '../../app/store.ts';
+import type { Tables } from './tables/define.ts';
 
 /** Rows as both engines give them, and what the rooms make of them. A row that lies is an `Unreadable`, not a crash. */
 type Rows = { [K in keyof Tables]: Tables[K]['$inferSelect'] };
@@ -111,7 +111,8 @@ export function readGrant(row: GrantColumns, chatId: string): Grant | null {
   };
 }
 
-export type DueRow = Omit<TaskRow, 'grant_id' | 'address'> & GrantColumns & { readonly live: number; readonly waiting: number };
+export type DueRow = Omit<TaskRow, 'grant_id' | 'address'> &
+  GrantColumns & { readonly live: number; readonly waiting: number };
 
 /** Everything the planning of a slot needs; see `readDue`. */
 export const dueColumns = `t.id, t.version, t.number, t.next_at, t.title, t.instructions, t.action, t.schedule_kind,
@@ -137,7 +138,7 @@ export function readDue(row: DueRow): DueTask | Unreadable {
       instructions: row.instructions,
       action: readAction(row.action),
       schedule: readSchedule(row),
-      policies: readObject('policies', row.policies) as Policies,
+      policies: readObject('policies', row.policies),
       subject: row.subject,
       tags: readTexts('tags', row.tags),
       minGapMs: row.min_gap_ms,
@@ -232,7 +233,6 @@ export function readStartable(row: StartableRow): StartableRun | Unreadable {
       chatId: row.chat_id,
       ownerId: row.owner_id as Actor,
       taskVersion: row.task_version,
-      outgoingKey: row.outgoing_key,
       createdAt: row.created_at,
       cancelRequested: row.cancel_requested_at !== null,
       taskState: row.task_state as TaskState | null,

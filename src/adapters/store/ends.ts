@@ -1,4 +1,4 @@
-import type { Finished, RunEnd } from '../../app/ports.ts';
+import type { Finished, RunEnd } from '../../app/store.ts';
 import { gapBeforePause, type Gap } from '../../domain/due.ts';
 import { policyOf } from '../../domain/policy.ts';
 import { dueColumns, dueSource, readDue, type DueRow } from './codec.ts';
@@ -68,6 +68,13 @@ function* endOccurrences(ends: readonly RunEnd[]): Script<void> {
         end.run.occurrenceId,
       ]),
   );
+  for (const { run } of ends.filter(({ status }) => status === 'cancelled')) {
+    yield* rows(
+      `update occurrences set reason = coalesce((select r.cancel_reason from runs r where r.id = occurrences.run_id), reason)
+       where id = ?t and status = 'cancelled'`,
+      run.occurrenceId,
+    );
+  }
 }
 
 interface Tally {
@@ -204,7 +211,10 @@ function gapOfRow(due: DueRow, now: number): Gap | null {
   const task = readDue(due);
   if ('unreadable' in task) return null;
   try {
-    return gapBeforePause({ ...task, policy: policyOf(task.policies, { actionKind: task.action.kind, minGapMs: task.minGapMs }) }, now);
+    return gapBeforePause(
+      { ...task, policy: policyOf(task.policies, { actionKind: task.action.kind, minGapMs: task.minGapMs }) },
+      now,
+    );
   } catch {
     return null;
   }
@@ -213,8 +223,10 @@ function gapOfRow(due: DueRow, now: number): Gap | null {
 /** Occurrences that wait for admission, and questions, end with the reason. */
 export function* endWaiting(taskId: string, reason: string, now: number): Script<void> {
   const status = reason === 'deleted' ? 'cancelled' : 'skipped';
+  // What a newer run replaces is what waited for its turn; a question to a person stays open.
+  const questions = reason === 'replaced' ? 'and decide_by is null' : '';
   yield* rows(
-    `update occurrences set status = ?t, reason = ?t, updated_at = ?i where task_id = ?t and status = 'pending'`,
+    `update occurrences set status = ?t, reason = ?t, updated_at = ?i where task_id = ?t and status = 'pending' ${questions}`,
     status,
     reason,
     now,

@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import type { Ask, Engine, Script, Tuple, Value } from './engine.ts';
-import { postgresTables } from './tables.postgres.ts';
+import { postgresTables } from './tables/postgres.ts';
 
 /** What the engine needs of a client; node-postgres and the embedded Postgres of the tests both give it. */
 export interface Client {
@@ -22,7 +22,8 @@ export function postgresPool(url: string, onError: (error: Error) => void): Conn
   const int8 = 20;
   const types: pg.CustomTypesConfig = {
     // Every integer of ours is a millisecond, a counter or a platform id, and all of them fit a double exactly.
-    getTypeParser: (oid: number) => (oid === int8 ? Number : (pg.types.getTypeParser(oid) as (text: string) => unknown)),
+    getTypeParser: (oid: number) =>
+      oid === int8 ? Number : (pg.types.getTypeParser(oid) as (text: string) => unknown),
   };
   const pool = new pg.Pool({ connectionString: url, max: 10, types });
   pool.on('error', onError);

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import type { Ask, Engine, Script, Tuple } from './engine.ts';
-import { sqliteTables } from './tables.sqlite.ts';
+import { sqliteTables } from './tables/sqlite.ts';
 
 type Connection = Database.Database;
 
@@ -17,7 +17,9 @@ export function openSqlite(file: string): Connection {
   connection.pragma('busy_timeout = 5000');
   connection.pragma(`cache_size = -${cacheKiB}`);
   // The built-in one knows ASCII alone, and people search for words of every language.
-  connection.function('lower', { deterministic: true }, (text: unknown) => (typeof text === 'string' ? text.toLowerCase() : text));
+  connection.function('lower', { deterministic: true }, (text: unknown) =>
+    typeof text === 'string' ? text.toLowerCase() : text,
+  );
   return connection;
 }
 
@@ -44,7 +46,8 @@ export function sqliteEngine(connection: Connection): Engine {
     tables: sqliteTables,
     reader: drizzle(connection),
     // The promise form is the port's; the work is done before the caller gets it, so no other writer can come between.
-    transact: async <T>(script: () => Script<T>): Promise<T> => transaction.immediate(() => play(script(), answer)) as T,
+    transact: async <T>(script: () => Script<T>): Promise<T> =>
+      transaction.immediate(() => play(script(), answer)) as T,
     close: async () => {
       connection.pragma('wal_checkpoint(TRUNCATE)');
       connection.close();

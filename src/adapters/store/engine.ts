@@ -1,5 +1,5 @@
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
-import type { Tables } from './tables.ts';
+import type { Tables } from './tables/define.ts';
 
 export type Value = string | number | null;
 export type Tuple = readonly Value[];

@@ -10,7 +10,9 @@ export function translate(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const code = codeOf(error);
   if (sqliteAway.test(code) || postgresAway.test(code) || networkAway.test(code) || isClosed(error)) {
-    return new AppError('store_unavailable', `The database cannot be used right now (${code || 'closed'}).`, { cause: error });
+    return new AppError('store_unavailable', `The database cannot be used right now (${code || 'closed'}).`, {
+      cause: error,
+    });
   }
   return new AppError('internal', error instanceof Error ? error.message : String(error), { cause: error });
 }

@@ -48,7 +48,10 @@ function refused(file: string, connection: Database.Database, error: unknown): u
   const who = holder
     ? `process ${holder.pid} on ${holder.host}, since ${new Date(holder.since).toISOString()}`
     : 'another process';
-  return new AppError('store_unavailable', `${file} is held by ${who}. Only one process may schedule from a database; stop that one first.`);
+  return new AppError(
+    'store_unavailable',
+    `${file} is held by ${who}. Only one process may schedule from a database; stop that one first.`,
+  );
 }
 
 const schedulerLockKey = 7_290_411_002;
@@ -60,7 +63,10 @@ export async function lockPostgres(url: string, onLost: (error: Error) => void):
   const { rows } = await client.query<{ held: boolean }>(`select pg_try_advisory_lock($1) as held`, [schedulerLockKey]);
   if (rows[0]?.held !== true) {
     await client.end();
-    throw new AppError('store_unavailable', 'Another process schedules from this Postgres database; stop that one first.');
+    throw new AppError(
+      'store_unavailable',
+      'Another process schedules from this Postgres database; stop that one first.',
+    );
   }
   let released = false;
   client.on('error', (error) => {

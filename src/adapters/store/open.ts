@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Store } from '../../app/ports.ts';
+import type { Store } from '../../app/store.ts';
 import { AppError } from '../../domain/errors.ts';
-import { postgresEngine, postgresPool } from './engine.postgres.ts';
+import { postgresEngine, postgresPool, type Connections } from './engine.postgres.ts';
 import { openSqlite, sqliteEngine } from './engine.sqlite.ts';
 import { lockFile, lockPostgres, type Holder } from './lock.ts';
 import { migratePostgres, migrateSqlite, type Migrated } from './migrate.ts';
@@ -64,8 +64,10 @@ async function openPostgres({ url, holder, onLost, onPoolError }: Opening): Prom
   const lock = await lockPostgres(url, onLost);
   try {
     const connections = postgresPool(url, onPoolError);
-    const client = await connections.connect();
-    const migrated = await migratePostgres(client, holder.since).finally(() => client.release());
+    const migrated = await migrateOver(connections, holder.since).catch(async (error: unknown) => {
+      await connections.end();
+      throw error;
+    });
     const store = createStore(postgresEngine(connections));
     return {
       store,
@@ -79,4 +81,9 @@ async function openPostgres({ url, holder, onLost, onPoolError }: Opening): Prom
     await lock.release();
     throw error;
   }
+}
+
+async function migrateOver(connections: Connections, now: number): Promise<Migrated> {
+  const client = await connections.connect();
+  return migratePostgres(client, now).finally(() => client.release());
 }

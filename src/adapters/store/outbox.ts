@@ -1,4 +1,4 @@
-import type { Batch, OutboxPart, OutboxStore, PartEnd, TopicEnd, TopicView } from '../../app/ports.ts';
+import type { Batch, OutboxPart, OutboxStore, PartEnd, TopicEnd, TopicView } from '../../app/store.ts';
 import type { UnknownPolicy } from '../../domain/policy.ts';
 import * as limits from '../../domain/limits.ts';
 import { each, row, rows, write, type Engine, type Script, type Tuple, type Value } from './engine.ts';

@@ -1,8 +1,16 @@
 import { and, desc, eq, inArray, lt, ne, sql, type SQL } from 'drizzle-orm';
-import type { Attempt, Delivery, Page, RunView, TaskQuery, TaskRun, TaskRunQuery, TaskStore } from '../../app/ports.ts';
+import type { Attempt, Delivery, Page, RunView, TaskQuery, TaskRun, TaskRunQuery, TaskStore } from '../../app/store.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Task } from '../../domain/task.ts';
-import { readAttempt, readDelivery, readRun, readTask, readTaskRun, type OccurrenceRow, type TaskRow } from './codec.ts';
+import {
+  readAttempt,
+  readDelivery,
+  readRun,
+  readTask,
+  readTaskRun,
+  type OccurrenceRow,
+  type TaskRow,
+} from './codec.ts';
 import type { Engine } from './engine.ts';
 
 type Reads = Pick<TaskStore, 'readTask' | 'listTasks' | 'readTaskRun' | 'listTaskRuns' | 'readRun'>;
@@ -184,4 +192,3 @@ function grouped<T>(pairs: readonly (readonly [string, T])[]): ReadonlyMap<strin
   }
   return groups;
 }
-

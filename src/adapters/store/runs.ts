@@ -1,4 +1,4 @@
-import type { Batch, Finished, RunEnd, RunStore, Started, StartedRun, StartPlan } from '../../app/ports.ts';
+import type { Batch, Finished, RunEnd, RunStore, Started, StartedRun, StartPlan } from '../../app/store.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { NewRun } from '../../domain/run.ts';
 import { grantColumns, readStartable, type StartableRow } from './codec.ts';
@@ -13,7 +13,7 @@ export function runStore(engine: Engine): RunStore {
     startRuns: (at, bootId, plan) => engine.transact(() => startRuns({ at, bootId, plan })),
     finishRuns: (ends: readonly RunEnd[]): Promise<Finished> => engine.transact(() => writeEnds(ends)),
     cancelRequested: (bootId) => engine.transact(() => cancelRequested(bootId)),
-    nextRunAt: (bootId) => engine.transact(() => nextRunAt(bootId)),
+    nextRunAt: (bootId, now) => engine.transact(() => nextRunAt(bootId, now)),
   };
 }
 
@@ -47,7 +47,7 @@ function* startRuns({ at, bootId, plan }: StartRequest): Script<Started> {
     ...(yield* rows<StartableRow>(
       `${startable}
        where r.status in ('queued', 'backoff') and r.ready_at <= ?i
-         and (r.in_order = 0 or not exists (select 1 from runs e where e.lane = r.lane and e.in_order = 1
+         and (r.lane is null or not exists (select 1 from runs e where e.lane = r.lane and e.lane is not null
            and e.status in ('queued', 'running', 'backoff', 'waiting') and e.id < r.id))
        order by r.rank, r.ready_at limit ?i [for update of r skip locked]`,
       at.now,
@@ -169,16 +169,20 @@ function* cancelRequested(bootId: string): Script<readonly string[]> {
   return found.map(({ id }) => id);
 }
 
-/** Null when nothing waits for a later instant; a row of another boot is ready at once. */
-function* nextRunAt(bootId: string): Script<number | null> {
+/**
+ * The next instant at which a run becomes ready; null when there is none. What is ready now but was not taken is held by
+ * its lane or for want of room, and is rung for when its holder ends. A run of another boot is ready at once.
+ */
+function* nextRunAt(bootId: string, now: number): Script<number | null> {
   const left = yield* row(
     `select id from runs where status = 'running' and (boot_id < ?t or boot_id > ?t) limit 1`,
     bootId,
     bootId,
   );
-  if (left !== undefined) return 0;
+  if (left !== undefined) return now;
   const found = yield* row<{ at: number | null }>(
-    `select min(ready_at) as at from runs where status in ('queued', 'backoff')`,
+    `select min(ready_at) as at from runs where status in ('queued', 'backoff') and ready_at > ?i`,
+    now,
   );
   return found?.at ?? null;
 }

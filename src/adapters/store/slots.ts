@@ -10,10 +10,11 @@ import type {
   SlotStore,
   Unreadable,
   WaitingOccurrence,
-} from '../../app/ports.ts';
+} from '../../app/store.ts';
 import type { NewRun } from '../../domain/run.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import { dueColumns, dueSource, readDue, type DueRow } from './codec.ts';
+import { endWaiting } from './ends.ts';
 import { each, row, rows, type Engine, type Script, type Tuple } from './engine.ts';
 
 /** Slots into occurrences and runs. Each method is one transaction; a second caller finds nothing left to do. */
@@ -69,29 +70,46 @@ function leavesMore(decision: Claim | Quarantine, now: number): boolean {
  * first of all: a claim that lost a race moves nothing, and then nothing of it is written.
  */
 export function* writeClaims(claims: readonly Claim[], now: number): Script<void> {
-  const moved = yield* each(
-    `update tasks set next_at = ?i, state = ?t, bounded_runs = bounded_runs + ?i where id = ?t and next_at = ?i`,
-    claims.map((claim) => [
-      claim.nextAt,
-      claim.nextAt === null ? 'completed' : 'active',
-      claim.occurrences.filter(isBounded).length,
-      claim.taskId,
-      claim.expectNextAt,
-    ]),
-  );
-  const won = claims.filter((_claim, index) => moved[index]);
+  const won = [
+    ...(yield* moveOn(claims.filter(({ nextAt }) => nextAt !== null))),
+    ...(yield* complete(claims.filter(({ nextAt }) => nextAt === null))),
+  ];
   for (const claim of won) if (claim.replaces) yield* makeRoom(claim.taskId, now);
   const placed = won.flatMap((claim) => claim.occurrences.map((occurrence) => ({ taskId: claim.taskId, occurrence })));
   const made = yield* insertOccurrences(placed, now);
   const known = placed.filter((_one, index) => made[index] !== true);
   yield* giveBack(known);
   const dropped = new Set(known.map(({ occurrence }) => occurrence.id));
-  yield* dispatchRuns(won.flatMap((claim) => claim.runs).filter((run) => !dropped.has(run.occurrenceId ?? '')), now);
+  yield* dispatchRuns(
+    won.flatMap((claim) => claim.runs).filter((run) => !dropped.has(run.occurrenceId ?? '')),
+    now,
+  );
   const gaps = won.flatMap(({ taskId, gap }) => (gap === null ? [] : [{ taskId, gap }]));
   yield* each(
     `insert into gaps (id, task_id, from_at, to_at, count, reason, created_at) values (?t, ?t, ?i, ?i, ?i, ?t, ?i)`,
     gaps.map(({ taskId, gap }) => [gap.id, taskId, gap.fromAt, gap.toAt, gap.count, gap.reason, now]),
   );
+}
+
+/** Most claims move a task along and leave its state alone, and with it the index that the state stands in. */
+function* moveOn(claims: readonly Claim[]): Script<Claim[]> {
+  const moved = yield* each(
+    `update tasks set next_at = ?i, bounded_runs = bounded_runs + ?i where id = ?t and next_at = ?i`,
+    claims.map((claim) => [claim.nextAt, boundedIn(claim), claim.taskId, claim.expectNextAt]),
+  );
+  return claims.filter((_claim, index) => moved[index]);
+}
+
+function* complete(claims: readonly Claim[]): Script<Claim[]> {
+  const completed = yield* each(
+    `update tasks set next_at = null, state = 'completed', bounded_runs = bounded_runs + ?i where id = ?t and next_at = ?i`,
+    claims.map((claim) => [boundedIn(claim), claim.taskId, claim.expectNextAt]),
+  );
+  return claims.filter((_claim, index) => completed[index]);
+}
+
+function boundedIn({ occurrences }: Claim): number {
+  return occurrences.filter(isBounded).length;
 }
 
 function isBounded(occurrence: NewOccurrence): boolean {
@@ -144,9 +162,9 @@ export function* dispatchRuns(runs: readonly NewRun[], now: number): Script<void
 /** Every run enters here, whatever asked for it. A key that is taken is the caller's to explain. */
 export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
   return yield* each(
-    `insert into runs (id, source, idempotency_key, payload_hash, lane, in_order, exclusive, rank, task_id, task_version,
-       occurrence_id, chat_id, owner_id, outgoing_key, status, ready_at, fence, attempts, interruptions, input, created_at)
-     values (?t, ?t, ?t, ?t, ?t, ?i, ?i, ?i, ?t, ?i, ?t, ?t, ?t, ?t, 'queued', ?i, 0, 0, 0, ?t, ?i)
+    `insert into runs (id, source, idempotency_key, payload_hash, lane, exclusive, rank, task_id, task_version,
+       occurrence_id, chat_id, owner_id, status, ready_at, fence, attempts, interruptions, input, created_at)
+     values (?t, ?t, ?t, ?t, ?t, ?i, ?i, ?t, ?i, ?t, ?t, ?t, 'queued', ?i, 0, 0, 0, ?t, ?i)
      on conflict (idempotency_key, source) do nothing`,
     runs.map((run): Tuple => [
       run.id,
@@ -154,7 +172,6 @@ export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
       run.idempotencyKey,
       run.payloadHash,
       run.lane,
-      run.inOrder ? 1 : 0,
       run.exclusive ? 1 : 0,
       10 - run.priority,
       run.taskId,
@@ -162,7 +179,6 @@ export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
       run.occurrenceId,
       run.chatId,
       run.ownerId,
-      run.outgoingKey,
       run.createdAt,
       run.inputText,
       run.createdAt,
@@ -172,12 +188,7 @@ export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
 
 /** For `replace`: the live run is asked to stop, and whoever waited before gives way. */
 function* makeRoom(taskId: string, now: number): Script<void> {
-  yield* rows(
-    `update occurrences set status = 'skipped', reason = 'replaced', updated_at = ?i
-     where task_id = ?t and status = 'pending' and decide_by is null`,
-    now,
-    taskId,
-  );
+  yield* endWaiting(taskId, 'replaced', now);
   yield* cancelLive(taskId, 'replaced', now);
 }
 
@@ -186,8 +197,8 @@ const liveOfTask = `select id from runs where task_id = ?t and exclusive = 1 and
      union all
      select id from runs where task_id = ?t and exclusive = 0 and status in ('queued', 'running', 'backoff', 'waiting')`;
 
-/** Runs that no worker holds end at once; a running one is asked, and ends with its attempt. Answers the running ones. */
-export function* cancelLive(taskId: string, reason: string, now: number): Script<string[]> {
+/** Runs that no worker holds end at once; a running one is asked, and ends with its attempt. */
+export function* cancelLive(taskId: string, reason: string, now: number): Script<void> {
   const ended = yield* rows<{ occurrence_id: string | null }>(
     `update runs set status = 'cancelled', error = ?t, finished_at = ?i
      where id in (${liveOfTask}) and status in ('queued', 'backoff', 'waiting') returning occurrence_id`,
@@ -200,14 +211,14 @@ export function* cancelLive(taskId: string, reason: string, now: number): Script
     `update occurrences set status = 'cancelled', reason = ?t, updated_at = ?i where id = ?t and status = 'dispatched'`,
     ended.map(({ occurrence_id }) => [reason, now, occurrence_id]),
   );
-  const asked = yield* rows<{ id: string }>(
-    `update runs set cancel_requested_at = coalesce(cancel_requested_at, ?i)
-     where id in (${liveOfTask}) and status = 'running' returning id`,
+  yield* rows(
+    `update runs set cancel_requested_at = ?i, cancel_reason = ?t
+     where id in (${liveOfTask}) and status = 'running' and cancel_requested_at is null`,
     now,
+    reason,
     taskId,
     taskId,
   );
-  return asked.map(({ id }) => id);
 }
 
 /** A row that cannot be read is paused with the reason: people see it, and it is never due again until it is mended. */
@@ -258,7 +269,10 @@ function* admitWaiting({ now, limit }: Batch, plan: Parameters<SlotStore['admitW
 
 function readWaiting(found: WaitingRow): WaitingOccurrence {
   // A task that has completed meanwhile has no next slot, and its waiting occurrence is admitted all the same.
-  const task: ReturnType<typeof readDue> | Unreadable = readDue({ ...found, next_at: found.next_at ?? found.o_slot_at });
+  const task: ReturnType<typeof readDue> | Unreadable = readDue({
+    ...found,
+    next_at: found.next_at ?? found.o_slot_at,
+  });
   const source = found.o_source as WaitingOccurrence['source'];
   return { id: found.o_id, slotAt: found.o_slot_at, source, lateMs: found.o_late_ms, task };
 }
@@ -285,7 +299,10 @@ function* writeAdmissions(admissions: readonly Admission[], now: number): Script
     runs.map((one) => [one.run.id, now, one.occurrenceId]),
   );
   const won = runs.filter((_one, index) => admitted[index]);
-  yield* dispatchRuns(won.map((one) => one.run), now);
+  yield* dispatchRuns(
+    won.map((one) => one.run),
+    now,
+  );
   const bounded = won.filter((one) => one.bounded);
   yield* each(
     `update tasks set bounded_runs = bounded_runs + 1 where id = ?t`,

@@ -1,7 +1,25 @@
-import type { Changed, ChangeRequest, Created, NewTask, Once, TaskChange, TaskScene, TaskStore } from '../../app/ports.ts';
+import type {
+  Changed,
+  ChangeRequest,
+  Created,
+  NewTask,
+  Once,
+  TaskChange,
+  TaskScene,
+  TaskStore,
+} from '../../app/store.ts';
 import { AppError } from '../../domain/errors.ts';
 import { threadKeyOf, type Thread } from '../../domain/thread.ts';
-import { readDue, readGrant, readTask, scheduleColumns, dueColumns, dueSource, type DueRow, type TaskRow } from './codec.ts';
+import {
+  readDue,
+  readGrant,
+  readTask,
+  scheduleColumns,
+  dueColumns,
+  dueSource,
+  type DueRow,
+  type TaskRow,
+} from './codec.ts';
 import { row, rows, write, type Engine, type Script, type Value } from './engine.ts';
 import { endWaiting } from './ends.ts';
 import { taskReads } from './reads.ts';
@@ -288,35 +306,30 @@ function* insertAudit(entry: AuditEntry): Script<void> {
 function* changeTask(request: ChangeRequest, plan: (scene: TaskScene) => TaskChange): Script<Changed> {
   const replay = yield* claimOnce(request.once, request.at);
   if (replay !== null) {
-    return { task: yield* taskById(request.taskId), occurrenceId: replay, replayed: true, cancelling: [] };
+    return { task: yield* taskById(request.taskId), occurrenceId: replay, replayed: true };
   }
-  const { change, cancelling } = yield* changeLocked(request, plan);
+  const change = yield* changeLocked(request, plan);
   const occurrenceId = change.manual?.occurrence.id ?? null;
   yield* settleOnce(request.once, occurrenceId ?? '');
-  return { task: yield* taskById(request.taskId), occurrenceId, replayed: false, cancelling };
+  return { task: yield* taskById(request.taskId), occurrenceId, replayed: false };
 }
 
 type LockedRequest = Omit<ChangeRequest, 'once'>;
 
-interface Applied {
-  readonly change: TaskChange;
-  readonly cancelling: readonly string[];
-}
-
-function* changeLocked(request: LockedRequest, plan: (scene: TaskScene) => TaskChange): Script<Applied> {
+function* changeLocked(request: LockedRequest, plan: (scene: TaskScene) => TaskChange): Script<TaskChange> {
   const { taskId, at } = request;
   yield* row(`select id from tasks where id = ?t [for update]`, taskId);
   const change = plan(yield* sceneOf(taskId, at));
   for (const claim of change.claims) yield* writeClaims([claim], at);
   if (change.endWaiting !== null) yield* endWaiting(taskId, change.endWaiting, at);
-  const cancelling = change.cancelLive ? yield* cancelLive(taskId, change.endWaiting ?? 'replaced', at) : [];
+  if (change.cancelLive) yield* cancelLive(taskId, change.endWaiting ?? 'cancelled', at);
   yield* setFields(request, change);
   if (change.manual !== null) {
     yield* insertOccurrences([{ taskId, occurrence: change.manual.occurrence }], at);
     if (change.manual.run !== null) yield* dispatchRuns([change.manual.run], at);
   }
   if (change.audit !== null) yield* insertAudit({ at, actor: request.actor, taskId, ...change.audit });
-  return { change, cancelling };
+  return change;
 }
 
 function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): Script<void> {

@@ -1,4 +1,4 @@
-import type { UpkeepStore } from '../../app/ports.ts';
+import type { UpkeepStore } from '../../app/store.ts';
 import { row, rows, type Engine, type Script } from './engine.ts';
 
 const scope = 'system';
@@ -43,4 +43,5 @@ function* shiftClock(byMs: number): Script<void> {
     byMs,
     byMs,
   );
+  yield* rows(`update tasks set topic_asked_at = topic_asked_at + ?i where topic_state = 'creating'`, byMs);
 }

@@ -2,7 +2,10 @@ import { pino } from 'pino';
 import type { Log } from '../../app/ports.ts';
 
 /** Names under which a secret might ever stand; whatever stands there is not written. */
-const secretPaths = ['token', 'authorization', 'password', 'secret', 'apiKey', 'api_key', 'url'].flatMap((name) => [name, `*.${name}`]);
+const secretPaths = ['token', 'authorization', 'password', 'secret', 'apiKey', 'api_key', 'url'].flatMap((name) => [
+  name,
+  `*.${name}`,
+]);
 
 /** JSON lines on stdout, each with a stable `event` name. */
 export function createLog(level: string): Log {

@@ -1,5 +1,6 @@
 import { loopStuckMs, sleepMaxMs, stepBackoffMaxMs, stepBackoffMs } from '../../domain/limits.ts';
-import type { Clock, Counts, Log, Stopwatch, Timer } from '../../app/ports.ts';
+import type { Clock, Log, Stopwatch, Timer } from '../../app/ports.ts';
+import type { Counts } from '../../app/store.ts';
 
 /** What a loop turns: a step, and the instant of the next one. */
 export interface Work {
@@ -119,8 +120,10 @@ function createTurns(work: Work, { clock, stopwatch, log, batchMax }: LoopNeeds)
   return {
     take: async () => {
       try {
-        const counts = await work.step(clock.now(), batchMax);
-        const pause = await pauseAfter(work, clock, counts);
+        // Both are asked about the same instant, so that nothing falls between them.
+        const now = clock.now();
+        const counts = await work.step(now, batchMax);
+        const pause = counts.more ? 0 : pauseUntil(await work.nextAt(now), { now, clock, taken: counts.taken });
         succeeded();
         return pause;
       } catch (error) {
@@ -132,11 +135,14 @@ function createTurns(work: Work, { clock, stopwatch, log, batchMax }: LoopNeeds)
   };
 }
 
-async function pauseAfter(work: Work, clock: Clock, counts: Counts): Promise<number> {
-  if (counts.more) return 0;
-  const now = clock.now();
-  const next = await work.nextAt(now);
+interface Asked {
+  readonly now: number;
+  readonly clock: Clock;
+  readonly taken: number;
+}
+
+function pauseUntil(next: number | null, { now, clock, taken }: Asked): number {
   if (next === null) return sleepMaxMs;
-  if (next <= now) return counts.taken > 0 ? 0 : heldPauseMs;
-  return Math.min(next - now, sleepMaxMs);
+  if (next <= now) return taken > 0 ? 0 : heldPauseMs;
+  return Math.min(Math.max(next - clock.now(), 0), sleepMaxMs);
 }

@@ -20,7 +20,8 @@ export function echoAction(timer: Timer): Action {
       const { error, repeatable, context } = settings(spec);
       if (error !== 'retry' && error !== 'final') throw invalid('action.error is "retry" or "final".');
       if (typeof repeatable !== 'boolean') throw invalid('action.repeatable is true or false.');
-      if (context !== undefined && (typeof context !== 'object' || context === null)) throw invalid('action.context is an object.');
+      if (context !== undefined && (typeof context !== 'object' || context === null))
+        throw invalid('action.context is an object.');
     },
     repeatable: (spec) => settings(spec).repeatable === true,
     run: (job) => echo(timer, job),
@@ -47,7 +48,8 @@ function whole(spec: ActionSpec, key: string, max: number): void {
 async function echo(timer: Timer, { input, attempt, signal }: Job): Promise<Outcome> {
   const { delayMs, failAttempts, error, context } = settings(input.action);
   if (delayMs > 0) await pause(timer, delayMs, signal);
-  if (attempt <= failAttempts) return { is: error === 'final' ? 'giveUp' : 'retry', error: `echo fails attempt ${attempt}` };
+  if (attempt <= failAttempts)
+    return { is: error === 'final' ? 'giveUp' : 'retry', error: `echo fails attempt ${attempt}` };
   const done = { is: 'done', text: input.instructions, usage: [{ kind: 'echo', quantity: 1 }] } as const;
   return context === undefined ? done : { ...done, context: context as Readonly<Record<string, unknown>> };
 }

@@ -56,7 +56,7 @@ function variables(input: RunInput, run: { runId: string; attempt: number; start
       started_at: new Date(run.startedAt).toISOString(),
       late: input.late,
     },
-    context: input.context,
+    context: input.context ?? {},
   };
 }
 

@@ -1,5 +1,5 @@
 import { claimOf, type ClaimMaker } from '../claims.ts';
-import type { Claim, TaskScene } from '../ports.ts';
+import type { Claim, TaskScene } from '../store.ts';
 
 export type ClaimFirst = ClaimMaker;
 

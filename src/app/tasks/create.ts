@@ -4,7 +4,8 @@ import { idempotencyRetentionMs } from '../../domain/limits.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
-import type { Bell, Clock, Digest, Ids, Once, TaskStore } from '../ports.ts';
+import type { Bell, Clock, Digest, Ids } from '../ports.ts';
+import type { Once, TaskStore } from '../store.ts';
 import { claimsFirst, type ClaimFirst } from './claims-first.ts';
 import { defineTask, firstSlot, type Rules, type TaskInput } from './definition.ts';
 import { replaceDefinition } from './edit.ts';
@@ -64,7 +65,8 @@ export async function createTask(needs: CreateNeeds, request: CreateRequest): Pr
       once,
       newChatId: ids.next(),
     },
-    (scene) => replaceDefinition(claimsFirst(needs, scene, now), { scene, checked, context: request.input.context, now }),
+    (scene) =>
+      replaceDefinition(claimsFirst(needs, scene, now), { scene, checked, context: request.input.context, now }),
   );
   needs.bell.ring('scheduler');
   return { ...result, warnings: checked.warnings };

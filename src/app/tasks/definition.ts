@@ -1,7 +1,17 @@
 import { AppError } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
-import { minGapMs, nextSlot, parseSchedule, type Schedule, type ScheduleInput, refusals, warnings, type Refusal, type Warning } from '../../domain/schedule/schedule.ts';
+import {
+  minGapMs,
+  nextSlot,
+  parseSchedule,
+  type Schedule,
+  type ScheduleInput,
+  refusals,
+  warnings,
+  type Refusal,
+  type Warning,
+} from '../../domain/schedule/schedule.ts';
 import { checkLabels, checkSize, checkTexts, titleFrom, type ActionSpec, type Definition } from '../../domain/task.ts';
 
 /** What a client may say about a task; its shape was checked by the adapter that read it. */
@@ -57,7 +67,11 @@ export function checkContent(rules: Rules, content: Pick<Definition, 'title' | '
 
 type Timing = Pick<Definition, 'schedule' | 'policies' | 'action'>;
 
-export function checkTiming(rules: Rules, { schedule, policies, action }: Timing, now: number): Omit<Checked, 'definition'> {
+export function checkTiming(
+  rules: Rules,
+  { schedule, policies, action }: Timing,
+  now: number,
+): Omit<Checked, 'definition'> {
   const gap = minGapMs(schedule);
   const policy = policyOf(policies, { actionKind: action.kind, minGapMs: gap });
   const bounds = { startAt: policy.startAt, until: policy.until };
@@ -74,5 +88,8 @@ function refused({ reason, message }: Refusal): AppError {
 export function firstSlot(schedule: Schedule, policy: Policy, now: number): number {
   const first = nextSlot(schedule, now, { startAt: policy.startAt, until: policy.until });
   if (first !== null) return first;
-  throw new AppError('schedule_exhausted', 'This schedule has no slot left. Give it a new schedule, or widen its bounds.');
+  throw new AppError(
+    'schedule_exhausted',
+    'This schedule has no slot left. Give it a new schedule, or widen its bounds.',
+  );
 }

@@ -1,9 +1,15 @@
 import { AppError } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
-import { nextSlot, parseSchedule, type Schedule, type ScheduleInput, type Warning } from '../../domain/schedule/schedule.ts';
+import {
+  nextSlot,
+  parseSchedule,
+  type Schedule,
+  type ScheduleInput,
+  type Warning,
+} from '../../domain/schedule/schedule.ts';
 import { checkLabels, checkSize, type ActionSpec, type Definition, type Task } from '../../domain/task.ts';
-import type { TaskChange, TaskFields, TaskScene } from '../ports.ts';
+import type { TaskChange, TaskFields, TaskScene } from '../store.ts';
 import type { ClaimedScene } from './claims-first.ts';
 import { checkContent, checkTiming, type Checked, type Rules } from './definition.ts';
 
@@ -44,7 +50,10 @@ export function editTask(rules: Rules, claimed: ClaimedScene, { scene, patch, no
   if (patch.context !== undefined) checkSize('context', patch.context, limits.contextBytesMax);
   const retimed = timingChanged(task, merged);
   const checked = retimed ? checkTiming(rules, merged, now) : null;
-  const policy = policyOf(merged.policies, { actionKind: merged.action.kind, minGapMs: checked?.minGapMs ?? task.minGapMs });
+  const policy = policyOf(merged.policies, {
+    actionKind: merged.action.kind,
+    minGapMs: checked?.minGapMs ?? task.minGapMs,
+  });
   const set: Fields = {
     ...namedFields(patch, merged),
     ...(checked === null ? {} : { minGapMs: checked.minGapMs }),
@@ -82,7 +91,8 @@ function newSchedule(old: Schedule, input: ScheduleInput, now: number): Schedule
   const fresh = parseSchedule(input, now);
   const anchored = fresh.kind === 'interval' && old.kind === 'interval' && input.start_at === undefined;
   if (anchored && sameSchedule({ ...fresh, startAt: old.startAt }, old)) return old;
-  const recurs = fresh.kind === 'rrule' && old.kind === 'rrule' && input.rrule === old.rrule && fresh.timezone === old.timezone;
+  const recurs =
+    fresh.kind === 'rrule' && old.kind === 'rrule' && input.rrule === old.rrule && fresh.timezone === old.timezone;
   return recurs || sameSchedule(fresh, old) ? old : fresh;
 }
 
@@ -138,7 +148,11 @@ function nextState(claimed: ClaimedScene, turning: Turning): Turned {
   const turnsOn = turning.wanted === true || (state === 'completed' && revives(turning));
   if (!turnsOn) return { set: {}, stamp: 'updated', verb: 'edit' };
   const nextAt = nextOf(turning);
-  return { set: { state: 'active', nextAt, pausedReason: null, consecutiveFailures: 0 }, stamp: 'resumed', verb: 'resume' };
+  return {
+    set: { state: 'active', nextAt, pausedReason: null, consecutiveFailures: 0 },
+    stamp: 'resumed',
+    verb: 'resume',
+  };
 }
 
 function activeState(turning: Turning): Turned {
@@ -218,9 +232,14 @@ export function replaceDefinition(claimed: ClaimedScene, { scene, checked, conte
 
 /** Anchors that were taken from the moment of the request do not make two schedules different. */
 function sameCadence(old: Schedule, fresh: Schedule): boolean {
-  if (old.kind === 'interval' && fresh.kind === 'interval') return sameSchedule({ ...fresh, startAt: old.startAt }, old);
+  if (old.kind === 'interval' && fresh.kind === 'interval')
+    return sameSchedule({ ...fresh, startAt: old.startAt }, old);
   if (old.kind === 'rrule' && fresh.kind === 'rrule') {
-    const rule = (text: string) => text.split('\n').filter((line) => !line.startsWith('DTSTART')).join('\n');
+    const rule = (text: string) =>
+      text
+        .split('\n')
+        .filter((line) => !line.startsWith('DTSTART'))
+        .join('\n');
     return old.timezone === fresh.timezone && rule(old.rrule) === rule(fresh.rrule);
   }
   return sameSchedule(old, fresh);

@@ -4,7 +4,7 @@ import * as limits from '../../domain/limits.ts';
 import type { PlannedOccurrence } from '../../domain/due.ts';
 import { isSlot } from '../../domain/schedule/schedule.ts';
 import type { ClaimMaker } from '../claims.ts';
-import type { TaskChange, TaskScene } from '../ports.ts';
+import type { TaskChange, TaskScene } from '../store.ts';
 import { policyFor, requestOf, type RunnableTask } from '../requests.ts';
 import { notFound } from './verbs.ts';
 
@@ -44,7 +44,8 @@ function admission(scene: TaskScene, overlap: string, now: number): Admitted {
   const [live] = scene.live;
   if (live === undefined || overlap === 'allow') return { status: 'dispatched', reason: null, replaces: false };
   if (overlap === 'replace') return { status: 'pending', reason: 'overlap', replaces: true };
-  if (overlap === 'queue' && scene.waiting < limits.queueLengthMax) return { status: 'pending', reason: 'overlap', replaces: false };
+  if (overlap === 'queue' && scene.waiting < limits.queueLengthMax)
+    return { status: 'pending', reason: 'overlap', replaces: false };
   throw new AppError('run_in_progress', 'This task is running now. Wait for that run to end, or cancel it.', {
     details: { run_id: live.id },
   });

@@ -2,7 +2,17 @@ import type { Actor } from '../../domain/actor.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
-import type { Changed, Once, Page, RunView, TaskChange, TaskQuery, TaskRun, TaskRunQuery, TaskScene } from '../ports.ts';
+import type {
+  Changed,
+  Once,
+  Page,
+  RunView,
+  TaskChange,
+  TaskQuery,
+  TaskRun,
+  TaskRunQuery,
+  TaskScene,
+} from '../store.ts';
 import { claimsFirst } from './claims-first.ts';
 import { createTask, type CreateNeeds, type CreateRequest, type CreateResult } from './create.ts';
 import { editTask, type TaskPatch } from './edit.ts';
@@ -14,11 +24,19 @@ export interface Tasks {
   create(request: CreateRequest): Promise<CreateResult>;
   get(taskId: string): Promise<Task>;
   list(query: TaskQuery): Promise<Page<Task>>;
-  edit(taskId: string, patch: TaskPatch, actor: Actor): Promise<{ readonly task: Task; readonly warnings: readonly Warning[] }>;
+  edit(
+    taskId: string,
+    patch: TaskPatch,
+    actor: Actor,
+  ): Promise<{ readonly task: Task; readonly warnings: readonly Warning[] }>;
   pause(taskId: string, actor: Actor): Promise<Task>;
   resume(taskId: string, actor: Actor): Promise<Task>;
   delete(taskId: string, actor: Actor): Promise<void>;
-  runNow(taskId: string, actor: Actor, idempotencyKey: string | null): Promise<{ readonly task: Task; readonly taskRun: TaskRun }>;
+  runNow(
+    taskId: string,
+    actor: Actor,
+    idempotencyKey: string | null,
+  ): Promise<{ readonly task: Task; readonly taskRun: TaskRun }>;
   listRuns(query: TaskRunQuery): Promise<Page<TaskRun>>;
   getRun(runId: string): Promise<RunView>;
 }

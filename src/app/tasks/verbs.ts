@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts';
 import { policyOf } from '../../domain/policy.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
-import type { TaskChange, TaskScene } from '../ports.ts';
+import type { TaskChange, TaskScene } from '../store.ts';
 import type { ClaimedScene } from './claims-first.ts';
 import { exhausted } from './edit.ts';
 
@@ -42,7 +42,10 @@ export function planResume({ scene, claims, now }: Scene): TaskChange {
   const { task } = scene;
   if (task.state === 'active') return { ...nothing, claims };
   if (task.pausedReason?.startsWith('unreadable') === true) {
-    throw new AppError('invalid_request', `This task cannot go on: its row is ${task.pausedReason}. Give it a new schedule, or delete it.`);
+    throw new AppError(
+      'invalid_request',
+      `This task cannot go on: its row is ${task.pausedReason}. Give it a new schedule, or delete it.`,
+    );
   }
   const policy = policyOf(task.policies, { actionKind: task.action.kind, minGapMs: task.minGapMs });
   const next = nextSlot(task.schedule, now, { startAt: policy.startAt, until: policy.until });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunEnd, StartedRun } from '../../../src/app/ports.ts';
+import type { RunEnd, StartedRun } from '../../../src/app/store.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import {
   aRunningTask,
@@ -141,7 +141,7 @@ export function endTests(open: OpenWorld): void {
       counters: { runs: 0 },
       lastRunStatus: null,
     });
-    expect(await world.store.nextRunAt('boot-here')).toBe(nine + minute);
+    expect(await world.store.nextRunAt('boot-here', nine)).toBe(nine + minute);
   });
 
   test.each(['failed', 'cancelled'] as const)('a run that ends %s leaves the context unchanged', async (status) => {

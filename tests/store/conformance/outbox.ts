@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NewDelivery, NewTask, OutboxPart, PartEnd } from '../../../src/app/ports.ts';
+import type { NewDelivery, NewTask, OutboxPart, PartEnd } from '../../../src/app/store.ts';
 import { unknownHoldMs } from '../../../src/domain/limits.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { aTask, bootId, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';

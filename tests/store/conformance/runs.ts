@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StartableRun, StartPlan } from '../../../src/app/ports.ts';
+import type { StartableRun, StartPlan } from '../../../src/app/store.ts';
 import {
   aRunningTask,
   aTask,
@@ -106,10 +106,10 @@ export function runTests(open: OpenWorld): void {
 
   test('runs in order are served one at a time in their lane, whatever their rank', async () => {
     const world = await open();
-    const lane = { lane: 'thread', inOrder: true };
+    const lane = { lane: 'thread' };
     const add = async (facts: object) => (await world.store.addRun(world.make.newRun(facts))).runId;
     const [first, second] = [await add(lane), await add({ ...lane, priority: 9 })];
-    const [elsewhere, free] = [await add({ lane: 'other', inOrder: true }), await add({ lane: 'thread' })];
+    const [elsewhere, free] = [await add({ lane: 'other' }), await add({})];
     const started = await startEvery(world, nine);
     expect(started.map(({ run }) => run.id).toSorted()).toEqual([first, elsewhere, free].toSorted());
 
@@ -280,12 +280,12 @@ export function refusedRunTests(open: OpenWorld): void {
 
   test('the next instant of the runner is the nearest ready run, and at once for what was left behind', async () => {
     const world = await open();
-    expect(await world.store.nextRunAt(bootId)).toBeNull();
+    expect(await world.store.nextRunAt(bootId, nine)).toBeNull();
     await world.store.addRun(world.make.newRun({ createdAt: nine + hour }));
     await world.store.addRun(world.make.newRun({ createdAt: nine + minute, priority: 1 }));
-    expect(await world.store.nextRunAt(bootId)).toBe(nine + minute);
+    expect(await world.store.nextRunAt(bootId, nine)).toBe(nine + minute);
     await startEvery(world, nine + minute);
-    expect(await world.store.nextRunAt(bootId)).toBe(nine + hour);
-    expect(await world.store.nextRunAt('boot-after')).toBe(0);
+    expect(await world.store.nextRunAt(bootId, nine + minute)).toBe(nine + hour);
+    expect(await world.store.nextRunAt('boot-after', nine)).toBe(nine);
   });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NewTask } from '../../../src/app/ports.ts';
+import type { NewTask } from '../../../src/app/store.ts';
 import { aTask, claimAll, hour, minute, nine, noChange, readable, startEvery } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
 

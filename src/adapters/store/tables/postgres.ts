@@ -1,5 +1,6 @@
 import * as core from 'drizzle-orm/pg-core';
-import { defineTables, type Dialect } from './tables.ts';
+import { defineTables } from './define.ts';
+import type { Dialect } from './dialect.ts';
 
 const dialect = {
   table: core.pgTable,

@@ -1,5 +1,6 @@
 import * as core from 'drizzle-orm/sqlite-core';
-import { defineTables, type Dialect } from './tables.ts';
+import { defineTables } from './define.ts';
+import type { Dialect } from './dialect.ts';
 
 const dialect: Dialect = {
   table: core.sqliteTable,
@@ -11,6 +12,7 @@ const dialect: Dialect = {
   uniqueIndex: core.uniqueIndex,
   unique: core.unique,
   primaryKey: core.primaryKey,
+  // oxlint-disable-next-line typescript/no-deprecated
   foreignKey: core.foreignKey,
 };
 

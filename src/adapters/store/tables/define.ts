@@ -1,0 +1,32 @@
+import type { Dialect } from './dialect.ts';
+import { deliveriesTable } from './outbox.ts';
+import { chatAliasesTable, chatsTable, grantsTable, usersTable } from './places.ts';
+import { auditTable, draftsTable, idempotencyKeysTable, inboxTable, kvTable, usageTable } from './records.ts';
+import { tasksTable } from './tasks.ts';
+import { attemptsTable, gapsTable, occurrencesTable, runsTable } from './work.ts';
+
+export type Tables = ReturnType<typeof defineTables>;
+
+export function defineTables(d: Dialect) {
+  const chats = chatsTable(d);
+  const users = usersTable(d);
+  const grants = grantsTable(d, { chats, users });
+  return {
+    chats,
+    chat_aliases: chatAliasesTable(d, chats),
+    users,
+    grants,
+    tasks: tasksTable(d, { chats, grants }),
+    occurrences: occurrencesTable(d),
+    gaps: gapsTable(d),
+    runs: runsTable(d),
+    attempts: attemptsTable(d),
+    deliveries: deliveriesTable(d),
+    audit: auditTable(d),
+    idempotency_keys: idempotencyKeysTable(d),
+    inbox: inboxTable(d),
+    drafts: draftsTable(d),
+    usage: usageTable(d),
+    kv: kvTable(d),
+  };
+}

@@ -1,0 +1,56 @@
+import { sql } from 'drizzle-orm';
+import type { Dialect } from './dialect.ts';
+
+export function deliveriesTable(d: Dialect) {
+  const { text, int } = d;
+  return d.table(
+    'deliveries',
+    {
+      /** Counts up with time, so that it is also the order of the parts of a thread. */
+      id: text('id').primaryKey(),
+      run_id: text('run_id'),
+      task_id: text('task_id'),
+      chat_id: text('chat_id').notNull(),
+      /** The thread within the chat: parts of one lane go out in order. */
+      lane: text('lane').notNull(),
+      rank: int('rank').notNull(),
+      kind: text('kind').notNull(),
+      part: int('part').notNull(),
+      status: text('status').notNull(),
+      ready_at: int('ready_at'),
+      content: text('content').notNull(),
+      unknown_policy: text('unknown_policy').notNull(),
+      expires_at: int('expires_at'),
+      fence: int('fence').notNull(),
+      boot_id: text('boot_id'),
+      sends: int('sends').notNull(),
+      sent_at: int('sent_at'),
+      settles: int('settles').notNull(),
+      evidence: text('evidence'),
+      cause: text('cause'),
+      error: text('error'),
+      platform_chat_id: text('platform_chat_id'),
+      message_thread_id: int('message_thread_id'),
+      message_id: int('message_id'),
+      created_at: int('created_at').notNull(),
+      delivered_at: int('delivered_at'),
+    },
+    (t) => [
+      d.uniqueIndex('deliveries_part').on(t.run_id, t.kind, t.part),
+      d.index('deliveries_ready').on(t.chat_id, t.rank, t.id).where(sql.raw(`status in ('pending', 'blocked')`)),
+      d.index('deliveries_waiting').on(t.ready_at).where(sql.raw(`status in ('pending', 'blocked')`)),
+      d.index('deliveries_unknown').on(t.ready_at).where(sql.raw(`status = 'unknown'`)),
+      d.index('deliveries_sending').on(t.boot_id).where(sql.raw(`status = 'sending'`)),
+      d
+        .index('deliveries_open')
+        .on(t.lane, t.id)
+        .where(sql.raw(`status in ('pending', 'blocked', 'sending', 'unknown')`)),
+      d.check(
+        'deliveries_status',
+        sql.raw(`status in ('pending', 'sending', 'delivered', 'unknown', 'blocked', 'failed')`),
+      ),
+      // "Delivered" means delivered: no path can set it without the id that the platform returned.
+      d.check('deliveries_proof', sql.raw(`status <> 'delivered' or message_id is not null`)),
+    ],
+  );
+}

@@ -1,0 +1,119 @@
+import { sql } from 'drizzle-orm';
+import type { Dialect } from './dialect.ts';
+
+/** Append only. */
+export function auditTable(d: Dialect) {
+  const { text, int, serial } = d;
+  return d.table(
+    'audit',
+    {
+      id: serial('id').primaryKey(),
+      at: int('at').notNull(),
+      actor: text('actor').notNull(),
+      verb: text('verb').notNull(),
+      task_id: text('task_id'),
+      chat_id: text('chat_id'),
+      before: text('before'),
+      after: text('after'),
+    },
+    (t) => [d.index('audit_task').on(t.task_id, t.at)],
+  );
+}
+
+export function idempotencyKeysTable(d: Dialect) {
+  const { text, int } = d;
+  return d.table(
+    'idempotency_keys',
+    {
+      scope: text('scope').notNull(),
+      key: text('key').notNull(),
+      payload_hash: text('payload_hash').notNull(),
+      /** What the first call made. It commits together with the effect, so there is no state in between. */
+      result: text('result').notNull(),
+      created_at: int('created_at').notNull(),
+      expires_at: int('expires_at').notNull(),
+    },
+    (t) => [
+      d.primaryKey({ name: 'idempotency_keys_pk', columns: [t.scope, t.key] }),
+      d.index('idempotency_keys_expiry').on(t.expires_at),
+    ],
+  );
+}
+
+/** Updates of the platform, stored before the next offset is asked for. */
+export function inboxTable(d: Dialect) {
+  const { text, int } = d;
+  return d.table(
+    'inbox',
+    {
+      update_id: int('update_id').primaryKey(),
+      payload: text('payload').notNull(),
+      status: text('status').notNull(),
+      attempts: int('attempts').notNull(),
+      error: text('error'),
+      received_at: int('received_at').notNull(),
+      done_at: int('done_at'),
+    },
+    (t) => [
+      d.index('inbox_open').on(t.update_id).where(sql.raw(`status = 'received'`)),
+      d.check('inbox_status', sql.raw(`status in ('received', 'done', 'failed')`)),
+    ],
+  );
+}
+
+/** A task being made by question and answer; it survives a restart and an upgrade. */
+export function draftsTable(d: Dialect) {
+  const { text, int } = d;
+  return d.table(
+    'drafts',
+    {
+      id: text('id').primaryKey(),
+      chat_id: text('chat_id').notNull(),
+      user_id: text('user_id').notNull(),
+      topic: int('topic'),
+      step: text('step').notNull(),
+      body: text('body').notNull(),
+      message_id: int('message_id'),
+      expires_at: int('expires_at').notNull(),
+      created_at: int('created_at').notNull(),
+      updated_at: int('updated_at').notNull(),
+    },
+    (t) => [d.index('drafts_place').on(t.chat_id, t.user_id)],
+  );
+}
+
+/** What runs consumed, booked once per run and kind on the owner and the chat. */
+export function usageTable(d: Dialect) {
+  const { text, int } = d;
+  return d.table(
+    'usage',
+    {
+      run_id: text('run_id').notNull(),
+      kind: text('kind').notNull(),
+      quantity: int('quantity').notNull(),
+      task_id: text('task_id'),
+      owner_id: text('owner_id').notNull(),
+      chat_id: text('chat_id'),
+      at: int('at').notNull(),
+    },
+    (t) => [
+      d.primaryKey({ name: 'usage_pk', columns: [t.run_id, t.kind] }),
+      d.index('usage_owner').on(t.owner_id, t.at),
+    ],
+  );
+}
+
+export function kvTable(d: Dialect) {
+  const { text, int } = d;
+  return d.table(
+    'kv',
+    {
+      scope: text('scope').notNull(),
+      key: text('key').notNull(),
+      value: text('value').notNull(),
+      expires_at: int('expires_at'),
+      updated_at: int('updated_at').notNull(),
+    },
+    (t) => [d.primaryKey({ name: 'kv_pk', columns: [t.scope, t.key] })],
+  );
+}

@@ -1,0 +1,479 @@
+import type { Actor } from '../domain/actor.ts';
+import type { Gap, PlannedOccurrence } from '../domain/due.ts';
+import type { Grant } from '../domain/grant.ts';
+import type { OccurrenceSource, OccurrenceStatus, Reason } from '../domain/occurrence.ts';
+import type { UnknownPolicy } from '../domain/policy.ts';
+import type { AttemptStatus, NewRun, RunInput, RunStatus } from '../domain/run.ts';
+import type { DeliveryStatus } from '../domain/delivery.ts';
+import type { Definition, Task, TaskState } from '../domain/task.ts';
+import type { Thread } from '../domain/thread.ts';
+import type { Route, SentIds } from './ports.ts';
+
+/** The store: every method is one transaction, and no transaction leaves it. */
+
+type Facts = Readonly<Record<string, unknown>>;
+
+/** A row that cannot be read. It is marked and reported, and never stops the others. */
+export interface Unreadable {
+  readonly id: string;
+  readonly unreadable: string;
+}
+
+export interface DueTask extends Definition {
+  readonly id: string;
+  readonly version: number;
+  readonly number: number;
+  readonly nextAt: number;
+  readonly minGapMs: number | null;
+  readonly boundedRuns: number;
+  readonly ownerId: Actor;
+  readonly chatId: string;
+  readonly provider: string;
+  readonly context: Facts;
+  readonly grant: Grant | null;
+  readonly live: number;
+  readonly waiting: number;
+}
+
+export interface NewOccurrence extends PlannedOccurrence {
+  readonly id: string;
+  readonly runId: string | null;
+  readonly lateMs: number;
+}
+
+/** What becomes of one task whose slots are due. `nextAt` null means that nothing is left to run. */
+export interface Claim {
+  readonly taskId: string;
+  readonly expectNextAt: number;
+  readonly occurrences: readonly NewOccurrence[];
+  readonly runs: readonly NewRun[];
+  readonly gap: (Gap & { readonly id: string }) | null;
+  readonly nextAt: number | null;
+  readonly replaces: boolean;
+}
+
+export interface Quarantine {
+  readonly taskId: string;
+  readonly quarantine: string;
+}
+
+export interface Counts {
+  /** Rows taken up. */
+  readonly taken: number;
+  /** More may be ready right now. */
+  readonly more: boolean;
+}
+
+export interface WaitingOccurrence {
+  readonly id: string;
+  readonly slotAt: number;
+  readonly source: OccurrenceSource;
+  readonly lateMs: number;
+  readonly task: DueTask | Unreadable;
+}
+
+export type Admission =
+  | {
+      readonly occurrenceId: string;
+      readonly taskId: string;
+      readonly run: NewRun;
+      /** It counts against `max_runs`. */
+      readonly bounded: boolean;
+      /** It is the last one that `max_runs` allows. */
+      readonly completes: boolean;
+    }
+  | { readonly occurrenceId: string; readonly taskId: string; readonly skip: Reason };
+
+export interface StartableRun {
+  readonly id: string;
+  readonly status: RunStatus;
+  readonly fence: number;
+  readonly attempts: number;
+  readonly interruptions: number;
+  readonly taskId: string | null;
+  readonly occurrenceId: string | null;
+  readonly chatId: string | null;
+  readonly ownerId: Actor;
+  readonly taskVersion: number | null;
+  readonly createdAt: number;
+  readonly cancelRequested: boolean;
+  readonly taskState: TaskState | null;
+  readonly grant: Grant | null;
+  readonly input: RunInput;
+}
+
+/** `start` opens the next attempt; everything else ends the run, or an attempt that a dead process left behind. */
+export type StartPlan =
+  | { readonly runId: string; readonly does: 'start'; readonly interrupted: boolean }
+  | {
+      readonly runId: string;
+      readonly does: 'end';
+      readonly interrupted: boolean;
+      readonly status: 'failed' | 'cancelled';
+      readonly occurrence: 'failed' | 'cancelled' | 'skipped';
+      readonly reason: Reason | null;
+      readonly error: string;
+    };
+
+export interface StartedRun {
+  readonly run: StartableRun;
+  readonly attempt: number;
+  readonly fence: number;
+}
+
+export interface NewDelivery {
+  readonly id: string;
+  readonly kind: string;
+  readonly rank: number;
+  readonly part: number;
+  readonly content: { readonly text: string };
+  readonly unknown: UnknownPolicy;
+  readonly expiresAt: number | null;
+}
+
+/** The end of an attempt, and of its run unless it will be tried again at `readyAt`. */
+export interface RunEnd {
+  readonly run: StartableRun;
+  readonly attempt: number;
+  readonly fence: number;
+  readonly attemptStatus: Exclude<AttemptStatus, 'running' | 'interrupted'>;
+  readonly status: 'succeeded' | 'failed' | 'cancelled' | 'backoff';
+  readonly readyAt: number | null;
+  readonly startedAt: number;
+  readonly finishedAt: number;
+  readonly durationMs: number;
+  readonly httpStatus: number | null;
+  readonly error: string | null;
+  readonly output: Facts | null;
+  readonly deliveries: readonly NewDelivery[];
+  readonly context: Facts | null;
+  readonly usage: readonly { readonly kind: string; readonly quantity: number }[];
+  /** For a delay after the last finish: the next slot, now that the end is known. */
+  readonly nextAt: number | null;
+}
+
+export interface Finished {
+  /** Ends that were written; the others had lost their claim. */
+  readonly written: number;
+  readonly autoPaused: readonly string[];
+}
+
+export interface OutboxPart {
+  readonly id: string;
+  readonly fence: number;
+  readonly status: DeliveryStatus;
+  readonly runId: string | null;
+  readonly taskId: string | null;
+  readonly chatId: string;
+  readonly part: number;
+  readonly sends: number;
+  readonly settles: number;
+  readonly sentAt: number | null;
+  readonly expiresAt: number | null;
+  readonly unknown: UnknownPolicy;
+  readonly text: string;
+  readonly route: Route;
+  readonly topic: TopicView | null;
+}
+
+/** The topic of the part's task, when it has one to be made. */
+export interface TopicView {
+  readonly taskId: string;
+  readonly name: string;
+  readonly state: 'none' | 'creating' | 'ready' | 'blocked';
+  readonly id: number | null;
+  readonly askedAt: number | null;
+  readonly cause: string | null;
+}
+
+/** The end of one send or of one look for evidence, guarded by the fence of its claim. */
+export type PartEnd = { readonly id: string; readonly fence: number } & (
+  | { readonly status: 'delivered'; readonly ids: SentIds; readonly at: number; readonly evidence: string | null }
+  | {
+      readonly status: 'pending';
+      readonly readyAt: number;
+      readonly error: string | null;
+      readonly evidence: string | null;
+    }
+  | { readonly status: 'blocked'; readonly readyAt: number; readonly cause: string; readonly error: string }
+  | { readonly status: 'unknown'; readonly readyAt: number | null; readonly error: string; readonly evidence: string }
+  | { readonly status: 'failed'; readonly error: string; readonly evidence: string | null }
+);
+
+export type TopicEnd = { readonly taskId: string } & (
+  | { readonly state: 'ready'; readonly id: number }
+  | { readonly state: 'none' }
+  | { readonly state: 'blocked'; readonly cause: string }
+  /** The answer was lost: it stays `creating`, and whoever looks next knows that it is in doubt. */
+  | { readonly state: 'creating' }
+);
+
+/** What the outside of a request must not do twice. */
+export interface Once {
+  readonly scope: string;
+  readonly key: string;
+  readonly payloadHash: string;
+  readonly expiresAt: number;
+}
+
+export interface NewTask extends Definition {
+  readonly id: string;
+  readonly grant: { readonly id: string; readonly scopes: readonly string[] };
+  readonly home: Thread;
+  /** Used when nobody has approved the thread. */
+  readonly ownerIfNone: Actor;
+  readonly actor: Actor;
+  readonly at: number;
+  readonly nextAt: number;
+  readonly minGapMs: number | null;
+  readonly autoPause: number;
+  readonly context: Facts;
+  readonly onExisting: 'fail' | 'upsert' | 'add';
+  readonly quota: { readonly chat: number; readonly user: number };
+  readonly once: Once | null;
+  /** A new id for the chat, used when the thread is seen for the first time. */
+  readonly newChatId: string;
+}
+
+export interface LiveRun {
+  readonly id: string;
+  readonly status: RunStatus;
+  readonly occurrenceId: string | null;
+}
+
+/** A task under its lock, with what a decision about it needs. */
+export interface TaskScene {
+  readonly task: Task;
+  readonly due: DueTask | null;
+  readonly live: readonly LiveRun[];
+  readonly waiting: number;
+  /** Slots from the asked instant on that already have a row. */
+  readonly taken: ReadonlySet<number>;
+  readonly grant: Grant | null;
+}
+
+export interface TaskFields extends Definition {
+  readonly state: TaskState;
+  readonly nextAt: number | null;
+  readonly minGapMs: number | null;
+  readonly autoPause: number;
+  readonly pausedReason: string | null;
+  readonly context: Facts;
+  readonly boundedRuns: number;
+  readonly consecutiveFailures: number;
+}
+
+/** The change of one task: slots that were due are claimed first, then the fields are set. */
+export interface TaskChange {
+  readonly claims: readonly Claim[];
+  readonly set: Partial<TaskFields>;
+  readonly stamp: 'updated' | 'paused' | 'resumed' | 'deleted' | null;
+  readonly manual: { readonly occurrence: NewOccurrence; readonly run: NewRun | null } | null;
+  /** Occurrences that wait are ended with this reason. */
+  readonly endWaiting: Reason | null;
+  readonly cancelLive: boolean;
+  readonly audit: { readonly verb: string; readonly before: Facts | null; readonly after: Facts | null } | null;
+}
+
+export interface ChangeRequest {
+  readonly taskId: string;
+  readonly actor: Actor;
+  readonly at: number;
+  readonly once: Once | null;
+}
+
+export interface Changed {
+  readonly task: Task;
+  readonly occurrenceId: string | null;
+  readonly replayed: boolean;
+}
+
+export interface Attempt {
+  readonly attempt: number;
+  readonly status: AttemptStatus;
+  readonly startedAt: number;
+  readonly finishedAt: number | null;
+  readonly durationMs: number | null;
+  readonly httpStatus: number | null;
+  readonly error: string | null;
+}
+
+export interface Delivery {
+  readonly id: string;
+  readonly part: number;
+  readonly status: DeliveryStatus;
+  readonly thread: Thread;
+  readonly platformChatId: string | null;
+  readonly messageThreadId: number | null;
+  readonly messageId: number | null;
+  readonly error: string | null;
+  readonly createdAt: number;
+  readonly deliveredAt: number | null;
+}
+
+export interface TaskRun {
+  readonly id: string;
+  readonly taskId: string;
+  readonly slotAt: number;
+  readonly source: OccurrenceSource;
+  readonly status: OccurrenceStatus;
+  readonly reason: Reason | null;
+  readonly runId: string | null;
+  readonly lateMs: number;
+  readonly error: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly attempts: readonly Attempt[];
+  readonly deliveries: readonly Delivery[];
+}
+
+export interface RunView {
+  readonly id: string;
+  readonly source: string;
+  readonly idempotencyKey: string;
+  readonly taskId: string | null;
+  readonly occurrenceId: string | null;
+  readonly status: RunStatus;
+  readonly output: Facts | null;
+  readonly error: string | null;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  readonly attempts: readonly Attempt[];
+  readonly deliveries: readonly Delivery[];
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly next: string | null;
+}
+
+export interface TaskQuery {
+  readonly thread: Thread | null;
+  readonly state: 'all' | 'enabled' | 'disabled';
+  readonly text: string | null;
+  readonly tag: string | null;
+  readonly subject: string | null;
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+export interface TaskRunQuery {
+  readonly taskId: string;
+  readonly status: OccurrenceStatus | null;
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+/** What the scheduler needs. */
+export interface SlotStore {
+  /** Locks due tasks, oldest first, and writes what `plan` decided about them. */
+  claimDue(
+    at: Batch,
+    plan: (due: readonly (DueTask | Unreadable)[]) => readonly (Claim | Quarantine)[],
+  ): Promise<Counts>;
+  /** Locks tasks with a waiting occurrence and no live run, one occurrence for each, and writes what `plan` decided. */
+  admitWaiting(
+    at: Batch,
+    plan: (waiting: readonly WaitingOccurrence[]) => readonly (Admission | Quarantine)[],
+  ): Promise<Counts>;
+  /** Ends questions that nobody answered in time. */
+  expireQuestions(at: Batch): Promise<Counts>;
+  /** The next instant at which the scheduler has something to do, or null. */
+  nextDueAt(): Promise<number | null>;
+  /** Recomputes the next slot of active tasks after the id, in pages, when the rules of time changed. */
+  replanTasks(
+    after: string | null,
+    at: Batch,
+    plan: (due: readonly (DueTask | Unreadable)[]) => readonly (Replan | Quarantine)[],
+  ): Promise<ReplanPage>;
+}
+
+export interface Batch {
+  readonly now: number;
+  readonly limit: number;
+}
+
+export interface Replan {
+  readonly taskId: string;
+  readonly expectNextAt: number;
+  readonly nextAt: number | null;
+}
+
+export interface ReplanPage {
+  readonly seen: number;
+  readonly changed: number;
+  readonly last: string | null;
+}
+
+/** What the runner needs. */
+export interface RunStore {
+  /** Adds a run, or finds the one with the same source and key; another payload under that key is refused. */
+  addRun(run: NewRun): Promise<{ readonly runId: string; readonly created: boolean }>;
+  /** Locks runs that are ready or were left behind by another boot, and starts or ends them as `plan` decides. */
+  startRuns(
+    at: Batch,
+    bootId: string,
+    plan: (runs: readonly (StartableRun | Unreadable)[]) => readonly StartPlan[],
+  ): Promise<Started>;
+  /** Writes the ends of attempts: run, occurrence, counters, context, usage, deliveries. Idempotent by the fence. */
+  finishRuns(ends: readonly RunEnd[]): Promise<Finished>;
+  /** Running runs of this boot that somebody asked to stop. */
+  cancelRequested(bootId: string): Promise<readonly string[]>;
+  nextRunAt(bootId: string, now: number): Promise<number | null>;
+}
+
+export interface Started extends Counts {
+  readonly started: readonly StartedRun[];
+}
+
+export interface OutboxBatch extends Batch {
+  /** The chat served last: the others have their turn before it comes again. */
+  readonly after: string;
+}
+
+/** What the deliverer needs. */
+export interface OutboxStore {
+  /** Claims at most one part for each chat that is not busy: the most urgent one that nothing holds back. */
+  claimParts(at: OutboxBatch, bootId: string, busyChats: ReadonlySet<string>): Promise<readonly OutboxPart[]>;
+  endParts(ends: readonly PartEnd[]): Promise<number>;
+  /** Marks the topic as being made, if nobody else makes it; false means that somebody does. */
+  beginTopic(taskId: string, bootId: string, now: number): Promise<boolean>;
+  endTopic(end: TopicEnd): Promise<void>;
+  nextPartAt(now: number): Promise<number | null>;
+}
+
+/** What the use cases around tasks need. Definitions are written by nobody else. */
+export interface TaskStore {
+  createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange): Promise<Created>;
+  /** The task that an earlier request with this key made; a key that was used for something else is refused. */
+  madeUnder(once: Once, now: number): Promise<Task | null>;
+  changeTask(request: ChangeRequest, plan: (scene: TaskScene) => TaskChange): Promise<Changed>;
+  readTask(taskId: string): Promise<Task | null>;
+  listTasks(query: TaskQuery): Promise<Page<Task>>;
+  readTaskRun(id: string): Promise<TaskRun | null>;
+  listTaskRuns(query: TaskRunQuery): Promise<Page<TaskRun>>;
+  readRun(runId: string): Promise<RunView | null>;
+}
+
+export interface Created {
+  readonly task: Task;
+  /** False when an existing task was found by its identity or by the Idempotency-Key. */
+  readonly created: boolean;
+  /** The answer to an earlier request with the same Idempotency-Key. */
+  readonly replayed: boolean;
+}
+
+/** What keeping the place in order needs. */
+export interface UpkeepStore {
+  readNote(key: string): Promise<string | null>;
+  writeNote(key: string, value: string, now: number): Promise<void>;
+  /** The wall clock was set back: instants that were computed with the old one are moved along. */
+  shiftClock(byMs: number): Promise<void>;
+  /** Throws when the store cannot commit. */
+  ping(now: number): Promise<void>;
+}
+
+export interface Store extends SlotStore, RunStore, OutboxStore, TaskStore, UpkeepStore {
+  close(): Promise<void>;
+}

@@ -271,6 +271,8 @@ export interface TaskChange {
   readonly manual: { readonly occurrence: NewOccurrence; readonly run: NewRun | null } | null;
   /** Occurrences that wait are ended with this reason. */
   readonly endWaiting: Reason | null;
+  /** New scopes of the task's grant, when what it does has changed. */
+  readonly scopes: readonly string[] | null;
   readonly cancelLive: boolean;
   readonly audit: { readonly verb: string; readonly before: Facts | null; readonly after: Facts | null } | null;
 }

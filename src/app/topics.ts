@@ -71,7 +71,7 @@ async function conclude({ store }: Needs, topic: TopicView, made: TopicMade): Pr
 }
 
 /** A topic's name is the title, 1 to 128 characters; a surrogate pair at the end is not torn. */
-export function topicName(title: string): string {
+function topicName(title: string): string {
   const name = [...title.trim()].slice(0, 128).join('');
   return name === '' ? 'task' : name;
 }

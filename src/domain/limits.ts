@@ -18,7 +18,6 @@ export const tagsMax = 10;
 export const tagLengthMax = 40;
 export const threadKeyLengthMax = 256;
 export const idempotencyKeyLengthMax = 200;
-export const reasonLengthMax = 200;
 /** Long enough for a stack of causes, short enough for a list. */
 export const errorMessageLengthMax = 1000;
 

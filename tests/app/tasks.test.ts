@@ -154,6 +154,14 @@ describe('editing', () => {
     expect(edited).toMatchObject({ state: 'active', nextAt: start + 3 * hour });
   });
 
+  it('of the kind of action takes the right to it along', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await p.rooms.tasks.edit(task.id, { action: { kind: 'echo' } }, actor);
+    await p.pass(hour);
+    expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded' }]);
+  });
+
   it('writes who changed what, before and after', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly, title: 'Old' });

@@ -14,7 +14,7 @@ import { parseSchedule, minGapMs, nextSlot, type ScheduleInput } from '../../src
 import { scheduleColumns } from '../../src/adapters/store/codec.ts';
 
 const silent = () => undefined;
-export const silentLog: Log = { debug: silent, info: silent, warn: silent, error: console.error };
+const silentLog: Log = { debug: silent, info: silent, warn: silent, error: console.error };
 
 /** A chat that answers at once: what is measured is everything but the platform. */
 export function nullTransport(onSend: () => void = silent): Transport {

@@ -33,6 +33,7 @@ export const noChange: TaskChange = {
   manual: null,
   endWaiting: null,
   cancelLive: false,
+  scopes: null,
   audit: null,
 };
 

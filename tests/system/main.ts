@@ -65,7 +65,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
 };
 
 async function killing(options: StartOptions, kills: number): Promise<Told> {
-  const result = await crash({ ...options, seed, kills, tasks: Number(given.tasks), lifeMaxMs: 2500, settleMs: 4000 });
+  const result = await crash({ ...options, seed, kills, tasks: Number(given.tasks), lifeMaxMs: 3500, settleMs: 4000 });
   const { rows, ledger, readyMs } = result;
   const sorted = [...readyMs].sort((a, b) => a - b);
   const interrupted = rows.attempts.filter(({ status }) => status === 'interrupted').length;

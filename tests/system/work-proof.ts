@@ -93,7 +93,9 @@ function nothingTwice({ rows, runsOfTask }: Picture): Breach[] {
     [...groupBy(items, keyOf).values()].filter((group) => group.length > 1);
   const crowded: unknown[] = [];
   for (const runs of runsOfTask.values()) {
-    const exclusive = runs.filter((run) => run.exclusive === 1).sort((a, b) => a.created_at - b.created_at);
+    const exclusive = runs
+      .filter((run) => run.exclusive === 1)
+      .sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1));
     for (const [index, run] of exclusive.entries()) {
       const next = exclusive[index + 1];
       // A run is made with the time at which its step began, which may lie a moment before the end of the last one.

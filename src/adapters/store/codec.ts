@@ -156,7 +156,7 @@ export function readDue(row: DueRow): DueTask | Unreadable {
   }
 }
 
-export function unreadable(id: string, error: unknown): Unreadable {
+function unreadable(id: string, error: unknown): Unreadable {
   return { id, unreadable: error instanceof Error ? error.message : String(error) };
 }
 

@@ -82,7 +82,7 @@ async function backUp(connection: Database.Database, before: string): Promise<st
 }
 
 /** A number of our own, so that two processes that start together migrate one after the other. */
-export const migrationLockKey = 7_290_411_001;
+const migrationLockKey = 7_290_411_001;
 
 export async function migratePostgres(
   client: Client,

@@ -222,7 +222,7 @@ export function* cancelLive(taskId: string, reason: string, now: number): Script
 }
 
 /** A row that cannot be read is paused with the reason: people see it, and it is never due again until it is mended. */
-export function* writeQuarantines(marked: readonly Quarantine[], now: number): Script<void> {
+function* writeQuarantines(marked: readonly Quarantine[], now: number): Script<void> {
   yield* each(
     `update tasks set state = 'paused', next_at = null, paused_reason = ?t, paused_at = ?i, paused_by = 'system',
        version = version + 1

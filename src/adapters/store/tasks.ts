@@ -324,6 +324,13 @@ function* changeLocked(request: LockedRequest, plan: (scene: TaskScene) => TaskC
   if (change.endWaiting !== null) yield* endWaiting(taskId, change.endWaiting, at);
   if (change.cancelLive) yield* cancelLive(taskId, change.endWaiting ?? 'cancelled', at);
   yield* setFields(request, change);
+  if (change.scopes !== null) {
+    yield* write(
+      `update grants set scopes = ?t where id = (select t.grant_id from tasks t where t.id = ?t)`,
+      JSON.stringify(change.scopes),
+      taskId,
+    );
+  }
   if (change.manual !== null) {
     yield* insertOccurrences([{ taskId, occurrence: change.manual.occurrence }], at);
     if (change.manual.run !== null) yield* dispatchRuns([change.manual.run], at);

@@ -37,7 +37,7 @@ function render(templates: Templates, { input, runId, attempt, startedAt }: Job)
   return { is: 'done', text: input.late ? `${text}\n\n${lateLine(input, startedAt)}` : text };
 }
 
-export function isTemplate(action: ActionSpec, text: string): boolean {
+function isTemplate(action: ActionSpec, text: string): boolean {
   return action['plain'] !== true && (text.includes('{{') || text.includes('{%'));
 }
 

@@ -1,4 +1,5 @@
 import { AppError } from '../../domain/errors.ts';
+import { actionScope } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import { checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
 import {
@@ -68,10 +69,16 @@ export function editTask(rules: Rules, claimed: ClaimedScene, { scene, patch, no
       manual: null,
       endWaiting: timing.stamp === 'paused' ? 'paused' : null,
       cancelLive: false,
+      scopes: scopesFor(task, merged),
       audit: { verb: timing.verb, before: viewOf(task, set), after: viewOf(merged, set) },
     },
     warnings: checked?.warnings ?? [],
   };
+}
+
+/** Whoever may edit a task may let it do something else; the grant follows, or every later slot would be refused. */
+function scopesFor(old: Definition, fresh: Definition): readonly string[] | null {
+  return old.action.kind === fresh.action.kind ? null : [actionScope(fresh.action.kind)];
 }
 
 function mergePatch(task: Task, patch: TaskPatch, now: number): Definition {
@@ -226,6 +233,7 @@ export function replaceDefinition(claimed: ClaimedScene, { scene, checked, conte
     manual: null,
     endWaiting: null,
     cancelLive: false,
+    scopes: scopesFor(task, fresh),
     audit: { verb: 'upsert', before: { ...task }, after: { ...fresh } },
   };
 }

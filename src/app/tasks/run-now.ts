@@ -32,6 +32,7 @@ export function planRunNow(maker: ClaimMaker, scene: TaskScene, now: number): Ta
     },
     endWaiting: replaces ? 'replaced' : null,
     cancelLive: replaces,
+    scopes: null,
     audit: { verb: 'run_now', before: null, after: { scheduled_for: new Date(slotAt).toISOString(), status } },
   };
 }

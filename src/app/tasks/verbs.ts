@@ -19,6 +19,7 @@ const nothing: TaskChange = {
   manual: null,
   endWaiting: null,
   cancelLive: false,
+  scopes: null,
   audit: null,
 };
 

@@ -55,10 +55,6 @@ export function weekdayOf(days: number): number {
 }
 
 /** Wall times are milliseconds too: the instant at which a clock in UTC would show them. */
-export function wallOf(date: CivilDate, secondOfDay: number): number {
-  return daysFromCivil(date.year, date.month, date.day) * DAY_MS + secondOfDay * SECOND_MS;
-}
-
 export function dayOfWall(wall: number): number {
   return Math.floor(wall / DAY_MS);
 }

@@ -122,7 +122,7 @@ export function nextCronWall(cron: CronFields, from: number): number | null {
   return null;
 }
 
-export function cronWalls(cron: CronFields): WallTimes {
+function cronWalls(cron: CronFields): WallTimes {
   return { next: (from) => nextCronWall(cron, from), grain: MINUTE_MS };
 }
 

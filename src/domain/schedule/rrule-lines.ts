@@ -143,7 +143,7 @@ export function endOfDate(date: IcalDate, timezone: string): number {
   return date.form === 'day' ? resolveShifted(timezone, date.value + DAY_MS) - 1 : instantOfDate(date, timezone);
 }
 
-export function icalText(wall: number): string {
+function icalText(wall: number): string {
   const { year, month, day } = civilFromDays(dayOfWall(wall));
   const second = secondOfDayOf(wall);
   const clock = `${pad(Math.floor(second / 3_600), 2)}${pad(Math.floor(second / 60) % 60, 2)}${pad(second % 60, 2)}`;

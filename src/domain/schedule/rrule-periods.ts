@@ -87,7 +87,7 @@ function periodIndex(rule: PeriodRule, day: number): number {
 }
 
 /** The number, in steps of INTERVAL, of the first counting period that ends on or after the day. */
-export function periodFrom(rule: PeriodRule, day: number): number {
+function periodFrom(rule: PeriodRule, day: number): number {
   return Math.max(0, Math.ceil(periodIndex(rule, day) / rule.interval));
 }
 

@@ -33,13 +33,14 @@ async function run(config: Config): Promise<void> {
   process.on('unhandledRejection', fail('unhandled_rejection'));
   const zoneRules = process.versions['tz'] ?? 'unknown';
   const server = await startServer({ config, world, version, zoneRules, onLost: fail('scheduler_lock_lost') });
-  announce(server, world);
   const stop = (signal: string) => {
     log.info('stopping', { signal });
     server.stop().then(() => process.exit(exitCodes.stopped), fail('stop_failed'));
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
+  // Last of all: whoever reads that it has started may stop it at once, and that must be a clean stop.
+  announce(server, world);
 }
 
 /** For people on a terminal, in words; for machines, one line of JSON. */

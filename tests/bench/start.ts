@@ -1,17 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { Figure } from './report.ts';
 import { fill, openBench } from './world.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
 const port = 18_787;
 const tasks = 1_000_000;
 
 /** A real process on a file of a million tasks: until it says that it is ready, and what it holds in memory then. */
 export async function benchStart(): Promise<Figure[]> {
-  execFileSync('npx', ['tsc', '-p', 'src/tsconfig.json'], { cwd: root });
   const bench = await openBench();
   fill(bench, {
     count: tasks,
@@ -23,7 +20,6 @@ export async function benchStart(): Promise<Figure[]> {
   bench.database.close();
   const from = performance.now();
   const child = spawn(process.execPath, ['dist/main.js'], {
-    cwd: root,
     stdio: 'ignore',
     env: {
       ...process.env,

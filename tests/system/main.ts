@@ -41,18 +41,12 @@ const fileIn = (options: Omit<StartOptions, 'databaseUrl'>, name: string): Start
 
 const scenarios: Readonly<Record<string, Scenario>> = {
   kill: (options) => killing(fileIn(options, 'kill'), Number(given.kills)),
-  'kill-postgres': async (options) => {
-    const postgres = await startPostgres();
-    try {
-      const { url: databaseUrl } = await createDatabase(postgres.url);
-      return await killing(
-        { ...options, databaseUrl },
-        given.postgres ? Number(given.kills) : Math.ceil(Number(given.kills) / 5),
-      );
-    } finally {
-      await postgres.stop();
-    }
-  },
+  'kill-postgres': (options) =>
+    onPostgres((databaseUrl) =>
+      killing({ ...options, databaseUrl }, given.postgres ? Number(given.kills) : Math.ceil(Number(given.kills) / 5)),
+    ),
+  'second-postgres': (options) =>
+    onPostgres(async (databaseUrl) => ({ breaches: await secondProcess({ ...options, databaseUrl }), figures: [] })),
   'auto-pause': async (options) => ({ breaches: await pausedByCrashes(fileIn(options, 'auto-pause')), figures: [] }),
   second: async (options) => ({ breaches: await secondProcess(fileIn(options, 'second')), figures: [] }),
   clock: async (options) => ({ breaches: await clockSteps(fileIn(options, 'clock')), figures: [] }),
@@ -63,6 +57,16 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   corrupt: async (options) => ({ breaches: await corruptRows(fileIn(options, 'corrupt')), figures: [] }),
   stop: async (options) => ({ breaches: await stopUnderLoad(fileIn(options, 'stop')), figures: [] }),
 };
+
+async function onPostgres(scenario: (databaseUrl: string) => Promise<Told>): Promise<Told> {
+  const postgres = await startPostgres();
+  try {
+    const { url } = await createDatabase(postgres.url);
+    return await scenario(url);
+  } finally {
+    await postgres.stop();
+  }
+}
 
 async function killing(options: StartOptions, kills: number): Promise<Told> {
   const result = await crash({ ...options, seed, kills, tasks: Number(given.tasks), lifeMaxMs: 3500, settleMs: 4000 });

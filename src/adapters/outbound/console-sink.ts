@@ -13,6 +13,11 @@ export function consoleSink(log: Log, startedAt: number): Transport {
   // A thread key has room for ten digits.
   const firstTopic = Math.floor((startedAt - firstTopicAt) / 100);
   const lastTopics = new Map<string, number>();
+  const nextTopic = (address: string): number => {
+    const topicId = (lastTopics.get(address) ?? firstTopic) + 1;
+    lastTopics.set(address, topicId);
+    return topicId;
+  };
   return {
     send: async ({ deliveryId, route, text }) => {
       const messageId = (lastMessage += 1);
@@ -28,12 +33,12 @@ export function consoleSink(log: Log, startedAt: number): Transport {
     // Nothing is ever lost on the way to a log, so what got no answer was never written.
     settle: async () => ({ is: 'absent', evidence: 'the log keeps no message of this send' }),
     createTopic: async (route, name) => {
-      const topicId = (lastTopics.get(route.address) ?? firstTopic) + 1;
-      lastTopics.set(route.address, topicId);
+      const topicId = nextTopic(route.address);
       log.info('topic_shown', { chat_id: route.address, topic: topicId, name_length: name.length });
       return { is: 'made', topicId };
     },
-    findTopic: async () => null,
+    // A topic in a log is nothing but its number, so a new number is as good as the one whose answer was lost.
+    findTopic: async (route) => nextTopic(route.address),
     remove: async () => undefined,
   };
 }

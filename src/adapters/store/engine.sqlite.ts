@@ -23,18 +23,15 @@ export function openSqlite(file: string): Connection {
   return connection;
 }
 
+/** Rows that travel in one insert: enough to spare most of the way in and out of the database, few enough to keep the text short. */
+const rowsPerInsert = 20;
+
 export function sqliteEngine(connection: Connection): Engine {
-  const statements = new Map<string, Database.Statement<unknown[]>>();
-  const prepare = (text: string) => {
-    const known = statements.get(text);
-    if (known) return known;
-    const made = connection.prepare<unknown[]>(sqliteText(text));
-    statements.set(text, made);
-    return made;
-  };
+  const prepare = preparer(connection);
   const answer = (ask: Ask): unknown => {
+    if (ask.does === 'each')
+      return isInsert(ask.text) ? insertEach(prepare, ask) : ask.tuples.map(runsOn(prepare(ask.text)));
     const statement = prepare(ask.text);
-    if (ask.does === 'each') return ask.tuples.map((tuple: Tuple) => statement.run(tuple).changes > 0);
     if (statement.reader) return statement.all(ask.values);
     statement.run(ask.values);
     return [];
@@ -53,6 +50,66 @@ export function sqliteEngine(connection: Connection): Engine {
       connection.close();
     },
   };
+}
+
+type Prepare = (text: string) => Database.Statement<unknown[]>;
+
+function preparer(connection: Connection): Prepare {
+  const statements = new Map<string, Database.Statement<unknown[]>>();
+  return (text) => {
+    const known = statements.get(text);
+    if (known) return known;
+    const made = connection.prepare<unknown[]>(sqliteText(text));
+    statements.set(text, made);
+    return made;
+  };
+}
+
+function runsOn(statement: Database.Statement<unknown[]>): (tuple: Tuple) => boolean {
+  return (tuple) => statement.run(tuple).changes > 0;
+}
+
+type Each = Extract<Ask, { does: 'each' }>;
+
+/**
+ * Inserts many rows by few statements. When a statement took fewer rows than it was given, because some of them stood there
+ * already, its rows are taken back and inserted one by one, which tells the ones from the others.
+ */
+function insertEach(prepare: Prepare, { text, tuples }: Each): boolean[] {
+  const one = runsOn(prepare(text));
+  const answers: boolean[] = [];
+  for (let from = 0; from < tuples.length; from += rowsPerInsert) {
+    const chunk = tuples.slice(from, from + rowsPerInsert);
+    if (chunk.length < rowsPerInsert) answers.push(...chunk.map(one));
+    else if (insertChunk(prepare, text, chunk)) answers.push(...chunk.map(() => true));
+    else answers.push(...chunk.map(one));
+  }
+  return answers;
+}
+
+function insertChunk(prepare: Prepare, text: string, chunk: readonly Tuple[]): boolean {
+  prepare('savepoint chunk').run();
+  const { changes } = prepare(manyRows(text)).run(chunk.flat());
+  if (changes < chunk.length) prepare('rollback to chunk').run();
+  prepare('release chunk').run();
+  return changes === chunk.length;
+}
+
+const manyRowTexts = new Map<string, string>();
+
+function manyRows(text: string): string {
+  const known = manyRowTexts.get(text);
+  if (known !== undefined) return known;
+  const made = text.replace(
+    /\bvalues\s*(\([^)]*\))/i,
+    (_whole, row: string) => `values ${Array.from({ length: rowsPerInsert }, () => row).join(', ')}`,
+  );
+  manyRowTexts.set(text, made);
+  return made;
+}
+
+function isInsert(text: string): boolean {
+  return /^\s*insert\b/i.test(text);
 }
 
 function play<T>(script: Script<T>, answer: (ask: Ask) => unknown): T {

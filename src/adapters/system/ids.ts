@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomFillSync } from 'node:crypto';
+import { hash, randomBytes, randomFillSync } from 'node:crypto';
 import type { Digest, Ids } from '../../app/ports.ts';
 
 const poolSize = 4096;
@@ -48,7 +48,7 @@ export function createIds(now: () => number): Ids {
   };
 }
 
-export const sha256: Digest = { of: (text) => createHash('sha256').update(text).digest('base64url') };
+export const sha256: Digest = { of: (text) => hash('sha256', text, 'base64url') };
 
 /** A token for the API: 256 bits that nobody can guess. */
 export function newToken(): string {

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
+import { createCheckpointer, type Checkpointer } from './checkpointer.ts';
 import type { Ask, Engine, Script, Tuple } from './engine.ts';
 import { sqliteTables } from './tables/sqlite.ts';
 
@@ -28,12 +29,15 @@ const rowsPerInsert = 20;
 
 export function sqliteEngine(connection: Connection): Engine {
   const prepare = preparer(connection);
+  const checkpointer = checkpointerOf(connection);
   const answer = (ask: Ask): unknown => {
-    if (ask.does === 'each')
+    if (ask.does === 'each') {
+      checkpointer?.wrote(ask.tuples.length);
       return isInsert(ask.text) ? insertEach(prepare, ask) : ask.tuples.map(runsOn(prepare(ask.text)));
+    }
     const statement = prepare(ask.text);
     if (statement.reader) return statement.all(ask.values);
-    statement.run(ask.values);
+    checkpointer?.wrote(statement.run(ask.values).changes);
     return [];
   };
   // A nested call would join the outer transaction as a savepoint; scripts never nest, so every call commits by itself.
@@ -46,10 +50,22 @@ export function sqliteEngine(connection: Connection): Engine {
     transact: async <T>(script: () => Script<T>): Promise<T> =>
       transaction.immediate(() => play(script(), answer)) as T,
     close: async () => {
+      await checkpointer?.stop();
       connection.pragma('wal_checkpoint(TRUNCATE)');
       connection.close();
     },
   };
+}
+
+/** Pages of the log: with a thread that works it off, the database steps in only when that thread cannot keep up. */
+const logPages = { alone: 1000, beside: 16_384 };
+
+function checkpointerOf(connection: Connection): Checkpointer | null {
+  if (connection.memory) return null;
+  connection.pragma(`wal_autocheckpoint = ${logPages.beside}`);
+  return createCheckpointer(connection.name, () => {
+    if (connection.open) connection.pragma(`wal_autocheckpoint = ${logPages.alone}`);
+  });
 }
 
 type Prepare = (text: string) => Database.Statement<unknown[]>;

@@ -1,0 +1,62 @@
+import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
+
+/**
+ * Moves what was committed from the write-ahead log into the database file, in a thread of its own: the copying and the
+ * wait for the disk would otherwise stop everything else of the process for a while, again and again under load. A passive
+ * checkpoint never holds up a writer or a reader, and a commit is durable before it, so nothing depends on it in time.
+ */
+export interface Checkpointer {
+  /** Counts what was written; now and then the thread is asked to work it off. */
+  wrote(rows: number): void;
+  stop(): Promise<void>;
+}
+
+/** About a thousand pages of the log, which is when the database itself would start to copy. */
+const rowsPerCheckpoint = 2000;
+
+/**
+ * The thread is a text, because a file would have another name in the sources than in what is built of them, and five lines
+ * are easier to keep than that.
+ */
+const thread = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const connection = new (require(workerData.driver))(workerData.file);
+  parentPort.on('message', () => {
+    connection.pragma('wal_checkpoint(PASSIVE)');
+    parentPort.postMessage('done');
+  });
+`;
+
+/** `onFailure` is called once when the thread cannot work; the database must then see to its log by itself. */
+export function createCheckpointer(file: string, onFailure: () => void): Checkpointer {
+  let worker: Worker | null = null;
+  let rows = 0;
+  let busy = false;
+
+  const start = (): Worker => {
+    const driver = createRequire(import.meta.url).resolve('better-sqlite3');
+    const started = new Worker(thread, { eval: true, workerData: { file, driver }, execArgv: [] });
+    started.on('message', () => {
+      busy = false;
+    });
+    started.once('error', onFailure);
+    // A process that has nothing else to do may end; the log is worked off at the next start.
+    started.unref();
+    return started;
+  };
+
+  return {
+    wrote: (more) => {
+      rows += more;
+      if (busy || rows < rowsPerCheckpoint) return;
+      worker ??= start();
+      rows = 0;
+      busy = true;
+      worker.postMessage('checkpoint');
+    },
+    stop: async () => {
+      await worker?.terminate();
+    },
+  };
+}

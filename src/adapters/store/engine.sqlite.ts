@@ -37,7 +37,8 @@ export function sqliteEngine(connection: Connection): Engine {
     }
     const statement = prepare(ask.text);
     if (statement.reader) return statement.all(ask.values);
-    checkpointer?.wrote(statement.run(ask.values).changes);
+    const { changes } = statement.run(ask.values);
+    checkpointer?.wrote(changes);
     return [];
   };
   // A nested call would join the outer transaction as a savepoint; scripts never nest, so every call commits by itself.

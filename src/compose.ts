@@ -17,8 +17,9 @@ import { createBell } from './app/bell.ts';
 import { createClockWatch } from './app/clock-watch.ts';
 import { createDeliverer, type Deliverer } from './app/deliverer.ts';
 import type { Clock, Ids, Log, Room, Stopwatch, Timer, Transport } from './app/ports.ts';
-import type { Store } from './app/store.ts';
+import type { Store } from './app/task-store.ts';
 import { previewSchedule } from './app/preview.ts';
+import { createReadiness } from './app/readiness.ts';
 import { createRunService } from './app/run-service.ts';
 import { createRunner, type Runner } from './app/runner.ts';
 import { createScheduler, type Scheduler } from './app/scheduler.ts';
@@ -199,7 +200,7 @@ async function openDoor(config: Config, parts: Parts & { loops: readonly Loop[];
     version,
     health: {
       live: () => ({ ok: loops.every((loop) => loop.health().idleMs < livenessMs) }),
-      ready: () => readiness({ world, store, loops }),
+      ready: createReadiness({ ...world, store }, watched(loops)),
     },
   });
   return { listening: await serveHttp({ app, host: config.HTTP_HOST, port: config.HTTP_PORT }), tokenFile };
@@ -208,19 +209,10 @@ async function openDoor(config: Config, parts: Parts & { loops: readonly Loop[];
 /** A loop that has not turned for this long will not turn again by itself. */
 const livenessMs = 10 * 60_000;
 
-async function readiness({ world, store, loops }: Omit<Parts, 'rooms'> & { loops: readonly Loop[] }) {
-  const names = ['deliverer', 'runner', 'scheduler'];
-  const states = loops.map(
-    (loop, index) => [names[index] ?? '', loop.health().error ?? (loop.health().ok ? 'ok' : 'stuck')] as const,
-  );
-  let database = 'ok';
-  try {
-    await store.ping(world.clock.now());
-  } catch (error) {
-    database = error instanceof Error ? error.message : String(error);
-  }
-  const ok = database === 'ok' && states.every(([, state]) => state === 'ok');
-  return { ok, database, ...Object.fromEntries(states) };
+const loopNames = ['deliverer', 'runner', 'scheduler'];
+
+function watched(loops: readonly Loop[]) {
+  return loops.map((loop, index) => ({ name: loopNames[index] ?? '', health: () => loop.health() }));
 }
 
 interface Stopping {
@@ -234,5 +226,5 @@ async function stopAll({ door, loops, rooms }: Stopping): Promise<void> {
   await door.close();
   for (const loop of [...loops].reverse()) await loop.stop();
   await rooms.runner.stop(stopGraceMs);
-  await rooms.deliverer.stop();
+  await rooms.deliverer.stop(stopGraceMs);
 }

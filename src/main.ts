@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { startServer, systemWorld, type Server, type World } from './compose.ts';
 import { loadEnvFile, readConfig, type Config, type ConfigFault } from './config.ts';
 import { AppError } from './domain/errors.ts';
+import { signalRepeatMs } from './domain/limits.ts';
 
 const exitCodes = { stopped: 0, failed: 1, badConfig: 78 } as const;
 
@@ -32,15 +33,30 @@ async function run(config: Config): Promise<void> {
   process.on('uncaughtException', fail('uncaught_exception'));
   process.on('unhandledRejection', fail('unhandled_rejection'));
   const zoneRules = process.versions['tz'] ?? 'unknown';
-  const server = await startServer({ config, world, version, zoneRules, onLost: fail('scheduler_lock_lost') });
-  const stop = (signal: string) => {
-    log.info('stopping', { signal });
-    server.stop().then(() => process.exit(exitCodes.stopped), fail('stop_failed'));
-  };
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
+  const starting = startServer({ config, world, version, zoneRules, onLost: fail('scheduler_lock_lost') });
+  stopOnSignal(world, starting, fail('stop_failed'));
   // Last of all: whoever reads that it has started may stop it at once, and that must be a clean stop.
-  announce(server, world);
+  announce(await starting, world);
+}
+
+/**
+ * The first signal stops cleanly, also while the start is still under way. A terminal and a package manager may both pass
+ * on the same one, so a second within a moment means nothing; after that it means that somebody will not wait.
+ */
+function stopOnSignal({ log, stopwatch }: World, starting: Promise<Server>, failed: (error: unknown) => void): void {
+  let askedAt: number | null = null;
+  const stop = (signal: string) => {
+    const now = stopwatch.elapsed();
+    if (askedAt !== null) {
+      if (now - askedAt > signalRepeatMs) process.exit(exitCodes.failed);
+      return;
+    }
+    askedAt = now;
+    log.info('stopping', { signal });
+    starting.then((server) => server.stop()).then(() => process.exit(exitCodes.stopped), failed);
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
 }
 
 /** For people on a terminal, in words; for machines, one line of JSON. */

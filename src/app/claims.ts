@@ -1,5 +1,5 @@
 import { planDue, type PlannedOccurrence } from '../domain/due.ts';
-import { actionScope, grantFault } from '../domain/grant.ts';
+import { actionScope, grantFault, type GrantFault } from '../domain/grant.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { Ids } from './ports.ts';
 import type { Claim, DueTask, NewOccurrence } from './store.ts';
@@ -14,9 +14,14 @@ export interface ClaimMaker {
 /** What becomes of the due slots of one task, with the runs of those that are admitted at once. */
 export function claimOf({ runs, ids }: ClaimMaker, task: DueTask, now: number): Claim {
   const policy = policyFor(task);
-  const plan = planDue({ ...task, policy }, now);
+  const fault = grantFault(task.grant, actionScope(task.action.kind), now);
+  // Slots that nobody may run use up no bound and stop no run.
+  const plan = planDue(
+    { ...task, policy: fault === null ? policy : { ...policy, maxRuns: null, overlap: 'allow' } },
+    now,
+  );
   const place = (planned: PlannedOccurrence): NewOccurrence => ({
-    ...permitted(task, planned, now),
+    ...permitted(planned, fault),
     id: ids.next(),
     runId: null,
     lateMs: now - planned.slotAt,
@@ -37,10 +42,9 @@ export function claimOf({ runs, ids }: ClaimMaker, task: DueTask, now: number): 
 }
 
 /** The right to run is checked when the slot is taken up, and again when the run starts. */
-function permitted(task: DueTask, planned: PlannedOccurrence, now: number): PlannedOccurrence {
-  if (planned.status === 'skipped' || planned.status === 'missed') return planned;
-  const fault = grantFault(task.grant, actionScope(task.action.kind), now);
-  return fault === null ? planned : { ...planned, status: 'skipped', reason: fault, decideBy: null };
+function permitted(planned: PlannedOccurrence, fault: GrantFault | null): PlannedOccurrence {
+  if (fault === null || planned.status === 'skipped' || planned.status === 'missed') return planned;
+  return { ...planned, status: 'skipped', reason: fault, decideBy: null };
 }
 
 interface Dispatching {
@@ -56,6 +60,7 @@ function dispatch({ runs, task, policy, now }: Dispatching, occurrence: NewOccur
     slotAt: occurrence.slotAt,
     late: occurrence.source === 'catch_up',
     priority: policy.priority,
+    byHand: false,
   });
   const run = runs.prepare(request, now);
   return { occurrence: { ...occurrence, runId: run.id }, run };

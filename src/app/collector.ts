@@ -1,14 +1,23 @@
 import { stepBackoffMaxMs, stepBackoffMs } from '../domain/limits.ts';
+import { AppError } from '../domain/errors.ts';
 import type { Log, Timer } from './ports.ts';
 
 /**
  * Gathers what has ended while the last batch was being committed and writes it together, because a durable commit is the
- * unit of cost. When the store is away nothing is dropped: the batch is tried again until it is written.
+ * unit of cost. While the store is away nothing is dropped: the batch is tried again until it is written. What the store
+ * refuses for a reason of its own is found by writing one by one, and something plainer is written in its place, so that
+ * one bad result never holds up the others.
  */
 export interface Collector<T> {
   add(item: T): void;
   /** Resolves when everything added so far is written. */
   idle(): Promise<void>;
+}
+
+export interface Writing<T> {
+  readonly write: (items: readonly T[]) => Promise<void>;
+  /** What to write instead of an item that the store refused. */
+  readonly instead: (item: T, error: string) => T;
 }
 
 interface Needs {
@@ -19,26 +28,44 @@ interface Needs {
 export function createCollector<T>(
   { timer, log }: Needs,
   batchMax: number,
-  write: (items: readonly T[]) => Promise<void>,
+  { write, instead }: Writing<T>,
 ): Collector<T> {
   const items: T[] = [];
   let flushing: Promise<void> | null = null;
 
+  const untilWritten = async (batch: readonly T[]) => {
+    for (let backoffMs = stepBackoffMs; ; backoffMs = Math.min(backoffMs * 2, stepBackoffMaxMs)) {
+      try {
+        return await write(batch);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'store_unavailable') throw error;
+        log.error('results_not_written', { waiting: items.length, error: error.message });
+        await new Promise<void>((resolve) => timer.after(backoffMs, resolve));
+      }
+    }
+  };
+
+  const oneByOne = async (batch: readonly T[]) => {
+    for (const item of batch) {
+      try {
+        await untilWritten([item]);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        log.error('result_refused', { error: reason });
+        await untilWritten([instead(item, reason)]).catch((again: unknown) => {
+          log.error('result_lost', { error: String(again) });
+        });
+      }
+    }
+  };
+
   const flush = async () => {
     // Ends that arrive in the same turn of the loop belong into the same commit.
     await timer.yield();
-    let backoffMs = stepBackoffMs;
     while (items.length > 0) {
       const batch = items.slice(0, batchMax);
-      try {
-        await write(batch);
-        items.splice(0, batch.length);
-        backoffMs = stepBackoffMs;
-      } catch (error) {
-        log.error('results_not_written', { waiting: items.length, error: String(error) });
-        await new Promise<void>((resolve) => timer.after(backoffMs, resolve));
-        backoffMs = Math.min(backoffMs * 2, stepBackoffMaxMs);
-      }
+      await untilWritten(batch).catch(() => oneByOne(batch));
+      items.splice(0, batch.length);
     }
     flushing = null;
   };
@@ -52,4 +79,14 @@ export function createCollector<T>(
       while (flushing !== null) await flushing;
     },
   };
+}
+
+/** Waits for the work, but no longer than the time given. */
+export async function within(timer: Timer, ms: number, work: Promise<unknown>): Promise<void> {
+  let callOff = () => {};
+  const late = new Promise<void>((resolve) => {
+    callOff = timer.after(ms, resolve);
+  });
+  await Promise.race([work, late]);
+  callOff();
 }

@@ -1,5 +1,5 @@
 import * as limits from '../domain/limits.ts';
-import { createCollector } from './collector.ts';
+import { createCollector, within } from './collector.ts';
 import type { Bell, Clock, Log, Outgoing, Sent, SentIds, Timer, Transport } from './ports.ts';
 import type { Counts, OutboxPart, OutboxStore, PartEnd } from './store.ts';
 import { prepareTopic } from './topics.ts';
@@ -12,7 +12,7 @@ export interface Deliverer {
   step(now: number, limit: number): Promise<Counts>;
   nextAt(now: number): Promise<number | null>;
   idle(): Promise<void>;
-  stop(): Promise<void>;
+  stop(graceMs: number): Promise<void>;
 }
 
 export interface DelivererNeeds {
@@ -34,16 +34,18 @@ export function createDeliverer(needs: DelivererNeeds): Deliverer {
   let after = '';
   let stopping = false;
 
-  const ends = createCollector<{ readonly chatId: string; readonly end: PartEnd }>(
-    needs,
-    needs.batchMax,
-    async (batch) => {
+  const ends = createCollector<{ readonly chatId: string; readonly end: PartEnd }>(needs, needs.batchMax, {
+    write: async (batch) => {
       await store.endParts(batch.map(({ end }) => end));
       // The chat is free only now: its next part must find this one ended.
       for (const { chatId } of batch) busy.delete(chatId);
       bell.ring('deliverer');
     },
-  );
+    instead: ({ chatId, end: { id, fence } }, error) => ({
+      chatId,
+      end: { id, fence, status: 'failed', error: `what became of it could not be written: ${error}`, evidence: null },
+    }),
+  });
 
   const serve = (part: OutboxPart) => {
     busy.set(
@@ -68,10 +70,14 @@ export function createDeliverer(needs: DelivererNeeds): Deliverer {
         await ends.idle();
       }
     },
-    stop: async () => {
+    stop: async (graceMs) => {
       stopping = true;
-      await Promise.all(busy.values());
-      await ends.idle();
+      // A call that hangs, or a store that is away, is not waited for: the next process looks for evidence.
+      await within(
+        needs.timer,
+        graceMs,
+        Promise.all(busy.values()).then(() => ends.idle()),
+      );
     },
   };
 }
@@ -90,7 +96,8 @@ async function handle(needs: DelivererNeeds, part: OutboxPart): Promise<PartEnd>
   } catch (error) {
     // The transport translates what the platform does, so this is a fault of ours; whether the part left is not known.
     needs.log.error('delivery_threw', { delivery_id: part.id, error: String(error) });
-    return part.status === 'sending' ? doubt(needs, ended, String(error)) : putOff(needs, ended, String(error));
+    if (part.status === 'sending') return doubt(needs, ended, String(error));
+    return part.status === 'unknown' ? lookLater(needs, ended, String(error)) : putOff(needs, ended, String(error));
   }
 }
 
@@ -109,13 +116,21 @@ async function waitForTopic(needs: DelivererNeeds, part: OutboxPart, ended: Ende
   const now = clock.now();
   switch (ready.is) {
     case 'ready':
-      return { ...ended, status: 'pending', readyAt: now, error: null, evidence: null };
+      return { ...ended, status: 'pending', unsent: false, readyAt: now, error: null, evidence: null };
     case 'later':
-      return { ...ended, status: 'pending', readyAt: now + ready.afterMs, error: ready.error, evidence: null };
+      return {
+        ...ended,
+        status: 'pending',
+        unsent: false,
+        readyAt: now + ready.afterMs,
+        error: ready.error,
+        evidence: null,
+      };
     case 'blocked':
       return {
         ...ended,
         status: 'blocked',
+        unsent: false,
         readyAt: now + limits.blockedRecheckMs,
         cause: ready.cause,
         error: ready.error,
@@ -138,6 +153,7 @@ async function send(needs: DelivererNeeds, part: OutboxPart, ended: Ended): Prom
       return {
         ...ended,
         status: 'blocked',
+        unsent: true,
         readyAt: now + limits.blockedRecheckMs,
         cause: sent.cause,
         error: sent.error,
@@ -154,15 +170,22 @@ type NotSent = { readonly sent: Extract<Sent, { is: 'notSent' }>; readonly now: 
 /** Being told to wait is no failure of the part, however often it happens. */
 function afterNotSent(part: OutboxPart, ended: Ended, { sent, now }: NotSent): PartEnd {
   if (sent.retryAfterMs !== null) {
-    return { ...ended, status: 'pending', readyAt: now + sent.retryAfterMs, error: sent.error, evidence: null };
+    return {
+      ...ended,
+      status: 'pending',
+      unsent: true,
+      readyAt: now + sent.retryAfterMs,
+      error: sent.error,
+      evidence: null,
+    };
   }
-  const pause = Math.min(limits.stepBackoffMs * 2 ** part.sends, limits.stepBackoffMaxMs);
-  return { ...ended, status: 'pending', readyAt: now + pause, error: sent.error, evidence: null };
+  const pause = Math.min(limits.stepBackoffMs * 2 ** (part.putOffs + 1), limits.stepBackoffMaxMs);
+  return { ...ended, status: 'pending', unsent: true, readyAt: now + pause, error: sent.error, evidence: null };
 }
 
 function tryAgain(part: OutboxPart, ended: Ended, { error, readyAt }: { error: string; readyAt: number }): PartEnd {
   if (part.sends >= limits.deliveryAttemptsMax) return { ...ended, status: 'failed', error, evidence: null };
-  return { ...ended, status: 'pending', readyAt, error, evidence: null };
+  return { ...ended, status: 'pending', unsent: false, readyAt, error, evidence: null };
 }
 
 /** A message in the wrong place is taken back, and its topic is made again: green must not mean "somewhere". */
@@ -188,8 +211,15 @@ function doubt({ clock }: DelivererNeeds, ended: Ended, error: string): PartEnd 
   return { ...ended, status: 'unknown', readyAt, error, evidence: JSON.stringify({ lost: error }) };
 }
 
+/** A look that failed says nothing about the part, so it stays in doubt; nothing is sent again for that. */
+function lookLater({ clock }: DelivererNeeds, ended: Ended, error: string): PartEnd {
+  const readyAt = clock.now() + limits.stepBackoffMaxMs;
+  return { ...ended, status: 'unknown', readyAt, error, evidence: JSON.stringify({ look: error }) };
+}
+
 function putOff({ clock }: DelivererNeeds, ended: Ended, error: string): PartEnd {
-  return { ...ended, status: 'pending', readyAt: clock.now() + limits.stepBackoffMaxMs, error, evidence: null };
+  const readyAt = clock.now() + limits.stepBackoffMaxMs;
+  return { ...ended, status: 'pending', unsent: false, readyAt, error, evidence: null };
 }
 
 /** Evidence decides. When none turns up in time, the task's policy does: send again, or leave it to a person. */
@@ -198,7 +228,7 @@ async function lookForEvidence(needs: DelivererNeeds, part: OutboxPart, ended: E
   const now = needs.clock.now();
   const { evidence } = found;
   if (found.is === 'arrived') return { ...ended, status: 'delivered', ids: found.ids, at: now, evidence };
-  if (found.is === 'absent') return { ...ended, status: 'pending', readyAt: now, error: null, evidence };
+  if (found.is === 'absent') return { ...ended, status: 'pending', unsent: true, readyAt: now, error: null, evidence };
   const error = 'no answer, and no trace of it yet';
   const next = limits.settleDelaysMs[part.settles + 1];
   const sentAt = part.sentAt ?? now;
@@ -206,5 +236,5 @@ async function lookForEvidence(needs: DelivererNeeds, part: OutboxPart, ended: E
     return { ...ended, status: 'unknown', readyAt: Math.max(now, sentAt + next), error, evidence };
   if (part.unknown === 'ask')
     return { ...ended, status: 'unknown', readyAt: null, error: 'no answer, and no trace of it', evidence };
-  return tryAgain(part, ended, { error: 'no trace of it, sent again', readyAt: now });
+  return tryAgain(part, ended, { error: 'no answer, and no trace of it', readyAt: now });
 }

@@ -5,13 +5,15 @@ import { isDeliverable } from '../domain/thread.ts';
 import type { DueTask } from './store.ts';
 
 /** What a run takes from its task; a task that is paused or completed can be run by hand as well. */
-export type RunnableTask = Omit<DueTask, 'nextAt' | 'live' | 'waiting' | 'grant' | 'boundedRuns'>;
+export type RunnableTask = Omit<DueTask, 'nextAt' | 'live' | 'waiting' | 'reserved' | 'grant' | 'boundedRuns'>;
 
 export interface SlotRequest {
   readonly occurrenceId: string;
   readonly slotAt: number;
   readonly late: boolean;
   readonly priority: number;
+  /** A run by hand moves no slot, not even that of a delay after the last finish. */
+  readonly byHand: boolean;
 }
 
 export function policyFor(task: Pick<RunnableTask, 'policies' | 'action' | 'minGapMs'>): Policy {
@@ -42,7 +44,7 @@ export function requestOf(task: RunnableTask, policy: Policy, slot: SlotRequest)
       delivers: isDeliverable(task),
       context: unlessEmpty(task.context),
       policies: unlessEmpty(task.policies),
-      follows: followsOf(task, policy),
+      follows: slot.byHand ? undefined : followsOf(task, policy),
     },
   };
 }
@@ -55,5 +57,5 @@ function unlessEmpty<T extends object>(facts: T): T | undefined {
 /** Only the end of such a run says when the next one is due. */
 function followsOf({ schedule }: RunnableTask, policy: Policy): RunRequest['input']['follows'] {
   const follows = schedule.kind === 'interval' && schedule.from === 'completion';
-  return follows ? { schedule, until: policy.until } : undefined;
+  return follows ? { schedule, bounds: { startAt: policy.startAt, until: policy.until } } : undefined;
 }

@@ -1,25 +1,11 @@
-import { conclude, type AttemptOutcome } from '../domain/conclusion.ts';
-import { outboxRanks, splitText } from '../domain/delivery.ts';
-import { actionScope, grantFault } from '../domain/grant.ts';
-import * as limits from '../domain/limits.ts';
 import { outgoingKey } from '../domain/occurrence.ts';
-import { policyOf, type Policy } from '../domain/policy.ts';
-import type { RunInput } from '../domain/run.ts';
-import { nextSlot } from '../domain/schedule/schedule.ts';
 import type { Outcome } from './actions/action.ts';
 import type { Actions } from './actions/registry.ts';
-import { createCollector } from './collector.ts';
+import { createCollector, within } from './collector.ts';
 import type { Bell, Clock, Ids, Log, Stopwatch, Timer } from './ports.ts';
-import type {
-  Counts,
-  NewDelivery,
-  RunEnd,
-  RunStore,
-  StartableRun,
-  StartedRun,
-  StartPlan,
-  Unreadable,
-} from './store.ts';
+import { brokenEnd, endOf, runPolicy } from './runner-ends.ts';
+import { startPlan } from './runner-starts.ts';
+import type { Counts, RunEnd, RunStore, StartableRun, StartedRun } from './store.ts';
 
 /**
  * Claims runs, executes their actions, and writes how they ended. It never waits for a chat: what is to be shown becomes
@@ -62,21 +48,29 @@ export function createRunner(needs: RunnerNeeds): Runner {
   const live = new Map<string, Live>();
   let stopping = false;
 
-  const ends = createCollector<RunEnd>(needs, needs.batchMax, async (batch) => {
-    const { written, autoPaused } = await store.finishRuns(batch);
-    if (written < batch.length) log.warn('late_results_dropped', { count: batch.length - written });
-    for (const taskId of autoPaused) log.warn('task_auto_paused', { task_id: taskId });
-    bell.ring('deliverer');
-    bell.ring('scheduler');
-    bell.ring('runner');
+  const ends = createCollector<RunEnd>(needs, needs.batchMax, {
+    write: async (batch) => {
+      const { written, autoPaused } = await store.finishRuns(batch);
+      if (written < batch.length) log.warn('late_results_dropped', { count: batch.length - written });
+      for (const taskId of autoPaused) log.warn('task_auto_paused', { task_id: taskId });
+      bell.ring('deliverer');
+      bell.ring('scheduler');
+      bell.ring('runner');
+    },
+    instead: (end, error) => brokenEnd(end, needs.clock.now(), `the result could not be written: ${error}`),
   });
 
   const execute = (started: StartedRun) => {
     const controller = new AbortController();
-    const done = attempt(needs, started, controller).then((end) => {
-      live.delete(started.run.id);
-      if (end !== null) ends.add(end);
-    });
+    const done = attempt(needs, started, controller)
+      .catch((error: unknown) => {
+        log.error('attempt_threw', { run_id: started.run.id, error: String(error) });
+        return brokenEnd(started, needs.clock.now(), error instanceof Error ? error.message : String(error));
+      })
+      .then((end) => {
+        live.delete(started.run.id);
+        if (end !== null) ends.add(end);
+      });
     live.set(started.run.id, { controller, done });
   };
 
@@ -106,7 +100,8 @@ export function createRunner(needs: RunnerNeeds): Runner {
       });
       await Promise.all([...live.values()].map(({ done }) => done));
       callOff();
-      await ends.idle();
+      // When the store is away the ends cannot be written; the next process finds these runs and settles them.
+      await within(timer, graceMs, ends.idle());
     },
   };
 }
@@ -115,58 +110,12 @@ function abort(one: Live | undefined, reason: AbortReason): void {
   one?.controller.abort(reason);
 }
 
-/** Whether a claimed run may start, or how it ends without an attempt. */
-function startPlan({ actions, log }: RunnerNeeds, run: StartableRun | Unreadable, now: number): StartPlan {
-  if ('unreadable' in run) {
-    log.error('run_unreadable', { run_id: run.id, reason: run.unreadable });
-    return ended(run.id, { status: 'failed', occurrence: 'failed', error: `unreadable: ${run.unreadable}` });
-  }
-  const interrupted = run.status === 'running';
-  const refused = refusal(actions, run, now);
-  if (refused !== null) return { ...ended(run.id, refused), interrupted };
-  return { runId: run.id, does: 'start', interrupted };
-}
-
-interface Refusal {
-  readonly status: 'failed' | 'cancelled';
-  readonly occurrence: 'failed' | 'cancelled' | 'skipped';
-  readonly reason?: Extract<StartPlan, { does: 'end' }>['reason'];
-  readonly error: string;
-}
-
-function ended(runId: string, { reason = null, ...refusal }: Refusal): Extract<StartPlan, { does: 'end' }> {
-  return { runId, does: 'end', interrupted: false, reason, ...refusal };
-}
-
-function refusal(actions: Actions, run: StartableRun, now: number): Refusal | null {
-  if (run.cancelRequested)
-    return { status: 'cancelled', occurrence: 'cancelled', reason: 'cancelled', error: 'cancelled' };
-  if (run.taskState === 'deleted') {
-    return { status: 'cancelled', occurrence: 'cancelled', reason: 'deleted', error: 'the task was deleted' };
-  }
-  const action = actions.get(run.input.action.kind);
-  if (action === undefined) {
-    const error = `there is no action "${run.input.action.kind}"`;
-    return { status: 'failed', occurrence: 'failed', error };
-  }
-  const fault = run.taskId === null ? null : grantFault(run.grant, actionScope(action.kind), now);
-  if (fault !== null) return { status: 'cancelled', occurrence: 'skipped', reason: fault, error: fault };
-  return run.status === 'running' ? afterCrash(action.repeatable(run.input.action), run) : null;
-}
-
-/** An attempt lost in a crash costs no retry, but it is repeated only if that does no harm, and not for ever. */
-function afterCrash(repeatable: boolean, run: StartableRun): Refusal | null {
-  if (!repeatable) return { status: 'failed', occurrence: 'failed', error: 'interrupted, effects unknown' };
-  if (run.interruptions + 1 < limits.interruptionsMax) return null;
-  return { status: 'failed', occurrence: 'failed', error: `interrupted ${limits.interruptionsMax} times` };
-}
-
 /** Null when the process stops under the attempt: it stays open, and the next process ends it as interrupted. */
 async function attempt(needs: RunnerNeeds, started: StartedRun, controller: AbortController): Promise<RunEnd | null> {
   const { clock, stopwatch, timer } = needs;
   const startedAt = clock.now();
   const from = stopwatch.elapsed();
-  const callOff = timer.after(policyFor(started.run.input).timeoutMs, () => controller.abort('timedOut'));
+  const callOff = timer.after(runPolicy(started.run.input).timeoutMs, () => controller.abort('timedOut'));
   const result = await race(needs, started, { controller, startedAt });
   callOff();
   if (result === 'stopping') return null;
@@ -205,97 +154,4 @@ async function race(
 /** The same for every attempt of a slot; work that no slot asked for is told apart by its run. */
 function keyOf({ id, taskId, input }: StartableRun): string {
   return taskId === null || input.slotAt === null ? `run:${id}` : outgoingKey(taskId, input.slotAt);
-}
-
-function policyFor({ policies, action }: RunInput): Policy {
-  // The density of the schedule matters only for slots that were missed, and this run is past that.
-  return policyOf(policies ?? {}, { actionKind: action.kind, minGapMs: null });
-}
-
-interface Ended {
-  readonly result: Outcome | 'timedOut' | 'cancelled';
-  readonly startedAt: number;
-  readonly finishedAt: number;
-  readonly durationMs: number;
-}
-
-function endOf(needs: RunnerNeeds, { run, attempt: number, fence }: StartedRun, ended: Ended): RunEnd {
-  const { input } = run;
-  const { result, startedAt, finishedAt, durationMs } = ended;
-  const outcome: AttemptOutcome = typeof result === 'string' ? { is: result } : result;
-  const { retry, timeoutMs } = policyFor(input);
-  const conclusion = conclude(outcome, {
-    used: number - run.interruptions,
-    retry,
-    repeatable: needs.actions.get(input.action.kind)?.repeatable(input.action) ?? false,
-    timeoutMs,
-    now: finishedAt,
-    chance: needs.ids.chance(),
-  });
-  return {
-    run,
-    attempt: number,
-    fence,
-    attemptStatus: conclusion.attempt,
-    status: conclusion.run,
-    readyAt: conclusion.readyAt,
-    startedAt,
-    finishedAt,
-    durationMs,
-    httpStatus: typeof result === 'string' ? null : (result.httpStatus ?? null),
-    error: conclusion.error?.slice(0, limits.errorMessageLengthMax) ?? null,
-    ...broughtBack(needs, run, ended),
-    nextAt: conclusion.run === 'backoff' ? null : followingSlot(run, finishedAt),
-  };
-}
-
-type Brought = Pick<RunEnd, 'output' | 'deliveries' | 'context' | 'usage'>;
-
-/** Only work that was done brings something back. */
-function broughtBack({ ids, log }: RunnerNeeds, run: StartableRun, { result, finishedAt }: Ended): Brought {
-  if (typeof result === 'string' || result.is !== 'done')
-    return { output: null, deliveries: [], context: null, usage: [] };
-  return {
-    output: outputOf(run.input.action.kind, result),
-    deliveries: deliveriesOf(ids, run, { text: result.text, finishedAt }),
-    context: result.context === undefined ? null : smallEnough(log, run, result.context),
-    usage: (result.usage ?? []).map(({ kind, quantity }) => ({ kind, quantity: Math.round(quantity) })),
-  };
-}
-
-type Done = Extract<Outcome, { is: 'done' }>;
-
-/** One envelope for what every kind of action brings back. */
-function outputOf(kind: string, { text, data }: Done) {
-  return data === undefined ? { type: kind, text } : { type: kind, text, data };
-}
-
-function deliveriesOf(
-  ids: Ids,
-  { input }: StartableRun,
-  { text, finishedAt }: { text: string; finishedAt: number },
-): NewDelivery[] {
-  if (!input.delivers) return [];
-  const { unknown, maxAgeMs } = policyFor(input);
-  return splitText(text).map((part, index) => ({
-    id: ids.next(),
-    kind: 'result',
-    rank: outboxRanks.result,
-    part: index + 1,
-    content: { text: part },
-    unknown,
-    expiresAt: maxAgeMs === null ? null : (input.slotAt ?? finishedAt) + maxAgeMs,
-  }));
-}
-
-/** The run was done, so it succeeds; a context that has outgrown its limit stays as it was, and the log says so. */
-function smallEnough(log: Log, run: StartableRun, context: Readonly<Record<string, unknown>>) {
-  if (JSON.stringify(context).length <= limits.contextBytesMax) return context;
-  log.warn('context_too_large', { run_id: run.id, task_id: run.taskId });
-  return null;
-}
-
-function followingSlot({ input }: StartableRun, finishedAt: number): number | null {
-  if (input.follows === undefined) return null;
-  return nextSlot(input.follows.schedule, finishedAt, { until: input.follows.until });
 }

@@ -1,4 +1,6 @@
+import { AppError } from '../domain/errors.ts';
 import { actionScope, grantFault } from '../domain/grant.ts';
+import { slotsPerBatchMax } from '../domain/limits.ts';
 import { nextSlot } from '../domain/schedule/schedule.ts';
 import { claimOf, type ClaimMaker } from './claims.ts';
 import type { Bell, Ids, Log } from './ports.ts';
@@ -11,6 +13,8 @@ import type {
   SlotStore,
   Unreadable,
   WaitingOccurrence,
+  Batch,
+  Claim,
 } from './store.ts';
 import { policyFor, requestOf } from './requests.ts';
 import type { RunService } from './run-service.ts';
@@ -39,11 +43,15 @@ export function createScheduler(needs: Needs): Scheduler {
   return {
     step: async (now, limit) => {
       const at = { now, limit };
-      const claimed = await store.claimDue(at, (due) =>
-        due.map((task) => isolate(needs, task, (one) => claimOf(needs, one, now))),
+      const claimed = await oneByOneOnFault(needs, at, (batch, quarantine) =>
+        store.claimDue(batch, (due) => (quarantine === null ? planWithin(needs, due, now) : due.map(quarantine))),
       );
       const expired = await store.expireQuestions(at);
-      const admitted = await store.admitWaiting(at, (waiting) => waiting.map((one) => admissionOf(needs, one, now)));
+      const admitted = await oneByOneOnFault(needs, at, (batch, quarantine) =>
+        store.admitWaiting(batch, (waiting) =>
+          waiting.map((one) => (quarantine === null ? admissionOf(needs, one, now) : quarantine(one.task))),
+        ),
+      );
       const taken = claimed.taken + expired.taken + admitted.taken;
       if (claimed.taken + admitted.taken > 0) bell.ring('runner');
       return { taken, more: claimed.more || expired.more || admitted.more };
@@ -51,6 +59,61 @@ export function createScheduler(needs: Needs): Scheduler {
     nextAt: () => store.nextDueAt(),
     replan: (now, limit) => replanAll(needs, now, limit),
   };
+}
+
+type Quarantining = (task: DueTask | Unreadable) => Quarantine;
+
+/**
+ * What the database refuses for a reason of its own would be refused again in every step, and everybody would wait behind
+ * it. So the batch is taken up task by task, and the one that is at fault is marked like a row that cannot be read.
+ */
+async function oneByOneOnFault(
+  { log }: Pick<Needs, 'log'>,
+  at: Batch,
+  step: (batch: Batch, quarantine: Quarantining | null) => Promise<Counts>,
+): Promise<Counts> {
+  try {
+    return await step(at, null);
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    log.error('batch_refused', { error: error.message });
+  }
+  let taken = 0;
+  for (let left = at.limit; left > 0; left -= 1) {
+    const counts = await step({ ...at, limit: 1 }, null).catch((error: unknown) => {
+      if (!isFault(error)) throw error;
+      return step({ ...at, limit: 1 }, ({ id }) => {
+        log.error('task_quarantined', { task_id: id, reason: error.message });
+        return { taskId: id, quarantine: `unreadable: ${error.message}` };
+      });
+    });
+    if (counts.taken === 0) break;
+    taken += counts.taken;
+  }
+  return { taken, more: taken === at.limit };
+}
+
+function isFault(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'internal';
+}
+
+/** Plans tasks until the slots looked at are enough for one step; the others are as due in the next one. */
+function planWithin(needs: Needs, due: readonly (DueTask | Unreadable)[], now: number): (Claim | Quarantine)[] {
+  const decided: (Claim | Quarantine)[] = [];
+  let cost = 0;
+  for (const task of due) {
+    const decision = isolate(needs, task, (one) => claimOf(needs, one, now));
+    decided.push(decision);
+    cost += costOf(decision);
+    if (cost >= slotsPerBatchMax) break;
+  }
+  return decided;
+}
+
+/** A row costs some ten times as much as a slot that is only counted. */
+function costOf(decision: Claim | Quarantine): number {
+  if ('quarantine' in decision) return 10;
+  return 10 * (decision.occurrences.length - 1) + (decision.gap?.count ?? 0);
 }
 
 /**
@@ -79,13 +142,16 @@ function admissionOf(needs: Needs & ClaimMaker, waiting: WaitingOccurrence, now:
     const fault = grantFault(task.grant, actionScope(task.action.kind), now);
     if (fault !== null) return { ...occurrence, skip: fault };
     const policy = policyFor(task);
+    const bounded = waiting.source !== 'run_now';
+    if (bounded && policy.maxRuns !== null && task.boundedRuns >= policy.maxRuns)
+      return { ...occurrence, skip: 'max_runs' };
     const request = requestOf(task, policy, {
       occurrenceId: waiting.id,
       slotAt: waiting.slotAt,
       late: waiting.source === 'catch_up',
       priority: policy.priority,
+      byHand: waiting.source === 'run_now',
     });
-    const bounded = waiting.source !== 'run_now';
     const completes = bounded && policy.maxRuns !== null && task.boundedRuns + 1 >= policy.maxRuns;
     return { ...occurrence, run: needs.runs.prepare(request, now), bounded, completes };
   });

@@ -1,12 +1,12 @@
+import type { Schedule } from '../domain/schedule/schedule.ts';
 import type { Actor } from '../domain/actor.ts';
 import type { Gap, PlannedOccurrence } from '../domain/due.ts';
 import type { Grant } from '../domain/grant.ts';
-import type { OccurrenceSource, OccurrenceStatus, Reason } from '../domain/occurrence.ts';
+import type { OccurrenceSource, Reason } from '../domain/occurrence.ts';
 import type { UnknownPolicy } from '../domain/policy.ts';
 import type { AttemptStatus, NewRun, RunInput, RunStatus } from '../domain/run.ts';
 import type { DeliveryStatus } from '../domain/delivery.ts';
-import type { Definition, Task, TaskState } from '../domain/task.ts';
-import type { Thread } from '../domain/thread.ts';
+import type { Definition, TaskState } from '../domain/task.ts';
 import type { Route, SentIds } from './ports.ts';
 
 /** The store: every method is one transaction, and no transaction leaves it. */
@@ -33,6 +33,7 @@ export interface DueTask extends Definition {
   readonly grant: Grant | null;
   readonly live: number;
   readonly waiting: number;
+  readonly reserved: number;
 }
 
 export interface NewOccurrence extends PlannedOccurrence {
@@ -148,8 +149,8 @@ export interface RunEnd {
   readonly deliveries: readonly NewDelivery[];
   readonly context: Facts | null;
   readonly usage: readonly { readonly kind: string; readonly quantity: number }[];
-  /** For a delay after the last finish: the next slot, now that the end is known. */
-  readonly nextAt: number | null;
+  /** For a delay after the last finish: the next slot, now that the end is known; null completes the task. */
+  readonly follows: { readonly schedule: Schedule; readonly nextAt: number | null } | null;
 }
 
 export interface Finished {
@@ -167,6 +168,8 @@ export interface OutboxPart {
   readonly chatId: string;
   readonly part: number;
   readonly sends: number;
+  /** How often it was put off without having left. */
+  readonly putOffs: number;
   readonly settles: number;
   readonly sentAt: number | null;
   readonly expiresAt: number | null;
@@ -183,6 +186,8 @@ export interface TopicView {
   readonly state: 'none' | 'creating' | 'ready' | 'blocked';
   readonly id: number | null;
   readonly askedAt: number | null;
+  /** The name under which its creation was asked for; the task may be called otherwise by now. */
+  readonly askedName: string | null;
   readonly cause: string | null;
 }
 
@@ -191,11 +196,19 @@ export type PartEnd = { readonly id: string; readonly fence: number } & (
   | { readonly status: 'delivered'; readonly ids: SentIds; readonly at: number; readonly evidence: string | null }
   | {
       readonly status: 'pending';
+      /** It is known not to have left, so the send does not count. */
+      readonly unsent: boolean;
       readonly readyAt: number;
       readonly error: string | null;
       readonly evidence: string | null;
     }
-  | { readonly status: 'blocked'; readonly readyAt: number; readonly cause: string; readonly error: string }
+  | {
+      readonly status: 'blocked';
+      readonly unsent: boolean;
+      readonly readyAt: number;
+      readonly cause: string;
+      readonly error: string;
+    }
   | { readonly status: 'unknown'; readonly readyAt: number | null; readonly error: string; readonly evidence: string }
   | { readonly status: 'failed'; readonly error: string; readonly evidence: string | null }
 );
@@ -207,165 +220,6 @@ export type TopicEnd = { readonly taskId: string } & (
   /** The answer was lost: it stays `creating`, and whoever looks next knows that it is in doubt. */
   | { readonly state: 'creating' }
 );
-
-/** What the outside of a request must not do twice. */
-export interface Once {
-  readonly scope: string;
-  readonly key: string;
-  readonly payloadHash: string;
-  readonly expiresAt: number;
-}
-
-export interface NewTask extends Definition {
-  readonly id: string;
-  readonly grant: { readonly id: string; readonly scopes: readonly string[] };
-  readonly home: Thread;
-  /** Used when nobody has approved the thread. */
-  readonly ownerIfNone: Actor;
-  readonly actor: Actor;
-  readonly at: number;
-  readonly nextAt: number;
-  readonly minGapMs: number | null;
-  readonly autoPause: number;
-  readonly context: Facts;
-  readonly onExisting: 'fail' | 'upsert' | 'add';
-  readonly quota: { readonly chat: number; readonly user: number };
-  readonly once: Once | null;
-  /** A new id for the chat, used when the thread is seen for the first time. */
-  readonly newChatId: string;
-}
-
-export interface LiveRun {
-  readonly id: string;
-  readonly status: RunStatus;
-  readonly occurrenceId: string | null;
-}
-
-/** A task under its lock, with what a decision about it needs. */
-export interface TaskScene {
-  readonly task: Task;
-  readonly due: DueTask | null;
-  readonly live: readonly LiveRun[];
-  readonly waiting: number;
-  /** Slots from the asked instant on that already have a row. */
-  readonly taken: ReadonlySet<number>;
-  readonly grant: Grant | null;
-}
-
-export interface TaskFields extends Definition {
-  readonly state: TaskState;
-  readonly nextAt: number | null;
-  readonly minGapMs: number | null;
-  readonly autoPause: number;
-  readonly pausedReason: string | null;
-  readonly context: Facts;
-  readonly boundedRuns: number;
-  readonly consecutiveFailures: number;
-}
-
-/** The change of one task: slots that were due are claimed first, then the fields are set. */
-export interface TaskChange {
-  readonly claims: readonly Claim[];
-  readonly set: Partial<TaskFields>;
-  readonly stamp: 'updated' | 'paused' | 'resumed' | 'deleted' | null;
-  readonly manual: { readonly occurrence: NewOccurrence; readonly run: NewRun | null } | null;
-  /** Occurrences that wait are ended with this reason. */
-  readonly endWaiting: Reason | null;
-  /** New scopes of the task's grant, when what it does has changed. */
-  readonly scopes: readonly string[] | null;
-  readonly cancelLive: boolean;
-  readonly audit: { readonly verb: string; readonly before: Facts | null; readonly after: Facts | null } | null;
-}
-
-export interface ChangeRequest {
-  readonly taskId: string;
-  readonly actor: Actor;
-  readonly at: number;
-  readonly once: Once | null;
-}
-
-export interface Changed {
-  readonly task: Task;
-  readonly occurrenceId: string | null;
-  readonly replayed: boolean;
-}
-
-export interface Attempt {
-  readonly attempt: number;
-  readonly status: AttemptStatus;
-  readonly startedAt: number;
-  readonly finishedAt: number | null;
-  readonly durationMs: number | null;
-  readonly httpStatus: number | null;
-  readonly error: string | null;
-}
-
-export interface Delivery {
-  readonly id: string;
-  readonly part: number;
-  readonly status: DeliveryStatus;
-  readonly thread: Thread;
-  readonly platformChatId: string | null;
-  readonly messageThreadId: number | null;
-  readonly messageId: number | null;
-  readonly error: string | null;
-  readonly createdAt: number;
-  readonly deliveredAt: number | null;
-}
-
-export interface TaskRun {
-  readonly id: string;
-  readonly taskId: string;
-  readonly slotAt: number;
-  readonly source: OccurrenceSource;
-  readonly status: OccurrenceStatus;
-  readonly reason: Reason | null;
-  readonly runId: string | null;
-  readonly lateMs: number;
-  readonly error: string | null;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly attempts: readonly Attempt[];
-  readonly deliveries: readonly Delivery[];
-}
-
-export interface RunView {
-  readonly id: string;
-  readonly source: string;
-  readonly idempotencyKey: string;
-  readonly taskId: string | null;
-  readonly occurrenceId: string | null;
-  readonly status: RunStatus;
-  readonly output: Facts | null;
-  readonly error: string | null;
-  readonly createdAt: number;
-  readonly startedAt: number | null;
-  readonly finishedAt: number | null;
-  readonly attempts: readonly Attempt[];
-  readonly deliveries: readonly Delivery[];
-}
-
-export interface Page<T> {
-  readonly items: readonly T[];
-  readonly next: string | null;
-}
-
-export interface TaskQuery {
-  readonly thread: Thread | null;
-  readonly state: 'all' | 'enabled' | 'disabled';
-  readonly text: string | null;
-  readonly tag: string | null;
-  readonly subject: string | null;
-  readonly limit: number;
-  readonly cursor: string | null;
-}
-
-export interface TaskRunQuery {
-  readonly taskId: string;
-  readonly status: OccurrenceStatus | null;
-  readonly limit: number;
-  readonly cursor: string | null;
-}
 
 /** What the scheduler needs. */
 export interface SlotStore {
@@ -440,30 +294,9 @@ export interface OutboxStore {
   claimParts(at: OutboxBatch, bootId: string, busyChats: ReadonlySet<string>): Promise<readonly OutboxPart[]>;
   endParts(ends: readonly PartEnd[]): Promise<number>;
   /** Marks the topic as being made, if nobody else makes it; false means that somebody does. */
-  beginTopic(taskId: string, bootId: string, now: number): Promise<boolean>;
+  beginTopic(topic: Pick<TopicView, 'taskId' | 'name'>, bootId: string, now: number): Promise<boolean>;
   endTopic(end: TopicEnd): Promise<void>;
   nextPartAt(now: number): Promise<number | null>;
-}
-
-/** What the use cases around tasks need. Definitions are written by nobody else. */
-export interface TaskStore {
-  createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange): Promise<Created>;
-  /** The task that an earlier request with this key made; a key that was used for something else is refused. */
-  madeUnder(once: Once, now: number): Promise<Task | null>;
-  changeTask(request: ChangeRequest, plan: (scene: TaskScene) => TaskChange): Promise<Changed>;
-  readTask(taskId: string): Promise<Task | null>;
-  listTasks(query: TaskQuery): Promise<Page<Task>>;
-  readTaskRun(id: string): Promise<TaskRun | null>;
-  listTaskRuns(query: TaskRunQuery): Promise<Page<TaskRun>>;
-  readRun(runId: string): Promise<RunView | null>;
-}
-
-export interface Created {
-  readonly task: Task;
-  /** False when an existing task was found by its identity or by the Idempotency-Key. */
-  readonly created: boolean;
-  /** The answer to an earlier request with the same Idempotency-Key. */
-  readonly replayed: boolean;
 }
 
 /** What keeping the place in order needs. */
@@ -474,8 +307,4 @@ export interface UpkeepStore {
   shiftClock(byMs: number): Promise<void>;
   /** Throws when the store cannot commit. */
   ping(now: number): Promise<void>;
-}
-
-export interface Store extends SlotStore, RunStore, OutboxStore, TaskStore, UpkeepStore {
-  close(): Promise<void>;
 }

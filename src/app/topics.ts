@@ -30,14 +30,18 @@ export async function prepareTopic(needs: Needs, topic: TopicView, route: Route)
   // One creation is in flight per chat, so whoever finds it `creating` finds one whose answer was lost.
   if (topic.state === 'creating') return adopt(needs, topic, route);
   if (topic.cause === inDoubt) return { is: 'blocked', cause: inDoubt, error: inDoubtText };
-  const begun = await needs.store.beginTopic(topic.taskId, needs.bootId, needs.clock.now());
+  const begun = await needs.store.beginTopic(
+    { ...topic, name: topicName(topic.name) },
+    needs.bootId,
+    needs.clock.now(),
+  );
   if (!begun) return { is: 'later', afterMs: lookAgainMs, error: 'its topic is being made' };
   return conclude(needs, topic, await needs.transport.createTopic(route, topicName(topic.name)));
 }
 
 async function adopt({ store, transport, clock }: Needs, topic: TopicView, route: Route): Promise<TopicReady> {
   const askedAt = topic.askedAt ?? clock.now();
-  const found = await transport.findTopic(route, topicName(topic.name), askedAt);
+  const found = await transport.findTopic(route, topic.askedName ?? topicName(topic.name), askedAt);
   if (found !== null) {
     await store.endTopic({ taskId: topic.taskId, state: 'ready', id: found });
     return { is: 'ready' };

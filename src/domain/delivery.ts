@@ -7,7 +7,7 @@ import { messagePartLengthMax, messagePartsMax } from './limits.ts';
  *
  *   pending | blocked -> sending -> delivered | unknown | failed | pending (refused before it left, or told to wait) | blocked
  *   unknown -> delivered (it arrived) | pending (it did not) | failed
- *   pending | blocked -> failed (too old)
+ *   pending | blocked -> failed (too old, or its task was deleted)
  */
 export type DeliveryStatus = 'pending' | 'sending' | 'delivered' | 'unknown' | 'blocked' | 'failed';
 
@@ -31,8 +31,9 @@ export function splitText(text: string, max: number = messagePartLengthMax): str
     const notice = '\n[cut: the text is too long for a chat]';
     rest = rest.slice(0, cutPoint(rest, max - notice.length)).trimEnd() + notice;
   }
-  if (rest !== '') parts.push(rest);
-  return parts;
+  parts.push(rest);
+  // A platform refuses a message of nothing but blanks, and nobody misses it.
+  return parts.filter((part) => part.trim() !== '');
 }
 
 function cutPoint(text: string, max: number): number {

@@ -13,6 +13,8 @@ export interface Due {
   readonly live: number;
   /** Occurrences that wait for admission, apart from questions to a person. */
   readonly waiting: number;
+  /** Those of them that will count against `max_runs`. */
+  readonly reserved: number;
 }
 
 export interface PlannedOccurrence {
@@ -53,12 +55,23 @@ export function planDue(due: Due, now: number): DuePlan {
     limit: limits.slotsPerStepMax,
     bounds,
   });
-  return next !== null && next <= now ? allMissed(slots, next) : planSlots(due, { slots, next, now });
+  return next !== null && next <= now ? planPage(due, slots, next) : planSlots(due, { slots, next, now });
 }
 
-/** The outage is longer than one step may look at: none of these slots is the newest, so none of them runs. */
-function allMissed(slots: readonly number[], next: number): DuePlan {
-  return { occurrences: [], gap: gapOf(slots, 'late'), nextAt: next, replaces: false };
+/**
+ * The outage is longer than one step may look at: none of these slots is the newest, so none of them runs. The last ones
+ * are left for the next step where the policy may want to run them.
+ */
+function planPage({ policy }: Due, slots: readonly number[], next: number): DuePlan {
+  const kept = policy.missed === 'all' ? policy.missedLimit : 0;
+  const told = kept === 0 ? slots : slots.slice(0, -kept);
+  const nextAt = kept === 0 ? next : (slots.at(-kept) ?? next);
+  return { occurrences: [], gap: gapOf(told, droppedReason(policy)), nextAt, replaces: false };
+}
+
+function droppedReason({ missed }: Policy): Reason {
+  if (missed === 'skip') return 'late';
+  return missed === 'all' ? 'beyond_limit' : 'covered';
 }
 
 /** A delay after the last finish has no slot while its work goes on: the due instant is only a stand-in, moved along. */
@@ -79,11 +92,15 @@ function planSlots(due: Due, window: Window): DuePlan {
   const { slots, next, now } = window;
   const newest = slots.at(-1);
   if (newest === undefined) return { occurrences: [], gap: null, nextAt: next, replaces: false };
-  const onTime = now - newest <= graceMs(due.policy, newest, next);
-  const missed = onTime ? slots.slice(0, -1) : slots;
-  const choice = chooseMissed(due.policy, missed, onTime);
-  const wanted: Wanted[] = choice.late.map((slotAt) => ({ slotAt, source: 'catch_up' }));
-  if (onTime) wanted.push({ slotAt: newest, source: 'schedule' });
+  const grace = graceMs(due.policy, newest, next);
+  // The default is too short for any but the newest slot; a grace that was chosen may hold for several.
+  const onTime = slots.filter((slot) => now - slot <= grace && (slot === newest || due.policy.graceMs !== null));
+  const missed = slots.slice(0, slots.length - onTime.length);
+  const choice = chooseMissed(due.policy, missed, onTime.length > 0);
+  const wanted: readonly Wanted[] = [
+    ...choice.late.map((slotAt) => ({ slotAt, source: 'catch_up' as const })),
+    ...onTime.map((slotAt) => ({ slotAt, source: 'schedule' as const })),
+  ];
   const admitted = admit(due, wanted);
   const dropped = choice.dropped;
   const tooMany = dropped.length > limits.missedRowsMax;
@@ -141,11 +158,11 @@ interface Admitted {
  */
 function admit(due: Due, wanted: readonly Wanted[]): Admitted {
   const occurrences: PlannedOccurrence[] = [];
-  let { live, waiting } = due;
+  let { live, waiting, reserved } = due;
   let dispatched = 0;
   let replaces = false;
   for (const { slotAt, source } of wanted) {
-    const left = due.policy.maxRuns === null ? Infinity : due.policy.maxRuns - due.boundedRuns - waiting - dispatched;
+    const left = due.policy.maxRuns === null ? Infinity : due.policy.maxRuns - due.boundedRuns - reserved - dispatched;
     const { status, reason } = left <= 0 ? spent : overlap(due.policy.overlap, { live, waiting, source });
     if (status === 'dispatched') {
       dispatched += 1;
@@ -155,7 +172,8 @@ function admit(due: Due, wanted: readonly Wanted[]): Admitted {
       const takesOver = due.policy.overlap === 'replace' && source === 'schedule';
       replaces ||= takesOver;
       // Those that waited before this plan give way; catch-ups planned beside it keep their turn.
-      waiting = takesOver ? waiting - due.waiting + 1 : waiting + 1;
+      waiting += takesOver ? 1 - due.waiting : 1;
+      reserved += takesOver ? 1 - due.reserved : 1;
     }
     occurrences.push({ slotAt, source, status, reason, decideBy: null });
   }

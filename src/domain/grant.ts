@@ -16,11 +16,20 @@ export interface Grant {
 
 export type GrantFault = Extract<Reason, `grant_${string}`>;
 
-/** Null when the grant allows the scope now. Only these four faults may turn a slot into `skipped`; others are retried. */
-export function grantFault(grant: Grant | null, scope: string, now: number): GrantFault | null {
+/**
+ * Whether the grant still stands. A run that was admitted is held to this alone: its scope was checked when its slot was
+ * taken up, and a task that does something else by now has a grant for that.
+ */
+export function grantEnded(grant: Grant | null, now: number): GrantFault | null {
   if (grant === null) return 'grant_missing';
   if (grant.revokedAt !== null && grant.revokedAt <= now) return 'grant_revoked';
-  if (grant.expiresAt !== null && grant.expiresAt <= now) return 'grant_expired';
+  return grant.expiresAt !== null && grant.expiresAt <= now ? 'grant_expired' : null;
+}
+
+/** Null when the grant allows the scope now. Only these four faults may turn a slot into `skipped`; others are retried. */
+export function grantFault(grant: Grant | null, scope: string, now: number): GrantFault | null {
+  const ended = grantEnded(grant, now);
+  if (ended !== null || grant === null) return ended;
   return grant.scopes.some((given) => covers(given, scope)) ? null : 'grant_scope';
 }
 

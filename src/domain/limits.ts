@@ -40,6 +40,8 @@ export const askExpiryMs = day;
 export const missedRowsMax = 100;
 /** Slots looked at in one transaction for one task; a longer outage goes on in the next step, so no step blocks the loop. */
 export const slotsPerStepMax = 1000;
+/** The same for all tasks of one step together; a row counts ten times as much as a slot that is only counted. */
+export const slotsPerBatchMax = 2000;
 /** Occurrences that may wait behind a live run of their own task. */
 export const queueLengthMax = 10;
 /** Free milliseconds tried for a manual occurrence before the request is refused. */
@@ -92,6 +94,10 @@ export const stepBackoffMaxMs = 15 * second;
 export const clockStepMs = 2 * second;
 /** Past this without a finished step, readiness says no. */
 export const loopStuckMs = 90 * second;
+/** A signal that is repeated within this time is one that was sent twice; later it means that somebody has lost patience. */
+export const signalRepeatMs = 3 * second;
+/** Readiness is asked often, and its answer costs a write. */
+export const readinessKeptMs = second;
 /** How long a stop waits for running attempts before it aborts them. */
 export const stopGraceMs = 10 * second;
 /** How long a remembered answer to an Idempotency-Key is kept. */

@@ -1,6 +1,6 @@
 import type { Actor } from './actor.ts';
 import type { Policies } from './policy.ts';
-import type { Schedule } from './schedule/schedule.ts';
+import type { Bounds, Schedule } from './schedule/schedule.ts';
 import type { ActionSpec } from './task.ts';
 
 /**
@@ -39,7 +39,7 @@ export interface RunInput {
   readonly context?: Readonly<Record<string, unknown>> | undefined;
   readonly policies?: Policies | undefined;
   /** For a delay after the last finish: the schedule whose next slot the end of this run decides. */
-  readonly follows?: { readonly schedule: Schedule; readonly until: number | undefined } | undefined;
+  readonly follows?: { readonly schedule: Schedule; readonly bounds: Bounds } | undefined;
 }
 
 /** A request for work: the one shape in which work enters the pipeline. */

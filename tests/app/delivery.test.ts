@@ -61,6 +61,18 @@ describe('a send without an answer', () => {
     expect(p.chat.shown).toHaveLength(2);
   });
 
+  it('stays in doubt when the look itself fails', async () => {
+    const { p, taskId } = await withTopic({ unknown: 'ask' });
+    p.chat.failSends('lost');
+    p.chat.failLooks(1);
+    await p.pass(hour);
+    await p.pass(2000);
+    expect((await parts(p, taskId)).at(-1)?.status).toBe('unknown');
+    await p.pass(15_000);
+    expect((await parts(p, taskId)).at(-1)?.status).toBe('delivered');
+    expect(p.chat.shown).toHaveLength(2);
+  });
+
   it('is left to a person when the policy is ask, and holds its topic two minutes at most', async () => {
     const { p, taskId } = await withTopic({ unknown: 'ask' });
     p.chat.failSends('dropped');
@@ -133,6 +145,15 @@ describe('refusals', () => {
     expect(waits).toEqual([1000, 2000, 4000]);
     expect((await parts(p, taskId)).at(-1)?.status).toBe('delivered');
     expect(p.chat.shown).toHaveLength(2);
+  });
+
+  it('being told to wait, however often, uses up no send', async () => {
+    const { p, taskId } = await withTopic();
+    p.chat.failSends('rateLimited', 'rateLimited', 'rateLimited', 'rateLimited', 'rateLimited', 'dropped');
+    p.chat.evidence('undecided', 'undecided', 'undecided');
+    await p.pass(hour);
+    for (let turn = 0; turn < 20; turn += 1) await p.pass(7000);
+    expect((await parts(p, taskId)).at(-1)?.status).toBe('delivered');
   });
 
   it('being told to wait is obeyed to the millisecond', async () => {
@@ -221,6 +242,17 @@ describe('making a topic', () => {
     const { id } = await p.create({ schedule: hourly });
     p.chat.failTopics('lost');
     await p.pass(hour);
+    await p.pass(minute);
+    expect(p.chat.topics).toHaveLength(1);
+    expect((await parts(p, id)).at(-1)?.status).toBe('delivered');
+  });
+
+  it('is adopted under the name it was asked for, whatever the task is called by now', async () => {
+    const p = await aPipeline();
+    const { id } = await p.create({ schedule: hourly });
+    p.chat.failTopics('lost');
+    await p.pass(hour);
+    await p.rooms.tasks.edit(id, { title: 'Another name' }, 'system');
     await p.pass(minute);
     expect(p.chat.topics).toHaveLength(1);
     expect((await parts(p, id)).at(-1)?.status).toBe('delivered');

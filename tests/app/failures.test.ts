@@ -216,6 +216,104 @@ describe('a process that dies while an attempt runs', () => {
   });
 });
 
+describe('what the database refuses for a reason of its own', () => {
+  it('in the end of one run holds up no other, and that run ends with the reason', async () => {
+    const p = await aPipeline();
+    const bad = await p.create({ schedule: hourly });
+    const fine = await p.create({ schedule: hourly });
+    p.database.exec(
+      `create trigger refuse before insert on deliveries when new.task_id = '${bad.id}' begin select raise(abort, 'no'); end`,
+    );
+    await p.pass(hour);
+    expect(await p.history(fine.id)).toMatchObject([{ status: 'succeeded', deliveries: [{ status: 'delivered' }] }]);
+    expect(await p.history(bad.id)).toMatchObject([
+      { status: 'failed', error: expect.stringContaining('could not be written') as string },
+    ]);
+  });
+
+  it('in the claim of one task pauses that one, and takes up the others', async () => {
+    const p = await aPipeline();
+    const fine = await p.create({ schedule: hourly });
+    const bad = await p.create({ schedule: hourly });
+    const last = await p.create({ schedule: hourly });
+    p.database.exec(
+      `create trigger refuse before insert on occurrences when new.task_id = '${bad.id}' begin select raise(abort, 'no'); end`,
+    );
+    await p.pass(hour);
+    for (const task of [fine, last]) expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded' }]);
+    expect(await p.rooms.tasks.get(bad.id)).toMatchObject({
+      state: 'paused',
+      pausedReason: expect.stringContaining('unreadable') as string,
+    });
+  });
+
+  it('a gap told twice, after the clock went back, is told once', async () => {
+    const p = await aPipeline();
+    const task = await p.create({
+      schedule: { kind: 'interval', interval: 'PT1M', timezone: 'UTC' },
+      policies: { missed: 'skip' },
+    });
+    await p.pass(5 * hour);
+    p.time.setWall(start + minute / 2);
+    await p.rooms.tasks.pause(task.id, 'system');
+    await p.rooms.tasks.resume(task.id, 'system');
+    await p.pass(6 * hour);
+    expect(p.database.prepare('select count from gaps').pluck().all()).toEqual([359]);
+  });
+
+  it('a run whose input is readable but wrong ends, and the runner goes on', async () => {
+    const p = await aPipeline();
+    const wrong = await p.create({ schedule: hourly });
+    const odd = await p.create({ schedule: hourly });
+    const fine = await p.create({ schedule: hourly });
+    await p.time.advance(hour);
+    await p.rooms.scheduler.step(p.time.now(), 100);
+    p.database.prepare(`update runs set input = '{}' where task_id = ?`).run(wrong.id);
+    p.database
+      .prepare(`update runs set input = json_set(input, '$.policies', json('{"timeout":"x"}')) where task_id = ?`)
+      .run(odd.id);
+    await p.settle();
+    for (const task of [wrong, odd]) expect(await p.history(task.id)).toMatchObject([{ status: 'failed' }]);
+    expect(await p.history(fine.id)).toMatchObject([{ status: 'succeeded' }]);
+  });
+});
+
+describe('a run that is asked to stop', () => {
+  it('while its failed attempt is being written ends, and is not tried again', async () => {
+    const p = await aPipeline();
+    const task = await p.create({
+      schedule: hourly,
+      action: echo({ delay_ms: 1000, fail_attempts: 1 }),
+      policies: { overlap: 'replace' },
+    });
+    await p.pass(hour);
+    p.database.exec(`update runs set cancel_requested_at = 1, cancel_reason = 'replaced'`);
+    await p.time.advance(1000);
+    await p.rooms.runner.idle();
+    expect(await p.history(task.id)).toMatchObject([{ status: 'cancelled', reason: 'replaced' }]);
+  });
+});
+
+describe('stopping while the store is away', () => {
+  it('gives up after its grace, and the next process settles what is left', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly, action: echo({ delay_ms: 1000 }) });
+    await p.pass(hour);
+    p.database.pragma('query_only = on');
+    const stopped = p.rooms.runner.stop(5000);
+    await p.time.advance(1000);
+    await p.time.advance(6000);
+    await stopped;
+    p.database.pragma('query_only = off');
+    const next = p.restart();
+    await next.settle();
+    await next.pass(1000);
+    expect(await next.history(task.id)).toMatchObject([
+      { status: 'succeeded', attempts: [{ status: 'interrupted' }, { status: 'succeeded' }] },
+    ]);
+  });
+});
+
 describe('rights', () => {
   it('are checked when the slot is taken up: a revoked grant skips it with that reason', async () => {
     const p = await aPipeline();
@@ -224,6 +322,14 @@ describe('rights', () => {
     await p.pass(hour);
     expect(await p.history(task.id)).toMatchObject([{ status: 'skipped', reason: 'grant_revoked', runId: null }]);
     expect((await p.rooms.tasks.get(task.id)).state).toBe('active');
+  });
+
+  it('that are gone use up no bound', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly, policies: { max_runs: 1 } });
+    p.database.prepare('update grants set revoked_at = ?').run(start + minute);
+    await p.pass(hour);
+    expect(await p.rooms.tasks.get(task.id)).toMatchObject({ state: 'active', counters: { boundedRuns: 0 } });
   });
 
   it('are checked again when the run starts', async () => {

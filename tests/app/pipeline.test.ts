@@ -237,6 +237,21 @@ describe('a row that cannot be read', () => {
     await expect(p.rooms.tasks.resume(broken.id, actor)).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
+  it('goes on with a new schedule, as its refusal says', async () => {
+    const p = await aPipeline();
+    const broken = await p.create();
+    p.database.prepare(`update tasks set cron = 'x', policies = '{' where id = ?`).run(broken.id);
+    await p.pass(5 * minute);
+    await expect(p.rooms.tasks.edit(broken.id, { enabled: true }, actor)).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+    const schedule = { kind: 'cron', cron: '*/5 * * * *', timezone: 'UTC' } as const;
+    await p.rooms.tasks.edit(broken.id, { schedule }, actor);
+    expect((await p.rooms.tasks.resume(broken.id, actor)).state).toBe('active');
+    await p.pass(5 * minute);
+    expect((await p.history(broken.id)).at(-1)).toMatchObject({ status: 'succeeded' });
+  });
+
   it('ends a run whose input is broken, and the runner goes on', async () => {
     const p = await aPipeline();
     const task = await p.create({}, { threadKey: `${group}:topic:3` });

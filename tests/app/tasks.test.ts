@@ -73,6 +73,17 @@ describe('running by hand', () => {
     expect((await p.history(replaced.id)).map(({ status }) => status)).toEqual(['cancelled', 'succeeded']);
   });
 
+  it('works on a delay after the last finish, and moves nothing of it', async () => {
+    const p = await aPipeline();
+    const schedule = { kind: 'interval', interval: 'PT1H', from: 'completion', timezone: 'UTC' } as const;
+    const task = await p.create({ schedule, policies: { start_at: '2026-11-18T12:00:00Z' } });
+    await p.pass(minute);
+    await p.rooms.tasks.runNow(task.id, actor, null);
+    await p.settle();
+    expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded', source: 'run_now' }]);
+    expect((await p.rooms.tasks.get(task.id)).nextAt).toBe(start + 3 * hour);
+  });
+
   it('with the same Idempotency-Key is one run', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });
@@ -81,98 +92,6 @@ describe('running by hand', () => {
     const again = await p.rooms.tasks.runNow(task.id, actor, 'k1');
     expect(again.taskRun.id).toBe(first.taskRun.id);
     expect(await p.history(task.id)).toHaveLength(1);
-  });
-});
-
-describe('editing', () => {
-  it('of a title at any time moves no slot', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.time.advance(hour + 50);
-    const { task: edited } = await p.rooms.tasks.edit(task.id, { title: 'Renamed' }, actor);
-    expect(edited.title).toBe('Renamed');
-    await p.settle();
-    expect(await p.history(task.id)).toMatchObject([{ slotAt: start + hour, status: 'succeeded', lateMs: 50 }]);
-  });
-
-  it('of the schedule keeps a slot that was due already, and the next one follows the new schedule and text', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, instructions: 'old' });
-    await p.time.advance(hour + 50);
-    const { task: edited } = await p.rooms.tasks.edit(
-      task.id,
-      { schedule: { kind: 'cron', cron: '30 * * * *', timezone: 'UTC' }, instructions: 'new' },
-      actor,
-    );
-    expect(edited.nextAt).toBe(start + hour + 30 * minute);
-    await p.settle();
-    await p.pass(30 * minute);
-    expect((await p.history(task.id)).map(({ slotAt, status }) => [slotAt - start, status])).toEqual([
-      [hour, 'succeeded'],
-      [hour + 30 * minute, 'succeeded'],
-    ]);
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['old', 'new']);
-  });
-
-  it('with the same schedule keeps its anchor', async () => {
-    const p = await aPipeline();
-    const schedule = { kind: 'interval', interval: 'PT1H', timezone: 'UTC' } as const;
-    const task = await p.create({ schedule });
-    await p.pass(20 * minute);
-    const { task: edited } = await p.rooms.tasks.edit(task.id, { schedule, title: 'Same' }, actor);
-    expect(edited.nextAt).toBe(start + hour);
-  });
-
-  it('names only what it changes, and null takes a policy back to its default', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
-      schedule: hourly,
-      policies: { overlap: 'queue', grace: 'PT1M' },
-      tags: ['a'],
-      subject: 's',
-    });
-    const { task: edited } = await p.rooms.tasks.edit(task.id, { policies: { overlap: null, priority: 7 } }, actor);
-    expect(edited).toMatchObject({
-      policies: { grace: 'PT1M', priority: 7 },
-      tags: ['a'],
-      subject: 's',
-      title: task.title,
-    });
-    expect(edited.policies).not.toHaveProperty('overlap');
-  });
-
-  it('gives a completed task something to do again', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'once', once_at: '2026-11-18T10:00:00Z', timezone: 'UTC' } });
-    await p.pass(hour);
-    await expect(p.rooms.tasks.resume(task.id, actor)).rejects.toMatchObject({ code: 'schedule_exhausted' });
-    const { task: edited } = await p.rooms.tasks.edit(
-      task.id,
-      { schedule: { kind: 'once', once_at: '2026-11-18T12:00:00Z', timezone: 'UTC' } },
-      actor,
-    );
-    expect(edited).toMatchObject({ state: 'active', nextAt: start + 3 * hour });
-  });
-
-  it('of the kind of action takes the right to it along', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.rooms.tasks.edit(task.id, { action: { kind: 'echo' } }, actor);
-    await p.pass(hour);
-    expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded' }]);
-  });
-
-  it('writes who changed what, before and after', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, title: 'Old' });
-    await p.rooms.tasks.edit(task.id, { title: 'New' }, 'telegram:user:7');
-    const row = p.database.prepare(`select actor, verb, before, after from audit where verb = 'edit'`).get();
-    expect(row).toEqual({
-      actor: 'telegram:user:7',
-      verb: 'edit',
-      before: '{"title":"Old"}',
-      after: '{"title":"New"}',
-    });
   });
 });
 
@@ -236,6 +155,21 @@ describe('deleting', () => {
     await expect(p.rooms.tasks.delete(task.id, actor)).rejects.toMatchObject({ code: 'not_found' });
     await p.pass(3 * hour);
     expect(await p.history(task.id)).toHaveLength(2);
+  });
+
+  it('drops what was still to be sent, and makes no topic for it', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await p.time.advance(hour);
+    await p.rooms.scheduler.step(p.time.now(), 10);
+    await p.rooms.runner.step(p.time.now(), 10);
+    await p.rooms.runner.idle();
+    await p.rooms.tasks.delete(task.id, actor);
+    await p.settle();
+    expect(await p.history(task.id)).toMatchObject([
+      { status: 'succeeded', deliveries: [{ status: 'failed', error: 'the task was deleted' }] },
+    ]);
+    expect(p.chat.calls).toEqual([]);
   });
 });
 

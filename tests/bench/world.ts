@@ -8,7 +8,7 @@ import { createStore } from '../../src/adapters/store/store.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../../src/adapters/system/clock.ts';
 import { createIds } from '../../src/adapters/system/ids.ts';
 import type { Log, Transport } from '../../src/app/ports.ts';
-import type { Store } from '../../src/app/store.ts';
+import type { Store } from '../../src/app/task-store.ts';
 import { composeRooms, type Rooms, type RoomSettings, type World } from '../../src/compose.ts';
 import { parseSchedule, minGapMs, nextSlot, type ScheduleInput } from '../../src/domain/schedule/schedule.ts';
 import { scheduleColumns } from '../../src/adapters/store/codec.ts';

@@ -13,6 +13,7 @@ interface Given {
   readonly policies?: Policies;
   readonly live?: number;
   readonly waiting?: number;
+  readonly reserved?: number;
   readonly boundedRuns?: number;
   readonly actionKind?: string;
 }
@@ -22,12 +23,13 @@ function due({
   policies = {},
   live = 0,
   waiting = 0,
+  reserved = waiting,
   boundedRuns = 0,
   actionKind = 'message',
 }: Given = {}): Due {
   const schedule = parseSchedule({ kind: 'cron', cron, timezone: 'UTC' }, nine);
   const policy = policyOf(policies, { actionKind, minGapMs: cron === '0 * * * *' ? hour : 5 * minute });
-  return { schedule, policy, nextAt: nine, boundedRuns, live, waiting };
+  return { schedule, policy, nextAt: nine, boundedRuns, live, waiting, reserved };
 }
 
 function told(plan: ReturnType<typeof planDue>): string[] {
@@ -124,6 +126,32 @@ describe('slots that were missed', () => {
   });
 });
 
+describe('a grace that was chosen long', () => {
+  it('lets every slot within it simply run, as the overlap policy allows', () => {
+    const long = { cron: '*/5 * * * *', policies: { grace: 'PT1H', overlap: 'allow' } as const };
+    expect(told(planDue(due(long), nine + 12 * minute))).toEqual([
+      '09:00 schedule dispatched',
+      '09:05 schedule dispatched',
+      '09:10 schedule dispatched',
+    ]);
+  });
+});
+
+describe('an outage longer than one step may look at', () => {
+  it('still runs the last slots that the policy all asks for', () => {
+    const all = { cron: '*/5 * * * *', policies: { missed: 'all', missed_limit: 5 } } as const;
+    let state = due(all);
+    const runs: string[] = [];
+    const now = nine + 1003 * 5 * minute + 4 * minute;
+    for (let step = 0; step < 5 && state.nextAt <= now; step += 1) {
+      const plan = planDue(state, now);
+      runs.push(...told(plan).filter((row) => row.includes('catch_up')));
+      state = { ...state, nextAt: plan.nextAt ?? now + 1 };
+    }
+    expect(runs).toHaveLength(5);
+  });
+});
+
 describe('overlap', () => {
   const around = (policies: Policies, live: number, waiting = 0) =>
     told(planDue(due({ policies, live, waiting }), nine))[0];
@@ -159,6 +187,14 @@ describe('max_runs', () => {
     expect(plan.nextAt).toBe(nine + hour);
   });
 
+  it('keeps no place for a run by hand that waits', () => {
+    const plan = planDue(
+      due({ policies: { max_runs: 2, overlap: 'queue' }, boundedRuns: 1, live: 1, waiting: 1, reserved: 0 }),
+      nine,
+    );
+    expect(told(plan)).toEqual(['09:00 schedule pending overlap']);
+  });
+
   it('does not count slots that were skipped', () => {
     const plan = planDue(due({ policies: { max_runs: 1 }, live: 1 }), nine);
     expect(told(plan)).toEqual(['09:00 schedule skipped overlap']);
@@ -170,7 +206,7 @@ describe('a schedule that ends', () => {
   it('completes the task with its last slot', () => {
     const schedule = parseSchedule({ kind: 'once', once_at: '2026-11-18T09:00:00Z', timezone: 'UTC' }, nine - 1);
     const policy = policyOf({}, { actionKind: 'message', minGapMs: null });
-    const plan = planDue({ schedule, policy, nextAt: nine, boundedRuns: 0, live: 0, waiting: 0 }, nine);
+    const plan = planDue({ schedule, policy, nextAt: nine, boundedRuns: 0, live: 0, waiting: 0, reserved: 0 }, nine);
     expect(told(plan)).toEqual(['09:00 schedule dispatched']);
     expect(plan.nextAt).toBeNull();
   });
@@ -184,13 +220,19 @@ describe('a delay after the last finish', () => {
   const policy = policyOf({}, { actionKind: 'message', minGapMs: hour });
 
   it('has no slot while its work goes on', () => {
-    const plan = planDue({ schedule, policy, nextAt: nine, boundedRuns: 0, live: 1, waiting: 0 }, nine + 5);
+    const plan = planDue(
+      { schedule, policy, nextAt: nine, boundedRuns: 0, live: 1, waiting: 0, reserved: 0 },
+      nine + 5,
+    );
     expect(plan.occurrences).toEqual([]);
     expect(plan.nextAt).toBe(nine + 5 + hour);
   });
 
   it('has one slot after an outage, however long', () => {
-    const plan = planDue({ schedule, policy, nextAt: nine, boundedRuns: 0, live: 0, waiting: 0 }, nine + 50 * hour);
+    const plan = planDue(
+      { schedule, policy, nextAt: nine, boundedRuns: 0, live: 0, waiting: 0, reserved: 0 },
+      nine + 50 * hour,
+    );
     expect(told(plan)).toEqual(['09:00 catch_up dispatched']);
   });
 });
@@ -222,7 +264,9 @@ describe('every plan', () => {
         const nextAt = slotsThrough(base.schedule, nine, { through: nine + 62 * 24 * hour, limit: 1 }).next ?? nine;
         const now = nextAt + late * minute;
         const plan = planDue({ ...base, nextAt }, now);
-        const expected = slotsThrough(base.schedule, nextAt, { through: now, limit: 1000 }).slots;
+        const seen = slotsThrough(base.schedule, nextAt, { through: now, limit: 1000 }).slots;
+        // What a bounded step leaves for the next one is still due.
+        const expected = seen.filter((slot) => plan.nextAt === null || slot < plan.nextAt);
         const rows = plan.occurrences.map(({ slotAt }) => slotAt);
         expect(new Set(rows).size).toBe(rows.length);
         const inGap = (slot: number) => plan.gap !== null && slot >= plan.gap.fromAt && slot <= plan.gap.toAt;

@@ -84,6 +84,11 @@ describe('splitting a text', () => {
     expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(4096);
   });
 
+  it('makes no message of nothing but blanks', () => {
+    expect(splitText(`${' '.repeat(5000)}x`)).toEqual(['x']);
+    expect(splitText('   ')).toEqual([]);
+  });
+
   it('says so where a text has more parts than a chat can bear', () => {
     const parts = splitText('word '.repeat(60_000));
     expect(parts).toHaveLength(50);

@@ -3,7 +3,7 @@ import type { runAnswer, taskAnswer, taskRunAnswer } from '../../src/adapters/ht
 import { createHttpApp, type HttpNeeds } from '../../src/adapters/http/app.ts';
 import { previewSchedule } from '../../src/app/preview.ts';
 import type { Task } from '../../src/domain/task.ts';
-import type { RunView, TaskRun } from '../../src/app/store.ts';
+import type { RunView, TaskRun } from '../../src/app/task-store.ts';
 import type { Tasks } from '../../src/app/tasks/tasks.ts';
 import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/fakes.ts';
 

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { Created, NewTask, Store, TaskChange } from '../../src/app/store.ts';
+import type { Created, NewTask, Store, TaskChange } from '../../src/app/task-store.ts';
 import { rows, type Script } from '../../src/adapters/store/engine.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { Task } from '../../src/domain/task.ts';
 import { storeChild } from '../support/child.ts';
 import {
+  ample,
   aRunningTask,
   aTask,
   bootId,
@@ -142,8 +143,10 @@ function raceTests(open: OpenWorld): void {
     const world = await open();
     const tasks = await seedTasks(world, 40);
     const edited = atOnce(world, 40, (store, index) =>
-      store.changeTask({ taskId: tasks[index]?.id ?? '', actor: 'system', at: nine - 1, once: null }, ({ task }) =>
-        task.nextAt === nine ? { ...noChange, set: { nextAt: nine + 5 * hour }, stamp: 'updated' } : noChange,
+      store.changeTask(
+        { taskId: tasks[index]?.id ?? '', actor: 'system', at: nine - 1, once: null, quota: ample },
+        ({ task }) =>
+          task.nextAt === nine ? { ...noChange, set: { nextAt: nine + 5 * hour }, stamp: 'updated' } : noChange,
       ),
     );
     const claimed = atOnce(world, 20, (store) =>
@@ -173,7 +176,10 @@ function raceTests(open: OpenWorld): void {
       store.finishRuns(started.slice(index, index + 1).map((one) => endOf(one))),
     );
     const deleted = atOnce(world, 20, (store, index) =>
-      store.changeTask({ taskId: tasks[index]?.id ?? '', actor: 'system', at: nine, once: null }, () => remove),
+      store.changeTask(
+        { taskId: tasks[index]?.id ?? '', actor: 'system', at: nine, once: null, quota: ample },
+        () => remove,
+      ),
     );
 
     expect([...codes(await ended), ...codes(await deleted)]).toEqual([]);
@@ -193,7 +199,7 @@ function raceTests(open: OpenWorld): void {
     const world = await open();
     const task = await aTask(world, { nextAt: nine + hour });
     const results = await atOnce(world, 40, (store) =>
-      store.changeTask({ taskId: task.id, actor: 'system', at: nine, once: null }, ({ live }) => {
+      store.changeTask({ taskId: task.id, actor: 'system', at: nine, once: null, quota: ample }, ({ live }) => {
         if (live.length > 0) throw new AppError('run_in_progress', 'This task is running now.');
         const { occurrence, run } = world.make.dispatched(task, nine);
         return { ...noChange, manual: { occurrence: { ...occurrence, source: 'run_now' }, run } };
@@ -211,7 +217,7 @@ function raceTests(open: OpenWorld): void {
     const byHand = atOnce(world, 40, (store, index) => {
       const task = tasks[index];
       if (task === undefined) throw new Error('a task for each caller');
-      return store.changeTask({ taskId: task.id, actor: 'system', at: nine, once: null }, ({ live }) => {
+      return store.changeTask({ taskId: task.id, actor: 'system', at: nine, once: null, quota: ample }, ({ live }) => {
         if (live.length > 0) throw new AppError('run_in_progress', 'This task is running now.');
         const { occurrence, run } = world.make.dispatched(task, nine + 1);
         return { ...noChange, manual: { occurrence: { ...occurrence, source: 'run_now' }, run } };

@@ -3,7 +3,7 @@ import type Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
 import { migrateSqlite } from '../../src/adapters/store/migrate.ts';
-import { aRunningTask, aTask, claimAll, endOf, hour, minute, nine, noChange } from '../support/builders.ts';
+import { ample, aRunningTask, aTask, claimAll, endOf, hour, minute, nine, noChange } from '../support/builders.ts';
 import { temporaryFolder, worldOver, type World } from '../support/store-worlds.ts';
 import { aReadyTask, claimParts, show } from './conformance/outbox.ts';
 
@@ -121,7 +121,7 @@ async function useEverything(world: World): Promise<void> {
     parts.map(({ id, fence }) => ({ id, fence, status: 'unknown', readyAt: nine, error: 'lost', evidence: '{}' })),
   );
   const change = { ...noChange, endWaiting: 'deleted' as const, cancelLive: true, stamp: 'updated' as const };
-  await store.changeTask({ taskId: task.id, actor: 'system', at: nine, once: null }, () => change);
+  await store.changeTask({ taskId: task.id, actor: 'system', at: nine, once: null, quota: ample }, () => change);
   await store.nextDueAt();
   await store.nextRunAt('boot', nine);
   await store.nextPartAt(nine);

@@ -5,15 +5,13 @@ import type {
   DueTask,
   NewDelivery,
   NewOccurrence,
-  NewTask,
   RunEnd,
   StartedRun,
   StartPlan,
   StartableRun,
-  Store,
-  TaskChange,
   Unreadable,
 } from '../../src/app/store.ts';
+import type { NewTask, Store, TaskChange } from '../../src/app/task-store.ts';
 import { occurrenceKey } from '../../src/domain/occurrence.ts';
 import type { NewRun, RunInput } from '../../src/domain/run.ts';
 import type { Task } from '../../src/domain/task.ts';
@@ -53,6 +51,9 @@ type DueOwner = Owner & { readonly nextAt: number | null };
 
 export type Builders = ReturnType<typeof buildersOf>;
 
+/** A quota that no test reaches by accident. */
+export const ample = { chat: 1000, user: 1000 };
+
 /** Whole objects from the few facts that matter to a test. Ids count up within one world. */
 export function buildersOf(ids: Ids) {
   const newTask = (facts: Partial<NewTask> = {}): NewTask => ({
@@ -74,7 +75,7 @@ export function buildersOf(ids: Ids) {
     autoPause: 10,
     context: {},
     onExisting: 'add',
-    quota: { chat: 1000, user: 1000 },
+    quota: ample,
     once: null,
     newChatId: ids.next(),
     ...facts,
@@ -182,7 +183,7 @@ export function endOf(started: StartedRun, facts: Partial<RunEnd> = {}): RunEnd 
     deliveries: [],
     context: null,
     usage: [],
-    nextAt: null,
+    follows: null,
     ...facts,
   };
 }

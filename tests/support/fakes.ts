@@ -97,6 +97,8 @@ export interface FaultyTransport extends Transport {
   /** How the next sends go. `lost` arrives, but its answer does not; `dropped` does not arrive, and nobody says so. */
   failSends(...faults: SendFault[]): void;
   failTopics(...faults: TopicFault[]): void;
+  /** That many looks for evidence throw. */
+  failLooks(count: number): void;
   /** What a look for evidence says, instead of the truth. */
   evidence(...answers: Evidence['is'][]): void;
   deleteTopic(id: number): void;
@@ -125,6 +127,7 @@ export function faultyTransport(): FaultyTransport {
   const answers: Evidence['is'][] = [];
   const arrived = new Map<string, SentIds>();
   let lastId = 1000;
+  let failingLooks = 0;
   let gate: Promise<void> = Promise.resolve();
 
   const show = ({ deliveryId, route, text }: Outgoing, topic = route.topic): SentIds => {
@@ -156,6 +159,9 @@ export function faultyTransport(): FaultyTransport {
     calls,
     failSends: (...faults) => sendFaults.push(...faults),
     failTopics: (...faults) => topicFaults.push(...faults),
+    failLooks: (count) => {
+      failingLooks = count;
+    },
     evidence: (...more) => answers.push(...more),
     deleteTopic: (id) => {
       topics.splice(0, topics.length, ...topics.filter((topic) => topic.id !== id));
@@ -177,6 +183,10 @@ export function faultyTransport(): FaultyTransport {
     },
     settle: async (part) => {
       calls.push(`settle ${part.deliveryId}`);
+      if (failingLooks > 0) {
+        failingLooks -= 1;
+        throw new Error('a fault in the look');
+      }
       const ids = arrived.get(part.deliveryId);
       const told = answers.shift() ?? (ids === undefined ? 'absent' : 'arrived');
       if (told === 'arrived' && ids !== undefined) return { is: 'arrived', ids, evidence: 'seen in the chat' };

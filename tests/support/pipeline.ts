@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
 import { migrateSqlite } from '../../src/adapters/store/migrate.ts';
 import { createStore } from '../../src/adapters/store/store.ts';
-import type { Store, TaskRun } from '../../src/app/store.ts';
+import type { Store, TaskRun } from '../../src/app/task-store.ts';
 import type { CreateRequest } from '../../src/app/tasks/create.ts';
 import type { TaskInput } from '../../src/app/tasks/definition.ts';
 import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose.ts';

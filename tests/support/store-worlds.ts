@@ -7,7 +7,7 @@ import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite
 import { rows, type Engine, type Value } from '../../src/adapters/store/engine.ts';
 import { migratePostgres, migrateSqlite } from '../../src/adapters/store/migrate.ts';
 import { createStore } from '../../src/adapters/store/store.ts';
-import type { Store } from '../../src/app/store.ts';
+import type { Store } from '../../src/app/task-store.ts';
 import { buildersOf, type Builders } from './builders.ts';
 import { countingIds } from './fakes.ts';
 import { pgliteConnections, startPglite } from './pglite.ts';

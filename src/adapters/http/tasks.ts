@@ -1,5 +1,5 @@
 import type { OpenAPIHono, z } from '@hono/zod-openapi';
-import type { TaskQuery } from '../../app/store.ts';
+import type { TaskQuery } from '../../app/task-store.ts';
 import type { Tasks } from '../../app/tasks/tasks.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';

@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi';
-import type { Attempt, Delivery, RunView, TaskRun } from '../../app/store.ts';
+import type { Attempt, Delivery, RunView, TaskRun } from '../../app/task-store.ts';
 import type { Preview } from '../../app/preview.ts';
 import { occurrenceKey } from '../../domain/occurrence.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';

@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 
 /**
@@ -35,7 +35,7 @@ export function createCheckpointer(file: string, onFailure: () => void): Checkpo
   let busy = false;
 
   const start = (): Worker => {
-    const driver = createRequire(import.meta.url).resolve('better-sqlite3');
+    const driver = fileURLToPath(import.meta.resolve('better-sqlite3'));
     const started = new Worker(thread, { eval: true, workerData: { file, driver }, execArgv: [] });
     started.on('message', () => {
       busy = false;

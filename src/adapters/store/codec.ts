@@ -1,11 +1,12 @@
 import type { Actor } from '../../domain/actor.ts';
 import type { Grant } from '../../domain/grant.ts';
-import type { Policies } from '../../domain/policy.ts';
+import { policyOf, type Policies } from '../../domain/policy.ts';
 import type { RunInput, RunStatus } from '../../domain/run.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { ActionSpec, Stamp, Task, TaskState } from '../../domain/task.ts';
-import type { Attempt, Delivery, DueTask, RunView, StartableRun, TaskRun, Unreadable } from '../../app/store.ts';
+import type { DueTask, StartableRun, Unreadable } from '../../app/store.ts';
+import type { Attempt, Delivery, RunView, TaskRun } from '../../app/task-store.ts';
 import type { Tables } from './tables/define.ts';
 
 /** Rows as both engines give them, and what the rooms make of them. A row that lies is an `Unreadable`, not a crash. */
@@ -112,7 +113,7 @@ export function readGrant(row: GrantColumns, chatId: string): Grant | null {
 }
 
 export type DueRow = Omit<TaskRow, 'grant_id' | 'address'> &
-  GrantColumns & { readonly live: number; readonly waiting: number };
+  GrantColumns & { readonly live: number; readonly waiting: number; readonly reserved: number };
 
 /** Everything the planning of a slot needs; see `readDue`. */
 export const dueColumns = `t.id, t.version, t.number, t.next_at, t.title, t.instructions, t.action, t.schedule_kind,
@@ -122,7 +123,9 @@ export const dueColumns = `t.id, t.version, t.number, t.next_at, t.title, t.inst
     and r.status in ('queued', 'running', 'backoff', 'waiting'))
   + (select count(*) from runs r where r.task_id = t.id and r.exclusive = 0
     and r.status in ('queued', 'running', 'backoff', 'waiting')) as live,
-  (select count(*) from occurrences o where o.task_id = t.id and o.status = 'pending' and o.decide_by is null) as waiting`;
+  (select count(*) from occurrences o where o.task_id = t.id and o.status = 'pending' and o.decide_by is null) as waiting,
+  (select count(*) from occurrences o where o.task_id = t.id and o.status = 'pending' and o.decide_by is null
+    and o.source <> 'run_now') as reserved`;
 
 export const dueSource = `tasks t join chats c on c.id = t.chat_id left join grants g on g.id = t.grant_id`;
 
@@ -150,6 +153,7 @@ export function readDue(row: DueRow): DueTask | Unreadable {
       grant: readGrant(row, row.chat_id),
       live: row.live,
       waiting: row.waiting,
+      reserved: row.reserved,
     };
   } catch (error) {
     return unreadable(row.id, error);
@@ -237,11 +241,22 @@ export function readStartable(row: StartableRow): StartableRun | Unreadable {
       cancelRequested: row.cancel_requested_at !== null,
       taskState: row.task_state as TaskState | null,
       grant: row.chat_id === null ? null : readGrant(row, row.chat_id),
-      input: readObject('input', row.input) as unknown as RunInput,
+      input: readInput(row.input),
     };
   } catch (error) {
     return unreadable(row.id, error);
   }
+}
+
+/** What a worker relies on without asking again; a run that lacks it could not even be ended by the usual way. */
+function readInput(text: string): RunInput {
+  const input = readObject('input', text) as unknown as RunInput;
+  const { action, instructions, timezone, policies, follows } = input;
+  if (typeof action?.kind !== 'string') throw new Error('input has no action');
+  if (typeof instructions !== 'string' || typeof timezone !== 'string') throw new Error('input has no text or no zone');
+  if (follows !== undefined && typeof follows.schedule?.kind !== 'string') throw new Error('input has no schedule');
+  policyOf(policies ?? {}, { actionKind: action.kind, minGapMs: null });
+  return input;
 }
 
 export function readAttempt(row: AttemptRow): Attempt {

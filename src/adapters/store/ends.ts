@@ -26,7 +26,8 @@ export function* writeEnds(ends: readonly RunEnd[]): Script<Finished> {
   );
   const won = sorted.filter((_end, index) => written[index]);
   yield* closeAttempts(won);
-  const finals = won.filter(isFinal);
+  // What ended last tells how the task stands, whatever the order of the rows.
+  const finals = [...won.filter(isFinal), ...(yield* stopAsked(won))].toSorted((a, b) => a.finishedAt - b.finishedAt);
   yield* endOccurrences(finals);
   const autoPaused = yield* countTasks(finals);
   yield* moveFollowers(finals);
@@ -37,6 +38,17 @@ export function* writeEnds(ends: readonly RunEnd[]): Script<Finished> {
 
 function isFinal(end: RunEnd): boolean {
   return end.status !== 'backoff';
+}
+
+/** Somebody asked the run to stop while its failed attempt was being written: it ends instead of being tried again. */
+function* stopAsked(ends: readonly RunEnd[]): Script<RunEnd[]> {
+  const waiting = ends.filter((end) => !isFinal(end));
+  const stopped = yield* each(
+    `update runs set status = 'cancelled', finished_at = ?i
+     where id = ?t and status = 'backoff' and cancel_requested_at is not null`,
+    waiting.map((end): Tuple => [end.finishedAt, end.run.id]),
+  );
+  return waiting.filter((_end, index) => stopped[index]).map((end) => ({ ...end, status: 'cancelled', readyAt: null }));
 }
 
 function* closeAttempts(ends: readonly RunEnd[]): Script<void> {
@@ -234,21 +246,32 @@ export function* endWaiting(taskId: string, reason: string, now: number): Script
   );
 }
 
-/** A delay after the last finish: the stand-in gives way to the real next slot, unless the task was edited meanwhile. */
+/**
+ * A delay after the last finish: the stand-in gives way to the real next slot, unless the schedule was edited meanwhile.
+ * Without a next slot the task is completed.
+ */
 function* moveFollowers(ends: readonly RunEnd[]): Script<void> {
-  yield* each(
-    `update tasks set next_at = ?i where id = ?t and version = ?i and state = 'active' and interval_from = 'completion'`,
-    ends
-      .filter((end) => end.nextAt !== null && end.run.taskId !== null)
-      .map((end): Tuple => [end.nextAt, end.run.taskId, end.run.taskVersion]),
-  );
+  for (const { run, follows } of ends) {
+    if (follows === null || run.taskId === null || follows.schedule.kind !== 'interval') continue;
+    const { schedule, nextAt } = follows;
+    yield* rows(
+      `update tasks set next_at = ?i, state = ?t
+       where id = ?t and state = 'active' and interval_from = 'completion' and interval = ?t and start_at = ?i and timezone = ?t`,
+      nextAt,
+      nextAt === null ? 'completed' : 'active',
+      run.taskId,
+      schedule.interval,
+      schedule.startAt,
+      schedule.timezone,
+    );
+  }
 }
 
 function* insertDeliveries(ends: readonly RunEnd[]): Script<void> {
   yield* each(
     `insert into deliveries (id, run_id, task_id, chat_id, lane, rank, kind, part, status, ready_at, content,
-       unknown_policy, expires_at, fence, sends, settles, created_at)
-     values (?t, ?t, ?t, ?t, ?t, ?i, ?t, ?i, 'pending', ?i, ?t, ?t, ?i, 0, 0, 0, ?i)`,
+       unknown_policy, expires_at, fence, sends, put_offs, settles, created_at)
+     values (?t, ?t, ?t, ?t, ?t, ?i, ?t, ?i, 'pending', ?i, ?t, ?t, ?i, 0, 0, 0, 0, ?i)`,
     ends.flatMap(({ run, deliveries, finishedAt }) =>
       deliveries.map((part): Tuple => [
         part.id,

@@ -15,6 +15,9 @@ export interface Connections {
   end(): Promise<void>;
 }
 
+/** A database that answers later than this is as good as away, and whoever waits for it must be told. */
+const patienceMs = { connection: 5000, query: 30_000 };
+
 /** A transaction that lost against another is run again; more often than this is not bad luck but a fault. */
 const triesMax = 5;
 
@@ -25,7 +28,14 @@ export function postgresPool(url: string, onError: (error: Error) => void): Conn
     getTypeParser: (oid: number) =>
       oid === int8 ? Number : (pg.types.getTypeParser(oid) as (text: string) => unknown),
   };
-  const pool = new pg.Pool({ connectionString: url, max: 10, types });
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 10,
+    types,
+    keepAlive: true,
+    connectionTimeoutMillis: patienceMs.connection,
+    query_timeout: patienceMs.query,
+  });
   pool.on('error', onError);
   return {
     connect: async () => pool.connect(),

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Store } from '../../app/store.ts';
+import type { Store } from '../../app/task-store.ts';
 import { AppError } from '../../domain/errors.ts';
 import { postgresEngine, postgresPool, type Connections } from './engine.postgres.ts';
 import { openSqlite, sqliteEngine } from './engine.sqlite.ts';

@@ -9,7 +9,7 @@ export function outboxStore(engine: Engine): OutboxStore {
   return {
     claimParts: (at, bootId, busyChats) => engine.transact(() => claimParts({ at, bootId, busyChats })),
     endParts: (ends) => engine.transact(() => endParts(ends)),
-    beginTopic: (taskId, bootId, now) => engine.transact(() => beginTopic({ taskId, bootId, now })),
+    beginTopic: (topic, bootId, now) => engine.transact(() => beginTopic({ topic, bootId, now })),
     endTopic: (end) => engine.transact(() => endTopic(end)),
     nextPartAt: (now) => engine.transact(() => nextPartAt(now)),
   };
@@ -26,6 +26,7 @@ type PartRow = DeliveryRow & {
   readonly topic_state: TopicView['state'] | null;
   readonly topic_id: number | null;
   readonly topic_cause: string | null;
+  readonly topic_name: string | null;
   readonly topic_asked_at: number | null;
   readonly title: string | null;
 };
@@ -97,7 +98,7 @@ function* chatsAfter(after: string, now: number, limit: number): Script<string[]
   return found.flatMap(({ chat_id }) => (chat_id === null ? [] : [chat_id]));
 }
 
-const partSource = `select d.*, c.provider, c.address, t.home_topic, t.topic_state, t.topic_id, t.topic_cause, t.topic_asked_at, t.title
+const partSource = `select d.*, c.provider, c.address, t.home_topic, t.topic_state, t.topic_id, t.topic_cause, t.topic_name, t.topic_asked_at, t.title
   from deliveries d join chats c on c.id = d.chat_id left join tasks t on t.id = d.task_id`;
 
 /** The most urgent part that no earlier part of its own thread holds back. */
@@ -180,6 +181,7 @@ function readPart(part: ReadablePart, now: number): OutboxPart {
     chatId: part.chat_id,
     part: part.part,
     sends: part.sends + (status === 'sending' ? 1 : 0),
+    putOffs: part.put_offs,
     settles: part.settles,
     sentAt: status === 'sending' ? now : part.sent_at,
     expiresAt: part.expires_at,
@@ -203,6 +205,7 @@ function topicOf(part: PartRow, taskId: string): TopicView | null {
     id: part.topic_id,
     askedAt: part.topic_asked_at,
     cause: part.topic_cause,
+    askedName: part.topic_name,
   };
 }
 
@@ -210,9 +213,9 @@ const endText = {
   delivered: `update deliveries set status = 'delivered', platform_chat_id = ?t, message_thread_id = ?i, message_id = ?i,
       delivered_at = ?i, evidence = coalesce(?t, evidence), error = null, cause = null, ready_at = null
     where id = ?t and fence = ?i and status in ('sending', 'unknown')`,
-  pending: `update deliveries set status = 'pending', ready_at = ?i, error = ?t, evidence = coalesce(?t, evidence), cause = null, settles = 0
+  pending: `update deliveries set status = 'pending', sends = sends - ?i, put_offs = put_offs + ?i, ready_at = ?i, error = ?t, evidence = coalesce(?t, evidence), cause = null, settles = 0
     where id = ?t and fence = ?i and status in ('sending', 'unknown', 'pending', 'blocked')`,
-  blocked: `update deliveries set status = 'blocked', ready_at = ?i, cause = ?t, error = ?t
+  blocked: `update deliveries set status = 'blocked', sends = sends - ?i, ready_at = ?i, cause = ?t, error = ?t
     where id = ?t and fence = ?i and status in ('sending', 'pending', 'blocked')`,
   unknown: `update deliveries set status = 'unknown', ready_at = ?i, error = ?t, evidence = ?t,
       settles = case when status = 'unknown' then settles + 1 else 0 end
@@ -235,9 +238,9 @@ function endValues(end: PartEnd): Value[] {
     case 'delivered':
       return [end.ids.chatId, end.ids.threadId, end.ids.messageId, end.at, end.evidence];
     case 'pending':
-      return [end.readyAt, end.error, end.evidence];
+      return [end.unsent ? 1 : 0, end.unsent ? 1 : 0, end.readyAt, end.error, end.evidence];
     case 'blocked':
-      return [end.readyAt, end.cause, end.error];
+      return [end.unsent ? 1 : 0, end.readyAt, end.cause, end.error];
     case 'unknown':
       return [end.readyAt, end.error, end.evidence];
     case 'failed':
@@ -246,19 +249,20 @@ function endValues(end: PartEnd): Value[] {
 }
 
 interface TopicBegin {
-  readonly taskId: string;
+  readonly topic: Pick<TopicView, 'taskId' | 'name'>;
   readonly bootId: string;
   readonly now: number;
 }
 
 /** The creation is committed before the call leaves, so that two deliveries, or two processes, never make two topics. */
-function* beginTopic({ taskId, bootId, now }: TopicBegin): Script<boolean> {
+function* beginTopic({ topic, bootId, now }: TopicBegin): Script<boolean> {
   return yield* write(
-    `update tasks set topic_state = 'creating', topic_boot = ?t, topic_asked_at = ?i, topic_cause = null
+    `update tasks set topic_state = 'creating', topic_boot = ?t, topic_asked_at = ?i, topic_name = ?t, topic_cause = null
      where id = ?t and topic_state in ('none', 'blocked')`,
     bootId,
     now,
-    taskId,
+    topic.name,
+    topic.taskId,
   );
 }
 

@@ -1,5 +1,14 @@
 import { and, desc, eq, inArray, lt, ne, sql, type SQL } from 'drizzle-orm';
-import type { Attempt, Delivery, Page, RunView, TaskQuery, TaskRun, TaskRunQuery, TaskStore } from '../../app/store.ts';
+import type {
+  Attempt,
+  Delivery,
+  Page,
+  RunView,
+  TaskQuery,
+  TaskRun,
+  TaskRunQuery,
+  TaskStore,
+} from '../../app/task-store.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Task } from '../../domain/task.ts';
 import {

@@ -111,7 +111,7 @@ function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Sc
     `update occurrences set status = ?t, reason = ?t, error = ?t, updated_at = ?i where id = ?t and status = 'dispatched'`,
     won.map((one): Tuple => [
       one.occurrence,
-      one.reason,
+      one.reason === 'cancelled' ? (byId.get(one.runId)?.cancel_reason ?? one.reason) : one.reason,
       one.occurrence === 'failed' ? one.error : null,
       now,
       byId.get(one.runId)?.occurrence_id ?? null,

@@ -43,7 +43,9 @@ function* claimDue({ now, limit }: Batch, plan: Parameters<SlotStore['claimDue']
     decided.filter((one): one is Claim => !isQuarantine(one)),
     now,
   );
-  return { taken: due.length, more: due.length === limit || decided.some((one) => leavesMore(one, now)) };
+  // The plan may leave tasks for the next step, when those it decided about were costly.
+  const left = due.length === limit || decided.length < due.length;
+  return { taken: decided.length, more: left || decided.some((one) => leavesMore(one, now)) };
 }
 
 /** No clock will ever reach these, so nobody would notice that such a row lies; a text sorts behind every number. */
@@ -86,7 +88,10 @@ export function* writeClaims(claims: readonly Claim[], now: number): Script<void
   );
   const gaps = won.flatMap(({ taskId, gap }) => (gap === null ? [] : [{ taskId, gap }]));
   yield* each(
-    `insert into gaps (id, task_id, from_at, to_at, count, reason, created_at) values (?t, ?t, ?i, ?i, ?i, ?t, ?i)`,
+    `insert into gaps (id, task_id, from_at, to_at, count, reason, created_at) values (?t, ?t, ?i, ?i, ?i, ?t, ?i)
+     on conflict (task_id, from_at) do update set
+       count = case when excluded.to_at > gaps.to_at then excluded.count else gaps.count end,
+       to_at = case when excluded.to_at > gaps.to_at then excluded.to_at else gaps.to_at end`,
     gaps.map(({ taskId, gap }) => [gap.id, taskId, gap.fromAt, gap.toAt, gap.count, gap.reason, now]),
   );
 }
@@ -249,10 +254,11 @@ function* admitWaiting({ now, limit }: Batch, plan: Parameters<SlotStore['admitW
      where w.status = 'pending' and w.decide_by is null
        and not exists (select 1 from occurrences e where e.task_id = w.task_id and e.status = 'pending'
          and e.decide_by is null and e.slot_at < w.slot_at)
-       and not exists (select 1 from runs r where r.task_id = w.task_id and r.exclusive = 1
-         and r.status in ('queued', 'running', 'backoff', 'waiting'))
-       and not exists (select 1 from runs r where r.task_id = w.task_id and r.exclusive = 0
-         and r.status in ('queued', 'running', 'backoff', 'waiting'))
+       and (t.policies like '%"overlap":"allow"%'
+         or (not exists (select 1 from runs r where r.task_id = w.task_id and r.exclusive = 1
+             and r.status in ('queued', 'running', 'backoff', 'waiting'))
+           and not exists (select 1 from runs r where r.task_id = w.task_id and r.exclusive = 0
+             and r.status in ('queued', 'running', 'backoff', 'waiting'))))
      order by w.slot_at limit ?i [for update of t skip locked]`,
     limit,
   );

@@ -1,4 +1,4 @@
-import type { Store } from '../../app/store.ts';
+import type { Store } from '../../app/task-store.ts';
 import type { Engine } from './engine.ts';
 import { translate } from './faults.ts';
 import { outboxStore } from './outbox.ts';

@@ -3,11 +3,12 @@ import type {
   ChangeRequest,
   Created,
   NewTask,
+  Quota,
   Once,
   TaskChange,
   TaskScene,
   TaskStore,
-} from '../../app/store.ts';
+} from '../../app/task-store.ts';
 import { AppError } from '../../domain/errors.ts';
 import { threadKeyOf, type Thread } from '../../domain/thread.ts';
 import {
@@ -45,11 +46,11 @@ function* createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange):
   const twin = task.onExisting === 'add' ? undefined : yield* twinOf(task, chat.id);
   if (twin !== undefined) {
     if (task.onExisting === 'fail') throw taskExists(twin);
-    yield* changeLocked({ taskId: twin.id, actor: task.actor, at: task.at }, existing);
+    yield* changeLocked({ taskId: twin.id, actor: task.actor, at: task.at, quota: task.quota }, existing);
     yield* settleOnce(task.once, twin.id);
     return { task: yield* taskById(twin.id), created: false, replayed: false };
   }
-  yield* checkQuota(task, chat.id, owner);
+  yield* checkQuota(task.quota, chat.id, owner);
   yield* insertTask(task, chat.id, owner);
   yield* settleOnce(task.once, task.id);
   return { task: yield* taskById(task.id), created: true, replayed: false };
@@ -181,18 +182,18 @@ function taskExists(twin: Twin): AppError {
 }
 
 /** Only tasks that can still run count. What the product does for its operator has no user's quota. */
-function* checkQuota(task: NewTask, chatId: string, owner: string): Script<void> {
+function* checkQuota(quota: Quota, chatId: string, owner: string): Script<void> {
   const inChat = yield* row<{ count: number }>(
     `select count(*) as count from tasks where chat_id = ?t and state in ('active', 'paused')`,
     chatId,
   );
-  if ((inChat?.count ?? 0) >= task.quota.chat) throw quotaExceeded('chat', task.quota.chat);
+  if ((inChat?.count ?? 0) >= quota.chat) throw quotaExceeded('chat', quota.chat);
   if (owner.startsWith('system')) return;
   const ofUser = yield* row<{ count: number }>(
     `select count(*) as count from tasks where owner_id = ?t and state in ('active', 'paused')`,
     owner,
   );
-  if ((ofUser?.count ?? 0) >= task.quota.user) throw quotaExceeded('user', task.quota.user);
+  if ((ofUser?.count ?? 0) >= quota.user) throw quotaExceeded('user', quota.user);
 }
 
 function quotaExceeded(whose: 'chat' | 'user', limit: number): AppError {
@@ -319,9 +320,15 @@ type LockedRequest = Omit<ChangeRequest, 'once'>;
 function* changeLocked(request: LockedRequest, plan: (scene: TaskScene) => TaskChange): Script<TaskChange> {
   const { taskId, at } = request;
   yield* row(`select id from tasks where id = ?t [for update]`, taskId);
-  const change = plan(yield* sceneOf(taskId, at));
+  const scene = yield* sceneOf(taskId, at);
+  const change = plan(scene);
+  if (change.set.state === 'active' && scene.task.state === 'completed') {
+    yield* lockOwner(scene.task);
+    yield* checkQuota(request.quota, scene.task.chatId, scene.task.ownerId);
+  }
   for (const claim of change.claims) yield* writeClaims([claim], at);
   if (change.endWaiting !== null) yield* endWaiting(taskId, change.endWaiting, at);
+  if (change.set.state === 'deleted') yield* dropParts(taskId);
   if (change.cancelLive) yield* cancelLive(taskId, change.endWaiting ?? 'cancelled', at);
   yield* setFields(request, change);
   if (change.scopes !== null) {
@@ -337,6 +344,21 @@ function* changeLocked(request: LockedRequest, plan: (scene: TaskScene) => TaskC
   }
   if (change.audit !== null) yield* insertAudit({ at, actor: request.actor, taskId, ...change.audit });
   return change;
+}
+
+/** What is still to be sent of a deleted task is dropped, with a row that says so; nothing would make a topic for it. */
+function* dropParts(taskId: string): Script<void> {
+  yield* rows(
+    `update deliveries set status = 'failed', error = 'the task was deleted', ready_at = null
+     where lane = ?t and status in ('pending', 'blocked')`,
+    `task:${taskId}`,
+  );
+}
+
+/** The same rows that a creation locks, so that neither can overtake the other at the edge of a quota. */
+function* lockOwner({ chatId, ownerId }: TaskScene['task']): Script<void> {
+  yield* row(`select id from chats where id = ?t [for update]`, chatId);
+  yield* row(`select id from users where id = ?t [for update]`, ownerId);
 }
 
 function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): Script<void> {

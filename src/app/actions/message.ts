@@ -34,6 +34,7 @@ function render(templates: Templates, { input, runId, attempt, startedAt }: Job)
       return { is: 'giveUp', error: error instanceof Error ? error.message : String(error) };
     }
   }
+  if (text.trim() === '') return { is: 'giveUp', error: 'the text is empty: the template left nothing to send' };
   return { is: 'done', text: input.late ? `${text}\n\n${lateLine(input, startedAt)}` : text };
 }
 

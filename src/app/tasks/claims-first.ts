@@ -1,5 +1,6 @@
 import { claimOf, type ClaimMaker } from '../claims.ts';
-import type { Claim, TaskScene } from '../store.ts';
+import type { Claim } from '../store.ts';
+import type { TaskScene } from '../task-store.ts';
 
 export type ClaimFirst = ClaimMaker;
 

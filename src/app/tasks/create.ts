@@ -5,7 +5,7 @@ import type { Warning } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
 import type { Bell, Clock, Digest, Ids } from '../ports.ts';
-import type { Once, TaskStore } from '../store.ts';
+import type { Once, Quota, TaskStore } from '../task-store.ts';
 import { claimsFirst, type ClaimFirst } from './claims-first.ts';
 import { defineTask, firstSlot, type Rules, type TaskInput } from './definition.ts';
 import { replaceDefinition } from './edit.ts';
@@ -25,7 +25,7 @@ export interface CreateNeeds extends ClaimFirst {
   readonly digest: Digest;
   readonly bell: Bell;
   readonly rules: Rules;
-  readonly quota: { readonly chat: number; readonly user: number };
+  readonly quota: Quota;
 }
 
 export interface CreateResult {
@@ -65,8 +65,7 @@ export async function createTask(needs: CreateNeeds, request: CreateRequest): Pr
       once,
       newChatId: ids.next(),
     },
-    (scene) =>
-      replaceDefinition(claimsFirst(needs, scene, now), { scene, checked, context: request.input.context, now }),
+    (scene) => replaceDefinition(claimsFirst(needs, scene, now), { scene, checked, input: request.input, now }),
   );
   needs.bell.ring('scheduler');
   return { ...result, warnings: checked.warnings };

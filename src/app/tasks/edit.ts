@@ -3,6 +3,7 @@ import { actionScope } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import { checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
 import {
+  anchorOf,
   nextSlot,
   parseSchedule,
   type Schedule,
@@ -10,9 +11,9 @@ import {
   type Warning,
 } from '../../domain/schedule/schedule.ts';
 import { checkLabels, checkSize, type ActionSpec, type Definition, type Task } from '../../domain/task.ts';
-import type { TaskChange, TaskFields, TaskScene } from '../store.ts';
+import type { TaskChange, TaskFields, TaskScene } from '../task-store.ts';
 import type { ClaimedScene } from './claims-first.ts';
-import { checkContent, checkTiming, type Checked, type Rules } from './definition.ts';
+import { checkContent, checkTiming, type Checked, type Rules, type TaskInput } from './definition.ts';
 
 /** The fields a person named; the others stay. Null in a policy takes it back to its default. */
 export interface TaskPatch {
@@ -44,6 +45,7 @@ interface Editing {
 /** A partial change: the next slot moves only when the timing really changed, or when the task is switched on. */
 export function editTask(rules: Rules, claimed: ClaimedScene, { scene, patch, now }: Editing): Edited {
   const { task } = scene;
+  refuseUnreadable(task, patch);
   const merged = mergePatch(task, patch, now);
   checkContent(rules, merged);
   checkLabels(merged.subject, merged.tags);
@@ -56,8 +58,9 @@ export function editTask(rules: Rules, claimed: ClaimedScene, { scene, patch, no
     minGapMs: checked?.minGapMs ?? task.minGapMs,
   });
   const set: Fields = {
+    ...(isUnreadable(task) ? { ...merged, context: task.context, pausedReason: 'manual' } : {}),
     ...namedFields(patch, merged),
-    ...(checked === null ? {} : { minGapMs: checked.minGapMs }),
+    ...(checked === null ? {} : { minGapMs: checked.minGapMs, boundedRuns: 0 }),
     ...(patch.policies === undefined ? {} : { autoPause: policy.autoPause }),
   };
   const timing = nextState(claimed, { scene, merged, policy, retimed, wanted: patch.enabled, now });
@@ -74,6 +77,22 @@ export function editTask(rules: Rules, claimed: ClaimedScene, { scene, patch, no
     },
     warnings: checked?.warnings ?? [],
   };
+}
+
+export function isUnreadable({ pausedReason }: Pick<Task, 'pausedReason'>): boolean {
+  return pausedReason?.startsWith('unreadable') === true;
+}
+
+/** A task whose row cannot be read goes on only with a schedule that can; then every field is written anew. */
+function refuseUnreadable(task: Task, patch: TaskPatch): void {
+  if (isUnreadable(task) && patch.enabled === true && patch.schedule === undefined) throw unreadableRow(task);
+}
+
+export function unreadableRow({ pausedReason }: Pick<Task, 'pausedReason'>): AppError {
+  return new AppError(
+    'invalid_request',
+    `This task cannot go on: its row is ${pausedReason ?? 'unreadable'}. Give it a new schedule, or delete it.`,
+  );
 }
 
 /** Whoever may edit a task may let it do something else; the grant follows, or every later slot would be refused. */
@@ -93,14 +112,15 @@ function mergePatch(task: Task, patch: TaskPatch, now: number): Definition {
   };
 }
 
-/** The same text sent again is no change: an anchor that nobody named stays where it was. */
+/**
+ * What means the same as what is there is no change. An anchor that nobody named is taken from the old schedule before the
+ * two are compared, or sending a definition again would move its slots, and a COUNT would never come to its end.
+ */
 function newSchedule(old: Schedule, input: ScheduleInput, now: number): Schedule {
   const fresh = parseSchedule(input, now);
-  const anchored = fresh.kind === 'interval' && old.kind === 'interval' && input.start_at === undefined;
-  if (anchored && sameSchedule({ ...fresh, startAt: old.startAt }, old)) return old;
-  const recurs =
-    fresh.kind === 'rrule' && old.kind === 'rrule' && input.rrule === old.rrule && fresh.timezone === old.timezone;
-  return recurs || sameSchedule(fresh, old) ? old : fresh;
+  const anchor = anchorOf(old);
+  const again = anchor === null || fresh.kind !== old.kind ? fresh : parseSchedule(input, anchor);
+  return sameSchedule(again, old) ? old : fresh;
 }
 
 function sameSchedule(a: Schedule, b: Schedule): boolean {
@@ -175,8 +195,10 @@ function revives(turning: Turning): boolean {
   return wanted !== false && widened && hasSomethingLeft(turning);
 }
 
-function hasSomethingLeft({ merged, policy, scene, now }: Turning): boolean {
-  const spent = policy.maxRuns !== null && scene.task.counters.boundedRuns >= policy.maxRuns;
+function hasSomethingLeft({ merged, policy, scene, retimed, now }: Turning): boolean {
+  // With another timing the count of runs starts again.
+  const counted = retimed ? 0 : scene.task.counters.boundedRuns;
+  const spent = policy.maxRuns !== null && counted >= policy.maxRuns;
   return !spent && nextSlot(merged.schedule, now, { startAt: policy.startAt, until: policy.until }) !== null;
 }
 
@@ -203,7 +225,7 @@ function viewOf(definition: Definition, named: Fields): Record<string, unknown> 
 interface Replacing {
   readonly scene: TaskScene;
   readonly checked: Checked;
-  readonly context: Readonly<Record<string, unknown>> | undefined;
+  readonly input: TaskInput;
   readonly now: number;
 }
 
@@ -211,10 +233,13 @@ interface Replacing {
  * An upsert puts a whole new definition in the place of the old one. The count of runs starts again only when the schedule
  * or its bounds changed, so that sending the same definition twice changes nothing.
  */
-export function replaceDefinition(claimed: ClaimedScene, { scene, checked, context, now }: Replacing): TaskChange {
+export function replaceDefinition(
+  claimed: ClaimedScene,
+  { scene, checked, input: { schedule: input, context }, now }: Replacing,
+): TaskChange {
   const { task } = scene;
   const fresh = checked.definition;
-  const schedule = sameCadence(task.schedule, fresh.schedule) ? task.schedule : fresh.schedule;
+  const schedule = newSchedule(task.schedule, input, now);
   const retimed = timingChanged(task, { ...fresh, schedule }) || task.policies.max_runs !== fresh.policies.max_runs;
   const nextAt = nextSlot(schedule, now, { startAt: checked.policy.startAt, until: checked.policy.until });
   const moves = retimed && nextAt !== null;
@@ -226,6 +251,7 @@ export function replaceDefinition(claimed: ClaimedScene, { scene, checked, conte
       minGapMs: checked.minGapMs,
       autoPause: checked.policy.autoPause,
       ...(context === undefined ? {} : { context }),
+      ...(isUnreadable(task) ? { pausedReason: 'manual' } : {}),
       ...(moves ? { boundedRuns: 0 } : {}),
       ...(moves && task.state !== 'paused' ? { state: 'active', nextAt } : {}),
     },
@@ -234,21 +260,6 @@ export function replaceDefinition(claimed: ClaimedScene, { scene, checked, conte
     endWaiting: null,
     cancelLive: false,
     scopes: scopesFor(task, fresh),
-    audit: { verb: 'upsert', before: { ...task }, after: { ...fresh } },
+    audit: { verb: 'upsert', before: viewOf(task, fresh), after: { ...fresh } },
   };
-}
-
-/** Anchors that were taken from the moment of the request do not make two schedules different. */
-function sameCadence(old: Schedule, fresh: Schedule): boolean {
-  if (old.kind === 'interval' && fresh.kind === 'interval')
-    return sameSchedule({ ...fresh, startAt: old.startAt }, old);
-  if (old.kind === 'rrule' && fresh.kind === 'rrule') {
-    const rule = (text: string) =>
-      text
-        .split('\n')
-        .filter((line) => !line.startsWith('DTSTART'))
-        .join('\n');
-    return old.timezone === fresh.timezone && rule(old.rrule) === rule(fresh.rrule);
-  }
-  return sameSchedule(old, fresh);
 }

@@ -3,8 +3,9 @@ import { actionScope, grantFault } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import type { PlannedOccurrence } from '../../domain/due.ts';
 import { isSlot } from '../../domain/schedule/schedule.ts';
+import type { Task } from '../../domain/task.ts';
 import type { ClaimMaker } from '../claims.ts';
-import type { TaskChange, TaskScene } from '../store.ts';
+import type { TaskChange, TaskScene } from '../task-store.ts';
 import { policyFor, requestOf, type RunnableTask } from '../requests.ts';
 import { notFound } from './verbs.ts';
 
@@ -20,7 +21,7 @@ export function planRunNow(maker: ClaimMaker, scene: TaskScene, now: number): Ta
   const slotAt = freeSlot(scene, now);
   const id = maker.ids.next();
   const runnable: RunnableTask = { ...task, provider: task.home.provider };
-  const request = { occurrenceId: id, slotAt, late: false, priority: limits.priorityRunNow };
+  const request = { occurrenceId: id, slotAt, late: false, priority: limits.priorityRunNow, byHand: true };
   const run = status === 'dispatched' ? maker.runs.prepare(requestOf(runnable, policy, request), now) : null;
   return {
     claims: [],
@@ -55,7 +56,13 @@ function admission(scene: TaskScene, overlap: string, now: number): Admitted {
 /** The first free millisecond that is no slot, so that the key of a run by hand never takes the key of a slot. */
 function freeSlot({ task, taken }: TaskScene, now: number): number {
   for (let slotAt = now; slotAt < now + limits.freeSlotTriesMax; slotAt += 1) {
-    if (!taken.has(slotAt) && !isSlot(task.schedule, slotAt)) return slotAt;
+    if (!taken.has(slotAt) && !isSlotOf(task, slotAt)) return slotAt;
   }
   throw new AppError('run_in_progress', 'This task was run too often within one second; try again.');
+}
+
+/** A delay after the last finish has one slot to come; any other instant would do as well as it. */
+function isSlotOf({ schedule, nextAt }: Pick<Task, 'schedule' | 'nextAt'>, instant: number): boolean {
+  const delay = schedule.kind === 'interval' && schedule.from === 'completion';
+  return delay ? instant === nextAt : isSlot(schedule, instant);
 }

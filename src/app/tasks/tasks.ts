@@ -12,7 +12,7 @@ import type {
   TaskRun,
   TaskRunQuery,
   TaskScene,
-} from '../store.ts';
+} from '../task-store.ts';
 import { claimsFirst } from './claims-first.ts';
 import { createTask, type CreateNeeds, type CreateRequest, type CreateResult } from './create.ts';
 import { editTask, type TaskPatch } from './edit.ts';
@@ -80,7 +80,7 @@ type Plan = (scene: { scene: TaskScene; now: number } & ReturnType<typeof claims
 
 async function change(needs: CreateNeeds, target: Target, plan: Plan): Promise<Changed> {
   const now = needs.clock.now();
-  const changed = await needs.store.changeTask({ ...target, at: now, once: null }, (scene) =>
+  const changed = await needs.store.changeTask({ ...target, at: now, once: null, quota: needs.quota }, (scene) =>
     plan({ scene, now, ...claimsFirst(needs, scene, now) }),
   );
   needs.bell.ring('scheduler');
@@ -111,8 +111,12 @@ async function runNow(needs: CreateNeeds, target: Target, idempotencyKey: string
           payloadHash: needs.digest.of(target.taskId),
           expiresAt: now + idempotencyRetentionMs,
         };
-  const changed = await needs.store.changeTask({ ...target, at: now, once }, (scene) => planRunNow(needs, scene, now));
+  const changed = await needs.store.changeTask({ ...target, at: now, once, quota: needs.quota }, (scene) =>
+    planRunNow(needs, scene, now),
+  );
   needs.bell.ring('runner');
+  // Where it replaces a run that no worker holds, it can be admitted at once.
+  needs.bell.ring('scheduler');
   const taskRun = await needs.store.readTaskRun(changed.occurrenceId ?? '');
   if (taskRun === null) throw notFound();
   return { task: changed.task, taskRun };

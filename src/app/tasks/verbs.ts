@@ -1,9 +1,9 @@
 import { AppError } from '../../domain/errors.ts';
 import { policyOf } from '../../domain/policy.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
-import type { TaskChange, TaskScene } from '../store.ts';
+import type { TaskChange, TaskScene } from '../task-store.ts';
 import type { ClaimedScene } from './claims-first.ts';
-import { exhausted } from './edit.ts';
+import { exhausted, isUnreadable, unreadableRow } from './edit.ts';
 
 /** The simple verbs. Each is idempotent: a task that is already there stays as it is, and no audit row is written. */
 
@@ -42,12 +42,7 @@ export function planResume({ scene, claims, now }: Scene): TaskChange {
   refuseDeleted(scene);
   const { task } = scene;
   if (task.state === 'active') return { ...nothing, claims };
-  if (task.pausedReason?.startsWith('unreadable') === true) {
-    throw new AppError(
-      'invalid_request',
-      `This task cannot go on: its row is ${task.pausedReason}. Give it a new schedule, or delete it.`,
-    );
-  }
+  if (isUnreadable(task)) throw unreadableRow(task);
   const policy = policyOf(task.policies, { actionKind: task.action.kind, minGapMs: task.minGapMs });
   const next = nextSlot(task.schedule, now, { startAt: policy.startAt, until: policy.until });
   const spent = policy.maxRuns !== null && task.counters.boundedRuns >= policy.maxRuns;

@@ -8,8 +8,8 @@ import { zoneName } from './zone-name.ts';
 
 export { type Refusal, refusals, type Warning, warnings } from './advice.ts';
 export { describe } from './description.ts';
-export { isSlot, lastSlot, minGapMs, nextSlot, nextSlots, slotsThrough } from './slots.ts';
-export type { Schedule, ScheduleInput } from './shapes.ts';
+export { anchorOf, isSlot, lastSlot, minGapMs, nextSlot, nextSlots, slotsThrough } from './slots.ts';
+export type { Bounds, Schedule, ScheduleInput } from './shapes.ts';
 export { offsetAt, wallText } from './zone.ts';
 export { isTimezone } from './zone-name.ts';
 

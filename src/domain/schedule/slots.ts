@@ -6,6 +6,7 @@ import { scheduleLimits } from './limits.ts';
 import { ParsedCache } from './parsed-cache.ts';
 import { nextRecurrence, readRecurrence, type Recurrence, recurrenceEnd } from './recurrence.ts';
 import { recurrenceMinGap } from './rrule-gap.ts';
+import { resolveShifted } from './zone.ts';
 import type { Bounds, CronSchedule, RruleSchedule, Schedule } from './shapes.ts';
 
 const crons = new ParsedCache<CronFields>(scheduleLimits.parsedCacheMax);
@@ -102,6 +103,14 @@ export function minGapMs(schedule: Schedule): number | null {
 export function lastSlot(schedule: Schedule): number | null {
   if (schedule.kind === 'once') return schedule.onceAt;
   return schedule.kind === 'rrule' ? recurrenceEnd(recurrenceOf(schedule)) : null;
+}
+
+/** The instant from which a schedule counts, where it counts from one. */
+export function anchorOf(schedule: Schedule): number | null {
+  if (schedule.kind === 'interval') return schedule.startAt;
+  if (schedule.kind !== 'rrule') return null;
+  const { timezone, startWall } = recurrenceOf(schedule);
+  return resolveShifted(timezone, startWall);
 }
 
 export function isSlot(schedule: Schedule, instant: number, bounds?: Bounds): boolean {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import type { DueTask, TaskChange, TaskScene } from '../../../src/app/store.ts';
+import type { DueTask } from '../../../src/app/store.ts';
+import type { TaskChange, TaskScene } from '../../../src/app/task-store.ts';
 import type { Task } from '../../../src/domain/task.ts';
-import { aRunningTask, aTask, claimAll, endOf, hour, minute, nine, noChange } from '../../support/builders.ts';
+import { ample, aRunningTask, aTask, claimAll, endOf, hour, minute, nine, noChange } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 
 function dueOf(due: TaskScene['due']): DueTask {
@@ -14,10 +15,13 @@ type Plan = (scene: TaskScene) => Partial<TaskChange>;
 function change(world: World, { id }: Pick<Task, 'id'>, plan: Plan, once: string | null = null) {
   const key =
     once === null ? null : { scope: `run-now:${id}`, key: once, payloadHash: id, expiresAt: nine + 24 * hour };
-  return world.store.changeTask({ taskId: id, actor: 'telegram:user:9', at: nine, once: key }, (scene) => ({
-    ...noChange,
-    ...plan(scene),
-  }));
+  return world.store.changeTask(
+    { taskId: id, actor: 'telegram:user:9', at: nine, once: key, quota: ample },
+    (scene) => ({
+      ...noChange,
+      ...plan(scene),
+    }),
+  );
 }
 
 /** Runs the task by hand at the first free instant. */
@@ -251,10 +255,13 @@ export function verbTests(open: OpenWorld): void {
     const world = await open();
     const { task } = await aRunningTask(world);
     await change(world, task, () => ({ cancelLive: true }));
-    await world.store.changeTask({ taskId: task.id, actor: 'system', at: nine + hour, once: null }, () => ({
-      ...noChange,
-      cancelLive: true,
-    }));
+    await world.store.changeTask(
+      { taskId: task.id, actor: 'system', at: nine + hour, once: null, quota: ample },
+      () => ({
+        ...noChange,
+        cancelLive: true,
+      }),
+    );
 
     expect(await world.query('select cancel_requested_at from runs')).toEqual([{ cancel_requested_at: nine }]);
   });

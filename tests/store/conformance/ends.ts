@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { RunEnd, StartedRun } from '../../../src/app/store.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import {
+  ample,
   aRunningTask,
   aTask,
   claimAll,
@@ -226,7 +227,7 @@ export function afterEndTests(open: OpenWorld): void {
       timezone: 'UTC',
     } as const;
     const { task, started } = await aRunningTask(world, { schedule });
-    await world.store.finishRuns([endOf(started, { nextAt: nine + 90 * minute })]);
+    await world.store.finishRuns([endOf(started, { follows: { schedule, nextAt: nine + 90 * minute } })]);
 
     expect((await world.store.readTask(task.id))?.nextAt).toBe(nine + 90 * minute);
   });
@@ -247,11 +248,16 @@ export function afterEndTests(open: OpenWorld): void {
     ];
     await claimAll(world, { now: nine, limit: 10 });
     const change = (taskId: string, set: object) =>
-      world.store.changeTask({ taskId, actor: 'system', at: nine, once: null }, () => ({ ...noChange, set }));
-    await change(edited.id, { nextAt: nine + 5 * hour });
+      world.store.changeTask({ taskId, actor: 'system', at: nine, once: null, quota: ample }, () => ({
+        ...noChange,
+        set,
+      }));
+    await change(edited.id, { nextAt: nine + 5 * hour, schedule: { ...schedule, interval: 'PT5H' } });
     await change(paused.id, { state: 'paused', nextAt: null });
     const started = await startEvery(world, nine);
-    await world.store.finishRuns(started.map((one) => endOf(one, { nextAt: nine + 90 * minute })));
+    await world.store.finishRuns(
+      started.map((one) => endOf(one, { follows: { schedule, nextAt: nine + 90 * minute } })),
+    );
 
     const next = async ({ id }: Task) => (await world.store.readTask(id))?.nextAt;
     expect([await next(edited), await next(paused), await next(clock)]).toEqual([nine + 5 * hour, null, nine + hour]);

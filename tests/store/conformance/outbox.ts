@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { NewDelivery, NewTask, OutboxPart, PartEnd } from '../../../src/app/store.ts';
+import type { NewDelivery, OutboxPart, PartEnd } from '../../../src/app/store.ts';
+import type { NewTask } from '../../../src/app/task-store.ts';
 import { unknownHoldMs } from '../../../src/domain/limits.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { aTask, bootId, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
@@ -23,7 +24,7 @@ export function claimParts({ store }: Pick<World, 'store'>, claiming: Claiming =
 /** A task whose topic exists. */
 export async function aReadyTask(world: World, facts: Partial<NewTask> = {}): Promise<Task> {
   const task = await aTask(world, facts);
-  await world.store.beginTopic(task.id, bootId, nine);
+  await world.store.beginTopic({ taskId: task.id, name: task.title }, bootId, nine);
   await world.store.endTopic({ taskId: task.id, state: 'ready', id: 77 });
   return task;
 }
@@ -88,11 +89,20 @@ export function outboxTests(open: OpenWorld): void {
 
     expect([first.status, first.sends, first.topic?.state, first.route.topic]).toEqual(['pending', 0, 'none', null]);
     expect(
-      await world.store.endParts([{ ...delivered(first), status: 'pending', readyAt: 1, error: null, evidence: null }]),
+      await world.store.endParts([
+        { ...delivered(first), status: 'pending', unsent: false, readyAt: 1, error: null, evidence: null },
+      ]),
     ).toBe(0);
     expect(
       await world.store.endParts([
-        { ...delivered(second), status: 'pending', readyAt: nine + hour, error: 'later', evidence: null },
+        {
+          ...delivered(second),
+          status: 'pending',
+          unsent: false,
+          readyAt: nine + hour,
+          error: 'later',
+          evidence: null,
+        },
       ]),
     ).toBe(1);
     expect(await claimParts(world)).toEqual([]);
@@ -287,13 +297,29 @@ export function partEndTests(open: OpenWorld): void {
   test.each<[string, (part: OutboxPart) => PartEnd, Record<string, unknown>]>([
     [
       'told to wait',
-      ({ id, fence }) => ({ id, fence, status: 'pending', readyAt: nine + hour, error: '429', evidence: null }),
-      { status: 'pending', ready_at: nine + hour, error: '429', sends: 1, settles: 0 },
+      ({ id, fence }) => ({
+        id,
+        fence,
+        status: 'pending',
+        unsent: true,
+        readyAt: nine + hour,
+        error: '429',
+        evidence: null,
+      }),
+      { status: 'pending', ready_at: nine + hour, error: '429', sends: 0, put_offs: 1, settles: 0 },
     ],
     [
       'blocked',
-      ({ id, fence }) => ({ id, fence, status: 'blocked', readyAt: nine + hour, cause: 'no_right', error: 'refused' }),
-      { status: 'blocked', ready_at: nine + hour, cause: 'no_right', error: 'refused' },
+      ({ id, fence }) => ({
+        id,
+        fence,
+        status: 'blocked',
+        unsent: true,
+        readyAt: nine + hour,
+        cause: 'no_right',
+        error: 'refused',
+      }),
+      { status: 'blocked', ready_at: nine + hour, cause: 'no_right', error: 'refused', sends: 0 },
     ],
     [
       'without an answer',
@@ -322,11 +348,19 @@ export function partEndTests(open: OpenWorld): void {
     await world.store.endParts([lost(first, nine + minute)]);
     const second = only(await claimParts(world));
     await world.store.endParts([
-      { id: second.id, fence: second.fence, status: 'pending', readyAt: nine, error: null, evidence: 'absent' },
+      {
+        id: second.id,
+        fence: second.fence,
+        status: 'pending',
+        unsent: true,
+        readyAt: nine,
+        error: null,
+        evidence: 'absent',
+      },
     ]);
     const again = only(await claimParts(world, { now: nine + hour }));
 
-    expect([first.settles, second.settles, again.settles, again.sends]).toEqual([0, 1, 0, 2]);
+    expect([first.settles, second.settles, again.settles, again.sends]).toEqual([0, 1, 0, 1]);
     expect(again.sentAt).toBe(nine + hour);
     expect(await rowOf(world, again.id)).toMatchObject({ evidence: 'absent' });
   });
@@ -362,26 +396,26 @@ export function partEndTests(open: OpenWorld): void {
       return [task?.topicState, task?.topicId];
     };
 
-    expect(await store.beginTopic(taskId, bootId, nine)).toBe(true);
-    expect(await store.beginTopic(taskId, 'boot-after', nine)).toBe(false);
+    expect(await store.beginTopic({ taskId, name: 'plants' }, bootId, nine)).toBe(true);
+    expect(await store.beginTopic({ taskId, name: 'plants' }, 'boot-after', nine)).toBe(false);
     await store.endTopic({ taskId, state: 'creating' });
-    expect(await store.beginTopic(taskId, bootId, nine)).toBe(false);
+    expect(await store.beginTopic({ taskId, name: 'plants' }, bootId, nine)).toBe(false);
     await store.endTopic({ taskId, state: 'ready', id: 42 });
     expect(await topic()).toEqual(['ready', 42]);
-    expect(await store.beginTopic(taskId, bootId, nine)).toBe(false);
+    expect(await store.beginTopic({ taskId, name: 'plants' }, bootId, nine)).toBe(false);
     await store.endTopic({ taskId, state: 'none' });
     expect(await topic()).toEqual(['none', null]);
-    expect(await store.beginTopic(taskId, bootId, nine)).toBe(true);
+    expect(await store.beginTopic({ taskId, name: 'plants' }, bootId, nine)).toBe(true);
     await store.endTopic({ taskId, state: 'blocked', cause: 'no_right' });
     expect(await topic()).toEqual(['blocked', null]);
-    expect(await store.beginTopic(taskId, bootId, nine)).toBe(true);
+    expect(await store.beginTopic({ taskId, name: 'plants' }, bootId, nine)).toBe(true);
   });
 
   test('whoever takes over a topic that is being made sees since when, and one that is blocked sees why', async () => {
     const world = await open();
     const task = await aTask(world);
     await show(world, task, [world.make.part()]);
-    await world.store.beginTopic(task.id, 'boot-before', nine);
+    await world.store.beginTopic({ taskId: task.id, name: task.title }, 'boot-before', nine);
     expect(only(await claimParts(world)).topic).toMatchObject({ state: 'creating', askedAt: nine, name: task.title });
 
     await world.store.endTopic({ taskId: task.id, state: 'blocked', cause: 'no_right' });
@@ -391,7 +425,9 @@ export function partEndTests(open: OpenWorld): void {
   test('two creations that both began end with one topic begun', async () => {
     const { store, ...world } = await open();
     const { id } = await aTask({ ...world, store });
-    const begun = await Promise.all(['a', 'b', 'c'].map((boot) => store.beginTopic(id, boot, nine)));
+    const begun = await Promise.all(
+      ['a', 'b', 'c'].map((boot) => store.beginTopic({ taskId: id, name: 'plants' }, boot, nine)),
+    );
 
     expect(begun.filter(Boolean)).toHaveLength(1);
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { NewTask } from '../../../src/app/store.ts';
-import { aTask, claimAll, hour, minute, nine, noChange, readable, startEvery } from '../../support/builders.ts';
+import type { NewTask } from '../../../src/app/task-store.ts';
+import { ample, aTask, claimAll, hour, minute, nine, noChange, readable, startEvery } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
 
 const due = { now: nine, limit: 100 };
@@ -270,7 +270,7 @@ export function specialSlotTests(open: OpenWorld): void {
   test('tasks are planned again page by page, and only by compare-and-set', async () => {
     const world = await open();
     const [paused, first, second] = [await aTask(world), await aTask(world), await aTask(world)];
-    await world.store.changeTask({ taskId: paused.id, actor: 'system', at: nine, once: null }, () => ({
+    await world.store.changeTask({ taskId: paused.id, actor: 'system', at: nine, once: null, quota: ample }, () => ({
       ...noChange,
       set: { state: 'paused', nextAt: null },
     }));

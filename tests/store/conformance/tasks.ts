@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Once, TaskScene } from '../../../src/app/store.ts';
+import type { Once, TaskScene } from '../../../src/app/task-store.ts';
 import type { Thread } from '../../../src/domain/thread.ts';
 import { aTask, hour, nine, noChange } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';

@@ -24,6 +24,7 @@ export function deliveriesTable(d: Dialect) {
       fence: int('fence').notNull(),
       boot_id: text('boot_id'),
       sends: int('sends').notNull(),
+      put_offs: int('put_offs').notNull(),
       sent_at: int('sent_at'),
       settles: int('settles').notNull(),
       evidence: text('evidence'),

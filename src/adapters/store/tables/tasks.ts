@@ -58,6 +58,7 @@ function lifeColumns({ text, int }: Dialect) {
     topic_boot: text('topic_boot'),
     topic_asked_at: int('topic_asked_at'),
     topic_cause: text('topic_cause'),
+    topic_name: text('topic_name'),
     paused_reason: text('paused_reason'),
     created_at: int('created_at').notNull(),
     created_by: text('created_by').notNull(),

@@ -1,0 +1,139 @@
+import { conclude, type AttemptOutcome } from '../domain/conclusion.ts';
+import { outboxRanks, splitText } from '../domain/delivery.ts';
+import * as limits from '../domain/limits.ts';
+import { policyOf, type Policy } from '../domain/policy.ts';
+import type { RunInput } from '../domain/run.ts';
+import { nextSlot } from '../domain/schedule/schedule.ts';
+import type { Outcome } from './actions/action.ts';
+import type { Actions } from './actions/registry.ts';
+import type { Ids, Log } from './ports.ts';
+import type { NewDelivery, RunEnd, StartableRun, StartedRun } from './store.ts';
+
+interface Needs {
+  readonly actions: Actions;
+  readonly ids: Ids;
+  readonly log: Log;
+}
+
+/** The policies in force for a run that was admitted. */
+export function runPolicy({ policies, action }: RunInput): Policy {
+  // The density of the schedule matters only for slots that were missed, and this run is past that.
+  return policyOf(policies ?? {}, { actionKind: action.kind, minGapMs: null });
+}
+
+/** How an attempt went, and when. */
+export interface Ended {
+  readonly result: Outcome | 'timedOut' | 'cancelled';
+  readonly startedAt: number;
+  readonly finishedAt: number;
+  readonly durationMs: number;
+}
+
+/** The end of an attempt as it is written: what it means for its run, and what is to be shown. */
+export function endOf(needs: Needs, { run, attempt: number, fence }: StartedRun, ended: Ended): RunEnd {
+  const { input } = run;
+  const { result, startedAt, finishedAt, durationMs } = ended;
+  const outcome: AttemptOutcome = typeof result === 'string' ? { is: result } : result;
+  const { retry, timeoutMs } = runPolicy(input);
+  const conclusion = conclude(outcome, {
+    used: number - run.interruptions,
+    retry,
+    repeatable: needs.actions.get(input.action.kind)?.repeatable(input.action) ?? false,
+    timeoutMs,
+    now: finishedAt,
+    chance: needs.ids.chance(),
+  });
+  return {
+    run,
+    attempt: number,
+    fence,
+    attemptStatus: conclusion.attempt,
+    status: conclusion.run,
+    readyAt: conclusion.readyAt,
+    startedAt,
+    finishedAt,
+    durationMs,
+    httpStatus: typeof result === 'string' ? null : (result.httpStatus ?? null),
+    error: conclusion.error?.slice(0, limits.errorMessageLengthMax) ?? null,
+    ...broughtBack(needs, run, ended),
+    follows: conclusion.run === 'backoff' ? null : followingSlot(run, finishedAt),
+  };
+}
+
+type Brought = Pick<RunEnd, 'output' | 'deliveries' | 'context' | 'usage'>;
+
+/** Only work that was done brings something back. */
+function broughtBack({ ids, log }: Needs, run: StartableRun, { result, finishedAt }: Ended): Brought {
+  if (typeof result === 'string' || result.is !== 'done')
+    return { output: null, deliveries: [], context: null, usage: [] };
+  return {
+    output: outputOf(run.input.action.kind, result),
+    deliveries: deliveriesOf(ids, run, { text: result.text, finishedAt }),
+    context: result.context === undefined ? null : smallEnough(log, run, result.context),
+    usage: (result.usage ?? []).map(({ kind, quantity }) => ({ kind, quantity: Math.round(quantity) })),
+  };
+}
+
+type Done = Extract<Outcome, { is: 'done' }>;
+
+/** One envelope for what every kind of action brings back. */
+function outputOf(kind: string, { text, data }: Done) {
+  return data === undefined ? { type: kind, text } : { type: kind, text, data };
+}
+
+function deliveriesOf(
+  ids: Ids,
+  { input }: StartableRun,
+  { text, finishedAt }: { text: string; finishedAt: number },
+): NewDelivery[] {
+  if (!input.delivers) return [];
+  const { unknown, maxAgeMs } = runPolicy(input);
+  return splitText(text).map((part, index) => ({
+    id: ids.next(),
+    kind: 'result',
+    rank: outboxRanks.result,
+    part: index + 1,
+    content: { text: part },
+    unknown,
+    expiresAt: maxAgeMs === null ? null : (input.slotAt ?? finishedAt) + maxAgeMs,
+  }));
+}
+
+/** The run was done, so it succeeds; a context that has outgrown its limit stays as it was, and the log says so. */
+function smallEnough(log: Log, run: StartableRun, context: Readonly<Record<string, unknown>>) {
+  if (JSON.stringify(context).length <= limits.contextBytesMax) return context;
+  log.warn('context_too_large', { run_id: run.id, task_id: run.taskId });
+  return null;
+}
+
+/** For a delay after the last finish: the next slot, now that the end is known; without one the task is completed. */
+function followingSlot({ input }: StartableRun, finishedAt: number): RunEnd['follows'] {
+  if (input.follows === undefined) return null;
+  const { schedule, bounds } = input.follows;
+  return { schedule, nextAt: nextSlot(schedule, finishedAt, bounds) };
+}
+
+/**
+ * The end of a run whose real end could not be made or written. It brings nothing back, so nothing in it can be at fault
+ * again; a run without an end would hold up its task for ever.
+ */
+export function brokenEnd({ run, attempt, fence }: StartedRun, at: number, error: string): RunEnd {
+  return {
+    run,
+    attempt,
+    fence,
+    attemptStatus: 'failed',
+    status: 'failed',
+    readyAt: null,
+    startedAt: at,
+    finishedAt: at,
+    durationMs: 0,
+    httpStatus: null,
+    error: error.slice(0, limits.errorMessageLengthMax),
+    output: null,
+    deliveries: [],
+    context: null,
+    usage: [],
+    follows: null,
+  };
+}

@@ -1,0 +1,205 @@
+import type { Actor } from '../domain/actor.ts';
+import type { Grant } from '../domain/grant.ts';
+import type { OccurrenceSource, OccurrenceStatus, Reason } from '../domain/occurrence.ts';
+import type { AttemptStatus, NewRun, RunStatus } from '../domain/run.ts';
+import type { DeliveryStatus } from '../domain/delivery.ts';
+import type { Definition, Task, TaskState } from '../domain/task.ts';
+import type { Thread } from '../domain/thread.ts';
+import type { Claim, DueTask, NewOccurrence, OutboxStore, RunStore, SlotStore, UpkeepStore } from './store.ts';
+
+/** What the use cases around tasks ask of the store, and what they get to see of it. */
+
+type Facts = Readonly<Record<string, unknown>>;
+
+/** What the outside of a request must not do twice. */
+export interface Once {
+  readonly scope: string;
+  readonly key: string;
+  readonly payloadHash: string;
+  readonly expiresAt: number;
+}
+
+/** Tasks that can still run, at most. */
+export interface Quota {
+  readonly chat: number;
+  readonly user: number;
+}
+
+export interface NewTask extends Definition {
+  readonly id: string;
+  readonly grant: { readonly id: string; readonly scopes: readonly string[] };
+  readonly home: Thread;
+  /** Used when nobody has approved the thread. */
+  readonly ownerIfNone: Actor;
+  readonly actor: Actor;
+  readonly at: number;
+  readonly nextAt: number;
+  readonly minGapMs: number | null;
+  readonly autoPause: number;
+  readonly context: Facts;
+  readonly onExisting: 'fail' | 'upsert' | 'add';
+  readonly quota: Quota;
+  readonly once: Once | null;
+  /** A new id for the chat, used when the thread is seen for the first time. */
+  readonly newChatId: string;
+}
+
+export interface LiveRun {
+  readonly id: string;
+  readonly status: RunStatus;
+  readonly occurrenceId: string | null;
+}
+
+/** A task under its lock, with what a decision about it needs. */
+export interface TaskScene {
+  readonly task: Task;
+  readonly due: DueTask | null;
+  readonly live: readonly LiveRun[];
+  readonly waiting: number;
+  /** Slots from the asked instant on that already have a row. */
+  readonly taken: ReadonlySet<number>;
+  readonly grant: Grant | null;
+}
+
+export interface TaskFields extends Definition {
+  readonly state: TaskState;
+  readonly nextAt: number | null;
+  readonly minGapMs: number | null;
+  readonly autoPause: number;
+  readonly pausedReason: string | null;
+  readonly context: Facts;
+  readonly boundedRuns: number;
+  readonly consecutiveFailures: number;
+}
+
+/** The change of one task: slots that were due are claimed first, then the fields are set. */
+export interface TaskChange {
+  readonly claims: readonly Claim[];
+  readonly set: Partial<TaskFields>;
+  readonly stamp: 'updated' | 'paused' | 'resumed' | 'deleted' | null;
+  readonly manual: { readonly occurrence: NewOccurrence; readonly run: NewRun | null } | null;
+  /** Occurrences that wait are ended with this reason. */
+  readonly endWaiting: Reason | null;
+  /** New scopes of the task's grant, when what it does has changed. */
+  readonly scopes: readonly string[] | null;
+  readonly cancelLive: boolean;
+  readonly audit: { readonly verb: string; readonly before: Facts | null; readonly after: Facts | null } | null;
+}
+
+export interface ChangeRequest {
+  readonly taskId: string;
+  readonly actor: Actor;
+  readonly at: number;
+  readonly once: Once | null;
+  /** Held when a task that was completed gets something to do again. */
+  readonly quota: Quota;
+}
+
+export interface Changed {
+  readonly task: Task;
+  readonly occurrenceId: string | null;
+  readonly replayed: boolean;
+}
+
+export interface Attempt {
+  readonly attempt: number;
+  readonly status: AttemptStatus;
+  readonly startedAt: number;
+  readonly finishedAt: number | null;
+  readonly durationMs: number | null;
+  readonly httpStatus: number | null;
+  readonly error: string | null;
+}
+
+export interface Delivery {
+  readonly id: string;
+  readonly part: number;
+  readonly status: DeliveryStatus;
+  readonly thread: Thread;
+  readonly platformChatId: string | null;
+  readonly messageThreadId: number | null;
+  readonly messageId: number | null;
+  readonly error: string | null;
+  readonly createdAt: number;
+  readonly deliveredAt: number | null;
+}
+
+export interface TaskRun {
+  readonly id: string;
+  readonly taskId: string;
+  readonly slotAt: number;
+  readonly source: OccurrenceSource;
+  readonly status: OccurrenceStatus;
+  readonly reason: Reason | null;
+  readonly runId: string | null;
+  readonly lateMs: number;
+  readonly error: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly attempts: readonly Attempt[];
+  readonly deliveries: readonly Delivery[];
+}
+
+export interface RunView {
+  readonly id: string;
+  readonly source: string;
+  readonly idempotencyKey: string;
+  readonly taskId: string | null;
+  readonly occurrenceId: string | null;
+  readonly status: RunStatus;
+  readonly output: Facts | null;
+  readonly error: string | null;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  readonly attempts: readonly Attempt[];
+  readonly deliveries: readonly Delivery[];
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly next: string | null;
+}
+
+export interface TaskQuery {
+  readonly thread: Thread | null;
+  readonly state: 'all' | 'enabled' | 'disabled';
+  readonly text: string | null;
+  readonly tag: string | null;
+  readonly subject: string | null;
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+export interface TaskRunQuery {
+  readonly taskId: string;
+  readonly status: OccurrenceStatus | null;
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+/** What the use cases around tasks need. Definitions are written by nobody else. */
+export interface TaskStore {
+  createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange): Promise<Created>;
+  /** The task that an earlier request with this key made; a key that was used for something else is refused. */
+  madeUnder(once: Once, now: number): Promise<Task | null>;
+  changeTask(request: ChangeRequest, plan: (scene: TaskScene) => TaskChange): Promise<Changed>;
+  readTask(taskId: string): Promise<Task | null>;
+  listTasks(query: TaskQuery): Promise<Page<Task>>;
+  readTaskRun(id: string): Promise<TaskRun | null>;
+  listTaskRuns(query: TaskRunQuery): Promise<Page<TaskRun>>;
+  readRun(runId: string): Promise<RunView | null>;
+}
+
+export interface Created {
+  readonly task: Task;
+  /** False when an existing task was found by its identity or by the Idempotency-Key. */
+  readonly created: boolean;
+  /** The answer to an earlier request with the same Idempotency-Key. */
+  readonly replayed: boolean;
+}
+
+/** All of it: what one database gives to all rooms. */
+export interface Store extends SlotStore, RunStore, OutboxStore, TaskStore, UpkeepStore {
+  close(): Promise<void>;
+}

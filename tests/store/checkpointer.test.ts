@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { createCheckpointer } from '../../src/adapters/store/checkpointer.ts';
+import { openSqlite } from '../../src/adapters/store/engine.sqlite.ts';
+
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+function aFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'cronogram-log-'));
+  folders.push(folder);
+  return join(folder, 'some.db');
+}
+
+describe('the thread that works off the log', () => {
+  test('moves what was committed into the file, once enough was written', async () => {
+    const file = aFile();
+    const connection = openSqlite(file);
+    connection.pragma('wal_autocheckpoint = 0');
+    connection.exec('create table t (x text)');
+    connection.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000)
+      insert into t select printf('%100d', i) from n`);
+    const failed = vi.fn<() => void>();
+    const checkpointer = createCheckpointer(file, failed);
+    const before = statSync(file).size;
+    checkpointer.wrote(1999);
+    checkpointer.wrote(1);
+    await vi.waitFor(() => expect(statSync(file).size).toBeGreaterThan(before + 100_000), { timeout: 10_000 });
+    await checkpointer.stop();
+    connection.close();
+    expect(failed).not.toHaveBeenCalled();
+  });
+
+  test('says when it cannot work, and is not in the way of the end', async () => {
+    const failed = vi.fn<() => void>();
+    const checkpointer = createCheckpointer('/nowhere/at/all.db', failed);
+    checkpointer.wrote(5000);
+    await vi.waitFor(() => expect(failed).toHaveBeenCalledTimes(1), { timeout: 10_000 });
+    await checkpointer.stop();
+  });
+
+  test('is not started while little is written', async () => {
+    const failed = vi.fn<() => void>();
+    const checkpointer = createCheckpointer('/nowhere/at/all.db', failed);
+    checkpointer.wrote(1999);
+    await checkpointer.stop();
+    expect(failed).not.toHaveBeenCalled();
+  });
+});

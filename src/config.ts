@@ -61,7 +61,7 @@ const schema = z.object({
   MIN_INTERVAL: duration('PT1M').refine((ms) => ms >= 1000, 'is at least PT1S'),
   RUN_CONCURRENCY: whole(1, 10_000, 100),
   DELIVERY_CONCURRENCY: whole(1, 10_000, 100),
-  BATCH_SIZE: whole(1, 2000, 200),
+  BATCH_SIZE: whole(1, 2000, 100),
   ECHO_ACTION: flag,
 });
 
@@ -77,7 +77,7 @@ const examples: Record<keyof z.input<typeof schema>, string> = {
   MIN_INTERVAL: 'PT1M',
   RUN_CONCURRENCY: '100',
   DELIVERY_CONCURRENCY: '100',
-  BATCH_SIZE: '200',
+  BATCH_SIZE: '100',
   ECHO_ACTION: '0',
 };
 

@@ -1,6 +1,7 @@
 import { planDue, type PlannedOccurrence } from '../domain/due.ts';
 import { actionScope, grantFault, type GrantFault } from '../domain/grant.ts';
 import type { Policy } from '../domain/policy.ts';
+import type { NewRun } from '../domain/run.ts';
 import type { Ids } from './ports.ts';
 import type { Claim, DueTask, NewOccurrence } from './store.ts';
 import { policyFor, requestOf } from './requests.ts';
@@ -12,30 +13,29 @@ export interface ClaimMaker {
 }
 
 /** What becomes of the due slots of one task, with the runs of those that are admitted at once. */
-export function claimOf({ runs, ids }: ClaimMaker, task: DueTask, now: number): Claim {
+export function claimOf(maker: ClaimMaker, task: DueTask, now: number): Claim {
+  const { schedule, nextAt, boundedRuns, live, waiting, reserved } = task;
   const policy = policyFor(task);
   const fault = grantFault(task.grant, actionScope(task.action.kind), now);
   // Slots that nobody may run use up no bound and stop no run.
-  const plan = planDue(
-    { ...task, policy: fault === null ? policy : { ...policy, maxRuns: null, overlap: 'allow' } },
-    now,
-  );
-  const place = (planned: PlannedOccurrence): NewOccurrence => ({
-    ...permitted(planned, fault),
-    id: ids.next(),
-    runId: null,
-    lateMs: now - planned.slotAt,
-  });
-  const occurrences = plan.occurrences.map(place);
-  const made = occurrences.map((occurrence) =>
-    occurrence.status === 'dispatched' ? dispatch({ runs, task, policy, now }, occurrence) : { occurrence, run: null },
-  );
+  const allowed: Policy = fault === null ? policy : { ...policy, maxRuns: null, overlap: 'allow' };
+  const plan = planDue({ schedule, policy: allowed, nextAt, boundedRuns, live, waiting, reserved }, now);
+  const occurrences: NewOccurrence[] = [];
+  const runs: NewRun[] = [];
+  for (const planned of plan.occurrences) {
+    const { slotAt, source, status, reason, decideBy } = permitted(planned, fault);
+    const id = maker.ids.next();
+    const run = status === 'dispatched' ? dispatch(maker, { task, policy, now }, { id, slotAt, source }) : null;
+    if (run !== null) runs.push(run);
+    occurrences.push({ id, slotAt, source, status, reason, decideBy, runId: run?.id ?? null, lateMs: now - slotAt });
+  }
+  const gap = plan.gap === null ? null : { ...plan.gap, id: maker.ids.next() };
   return {
     taskId: task.id,
-    expectNextAt: task.nextAt,
-    occurrences: made.map(({ occurrence }) => occurrence),
-    runs: made.flatMap(({ run }) => (run === null ? [] : [run])),
-    gap: plan.gap === null ? null : { ...plan.gap, id: ids.next() },
+    expectNextAt: nextAt,
+    occurrences,
+    runs,
+    gap,
     nextAt: plan.nextAt,
     replaces: plan.replaces,
   };
@@ -48,20 +48,15 @@ function permitted(planned: PlannedOccurrence, fault: GrantFault | null): Planne
 }
 
 interface Dispatching {
-  readonly runs: ClaimMaker['runs'];
   readonly task: DueTask;
   readonly policy: Policy;
   readonly now: number;
 }
 
-function dispatch({ runs, task, policy, now }: Dispatching, occurrence: NewOccurrence) {
-  const request = requestOf(task, policy, {
-    occurrenceId: occurrence.id,
-    slotAt: occurrence.slotAt,
-    late: occurrence.source === 'catch_up',
-    priority: policy.priority,
-    byHand: false,
-  });
-  const run = runs.prepare(request, now);
-  return { occurrence: { ...occurrence, runId: run.id }, run };
+type Slot = Pick<NewOccurrence, 'id' | 'slotAt' | 'source'>;
+
+function dispatch({ runs }: ClaimMaker, { task, policy, now }: Dispatching, { id, slotAt, source }: Slot): NewRun {
+  const late = source === 'catch_up';
+  const request = requestOf(task, policy, { occurrenceId: id, slotAt, late, priority: policy.priority, byHand: false });
+  return runs.prepare(request, now);
 }

@@ -32,7 +32,7 @@ export function nullTransport(onSend: () => void = silent): Transport {
 }
 
 export const settings: RoomSettings = {
-  BATCH_SIZE: 200,
+  BATCH_SIZE: 100,
   DELIVERY_CONCURRENCY: 200,
   RUN_CONCURRENCY: 200,
   ECHO_ACTION: true,

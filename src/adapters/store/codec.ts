@@ -113,7 +113,12 @@ export function readGrant(row: GrantColumns, chatId: string): Grant | null {
 }
 
 export type DueRow = Omit<TaskRow, 'grant_id' | 'address'> &
-  GrantColumns & { readonly live: number; readonly waiting: number; readonly reserved: number };
+  GrantColumns & {
+    readonly live: number;
+    readonly waiting: number;
+    /** Counted apart, see `countReserved`: few tasks have anything that waits. */
+    reserved?: number;
+  };
 
 /** Everything the planning of a slot needs; see `readDue`. */
 export const dueColumns = `t.id, t.version, t.number, t.next_at, t.title, t.instructions, t.action, t.schedule_kind,
@@ -123,9 +128,7 @@ export const dueColumns = `t.id, t.version, t.number, t.next_at, t.title, t.inst
     and r.status in ('queued', 'running', 'backoff', 'waiting'))
   + (select count(*) from runs r where r.task_id = t.id and r.exclusive = 0
     and r.status in ('queued', 'running', 'backoff', 'waiting')) as live,
-  (select count(*) from occurrences o where o.task_id = t.id and o.status = 'pending' and o.decide_by is null) as waiting,
-  (select count(*) from occurrences o where o.task_id = t.id and o.status = 'pending' and o.decide_by is null
-    and o.source <> 'run_now') as reserved`;
+  (select count(*) from occurrences o where o.task_id = t.id and o.status = 'pending' and o.decide_by is null) as waiting`;
 
 export const dueSource = `tasks t join chats c on c.id = t.chat_id left join grants g on g.id = t.grant_id`;
 
@@ -153,7 +156,7 @@ export function readDue(row: DueRow): DueTask | Unreadable {
       grant: readGrant(row, row.chat_id),
       live: row.live,
       waiting: row.waiting,
-      reserved: row.reserved,
+      reserved: row.reserved ?? 0,
     };
   } catch (error) {
     return unreadable(row.id, error);

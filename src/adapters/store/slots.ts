@@ -37,6 +37,7 @@ function* claimDue({ now, limit }: Batch, plan: Parameters<SlotStore['claimDue']
   );
   const due = onTime.length < limit ? [...onTime, ...(yield* neverDue(limit - onTime.length))] : onTime;
   if (due.length === 0) return { taken: 0, more: false };
+  yield* countReserved(due);
   const decided = plan(due.map(readDue));
   yield* writeQuarantines(decided.filter(isQuarantine), now);
   yield* writeClaims(
@@ -46,6 +47,19 @@ function* claimDue({ now, limit }: Batch, plan: Parameters<SlotStore['claimDue']
   // The plan may leave tasks for the next step, when those it decided about were costly.
   const left = due.length === limit || decided.length < due.length;
   return { taken: decided.length, more: left || decided.some((one) => leavesMore(one, now)) };
+}
+
+/** How many of the occurrences that wait hold a place in `max_runs`: all but those that were asked for by hand. */
+export function* countReserved(due: readonly DueRow[]): Script<void> {
+  for (const task of due) {
+    if (task.waiting === 0) continue;
+    const found = yield* row<{ reserved: number }>(
+      `select count(*) as reserved from occurrences
+       where task_id = ?t and status = 'pending' and decide_by is null and source <> 'run_now'`,
+      task.id,
+    );
+    task.reserved = found?.reserved ?? 0;
+  }
 }
 
 /** No clock will ever reach these, so nobody would notice that such a row lies; a text sorts behind every number. */

@@ -24,7 +24,7 @@ import {
 import { row, rows, write, type Engine, type Script, type Value } from './engine.ts';
 import { endWaiting } from './ends.ts';
 import { taskReads } from './reads.ts';
-import { cancelLive, dispatchRuns, insertOccurrences, writeClaims } from './slots.ts';
+import { cancelLive, countReserved, dispatchRuns, insertOccurrences, writeClaims } from './slots.ts';
 
 /** Tasks and what people do to them. Every method is one transaction under the lock of the rows it decides about. */
 export function taskStore(engine: Engine): TaskStore {
@@ -381,6 +381,7 @@ function* sceneOf(taskId: string, now: number): Script<TaskScene> {
   const task = yield* taskById(taskId);
   const due = yield* row<DueRow>(`select ${dueColumns} from ${dueSource} where t.id = ?t`, taskId);
   if (due === undefined) throw notFound();
+  yield* countReserved([due]);
   const live = yield* rows<TaskScene['live'][number]>(
     `select id, status, occurrence_id as "occurrenceId" from runs
      where task_id = ?t and exclusive = 1 and status in ('queued', 'running', 'backoff', 'waiting')

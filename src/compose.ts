@@ -45,6 +45,9 @@ export function systemWorld(logLevel: string): World {
   return { clock: systemClock, stopwatch: systemStopwatch, timer: systemTimer, ids, log, transport };
 }
 
+/** To start, end or send something costs about half as much as to plan and record it, so twice as many share a commit. */
+const endsPerClaim = 2;
+
 export interface Rooms {
   readonly tasks: Tasks;
   readonly scheduler: Scheduler;
@@ -69,7 +72,7 @@ export function composeRooms(settings: RoomSettings, world: World, store: Store)
   const { clock, ids, timer } = world;
   const bell = createBell();
   const bootId = ids.next();
-  const batchMax = settings.BATCH_SIZE;
+  const batchMax = settings.BATCH_SIZE * endsPerClaim;
   const runs = createRunService({ store, ids, digest: sha256, clock, bell });
   const actions = createActions([
     messageAction(createTemplates()),
@@ -175,7 +178,8 @@ function createLoops(config: Config, { world, rooms, store }: Parts): readonly L
     },
   ];
   return works.map((work) => {
-    const loop = createLoop(work, { ...world, batchMax: config.BATCH_SIZE });
+    const share = work.name === 'scheduler' ? 1 : endsPerClaim;
+    const loop = createLoop(work, { ...world, batchMax: config.BATCH_SIZE * share });
     rooms.connect(work.name, () => loop.ring());
     return loop;
   });

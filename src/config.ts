@@ -59,8 +59,8 @@ const schema = z.object({
   QUOTA_PER_CHAT: whole(1, 1_000_000, 500),
   QUOTA_PER_USER: whole(1, 1_000_000, 50),
   MIN_INTERVAL: duration('PT1M').refine((ms) => ms >= 1000, 'is at least PT1S'),
-  RUN_CONCURRENCY: whole(1, 10_000, 100),
-  DELIVERY_CONCURRENCY: whole(1, 10_000, 100),
+  RUN_CONCURRENCY: whole(1, 10_000, 200),
+  DELIVERY_CONCURRENCY: whole(1, 10_000, 200),
   BATCH_SIZE: whole(1, 2000, 100),
   ECHO_ACTION: flag,
 });
@@ -75,8 +75,8 @@ const examples: Record<keyof z.input<typeof schema>, string> = {
   QUOTA_PER_CHAT: '500',
   QUOTA_PER_USER: '50',
   MIN_INTERVAL: 'PT1M',
-  RUN_CONCURRENCY: '100',
-  DELIVERY_CONCURRENCY: '100',
+  RUN_CONCURRENCY: '200',
+  DELIVERY_CONCURRENCY: '200',
   BATCH_SIZE: '100',
   ECHO_ACTION: '0',
 };

@@ -46,12 +46,24 @@ export async function serveHttp({ app, host, port, graceMs = stopGraceMs }: Serv
 
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    const refuse = (error: Error & { code?: string }) => reject(unheard(error, `${host}:${port}`));
+    server.once('error', refuse);
     server.listen({ host, port }, () => {
-      server.off('error', reject);
+      server.off('error', refuse);
       resolve();
     });
   });
+}
+
+function unheard(error: Error & { code?: string }, place: string): AppError {
+  const reason = error.code === 'EADDRINUSE' ? 'something else listens there' : (error.code ?? error.message);
+  return new AppError(
+    'internal',
+    `Cannot listen on ${place}: ${reason}. Set HTTP_HOST and HTTP_PORT to a free place.`,
+    {
+      cause: error,
+    },
+  );
 }
 
 /** Connections that are kept alive would hold the stop up, so each answer from now on is the last of its connection. */

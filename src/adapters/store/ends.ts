@@ -27,8 +27,9 @@ export function* writeEnds(ends: readonly RunEnd[]): Script<Finished> {
   const won = sorted.filter((_end, index) => written[index]);
   yield* closeAttempts(won);
   // What ended last tells how the task stands, whatever the order of the rows.
-  const finals = [...won.filter(isFinal), ...(yield* stopAsked(won))].toSorted((a, b) => a.finishedAt - b.finishedAt);
-  yield* endOccurrences(finals);
+  const finals = won.filter(isFinal).toSorted((a, b) => a.finishedAt - b.finishedAt);
+  // A run that is called off between two attempts counts as little as one that is called off before its first.
+  yield* endOccurrences([...finals, ...(yield* stopAsked(won))]);
   const autoPaused = yield* countTasks(finals);
   yield* moveFollowers(finals);
   yield* insertDeliveries(finals);

@@ -4,7 +4,8 @@ import type { Store } from '../../app/task-store.ts';
 import { AppError } from '../../domain/errors.ts';
 import { postgresEngine, postgresPool, type Connections } from './engine.postgres.ts';
 import { openSqlite, sqliteEngine } from './engine.sqlite.ts';
-import { lockFile, lockPostgres, type Holder } from './lock.ts';
+import { translate } from './faults.ts';
+import { lockFile, lockPostgres, type Holder, type Lock } from './lock.ts';
 import { migratePostgres, migrateSqlite, type Migrated } from './migrate.ts';
 import { createStore } from './store.ts';
 
@@ -24,8 +25,12 @@ export interface Opening {
 }
 
 /** Takes the lock first, so that a second process changes nothing, not even the schema. */
-export function openStore(opening: Opening): Promise<Opened> {
-  return /^postgres(ql)?:/.test(opening.url) ? openPostgres(opening) : openFile(opening);
+export async function openStore(opening: Opening): Promise<Opened> {
+  try {
+    return await (/^postgres(ql)?:/.test(opening.url) ? openPostgres(opening) : openFile(opening));
+  } catch (error) {
+    throw translate(error);
+  }
 }
 
 /** The file of a `file:` URL; null for a database that is not a file. */
@@ -45,15 +50,7 @@ async function openFile({ url, holder }: Opening): Promise<Opened> {
       connection.close();
       throw error;
     });
-    const store = createStore(sqliteEngine(connection));
-    return {
-      store,
-      migrated,
-      close: async () => {
-        await store.close();
-        await lock.release();
-      },
-    };
+    return opened(createStore(sqliteEngine(connection)), migrated, lock);
   } catch (error) {
     await lock.release();
     throw error;
@@ -68,19 +65,23 @@ async function openPostgres({ url, holder, onLost, onPoolError }: Opening): Prom
       await connections.end();
       throw error;
     });
-    const store = createStore(postgresEngine(connections));
-    return {
-      store,
-      migrated,
-      close: async () => {
-        await store.close();
-        await lock.release();
-      },
-    };
+    return opened(createStore(postgresEngine(connections)), migrated, lock);
   } catch (error) {
     await lock.release();
     throw error;
   }
+}
+
+/** The lock goes last: whoever gets it next must find a database that nobody writes to. */
+function opened(store: Store, migrated: Migrated, lock: Lock): Opened {
+  return {
+    store,
+    migrated,
+    close: async () => {
+      await store.close();
+      await lock.release();
+    },
+  };
 }
 
 async function migrateOver(connections: Connections, now: number): Promise<Migrated> {

@@ -11,19 +11,12 @@ import type {
 } from '../../app/task-store.ts';
 import { AppError } from '../../domain/errors.ts';
 import { threadKeyOf, type Thread } from '../../domain/thread.ts';
-import {
-  readDue,
-  readGrant,
-  readTask,
-  scheduleColumns,
-  dueColumns,
-  dueSource,
-  type DueRow,
-  type TaskRow,
-} from './codec.ts';
-import { row, rows, write, type Engine, type Script, type Value } from './engine.ts';
+import { readDue, readGrant, readTask, dueColumns, dueSource, type DueRow, type TaskRow } from './codec.ts';
+import { row, rows, write, type Engine, type Script } from './engine.ts';
 import { endWaiting } from './ends.ts';
+import { claimOnce, resultUnder, settleOnce } from './once.ts';
 import { taskReads } from './reads.ts';
+import { definitionColumns, fieldColumns, insertAudit, insertRow, placeholder, type Columns } from './task-columns.ts';
 import { cancelLive, countReserved, dispatchRuns, insertOccurrences, writeClaims } from './slots.ts';
 
 /** Tasks and what people do to them. Every method is one transaction under the lock of the rows it decides about. */
@@ -56,55 +49,9 @@ function* createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange):
   return { task: yield* taskById(task.id), created: true, replayed: false };
 }
 
-/**
- * Claims the key, or answers what the first call under it made. A racing call waits at the unique key until the first one
- * has committed. A key past its time is as good as new.
- */
-function* claimOnce(once: Once | null, now: number): Script<string | null> {
-  if (once === null) return null;
-  const fresh = yield* row(
-    `insert into idempotency_keys (scope, key, payload_hash, result, created_at, expires_at)
-     values (?t, ?t, ?t, '', ?i, ?i)
-     on conflict (scope, key) do update set payload_hash = excluded.payload_hash, result = '',
-       created_at = excluded.created_at, expires_at = excluded.expires_at
-     where idempotency_keys.expires_at <= excluded.created_at
-     returning key`,
-    once.scope,
-    once.key,
-    once.payloadHash,
-    now,
-    once.expiresAt,
-  );
-  if (fresh !== undefined) return null;
-  const known = yield* resultUnder(once, now);
-  if (known === null) throw new AppError('internal', 'An idempotency key vanished.');
-  return known;
-}
-
-/** What the first call under the key made; null when the key is free. Another payload under the same key is refused. */
-function* resultUnder(once: Once, now: number): Script<string | null> {
-  const known = yield* row<{ payload_hash: string; result: string }>(
-    `select payload_hash, result from idempotency_keys where scope = ?t and key = ?t and expires_at > ?i`,
-    once.scope,
-    once.key,
-    now,
-  );
-  if (known === undefined) return null;
-  if (known.payload_hash === once.payloadHash) return known.result;
-  throw new AppError(
-    'idempotency_mismatch',
-    'This Idempotency-Key was used before with another request; use a new key for a new request.',
-  );
-}
-
 function* madeUnder(once: Once, now: number): Script<TaskScene['task'] | null> {
   const known = yield* resultUnder(once, now);
   return known === null ? null : yield* taskById(known);
-}
-
-function* settleOnce(once: Once | null, result: string): Script<void> {
-  if (once === null) return;
-  yield* write(`update idempotency_keys set result = ?t where scope = ?t and key = ?t`, result, once.scope, once.key);
 }
 
 interface ChatRow {
@@ -243,65 +190,6 @@ function* insertTask(task: NewTask, chatId: string, owner: string): Script<void>
     updated_by: task.actor,
   });
   yield* insertAudit({ at: task.at, actor: task.actor, verb: 'create', taskId: task.id, after: { title: task.title } });
-}
-
-type Columns = Readonly<Record<string, Value>>;
-
-function definitionColumns(change: TaskChange['set']): Columns {
-  return {
-    ...(change.title === undefined ? {} : { title: change.title }),
-    ...(change.instructions === undefined ? {} : { instructions: change.instructions }),
-    ...(change.action === undefined ? {} : { action: JSON.stringify(change.action) }),
-    ...(change.schedule === undefined ? {} : scheduleColumns(change.schedule)),
-    ...(change.policies === undefined ? {} : { policies: JSON.stringify(change.policies) }),
-    ...(change.subject === undefined ? {} : { subject: change.subject }),
-    ...(change.tags === undefined ? {} : { tags: JSON.stringify(change.tags) }),
-  };
-}
-
-function fieldColumns(change: TaskChange['set']): Columns {
-  return {
-    ...definitionColumns(change),
-    ...(change.state === undefined ? {} : { state: change.state }),
-    ...(change.nextAt === undefined ? {} : { next_at: change.nextAt }),
-    ...(change.minGapMs === undefined ? {} : { min_gap_ms: change.minGapMs }),
-    ...(change.autoPause === undefined ? {} : { auto_pause: change.autoPause }),
-    ...(change.pausedReason === undefined ? {} : { paused_reason: change.pausedReason }),
-    ...(change.context === undefined ? {} : { context: JSON.stringify(change.context) }),
-    ...(change.boundedRuns === undefined ? {} : { bounded_runs: change.boundedRuns }),
-    ...(change.consecutiveFailures === undefined ? {} : { consecutive_failures: change.consecutiveFailures }),
-  };
-}
-
-function placeholder(value: Value): string {
-  return typeof value === 'number' ? '?i' : '?t';
-}
-
-function* insertRow(table: string, columns: Columns): Script<void> {
-  const present = Object.entries(columns).filter(([, value]) => value !== null);
-  const names = present.map(([name]) => name).join(', ');
-  const values = present.map(([, value]) => placeholder(value)).join(', ');
-  yield* rows(`insert into ${table} (${names}) values (${values})`, ...present.map(([, value]) => value));
-}
-
-interface AuditEntry {
-  readonly at: number;
-  readonly actor: string;
-  readonly verb: string;
-  readonly taskId: string;
-  readonly before?: object | null;
-  readonly after?: object | null;
-}
-
-function* insertAudit(entry: AuditEntry): Script<void> {
-  yield* insertRow('audit', {
-    at: entry.at,
-    actor: entry.actor,
-    verb: entry.verb,
-    task_id: entry.taskId,
-    before: entry.before ? JSON.stringify(entry.before) : null,
-    after: entry.after ? JSON.stringify(entry.after) : null,
-  });
 }
 
 function* changeTask(request: ChangeRequest, plan: (scene: TaskScene) => TaskChange): Script<Changed> {

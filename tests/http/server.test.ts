@@ -56,7 +56,9 @@ describe('the server', () => {
 
   it('does not start where another one listens', async () => {
     const { app, port } = await aServer();
-    await expect(serveHttp({ app, host: '127.0.0.1', port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await expect(serveHttp({ app, host: '127.0.0.1', port })).rejects.toMatchObject({
+      message: expect.stringContaining('something else listens there') as string,
+    });
   });
 
   it('reads a body whose length nobody declared', async () => {

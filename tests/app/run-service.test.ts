@@ -67,7 +67,7 @@ describe('the door to execution', () => {
   it('serves the messages of a thread in order, to their end, and threads side by side', async () => {
     const p = await aPipeline();
     const service = serviceOf(p);
-    const ids = [];
+    const ids: string[] = [];
     for (const [key, lane] of [
       ['a1', 'a'],
       ['a2', 'a'],

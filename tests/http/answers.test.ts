@@ -130,7 +130,7 @@ describe('an answer', () => {
 
   it('tells a run', async () => {
     const { json } = await aDoor().ask('GET', `/v1/runs/${run.id}`);
-    expect(json.run).toMatchObject({
+    expect(json).toMatchObject({
       run_id: 'run-1',
       task_run_id: taskRun.id,
       status: 'succeeded',

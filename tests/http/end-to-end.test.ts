@@ -153,7 +153,7 @@ describe('a task', () => {
       attempts: [{ attempt: 1, status: 'succeeded' }],
       deliveries: [{ part: 1, status: 'delivered', chat_id: '-1001234' }],
     });
-    expect((await ask('GET', `/v1/runs/${run?.run_id}`)).json.run).toMatchObject({
+    expect((await ask('GET', `/v1/runs/${run?.run_id}`)).json).toMatchObject({
       status: 'succeeded',
       task_run_id: run?.task_run_id,
     });

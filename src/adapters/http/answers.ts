@@ -120,7 +120,6 @@ export const deleted = strict({ deleted: z.literal(true) });
 export const ranNow = strict({ task: taskAnswer, task_run: taskRunAnswer });
 export const taskRunPage = strict({ task_runs: z.array(taskRunAnswer), next_cursor: cursor });
 export const nextRuns = strict({ next: z.array(instant) });
-export const oneRun = strict({ run: runAnswer });
 export const previewAnswer = strict({
   next: z.array(instant),
   description: z.string(),

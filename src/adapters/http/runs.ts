@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Tasks } from '../../app/tasks/tasks.ts';
-import { nextRuns, oneRun, taskRunPage } from './answers.ts';
+import { nextRuns, runAnswer, taskRunPage } from './answers.ts';
 import { serve } from './operation.ts';
 import { nextQuery, runParams, runsQuery, taskParams } from './schemas.ts';
 import { upcoming } from '../../app/upcoming.ts';
@@ -54,8 +54,8 @@ export function serveRuns(app: OpenAPIHono, tasks: Tasks): void {
       method: 'get',
       path: '/v1/runs/{run_id}',
       params: runParams,
-      answer: oneRun,
+      answer: runAnswer,
     },
-    async ({ params }) => ({ status: 200, body: { run: wireRun(await tasks.getRun(params.run_id)) } }),
+    async ({ params }) => ({ status: 200, body: wireRun(await tasks.getRun(params.run_id)) }),
   );
 }

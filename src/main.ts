@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { startServer, systemWorld, type Server, type World } from './compose.ts';
 import { loadEnvFile, readConfig, type Config, type ConfigFault } from './config.ts';
 import { AppError } from './domain/errors.ts';
-import { signalRepeatMs } from './domain/limits.ts';
+import { signalRepeatMs, stopMaxMs } from './domain/limits.ts';
 
 const exitCodes = { stopped: 0, failed: 1, badConfig: 78 } as const;
 
@@ -43,7 +43,11 @@ async function run(config: Config): Promise<void> {
  * The first signal stops cleanly, also while the start is still under way. A terminal and a package manager may both pass
  * on the same one, so a second within a moment means nothing; after that it means that somebody will not wait.
  */
-function stopOnSignal({ log, stopwatch }: World, starting: Promise<Server>, failed: (error: unknown) => void): void {
+function stopOnSignal(
+  { log, stopwatch, timer }: World,
+  starting: Promise<Server>,
+  failed: (error: unknown) => void,
+): void {
   let askedAt: number | null = null;
   const stop = (signal: string) => {
     const now = stopwatch.elapsed();
@@ -53,6 +57,8 @@ function stopOnSignal({ log, stopwatch }: World, starting: Promise<Server>, fail
     }
     askedAt = now;
     log.info('stopping', { signal });
+    // A start that hangs must not make the stop hang as well.
+    timer.after(stopMaxMs, () => process.exit(exitCodes.failed));
     starting.then((server) => server.stop()).then(() => process.exit(exitCodes.stopped), failed);
   };
   process.on('SIGTERM', stop);

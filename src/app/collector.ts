@@ -1,4 +1,4 @@
-import { stepBackoffMaxMs, stepBackoffMs } from '../domain/limits.ts';
+import { refusedRetryMs, stepBackoffMaxMs, stepBackoffMs } from '../domain/limits.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Log, Timer } from './ports.ts';
 
@@ -52,8 +52,11 @@ export function createCollector<T>(
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         log.error('result_refused', { error: reason });
-        await untilWritten([instead(item, reason)]).catch((again: unknown) => {
-          log.error('result_lost', { error: String(again) });
+        const plainer = instead(item, reason);
+        await untilWritten([plainer]).catch((again: unknown) => {
+          // Nothing is given up: what cannot be written now is tried again when whatever is wrong may be mended.
+          log.error('result_not_writable', { error: String(again) });
+          timer.after(refusedRetryMs, () => add(plainer));
         });
       }
     }
@@ -70,11 +73,13 @@ export function createCollector<T>(
     flushing = null;
   };
 
+  const add = (item: T) => {
+    items.push(item);
+    flushing ??= flush();
+  };
+
   return {
-    add: (item) => {
-      items.push(item);
-      flushing ??= flush();
-    },
+    add,
     idle: async () => {
       while (flushing !== null) await flushing;
     },

@@ -183,9 +183,15 @@ function afterNotSent(part: OutboxPart, ended: Ended, { sent, now }: NotSent): P
   return { ...ended, status: 'pending', unsent: true, readyAt: now + pause, error: sent.error, evidence: null };
 }
 
-function tryAgain(part: OutboxPart, ended: Ended, { error, readyAt }: { error: string; readyAt: number }): PartEnd {
-  if (part.sends >= limits.deliveryAttemptsMax) return { ...ended, status: 'failed', error, evidence: null };
-  return { ...ended, status: 'pending', unsent: false, readyAt, error, evidence: null };
+interface Retrying {
+  readonly error: string;
+  readonly readyAt: number;
+  readonly evidence?: string | null;
+}
+
+function tryAgain(part: OutboxPart, ended: Ended, { error, readyAt, evidence = null }: Retrying): PartEnd {
+  if (part.sends >= limits.deliveryAttemptsMax) return { ...ended, status: 'failed', error, evidence };
+  return { ...ended, status: 'pending', unsent: false, readyAt, error, evidence };
 }
 
 /** A message in the wrong place is taken back, and its topic is made again: green must not mean "somewhere". */
@@ -228,7 +234,7 @@ async function lookForEvidence(needs: DelivererNeeds, part: OutboxPart, ended: E
   const now = needs.clock.now();
   const { evidence } = found;
   if (found.is === 'arrived') return { ...ended, status: 'delivered', ids: found.ids, at: now, evidence };
-  if (found.is === 'absent') return { ...ended, status: 'pending', unsent: true, readyAt: now, error: null, evidence };
+  if (found.is === 'absent') return tryAgain(part, ended, { error: 'it did not arrive', readyAt: now, evidence });
   const error = 'no answer, and no trace of it yet';
   const next = limits.settleDelaysMs[part.settles + 1];
   const sentAt = part.sentAt ?? now;

@@ -34,9 +34,17 @@ export function createReadiness({ store, clock, stopwatch }: Needs, watched: rea
     return { ok, database, ...Object.fromEntries(states) };
   };
   let asked: { readonly at: number; readonly answer: Promise<Ready> } | null = null;
+  let waiting = false;
   return () => {
     const at = stopwatch.elapsed();
-    if (asked === null || at - asked.at >= readinessKeptMs) asked = { at, answer: ask() };
+    // A database that does not answer is asked once, not again by everybody who wants to know.
+    if (asked === null || (!waiting && at - asked.at >= readinessKeptMs)) {
+      waiting = true;
+      const answer = ask().finally(() => {
+        waiting = false;
+      });
+      asked = { at, answer };
+    }
     return asked.answer;
   };
 }

@@ -43,13 +43,14 @@ export function createScheduler(needs: Needs): Scheduler {
   return {
     step: async (now, limit) => {
       const at = { now, limit };
-      const claimed = await oneByOneOnFault(needs, at, (batch, quarantine) =>
-        store.claimDue(batch, (due) => (quarantine === null ? planWithin(needs, due, now) : due.map(quarantine))),
+      const claimed = await oneByOneOnFault(needs, at, (batch, watch) =>
+        store.claimDue(batch, (due) => watch(due, (task) => task.id) ?? planWithin(needs, due, now)),
       );
       const expired = await store.expireQuestions(at);
-      const admitted = await oneByOneOnFault(needs, at, (batch, quarantine) =>
-        store.admitWaiting(batch, (waiting) =>
-          waiting.map((one) => (quarantine === null ? admissionOf(needs, one, now) : quarantine(one.task))),
+      const admitted = await oneByOneOnFault(needs, at, (batch, watch) =>
+        store.admitWaiting(
+          batch,
+          (waiting) => watch(waiting, ({ task }) => task.id) ?? waiting.map((one) => admissionOf(needs, one, now)),
         ),
       );
       const taken = claimed.taken + expired.taken + admitted.taken;
@@ -61,36 +62,53 @@ export function createScheduler(needs: Needs): Scheduler {
   };
 }
 
-type Quarantining = (task: DueTask | Unreadable) => Quarantine;
+/** Sees what a plan is about to decide about, and may decide in its place. */
+type Watch = <T>(tasks: readonly T[], idOf: (task: T) => string) => Quarantine[] | null;
 
 /**
  * What the database refuses for a reason of its own would be refused again in every step, and everybody would wait behind
- * it. So the batch is taken up task by task, and the one that is at fault is marked like a row that cannot be read.
+ * it. So the batch is taken up task by task, and the one that was refused alone is marked like a row that cannot be read.
  */
 async function oneByOneOnFault(
   { log }: Pick<Needs, 'log'>,
   at: Batch,
-  step: (batch: Batch, quarantine: Quarantining | null) => Promise<Counts>,
+  step: (batch: Batch, watch: Watch) => Promise<Counts>,
 ): Promise<Counts> {
   try {
-    return await step(at, null);
+    return await step(at, () => null);
   } catch (error) {
     if (!isFault(error)) throw error;
     log.error('batch_refused', { error: error.message });
   }
   let taken = 0;
   for (let left = at.limit; left > 0; left -= 1) {
-    const counts = await step({ ...at, limit: 1 }, null).catch((error: unknown) => {
-      if (!isFault(error)) throw error;
-      return step({ ...at, limit: 1 }, ({ id }) => {
-        log.error('task_quarantined', { task_id: id, reason: error.message });
-        return { taskId: id, quarantine: `unreadable: ${error.message}` };
-      });
-    });
+    const counts = await stepAlone(log, { ...at, limit: 1 }, step);
     if (counts.taken === 0) break;
     taken += counts.taken;
   }
-  return { taken, more: taken === at.limit };
+  return { taken, more: taken > 0 };
+}
+
+async function stepAlone(log: Log, at: Batch, step: (batch: Batch, watch: Watch) => Promise<Counts>): Promise<Counts> {
+  let refused: string | null = null;
+  try {
+    return await step(at, ([task], idOf) => {
+      refused = task === undefined ? null : idOf(task);
+      return null;
+    });
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    const quarantine = `unreadable: ${error.message}`;
+    // Another task may stand first by now, and it is not to blame.
+    return step(at, (tasks, idOf) =>
+      tasks
+        .filter((task) => idOf(task) === refused)
+        .map((task) => {
+          log.error('task_quarantined', { task_id: idOf(task), reason: error.message });
+          return { taskId: idOf(task), quarantine };
+        }),
+    );
+  }
 }
 
 function isFault(error: unknown): error is AppError {
@@ -113,7 +131,7 @@ function planWithin(needs: Needs, due: readonly (DueTask | Unreadable)[], now: n
 /** A row costs some ten times as much as a slot that is only counted. */
 function costOf(decision: Claim | Quarantine): number {
   if ('quarantine' in decision) return 10;
-  return 10 * (decision.occurrences.length - 1) + (decision.gap?.count ?? 0);
+  return Math.max(0, 10 * (decision.occurrences.length - 1)) + (decision.gap?.count ?? 0);
 }
 
 /**

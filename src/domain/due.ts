@@ -55,6 +55,9 @@ export function planDue(due: Due, now: number): DuePlan {
     limit: limits.slotsPerStepMax,
     bounds,
   });
+  const grace = due.policy.graceMs;
+  const first = grace === null ? -1 : slots.findIndex((slot) => now - slot <= grace);
+  if (first >= 0) return planLongGrace(due, { slots, next, now }, first);
   return next !== null && next <= now ? planPage(due, slots, next) : planSlots(due, { slots, next, now });
 }
 
@@ -67,6 +70,12 @@ function planPage({ policy }: Due, slots: readonly number[], next: number): DueP
   const told = kept === 0 ? slots : slots.slice(0, -kept);
   const nextAt = kept === 0 ? next : (slots.at(-kept) ?? next);
   return { occurrences: [], gap: gapOf(told, droppedReason(policy)), nextAt, replaces: false };
+}
+
+/** A grace that was chosen long may hold for many slots: they run in several steps, so that no step grows without end. */
+function planLongGrace(due: Due, { slots, next, now }: Window, first: number): DuePlan {
+  const end = first + limits.onTimePerStepMax;
+  return planSlots(due, { slots: slots.slice(0, end), next: slots[end] ?? next, now });
 }
 
 function droppedReason({ missed }: Policy): Reason {
@@ -97,9 +106,11 @@ function planSlots(due: Due, window: Window): DuePlan {
   const onTime = slots.filter((slot) => now - slot <= grace && (slot === newest || due.policy.graceMs !== null));
   const missed = slots.slice(0, slots.length - onTime.length);
   const choice = chooseMissed(due.policy, missed, onTime.length > 0);
+  // Where a newer run replaces an older one, only the newest of several has any business to start.
+  const replaced = due.policy.overlap === 'replace' ? onTime.slice(0, -1) : [];
   const wanted: readonly Wanted[] = [
     ...choice.late.map((slotAt) => ({ slotAt, source: 'catch_up' as const })),
-    ...onTime.map((slotAt) => ({ slotAt, source: 'schedule' as const })),
+    ...onTime.slice(replaced.length).map((slotAt) => ({ slotAt, source: 'schedule' as const })),
   ];
   const admitted = admit(due, wanted);
   const dropped = choice.dropped;
@@ -108,6 +119,7 @@ function planSlots(due: Due, window: Window): DuePlan {
     occurrences: [
       ...(tooMany ? [] : dropped.map((slotAt) => missedRow(slotAt, choice.reason))),
       ...choice.asked.map((slotAt) => askedRow(slotAt, now)),
+      ...replaced.map((slotAt) => replacedRow(slotAt)),
       ...admitted.occurrences,
     ],
     gap: tooMany ? gapOf(dropped, choice.reason) : null,
@@ -205,6 +217,10 @@ function overlap(policy: Policy['overlap'], { live, waiting, source }: Around): 
 
 function missedRow(slotAt: number, reason: Reason): PlannedOccurrence {
   return { slotAt, source: 'schedule', status: 'missed', reason, decideBy: null };
+}
+
+function replacedRow(slotAt: number): PlannedOccurrence {
+  return { slotAt, source: 'schedule', status: 'skipped', reason: 'replaced', decideBy: null };
 }
 
 function askedRow(slotAt: number, now: number): PlannedOccurrence {

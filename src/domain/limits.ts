@@ -90,6 +90,10 @@ export const sleepMaxMs = 30 * second;
 /** A loop whose step failed tries again after this, doubling up to the cap. */
 export const stepBackoffMs = 500;
 export const stepBackoffMaxMs = 15 * second;
+/** When a result that the database refused in every form is offered again. */
+export const refusedRetryMs = minute;
+/** Slots of one task that may be dispatched in one step, where a long grace holds for many. */
+export const onTimePerStepMax = 100;
 /** A wall clock that moved back by more than this against the monotonic one was set, not disciplined. */
 export const clockStepMs = 2 * second;
 /** Past this without a finished step, readiness says no. */
@@ -100,5 +104,7 @@ export const signalRepeatMs = 3 * second;
 export const readinessKeptMs = second;
 /** How long a stop waits for running attempts before it aborts them. */
 export const stopGraceMs = 10 * second;
+/** Three graces, of the door, of what runs and of what is being sent, and some time for the database; then a stop is given up. */
+export const stopMaxMs = 45 * second;
 /** How long a remembered answer to an Idempotency-Key is kept. */
 export const idempotencyRetentionMs = day;

@@ -1,5 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { actor, aPipeline, hour, minute, start } from '../support/pipeline.ts';
+import { createRunService } from '../../src/app/run-service.ts';
+import { createScheduler } from '../../src/app/scheduler.ts';
+import { sha256 } from '../../src/adapters/system/ids.ts';
+import { countingIds } from '../support/fakes.ts';
+import { actor, aPipeline, hour, minute, start, type Pipeline } from '../support/pipeline.ts';
+
+function serviceOf({ store, time }: Pipeline) {
+  return createRunService({
+    store,
+    ids: countingIds('run'),
+    digest: sha256,
+    clock: time,
+    bell: { ring: () => undefined },
+  });
+}
 
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 const echo = (settings: object) => ({ kind: 'echo', ...settings }) as const;
@@ -245,6 +259,47 @@ describe('what the database refuses for a reason of its own', () => {
       state: 'paused',
       pausedReason: expect.stringContaining('unreadable') as string,
     });
+  });
+
+  it('is never blamed on a task that only stands next in line', async () => {
+    const p = await aPipeline();
+    const bad = await p.create({ schedule: hourly });
+    const innocent = await p.create({ schedule: hourly });
+    p.database.exec(
+      `create trigger refuse before insert on occurrences when new.task_id = '${bad.id}' begin select raise(abort, 'no'); end`,
+    );
+    await p.time.advance(hour);
+    const claimDue = p.store.claimDue.bind(p.store);
+    let calls = 0;
+    // Between the refusal and the marking the task that was refused is deleted by somebody else.
+    const store = {
+      ...p.store,
+      claimDue: (...given: Parameters<typeof claimDue>) => {
+        calls += 1;
+        if (calls === 3) p.database.exec(`update tasks set state = 'deleted', next_at = null where id = '${bad.id}'`);
+        return claimDue(...given);
+      },
+    };
+    const scheduler = createScheduler({
+      store,
+      runs: serviceOf(p),
+      ids: countingIds('x'),
+      log: p.log,
+      bell: { ring: () => undefined },
+    });
+    await scheduler.step(p.time.now(), 10);
+    expect((await p.rooms.tasks.get(innocent.id)).state).not.toBe('paused');
+  });
+
+  it('a database that is away for a moment is nobody\u2019s fault', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await p.time.advance(hour);
+    p.database.pragma('query_only = on');
+    await expect(p.rooms.scheduler.step(p.time.now(), 10)).rejects.toMatchObject({ code: 'store_unavailable' });
+    p.database.pragma('query_only = off');
+    await p.settle();
+    expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded' }]);
   });
 
   it('a gap told twice, after the clock went back, is told once', async () => {

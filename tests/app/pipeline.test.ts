@@ -237,6 +237,40 @@ describe('a row that cannot be read', () => {
     await expect(p.rooms.tasks.resume(broken.id, actor)).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
+  it.each([
+    ['rrule', 'FREQ=NONSENSE'],
+    ['cron', 'x'],
+    ['timezone', 'Mars/Olympus'],
+    ['tags', '{'],
+    ['context', 'null'],
+  ])('with a broken %s is mended by a new schedule, and by nothing less', async (column, text) => {
+    const p = await aPipeline();
+    const kind =
+      column === 'rrule'
+        ? { kind: 'rrule', rrule: 'FREQ=HOURLY', timezone: 'UTC' }
+        : { kind: 'cron', cron: '*/5 * * * *', timezone: 'UTC' };
+    const broken = await p.create({ schedule: kind as { kind: 'cron'; cron: string; timezone: string } });
+    p.database.prepare(`update tasks set ${column} = ? where id = ?`).run(text, broken.id);
+    await p.pass(hour);
+    await expect(p.rooms.tasks.edit(broken.id, { title: 'New' }, actor)).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+    const schedule = { kind: 'cron', cron: '*/5 * * * *', timezone: 'UTC' } as const;
+    await p.rooms.tasks.edit(broken.id, { schedule, enabled: true }, actor);
+    await p.pass(5 * minute);
+    expect((await p.history(broken.id)).at(-1)).toMatchObject({ status: 'succeeded' });
+    expect((await p.rooms.tasks.get(broken.id)).state).toBe('active');
+  });
+
+  it('can be deleted before anybody stumbled over it', async () => {
+    const p = await aPipeline();
+    const broken = await p.create();
+    p.database.prepare(`update tasks set cron = 'x' where id = ?`).run(broken.id);
+    await p.time.advance(5 * minute);
+    await p.rooms.tasks.delete(broken.id, actor);
+    await expect(p.rooms.tasks.get(broken.id)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
   it('goes on with a new schedule, as its refusal says', async () => {
     const p = await aPipeline();
     const broken = await p.create();

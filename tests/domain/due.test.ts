@@ -137,6 +137,33 @@ describe('a grace that was chosen long', () => {
   });
 });
 
+describe('a grace that holds for many slots', () => {
+  const wide = { cron: '*/5 * * * *', policies: { grace: 'P30D', overlap: 'allow', missed: 'skip' } } as const;
+
+  it('lets all of them run, a hundred in each step, however long the outage', () => {
+    let state = due(wide);
+    const now = nine + 1200 * 5 * minute;
+    const runs: number[] = [];
+    while (state.nextAt <= now) {
+      const plan = planDue(state, now);
+      expect(plan.gap).toBeNull();
+      expect(plan.occurrences.length).toBeLessThanOrEqual(100);
+      runs.push(...plan.occurrences.filter(({ status }) => status === 'dispatched').map(({ slotAt }) => slotAt));
+      state = { ...state, nextAt: plan.nextAt ?? now + 1 };
+    }
+    expect([runs.length, new Set(runs).size]).toEqual([1201, 1201]);
+  });
+
+  it('starts only the newest of them where a newer run replaces an older one', () => {
+    const replace = { cron: '*/5 * * * *', policies: { grace: 'PT1H', overlap: 'replace' } } as const;
+    expect(told(planDue(due(replace), nine + 12 * minute))).toEqual([
+      '09:00 schedule skipped replaced',
+      '09:05 schedule skipped replaced',
+      '09:10 schedule dispatched',
+    ]);
+  });
+});
+
 describe('an outage longer than one step may look at', () => {
   it('still runs the last slots that the policy all asks for', () => {
     const all = { cron: '*/5 * * * *', policies: { missed: 'all', missed_limit: 5 } } as const;

@@ -34,28 +34,45 @@ export function createCheckpointer(file: string, onFailure: () => void): Checkpo
   let rows = 0;
   let busy = false;
 
-  const start = (): Worker => {
-    const driver = fileURLToPath(import.meta.resolve('better-sqlite3'));
-    const started = new Worker(thread, { eval: true, workerData: { file, driver }, execArgv: [] });
-    started.on('message', () => {
-      busy = false;
-    });
-    started.once('error', onFailure);
-    // A process that has nothing else to do may end; the log is worked off at the next start.
-    started.unref();
-    return started;
+  let failed = false;
+
+  const fail = () => {
+    if (failed) return;
+    failed = true;
+    onFailure();
+  };
+
+  const start = (): Worker | null => {
+    try {
+      const driver = fileURLToPath(import.meta.resolve('better-sqlite3'));
+      const started = new Worker(thread, { eval: true, workerData: { file, driver }, execArgv: [] });
+      started.on('message', () => {
+        busy = false;
+      });
+      started.once('error', fail);
+      started.once('exit', fail);
+      // A process that has nothing else to do may end; the log is worked off at the next start.
+      started.unref();
+      return started;
+    } catch {
+      // The log is a matter of comfort; a write must not fail for want of a thread.
+      fail();
+      return null;
+    }
   };
 
   return {
     wrote: (more) => {
       rows += more;
-      if (busy || rows < rowsPerCheckpoint) return;
+      if (failed || busy || rows < rowsPerCheckpoint) return;
       worker ??= start();
       rows = 0;
       busy = true;
-      worker.postMessage('checkpoint');
+      worker?.postMessage('checkpoint');
     },
     stop: async () => {
+      // From here on its end is no failure.
+      failed = true;
       await worker?.terminate();
     },
   };

@@ -6,7 +6,8 @@ import { postgresTables } from './tables/postgres.ts';
 /** What the engine needs of a client; node-postgres and the embedded Postgres of the tests both give it. */
 export interface Client {
   query(text: string, values: readonly unknown[]): Promise<{ rows: unknown[] }>;
-  release(): void;
+  /** With `true` the connection is closed instead of being used again. */
+  release(broken?: boolean): void;
 }
 
 export interface Connections {
@@ -21,7 +22,7 @@ const patienceMs = { connection: 5000, query: 30_000 };
 /** A transaction that lost against another is run again; more often than this is not bad luck but a fault. */
 const triesMax = 5;
 
-export function postgresPool(url: string, onError: (error: Error) => void): Connections {
+export function postgresPool(url: string, onError: (error: Error) => void, patience = patienceMs): Connections {
   const int8 = 20;
   const types: pg.CustomTypesConfig = {
     // Every integer of ours is a millisecond, a counter or a platform id, and all of them fit a double exactly.
@@ -33,8 +34,8 @@ export function postgresPool(url: string, onError: (error: Error) => void): Conn
     max: 10,
     types,
     keepAlive: true,
-    connectionTimeoutMillis: patienceMs.connection,
-    query_timeout: patienceMs.query,
+    connectionTimeoutMillis: patience.connection,
+    query_timeout: patience.query,
   });
   pool.on('error', onError);
   return {
@@ -52,31 +53,37 @@ export function postgresEngine(connections: Connections): Engine {
     transact: async (script) => {
       for (let tries = 1; ; tries += 1) {
         const client = await connections.connect();
-        try {
-          return await runOnce(client, script());
-        } catch (error) {
-          if (tries >= triesMax || !isConflict(error)) throw error;
-        } finally {
-          client.release();
-        }
+        const outcome = await runOnce(client, script());
+        // A connection whose transaction may still be open would lend it to whoever comes next.
+        client.release(outcome.broken);
+        if ('value' in outcome) return outcome.value;
+        if (tries >= triesMax || !isConflict(outcome.error)) throw outcome.error;
       }
     },
     close: () => connections.end(),
   };
 }
 
-async function runOnce<T>(client: Client, script: Script<T>): Promise<T> {
-  await client.query('begin', []);
+type Played<T> = { readonly value: T; readonly broken: false } | { readonly error: unknown; readonly broken: boolean };
+
+async function runOnce<T>(client: Client, script: Script<T>): Promise<Played<T>> {
   try {
+    await client.query('begin', []);
     let step = script.next();
     while (step.done !== true) step = script.next((await answer(client, step.value)) as never);
     await client.query('commit', []);
-    return step.value;
+    return { value: step.value, broken: false };
   } catch (error) {
-    // When the connection itself is gone the server has rolled back already; the first error is the one that tells why.
-    await client.query('rollback', []).catch(() => undefined);
-    throw error;
+    return { error, broken: !(await rolledBack(client)) };
   }
+}
+
+/** Whether the server says that the transaction is over. A rollback that gets no answer proves nothing. */
+function rolledBack(client: Client): Promise<boolean> {
+  return client.query('rollback', []).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function answer(client: Client, ask: Ask): Promise<unknown> {

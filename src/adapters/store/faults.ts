@@ -1,20 +1,36 @@
 import { AppError } from '../../domain/errors.ts';
 
-const sqliteAway = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|BUSY|CORRUPT|NOTADB)/;
-/** Connection lost, conflicts that did not end, too many connections, out of resources, operator intervention, system error. */
-const postgresAway = /^(08|40|53|57|58)/;
-const networkAway = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)/;
+/**
+ * What a row or a statement of ours is to blame for, and what would fail again however often it is tried: constraints and
+ * values that the database refuses. Everything else of a driver may pass, and nothing may be judged by it.
+ */
+const sqliteData = /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE|ERROR)/;
+const postgresData = /^(22|23|42|P0)/;
+
+/** What the drivers say without a code when the connection is gone, or when nobody answers. */
+const driverAway =
+  /timeout|terminated|not queryable|encountered a connection error|connection is not open|calling end/i;
+
+/** A run that another process made at the same moment: the index did its work, and the next try sees that run. */
+const contended = 'runs_exclusive';
 
 /** What a store throws is either our own refusal, a store that is away, or a fault of ours. */
 export function translate(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const code = codeOf(error);
-  if (sqliteAway.test(code) || postgresAway.test(code) || networkAway.test(code) || isClosed(error)) {
-    return new AppError('store_unavailable', `The database cannot be used right now (${code || 'closed'}).`, {
-      cause: error,
-    });
+  if (isOurs(error, code)) {
+    return new AppError('internal', error instanceof Error ? error.message : String(error), { cause: error });
   }
-  return new AppError('internal', error instanceof Error ? error.message : String(error), { cause: error });
+  const reason = code === '' && error instanceof Error ? error.message : code;
+  return new AppError('store_unavailable', `The database cannot be used right now (${reason || 'closed'}).`, {
+    cause: error,
+  });
+}
+
+function isOurs(error: unknown, code: string): boolean {
+  if (constraintOf(error) === contended) return false;
+  if (code !== '') return sqliteData.test(code) || postgresData.test(code);
+  return !(error instanceof Error && driverAway.test(error.message));
 }
 
 /** The query builder wraps the driver's error; the driver's own code is what tells. */
@@ -26,6 +42,6 @@ function codeOf(error: unknown): string {
   return '';
 }
 
-function isClosed(error: unknown): boolean {
-  return error instanceof Error && /connection is not open|Connection terminated|after calling end/.test(error.message);
+function constraintOf(error: unknown): unknown {
+  return (error as { constraint?: unknown } | null)?.constraint;
 }

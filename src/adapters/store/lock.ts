@@ -54,11 +54,19 @@ function refused(file: string, connection: Database.Database, error: unknown): u
   );
 }
 
+/** A server that accepts and does not answer would otherwise be waited for without end. */
+const patienceMs = 5000;
+
 const schedulerLockKey = 7_290_411_002;
 
 /** On Postgres a session lock of a connection of its own. Without that connection nobody may go on scheduling. */
 export async function lockPostgres(url: string, onLost: (error: Error) => void): Promise<Lock> {
-  const client = new pg.Client({ connectionString: url, keepAlive: true });
+  const client = new pg.Client({
+    connectionString: url,
+    keepAlive: true,
+    connectionTimeoutMillis: patienceMs,
+    query_timeout: patienceMs,
+  });
   await client.connect();
   const { rows } = await client.query<{ held: boolean }>(`select pg_try_advisory_lock($1) as held`, [schedulerLockKey]);
   if (rows[0]?.held !== true) {

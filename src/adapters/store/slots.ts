@@ -252,6 +252,7 @@ function* writeQuarantines(marked: readonly Quarantine[], now: number): Script<v
     `insert into audit (at, actor, verb, task_id, after) values (?i, 'system', 'quarantine', ?t, ?t)`,
     marked.map(({ taskId, quarantine }) => [now, taskId, JSON.stringify({ reason: quarantine })]),
   );
+  for (const { taskId } of marked) yield* endWaiting(taskId, 'paused', now);
 }
 
 type WaitingRow = DueRow & {
@@ -278,8 +279,8 @@ function* admitWaiting({ now, limit }: Batch, plan: Parameters<SlotStore['admitW
   );
   if (found.length === 0) return { taken: 0, more: false };
   const decided = plan(found.map(readWaiting));
-  yield* writeQuarantines(decided.filter(isQuarantine), now);
   yield* endQuarantined(decided.filter(isQuarantine), now);
+  yield* writeQuarantines(decided.filter(isQuarantine), now);
   yield* writeAdmissions(
     decided.filter((one): one is Admission => !isQuarantine(one)),
     now,

@@ -1,5 +1,5 @@
 import { claimOf, type ClaimMaker } from '../claims.ts';
-import type { Claim } from '../store.ts';
+import type { Claim, DueTask } from '../store.ts';
 import type { TaskScene } from '../task-store.ts';
 
 export type ClaimFirst = ClaimMaker;
@@ -21,9 +21,19 @@ export function claimsFirst(maker: ClaimFirst, scene: TaskScene, now: number): C
   const claims: Claim[] = [];
   let due = scene.due;
   while (due !== null && due.nextAt <= now && claims.length < stepsMax) {
-    const claim = claimOf(maker, due, now);
+    const claim = readableClaim(maker, due, now);
+    if (claim === null) break;
     claims.push(claim);
     due = claim.nextAt === null ? null : { ...due, nextAt: claim.nextAt };
   }
   return { claims, nextAt: due?.nextAt ?? null };
+}
+
+/** Slots of a row that cannot be read are the scheduler's to report; nobody is kept from pausing or deleting it. */
+function readableClaim(maker: ClaimFirst, due: DueTask, now: number): Claim | null {
+  try {
+    return claimOf(maker, due, now);
+  } catch {
+    return null;
+  }
 }

@@ -83,9 +83,9 @@ export function isUnreadable({ pausedReason }: Pick<Task, 'pausedReason'>): bool
   return pausedReason?.startsWith('unreadable') === true;
 }
 
-/** A task whose row cannot be read goes on only with a schedule that can; then every field is written anew. */
+/** A task whose row cannot be read is mended only by a schedule that can; then every field is written anew. */
 function refuseUnreadable(task: Task, patch: TaskPatch): void {
-  if (isUnreadable(task) && patch.enabled === true && patch.schedule === undefined) throw unreadableRow(task);
+  if (isUnreadable(task) && patch.schedule === undefined) throw unreadableRow(task);
 }
 
 export function unreadableRow({ pausedReason }: Pick<Task, 'pausedReason'>): AppError {
@@ -96,8 +96,9 @@ export function unreadableRow({ pausedReason }: Pick<Task, 'pausedReason'>): App
 }
 
 /** Whoever may edit a task may let it do something else; the grant follows, or every later slot would be refused. */
-function scopesFor(old: Definition, fresh: Definition): readonly string[] | null {
-  return old.action.kind === fresh.action.kind ? null : [actionScope(fresh.action.kind)];
+function scopesFor(old: Task, fresh: Definition): readonly string[] | null {
+  const same = old.action.kind === fresh.action.kind && !isUnreadable(old);
+  return same ? null : [actionScope(fresh.action.kind)];
 }
 
 function mergePatch(task: Task, patch: TaskPatch, now: number): Definition {
@@ -118,9 +119,18 @@ function mergePatch(task: Task, patch: TaskPatch, now: number): Definition {
  */
 function newSchedule(old: Schedule, input: ScheduleInput, now: number): Schedule {
   const fresh = parseSchedule(input, now);
-  const anchor = anchorOf(old);
+  const anchor = readableAnchor(old);
   const again = anchor === null || fresh.kind !== old.kind ? fresh : parseSchedule(input, anchor);
   return sameSchedule(again, old) ? old : fresh;
+}
+
+/** An old schedule that cannot be read counts from nowhere. */
+function readableAnchor(old: Schedule): number | null {
+  try {
+    return anchorOf(old);
+  } catch {
+    return null;
+  }
 }
 
 function sameSchedule(a: Schedule, b: Schedule): boolean {
@@ -135,7 +145,8 @@ function mergePolicies(old: Policies, patch: TaskPatch['policies']): Policies {
 }
 
 function timingChanged(task: Task, merged: Definition): boolean {
-  const bounds = ({ start_at, until }: Policies) => `${start_at ?? ''} ${until ?? ''}`;
+  // The same instant in other words is no other bound.
+  const bounds = ({ start_at, until }: Policies) => `${Date.parse(start_at ?? '')} ${Date.parse(until ?? '')}`;
   return merged.schedule !== task.schedule || bounds(merged.policies) !== bounds(task.policies);
 }
 
@@ -251,7 +262,7 @@ export function replaceDefinition(
       minGapMs: checked.minGapMs,
       autoPause: checked.policy.autoPause,
       ...(context === undefined ? {} : { context }),
-      ...(isUnreadable(task) ? { pausedReason: 'manual' } : {}),
+      ...(isUnreadable(task) ? { context: context ?? task.context, pausedReason: 'manual' } : {}),
       ...(moves ? { boundedRuns: 0 } : {}),
       ...(moves && task.state !== 'paused' ? { state: 'active', nextAt } : {}),
     },

@@ -64,5 +64,11 @@ function freeSlot({ task, taken }: TaskScene, now: number): number {
 /** A delay after the last finish has one slot to come; any other instant would do as well as it. */
 function isSlotOf({ schedule, nextAt }: Pick<Task, 'schedule' | 'nextAt'>, instant: number): boolean {
   const delay = schedule.kind === 'interval' && schedule.from === 'completion';
-  return delay ? instant === nextAt : isSlot(schedule, instant);
+  if (delay) return instant === nextAt;
+  try {
+    return isSlot(schedule, instant);
+  } catch {
+    // A schedule that cannot be read has no slots; running by hand is how a person finds out.
+    return false;
+  }
 }

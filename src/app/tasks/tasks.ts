@@ -1,4 +1,5 @@
 import type { Actor } from '../../domain/actor.ts';
+import { AppError } from '../../domain/errors.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
@@ -65,7 +66,7 @@ export function createTasks(needs: CreateNeeds): Tasks {
     },
     getRun: async (runId) => {
       const run = await store.readRun(runId);
-      if (run === null) throw notFound();
+      if (run === null) throw new AppError('not_found', 'There is no such run.');
       return run;
     },
   };

@@ -1,0 +1,44 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { row, rows, type Script } from '../../src/adapters/store/engine.ts';
+import { postgresEngine, postgresPool, type Connections } from '../../src/adapters/store/engine.postgres.ts';
+import { translate } from '../../src/adapters/store/faults.ts';
+import { freshPostgres } from '../support/postgres.ts';
+
+const opened: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of opened.splice(0).toReversed()) await close();
+});
+
+async function anEngine() {
+  const fresh = await freshPostgres();
+  opened.push(() => fresh.drop());
+  const connections: Connections = postgresPool(fresh.url, () => undefined, { connection: 5000, query: 300 });
+  opened.push(() => connections.end());
+  const engine = postgresEngine(connections);
+  await engine.transact(() => rows('create table t (x text)'));
+  return engine;
+}
+
+function* insert(text: string, sleepSeconds: number): Script<void> {
+  yield* rows(`insert into t (x) values (?t)`, text);
+  yield* rows(`select pg_sleep(${sleepSeconds})`);
+}
+
+describe('a Postgres that does not answer in time', () => {
+  test('leaves nothing of the transaction, and lends its connection to nobody', async () => {
+    const engine = await anEngine();
+    const slow = engine.transact(() => insert('from the one that failed', 2)).catch(translate);
+    expect(await slow).toMatchObject({ code: 'store_unavailable' });
+    await engine.transact(() => insert('from the next one', 0));
+    const found = await engine.transact(() => rows<{ x: string }>('select x from t'));
+    expect(found).toEqual([{ x: 'from the next one' }]);
+  });
+
+  test('is told apart from a statement that it refuses', async () => {
+    const engine = await anEngine();
+    const refused = await engine.transact(() => row('select 1 / 0')).catch(translate);
+    expect(refused).toMatchObject({ code: 'internal' });
+    expect(await engine.transact(() => row('select 1 as one'))).toEqual({ one: 1 });
+  });
+});

@@ -1,19 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createRunService } from '../../src/app/run-service.ts';
 import { createScheduler } from '../../src/app/scheduler.ts';
-import { sha256 } from '../../src/adapters/system/ids.ts';
 import { countingIds } from '../support/fakes.ts';
-import { actor, aPipeline, hour, minute, start, type Pipeline } from '../support/pipeline.ts';
-
-function serviceOf({ store, time }: Pipeline) {
-  return createRunService({
-    store,
-    ids: countingIds('run'),
-    digest: sha256,
-    clock: time,
-    bell: { ring: () => undefined },
-  });
-}
+import { actor, aPipeline, hour, minute, start, runServiceOf } from '../support/pipeline.ts';
 
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 const echo = (settings: object) => ({ kind: 'echo', ...settings }) as const;
@@ -282,7 +270,7 @@ describe('what the database refuses for a reason of its own', () => {
     };
     const scheduler = createScheduler({
       store,
-      runs: serviceOf(p),
+      runs: runServiceOf(p),
       ids: countingIds('x'),
       log: p.log,
       bell: { ring: () => undefined },

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { sha256 } from '../../src/adapters/system/ids.ts';
-import { createRunService } from '../../src/app/run-service.ts';
 import type { RunInput, RunRequest } from '../../src/domain/run.ts';
-import { countingIds } from '../support/fakes.ts';
-import { aPipeline, type Pipeline } from '../support/pipeline.ts';
+import { aPipeline, runServiceOf } from '../support/pipeline.ts';
 
 const input: RunInput = {
   title: 'A message',
@@ -33,20 +30,10 @@ function request(idempotencyKey: string, facts: Partial<RunRequest> = {}): RunRe
   };
 }
 
-function serviceOf({ store, time }: Pipeline) {
-  return createRunService({
-    store,
-    ids: countingIds('run'),
-    digest: sha256,
-    clock: time,
-    bell: { ring: () => undefined },
-  });
-}
-
 describe('the door to execution', () => {
   it('takes a request once: the same key and payload is the same run', async () => {
     const p = await aPipeline();
-    const service = serviceOf(p);
+    const service = runServiceOf(p);
     const first = await service.ingest(request('k'));
     expect(first.created).toBe(true);
     expect(await service.ingest(request('k'))).toEqual({ runId: first.runId, created: false });
@@ -55,7 +42,7 @@ describe('the door to execution', () => {
 
   it('refuses another payload under a key that was used', async () => {
     const p = await aPipeline();
-    const service = serviceOf(p);
+    const service = runServiceOf(p);
     await service.ingest(request('k'));
     const other = request('k', { input: { ...input, instructions: 'say something else' } });
     await expect(service.ingest(other)).rejects.toMatchObject({ code: 'idempotency_mismatch' });
@@ -66,7 +53,7 @@ describe('the door to execution', () => {
 
   it('serves the messages of a thread in order, to their end, and threads side by side', async () => {
     const p = await aPipeline();
-    const service = serviceOf(p);
+    const service = runServiceOf(p);
     const ids: string[] = [];
     for (const [key, lane] of [
       ['a1', 'a'],

@@ -3,6 +3,8 @@ import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite
 import { migrateSqlite } from '../../src/adapters/store/migrate.ts';
 import { createStore } from '../../src/adapters/store/store.ts';
 import type { Store, TaskRun } from '../../src/app/task-store.ts';
+import { sha256 } from '../../src/adapters/system/ids.ts';
+import { createRunService, type RunService } from '../../src/app/run-service.ts';
 import type { CreateRequest } from '../../src/app/tasks/create.ts';
 import type { TaskInput } from '../../src/app/tasks/definition.ts';
 import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose.ts';
@@ -127,4 +129,15 @@ function pipelineOn(database: Database, given: Given): Pipeline {
       (await store.listTaskRuns({ taskId, status: null, limit: 200, cursor: null })).items.toReversed(),
     restart: () => pipelineOn(database, given),
   };
+}
+
+/** The door to execution over the store of a pipeline. */
+export function runServiceOf({ store, time }: Pipeline): RunService {
+  return createRunService({
+    store,
+    ids: countingIds('run'),
+    digest: sha256,
+    clock: time,
+    bell: { ring: () => undefined },
+  });
 }

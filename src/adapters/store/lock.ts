@@ -60,33 +60,49 @@ const patienceMs = 5000;
 const schedulerLockKey = 7_290_411_002;
 
 /** On Postgres a session lock of a connection of its own. Without that connection nobody may go on scheduling. */
-export async function lockPostgres(url: string, onLost: (error: Error) => void): Promise<Lock> {
+export async function lockPostgres(url: string, holder: Holder, onLost: (error: Error) => void): Promise<Lock> {
   const client = new pg.Client({
     connectionString: url,
+    // How the server calls this connection, and so what a rival is told.
+    application_name: `process ${holder.pid} on ${holder.host}`.slice(0, applicationNameMax),
     keepAlive: true,
     connectionTimeoutMillis: patienceMs,
     query_timeout: patienceMs,
   });
+  let held = false;
+  const lost = (error: Error) => {
+    if (held) onLost(error);
+    held = false;
+  };
+  client.on('error', lost);
+  client.on('end', () => lost(new Error('the connection that holds the scheduler lock has ended')));
   await client.connect();
   const { rows } = await client.query<{ held: boolean }>(`select pg_try_advisory_lock($1) as held`, [schedulerLockKey]);
-  if (rows[0]?.held !== true) {
-    await client.end();
-    throw new AppError(
-      'store_unavailable',
-      'Another process schedules from this Postgres database; stop that one first.',
-    );
-  }
-  let released = false;
-  client.on('error', (error) => {
-    if (!released) onLost(error);
-  });
-  client.on('end', () => {
-    if (!released) onLost(new Error('the connection that holds the scheduler lock has ended'));
-  });
+  if (rows[0]?.held !== true) throw await refusedBy(client);
+  held = true;
   return {
     release: async () => {
-      released = true;
+      held = false;
       await client.end();
     },
   };
+}
+
+/** The server cuts longer names off. */
+const applicationNameMax = 63;
+
+async function refusedBy(client: pg.Client): Promise<AppError> {
+  const { rows } = await client.query<{ name: string; since: Date }>(
+    `select a.application_name as name, a.backend_start as since
+     from pg_locks l join pg_stat_activity a on a.pid = l.pid
+     where l.locktype = 'advisory' and l.granted and ((l.classid::bigint << 32) | l.objid::bigint) = $1`,
+    [schedulerLockKey],
+  );
+  await client.end();
+  const [holder] = rows;
+  const who = holder === undefined ? 'another process' : `${holder.name}, since ${holder.since.toISOString()}`;
+  return new AppError(
+    'store_unavailable',
+    `This Postgres database is held by ${who}. Only one process may schedule from a database; stop that one first.`,
+  );
 }

@@ -58,7 +58,7 @@ async function openFile({ url, holder }: Opening): Promise<Opened> {
 }
 
 async function openPostgres({ url, holder, onLost, onPoolError }: Opening): Promise<Opened> {
-  const lock = await lockPostgres(url, onLost);
+  const lock = await lockPostgres(url, holder, onLost);
   try {
     const connections = postgresPool(url, onPoolError);
     const migrated = await migrateOver(connections, holder.since).catch(async (error: unknown) => {

@@ -190,10 +190,16 @@ interface Door {
   readonly tokenFile: string | null;
 }
 
+/** A shorter token can be guessed by whoever can ask often enough. */
+const soundTokenLength = 16;
+
 async function openDoor(config: Config, parts: Parts & { loops: readonly Loop[]; version: string }): Promise<Door> {
   const { world, rooms, store, loops, version } = parts;
   const tokenFile =
     config.API_TOKEN === undefined ? join(dirname(databaseFile(config.DATABASE_URL) ?? 'data/x'), 'api-token') : null;
+  if (config.API_TOKEN !== undefined && config.API_TOKEN.length < soundTokenLength) {
+    world.log.warn('api_token_is_short', { sound_length: soundTokenLength });
+  }
   const token = config.API_TOKEN ?? tokenFrom(tokenFile ?? 'data/api-token');
   const app = createHttpApp({
     ...world,

@@ -51,10 +51,13 @@ const schema = z.object({
   HTTP_PORT: whole(0, 65_535, 8787),
   API_TOKEN: z
     .string()
-    .regex(/^[\x21-\x7e]{16,512}$/, 'has 16 to 512 printable characters without spaces')
+    .regex(/^[\x21-\x7e]{1,512}$/, 'has 1 to 512 printable characters without spaces')
     .optional(),
   LOG_LEVEL: z
-    .enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug'], 'is silent, fatal, error, warn, info or debug')
+    .enum(
+      ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'],
+      'is silent, fatal, error, warn, info, debug or trace',
+    )
     .default('info'),
   QUOTA_PER_CHAT: whole(1, 1_000_000, 500),
   QUOTA_PER_USER: whole(1, 1_000_000, 50),

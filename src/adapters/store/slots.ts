@@ -262,6 +262,10 @@ type WaitingRow = DueRow & {
   readonly o_late_ms: number;
 };
 
+/**
+ * The oldest that waits of each task that has no live run; a task whose policy lets runs live side by side need not wait
+ * for that. The policies are our own JSON, written in one way, so a search for the text is a search for the value.
+ */
 function* admitWaiting({ now, limit }: Batch, plan: Parameters<SlotStore['admitWaiting']>[1]): Script<Counts> {
   const found = yield* rows<WaitingRow>(
     `select ${dueColumns}, w.id as o_id, w.slot_at as o_slot_at, w.source as o_source, w.late_ms as o_late_ms
@@ -285,7 +289,8 @@ function* admitWaiting({ now, limit }: Batch, plan: Parameters<SlotStore['admitW
     decided.filter((one): one is Admission => !isQuarantine(one)),
     now,
   );
-  return { taken: decided.length, more: found.length === limit };
+  // One for each task at a time: where runs may live side by side, the next one can follow at once.
+  return { taken: decided.length, more: decided.length > 0 };
 }
 
 function readWaiting(found: WaitingRow): WaitingOccurrence {

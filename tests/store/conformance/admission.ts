@@ -43,7 +43,7 @@ export function admissionTests(open: OpenWorld): void {
     expect(await admitAll(world)).toEqual({ taken: 0, more: false });
 
     await world.store.finishRuns([endOf(started)]);
-    expect(await admitAll(world)).toEqual({ taken: 1, more: false });
+    expect(await admitAll(world)).toEqual({ taken: 1, more: true });
     expect(await admitAll(world)).toEqual({ taken: 0, more: false });
     expect(await statuses(world, task)).toEqual(['succeeded', 'dispatched']);
     expect(await world.store.readTask(task.id)).toMatchObject({ counters: { boundedRuns: 2 } });

@@ -195,12 +195,8 @@ const soundTokenLength = 16;
 
 async function openDoor(config: Config, parts: Parts & { loops: readonly Loop[]; version: string }): Promise<Door> {
   const { world, rooms, store, loops, version } = parts;
-  const tokenFile =
-    config.API_TOKEN === undefined ? join(dirname(databaseFile(config.DATABASE_URL) ?? 'data/x'), 'api-token') : null;
-  if (config.API_TOKEN !== undefined && config.API_TOKEN.length < soundTokenLength) {
-    world.log.warn('api_token_is_short', { sound_length: soundTokenLength });
-  }
-  const token = config.API_TOKEN ?? tokenFrom(tokenFile ?? 'data/api-token');
+  const { token, tokenFile } = tokenOf(config);
+  if (token.length < soundTokenLength) world.log.warn('api_token_is_short', { sound_length: soundTokenLength });
   const app = createHttpApp({
     ...world,
     tasks: rooms.tasks,
@@ -210,20 +206,22 @@ async function openDoor(config: Config, parts: Parts & { loops: readonly Loop[];
     version,
     health: {
       live: () => ({ ok: loops.every((loop) => loop.health().idleMs < livenessMs) }),
-      ready: createReadiness({ ...world, store }, watched(loops)),
+      ready: createReadiness({ ...world, store }, loops),
     },
   });
   return { listening: await serveHttp({ app, host: config.HTTP_HOST, port: config.HTTP_PORT }), tokenFile };
 }
 
+/** The token that the operator chose, or one that is made at the first start and kept beside the data. */
+function tokenOf(config: Config): { readonly token: string; readonly tokenFile: string | null } {
+  if (config.API_TOKEN !== undefined) return { token: config.API_TOKEN, tokenFile: null };
+  const file = databaseFile(config.DATABASE_URL);
+  const tokenFile = join(file === null ? 'data' : dirname(file), 'api-token');
+  return { token: tokenFrom(tokenFile), tokenFile };
+}
+
 /** A loop that has not turned for this long will not turn again by itself. */
 const livenessMs = 10 * 60_000;
-
-const loopNames = ['deliverer', 'runner', 'scheduler'];
-
-function watched(loops: readonly Loop[]) {
-  return loops.map((loop, index) => ({ name: loopNames[index] ?? '', health: () => loop.health() }));
-}
 
 interface Stopping {
   readonly door: Listening;

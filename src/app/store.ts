@@ -217,8 +217,6 @@ export type TopicEnd = { readonly taskId: string } & (
   | { readonly state: 'ready'; readonly id: number }
   | { readonly state: 'none' }
   | { readonly state: 'blocked'; readonly cause: string }
-  /** The answer was lost: it stays `creating`, and whoever looks next knows that it is in doubt. */
-  | { readonly state: 'creating' }
 );
 
 /** What the scheduler needs. */

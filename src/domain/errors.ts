@@ -15,8 +15,6 @@ export type ErrorCode =
   | 'task_exists'
   | 'run_in_progress'
   | 'schedule_exhausted'
-  | 'version_conflict'
-  | 'idempotency_in_work'
   | 'idempotency_mismatch'
   | 'payload_too_large'
   | 'unsupported_media_type'

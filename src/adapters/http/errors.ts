@@ -15,8 +15,6 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   task_exists: 409,
   run_in_progress: 409,
   schedule_exhausted: 409,
-  version_conflict: 409,
-  idempotency_in_work: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,
   idempotency_mismatch: 422,

@@ -126,7 +126,7 @@ function refusalsOf(operation: AnyOperation): RouteConfig['responses'] {
     ...(open === true ? [] : (['unauthorized', 'store_unavailable'] as const)),
     ...(params === undefined ? [] : (['not_found'] as const)),
     ...(body === undefined ? [] : (['payload_too_large', 'unsupported_media_type'] as const)),
-    ...(idempotent === undefined ? [] : (['idempotency_in_work', 'idempotency_mismatch'] as const)),
+    ...(idempotent === undefined ? [] : (['idempotency_mismatch'] as const)),
     ...refuses,
   ];
   const byStatus = new Map<number, ErrorCode[]>();

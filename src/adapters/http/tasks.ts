@@ -129,7 +129,7 @@ function serveOne(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
       params,
       body: patchBody,
       answer: writtenTask,
-      refuses: ['schedule_exhausted', 'version_conflict'],
+      refuses: ['schedule_exhausted'],
     },
     async ({ params: { task_id: taskId }, body }) => {
       const { schedule, ...rest } = body;

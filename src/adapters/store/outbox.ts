@@ -267,7 +267,6 @@ function* beginTopic({ topic, bootId, now }: TopicBegin): Script<boolean> {
 }
 
 function* endTopic(end: TopicEnd): Script<void> {
-  if (end.state === 'creating') return;
   yield* write(
     `update tasks set topic_state = ?t, topic_id = ?i, topic_cause = ?t, topic_asked_at = null, topic_boot = null
      where id = ?t and topic_state in ('creating', 'ready', 'blocked')`,

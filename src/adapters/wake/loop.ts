@@ -10,12 +10,13 @@ export interface Work {
 }
 
 export interface Loop {
+  readonly name: string;
   start(): void;
   /** Something is ready; a loop that sleeps looks at once, a loop that works looks once more. */
   ring(): void;
   /** Resolves when the step in hand has ended; no other begins. */
   stop(): Promise<void>;
-  health(): LoopHealth;
+  readonly health: () => LoopHealth;
 }
 
 export interface LoopHealth {
@@ -71,6 +72,7 @@ export function createLoop(work: Work, needs: LoopNeeds): Loop {
   };
 
   return {
+    name: work.name,
     start: () => {
       running ??= run();
     },

@@ -117,7 +117,8 @@ export function readTests(open: OpenWorld): void {
 
   test('a cursor of another list, or of nobody, is refused', async () => {
     const world = await open();
-    const tasks = [await aTask(world), await aTask(world)];
+    // The second is due later, so that it is the first one that is claimed.
+    const tasks = [await aTask(world), await aTask(world, { nextAt: nine + hour })];
     const occurrences = [1, 2].map((n) => world.make.occurrence({ slotAt: nine - n }));
     await claimAll(world, { now: nine, limit: 1 }, () => ({ occurrences, runs: [] }));
     const ofTasks = (await world.store.listTasks({ ...everything, limit: 1 })).next;

@@ -1,14 +1,22 @@
 import { clockText } from './calendar.ts';
 import { type CronFields, EVERY_WEEK } from './cron-fields.ts';
-import { list, MONTH_NAMES, nth, ordinal, WEEKDAY_NAMES } from './words.ts';
+import {
+  asCondition,
+  list,
+  MONTH_NAMES,
+  monthDayWords,
+  nth,
+  ordinal,
+  runsOf,
+  spans,
+  stepOf,
+  WEEKDAY_NAMES,
+  weekdayWords,
+  yearDayWords,
+} from './words.ts';
 
 const TIMES_SHOWN_MAX = 8;
 const MONDAY_FIRST = [1, 2, 3, 4, 5, 6, 0];
-
-interface Run {
-  readonly first: number;
-  readonly last: number;
-}
 
 /** The step of evenly spread values that fill a whole field, so that "every" is true across its end as well. */
 function evenStep(values: readonly number[], size: number): number | null {
@@ -16,24 +24,6 @@ function evenStep(values: readonly number[], size: number): number | null {
   const isEven =
     values.length * step === size && values.every((value, index) => value === (values[0] ?? 0) + index * step);
   return isEven ? step : null;
-}
-
-function runsOf(values: readonly number[]): Run[] {
-  const runs: Run[] = [];
-  for (const value of values) {
-    const open = runs.at(-1);
-    if (open !== undefined && open.last + 1 === value) runs[runs.length - 1] = { first: open.first, last: value };
-    else runs.push({ first: value, last: value });
-  }
-  return runs;
-}
-
-function spans(values: readonly number[], name: (value: number) => string): string {
-  const parts = runsOf(values).flatMap(({ first, last }) => {
-    if (last - first >= 2) return [`${name(first)} to ${name(last)}`];
-    return first === last ? [name(first)] : [name(first), name(last)];
-  });
-  return list(parts);
 }
 
 function clock(hour: number, minute: number): string {
@@ -72,9 +62,12 @@ function hourlyPart(hours: readonly number[], minute: number): string {
 }
 
 function steppedPart({ minutes, hours, fixedTimes }: CronFields): string | null {
-  const step = fixedTimes || minutes.length > 1 ? null : evenStep(hours, 24);
-  if (step === null || step === 1 || step === 24) return null;
-  return `every ${step} hours from ${clock(hours[0] ?? 0, minutes[0] ?? 0)}`;
+  if (fixedTimes || minutes.length > 1) return null;
+  const first = clock(hours[0] ?? 0, minutes[0] ?? 0);
+  const step = stepOf(hours);
+  if (step !== null && step > 1)
+    return `every ${step} hours from ${first} to ${clock(hours.at(-1) ?? 0, minutes[0] ?? 0)}`;
+  return hours.length === 2 && evenStep(hours, 24) === 12 ? `every 12 hours from ${first}` : null;
 }
 
 function timePart(cron: CronFields): string {
@@ -96,8 +89,8 @@ function daysPart(cron: CronFields): string {
   const days = bitsOf(cron.days);
   const names: string[] = [];
   if (days.length === 31) return 'any day';
-  if (days.length > 0) names.push(`${days.length === 1 ? 'day' : 'days'} ${spans(days, String)}`);
-  for (const day of bitsOf(cron.nearestWeekdays)) names.push(`the weekday nearest to day ${day}`);
+  if (days.length > 0) names.push(monthDayWords(days));
+  for (const day of bitsOf(cron.nearestWeekdays)) names.push(`the weekday nearest to the ${nth(day)}`);
   if (cron.lastDay) names.push('the last day');
   if (cron.lastWeekday) names.push('the last weekday');
   return `${list(names)} of the month`;
@@ -115,7 +108,7 @@ function weekdaysPart({ weekdays }: CronFields): string {
   const parts: string[] = [];
   if (full.length === 7) return 'any day of the week';
   if (full.join() === '1,2,3,4,5') parts.push('every weekday');
-  else if (full.length > 0) parts.push(`every ${list(full.map(name))}`);
+  else if (full.length > 0) parts.push(`every ${weekdayWords(full)}`);
   for (const weekday of some)
     parts.push(`the ${list(weekNames(weekdays[weekday] ?? 0))} ${name(weekday)} of the month`);
   return list(parts);
@@ -134,16 +127,28 @@ function dayPart(cron: CronFields): string {
 
 function monthPart(months: number): string {
   if (months === 0xfff) return '';
-  const numbers = Array.from({ length: 12 }, (_, index) => index).filter((month) => (months & (1 << month)) !== 0);
-  return `in ${spans(numbers, (month) => MONTH_NAMES[month] ?? '')}`;
+  return `in ${spans(monthsOf(months), (month) => MONTH_NAMES[month] ?? '')}`;
+}
+
+function monthsOf(months: number): number[] {
+  return Array.from({ length: 12 }, (_, index) => index).filter((month) => (months & (1 << month)) !== 0);
+}
+
+/** Days and months that make a few dates of the year. */
+function yearPart(cron: CronFields): string | null {
+  const isPlain = cron.anyWeekday && !cron.lastDay && !cron.lastWeekday && cron.nearestWeekdays === 0;
+  if (!isPlain || cron.months === 0xfff) return null;
+  const dates = yearDayWords(bitsOf(cron.days), monthsOf(cron.months));
+  return dates === null ? null : `every year on ${dates}`;
 }
 
 export function cronWords(cron: CronFields): string {
   const time = timePart(cron);
-  const day = dayPart(cron);
-  const month = monthPart(cron.months);
+  const year = yearPart(cron);
+  const day = year ?? dayPart(cron);
+  const month = year === null ? monthPart(cron.months) : '';
   const isRhythm = time.startsWith('every') || time.includes('of every');
   if (day === 'every day' && isRhythm) return [time, month].filter((part) => part !== '').join(' ');
   const days = [day, month].filter((part) => part !== '').join(' ');
-  return isRhythm || time.startsWith('at minute') ? `${time}, ${days}` : `${days} ${time}`;
+  return isRhythm || time.startsWith('at minute') ? `${time}, ${asCondition(days)}` : `${days} ${time}`;
 }

@@ -1,0 +1,96 @@
+import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
+import { zoneName } from '../schedule/zone-name.ts';
+import { Cursor, plainLine } from './cursor.ts';
+import type { Setting } from './edge.ts';
+import { refusal, withExamples } from './refusal.ts';
+import { readZone } from './zone-words.ts';
+
+/** A schedule in a notation for machines at the beginning of a text, and where its text ends. */
+export interface MachineWhen {
+  readonly schedule: Schedule;
+  readonly end: number;
+}
+
+const ICAL_LINE = /^(?:(?:dtstart|rrule|exdate|rdate)[:;]|freq=)\S*?(?=[:;,.]?(?:\s|$))/i;
+const ICAL_MORE = /\r?\n[ \t]*(?:dtstart|rrule|exdate|rdate)[:;]\S*?(?=[:;,.]?(?:\s|$))/iy;
+const TZID = /;TZID="?([^:;"\s]+)"?/i;
+const NICKNAME = /^@[a-z]+/i;
+const DURATION = /^pt?\d[\dymwdths.,]*(?![^\s:;,-])/i;
+const TIME_FIELD = String.raw`(?:[*?]|\d{1,2})[\d*,/?-]*`;
+const DAY_FIELD = String.raw`(?:[*?l]|\d{1,2})[\d*,/?lw-]*`;
+const NAMED_FIELD = String.raw`\+?(?:[*?]|\d{1,2}|[a-z]{3}(?![a-z]))(?:[\d*,/?#l-]|(?<=[,-])[a-z]{3})*`;
+const CRON = new RegExp(
+  String.raw`^${TIME_FIELD}[ \t]+${TIME_FIELD}[ \t]+${DAY_FIELD}[ \t]+${NAMED_FIELD}[ \t]+${NAMED_FIELD}(?=$|[\s:;.])`,
+  'i',
+);
+const SIXTH_FIELD = new RegExp(String.raw`^[ \t]+(?:${NAMED_FIELD})(?=$|\s)`, 'i');
+const ALMOST_CRON = new RegExp(String.raw`^(?:${TIME_FIELD}[ \t]+){2}(?:${DAY_FIELD}|${NAMED_FIELD})(?=$|\s)`, 'i');
+
+/** The lines of a rule; on the last of them the text may follow. */
+function rule(text: string, setting: Setting): MachineWhen | null {
+  const first = ICAL_LINE.exec(text);
+  if (first === null) return null;
+  let end = first[0].length;
+  for (;;) {
+    ICAL_MORE.lastIndex = end;
+    const more = ICAL_MORE.exec(text);
+    if (more === null) break;
+    end = ICAL_MORE.lastIndex;
+  }
+  const rrule = text.slice(0, end);
+  const zone = TZID.exec(rrule)?.[1];
+  const timezone = (zone === undefined ? null : zoneName(zone)) ?? setting.timezone;
+  return {
+    schedule: withExamples('machine', () => parseSchedule({ kind: 'rrule', rrule, timezone }, setting.now)),
+    end,
+  };
+}
+
+function zoneBehind(line: string, end: number, setting: Setting): { timezone: string; end: number } {
+  const cursor = new Cursor(plainLine(line));
+  cursor.at = end;
+  const timezone = readZone(cursor);
+  return { timezone: timezone ?? setting.timezone, end: cursor.at };
+}
+
+function cronText(line: string): string | null {
+  const nickname = NICKNAME.exec(line)?.[0];
+  if (nickname !== undefined) return nickname;
+  const cron = CRON.exec(line)?.[0];
+  if (cron !== undefined) {
+    if (!SIXTH_FIELD.test(line.slice(cron.length))) return cron;
+    throw refusal(
+      'machine',
+      'field_count',
+      'A cron expression has five fields here, no seconds and no year; put the text on a new line if it begins like a sixth one.',
+    );
+  }
+  const almost = ALMOST_CRON.exec(line)?.[0];
+  if (almost === undefined || !almost.includes('*')) return null;
+  throw refusal(
+    'machine',
+    'field_count',
+    `"${almost}" begins a cron expression, which has five fields: minute, hour, day, month and weekday.`,
+  );
+}
+
+/** Cron, nickname, rule or duration. */
+export function readMachine(text: string, line: string, setting: Setting): MachineWhen | null {
+  const found = rule(text, setting);
+  if (found !== null) return found;
+  const cron = cronText(line);
+  if (cron !== null) {
+    const { timezone, end } = zoneBehind(line, cron.length, setting);
+    return {
+      schedule: withExamples('machine', () => parseSchedule({ kind: 'cron', cron, timezone }, setting.now)),
+      end,
+    };
+  }
+  const interval = DURATION.exec(line)?.[0];
+  if (interval === undefined) return null;
+  const { timezone, end } = zoneBehind(line, interval.length, setting);
+  return {
+    schedule: withExamples('machine', () => parseSchedule({ kind: 'interval', interval, timezone }, setting.now)),
+    end,
+  };
+}

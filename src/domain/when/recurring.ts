@@ -1,0 +1,176 @@
+import { DAY_MS, MINUTE_MS } from '../schedule/calendar.ts';
+import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
+import { resolveShifted } from '../schedule/zone.ts';
+import { isoDuration } from './amount.ts';
+import { inDayPart } from './clock-time.ts';
+import type { Days } from './days.ts';
+import type { Draft, EdgeDay, Rhythm } from './draft.ts';
+import { dayOfEdge, type Setting, today } from './edge.ts';
+import { refusal } from './refusal.ts';
+import { type Bounds, MINUTES_OF_DAY, type Series, seriesSchedule } from './series.ts';
+import { type DayTimes, timesOfRhythm } from './day-rhythm.ts';
+
+type Where = Pick<Series, 'weekdays' | 'monthDays' | 'months' | 'nth'>;
+
+const TODAY: EdgeDay = { kind: 'ahead', days: 0, night: false };
+const NOWHERE: Where = { weekdays: [], monthDays: [], months: [], nth: null };
+
+function whereOf(days: Days | null): Where {
+  switch (days?.kind) {
+    case 'weekdays':
+      return { ...NOWHERE, weekdays: days.weekdays };
+    case 'monthDays':
+      return { ...NOWHERE, monthDays: days.days };
+    case 'date':
+      return { ...NOWHERE, monthDays: [days.date.day], months: [days.date.month] };
+    case 'nth':
+      return {
+        ...NOWHERE,
+        nth: { ordinals: days.ordinals, weekday: days.weekday },
+        months: days.month === null ? [] : [days.month],
+      };
+    default:
+      return NOWHERE;
+  }
+}
+
+function unitOf(days: Days | null): Series['unit'] {
+  if (days?.kind === 'weekdays') return 'week';
+  if (days?.kind === 'date' || (days?.kind === 'nth' && days.month !== null)) return 'year';
+  return days === null ? 'day' : 'month';
+}
+
+function daysOf(where: Where): number {
+  return where.nth?.ordinals.length ?? Math.max(where.weekdays.length, where.monthDays.length);
+}
+
+function checkDays(draft: Draft, rhythm: Extract<Rhythm, { kind: 'calendar' }>, where: Where): void {
+  if (rhythm.unit !== 'day' && draft.days === null) {
+    const missing = {
+      week: 'weekday, as in "on monday"',
+      month: 'day, as in "on the 1st"',
+      year: 'date, as in "on 24 december"',
+    };
+    throw refusal(
+      rhythm.unit,
+      'no_day',
+      `It is not said on which day of the ${rhythm.unit}; add the ${missing[rhythm.unit]}.`,
+    );
+  }
+  const { promised } = draft;
+  if (promised?.of === 'days' && daysOf(where) !== promised.count) {
+    throw refusal(
+      rhythm.unit === 'day' ? 'hour' : rhythm.unit,
+      'other_count',
+      `Name ${promised.count} days, as many as are promised.`,
+    );
+  }
+}
+
+function clockTimes({ times, part, promised, days }: Draft): number[] {
+  if (times === null) {
+    throw refusal('hour', 'no_time', 'It is not said at what time of the day; add it, as in "at 9".');
+  }
+  if (times.some(({ midnight }) => midnight) && days !== null) {
+    throw refusal(
+      'clock',
+      'ambiguous_midnight',
+      'A day has a midnight at its start and one at its end; write 00:00 or 23:59.',
+    );
+  }
+  const minutes = times.map((time) => (part === null ? time.minute : inDayPart(time, part)));
+  const unique = [...new Set(minutes)].sort((a, b) => a - b);
+  if (promised?.of === 'times' && unique.length !== promised.count) {
+    throw refusal('clocks', 'other_count', `Name ${promised.count} times of the day, as many as are promised.`);
+  }
+  return unique;
+}
+
+function boundsOf(draft: Draft, setting: Setting): Bounds {
+  const starting = draft.starting === null ? null : dayOfEdge(draft.starting, setting);
+  const until = draft.until === null ? null : dayOfEdge(draft.until, setting);
+  if (until !== null && draft.count !== null) {
+    throw refusal('end', 'two_ends', 'A series has one end: a last day or a number of runs.');
+  }
+  if (until !== null && until < (starting ?? today(setting))) {
+    throw refusal('end', 'past', 'The series would end before it begins.');
+  }
+  if (starting !== null && starting < today(setting)) {
+    throw refusal('end', 'past', 'The day on which the series would start is in the past.');
+  }
+  return { starting, until, count: draft.count };
+}
+
+function isBounded({ starting, until, count }: Draft): boolean {
+  return starting !== null || until !== null || count !== null;
+}
+
+function calendarSchedule(draft: Draft, rhythm: Extract<Rhythm, { kind: 'calendar' }>, setting: Setting): Schedule {
+  const where = whereOf(draft.days);
+  checkDays(draft, rhythm, where);
+  const unit = rhythm.unit === 'week' || draft.days === null ? rhythm.unit : unitOf(draft.days);
+  const series: Series = { unit, every: rhythm.every, ...where, times: clockTimes(draft), rhythm: null };
+  return seriesSchedule(series, boundsOf(draft, setting), setting);
+}
+
+function refuseBounds(draft: Draft, sentence: string): void {
+  if (isBounded(draft)) throw refusal('end', 'endless', sentence);
+}
+
+function refusePastMidnight(draft: Draft): void {
+  const isPastMidnight = draft.hours !== null && draft.hours.from.minute > draft.hours.to.minute;
+  if (isPastMidnight && (draft.days !== null || isBounded(draft))) {
+    throw refusal(
+      'rhythm',
+      'past_midnight',
+      'Hours that go past midnight belong to two days; leave the days out or end at 23:59.',
+    );
+  }
+}
+
+const ENDLESS = 'A rhythm that counts from a moment has no last day here; name times of the day instead.';
+
+/** `every 2 hours starting tomorrow at 8`: the day alone does not say from which moment to count. */
+function startedInterval(draft: Draft, seconds: number, setting: Setting): Schedule {
+  refuseBounds({ ...draft, starting: null }, ENDLESS);
+  const [minute, more] = clockTimes({ ...draft, days: draft.starting });
+  if (minute === undefined || more !== undefined) {
+    throw refusal('rhythm', 'several_times', 'A rhythm counts from one moment.');
+  }
+  const { timezone, now } = setting;
+  const start = resolveShifted(timezone, dayOfEdge(draft.starting ?? TODAY, setting) * DAY_MS + minute * MINUTE_MS);
+  const interval = isoDuration(seconds);
+  return parseSchedule({ kind: 'interval', interval, start_at: new Date(start).toISOString(), timezone }, now);
+}
+
+/** Without a place on the clock a rhythm counts from the moment of creation; with one it is part of each day. */
+function elapsedSchedule(draft: Draft, seconds: number, setting: Setting): Schedule {
+  const isFree = draft.hours === null && draft.minutes === null && draft.days === null;
+  if (isFree && draft.starting !== null) return startedInterval(draft, seconds, setting);
+  if (draft.times !== null || draft.part !== null) {
+    throw refusal(
+      'rhythm',
+      'contradiction',
+      'A rhythm of hours or minutes has no single time of the day; say from when to when it goes.',
+    );
+  }
+  if (isFree) {
+    refuseBounds(draft, ENDLESS);
+    const { timezone, now } = setting;
+    return parseSchedule({ kind: 'interval', interval: isoDuration(seconds), timezone }, now);
+  }
+  refusePastMidnight(draft);
+  const { times, rhythm }: DayTimes = timesOfRhythm(draft, seconds);
+  if (times.length === MINUTES_OF_DAY) refuseBounds(draft, 'A run every minute has no first or last day here.');
+  const series: Series = { unit: unitOf(draft.days), every: 1, ...whereOf(draft.days), times, rhythm };
+  return seriesSchedule(series, boundsOf(draft, setting), setting);
+}
+
+/** The schedule of a draft that names a series. */
+export function recurringSchedule(draft: Draft, setting: Setting): Schedule {
+  const { rhythm, days } = draft;
+  if (rhythm?.kind === 'elapsed') return elapsedSchedule(draft, rhythm.seconds, setting);
+  if (rhythm !== null) return calendarSchedule(draft, rhythm, setting);
+  const unit = unitOf(days);
+  return calendarSchedule(draft, { kind: 'calendar', unit, every: 1 }, setting);
+}

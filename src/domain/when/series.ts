@@ -1,0 +1,168 @@
+import { dateText, dayOfWall, DAY_MS, pad, secondOfDayOf } from '../schedule/calendar.ts';
+import { nextSlot, parseSchedule, type Schedule } from '../schedule/schedule.ts';
+import { toWall } from '../schedule/zone.ts';
+import type { Setting } from './edge.ts';
+import { refusal } from './refusal.ts';
+
+/** A series on the calendar: which days, and which minutes of them. */
+export interface Series {
+  readonly unit: 'day' | 'week' | 'month' | 'year';
+  readonly every: number;
+  readonly weekdays: readonly number[];
+  /** -1 is the last day. */
+  readonly monthDays: readonly number[];
+  readonly months: readonly number[];
+  readonly nth: { readonly ordinals: readonly number[]; readonly weekday: number | 'work' } | null;
+  /** Minutes since midnight, ascending. */
+  readonly times: readonly number[];
+  /** The minute and hour fields of a cron, where the times are a rhythm through the day. */
+  readonly rhythm: string | null;
+}
+
+/** Days of the zone; `until` is included. */
+export interface Bounds {
+  readonly starting: number | null;
+  readonly until: number | null;
+  readonly count: number | null;
+}
+
+const WEEKDAY_CODES = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
+const POSITION_MAX = 366;
+
+interface Grid {
+  readonly hours: readonly number[];
+  readonly minutes: readonly number[];
+  /** Every hour has every minute. */
+  readonly isFull: boolean;
+}
+
+function gridOf(times: readonly number[]): Grid {
+  const unique = (values: readonly number[]) => [...new Set(values)].sort((a, b) => a - b);
+  const hours = unique(times.map((time) => Math.floor(time / 60)));
+  const minutes = unique(times.map((time) => time % 60));
+  return { hours, minutes, isFull: hours.length * minutes.length === times.length };
+}
+
+function cronTimes({ rhythm, times }: Series): string | null {
+  if (rhythm !== null) return rhythm;
+  const { hours, minutes, isFull } = gridOf(times);
+  return isFull ? `${minutes.join()} ${hours.join()}` : null;
+}
+
+function cronWeekdays(weekdays: readonly number[]): string {
+  const sorted = [...weekdays].sort((a, b) => a - b);
+  const isRun = sorted.length > 2 && sorted.every((day, index) => day === (sorted[0] ?? 0) + index);
+  if (sorted.length === 7 || sorted.length === 0) return '*';
+  return isRun ? `${sorted[0] ?? 0}-${sorted.at(-1) ?? 0}` : sorted.join();
+}
+
+/** The five fields, where the fields that every cron knows say exactly this. */
+function cronOf(series: Series): string | null {
+  const times = cronTimes(series);
+  const isPlain = series.every === 1 && series.nth === null && series.monthDays.every((day) => day > 0);
+  if (times === null || !isPlain) return null;
+  const days = [...series.monthDays].sort((a, b) => a - b).join() || '*';
+  const months = series.months.join() || '*';
+  return `${times} ${days} ${months} ${cronWeekdays(series.weekdays)}`;
+}
+
+function dayParts({ weekdays, monthDays, months, nth, times }: Series): string[] {
+  const parts: string[] = [];
+  if (months.length > 0) parts.push(`BYMONTH=${months.join()}`);
+  if (monthDays.length > 0) parts.push(`BYMONTHDAY=${monthDays.join()}`);
+  if (weekdays.length > 0) parts.push(`BYDAY=${weekdays.map((day) => WEEKDAY_CODES[day] ?? '').join()}`);
+  if (nth === null) return parts;
+  const { weekday } = nth;
+  if (weekday !== 'work') {
+    return [...parts, `BYDAY=${nth.ordinals.map((ordinal) => `${ordinal}${WEEKDAY_CODES[weekday] ?? ''}`).join()}`];
+  }
+  // The set of a month holds each weekday once for every time of the day.
+  const size = times.length;
+  const positions = nth.ordinals.flatMap((ordinal) =>
+    times.map((_, index) => (ordinal > 0 ? (ordinal - 1) * size + index + 1 : ordinal * size + index)),
+  );
+  return [...parts, 'BYDAY=MO,TU,WE,TH,FR', `BYSETPOS=${positions.join()}`];
+}
+
+function frequencyOf({ unit, nth, months }: Series): string {
+  if (unit === 'year' && nth?.weekday === 'work') return 'MONTHLY';
+  if (unit === 'year' && months.length === 0) return 'YEARLY';
+  return { day: 'DAILY', week: 'WEEKLY', month: 'MONTHLY', year: 'YEARLY' }[unit];
+}
+
+function timeParts(times: readonly number[]): string[] {
+  const { hours, minutes } = gridOf(times);
+  return [`BYHOUR=${hours.join()}`, `BYMINUTE=${minutes.join()}`, 'BYSECOND=0'];
+}
+
+/**
+ * Times such as 08:00, 12:00 and 18:30 are no product of hours and minutes. A rule says them exactly all the same: it names
+ * every hour with every minute and then picks by position, which works where the set of a rule is a single day.
+ */
+function unevenRule(series: Series): string {
+  const { hours, minutes } = gridOf(series.times);
+  const all = hours.flatMap((hour) => minutes.map((minute) => hour * 60 + minute));
+  const positions = series.times.map((time) => all.indexOf(time) + 1);
+  const isDaily = series.unit === 'day' || (series.every === 1 && series.nth === null);
+  if (!isDaily || (positions.at(-1) ?? 0) > POSITION_MAX) {
+    throw refusal(
+      'clocks',
+      'uneven_times',
+      'These times of the day cannot be said in one schedule; make a task for each, or give them the same minutes.',
+    );
+  }
+  const step = series.unit === 'day' && series.every > 1 ? [`INTERVAL=${series.every}`] : [];
+  const parts = [...dayParts(series), ...timeParts(series.times), `BYSETPOS=${positions.join()}`];
+  return ['FREQ=DAILY', ...step, ...parts].join(';');
+}
+
+function ruleOf(series: Series): string {
+  if (!gridOf(series.times).isFull) return unevenRule(series);
+  const step = series.every > 1 ? [`INTERVAL=${series.every}`] : [];
+  return [`FREQ=${frequencyOf(series)}`, ...step, ...dayParts(series), ...timeParts(series.times)].join(';');
+}
+
+function icalDay(day: number): string {
+  return dateText(day).replaceAll('-', '');
+}
+
+function icalWall(day: number, minute: number): string {
+  return `${icalDay(day)}T${pad(Math.floor(minute / 60), 2)}${pad(minute % 60, 2)}00`;
+}
+
+/**
+ * A rule counts its weeks and months from DTSTART, so DTSTART is the first run: the first one from now, or from the day
+ * that "starting" names. It is found by the rule itself, taken without its step.
+ */
+function firstRun(series: Series, setting: Setting, starting: number | null): string {
+  const { timezone, now } = setting;
+  const from = starting ?? dayOfWall(toWall(timezone, now));
+  const plain = `DTSTART:${icalWall(from, 0)}\nRRULE:${ruleOf({ ...series, every: 1 })}`;
+  const first = nextSlot(parseSchedule({ kind: 'rrule', rrule: plain, timezone }, now), now);
+  if (first === null) throw refusal('any', 'never', 'There is no such day, so this would never run.');
+  const wall = toWall(timezone, first);
+  const minute = Math.floor(secondOfDayOf(wall) / 60);
+  // A change of the clocks may have moved the run; the rule names the time before that.
+  return icalWall(dayOfWall(wall), series.times.findLast((time) => time <= minute) ?? minute);
+}
+
+/** A cron where five plain fields say the series exactly, else a rule. */
+export function seriesSchedule(series: Series, bounds: Bounds, setting: Setting): Schedule {
+  const { timezone, now } = setting;
+  const { starting, until, count } = bounds;
+  const isOpen = starting === null && until === null && count === null;
+  const cron = isOpen ? cronOf(series) : null;
+  if (cron !== null) return parseSchedule({ kind: 'cron', cron, timezone }, now);
+  const ends = [...(until === null ? [] : [`UNTIL=${icalDay(until)}`]), ...(count === null ? [] : [`COUNT=${count}`])];
+  const start = firstRun(series, setting, starting);
+  const rrule = `DTSTART:${start}\nRRULE:${[ruleOf(series), ...ends].join(';')}`;
+  const schedule = parseSchedule({ kind: 'rrule', rrule, timezone }, now);
+  if (nextSlot(schedule, now) !== null) return schedule;
+  throw refusal(
+    'end',
+    'never',
+    `The series ends before its first run${until === null ? '' : `, on ${dateText(until)}`}.`,
+  );
+}
+
+export const MINUTES_OF_DAY = DAY_MS / 60_000;

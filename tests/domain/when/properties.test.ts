@@ -1,0 +1,132 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { phrases, read, refusalOf, refused } from './phrases.ts';
+
+const SEED = 20_261_118;
+
+const pieces = [
+  'every each day days monday tue weekdays week month year at @ 9 18:30 9am pm noon midnight on the',
+  '1st last second first friday of in from to until for 10 times minutes 2h hours tomorrow today',
+  'tonight next this other and , - : may 31 january 2027 12/05 Europe/Madrid UTC EST * */5 0',
+  'FREQ=DAILY P1D @daily call mum morning evening half past twice a starting now 🎂 ñ １２ remind me',
+  '99999999999 0.5',
+]
+  .join(' ')
+  .split(' ')
+  .concat('\n');
+
+const salad = fc.array(fc.constantFrom(...pieces), { maxLength: 14 }).map((words) => words.join(' '));
+const tail = fc.oneof(salad, fc.string({ maxLength: 40 }), fc.string({ unit: 'grapheme', maxLength: 30 }));
+
+test('whatever is sent is read or refused, and nothing else happens', () => {
+  fc.assert(
+    fc.property(fc.oneof(salad, fc.string({ unit: 'binary', maxLength: 300 }), tail), (text) => {
+      const refusal = refusalOf(text);
+      if (refusal !== null) expect(refusal.details).toMatchObject({ field: 'when', examples: { length: 3 } });
+    }),
+    { seed: SEED, numRuns: 6_000 },
+  );
+});
+
+test('text without a word or a figure of time is never a schedule', () => {
+  const words = fc.constantFrom(
+    'call',
+    'mum',
+    'the',
+    'report',
+    'please',
+    'buy',
+    'milk',
+    'I',
+    'to',
+    'for',
+    'with',
+    'green',
+    'и',
+    'ñ',
+  );
+  fc.assert(
+    fc.property(fc.array(words, { maxLength: 12 }), (text) => {
+      expect(refusalOf(text.join(' '))).not.toBeNull();
+    }),
+    { seed: SEED, numRuns: 1_000 },
+  );
+});
+
+test('the rest is the end of what was sent', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...phrases), tail, ({ phrase }, text) => {
+      const sent = `${phrase} ${text}`;
+      if (refusalOf(sent) === null) expect(sent.trimEnd().endsWith(read(sent).rest)).toBe(true);
+    }),
+    { seed: SEED, numRuns: 3_000 },
+  );
+});
+
+test('text behind a complete when leaves the schedule as it is, or the whole is refused', () => {
+  const plain = phrases.filter(({ rest, phrase }) => rest === '' && !/FREQ|DTSTART|remind/.test(phrase));
+  const marks = fc.constantFrom(': ', ' - ', '\n', '. ', '; ');
+  fc.assert(
+    fc.property(fc.constantFrom(...plain), marks, tail, (row, mark, text) => {
+      const setting = { timezone: row.timezone, now: Date.parse(row.now) };
+      const { schedule } = read(row.phrase, setting);
+      // A figure right behind the mark could be a part of a time or a range, and is refused.
+      const sent = `${row.phrase}${mark}${text.replace(/^[\s\d]+/, '')}`;
+      if (refusalOf(sent) === null) expect(read(sent, setting).schedule).toEqual(schedule);
+    }),
+    { seed: SEED, numRuns: 3_000 },
+  );
+});
+
+test('plain words behind a complete when never change it', () => {
+  const texts =
+    'call,mum,water,the,plants,at home,about,monday report,for two,5 pushups,in Madrid,to the sea,every day counts,at 10,march,second';
+  const words = fc.constantFrom(...texts.split(','));
+  // "On the 1st" and then "monday" is the first Monday.
+  const plain = phrases.filter(
+    ({ rest, schedule, phrase }) => rest === '' && schedule.kind === 'cron' && !/\d(?:st|nd|rd|th)$/.test(phrase),
+  );
+  fc.assert(
+    fc.property(fc.constantFrom(...plain), fc.array(words, { minLength: 1, maxLength: 6 }), (row, text) => {
+      const setting = { timezone: row.timezone, now: Date.parse(row.now) };
+      const sent = `${row.phrase} ${text.join(' ')}`;
+      if (refusalOf(sent) === null) expect(read(sent, setting).schedule).toEqual(read(row.phrase, setting).schedule);
+    }),
+    { seed: SEED, numRuns: 4_000 },
+  );
+});
+
+test('capitals and blanks make no difference', () => {
+  // The library for spelled dates knows single blanks only.
+  const rows = phrases.filter(({ phrase }) => !phrase.includes('\n') && !phrase.startsWith('2027 january'));
+  for (const { phrase, timezone, now, next } of rows) {
+    const setting = { timezone, now: Date.parse(now) };
+    const loud = read(phrase.toUpperCase().replaceAll(' ', '  '), setting);
+    expect(read(phrase, setting).schedule.kind, phrase).toBe(loud.schedule.kind);
+    expect(next.length).toBeGreaterThan(0);
+    if (loud.schedule.kind !== 'cron') expect(loud.schedule, phrase).toEqual(read(phrase, setting).schedule);
+  }
+});
+
+const program = `
+import { phrases, read, refusalOf, refused } from ${JSON.stringify(fileURLToPath(new URL('./phrases.ts', import.meta.url)))};
+const answers = phrases.map((row) => read(row.phrase, { timezone: row.timezone, now: Date.parse(row.now) }));
+process.stdout.write(JSON.stringify([answers, refused.map((row) => refusalOf(row.phrase)?.message)]));
+`;
+
+test('the zone of the host makes no difference', () => {
+  const here = JSON.stringify([
+    phrases.map((row) => read(row.phrase, { timezone: row.timezone, now: Date.parse(row.now) })),
+    refused.map((row) => refusalOf(row.phrase)?.message),
+  ]);
+  for (const zone of ['UTC', 'America/New_York', 'Australia/Lord_Howe']) {
+    const child = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {
+      env: { TZ: zone },
+      encoding: 'utf8',
+    });
+    expect(child.stderr).toBe('');
+    expect(child.stdout === here, zone).toBe(true);
+  }
+}, 30_000);

@@ -1,7 +1,17 @@
 import type { Dialect } from './dialect.ts';
 import { deliveriesTable } from './outbox.ts';
 import { chatAliasesTable, chatsTable, grantsTable, usersTable } from './places.ts';
-import { auditTable, draftsTable, idempotencyKeysTable, inboxTable, kvTable, usageTable } from './records.ts';
+import {
+  auditTable,
+  downtimesTable,
+  draftsTable,
+  eventsTable,
+  idempotencyKeysTable,
+  inboxTable,
+  kvTable,
+  taskVersionsTable,
+  usageTable,
+} from './records.ts';
 import { tasksTable } from './tasks.ts';
 import { attemptsTable, gapsTable, occurrencesTable, runsTable } from './work.ts';
 
@@ -22,7 +32,10 @@ export function defineTables(d: Dialect) {
     runs: runsTable(d),
     attempts: attemptsTable(d),
     deliveries: deliveriesTable(d),
+    task_versions: taskVersionsTable(d),
     audit: auditTable(d),
+    events: eventsTable(d),
+    downtimes: downtimesTable(d),
     idempotency_keys: idempotencyKeysTable(d),
     inbox: inboxTable(d),
     drafts: draftsTable(d),

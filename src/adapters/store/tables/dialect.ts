@@ -11,6 +11,10 @@ export interface Dialect {
   readonly int: <N extends string>(name: N) => sqlite.SQLiteIntegerBuilderInitial<N>;
   /** A primary key that counts up by itself. */
   readonly serial: <N extends string>(name: N) => sqlite.SQLiteIntegerBuilderInitial<N>;
+  /** The number of the transaction that wrote the row, where several may write at a time; else always the same. */
+  readonly transaction: <N extends string>(name: N) => sqlite.SQLiteIntegerBuilderInitial<N>;
+  /** What one dialect alone needs. */
+  readonly onPostgres: <T>(made: () => T) => T[];
   readonly check: typeof sqlite.check;
   readonly index: typeof sqlite.index;
   readonly uniqueIndex: typeof sqlite.uniqueIndex;

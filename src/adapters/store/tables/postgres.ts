@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import * as core from 'drizzle-orm/pg-core';
 import { defineTables } from './define.ts';
 import type { Dialect } from './dialect.ts';
@@ -7,6 +8,8 @@ const dialect = {
   text: (name: string) => core.text(name),
   int: (name: string) => core.bigint(name, { mode: 'number' }),
   serial: (name: string) => core.bigserial(name, { mode: 'number' }),
+  transaction: (name: string) => core.bigint(name, { mode: 'number' }).default(sql`txid_current()`),
+  onPostgres: <T>(made: () => T) => [made()],
   check: core.check,
   index: core.index,
   uniqueIndex: core.uniqueIndex,

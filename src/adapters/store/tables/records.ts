@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Dialect } from './dialect.ts';
 
-/** Append only. */
+/** What people, and the product itself, did; append only. */
 export function auditTable(d: Dialect) {
   const { text, int, serial } = d;
   return d.table(
@@ -13,10 +13,69 @@ export function auditTable(d: Dialect) {
       verb: text('verb').notNull(),
       task_id: text('task_id'),
       chat_id: text('chat_id'),
+      /** Where the task stood before and after, so that the truth about any instant is one look to either side. */
+      state_before: text('state_before'),
+      state_after: text('state_after'),
       before: text('before'),
       after: text('after'),
     },
     (t) => [d.index('audit_task').on(t.task_id, t.at)],
+  );
+}
+
+/** What a task was told to do, each time that changed. */
+export function taskVersionsTable(d: Dialect) {
+  const { text, int } = d;
+  return d.table(
+    'task_versions',
+    {
+      task_id: text('task_id').notNull(),
+      version: int('version').notNull(),
+      at: int('at').notNull(),
+      actor: text('actor').notNull(),
+      definition: text('definition').notNull(),
+    },
+    (t) => [d.primaryKey({ name: 'task_versions_pk', columns: [t.task_id, t.version] })],
+  );
+}
+
+/**
+ * What happened, in the order in which it became true; written in the transaction that made it so. On Postgres several
+ * transactions commit in another order than they took their numbers in, so there the order is (tx, id), and a reader
+ * looks no further than the oldest transaction that is still open.
+ */
+export function eventsTable(d: Dialect) {
+  const { text, int, serial } = d;
+  return d.table(
+    'events',
+    {
+      id: serial('id').primaryKey(),
+      tx: d.transaction('tx').notNull(),
+      at: int('at').notNull(),
+      kind: text('kind').notNull(),
+      task_id: text('task_id'),
+      /** The row it is about: a run, a delivery, an occurrence, a gap. */
+      ref: text('ref'),
+      data: text('data'),
+    },
+    (t) => d.onPostgres(() => d.index('events_order').on(t.tx, t.id)),
+  );
+}
+
+/** The time between two lives of the process, and what it cost. */
+export function downtimesTable(d: Dialect) {
+  const { text, int } = d;
+  return d.table(
+    'downtimes',
+    {
+      id: text('id').primaryKey(),
+      from_at: int('from_at').notNull(),
+      to_at: int('to_at').notNull(),
+      /** Null until every slot of that time was decided about. */
+      report: text('report'),
+      reported_at: int('reported_at'),
+    },
+    (t) => [d.index('downtimes_open').on(t.to_at).where(sql.raw('report is null'))],
   );
 }
 

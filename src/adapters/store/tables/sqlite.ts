@@ -7,6 +7,9 @@ const dialect: Dialect = {
   text: (name) => core.text(name),
   int: (name) => core.integer(name),
   serial: (name) => core.integer(name),
+  transaction: <N extends string>(name: N) =>
+    core.integer(name).default(0) as unknown as core.SQLiteIntegerBuilderInitial<N>,
+  onPostgres: () => [],
   check: core.check,
   index: core.index,
   uniqueIndex: core.uniqueIndex,

@@ -60,6 +60,8 @@ function lifeColumns({ text, int }: Dialect) {
     topic_cause: text('topic_cause'),
     topic_name: text('topic_name'),
     paused_reason: text('paused_reason'),
+    /** A pause that ends by itself: from this instant on the task has slots again. */
+    resume_at: int('resume_at'),
     created_at: int('created_at').notNull(),
     created_by: text('created_by').notNull(),
     updated_at: int('updated_at').notNull(),
@@ -96,6 +98,7 @@ export function tasksTable(
       }),
       d.uniqueIndex('tasks_number').on(t.chat_id, t.number),
       d.index('tasks_due').on(t.next_at).where(sql.raw('next_at is not null')),
+      d.index('tasks_resume').on(t.resume_at).where(sql.raw('resume_at is not null')),
       d.index('tasks_owner').on(t.owner_id, t.state),
       d.index('tasks_subject').on(t.chat_id, t.subject).where(sql.raw('subject is not null')),
       d.check('tasks_state', sql.raw(`state in ('active', 'paused', 'completed', 'deleted')`)),

@@ -27,6 +27,8 @@ export function occurrencesTable(d: Dialect) {
       // Also the uniqueness of the idempotency key, which is a function of these two columns.
       d.uniqueIndex('occurrences_slot').on(t.task_id, t.slot_at),
       d.index('occurrences_pending').on(t.task_id, t.slot_at).where(sql.raw(`status = 'pending'`)),
+      d.index('occurrences_snoozed').on(t.slot_at).where(sql.raw(`status = 'pending' and source = 'snooze'`)),
+      d.index('occurrences_replay').on(t.replay_of).where(sql.raw('replay_of is not null')),
       d.index('occurrences_decide').on(t.decide_by).where(sql.raw(`status = 'pending' and decide_by is not null`)),
       d.check(
         'occurrences_status',

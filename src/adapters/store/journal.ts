@@ -1,0 +1,62 @@
+import type { EventKind, TaskVerb } from '../../domain/event.ts';
+import type { TaskState } from '../../domain/task.ts';
+import { each, rows, type Script, type Tuple } from './engine.ts';
+
+/** What somebody did to a task, and where it stood before and after. */
+export interface AuditEntry {
+  readonly at: number;
+  readonly actor: string;
+  readonly verb: TaskVerb;
+  readonly taskId: string;
+  readonly stateBefore: TaskState | null;
+  readonly stateAfter: TaskState;
+  readonly before?: object | null;
+  readonly after?: object | null;
+}
+
+/** Writes audit rows, and with each its event, which names the row. Answers the ids of the rows. */
+export function* recordVerbs(entries: readonly AuditEntry[]): Script<string[]> {
+  const events: NewEvent[] = [];
+  const ids: string[] = [];
+  for (const entry of entries) {
+    const [made] = yield* rows<{ id: number }>(
+      `insert into audit (at, actor, verb, task_id, state_before, state_after, before, after)
+       values (?i, ?t, ?t, ?t, ?t, ?t, ?t, ?t) returning id`,
+      entry.at,
+      entry.actor,
+      entry.verb,
+      entry.taskId,
+      entry.stateBefore,
+      entry.stateAfter,
+      entry.before ? JSON.stringify(entry.before) : null,
+      entry.after ? JSON.stringify(entry.after) : null,
+    );
+    const id = String(made?.id ?? '');
+    ids.push(id);
+    events.push({ kind: `task.${entry.verb}`, at: entry.at, taskId: entry.taskId, ref: id });
+  }
+  yield* tellEvents(events);
+  return ids;
+}
+
+export interface NewEvent {
+  readonly kind: EventKind;
+  readonly at: number;
+  readonly taskId: string | null;
+  readonly ref: string | null;
+  readonly data?: object;
+}
+
+/** Appends events; they become readable with the commit of what they tell. */
+export function* tellEvents(events: readonly NewEvent[]): Script<void> {
+  yield* each(
+    `insert into events (at, kind, task_id, ref, data) values (?i, ?t, ?t, ?t, ?t)`,
+    events.map(({ at, kind, taskId, ref, data }): Tuple => [
+      at,
+      kind,
+      taskId,
+      ref,
+      data === undefined ? null : JSON.stringify(data),
+    ]),
+  );
+}

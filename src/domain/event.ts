@@ -1,0 +1,43 @@
+/**
+ * What happened, as one closed list of kinds. An event is written in the transaction that made it true, so whoever reads
+ * them in order misses nothing and is told nothing that did not happen. What was done to a task is `task.` with the verb of
+ * its audit row; the rest names the row it is about.
+ */
+export type EventKind =
+  | `task.${TaskVerb}`
+  | 'occurrence.skipped'
+  | 'occurrence.missed'
+  | 'gap.recorded'
+  | 'run.started'
+  | 'run.succeeded'
+  | 'run.failed'
+  | 'run.cancelled'
+  | 'run.backoff'
+  | 'delivery.delivered'
+  | 'delivery.unknown'
+  | 'delivery.blocked'
+  | 'delivery.failed'
+  | 'downtime.reported'
+  | 'audit.finding';
+
+/** What can be done to a task; the verbs of the audit. */
+export type TaskVerb =
+  | 'create'
+  | 'edit'
+  | 'upsert'
+  | 'pause'
+  | 'resume'
+  | 'complete'
+  | 'delete'
+  | 'restore'
+  | 'skip'
+  | 'unskip'
+  | 'snooze'
+  | 'answer'
+  | 'run_now'
+  | 'retry'
+  | 'replay'
+  | 'cancel'
+  | 'undo'
+  | 'quarantine'
+  | 'reconcile';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { durationMs } from './domain/duration.ts';
+import { retentionDaysMin } from './domain/policy.ts';
 
 /** Adds the variables of a `.env` file in the working folder to the environment; those that are set already win. */
 export function loadEnvFile(): void {
@@ -34,6 +35,16 @@ const duration = (otherwise: string) =>
       }
     });
 
+/** Every row outlives whatever may still refer to it; see `retryWindowMaxMs`. */
+const retentionDays = z
+  .string()
+  .default('90')
+  .transform((text) => (/^\d{1,5}$/.test(text) ? Number(text) : Number.NaN))
+  .refine(
+    (days) => days >= retentionDaysMin() && days <= 36_500,
+    `is a whole number of days, at least ${retentionDaysMin()}: history must outlive the longest retry that policies allow`,
+  );
+
 const flag = z
   .enum(['0', '1'], 'is 0 or 1')
   .default('0')
@@ -65,6 +76,8 @@ const schema = z.object({
   RUN_CONCURRENCY: whole(1, 10_000, 200),
   DELIVERY_CONCURRENCY: whole(1, 10_000, 200),
   BATCH_SIZE: whole(1, 2000, 100),
+  RETENTION_DAYS: retentionDays,
+  BACKUP_KEEP: whole(0, 1000, 7),
   ECHO_ACTION: flag,
 });
 
@@ -81,6 +94,8 @@ const examples: Record<keyof z.input<typeof schema>, string> = {
   RUN_CONCURRENCY: '200',
   DELIVERY_CONCURRENCY: '200',
   BATCH_SIZE: '100',
+  RETENTION_DAYS: '90',
+  BACKUP_KEEP: '7',
   ECHO_ACTION: '0',
 };
 

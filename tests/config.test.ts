@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createIds, sha256 } from '../src/adapters/system/ids.ts';
 import { tokenFrom } from '../src/adapters/system/token-file.ts';
 import { readConfig } from '../src/config.ts';
+import { retentionDaysMin } from '../src/domain/policy.ts';
 
 const folders: string[] = [];
 
@@ -49,6 +50,18 @@ describe('the configuration', () => {
     ]);
     expect(faults.every(({ problem, example }) => problem.length > 5 && example !== '')).toBe(true);
     expect(JSON.stringify(faults)).not.toContain('a b');
+  });
+
+  it('keeps history for longer than the longest retry, or says the least number of days', () => {
+    expect(readConfig({ RETENTION_DAYS: String(retentionDaysMin()) })).toMatchObject({
+      config: { RETENTION_DAYS: retentionDaysMin() },
+    });
+    for (const days of [String(retentionDaysMin() - 1), '0', '-3', '30.5', '1e3', 'x', '99999']) {
+      const read = readConfig({ RETENTION_DAYS: days });
+      expect(read, days).toMatchObject({ faults: [{ variable: 'RETENTION_DAYS', example: '90' }] });
+      expect('faults' in read ? read.faults[0]?.problem : '').toContain(`at least ${retentionDaysMin()}`);
+    }
+    expect(readConfig({})).toMatchObject({ config: { RETENTION_DAYS: 90, BACKUP_KEEP: 7 } });
   });
 
   it('reads a secret from a file, and refuses to guess between two', () => {

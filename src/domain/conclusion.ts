@@ -1,3 +1,4 @@
+import { retryPauseMaxMs } from './limits.ts';
 import { retryDelayMs, type Retry } from './policy.ts';
 
 /** How an attempt came to its end. */
@@ -52,6 +53,8 @@ function again(
   scene: AttemptScene,
 ): Conclusion {
   if (scene.used >= scene.retry.attempts) return { attempt, run: 'failed', readyAt: null, error };
-  const pause = Math.max(afterMs, retryDelayMs(scene.retry, scene.used, scene.chance));
+  // Whoever was called may ask for patience, but for no more than a policy may.
+  const asked = Math.min(afterMs, retryPauseMaxMs);
+  const pause = Math.max(asked, retryDelayMs(scene.retry, scene.used, scene.chance));
   return { attempt, run: 'backoff', readyAt: scene.now + pause, error };
 }

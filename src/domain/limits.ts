@@ -44,6 +44,16 @@ export const slotsPerStepMax = 1000;
 export const slotsPerBatchMax = 2000;
 /** Occurrences that may wait behind a live run of their own task. */
 export const queueLengthMax = 10;
+/** Slots that a person may skip in advance by one word; more than this is a pause. */
+export const skipMax = 100;
+/** A snooze is for later today or next week; what is farther away is a task of its own. */
+export const snoozeMaxMs = 366 * day;
+/** A pause that ends by itself is told at its start, and people forget what was longer ago. */
+export const pauseMaxMs = 5 * 366 * day;
+/** How long something can be undone. After that too much has happened on top of it. */
+export const undoMs = day;
+/** Versions of a definition that are shown; nobody reads further back. */
+export const versionsShownMax = 50;
 /** Free milliseconds tried for a manual occurrence before the request is refused. */
 export const freeSlotTriesMax = 10_000;
 
@@ -54,12 +64,18 @@ export const retryFactorDefault = 2;
 export const retryFactorMax = 10;
 export const retryCapDefaultMs = 15 * minute;
 export const retryJitterDefault = 0.2;
+/** At most the whole pause to either side. */
+export const retryJitterMax = 1;
+/** A longer pause than a quarter of a day is a schedule, not a retry; and history must outlive the longest retry. */
+export const retryPauseMaxMs = 6 * hour;
 /** A crash is not the task's fault, so it costs no retry; but work that takes the process down with it must end. */
 export const interruptionsMax = 3;
 
 export const autoPauseDefault = 10;
 export const autoPauseMin = 3;
 export const autoPauseMax = 100;
+/** Enough to spread the tasks of a full hour; a longer delay is another schedule. */
+export const jitterMaxMs = hour;
 export const maxRunsMax = 1_000_000;
 export const priorityDefault = 5;
 /** What a person asks for now goes before what a schedule asks for. */
@@ -106,5 +122,73 @@ export const readinessKeptMs = second;
 export const stopGraceMs = 10 * second;
 /** Three graces, of the door, of what runs and of what is being sent, and some time for the database; then a stop is given up. */
 export const stopMaxMs = 45 * second;
-/** How long a remembered answer to an Idempotency-Key is kept. */
+/** The nightly chores begin at three in the morning UTC: few people wait for anything then, in Europe and in America. */
+export const nightStartMs = 3 * hour;
+/** A chore that failed tries again after this, doubling up to the cap; nobody waits for it, so there is no hurry. */
+export const choreBackoffMs = minute;
+export const choreBackoffMaxMs = hour;
+/**
+ * Nobody waits for a chore, so it leaves most of the time to everybody else: a pause after each step, and after a burst of
+ * them a longer one, in which the log of the database is worked off and begins anew instead of growing.
+ */
+export const chorePauseMs = 10;
+export const choreBurst = 48;
+export const choreBreathMs = 300;
+/** A chore that was due and found nothing to do is asked again after this. */
+export const choreRestMs = 10 * second;
+/**
+ * How long a remembered answer to an Idempotency-Key is kept. It guards the retries of whoever asks us, who is promised a
+ * day; what a run retries itself is guarded by the run's own row, which stays for as long as the run lives.
+ */
 export const idempotencyRetentionMs = day;
+
+/** Rows of one kind that retention looks at in one transaction: about three milliseconds on SQLite with what hangs on them. */
+export const retentionBatchMax = 50;
+/** Of a task that still exists these stay whatever their age, so that a yearly reminder can show its history. */
+export const retentionKeptRuns = 10;
+/** Versions of a living task: more steps back than anybody takes, and a bound on a task that a client edits every minute. */
+export const taskVersionsKept = 50;
+/** Updates of the platform are kept to see what went wrong; nobody looks further back than a month. */
+export const inboxRetentionMs = 30 * day;
+/** Keys, drafts and notes that have expired are of no use to anybody, but there is no hurry either. */
+export const expiredEveryMs = hour;
+
+/** A claim whose answer was lost is noticed in the second look, so work that nobody does stands still for a minute at most. */
+export const rescueEveryMs = 30 * second;
+/** Running runs looked at in one step of the rescue: as many as may run at a time. */
+export const rescueBatchMax = 1000;
+
+/** Rows of one table that the audit looks at in one transaction. */
+export const auditPageMax = 200;
+/** Rows of one table, newest first, that the audit of the night looks at; older ones were looked at in nights before. */
+export const auditRowsMax = 1_000_000;
+/** The same for an audit that somebody waits for. */
+export const auditRowsNowMax = 50_000;
+/** Ids that a finding names: enough to see what they have in common. */
+export const auditExamplesMax = 10;
+/** Repairs of one request: more damage than this is looked at by a person first. */
+export const reconcileMax = 500;
+/** Later than this, and with nothing else to do, a scheduler has forgotten a slot or a question. */
+export const overdueMs = 5 * minute;
+/** A topic is made within a minute, or a person is asked. */
+export const topicStuckMs = 10 * minute;
+/** Tasks whose slots of the last day the audit computes again in one night; each night goes on where the last one ended. */
+export const slotSampleMax = 200;
+/** Tasks whose slots are computed in one step. */
+export const slotSamplePage = 10;
+export const slotSampleWindowMs = day;
+
+/** A backup that failed is tried again after this. */
+export const backupRetryMs = hour;
+
+/** How exactly a start can tell when the process before it was last there, against a commit that this costs. */
+export const signOfLifeMs = 30 * second;
+/** Rows read in one step of the report about a downtime: about two milliseconds. */
+export const downtimePageMax = 1000;
+/** Threads that the report of a downtime keeps, those that lost most first; the others are counted. */
+export const downtimeThreadsMax = 200;
+/** Tasks that it names for each thread: more than a message about it could hold. */
+export const downtimeNamedTasksMax = 20;
+/** Events of one page. They are small, and whoever catches up wants many. */
+export const eventPageDefault = 100;
+export const eventPageMax = 500;

@@ -28,6 +28,7 @@ export interface Policies {
   readonly until?: string | undefined;
   readonly max_runs?: number | undefined;
   readonly max_age?: string | undefined;
+  readonly jitter?: string | undefined;
   readonly priority?: number | undefined;
 }
 
@@ -54,6 +55,8 @@ export interface Policy {
   readonly until: number | undefined;
   readonly maxRuns: number | null;
   readonly maxAgeMs: number | null;
+  /** Runs of slots start up to this much later, each slot always by the same amount. */
+  readonly jitterMs: number;
   readonly priority: number;
 }
 
@@ -78,6 +81,7 @@ export function policyOf(chosen: Policies, subject: PolicySubject): Policy {
     until: instantOf(chosen.until),
     maxRuns: chosen.max_runs ?? null,
     maxAgeMs: optionalMs(chosen.max_age),
+    jitterMs: optionalMs(chosen.jitter) ?? 0,
     priority: chosen.priority ?? limits.priorityDefault,
   };
 }
@@ -108,6 +112,21 @@ export function retryDelayMs(retry: Retry, number: number, chance: number): numb
   return Math.round(plain * (1 + retry.jitter * (2 * chance - 1)));
 }
 
+/**
+ * The longest that any policy lets one run go on trying: every attempt takes the longest timeout, every pause is the
+ * longest one, and as many attempts as may be were lost in crashes.
+ */
+function retryWindowMaxMs(): number {
+  const attempts = limits.retryAttemptsMax + limits.interruptionsMax - 1;
+  const pauses = (limits.retryAttemptsMax - 1) * limits.retryPauseMaxMs * (1 + limits.retryJitterMax);
+  return attempts * limits.timeoutMaxMs + pauses;
+}
+
+/** History must outlive the longest retry, so that nothing that is still going on can lose what it refers to. */
+export function retentionDaysMin(): number {
+  return Math.floor(retryWindowMaxMs() / 86_400_000) + 1;
+}
+
 /** How late a slot may be and still count as on time. */
 export function graceMs(policy: Pick<Policy, 'graceMs'>, slot: number, next: number | null): number {
   if (policy.graceMs !== null) return policy.graceMs;
@@ -127,8 +146,9 @@ export function checkPolicies(chosen: Policies): void {
   checkDuration('grace', chosen.grace, [0, 7 * 86_400_000]);
   checkDuration('timeout', chosen.timeout, [1, limits.timeoutMaxMs]);
   checkDuration('max_age', chosen.max_age, [1000, 366 * 86_400_000]);
-  checkDuration('retry.base', chosen.retry?.base, [0, 86_400_000]);
-  checkDuration('retry.cap', chosen.retry?.cap, [0, 86_400_000]);
+  checkDuration('jitter', chosen.jitter, [0, limits.jitterMaxMs]);
+  checkDuration('retry.base', chosen.retry?.base, [0, limits.retryPauseMaxMs]);
+  checkDuration('retry.cap', chosen.retry?.cap, [0, limits.retryPauseMaxMs]);
   const pause = chosen.auto_pause;
   if (pause !== undefined && pause !== 0 && (pause < limits.autoPauseMin || pause > limits.autoPauseMax)) {
     throw refused('auto_pause', `is 0 (off) or ${limits.autoPauseMin} to ${limits.autoPauseMax}`);
@@ -137,6 +157,11 @@ export function checkPolicies(chosen: Policies): void {
   checkInstant('until', chosen.until);
   const { startAt, until } = policyOf(chosen, { actionKind: 'message', minGapMs: null });
   if (startAt !== undefined && until !== undefined && until < startAt) throw refused('until', 'lies before start_at');
+}
+
+/** A slot that is spread beyond the next one would run in another order than people read. */
+export function checkJitter({ jitterMs }: Policy, minGapMs: number | null): void {
+  if (minGapMs !== null && jitterMs >= minGapMs) throw refused('jitter', 'is shorter than the gap between two runs');
 }
 
 function checkDuration(field: string, text: string | undefined, [minMs, maxMs]: readonly [number, number]): void {

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createCheckpointer } from '../../src/adapters/store/checkpointer.ts';
-import { openSqlite } from '../../src/adapters/store/engine.sqlite.ts';
+import { rows } from '../../src/adapters/store/engine.ts';
+import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
 
 const folders: string[] = [];
 
@@ -34,6 +35,19 @@ describe('the thread that works off the log', () => {
     await checkpointer.stop();
     connection.close();
     expect(failed).not.toHaveBeenCalled();
+  });
+
+  test('hears of what is written by statements that answer rows', async () => {
+    const file = aFile();
+    const connection = openSqlite(file);
+    connection.exec('create table t (x text)');
+    const engine = sqliteEngine(connection);
+    const before = statSync(file).size;
+    const many = `insert into t (x) with recursive n(i) as (select 1 union all select i + 1 from n where i < 3000)
+      select printf('%100d', i) from n returning x`;
+    await engine.transact(() => rows(many));
+    await vi.waitFor(() => expect(statSync(file).size).toBeGreaterThan(before + 100_000), { timeout: 10_000 });
+    await engine.close();
   });
 
   test('says when it cannot work, and is not in the way of the end', async () => {

@@ -16,14 +16,28 @@ export interface Checkpointer {
 const rowsPerCheckpoint = 2000;
 
 /**
+ * What is written during a checkpoint stays in the log, and only a log of which nothing is left begins anew; one that grows
+ * on and on would be worked off by whoever writes next, all at once. So the thread looks again until nothing was added
+ * since its last look, which is short work, and gives up while somebody writes without a pause.
+ */
+const chase = { tries: 12, gapMs: 50 };
+
+/**
  * The thread is a text, because a file would have another name in the sources than in what is built of them, and five lines
  * are easier to keep than that.
  */
 const thread = `
   const { parentPort, workerData } = require('node:worker_threads');
   const connection = new (require(workerData.driver))(workerData.file);
+  const gap = new Int32Array(new SharedArrayBuffer(4));
   parentPort.on('message', () => {
-    connection.pragma('wal_checkpoint(PASSIVE)');
+    let before = -1;
+    for (let tries = 0; tries < workerData.tries; tries += 1) {
+      const [{ log, checkpointed }] = connection.pragma('wal_checkpoint(PASSIVE)');
+      if (log === before && log === checkpointed) break;
+      before = log;
+      Atomics.wait(gap, 0, 0, workerData.gapMs);
+    }
     parentPort.postMessage('done');
   });
 `;
@@ -45,7 +59,7 @@ export function createCheckpointer(file: string, onFailure: () => void): Checkpo
   const start = (): Worker | null => {
     try {
       const driver = fileURLToPath(import.meta.resolve('better-sqlite3'));
-      const started = new Worker(thread, { eval: true, workerData: { file, driver }, execArgv: [] });
+      const started = new Worker(thread, { eval: true, workerData: { file, driver, ...chase }, execArgv: [] });
       started.on('message', () => {
         busy = false;
       });

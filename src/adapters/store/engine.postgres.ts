@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
-import type { Ask, Engine, Script, Tuple, Value } from './engine.ts';
+import { rows, type Ask, type Engine, type Script, type Tuple, type Value } from './engine.ts';
 import { postgresTables } from './tables/postgres.ts';
 
 /** What the engine needs of a client; node-postgres and the embedded Postgres of the tests both give it. */
@@ -50,18 +50,27 @@ export function postgresEngine(connections: Connections): Engine {
     dialect: 'postgres',
     tables: postgresTables,
     reader: connections.reader,
-    transact: async (script) => {
-      for (let tries = 1; ; tries += 1) {
-        const client = await connections.connect();
-        const outcome = await runOnce(client, script());
-        // A connection whose transaction may still be open would lend it to whoever comes next.
-        client.release(outcome.broken);
-        if ('value' in outcome) return outcome.value;
-        if (tries >= triesMax || !isConflict(outcome.error)) throw outcome.error;
-      }
-    },
+    transact: (script) => transact(connections, script),
+    transactLightly: (script) => transact(connections, () => lightly(script())),
     close: () => connections.end(),
   };
+}
+
+/** The commit is told before it is on the disk. */
+function* lightly<T>(script: Script<T>): Script<T> {
+  yield* rows('set local synchronous_commit = off');
+  return yield* script;
+}
+
+async function transact<T>(connections: Connections, script: () => Script<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    const client = await connections.connect();
+    const outcome = await runOnce(client, script());
+    // A connection whose transaction may still be open would lend it to whoever comes next.
+    client.release(outcome.broken);
+    if ('value' in outcome) return outcome.value;
+    if (tries >= triesMax || !isConflict(outcome.error)) throw outcome.error;
+  }
 }
 
 type Played<T> = { readonly value: T; readonly broken: false } | { readonly error: unknown; readonly broken: boolean };

@@ -36,20 +36,33 @@ export function sqliteEngine(connection: Connection): Engine {
       return isInsert(ask.text) ? insertEach(prepare, ask) : ask.tuples.map(runsOn(prepare(ask.text)));
     }
     const statement = prepare(ask.text);
-    if (statement.reader) return statement.all(ask.values);
+    if (statement.reader) {
+      const found = statement.all(ask.values);
+      if (!statement.readonly) checkpointer?.wrote(found.length);
+      return found;
+    }
     const { changes } = statement.run(ask.values);
     checkpointer?.wrote(changes);
     return [];
   };
   // A nested call would join the outer transaction as a savepoint; scripts never nest, so every call commits by itself.
   const transaction = connection.transaction((run: () => unknown) => run());
+  const transact = <T>(script: () => Script<T>): T => transaction.immediate(() => play(script(), answer)) as T;
   return {
     dialect: 'sqlite',
     tables: sqliteTables,
     reader: drizzle(connection),
     // The promise form is the port's; the work is done before the caller gets it, so no other writer can come between.
-    transact: async <T>(script: () => Script<T>): Promise<T> =>
-      transaction.immediate(() => play(script(), answer)) as T,
+    transact: async (script) => transact(script),
+    transactLightly: async (script) => {
+      // The next durable commit brings this one to the disk as well, so the order of commits is kept.
+      connection.pragma('synchronous = NORMAL');
+      try {
+        return transact(script);
+      } finally {
+        connection.pragma('synchronous = FULL');
+      }
+    },
     close: async () => {
       await checkpointer?.stop();
       connection.pragma('wal_checkpoint(TRUNCATE)');

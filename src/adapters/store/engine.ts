@@ -26,6 +26,11 @@ export interface Engine {
   readonly reader: BetterSQLite3Database;
   /** Runs the script in one durable transaction: all of it or nothing. */
   transact<T>(script: () => Script<T>): Promise<T>;
+  /**
+   * The same without the wait for the disk: all of it or nothing, but a power cut may take back the last moments. For what
+   * can be done again, such as the removal of what is old.
+   */
+  transactLightly<T>(script: () => Script<T>): Promise<T>;
   close(): Promise<void>;
 }
 

@@ -1,7 +1,9 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type { Backups } from '../../app/ports.ts';
 import type { Store } from '../../app/task-store.ts';
 import { AppError } from '../../domain/errors.ts';
+import { fileBackups } from './backup.ts';
 import { postgresEngine, postgresPool, type Connections } from './engine.postgres.ts';
 import { openSqlite, sqliteEngine } from './engine.sqlite.ts';
 import { translate } from './faults.ts';
@@ -12,6 +14,8 @@ import { createStore } from './store.ts';
 export interface Opened {
   readonly store: Store;
   readonly migrated: Migrated;
+  /** Null where the database is not a file of ours. */
+  readonly backups: Backups | null;
   close(): Promise<void>;
 }
 
@@ -50,7 +54,7 @@ async function openFile({ url, holder }: Opening): Promise<Opened> {
       connection.close();
       throw error;
     });
-    return opened(createStore(sqliteEngine(connection)), migrated, lock);
+    return { ...opened(createStore(sqliteEngine(connection)), migrated, lock), backups: fileBackups(file) };
   } catch (error) {
     await lock.release();
     throw error;
@@ -65,7 +69,7 @@ async function openPostgres({ url, holder, onLost, onPoolError }: Opening): Prom
       await connections.end();
       throw error;
     });
-    return opened(createStore(postgresEngine(connections)), migrated, lock);
+    return { ...opened(createStore(postgresEngine(connections)), migrated, lock), backups: null };
   } catch (error) {
     await lock.release();
     throw error;
@@ -73,7 +77,7 @@ async function openPostgres({ url, holder, onLost, onPoolError }: Opening): Prom
 }
 
 /** The lock goes last: whoever gets it next must find a database that nobody writes to. */
-function opened(store: Store, migrated: Migrated, lock: Lock): Opened {
+function opened(store: Store, migrated: Migrated, lock: Lock): Omit<Opened, 'backups'> {
   return {
     store,
     migrated,

@@ -1,0 +1,89 @@
+import type { Finding } from '../../domain/audit.ts';
+import * as limits from '../../domain/limits.ts';
+import type { Clock, Log, Timer } from '../ports.ts';
+import { auditWalk, type AuditWalk, type Seen, type WalkNeeds } from './audit-walk.ts';
+import type { Chore } from './chore.ts';
+import { nightly } from './nightly.ts';
+import type { HousekeepingStore } from './store.ts';
+
+export interface AuditReport {
+  readonly at: number;
+  readonly findings: readonly Finding[];
+  readonly checked: Readonly<Record<string, number>>;
+}
+
+/**
+ * Looks for what must never be. It reports and never repairs, because a fault that mends itself in the night is one that
+ * nobody looks into; whoever has looked says `reconcile`.
+ */
+export interface Audit {
+  /** The audit of the night, which sees more than anybody would wait for. */
+  readonly chore: Chore;
+  /** Looks now. Whoever asks while somebody else's look is under way is told what that one sees. */
+  run(): Promise<AuditReport>;
+  /** The same, with everything that a repair needs. */
+  look(): Promise<Seen>;
+}
+
+interface Needs extends WalkNeeds {
+  readonly store: WalkNeeds['store'] & Pick<HousekeepingStore, 'tellFindings'>;
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly log: Log;
+}
+
+/** The last report, for whoever shows how the place stands. */
+const auditNote = 'audit';
+
+const afterRetentionMs = 20 * 60_000;
+
+export function createAudit(needs: Needs): Audit {
+  const { clock, timer } = needs;
+  let walk: AuditWalk | null = null;
+  let running: Promise<AuditReport> | null = null;
+
+  const look = async (): Promise<Seen> => {
+    const mine = auditWalk(needs, clock.now(), limits.auditRowsNowMax);
+    for (;;) {
+      const seen = await mine.step();
+      if (seen !== null) return seen;
+      await timer.yield();
+    }
+  };
+
+  const chore = nightly(needs, {
+    name: 'audit',
+    afterMs: afterRetentionMs,
+    step: async (now) => {
+      walk ??= auditWalk(needs, now, limits.auditRowsMax);
+      const seen = await walk.step();
+      if (seen === null) return { taken: 1, more: true };
+      walk = null;
+      await tell(needs, seen);
+      return { taken: 1, more: false };
+    },
+  });
+
+  return {
+    chore,
+    look,
+    run: () => {
+      running ??= look()
+        .then((seen) => tell(needs, seen))
+        .finally(() => {
+          running = null;
+        });
+      return running;
+    },
+  };
+}
+
+async function tell({ store, clock, log }: Needs, { findings, checked }: Seen): Promise<AuditReport> {
+  const at = clock.now();
+  for (const { check, count, examples, sentence } of findings)
+    log.warn('audit_finding', { check, count, examples, sentence });
+  log.info('audit', { findings: findings.length, checked });
+  await store.tellFindings(findings, at);
+  await store.writeNote(auditNote, JSON.stringify({ at: new Date(at).toISOString(), findings, checked }), at);
+  return { at, findings, checked };
+}

@@ -1,0 +1,107 @@
+import {
+  choreBackoffMaxMs,
+  choreBackoffMs,
+  choreBreathMs,
+  choreBurst,
+  chorePauseMs,
+  choreRestMs,
+} from '../../domain/limits.ts';
+import type { Log } from '../ports.ts';
+import type { Counts } from '../store.ts';
+import type { Chore } from './chore.ts';
+
+/** All chores as one piece of work for a loop: each turn is one bounded step of one chore, and the chores take turns. */
+export interface Housekeeper {
+  readonly name: 'housekeeper';
+  step(now: number, limit: number): Promise<Counts>;
+  nextAt(now: number): Promise<number | null>;
+}
+
+interface Placed {
+  readonly chore: Chore;
+  failures: number;
+  /** Not before this instant, because it failed, or because there was nothing that it could do. */
+  restsUntil: number;
+}
+
+/**
+ * A chore that fails is logged, tried again later and later, and holds up nobody: a step of the housekeeper never throws.
+ * So a failed chore is no failure of the loop, and readiness does not hear of it: whoever waits for a reminder does not
+ * care whether last night's backup was made. What has failed is told by the log, and by what the chore left undone.
+ */
+export function createHousekeeper({ log }: { readonly log: Log }, chores: readonly Chore[]): Housekeeper {
+  const placed = chores.map((chore): Placed => ({ chore, failures: 0, restsUntil: Number.NEGATIVE_INFINITY }));
+  let turn = 0;
+  const pauses = createPauses();
+
+  const failed = (one: Placed, now: number, error: unknown) => {
+    one.failures += 1;
+    one.restsUntil = now + Math.min(choreBackoffMs * 2 ** Math.min(one.failures - 1, 10), choreBackoffMaxMs);
+    const reason = error instanceof Error ? error.message : String(error);
+    log.error('chore_failed', { chore: one.chore.name, error: reason, failures: one.failures });
+  };
+
+  const dueAt = async (one: Placed, now: number): Promise<number | null> => {
+    // A wall clock that was set back must not make a rest of a minute last for years.
+    one.restsUntil = Math.min(one.restsUntil, now + choreBackoffMaxMs);
+    if (one.restsUntil > now) return one.restsUntil;
+    try {
+      return await one.chore.nextAt(now);
+    } catch (error) {
+      failed(one, now, error);
+      return one.restsUntil;
+    }
+  };
+
+  const doOne = async (one: Placed, now: number, limit: number): Promise<number> => {
+    try {
+      const { taken, more } = await one.chore.step(now, limit);
+      if (one.failures > 0) log.info('chore_recovered', { chore: one.chore.name, failures: one.failures });
+      one.failures = 0;
+      // Due, and nothing to be done: whatever it waits for is not here yet, and asking again at once would only spin.
+      if (taken === 0 && !more) one.restsUntil = now + choreRestMs;
+      return taken;
+    } catch (error) {
+      failed(one, now, error);
+      return 0;
+    }
+  };
+
+  return {
+    name: 'housekeeper',
+    step: async (now, limit) => {
+      if (pauses.end(now) > now) return { taken: 0, more: false };
+      for (let tries = 0; tries < placed.length; tries += 1) {
+        const one = placed[turn % placed.length];
+        turn = (turn + 1) % placed.length;
+        const at = one === undefined ? null : await dueAt(one, now);
+        if (one === undefined || at === null || at > now) continue;
+        const taken = await doOne(one, now, limit);
+        pauses.begin(now);
+        return { taken, more: false };
+      }
+      return { taken: 0, more: false };
+    },
+    nextAt: async (now) => {
+      const instants: number[] = [];
+      for (const one of placed) {
+        const at = await dueAt(one, now);
+        if (at !== null) instants.push(at);
+      }
+      return instants.length === 0 ? null : Math.max(Math.min(...instants), pauses.end(now));
+    },
+  };
+}
+
+/** Between two steps everybody else gets more than a turn, and now and then the disk gets to work off what was written. */
+function createPauses() {
+  let steps = 0;
+  let until = Number.NEGATIVE_INFINITY;
+  return {
+    begin: (now: number) => {
+      steps += 1;
+      until = now + (steps % choreBurst === 0 ? choreBreathMs : chorePauseMs);
+    },
+    end: (now: number) => Math.min(until, now + choreBreathMs),
+  };
+}

@@ -1,0 +1,55 @@
+import { nightStartMs } from '../../domain/limits.ts';
+import type { Counts, UpkeepStore } from '../store.ts';
+import type { Chore } from './chore.ts';
+
+const dayMs = 86_400_000;
+
+interface Needs {
+  readonly store: Pick<UpkeepStore, 'readNote' | 'writeNote'>;
+}
+
+export interface Nightwork {
+  readonly name: string;
+  /** After the start of the night, so that the chores of a night follow each other. */
+  readonly afterMs: number;
+  /** The night's work is done when a step leaves nothing more. */
+  readonly step: (now: number, limit: number) => Promise<Counts>;
+}
+
+/**
+ * Work of the night. When it finished last stands in a note, so a restart neither repeats nor forgets a night, and a
+ * machine that slept through it catches up soon after. A new database has its first night ahead of it.
+ */
+export function nightly({ store }: Needs, { name, afterMs, step }: Nightwork): Chore {
+  const note = `chore:${name}`;
+  let finishedAt: number | null = null;
+
+  const finish = async (now: number) => {
+    await store.writeNote(note, String(now), now);
+    finishedAt = now;
+  };
+
+  const dueAt = async (now: number): Promise<number> => {
+    finishedAt ??= Number((await store.readNote(note)) ?? Number.NaN);
+    if (!Number.isFinite(finishedAt)) await finish(now);
+    // A finish in the future was written by a clock that was wrong; it must not cost the nights until then.
+    return nightAfter(Math.min(finishedAt, now), afterMs);
+  };
+
+  return {
+    name,
+    step: async (now, limit) => {
+      if ((await dueAt(now)) > now) return { taken: 0, more: false };
+      const counts = await step(now, limit);
+      if (!counts.more) await finish(now);
+      return { taken: Math.max(counts.taken, 1), more: counts.more };
+    },
+    nextAt: dueAt,
+  };
+}
+
+/** The first time of night strictly after an instant. */
+function nightAfter(instant: number, afterMs: number): number {
+  const offset = nightStartMs + afterMs;
+  return (Math.floor((instant - offset) / dayMs) + 1) * dayMs + offset;
+}

@@ -1,0 +1,94 @@
+import type { Actor } from '../../domain/actor.ts';
+import { checks, type CheckName, type Finding } from '../../domain/audit.ts';
+import { reconcileMax } from '../../domain/limits.ts';
+import { nextSlot } from '../../domain/schedule/schedule.ts';
+import type { Holding } from '../holding.ts';
+import type { Bell, Clock, Ids, Log, Timer } from '../ports.ts';
+import { policyFor } from '../requests.ts';
+import type { DueTask, Unreadable } from '../store.ts';
+import type { Audit } from './audit.ts';
+import type { Seen } from './audit-walk.ts';
+import type { HousekeepingStore, Replanned } from './store.ts';
+
+export interface ReconcileRequest {
+  /** False only tells what was found. */
+  readonly fix: boolean;
+  readonly actor: Actor;
+}
+
+export interface Reconciled {
+  readonly findings: readonly Finding[];
+  readonly fixed: readonly Fixed[];
+}
+
+export interface Fixed {
+  readonly check: CheckName;
+  readonly id: string;
+  readonly did: string;
+}
+
+export type Reconcile = (request: ReconcileRequest) => Promise<Reconciled>;
+
+interface Needs {
+  readonly audit: Pick<Audit, 'look'>;
+  readonly store: Pick<HousekeepingStore, 'repair' | 'recordMissing'>;
+  readonly runner: Holding;
+  readonly bootId: string;
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly ids: Ids;
+  readonly bell: Bell;
+  readonly log: Log;
+}
+
+/**
+ * The explicit act that mends what the audit found, item by item, each in a transaction of its own with a row in the audit.
+ * What cannot be mended safely is only told. Done twice, it finds nothing the second time.
+ */
+export function createReconcile(needs: Needs): Reconcile {
+  return async ({ fix, actor }) => {
+    const seen = await needs.audit.look();
+    if (!fix) return { findings: seen.findings, fixed: [] };
+    const fixed: Fixed[] = [];
+    for await (const one of repairs(needs, seen, actor)) fixed.push(one);
+    if (fixed.length > 0) {
+      needs.log.warn('reconciled', { actor, fixed: fixed.length });
+      for (const room of ['scheduler', 'runner', 'deliverer'] as const) needs.bell.ring(room);
+    }
+    return { findings: seen.findings, fixed };
+  };
+}
+
+async function* repairs(needs: Needs, seen: Seen, actor: Actor): AsyncGenerator<Fixed> {
+  const { store, clock, timer, ids, bootId, runner } = needs;
+  let left = reconcileMax;
+  for (const [check, found] of seen.ids) {
+    if (!checks[check].mended || check === 'slot_unaccounted') continue;
+    for (const id of found.slice(0, left)) {
+      left -= 1;
+      // Whatever its rows look like, a run that is worked on here ends by its own attempt.
+      if (check === 'running_without_attempt' && runner.has(id)) continue;
+      const now = clock.now();
+      const did = await store.repair({ check, id, now, actor, bootId, plan: (task) => planned(task, now) });
+      if (did !== null) yield { check, id, did };
+      await timer.yield();
+    }
+  }
+  for (const { taskId, slotAt } of seen.missing.slice(0, left)) {
+    const did = await store.recordMissing({ id: ids.next(), taskId, slotAt, now: clock.now(), actor });
+    if (did !== null) yield { check: 'slot_unaccounted', id: `${taskId}@${new Date(slotAt).toISOString()}`, did };
+    await timer.yield();
+  }
+}
+
+/** What an enabled task without a next slot goes on with. What cannot be planned is paused, so that people see it. */
+function planned(task: DueTask | Unreadable, now: number): Replanned {
+  if ('unreadable' in task) return { pause: `unreadable: ${task.unreadable}` };
+  try {
+    const { startAt, until, maxRuns } = policyFor(task);
+    const spent = maxRuns !== null && task.boundedRuns >= maxRuns;
+    return { nextAt: spent ? null : nextSlot(task.schedule, now, { startAt, until }) };
+  } catch (error) {
+    return { pause: `unreadable: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}

@@ -1,0 +1,116 @@
+import type { CheckName, Found } from '../../domain/audit.ts';
+import type { DueTask, Unreadable } from '../store.ts';
+
+/** What keeping the place in order asks of the store. Every method is one short transaction, whatever the tables hold. */
+
+/** What retention walks through, each in the order of its own key. */
+export type Shelf =
+  | 'occurrences'
+  | 'runs'
+  | 'deliveries'
+  | 'gaps'
+  | 'audit'
+  | 'events'
+  | 'downtimes'
+  | 'inbox'
+  | 'versions'
+  | 'tasks';
+
+export interface PruneRequest {
+  readonly shelf: Shelf;
+  /** Where the page before has ended; null for the first one. */
+  readonly after: string | null;
+  /** Only what is older than this instant goes. */
+  readonly before: number;
+  readonly limit: number;
+}
+
+/** Rows by table. */
+export type Removed = Readonly<Record<string, number>>;
+
+export interface Pruned {
+  readonly removed: Removed;
+  /** Where the next page begins; null when nothing further is old enough. */
+  readonly next: string | null;
+}
+
+/** Something that a process has claimed and not ended: a run, or a part on its way. */
+export interface Claimed {
+  readonly id: string;
+  readonly fence: number;
+}
+
+export type AuditedTable = 'tasks' | 'occurrences' | 'runs' | 'deliveries';
+
+export interface AuditPageRequest {
+  readonly table: AuditedTable;
+  /** Rows before this one, newest first; null for the newest. */
+  readonly below: string | null;
+  readonly limit: number;
+  readonly now: number;
+  readonly bootId: string;
+}
+
+export interface AuditPage {
+  readonly seen: number;
+  readonly next: string | null;
+  readonly found: readonly Found[];
+}
+
+export interface SampleRequest {
+  /** The task that was looked at last. */
+  readonly after: string;
+  readonly limit: number;
+  readonly from: number;
+  readonly through: number;
+}
+
+/** An active task to which nothing was done since `from`, and what became of its slots since then. */
+export interface SampledTask {
+  readonly task: DueTask | Unreadable;
+  readonly slots: readonly number[];
+  readonly gaps: readonly { readonly fromAt: number; readonly toAt: number }[];
+}
+
+export interface RepairRequest {
+  readonly check: CheckName;
+  readonly id: string;
+  readonly now: number;
+  readonly actor: string;
+  readonly bootId: string;
+  /** What becomes of an enabled task that has no next slot. */
+  readonly plan: (task: DueTask | Unreadable) => Replanned;
+}
+
+export type Replanned = { readonly nextAt: number | null } | { readonly pause: string };
+
+export interface MissingSlot {
+  readonly id: string;
+  readonly taskId: string;
+  readonly slotAt: number;
+  readonly now: number;
+  readonly actor: string;
+}
+
+export interface HousekeepingStore {
+  prune(request: PruneRequest): Promise<Pruned>;
+  /** Removes keys, drafts and notes that have expired. */
+  dropExpired(at: { readonly now: number; readonly limit: number }): Promise<{ removed: Removed; more: boolean }>;
+  /** Runs that are running under this boot. */
+  claimedRuns(bootId: string, limit: number): Promise<readonly Claimed[]>;
+  /** Parts that are being sent under this boot. */
+  claimedParts(bootId: string, limit: number): Promise<readonly Claimed[]>;
+  /** Marks runs as left behind, if they are still claimed as they were seen; whoever claims next takes them up. */
+  letRunsGo(bootId: string, claims: readonly Claimed[]): Promise<number>;
+  letPartsGo(bootId: string, claims: readonly Claimed[]): Promise<number>;
+  /** Runs the checks of one table over a page of it. */
+  auditPage(request: AuditPageRequest): Promise<AuditPage>;
+  sampleSlots(
+    request: SampleRequest,
+  ): Promise<{ readonly tasks: readonly SampledTask[]; readonly last: string | null }>;
+  tellFindings(findings: readonly { readonly check: CheckName; readonly count: number }[], now: number): Promise<void>;
+  /** Mends what a check has found, if it is still so. Answers what was done, or null when there was nothing to mend. */
+  repair(request: RepairRequest): Promise<string | null>;
+  /** Writes the row that a slot never got. */
+  recordMissing(slot: MissingSlot): Promise<string | null>;
+}

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { createClaimCount } from '../../../src/app/holding.ts';
+import { createRescue } from '../../../src/app/housekeeping/rescue.ts';
+import type { Claimed } from '../../../src/app/housekeeping/store.ts';
+import { memoryLog } from '../../support/fakes.ts';
+import { start } from '../../support/pipeline.ts';
+
+describe('the rescue', () => {
+  /** One ward under test: what the store says is claimed, what the room holds, and what was let go. */
+  function aWard() {
+    const claims = createClaimCount();
+    const held = new Set<string>();
+    const rung: string[] = [];
+    const gone: Claimed[] = [];
+    let claimed: readonly Claimed[] = [];
+    const idle = { has: () => false, ...createClaimCount() };
+    const chore = createRescue({
+      store: {
+        claimedRuns: async () => claimed,
+        claimedParts: async () => [],
+        letRunsGo: async (_boot, lost) => {
+          gone.push(...lost.map(({ id, fence }) => ({ id, fence })));
+          return lost.length;
+        },
+        letPartsGo: async () => 0,
+      },
+      bootId: 'boot',
+      runner: { has: (id) => held.has(id), ...claims },
+      deliverer: idle,
+      bell: { ring: (room) => rung.push(room) },
+      log: memoryLog(),
+    });
+    let now = start;
+    return {
+      claims,
+      held,
+      rung,
+      gone,
+      see: (...rows: Claimed[]) => {
+        claimed = rows;
+      },
+      look: async () => {
+        now += 30_000;
+        await chore.step(now, 1);
+      },
+    };
+  }
+
+  it('lets go what two looks in a row found unheld, and rings', async () => {
+    const w = aWard();
+    w.see({ id: 'a', fence: 1 });
+    await w.look();
+    expect(w.gone).toEqual([]);
+    await w.look();
+    expect([w.gone, w.rung]).toEqual([[{ id: 'a', fence: 1 }], ['runner']]);
+  });
+
+  it('never lets go what the room holds, also when it was late to hold it', async () => {
+    const w = aWard();
+    w.see({ id: 'a', fence: 1 });
+    await w.look();
+    w.held.add('a');
+    await w.look();
+    await w.look();
+    expect(w.gone).toEqual([]);
+  });
+
+  it('begins anew with a run that was claimed again in between', async () => {
+    const w = aWard();
+    w.see({ id: 'a', fence: 1 });
+    await w.look();
+    w.see({ id: 'a', fence: 2 });
+    await w.look();
+    expect(w.gone).toEqual([]);
+    await w.look();
+    expect(w.gone).toEqual([{ id: 'a', fence: 2 }]);
+  });
+
+  it('waits for a claim whose answer is still on its way, however long that takes', async () => {
+    const w = aWard();
+    let answer = () => {};
+    const claim = w.claims.during(
+      () =>
+        new Promise<void>((resolve) => {
+          answer = resolve;
+        }),
+    );
+    w.see({ id: 'a', fence: 1 });
+    for (let looks = 0; looks < 5; looks += 1) await w.look();
+    expect(w.gone).toEqual([]);
+    answer();
+    await claim;
+    await w.look();
+    expect(w.gone).toEqual([{ id: 'a', fence: 1 }]);
+  });
+
+  it('does not wait for claims that were asked for only after its look', async () => {
+    const w = aWard();
+    w.see({ id: 'a', fence: 1 });
+    await w.look();
+    void w.claims.during(() => new Promise(() => {}));
+    await w.look();
+    expect(w.gone).toEqual([{ id: 'a', fence: 1 }]);
+  });
+});

@@ -1,0 +1,314 @@
+import { expect, test } from 'vitest';
+import type { Shelf } from '../../../src/app/housekeeping/store.ts';
+import { retentionKeptRuns, taskVersionsKept } from '../../../src/domain/limits.ts';
+import type { Task } from '../../../src/domain/task.ts';
+import { aTask, claimAll, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
+import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { aReadyTask, claimParts } from './outbox.ts';
+
+const later = nine + 1000 * hour;
+
+/** Walks a shelf to its end, and answers what was removed. */
+async function prune({ store }: World, shelf: Shelf, before = later, limit = 3): Promise<Record<string, number>> {
+  const removed: Record<string, number> = {};
+  let after: string | null = null;
+  for (let pages = 0; pages === 0 || after !== null; pages += 1) {
+    if (pages > 1000) throw new Error('the walk does not end');
+    const pruned = await store.prune({ shelf, after, before, limit });
+    for (const [table, count] of Object.entries(pruned.removed)) removed[table] = (removed[table] ?? 0) + count;
+    after = pruned.next;
+  }
+  return removed;
+}
+
+/** So many slots that ran, each with an attempt, a delivered part and what it consumed. */
+async function ran(world: World, count: number, first = nine): Promise<void> {
+  const { store, make } = world;
+  for (let now = first; now < first + count * hour; now += hour) {
+    await claimAll(world, { now, limit: 1 });
+    const started = await startOne(world, now);
+    const usage = [{ kind: 'tokens', quantity: 5 }];
+    await store.finishRuns([endOf(started, { finishedAt: now + 1000, deliveries: [make.part()], usage })]);
+    const [part] = await claimParts(world, { now: now + minute });
+    const ids = { chatId: '-100', threadId: 77, messageId: 1 };
+    const end = { status: 'delivered', ids, at: now + minute, evidence: null } as const;
+    await store.endParts([{ id: part?.id ?? '', fence: part?.fence ?? 0, ...end }], now + minute);
+  }
+}
+
+const count = async (world: World, table: string) =>
+  Number((await world.query<{ n: number }>(`select count(*) as n from ${table}`))[0]?.n);
+
+async function slotsOf(world: World, task: Task): Promise<number[]> {
+  const rows = await world.query<{ slot_at: number }>(
+    'select slot_at from occurrences where task_id = ?t order by slot_at',
+    task.id,
+  );
+  return rows.map(({ slot_at }) => (slot_at - nine) / hour);
+}
+
+/** What is old goes, with everything that hangs on it; what goes on stays. */
+export function retentionTests(open: OpenWorld): void {
+  test('old occurrences go with their runs, attempts, deliveries and usage, but for the last ten of a task', async () => {
+    const world = await open();
+    const task = await aReadyTask(world);
+    await ran(world, retentionKeptRuns + 4);
+
+    expect(await prune(world, 'occurrences')).toEqual({
+      occurrences: 4,
+      runs: 4,
+      attempts: 4,
+      deliveries: 4,
+      usage: 4,
+    });
+    expect(await slotsOf(world, task)).toEqual(Array.from({ length: retentionKeptRuns }, (_one, index) => index + 4));
+    for (const table of ['runs', 'attempts', 'deliveries', 'usage'])
+      expect([table, await count(world, table)]).toEqual([table, retentionKeptRuns]);
+    expect(await prune(world, 'occurrences')).toEqual({ occurrences: 0 });
+  });
+
+  test('what is younger than the limit stays, to the millisecond', async () => {
+    const world = await open();
+    const task = await aReadyTask(world);
+    await ran(world, 12);
+    await world.query(`update tasks set state = 'deleted', next_at = null, deleted_at = ?i`, nine);
+    await prune(world, 'occurrences', nine + 2 * hour);
+
+    expect(await slotsOf(world, task)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+  });
+
+  test('a run that ended late is as young as its end', async () => {
+    const world = await open();
+    const task = await aReadyTask(world);
+    await ran(world, 2);
+    await world.query(`update tasks set state = 'deleted', next_at = null`);
+    await world.query('update occurrences set updated_at = ?i where slot_at = ?i', later, nine);
+    await prune(world, 'occurrences');
+
+    expect(await slotsOf(world, task)).toEqual([0]);
+  });
+
+  test.each([
+    ['a live run', `update runs set status = 'waiting', finished_at = null`],
+    ['an open delivery', `update deliveries set status = 'unknown', delivered_at = null`],
+    ['a status that is not final', `update occurrences set status = 'pending', run_id = null`],
+  ])('an occurrence with %s stays whatever its age', async (_what, damage) => {
+    const world = await open();
+    const task = await aReadyTask(world);
+    await ran(world, 1);
+    await world.query(`update tasks set state = 'deleted', next_at = null`);
+    await world.query(damage);
+    await prune(world, 'occurrences');
+
+    expect(await slotsOf(world, task)).toEqual([0]);
+  });
+
+  test('a slot that was skipped in advance stays until it has passed and grown old', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await claimAll(world, { now: nine, limit: 1 }, () => ({
+      occurrences: [world.make.occurrence({ slotAt: later + hour, status: 'skipped', reason: 'skip' })],
+      runs: [],
+    }));
+    await world.query(`update tasks set state = 'deleted', next_at = null`);
+    await prune(world, 'occurrences');
+
+    expect(await slotsOf(world, task)).toEqual([1001]);
+  });
+
+  test('runs without an occurrence go when they have ended, and those of an occurrence that stays do not', async () => {
+    const world = await open();
+    await aReadyTask(world);
+    await ran(world, 1);
+    await world.store.addRun(world.make.newRun({ createdAt: nine + hour }));
+    await world.store.finishRuns([endOf(await startOne(world, nine + hour))]);
+    await world.store.addRun(world.make.newRun({ createdAt: nine + hour }));
+
+    expect(await prune(world, 'runs')).toEqual({ runs: 1, attempts: 1, deliveries: 0, usage: 0 });
+    expect(await world.query('select status, occurrence_id is null as alone from runs order by id')).toMatchObject([
+      { status: 'succeeded' },
+      { status: 'queued' },
+    ]);
+  });
+
+  test('final deliveries go when their run is gone', async () => {
+    const world = await open();
+    await aReadyTask(world);
+    await ran(world, 3);
+    await world.query(`delete from runs where occurrence_id in (select id from occurrences where slot_at > ?i)`, nine);
+    await world.query(
+      `update deliveries set status = 'blocked', delivered_at = null where created_at > ?i`,
+      nine + 2 * hour,
+    );
+
+    expect(await prune(world, 'deliveries')).toEqual({ deliveries: 1 });
+    expect(await count(world, 'deliveries')).toBe(2);
+  });
+}
+
+/** Records that stand alone, and what is left of a task that was deleted. */
+export function recordRetentionTests(open: OpenWorld): void {
+  test('events and the audit go from the front, but never their newest row', async () => {
+    const world = await open();
+    await aTask(world);
+    await aTask(world);
+    const [events, audit] = [await count(world, 'events'), await count(world, 'audit')];
+    expect([events, audit]).toEqual([2, 2]);
+
+    expect(await prune(world, 'events')).toEqual({ events: events - 1 });
+    expect(await prune(world, 'audit')).toEqual({ audit: audit - 1 });
+    expect(await prune(world, 'events')).toEqual({ events: 0 });
+    const newest = await world.query<{ id: number }>('select max(id) as id from events');
+    await aTask(world);
+    const next = await world.query<{ id: number }>('select max(id) as id from events');
+    expect(next[0]?.id).toBeGreaterThan(newest[0]?.id ?? 0);
+  });
+
+  test('events that are younger than the limit stay', async () => {
+    const world = await open();
+    for (const at of [nine, nine + hour, nine + 2 * hour]) await aTask(world, { at });
+
+    expect(await prune(world, 'events', nine + hour)).toEqual({ events: 1 });
+    expect(await count(world, 'events')).toBe(2);
+  });
+
+  test('old gaps go whatever their name, and so do reports of downtimes that were made', async () => {
+    const world = await open();
+    const gap = (id: string, to: number) =>
+      world.query(
+        `insert into gaps (id, task_id, from_at, to_at, count, reason, created_at) values (?t, 't', ?i, ?i, 1, 'late', ?i)`,
+        id,
+        to - 1,
+        to,
+        to,
+      );
+    await gap('zz', nine);
+    await gap('aa', later + 1);
+    await gap('bb', nine + 1);
+    const downtime = (id: string, report: string | null) =>
+      world.query('insert into downtimes (id, from_at, to_at, report) values (?t, ?i, ?i, ?t)', id, nine, nine, report);
+    await downtime('a', '{}');
+    await downtime('b', null);
+
+    expect(await prune(world, 'gaps', later, 1)).toEqual({ gaps: 2 });
+    expect(await world.query('select id from gaps')).toEqual([{ id: 'aa' }]);
+    expect(await prune(world, 'downtimes')).toEqual({ downtimes: 1 });
+    expect(await world.query('select id from downtimes')).toEqual([{ id: 'b' }]);
+  });
+
+  test('updates of the platform go when they are done', async () => {
+    const world = await open();
+    for (const [id, status, at] of [
+      [7, 'done', nine],
+      [8, 'received', nine],
+      [9, 'failed', nine],
+      [10, 'done', later],
+    ] as const)
+      await world.query(
+        `insert into inbox (update_id, payload, status, attempts, received_at) values (?i, '{}', ?t, 1, ?i)`,
+        id,
+        status,
+        at,
+      );
+
+    expect(await prune(world, 'inbox', later, 1)).toEqual({ inbox: 2 });
+    expect(await world.query('select update_id from inbox order by update_id')).toEqual([
+      { update_id: 8 },
+      { update_id: 10 },
+    ]);
+  });
+
+  test('of a living task the newest versions stay, of a task that is gone none', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await world.query('delete from task_versions');
+    const version = (id: string, number: number) =>
+      world.query(
+        `insert into task_versions (task_id, version, at, actor, definition) values (?t, ?i, 0, 'system', '{}')`,
+        id,
+        number,
+      );
+    for (let number = 1; number <= taskVersionsKept + 5; number += 1) await version(task.id, number);
+    for (const number of [1, 2]) await version('gone', number);
+
+    expect(await prune(world, 'versions', later, 7)).toEqual({ task_versions: 7 });
+    expect(
+      await world.query('select task_id, min(version) as first, count(*) as n from task_versions group by task_id'),
+    ).toEqual([{ task_id: task.id, first: 6, n: taskVersionsKept }]);
+  });
+
+  test('a task that was deleted long ago goes with its grant when nothing of it is left', async () => {
+    const world = await open();
+    const gone = await aReadyTask(world);
+    await ran(world, 1);
+    const living = await aTask(world);
+    const young = await aTask(world);
+    await world.query(
+      `update tasks set state = 'deleted', next_at = null, deleted_at = ?i where id = ?t`,
+      nine,
+      gone.id,
+    );
+    await world.query(
+      `update tasks set state = 'deleted', next_at = null, deleted_at = ?i where id = ?t`,
+      later,
+      young.id,
+    );
+
+    expect(await prune(world, 'tasks')).toEqual({});
+    await prune(world, 'occurrences');
+    expect(await prune(world, 'tasks')).toMatchObject({ tasks: 1, grants: 1 });
+    expect((await world.query('select id from tasks order by id')).map(({ id }) => id)).toEqual([living.id, young.id]);
+    expect(await count(world, 'grants')).toBe(2);
+  });
+
+  test('a grant that another task uses stays', async () => {
+    const world = await open();
+    const gone = await aTask(world);
+    const living = await aTask(world);
+    await world.query(
+      'update tasks set grant_id = (select grant_id from tasks where id = ?t) where id = ?t',
+      gone.id,
+      living.id,
+    );
+    await world.query(
+      `update tasks set state = 'deleted', next_at = null, deleted_at = ?i where id = ?t`,
+      nine,
+      gone.id,
+    );
+
+    expect(await prune(world, 'tasks')).toMatchObject({ tasks: 1, grants: 0 });
+  });
+
+  test('keys, drafts and notes go when they have expired, a bounded number at a time', async () => {
+    const world = await open();
+    for (const [key, expires] of [
+      ['a', nine],
+      ['b', nine + 1],
+      ['c', nine + hour],
+    ] as const) {
+      await world.query(
+        `insert into idempotency_keys (scope, key, payload_hash, result, created_at, expires_at) values ('s', ?t, 'h', 'r', 0, ?i)`,
+        key,
+        expires,
+      );
+      await world.query(
+        `insert into drafts (id, chat_id, user_id, step, body, expires_at, created_at, updated_at) values (?t, 'c', 'u', 's', '{}', ?i, 0, 0)`,
+        key,
+        expires,
+      );
+      await world.query(
+        `insert into kv (scope, key, value, expires_at, updated_at) values ('s', ?t, 'v', ?i, 0)`,
+        key,
+        expires,
+      );
+    }
+    await world.store.writeNote('for ever', 'x', nine);
+    const drop = () => world.store.dropExpired({ now: nine + 1, limit: 1 });
+
+    expect(await drop()).toEqual({ removed: { idempotency_keys: 1, drafts: 1, kv: 1 }, more: true });
+    await drop();
+    expect(await drop()).toEqual({ removed: { idempotency_keys: 0, drafts: 0, kv: 0 }, more: false });
+    expect(await world.query('select key from idempotency_keys')).toEqual([{ key: 'c' }]);
+    expect(await world.store.readNote('for ever')).toBe('x');
+  });
+}

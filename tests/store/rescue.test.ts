@@ -1,0 +1,163 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Engine, Script } from '../../src/adapters/store/engine.ts';
+import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
+import { postgresEngine, postgresPool } from '../../src/adapters/store/engine.postgres.ts';
+import { migratePostgres, migrateSqlite } from '../../src/adapters/store/migrate.ts';
+import { createStore } from '../../src/adapters/store/store.ts';
+import { composeRooms } from '../../src/compose.ts';
+import { countingIds, faultyTransport, manualTime, memoryLog } from '../support/fakes.ts';
+import { actor, group, minute, settings, start } from '../support/pipeline.ts';
+import { freshPostgres } from '../support/postgres.ts';
+
+/** Commits, and then behaves like a connection that broke before the answer came. */
+function losing(engine: Engine): Engine & { loseNext(script: string): void } {
+  let lose: string | null = null;
+  return {
+    ...engine,
+    loseNext: (name) => {
+      lose = name;
+    },
+    transact: async <T>(script: () => Script<T>) => {
+      const answer = await engine.transact(script);
+      if (lose === null || !script.toString().includes(lose)) return answer;
+      lose = null;
+      throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
+    },
+  };
+}
+
+async function aPlace(engine: Engine) {
+  const lossy = losing(engine);
+  const store = createStore(lossy);
+  const time = manualTime(start);
+  const log = memoryLog();
+  const chat = faultyTransport();
+  const world = { clock: time, stopwatch: time, timer: time, ids: countingIds('boot'), log, transport: chat };
+  const rooms = composeRooms(settings, world, store);
+  const { task } = await rooms.tasks.create({
+    threadKey: group,
+    actor,
+    idempotencyKey: null,
+    input: { instructions: 'Stand up!', schedule: { kind: 'cron', cron: '*/5 * * * *', timezone: 'UTC' } },
+  });
+  const step = async () => {
+    const now = time.now();
+    await rooms.scheduler.step(now, 100);
+    await rooms.runner.step(now, 100);
+    await turns();
+    await rooms.deliverer.step(now, 100);
+    await turns();
+  };
+  // On a real server an answer takes longer than a turn of the loop, and the manual clock does not move meanwhile.
+  const turns = async () => {
+    await rooms.runner.idle();
+    await rooms.deliverer.idle();
+  };
+  const settle = async () => {
+    for (let round = 0; round < 6; round += 1) await step();
+  };
+  /** Lets the housekeeper do what is due now, from pause to pause. */
+  const tidy = async () => {
+    for (let round = 0; round < 8; round += 1) {
+      await rooms.housekeeper.step(time.now(), 100);
+      await time.advance(500);
+    }
+  };
+  const history = async () =>
+    (await store.listTaskRuns({ taskId: task.id, status: null, limit: 10, cursor: null })).items;
+  return { lossy, rooms, time, log, chat, settle, tidy, history };
+}
+
+const opened: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of opened.splice(0).toReversed()) await close();
+});
+
+const engines = {
+  sqlite: async () => {
+    const database = openSqlite(':memory:');
+    await migrateSqlite(database, start);
+    return sqliteEngine(database);
+  },
+  postgres: async () => {
+    const fresh = await freshPostgres();
+    opened.push(() => fresh.drop());
+    const connections = postgresPool(fresh.url, () => undefined);
+    opened.push(() => connections.end());
+    const client = await connections.connect();
+    await migratePostgres(client, start).finally(() => client.release());
+    return postgresEngine(connections);
+  },
+};
+
+describe.each(Object.entries(engines))('a claim whose answer was lost, on %s', (_name, anEngine) => {
+  it('leaves a run that nobody executes; the rescue lets it go, and it is done once', async () => {
+    const p = await aPlace(await anEngine());
+    await p.time.advance(5 * minute);
+    await p.rooms.scheduler.step(p.time.now(), 100);
+    p.lossy.loseNext('startRuns');
+    await expect(p.rooms.runner.step(p.time.now(), 100)).rejects.toMatchObject({ code: 'store_unavailable' });
+    await p.settle();
+    expect(await p.history()).toMatchObject([{ status: 'dispatched', attempts: [{ status: 'running' }] }]);
+
+    await p.tidy();
+    await p.settle();
+    expect(await p.history()).toMatchObject([{ status: 'dispatched' }]);
+    await p.time.advance(31_000);
+    await p.tidy();
+    await p.settle();
+    expect(await p.history()).toMatchObject([
+      { status: 'succeeded', attempts: [{ status: 'interrupted' }, { status: 'succeeded' }] },
+    ]);
+    expect(p.chat.shown.map(({ text }) => text)).toEqual(['Stand up!']);
+    expect(p.log.lines.filter(({ event }) => event === 'claims_let_go')).toMatchObject([
+      { facts: { room: 'runner', count: 1 } },
+    ]);
+  });
+
+  it('leaves a part that nobody sends; the rescue lets it go, and evidence settles it', async () => {
+    const p = await aPlace(await anEngine());
+    await p.time.advance(5 * minute);
+    await p.rooms.scheduler.step(p.time.now(), 100);
+    await p.rooms.runner.step(p.time.now(), 100);
+    await p.rooms.runner.idle();
+    // The topic is made by the first claim; the second one is the one that sends.
+    await p.rooms.deliverer.step(p.time.now(), 100);
+    await p.rooms.deliverer.idle();
+    p.lossy.loseNext('claimParts');
+    await expect(p.rooms.deliverer.step(p.time.now(), 100)).rejects.toMatchObject({ code: 'store_unavailable' });
+    await p.settle();
+    expect(await p.history()).toMatchObject([{ deliveries: [{ status: 'sending' }] }]);
+
+    await p.tidy();
+    await p.time.advance(31_000);
+    await p.tidy();
+    await p.settle();
+    await p.time.advance(3000);
+    await p.settle();
+    expect(await p.history()).toMatchObject([{ deliveries: [{ status: 'delivered' }] }]);
+    expect(p.chat.shown).toHaveLength(1);
+  });
+
+  it('is told apart from work that goes on for long', async () => {
+    const p = await aPlace(await anEngine());
+    const open = p.chat.hold();
+    await p.time.advance(5 * minute);
+    const now = p.time.now();
+    await p.rooms.scheduler.step(now, 100);
+    await p.rooms.runner.step(now, 100);
+    await p.rooms.runner.idle();
+    await p.rooms.deliverer.step(now, 100);
+    await p.rooms.deliverer.idle();
+    await p.rooms.deliverer.step(now, 100);
+    for (let looks = 0; looks < 4; looks += 1) {
+      await p.tidy();
+      await p.time.advance(31_000);
+    }
+    open();
+    await p.settle();
+    expect(await p.history()).toMatchObject([{ status: 'succeeded', deliveries: [{ status: 'delivered' }] }]);
+    expect(p.log.lines.filter(({ event }) => event === 'claims_let_go')).toEqual([]);
+  });
+});

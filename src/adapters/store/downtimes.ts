@@ -1,0 +1,158 @@
+import type {
+  Downtime,
+  DowntimeReport,
+  DowntimeStore,
+  MadeSince,
+  OpenDowntime,
+  Opened,
+} from '../../app/truth/store.ts';
+import { threadKeyOf } from '../../domain/thread.ts';
+import { row, rows, type Engine, type Script } from './engine.ts';
+import { tellEvents } from './journal.ts';
+import { factsIn } from './truth-deeds.ts';
+import { listOf } from './truth-slots.ts';
+import { readNote, writeNote } from './upkeep.ts';
+
+const aliveNote = 'alive_at';
+
+/** The times in which nobody was there. */
+export function downtimeStore(engine: Engine): DowntimeStore {
+  return {
+    openDowntime: (id, now) => engine.transact(() => openDowntime(id, now)),
+    markAlive: (now) => engine.transact(() => writeNote(aliveNote, String(now), now)),
+    openDowntimes: () => engine.transact(openDowntimes),
+    isDecided: (upTo) => engine.transact(() => isDecided(upTo)),
+    madeSince: (what, after, limit) =>
+      engine.transact(() => (what === 'gaps' ? gapsSince(after, limit) : occurrencesSince(after, limit))),
+    homesOf: (taskIds) => engine.transact(() => homesOf(taskIds)),
+    reportDowntime: (id, report, now) => engine.transact(() => reportDowntime(id, report, now)),
+    listDowntimes: (limit) => engine.transact(() => listDowntimes(limit)),
+  };
+}
+
+/** One transaction: a start that is killed right after it has given its own sign of life, and the next one counts from there. */
+function* openDowntime(id: string, now: number): Script<Opened> {
+  const note = yield* readNote(aliveNote);
+  const aliveAt = note === null ? null : Number(note);
+  yield* writeNote(aliveNote, String(now), now);
+  if (aliveAt === null || !Number.isSafeInteger(aliveAt)) return { is: 'first' };
+  if (aliveAt > now) return { is: 'clockBack', aliveAt };
+  yield* rows(`insert into downtimes (id, from_at, to_at) values (?t, ?i, ?i)`, id, aliveAt, now);
+  return { is: 'opened', downtime: { id, from: aliveAt, to: now } };
+}
+
+interface DowntimeColumns {
+  readonly id: string;
+  readonly from_at: number;
+  readonly to_at: number;
+  readonly report: string | null;
+  readonly reported_at: number | null;
+}
+
+/** Only those of starts that were killed before they came to it are open besides the last one. */
+const openMax = 1000;
+
+function* openDowntimes(): Script<OpenDowntime[]> {
+  const found = yield* rows<DowntimeColumns>(
+    `select id, from_at, to_at from downtimes where report is null order by to_at limit ?i`,
+    openMax,
+  );
+  return found.map((one) => ({ id: one.id, from: one.from_at, to: one.to_at }));
+}
+
+function* isDecided(upTo: number): Script<boolean> {
+  const due = yield* row(`select id from tasks where next_at <= ?i limit 1`, upTo);
+  if (due !== undefined) return false;
+  // A pause that ended meanwhile opens slots that are still to be looked at.
+  return (yield* row(`select id from tasks where resume_at <= ?i and state = 'paused' limit 1`, upTo)) === undefined;
+}
+
+interface MadeColumns {
+  readonly id: string;
+  readonly task_id: string;
+  readonly slot_at: number;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly decide_by: number | null;
+}
+
+function* occurrencesSince(after: string, limit: number): Script<MadeSince[]> {
+  const found = yield* rows<MadeColumns>(
+    `select id, task_id, slot_at, status, reason, decide_by from occurrences where id > ?t order by id limit ?i`,
+    after,
+    limit,
+  );
+  return found.map((one) => ({
+    id: one.id,
+    taskId: one.task_id,
+    slotAt: one.slot_at,
+    lastAt: one.slot_at,
+    became: becameOf(one),
+    count: 1,
+  }));
+}
+
+/** A question stays one when it has been answered meanwhile: it is what the downtime made of the slot. */
+function becameOf({ status, decide_by: decideBy }: MadeColumns): MadeSince['became'] {
+  if (decideBy !== null) return 'asked';
+  if (status === 'missed' || status === 'skipped') return status;
+  return 'late';
+}
+
+function* gapsSince(after: string, limit: number): Script<MadeSince[]> {
+  const found = yield* rows<{
+    id: string;
+    task_id: string;
+    from_at: number;
+    to_at: number;
+    count: number;
+    reason: string;
+  }>(`select id, task_id, from_at, to_at, count, reason from gaps where id > ?t order by id limit ?i`, after, limit);
+  return found.map((one) => ({
+    id: one.id,
+    taskId: one.task_id,
+    slotAt: one.from_at,
+    lastAt: one.to_at,
+    became: one.reason === 'paused' ? 'skipped' : 'missed',
+    count: one.count,
+  }));
+}
+
+function* homesOf(taskIds: readonly string[]): Script<ReadonlyMap<string, string>> {
+  if (taskIds.length === 0) return new Map();
+  const { marks, values } = listOf(taskIds);
+  const found = yield* rows<{ id: string; provider: string; address: string; home_topic: number | null }>(
+    `select t.id, c.provider, c.address, t.home_topic from tasks t join chats c on c.id = t.chat_id where t.id in (${marks})`,
+    ...values,
+  );
+  return new Map(
+    found.map(({ id, provider, address, home_topic: topic }) => [id, threadKeyOf({ provider, address, topic })]),
+  );
+}
+
+function* reportDowntime(id: string, report: DowntimeReport, now: number): Script<boolean> {
+  const told = yield* row(
+    `update downtimes set report = ?t, reported_at = ?i where id = ?t and report is null returning id`,
+    JSON.stringify(report),
+    now,
+    id,
+  );
+  if (told === undefined) return false;
+  yield* tellEvents([{ kind: 'downtime.reported', at: now, taskId: null, ref: id, data: report.counts }]);
+  return true;
+}
+
+function* listDowntimes(limit: number): Script<Downtime[]> {
+  const found = yield* rows<DowntimeColumns>(
+    `select id, from_at, to_at, report, reported_at from downtimes order by id desc limit ?i`,
+    limit,
+  );
+  return found.map((one) => ({
+    id: one.id,
+    from: one.from_at,
+    to: one.to_at,
+    // Written by us alone; a report that cannot be read counts as one that was never told.
+    report: factsIn(one.report) as DowntimeReport | null,
+    reportedAt: one.reported_at,
+  }));
+}

@@ -1,0 +1,160 @@
+import type { Deed, LastSlot, SlotRow, TruthQuery } from '../../app/truth/store.ts';
+import type { TaskState } from '../../domain/task.ts';
+import { row, rows, type Script, type Value } from './engine.ts';
+
+export interface DeedColumns {
+  readonly id: number;
+  readonly at: number;
+  readonly actor: string;
+  readonly verb: string;
+  readonly task_id: string | null;
+  readonly state_before: string | null;
+  readonly state_after: string | null;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export const deedColumns = 'id, at, actor, verb, task_id, state_before, state_after, before, after';
+
+/** Rows of an older version have no states, but their verb tells them. A second pause may move the end of the first. */
+const changesState = `(state_before <> state_after or (state_before is null and state_after is not null)
+  or verb in ('create', 'pause', 'resume', 'delete', 'restore', 'quarantine'))`;
+
+/** People do little to a task between two changes of its state; the second walk is for those who do much. */
+const walks = [16, 1000];
+const walkMax = 1000;
+
+interface Changes {
+  readonly changes: Deed[];
+  /** The last of them still holds. */
+  readonly toNow: boolean;
+}
+
+/** The last change of the task's state before the stretch, those within it, and the first one after it. */
+export function* changesOf({ taskId, from, limit }: TruthQuery, end: number): Script<Changes> {
+  const earlier = yield* nearest(taskId, { where: 'at < ?i', order: 'at desc, id desc', at: from });
+  const within = yield* rows<DeedColumns>(
+    `select ${deedColumns} from audit where task_id = ?t and at >= ?i and at <= ?i and ${changesState}
+     order by at, id limit ?i`,
+    taskId,
+    from,
+    end,
+    2 * (limit + 1),
+  );
+  const read = within.length > 2 * limit ? (within.at(-1)?.at ?? end) : end;
+  const later = yield* nearest(taskId, { where: 'at > ?i', order: 'at, id', at: read });
+  const all = [earlier, ...within, later].filter((one): one is DeedColumns => one !== undefined);
+  return { changes: all.map(readDeed), toNow: later === undefined && !(yield* goesOn(taskId, read)) };
+}
+
+interface Walk {
+  readonly where: string;
+  readonly order: string;
+  readonly at: number;
+}
+
+function* nearest(taskId: string, { where, order, at }: Walk): Script<DeedColumns | undefined> {
+  for (const steps of walks) {
+    const found = yield* row<DeedColumns>(
+      `select * from (select ${deedColumns} from audit where task_id = ?t and ${where} order by ${order} limit ?i) latest
+       where ${changesState} order by ${order} limit 1`,
+      taskId,
+      at,
+      steps,
+    );
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** So much was done afterwards that nobody has looked through all of it. */
+function* goesOn(taskId: string, at: number): Script<boolean> {
+  const beyond = yield* row(
+    `select id from audit where task_id = ?t and at > ?i order by at, id limit 1 offset ${walkMax}`,
+    taskId,
+    at,
+  );
+  return beyond !== undefined;
+}
+
+/** Nobody completes a task: its last slot does. So that slot is looked for before each change that found it completed. */
+export function* lastSlotsOf(taskId: string, changes: readonly Deed[], completedNow: boolean): Script<LastSlot[]> {
+  const found: LastSlot[] = [];
+  for (const { id, at, stateBefore } of changes) {
+    const slotAt = stateBefore === 'completed' ? yield* lastSlotBefore(taskId, at) : null;
+    if (slotAt !== null) found.push({ deedId: id, slotAt });
+  }
+  const last = completedNow ? yield* lastSlotBefore(taskId, null) : null;
+  return last === null ? found : [...found, { deedId: null, slotAt: last }];
+}
+
+function* lastSlotBefore(taskId: string, at: number | null): Script<number | null> {
+  const slot = yield* row<{ slot_at: number }>(
+    `select slot_at from (select slot_at, source from occurrences where task_id = ?t and slot_at <= ?i
+       order by slot_at desc limit ?i) latest
+     where source in ('schedule', 'catch_up') order by slot_at desc limit 1`,
+    taskId,
+    at ?? Number.MAX_SAFE_INTEGER,
+    walkMax,
+  );
+  const gap = yield* row<{ to_at: number }>(
+    `select to_at from gaps where task_id = ?t and from_at <= ?i order by from_at desc limit 1`,
+    taskId,
+    at ?? Number.MAX_SAFE_INTEGER,
+  );
+  const instants = [slot?.slot_at, gap?.to_at].filter((one): one is number => one !== undefined);
+  return instants.length === 0 ? null : Math.max(...instants);
+}
+
+/** What somebody did is written at the very instant at which the rows it touched changed, so that instant finds it. */
+export function* deedsAt(taskId: string, slots: readonly SlotRow[]): Script<Deed[]> {
+  const instants = [...new Set(slots.filter(isByPerson).flatMap(instantsOf))];
+  if (instants.length === 0) return [];
+  const size = [4, 16, 64, 256, 1024].find((length) => length >= instants.length) ?? instants.length;
+  const values: Value[] = [...instants, ...Array.from({ length: size - instants.length }, () => -1)];
+  const found = yield* rows<DeedColumns>(
+    `select ${deedColumns} from audit where task_id = ?t and at in (${values.map(() => '?i').join(', ')}) order by at, id`,
+    taskId,
+    ...values,
+  );
+  return found.map(readDeed);
+}
+
+const personal = new Set(['skip', 'undone', 'declined', 'paused', 'deleted', 'cancelled']);
+
+/** A catch-up may have been asked about, and then a person said yes or no. */
+function isByPerson({ source, reason }: SlotRow): boolean {
+  return source !== 'schedule' || (reason !== null && personal.has(reason));
+}
+
+function instantsOf({ createdAt, updatedAt, run }: SlotRow): number[] {
+  const all = [createdAt, updatedAt, run?.createdAt, run?.cancelRequestedAt];
+  return all.filter((at): at is number => typeof at === 'number');
+}
+
+export function readDeed(one: DeedColumns): Deed {
+  return {
+    id: String(one.id),
+    at: one.at,
+    actor: one.actor,
+    verb: one.verb,
+    taskId: one.task_id,
+    stateBefore: one.state_before as TaskState | null,
+    stateAfter: one.state_after as TaskState | null,
+    before: factsIn(one.before),
+    after: factsIn(one.after),
+  };
+}
+
+/** What cannot be read is left out: a note about the past must not keep anybody from asking. */
+export function factsIn(text: string | null): Readonly<Record<string, unknown>> | null {
+  if (text === null) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,220 @@
+import { downtimeNamedTasksMax, downtimePageMax, downtimeThreadsMax, signOfLifeMs } from '../../domain/limits.ts';
+import type { Chore } from '../housekeeping/chore.ts';
+import type { Clock, Ids, Log } from '../ports.ts';
+import type { Counts } from '../store.ts';
+import type {
+  DowntimeCounts,
+  DowntimeReport,
+  DowntimeStore,
+  DowntimeThread,
+  MadeSince,
+  OpenDowntime,
+} from './store.ts';
+
+/**
+ * The times in which nobody was there, and what they cost. A process leaves a sign of life every half minute. The next
+ * start opens a row for the time since the last one, before anything is scheduled, and when every slot of that time has been
+ * decided about, the row gets its report: once, together with an event.
+ *
+ * A process that dies before it has reported leaves its row open. The next one opens another, for its own time, and reports
+ * both: no two of them overlap, so each slot counts for the one in which it lies.
+ */
+export interface Downtimes {
+  /** At the start, before the scheduler. It does not throw. */
+  open(): Promise<void>;
+  /** At a clean stop, last of all. */
+  close(): Promise<void>;
+  readonly chores: readonly Chore[];
+}
+
+interface Needs {
+  readonly store: DowntimeStore;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+}
+
+export function createDowntimes(needs: Needs): Downtimes {
+  const { store, clock, log } = needs;
+  const door = createOpening(needs);
+  return {
+    open: () => door.open().catch((error: unknown) => log.warn('downtime_not_opened', { error: String(error) })),
+    // A store that is away by now knows when it was last reached, which is as good.
+    close: () =>
+      store.markAlive(clock.now()).catch((error: unknown) => log.warn('sign_of_life_failed', { error: String(error) })),
+    chores: [signOfLife(needs, door), reporter(needs)],
+  };
+}
+
+interface Opening {
+  open(): Promise<void>;
+  readonly isOpen: () => boolean;
+}
+
+/**
+ * A start is not held up by a store that cannot commit. The sign of life of the process before stays until the row could be
+ * opened, with the instant and the id of this start: whatever it schedules meanwhile has an id after that.
+ */
+function createOpening({ store, clock, ids, log }: Needs): Opening {
+  const id = ids.next();
+  let startedAt: number | null = null;
+  let isOpen = false;
+  return {
+    isOpen: () => isOpen,
+    open: async () => {
+      startedAt ??= clock.now();
+      const opened = await store.openDowntime(id, startedAt);
+      isOpen = true;
+      if (opened.is === 'clockBack') log.warn('clock_was_set_back', { by_ms: opened.aliveAt - startedAt });
+      if (opened.is === 'opened') {
+        const { from, to } = opened.downtime;
+        log.info('downtime_opened', { downtime_id: id, ms: to - from });
+      }
+    },
+  };
+}
+
+function signOfLife({ store, clock }: Needs, door: Opening): Chore {
+  let nextAt = clock.now() + signOfLifeMs;
+  return {
+    name: 'sign_of_life',
+    step: async (now) => {
+      if (!door.isOpen()) await door.open();
+      await store.markAlive(now);
+      nextAt = now + signOfLifeMs;
+      return { taken: 1, more: false };
+    },
+    // A clock that was set back must not make the next sign wait for the old hour to come again.
+    nextAt: async (now) => (nextAt = Math.min(nextAt, now + signOfLifeMs)),
+  };
+}
+
+/** Slots that are decided about come in quickly, and nobody waits for the report longer than for those. */
+const lookAgainMs = 1000;
+
+/** Reads what was made since the first open row, a page in each step, and writes the reports at the end of it. */
+function reporter({ store, log }: Needs): Chore {
+  let count: Count | null = null;
+  /** Null when nothing is open: only a start opens a row. */
+  let nextAt: number | null = 0;
+
+  const begin = async (now: number): Promise<Counts> => {
+    const open = await store.openDowntimes();
+    const last = open.at(-1);
+    nextAt = last === undefined ? null : now + lookAgainMs;
+    if (last === undefined || !(await store.isDecided(last.to))) return { taken: 0, more: false };
+    count = startCount(open);
+    return { taken: 0, more: true };
+  };
+
+  const readOn = async (current: Count): Promise<Counts> => {
+    const page = await store.madeSince(current.shelf, current.after, downtimePageMax);
+    const homes = await store.homesOf(unknownIn(current, page));
+    for (const [taskId, thread] of homes) current.homes.set(taskId, thread);
+    for (const made of page) addTo(current, made);
+    current.after = page.at(-1)?.id ?? current.after;
+    if (page.length === downtimePageMax) return { taken: page.length, more: true };
+    if (current.shelf === 'gaps') current.isRead = true;
+    Object.assign(current, { shelf: 'gaps', after: current.open[0]?.id ?? '' });
+    return { taken: page.length, more: true };
+  };
+
+  const report = async ({ open, tallies }: Count, now: number): Promise<Counts> => {
+    for (const { id, from, to } of open) {
+      const told = reportOf(tallies.get(id) ?? new Map());
+      if (await store.reportDowntime(id, told, now)) {
+        log.info('downtime', { downtime_id: id, ms: to - from, threads: told.threads.length, ...told.counts });
+      }
+    }
+    count = null;
+    nextAt = null;
+    return { taken: open.length, more: false };
+  };
+
+  return {
+    name: 'downtime_report',
+    step: async (now) => {
+      if (count === null) return begin(now);
+      return count.isRead ? report(count, now) : readOn(count);
+    },
+    nextAt: async (now) => (count === null ? nextAt : now),
+  };
+}
+
+type Tally = { -readonly [K in keyof DowntimeCounts]: number };
+
+interface ThreadTally extends Tally {
+  readonly tasks: Set<string>;
+}
+
+/** A count under way. */
+interface Count {
+  readonly open: readonly OpenDowntime[];
+  readonly homes: Map<string, string>;
+  /** By downtime, then by thread. */
+  readonly tallies: Map<string, Map<string, ThreadTally>>;
+  shelf: 'occurrences' | 'gaps';
+  after: string;
+  isRead: boolean;
+}
+
+/** Ids count up with time, so whatever this process and those before it made of that time has an id after the first row's. */
+function startCount(open: readonly OpenDowntime[]): Count {
+  const after = open[0]?.id ?? '';
+  return { open, homes: new Map(), tallies: new Map(), shelf: 'occurrences', after, isRead: false };
+}
+
+/** How many slots of a row lie in a downtime. Those of a gap that reaches into several are counted as evenly spread. */
+function slotsWithin({ slotAt, lastAt, count }: MadeSince, { from, to }: OpenDowntime): number {
+  if (slotAt >= from && lastAt < to) return count;
+  if (slotAt >= to || lastAt < from) return 0;
+  const step = (lastAt - slotAt) / Math.max(1, count - 1);
+  const before = (instant: number) => Math.min(count, Math.max(0, Math.ceil((instant - slotAt) / step)));
+  return before(to) - before(from);
+}
+
+function unknownIn({ open, homes }: Count, page: readonly MadeSince[]): string[] {
+  const ours = page.filter((made) => !homes.has(made.taskId) && open.some((one) => slotsWithin(made, one) > 0));
+  return [...new Set(ours.map(({ taskId }) => taskId))];
+}
+
+function addTo({ open, homes, tallies }: Count, made: MadeSince): void {
+  const thread = homes.get(made.taskId);
+  // A task that is gone has nobody left to tell.
+  if (thread === undefined) return;
+  for (const downtime of open) {
+    const slots = slotsWithin(made, downtime);
+    if (slots === 0) continue;
+    const byThread = tallies.get(downtime.id) ?? new Map<string, ThreadTally>();
+    tallies.set(downtime.id, byThread);
+    const tally = byThread.get(thread) ?? { missed: 0, late: 0, asked: 0, skipped: 0, tasks: new Set<string>() };
+    byThread.set(thread, tally);
+    tally[made.became] += slots;
+    tally.tasks.add(made.taskId);
+  }
+}
+
+/** The threads that lost most come first; the others are counted. */
+function reportOf(tallies: ReadonlyMap<string, ThreadTally>): DowntimeReport {
+  const counts: Tally = { missed: 0, late: 0, asked: 0, skipped: 0 };
+  for (const tally of tallies.values()) {
+    for (const became of ['missed', 'late', 'asked', 'skipped'] as const) counts[became] += tally[became];
+  }
+  const threads = [...tallies]
+    .map(([threadKey, tally]) => threadOf(threadKey, tally))
+    .toSorted((a, b) => slotsIn(b) - slotsIn(a));
+  return {
+    counts,
+    threads: threads.slice(0, downtimeThreadsMax),
+    moreThreads: Math.max(0, threads.length - downtimeThreadsMax),
+  };
+}
+
+function slotsIn({ missed, late, asked, skipped }: DowntimeCounts): number {
+  return missed + late + asked + skipped;
+}
+
+function threadOf(threadKey: string, { tasks, missed, late, asked, skipped }: ThreadTally): DowntimeThread {
+  const taskIds = [...tasks].slice(0, downtimeNamedTasksMax);
+  return { threadKey, missed, late, asked, skipped, taskIds, moreTasks: tasks.size - taskIds.length };
+}

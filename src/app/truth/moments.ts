@@ -1,0 +1,39 @@
+import { clockText, dayOfWall, civilFromDays, pad, secondOfDayOf, weekdayOf } from '../../domain/schedule/calendar.ts';
+import { MONTH_NAMES, WEEKDAY_NAMES } from '../../domain/schedule/words.ts';
+import { offsetAt, passesOf, toWall } from '../../domain/schedule/zone.ts';
+
+/** Instants as people read them on the clock of a zone. */
+export interface Moments {
+  /** `Wed 18 Nov 09:00`; with the year when it is not this one. */
+  full(instant: number): string;
+  /** `09:00`; with the day when it is another than that of the instant beside it. */
+  beside(instant: number, other: number): string;
+}
+
+export function momentsIn(timezone: string, now: number): Moments {
+  const thisYear = civilFromDays(dayOfWall(toWall(timezone, now))).year;
+  const clock = (instant: number) => clockIn(timezone, instant);
+  const full = (instant: number) => {
+    const days = dayOfWall(toWall(timezone, instant));
+    const { year, month, day } = civilFromDays(days);
+    const date = `${WEEKDAY_NAMES[weekdayOf(days)]?.slice(0, 3) ?? ''} ${day} ${MONTH_NAMES[month - 1]?.slice(0, 3) ?? ''}`;
+    return `${date}${year === thisYear ? '' : ` ${year}`} ${clock(instant)}`;
+  };
+  return {
+    full,
+    beside: (instant, other) =>
+      dayOfWall(toWall(timezone, instant)) === dayOfWall(toWall(timezone, other)) ? clock(instant) : full(instant),
+  };
+}
+
+/** A time that the clock shows twice is told with its offset, or nobody would know which one is meant. */
+function clockIn(timezone: string, instant: number): string {
+  const wall = toWall(timezone, instant);
+  const text = clockText(secondOfDayOf(wall));
+  return passesOf(timezone, wall).length > 1 ? `${text} (UTC${offsetText(offsetAt(timezone, instant))})` : text;
+}
+
+function offsetText(offsetMs: number): string {
+  const minutes = Math.abs(offsetMs) / 60_000;
+  return `${offsetMs < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60), 2)}:${pad(Math.floor(minutes % 60), 2)}`;
+}

@@ -1,0 +1,162 @@
+import { policyOf, type Policy } from '../../domain/policy.ts';
+import { isTimezone, minGapMs, nextSlots, type Schedule } from '../../domain/schedule/schedule.ts';
+import { momentsIn, type Moments } from './moments.ts';
+import { stretchesOf, type Stretch } from './standing.ts';
+import type { GapRow, InForce, TruthRows } from './store.ts';
+
+/** A stretch of time, both ends included. */
+export interface Span {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The version that was in force for the slots of a span. */
+export interface Ruling extends Span {
+  readonly version: number | null;
+  readonly schedule: Schedule;
+  readonly policy: Policy;
+}
+
+/** What is known of a task around a stretch of time, in the form in which questions are answered. */
+export interface Timeline {
+  readonly rows: TruthRows;
+  readonly now: number;
+  readonly moments: Moments;
+  readonly stretches: readonly Stretch[];
+  readonly rulings: readonly Ruling[];
+  /** Records of slots older than this have been removed. */
+  readonly keptFrom: number;
+}
+
+export function timelineOf(rows: TruthRows, now: number, keptFrom: number): Timeline {
+  const { timezone } = rows.task.schedule;
+  return {
+    rows,
+    now,
+    moments: momentsIn(isTimezone(timezone) ? timezone : 'UTC', now),
+    stretches: stretchesOf(rows, keptFrom),
+    rulings: rulingsOf(rows),
+    keptFrom,
+  };
+}
+
+/** An edit holds for the slots after it; those up to it were taken up before it was made. */
+function rulingsOf({ task, versions }: TruthRows): Ruling[] {
+  const known: readonly InForce[] =
+    versions.length > 0 ? versions : [{ version: task.version, at: Number.NEGATIVE_INFINITY, definition: task }];
+  return known.flatMap((one, index) => {
+    const next = known[index + 1];
+    const first = index === 0 ? Number.NEGATIVE_INFINITY : one.at + 1;
+    return readRuling(one, { first, last: next === undefined ? Number.POSITIVE_INFINITY : next.at });
+  });
+}
+
+/** A definition that cannot be read has no slots that anybody could name. */
+function readRuling({ version, definition }: InForce, span: Span): Ruling[] {
+  const { schedule, policies, action } = definition;
+  try {
+    const policy = policyOf(policies, { actionKind: action.kind, minGapMs: minGapMs(schedule) });
+    return [{ ...span, version, schedule, policy }];
+  } catch {
+    return [];
+  }
+}
+
+export function rulingAt({ rulings }: Timeline, instant: number): Ruling | null {
+  return rulings.find(({ first, last }) => first <= instant && instant <= last) ?? null;
+}
+
+export function stretchAt({ stretches }: Timeline, instant: number): Stretch | null {
+  return stretches.find(({ first, last }) => first <= instant && instant <= last) ?? null;
+}
+
+export function gapAt({ rows }: Timeline, instant: number): GapRow | null {
+  return rows.gaps.find(({ fromAt, toAt }) => fromAt <= instant && instant <= toAt) ?? null;
+}
+
+/** The slots that the schedules in force name within a span, whatever became of them. */
+export function namedSlots(timeline: Timeline, span: Span, max: number): number[] {
+  const slots: number[] = [];
+  for (const ruling of timeline.rulings) {
+    const part = overlap(ruling, span);
+    if (part !== null && slots.length < max)
+      slots.push(...slotsIn(timeline, ruling, { ...part, count: max - slots.length }));
+  }
+  return slots;
+}
+
+interface Wanted extends Span {
+  readonly count: number;
+}
+
+function slotsIn({ rows: { task } }: Timeline, { schedule, policy }: Ruling, { first, last, count }: Wanted): number[] {
+  // A delay after the last finish has no slots but those that were taken up, and the one to come.
+  if (schedule.kind === 'interval' && schedule.from === 'completion') {
+    return task.nextAt !== null && first <= task.nextAt && task.nextAt <= last ? [task.nextAt] : [];
+  }
+  try {
+    const bounds = { startAt: policy.startAt, until: policy.until };
+    return nextSlots(schedule, first - 1, { count, bounds, upTo: last });
+  } catch {
+    return [];
+  }
+}
+
+/** The slots within a span that should have, or will get, a row and have none: no stretch, gap or row tells of them. */
+export function openSlots(timeline: Timeline, span: Span, max: number): number[] {
+  const { rows, stretches, keptFrom } = timeline;
+  const taken = new Set(rows.slots.map(({ slotAt }) => slotAt));
+  const told: readonly Span[] = [
+    { first: Number.NEGATIVE_INFINITY, last: keptFrom - 1 },
+    ...stretches,
+    ...rows.gaps.map(({ fromAt, toAt }) => ({ first: fromAt, last: toAt })),
+  ];
+  const allowed = span.last > timeline.now ? lastAllowed(timeline) : Number.POSITIVE_INFINITY;
+  const slots: number[] = [];
+  for (const part of without(span, told)) {
+    // Rows stand at most where slots are, so this many slots hold as many open ones as are asked for.
+    const named = namedSlots(timeline, part, max + taken.size - slots.length);
+    slots.push(...named.filter((slot) => !taken.has(slot) && slot <= allowed && isAhead(timeline, slot)));
+    if (slots.length >= max) break;
+  }
+  return slots.slice(0, max);
+}
+
+/** What is to come begins with the next slot that is planned. */
+export function isAhead({ rows: { task }, now }: Timeline, slot: number): boolean {
+  return slot <= now || task.nextAt === null || slot >= task.nextAt;
+}
+
+/** Farther ahead than this nobody counts the slots that `max_runs` leaves. */
+const countedAheadMax = 1000;
+
+/** The last slot that `max_runs` lets run, as far as can be told. */
+export function lastAllowed(timeline: Timeline): number {
+  const { task } = timeline.rows;
+  const ruling = timeline.rulings.at(-1);
+  if (ruling === undefined || task.nextAt === null || ruling.policy.maxRuns === null) return Number.POSITIVE_INFINITY;
+  const left = ruling.policy.maxRuns - task.counters.boundedRuns;
+  if (left <= 0) return task.nextAt - 1;
+  if (left > countedAheadMax) return Number.POSITIVE_INFINITY;
+  const slots = slotsIn(timeline, ruling, { first: task.nextAt, last: Number.POSITIVE_INFINITY, count: left });
+  return slots.length < left ? Number.POSITIVE_INFINITY : (slots.at(-1) ?? task.nextAt);
+}
+
+export function overlap(a: Span, b: Span): Span | null {
+  const first = Math.max(a.first, b.first);
+  const last = Math.min(a.last, b.last);
+  return first > last ? null : { first, last };
+}
+
+/** What is left of a span when others are taken out of it, oldest first. */
+function without(span: Span, others: readonly Span[]): Span[] {
+  const left: Span[] = [];
+  let { first } = span;
+  for (const other of [...others].sort((a, b) => a.first - b.first)) {
+    if (other.last < first) continue;
+    if (other.first > span.last) break;
+    if (other.first > first) left.push({ first, last: other.first - 1 });
+    first = Math.max(first, other.last + 1);
+  }
+  return first > span.last ? left : [...left, { first, last: span.last }];
+}

@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import { aPipeline, day, group, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+
+const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+const minutely = { kind: 'cron', cron: '* * * * *', timezone: 'UTC' } as const;
+const second = 1000;
+
+/** The chores take their turns until none of them has anything to do at this instant. */
+async function keepHouse({ rooms, time }: Pipeline): Promise<void> {
+  const now = time.now();
+  for (let turns = 0; turns < 200; turns += 1) {
+    let busy = false;
+    for (const chore of rooms.downtimes.chores) {
+      const at = await chore.nextAt(now);
+      if (at === null || at > now) continue;
+      const { taken, more } = await chore.step(now, 100);
+      busy ||= taken > 0 || more;
+    }
+    if (!busy) return;
+  }
+  throw new Error('the house is never in order');
+}
+
+const shown = ({ rooms }: Pipeline) => rooms.truth.listDowntimes(10);
+
+/** The process dies at once; another one starts after a while. */
+async function diesFor(pipeline: Pipeline, ms: number): Promise<Pipeline> {
+  await pipeline.time.advance(ms);
+  const next = pipeline.restart();
+  await next.rooms.downtimes.open();
+  return next;
+}
+
+describe('the time in which nobody was there', () => {
+  it('is nothing at the very first start', async () => {
+    const p = await aPipeline();
+    await p.rooms.downtimes.open();
+    await keepHouse(p);
+    expect(await shown(p)).toEqual([]);
+  });
+
+  it('is reported once, when every slot of it was decided about', async () => {
+    const p = await aPipeline();
+    await p.rooms.downtimes.open();
+    const task = await p.create({ schedule: hourly });
+    const dense = await p.create({ schedule: minutely, policies: { missed: 'skip' } }, { threadKey: 'cli:default' });
+    const asks = await p.create({ schedule: hourly, policies: { missed: 'ask' } });
+    await p.pass(20 * minute);
+    await p.rooms.downtimes.close();
+    const next = await diesFor(p, 3 * hour);
+    await keepHouse(next);
+    expect(await shown(next)).toMatchObject([{ from: start + 20 * minute, report: null, reportedAt: null }]);
+
+    await next.settle();
+    await next.time.advance(2 * second);
+    await keepHouse(next);
+    const [downtime] = await shown(next);
+    expect(downtime).toMatchObject({
+      from: start + 20 * minute,
+      to: start + 3 * hour + 20 * minute,
+      reportedAt: start + 3 * hour + 20 * minute + 2 * second,
+      report: {
+        counts: { missed: 2 + 179 + 2, late: 1, asked: 1, skipped: 0 },
+        moreThreads: 0,
+        threads: [
+          { threadKey: 'cli:default', missed: 179, late: 0, asked: 0, skipped: 0, taskIds: [dense.id], moreTasks: 0 },
+          { threadKey: group, missed: 4, late: 1, asked: 1, skipped: 0, moreTasks: 0 },
+        ],
+      },
+    });
+    expect(downtime?.report?.threads[1]?.taskIds.toSorted()).toEqual([task.id, asks.id].toSorted());
+    expect(next.log.lines.filter(({ event }) => event === 'downtime').map(({ facts }) => facts)).toMatchObject([
+      { missed: 183, late: 1, asked: 1, skipped: 0, threads: 2 },
+    ]);
+
+    await next.time.advance(hour);
+    await next.settle();
+    await keepHouse(next);
+    expect(await shown(next)).toEqual([downtime]);
+    expect(next.database.prepare(`select ref from events where kind = 'downtime.reported'`).pluck().all()).toEqual([
+      downtime?.id,
+    ]);
+  });
+
+  it('begins with the last sign of life of a process that was killed', async () => {
+    const p = await aPipeline();
+    await p.rooms.downtimes.open();
+    for (let signs = 0; signs < 3; signs += 1) {
+      await p.time.advance(30 * second);
+      await keepHouse(p);
+    }
+    const next = await diesFor(p, 10 * minute);
+    expect(await shown(next)).toMatchObject([{ from: start + 90 * second, to: start + 690 * second }]);
+  });
+
+  it('costs nothing when the stop was short', async () => {
+    const p = await aPipeline();
+    await p.rooms.downtimes.open();
+    await p.create({ schedule: hourly });
+    await p.rooms.downtimes.close();
+    const next = await diesFor(p, 5 * second);
+    await next.settle();
+    await keepHouse(next);
+    expect(await shown(next)).toMatchObject([
+      { report: { counts: { missed: 0, late: 0, asked: 0, skipped: 0 }, threads: [], moreThreads: 0 } },
+    ]);
+  });
+
+  it('is reported also when the next process was killed before it had done so', async () => {
+    const p = await aPipeline();
+    await p.rooms.downtimes.open();
+    await p.create({ schedule: minutely, policies: { missed: 'skip' } });
+    const second_ = await diesFor(p, 2 * day + 20 * second);
+    // It takes up a part of what is due, and dies.
+    await second_.rooms.scheduler.step(second_.time.now(), 1);
+    const third = await diesFor(second_, hour);
+    await third.settle();
+    await keepHouse(third);
+    const missed = (await shown(third)).map(({ from, to, report }) => [from, to, report?.counts.missed]);
+    const death = start + 2 * day + 20 * second;
+    expect(missed).toEqual([
+      [death, death + hour, 59],
+      [start, death, 2 * 24 * 60],
+    ]);
+  });
+
+  it('is not measured when the clock was set back', async () => {
+    const p = await aPipeline();
+    await p.rooms.downtimes.open();
+    p.time.setWall(start - hour);
+    const next = p.restart();
+    await next.rooms.downtimes.open();
+    await keepHouse(next);
+    expect(await shown(next)).toEqual([]);
+    expect(next.log.lines.filter(({ event }) => event === 'clock_was_set_back')).toMatchObject([
+      { level: 'warn', facts: { by_ms: hour } },
+    ]);
+    const third = await diesFor(next, minute);
+    expect(await shown(third)).toMatchObject([{ from: start - hour, to: start - hour + minute }]);
+  });
+
+  it('names a few tasks of each thread and counts the others', async () => {
+    const p = await aPipeline();
+    await p.rooms.downtimes.open();
+    for (let count = 0; count < 25; count += 1) await p.create({ schedule: hourly });
+    const next = await diesFor(p, 90 * minute);
+    await next.settle();
+    await keepHouse(next);
+    const [downtime] = await shown(next);
+    expect(downtime?.report?.threads).toMatchObject([{ late: 25, moreTasks: 5 }]);
+    expect(downtime?.report?.threads[0]?.taskIds).toHaveLength(20);
+  });
+
+  it('holds up no start when the store cannot commit, and is opened later all the same', async () => {
+    const p = await aPipeline();
+    await p.rooms.downtimes.open();
+    await p.time.advance(hour);
+    const next = p.restart();
+    next.database.exec('alter table downtimes rename to elsewhere');
+    await next.rooms.downtimes.open();
+    expect(next.log.lines.map(({ event }) => event)).toContain('downtime_not_opened');
+    next.database.exec('alter table elsewhere rename to downtimes');
+    await next.time.advance(minute);
+    await keepHouse(next);
+    expect(await shown(next)).toMatchObject([{ from: start, to: start + hour }]);
+  });
+});

@@ -1,0 +1,51 @@
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
+import { migrateSqlite } from '../../src/adapters/store/migrate.ts';
+import { aTask, claimAll, hour, minute, nine } from '../support/builders.ts';
+import { temporaryFolder, worldOver } from '../support/store-worlds.ts';
+
+test('no question about the past reads a whole table', async () => {
+  const connection = openSqlite(join(temporaryFolder(), 'cronogram.db'));
+  onTestFinished(() => void connection.close());
+  await migrateSqlite(connection, 0);
+  const world = worldOver(sqliteEngine(connection), () => sqliteEngine(connection));
+  const task = await aTask(world);
+  await claimAll(world, { now: nine, limit: 1 });
+  await world.query(`update tasks set state = 'completed', next_at = null`);
+  const statements = new Set<string>();
+  const prepare = connection.prepare.bind(connection);
+  const recording = (text: string) => {
+    statements.add(text);
+    return prepare(text);
+  };
+  connection.prepare = recording as typeof connection.prepare;
+
+  const { store } = world;
+  const asked = { taskId: task.id, limit: 10 };
+  await store.readTruth({ ...asked, from: nine - hour, to: nine + hour });
+  await store.readTruth({ ...asked, from: nine + minute, to: nine + minute });
+  await store.readAudit({ ...asked, cursor: null });
+  await store.readAudit({ ...asked, taskId: null, cursor: null });
+  await store.readEvents({ ...asked, after: null });
+  await store.readEvents({ ...asked, after: 'latest' });
+  await store.openDowntime('d', nine);
+  await store.openDowntimes();
+  await store.isDecided(nine);
+  await store.madeSince('occurrences', '', 10);
+  await store.madeSince('gaps', '', 10);
+  await store.homesOf([task.id]);
+  await store.listDowntimes(10);
+
+  const used = [...statements].filter((text) => /^\s*select\b/i.test(text));
+  const scans = used.flatMap((text) =>
+    prepare<unknown[], { detail: string }>(`explain query plan ${text}`)
+      .all(...Array.from({ length: (text.match(/\?/g) ?? []).length }, () => null))
+      .map(({ detail }) => detail)
+      .filter((detail) => /^SCAN (?!latest|CONSTANT)/.test(detail))
+      // A list in the order of its index stops at its limit; the index of open downtimes holds nothing else.
+      .filter((detail) => !detail.startsWith('SCAN downtimes USING INDEX')),
+  );
+  expect(used.length).toBeGreaterThan(18);
+  expect(scans).toEqual([]);
+});

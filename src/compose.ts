@@ -16,7 +16,9 @@ import { createActions } from './app/actions/registry.ts';
 import { createBell } from './app/bell.ts';
 import { createClockWatch } from './app/clock-watch.ts';
 import { createDeliverer, type Deliverer } from './app/deliverer.ts';
-import type { Clock, Ids, Log, Room, Stopwatch, Timer, Transport } from './app/ports.ts';
+import { watchedRoom } from './app/housekeeping/behind.ts';
+import { createHousekeeping, type Housekeeping } from './app/housekeeping/housekeeping.ts';
+import type { Backups, Clock, Ids, Log, Room, Stopwatch, Timer, Transport } from './app/ports.ts';
 import type { Store } from './app/task-store.ts';
 import { previewSchedule } from './app/preview.ts';
 import { createReadiness } from './app/readiness.ts';
@@ -24,6 +26,9 @@ import { createRunService } from './app/run-service.ts';
 import { createRunner, type Runner } from './app/runner.ts';
 import { createScheduler, type Scheduler } from './app/scheduler.ts';
 import { createTasks, type Tasks } from './app/tasks/tasks.ts';
+import { createThreads, type Threads } from './app/tasks/threads.ts';
+import { createDowntimes, type Downtimes } from './app/truth/downtime.ts';
+import { createTruth, type Truth } from './app/truth/truth.ts';
 import { followZoneRules } from './app/zone-rules.ts';
 import type { Config } from './config.ts';
 import { stopGraceMs } from './domain/limits.ts';
@@ -36,6 +41,8 @@ export interface World {
   readonly ids: Ids;
   readonly log: Log;
   readonly transport: Transport;
+  /** Absent where the database is not a file of ours. */
+  readonly backups?: Backups | null;
 }
 
 export function systemWorld(logLevel: string): World {
@@ -48,8 +55,13 @@ export function systemWorld(logLevel: string): World {
 /** To start, end or send something costs about half as much as to plan and record it, so twice as many share a commit. */
 const endsPerClaim = 2;
 
-export interface Rooms {
+const dayMs = 86_400_000;
+
+export interface Rooms extends Housekeeping {
   readonly tasks: Tasks;
+  readonly threads: Threads;
+  readonly truth: Truth;
+  readonly downtimes: Downtimes;
   readonly scheduler: Scheduler;
   readonly runner: Runner;
   readonly deliverer: Deliverer;
@@ -58,12 +70,14 @@ export interface Rooms {
 
 export type RoomSettings = Pick<
   Config,
+  | 'BACKUP_KEEP'
   | 'BATCH_SIZE'
   | 'DELIVERY_CONCURRENCY'
   | 'ECHO_ACTION'
   | 'MIN_INTERVAL'
   | 'QUOTA_PER_CHAT'
   | 'QUOTA_PER_USER'
+  | 'RETENTION_DAYS'
   | 'RUN_CONCURRENCY'
 >;
 
@@ -79,20 +93,38 @@ export function composeRooms(settings: RoomSettings, world: World, store: Store)
     ...(settings.ECHO_ACTION ? [echoAction(timer)] : []),
   ]);
   const shared = { ...world, store, bell, bootId, batchMax };
+  const tasks = createTasks({
+    store,
+    clock,
+    ids,
+    digest: sha256,
+    bell,
+    runs,
+    rules: { actions, minIntervalMs: settings.MIN_INTERVAL },
+    quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
+  });
+  const downtimes = createDowntimes({ store, clock, ids, log: world.log });
+  const scheduler = watchedRoom(createScheduler({ ...shared, runs }));
+  const runner = createRunner({ ...shared, actions, concurrency: settings.RUN_CONCURRENCY });
+  const deliverer = createDeliverer({ ...shared, concurrency: settings.DELIVERY_CONCURRENCY });
   return {
-    tasks: createTasks({
-      store,
-      clock,
-      ids,
-      digest: sha256,
-      bell,
-      runs,
-      rules: { actions, minIntervalMs: settings.MIN_INTERVAL },
-      quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
+    tasks,
+    threads: createThreads({ store, tasks }),
+    truth: createTruth({ store, clock, retentionMs: settings.RETENTION_DAYS * dayMs }),
+    downtimes,
+    scheduler: scheduler.room,
+    runner,
+    deliverer,
+    ...createHousekeeping({
+      ...shared,
+      runner: runner.holding,
+      deliverer: deliverer.holding,
+      schedulerBehind: scheduler.behind,
+      retentionDays: settings.RETENTION_DAYS,
+      backupsKept: settings.BACKUP_KEEP,
+      backups: world.backups ?? null,
+      chores: downtimes.chores,
     }),
-    scheduler: createScheduler({ ...shared, runs }),
-    runner: createRunner({ ...shared, actions, concurrency: settings.RUN_CONCURRENCY }),
-    deliverer: createDeliverer({ ...shared, concurrency: settings.DELIVERY_CONCURRENCY }),
     connect: (room, ring) => bell.connect(room, ring),
   };
 }
@@ -125,7 +157,7 @@ export async function startServer({ config, world, version, zoneRules, onLost }:
   const { store } = opened;
   if (opened.migrated.applied.length > 0) log.info('migrated', { ...opened.migrated });
   try {
-    const rooms = composeRooms(config, world, store);
+    const rooms = composeRooms(config, { ...world, backups: opened.backups }, store);
     await followZoneRules({
       store,
       scheduler: rooms.scheduler,
@@ -136,6 +168,7 @@ export async function startServer({ config, world, version, zoneRules, onLost }:
     });
     const loops = createLoops(config, { world, rooms, store });
     const door = await openDoor(config, { world, rooms, store, loops, version });
+    await rooms.downtimes.open();
     for (const loop of loops) loop.start();
     return {
       url: `http://${config.HTTP_HOST}:${door.listening.port}`,
@@ -143,6 +176,7 @@ export async function startServer({ config, world, version, zoneRules, onLost }:
       tokenFile: door.tokenFile,
       stop: async () => {
         await stopAll({ door: door.listening, loops, rooms });
+        await rooms.downtimes.close();
         await opened.close();
       },
     };
@@ -158,7 +192,7 @@ interface Parts {
   readonly store: Store;
 }
 
-/** In the order in which they start: whoever takes work over is there before whoever hands it on. */
+/** In the order in which they start: whoever takes work over is there before whoever hands it on; who tidies up comes last. */
 function createLoops(config: Config, { world, rooms, store }: Parts): readonly Loop[] {
   const watch = createClockWatch({ ...world, store });
   const works: readonly (Work & { readonly name: Room })[] = [
@@ -174,11 +208,12 @@ function createLoops(config: Config, { world, rooms, store }: Parts): readonly L
         await watch.check();
         return rooms.scheduler.step(now, limit);
       },
-      nextAt: () => rooms.scheduler.nextAt(),
+      nextAt: (now) => rooms.scheduler.nextAt(now),
     },
+    rooms.housekeeper,
   ];
   return works.map((work) => {
-    const share = work.name === 'scheduler' ? 1 : endsPerClaim;
+    const share = work.name === 'scheduler' || work.name === 'housekeeper' ? 1 : endsPerClaim;
     const loop = createLoop(work, { ...world, batchMax: config.BATCH_SIZE * share });
     rooms.connect(work.name, () => loop.ring());
     return loop;
@@ -200,13 +235,20 @@ async function openDoor(config: Config, parts: Parts & { loops: readonly Loop[];
   const app = createHttpApp({
     ...world,
     tasks: rooms.tasks,
+    threads: rooms.threads,
+    truth: rooms.truth,
+    upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
     preview: (request) => previewSchedule(request, { now: world.clock.now(), minIntervalMs: config.MIN_INTERVAL }),
     token,
     actor: 'api:token:default',
     version,
     health: {
       live: () => ({ ok: loops.every((loop) => loop.health().idleMs < livenessMs) }),
-      ready: createReadiness({ ...world, store }, loops),
+      // Ready is whoever does what people wait for; a chore that failed is no reason to send them away.
+      ready: createReadiness(
+        { ...world, store },
+        loops.filter(({ name }) => name !== 'housekeeper'),
+      ),
     },
   });
   return { listening: await serveHttp({ app, host: config.HTTP_HOST, port: config.HTTP_PORT }), tokenFile };

@@ -1,5 +1,6 @@
 import * as limits from '../domain/limits.ts';
 import { createCollector, within } from './collector.ts';
+import { createClaimCount, type Holding } from './holding.ts';
 import type { Bell, Clock, Log, Outgoing, Sent, SentIds, Timer, Transport } from './ports.ts';
 import type { Counts, OutboxPart, OutboxStore, PartEnd } from './store.ts';
 import { prepareTopic } from './topics.ts';
@@ -11,6 +12,7 @@ import { prepareTopic } from './topics.ts';
 export interface Deliverer {
   step(now: number, limit: number): Promise<Counts>;
   nextAt(now: number): Promise<number | null>;
+  readonly holding: Holding;
   idle(): Promise<void>;
   stop(graceMs: number): Promise<void>;
 }
@@ -30,43 +32,49 @@ export interface DelivererNeeds {
 
 export function createDeliverer(needs: DelivererNeeds): Deliverer {
   const { store, bell } = needs;
-  const busy = new Map<string, Promise<void>>();
+  const busy = new Map<string, { readonly partId: string; readonly done: Promise<void> }>();
+  const claims = createClaimCount();
   let after = '';
   let stopping = false;
 
   const ends = createCollector<{ readonly chatId: string; readonly end: PartEnd }>(needs, needs.batchMax, {
     write: async (batch) => {
-      await store.endParts(batch.map(({ end }) => end));
+      await store.endParts(
+        batch.map(({ end }) => end),
+        needs.clock.now(),
+      );
       // The chat is free only now: its next part must find this one ended.
       for (const { chatId } of batch) busy.delete(chatId);
       bell.ring('deliverer');
     },
-    instead: ({ chatId, end: { id, fence } }, error) => ({
-      chatId,
-      end: { id, fence, status: 'failed', error: `what became of it could not be written: ${error}`, evidence: null },
-    }),
+    instead: ({ chatId, end }, error) => ({ chatId, end: unwritable(end, error) }),
   });
 
   const serve = (part: OutboxPart) => {
-    busy.set(
-      part.chatId,
-      handle(needs, part).then((end) => ends.add({ chatId: part.chatId, end })),
-    );
+    const { chatId } = part;
+    const done = handle(needs, part).then((end) => ends.add({ chatId, end }));
+    busy.set(chatId, { partId: part.id, done });
   };
+
+  const allDone = () => Promise.all([...busy.values()].map(({ done }) => done));
 
   return {
     step: async (now, limit) => {
       const free = Math.min(limit, needs.concurrency - busy.size);
       if (stopping || free <= 0) return { taken: 0, more: false };
-      const parts = await store.claimParts({ now, limit: free, after }, needs.bootId, new Set(busy.keys()));
-      after = parts.length === free ? (parts.at(-1)?.chatId ?? '') : '';
-      for (const part of parts) serve(part);
-      return { taken: parts.length, more: parts.length === free && busy.size < needs.concurrency };
+      const claimed = await claims.during(async () => {
+        const answer = await store.claimParts({ now, limit: free, after }, needs.bootId, new Set(busy.keys()));
+        for (const part of answer) serve(part);
+        return answer;
+      });
+      after = claimed.length === free ? (claimed.at(-1)?.chatId ?? '') : '';
+      return { taken: claimed.length, more: claimed.length === free && busy.size < needs.concurrency };
     },
     nextAt: (now) => (busy.size >= needs.concurrency ? Promise.resolve(null) : store.nextPartAt(now)),
+    holding: { ...claims, has: (id) => [...busy.values()].some(({ partId }) => partId === id) },
     idle: async () => {
       while (busy.size > 0) {
-        await Promise.all(busy.values());
+        await allDone();
         await ends.idle();
       }
     },
@@ -76,16 +84,21 @@ export function createDeliverer(needs: DelivererNeeds): Deliverer {
       await within(
         needs.timer,
         graceMs,
-        Promise.all(busy.values()).then(() => ends.idle()),
+        allDone().then(() => ends.idle()),
       );
     },
   };
 }
 
-type Ended = { readonly id: string; readonly fence: number };
+function unwritable({ id, fence, taskId = null }: PartEnd, reason: string): PartEnd {
+  const error = `what became of it could not be written: ${reason}`;
+  return { id, fence, taskId, status: 'failed', error, evidence: null };
+}
+
+type Ended = { readonly id: string; readonly fence: number; readonly taskId: string | null };
 
 async function handle(needs: DelivererNeeds, part: OutboxPart): Promise<PartEnd> {
-  const ended = { id: part.id, fence: part.fence };
+  const ended = { id: part.id, fence: part.fence, taskId: part.taskId };
   try {
     if (isTooOld(part, needs.clock.now())) {
       return { ...ended, status: 'failed', error: 'too old: not delivered within max_age', evidence: null };

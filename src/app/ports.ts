@@ -43,11 +43,19 @@ export interface Templates {
   render(text: string, variables: Facts): string;
 }
 
-export type Room = 'scheduler' | 'runner' | 'deliverer';
+export type Room = 'scheduler' | 'runner' | 'deliverer' | 'housekeeper';
 
 /** Rings when a committed row is ready for a room. Only a hint: a lost ring costs time, never work. */
 export interface Bell {
   ring(room: Room): void;
+}
+
+/** Copies of the whole database. Both throw when the disk does not do what it should. */
+export interface Backups {
+  /** Makes a copy and proves that it can be read; when it fails nothing of it is left. */
+  make(now: number): Promise<{ readonly file: string; readonly bytes: number }>;
+  /** Removes all but the newest copies, and answers how many. */
+  prune(keep: number): Promise<number>;
 }
 
 /* ---- the chat: what a delivery needs of it ---- */

@@ -33,6 +33,7 @@ export function requestOf(task: RunnableTask, policy: Policy, slot: SlotRequest)
     occurrenceId: slot.occurrenceId,
     chatId: task.chatId,
     ownerId: task.ownerId,
+    ...(policy.jitterMs > 0 && !slot.byHand ? { jitterMs: policy.jitterMs } : {}),
     input: {
       title: task.title,
       instructions: task.instructions,

@@ -30,6 +30,7 @@ export function createRunService({ store, ids, digest, clock, bell }: Needs): Ru
       inputText,
       payloadHash: digest.of(`${request.lane ?? ''}\n${inputText}`),
       createdAt: now,
+      readyAt: now + spread(digest, request),
     };
   };
   return {
@@ -40,4 +41,15 @@ export function createRunService({ store, ids, digest, clock, bell }: Needs): Ru
       return result;
     },
   };
+}
+
+/** A prime, so that texts that differ little fall far apart. */
+const places = 1_000_003;
+
+/** The same delay for the same request on every machine and at every try; different slots fall on different places. */
+function spread(digest: Digest, { jitterMs = 0, idempotencyKey }: RunRequest): number {
+  if (jitterMs === 0) return 0;
+  let place = 0;
+  for (const sign of digest.of(idempotencyKey)) place = (place * 31 + sign.charCodeAt(0)) % places;
+  return Math.floor((place / places) * jitterMs);
 }

@@ -69,7 +69,9 @@ function broughtBack({ ids, log }: Needs, run: StartableRun, { result, finishedA
   return {
     output: outputOf(run.input.action.kind, result),
     deliveries: deliveriesOf(ids, run, { text: result.text, finishedAt }),
-    context: result.context === undefined ? null : smallEnough(log, run, result.context),
+    // A replay shows what was, and must not bring back an old context.
+    context:
+      result.context === undefined || run.input.again?.kind === 'replay' ? null : smallEnough(log, run, result.context),
     usage: (result.usage ?? []).map(({ kind, quantity }) => ({ kind, quantity: Math.round(quantity) })),
   };
 }
@@ -95,7 +97,7 @@ function deliveriesOf(
     part: index + 1,
     content: { text: part },
     unknown,
-    expiresAt: maxAgeMs === null ? null : (input.slotAt ?? finishedAt) + maxAgeMs,
+    expiresAt: maxAgeMs === null ? null : (input.again?.askedAt ?? input.slotAt ?? finishedAt) + maxAgeMs,
   }));
 }
 

@@ -2,6 +2,7 @@ import { outgoingKey } from '../domain/occurrence.ts';
 import type { Outcome } from './actions/action.ts';
 import type { Actions } from './actions/registry.ts';
 import { createCollector, within } from './collector.ts';
+import { createClaimCount, type Holding } from './holding.ts';
 import type { Bell, Clock, Ids, Log, Stopwatch, Timer } from './ports.ts';
 import { brokenEnd, endOf, runPolicy } from './runner-ends.ts';
 import { startPlan } from './runner-starts.ts';
@@ -16,6 +17,7 @@ export interface Runner {
   nextAt(now: number): Promise<number | null>;
   /** Resolves when no attempt is running and every end is written. */
   idle(): Promise<void>;
+  readonly holding: Holding;
   /** Takes nothing more, waits for what runs, and aborts it when the time is up. */
   stop(graceMs: number): Promise<void>;
 }
@@ -46,17 +48,11 @@ interface Live {
 export function createRunner(needs: RunnerNeeds): Runner {
   const { store, bell, log, timer } = needs;
   const live = new Map<string, Live>();
+  const claims = createClaimCount();
   let stopping = false;
 
   const ends = createCollector<RunEnd>(needs, needs.batchMax, {
-    write: async (batch) => {
-      const { written, autoPaused } = await store.finishRuns(batch);
-      if (written < batch.length) log.warn('late_results_dropped', { count: batch.length - written });
-      for (const taskId of autoPaused) log.warn('task_auto_paused', { task_id: taskId });
-      bell.ring('deliverer');
-      bell.ring('scheduler');
-      bell.ring('runner');
-    },
+    write: (batch) => writeEnds(needs, batch),
     instead: (end, error) => brokenEnd(end, needs.clock.now(), `the result could not be written: ${error}`),
   });
 
@@ -81,14 +77,21 @@ export function createRunner(needs: RunnerNeeds): Runner {
       }
       const free = Math.min(limit, needs.concurrency - live.size);
       if (stopping || free <= 0) return { taken: 0, more: false };
-      const { taken, started } = await store.startRuns({ now, limit: free }, needs.bootId, (runs) =>
-        runs.map((run) => startPlan(needs, run, now)),
-      );
-      for (const one of started) execute(one);
+      const { taken, started } = await claims.during(async () => {
+        const answer = await store.startRuns({ now, limit: free }, needs.bootId, (runs) =>
+          runs.map((run) => startPlan(needs, run, now)),
+        );
+        for (const one of answer.started) execute(one);
+        return answer;
+      });
       if (taken > started.length) bell.ring('scheduler');
       return { taken, more: taken === free && live.size < needs.concurrency };
     },
     nextAt: (now) => (live.size >= needs.concurrency ? Promise.resolve(null) : store.nextRunAt(needs.bootId, now)),
+    holding: {
+      ...claims,
+      has: (id) => live.has(id) || [...ends.unwritten()].some(({ run }) => run.id === id),
+    },
     idle: async () => {
       while (live.size > 0) await Promise.all([...live.values()].map(({ done }) => done));
       await ends.idle();
@@ -104,6 +107,15 @@ export function createRunner(needs: RunnerNeeds): Runner {
       await within(timer, graceMs, ends.idle());
     },
   };
+}
+
+async function writeEnds({ store, bell, log }: RunnerNeeds, batch: readonly RunEnd[]): Promise<void> {
+  const { written, autoPaused } = await store.finishRuns(batch);
+  if (written < batch.length) log.warn('late_results_dropped', { count: batch.length - written });
+  for (const taskId of autoPaused) log.warn('task_auto_paused', { task_id: taskId });
+  bell.ring('deliverer');
+  bell.ring('scheduler');
+  bell.ring('runner');
 }
 
 function abort(one: Live | undefined, reason: AbortReason): void {
@@ -153,5 +165,6 @@ async function race(
 
 /** The same for every attempt of a slot; work that no slot asked for is told apart by its run. */
 function keyOf({ id, taskId, input }: StartableRun): string {
+  if (input.again !== undefined) return input.again.outgoingKey;
   return taskId === null || input.slotAt === null ? `run:${id}` : outgoingKey(taskId, input.slotAt);
 }

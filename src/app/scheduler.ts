@@ -1,6 +1,7 @@
 import { AppError } from '../domain/errors.ts';
 import { actionScope, grantFault } from '../domain/grant.ts';
 import { slotsPerBatchMax } from '../domain/limits.ts';
+import { isByHand } from '../domain/occurrence.ts';
 import { nextSlot } from '../domain/schedule/schedule.ts';
 import { claimOf, type ClaimMaker } from './claims.ts';
 import type { Bell, Ids, Log } from './ports.ts';
@@ -10,6 +11,7 @@ import type {
   DueTask,
   Quarantine,
   Replan,
+  Resume,
   SlotStore,
   Unreadable,
   WaitingOccurrence,
@@ -25,7 +27,7 @@ import type { RunService } from './run-service.ts';
  */
 export interface Scheduler {
   step(now: number, limit: number): Promise<Counts>;
-  nextAt(): Promise<number | null>;
+  nextAt(now: number): Promise<number | null>;
   /** Plans every active task again, for when the rules of time changed. Answers how many next slots moved. */
   replan(now: number, limit: number): Promise<number>;
 }
@@ -43,6 +45,8 @@ export function createScheduler(needs: Needs): Scheduler {
   return {
     step: async (now, limit) => {
       const at = { now, limit };
+      // First of all, because the slots since the end of a pause are due like any others.
+      const resumed = await store.resumeDue(at, (due) => due.map((task) => isolate(needs, task, resumeOf)));
       const claimed = await oneByOneOnFault(needs, at, (batch, watch) =>
         store.claimDue(batch, (due) => watch(due, (task) => task.id) ?? planWithin(needs, due, now)),
       );
@@ -53,11 +57,11 @@ export function createScheduler(needs: Needs): Scheduler {
           (waiting) => watch(waiting, ({ task }) => task.id) ?? waiting.map((one) => admissionOf(needs, one, now)),
         ),
       );
-      const taken = claimed.taken + expired.taken + admitted.taken;
+      const taken = resumed.taken + claimed.taken + expired.taken + admitted.taken;
       if (claimed.taken + admitted.taken > 0) bell.ring('runner');
-      return { taken, more: claimed.more || expired.more || admitted.more };
+      return { taken, more: resumed.more || claimed.more || expired.more || admitted.more };
     },
-    nextAt: () => store.nextDueAt(),
+    nextAt: (now) => store.nextDueAt(now),
     replan: (now, limit) => replanAll(needs, now, limit),
   };
 }
@@ -160,7 +164,7 @@ function admissionOf(needs: Needs & ClaimMaker, waiting: WaitingOccurrence, now:
     const fault = grantFault(task.grant, actionScope(task.action.kind), now);
     if (fault !== null) return { ...occurrence, skip: fault };
     const policy = policyFor(task);
-    const bounded = waiting.source !== 'run_now';
+    const bounded = !isByHand(waiting.source);
     if (bounded && policy.maxRuns !== null && task.boundedRuns >= policy.maxRuns)
       return { ...occurrence, skip: 'max_runs' };
     const request = requestOf(task, policy, {
@@ -168,11 +172,19 @@ function admissionOf(needs: Needs & ClaimMaker, waiting: WaitingOccurrence, now:
       slotAt: waiting.slotAt,
       late: waiting.source === 'catch_up',
       priority: policy.priority,
-      byHand: waiting.source === 'run_now',
+      byHand: !bounded,
     });
     const completes = bounded && policy.maxRuns !== null && task.boundedRuns + 1 >= policy.maxRuns;
     return { ...occurrence, run: needs.runs.prepare(request, now), bounded, completes };
   });
+}
+
+/** The first slot from the end of the pause on: what fell into the pause is never made up for. */
+function resumeOf(task: DueTask): Resume {
+  const { startAt, until, maxRuns } = policyFor(task);
+  const spent = maxRuns !== null && task.boundedRuns >= maxRuns;
+  const nextAt = spent ? null : nextSlot(task.schedule, task.nextAt - 1, { startAt, until });
+  return { taskId: task.id, resumeAt: task.nextAt, nextAt };
 }
 
 async function replanAll(needs: Needs, now: number, limit: number): Promise<number> {

@@ -40,6 +40,8 @@ export interface NewOccurrence extends PlannedOccurrence {
   readonly id: string;
   readonly runId: string | null;
   readonly lateMs: number;
+  /** For a retry or a replay: the occurrence that is done again. */
+  readonly replayOf?: string;
 }
 
 /** What becomes of one task whose slots are due. `nextAt` null means that nothing is left to run. */
@@ -192,7 +194,7 @@ export interface TopicView {
 }
 
 /** The end of one send or of one look for evidence, guarded by the fence of its claim. */
-export type PartEnd = { readonly id: string; readonly fence: number } & (
+export type PartEnd = { readonly id: string; readonly fence: number; readonly taskId?: string | null } & (
   | { readonly status: 'delivered'; readonly ids: SentIds; readonly at: number; readonly evidence: string | null }
   | {
       readonly status: 'pending';
@@ -233,8 +235,13 @@ export interface SlotStore {
   ): Promise<Counts>;
   /** Ends questions that nobody answered in time. */
   expireQuestions(at: Batch): Promise<Counts>;
+  /** Locks tasks whose pause ends by itself, and lets them go on as `plan` decides. A task's `nextAt` is that end. */
+  resumeDue(
+    at: Batch,
+    plan: (due: readonly (DueTask | Unreadable)[]) => readonly (Resume | Quarantine)[],
+  ): Promise<Counts>;
   /** The next instant at which the scheduler has something to do, or null. */
-  nextDueAt(): Promise<number | null>;
+  nextDueAt(now: number): Promise<number | null>;
   /** Recomputes the next slot of active tasks after the id, in pages, when the rules of time changed. */
   replanTasks(
     after: string | null,
@@ -246,6 +253,13 @@ export interface SlotStore {
 export interface Batch {
   readonly now: number;
   readonly limit: number;
+}
+
+/** The pause of a task has ended: null when nothing is left to run. */
+export interface Resume {
+  readonly taskId: string;
+  readonly resumeAt: number;
+  readonly nextAt: number | null;
 }
 
 export interface Replan {
@@ -290,7 +304,7 @@ export interface OutboxBatch extends Batch {
 export interface OutboxStore {
   /** Claims at most one part for each chat that is not busy: the most urgent one that nothing holds back. */
   claimParts(at: OutboxBatch, bootId: string, busyChats: ReadonlySet<string>): Promise<readonly OutboxPart[]>;
-  endParts(ends: readonly PartEnd[]): Promise<number>;
+  endParts(ends: readonly PartEnd[], now: number): Promise<number>;
   /** Marks the topic as being made, if nobody else makes it; false means that somebody does. */
   beginTopic(topic: Pick<TopicView, 'taskId' | 'name'>, bootId: string, now: number): Promise<boolean>;
   endTopic(end: TopicEnd): Promise<void>;

@@ -1,11 +1,14 @@
 import type { Actor } from '../domain/actor.ts';
 import type { Grant } from '../domain/grant.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../domain/occurrence.ts';
-import type { AttemptStatus, NewRun, RunStatus } from '../domain/run.ts';
+import type { TaskVerb } from '../domain/event.ts';
+import type { AttemptStatus, NewRun, RunInput, RunStatus } from '../domain/run.ts';
 import type { DeliveryStatus } from '../domain/delivery.ts';
 import type { Definition, Task, TaskState } from '../domain/task.ts';
 import type { Thread } from '../domain/thread.ts';
+import type { HousekeepingStore } from './housekeeping/store.ts';
 import type { Claim, DueTask, NewOccurrence, OutboxStore, RunStore, SlotStore, UpkeepStore } from './store.ts';
+import type { TruthStore } from './truth/store.ts';
 
 /** What the use cases around tasks ask of the store, and what they get to see of it. */
 
@@ -44,6 +47,17 @@ export interface NewTask extends Definition {
   readonly newChatId: string;
 }
 
+/** A row of the audit, as a decision about the task sees it. */
+export interface AuditRow {
+  readonly id: string;
+  readonly at: number;
+  readonly verb: TaskVerb;
+  readonly stateBefore: TaskState | null;
+  readonly stateAfter: TaskState | null;
+  readonly before: Facts | null;
+  readonly after: Facts | null;
+}
+
 export interface LiveRun {
   readonly id: string;
   readonly status: RunStatus;
@@ -58,6 +72,20 @@ export interface TaskScene {
   readonly waiting: number;
   /** Slots from the asked instant on that already have a row. */
   readonly taken: ReadonlySet<number>;
+  /** Those of them that a person skipped in advance, earliest first. */
+  readonly skipped: readonly number[];
+  /** Questions about missed slots that wait for a person. */
+  readonly questions: readonly string[];
+  /** The instant of the open snooze. */
+  readonly snoozedTo: number | null;
+  /** Retries and replays of the occurrence that was asked about, newest first. */
+  readonly replays: readonly {
+    readonly id: string;
+    readonly source: OccurrenceSource;
+    readonly status: OccurrenceStatus;
+  }[];
+  /** What was done to it lately, newest first, when that was asked for. */
+  readonly recent: readonly AuditRow[];
   readonly grant: Grant | null;
 }
 
@@ -67,6 +95,7 @@ export interface TaskFields extends Definition {
   readonly minGapMs: number | null;
   readonly autoPause: number;
   readonly pausedReason: string | null;
+  readonly resumeAt: number | null;
   readonly context: Facts;
   readonly boundedRuns: number;
   readonly consecutiveFailures: number;
@@ -76,28 +105,53 @@ export interface TaskFields extends Definition {
 export interface TaskChange {
   readonly claims: readonly Claim[];
   readonly set: Partial<TaskFields>;
-  readonly stamp: 'updated' | 'paused' | 'resumed' | 'deleted' | null;
+  readonly stamp: 'updated' | 'paused' | 'resumed' | 'deleted' | 'restored' | null;
   readonly manual: { readonly occurrence: NewOccurrence; readonly run: NewRun | null } | null;
   /** Occurrences that wait are ended with this reason. */
   readonly endWaiting: Reason | null;
   /** New scopes of the task's grant, when what it does has changed. */
   readonly scopes: readonly string[] | null;
   readonly cancelLive: boolean;
-  readonly audit: { readonly verb: string; readonly before: Facts | null; readonly after: Facts | null } | null;
+  /** Slots that were skipped in advance and are not any more. */
+  readonly unskip: readonly number[];
+  /** Ends the open snooze with this reason. */
+  readonly endSnooze: Reason | null;
+  /** Answers open questions: the slots run after all, or they do not. */
+  readonly answer: { readonly questions: readonly string[]; readonly run: boolean } | null;
+  readonly audit: { readonly verb: TaskVerb; readonly before: Facts | null; readonly after: Facts | null } | null;
 }
+
+/** A decision that changes nothing; the others say what they add to it. */
+export const noChange: TaskChange = {
+  claims: [],
+  set: {},
+  stamp: null,
+  manual: null,
+  endWaiting: null,
+  scopes: null,
+  cancelLive: false,
+  unskip: [],
+  endSnooze: null,
+  answer: null,
+  audit: null,
+};
 
 export interface ChangeRequest {
   readonly taskId: string;
   readonly actor: Actor;
   readonly at: number;
   readonly once: Once | null;
-  /** Held when a task that was completed gets something to do again. */
+  /** Held when a task that was completed or deleted gets something to do again. */
   readonly quota: Quota;
+  /** What else the decision wants to see: what was done lately, or what was done again of an occurrence. */
+  readonly look?: { readonly recent: true } | { readonly replaysOf: string };
 }
 
 export interface Changed {
   readonly task: Task;
   readonly occurrenceId: string | null;
+  /** The row of the audit, by which the change can be undone; null when nothing changed. */
+  readonly entryId: string | null;
   readonly replayed: boolean;
 }
 
@@ -132,6 +186,7 @@ export interface TaskRun {
   readonly status: OccurrenceStatus;
   readonly reason: Reason | null;
   readonly runId: string | null;
+  readonly replayOf: string | null;
   readonly lateMs: number;
   readonly error: string | null;
   readonly createdAt: number;
@@ -154,6 +209,38 @@ export interface RunView {
   readonly finishedAt: number | null;
   readonly attempts: readonly Attempt[];
   readonly deliveries: readonly Delivery[];
+}
+
+/** A run that has ended, with what it was given. */
+export interface EndedRun {
+  readonly id: string;
+  readonly status: RunStatus;
+  readonly taskId: string | null;
+  readonly taskVersion: number | null;
+  readonly occurrenceId: string | null;
+  readonly input: RunInput;
+}
+
+export interface TaskVersion {
+  readonly version: number;
+  readonly at: number;
+  readonly actor: Actor;
+  readonly definition: Definition;
+}
+
+/** What the tasks of a thread amount to. */
+export interface ThreadCounts {
+  readonly active: number;
+  readonly paused: number;
+  readonly completed: number;
+  readonly liveRuns: number;
+  readonly openDeliveries: number;
+}
+
+export interface CancelRequest {
+  readonly runId: string;
+  readonly actor: Actor;
+  readonly at: number;
 }
 
 export interface Page<T> {
@@ -189,6 +276,11 @@ export interface TaskStore {
   readTaskRun(id: string): Promise<TaskRun | null>;
   listTaskRuns(query: TaskRunQuery): Promise<Page<TaskRun>>;
   readRun(runId: string): Promise<RunView | null>;
+  readEndedRun(runId: string): Promise<EndedRun | null>;
+  listVersions(taskId: string): Promise<readonly TaskVersion[]>;
+  countThread(thread: Thread): Promise<ThreadCounts>;
+  /** Calls a run off. False when it has ended in another way already; null when there is no such run. */
+  cancelRun(request: CancelRequest): Promise<boolean | null>;
 }
 
 export interface Created {
@@ -200,6 +292,6 @@ export interface Created {
 }
 
 /** All of it: what one database gives to all rooms. */
-export interface Store extends SlotStore, RunStore, OutboxStore, TaskStore, UpkeepStore {
+export interface Store extends SlotStore, RunStore, OutboxStore, TaskStore, UpkeepStore, TruthStore, HousekeepingStore {
   close(): Promise<void>;
 }

@@ -9,8 +9,15 @@
  */
 export type OccurrenceStatus = 'pending' | 'dispatched' | 'succeeded' | 'failed' | 'cancelled' | 'skipped' | 'missed';
 
-/** What asked for it. A catch-up is a slot that runs late because nobody was there in time. */
-export type OccurrenceSource = 'schedule' | 'catch_up' | 'run_now';
+/**
+ * What asked for it. A catch-up is a slot that runs late because nobody was there in time. The others were asked for by
+ * hand: they stand beside the schedule, take an instant that is no slot, and count against no bound.
+ */
+export type OccurrenceSource = 'schedule' | 'catch_up' | 'run_now' | 'snooze' | 'retry' | 'replay';
+
+export function isByHand(source: OccurrenceSource): boolean {
+  return source !== 'schedule' && source !== 'catch_up';
+}
 
 /** Why an occurrence did not simply run; the words that a person reads when asking about a slot. */
 export type Reason =
@@ -23,6 +30,11 @@ export type Reason =
   | 'beyond_limit'
   | 'ask'
   | 'ask_expired'
+  | 'declined'
+  | 'skip'
+  | 'undone'
+  /** The audit found that nothing stood for the slot; who reads this has found a fault of the product. */
+  | 'unaccounted'
   | 'deleted'
   | 'paused'
   | 'cancelled'

@@ -38,8 +38,19 @@ export interface RunInput {
   /** Absent when empty, like the policies: this is written with every run, and most tasks have neither. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
   readonly policies?: Policies | undefined;
+  /** For a retry or a replay: what it must not take from its own instant. */
+  readonly again?: Again | undefined;
   /** For a delay after the last finish: the schedule whose next slot the end of this run decides. */
   readonly follows?: { readonly schedule: Schedule; readonly bounds: Bounds } | undefined;
+}
+
+/** A run that is done again with what it was given the first time. */
+export interface Again {
+  readonly kind: 'retry' | 'replay';
+  /** A retry tells targets outside that it is the same call; a replay is a new one. */
+  readonly outgoingKey: string;
+  /** From here on its result grows old. */
+  readonly askedAt: number;
 }
 
 /** A request for work: the one shape in which work enters the pipeline. */
@@ -57,6 +68,8 @@ export interface RunRequest {
   readonly occurrenceId: string | null;
   readonly chatId: string | null;
   readonly ownerId: Actor;
+  /** It starts up to this much later than it was asked for, see `readyAt`. */
+  readonly jitterMs?: number;
   readonly input: RunInput;
 }
 
@@ -66,4 +79,5 @@ export interface NewRun extends RunRequest {
   /** The input as it is stored and hashed, made once. */
   readonly inputText: string;
   readonly createdAt: number;
+  readonly readyAt: number;
 }

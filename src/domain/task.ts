@@ -56,6 +56,8 @@ export interface Task extends Definition {
   readonly nextAt: number | null;
   readonly minGapMs: number | null;
   readonly pausedReason: string | null;
+  /** When the pause ends by itself. */
+  readonly resumeAt: number | null;
   readonly ownerId: Actor;
   readonly chatId: string;
   /** The thread in which the task was asked for. */

@@ -78,7 +78,7 @@ describe('a send without an answer', () => {
     p.chat.failSends('dropped');
     p.chat.evidence('undecided', 'undecided', 'undecided');
     await p.pass(hour);
-    await p.rooms.tasks.runNow(taskId, 'system', null);
+    await p.rooms.tasks.runNow({ taskId: taskId, actor: 'system' });
     await p.pass(minute);
     expect((await parts(p, taskId)).map(({ status }) => status)).toEqual(['delivered', 'unknown', 'pending']);
     await p.pass(minute);
@@ -252,7 +252,7 @@ describe('making a topic', () => {
     const { id } = await p.create({ schedule: hourly });
     p.chat.failTopics('lost');
     await p.pass(hour);
-    await p.rooms.tasks.edit(id, { title: 'Another name' }, 'system');
+    await p.rooms.tasks.edit({ taskId: id, actor: 'system' }, { title: 'Another name' });
     await p.pass(minute);
     expect(p.chat.topics).toHaveLength(1);
     expect((await parts(p, id)).at(-1)?.status).toBe('delivered');
@@ -285,8 +285,8 @@ describe('making a topic', () => {
   it('is in flight once, when two first runs race', async () => {
     const p = await aPipeline();
     const { id } = await p.create({ schedule: hourly, policies: { overlap: 'allow' } });
-    await p.rooms.tasks.runNow(id, 'system', null);
-    await p.rooms.tasks.runNow(id, 'system', null);
+    await p.rooms.tasks.runNow({ taskId: id, actor: 'system' });
+    await p.rooms.tasks.runNow({ taskId: id, actor: 'system' });
     await p.settle();
     expect(p.chat.topics).toHaveLength(1);
     expect(p.chat.shown).toHaveLength(2);

@@ -8,7 +8,7 @@ describe('editing', () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });
     await p.time.advance(hour + 50);
-    const { task: edited } = await p.rooms.tasks.edit(task.id, { title: 'Renamed' }, actor);
+    const { task: edited } = await p.rooms.tasks.edit({ taskId: task.id, actor }, { title: 'Renamed' });
     expect(edited.title).toBe('Renamed');
     await p.settle();
     expect(await p.history(task.id)).toMatchObject([{ slotAt: start + hour, status: 'succeeded', lateMs: 50 }]);
@@ -19,9 +19,8 @@ describe('editing', () => {
     const task = await p.create({ schedule: hourly, instructions: 'old' });
     await p.time.advance(hour + 50);
     const { task: edited } = await p.rooms.tasks.edit(
-      task.id,
+      { taskId: task.id, actor },
       { schedule: { kind: 'cron', cron: '30 * * * *', timezone: 'UTC' }, instructions: 'new' },
-      actor,
     );
     expect(edited.nextAt).toBe(start + hour + 30 * minute);
     await p.settle();
@@ -38,7 +37,7 @@ describe('editing', () => {
     const schedule = { kind: 'rrule', rrule: 'FREQ=DAILY;COUNT=3', timezone: 'UTC' } as const;
     const task = await p.create({ title: 'T', schedule });
     await p.pass(26 * hour);
-    const { task: edited } = await p.rooms.tasks.edit(task.id, { schedule }, actor);
+    const { task: edited } = await p.rooms.tasks.edit({ taskId: task.id, actor }, { schedule });
     const upserted = await p.create({ title: 'T', schedule }, { onExisting: 'upsert' });
     expect([edited.schedule, upserted.schedule]).toEqual([task.schedule, task.schedule]);
     expect(upserted.nextAt).toBe(start + 48 * hour);
@@ -57,7 +56,7 @@ describe('editing', () => {
     const schedule = { kind: 'interval', interval: 'PT1H', timezone: 'UTC' } as const;
     const task = await p.create({ schedule });
     await p.pass(20 * minute);
-    const { task: edited } = await p.rooms.tasks.edit(task.id, { schedule, title: 'Same' }, actor);
+    const { task: edited } = await p.rooms.tasks.edit({ taskId: task.id, actor }, { schedule, title: 'Same' });
     expect(edited.nextAt).toBe(start + hour);
   });
 
@@ -69,7 +68,10 @@ describe('editing', () => {
       tags: ['a'],
       subject: 's',
     });
-    const { task: edited } = await p.rooms.tasks.edit(task.id, { policies: { overlap: null, priority: 7 } }, actor);
+    const { task: edited } = await p.rooms.tasks.edit(
+      { taskId: task.id, actor },
+      { policies: { overlap: null, priority: 7 } },
+    );
     expect(edited).toMatchObject({
       policies: { grace: 'PT1M', priority: 7 },
       tags: ['a'],
@@ -83,11 +85,12 @@ describe('editing', () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: { kind: 'once', once_at: '2026-11-18T10:00:00Z', timezone: 'UTC' } });
     await p.pass(hour);
-    await expect(p.rooms.tasks.resume(task.id, actor)).rejects.toMatchObject({ code: 'schedule_exhausted' });
+    await expect(p.rooms.tasks.resume({ taskId: task.id, actor })).rejects.toMatchObject({
+      code: 'schedule_exhausted',
+    });
     const { task: edited } = await p.rooms.tasks.edit(
-      task.id,
+      { taskId: task.id, actor },
       { schedule: { kind: 'once', once_at: '2026-11-18T12:00:00Z', timezone: 'UTC' } },
-      actor,
     );
     expect(edited).toMatchObject({ state: 'active', nextAt: start + 3 * hour });
   });
@@ -96,7 +99,7 @@ describe('editing', () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly, action: { kind: 'echo', fail_attempts: 1 } });
     await p.pass(hour);
-    await p.rooms.tasks.edit(task.id, { action: { kind: 'message' } }, actor);
+    await p.rooms.tasks.edit({ taskId: task.id, actor }, { action: { kind: 'message' } });
     await p.pass(minute);
     expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded', attempts: [{ status: 'failed' }, {}] }]);
   });
@@ -111,7 +114,7 @@ describe('editing', () => {
     });
     await p.pass(minute);
     for (const slot of [2, 3]) await p.rooms.scheduler.step(start + slot * minute, 100);
-    await p.rooms.tasks.edit(task.id, { policies: { max_runs: 1 } }, actor);
+    await p.rooms.tasks.edit({ taskId: task.id, actor }, { policies: { max_runs: 1 } });
     await p.pass(50_000);
     expect((await p.history(task.id)).map(({ status, reason }) => [status, reason])).toEqual([
       ['succeeded', null],
@@ -125,8 +128,8 @@ describe('editing', () => {
     const action = { kind: 'echo', delay_ms: 50_000 };
     const task = await p.create({ schedule: hourly, action, policies: { overlap: 'queue', timeout: 'PT5M' } });
     await p.pass(hour);
-    await p.rooms.tasks.runNow(task.id, actor, null);
-    await p.rooms.tasks.edit(task.id, { policies: { overlap: 'allow' } }, actor);
+    await p.rooms.tasks.runNow({ taskId: task.id, actor });
+    await p.rooms.tasks.edit({ taskId: task.id, actor }, { policies: { overlap: 'allow' } });
     await p.settle();
     expect((await p.history(task.id)).map(({ status }) => status)).toEqual(['dispatched', 'dispatched']);
   });
@@ -136,7 +139,7 @@ describe('editing', () => {
     const first = await p.create({ schedule: { kind: 'once', once_at: '2026-11-18T09:30:00Z', timezone: 'UTC' } });
     await p.pass(hour);
     await p.create();
-    await expect(p.rooms.tasks.edit(first.id, { schedule: hourly }, actor)).rejects.toMatchObject({
+    await expect(p.rooms.tasks.edit({ taskId: first.id, actor }, { schedule: hourly })).rejects.toMatchObject({
       code: 'quota_exceeded',
     });
     expect((await p.rooms.tasks.get(first.id)).state).toBe('completed');
@@ -147,7 +150,10 @@ describe('editing', () => {
     const task = await p.create({ schedule: hourly, policies: { max_runs: 1 } });
     await p.pass(hour);
     expect((await p.rooms.tasks.get(task.id)).state).toBe('completed');
-    const { task: edited } = await p.rooms.tasks.edit(task.id, { schedule: { ...hourly, cron: '30 * * * *' } }, actor);
+    const { task: edited } = await p.rooms.tasks.edit(
+      { taskId: task.id, actor },
+      { schedule: { ...hourly, cron: '30 * * * *' } },
+    );
     expect(edited).toMatchObject({ state: 'active', counters: { boundedRuns: 0 } });
   });
 
@@ -156,7 +162,7 @@ describe('editing', () => {
     const schedule = { kind: 'interval', interval: 'PT10M', from: 'completion', timezone: 'UTC' } as const;
     const task = await p.create({ schedule, action: { kind: 'echo', delay_ms: 20_000 } });
     await p.pass(10 * minute);
-    await p.rooms.tasks.edit(task.id, { title: 'Renamed' }, actor);
+    await p.rooms.tasks.edit({ taskId: task.id, actor }, { title: 'Renamed' });
     await p.pass(20_000);
     expect((await p.rooms.tasks.get(task.id)).nextAt).toBe(start + 20 * minute + 20_000);
   });
@@ -164,7 +170,7 @@ describe('editing', () => {
   it('of the kind of action takes the right to it along', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });
-    await p.rooms.tasks.edit(task.id, { action: { kind: 'echo' } }, actor);
+    await p.rooms.tasks.edit({ taskId: task.id, actor }, { action: { kind: 'echo' } });
     await p.pass(hour);
     expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded' }]);
   });
@@ -172,7 +178,7 @@ describe('editing', () => {
   it('writes who changed what, before and after', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly, title: 'Old' });
-    await p.rooms.tasks.edit(task.id, { title: 'New' }, 'telegram:user:7');
+    await p.rooms.tasks.edit({ taskId: task.id, actor: 'telegram:user:7' }, { title: 'New' });
     const row = p.database.prepare(`select actor, verb, before, after from audit where verb = 'edit'`).get();
     expect(row).toEqual({
       actor: 'telegram:user:7',

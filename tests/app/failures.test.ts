@@ -99,9 +99,9 @@ describe('failing again and again', () => {
     const task = await p.create(failing);
     await p.pass(hour);
     await p.pass(hour);
-    await p.rooms.tasks.edit(task.id, { action: echo({}) }, actor);
+    await p.rooms.tasks.edit({ taskId: task.id, actor }, { action: echo({}) });
     await p.pass(hour);
-    await p.rooms.tasks.edit(task.id, { action: failing.action }, actor);
+    await p.rooms.tasks.edit({ taskId: task.id, actor }, { action: failing.action });
     await p.pass(hour);
     await p.pass(hour);
     expect(await p.rooms.tasks.get(task.id)).toMatchObject({
@@ -109,7 +109,7 @@ describe('failing again and again', () => {
       counters: { consecutiveFailures: 2, failures: 4, runs: 5 },
     });
     await p.pass(hour);
-    expect((await p.rooms.tasks.resume(task.id, actor)).counters.consecutiveFailures).toBe(0);
+    expect((await p.rooms.tasks.resume({ taskId: task.id, actor })).task.counters.consecutiveFailures).toBe(0);
     await p.pass(hour);
     expect((await p.rooms.tasks.get(task.id)).state).toBe('active');
   });
@@ -298,8 +298,8 @@ describe('what the database refuses for a reason of its own', () => {
     });
     await p.pass(5 * hour);
     p.time.setWall(start + minute / 2);
-    await p.rooms.tasks.pause(task.id, 'system');
-    await p.rooms.tasks.resume(task.id, 'system');
+    await p.rooms.tasks.pause({ taskId: task.id, actor: 'system' }, null);
+    await p.rooms.tasks.resume({ taskId: task.id, actor: 'system' });
     await p.pass(6 * hour);
     expect(p.database.prepare('select count from gaps').pluck().all()).toEqual([359]);
   });

@@ -171,9 +171,8 @@ describe('evolving context', () => {
     await p.pass(5 * minute);
     expect((await p.rooms.tasks.get(task.id)).context).toEqual({ seen: 1 });
     await p.rooms.tasks.edit(
-      task.id,
+      { taskId: task.id, actor },
       { action: { kind: 'echo', context: { seen: 2 }, fail_attempts: 9, error: 'final' } },
-      actor,
     );
     await p.pass(5 * minute);
     expect(await p.rooms.tasks.get(task.id)).toMatchObject({ context: { seen: 1 }, lastRunStatus: 'failed' });
@@ -234,7 +233,7 @@ describe('a row that cannot be read', () => {
       pausedReason: expect.stringMatching(/^unreadable: /) as string,
     });
     expect(p.log.lines.filter(({ event }) => event === 'task_quarantined')).toHaveLength(1);
-    await expect(p.rooms.tasks.resume(broken.id, actor)).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(p.rooms.tasks.resume({ taskId: broken.id, actor })).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
   it.each([
@@ -252,11 +251,11 @@ describe('a row that cannot be read', () => {
     const broken = await p.create({ schedule: kind as { kind: 'cron'; cron: string; timezone: string } });
     p.database.prepare(`update tasks set ${column} = ? where id = ?`).run(text, broken.id);
     await p.pass(hour);
-    await expect(p.rooms.tasks.edit(broken.id, { title: 'New' }, actor)).rejects.toMatchObject({
+    await expect(p.rooms.tasks.edit({ taskId: broken.id, actor }, { title: 'New' })).rejects.toMatchObject({
       code: 'invalid_request',
     });
     const schedule = { kind: 'cron', cron: '*/5 * * * *', timezone: 'UTC' } as const;
-    await p.rooms.tasks.edit(broken.id, { schedule, enabled: true }, actor);
+    await p.rooms.tasks.edit({ taskId: broken.id, actor }, { schedule, enabled: true });
     await p.pass(5 * minute);
     expect((await p.history(broken.id)).at(-1)).toMatchObject({ status: 'succeeded' });
     expect((await p.rooms.tasks.get(broken.id)).state).toBe('active');
@@ -267,7 +266,7 @@ describe('a row that cannot be read', () => {
     const broken = await p.create();
     p.database.prepare(`update tasks set cron = 'x' where id = ?`).run(broken.id);
     await p.time.advance(5 * minute);
-    await p.rooms.tasks.delete(broken.id, actor);
+    await p.rooms.tasks.delete({ taskId: broken.id, actor });
     await expect(p.rooms.tasks.get(broken.id)).rejects.toMatchObject({ code: 'not_found' });
   });
 
@@ -276,12 +275,12 @@ describe('a row that cannot be read', () => {
     const broken = await p.create();
     p.database.prepare(`update tasks set cron = 'x', policies = '{' where id = ?`).run(broken.id);
     await p.pass(5 * minute);
-    await expect(p.rooms.tasks.edit(broken.id, { enabled: true }, actor)).rejects.toMatchObject({
+    await expect(p.rooms.tasks.edit({ taskId: broken.id, actor }, { enabled: true })).rejects.toMatchObject({
       code: 'invalid_request',
     });
     const schedule = { kind: 'cron', cron: '*/5 * * * *', timezone: 'UTC' } as const;
-    await p.rooms.tasks.edit(broken.id, { schedule }, actor);
-    expect((await p.rooms.tasks.resume(broken.id, actor)).state).toBe('active');
+    await p.rooms.tasks.edit({ taskId: broken.id, actor }, { schedule });
+    expect((await p.rooms.tasks.resume({ taskId: broken.id, actor })).task.state).toBe('active');
     await p.pass(5 * minute);
     expect((await p.history(broken.id)).at(-1)).toMatchObject({ status: 'succeeded' });
   });

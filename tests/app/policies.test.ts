@@ -60,11 +60,11 @@ describe('after an outage', () => {
   it('un-pausing never replays', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly, policies: { missed: 'all' } });
-    await p.rooms.tasks.pause(task.id, actor);
+    await p.rooms.tasks.pause({ taskId: task.id, actor }, null);
     await p.pass(5 * hour);
-    const resumed = await p.rooms.tasks.resume(task.id, actor);
+    const resumed = await p.rooms.tasks.resume({ taskId: task.id, actor });
     await p.settle();
-    expect(resumed.nextAt).toBe(start + 6 * hour);
+    expect(resumed.task.nextAt).toBe(start + 6 * hour);
     expect(await statuses(p, task.id)).toEqual([]);
   });
 });
@@ -140,7 +140,7 @@ describe('bounds', () => {
   it('max_runs counts what ran, and completes the task', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly, policies: { max_runs: 2 } });
-    await p.rooms.tasks.runNow(task.id, actor, null);
+    await p.rooms.tasks.runNow({ taskId: task.id, actor });
     await p.settle();
     for (let turn = 0; turn < 4; turn += 1) await p.pass(hour);
     const rows = await p.history(task.id);
@@ -170,7 +170,7 @@ describe('quotas and the minimum interval', () => {
     await p.create();
     await expect(p.create()).rejects.toMatchObject({ code: 'quota_exceeded' });
     await p.create({}, { threadKey: 'telegram:chat:-77' });
-    await p.rooms.tasks.delete(first.id, actor);
+    await p.rooms.tasks.delete({ taskId: first.id, actor });
     expect((await p.create()).number).toBe(3);
   });
 
@@ -195,6 +195,34 @@ describe('quotas and the minimum interval', () => {
     ).rejects.toMatchObject({ details: { reason: 'past' } });
     await expect(p.create({ schedule: { kind: 'cron', cron: '0 0 30 2 *', timezone: 'UTC' } })).rejects.toMatchObject({
       details: { reason: 'never' },
+    });
+  });
+});
+
+describe('jitter', () => {
+  it('starts each slot up to that much later, the same slot always by the same amount', async () => {
+    const delays = async () => {
+      const p = await aPipeline();
+      const task = await p.create({ schedule: hourly, policies: { jitter: 'PT10M' } });
+      await p.pass(hour);
+      expect(await statuses(p, task.id)).toEqual(['dispatched']);
+      for (let minutes = 0; minutes < 24 * 60; minutes += 1) await p.pass(minute);
+      const history = await p.history(task.id);
+      return history.map(({ slotAt, attempts }) => (attempts[0]?.startedAt ?? slotAt) - slotAt);
+    };
+    const first = (await delays()).slice(0, 24);
+    expect(Math.min(...first)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...first)).toBeLessThanOrEqual(11 * minute);
+    expect(new Set(first.map((ms) => Math.floor(ms / minute))).size).toBeGreaterThan(5);
+  });
+
+  it('is refused where it would reach the next slot', async () => {
+    const p = await aPipeline();
+    await expect(p.create({ policies: { jitter: 'PT5M' } })).rejects.toMatchObject({ code: 'invalid_policy' });
+    const task = await p.create({ policies: { jitter: 'PT4M' } });
+    const patch = { policies: { jitter: 'PT6M' } };
+    await expect(p.rooms.tasks.edit({ taskId: task.id, actor }, patch)).rejects.toMatchObject({
+      code: 'invalid_policy',
     });
   });
 });

@@ -7,7 +7,7 @@ describe('running by hand', () => {
   it('dispatches at once, moves no slot, and is not late', async () => {
     const p = await aPipeline({ now: start + minute });
     const task = await p.create({ schedule: hourly });
-    const { taskRun } = await p.rooms.tasks.runNow(task.id, actor, null);
+    const { taskRun } = await p.rooms.tasks.runNow({ taskId: task.id, actor });
     expect(taskRun).toMatchObject({ status: 'dispatched', source: 'run_now', slotAt: start + minute });
     await p.settle();
     expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded' }]);
@@ -17,8 +17,8 @@ describe('running by hand', () => {
   it('works on a paused and on a completed task', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });
-    await p.rooms.tasks.pause(task.id, actor);
-    await p.rooms.tasks.runNow(task.id, actor, null);
+    await p.rooms.tasks.pause({ taskId: task.id, actor }, null);
+    await p.rooms.tasks.runNow({ taskId: task.id, actor });
     await p.settle();
     expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded' }]);
     expect(await p.rooms.tasks.get(task.id)).toMatchObject({ state: 'paused', nextAt: null });
@@ -28,8 +28,8 @@ describe('running by hand', () => {
     const p = await aPipeline({ now: start + minute });
     const task = await p.create({ schedule: hourly, policies: { overlap: 'allow' } });
     const [first, second] = await Promise.all([
-      p.rooms.tasks.runNow(task.id, actor, null),
-      p.rooms.tasks.runNow(task.id, actor, null),
+      p.rooms.tasks.runNow({ taskId: task.id, actor }),
+      p.rooms.tasks.runNow({ taskId: task.id, actor }),
     ]);
     expect([first.taskRun.slotAt, second.taskRun.slotAt]).toEqual([start + minute, start + minute + 1]);
   });
@@ -38,10 +38,10 @@ describe('running by hand', () => {
     const p = await aPipeline({ now: start + hour });
     const task = await p.create({ schedule: hourly });
     p.time.setWall(start + 2 * hour - 1);
-    await p.rooms.tasks.runNow(task.id, actor, null);
+    await p.rooms.tasks.runNow({ taskId: task.id, actor });
     await p.settle();
     p.time.setWall(start + 2 * hour);
-    const { taskRun } = await p.rooms.tasks.runNow(task.id, actor, null);
+    const { taskRun } = await p.rooms.tasks.runNow({ taskId: task.id, actor });
     await p.settle();
     expect(taskRun.slotAt).toBe(start + 2 * hour + 1);
     expect((await p.history(task.id)).map(({ slotAt, source }) => [slotAt - start - 2 * hour, source])).toEqual([
@@ -55,17 +55,17 @@ describe('running by hand', () => {
     const p = await aPipeline();
     const slow = { schedule: hourly, action: { kind: 'echo', delay_ms: 5000 } } as const;
     const task = await p.create(slow);
-    const { taskRun } = await p.rooms.tasks.runNow(task.id, actor, null);
-    await expect(p.rooms.tasks.runNow(task.id, actor, null)).rejects.toMatchObject({
+    const { taskRun } = await p.rooms.tasks.runNow({ taskId: task.id, actor });
+    await expect(p.rooms.tasks.runNow({ taskId: task.id, actor })).rejects.toMatchObject({
       code: 'run_in_progress',
       details: { run_id: taskRun.runId },
     });
     const queued = await p.create({ ...slow, policies: { overlap: 'queue' } });
-    await p.rooms.tasks.runNow(queued.id, actor, null);
-    expect((await p.rooms.tasks.runNow(queued.id, actor, null)).taskRun.status).toBe('pending');
+    await p.rooms.tasks.runNow({ taskId: queued.id, actor });
+    expect((await p.rooms.tasks.runNow({ taskId: queued.id, actor })).taskRun.status).toBe('pending');
     const replaced = await p.create({ ...slow, policies: { overlap: 'replace' } });
-    await p.rooms.tasks.runNow(replaced.id, actor, null);
-    await p.rooms.tasks.runNow(replaced.id, actor, null);
+    await p.rooms.tasks.runNow({ taskId: replaced.id, actor });
+    await p.rooms.tasks.runNow({ taskId: replaced.id, actor });
     await p.settle();
     await p.pass(5000);
     await p.pass(5000);
@@ -78,7 +78,7 @@ describe('running by hand', () => {
     const schedule = { kind: 'interval', interval: 'PT1H', from: 'completion', timezone: 'UTC' } as const;
     const task = await p.create({ schedule, policies: { start_at: '2026-11-18T12:00:00Z' } });
     await p.pass(minute);
-    await p.rooms.tasks.runNow(task.id, actor, null);
+    await p.rooms.tasks.runNow({ taskId: task.id, actor });
     await p.settle();
     expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded', source: 'run_now' }]);
     expect((await p.rooms.tasks.get(task.id)).nextAt).toBe(start + 3 * hour);
@@ -87,9 +87,9 @@ describe('running by hand', () => {
   it('with the same Idempotency-Key is one run', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });
-    const first = await p.rooms.tasks.runNow(task.id, actor, 'k1');
+    const first = await p.rooms.tasks.runNow({ taskId: task.id, actor, idempotencyKey: 'k1' });
     await p.settle();
-    const again = await p.rooms.tasks.runNow(task.id, actor, 'k1');
+    const again = await p.rooms.tasks.runNow({ taskId: task.id, actor, idempotencyKey: 'k1' });
     expect(again.taskRun.id).toBe(first.taskRun.id);
     expect(await p.history(task.id)).toHaveLength(1);
   });
@@ -99,11 +99,17 @@ describe('pausing', () => {
   it('and resuming twice changes nothing the second time', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });
-    await p.rooms.tasks.pause(task.id, actor);
-    const paused = await p.rooms.tasks.pause(task.id, actor);
-    expect(paused).toMatchObject({ state: 'paused', pausedReason: 'manual', paused: { by: actor, at: start } });
-    await p.rooms.tasks.resume(task.id, actor);
-    expect(await p.rooms.tasks.resume(task.id, actor)).toMatchObject({ state: 'active', nextAt: start + hour });
+    await p.rooms.tasks.pause({ taskId: task.id, actor }, null);
+    const paused = await p.rooms.tasks.pause({ taskId: task.id, actor }, null);
+    expect(paused).toMatchObject({
+      task: { state: 'paused', pausedReason: 'manual', paused: { by: actor, at: start } },
+      entryId: null,
+    });
+    await p.rooms.tasks.resume({ taskId: task.id, actor });
+    expect(await p.rooms.tasks.resume({ taskId: task.id, actor })).toMatchObject({
+      task: { state: 'active', nextAt: start + hour },
+      entryId: null,
+    });
     expect(p.database.prepare(`select verb from audit order by id`).pluck().all()).toEqual([
       'create',
       'pause',
@@ -115,8 +121,8 @@ describe('pausing', () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });
     await p.time.advance(hour);
-    await p.rooms.tasks.pause(task.id, actor);
-    await p.rooms.tasks.resume(task.id, actor);
+    await p.rooms.tasks.pause({ taskId: task.id, actor }, null);
+    await p.rooms.tasks.resume({ taskId: task.id, actor });
     await p.settle();
     expect(await p.history(task.id)).toMatchObject([{ slotAt: start + hour, status: 'succeeded' }]);
   });
@@ -129,8 +135,8 @@ describe('pausing', () => {
       policies: { overlap: 'queue', timeout: 'PT2M' },
     });
     await p.pass(hour);
-    await p.rooms.tasks.runNow(task.id, actor, null);
-    await p.rooms.tasks.pause(task.id, actor);
+    await p.rooms.tasks.runNow({ taskId: task.id, actor });
+    await p.rooms.tasks.pause({ taskId: task.id, actor }, null);
     expect((await p.history(task.id)).map(({ status, reason }) => [status, reason])).toEqual([
       ['dispatched', null],
       ['skipped', 'paused'],
@@ -147,12 +153,12 @@ describe('deleting', () => {
       policies: { overlap: 'queue', timeout: 'PT2M' },
     });
     await p.pass(hour);
-    await p.rooms.tasks.runNow(task.id, actor, null);
-    await p.rooms.tasks.delete(task.id, actor);
+    await p.rooms.tasks.runNow({ taskId: task.id, actor });
+    await p.rooms.tasks.delete({ taskId: task.id, actor });
     await p.settle();
     expect((await p.history(task.id)).map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
     await expect(p.rooms.tasks.get(task.id)).rejects.toMatchObject({ code: 'not_found' });
-    await expect(p.rooms.tasks.delete(task.id, actor)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(p.rooms.tasks.delete({ taskId: task.id, actor })).rejects.toMatchObject({ code: 'not_found' });
     await p.pass(3 * hour);
     expect(await p.history(task.id)).toHaveLength(2);
   });
@@ -164,7 +170,7 @@ describe('deleting', () => {
     await p.rooms.scheduler.step(p.time.now(), 10);
     await p.rooms.runner.step(p.time.now(), 10);
     await p.rooms.runner.idle();
-    await p.rooms.tasks.delete(task.id, actor);
+    await p.rooms.tasks.delete({ taskId: task.id, actor });
     await p.settle();
     expect(await p.history(task.id)).toMatchObject([
       { status: 'succeeded', deliveries: [{ status: 'failed', error: 'the task was deleted' }] },
@@ -243,7 +249,10 @@ describe('the clock', () => {
     const task = await p.create();
     await p.pass(5 * minute);
     p.time.setWall(start);
-    await p.rooms.tasks.edit(task.id, { schedule: { kind: 'cron', cron: '*/5 9-10 * * *', timezone: 'UTC' } }, actor);
+    await p.rooms.tasks.edit(
+      { taskId: task.id, actor },
+      { schedule: { kind: 'cron', cron: '*/5 9-10 * * *', timezone: 'UTC' } },
+    );
     await p.pass(5 * minute);
     await p.pass(5 * minute);
     expect((await p.history(task.id)).map(({ slotAt, status }) => [(slotAt - start) / minute, status])).toEqual([

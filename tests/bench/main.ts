@@ -2,15 +2,21 @@ import { parseArgs } from 'node:util';
 import { benchClaim } from './claim.ts';
 import { benchLateness, benchPipeline } from './live.ts';
 import { table, type Figure } from './report.ts';
+import { benchRetention } from './retention.ts';
 import { benchSchedule } from './schedule.ts';
 import { benchStart } from './start.ts';
+import { benchWhy } from './why.ts';
+import { benchWords } from './words.ts';
 
 const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   schedule: benchSchedule,
+  words: benchWords,
   lateness: benchLateness,
   claim: benchClaim,
   pipeline: benchPipeline,
   start: benchStart,
+  why: benchWhy,
+  retention: benchRetention,
 };
 
 const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, only: { type: 'string' } } });

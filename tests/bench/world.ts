@@ -32,6 +32,8 @@ export function nullTransport(onSend: () => void = silent): Transport {
 }
 
 export const settings: RoomSettings = {
+  BACKUP_KEEP: 7,
+  RETENTION_DAYS: 90,
   BATCH_SIZE: 100,
   DELIVERY_CONCURRENCY: 200,
   RUN_CONCURRENCY: 200,

@@ -2,9 +2,11 @@ import type { z } from '@hono/zod-openapi';
 import type { runAnswer, taskAnswer, taskRunAnswer } from '../../src/adapters/http/answers.ts';
 import { createHttpApp, type HttpNeeds } from '../../src/adapters/http/app.ts';
 import { previewSchedule } from '../../src/app/preview.ts';
+import { checks, type Finding } from '../../src/domain/audit.ts';
 import type { Task } from '../../src/domain/task.ts';
-import type { RunView, TaskRun } from '../../src/app/task-store.ts';
+import type { AuditRow, RunView, TaskRun } from '../../src/app/task-store.ts';
 import type { Tasks } from '../../src/app/tasks/tasks.ts';
+import type { Truth } from '../../src/app/truth/truth.ts';
 import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/fakes.ts';
 
 export const token = 'the-token';
@@ -47,6 +49,7 @@ export const task: Task = {
   nextAt: now + 3_600_000,
   minGapMs: 86_400_000,
   pausedReason: null,
+  resumeAt: null,
   ownerId: 'telegram:user:7',
   chatId: 'chat-1',
   home: { provider: 'telegram', address: '-1001234', topic: 7 },
@@ -72,6 +75,7 @@ export const taskRun: TaskRun = {
   status: 'dispatched',
   reason: null,
   runId: 'run-1',
+  replayOf: null,
   lateMs: 0,
   error: null,
   createdAt: now,
@@ -103,6 +107,18 @@ export const taskRun: TaskRun = {
   ],
 };
 
+const changed = { task, occurrenceId: null, entryId: '17', replayed: false };
+const entry: AuditRow = {
+  id: '16',
+  at: now,
+  verb: 'pause',
+  stateBefore: 'active',
+  stateAfter: 'paused',
+  before: null,
+  after: null,
+};
+const counts = { active: 3, paused: 1, completed: 1, liveRuns: 1, openDeliveries: 2 };
+
 export const run: RunView = {
   id: 'run-1',
   source: 'task:task-1',
@@ -117,6 +133,21 @@ export const run: RunView = {
   finishedAt: now,
   attempts: [],
   deliveries: [],
+};
+
+const finding: Finding = {
+  check: 'dispatched_without_run',
+  count: 1,
+  examples: ['occurrence-1'],
+  sentence: checks.dispatched_without_run.sentence,
+};
+
+/** Nothing has happened yet. */
+const truth: Truth = {
+  why: async () => ({ timezone: 'UTC', answers: [], summary: {}, next: null, from: now, to: now }),
+  readEvents: async () => ({ events: [], next: 'the-end' }),
+  readAudit: async () => ({ items: [], next: null }),
+  listDowntimes: async () => [],
 };
 
 export interface Door {
@@ -146,10 +177,20 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpNeeds> = {}):
     }),
     get: async () => task,
     list: async () => ({ items: [task], next: 'more' }),
-    edit: async () => ({ task, warnings: [] }),
-    pause: async () => task,
-    resume: async () => task,
-    delete: async () => {},
+    versions: async () => [],
+    edit: async () => ({ ...changed, warnings: [], changes: {} }),
+    pause: async () => changed,
+    resume: async () => changed,
+    delete: async () => changed,
+    restore: async () => changed,
+    skip: async () => changed,
+    unskip: async () => changed,
+    snooze: async () => changed,
+    answer: async () => changed,
+    cancel: async () => changed,
+    undo: async () => ({ ...changed, undone: entry }),
+    cancelRun: async () => ({ cancelled: true, run }),
+    repeat: async () => ({ task, taskRun }),
     runNow: async () => ({ task, taskRun }),
     listRuns: async () => ({ items: [taskRun], next: null }),
     getRun: async () => run,
@@ -167,6 +208,21 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpNeeds> = {}):
   const log = memoryLog();
   const app = createHttpApp({
     tasks,
+    threads: {
+      count: async () => counts,
+      purge: async () => counts,
+      pause: async () => ({ changed: 2, left: 1 }),
+      resume: async () => ({ changed: 2, left: 1 }),
+    },
+    truth,
+    upkeep: {
+      audit: async () => ({ at: now, findings: [finding], checked: { tasks: 1 } }),
+      reconcile: async (request) => {
+        asked.push({ name: 'reconcile', given: [request] });
+        const did = { check: finding.check, id: 'occurrence-1', did: 'failed: its run is missing' };
+        return { findings: [finding], fixed: request.fix ? [did] : [] };
+      },
+    },
     preview: (request) => previewSchedule(request, { now, minIntervalMs: 60_000 }),
     token,
     actor: 'api:token:default',

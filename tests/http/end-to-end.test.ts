@@ -23,6 +23,9 @@ async function aPlace(options: PipelineOptions = {}): Promise<Place> {
   const { time, rooms, log } = pipeline;
   const app = createHttpApp({
     tasks: rooms.tasks,
+    threads: rooms.threads,
+    truth: rooms.truth,
+    upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
     preview: (request) => previewSchedule(request, { now: time.now(), minIntervalMs: minute }),
     token,
     actor: 'api:token:default',

@@ -115,6 +115,7 @@ type Route = [method: string, path: string, right?: object];
 /** Each route, with a body that it takes. */
 const routes: Route[] = [
   ['POST', '/v1/schedules/preview', { schedule: cron, count: 3, after: '2027-01-01T00:00:00Z' }],
+  ['POST', '/v1/schedules/preview', { when: 'every day at 9 stand up', timezone: 'UTC', count: 3 }],
   ['POST', '/v1/threads/:thread_key/tasks', { ...whole, action: { kind: 'message' } }],
   ['GET', '/v1/threads/:thread_key/tasks'],
   ['GET', '/v1/tasks'],
@@ -126,7 +127,13 @@ const routes: Route[] = [
   ['POST', '/v1/tasks/:task_id/resume', {}],
   ['GET', '/v1/tasks/:task_id/runs'],
   ['GET', '/v1/tasks/:task_id/next'],
+  ['GET', '/v1/tasks/:task_id/why'],
+  ['GET', '/v1/events'],
+  ['GET', '/v1/audit'],
+  ['GET', '/v1/downtimes'],
   ['GET', '/v1/runs/:run_id'],
+  ['POST', '/v1/audit/run', {}],
+  ['POST', '/v1/reconcile', { fix: true }],
   ['GET', '/livez'],
   ['GET', '/version'],
 ];
@@ -134,6 +141,9 @@ const routes: Route[] = [
 function doorOf({ rooms, time, log }: Pipeline) {
   return createHttpApp({
     tasks: rooms.tasks,
+    threads: rooms.threads,
+    truth: rooms.truth,
+    upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
     preview: (request) => previewSchedule(request, { now: time.now(), minIntervalMs: minute }),
     token,
     actor: 'api:token:default',
@@ -180,7 +190,7 @@ describe('nonsense', () => {
 async function existing(pipeline: Pipeline, route: string): Promise<string> {
   const task = await pipeline.create();
   if (!route.includes(':run_id')) return task.id;
-  return (await pipeline.rooms.tasks.runNow(task.id, 'system', null)).taskRun.runId ?? '';
+  return (await pipeline.rooms.tasks.runNow({ taskId: task.id, actor: 'system' })).taskRun.runId ?? '';
 }
 
 function headersOf(pick: <T>(from: readonly T[]) => T): Record<string, string> {

@@ -101,7 +101,21 @@ describe('the description', () => {
       previewSchedule: true,
       runTaskNow: false,
       pauseTask: false,
+      runAudit: false,
+      reconcile: false,
       resumeTask: false,
+      cancelTask: false,
+      answerTask: true,
+      skipTask: false,
+      unskipTask: false,
+      snoozeTask: true,
+      restoreTask: false,
+      undoTask: false,
+      pauseThread: false,
+      resumeThread: false,
+      cancelRun: false,
+      retryRun: false,
+      replayRun: false,
     });
     const { components } = await describedBy(aDoor().app);
     expect(components['schemas']?.['TaskCreate']).toMatchObject({

@@ -198,7 +198,7 @@ describe('a path', () => {
     ['GET', '/v1/tasks/'],
     ['PUT', '/v1/tasks/task-1'],
     ['DELETE', '/v1/tasks'],
-    ['POST', '/v1/tasks/task-1/skip'],
+    ['POST', '/v1/tasks/task-1/leap'],
     ['OPTIONS', '/v1/tasks'],
     ['POST', '/livez'],
   ])('without a route is not found: %s %s', async (method, path) => {
@@ -225,9 +225,8 @@ describe('a patch', () => {
       policies: { grace: null, retry: { attempts: 2 } },
     });
     expect(door.asked[0]?.given).toEqual([
-      'task-1',
+      { taskId: 'task-1', actor: 'api:token:default' },
       { subject: null, enabled: false, policies: { grace: null, retry: { attempts: 2 } } },
-      'api:token:default',
     ]);
   });
 });

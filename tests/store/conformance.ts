@@ -1,13 +1,19 @@
 import { describe } from 'vitest';
 import type { OpenWorld } from '../support/store-worlds.ts';
 import { admissionTests } from './conformance/admission.ts';
+import { accountTests, auditTests, workAuditTests } from './conformance/audit.ts';
 import { changeTests, verbTests } from './conformance/changes.ts';
 import { afterEndTests, endTests } from './conformance/ends.ts';
+import { lightTests } from './conformance/light.ts';
+import { lostClaimTests } from './conformance/lost-claims.ts';
 import { outboxTests, partEndTests } from './conformance/outbox.ts';
+import { recordRetentionTests, retentionTests } from './conformance/retention.ts';
 import { readTests, upkeepTests } from './conformance/reads.ts';
 import { refusedRunTests, runTests } from './conformance/runs.ts';
 import { slotTests, specialSlotTests } from './conformance/slots.ts';
 import { createTests, tableTests } from './conformance/tasks.ts';
+import { downtimeTests, feedTests, truthTests } from './conformance/truth.ts';
+import { personVerbTests } from './conformance/verbs.ts';
 
 /** What every engine must give, method by method. The three files that call it differ in the engine alone. */
 export function conformance(open: OpenWorld): void {
@@ -42,10 +48,37 @@ export function conformance(open: OpenWorld): void {
     changeTests(open);
     verbTests(open);
   });
+  describe('verbs', () => {
+    personVerbTests(open);
+  });
   describe('reads', () => {
     readTests(open);
   });
+  describe('truth', () => {
+    truthTests(open);
+  });
+  describe('feeds', () => {
+    feedTests(open);
+  });
+  describe('downtimes', () => {
+    downtimeTests(open);
+  });
   describe('upkeep', () => {
     upkeepTests(open);
+  });
+  describe('retention', () => {
+    retentionTests(open);
+    recordRetentionTests(open);
+  });
+  describe('audit and repair', () => {
+    auditTests(open);
+    workAuditTests(open);
+    accountTests(open);
+  });
+  describe('light transactions', () => {
+    lightTests(open);
+  });
+  describe('lost claims', () => {
+    lostClaimTests(open);
   });
 }

@@ -260,11 +260,15 @@ describe('on SQLite', () => {
   });
 });
 
+/** A column that a later migration adds stands last in its table, wherever it is declared. */
 function lowered(shapes: Shapes): Shapes {
   return Object.fromEntries(
     Object.entries(shapes).map(([name, shape]) => [
       name,
-      { ...shape, columns: shape.columns.map((column) => ({ ...column, type: typeClass(column.type) })) },
+      {
+        ...shape,
+        columns: shape.columns.map((column) => ({ ...column, type: typeClass(column.type) })).toSorted(byName),
+      },
     ]),
   );
 }
@@ -326,5 +330,12 @@ test('the two sets of tables are equal in name, type and nullability', () => {
 
   expect(Object.keys(sqlite).length).toBeGreaterThan(12);
   expect(Object.values(sqlite).flatMap(({ columns }) => columns).length).toBeGreaterThan(120);
-  expect(lowered(sqlite)).toEqual(lowered(postgres));
+  // Where many write at a time, the order of the events needs an index of its own.
+  const shared = ({ indexes, ...shape }: Shape) => ({
+    ...shape,
+    indexes: indexes.filter(({ name }) => name !== 'events_order'),
+  });
+  const comparable = (shapes: Shapes) =>
+    Object.fromEntries(Object.entries(lowered(shapes)).map(([name, shape]) => [name, shared(shape)]));
+  expect(comparable(sqlite)).toEqual(comparable(postgres));
 });

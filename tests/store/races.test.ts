@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Created, NewTask, Store, TaskChange } from '../../src/app/task-store.ts';
+import { noChange, type Created, type NewTask, type Store, type TaskChange } from '../../src/app/task-store.ts';
 import { rows, type Script } from '../../src/adapters/store/engine.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { Task } from '../../src/domain/task.ts';
@@ -14,7 +14,6 @@ import {
   hour,
   minute,
   nine,
-  noChange,
   readable,
   startAll,
 } from '../support/builders.ts';
@@ -277,6 +276,7 @@ function raceTests(open: OpenWorld): void {
           evidence: null,
           ids: { chatId: '-1', threadId: 77, messageId: 1 },
         })),
+        nine,
       );
     }
 

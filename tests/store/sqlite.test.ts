@@ -1,9 +1,10 @@
+import { noChange } from '../../src/app/task-store.ts';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
 import { migrateSqlite } from '../../src/adapters/store/migrate.ts';
-import { ample, aRunningTask, aTask, claimAll, endOf, hour, minute, nine, noChange } from '../support/builders.ts';
+import { ample, aRunningTask, aTask, claimAll, endOf, hour, minute, nine } from '../support/builders.ts';
 import { temporaryFolder, worldOver, type World } from '../support/store-worlds.ts';
 import { aReadyTask, claimParts, show } from './conformance/outbox.ts';
 
@@ -74,7 +75,7 @@ test('a store that was closed is unavailable', async () => {
   const { store, connection } = await aWorld();
   connection.close();
 
-  await expect(store.nextDueAt()).rejects.toMatchObject({ code: 'store_unavailable' });
+  await expect(store.nextDueAt(nine)).rejects.toMatchObject({ code: 'store_unavailable' });
   await expect(store.readTask('x')).rejects.toMatchObject({ code: 'store_unavailable' });
 });
 
@@ -119,10 +120,11 @@ async function useEverything(world: World): Promise<void> {
   const parts = await claimParts(world, { after: 'a' });
   await store.endParts(
     parts.map(({ id, fence }) => ({ id, fence, status: 'unknown', readyAt: nine, error: 'lost', evidence: '{}' })),
+    nine,
   );
   const change = { ...noChange, endWaiting: 'deleted' as const, cancelLive: true, stamp: 'updated' as const };
   await store.changeTask({ taskId: task.id, actor: 'system', at: nine, once: null, quota: ample }, () => change);
-  await store.nextDueAt();
+  await store.nextDueAt(nine);
   await store.nextRunAt('boot', nine);
   await store.nextPartAt(nine);
   await store.cancelRequested('boot');

@@ -11,7 +11,7 @@ import type {
   StartableRun,
   Unreadable,
 } from '../../src/app/store.ts';
-import type { NewTask, Store, TaskChange } from '../../src/app/task-store.ts';
+import { noChange, type NewTask, type Store } from '../../src/app/task-store.ts';
 import { occurrenceKey } from '../../src/domain/occurrence.ts';
 import type { NewRun, RunInput } from '../../src/domain/run.ts';
 import type { Task } from '../../src/domain/task.ts';
@@ -22,18 +22,6 @@ export const hour = 60 * minute;
 export const nine = Date.UTC(2027, 0, 4, 9);
 
 export const bootId = 'boot-here';
-
-/** A decision about a task that changes nothing. */
-export const noChange: TaskChange = {
-  claims: [],
-  set: {},
-  stamp: null,
-  manual: null,
-  endWaiting: null,
-  cancelLive: false,
-  scopes: null,
-  audit: null,
-};
 
 export const runInput: RunInput = {
   title: 'Water the plants',
@@ -98,6 +86,7 @@ export function buildersOf(ids: Ids) {
       chatId: null,
       ownerId: 'telegram:user:7',
       input,
+      readyAt: facts.createdAt ?? nine,
       inputText: JSON.stringify(input),
       createdAt: nine,
       ...facts,

@@ -49,7 +49,9 @@ export interface PipelineOptions {
   readonly now?: number;
 }
 
-const settings: RoomSettings = {
+export const settings: RoomSettings = {
+  BACKUP_KEEP: 7,
+  RETENTION_DAYS: 90,
   BATCH_SIZE: 100,
   DELIVERY_CONCURRENCY: 50,
   RUN_CONCURRENCY: 50,

@@ -3,7 +3,7 @@ import { strict } from './schemas.ts';
 
 /** What clients are told: the words of the API, whatever the code calls them inside. */
 
-const instant = z.string().openapi({
+export const instant = z.string().openapi({
   format: 'date-time',
   description: 'ISO-8601, UTC, with milliseconds.',
   example: '2027-01-31T09:00:00.000Z',
@@ -47,6 +47,7 @@ export const taskAnswer = strict({
   tags: z.array(z.string()),
   counters: strict({ runs: z.int(), failures: z.int(), consecutive_failures: z.int(), bounded_runs: z.int() }),
   paused_reason: text,
+  resume_at: instant.nullable().openapi({ description: 'When the pause ends by itself.' }),
   created_at: instant,
   updated_at: instant,
   last_run_at: instant.nullable(),
@@ -64,7 +65,7 @@ const attempt = strict({
   error_message: text,
 }).openapi('Attempt');
 
-const delivery = strict({
+export const deliveryAnswer = strict({
   delivery_id: z.string(),
   part: z.int(),
   status: z.enum(['pending', 'sending', 'delivered', 'unknown', 'blocked', 'failed']),
@@ -77,7 +78,7 @@ const delivery = strict({
   delivered_at: instant.nullable(),
 }).openapi('Delivery');
 
-const work = { attempts: z.array(attempt), deliveries: z.array(delivery) };
+const work = { attempts: z.array(attempt), deliveries: z.array(deliveryAnswer) };
 
 export const taskRunAnswer = strict({
   task_run_id: z.string(),
@@ -88,6 +89,7 @@ export const taskRunAnswer = strict({
   status: z.enum(['pending', 'dispatched', 'succeeded', 'failed', 'skipped', 'missed', 'cancelled']),
   source: z.string().openapi({ description: 'What asked for it.' }),
   reason: text.openapi({ description: 'Why it did not simply run.' }),
+  replay_of: text.openapi({ description: 'The task_run that is done again.' }),
   late_ms: z.number(),
   error_message: text,
   created_at: instant,
@@ -114,6 +116,54 @@ const warning = strict({ code: z.string(), message: z.string() }).openapi('Warni
 const cursor = text.openapi({ description: 'Null on the last page.' });
 
 export const oneTask = strict({ task: taskAnswer });
+const entryId = text.openapi({ description: 'The entry of the audit, to undo it by; null when nothing changed.' });
+export const changedTask = strict({ task: taskAnswer, entry_id: entryId });
+const changes = z
+  .record(z.string(), strict({ before: z.unknown(), after: z.unknown() }))
+  .openapi({ description: 'Each field that is not what it was.' });
+export const editedTask = strict({ task: taskAnswer, warnings: z.array(warning), changes, entry_id: entryId });
+export const undoneTask = strict({
+  task: taskAnswer,
+  entry_id: entryId,
+  undone: strict({ entry_id: z.string(), verb: z.string(), at: instant }),
+});
+export const versionList = strict({
+  versions: z.array(
+    strict({
+      version: z.int(),
+      at: instant,
+      actor: z.string(),
+      definition: strict({
+        title: z.string(),
+        instructions: z.string(),
+        action: z.looseObject({ kind: z.string() }),
+        schedule,
+        policies: facts,
+        subject: text,
+        tags: z.array(z.string()),
+      }).openapi('Definition'),
+    }),
+  ),
+});
+export const cancelledRun = strict({
+  cancelled: z.boolean().openapi({ description: 'False when it had ended in another way already.' }),
+  run: runAnswer,
+});
+export const bulkAnswer = strict({
+  changed: z.int(),
+  left: z.int().openapi({ description: 'Tasks that stay as they are, because the verb does not fit them.' }),
+});
+export const purgeAnswer = strict({
+  deleted: z.boolean(),
+  counts: strict({
+    tasks: z.int(),
+    active: z.int(),
+    paused: z.int(),
+    completed: z.int(),
+    live_runs: z.int(),
+    open_deliveries: z.int(),
+  }),
+});
 export const writtenTask = strict({ task: taskAnswer, warnings: z.array(warning) });
 export const taskPage = strict({ tasks: z.array(taskAnswer), next_cursor: cursor });
 export const deleted = strict({ deleted: z.literal(true) });
@@ -125,6 +175,9 @@ export const previewAnswer = strict({
   description: z.string(),
   min_gap_seconds: z.number().nullable(),
   warnings: z.array(warning),
+  schedule,
+  text: z.string().optional().openapi({ description: 'With when: the text behind it.' }),
+  timezone: z.string().optional().openapi({ description: 'With when: the zone it was read in, or the one it names.' }),
 });
 export const healthAnswer = z.looseObject({ ok: z.boolean() }).openapi('Health');
 export const versionAnswer = strict({ name: z.literal('cronogram'), version: z.string() });

@@ -11,9 +11,13 @@ import { checkTarget } from './reading.ts';
 import { serveRuns } from './runs.ts';
 import { serveSchedules } from './schedules.ts';
 import { serveTasks, type TaskRoutes } from './tasks.ts';
+import { serveThreads, type ThreadRoutes } from './threads.ts';
 import { requireToken } from './token.ts';
+import { serveTruth, type TruthRoutes } from './truth.ts';
+import { serveUpkeep, type UpkeepRoutes } from './upkeep.ts';
+import { serveVerbs } from './verbs.ts';
 
-export interface HttpNeeds extends TaskRoutes {
+export interface HttpNeeds extends TaskRoutes, ThreadRoutes, UpkeepRoutes, TruthRoutes {
   readonly preview: (request: PreviewRequest) => Preview;
   readonly token: string;
   readonly health: Health;
@@ -38,8 +42,12 @@ export function createHttpApp(needs: HttpNeeds): OpenAPIHono {
   app.use('/v1/*', requireToken(needs.token));
   app.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' });
   serveTasks(app, needs);
-  serveRuns(app, needs.tasks);
+  serveVerbs(app, needs);
+  serveThreads(app, needs);
+  serveRuns(app, needs);
+  serveTruth(app, needs);
   serveSchedules(app, needs.preview);
+  serveUpkeep(app, needs);
   serveHealth(app, needs);
   return app;
 }

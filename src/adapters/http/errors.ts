@@ -15,6 +15,11 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   task_exists: 409,
   run_in_progress: 409,
   schedule_exhausted: 409,
+  nothing_to_skip: 409,
+  nothing_to_answer: 409,
+  nothing_to_undo: 409,
+  too_late: 409,
+  not_repeatable: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,
   idempotency_mismatch: 422,
@@ -65,7 +70,8 @@ export function faultOf(error: unknown, errorId: string): Fault {
 /** The domain names a field within its schedule; a client needs the way from the body. */
 function whole(code: ErrorCode, details: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { field } = details;
-  const isInside = code === 'invalid_schedule' && typeof field === 'string' && !/^schedule(\.|$)/.test(field);
+  const isInside =
+    code === 'invalid_schedule' && typeof field === 'string' && !/^(?:schedule(?:\.|$)|when$)/.test(field);
   return isInside ? { ...details, field: `schedule.${field}` } : details;
 }
 

@@ -14,8 +14,10 @@ export function describeApi(app: OpenAPIHono, version: string) {
     servers: [{ url: '/' }],
     tags: [
       { name: 'tasks', description: 'What was scheduled.' },
+      { name: 'threads', description: 'All tasks of one thread.' },
       { name: 'runs', description: 'What ran, and what is coming.' },
       { name: 'schedules', description: 'When something would run.' },
+      { name: 'operations', description: 'What the operator of the server wants to know and do.' },
       { name: 'health', description: 'Whether the server is well. Open to everybody.' },
     ],
   });

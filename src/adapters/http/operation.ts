@@ -10,7 +10,7 @@ import type { noBody, nothing } from './schemas.ts';
 /** One route: what it reads, what it answers, and how it is described; all three come from the same schemas. */
 export interface Operation<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType> {
   readonly id: string;
-  readonly tag: 'tasks' | 'runs' | 'schedules' | 'health';
+  readonly tag: 'tasks' | 'threads' | 'runs' | 'schedules' | 'operations' | 'health';
   readonly summary: string;
   readonly method: 'get' | 'post' | 'patch' | 'delete';
   readonly path: string;

@@ -1,15 +1,21 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
-import type { Tasks } from '../../app/tasks/tasks.ts';
-import { nextRuns, runAnswer, taskRunPage } from './answers.ts';
+import { cancelledRun, nextRuns, ranNow, runAnswer, taskRunPage } from './answers.ts';
 import { serve } from './operation.ts';
-import { nextQuery, runParams, runsQuery, taskParams } from './schemas.ts';
+import { nextQuery, noBody, runParams, runsQuery, taskParams } from './schemas.ts';
 import { upcoming } from '../../app/upcoming.ts';
-import { iso, wireRun, wireTaskRun } from './wire.ts';
+import type { TaskRoutes } from './tasks.ts';
+import { iso, wireRun, wireTask, wireTaskRun } from './wire.ts';
 
 const tag = 'runs';
 
 /** What has run, and what is coming. */
-export function serveRuns(app: OpenAPIHono, tasks: Tasks): void {
+export function serveRuns(app: OpenAPIHono, needs: TaskRoutes): void {
+  serveReading(app, needs);
+  serveCancel(app, needs);
+  serveRepeats(app, needs);
+}
+
+function serveReading(app: OpenAPIHono, { tasks }: TaskRoutes): void {
   serve(
     app,
     {
@@ -58,4 +64,53 @@ export function serveRuns(app: OpenAPIHono, tasks: Tasks): void {
     },
     async ({ params }) => ({ status: 200, body: wireRun(await tasks.getRun(params.run_id)) }),
   );
+}
+
+function serveCancel(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
+  serve(
+    app,
+    {
+      id: 'cancelRun',
+      tag,
+      summary: 'Call off a run',
+      method: 'post',
+      path: '/v1/runs/{run_id}/cancel',
+      params: runParams,
+      body: noBody,
+      answer: cancelledRun,
+    },
+    async ({ params }) => {
+      const { cancelled, run } = await tasks.cancelRun(params.run_id, actor);
+      return { status: 200, body: { cancelled, run: wireRun(run) } };
+    },
+  );
+}
+
+const summaries = {
+  retry: 'Make good a run that failed, as the same call for its target',
+  replay: 'Do a run once more with what it was given, as a new call for its target',
+} as const;
+
+function serveRepeats(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
+  for (const kind of ['retry', 'replay'] as const) {
+    serve(
+      app,
+      {
+        id: `${kind}Run`,
+        tag,
+        summary: summaries[kind],
+        method: 'post',
+        path: `/v1/runs/{run_id}/${kind}`,
+        params: runParams,
+        body: noBody,
+        idempotent: true,
+        answer: ranNow,
+        refuses: ['run_in_progress', 'not_repeatable'],
+      },
+      async ({ params, idempotencyKey }) => {
+        const { task, taskRun } = await tasks.repeat(kind, params.run_id, { actor, idempotencyKey });
+        return { status: 200, body: { task: wireTask(task), task_run: wireTaskRun(taskRun) } };
+      },
+    );
+  }
 }

@@ -2,7 +2,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Preview, PreviewRequest } from '../../app/preview.ts';
 import { previewAnswer } from './answers.ts';
 import { serve } from './operation.ts';
-import { presentOf, previewBody } from './schemas.ts';
+import { presentOf, type PreviewBody, previewBody } from './schemas.ts';
 import { wirePreview } from './wire.ts';
 
 export function serveSchedules(app: OpenAPIHono, preview: (request: PreviewRequest) => Preview): void {
@@ -17,12 +17,12 @@ export function serveSchedules(app: OpenAPIHono, preview: (request: PreviewReque
       body: previewBody,
       answer: previewAnswer,
     },
-    async ({ body }) => {
-      const after = body.after === undefined ? undefined : Date.parse(body.after);
-      return {
-        status: 200,
-        body: wirePreview(preview({ schedule: presentOf(body.schedule), after, count: body.count })),
-      };
-    },
+    async ({ body }) => ({ status: 200, body: wirePreview(preview(requestOf(body))) }),
   );
+}
+
+function requestOf({ schedule, after, when = '', timezone = '', now, count }: PreviewBody): PreviewRequest {
+  const instant = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
+  if (schedule !== undefined) return { schedule: presentOf(schedule), after: instant(after), count };
+  return { when, timezone, now: instant(now), count };
 }

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import * as limits from '../../domain/limits.ts';
+import { isTimezone } from '../../domain/schedule/schedule.ts';
 
 /** What clients send. The shape is checked here; what it means is checked by the domain, which also words the refusal. */
 
@@ -109,7 +110,7 @@ const policyShape = {
     base: duration.optional(),
     factor: z.number().min(1).max(limits.retryFactorMax).optional(),
     cap: duration.optional(),
-    jitter: z.number().min(0).max(1).optional(),
+    jitter: z.number().min(0).max(limits.retryJitterMax).optional(),
   }),
   timeout: duration,
   auto_pause: z
@@ -121,6 +122,7 @@ const policyShape = {
   until: instant,
   max_runs: z.int().min(1).max(limits.maxRunsMax),
   max_age: duration,
+  jitter: duration,
   priority: z.int().min(1).max(10),
 };
 
@@ -168,14 +170,48 @@ export const patchBody = strict({
   .refine((patch) => Object.keys(patch).length > 0, { error: 'name at least one field to change' })
   .openapi('TaskPatch', { description: 'The fields to change; a policy that is null goes back to its default.' });
 
-export const previewBody = strict({
-  schedule: scheduleInput,
-  after: instant.optional(),
+const previewShape = strict({
+  schedule: scheduleInput.optional(),
+  after: instant
+    .optional()
+    .openapi({ description: 'With schedule: the runs after this instant; the present one when absent.' }),
+  when: z.string().max(limits.instructionsLengthMax).optional().openapi({
+    description: 'A when in plain words, and the text behind it.',
+    example: 'every weekday at 9:00 stand up',
+  }),
+  timezone: timezone.optional().openapi({ description: 'With when: the IANA time zone in which it is read.' }),
+  now: instant
+    .optional()
+    .openapi({ description: 'With when: what "tomorrow" counts from; the present instant when absent.' }),
   count: z.int().min(1).max(limits.previewCountMax).optional(),
-}).openapi('PreviewRequest');
+});
+export type PreviewBody = z.output<typeof previewShape>;
+
+/** Both ways in one object, because a union of two would refuse a slip in one of them by telling about both. */
+function previewFault({ schedule, after, when, timezone: zone, now }: PreviewBody): [string[], string] | null {
+  if (schedule === undefined && when === undefined) return [[], 'send either schedule, or when and timezone'];
+  if (schedule !== undefined && when !== undefined) return [['when'], 'send either schedule or when, not both'];
+  if (when === undefined) {
+    if (zone !== undefined) return [['timezone'], 'it goes with when; a schedule names its zone inside'];
+    return now === undefined ? null : [['now'], 'it goes with when; with schedule, send after'];
+  }
+  if (after !== undefined) return [['after'], 'it goes with schedule; with when, send now'];
+  if (zone === undefined) return [['timezone'], 'it is missing'];
+  return isTimezone(zone) ? null : [['timezone'], 'it is not a time zone; write its IANA name, such as Europe/Madrid'];
+}
+
+export const previewBody = previewShape
+  .superRefine((body, context) => {
+    const fault = previewFault(body);
+    if (fault !== null) context.addIssue({ code: 'custom', path: fault[0], message: fault[1] });
+  })
+  .openapi('PreviewRequest', {
+    description: 'Either a schedule, or a when in plain words with the zone in which it is read.',
+    anyOf: [{ required: ['schedule'] }, { required: ['when', 'timezone'] }],
+  });
 
 /** A number in a query is text until it is read. */
-function whole(max: number, preset: number) {
+export function whole(max: number, preset: number) {
   const error = `it is a whole number from 1 to ${max}`;
   return z
     .string()
@@ -188,7 +224,7 @@ function whole(max: number, preset: number) {
 
 /** Longer than any text that is searched for; a search is not a place for a document. */
 const searchLengthMax = 200;
-const page = {
+export const page = {
   limit: whole(limits.pageMax, limits.pageDefault),
   cursor: z.string().max(200).optional().openapi({ description: 'The next_cursor of the page before.' }),
 };
@@ -198,6 +234,32 @@ const filters = {
   tag: z.string().max(searchLengthMax).optional(),
   subject: z.string().max(searchLengthMax).optional(),
 };
+
+export const pauseBody = strict({
+  until: instant
+    .optional()
+    .openapi({ description: 'When the pause ends by itself; without it, when somebody resumes.' }),
+}).optional();
+export const skipBody = strict({
+  count: z.int().min(1).max(limits.skipMax).default(1),
+  from: instant.optional().openapi({
+    description: 'The next run as the person saw it. When another is next by now, nothing is skipped.',
+  }),
+}).prefault({});
+export const snoozeBody = strict({ for: duration.optional(), until: instant.optional() })
+  .refine((body) => (body.for === undefined) !== (body.until === undefined), {
+    error: 'name either "for", a duration such as PT10M, or "until", an instant',
+  })
+  .openapi('Snooze');
+export const answerBody = strict({
+  run: z.boolean().openapi({ description: 'Whether the missed slots run after all.' }),
+});
+export const undoBody = strict({
+  entry_id: z.string().max(32).optional().openapi({ description: 'The change to undo; without it, the latest one.' }),
+}).prefault({});
+export const purgeQuery = strict({
+  dry_run: z.enum(['true', 'false']).default('false').openapi({ description: 'true only counts what would go.' }),
+});
 
 export const threadTasksQuery = strict({ ...filters, ...page });
 export const tasksQuery = strict({ thread_key: z.string().optional(), ...filters, ...page });

@@ -3,19 +3,10 @@ import type { TaskQuery } from '../../app/task-store.ts';
 import type { Tasks } from '../../app/tasks/tasks.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
-import { deleted, oneTask, ranNow, taskPage, writtenTask } from './answers.ts';
+import { deleted, editedTask, oneTask, taskPage, versionList, writtenTask } from './answers.ts';
 import { serve } from './operation.ts';
-import {
-  createBody,
-  noBody,
-  patchBody,
-  presentOf,
-  taskParams,
-  tasksQuery,
-  threadParams,
-  threadTasksQuery,
-} from './schemas.ts';
-import { wireTask, wireTaskRun } from './wire.ts';
+import { createBody, patchBody, presentOf, taskParams, tasksQuery, threadParams, threadTasksQuery } from './schemas.ts';
+import { wireChanges, wireTask, wireVersion } from './wire.ts';
 
 export interface TaskRoutes {
   readonly tasks: Tasks;
@@ -29,7 +20,7 @@ export function serveTasks(app: OpenAPIHono, needs: TaskRoutes): void {
   serveCreate(app, needs);
   serveLists(app, needs);
   serveOne(app, needs);
-  serveVerbs(app, needs);
+  serveUpdate(app, needs);
 }
 
 function serveCreate(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
@@ -120,73 +111,57 @@ function serveOne(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
   );
   serve(
     app,
+    { id: 'deleteTask', tag, summary: 'Delete a task', method: 'delete', path, params, answer: deleted },
+    async (received) => {
+      await tasks.delete({ taskId: received.params.task_id, actor });
+      return { status: 200, body: { deleted: true as const } };
+    },
+  );
+  serve(
+    app,
+    {
+      id: 'listTaskVersions',
+      tag,
+      summary: 'List what a task was told to do, newest first',
+      method: 'get',
+      path: `${path}/versions`,
+      params,
+      answer: versionList,
+    },
+    async (received) => {
+      const versions = await tasks.versions(received.params.task_id);
+      return { status: 200, body: { versions: versions.map(wireVersion) } };
+    },
+  );
+}
+
+function serveUpdate(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
+  serve(
+    app,
     {
       id: 'updateTask',
       tag,
       summary: 'Change the named fields of a task',
       method: 'patch',
-      path,
-      params,
+      path: '/v1/tasks/{task_id}',
+      params: taskParams,
       body: patchBody,
-      answer: writtenTask,
+      answer: editedTask,
       refuses: ['schedule_exhausted'],
     },
     async ({ params: { task_id: taskId }, body }) => {
       const { schedule, ...rest } = body;
       const patch = schedule === undefined ? rest : { ...rest, schedule: presentOf(schedule) };
-      const { task, warnings } = await tasks.edit(taskId, patch, actor);
-      return { status: 200, body: { task: wireTask(task), warnings: warnings.map((warning) => ({ ...warning })) } };
+      const edited = await tasks.edit({ taskId, actor }, patch);
+      return {
+        status: 200,
+        body: {
+          task: wireTask(edited.task),
+          warnings: edited.warnings.map((warning) => ({ ...warning })),
+          changes: wireChanges(edited.changes),
+          entry_id: edited.entryId,
+        },
+      };
     },
-  );
-  serve(
-    app,
-    { id: 'deleteTask', tag, summary: 'Delete a task', method: 'delete', path, params, answer: deleted },
-    async (received) => {
-      await tasks.delete(received.params.task_id, actor);
-      return { status: 200, body: { deleted: true as const } };
-    },
-  );
-}
-
-function serveVerbs(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
-  const verb = { tag, method: 'post', params: taskParams, body: noBody } as const;
-  serve(
-    app,
-    {
-      ...verb,
-      id: 'runTaskNow',
-      summary: 'Run a task now, beside its schedule',
-      path: '/v1/tasks/{task_id}/run-now',
-      idempotent: true,
-      answer: ranNow,
-      refuses: ['run_in_progress'],
-    },
-    async ({ params: { task_id: taskId }, idempotencyKey }) => {
-      const { task, taskRun } = await tasks.runNow(taskId, actor, idempotencyKey);
-      return { status: 200, body: { task: wireTask(task), task_run: wireTaskRun(taskRun) } };
-    },
-  );
-  serve(
-    app,
-    { ...verb, id: 'pauseTask', summary: 'Pause a task', path: '/v1/tasks/{task_id}/pause', answer: oneTask },
-    async ({ params: { task_id: taskId } }) => ({
-      status: 200,
-      body: { task: wireTask(await tasks.pause(taskId, actor)) },
-    }),
-  );
-  serve(
-    app,
-    {
-      ...verb,
-      id: 'resumeTask',
-      summary: 'Let a paused task go on',
-      path: '/v1/tasks/{task_id}/resume',
-      answer: oneTask,
-      refuses: ['schedule_exhausted'],
-    },
-    async ({ params: { task_id: taskId } }) => ({
-      status: 200,
-      body: { task: wireTask(await tasks.resume(taskId, actor)) },
-    }),
   );
 }

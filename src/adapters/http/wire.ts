@@ -1,11 +1,12 @@
 import type { z } from '@hono/zod-openapi';
-import type { Attempt, Delivery, RunView, TaskRun } from '../../app/task-store.ts';
+import type { Attempt, Delivery, RunView, TaskRun, TaskVersion } from '../../app/task-store.ts';
+import type { Changes } from '../../app/tasks/edit.ts';
 import type { Preview } from '../../app/preview.ts';
 import { occurrenceKey } from '../../domain/occurrence.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import { executionThread, type Task } from '../../domain/task.ts';
 import { threadKeyOf } from '../../domain/thread.ts';
-import type { previewAnswer, runAnswer, taskAnswer, taskRunAnswer } from './answers.ts';
+import type { editedTask, previewAnswer, runAnswer, taskAnswer, taskRunAnswer } from './answers.ts';
 
 type WireTask = z.output<typeof taskAnswer>;
 type WireTaskRun = z.output<typeof taskRunAnswer>;
@@ -39,6 +40,7 @@ export function wireTask(task: Task): WireTask {
       bounded_runs: counters.boundedRuns,
     },
     paused_reason: task.pausedReason,
+    resume_at: isoOrNull(task.resumeAt),
     created_at: iso(task.created.at),
     updated_at: iso(task.updated.at),
     last_run_at: isoOrNull(task.lastRunAt),
@@ -88,6 +90,7 @@ export function wireTaskRun(run: TaskRun): WireTaskRun {
     status: run.status,
     source: run.source,
     reason: run.reason,
+    replay_of: run.replayOf,
     late_ms: run.lateMs,
     error_message: run.error,
     created_at: iso(run.createdAt),
@@ -112,6 +115,33 @@ export function wireRun(run: RunView): z.output<typeof runAnswer> {
     finished_at: isoOrNull(run.finishedAt),
     attempts: run.attempts.map(wireAttempt),
     deliveries: run.deliveries.map(wireDelivery),
+  };
+}
+
+export function wireChanges(changes: Changes): z.output<typeof editedTask>['changes'] {
+  const told = Object.entries(changes).map(([field, { before, after }]) =>
+    field === 'schedule'
+      ? [field, { before: wireSchedule(before as Schedule), after: wireSchedule(after as Schedule) }]
+      : [field, { before, after }],
+  );
+  return Object.fromEntries(told) as z.output<typeof editedTask>['changes'];
+}
+
+export function wireVersion({ version, at, actor, definition }: TaskVersion) {
+  const { title, instructions, action, schedule, policies, subject, tags } = definition;
+  return {
+    version,
+    at: iso(at),
+    actor,
+    definition: {
+      title,
+      instructions,
+      action,
+      schedule: wireSchedule(schedule),
+      policies: { ...policies },
+      subject,
+      tags: [...tags],
+    },
   };
 }
 
@@ -148,6 +178,8 @@ export function wirePreview(preview: Preview): z.output<typeof previewAnswer> {
     description: preview.description,
     min_gap_seconds: preview.minGapMs === null ? null : preview.minGapMs / 1000,
     warnings: preview.warnings.map(({ code, message }) => ({ code, message })),
+    schedule: wireSchedule(preview.schedule),
+    ...(preview.text === null ? {} : { text: preview.text, timezone: preview.schedule.timezone }),
   };
 }
 
@@ -155,6 +187,6 @@ export function iso(instant: number): string {
   return new Date(instant).toISOString();
 }
 
-function isoOrNull(instant: number | null): string | null {
+export function isoOrNull(instant: number | null): string | null {
   return instant === null ? null : iso(instant);
 }

@@ -6,7 +6,7 @@ import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { ActionSpec, Stamp, Task, TaskState } from '../../domain/task.ts';
 import type { DueTask, StartableRun, Unreadable } from '../../app/store.ts';
-import type { Attempt, Delivery, RunView, TaskRun } from '../../app/task-store.ts';
+import type { Attempt, Delivery, EndedRun, RunView, TaskRun } from '../../app/task-store.ts';
 import type { Tables } from './tables/define.ts';
 
 /** Rows as both engines give them, and what the rooms make of them. A row that lies is an `Unreadable`, not a crash. */
@@ -128,7 +128,8 @@ export const dueColumns = `t.id, t.version, t.number, t.next_at, t.title, t.inst
     and r.status in ('queued', 'running', 'backoff', 'waiting'))
   + (select count(*) from runs r where r.task_id = t.id and r.exclusive = 0
     and r.status in ('queued', 'running', 'backoff', 'waiting')) as live,
-  (select count(*) from occurrences o where o.task_id = t.id and o.status = 'pending' and o.decide_by is null) as waiting`;
+  (select count(*) from occurrences o where o.task_id = t.id and o.status = 'pending' and o.decide_by is null
+    and o.source <> 'snooze') as waiting`;
 
 export const dueSource = `tasks t join chats c on c.id = t.chat_id left join grants g on g.id = t.grant_id`;
 
@@ -194,6 +195,7 @@ export function readTask(row: TaskRow): Task {
     tags: lenient(() => readTexts('tags', row.tags), []),
     minGapMs: row.min_gap_ms,
     pausedReason: row.paused_reason,
+    resumeAt: row.resume_at,
     ownerId: row.owner_id as Actor,
     chatId: row.chat_id,
     home: { provider: row.provider, address: row.address, topic: row.home_topic },
@@ -303,6 +305,7 @@ export function readTaskRun(row: OccurrenceRow, parts: Parts): TaskRun {
     status: row.status as TaskRun['status'],
     reason: row.reason as TaskRun['reason'],
     runId: row.run_id,
+    replayOf: row.replay_of,
     lateMs: row.late_ms,
     error: row.error,
     createdAt: row.created_at,
@@ -325,5 +328,26 @@ export function readRun(row: RunRow, parts: Parts): RunView {
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     ...parts,
+  };
+}
+
+/** What a row of the audit says; one that cannot be read says nothing. */
+export function readFacts(text: string): Json | null {
+  try {
+    return readObject('facts', text);
+  } catch {
+    return null;
+  }
+}
+
+/** A run that is over, for doing it again. Throws when what it was given cannot be read. */
+export function readEnded(row: RunRow): EndedRun {
+  return {
+    id: row.id,
+    status: row.status as RunStatus,
+    taskId: row.task_id,
+    taskVersion: row.task_version,
+    occurrenceId: row.occurrence_id,
+    input: readInput(row.input),
   };
 }

@@ -3,6 +3,7 @@ import { gapBeforePause, type Gap } from '../../domain/due.ts';
 import { policyOf } from '../../domain/policy.ts';
 import { dueColumns, dueSource, readDue, type DueRow } from './codec.ts';
 import { each, row, rows, type Script, type Tuple } from './engine.ts';
+import { recordVerbs, tellEvents, type NewEvent } from './journal.ts';
 
 /**
  * The end of attempts, written in one transaction: a result is never recorded without its deliveries, its counters and
@@ -29,12 +30,22 @@ export function* writeEnds(ends: readonly RunEnd[]): Script<Finished> {
   // What ended last tells how the task stands, whatever the order of the rows.
   const finals = won.filter(isFinal).toSorted((a, b) => a.finishedAt - b.finishedAt);
   // A run that is called off between two attempts counts as little as one that is called off before its first.
-  yield* endOccurrences([...finals, ...(yield* stopAsked(won))]);
+  const stopped = yield* stopAsked(won);
+  yield* endOccurrences([...finals, ...stopped]);
+  yield* tellEvents([...won.map(endEvent), ...stopped.map(endEvent)]);
   const autoPaused = yield* countTasks(finals);
   yield* moveFollowers(finals);
   yield* insertDeliveries(finals);
+  yield* dropOfDeleted(finals);
   yield* bookUsage(won);
   return { written: won.length, autoPaused };
+}
+
+/** One for each attempt, so that whoever reads them sees every try. */
+function endEvent({ run, attempt, status, finishedAt }: RunEnd): NewEvent {
+  const event = { kind: `run.${status}`, at: finishedAt, taskId: run.taskId, ref: run.id } as const;
+  // Most runs need one attempt, and the fewer bytes a result costs, the better.
+  return attempt === 1 ? event : { ...event, data: { attempt } };
 }
 
 function isFinal(end: RunEnd): boolean {
@@ -183,14 +194,21 @@ export function* autoPause(taskIds: readonly string[], now: number): Script<read
   for (const id of taskIds) yield* recordDue(id, now);
   const paused = yield* each(
     `update tasks set state = 'paused', next_at = null, paused_reason = ?t, paused_at = ?i, paused_by = 'system',
-       version = version + 1
+       resume_at = null, version = version + 1
      where id = ?t and state = 'active' and auto_pause > 0 and consecutive_failures >= auto_pause`,
     taskIds.map((id): Tuple => [reason, now, id]),
   );
   const stopped = taskIds.filter((_id, index) => paused[index]);
-  yield* each(
-    `insert into audit (at, actor, verb, task_id, after) values (?i, 'system', 'pause', ?t, ?t)`,
-    stopped.map((id): Tuple => [now, id, JSON.stringify({ reason })]),
+  yield* recordVerbs(
+    stopped.map((taskId) => ({
+      at: now,
+      actor: 'system',
+      verb: 'pause',
+      taskId,
+      stateBefore: 'active',
+      stateAfter: 'paused',
+      after: { reason },
+    })),
   );
   for (const id of stopped) yield* endWaiting(id, 'paused', now);
   return stopped;
@@ -236,14 +254,18 @@ function gapOfRow(due: DueRow, now: number): Gap | null {
 /** Occurrences that wait for admission, and questions, end with the reason. */
 export function* endWaiting(taskId: string, reason: string, now: number): Script<void> {
   const status = reason === 'deleted' ? 'cancelled' : 'skipped';
-  // What a newer run replaces is what waited for its turn; a question to a person stays open.
-  const questions = reason === 'replaced' ? 'and decide_by is null' : '';
-  yield* rows(
-    `update occurrences set status = ?t, reason = ?t, updated_at = ?i where task_id = ?t and status = 'pending' ${questions}`,
+  // What a newer run replaces is what waited for its turn; a question to a person stays open, and so does a snooze.
+  const questions = reason === 'replaced' ? `and decide_by is null and source <> 'snooze'` : '';
+  const ended = yield* rows<{ id: string }>(
+    `update occurrences set status = ?t, reason = ?t, updated_at = ?i
+     where task_id = ?t and status = 'pending' ${questions} returning id`,
     status,
     reason,
     now,
     taskId,
+  );
+  yield* tellEvents(
+    ended.map(({ id }) => ({ kind: 'occurrence.skipped', at: now, taskId, ref: id, data: { reason } })),
   );
 }
 
@@ -252,12 +274,13 @@ export function* endWaiting(taskId: string, reason: string, now: number): Script
  * Without a next slot the task is completed.
  */
 function* moveFollowers(ends: readonly RunEnd[]): Script<void> {
-  for (const { run, follows } of ends) {
+  for (const { run, follows, finishedAt } of ends) {
     if (follows === null || run.taskId === null || follows.schedule.kind !== 'interval') continue;
     const { schedule, nextAt } = follows;
-    yield* rows(
+    const moved = yield* rows(
       `update tasks set next_at = ?i, state = ?t
-       where id = ?t and state = 'active' and interval_from = 'completion' and interval = ?t and start_at = ?i and timezone = ?t`,
+       where id = ?t and state = 'active' and interval_from = 'completion' and interval = ?t and start_at = ?i and timezone = ?t
+       returning id`,
       nextAt,
       nextAt === null ? 'completed' : 'active',
       run.taskId,
@@ -265,6 +288,8 @@ function* moveFollowers(ends: readonly RunEnd[]): Script<void> {
       schedule.startAt,
       schedule.timezone,
     );
+    if (moved.length > 0 && nextAt === null)
+      yield* tellEvents([{ kind: 'task.complete', at: finishedAt, taskId: run.taskId, ref: null }]);
   }
 }
 
@@ -291,6 +316,26 @@ function* insertDeliveries(ends: readonly RunEnd[]): Script<void> {
       ]),
     ),
   );
+}
+
+/** A run that was asked to stop with its deleted task may have been done by then; what it brings is not shown any more. */
+function* dropOfDeleted(ends: readonly RunEnd[]): Script<void> {
+  const showing = ends.filter(({ deliveries }) => deliveries.length > 0);
+  const ids = [...new Set(showing.flatMap(({ run }) => run.taskId ?? []))];
+  if (ids.length === 0) return;
+  const marks = ids.map(() => '?t').join(', ');
+  const gone = yield* rows<{ id: string }>(`select id from tasks where id in (${marks}) and state = 'deleted'`, ...ids);
+  for (const { id } of gone) yield* dropParts(id, ends[0]?.finishedAt ?? 0);
+}
+
+/** What is still to be sent of a deleted task is dropped, with a row that says so; nothing would make a topic for it. */
+export function* dropParts(taskId: string, now: number): Script<void> {
+  const dropped = yield* rows<{ id: string }>(
+    `update deliveries set status = 'failed', error = 'the task was deleted', ready_at = null
+     where lane = ?t and status in ('pending', 'blocked') returning id`,
+    `task:${taskId}`,
+  );
+  yield* tellEvents(dropped.map(({ id }) => ({ kind: 'delivery.failed', at: now, taskId, ref: id })));
 }
 
 /** One quantity for each kind, because one statement may not book the same row twice. */

@@ -3,12 +3,13 @@ import type { UnknownPolicy } from '../../domain/policy.ts';
 import * as limits from '../../domain/limits.ts';
 import { each, row, rows, write, type Engine, type Script, type Tuple, type Value } from './engine.ts';
 import type { DeliveryRow } from './codec.ts';
+import { tellEvents } from './journal.ts';
 
 /** The outbox and the topics. A claim is one transaction; what a send brought is written under the claim's fence. */
 export function outboxStore(engine: Engine): OutboxStore {
   return {
     claimParts: (at, bootId, busyChats) => engine.transact(() => claimParts({ at, bootId, busyChats })),
-    endParts: (ends) => engine.transact(() => endParts(ends)),
+    endParts: (ends, now) => engine.transact(() => endParts(ends, now)),
     beginTopic: (topic, bootId, now) => engine.transact(() => beginTopic({ topic, bootId, now })),
     endTopic: (end) => engine.transact(() => endTopic(end)),
     nextPartAt: (now) => engine.transact(() => nextPartAt(now)),
@@ -224,11 +225,19 @@ const endText = {
     where id = ?t and fence = ?i and status in ('sending', 'unknown', 'pending', 'blocked')`,
 } as const;
 
-function* endParts(ends: readonly PartEnd[]): Script<number> {
+function* endParts(ends: readonly PartEnd[], now: number): Script<number> {
   let written = 0;
   for (const status of ['delivered', 'pending', 'blocked', 'unknown', 'failed'] as const) {
-    const tuples = ends.filter((end) => end.status === status).map((end) => [...endValues(end), end.id, end.fence]);
-    written += (yield* each(endText[status], tuples)).filter(Boolean).length;
+    const mine = ends.filter((end) => end.status === status);
+    const took = yield* each(
+      endText[status],
+      mine.map((end) => [...endValues(end), end.id, end.fence]),
+    );
+    const won = mine.filter((_end, index) => took[index]);
+    written += won.length;
+    // Being put off says nothing to anybody; what became of a part does.
+    if (status !== 'pending')
+      yield* tellEvents(won.map(({ id, taskId = null }) => ({ kind: `delivery.${status}`, at: now, taskId, ref: id })));
   }
   return written;
 }

@@ -1,28 +1,35 @@
-import { and, desc, eq, inArray, lt, ne, sql, type SQL } from 'drizzle-orm';
+import { and, count, desc, eq, inArray, lt, ne, sql, type SQL } from 'drizzle-orm';
 import type {
   Attempt,
   Delivery,
+  EndedRun,
   Page,
   RunView,
   TaskQuery,
   TaskRun,
   TaskRunQuery,
   TaskStore,
+  TaskVersion,
+  ThreadCounts,
 } from '../../app/task-store.ts';
-import { AppError } from '../../domain/errors.ts';
-import type { Task } from '../../domain/task.ts';
+import type { Actor } from '../../domain/actor.ts';
+import { versionsShownMax } from '../../domain/limits.ts';
+import type { Definition, Task } from '../../domain/task.ts';
+import type { Thread } from '../../domain/thread.ts';
 import {
   readAttempt,
   readDelivery,
+  readEnded,
   readRun,
   readTask,
   readTaskRun,
   type OccurrenceRow,
   type TaskRow,
 } from './codec.ts';
+import { foreignCursor, positionOf, writeCursor } from './cursor.ts';
 import type { Engine } from './engine.ts';
 
-type Reads = Pick<TaskStore, 'readTask' | 'listTasks' | 'readTaskRun' | 'listTaskRuns' | 'readRun'>;
+type Reads = Omit<TaskStore, 'createTask' | 'madeUnder' | 'changeTask' | 'cancelRun'>;
 
 /** Single reads, written once with the query builder. None of them writes, and none of them takes a lock. */
 export function taskReads(engine: Engine): Reads {
@@ -32,6 +39,9 @@ export function taskReads(engine: Engine): Reads {
     readTaskRun: (id) => readOneTaskRun(engine, id),
     listTaskRuns: (query) => listTaskRuns(engine, query),
     readRun: (runId) => readOneRun(engine, runId),
+    readEndedRun: (runId) => readEndedRun(engine, runId),
+    listVersions: (taskId) => listVersions(engine, taskId),
+    countThread: (thread) => countThread(engine, thread),
   };
 }
 
@@ -104,17 +114,6 @@ function pageOf<T extends { readonly id: string }>(found: readonly T[], limit: n
   return { items, next: found.length > limit && last !== undefined ? writeCursor('task', last.id) : null };
 }
 
-/** A cursor names its list, so that one of another list is refused instead of answering nonsense. */
-function writeCursor(list: 'task' | 'slot', position: string | number): string {
-  return Buffer.from(`${list}:${position}`).toString('base64url');
-}
-
-function positionOf(list: 'task' | 'slot', cursor: string): string {
-  const [of, position = ''] = Buffer.from(cursor, 'base64url').toString().split(/:(.*)/s);
-  if (of === list && /^[\w:-]{1,80}$/.test(position) && writeCursor(list, position) === cursor) return position;
-  throw new AppError('invalid_cursor', 'This cursor was not made by this list; start again without one.');
-}
-
 async function readOneTaskRun(engine: Engine, id: string): Promise<TaskRun | null> {
   const { occurrences } = engine.tables;
   const found = await engine.reader.select().from(occurrences).where(eq(occurrences.id, id)).limit(1);
@@ -143,7 +142,7 @@ async function listTaskRuns(engine: Engine, query: TaskRunQuery): Promise<Page<T
 function slotOf(cursor: string): number {
   const position = positionOf('slot', cursor);
   if (/^-?\d{1,16}$/.test(position)) return Number(position);
-  throw new AppError('invalid_cursor', 'This cursor was not made by this list; start again without one.');
+  throw foreignCursor();
 }
 
 async function readOneRun(engine: Engine, runId: string): Promise<RunView | null> {
@@ -152,6 +151,61 @@ async function readOneRun(engine: Engine, runId: string): Promise<RunView | null
   if (found === undefined) return null;
   const parts = await partsOf(engine, [runId]);
   return readRun(found, { attempts: parts.attempts.get(runId) ?? [], deliveries: parts.deliveries.get(runId) ?? [] });
+}
+
+async function readEndedRun({ reader, tables: { runs } }: Engine, runId: string): Promise<EndedRun | null> {
+  const [found] = await reader.select().from(runs).where(eq(runs.id, runId)).limit(1);
+  return found === undefined ? null : readEnded(found);
+}
+
+/** Newest first. Only versions that say something new were kept, and no more than a person looks at. */
+async function listVersions({ reader, tables }: Engine, taskId: string): Promise<readonly TaskVersion[]> {
+  const { task_versions: versions } = tables;
+  const found = await reader
+    .select()
+    .from(versions)
+    .where(eq(versions.task_id, taskId))
+    .orderBy(desc(versions.version))
+    .limit(versionsShownMax);
+  return found.map(({ version, at, actor, definition }) => ({
+    version,
+    at,
+    actor: actor as Actor,
+    definition: JSON.parse(definition) as Definition,
+  }));
+}
+
+const liveStates = ['queued', 'running', 'backoff', 'waiting'];
+const openStates = ['pending', 'blocked', 'sending', 'unknown'];
+
+async function countThread(engine: Engine, thread: Thread): Promise<ThreadCounts> {
+  const { reader, tables } = engine;
+  const { tasks, runs, deliveries } = tables;
+  const mine = reader
+    .select({ id: tasks.id })
+    .from(tasks)
+    .where(and(ne(tasks.state, 'deleted'), inThread(engine, thread)));
+  const states = await reader
+    .select({ state: tasks.state, count: count() })
+    .from(tasks)
+    .where(and(ne(tasks.state, 'deleted'), inThread(engine, thread)))
+    .groupBy(tasks.state);
+  const [live] = await reader
+    .select({ count: count() })
+    .from(runs)
+    .where(and(inArray(runs.task_id, mine), inArray(runs.status, liveStates)));
+  const [open] = await reader
+    .select({ count: count() })
+    .from(deliveries)
+    .where(and(inArray(deliveries.task_id, mine), inArray(deliveries.status, openStates)));
+  const inState = (state: string) => states.find((one) => one.state === state)?.count ?? 0;
+  return {
+    active: inState('active'),
+    paused: inState('paused'),
+    completed: inState('completed'),
+    liveRuns: live?.count ?? 0,
+    openDeliveries: open?.count ?? 0,
+  };
 }
 
 async function withParts(engine: Engine, found: readonly OccurrenceRow[]): Promise<TaskRun[]> {

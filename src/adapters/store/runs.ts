@@ -4,7 +4,8 @@ import type { NewRun } from '../../domain/run.ts';
 import { grantColumns, readStartable, type StartableRow } from './codec.ts';
 import { each, row, rows, type Engine, type Script, type Tuple } from './engine.ts';
 import { autoPause, writeEnds } from './ends.ts';
-import { insertRuns } from './slots.ts';
+import { insertRuns } from './claims.ts';
+import { tellEvents } from './journal.ts';
 
 /** Runs and their attempts. Each method is one transaction, guarded by status and fence. */
 export function runStore(engine: Engine): RunStore {
@@ -117,6 +118,15 @@ function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Sc
       byId.get(one.runId)?.occurrence_id ?? null,
     ]),
   );
+  yield* tellEvents(
+    won.map((one) => ({
+      kind: `run.${one.status}`,
+      at: now,
+      taskId: byId.get(one.runId)?.task_id ?? null,
+      ref: one.runId,
+      data: { reason: one.reason ?? one.error },
+    })),
+  );
   const failed = won.filter((one) => one.occurrence === 'failed' && typeof byId.get(one.runId)?.task_id === 'string');
   for (const one of failed) {
     yield* rows(
@@ -147,6 +157,9 @@ function* openAttempts({ starting, byId, bootId, now }: Opening): Script<string[
   yield* each(
     `insert into attempts (run_id, attempt, status, boot_id, started_at) values (?t, ?i, 'running', ?t, ?i)`,
     won.map((runId): Tuple => [runId, (byId.get(runId)?.attempts ?? 0) + 1, bootId, now]),
+  );
+  yield* tellEvents(
+    won.map((runId) => ({ kind: 'run.started', at: now, taskId: byId.get(runId)?.task_id ?? null, ref: runId })),
   );
   return won;
 }

@@ -3,19 +3,19 @@ import type {
   Batch,
   Claim,
   Counts,
-  NewOccurrence,
   Quarantine,
   Replan,
   ReplanPage,
+  Resume,
   SlotStore,
   Unreadable,
   WaitingOccurrence,
 } from '../../app/store.ts';
-import type { NewRun } from '../../domain/run.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import { dueColumns, dueSource, readDue, type DueRow } from './codec.ts';
-import { endWaiting } from './ends.ts';
-import { each, row, rows, type Engine, type Script, type Tuple } from './engine.ts';
+import { dispatchRuns, writeClaims, writeQuarantines } from './claims.ts';
+import { each, row, rows, type Engine, type Script } from './engine.ts';
+import { recordVerbs, tellEvents } from './journal.ts';
 
 /** Slots into occurrences and runs. Each method is one transaction; a second caller finds nothing left to do. */
 export function slotStore(engine: Engine): SlotStore {
@@ -23,7 +23,8 @@ export function slotStore(engine: Engine): SlotStore {
     claimDue: (at, plan) => engine.transact(() => claimDue(at, plan)),
     admitWaiting: (at, plan) => engine.transact(() => admitWaiting(at, plan)),
     expireQuestions: (at) => engine.transact(() => expireQuestions(at)),
-    nextDueAt: () => engine.transact(nextDueAt),
+    resumeDue: (at, plan) => engine.transact(() => resumeDue(at, plan)),
+    nextDueAt: (now) => engine.transact(() => nextDueAt(now)),
     replanTasks: (after, at, plan) => engine.transact(() => replanTasks({ after, at, plan })),
   };
 }
@@ -55,7 +56,7 @@ export function* countReserved(due: readonly DueRow[]): Script<void> {
     if (task.waiting === 0) continue;
     const found = yield* row<{ reserved: number }>(
       `select count(*) as reserved from occurrences
-       where task_id = ?t and status = 'pending' and decide_by is null and source <> 'run_now'`,
+       where task_id = ?t and status = 'pending' and decide_by is null and source in ('schedule', 'catch_up')`,
       task.id,
     );
     task.reserved = found?.reserved ?? 0;
@@ -81,180 +82,6 @@ function leavesMore(decision: Claim | Quarantine, now: number): boolean {
   return !isQuarantine(decision) && decision.nextAt !== null && decision.nextAt <= now;
 }
 
-/**
- * Writes what was decided about tasks whose rows are locked. The next slot moves by compare-and-set on the old one, and
- * first of all: a claim that lost a race moves nothing, and then nothing of it is written.
- */
-export function* writeClaims(claims: readonly Claim[], now: number): Script<void> {
-  const won = [
-    ...(yield* moveOn(claims.filter(({ nextAt }) => nextAt !== null))),
-    ...(yield* complete(claims.filter(({ nextAt }) => nextAt === null))),
-  ];
-  for (const claim of won) if (claim.replaces) yield* makeRoom(claim.taskId, now);
-  const placed = won.flatMap((claim) => claim.occurrences.map((occurrence) => ({ taskId: claim.taskId, occurrence })));
-  const made = yield* insertOccurrences(placed, now);
-  const known = placed.filter((_one, index) => made[index] !== true);
-  yield* giveBack(known);
-  const dropped = new Set(known.map(({ occurrence }) => occurrence.id));
-  yield* dispatchRuns(
-    won.flatMap((claim) => claim.runs).filter((run) => !dropped.has(run.occurrenceId ?? '')),
-    now,
-  );
-  const gaps = won.flatMap(({ taskId, gap }) => (gap === null ? [] : [{ taskId, gap }]));
-  yield* each(
-    `insert into gaps (id, task_id, from_at, to_at, count, reason, created_at) values (?t, ?t, ?i, ?i, ?i, ?t, ?i)
-     on conflict (task_id, from_at) do update set
-       count = case when excluded.to_at > gaps.to_at then excluded.count else gaps.count end,
-       to_at = case when excluded.to_at > gaps.to_at then excluded.to_at else gaps.to_at end`,
-    gaps.map(({ taskId, gap }) => [gap.id, taskId, gap.fromAt, gap.toAt, gap.count, gap.reason, now]),
-  );
-}
-
-/** Most claims move a task along and leave its state alone, and with it the index that the state stands in. */
-function* moveOn(claims: readonly Claim[]): Script<Claim[]> {
-  const moved = yield* each(
-    `update tasks set next_at = ?i, bounded_runs = bounded_runs + ?i where id = ?t and next_at = ?i`,
-    claims.map((claim) => [claim.nextAt, boundedIn(claim), claim.taskId, claim.expectNextAt]),
-  );
-  return claims.filter((_claim, index) => moved[index]);
-}
-
-function* complete(claims: readonly Claim[]): Script<Claim[]> {
-  const completed = yield* each(
-    `update tasks set next_at = null, state = 'completed', bounded_runs = bounded_runs + ?i where id = ?t and next_at = ?i`,
-    claims.map((claim) => [boundedIn(claim), claim.taskId, claim.expectNextAt]),
-  );
-  return claims.filter((_claim, index) => completed[index]);
-}
-
-function boundedIn({ occurrences }: Claim): number {
-  return occurrences.filter(isBounded).length;
-}
-
-function isBounded(occurrence: NewOccurrence): boolean {
-  return occurrence.status === 'dispatched' && occurrence.source !== 'run_now';
-}
-
-interface Placed {
-  readonly taskId: string;
-  readonly occurrence: NewOccurrence;
-}
-
-/** A slot that already has its row, because a clock went back or a task was enabled again, keeps that row. */
-export function* insertOccurrences(placed: readonly Placed[], now: number): Script<boolean[]> {
-  return yield* each(
-    `insert into occurrences (id, task_id, slot_at, source, status, reason, decide_by, run_id, late_ms, created_at, updated_at)
-     values (?t, ?t, ?i, ?t, ?t, ?t, ?i, ?t, ?i, ?i, ?i) on conflict (task_id, slot_at) do nothing`,
-    placed.map(({ taskId, occurrence: o }): Tuple => [
-      o.id,
-      taskId,
-      o.slotAt,
-      o.source,
-      o.status,
-      o.reason,
-      o.decideBy,
-      o.runId,
-      o.lateMs,
-      now,
-      now,
-    ]),
-  );
-}
-
-/** Occurrences that were not made again do not count against `max_runs`. */
-function* giveBack(known: readonly Placed[]): Script<void> {
-  for (const { taskId } of known.filter(({ occurrence }) => isBounded(occurrence))) {
-    yield* rows(`update tasks set bounded_runs = bounded_runs - 1 where id = ?t`, taskId);
-  }
-}
-
-/** An occurrence without a run of its own would wait for ever, so a key that is taken ends it with that reason. */
-export function* dispatchRuns(runs: readonly NewRun[], now: number): Script<void> {
-  const made = yield* insertRuns(runs);
-  const refused = runs.filter((_run, index) => made[index] !== true);
-  yield* each(
-    `update occurrences set status = 'failed', error = 'a run with this key exists already', updated_at = ?i where id = ?t`,
-    refused.map((run) => [now, run.occurrenceId]),
-  );
-}
-
-/** Every run enters here, whatever asked for it. A key that is taken is the caller's to explain. */
-export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
-  return yield* each(
-    `insert into runs (id, source, idempotency_key, payload_hash, lane, exclusive, rank, task_id, task_version,
-       occurrence_id, chat_id, owner_id, status, ready_at, fence, attempts, interruptions, input, created_at)
-     values (?t, ?t, ?t, ?t, ?t, ?i, ?i, ?t, ?i, ?t, ?t, ?t, 'queued', ?i, 0, 0, 0, ?t, ?i)
-     on conflict (idempotency_key, source) do nothing`,
-    runs.map((run): Tuple => [
-      run.id,
-      run.source,
-      run.idempotencyKey,
-      run.payloadHash,
-      run.lane,
-      run.exclusive ? 1 : 0,
-      10 - run.priority,
-      run.taskId,
-      run.taskVersion,
-      run.occurrenceId,
-      run.chatId,
-      run.ownerId,
-      run.createdAt,
-      run.inputText,
-      run.createdAt,
-    ]),
-  );
-}
-
-/** For `replace`: the live run is asked to stop, and whoever waited before gives way. */
-function* makeRoom(taskId: string, now: number): Script<void> {
-  yield* endWaiting(taskId, 'replaced', now);
-  yield* cancelLive(taskId, 'replaced', now);
-}
-
-/** The live runs of a task by way of their two partial indexes: every other way to them reads the history of all runs. */
-const liveOfTask = `select id from runs where task_id = ?t and exclusive = 1 and status in ('queued', 'running', 'backoff', 'waiting')
-     union all
-     select id from runs where task_id = ?t and exclusive = 0 and status in ('queued', 'running', 'backoff', 'waiting')`;
-
-/** Runs that no worker holds end at once; a running one is asked, and ends with its attempt. */
-export function* cancelLive(taskId: string, reason: string, now: number): Script<void> {
-  const ended = yield* rows<{ occurrence_id: string | null }>(
-    `update runs set status = 'cancelled', error = ?t, finished_at = ?i
-     where id in (${liveOfTask}) and status in ('queued', 'backoff', 'waiting') returning occurrence_id`,
-    reason,
-    now,
-    taskId,
-    taskId,
-  );
-  yield* each(
-    `update occurrences set status = 'cancelled', reason = ?t, updated_at = ?i where id = ?t and status = 'dispatched'`,
-    ended.map(({ occurrence_id }) => [reason, now, occurrence_id]),
-  );
-  yield* rows(
-    `update runs set cancel_requested_at = ?i, cancel_reason = ?t
-     where id in (${liveOfTask}) and status = 'running' and cancel_requested_at is null`,
-    now,
-    reason,
-    taskId,
-    taskId,
-  );
-}
-
-/** A row that cannot be read is paused with the reason: people see it, and it is never due again until it is mended. */
-function* writeQuarantines(marked: readonly Quarantine[], now: number): Script<void> {
-  yield* each(
-    `update tasks set state = 'paused', next_at = null, paused_reason = ?t, paused_at = ?i, paused_by = 'system',
-       version = version + 1
-     where id = ?t and state = 'active'`,
-    marked.map(({ taskId, quarantine }) => [quarantine, now, taskId]),
-  );
-  yield* each(
-    `insert into audit (at, actor, verb, task_id, after) values (?i, 'system', 'quarantine', ?t, ?t)`,
-    marked.map(({ taskId, quarantine }) => [now, taskId, JSON.stringify({ reason: quarantine })]),
-  );
-  for (const { taskId } of marked) yield* endWaiting(taskId, 'paused', now);
-}
-
 type WaitingRow = DueRow & {
   readonly o_id: string;
   readonly o_slot_at: number;
@@ -270,15 +97,17 @@ function* admitWaiting({ now, limit }: Batch, plan: Parameters<SlotStore['admitW
   const found = yield* rows<WaitingRow>(
     `select ${dueColumns}, w.id as o_id, w.slot_at as o_slot_at, w.source as o_source, w.late_ms as o_late_ms
      from occurrences w join ${dueSource.replace('tasks t', 'tasks t on t.id = w.task_id')}
-     where w.status = 'pending' and w.decide_by is null
+     where w.status = 'pending' and w.decide_by is null and (w.source <> 'snooze' or w.slot_at <= ?i)
        and not exists (select 1 from occurrences e where e.task_id = w.task_id and e.status = 'pending'
-         and e.decide_by is null and e.slot_at < w.slot_at)
+         and e.decide_by is null and e.slot_at < w.slot_at and (e.source <> 'snooze' or e.slot_at <= ?i))
        and (t.policies like '%"overlap":"allow"%'
          or (not exists (select 1 from runs r where r.task_id = w.task_id and r.exclusive = 1
              and r.status in ('queued', 'running', 'backoff', 'waiting'))
            and not exists (select 1 from runs r where r.task_id = w.task_id and r.exclusive = 0
              and r.status in ('queued', 'running', 'backoff', 'waiting'))))
      order by w.slot_at limit ?i [for update of t skip locked]`,
+    now,
+    now,
     limit,
   );
   if (found.length === 0) return { taken: 0, more: false };
@@ -319,6 +148,15 @@ function* writeAdmissions(admissions: readonly Admission[], now: number): Script
     `update occurrences set status = 'skipped', reason = ?t, updated_at = ?i where id = ?t and status = 'pending'`,
     skips.map((one) => [one.skip, now, one.occurrenceId]),
   );
+  yield* tellEvents(
+    skips.map((one) => ({
+      kind: 'occurrence.skipped',
+      at: now,
+      taskId: one.taskId,
+      ref: one.occurrenceId,
+      data: { reason: one.skip },
+    })),
+  );
   const admitted = yield* each(
     `update occurrences set status = 'dispatched', reason = null, run_id = ?t, updated_at = ?i
      where id = ?t and status = 'pending'`,
@@ -334,32 +172,103 @@ function* writeAdmissions(admissions: readonly Admission[], now: number): Script
     `update tasks set bounded_runs = bounded_runs + 1 where id = ?t`,
     bounded.map((one) => [one.taskId]),
   );
-  yield* each(
+  const last = bounded.filter((one) => one.completes);
+  const completed = yield* each(
     `update tasks set state = 'completed', next_at = null where id = ?t and state = 'active'`,
-    bounded.filter((one) => one.completes).map((one) => [one.taskId]),
+    last.map((one) => [one.taskId]),
+  );
+  yield* tellEvents(
+    last
+      .filter((_one, index) => completed[index])
+      .map(({ taskId }) => ({ kind: 'task.complete', at: now, taskId, ref: null })),
   );
 }
 
 function* expireQuestions({ now, limit }: Batch): Script<Counts> {
-  const expired = yield* rows<{ id: string }>(
+  const expired = yield* rows<{ id: string; task_id: string }>(
     `update occurrences set status = 'skipped', reason = 'ask_expired', updated_at = ?i
      where id in (select id from occurrences where status = 'pending' and decide_by is not null and decide_by <= ?i
        order by decide_by limit ?i) and status = 'pending'
-     returning id`,
+     returning id, task_id`,
     now,
     now,
     limit,
   );
+  yield* tellEvents(
+    expired.map(({ id, task_id }) => ({
+      kind: 'occurrence.skipped',
+      at: now,
+      taskId: task_id,
+      ref: id,
+      data: { reason: 'ask_expired' },
+    })),
+  );
   return { taken: expired.length, more: expired.length === limit };
 }
 
-function* nextDueAt(): Script<number | null> {
+/**
+ * When the next slot, the end of a question, of a pause or of a snooze is due. What was snoozed until now and could not be
+ * admitted is held by a live run, whose end rings.
+ */
+function* nextDueAt(now: number): Script<number | null> {
   const slot = yield* row<{ at: number | null }>(`select min(next_at) as at from tasks where next_at is not null`);
   const question = yield* row<{ at: number | null }>(
     `select min(decide_by) as at from occurrences where status = 'pending' and decide_by is not null`,
   );
-  const instants = [slot?.at, question?.at].filter((at): at is number => typeof at === 'number');
+  const pause = yield* row<{ at: number | null }>(`select min(resume_at) as at from tasks where resume_at is not null`);
+  const snoozed = yield* row<{ at: number | null }>(
+    `select min(slot_at) as at from occurrences where status = 'pending' and source = 'snooze' and slot_at > ?i`,
+    now,
+  );
+  const instants = [slot?.at, question?.at, pause?.at, snoozed?.at].filter(
+    (at): at is number => typeof at === 'number',
+  );
   return instants.length === 0 ? null : Math.min(...instants);
+}
+
+/** Pauses that were to end by now. The slots from their end on count, also those that passed while nobody was there. */
+function* resumeDue({ now, limit }: Batch, plan: Parameters<SlotStore['resumeDue']>[1]): Script<Counts> {
+  const found = yield* rows<DueRow & { readonly resume_at: number }>(
+    `select ${dueColumns}, t.resume_at from ${dueSource}
+     where t.resume_at <= ?i order by t.resume_at limit ?i [for update of t skip locked]`,
+    now,
+    limit,
+  );
+  if (found.length === 0) return { taken: 0, more: false };
+  const decided = plan(found.map((one) => readDue({ ...one, next_at: one.resume_at })));
+  yield* dropResumes(decided.filter(isQuarantine));
+  const resumes = decided.filter((one): one is Resume => !isQuarantine(one));
+  const resumed = yield* each(
+    `update tasks set state = ?t, next_at = ?i, resume_at = null, paused_reason = null, consecutive_failures = 0,
+       resumed_at = ?i, resumed_by = 'system', version = version + 1
+     where id = ?t and state = 'paused' and resume_at = ?i`,
+    resumes.map((one) => [stateWith(one.nextAt), one.nextAt, now, one.taskId, one.resumeAt]),
+  );
+  yield* recordVerbs(
+    resumes
+      .filter((_one, index) => resumed[index])
+      .map((one) => ({
+        at: now,
+        actor: 'system',
+        verb: 'resume',
+        taskId: one.taskId,
+        stateBefore: 'paused',
+        stateAfter: stateWith(one.nextAt),
+      })),
+  );
+  return { taken: decided.length, more: found.length === limit };
+}
+
+/** A row that cannot be read stays paused; its timed end would be found again for ever. */
+function* dropResumes(marked: readonly Quarantine[]): Script<void> {
+  yield* each(
+    `update tasks set resume_at = null, paused_reason = ?t where id = ?t and state = 'paused'`,
+    marked.map(({ taskId, quarantine }) => [quarantine, taskId]),
+  );
+}
+
+function stateWith(nextAt: number | null): 'active' | 'completed' {
+  return nextAt === null ? 'completed' : 'active';
 }
 
 interface ReplanRequest {
@@ -380,7 +289,7 @@ function* replanTasks({ after, at, plan }: ReplanRequest): Script<ReplanPage> {
   const changes = decided.filter((one): one is Replan => !isQuarantine(one));
   const moved = yield* each(
     `update tasks set next_at = ?i, state = ?t where id = ?t and next_at = ?i`,
-    changes.map((one) => [one.nextAt, one.nextAt === null ? 'completed' : 'active', one.taskId, one.expectNextAt]),
+    changes.map((one) => [one.nextAt, stateWith(one.nextAt), one.taskId, one.expectNextAt]),
   );
   return { seen: page.length, changed: moved.filter(Boolean).length, last: page.at(-1)?.id ?? null };
 }

@@ -24,6 +24,7 @@ export function fieldColumns(change: TaskChange['set']): Columns {
     ...(change.minGapMs === undefined ? {} : { min_gap_ms: change.minGapMs }),
     ...(change.autoPause === undefined ? {} : { auto_pause: change.autoPause }),
     ...(change.pausedReason === undefined ? {} : { paused_reason: change.pausedReason }),
+    ...(change.resumeAt === undefined ? {} : { resume_at: change.resumeAt }),
     ...(change.context === undefined ? {} : { context: JSON.stringify(change.context) }),
     ...(change.boundedRuns === undefined ? {} : { bounded_runs: change.boundedRuns }),
     ...(change.consecutiveFailures === undefined ? {} : { consecutive_failures: change.consecutiveFailures }),
@@ -39,24 +40,4 @@ export function* insertRow(table: string, columns: Columns): Script<void> {
   const names = present.map(([name]) => name).join(', ');
   const values = present.map(([, value]) => placeholder(value)).join(', ');
   yield* rows(`insert into ${table} (${names}) values (${values})`, ...present.map(([, value]) => value));
-}
-
-interface AuditEntry {
-  readonly at: number;
-  readonly actor: string;
-  readonly verb: string;
-  readonly taskId: string;
-  readonly before?: object | null;
-  readonly after?: object | null;
-}
-
-export function* insertAudit(entry: AuditEntry): Script<void> {
-  yield* insertRow('audit', {
-    at: entry.at,
-    actor: entry.actor,
-    verb: entry.verb,
-    task_id: entry.taskId,
-    before: entry.before ? JSON.stringify(entry.before) : null,
-    after: entry.after ? JSON.stringify(entry.after) : null,
-  });
 }

@@ -1,23 +1,16 @@
-import type {
-  Changed,
-  ChangeRequest,
-  Created,
-  NewTask,
-  Quota,
-  Once,
-  TaskChange,
-  TaskScene,
-  TaskStore,
-} from '../../app/task-store.ts';
+import type { CancelRequest, Created, NewTask, Once, TaskChange, TaskScene, TaskStore } from '../../app/task-store.ts';
 import { AppError } from '../../domain/errors.ts';
 import { threadKeyOf, type Thread } from '../../domain/thread.ts';
-import { readDue, readGrant, readTask, dueColumns, dueSource, type DueRow, type TaskRow } from './codec.ts';
-import { row, rows, write, type Engine, type Script } from './engine.ts';
-import { endWaiting } from './ends.ts';
+import { cancelRuns } from './cancel.ts';
+import { changeLocked, changeTask } from './changes.ts';
+import { row, rows, type Engine, type Script } from './engine.ts';
+import { recordVerbs } from './journal.ts';
 import { claimOnce, resultUnder, settleOnce } from './once.ts';
+import { checkQuota } from './quota.ts';
 import { taskReads } from './reads.ts';
-import { definitionColumns, fieldColumns, insertAudit, insertRow, placeholder, type Columns } from './task-columns.ts';
-import { cancelLive, countReserved, dispatchRuns, insertOccurrences, writeClaims } from './slots.ts';
+import { taskById } from './scene.ts';
+import { definitionColumns, insertRow } from './task-columns.ts';
+import { addVersion } from './versions.ts';
 
 /** Tasks and what people do to them. Every method is one transaction under the lock of the rows it decides about. */
 export function taskStore(engine: Engine): TaskStore {
@@ -25,6 +18,7 @@ export function taskStore(engine: Engine): TaskStore {
     createTask: (task, existing) => engine.transact(() => createTask(task, existing)),
     madeUnder: (once, now) => engine.transact(() => madeUnder(once, now)),
     changeTask: (request, plan) => engine.transact(() => changeTask(request, plan)),
+    cancelRun: (request) => engine.transact(() => cancelRun(request)),
     ...taskReads(engine),
   };
 }
@@ -128,29 +122,6 @@ function taskExists(twin: Twin): AppError {
   );
 }
 
-/** Only tasks that can still run count. What the product does for its operator has no user's quota. */
-function* checkQuota(quota: Quota, chatId: string, owner: string): Script<void> {
-  const inChat = yield* row<{ count: number }>(
-    `select count(*) as count from tasks where chat_id = ?t and state in ('active', 'paused')`,
-    chatId,
-  );
-  if ((inChat?.count ?? 0) >= quota.chat) throw quotaExceeded('chat', quota.chat);
-  if (owner.startsWith('system')) return;
-  const ofUser = yield* row<{ count: number }>(
-    `select count(*) as count from tasks where owner_id = ?t and state in ('active', 'paused')`,
-    owner,
-  );
-  if ((ofUser?.count ?? 0) >= quota.user) throw quotaExceeded('user', quota.user);
-}
-
-function quotaExceeded(whose: 'chat' | 'user', limit: number): AppError {
-  return new AppError(
-    'quota_exceeded',
-    `This ${whose} has ${limit} tasks, which is the limit. Delete one that is no longer needed, or raise QUOTA_PER_${whose.toUpperCase()}.`,
-    { details: { quota: whose, limit } },
-  );
-}
-
 function* insertTask(task: NewTask, chatId: string, owner: string): Script<void> {
   const counted = yield* row<{ last_number: number }>(
     `update chats set last_number = last_number + 1, updated_at = ?i where id = ?t returning last_number`,
@@ -189,129 +160,43 @@ function* insertTask(task: NewTask, chatId: string, owner: string): Script<void>
     updated_at: task.at,
     updated_by: task.actor,
   });
-  yield* insertAudit({ at: task.at, actor: task.actor, verb: 'create', taskId: task.id, after: { title: task.title } });
+  yield* addVersion(task, { ...task, version: 1 });
+  yield* recordVerbs([
+    {
+      at: task.at,
+      actor: task.actor,
+      verb: 'create',
+      taskId: task.id,
+      stateBefore: null,
+      stateAfter: 'active',
+      after: { title: task.title },
+    },
+  ]);
 }
 
-function* changeTask(request: ChangeRequest, plan: (scene: TaskScene) => TaskChange): Script<Changed> {
-  const replay = yield* claimOnce(request.once, request.at);
-  if (replay !== null) {
-    return { task: yield* taskById(request.taskId), occurrenceId: replay, replayed: true };
-  }
-  const change = yield* changeLocked(request, plan);
-  const occurrenceId = change.manual?.occurrence.id ?? null;
-  yield* settleOnce(request.once, occurrenceId ?? '');
-  return { task: yield* taskById(request.taskId), occurrenceId, replayed: false };
-}
-
-type LockedRequest = Omit<ChangeRequest, 'once'>;
-
-function* changeLocked(request: LockedRequest, plan: (scene: TaskScene) => TaskChange): Script<TaskChange> {
-  const { taskId, at } = request;
-  yield* row(`select id from tasks where id = ?t [for update]`, taskId);
-  const scene = yield* sceneOf(taskId, at);
-  const change = plan(scene);
-  if (change.set.state === 'active' && scene.task.state === 'completed') {
-    yield* lockOwner(scene.task);
-    yield* checkQuota(request.quota, scene.task.chatId, scene.task.ownerId);
-  }
-  for (const claim of change.claims) yield* writeClaims([claim], at);
-  if (change.endWaiting !== null) yield* endWaiting(taskId, change.endWaiting, at);
-  if (change.set.state === 'deleted') yield* dropParts(taskId);
-  if (change.cancelLive) yield* cancelLive(taskId, change.endWaiting ?? 'cancelled', at);
-  yield* setFields(request, change);
-  if (change.scopes !== null) {
-    yield* write(
-      `update grants set scopes = ?t where id = (select t.grant_id from tasks t where t.id = ?t)`,
-      JSON.stringify(change.scopes),
-      taskId,
-    );
-  }
-  if (change.manual !== null) {
-    yield* insertOccurrences([{ taskId, occurrence: change.manual.occurrence }], at);
-    if (change.manual.run !== null) yield* dispatchRuns([change.manual.run], at);
-  }
-  if (change.audit !== null) yield* insertAudit({ at, actor: request.actor, taskId, ...change.audit });
-  return change;
-}
-
-/** What is still to be sent of a deleted task is dropped, with a row that says so; nothing would make a topic for it. */
-function* dropParts(taskId: string): Script<void> {
-  yield* rows(
-    `update deliveries set status = 'failed', error = 'the task was deleted', ready_at = null
-     where lane = ?t and status in ('pending', 'blocked')`,
-    `task:${taskId}`,
+/** One run, whoever it belongs to. What has ended in another way stays as it ended. */
+function* cancelRun({ runId, actor, at }: CancelRequest): Script<boolean | null> {
+  const found = yield* row<{ status: string; task_id: string | null; cancel_requested_at: number | null }>(
+    `select status, task_id, cancel_requested_at from runs where id = ?t [for update]`,
+    runId,
   );
-}
-
-/** The same rows that a creation locks, so that neither can overtake the other at the edge of a quota. */
-function* lockOwner({ chatId, ownerId }: TaskScene['task']): Script<void> {
-  yield* row(`select id from chats where id = ?t [for update]`, chatId);
-  yield* row(`select id from users where id = ?t [for update]`, ownerId);
-}
-
-function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): Script<void> {
-  const stamp = change.stamp;
-  const columns: Columns = {
-    ...fieldColumns(change.set),
-    ...(stamp === null ? {} : { updated_at: at, updated_by: actor }),
-    ...(stamp === 'paused' ? { paused_at: at, paused_by: actor } : {}),
-    ...(stamp === 'resumed' ? { resumed_at: at, resumed_by: actor } : {}),
-    ...(stamp === 'deleted' ? { deleted_at: at, deleted_by: actor } : {}),
-  };
-  const entries = Object.entries(columns);
-  if (entries.length === 0) return;
-  const sets = entries.map(([name, value]) => `${name} = ${value === null ? 'null' : placeholder(value)}`).join(', ');
-  const values = entries.map(([, value]) => value).filter((value) => value !== null);
-  yield* rows(`update tasks set ${sets}, version = version + 1 where id = ?t`, ...values, taskId);
-}
-
-function* sceneOf(taskId: string, now: number): Script<TaskScene> {
-  const task = yield* taskById(taskId);
-  const due = yield* row<DueRow>(`select ${dueColumns} from ${dueSource} where t.id = ?t`, taskId);
-  if (due === undefined) throw notFound();
-  yield* countReserved([due]);
-  const live = yield* rows<TaskScene['live'][number]>(
-    `select id, status, occurrence_id as "occurrenceId" from runs
-     where task_id = ?t and exclusive = 1 and status in ('queued', 'running', 'backoff', 'waiting')
-     union all select id, status, occurrence_id as "occurrenceId" from runs
-     where task_id = ?t and exclusive = 0 and status in ('queued', 'running', 'backoff', 'waiting')`,
-    taskId,
-    taskId,
-  );
-  const taken = yield* rows<{ slot_at: number }>(
-    `select slot_at from occurrences where task_id = ?t and slot_at >= ?i order by slot_at limit 10000`,
-    taskId,
-    now,
-  );
-  const readable = due.next_at === null ? null : readDue(due);
-  return {
-    task,
-    due: readable === null || 'unreadable' in readable ? null : readable,
-    live,
-    waiting: due.waiting,
-    taken: new Set(taken.map(({ slot_at }) => slot_at)),
-    grant: grantOf(due),
-  };
-}
-
-/** A right that cannot be read is no right, and must not keep anybody from deleting the task. */
-function grantOf(due: DueRow): TaskScene['grant'] {
-  try {
-    return readGrant(due, due.chat_id);
-  } catch {
-    return null;
-  }
-}
-
-function* taskById(taskId: string): Script<TaskScene['task']> {
-  const found = yield* row<TaskRow>(
-    `select t.*, c.provider, c.address from tasks t join chats c on c.id = t.chat_id where t.id = ?t`,
-    taskId,
-  );
-  if (found === undefined) throw notFound();
-  return readTask(found);
-}
-
-function notFound(): AppError {
-  return new AppError('not_found', 'There is no such task.');
+  if (found === undefined) return null;
+  const isOver = ['succeeded', 'failed', 'cancelled'].includes(found.status);
+  if (isOver) return found.status === 'cancelled';
+  if (found.cancel_requested_at !== null) return true;
+  yield* cancelRuns([{ id: runId, taskId: found.task_id }], 'cancelled', at);
+  if (found.task_id === null) return true;
+  const { state } = yield* taskById(found.task_id);
+  yield* recordVerbs([
+    {
+      at,
+      actor,
+      verb: 'cancel',
+      taskId: found.task_id,
+      stateBefore: state,
+      stateAfter: state,
+      after: { run_id: runId },
+    },
+  ]);
+  return true;
 }

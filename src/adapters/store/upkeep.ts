@@ -13,12 +13,12 @@ export function upkeepStore(engine: Engine): UpkeepStore {
   };
 }
 
-function* readNote(key: string): Script<string | null> {
+export function* readNote(key: string): Script<string | null> {
   const found = yield* row<{ value: string }>(`select value from kv where scope = ?t and key = ?t`, scope, key);
   return found?.value ?? null;
 }
 
-function* writeNote(key: string, value: string, now: number): Script<void> {
+export function* writeNote(key: string, value: string, now: number): Script<void> {
   yield* rows(
     `insert into kv (scope, key, value, updated_at) values (?t, ?t, ?t, ?i)
      on conflict (scope, key) do update set value = excluded.value, updated_at = excluded.updated_at`,

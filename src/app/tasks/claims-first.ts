@@ -24,9 +24,22 @@ export function claimsFirst(maker: ClaimFirst, scene: TaskScene, now: number): C
     const claim = readableClaim(maker, due, now);
     if (claim === null) break;
     claims.push(claim);
-    due = claim.nextAt === null ? null : { ...due, nextAt: claim.nextAt };
+    due = claim.nextAt === null ? null : { ...claimed(due, claim), nextAt: claim.nextAt };
   }
   return { claims, nextAt: due?.nextAt ?? null };
+}
+
+/** A task as the next claim finds it: what was dispatched lives, what was put in line waits, and both count. */
+function claimed(due: DueTask, { occurrences, runs, replaces }: Claim): DueTask {
+  const waiting = occurrences.filter(({ status, decideBy }) => status === 'pending' && decideBy === null).length;
+  return {
+    ...due,
+    live: due.live + runs.length,
+    boundedRuns: due.boundedRuns + runs.length,
+    // Where a newer run replaces an older one, those that waited before give way.
+    waiting: replaces ? waiting : due.waiting + waiting,
+    reserved: replaces ? waiting : due.reserved + waiting,
+  };
 }
 
 /** Slots of a row that cannot be read are the scheduler's to report; nobody is kept from pausing or deleting it. */

@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
-import { checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
+import { checkJitter, checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
 import {
   minGapMs,
   nextSlot,
@@ -74,6 +74,7 @@ export function checkTiming(
 ): Omit<Checked, 'definition'> {
   const gap = minGapMs(schedule);
   const policy = policyOf(policies, { actionKind: action.kind, minGapMs: gap });
+  checkJitter(policy, gap);
   const bounds = { startAt: policy.startAt, until: policy.until };
   const [refusal] = refusals(schedule, { now, minIntervalMs: rules.minIntervalMs, bounds });
   if (refusal !== undefined) throw refused(refusal);

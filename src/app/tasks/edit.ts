@@ -1,7 +1,6 @@
-import { AppError } from '../../domain/errors.ts';
 import { actionScope } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
-import { checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
+import { checkJitter, checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
 import {
   anchorOf,
   nextSlot,
@@ -11,8 +10,11 @@ import {
   type Warning,
 } from '../../domain/schedule/schedule.ts';
 import { checkLabels, checkSize, type ActionSpec, type Definition, type Task } from '../../domain/task.ts';
-import type { TaskChange, TaskFields, TaskScene } from '../task-store.ts';
+import type { TaskVerb } from '../../domain/event.ts';
+import { noChange, type TaskChange, type TaskFields, type TaskScene } from '../task-store.ts';
 import type { ClaimedScene } from './claims-first.ts';
+import { nextOpenSlot } from './open-slots.ts';
+import { exhausted, isUnreadable, pauseFacts, unreadableRow } from './refusals.ts';
 import { checkContent, checkTiming, type Checked, type Rules, type TaskInput } from './definition.ts';
 
 /** The fields a person named; the others stay. Null in a policy takes it back to its default. */
@@ -34,7 +36,11 @@ type Fields = Mutable<Partial<TaskFields>>;
 export interface Edited {
   readonly change: TaskChange;
   readonly warnings: readonly Warning[];
+  /** What the change did to each field that was named and did change. */
+  readonly changes: Changes;
 }
+
+export type Changes = Readonly<Record<string, { readonly before: unknown; readonly after: unknown }>>;
 
 interface Editing {
   readonly scene: TaskScene;
@@ -57,42 +63,31 @@ export function editTask(rules: Rules, claimed: ClaimedScene, { scene, patch, no
     actionKind: merged.action.kind,
     minGapMs: checked?.minGapMs ?? task.minGapMs,
   });
-  const set: Fields = {
-    ...(isUnreadable(task) ? { ...merged, context: task.context, pausedReason: 'manual' } : {}),
-    ...namedFields(patch, merged),
-    ...(checked === null ? {} : { minGapMs: checked.minGapMs, boundedRuns: 0 }),
-    ...(patch.policies === undefined ? {} : { autoPause: policy.autoPause }),
-  };
-  const timing = nextState(claimed, { scene, merged, policy, retimed, wanted: patch.enabled, now });
+  checkJitter(policy, checked?.minGapMs ?? task.minGapMs);
+  const turned = nextState(claimed, { scene, merged, policy, retimed, wanted: patch.enabled, now });
+  const changes = changesOf(task, { ...merged, context: patch.context ?? task.context });
+  if (isMoot(task, changes, turned.set)) {
+    return { change: { ...noChange, claims: claimed.claims }, warnings: [], changes };
+  }
   return {
     change: {
+      ...noChange,
+      ...turnedChange(turned),
       claims: claimed.claims,
-      set: { ...set, ...timing.set },
-      stamp: timing.stamp,
-      manual: null,
-      endWaiting: timing.stamp === 'paused' ? 'paused' : null,
-      cancelLive: false,
+      set: { ...fieldsToSet(task, patch, { merged, checked, policy }), ...turned.set },
+      // What was skipped were slots of the old schedule.
+      unskip: retimed ? scene.skipped : [],
       scopes: scopesFor(task, merged),
-      audit: { verb: timing.verb, before: viewOf(task, set), after: viewOf(merged, set) },
+      audit: auditOf(task, turned, changes),
     },
     warnings: checked?.warnings ?? [],
+    changes,
   };
-}
-
-export function isUnreadable({ pausedReason }: Pick<Task, 'pausedReason'>): boolean {
-  return pausedReason?.startsWith('unreadable') === true;
 }
 
 /** A task whose row cannot be read is mended only by a schedule that can; then every field is written anew. */
 function refuseUnreadable(task: Task, patch: TaskPatch): void {
   if (isUnreadable(task) && patch.schedule === undefined) throw unreadableRow(task);
-}
-
-export function unreadableRow({ pausedReason }: Pick<Task, 'pausedReason'>): AppError {
-  return new AppError(
-    'invalid_request',
-    `This task cannot go on: its row is ${pausedReason ?? 'unreadable'}. Give it a new schedule, or delete it.`,
-  );
 }
 
 /** Whoever may edit a task may let it do something else; the grant follows, or every later slot would be refused. */
@@ -150,6 +145,22 @@ function timingChanged(task: Task, merged: Definition): boolean {
   return merged.schedule !== task.schedule || bounds(merged.policies) !== bounds(task.policies);
 }
 
+interface Merged {
+  readonly merged: Definition;
+  /** Null when the timing stays as it is. */
+  readonly checked: Pick<Checked, 'minGapMs'> | null;
+  readonly policy: Policy;
+}
+
+function fieldsToSet(task: Task, patch: TaskPatch, { merged, checked, policy }: Merged): Fields {
+  return {
+    ...(isUnreadable(task) ? { ...merged, context: task.context, pausedReason: 'manual' } : {}),
+    ...namedFields(patch, merged),
+    ...(checked === null ? {} : { minGapMs: checked.minGapMs, boundedRuns: 0 }),
+    ...(patch.policies === undefined ? {} : { autoPause: policy.autoPause }),
+  };
+}
+
 function namedFields(patch: TaskPatch, merged: Definition): Fields {
   const set: Fields = {};
   if (patch.title !== undefined) set.title = merged.title;
@@ -175,7 +186,7 @@ interface Turning {
 interface Turned {
   readonly set: Fields;
   readonly stamp: TaskChange['stamp'];
-  readonly verb: string;
+  readonly verb: TaskVerb;
 }
 
 /** On, off, or as it was; a completed task that was given something to do goes on by itself. */
@@ -187,7 +198,7 @@ function nextState(claimed: ClaimedScene, turning: Turning): Turned {
   if (!turnsOn) return { set: {}, stamp: 'updated', verb: 'edit' };
   const nextAt = nextOf(turning);
   return {
-    set: { state: 'active', nextAt, pausedReason: null, consecutiveFailures: 0 },
+    set: { state: 'active', nextAt, pausedReason: null, resumeAt: null, consecutiveFailures: 0 },
     stamp: 'resumed',
     verb: 'resume',
   };
@@ -214,23 +225,52 @@ function hasSomethingLeft({ merged, policy, scene, retimed, now }: Turning): boo
 }
 
 function nextOf(turning: Turning): number {
-  const { merged, policy, now } = turning;
-  const next = nextSlot(merged.schedule, now, { startAt: policy.startAt, until: policy.until });
+  const { scene, merged, retimed, now } = turning;
+  const taken = retimed ? new Set<number>() : scene.taken;
+  const next = nextOpenSlot({ ...merged, minGapMs: scene.task.minGapMs }, now, taken);
   if (next !== null && hasSomethingLeft(turning)) return next;
   throw exhausted();
 }
 
-export function exhausted(): AppError {
-  return new AppError(
-    'schedule_exhausted',
-    'This task has nothing left to run. Give it a new schedule, or raise until or max_runs.',
-  );
+function turnedChange({ stamp }: Turned): Pick<TaskChange, 'stamp' | 'endWaiting'> {
+  return { stamp, endWaiting: stamp === 'paused' ? 'paused' : null };
 }
 
-/** The fields of the audit: what was named, before and after. */
-function viewOf(definition: Definition, named: Fields): Record<string, unknown> {
-  const fields: Record<string, unknown> = { ...definition };
-  return Object.fromEntries(Object.keys(named).flatMap((key) => (key in fields ? [[key, fields[key]]] : [])));
+function auditOf(task: Task, { verb }: Turned, changes: Changes): TaskChange['audit'] {
+  const after = sideOf(changes, 'after');
+  return {
+    verb,
+    before: { ...sideOf(changes, 'before'), ...(verb === 'resume' ? pauseFacts(task) : {}) },
+    after: verb === 'pause' ? { ...after, reason: 'manual' } : after,
+  };
+}
+
+type Told = Definition & Pick<Task, 'context'>;
+
+export const toldFields = [
+  'title',
+  'instructions',
+  'action',
+  'schedule',
+  'policies',
+  'subject',
+  'tags',
+  'context',
+] as const;
+
+/** The fields that are not what they were, before and after: what people are shown, and what undoing goes back to. */
+function changesOf(before: Told, after: Told): Changes {
+  const changed = toldFields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
+  return Object.fromEntries(changed.map((field) => [field, { before: before[field], after: after[field] }]));
+}
+
+/** What is sent again as it stands is no change; a row that could not be read is written anew all the same. */
+function isMoot(task: Task, changes: Changes, turned: Fields = {}): boolean {
+  return Object.keys({ ...changes, ...turned }).length === 0 && !isUnreadable(task);
+}
+
+function sideOf(changes: Changes, side: 'before' | 'after'): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(changes).map(([field, change]) => [field, change[side]]));
 }
 
 interface Replacing {
@@ -254,7 +294,10 @@ export function replaceDefinition(
   const retimed = timingChanged(task, { ...fresh, schedule }) || task.policies.max_runs !== fresh.policies.max_runs;
   const nextAt = nextSlot(schedule, now, { startAt: checked.policy.startAt, until: checked.policy.until });
   const moves = retimed && nextAt !== null;
+  const changes = changesOf(task, { ...fresh, schedule, context: context ?? task.context });
+  if (isMoot(task, changes)) return { ...noChange, claims: claimed.claims };
   return {
+    ...noChange,
     claims: claimed.claims,
     set: {
       ...fresh,
@@ -267,10 +310,8 @@ export function replaceDefinition(
       ...(moves && task.state !== 'paused' ? { state: 'active', nextAt } : {}),
     },
     stamp: 'updated',
-    manual: null,
-    endWaiting: null,
-    cancelLive: false,
+    unskip: moves ? scene.skipped : [],
     scopes: scopesFor(task, fresh),
-    audit: { verb: 'upsert', before: viewOf(task, fresh), after: { ...fresh } },
+    audit: { verb: 'upsert', before: sideOf(changes, 'before'), after: sideOf(changes, 'after') },
   };
 }

@@ -3,122 +3,249 @@ import { AppError } from '../../domain/errors.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
-import type {
-  Changed,
-  Once,
-  Page,
-  RunView,
-  TaskChange,
-  TaskQuery,
-  TaskRun,
-  TaskRunQuery,
-  TaskScene,
+import {
+  noChange,
+  type AuditRow,
+  type Changed,
+  type ChangeRequest,
+  type Once,
+  type Page,
+  type RunView,
+  type TaskChange,
+  type TaskQuery,
+  type TaskRun,
+  type TaskRunQuery,
+  type TaskVersion,
 } from '../task-store.ts';
+import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
 import { claimsFirst } from './claims-first.ts';
 import { createTask, type CreateNeeds, type CreateRequest, type CreateResult } from './create.ts';
-import { editTask, type TaskPatch } from './edit.ts';
+import { editTask, type Changes, type TaskPatch } from './edit.ts';
 import { planRunNow } from './run-now.ts';
-import { notFound, planDelete, planPause, planResume, refuseDeleted } from './verbs.ts';
+import { planSkip, planUnskip, type Skip } from './skip.ts';
+import { planSnooze } from './snooze.ts';
+import { planUndo } from './undo.ts';
+import { notFound, refuseDeleted } from './refusals.ts';
+import { planAnswer, planCancel, planDelete, planPause, planRestore, planResume, type VerbScene } from './verbs.ts';
 
-/** Everything that can be done to tasks, whoever asks. No other module writes a definition. */
+/** Who does something to which task; the same key again has no second effect. */
+export interface Target {
+  readonly taskId: string;
+  readonly actor: Actor;
+  readonly idempotencyKey?: string | null;
+}
+
+export interface Edited extends Changed {
+  readonly warnings: readonly Warning[];
+  readonly changes: Changes;
+}
+
+export interface RanByHand {
+  readonly task: Task;
+  readonly taskRun: TaskRun;
+}
+
+export interface Undone extends Changed {
+  readonly undone: AuditRow;
+}
+
+/** Everything that can be done to a task, whoever asks. No other module writes a definition. */
 export interface Tasks {
   create(request: CreateRequest): Promise<CreateResult>;
   get(taskId: string): Promise<Task>;
   list(query: TaskQuery): Promise<Page<Task>>;
-  edit(
-    taskId: string,
-    patch: TaskPatch,
-    actor: Actor,
-  ): Promise<{ readonly task: Task; readonly warnings: readonly Warning[] }>;
-  pause(taskId: string, actor: Actor): Promise<Task>;
-  resume(taskId: string, actor: Actor): Promise<Task>;
-  delete(taskId: string, actor: Actor): Promise<void>;
-  runNow(
-    taskId: string,
-    actor: Actor,
-    idempotencyKey: string | null,
-  ): Promise<{ readonly task: Task; readonly taskRun: TaskRun }>;
+  versions(taskId: string): Promise<readonly TaskVersion[]>;
+  edit(target: Target, patch: TaskPatch): Promise<Edited>;
+  pause(target: Target, until: number | null): Promise<Changed>;
+  resume(target: Target): Promise<Changed>;
+  delete(target: Target): Promise<Changed>;
+  restore(target: Target): Promise<Changed>;
+  skip(target: Target, skip: Skip): Promise<Changed>;
+  unskip(target: Target): Promise<Changed>;
+  snooze(target: Target, until: number | { readonly forMs: number }): Promise<Changed>;
+  answer(target: Target, run: boolean): Promise<Changed>;
+  undo(target: Target, entryId: string | null): Promise<Undone>;
+  runNow(target: Target): Promise<RanByHand>;
+  /** Calls off what the task runs now. */
+  cancel(target: Target): Promise<Changed>;
   listRuns(query: TaskRunQuery): Promise<Page<TaskRun>>;
   getRun(runId: string): Promise<RunView>;
+  cancelRun(runId: string, actor: Actor): Promise<{ readonly cancelled: boolean; readonly run: RunView }>;
+  /** Does a run again: a retry makes good what failed, a replay is a new call. */
+  repeat(kind: Repeat['kind'], runId: string, by: Omit<Target, 'taskId'>): Promise<RanByHand>;
 }
 
 export function createTasks(needs: CreateNeeds): Tasks {
-  const { store } = needs;
+  const { store, ids, clock } = needs;
   const get = async (taskId: string): Promise<Task> => {
     const task = await store.readTask(taskId);
     if (task === null || task.state === 'deleted') throw notFound();
     return task;
   };
+  const getRun = (runId: string) => readRun(needs, runId);
   return {
     create: (request) => createTask(needs, request),
     get,
     list: (query) => store.listTasks(query),
-    edit: (taskId, patch, actor) => edit(needs, { taskId, actor }, patch),
-    pause: async (taskId, actor) => (await change(needs, { taskId, actor }, planPause)).task,
-    resume: async (taskId, actor) => (await change(needs, { taskId, actor }, planResume)).task,
-    delete: async (taskId, actor) => {
-      await change(needs, { taskId, actor }, planDelete);
+    versions: async (taskId) => {
+      await get(taskId);
+      return store.listVersions(taskId);
     },
-    runNow: async (taskId, actor, idempotencyKey) => runNow(needs, { taskId, actor }, idempotencyKey),
+    edit: (target, patch) => edit(needs, target, patch),
+    pause: (target, until) => change(needs, { target, verb: ['pause', until] }, (scene) => planPause(scene, until)),
+    resume: (target) => change(needs, { target, verb: ['resume'] }, planResume),
+    delete: (target) => change(needs, { target, verb: ['delete'] }, planDelete),
+    restore: (target) => change(needs, { target, verb: ['restore'], look: { recent: true } }, planRestore),
+    skip: (target, skip) => change(needs, { target, verb: ['skip', skip] }, (scene) => planSkip(ids, scene, skip)),
+    unskip: (target) => change(needs, { target, verb: ['unskip'] }, (scene) => planUnskip(scene, null)),
+    snooze: (target, until) =>
+      change(needs, { target, verb: ['snooze', until] }, ({ scene, now }) =>
+        planSnooze(ids, scene, { until: typeof until === 'number' ? until : now + until.forMs, now }),
+      ),
+    answer: (target, run) => change(needs, { target, verb: ['answer', run] }, (scene) => planAnswer(scene, run)),
+    undo: (target, entryId) => undo(needs, target, entryId),
+    cancel: (target) => change(needs, { target, verb: ['cancel'] }, planCancel),
+    runNow: (target) => runNow(needs, target),
     listRuns: async (query) => {
       await get(query.taskId);
       return store.listTaskRuns(query);
     },
-    getRun: async (runId) => {
-      const run = await store.readRun(runId);
-      if (run === null) throw new AppError('not_found', 'There is no such run.');
-      return run;
+    getRun,
+    cancelRun: async (runId, actor) => {
+      const cancelled = await store.cancelRun({ runId, actor, at: clock.now() });
+      if (cancelled === null) throw noRun();
+      ringAll(needs);
+      return { cancelled, run: await getRun(runId) };
     },
+    repeat: (kind, runId, by) => repeat(needs, { kind, runId }, by),
   };
 }
 
-interface Target {
-  readonly taskId: string;
-  readonly actor: Actor;
+async function readRun({ store }: CreateNeeds, runId: string): Promise<RunView> {
+  const run = await store.readRun(runId);
+  if (run === null) throw noRun();
+  return run;
 }
 
-type Plan = (scene: { scene: TaskScene; now: number } & ReturnType<typeof claimsFirst>) => TaskChange;
+function noRun(): AppError {
+  return new AppError('not_found', 'There is no such run.');
+}
 
-async function change(needs: CreateNeeds, target: Target, plan: Plan): Promise<Changed> {
+interface Deed {
+  readonly target: Target;
+  /** The verb and what it was given: the same key with something else is refused. */
+  readonly verb: readonly [string, ...unknown[]];
+  readonly look?: ChangeRequest['look'];
+}
+
+/** Changes a task under its lock, once the slots that were due are taken up. */
+async function change(needs: CreateNeeds, deed: Deed, plan: (scene: VerbScene) => TaskChange): Promise<Changed> {
   const now = needs.clock.now();
-  const changed = await needs.store.changeTask({ ...target, at: now, once: null, quota: needs.quota }, (scene) =>
+  const changed = await needs.store.changeTask(requestOf(needs, deed, now), (scene) =>
     plan({ scene, now, ...claimsFirst(needs, scene, now) }),
   );
-  needs.bell.ring('scheduler');
-  // A due slot may have been dispatched on the way, and a run that was asked to stop is told by its runner.
-  needs.bell.ring('runner');
+  ringAll(needs);
   return changed;
 }
 
-async function edit(needs: CreateNeeds, target: Target, patch: TaskPatch) {
-  let warnings: readonly Warning[] = [];
-  const changed = await change(needs, target, ({ scene, now, ...claimed }) => {
-    refuseDeleted(scene);
-    const edited = editTask(needs.rules, claimed, { scene, patch, now });
-    warnings = edited.warnings;
-    return edited.change;
-  });
-  return { task: changed.task, warnings };
+function requestOf(needs: CreateNeeds, { target, verb, look }: Deed, now: number): ChangeRequest {
+  const { taskId, actor } = target;
+  const request = { taskId, actor, at: now, once: onceOf(needs, { target, verb }, now), quota: needs.quota };
+  return look === undefined ? request : { ...request, look };
 }
 
-async function runNow(needs: CreateNeeds, target: Target, idempotencyKey: string | null) {
+function onceOf({ digest }: CreateNeeds, { target, verb }: Deed, now: number): Once | null {
+  const { taskId, idempotencyKey = null } = target;
+  if (idempotencyKey === null) return null;
+  return {
+    scope: `${verb[0]}:${taskId}`,
+    key: idempotencyKey,
+    payloadHash: digest.of(JSON.stringify([taskId, ...verb])),
+    expiresAt: now + idempotencyRetentionMs,
+  };
+}
+
+/** A due slot may have been dispatched on the way, and a run that was asked to stop is told by its runner. */
+function ringAll({ bell }: CreateNeeds): void {
+  bell.ring('scheduler');
+  bell.ring('runner');
+}
+
+async function edit(needs: CreateNeeds, target: Target, patch: TaskPatch): Promise<Edited> {
+  let warnings: readonly Warning[] = [];
+  let changes: Changes = {};
+  const changed = await change(needs, { target, verb: ['edit', patch] }, ({ scene, now, ...claimed }) => {
+    refuseDeleted(scene);
+    const edited = editTask(needs.rules, claimed, { scene, patch, now });
+    ({ warnings, changes } = edited);
+    return edited.change;
+  });
+  return { ...changed, warnings, changes };
+}
+
+async function undo(needs: CreateNeeds, target: Target, entryId: string | null): Promise<Undone> {
+  const found: { entry: AuditRow | null } = { entry: null };
+  const { rules, ids } = needs;
+  const changed = await change(needs, { target, verb: ['undo', entryId], look: { recent: true } }, (scene) => {
+    const { change: back, entry } = planUndo({ ...scene, rules, ids }, entryId);
+    found.entry = entry;
+    return back;
+  });
+  if (found.entry === null) throw notFound();
+  return { ...changed, undone: found.entry };
+}
+
+async function runNow(needs: CreateNeeds, target: Target): Promise<RanByHand> {
   const now = needs.clock.now();
-  const once: Once | null =
-    idempotencyKey === null
-      ? null
-      : {
-          scope: `run-now:${target.taskId}`,
-          key: idempotencyKey,
-          payloadHash: needs.digest.of(target.taskId),
-          expiresAt: now + idempotencyRetentionMs,
-        };
-  const changed = await needs.store.changeTask({ ...target, at: now, once, quota: needs.quota }, (scene) =>
+  const changed = await needs.store.changeTask(requestOf(needs, { target, verb: ['run-now'] }, now), (scene) =>
     planRunNow(needs, scene, now),
   );
-  needs.bell.ring('runner');
-  // Where it replaces a run that no worker holds, it can be admitted at once.
-  needs.bell.ring('scheduler');
-  const taskRun = await needs.store.readTaskRun(changed.occurrenceId ?? '');
+  ringAll(needs);
+  return { task: changed.task, taskRun: await readTaskRun(needs, changed.occurrenceId) };
+}
+
+interface Repeating {
+  readonly kind: Repeat['kind'];
+  readonly runId: string;
+}
+
+async function repeat(needs: CreateNeeds, { kind, runId }: Repeating, by: Omit<Target, 'taskId'>): Promise<RanByHand> {
+  const { store, clock } = needs;
+  const of = await store.readEndedRun(runId);
+  if (of === null) throw noRun();
+  refuseUnrepeatable(kind, of);
+  const now = clock.now();
+  const target = { ...by, taskId: of.taskId };
+  const look = { replaysOf: of.occurrenceId };
+  let known: string | null = null;
+  const changed = await store.changeTask(requestOf(needs, { target, verb: [kind, runId], look }, now), (scene) => {
+    refuseDeleted(scene);
+    known = kind === 'retry' ? retryUnderWay(scene) : null;
+    return known === null ? planAgain(needs, scene, { kind, of, now }) : noChange;
+  });
+  ringAll(needs);
+  // The first request with this key found a retry that was under way, and made none of its own.
+  if (changed.replayed && changed.occurrenceId === null) known = await retryOf(needs, target, look);
+  return { task: changed.task, taskRun: await readTaskRun(needs, known ?? changed.occurrenceId) };
+}
+
+/** The retry that there is, whatever has become of it. */
+async function retryOf(
+  needs: CreateNeeds,
+  { taskId, actor }: Target,
+  look: { readonly replaysOf: string },
+): Promise<string | null> {
+  let known: string | null = null;
+  const request = { taskId, actor, at: needs.clock.now(), once: null, quota: needs.quota, look };
+  await needs.store.changeTask(request, ({ replays }) => {
+    known = replays.find(({ source }) => source === 'retry')?.id ?? null;
+    return noChange;
+  });
+  return known;
+}
+
+async function readTaskRun({ store }: CreateNeeds, id: string | null): Promise<TaskRun> {
+  const taskRun = await store.readTaskRun(id ?? '');
   if (taskRun === null) throw notFound();
-  return { task: changed.task, taskRun };
+  return taskRun;
 }

@@ -1,78 +1,171 @@
 import { AppError } from '../../domain/errors.ts';
+import * as limits from '../../domain/limits.ts';
 import { policyOf } from '../../domain/policy.ts';
-import { nextSlot } from '../../domain/schedule/schedule.ts';
-import type { TaskChange, TaskScene } from '../task-store.ts';
+import { wallText } from '../../domain/schedule/schedule.ts';
+import type { Task } from '../../domain/task.ts';
+import { noChange, type AuditRow, type TaskChange, type TaskScene } from '../task-store.ts';
 import type { ClaimedScene } from './claims-first.ts';
-import { exhausted, isUnreadable, unreadableRow } from './edit.ts';
+import { nextOpenSlot } from './open-slots.ts';
+import { exhausted, isUnreadable, pauseFacts, refuseDeleted, unreadableRow, untilFact } from './refusals.ts';
 
 /** The simple verbs. Each is idempotent: a task that is already there stays as it is, and no audit row is written. */
 
-interface Scene extends ClaimedScene {
+export interface VerbScene extends ClaimedScene {
   readonly scene: TaskScene;
   readonly now: number;
 }
 
-const nothing: TaskChange = {
-  claims: [],
-  set: {},
-  stamp: null,
-  manual: null,
-  endWaiting: null,
-  cancelLive: false,
-  scopes: null,
-  audit: null,
-};
-
-export function planPause({ scene, claims, nextAt }: Scene): TaskChange {
+/** Until a person says otherwise, or until an instant. */
+export function planPause({ scene, claims, nextAt, now }: VerbScene, until: number | null): TaskChange {
   refuseDeleted(scene);
+  const { task } = scene;
+  if (until !== null) refusePauseUntil(task, until, now);
+  if (task.state === 'paused') return repause(task, until);
   // A task that its last due slot has just completed has nothing to pause.
-  if (scene.task.state !== 'active' || nextAt === null) return { ...nothing, claims };
+  if (task.state !== 'active' || nextAt === null) return { ...noChange, claims };
   return {
-    ...nothing,
+    ...noChange,
     claims,
-    set: { state: 'paused', nextAt: null, pausedReason: 'manual' },
+    set: { state: 'paused', nextAt: null, pausedReason: 'manual', resumeAt: until },
     stamp: 'paused',
     endWaiting: 'paused',
-    audit: { verb: 'pause', before: { state: 'active' }, after: { state: 'paused', reason: 'manual' } },
+    audit: { verb: 'pause', before: { state: 'active' }, after: { reason: 'manual', ...untilFact(until) } },
   };
 }
 
-/** Going on never replays: the next slot is the first one after now. */
-export function planResume({ scene, claims, now }: Scene): TaskChange {
+/** A task that is paused already only gets another end of its pause. */
+function repause(task: Task, until: number | null): TaskChange {
+  if (task.resumeAt === until) return noChange;
+  if (isUnreadable(task)) throw unreadableRow(task);
+  return {
+    ...noChange,
+    set: { resumeAt: until },
+    stamp: 'paused',
+    audit: {
+      verb: 'pause',
+      before: pauseFacts(task),
+      after: { reason: task.pausedReason, ...untilFact(until) },
+    },
+  };
+}
+
+function refusePauseUntil({ schedule }: Task, until: number, now: number): void {
+  if (until > now && until - now <= limits.pauseMaxMs) return;
+  const latest = wallText(now + limits.pauseMaxMs, schedule.timezone);
+  throw new AppError('invalid_request', `A pause ends in the future, by ${latest} at the latest.`, {
+    details: { field: 'until' },
+  });
+}
+
+/** Going on never replays: the next slot is the first one after now that nobody skipped. */
+export function planResume({ scene, claims, now }: VerbScene): TaskChange {
   refuseDeleted(scene);
   const { task } = scene;
-  if (task.state === 'active') return { ...nothing, claims };
+  if (task.state === 'active') return { ...noChange, claims };
   if (isUnreadable(task)) throw unreadableRow(task);
-  const policy = policyOf(task.policies, { actionKind: task.action.kind, minGapMs: task.minGapMs });
-  const next = nextSlot(task.schedule, now, { startAt: policy.startAt, until: policy.until });
-  const spent = policy.maxRuns !== null && task.counters.boundedRuns >= policy.maxRuns;
-  if (next === null || spent) throw exhausted();
+  const next = openNext(scene, lastPaused(task, now));
+  if (next === null) throw exhausted();
   return {
-    ...nothing,
-    set: { state: 'active', nextAt: next, pausedReason: null, consecutiveFailures: 0 },
+    ...noChange,
+    set: { state: 'active', nextAt: next, pausedReason: null, resumeAt: null, consecutiveFailures: 0 },
     stamp: 'resumed',
-    audit: { verb: 'resume', before: { state: task.state, reason: task.pausedReason }, after: { state: 'active' } },
+    audit: {
+      verb: 'resume',
+      before: pauseFacts(task),
+      after: { next_run_at: new Date(next).toISOString() },
+    },
   };
+}
+
+/** A pause whose end has come but was not noticed yet ended then, so the slots since its end are due. */
+function lastPaused({ resumeAt }: Task, now: number): number {
+  return resumeAt === null || resumeAt > now ? now : resumeAt - 1;
+}
+
+function openNext({ task, taken }: TaskScene, now: number): number | null {
+  const { maxRuns } = policyOf(task.policies, { actionKind: task.action.kind, minGapMs: task.minGapMs });
+  const spent = maxRuns !== null && task.counters.boundedRuns >= maxRuns;
+  return spent ? null : nextOpenSlot(task, now, taken);
 }
 
 /** The row stays, so that history keeps its meaning; what waits ends, and what runs is asked to stop. */
-export function planDelete({ scene, claims }: Scene): TaskChange {
+export function planDelete({ scene, claims }: VerbScene): TaskChange {
   refuseDeleted(scene);
+  const { task } = scene;
   return {
-    ...nothing,
+    ...noChange,
     claims,
-    set: { state: 'deleted', nextAt: null },
+    set: { state: 'deleted', nextAt: null, resumeAt: null },
     stamp: 'deleted',
     endWaiting: 'deleted',
     cancelLive: true,
-    audit: { verb: 'delete', before: { state: scene.task.state }, after: { state: 'deleted' } },
+    audit: {
+      verb: 'delete',
+      before: { state: task.state, ...pauseFacts(task) },
+      after: { state: 'deleted' },
+    },
   };
 }
 
-export function refuseDeleted({ task }: TaskScene): void {
-  if (task.state === 'deleted') throw notFound();
+/**
+ * Brings a deleted task back to where it stood, for a day. What it had to run meanwhile is not made up for; a task with
+ * nothing left to run comes back as completed.
+ */
+export function planRestore({ scene, now }: VerbScene): TaskChange {
+  const { task } = scene;
+  if (task.state !== 'deleted' || task.deleted === null) return noChange;
+  if (now - task.deleted.at > limits.undoMs) {
+    throw new AppError('too_late', 'This task was deleted more than 24 hours ago. Create it again.');
+  }
+  const set = restoredState(scene, now);
+  return {
+    ...noChange,
+    set,
+    stamp: 'restored',
+    audit: { verb: 'restore', before: { state: 'deleted' }, after: { state: set.state } },
+  };
 }
 
-export function notFound(): AppError {
-  return new AppError('not_found', 'There is no such task.');
+function restoredState(scene: TaskScene, now: number): TaskChange['set'] & { readonly state: Task['state'] } {
+  const { task, recent } = scene;
+  const deletion = recent.find(({ verb }) => verb === 'delete');
+  // Rows from before the audit had columns for the states tell them among the facts.
+  const before = deletion?.stateBefore ?? deletion?.before?.['state'] ?? 'active';
+  if (isUnreadable(task)) return { state: 'paused', nextAt: null };
+  if (before === 'paused') return { state: 'paused', nextAt: null, resumeAt: resumeOf(deletion, now) };
+  const nextAt = before === 'active' ? openNext(scene, now) : null;
+  return { state: nextAt === null ? 'completed' : 'active', nextAt };
+}
+
+/** The end of a pause that has passed meanwhile is now. */
+function resumeOf(deletion: AuditRow | undefined, now: number): number | null {
+  const until = deletion?.before?.['until'];
+  return typeof until === 'string' ? Math.max(Date.parse(until), now) : null;
+}
+
+/** Calls off what runs now; what waits behind it has its turn. */
+export function planCancel({ scene, claims }: VerbScene): TaskChange {
+  refuseDeleted(scene);
+  if (scene.live.length === 0) return { ...noChange, claims };
+  return {
+    ...noChange,
+    claims,
+    cancelLive: true,
+    audit: { verb: 'cancel', before: null, after: { run_ids: scene.live.map(({ id }) => id) } },
+  };
+}
+
+/** Says whether the slots that were missed run after all. */
+export function planAnswer({ scene, claims }: VerbScene, run: boolean): TaskChange {
+  refuseDeleted(scene);
+  const { questions } = scene;
+  if (questions.length === 0) {
+    throw new AppError('nothing_to_answer', 'No missed run of this task waits for an answer.');
+  }
+  return {
+    ...noChange,
+    claims,
+    answer: { questions, run },
+    audit: { verb: 'answer', before: null, after: { run, task_run_ids: questions } },
+  };
 }

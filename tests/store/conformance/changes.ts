@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { DueTask } from '../../../src/app/store.ts';
-import type { TaskChange, TaskScene } from '../../../src/app/task-store.ts';
+import { noChange, type TaskChange, type TaskScene } from '../../../src/app/task-store.ts';
 import type { Task } from '../../../src/domain/task.ts';
-import { ample, aRunningTask, aTask, claimAll, endOf, hour, minute, nine, noChange } from '../../support/builders.ts';
+import { ample, aRunningTask, aTask, claimAll, endOf, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 
 function dueOf(due: TaskScene['due']): DueTask {
@@ -61,7 +61,7 @@ export function changeTests(open: OpenWorld): void {
       boundedRuns: 4,
       consecutiveFailures: 5,
     } as const;
-    const audit = { verb: 'edit', before: { title: task.title }, after: { title: 'New' } };
+    const audit = { verb: 'edit' as const, before: { title: task.title }, after: { title: 'New' } };
     const changed = await change(world, task, () => ({ set, stamp: 'updated', audit }));
 
     const { boundedRuns, consecutiveFailures, autoPause, ...rest } = set;

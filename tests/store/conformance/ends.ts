@@ -1,3 +1,4 @@
+import { noChange } from '../../../src/app/task-store.ts';
 import { expect, test } from 'vitest';
 import type { RunEnd, StartedRun } from '../../../src/app/store.ts';
 import type { Task } from '../../../src/domain/task.ts';
@@ -11,7 +12,6 @@ import {
   hour,
   minute,
   nine,
-  noChange,
   readable,
   runInput,
   startEvery,

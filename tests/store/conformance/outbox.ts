@@ -89,21 +89,25 @@ export function outboxTests(open: OpenWorld): void {
 
     expect([first.status, first.sends, first.topic?.state, first.route.topic]).toEqual(['pending', 0, 'none', null]);
     expect(
-      await world.store.endParts([
-        { ...delivered(first), status: 'pending', unsent: false, readyAt: 1, error: null, evidence: null },
-      ]),
+      await world.store.endParts(
+        [{ ...delivered(first), status: 'pending', unsent: false, readyAt: 1, error: null, evidence: null }],
+        nine,
+      ),
     ).toBe(0);
     expect(
-      await world.store.endParts([
-        {
-          ...delivered(second),
-          status: 'pending',
-          unsent: false,
-          readyAt: nine + hour,
-          error: 'later',
-          evidence: null,
-        },
-      ]),
+      await world.store.endParts(
+        [
+          {
+            ...delivered(second),
+            status: 'pending',
+            unsent: false,
+            readyAt: nine + hour,
+            error: 'later',
+            evidence: null,
+          },
+        ],
+        nine,
+      ),
     ).toBe(1);
     expect(await claimParts(world)).toEqual([]);
     expect(only(await claimParts(world, { now: nine + hour })).fence).toBe(3);
@@ -131,7 +135,7 @@ export function outboxTests(open: OpenWorld): void {
     const [first, second] = [world.make.part(), world.make.part({ part: 2 })];
     await show(world, task, [first, second]);
     const sent = only(await claimParts(world));
-    await world.store.endParts([lost(sent, null)]);
+    await world.store.endParts([lost(sent, null)], nine);
 
     expect(await claimParts(world, { now: nine + minute + unknownHoldMs - 1 })).toEqual([]);
     expect(only(await claimParts(world, { now: nine + minute + unknownHoldMs })).id).toBe(second.id);
@@ -144,7 +148,7 @@ export function outboxTests(open: OpenWorld): void {
     await show(world, calm, [card]);
     await show(world, urgent, [result]);
     const first = only(await claimParts(world));
-    await world.store.endParts([delivered(first)]);
+    await world.store.endParts([delivered(first)], nine);
 
     expect([first.id, only(await claimParts(world)).id]).toEqual([result.id, card.id]);
   });
@@ -159,7 +163,7 @@ export function outboxTests(open: OpenWorld): void {
     }
     const turn = async (after: string, busy: ReadonlySet<string> = nobody) => {
       const parts = await claimParts(world, { limit: 2, after, busy });
-      await world.store.endParts(parts.map(delivered));
+      await world.store.endParts(parts.map(delivered), nine);
       return parts.map(({ chatId }) => chatId);
     };
     const [a = '', b = '', c = '', d = ''] = chats;
@@ -190,7 +194,10 @@ export function outboxTests(open: OpenWorld): void {
     const inChat = (address: string) => aReadyTask(world, { home: { provider: 'telegram', address, topic: null } });
     await show(world, await inChat('-1'), [world.make.part()]);
     await show(world, await inChat('-3'), [world.make.part()]);
-    await world.store.endParts((await claimParts(world)).map((part) => lost(part, nine + 2 * minute)));
+    await world.store.endParts(
+      (await claimParts(world)).map((part) => lost(part, nine + 2 * minute)),
+      nine,
+    );
     await show(world, await inChat('-1'), [world.make.part()]);
     await show(world, await inChat('-2'), [world.make.part()]);
     await show(world, await inChat('-2'), [world.make.part()]);
@@ -207,7 +214,7 @@ export function outboxTests(open: OpenWorld): void {
     const [silent, busy] = [await aReadyTask(world), await aReadyTask(world)];
     await show(world, silent, [world.make.part()]);
     const sent = only(await claimParts(world));
-    await world.store.endParts([lost(sent, nine + 2 * minute)]);
+    await world.store.endParts([lost(sent, nine + 2 * minute)], nine);
     await show(world, busy, [world.make.part(), world.make.part({ part: 2 })]);
 
     expect(only(await claimParts(world, { now: nine + 2 * minute }))).toMatchObject({ id: sent.id, status: 'unknown' });
@@ -236,8 +243,8 @@ export function outboxTests(open: OpenWorld): void {
     const doubtful = only(await claimParts(world, { now: nine + minute + 2000 }));
     expect(doubtful).toMatchObject({ id: part.id, status: 'unknown', sentAt: nine + minute, sends: 1 });
     // What the dead process might still say was said under a claim that is gone.
-    expect(await world.store.endParts([delivered(part)])).toBe(0);
-    expect(await world.store.endParts([delivered(doubtful)])).toBe(1);
+    expect(await world.store.endParts([delivered(part)], nine)).toBe(0);
+    expect(await world.store.endParts([delivered(doubtful)], nine)).toBe(1);
   });
 
   test('the next instant of the deliverer leaves out what is ready but held back', async () => {
@@ -249,7 +256,7 @@ export function outboxTests(open: OpenWorld): void {
     expect(await world.store.nextPartAt(nine + minute)).toBeNull();
 
     const sent = only(await claimParts(world));
-    await world.store.endParts([lost(sent, nine + 2 * minute)]);
+    await world.store.endParts([lost(sent, nine + 2 * minute)], nine);
     expect(await world.store.nextPartAt(nine + minute)).toBe(nine + 2 * minute);
     await world.query(`update deliveries set ready_at = null where id = ?t`, sent.id);
     expect(await world.store.nextPartAt(nine + minute)).toBe(nine + minute + unknownHoldMs);
@@ -269,8 +276,8 @@ export function partEndTests(open: OpenWorld): void {
     const world = await open();
     const part = await aClaimedPart(world);
 
-    expect(await world.store.endParts([delivered(part)])).toBe(1);
-    expect(await world.store.endParts([delivered(part), lost(part, nine)])).toBe(0);
+    expect(await world.store.endParts([delivered(part)], nine)).toBe(1);
+    expect(await world.store.endParts([delivered(part), lost(part, nine)], nine)).toBe(0);
     expect(await world.store.readRun(part.runId ?? '')).toMatchObject({
       deliveries: [
         {
@@ -335,29 +342,32 @@ export function partEndTests(open: OpenWorld): void {
     const world = await open();
     const part = await aClaimedPart(world);
 
-    expect(await world.store.endParts([end({ ...part, fence: part.fence - 1 })])).toBe(0);
+    expect(await world.store.endParts([end({ ...part, fence: part.fence - 1 })], nine)).toBe(0);
     expect(await rowOf(world, part.id)).toMatchObject({ status: 'sending' });
-    expect(await world.store.endParts([end(part)])).toBe(1);
+    expect(await world.store.endParts([end(part)], nine)).toBe(1);
     expect(await rowOf(world, part.id)).toMatchObject(expected);
   });
 
   test('every look for evidence is counted, until the part is sent again', async () => {
     const world = await open();
-    await world.store.endParts([lost(await aClaimedPart(world), nine + minute)]);
+    await world.store.endParts([lost(await aClaimedPart(world), nine + minute)], nine);
     const first = only(await claimParts(world));
-    await world.store.endParts([lost(first, nine + minute)]);
+    await world.store.endParts([lost(first, nine + minute)], nine);
     const second = only(await claimParts(world));
-    await world.store.endParts([
-      {
-        id: second.id,
-        fence: second.fence,
-        status: 'pending',
-        unsent: true,
-        readyAt: nine,
-        error: null,
-        evidence: 'absent',
-      },
-    ]);
+    await world.store.endParts(
+      [
+        {
+          id: second.id,
+          fence: second.fence,
+          status: 'pending',
+          unsent: true,
+          readyAt: nine,
+          error: null,
+          evidence: 'absent',
+        },
+      ],
+      nine,
+    );
     const again = only(await claimParts(world, { now: nine + hour }));
 
     expect([first.settles, second.settles, again.settles, again.sends]).toEqual([0, 1, 0, 1]);
@@ -377,11 +387,10 @@ export function partEndTests(open: OpenWorld): void {
     if (!a || !b || !c) throw new Error('three parts are needed');
 
     expect(
-      await world.store.endParts([
-        delivered(a),
-        lost(b, null),
-        { id: c.id, fence: c.fence, status: 'failed', error: 'no', evidence: null },
-      ]),
+      await world.store.endParts(
+        [delivered(a), lost(b, null), { id: c.id, fence: c.fence, status: 'failed', error: 'no', evidence: null }],
+        nine,
+      ),
     ).toBe(3);
     expect(await world.query('select status from deliveries order by id')).toEqual(
       ['delivered', 'unknown', 'failed'].map((status) => ({ status })),

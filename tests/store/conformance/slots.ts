@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { NewTask } from '../../../src/app/task-store.ts';
-import { ample, aTask, claimAll, hour, minute, nine, noChange, readable, startEvery } from '../../support/builders.ts';
+import { noChange, type NewTask } from '../../../src/app/task-store.ts';
+import { ample, aTask, claimAll, hour, minute, nine, readable, startEvery } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
 
 const due = { now: nine, limit: 100 };
@@ -112,7 +112,7 @@ export function slotTests(open: OpenWorld): void {
     await claimAll(world, due, () => ({ nextAt: null }));
 
     expect(await world.store.readTask(task.id)).toMatchObject({ state: 'completed', nextAt: null });
-    expect(await world.store.nextDueAt()).toBeNull();
+    expect(await world.store.nextDueAt(nine)).toBeNull();
   });
 
   test('slots of a long outage become one gap', async () => {
@@ -239,14 +239,14 @@ export function specialSlotTests(open: OpenWorld): void {
 
   test('the next instant of the scheduler is the nearest slot or the nearest end of a question', async () => {
     const world = await open();
-    expect(await world.store.nextDueAt()).toBeNull();
+    expect(await world.store.nextDueAt(nine)).toBeNull();
     await aTask(world, { nextAt: nine + hour });
-    expect(await world.store.nextDueAt()).toBe(nine + hour);
+    expect(await world.store.nextDueAt(nine)).toBe(nine + hour);
     await aTask(world);
-    expect(await world.store.nextDueAt()).toBe(nine);
+    expect(await world.store.nextDueAt(nine)).toBe(nine);
     const question = world.make.occurrence({ reason: 'ask', decideBy: nine + minute });
     await claimAll(world, due, () => ({ occurrences: [question], runs: [] }));
-    expect(await world.store.nextDueAt()).toBe(nine + minute);
+    expect(await world.store.nextDueAt(nine)).toBe(nine + minute);
   });
 
   test('a question that nobody answers in time ends as skipped, once', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Once, TaskScene } from '../../../src/app/task-store.ts';
+import { noChange, type Once, type TaskScene } from '../../../src/app/task-store.ts';
 import type { Thread } from '../../../src/domain/thread.ts';
-import { aTask, hour, nine, noChange } from '../../support/builders.ts';
+import { aTask, hour, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 
 const day = 24 * hour;

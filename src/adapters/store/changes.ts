@@ -1,0 +1,163 @@
+import type { Changed, ChangeRequest, TaskChange, TaskScene } from '../../app/task-store.ts';
+import type { Task } from '../../domain/task.ts';
+import { cancelLive } from './cancel.ts';
+import { dispatchRuns, insertOccurrences, writeClaims } from './claims.ts';
+import { dropParts, endWaiting } from './ends.ts';
+import { each, row, rows, write, type Script } from './engine.ts';
+import { recordVerbs, tellEvents } from './journal.ts';
+import { claimOnce, settleOnce } from './once.ts';
+import { checkQuota, lockOwner } from './quota.ts';
+import { sceneOf, taskById } from './scene.ts';
+import { fieldColumns, placeholder, type Columns } from './task-columns.ts';
+import { keepVersion } from './versions.ts';
+
+type Plan = (scene: TaskScene) => TaskChange;
+
+/** A decision about one task, made and written under its lock. */
+export function* changeTask(request: ChangeRequest, plan: Plan): Script<Changed> {
+  const replay = yield* claimOnce(request.once, request.at);
+  if (replay !== null) {
+    const known = replay === '' ? null : replay;
+    return { task: yield* taskById(request.taskId), occurrenceId: known, entryId: null, replayed: true };
+  }
+  const { change, task, entryId } = yield* changeLocked(request, plan);
+  const occurrenceId = change.manual?.occurrence.id ?? null;
+  yield* settleOnce(request.once, occurrenceId ?? '');
+  return { task, occurrenceId, entryId, replayed: false };
+}
+
+type LockedRequest = Omit<ChangeRequest, 'once'>;
+
+interface Written {
+  readonly change: TaskChange;
+  readonly task: Task;
+  readonly entryId: string | null;
+}
+
+export function* changeLocked(request: LockedRequest, plan: Plan): Script<Written> {
+  const { taskId, at } = request;
+  yield* row(`select id from tasks where id = ?t [for update]`, taskId);
+  const scene = yield* sceneOf(request);
+  const change = plan(scene);
+  if (countsAgain(scene.task.state, change.set.state)) {
+    yield* lockOwner(scene.task);
+    yield* checkQuota(request.quota, scene.task.chatId, scene.task.ownerId);
+  }
+  for (const claim of change.claims) yield* writeClaims([claim], at);
+  const calledOff = yield* endOpen(request, change);
+  yield* setFields(request, change);
+  if (change.scopes !== null) {
+    yield* write(
+      `update grants set scopes = ?t where id = (select t.grant_id from tasks t where t.id = ?t)`,
+      JSON.stringify(change.scopes),
+      taskId,
+    );
+  }
+  yield* addManual(request, change);
+  const task = yield* taskById(taskId);
+  yield* keepVersion(request, scene.task, task);
+  // What was called off already, or ended meanwhile, is not called off again.
+  if (change.audit?.verb === 'cancel' && calledOff === 0) return { change, task, entryId: null };
+  return { change, task, entryId: yield* writeAudit(request, change, { before: scene.task, after: task }) };
+}
+
+/** Only tasks that can still run count against a quota, so what comes back from an end has to ask again. */
+function countsAgain(before: Task['state'], after: Task['state'] | undefined): boolean {
+  const wasOver = before === 'completed' || before === 'deleted';
+  return wasOver && (after === 'active' || after === 'paused');
+}
+
+/**
+ * Ends what was still open: occurrences that wait, parts to be sent, live runs, snoozes, skips, questions. Answers how many
+ * runs were called off.
+ */
+function* endOpen({ taskId, at }: LockedRequest, change: TaskChange): Script<number> {
+  if (change.endWaiting !== null) yield* endWaiting(taskId, change.endWaiting, at);
+  if (change.set.state === 'deleted') yield* dropParts(taskId, at);
+  const calledOff = change.cancelLive ? yield* cancelLive(taskId, change.endWaiting ?? 'cancelled', at) : 0;
+  if (change.endSnooze !== null) yield* endSnooze(taskId, change.endSnooze, at);
+  for (const slotAt of change.unskip) {
+    yield* rows(
+      `delete from occurrences where task_id = ?t and slot_at = ?i and status = 'skipped' and reason = 'skip'`,
+      taskId,
+      slotAt,
+    );
+  }
+  yield* answerQuestions(taskId, change.answer, at);
+  return calledOff;
+}
+
+function* endSnooze(taskId: string, reason: string, now: number): Script<void> {
+  const ended = yield* rows<{ id: string }>(
+    `update occurrences set status = 'skipped', reason = ?t, updated_at = ?i
+     where task_id = ?t and status = 'pending' and source = 'snooze' returning id`,
+    reason,
+    now,
+    taskId,
+  );
+  yield* tellEvents(
+    ended.map(({ id }) => ({ kind: 'occurrence.skipped', at: now, taskId, ref: id, data: { reason } })),
+  );
+}
+
+/** A yes lets the slot wait for its turn like any late one; a no ends it. */
+function* answerQuestions(taskId: string, answer: TaskChange['answer'], now: number): Script<void> {
+  if (answer === null) return;
+  const { questions, run } = answer;
+  if (run) {
+    yield* each(
+      `update occurrences set decide_by = null, updated_at = ?i where id = ?t and status = 'pending'`,
+      questions.map((id) => [now, id]),
+    );
+    return;
+  }
+  const ended = yield* each(
+    `update occurrences set status = 'skipped', reason = 'declined', updated_at = ?i where id = ?t and status = 'pending'`,
+    questions.map((id) => [now, id]),
+  );
+  yield* tellEvents(
+    questions
+      .filter((_id, index) => ended[index])
+      .map((id) => ({ kind: 'occurrence.skipped', at: now, taskId, ref: id, data: { reason: 'declined' } })),
+  );
+}
+
+function* addManual({ taskId, at }: LockedRequest, { manual }: TaskChange): Script<void> {
+  if (manual === null) return;
+  yield* insertOccurrences([{ taskId, occurrence: manual.occurrence }], at);
+  if (manual.run !== null) yield* dispatchRuns([manual.run], at);
+}
+
+function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): Script<void> {
+  const stamp = change.stamp;
+  const columns: Columns = {
+    ...fieldColumns(change.set),
+    ...(stamp === null ? {} : { updated_at: at, updated_by: actor }),
+    ...(stamp === 'paused' ? { paused_at: at, paused_by: actor } : {}),
+    ...(stamp === 'resumed' ? { resumed_at: at, resumed_by: actor } : {}),
+    ...(stamp === 'deleted' ? { deleted_at: at, deleted_by: actor } : {}),
+    ...(stamp === 'restored' ? { deleted_at: null, deleted_by: null } : {}),
+  };
+  const entries = Object.entries(columns);
+  if (entries.length === 0) return;
+  const sets = entries.map(([name, value]) => `${name} = ${value === null ? 'null' : placeholder(value)}`).join(', ');
+  const values = entries.map(([, value]) => value).filter((value) => value !== null);
+  yield* rows(`update tasks set ${sets}, version = version + 1 where id = ?t`, ...values, taskId);
+}
+
+interface Sides {
+  readonly before: Task;
+  readonly after: Task;
+}
+
+function* writeAudit(
+  { taskId, actor, at }: LockedRequest,
+  { audit }: TaskChange,
+  { before, after }: Sides,
+): Script<string | null> {
+  if (audit === null) return null;
+  const [entry] = yield* recordVerbs([
+    { at, actor, taskId, stateBefore: before.state, stateAfter: after.state, ...audit },
+  ]);
+  return entry ?? null;
+}

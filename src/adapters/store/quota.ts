@@ -1,0 +1,33 @@
+import type { Quota } from '../../app/task-store.ts';
+import { AppError } from '../../domain/errors.ts';
+import type { Task } from '../../domain/task.ts';
+import { row, type Script } from './engine.ts';
+
+/** Only tasks that can still run count. What the product does for its operator has no user's quota. */
+export function* checkQuota(quota: Quota, chatId: string, owner: string): Script<void> {
+  const inChat = yield* row<{ count: number }>(
+    `select count(*) as count from tasks where chat_id = ?t and state in ('active', 'paused')`,
+    chatId,
+  );
+  if ((inChat?.count ?? 0) >= quota.chat) throw quotaExceeded('chat', quota.chat);
+  if (owner.startsWith('system')) return;
+  const ofUser = yield* row<{ count: number }>(
+    `select count(*) as count from tasks where owner_id = ?t and state in ('active', 'paused')`,
+    owner,
+  );
+  if ((ofUser?.count ?? 0) >= quota.user) throw quotaExceeded('user', quota.user);
+}
+
+function quotaExceeded(whose: 'chat' | 'user', limit: number): AppError {
+  return new AppError(
+    'quota_exceeded',
+    `This ${whose} has ${limit} tasks, which is the limit. Delete one that is no longer needed, or raise QUOTA_PER_${whose.toUpperCase()}.`,
+    { details: { quota: whose, limit } },
+  );
+}
+
+/** The same rows that a creation locks, so that neither can overtake the other at the edge of a quota. */
+export function* lockOwner({ chatId, ownerId }: Pick<Task, 'chatId' | 'ownerId'>): Script<void> {
+  yield* row(`select id from chats where id = ?t [for update]`, chatId);
+  yield* row(`select id from users where id = ?t [for update]`, ownerId);
+}

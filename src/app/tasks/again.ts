@@ -1,0 +1,100 @@
+import { AppError } from '../../domain/errors.ts';
+import * as limits from '../../domain/limits.ts';
+import { occurrenceKey, outgoingKey } from '../../domain/occurrence.ts';
+import type { Again, RunRequest } from '../../domain/run.ts';
+import type { ClaimMaker } from '../claims.ts';
+import { policyFor } from '../requests.ts';
+import { noChange, type EndedRun, type TaskChange, type TaskScene } from '../task-store.ts';
+import { admitted, freeSlot, runInProgress } from './by-hand.ts';
+import { refuseDeleted } from './refusals.ts';
+
+/** A run of a task that has ended, and how it is to be done again. */
+export interface Repeat {
+  readonly kind: Again['kind'];
+  readonly of: EndedRun & { readonly taskId: string; readonly occurrenceId: string };
+}
+
+/** Only a run of a task that is over can be done again, and only one that did not succeed can be retried. */
+export function refuseUnrepeatable(kind: Again['kind'], run: EndedRun): asserts run is Repeat['of'] {
+  if (run.taskId === null || run.occurrenceId === null) {
+    throw new AppError('not_repeatable', 'This run belongs to no task. Send its text again instead.');
+  }
+  if (!['succeeded', 'failed', 'cancelled'].includes(run.status)) {
+    throw new AppError('run_in_progress', 'This run has not ended yet. Wait for its end, or cancel it.', {
+      details: { run_id: run.id },
+    });
+  }
+  if (kind === 'retry' && run.status === 'succeeded') {
+    throw new AppError(
+      'not_repeatable',
+      'This run succeeded, so there is nothing to retry. Replay it to do it once more.',
+    );
+  }
+}
+
+/**
+ * Does a run again with what it was given the first time. A retry makes good what failed: it bears the outgoing key of the
+ * first try, and while one is under way or has succeeded, asking again makes no second. A replay is a new call.
+ */
+export function planAgain(
+  maker: ClaimMaker,
+  scene: TaskScene,
+  { kind, of, now }: Repeat & { now: number },
+): TaskChange {
+  refuseDeleted(scene);
+  const verdict = admitted(scene, policyFor(scene.task).overlap, now);
+  if (verdict === null) throw runInProgress(scene);
+  const slotAt = freeSlot(scene, now);
+  const id = maker.ids.next();
+  const request = againRequest(scene, { kind, of, now, slotAt, occurrenceId: id });
+  const run = verdict.status === 'dispatched' ? maker.runs.prepare(request, now) : null;
+  const planned = { id, slotAt, source: kind, ...verdict, decideBy: null, runId: run?.id ?? null, lateMs: 0 };
+  return {
+    ...noChange,
+    manual: { occurrence: { ...planned, replayOf: of.occurrenceId }, run },
+    audit: {
+      verb: kind,
+      before: { run_id: of.id },
+      after: { scheduled_for: new Date(slotAt).toISOString(), run_id: run?.id },
+    },
+  };
+}
+
+/** A retry that is under way or has done its work; asking for it again finds it. */
+export function retryUnderWay({ replays }: TaskScene): string | null {
+  const done = ['pending', 'dispatched', 'succeeded'];
+  return replays.find(({ source, status }) => source === 'retry' && done.includes(status))?.id ?? null;
+}
+
+interface Asked extends Repeat {
+  readonly now: number;
+  readonly slotAt: number;
+  readonly occurrenceId: string;
+}
+
+function againRequest({ task }: TaskScene, { kind, of, now, slotAt, occurrenceId }: Asked): RunRequest {
+  const { input } = of;
+  const key =
+    kind === 'replay'
+      ? outgoingKey(task.id, slotAt)
+      : (input.again?.outgoingKey ?? outgoingKey(task.id, input.slotAt ?? slotAt));
+  return {
+    source: 'task',
+    idempotencyKey: occurrenceKey(task.id, slotAt),
+    lane: null,
+    exclusive: policyFor(task).overlap !== 'allow',
+    priority: limits.priorityRunNow,
+    taskId: task.id,
+    taskVersion: of.taskVersion,
+    occurrenceId,
+    chatId: task.chatId,
+    ownerId: task.ownerId,
+    input: {
+      ...input,
+      // What failed goes on from where the task stands now; what is replayed sees what it saw, and leaves no trace there.
+      context: kind === 'retry' ? task.context : input.context,
+      follows: undefined,
+      again: { kind, outgoingKey: key, askedAt: now },
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { AppError } from '../../domain/errors.ts';
+import type { Task } from '../../domain/task.ts';
+import type { Ids } from '../ports.ts';
+import type { Claim } from '../store.ts';
+import { noChange, type TaskChange, type TaskScene } from '../task-store.ts';
+import { nextOpenSlot } from './open-slots.ts';
+import { refuseDeleted } from './refusals.ts';
+import type { VerbScene } from './verbs.ts';
+
+export interface Skip {
+  readonly count: number;
+  /** The slot that the person saw as the next one; when another is next by now, the wish is outdated and does nothing. */
+  readonly from: number | null;
+}
+
+/**
+ * Skips slots in advance: each gets its row now, with the reason, and the task goes on after the last of them. The rows are
+ * what keeps a slot from running, whatever else happens to the task.
+ */
+export function planSkip(ids: Ids, { scene, claims, nextAt }: VerbScene, { count, from }: Skip): TaskChange {
+  refuseDeleted(scene);
+  if (nextAt === null) {
+    throw new AppError('nothing_to_skip', `There is no coming run to skip: the task is ${scene.task.state}.`);
+  }
+  if (from !== null && from !== nextAt) return { ...noChange, claims };
+  refuseUnknownNext(scene);
+  const { slots, next } = comingSlots(scene.task, nextAt, { count, taken: scene.taken });
+  const claim: Claim = {
+    taskId: scene.task.id,
+    expectNextAt: nextAt,
+    occurrences: slots.map((slotAt) => ({
+      id: ids.next(),
+      slotAt,
+      source: 'schedule',
+      status: 'skipped',
+      reason: 'skip',
+      decideBy: null,
+      runId: null,
+      lateMs: 0,
+    })),
+    runs: [],
+    gap: null,
+    nextAt: next,
+    replaces: false,
+  };
+  return {
+    ...noChange,
+    claims: [...claims, claim],
+    stamp: 'updated',
+    audit: { verb: 'skip', before: null, after: { count: slots.length, slots: slots.map(iso) } },
+  };
+}
+
+/** For a delay after the last finish the end of a run decides when the next one is, and would pass over what was skipped. */
+function refuseUnknownNext({ task: { schedule }, live }: TaskScene): void {
+  if (live.length === 0 || schedule.kind !== 'interval' || schedule.from !== 'completion') return;
+  throw new AppError(
+    'nothing_to_skip',
+    'This task is running, and its next run is known only when this one has ended. Skip it then.',
+  );
+}
+
+interface Coming {
+  readonly count: number;
+  readonly taken: ReadonlySet<number>;
+}
+
+/** The next slots that have no row yet, and the one after them. */
+function comingSlots(task: Task, first: number, { count, taken }: Coming): { slots: number[]; next: number | null } {
+  const slots: number[] = [];
+  let next: number | null = first;
+  while (next !== null && slots.length < count) {
+    slots.push(next);
+    next = nextOpenSlot(task, next, taken);
+  }
+  return { slots, next };
+}
+
+/** Takes back what was skipped in advance: all of it, or the slots named. */
+export function planUnskip({ scene, claims, nextAt }: VerbScene, named: readonly number[] | null): TaskChange {
+  refuseDeleted(scene);
+  const { task, skipped } = scene;
+  const slots = named === null ? skipped : skipped.filter((slot) => named.includes(slot));
+  const [first] = slots;
+  if (first === undefined) return { ...noChange, claims };
+  return {
+    ...noChange,
+    claims,
+    unskip: slots,
+    set: task.state === 'paused' ? {} : { state: 'active', nextAt: nextAt === null ? first : Math.min(first, nextAt) },
+    stamp: 'updated',
+    audit: { verb: 'unskip', before: null, after: { count: slots.length, slots: slots.map(iso) } },
+  };
+}
+
+function iso(instant: number): string {
+  return new Date(instant).toISOString();
+}

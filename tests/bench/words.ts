@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { casual } from 'chrono-node/en';
+import { AppError } from '../../src/domain/errors.ts';
+import { readWhen } from '../../src/domain/when/when.ts';
+import { type Figure, percentile } from './report.ts';
+
+const NOW = Date.parse('2026-11-18T10:00:00Z');
+const ROUNDS = 20;
+
+/** The benchmark runs from dist/bench, and is started at the root of the repository. */
+function fixture(name: string): string[] {
+  const rows = JSON.parse(readFileSync(`fixtures/phrases/${name}.json`, 'utf8')) as { readonly phrase: string }[];
+  return rows.map(({ phrase }) => phrase);
+}
+
+const long = (piece: string, length = 16_384) => piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
+
+/** Texts chosen to make a reader go far, back and again. */
+const HOSTILE: readonly string[] = [
+  long('every day at 9 '),
+  long('every '),
+  long('at 9, '),
+  `every day at ${long('9, ')}`,
+  `every day at ${long('9 and ')}`,
+  `every ${long('monday and ')}`,
+  `every ${long('monday, ')}`,
+  `on ${long('the 1st and ')}`,
+  `in ${long('1h ')}`,
+  `in ${long('1 hour and ')}`,
+  long('31 january 2027 '),
+  long('2027 january '),
+  `2027 january ${long('31 at ')}`,
+  long('1/2/'),
+  long('1 '),
+  long('9'),
+  long('a'),
+  long(' '),
+  long('\n'),
+  long('* '),
+  long('*/5,'),
+  `0 9 * * ${long('mon,')}`,
+  `FREQ=DAILY;BYHOUR=${long('1,')}`,
+  long('DTSTART:20270101T090000\n'),
+  `P${long('1Y')}`,
+  long('ünïcödé '),
+  long('🎂'),
+  long('(((('),
+  long("tomorrow's "),
+  `tomorrow ${long('at ')}`,
+  `every 1 minute from 0:00 to 23:58 ${long('until ')}`,
+  'every 1 minute between 9 and 15',
+  'every year on 29 february at 9 until 31 december 2399',
+  'every 399 years on 29 february at 9',
+  'every 1000 months on the 31st at 9',
+  'first weekday of the month at 9 for 10000 times',
+  'every year on 29 february at 9 for 10000 times',
+  'every 7 minutes from 0:00 to 5:59 for 10000 times',
+];
+
+function costs(texts: readonly string[], work: (text: string) => void): number[] {
+  return texts.flatMap((text) =>
+    Array.from({ length: ROUNDS }, () => {
+      const begin = performance.now();
+      work(text);
+      return performance.now() - begin;
+    }),
+  );
+}
+
+function ours(text: string): void {
+  try {
+    readWhen(text, { timezone: 'Europe/Madrid', now: NOW });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'invalid_schedule') throw error;
+  }
+}
+
+function theirs(text: string): void {
+  casual.parse(text, { instant: new Date(NOW), timezone: 60 }, { forwardDate: true });
+}
+
+/** Whoever sends a text chooses it and not the moment, so what counts is the quietest of its rounds. */
+function worst(kind: string, texts: readonly string[]): Figure {
+  const each = texts.map((text) => ({ text, ms: Math.min(...costs([text], ours)) }));
+  const [first] = each.sort((a, b) => b.ms - a.ms);
+  return {
+    name: `words: worst ${kind} (${(first?.text ?? '').slice(0, 40).replaceAll('\n', ' ')})`,
+    value: first?.ms ?? Number.NaN,
+    unit: 'ms',
+    aim: 'a few ms',
+  };
+}
+
+/** What reading a when costs, beside a library that reads dates only and answers with a guess. */
+export async function benchWords(): Promise<Figure[]> {
+  const phrases = [...fixture('read'), ...fixture('refused')];
+  costs(phrases, ours);
+  costs(phrases, theirs);
+  const [own, library] = [costs(phrases, ours), costs(phrases, theirs)];
+  const [ownHostile, libraryHostile] = [
+    costs(HOSTILE, ours),
+    HOSTILE.map((text) => costs([text.slice(0, 260)], theirs)).flat(),
+  ];
+  const figure = (name: string, [value, baseline]: readonly [number, number], aim?: string): Figure => ({
+    name: `words: ${name}`,
+    value,
+    unit: 'ms',
+    baseline,
+    baselineName: 'chrono-node',
+    ...(aim === undefined ? {} : { aim }),
+  });
+  return [
+    figure(`median of ${phrases.length} phrases`, [percentile(own, 0.5), percentile(library, 0.5)]),
+    figure('99th percentile of the phrases', [percentile(own, 0.99), percentile(library, 0.99)], 'at most 2 ms'),
+    worst('phrase', phrases),
+    figure('99th percentile of hostile texts (library: their first 260 characters)', [
+      percentile(ownHostile, 0.99),
+      percentile(libraryHostile, 0.99),
+    ]),
+    worst('hostile text', HOSTILE),
+  ];
+}

@@ -1,0 +1,81 @@
+import { onTestFinished } from 'vitest';
+import { createHttpApp } from '../../src/adapters/http/app.ts';
+import { serveHttp } from '../../src/adapters/http/server.ts';
+import { previewSchedule } from '../../src/app/preview.ts';
+import { countingIds } from '../support/fakes.ts';
+import { aPipeline, minute, start, type Pipeline, type PipelineOptions } from '../support/pipeline.ts';
+import { bearer, token, told, type Asked } from './door.ts';
+
+type Told = Omit<Asked, 'json'> & { readonly json: Asked['json'] & Answers };
+
+/** What the verbs answer besides a task. */
+interface Answers {
+  readonly entry_id: string | null;
+  readonly changes: Readonly<Record<string, { readonly before: unknown; readonly after: unknown }>>;
+  readonly undone: { readonly entry_id: string; readonly verb: string; readonly at: string };
+  readonly cancelled: boolean;
+  readonly deleted: boolean;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly versions: readonly {
+    readonly version: number;
+    readonly actor: string;
+    readonly definition: { readonly title: string };
+  }[];
+}
+
+interface Place {
+  readonly p: Pipeline;
+  readonly ask: (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<Told>;
+  /** Makes an hourly task and answers its path. */
+  readonly make: (more?: object) => Promise<string>;
+}
+
+const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' };
+export const failing = { kind: 'echo', fail_attempts: 9, error: 'final' };
+export const thread = 'telegram:chat:-1001234';
+export const iso = (ms: number) => new Date(start + ms).toISOString();
+
+/** The door before the whole pipeline on a real database, asked over a real socket. */
+export async function aPlace(options: PipelineOptions = {}): Promise<Place> {
+  const p = await aPipeline(options);
+  const { time, rooms, log } = p;
+  const app = createHttpApp({
+    tasks: rooms.tasks,
+    threads: rooms.threads,
+    truth: rooms.truth,
+    upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
+    preview: (request) => previewSchedule(request, { now: time.now(), minIntervalMs: minute }),
+    token,
+    actor: 'api:token:default',
+    health: { live: () => ({ ok: true }), ready: async () => ({ ok: true }) },
+    version: '1.2.3',
+    log,
+    stopwatch: time,
+    ids: countingIds('http'),
+  });
+  const listening = await serveHttp({ app, host: '127.0.0.1', port: 0 });
+  onTestFinished(() => listening.close());
+  const ask: Place['ask'] = async (method, path, body, headers = {}) => {
+    const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    const url = `http://127.0.0.1:${listening.port}${path}`;
+    return (await told(await fetch(url, { method, headers: { ...bearer, ...type, ...headers }, ...sent }))) as Told;
+  };
+  const make: Place['make'] = async (more = {}) => {
+    const made = await ask('POST', `/v1/threads/${thread}/tasks`, {
+      instructions: 'Stand up!',
+      schedule: hourly,
+      ...more,
+    });
+    return `/v1/tasks/${made.json.task.task_id}`;
+  };
+  return { p, ask, make };
+}
+
+/** The outcome of a request in one line. */
+export const said = ({ status, json }: Told) => (status === 200 ? '200' : `${status} ${json.error.code}`);

@@ -1,0 +1,306 @@
+import { describe, expect, it } from 'vitest';
+import { actor, aPipeline, day, group, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import {
+  auditOf,
+  delay,
+  find,
+  hourly,
+  kinds,
+  long,
+  newsOf,
+  nextIn,
+  once,
+  running,
+  slow,
+  story,
+  target,
+} from './world.ts';
+
+const remove = (p: Pipeline, task: { readonly id: string }) => p.rooms.tasks.delete(target(task));
+const restore = (p: Pipeline, task: { readonly id: string }) => p.rooms.tasks.restore(target(task));
+
+describe('deleting', () => {
+  it('ends what waits, what is asked, what is snoozed and what runs, each with its row', async () => {
+    const p = await aPipeline();
+    const policies = { ...long, overlap: 'queue', missed: 'ask' } as const;
+    const task = await p.create({ schedule: hourly, action: slow, policies });
+    await p.time.advance(2 * hour + 40 * minute);
+    await p.settle();
+    await p.rooms.tasks.snooze(target(task), start + 5 * hour);
+    await running(p, task);
+    await p.rooms.tasks.runNow(target(task));
+    await remove(p, task);
+    await p.settle();
+    expect(await story(p, task)).toEqual([
+      '60 missed covered',
+      '120 catch_up cancelled deleted',
+      '160 run_now cancelled deleted',
+      '160 run_now cancelled deleted',
+      '300 snooze cancelled deleted',
+    ]);
+    await p.pass(4 * hour);
+    expect(await story(p, task)).toHaveLength(5);
+    expect(p.chat.calls).toEqual([]);
+  });
+
+  it('while the action is about to be done shows nothing of it, and makes no topic', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: once(9), action: { kind: 'echo', delay_ms: 5000 } });
+    await running(p, task);
+    await remove(p, task);
+    // The work is done before anybody can tell its runner.
+    await p.time.advance(5000);
+    await p.settle();
+    expect(await p.history(task.id)).toMatchObject([
+      { deliveries: [{ status: 'failed', error: 'the task was deleted' }] },
+    ]);
+    expect([p.chat.calls, p.chat.shown]).toEqual([[], []]);
+    const told = p.database.prepare(`select kind from events where kind like 'delivery.%'`).pluck().all();
+    expect(told).toEqual(['delivery.failed']);
+  });
+
+  it('at exactly a slot takes that slot up and cancels it', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await p.time.advance(hour);
+    await remove(p, task);
+    await p.settle();
+    expect(await story(p, task)).toEqual(['60 cancelled deleted']);
+    expect(p.chat.shown).toEqual([]);
+  });
+
+  it('a second time is not found, and writes nothing', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await remove(p, task);
+    const { verbs, events } = await newsOf(p, () =>
+      expect(remove(p, task)).rejects.toMatchObject({ code: 'not_found' }),
+    );
+    expect([verbs, events]).toEqual([[], []]);
+  });
+});
+
+describe('restoring', () => {
+  it.each(kinds)('an active task goes on with its next slot from now: %s', async (kind, schedule) => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule });
+    await remove(p, task);
+    await p.pass(90 * minute);
+    const { task: back } = await restore(p, task);
+    const next = { once: null, 'interval from completion': start + 150 * minute }[kind];
+    expect(back).toMatchObject({
+      state: next === null ? 'completed' : 'active',
+      nextAt: next === undefined ? start + 2 * hour : next,
+      deleted: null,
+    });
+    await p.pass(90 * minute);
+    expect((await story(p, task)).every((line) => !line.startsWith('60'))).toBe(true);
+  });
+
+  it('a paused task stays paused, with its reason and its end', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await p.rooms.tasks.pause(target(task), start + 3 * hour);
+    await remove(p, task);
+    await p.pass(hour);
+    expect((await restore(p, task)).task).toMatchObject({
+      state: 'paused',
+      nextAt: null,
+      pausedReason: 'manual',
+      resumeAt: start + 3 * hour,
+    });
+    await p.pass(2 * hour);
+    expect(await story(p, task)).toEqual(['180 succeeded']);
+  });
+
+  it('a pause whose end has passed meanwhile ends now, and nothing is made up for', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly, policies: { missed: 'all' } });
+    await p.rooms.tasks.pause(target(task), start + 30 * minute);
+    await remove(p, task);
+    await p.pass(150 * minute);
+    await restore(p, task);
+    await p.settle();
+    expect(await find(p, task)).toMatchObject({ state: 'active', nextAt: start + 3 * hour });
+    expect(await story(p, task)).toEqual([]);
+  });
+
+  it('a task that was paused for its failures stays so', async () => {
+    const p = await aPipeline();
+    const action = { kind: 'echo', fail_attempts: 9, error: 'final' };
+    const task = await p.create({ schedule: hourly, action, policies: { auto_pause: 3 } });
+    for (let turn = 0; turn < 3; turn += 1) await p.pass(hour);
+    await remove(p, task);
+    expect((await restore(p, task)).task).toMatchObject({
+      state: 'paused',
+      pausedReason: 'auto:consecutive_failures',
+      resumeAt: null,
+      counters: { consecutiveFailures: 3 },
+    });
+  });
+
+  it('a completed task stays completed, and takes no place in a quota', async () => {
+    const p = await aPipeline({ settings: { QUOTA_PER_CHAT: 1 } });
+    const task = await p.create({ schedule: once(1) });
+    await p.pass(hour);
+    await remove(p, task);
+    await p.create();
+    expect((await restore(p, task)).task).toMatchObject({ state: 'completed', nextAt: null });
+  });
+
+  it('a task whose runs were used up stays completed', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly, policies: { max_runs: 1 } });
+    await p.time.advance(hour);
+    await remove(p, task);
+    expect((await restore(p, task)).task).toMatchObject({ state: 'completed', nextAt: null });
+  });
+
+  it.each(['active', 'paused'] as const)('a task that was %s needs room in the quota', async (state) => {
+    const p = await aPipeline({ settings: { QUOTA_PER_CHAT: 1 } });
+    const task = await p.create({ schedule: hourly });
+    if (state === 'paused') await p.rooms.tasks.pause(target(task), null);
+    await remove(p, task);
+    const other = await p.create();
+    await expect(restore(p, task)).rejects.toMatchObject({ code: 'quota_exceeded' });
+    await expect(p.rooms.tasks.undo(target(task), null)).rejects.toMatchObject({ code: 'quota_exceeded' });
+    expect((await find(p, task)).state).toBe('deleted');
+    await remove(p, other);
+    expect((await restore(p, task)).task.state).toBe(state);
+  });
+
+  it('works for 24 hours to the millisecond, and then no more', async () => {
+    const p = await aPipeline();
+    const tasks = [await p.create({ schedule: delay }), await p.create({ schedule: delay })] as const;
+    for (const task of tasks) await remove(p, task);
+    await p.time.advance(day);
+    expect((await restore(p, tasks[0])).task.state).toBe('active');
+    await p.time.advance(1);
+    await expect(restore(p, tasks[1])).rejects.toMatchObject({ code: 'too_late' });
+  });
+
+  it('twice, or what was never deleted, changes nothing; what never was is not found', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await remove(p, task);
+    await restore(p, task);
+    const { verbs, events } = await newsOf(p, async () => expect((await restore(p, task)).entryId).toBeNull());
+    expect([verbs, events]).toEqual([[], []]);
+    await expect(restore(p, { id: 'none' })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('brings back neither what waited nor what was to be sent', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: once(1) });
+    await p.time.advance(hour);
+    await p.rooms.scheduler.step(p.time.now(), 10);
+    await p.rooms.runner.step(p.time.now(), 10);
+    await p.rooms.runner.idle();
+    await remove(p, task);
+    await restore(p, task);
+    await p.settle();
+    expect([p.chat.shown, await story(p, task)]).toEqual([[], ['60 succeeded']]);
+  });
+});
+
+describe('a whole thread', () => {
+  /** Two tasks of a topic, one of the base thread, one of another chat. */
+  async function aChat(p: Pipeline) {
+    const topic = `${group}:topic:7`;
+    return {
+      topic,
+      inTopic: [
+        await p.create({ schedule: hourly }, { threadKey: topic }),
+        await p.create({ schedule: once(1) }, { threadKey: topic }),
+      ],
+      inBase: await p.create({ schedule: hourly }),
+      elsewhere: await p.create({ schedule: hourly }, { threadKey: 'telegram:chat:-77' }),
+    };
+  }
+
+  const statesOf = (p: Pipeline) => p.database.prepare('select state from tasks order by id').pluck().all();
+
+  it('is counted before it is purged, and counting changes nothing', async () => {
+    const p = await aPipeline();
+    const { inBase } = await aChat(p);
+    await p.pass(hour);
+    await p.rooms.tasks.pause(target(inBase), null);
+    await p.rooms.tasks.edit(target(inBase), { action: slow, policies: long });
+    await running(p, inBase);
+    const counts = { active: 1, paused: 1, completed: 1, liveRuns: 1, openDeliveries: 0 };
+    const { verbs } = await newsOf(p, async () => expect(await p.rooms.threads.count(group)).toEqual(counts));
+    expect(verbs).toEqual([]);
+    expect(await p.rooms.threads.purge(group, actor)).toEqual(counts);
+    expect(await p.rooms.threads.count(group)).toEqual({
+      active: 0,
+      paused: 0,
+      completed: 0,
+      liveRuns: 0,
+      openDeliveries: 0,
+    });
+  });
+
+  it('is purged with its topics, and no other chat is touched', async () => {
+    const p = await aPipeline();
+    const { elsewhere } = await aChat(p);
+    const { verbs, audit } = await newsOf(p, () => p.rooms.threads.purge(group, actor));
+    expect([verbs, new Set(audit.map((row) => row.actor))]).toEqual([['delete', 'delete', 'delete'], new Set([actor])]);
+    expect(statesOf(p)).toEqual(['deleted', 'deleted', 'deleted', 'active']);
+    const again = await newsOf(p, () => p.rooms.threads.purge(group, actor));
+    expect([again.verbs, await nextIn(p, elsewhere)]).toEqual([[], 60]);
+  });
+
+  it('that is a topic is purged alone', async () => {
+    const p = await aPipeline();
+    const { topic } = await aChat(p);
+    expect(await p.rooms.threads.purge(topic, actor)).toMatchObject({ active: 2 });
+    expect(statesOf(p)).toEqual(['deleted', 'deleted', 'active', 'active']);
+    expect(await p.rooms.threads.purge(`${group}:topic:8`, actor)).toMatchObject({ active: 0 });
+  });
+
+  it('that was purged can be restored, task by task', async () => {
+    const p = await aPipeline();
+    const { inBase } = await aChat(p);
+    await p.rooms.threads.purge(group, actor);
+    expect((await restore(p, inBase)).task).toMatchObject({ state: 'active', nextAt: start + hour });
+  });
+
+  it('of more tasks than a page has is purged to the last', async () => {
+    const p = await aPipeline();
+    for (let made = 0; made < 205; made += 1) await p.create({ schedule: hourly });
+    expect(await p.rooms.threads.purge(group, actor)).toMatchObject({ active: 205 });
+    expect(await p.rooms.threads.count(group)).toMatchObject({ active: 0 });
+  });
+
+  it('is paused until an instant and resumed; what a person did not pause stays', async () => {
+    const p = await aPipeline();
+    const { inTopic, inBase } = await aChat(p);
+    await p.pass(hour);
+    expect(await p.rooms.threads.pause(group, actor, start + 9 * hour)).toEqual({ changed: 2, left: 0 });
+    expect(await p.rooms.threads.pause(group, actor, start + 9 * hour)).toEqual({ changed: 0, left: 0 });
+    expect((await find(p, inBase)).resumeAt).toBe(start + 9 * hour);
+    p.database.prepare(`update tasks set paused_reason = 'auto:consecutive_failures' where id = ?`).run(inBase.id);
+    expect(await p.rooms.threads.resume(group, actor)).toEqual({ changed: 1, left: 2 });
+    expect(statesOf(p)).toEqual(['active', 'completed', 'paused', 'active']);
+    p.database.prepare(`update tasks set paused_reason = 'unreadable: x' where id = ?`).run(inBase.id);
+    expect(await p.rooms.threads.resume(group, actor)).toEqual({ changed: 0, left: 2 });
+    expect(await nextIn(p, inTopic[0] ?? inBase)).toBe(120);
+  });
+
+  it('is resumed although one of its tasks has nothing left to run', async () => {
+    const p = await aPipeline();
+    const gone = await p.create({ schedule: once(1) });
+    const goes = await p.create({ schedule: hourly });
+    await p.rooms.threads.pause(group, actor, null);
+    await p.pass(2 * hour);
+    expect(await p.rooms.threads.resume(group, actor)).toEqual({ changed: 1, left: 1 });
+    expect([(await find(p, gone)).state, (await find(p, goes)).state]).toEqual(['paused', 'active']);
+  });
+
+  it('that cannot be read as one is refused', async () => {
+    const p = await aPipeline();
+    for (const key of ['nonsense', 'telegram:chat:x', ''])
+      await expect(p.rooms.threads.purge(key, actor), key).rejects.toMatchObject({ code: 'invalid_thread_key' });
+    expect(auditOf(p).map(({ after }) => after)).toEqual([]);
+  });
+});

@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest';
+import { actor, aPipeline, hour, minute, start } from '../../support/pipeline.ts';
+import { auditOf, find, hourly, iso, kinds, newsOf, nextIn, once, story, target } from './world.ts';
+
+describe('an edit', () => {
+  it('answers each field that it changed, before and after, and the entry to undo it by', async () => {
+    const p = await aPipeline();
+    const task = await p.create({
+      title: 'Old',
+      subject: 's',
+      tags: ['a'],
+      schedule: hourly,
+      policies: { grace: 'PT1M' },
+    });
+    const edited = await p.rooms.tasks.edit(target(task), {
+      title: 'New',
+      instructions: task.instructions,
+      subject: null,
+      tags: ['a', 'b'],
+      policies: { grace: null, overlap: 'queue' },
+      context: { seen: 1 },
+    });
+    expect(edited.changes).toEqual({
+      title: { before: 'Old', after: 'New' },
+      subject: { before: 's', after: null },
+      tags: { before: ['a'], after: ['a', 'b'] },
+      policies: { before: { grace: 'PT1M' }, after: { overlap: 'queue' } },
+      context: { before: {}, after: { seen: 1 } },
+    });
+    expect(edited.entryId).toBe(String(auditOf(p).at(-1)?.id));
+  });
+
+  it('that says what is there already changes nothing, writes nothing and raises no version', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ title: 'T', schedule: hourly, tags: ['a'], policies: { max_runs: 5 } });
+    await p.pass(hour);
+    const before = await find(p, task);
+    const { verbs, events } = await newsOf(p, async () => {
+      for (const patch of [
+        {},
+        { title: 'T ' },
+        { schedule: hourly, tags: ['a'] },
+        { policies: { max_runs: 5 } },
+        { enabled: true },
+      ]) {
+        expect(await p.rooms.tasks.edit(target(task), patch)).toMatchObject({ changes: {}, entryId: null });
+      }
+    });
+    expect([verbs, events, await find(p, task)]).toEqual([[], [], before]);
+  });
+
+  it('that changes nothing takes up the slot that is due all the same', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await p.time.advance(hour);
+    await p.rooms.tasks.edit(target(task), {});
+    expect((await find(p, task)).nextAt).toBe(start + 2 * hour);
+    await p.settle();
+    expect(await story(p, task)).toEqual(['60 succeeded']);
+  });
+
+  it('an upsert of the same definition changes nothing', async () => {
+    const p = await aPipeline();
+    const input = { title: 'T', schedule: hourly, subject: 's', tags: ['a'], policies: { missed: 'all' } } as const;
+    const task = await p.create(input);
+    await p.pass(hour);
+    const before = await find(p, task);
+    const { verbs, events } = await newsOf(p, () => p.create(input, { onExisting: 'upsert' }));
+    expect([verbs, events, await find(p, task)]).toEqual([[], [], before]);
+  });
+
+  it('switches on and off as pause and resume do, with the same verbs', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    const off = await newsOf(p, () => p.rooms.tasks.edit(target(task), { enabled: false }));
+    const on = await newsOf(p, () => p.rooms.tasks.edit(target(task), { enabled: true }));
+    expect([off.verbs, off.events, on.verbs, on.events]).toEqual([
+      ['pause'],
+      ['task.pause'],
+      ['resume'],
+      ['task.resume'],
+    ]);
+    expect(await nextIn(p, task)).toBe(60);
+  });
+
+  it.each(kinds)('to every kind of schedule, and from it, plans anew: %s', async (_kind, schedule) => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: { ...hourly, cron: '30 * * * *' } });
+    await p.rooms.tasks.edit(target(task), { schedule });
+    expect(await nextIn(p, task)).toBe(60);
+    await p.rooms.tasks.edit(target(task), { schedule: { ...hourly, cron: '30 * * * *' } });
+    expect(await nextIn(p, task)).toBe(30);
+  });
+
+  it('that is refused leaves nothing of itself, not even the slots it took up', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await p.time.advance(hour);
+    const { verbs, events } = await newsOf(p, async () => {
+      await expect(p.rooms.tasks.edit(target(task), { schedule: once(-1) })).rejects.toMatchObject({
+        code: 'invalid_schedule',
+      });
+    });
+    expect([verbs, events, await story(p, task), await nextIn(p, task)]).toEqual([[], [], [], 60]);
+  });
+
+  it('is unknown for a deleted task', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await p.rooms.tasks.delete(target(task));
+    await expect(p.rooms.tasks.edit(target(task), { title: 'New' })).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('the slots that an outage made due', () => {
+  const everyMinute = { kind: 'interval', interval: 'PT1M', timezone: 'UTC' } as const;
+
+  it.each(['pause', 'skip', 'delete', 'edit'] as const)(
+    'of a long grace are taken up by %s, one run at a time',
+    async (verb) => {
+      const p = await aPipeline();
+      const task = await p.create({ schedule: everyMinute, policies: { grace: 'P1D' } });
+      await p.time.advance(3 * hour);
+      const { tasks } = p.rooms;
+      const verbs = {
+        pause: () => tasks.pause(target(task), null),
+        skip: () => tasks.skip(target(task), { count: 1, from: null }),
+        delete: () => tasks.delete(target(task)),
+        edit: () => tasks.edit(target(task), { title: 'New' }),
+      };
+      await verbs[verb]();
+      const rows = (await p.history(task.id)).filter(({ slotAt }) => slotAt <= p.time.now());
+      expect(rows).toHaveLength(180);
+      expect(rows.filter(({ runId }) => runId !== null)).toHaveLength(1);
+    },
+  );
+
+  it.each(['allow', 'queue'] as const)('stay within max_runs however many there are: %s', async (overlap) => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: everyMinute, policies: { grace: 'P1D', max_runs: 7, overlap } });
+    await p.time.advance(3 * hour);
+    await p.rooms.tasks.edit(target(task), { title: 'New' });
+    await p.settle();
+    const rows = await p.history(task.id);
+    expect(rows.filter(({ status }) => status === 'succeeded')).toHaveLength(7);
+    expect(await find(p, task)).toMatchObject({ state: 'completed', counters: { boundedRuns: 7 } });
+  });
+});
+
+describe('the versions of a task', () => {
+  it('are what it was told, newest first, one for each real change, with who told it', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ title: 'One', schedule: hourly });
+    const edit = (title: string, by: string = actor) =>
+      p.rooms.tasks.edit({ taskId: task.id, actor: by as typeof actor }, { title });
+    await edit('Two', 'telegram:user:7');
+    await edit('Two');
+    await p.rooms.tasks.pause(target(task), null);
+    await p.rooms.tasks.edit(target(task), { context: { seen: 1 } });
+    await edit('Three');
+    const versions = await p.rooms.tasks.versions(task.id);
+    expect(versions.map(({ definition, actor: by }) => [definition.title, by])).toEqual([
+      ['Three', actor],
+      ['Two', 'telegram:user:7'],
+      ['One', actor],
+    ]);
+    expect(versions[0]?.definition).toEqual({
+      title: 'Three',
+      instructions: task.instructions,
+      action: task.action,
+      schedule: task.schedule,
+      policies: {},
+      subject: null,
+      tags: [],
+    });
+  });
+
+  it('have one more when a change is undone', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ title: 'One', schedule: hourly });
+    await p.rooms.tasks.edit(target(task), { title: 'Two' });
+    await p.rooms.tasks.undo(target(task), null);
+    expect((await p.rooms.tasks.versions(task.id)).map(({ definition }) => definition.title)).toEqual([
+      'One',
+      'Two',
+      'One',
+    ]);
+  });
+
+  it('of a task from before there were versions begin with what it was when it first changed', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ title: 'One', schedule: hourly });
+    p.database.exec('delete from task_versions');
+    expect(await p.rooms.tasks.versions(task.id)).toEqual([]);
+    await p.pass(minute);
+    await p.rooms.tasks.edit(target(task), { title: 'Two' });
+    expect((await p.rooms.tasks.versions(task.id)).map(({ at, definition }) => [iso(at), definition.title])).toEqual([
+      [iso(start + minute), 'Two'],
+      [iso(start), 'One'],
+    ]);
+  });
+
+  it('are unknown for a deleted task', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await p.rooms.tasks.delete(target(task));
+    await expect(p.rooms.tasks.versions(task.id)).rejects.toMatchObject({ code: 'not_found' });
+  });
+});

@@ -1,0 +1,277 @@
+import { describe, expect, it } from 'vitest';
+import { aPipeline, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import {
+  auditOf,
+  delay,
+  entryOf,
+  find,
+  hourly,
+  iso,
+  kinds,
+  long,
+  newsOf,
+  nextIn,
+  once,
+  recurring,
+  running,
+  slow,
+  story,
+  target,
+} from './world.ts';
+
+const skip = (p: Pipeline, task: { readonly id: string }, count = 1, from: number | null = null) =>
+  p.rooms.tasks.skip(target(task), { count, from });
+
+describe('skipping', () => {
+  it.each(recurring)('gives the next slots their rows at once and moves the next run: %s', async (_kind, schedule) => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule });
+    const { task: skipped } = await skip(p, task, 2);
+    expect(await story(p, task)).toEqual(['60 skipped skip', '120 skipped skip']);
+    expect(skipped).toMatchObject({ state: 'active', nextAt: start + 3 * hour });
+    for (let turn = 0; turn < 6; turn += 1) await p.pass(30 * minute);
+    expect(await story(p, task)).toEqual(['60 skipped skip', '120 skipped skip', '180 succeeded']);
+  });
+
+  it('of the only slot of a once-task completes it, and unskip revives it', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: once(1) });
+    expect((await skip(p, task)).task).toMatchObject({ state: 'completed', nextAt: null });
+    expect((await p.rooms.tasks.unskip(target(task))).task).toMatchObject({ state: 'active', nextAt: start + hour });
+    await p.pass(hour);
+    expect(await story(p, task)).toEqual(['60 succeeded']);
+  });
+
+  it('pressed twice for the slot that a person saw skips that one alone', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await skip(p, task, 1, start + hour);
+    const again = await newsOf(p, () => skip(p, task, 1, start + hour));
+    expect([again.verbs, again.events]).toEqual([[], []]);
+    expect(await story(p, task)).toEqual(['60 skipped skip']);
+  });
+
+  it('of a slot that came meanwhile does nothing, and that slot runs', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await p.time.advance(hour);
+    expect((await skip(p, task, 1, start + hour)).entryId).toBeNull();
+    await p.settle();
+    expect(await story(p, task)).toEqual(['60 succeeded']);
+  });
+
+  it('at exactly a slot skips the one after it', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await p.time.advance(hour);
+    await skip(p, task);
+    await p.settle();
+    expect(await story(p, task)).toEqual(['60 succeeded', '120 skipped skip']);
+    expect(await nextIn(p, task)).toBe(180);
+  });
+
+  it('with the same Idempotency-Key skips once, and without one each time', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    for (const key of ['k', 'k', null, null]) await p.rooms.tasks.skip(target(task, key), { count: 1, from: null });
+    expect(await nextIn(p, task)).toBe(240);
+    await expect(p.rooms.tasks.skip(target(task, 'k'), { count: 2, from: null })).rejects.toMatchObject({
+      code: 'idempotency_mismatch',
+    });
+  });
+
+  it('of a hundred slots of an interval follows its end', async () => {
+    const p = await aPipeline();
+    const until = iso(start + 40 * minute);
+    const schedule = { kind: 'interval', interval: 'PT1M', timezone: 'UTC' } as const;
+    const task = await p.create({ schedule, policies: { until } });
+    const { task: skipped } = await skip(p, task, 100);
+    expect(skipped).toMatchObject({ state: 'completed', nextAt: null });
+    expect(await p.history(task.id)).toHaveLength(40);
+  });
+
+  it('counts against no bound of runs', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly, policies: { max_runs: 2 } });
+    await skip(p, task, 3);
+    for (let turn = 0; turn < 7; turn += 1) await p.pass(hour);
+    expect((await story(p, task)).slice(3)).toEqual(['240 succeeded', '300 succeeded']);
+    expect(await find(p, task)).toMatchObject({ state: 'completed', counters: { boundedRuns: 2, runs: 2 } });
+  });
+
+  it.each(['paused', 'completed'] as const)('is refused for a %s task, which has no coming run', async (state) => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: once(1) });
+    if (state === 'paused') await p.rooms.tasks.pause(target(task), null);
+    else await p.pass(hour);
+    await expect(skip(p, task)).rejects.toMatchObject({ code: 'nothing_to_skip' });
+  });
+
+  it('is unknown for a deleted task', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await p.rooms.tasks.delete(target(task));
+    await expect(skip(p, task)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(p.rooms.tasks.unskip(target(task))).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('of a delay that is running is refused, because its end decides when the next run is', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: delay, action: { kind: 'echo', delay_ms: 10_000 } });
+    await p.pass(hour);
+    await expect(skip(p, task)).rejects.toMatchObject({ code: 'nothing_to_skip' });
+    await p.pass(10_000);
+    await skip(p, task);
+    for (let turn = 0; turn < 3; turn += 1) await p.pass(hour);
+    expect((await story(p, task)).map((line) => line.split(' ')[1])).toEqual(['succeeded', 'skipped', 'succeeded']);
+  });
+
+  it('writes one row in the audit with the slots, and one event', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    const { verbs, events, audit } = await newsOf(p, () => skip(p, task, 2));
+    expect([verbs, events]).toEqual([['skip'], ['occurrence.skipped', 'occurrence.skipped', 'task.skip']]);
+    expect(audit[0]?.after).toBe(JSON.stringify({ count: 2, slots: [iso(start + hour), iso(start + 2 * hour)] }));
+  });
+
+  it('follows the clock of the zone over an hour that comes twice', async () => {
+    const p = await aPipeline({ now: Date.UTC(2027, 9, 30, 12) });
+    const daily = { kind: 'cron', cron: '30 2 * * *', timezone: 'Europe/Madrid' } as const;
+    const task = await p.create({ schedule: daily });
+    // The clocks go back on 31 October 2027: half past two comes twice, and counts once, the first time.
+    await skip(p, task, 2);
+    expect((await p.history(task.id)).map(({ slotAt }) => iso(slotAt))).toEqual([
+      '2027-10-31T00:30:00.000Z',
+      '2027-11-01T01:30:00.000Z',
+    ]);
+    expect((await find(p, task)).nextAt).toBe(Date.UTC(2027, 10, 2, 1, 30));
+  });
+});
+
+describe('a skipped slot', () => {
+  it.each(kinds)('stays skipped through a pause and a resume: %s', async (_kind, schedule) => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule, policies: { until: iso(start + 9 * hour) } });
+    await skip(p, task);
+    await p.rooms.tasks.pause(target(task), null);
+    await p.rooms.tasks.resume(target(task)).catch(() => undefined);
+    for (let turn = 0; turn < 2; turn += 1) await p.pass(30 * minute);
+    expect(await story(p, task)).toEqual(['60 skipped skip']);
+  });
+
+  it('stays skipped through a pause that ends by itself before it', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await skip(p, task, 2);
+    await p.rooms.tasks.pause(target(task), start + 30 * minute);
+    for (let turn = 0; turn < 6; turn += 1) await p.pass(30 * minute);
+    expect(await story(p, task)).toEqual(['60 skipped skip', '120 skipped skip', '180 succeeded']);
+  });
+
+  it('stays skipped through a deletion that is taken back', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await skip(p, task);
+    await p.rooms.tasks.delete(target(task));
+    await p.rooms.tasks.restore(target(task));
+    expect(await nextIn(p, task)).toBe(120);
+  });
+
+  it('stays skipped when another title is given, and not when the timing is', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await skip(p, task);
+    await p.rooms.tasks.edit(target(task), { title: 'Other' });
+    expect([await nextIn(p, task), await story(p, task)]).toEqual([120, ['60 skipped skip']]);
+    await p.rooms.tasks.edit(target(task), { schedule: { ...hourly, cron: '0,30 * * * *' } });
+    expect([await nextIn(p, task), await story(p, task)]).toEqual([30, []]);
+    await p.pass(30 * minute);
+    await p.pass(30 * minute);
+    expect(await story(p, task)).toEqual(['30 succeeded', '60 succeeded']);
+  });
+
+  it('is dropped by an upsert with another timing alone', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ title: 'T', schedule: hourly });
+    await skip(p, task);
+    await p.create({ title: 'T', schedule: hourly, instructions: 'other' }, { onExisting: 'upsert' });
+    expect(await nextIn(p, task)).toBe(120);
+    await p.create({ title: 'T', schedule: { ...hourly, cron: '15 * * * *' } }, { onExisting: 'upsert' });
+    expect([await nextIn(p, task), await story(p, task)]).toEqual([15, []]);
+  });
+
+  it('never replaces a run that is live', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly, action: slow, policies: { ...long, overlap: 'replace' } });
+    await skip(p, task, 2);
+    await p.rooms.tasks.pause(target(task), start + 59 * minute);
+    await p.pass(59 * minute + 30_000);
+    await running(p, task);
+    await p.pass(30_000);
+    expect((await story(p, task)).slice(0, 2)).toEqual(['59 run_now dispatched', '60 skipped skip']);
+    await p.pass(30_000);
+    expect((await story(p, task))[0]).toBe('59 run_now succeeded');
+  });
+
+  it('holds no place in the queue', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly, action: slow, policies: { ...long, overlap: 'queue' } });
+    await skip(p, task, 12);
+    await running(p, task);
+    const { taskRun } = await p.rooms.tasks.runNow(target(task));
+    expect(taskRun.status).toBe('pending');
+  });
+});
+
+describe('unskipping', () => {
+  it('brings back what is to come, and never what is past', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await skip(p, task, 3);
+    await p.pass(hour);
+    const { task: back } = await p.rooms.tasks.unskip(target(task));
+    expect(back.nextAt).toBe(start + 2 * hour);
+    await p.pass(hour);
+    await p.pass(hour);
+    expect(await story(p, task)).toEqual(['60 skipped skip', '120 succeeded', '180 succeeded']);
+  });
+
+  it('a second time changes nothing', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await skip(p, task, 3);
+    await p.rooms.tasks.unskip(target(task));
+    const { verbs, events } = await newsOf(p, () => p.rooms.tasks.unskip(target(task)));
+    expect([verbs, events, await nextIn(p, task)]).toEqual([[], [], 60]);
+  });
+
+  it('while the task is paused brings nothing to life, and the slots run after the pause', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await skip(p, task, 2);
+    await p.rooms.tasks.pause(target(task), null);
+    expect((await p.rooms.tasks.unskip(target(task))).task).toMatchObject({ state: 'paused', nextAt: null });
+    expect((await p.rooms.tasks.resume(target(task))).task.nextAt).toBe(start + hour);
+  });
+
+  it('revives a completed task only within the quota', async () => {
+    const p = await aPipeline({ settings: { QUOTA_PER_CHAT: 1 } });
+    const task = await p.create({ schedule: once(1) });
+    await skip(p, task);
+    await p.create();
+    await expect(p.rooms.tasks.unskip(target(task))).rejects.toMatchObject({ code: 'quota_exceeded' });
+    expect(await story(p, task)).toEqual(['60 skipped skip']);
+  });
+
+  it('of one press among several brings back the slots of that press', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    const first = await skip(p, task);
+    await skip(p, task);
+    await p.rooms.tasks.undo(target(task), entryOf(first));
+    expect([await nextIn(p, task), await story(p, task)]).toEqual([60, ['120 skipped skip']]);
+    for (let turn = 0; turn < 3; turn += 1) await p.pass(hour);
+    expect(await story(p, task)).toEqual(['60 succeeded', '120 skipped skip', '180 succeeded']);
+    expect(auditOf(p).map(({ verb }) => verb)).toEqual(['create', 'skip', 'skip', 'undo']);
+  });
+});

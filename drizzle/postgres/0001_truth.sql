@@ -28,6 +28,7 @@ CREATE TABLE "task_versions" (
 ALTER TABLE "audit" ADD COLUMN "state_before" text;--> statement-breakpoint
 ALTER TABLE "audit" ADD COLUMN "state_after" text;--> statement-breakpoint
 ALTER TABLE "tasks" ADD COLUMN "resume_at" bigint;--> statement-breakpoint
+ALTER TABLE "tasks" ADD COLUMN "skips_until" bigint;--> statement-breakpoint
 CREATE INDEX "downtimes_open" ON "downtimes" USING btree ("to_at") WHERE report is null;--> statement-breakpoint
 CREATE INDEX "events_order" ON "events" USING btree ("tx","id");--> statement-breakpoint
 CREATE INDEX "occurrences_snoozed" ON "occurrences" USING btree ("slot_at") WHERE status = 'pending' and source = 'snooze';--> statement-breakpoint

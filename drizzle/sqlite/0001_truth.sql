@@ -29,6 +29,7 @@ CREATE TABLE `task_versions` (
 ALTER TABLE `audit` ADD `state_before` text;--> statement-breakpoint
 ALTER TABLE `audit` ADD `state_after` text;--> statement-breakpoint
 ALTER TABLE `tasks` ADD `resume_at` integer;--> statement-breakpoint
+ALTER TABLE `tasks` ADD `skips_until` integer;--> statement-breakpoint
 CREATE INDEX `tasks_resume` ON `tasks` (`resume_at`) WHERE resume_at is not null;--> statement-breakpoint
 CREATE INDEX `occurrences_snoozed` ON `occurrences` (`slot_at`) WHERE status = 'pending' and source = 'snooze';--> statement-breakpoint
 CREATE INDEX `occurrences_replay` ON `occurrences` (`replay_of`) WHERE replay_of is not null;

@@ -14,12 +14,12 @@ export interface ClaimMaker {
 
 /** What becomes of the due slots of one task, with the runs of those that are admitted at once. */
 export function claimOf(maker: ClaimMaker, task: DueTask, now: number): Claim {
-  const { schedule, nextAt, boundedRuns, live, waiting, reserved } = task;
+  const { schedule, nextAt, boundedRuns, live, waiting, reserved, skipped } = task;
   const policy = policyFor(task);
   const fault = grantFault(task.grant, actionScope(task.action.kind), now);
   // Slots that nobody may run use up no bound and stop no run.
   const allowed: Policy = fault === null ? policy : { ...policy, maxRuns: null, overlap: 'allow' };
-  const plan = planDue({ schedule, policy: allowed, nextAt, boundedRuns, live, waiting, reserved }, now);
+  const plan = planDue({ schedule, policy: allowed, nextAt, boundedRuns, live, waiting, reserved, skipped }, now);
   const occurrences: NewOccurrence[] = [];
   const runs: NewRun[] = [];
   for (const planned of plan.occurrences) {

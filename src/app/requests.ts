@@ -5,7 +5,10 @@ import { isDeliverable } from '../domain/thread.ts';
 import type { DueTask } from './store.ts';
 
 /** What a run takes from its task; a task that is paused or completed can be run by hand as well. */
-export type RunnableTask = Omit<DueTask, 'nextAt' | 'live' | 'waiting' | 'reserved' | 'grant' | 'boundedRuns'>;
+export type RunnableTask = Omit<
+  DueTask,
+  'nextAt' | 'live' | 'waiting' | 'reserved' | 'skipped' | 'grant' | 'boundedRuns'
+>;
 
 export interface SlotRequest {
   readonly occurrenceId: string;

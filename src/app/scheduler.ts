@@ -1,6 +1,7 @@
 import { AppError } from '../domain/errors.ts';
 import { actionScope, grantFault } from '../domain/grant.ts';
 import { slotsPerBatchMax } from '../domain/limits.ts';
+import { openFrom } from '../domain/due.ts';
 import { isByHand } from '../domain/occurrence.ts';
 import { nextSlot } from '../domain/schedule/schedule.ts';
 import { claimOf, type ClaimMaker } from './claims.ts';
@@ -181,10 +182,13 @@ function admissionOf(needs: Needs & ClaimMaker, waiting: WaitingOccurrence, now:
 
 /** The first slot from the end of the pause on: what fell into the pause is never made up for. */
 function resumeOf(task: DueTask): Resume {
-  const { startAt, until, maxRuns } = policyFor(task);
+  const policy = policyFor(task);
+  const { startAt, until, maxRuns } = policy;
   const spent = maxRuns !== null && task.boundedRuns >= maxRuns;
-  const nextAt = spent ? null : nextSlot(task.schedule, task.nextAt - 1, { startAt, until });
-  return { taskId: task.id, resumeAt: task.nextAt, nextAt };
+  // A delay after the last finish has no slot that could fall on the end; it begins anew there.
+  const isDelay = task.schedule.kind === 'interval' && task.schedule.from === 'completion';
+  const first = nextSlot(task.schedule, isDelay ? task.nextAt : task.nextAt - 1, { startAt, until });
+  return { taskId: task.id, resumeAt: task.nextAt, nextAt: spent ? null : openFrom({ ...task, policy }, first) };
 }
 
 async function replanAll(needs: Needs, now: number, limit: number): Promise<number> {
@@ -213,6 +217,6 @@ function replanOf(task: DueTask, now: number): Replan {
   return {
     taskId: task.id,
     expectNextAt: task.nextAt,
-    nextAt: keep ? task.nextAt : nextSlot(task.schedule, now, bounds),
+    nextAt: keep ? task.nextAt : openFrom({ ...task, policy }, nextSlot(task.schedule, now, bounds)),
   };
 }

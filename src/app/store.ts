@@ -34,6 +34,8 @@ export interface DueTask extends Definition {
   readonly live: number;
   readonly waiting: number;
   readonly reserved: number;
+  /** Slots to come that a person has skipped: they have their rows already. */
+  readonly skipped: readonly number[];
 }
 
 export interface NewOccurrence extends PlannedOccurrence {

@@ -96,6 +96,7 @@ export interface TaskFields extends Definition {
   readonly autoPause: number;
   readonly pausedReason: string | null;
   readonly resumeAt: number | null;
+  readonly skipsUntil: number | null;
   readonly context: Facts;
   readonly boundedRuns: number;
   readonly consecutiveFailures: number;

@@ -15,6 +15,8 @@ export interface Due {
   readonly waiting: number;
   /** Those of them that will count against `max_runs`. */
   readonly reserved: number;
+  /** Slots to come that a person has skipped; they have their rows and are no business of a plan. */
+  readonly skipped?: readonly number[];
 }
 
 export interface PlannedOccurrence {
@@ -50,15 +52,25 @@ export interface DuePlan {
 export function planDue(due: Due, now: number): DuePlan {
   if (due.schedule.kind === 'interval' && due.schedule.from === 'completion') return planAfterCompletion(due, now);
   const bounds = { startAt: due.policy.startAt, until: due.policy.until };
-  const { slots, next } = slotsThrough(due.schedule, due.nextAt, {
-    through: now,
-    limit: limits.slotsPerStepMax,
-    bounds,
-  });
+  const page = slotsThrough(due.schedule, due.nextAt, { through: now, limit: limits.slotsPerStepMax, bounds });
+  const slots = page.slots.filter((slot) => due.skipped?.includes(slot) !== true);
+  const next = openFrom(due, page.next);
   const grace = due.policy.graceMs;
   const first = grace === null ? -1 : slots.findIndex((slot) => now - slot <= grace);
   if (first >= 0) return planLongGrace(due, { slots, next, now }, first);
   return next !== null && next <= now ? planPage(due, slots, next) : planSlots(due, { slots, next, now });
+}
+
+/** The slot, or the first one after it that nobody has skipped. */
+export function openFrom(
+  { schedule, policy, skipped = [] }: Pick<Due, 'schedule' | 'policy' | 'skipped'>,
+  slot: number | null,
+): number | null {
+  let next = slot;
+  while (next !== null && skipped.includes(next)) {
+    next = nextSlot(schedule, next, { startAt: policy.startAt, until: policy.until });
+  }
+  return next;
 }
 
 /**
@@ -88,7 +100,8 @@ function planAfterCompletion(due: Due, now: number): DuePlan {
   const bounds = { startAt: due.policy.startAt, until: due.policy.until };
   const next = nextSlot(due.schedule, now, bounds);
   if (due.live > 0 || due.waiting > 0) return { occurrences: [], gap: null, nextAt: next, replaces: false };
-  return planSlots(due, { slots: [due.nextAt], next, now });
+  const isSkipped = due.skipped?.includes(due.nextAt) === true;
+  return planSlots(due, { slots: isSkipped ? [] : [due.nextAt], next, now });
 }
 
 interface Window {

@@ -182,15 +182,13 @@ function raceTests(open: OpenWorld): void {
     );
 
     expect([...codes(await ended), ...codes(await deleted)]).toEqual([]);
-    expect(
-      await world.query(
-        `select r.status as run, o.status as slot, count(*) as count from runs r join occurrences o on o.id = r.occurrence_id
-         group by r.status, o.status order by r.status`,
-      ),
-    ).toEqual([
-      { run: 'cancelled', slot: 'cancelled', count: 10 },
-      { run: 'succeeded', slot: 'succeeded', count: 10 },
-    ]);
+    // Whoever committed first decides.
+    const states = await world.query<{ run: string; slot: string; count: number }>(
+      `select r.status as run, o.status as slot, count(*) as count
+       from runs r join occurrences o on o.id = r.occurrence_id group by r.status, o.status order by r.status`,
+    );
+    expect(states.filter(({ run, slot }) => run !== slot)).toEqual([]);
+    expect(states.reduce((sum, { count }) => sum + count, 0)).toBe(20);
     expect(await world.query('select cast(sum(runs) as bigint) as runs from tasks')).toEqual([{ runs: 10 }]);
   });
 

@@ -2,7 +2,7 @@ import type { Changed, ChangeRequest, TaskChange, TaskScene } from '../../app/ta
 import type { Task } from '../../domain/task.ts';
 import { cancelLive } from './cancel.ts';
 import { dispatchRuns, insertOccurrences, writeClaims } from './claims.ts';
-import { dropParts, endWaiting } from './ends.ts';
+import { endWaiting } from './ends.ts';
 import { each, row, rows, write, type Script } from './engine.ts';
 import { recordVerbs, tellEvents } from './journal.ts';
 import { claimOnce, settleOnce } from './once.ts';
@@ -85,6 +85,16 @@ function* endOpen({ taskId, at }: LockedRequest, change: TaskChange): Script<num
   }
   yield* answerQuestions(taskId, change.answer, at);
   return calledOff;
+}
+
+/** What is still to be sent of a deleted task is dropped, with a row that says so; nothing would make a topic for it. */
+function* dropParts(taskId: string, now: number): Script<void> {
+  const dropped = yield* rows<{ id: string }>(
+    `update deliveries set status = 'failed', error = 'the task was deleted', ready_at = null
+     where lane = ?t and status in ('pending', 'blocked') returning id`,
+    `task:${taskId}`,
+  );
+  yield* tellEvents(dropped.map(({ id }) => ({ kind: 'delivery.failed', at: now, taskId, ref: id })));
 }
 
 function* endSnooze(taskId: string, reason: string, now: number): Script<void> {

@@ -118,12 +118,14 @@ export type DueRow = Omit<TaskRow, 'grant_id' | 'address'> &
     readonly waiting: number;
     /** Counted apart, see `countReserved`: few tasks have anything that waits. */
     reserved?: number;
+    /** Looked up apart as well, for tasks with `skips_until` ahead. */
+    skipped?: readonly number[];
   };
 
 /** Everything the planning of a slot needs; see `readDue`. */
 export const dueColumns = `t.id, t.version, t.number, t.next_at, t.title, t.instructions, t.action, t.schedule_kind,
   t.once_at, t.cron, t.rrule, t.interval, t.start_at, t.interval_from, t.timezone, t.min_gap_ms, t.policies, t.subject,
-  t.tags, t.context, t.bounded_runs, t.owner_id, t.chat_id, c.provider, ${grantColumns},
+  t.tags, t.context, t.bounded_runs, t.resume_at, t.skips_until, t.owner_id, t.chat_id, c.provider, ${grantColumns},
   (select count(*) from runs r where r.task_id = t.id and r.exclusive = 1
     and r.status in ('queued', 'running', 'backoff', 'waiting'))
   + (select count(*) from runs r where r.task_id = t.id and r.exclusive = 0
@@ -158,6 +160,7 @@ export function readDue(row: DueRow): DueTask | Unreadable {
       live: row.live,
       waiting: row.waiting,
       reserved: row.reserved ?? 0,
+      skipped: row.skipped ?? [],
     };
   } catch (error) {
     return unreadable(row.id, error);

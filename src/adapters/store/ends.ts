@@ -14,7 +14,7 @@ export function* writeEnds(ends: readonly RunEnd[]): Script<Finished> {
   const sorted = ends.toSorted((a, b) => (a.run.id < b.run.id ? -1 : 1));
   const written = yield* each(
     `update runs set status = ?t, ready_at = coalesce(?i, ready_at), boot_id = null, finished_at = ?i, output = ?t, error = ?t
-     where id = ?t and fence = ?i and status = 'running'`,
+     where id = ?t and fence = ?i and status = 'running' and cancel_requested_at is null`,
     sorted.map((end): Tuple => [
       end.status,
       end.readyAt,
@@ -25,18 +25,18 @@ export function* writeEnds(ends: readonly RunEnd[]): Script<Finished> {
       end.fence,
     ]),
   );
-  const won = sorted.filter((_end, index) => written[index]);
+  const calledOff = yield* endCalledOff(sorted.filter((_end, index) => !written[index]));
+  const won = [...sorted.filter((_end, index) => written[index]), ...calledOff.map(({ as }) => as)];
   yield* closeAttempts(won);
   // What ended last tells how the task stands, whatever the order of the rows.
   const finals = won.filter(isFinal).toSorted((a, b) => a.finishedAt - b.finishedAt);
+  yield* endOccurrences(finals);
+  yield* tellEvents(won.map(endEvent));
   // A run that is called off between two attempts counts as little as one that is called off before its first.
-  const stopped = yield* stopAsked(won);
-  yield* endOccurrences([...finals, ...stopped]);
-  yield* tellEvents([...won.map(endEvent), ...stopped.map(endEvent)]);
-  const autoPaused = yield* countTasks(finals);
+  const between = new Set(calledOff.filter(({ end }) => !isFinal(end)).map(({ as }) => as));
+  const autoPaused = yield* countTasks(finals.filter((end) => !between.has(end)));
   yield* moveFollowers(finals);
   yield* insertDeliveries(finals);
-  yield* dropOfDeleted(finals);
   yield* bookUsage(won);
   return { written: won.length, autoPaused };
 }
@@ -52,15 +52,27 @@ function isFinal(end: RunEnd): boolean {
   return end.status !== 'backoff';
 }
 
-/** Somebody asked the run to stop while its failed attempt was being written: it ends instead of being tried again. */
-function* stopAsked(ends: readonly RunEnd[]): Script<RunEnd[]> {
-  const waiting = ends.filter((end) => !isFinal(end));
+interface CalledOff {
+  readonly end: RunEnd;
+  readonly as: RunEnd;
+}
+
+/**
+ * Somebody asked the run to stop, and was told that it does, before its attempt came to an end of its own: then it ends as
+ * they were told, and nothing of it is shown. What the attempt did stays in its own row.
+ */
+function* endCalledOff(ends: readonly RunEnd[]): Script<CalledOff[]> {
   const stopped = yield* each(
-    `update runs set status = 'cancelled', finished_at = ?i
-     where id = ?t and status = 'backoff' and cancel_requested_at is not null`,
-    waiting.map((end): Tuple => [end.finishedAt, end.run.id]),
+    `update runs set status = 'cancelled', boot_id = null, finished_at = ?i, error = coalesce(?t, cancel_reason)
+     where id = ?t and fence = ?i and status = 'running' and cancel_requested_at is not null`,
+    ends.map((end): Tuple => [end.finishedAt, end.error, end.run.id, end.fence]),
   );
-  return waiting.filter((_end, index) => stopped[index]).map((end) => ({ ...end, status: 'cancelled', readyAt: null }));
+  return ends
+    .filter((_end, index) => stopped[index])
+    .map((end) => ({
+      end,
+      as: { ...end, status: 'cancelled', readyAt: null, output: null, deliveries: [], context: null },
+    }));
 }
 
 function* closeAttempts(ends: readonly RunEnd[]): Script<void> {
@@ -316,26 +328,6 @@ function* insertDeliveries(ends: readonly RunEnd[]): Script<void> {
       ]),
     ),
   );
-}
-
-/** A run that was asked to stop with its deleted task may have been done by then; what it brings is not shown any more. */
-function* dropOfDeleted(ends: readonly RunEnd[]): Script<void> {
-  const showing = ends.filter(({ deliveries }) => deliveries.length > 0);
-  const ids = [...new Set(showing.flatMap(({ run }) => run.taskId ?? []))];
-  if (ids.length === 0) return;
-  const marks = ids.map(() => '?t').join(', ');
-  const gone = yield* rows<{ id: string }>(`select id from tasks where id in (${marks}) and state = 'deleted'`, ...ids);
-  for (const { id } of gone) yield* dropParts(id, ends[0]?.finishedAt ?? 0);
-}
-
-/** What is still to be sent of a deleted task is dropped, with a row that says so; nothing would make a topic for it. */
-export function* dropParts(taskId: string, now: number): Script<void> {
-  const dropped = yield* rows<{ id: string }>(
-    `update deliveries set status = 'failed', error = 'the task was deleted', ready_at = null
-     where lane = ?t and status in ('pending', 'blocked') returning id`,
-    `task:${taskId}`,
-  );
-  yield* tellEvents(dropped.map(({ id }) => ({ kind: 'delivery.failed', at: now, taskId, ref: id })));
 }
 
 /** One quantity for each kind, because one statement may not book the same row twice. */

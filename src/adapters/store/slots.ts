@@ -52,6 +52,7 @@ function* claimDue({ now, limit }: Batch, plan: Parameters<SlotStore['claimDue']
 
 /** How many of the occurrences that wait hold a place in `max_runs`: all but those that were asked for by hand. */
 export function* countReserved(due: readonly DueRow[]): Script<void> {
+  yield* lookAhead(due);
   for (const task of due) {
     if (task.waiting === 0) continue;
     const found = yield* row<{ reserved: number }>(
@@ -60,6 +61,21 @@ export function* countReserved(due: readonly DueRow[]): Script<void> {
       task.id,
     );
     task.reserved = found?.reserved ?? 0;
+  }
+}
+
+/** Slots that a person skipped in advance have their rows; no plan may count on them. */
+function* lookAhead(due: readonly DueRow[], from: number | null = null): Script<void> {
+  for (const task of due) {
+    const first = from ?? task.next_at ?? task.resume_at ?? 0;
+    if (task.skips_until === null || task.skips_until < first) continue;
+    const found = yield* rows<{ slot_at: number }>(
+      `select slot_at from occurrences where task_id = ?t and slot_at >= ?i and status = 'skipped' and reason = 'skip'
+       order by slot_at`,
+      task.id,
+      first,
+    );
+    task.skipped = found.map(({ slot_at }) => slot_at);
   }
 }
 
@@ -229,12 +245,13 @@ function* nextDueAt(now: number): Script<number | null> {
 /** Pauses that were to end by now. The slots from their end on count, also those that passed while nobody was there. */
 function* resumeDue({ now, limit }: Batch, plan: Parameters<SlotStore['resumeDue']>[1]): Script<Counts> {
   const found = yield* rows<DueRow & { readonly resume_at: number }>(
-    `select ${dueColumns}, t.resume_at from ${dueSource}
+    `select ${dueColumns} from ${dueSource}
      where t.resume_at <= ?i order by t.resume_at limit ?i [for update of t skip locked]`,
     now,
     limit,
   );
   if (found.length === 0) return { taken: 0, more: false };
+  yield* lookAhead(found);
   const decided = plan(found.map((one) => readDue({ ...one, next_at: one.resume_at })));
   yield* dropResumes(decided.filter(isQuarantine));
   const resumes = decided.filter((one): one is Resume => !isQuarantine(one));
@@ -284,6 +301,8 @@ function* replanTasks({ after, at, plan }: ReplanRequest): Script<ReplanPage> {
     after ?? '',
     at.limit,
   );
+  // The rules are asked from now on, and what was skipped lies before the next slot.
+  yield* lookAhead(page, at.now);
   const decided = plan(page.map(readDue));
   yield* writeQuarantines(decided.filter(isQuarantine), at.now);
   const changes = decided.filter((one): one is Replan => !isQuarantine(one));

@@ -24,6 +24,7 @@ export function fieldColumns(change: TaskChange['set']): Columns {
     ...(change.minGapMs === undefined ? {} : { min_gap_ms: change.minGapMs }),
     ...(change.autoPause === undefined ? {} : { auto_pause: change.autoPause }),
     ...(change.pausedReason === undefined ? {} : { paused_reason: change.pausedReason }),
+    ...(change.skipsUntil === undefined ? {} : { skips_until: change.skipsUntil }),
     ...(change.resumeAt === undefined ? {} : { resume_at: change.resumeAt }),
     ...(change.context === undefined ? {} : { context: JSON.stringify(change.context) }),
     ...(change.boundedRuns === undefined ? {} : { bounded_runs: change.boundedRuns }),

@@ -135,6 +135,19 @@ describe('cancelling a run', () => {
   });
 });
 
+it('a run that was called off ends as its caller was told, even when its work was done before anybody could stop it', async () => {
+  const p = await aPipeline();
+  const task = await p.create({ action: { kind: 'echo', delay_ms: 5000 }, policies: { overlap: 'allow' } });
+  const runId = await running(p, task);
+  expect((await p.rooms.tasks.cancelRun(runId, actor)).cancelled).toBe(true);
+  await p.time.advance(5000);
+  await p.settle();
+  expect(await p.history(task.id)).toMatchObject([
+    { status: 'cancelled', reason: 'cancelled', attempts: [{ status: 'succeeded' }], deliveries: [] },
+  ]);
+  expect(p.chat.shown).toEqual([]);
+});
+
 describe('cancelling what a task runs', () => {
   it.each(overlaps)('calls off what is live, and what waits has its turn: %s', async (overlap) => {
     const p = await aPipeline();

@@ -62,6 +62,8 @@ function lifeColumns({ text, int }: Dialect) {
     paused_reason: text('paused_reason'),
     /** A pause that ends by itself: from this instant on the task has slots again. */
     resume_at: int('resume_at'),
+    /** The last slot that somebody skipped in advance: past it, no plan has to look for such slots. */
+    skips_until: int('skips_until'),
     created_at: int('created_at').notNull(),
     created_by: text('created_by').notNull(),
     updated_at: int('updated_at').notNull(),

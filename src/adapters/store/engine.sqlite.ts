@@ -118,6 +118,8 @@ function insertEach(prepare: Prepare, { text, tuples }: Each): boolean[] {
 }
 
 function insertChunk(prepare: Prepare, text: string, chunk: readonly Tuple[]): boolean {
+  // Where nothing may stand there already, a statement takes all of its rows or fails as a whole.
+  if (!/\bon conflict\b/i.test(text)) return prepare(manyRows(text)).run(chunk.flat()).changes === chunk.length;
   prepare('savepoint chunk').run();
   const { changes } = prepare(manyRows(text)).run(chunk.flat());
   if (changes < chunk.length) prepare('rollback to chunk').run();

@@ -1,0 +1,224 @@
+import type { Engine, Script } from '../../src/adapters/store/engine.ts';
+import type { Timer, Transport } from '../../src/app/ports.ts';
+import type { Chance } from './chance.ts';
+
+/**
+ * What may befall one process: its store fails it, and it dies between any two steps. A dead process touches nothing any
+ * more: whatever it waits for never comes, so nothing that it would have done next is done.
+ */
+export interface Fate {
+  readonly dead: boolean;
+  /** Resolves when the process dies. */
+  readonly died: Promise<void>;
+  kill(): void;
+  /** The process dies after so many more statements, commits, or things that it asks of the outside. */
+  doom(where: Doom, countdown: number): void;
+  /** Of the next transactions, some fail. */
+  trouble(transactions: number, rate: number): void;
+  /** The ends of attempts are written, and the answers to the next of these writes are lost. */
+  loseEnds(writes: number): void;
+  calm(): void;
+  /** Faults that were dealt out, for the journal. */
+  readonly dealt: { thrown: number; lost: number };
+}
+
+export type Doom = 'statement' | 'before a commit' | 'after a commit' | 'call' | 'answer' | 'timer';
+
+export const dooms: readonly Doom[] = [
+  'statement',
+  'statement',
+  'before a commit',
+  'after a commit',
+  'after a commit',
+  'call',
+  'answer',
+  'timer',
+];
+
+class Death extends Error {}
+
+interface Armed {
+  readonly where: Doom;
+  left: number;
+}
+
+interface State extends Fate {
+  /** Counts a step towards the doom; true when the process dies here. */
+  strikes(where: Doom): boolean;
+  /** What befalls the next transaction. */
+  draw(): 'throws' | 'answer lost' | null;
+  /** Whether the answer to a write of ends is lost. */
+  losesEnd(): boolean;
+}
+
+/** Situations in which a known fault of the product would hide every other; see where the simulation names them. */
+export interface Excluded {
+  /** A part that landed astray and whose answer was lost counts as delivered there when it is found. */
+  readonly strayedEvidence: boolean;
+  /**
+   * A slot that has its row already, because the clock went back, is planned as a run, and when that run would be the last
+   * one of `max_runs` the task is completed without it.
+   */
+  readonly completedByKnownSlot: boolean;
+  /** A part that was being sent when the clock went back keeps its old time, so looks for evidence are put off by the step. */
+  readonly sentBeforeStep: boolean;
+  /** After the clock went back, the rescue of lost claims is put off, look by look, until the old time comes again. */
+  readonly lateRescue: boolean;
+}
+
+const never = () => new Promise<never>(() => undefined);
+
+export function fateOf(chance: Chance): State {
+  let armed: Armed | null = null;
+  let [left, rate, endsToLose] = [0, 0, 0];
+  let die = () => {};
+  const died = new Promise<void>((resolve) => {
+    die = resolve;
+  });
+  const state = {
+    dead: false,
+    died,
+    dealt: { thrown: 0, lost: 0 },
+    kill: () => {
+      state.dead = true;
+      die();
+    },
+    doom: (where: Doom, countdown: number) => {
+      armed = { where, left: countdown };
+    },
+    trouble: (transactions: number, share: number) => {
+      [left, rate] = [transactions, share];
+    },
+    loseEnds: (writes: number) => {
+      endsToLose = writes;
+    },
+    losesEnd: () => {
+      if (endsToLose === 0) return false;
+      endsToLose -= 1;
+      return true;
+    },
+    calm: () => {
+      armed = null;
+      [left, endsToLose] = [0, 0];
+    },
+    strikes: (where: Doom) => {
+      if (state.dead) return true;
+      if (armed?.where !== where) return false;
+      armed.left -= 1;
+      if (armed.left > 0) return false;
+      state.kill();
+      return true;
+    },
+    draw: () => {
+      if (left === 0) return null;
+      left -= 1;
+      if (!chance.is(rate)) return null;
+      return chance.is(0.5) ? ('throws' as const) : ('answer lost' as const);
+    },
+  };
+  return state;
+}
+
+const storeFaults = [
+  { code: 'SQLITE_BUSY', message: 'database is locked' },
+  { code: 'SQLITE_FULL', message: 'database or disk is full' },
+  { code: 'SQLITE_IOERR_FSYNC', message: 'disk I/O error' },
+] as const;
+
+function storeFault(chance: Chance): Error {
+  const { code, message } = chance.pick(storeFaults);
+  return Object.assign(new Error(message), { code });
+}
+
+interface Watching {
+  readonly fate: State;
+  readonly chance: Chance;
+}
+
+/** An engine that fails as the fate of its process says. */
+export function faultyEngine(engine: Engine, { fate, chance }: Watching): Engine {
+  return {
+    ...engine,
+    transact: async <T>(script: () => Script<T>): Promise<T> => {
+      if (fate.dead) return never();
+      const fault = fate.draw();
+      const failsAt = fault === 'throws' ? chance.between(1, 12) : 0;
+      const played: Played = { fate, chance, failsAt, endsAttempts: false };
+      let result: T;
+      try {
+        result = await engine.transact(() => watched(script(), played));
+      } catch (error) {
+        if (error instanceof Death) return never();
+        throw error;
+      }
+      if (fate.strikes('after a commit')) return never();
+      if (fault === 'answer lost' || (played.endsAttempts && fate.losesEnd())) {
+        fate.dealt.lost += 1;
+        throw storeFault(chance);
+      }
+      return result;
+    },
+  };
+}
+
+/** How the statement begins that ends an attempt. */
+const endOfAttempt = 'update attempts set status = ?t, finished_at';
+
+interface Played extends Watching {
+  readonly failsAt: number;
+  endsAttempts: boolean;
+}
+
+/** Plays a script, and fails or dies at its statements. A script that is shorter than the fault's place fails at its end. */
+function* watched<T>(script: Script<T>, played: Played): Script<T> {
+  const { fate, chance, failsAt } = played;
+  const fail = () => {
+    fate.dealt.thrown += 1;
+    return storeFault(chance);
+  };
+  let statements = 0;
+  let step = script.next();
+  while (step.done !== true) {
+    if (fate.strikes('statement')) throw new Death();
+    statements += 1;
+    if (step.value.text.startsWith(endOfAttempt)) played.endsAttempts = true;
+    if (statements === failsAt) throw fail();
+    step = script.next(yield step.value);
+  }
+  if (fate.strikes('before a commit')) throw new Death();
+  if (statements < failsAt) throw fail();
+  return step.value;
+}
+
+/** The chat as one process sees it: once dead, it asks nothing any more and hears no answer. */
+export function mortalTransport(transport: Transport, fate: State): Transport {
+  const asked = async <T>(call: () => Promise<T>): Promise<T> => {
+    if (fate.strikes('call')) return never();
+    try {
+      return await call();
+    } finally {
+      // An answer that nobody is there to hear: neither what it says nor what it throws goes anywhere.
+      if (fate.strikes('answer')) await never();
+    }
+  };
+  return {
+    send: (part) => asked(() => transport.send(part)),
+    settle: (part, sentAt) => asked(() => transport.settle(part, sentAt)),
+    createTopic: (route, name) => asked(() => transport.createTopic(route, name)),
+    findTopic: (route, name, askedAt) => asked(() => transport.findTopic(route, name, askedAt)),
+    remove: (ids) => asked(() => transport.remove(ids)),
+  };
+}
+
+export function mortalTimer(timer: Timer, fate: State): Timer {
+  return {
+    after: (ms, call) =>
+      timer.after(ms, () => {
+        if (!fate.strikes('timer')) call();
+      }),
+    yield: async () => {
+      await timer.yield();
+      if (fate.dead) await never();
+    },
+  };
+}

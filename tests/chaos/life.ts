@@ -1,0 +1,79 @@
+import type { Database } from 'better-sqlite3';
+import { sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
+import { createStore } from '../../src/adapters/store/store.ts';
+import { createClockWatch } from '../../src/app/clock-watch.ts';
+import type { Ids } from '../../src/app/ports.ts';
+import type { Store } from '../../src/app/task-store.ts';
+import { followZoneRules } from '../../src/app/zone-rules.ts';
+import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose.ts';
+import { memoryLog, type MemoryLog } from '../support/fakes.ts';
+import type { Chance } from './chance.ts';
+import type { Chat } from './chat.ts';
+import { fateOf, faultyEngine, mortalTimer, mortalTransport, type Fate } from './faults.ts';
+import type { SimulatedTime } from './time.ts';
+
+/** One process: from its start on the database to its death. Nothing of it survives but rows, and what it has sent. */
+export interface Life {
+  readonly bootId: string;
+  readonly fate: Fate;
+  readonly log: MemoryLog;
+  readonly rooms: Rooms;
+  readonly store: Store;
+  /** What happens before the loops turn. */
+  start(zoneRules: string): Promise<void>;
+  /** The scheduler's turn: it looks at the clock first. */
+  schedule(now: number): Promise<number>;
+  run(now: number): Promise<number>;
+  deliver(now: number): Promise<number>;
+  tidyUp(now: number): Promise<number>;
+}
+
+export interface Outside {
+  readonly database: Database;
+  readonly time: SimulatedTime;
+  readonly chat: Chat;
+  readonly ids: Ids;
+  readonly chance: Chance;
+  readonly settings: RoomSettings;
+}
+
+export function beginLife({ database, time, chat, ids, chance, settings }: Outside): Life {
+  const fate = fateOf(chance);
+  const log = memoryLog();
+  const store = createStore(faultyEngine(sqliteEngine(database), { fate, chance }));
+  const timer = mortalTimer(time, fate);
+  const transport = mortalTransport(chat.transport, fate);
+  const given: string[] = [];
+  const noted: Ids = {
+    next: () => {
+      const id = ids.next();
+      if (given.length === 0) given.push(id);
+      return id;
+    },
+    chance: () => ids.chance(),
+  };
+  const world = { clock: time, stopwatch: time, timer, ids: noted, log, transport };
+  // The first id that the rooms ask for is the one of the boot.
+  const rooms = composeRooms(settings, world, store);
+  const watch = createClockWatch({ ...world, store });
+  const limit = settings.BATCH_SIZE;
+  return {
+    bootId: given[0] ?? '',
+    fate,
+    log,
+    rooms,
+    store,
+    start: async (version) => {
+      const { scheduler, downtimes } = rooms;
+      await followZoneRules({ store, scheduler, clock: time, log, version, batchMax: limit });
+      await downtimes.open();
+    },
+    schedule: async (now) => {
+      await watch.check();
+      return (await rooms.scheduler.step(now, limit)).taken;
+    },
+    run: async (now) => (await rooms.runner.step(now, 2 * limit)).taken,
+    deliver: async (now) => (await rooms.deliverer.step(now, 2 * limit)).taken,
+    tidyUp: async (now) => (await rooms.housekeeper.step(now, limit)).taken,
+  };
+}

@@ -1,0 +1,116 @@
+import { chanceOf } from './chance.ts';
+import { someStart } from './definitions.ts';
+import type { Excluded } from './faults.ts';
+import { breachesOf } from './invariants/all.ts';
+import type { Journal } from './journal.ts';
+import { moves, opening } from './moves.ts';
+import { openWorld, type World } from './world.ts';
+
+export interface Simulated {
+  readonly seed: number;
+  /** Promises that were not kept, as sentences. */
+  readonly breaches: readonly string[];
+  readonly trace: readonly string[];
+  readonly figures: Figures;
+}
+
+export type Figures = Readonly<Record<'tasks' | 'slots' | 'runs' | 'deliveries' | 'kills' | 'faults', number>>;
+
+/** Situations in which a known fault of the product would hide every other. Empty it when that fault is mended. */
+export const excluded: Excluded = {
+  strayedEvidence: true,
+  completedByKnownSlot: true,
+  sentBeforeStep: true,
+  lateRescue: true,
+};
+
+const minute = 60_000;
+
+/** One seed is one world, and the same seed is always the same world. */
+export async function simulate(seed: number, look: (world: World) => void = () => {}): Promise<Simulated> {
+  const start = someStart(chanceOf(seed, 'start'));
+  const world = await openWorld(seed, start, excluded);
+  try {
+    await history(world);
+    const restsAt = await calmEnd(world);
+    const found = world.wrong.length === 0 ? breachesOf(world, restsAt) : { breaches: world.wrong, slots: 0 };
+    const breaches = [...new Set(found.breaches)];
+    return { seed, breaches, trace: world.journal.lines, figures: figuresOf(world, found.slots) };
+  } finally {
+    look(world);
+    world.close();
+  }
+}
+
+async function history(world: World): Promise<void> {
+  const { chance, journal } = world;
+  await rise(world);
+  for (let made = chance.between(1, 3); made > 0; made -= 1) journal.tell(`create ${await opening(world)}`);
+  for (let left = chance.between(10, 40); left > 0 && world.wrong.length === 0; left -= 1) {
+    const move = chance.weigh(moves);
+    journal.tell(`${move.name} ...`);
+    const told = await move.play(world);
+    journal.tell(`${move.name} ${told}`);
+    world.observe(false);
+    if (world.life().fate.dead) await rise(world, move.name);
+  }
+}
+
+/** A process has died, or none has lived yet; after a while there is another. */
+async function rise(world: World, after?: string): Promise<void> {
+  const { chance, journal, time } = world;
+  for (let dead = after !== undefined; ; dead = true) {
+    if (dead) {
+      journal.dealt.kills += 1;
+      world.bury();
+      const down = chance.between(0, chance.pick([0, 100, 20_000, 30 * minute, 20 * 60 * minute]));
+      journal.tell(`the process is dead; the next one comes after ${down} ms`);
+      await time.advance(down);
+    }
+    // Other rules of time are computed with anew, and nothing may come of that.
+    if (chance.is(0.3)) journal.zoneRules += 1;
+    await world.begin(`2026-${journal.zoneRules}`);
+    if (!world.life().fate.dead) return;
+  }
+}
+
+/** Nothing fails any more, a process lives, and when nothing moves any longer the account can be closed. */
+async function calmEnd(world: World): Promise<number> {
+  const { chance, journal, time, chat } = world;
+  journal.tell('all is calm');
+  world.life().fate.calm();
+  chat.weather(0);
+  chat.mend();
+  if (chance.is(0.3) || (excluded.lateRescue && journal.setBack)) {
+    world.life().fate.kill();
+    await rise(world, 'calm');
+    world.life().fate.calm();
+  }
+  await world.live(chance.between(1, 30) * minute);
+  // What was on its way may have met a fault yet.
+  chat.mend();
+  const restsAt = time.now();
+  await world.settle();
+  // With a clock that went back the rows of one task overlap, and the audit says so.
+  const found = await world.audit();
+  // A topic in doubt that no part waits for any more stands so until the next one comes.
+  if (!journal.setBack) world.wrong.push(...found.filter((finding) => !finding.includes('A topic has been')));
+  journal.tell('no slot comes any more');
+  await world.comeToRest(restsAt);
+  world.observe(false);
+  world.bury();
+  return restsAt;
+}
+
+function figuresOf({ database, journal }: World, slots: number): Figures {
+  const count = (table: string) => Number(database.prepare(`select count(*) from ${table}`).pluck().get());
+  const { thrown, lost, kills }: Journal['dealt'] = journal.dealt;
+  return {
+    tasks: count('tasks'),
+    slots,
+    runs: count('runs'),
+    deliveries: count('deliveries'),
+    kills,
+    faults: thrown + lost,
+  };
+}

@@ -95,6 +95,7 @@ export function composeRooms(settings: RoomSettings, world: World, store: Store)
   const shared = { ...world, store, bell, bootId, batchMax };
   const tasks = createTasks({
     store,
+    log: world.log,
     clock,
     ids,
     digest: sha256,
@@ -109,7 +110,7 @@ export function composeRooms(settings: RoomSettings, world: World, store: Store)
   const deliverer = createDeliverer({ ...shared, concurrency: settings.DELIVERY_CONCURRENCY });
   return {
     tasks,
-    threads: createThreads({ store, tasks }),
+    threads: createThreads({ store, tasks, timer }),
     truth: createTruth({ store, clock, retentionMs: settings.RETENTION_DAYS * dayMs }),
     downtimes,
     scheduler: scheduler.room,

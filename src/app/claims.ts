@@ -37,6 +37,7 @@ export function claimOf(maker: ClaimMaker, task: DueTask, now: number): Claim {
     runs,
     gap,
     nextAt: plan.nextAt,
+    onward: plan.onward,
     replaces: plan.replaces,
   };
 }

@@ -156,7 +156,7 @@ async function send(needs: DelivererNeeds, part: OutboxPart, ended: Ended): Prom
   const now = needs.clock.now();
   switch (sent.is) {
     case 'sent':
-      return verify(needs, part, { ...ended, ids: sent.ids });
+      return verify(needs, part, { ...ended, ids: sent.ids, evidence: null });
     case 'unknown':
       return doubt(needs, ended, sent.error);
     case 'topicGone':
@@ -211,18 +211,18 @@ function tryAgain(part: OutboxPart, ended: Ended, { error, readyAt, evidence = n
 async function verify(
   needs: DelivererNeeds,
   part: OutboxPart,
-  { ids, ...ended }: Ended & { ids: SentIds },
+  { ids, evidence, ...ended }: Ended & { ids: SentIds; evidence: string | null },
 ): Promise<PartEnd> {
   const { route } = part;
   const now = needs.clock.now();
   if (ids.chatId === route.address && ids.threadId === route.topic) {
-    return { ...ended, status: 'delivered', ids, at: now, evidence: null };
+    return { ...ended, status: 'delivered', ids, at: now, evidence };
   }
   const error = `misrouted: it landed in chat ${ids.chatId}, topic ${ids.threadId ?? 'none'}`;
   needs.log.warn('delivery_misrouted', { delivery_id: part.id, chat_id: ids.chatId, topic: ids.threadId });
   await needs.transport.remove(ids);
   if (part.topic !== null) await needs.store.endTopic({ taskId: part.topic.taskId, state: 'none' });
-  return tryAgain(part, ended, { error, readyAt: now });
+  return tryAgain(part, ended, { error, readyAt: now, evidence });
 }
 
 function doubt({ clock }: DelivererNeeds, ended: Ended, error: string): PartEnd {
@@ -246,11 +246,12 @@ async function lookForEvidence(needs: DelivererNeeds, part: OutboxPart, ended: E
   const found = await needs.transport.settle(outgoing(part), part.sentAt ?? 0);
   const now = needs.clock.now();
   const { evidence } = found;
-  if (found.is === 'arrived') return { ...ended, status: 'delivered', ids: found.ids, at: now, evidence };
+  if (found.is === 'arrived') return verify(needs, part, { ...ended, ids: found.ids, evidence });
   if (found.is === 'absent') return tryAgain(part, ended, { error: 'it did not arrive', readyAt: now, evidence });
   const error = 'no answer, and no trace of it yet';
   const next = limits.settleDelaysMs[part.settles + 1];
-  const sentAt = part.sentAt ?? now;
+  // A clock that was set back may have left it in the future, and the looks are counted from the send.
+  const sentAt = Math.min(part.sentAt ?? now, now);
   if (next !== undefined)
     return { ...ended, status: 'unknown', readyAt: Math.max(now, sentAt + next), error, evidence };
   if (part.unknown === 'ask')

@@ -47,7 +47,7 @@ export function createScheduler(needs: Needs): Scheduler {
     step: async (now, limit) => {
       const at = { now, limit };
       // First of all, because the slots since the end of a pause are due like any others.
-      const resumed = await store.resumeDue(at, (due) => due.map((task) => isolate(needs, task, resumeOf)));
+      const resumed = await endPauses(needs, at);
       const claimed = await oneByOneOnFault(needs, at, (batch, watch) =>
         store.claimDue(batch, (due) => watch(due, (task) => task.id) ?? planWithin(needs, due, now)),
       );
@@ -65,6 +65,17 @@ export function createScheduler(needs: Needs): Scheduler {
     nextAt: (now) => store.nextDueAt(now),
     replan: (now, limit) => replanAll(needs, now, limit),
   };
+}
+
+/**
+ * Lets tasks go on whose pause has come to its end. Whoever is about to change a task calls it as well: an end that nobody
+ * has noticed yet has come all the same, and the slots since then must not be lost.
+ */
+export function endPauses(
+  needs: { readonly store: Pick<SlotStore, 'resumeDue'>; readonly log: Log },
+  at: Batch,
+): Promise<Counts> {
+  return needs.store.resumeDue(at, (due) => due.map((task) => isolate(needs, task, resumeOf)));
 }
 
 /** Sees what a plan is about to decide about, and may decide in its place. */

@@ -54,6 +54,8 @@ export interface Claim {
   readonly runs: readonly NewRun[];
   readonly gap: (Gap & { readonly id: string }) | null;
   readonly nextAt: number | null;
+  /** Where the task would go on if its bound were not used up; a slot that has its row already uses up none. */
+  readonly onward?: number | null;
   readonly replaces: boolean;
 }
 

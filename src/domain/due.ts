@@ -40,6 +40,8 @@ export interface DuePlan {
   readonly gap: Gap | null;
   /** Null completes the task. */
   readonly nextAt: number | null;
+  /** The slot after these, also where a bound completes the task. */
+  readonly onward: number | null;
   /** The policy `replace`: the live run is asked to stop and older waiting occurrences give way. */
   readonly replaces: boolean;
 }
@@ -81,7 +83,7 @@ function planPage({ policy }: Due, slots: readonly number[], next: number): DueP
   const kept = policy.missed === 'all' ? policy.missedLimit : 0;
   const told = kept === 0 ? slots : slots.slice(0, -kept);
   const nextAt = kept === 0 ? next : (slots.at(-kept) ?? next);
-  return { occurrences: [], gap: gapOf(told, droppedReason(policy)), nextAt, replaces: false };
+  return { occurrences: [], gap: gapOf(told, droppedReason(policy)), nextAt, onward: nextAt, replaces: false };
 }
 
 /** A grace that was chosen long may hold for many slots: they run in several steps, so that no step grows without end. */
@@ -99,7 +101,8 @@ function droppedReason({ missed }: Policy): Reason {
 function planAfterCompletion(due: Due, now: number): DuePlan {
   const bounds = { startAt: due.policy.startAt, until: due.policy.until };
   const next = nextSlot(due.schedule, now, bounds);
-  if (due.live > 0 || due.waiting > 0) return { occurrences: [], gap: null, nextAt: next, replaces: false };
+  if (due.live > 0 || due.waiting > 0)
+    return { occurrences: [], gap: null, nextAt: next, onward: next, replaces: false };
   const isSkipped = due.skipped?.includes(due.nextAt) === true;
   return planSlots(due, { slots: isSkipped ? [] : [due.nextAt], next, now });
 }
@@ -113,7 +116,7 @@ interface Window {
 function planSlots(due: Due, window: Window): DuePlan {
   const { slots, next, now } = window;
   const newest = slots.at(-1);
-  if (newest === undefined) return { occurrences: [], gap: null, nextAt: next, replaces: false };
+  if (newest === undefined) return { occurrences: [], gap: null, nextAt: next, onward: next, replaces: false };
   const grace = graceMs(due.policy, newest, next);
   // The default is too short for any but the newest slot; a grace that was chosen may hold for several.
   const onTime = slots.filter((slot) => now - slot <= grace && (slot === newest || due.policy.graceMs !== null));
@@ -137,6 +140,7 @@ function planSlots(due: Due, window: Window): DuePlan {
     ],
     gap: tooMany ? gapOf(dropped, choice.reason) : null,
     nextAt: admitted.exhausted ? null : next,
+    onward: next,
     replaces: admitted.replaces,
   };
 }

@@ -7,6 +7,7 @@ export type EventKind =
   | `task.${TaskVerb}`
   | 'occurrence.skipped'
   | 'occurrence.missed'
+  | 'occurrence.cancelled'
   | 'gap.recorded'
   | 'run.started'
   | 'run.succeeded'

@@ -2,8 +2,9 @@ import type { Changed, ChangeRequest, TaskChange, TaskScene } from '../../app/ta
 import type { Task } from '../../domain/task.ts';
 import { cancelLive } from './cancel.ts';
 import { dispatchRuns, insertOccurrences, writeClaims } from './claims.ts';
+import { dropParts } from './drop-parts.ts';
 import { endWaiting } from './ends.ts';
-import { each, row, rows, write, type Script } from './engine.ts';
+import { each, lock, rows, write, type Script } from './engine.ts';
 import { recordVerbs, tellEvents } from './journal.ts';
 import { claimOnce, settleOnce } from './once.ts';
 import { checkQuota, lockOwner } from './quota.ts';
@@ -36,7 +37,7 @@ interface Written {
 
 export function* changeLocked(request: LockedRequest, plan: Plan): Script<Written> {
   const { taskId, at } = request;
-  yield* row(`select id from tasks where id = ?t [for update]`, taskId);
+  yield* lock(`select id from tasks where id = ?t for update`, taskId);
   const scene = yield* sceneOf(request);
   const change = plan(scene);
   if (countsAgain(scene.task.state, change.set.state)) {
@@ -85,16 +86,6 @@ function* endOpen({ taskId, at }: LockedRequest, change: TaskChange): Script<num
   }
   yield* answerQuestions(taskId, change.answer, at);
   return calledOff;
-}
-
-/** What is still to be sent of a deleted task is dropped, with a row that says so; nothing would make a topic for it. */
-function* dropParts(taskId: string, now: number): Script<void> {
-  const dropped = yield* rows<{ id: string }>(
-    `update deliveries set status = 'failed', error = 'the task was deleted', ready_at = null
-     where lane = ?t and status in ('pending', 'blocked') returning id`,
-    `task:${taskId}`,
-  );
-  yield* tellEvents(dropped.map(({ id }) => ({ kind: 'delivery.failed', at: now, taskId, ref: id })));
 }
 
 function* endSnooze(taskId: string, reason: string, now: number): Script<void> {

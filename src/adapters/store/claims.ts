@@ -13,22 +13,21 @@ import { recordVerbs, tellEvents, type NewEvent } from './journal.ts';
 export function* writeClaims(claims: readonly Claim[], now: number): Script<void> {
   const won = [
     ...(yield* moveOn(claims.filter(({ nextAt }) => nextAt !== null))),
-    ...(yield* complete(
-      claims.filter(({ nextAt }) => nextAt === null),
-      now,
-    )),
+    ...(yield* complete(claims.filter(({ nextAt }) => nextAt === null))),
   ];
   for (const claim of won) if (claim.replaces && !(yield* stands(claim))) yield* makeRoom(claim.taskId, now);
   const placed = won.flatMap((claim) => claim.occurrences.map((occurrence) => ({ taskId: claim.taskId, occurrence })));
   const made = yield* insertOccurrences(placed, now);
   const known = placed.filter((_one, index) => made[index] !== true);
   yield* tellEvents(placed.filter((_one, index) => made[index]).flatMap((one) => decisionOf(one, now)));
-  yield* giveBack(known);
+  const revived = yield* giveBack(known, won);
   const dropped = new Set(known.map(({ occurrence }) => occurrence.id));
   yield* dispatchRuns(
     won.flatMap((claim) => claim.runs).filter((run) => !dropped.has(run.occurrenceId ?? '')),
     now,
   );
+  const completed = won.filter(({ taskId, nextAt }) => nextAt === null && !revived.has(taskId));
+  yield* tellEvents(completed.map(({ taskId }) => ({ kind: 'task.complete', at: now, taskId, ref: null })));
   const gaps = won.flatMap(({ taskId, gap }) => (gap === null ? [] : [{ taskId, gap }]));
   yield* each(
     `insert into gaps (id, task_id, from_at, to_at, count, reason, created_at) values (?t, ?t, ?i, ?i, ?i, ?t, ?i)
@@ -64,14 +63,12 @@ function* moveOn(claims: readonly Claim[]): Script<Claim[]> {
   return claims.filter((_claim, index) => moved[index]);
 }
 
-function* complete(claims: readonly Claim[], now: number): Script<Claim[]> {
+function* complete(claims: readonly Claim[]): Script<Claim[]> {
   const completed = yield* each(
     `update tasks set next_at = null, state = 'completed', bounded_runs = bounded_runs + ?i where id = ?t and next_at = ?i`,
     claims.map((claim) => [boundedIn(claim), claim.taskId, claim.expectNextAt]),
   );
-  const won = claims.filter((_claim, index) => completed[index]);
-  yield* tellEvents(won.map(({ taskId }) => ({ kind: 'task.complete', at: now, taskId, ref: null })));
-  return won;
+  return claims.filter((_claim, index) => completed[index]);
 }
 
 function boundedIn({ occurrences }: Claim): number {
@@ -109,11 +106,24 @@ export function* insertOccurrences(placed: readonly Placed[], now: number): Scri
   );
 }
 
-/** Occurrences that were not made again do not count against `max_runs`. */
-function* giveBack(known: readonly Placed[]): Script<void> {
+/**
+ * Occurrences that were not made again do not count against `max_runs`; a task that they would have completed goes on.
+ * Answers which tasks those are.
+ */
+function* giveBack(known: readonly Placed[], claims: readonly Claim[]): Script<ReadonlySet<string>> {
+  const revived = new Set<string>();
   for (const { taskId } of known.filter(({ occurrence }) => isBounded(occurrence))) {
     yield* rows(`update tasks set bounded_runs = bounded_runs - 1 where id = ?t`, taskId);
+    const { nextAt, onward = null } = claims.find((claim) => claim.taskId === taskId) ?? { nextAt: 0 };
+    if (nextAt !== null || onward === null || revived.has(taskId)) continue;
+    yield* rows(
+      `update tasks set state = 'active', next_at = ?i where id = ?t and state = 'completed'`,
+      onward,
+      taskId,
+    );
+    revived.add(taskId);
   }
+  return revived;
 }
 
 /** An occurrence without a run of its own would wait for ever, so a key that is taken ends it with that reason. */
@@ -169,14 +179,15 @@ function* makeRoom(taskId: string, now: number): Script<void> {
 
 /** A row that cannot be read is paused with the reason: people see it, and it is never due again until it is mended. */
 export function* writeQuarantines(marked: readonly Quarantine[], now: number): Script<void> {
-  yield* each(
+  const hit = yield* each(
     `update tasks set state = 'paused', next_at = null, paused_reason = ?t, paused_at = ?i, paused_by = 'system',
        version = version + 1
      where id = ?t and state = 'active'`,
     marked.map(({ taskId, quarantine }) => [quarantine, now, taskId]),
   );
+  const paused = marked.filter((_one, index) => hit[index]);
   yield* recordVerbs(
-    marked.map(({ taskId, quarantine }) => ({
+    paused.map(({ taskId, quarantine }) => ({
       at: now,
       actor: 'system',
       verb: 'quarantine',
@@ -186,5 +197,5 @@ export function* writeQuarantines(marked: readonly Quarantine[], now: number): S
       after: { reason: quarantine },
     })),
   );
-  for (const { taskId } of marked) yield* endWaiting(taskId, 'paused', now);
+  for (const { taskId } of paused) yield* endWaiting(taskId, 'paused', now);
 }

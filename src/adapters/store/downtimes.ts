@@ -7,10 +7,9 @@ import type {
   Opened,
 } from '../../app/truth/store.ts';
 import { threadKeyOf } from '../../domain/thread.ts';
-import { row, rows, type Engine, type Script } from './engine.ts';
+import { listOf, row, rows, type Engine, type Script } from './engine.ts';
 import { tellEvents } from './journal.ts';
 import { factsIn } from './truth-deeds.ts';
-import { listOf } from './truth-slots.ts';
 import { readNote, writeNote } from './upkeep.ts';
 
 const aliveNote = 'alive_at';

@@ -2,7 +2,7 @@ import type { Finished, RunEnd } from '../../app/store.ts';
 import { gapBeforePause, type Gap } from '../../domain/due.ts';
 import { policyOf } from '../../domain/policy.ts';
 import { dueColumns, dueSource, readDue, type DueRow } from './codec.ts';
-import { each, row, rows, type Script, type Tuple } from './engine.ts';
+import { each, listOf, lock, row, rows, write, type Script, type Tuple } from './engine.ts';
 import { recordVerbs, tellEvents, type NewEvent } from './journal.ts';
 
 /**
@@ -12,6 +12,7 @@ import { recordVerbs, tellEvents, type NewEvent } from './journal.ts';
 export function* writeEnds(ends: readonly RunEnd[]): Script<Finished> {
   // A fixed order keeps two finishers from waiting for each other.
   const sorted = ends.toSorted((a, b) => (a.run.id < b.run.id ? -1 : 1));
+  yield* lockTasks(sorted);
   const written = yield* each(
     `update runs set status = ?t, ready_at = coalesce(?i, ready_at), boot_id = null, finished_at = ?i, output = ?t, error = ?t
      where id = ?t and fence = ?i and status = 'running' and cancel_requested_at is null`,
@@ -39,6 +40,14 @@ export function* writeEnds(ends: readonly RunEnd[]): Script<Finished> {
   yield* insertDeliveries(finals);
   yield* bookUsage(won);
   return { written: won.length, autoPaused };
+}
+
+/** Tasks before runs, as every verb does, or the two would wait for each other. */
+function* lockTasks(ends: readonly RunEnd[]): Script<void> {
+  const ids = [...new Set(ends.flatMap(({ run }) => run.taskId ?? []))];
+  if (ids.length === 0) return;
+  const { marks, values } = listOf(ids);
+  yield* lock(`select id from tasks where id in (${marks}) order by id for update`, ...values);
 }
 
 /** One for each attempt, so that whoever reads them sees every try. */
@@ -236,10 +245,11 @@ function* recordDue(taskId: string, now: number): Script<void> {
   );
   const gap = due === undefined ? null : gapOfRow(due, now);
   if (gap === null) return;
-  yield* rows(
+  const id = gapIdAt(now, taskId);
+  const made = yield* write(
     `insert into gaps (id, task_id, from_at, to_at, count, reason, created_at) values (?t, ?t, ?i, ?i, ?i, ?t, ?i)
      on conflict (task_id, from_at) do nothing`,
-    `${taskId}:${gap.fromAt}`,
+    id,
     taskId,
     gap.fromAt,
     gap.toAt,
@@ -247,6 +257,14 @@ function* recordDue(taskId: string, now: number): Script<void> {
     gap.reason,
     now,
   );
+  const { count, reason } = gap;
+  if (made) yield* tellEvents([{ kind: 'gap.recorded', at: now, taskId, ref: id, data: { count, reason } }]);
+}
+
+/** Counts up with time like every other id, so that what was made since an instant is found by its ids. */
+function gapIdAt(now: number, taskId: string): string {
+  const time = now.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7fff:${taskId}`;
 }
 
 /** A row that cannot be read has no slots that anybody could count. */
@@ -277,7 +295,7 @@ export function* endWaiting(taskId: string, reason: string, now: number): Script
     taskId,
   );
   yield* tellEvents(
-    ended.map(({ id }) => ({ kind: 'occurrence.skipped', at: now, taskId, ref: id, data: { reason } })),
+    ended.map(({ id }) => ({ kind: `occurrence.${status}` as const, at: now, taskId, ref: id, data: { reason } })),
   );
 }
 

@@ -96,7 +96,7 @@ function rolledBack(client: Client): Promise<boolean> {
 }
 
 async function answer(client: Client, ask: Ask): Promise<unknown> {
-  if (ask.does === 'rows') return (await client.query(single(ask.text), ask.values.map(storable))).rows;
+  if (ask.does !== 'each') return (await client.query(single(ask.text), ask.values.map(storable))).rows;
   if (isInsert(ask.text)) return insertEach(client, ask);
   const { rows } = await client.query(updateText(ask.text), columnsOf(ask.tuples));
   const matched = new Set(rows.map((found) => (found as { ord: number }).ord));

@@ -31,6 +31,7 @@ export function sqliteEngine(connection: Connection): Engine {
   const prepare = preparer(connection);
   const checkpointer = checkpointerOf(connection);
   const answer = (ask: Ask): unknown => {
+    if (ask.does === 'lock') return [];
     if (ask.does === 'each') {
       checkpointer?.wrote(ask.tuples.length);
       return isInsert(ask.text) ? insertEach(prepare, ask) : ask.tuples.map(runsOn(prepare(ask.text)));

@@ -10,6 +10,7 @@ export type Tuple = readonly Value[];
  */
 export type Ask =
   | { readonly does: 'rows'; readonly text: string; readonly values: Tuple }
+  | { readonly does: 'lock'; readonly text: string; readonly values: Tuple }
   | { readonly does: 'each'; readonly text: string; readonly tuples: readonly Tuple[] };
 
 /**
@@ -39,6 +40,14 @@ export function* rows<R extends object>(text: string, ...values: Value[]): Scrip
   return yield { does: 'rows', text, values };
 }
 
+/**
+ * Takes row locks and nothing else, for an order of locks that all transactions keep. The engine without row locks leaves
+ * the whole statement out.
+ */
+export function* lock(text: string, ...values: Value[]): Script<void> {
+  yield { does: 'lock', text, values };
+}
+
 export function* row<R extends object>(text: string, ...values: Value[]): Script<R | undefined> {
   return (yield* rows<R>(text, ...values))[0];
 }
@@ -55,4 +64,14 @@ export function* each(text: string, tuples: readonly Tuple[]): Script<boolean[]>
 /** Like `each` for one tuple. */
 export function* write(text: string, ...values: Value[]): Script<boolean> {
   return (yield* each(text, [values]))[0] === true;
+}
+
+/** Lists come in few lengths, filled up with what matches nothing, so that few statements have to be prepared. */
+const lengths = [2, 16, 64, 256, 1024];
+
+export function listOf(values: readonly string[]): { readonly marks: string; readonly values: readonly Value[] } {
+  const distinct = [...new Set(values)];
+  const length = lengths.find((size) => size >= distinct.length) ?? distinct.length;
+  const filled = [...distinct, ...Array.from({ length: length - distinct.length }, () => '')];
+  return { marks: filled.map(() => '?t').join(', '), values: filled };
 }

@@ -1,8 +1,9 @@
 import type { Batch, OutboxPart, OutboxStore, PartEnd, TopicEnd, TopicView } from '../../app/store.ts';
 import type { UnknownPolicy } from '../../domain/policy.ts';
 import * as limits from '../../domain/limits.ts';
-import { each, row, rows, write, type Engine, type Script, type Tuple, type Value } from './engine.ts';
+import { listOf, each, row, rows, write, type Engine, type Script, type Tuple, type Value } from './engine.ts';
 import type { DeliveryRow } from './codec.ts';
+import { dropParts } from './drop-parts.ts';
 import { tellEvents } from './journal.ts';
 
 /** The outbox and the topics. A claim is one transaction; what a send brought is written under the claim's fence. */
@@ -236,10 +237,23 @@ function* endParts(ends: readonly PartEnd[], now: number): Script<number> {
     const won = mine.filter((_end, index) => took[index]);
     written += won.length;
     // Being put off says nothing to anybody; what became of a part does.
+    if (status !== 'delivered' && status !== 'failed') yield* dropOfDeleted(won, now);
     if (status !== 'pending')
       yield* tellEvents(won.map(({ id, taskId = null }) => ({ kind: `delivery.${status}`, at: now, taskId, ref: id })));
   }
   return written;
+}
+
+/** A part that comes back to the outbox of a task that was deleted meanwhile is not sent any more. */
+function* dropOfDeleted(ends: readonly PartEnd[], now: number): Script<void> {
+  const ids = [...new Set(ends.flatMap(({ taskId }) => taskId ?? []))];
+  if (ids.length === 0) return;
+  const { marks, values } = listOf(ids);
+  const gone = yield* rows<{ id: string }>(
+    `select id from tasks where id in (${marks}) and state = 'deleted'`,
+    ...values,
+  );
+  for (const { id } of gone) yield* dropParts(id, now);
 }
 
 function endValues(end: PartEnd): Value[] {

@@ -71,7 +71,8 @@ function* replaysOf(occurrenceId: string): Script<TaskScene['replays']> {
        union select o.id, o.source, o.replay_of from occurrences o join up on o.id = up.replay_of
        where up.source = 'retry'
      ), down(id, source, status) as (
-       select id, source, status from occurrences where replay_of in (select id from up where source <> 'retry')
+       select id, source, status from occurrences where replay_of in (
+         select id from up where source <> 'retry' or not exists (select 1 from occurrences o where o.id = up.replay_of))
        union select o.id, o.source, o.status from occurrences o join down on o.replay_of = down.id
        where down.source = 'retry' and o.source = 'retry'
      )
@@ -97,15 +98,18 @@ function* recentOf(taskId: string): Script<readonly AuditRow[]> {
     taskId,
     recentMax,
   );
-  return found.map((one) => ({
-    id: String(one.id),
-    at: one.at,
-    verb: one.verb as TaskVerb,
-    stateBefore: one.state_before as TaskState | null,
-    stateAfter: one.state_after as TaskState | null,
-    before: one.before === null ? null : readFacts(one.before),
-    after: one.after === null ? null : readFacts(one.after),
-  }));
+  // What was done last has the greatest number, whatever the clock said.
+  return found
+    .toSorted((a, b) => b.id - a.id)
+    .map((one) => ({
+      id: String(one.id),
+      at: one.at,
+      verb: one.verb as TaskVerb,
+      stateBefore: one.state_before as TaskState | null,
+      stateAfter: one.state_after as TaskState | null,
+      before: one.before === null ? null : readFacts(one.before),
+      after: one.after === null ? null : readFacts(one.after),
+    }));
 }
 
 /** A right that cannot be read is no right, and must not keep anybody from deleting the task. */

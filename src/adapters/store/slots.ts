@@ -151,7 +151,7 @@ function readWaiting(found: WaitingRow): WaitingOccurrence {
 /** An occurrence whose task cannot be read would be found first for ever. */
 function* endQuarantined(marked: readonly Quarantine[], now: number): Script<void> {
   yield* each(
-    `update occurrences set status = 'failed', error = ?t, updated_at = ?i
+    `update occurrences set status = 'failed', reason = null, error = ?t, updated_at = ?i
      where task_id = ?t and status = 'pending' and decide_by is null`,
     marked.map(({ taskId, quarantine }) => [quarantine, now, taskId]),
   );
@@ -253,7 +253,7 @@ function* resumeDue({ now, limit }: Batch, plan: Parameters<SlotStore['resumeDue
   if (found.length === 0) return { taken: 0, more: false };
   yield* lookAhead(found);
   const decided = plan(found.map((one) => readDue({ ...one, next_at: one.resume_at })));
-  yield* dropResumes(decided.filter(isQuarantine));
+  yield* dropResumes(decided.filter(isQuarantine), now);
   const resumes = decided.filter((one): one is Resume => !isQuarantine(one));
   const resumed = yield* each(
     `update tasks set state = ?t, next_at = ?i, resume_at = null, paused_reason = null, consecutive_failures = 0,
@@ -261,27 +261,44 @@ function* resumeDue({ now, limit }: Batch, plan: Parameters<SlotStore['resumeDue
      where id = ?t and state = 'paused' and resume_at = ?i`,
     resumes.map((one) => [stateWith(one.nextAt), one.nextAt, now, one.taskId, one.resumeAt]),
   );
+  const won = resumes.filter((_one, index) => resumed[index]);
   yield* recordVerbs(
-    resumes
-      .filter((_one, index) => resumed[index])
-      .map((one) => ({
-        at: now,
-        actor: 'system',
-        verb: 'resume',
-        taskId: one.taskId,
-        stateBefore: 'paused',
-        stateAfter: stateWith(one.nextAt),
-      })),
+    won.map((one) => ({
+      at: now,
+      actor: 'system',
+      verb: 'resume',
+      taskId: one.taskId,
+      stateBefore: 'paused',
+      stateAfter: stateWith(one.nextAt),
+    })),
   );
+  yield* tellCompleted(won, now);
   return { taken: decided.length, more: found.length === limit };
 }
 
 /** A row that cannot be read stays paused; its timed end would be found again for ever. */
-function* dropResumes(marked: readonly Quarantine[]): Script<void> {
+function* dropResumes(marked: readonly Quarantine[], now: number): Script<void> {
   yield* each(
-    `update tasks set resume_at = null, paused_reason = ?t where id = ?t and state = 'paused'`,
+    `update tasks set resume_at = null, paused_reason = ?t, version = version + 1 where id = ?t and state = 'paused'`,
     marked.map(({ taskId, quarantine }) => [quarantine, taskId]),
   );
+  yield* recordVerbs(
+    marked.map(({ taskId, quarantine }) => ({
+      at: now,
+      actor: 'system',
+      verb: 'quarantine',
+      taskId,
+      stateBefore: 'paused',
+      stateAfter: 'paused',
+      after: { reason: quarantine },
+    })),
+  );
+}
+
+/** A task with nothing left to run is completed, whatever found that out. */
+function* tellCompleted(tasks: readonly (Resume | Replan)[], now: number): Script<void> {
+  const done = tasks.filter(({ nextAt }) => nextAt === null);
+  yield* tellEvents(done.map(({ taskId }) => ({ kind: 'task.complete', at: now, taskId, ref: null })));
 }
 
 function stateWith(nextAt: number | null): 'active' | 'completed' {
@@ -309,6 +326,10 @@ function* replanTasks({ after, at, plan }: ReplanRequest): Script<ReplanPage> {
   const moved = yield* each(
     `update tasks set next_at = ?i, state = ?t where id = ?t and next_at = ?i`,
     changes.map((one) => [one.nextAt, stateWith(one.nextAt), one.taskId, one.expectNextAt]),
+  );
+  yield* tellCompleted(
+    changes.filter((_one, index) => moved[index]),
+    at.now,
   );
   return { seen: page.length, changed: moved.filter(Boolean).length, last: page.at(-1)?.id ?? null };
 }

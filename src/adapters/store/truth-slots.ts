@@ -1,5 +1,5 @@
 import type { SlotDelivery, SlotRow, SlotRun, TruthQuery } from '../../app/truth/store.ts';
-import { rows, type Script, type Value } from './engine.ts';
+import { listOf, rows, type Script } from './engine.ts';
 
 export interface SlotColumns {
   readonly id: string;
@@ -112,16 +112,6 @@ function* deliveryRows(runIds: readonly string[]): Script<DeliveryColumns[]> {
      from deliveries d join chats c on c.id = d.chat_id where d.run_id in (${marks}) order by d.run_id, d.kind, d.part`,
     ...values,
   );
-}
-
-/** Lists come in few lengths, filled up with what matches nothing, so that few statements have to be prepared. */
-const lengths = [2, 16, 64, 256, 1024];
-
-export function listOf(values: readonly string[]): { readonly marks: string; readonly values: readonly Value[] } {
-  const distinct = [...new Set(values)];
-  const length = lengths.find((size) => size >= distinct.length) ?? distinct.length;
-  const filled = [...distinct, ...Array.from({ length: length - distinct.length }, () => '')];
-  return { marks: filled.map(() => '?t').join(', '), values: filled };
 }
 
 function readSlot(one: SlotColumns, work: Pick<SlotRun, 'attempts' | 'deliveries'>): SlotRow {

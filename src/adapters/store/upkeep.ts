@@ -37,9 +37,10 @@ function* shiftClock(byMs: number): Script<void> {
      where status in ('pending', 'blocked') and ready_at is not null`,
     byMs,
   );
-  // A part that waits for a person's word has no instant of its own, but it holds its thread from the time it was sent.
+  // A part that waits for a person's word has no instant of its own, but it holds its thread from the time it was sent;
+  // and one that is on its way may be looked for later.
   yield* rows(
-    `update deliveries set ready_at = ready_at + ?i, sent_at = sent_at + ?i where status = 'unknown'`,
+    `update deliveries set ready_at = ready_at + ?i, sent_at = sent_at + ?i where status in ('unknown', 'sending')`,
     byMs,
     byMs,
   );

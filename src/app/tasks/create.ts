@@ -1,10 +1,12 @@
 import { apiPrincipal, type Actor } from '../../domain/actor.ts';
 import { actionScope } from '../../domain/grant.ts';
-import { idempotencyRetentionMs } from '../../domain/limits.ts';
+import { idempotencyRetentionMs, pageMax } from '../../domain/limits.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
-import type { Bell, Clock, Digest, Ids } from '../ports.ts';
+import type { Bell, Clock, Digest, Ids, Log } from '../ports.ts';
+import { endPauses } from '../scheduler.ts';
+import type { SlotStore } from '../store.ts';
 import type { Once, Quota, TaskStore } from '../task-store.ts';
 import { claimsFirst, type ClaimFirst } from './claims-first.ts';
 import { defineTask, firstSlot, type Rules, type TaskInput } from './definition.ts';
@@ -19,7 +21,8 @@ export interface CreateRequest {
 }
 
 export interface CreateNeeds extends ClaimFirst {
-  readonly store: TaskStore;
+  readonly store: TaskStore & Pick<SlotStore, 'resumeDue'>;
+  readonly log: Log;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly digest: Digest;
@@ -47,6 +50,7 @@ export async function createTask(needs: CreateNeeds, request: CreateRequest): Pr
   if (made !== null) return { task: made, created: false, replayed: true, warnings: [] };
   const checked = defineTask(needs.rules, request.input, now);
   const { definition, policy } = checked;
+  await endDuePauses(needs, now);
   const result = await store.createTask(
     {
       ...definition,
@@ -79,4 +83,9 @@ function onceOf({ digest }: CreateNeeds, request: CreateRequest, now: number): O
     payloadHash: digest.of(JSON.stringify([request.threadKey, request.input, request.onExisting ?? null])),
     expiresAt: now + idempotencyRetentionMs,
   };
+}
+
+/** A pause may be longer over than the scheduler knows; whatever is done to a task finds it as it stands by now. */
+export async function endDuePauses(needs: Pick<CreateNeeds, 'store' | 'log'>, now: number): Promise<void> {
+  for (let more = true; more;) ({ more } = await endPauses(needs, { now, limit: pageMax }));
 }

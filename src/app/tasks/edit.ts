@@ -194,6 +194,8 @@ function nextState(claimed: ClaimedScene, turning: Turning): Turned {
   const { task } = turning.scene;
   const state = task.state === 'active' && claimed.nextAt === null ? 'completed' : task.state;
   if (state === 'active') return activeState(turning);
+  if (turning.wanted === false && task.resumeAt !== null)
+    return { set: { resumeAt: null }, stamp: 'paused', verb: 'pause' };
   const turnsOn = turning.wanted === true || (state === 'completed' && revives(turning));
   if (!turnsOn) return { set: {}, stamp: 'updated', verb: 'edit' };
   const nextAt = nextOf(turning);
@@ -240,7 +242,7 @@ function auditOf(task: Task, { verb }: Turned, changes: Changes): TaskChange['au
   const after = sideOf(changes, 'after');
   return {
     verb,
-    before: { ...sideOf(changes, 'before'), ...(verb === 'resume' ? pauseFacts(task) : {}) },
+    before: { ...sideOf(changes, 'before'), ...(verb !== 'edit' && task.state === 'paused' ? pauseFacts(task) : {}) },
     after: verb === 'pause' ? { ...after, reason: 'manual' } : after,
   };
 }

@@ -19,7 +19,7 @@ import {
 } from '../task-store.ts';
 import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
 import { claimsFirst } from './claims-first.ts';
-import { createTask, type CreateNeeds, type CreateRequest, type CreateResult } from './create.ts';
+import { createTask, endDuePauses, type CreateNeeds, type CreateRequest, type CreateResult } from './create.ts';
 import { editTask, type Changes, type TaskPatch } from './edit.ts';
 import { planRunNow } from './run-now.ts';
 import { planSkip, planUnskip, type Skip } from './skip.ts';
@@ -141,6 +141,7 @@ interface Deed {
 /** Changes a task under its lock, once the slots that were due are taken up. */
 async function change(needs: CreateNeeds, deed: Deed, plan: (scene: VerbScene) => TaskChange): Promise<Changed> {
   const now = needs.clock.now();
+  await endDuePauses(needs, now);
   const changed = await needs.store.changeTask(requestOf(needs, deed, now), (scene) =>
     plan({ scene, now, ...claimsFirst(needs, scene, now) }),
   );

@@ -3,6 +3,7 @@ import { AppError } from '../../domain/errors.ts';
 import { pageMax } from '../../domain/limits.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
+import type { Timer } from '../ports.ts';
 import type { TaskQuery, TaskStore, ThreadCounts } from '../task-store.ts';
 import type { Tasks } from './tasks.ts';
 
@@ -26,9 +27,10 @@ export interface Bulk {
 interface Needs {
   readonly store: Pick<TaskStore, 'countThread' | 'listTasks'>;
   readonly tasks: Tasks;
+  readonly timer: Timer;
 }
 
-export function createThreads({ store, tasks }: Needs): Threads {
+export function createThreads({ store, tasks, timer }: Needs): Threads {
   const each = async (threadKey: string, state: TaskQuery['state'], verb: (task: Task) => Promise<boolean>) => {
     let changed = 0;
     let left = 0;
@@ -37,6 +39,8 @@ export function createThreads({ store, tasks }: Needs): Threads {
       for (const task of page.items) {
         if (await unlessRefused(() => verb(task))) changed += 1;
         else left += 1;
+        // A whole thread is a long way, and others have work to do meanwhile.
+        await timer.yield();
       }
       cursor = page.next;
       if (cursor === null) return { changed, left };

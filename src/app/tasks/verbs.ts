@@ -63,7 +63,7 @@ export function planResume({ scene, claims, now }: VerbScene): TaskChange {
   const { task } = scene;
   if (task.state === 'active') return { ...noChange, claims };
   if (isUnreadable(task)) throw unreadableRow(task);
-  const next = openNext(scene, lastPaused(task, now));
+  const next = openNext(scene, now);
   if (next === null) throw exhausted();
   return {
     ...noChange,
@@ -75,11 +75,6 @@ export function planResume({ scene, claims, now }: VerbScene): TaskChange {
       after: { next_run_at: new Date(next).toISOString() },
     },
   };
-}
-
-/** A pause whose end has come but was not noticed yet ended then, so the slots since its end are due. */
-function lastPaused({ resumeAt }: Task, now: number): number {
-  return resumeAt === null || resumeAt > now ? now : resumeAt - 1;
 }
 
 function openNext({ task, taken }: TaskScene, now: number): number | null {

@@ -156,7 +156,7 @@ async function send(needs: DelivererNeeds, part: OutboxPart, ended: Ended): Prom
   const now = needs.clock.now();
   switch (sent.is) {
     case 'sent':
-      return verify(needs, part, { ...ended, ids: sent.ids, evidence: null });
+      return verify(needs, part, { ...ended, ids: sent.ids });
     case 'unknown':
       return doubt(needs, ended, sent.error);
     case 'topicGone':
@@ -211,18 +211,37 @@ function tryAgain(part: OutboxPart, ended: Ended, { error, readyAt, evidence = n
 async function verify(
   needs: DelivererNeeds,
   part: OutboxPart,
-  { ids, evidence, ...ended }: Ended & { ids: SentIds; evidence: string | null },
+  { ids, ...ended }: Ended & { ids: SentIds },
 ): Promise<PartEnd> {
   const { route } = part;
   const now = needs.clock.now();
   if (ids.chatId === route.address && ids.threadId === route.topic) {
-    return { ...ended, status: 'delivered', ids, at: now, evidence };
+    return { ...ended, status: 'delivered', ids, at: now, evidence: null };
   }
-  const error = `misrouted: it landed in chat ${ids.chatId}, topic ${ids.threadId ?? 'none'}`;
-  needs.log.warn('delivery_misrouted', { delivery_id: part.id, chat_id: ids.chatId, topic: ids.threadId });
-  await needs.transport.remove(ids);
+  const error = await takeBack(needs, part, ids);
   if (part.topic !== null) await needs.store.endTopic({ taskId: part.topic.taskId, state: 'none' });
-  return tryAgain(part, ended, { error, readyAt: now, evidence });
+  return tryAgain(part, ended, { error, readyAt: now });
+}
+
+async function takeBack({ log, transport }: DelivererNeeds, part: OutboxPart, ids: SentIds): Promise<string> {
+  log.warn('delivery_misrouted', { delivery_id: part.id, chat_id: ids.chatId, topic: ids.threadId });
+  await transport.remove(ids);
+  return `misrouted: it landed in chat ${ids.chatId}, topic ${ids.threadId ?? 'none'}`;
+}
+
+/**
+ * A part that turned up long after its send. The topic may have been made anew since then, so the one it stands in may have
+ * been the right one; what stands outside of any topic is astray, and sending it again shows whether the topic is well.
+ */
+async function foundThere(
+  needs: DelivererNeeds,
+  part: OutboxPart,
+  { ids, evidence, ...ended }: Ended & { ids: SentIds; evidence: string },
+): Promise<PartEnd> {
+  const now = needs.clock.now();
+  const isAstray = ids.chatId !== part.route.address || (ids.threadId === null && part.route.topic !== null);
+  if (!isAstray) return { ...ended, status: 'delivered', ids, at: now, evidence };
+  return tryAgain(part, ended, { error: await takeBack(needs, part, ids), readyAt: now, evidence });
 }
 
 function doubt({ clock }: DelivererNeeds, ended: Ended, error: string): PartEnd {
@@ -246,7 +265,7 @@ async function lookForEvidence(needs: DelivererNeeds, part: OutboxPart, ended: E
   const found = await needs.transport.settle(outgoing(part), part.sentAt ?? 0);
   const now = needs.clock.now();
   const { evidence } = found;
-  if (found.is === 'arrived') return verify(needs, part, { ...ended, ids: found.ids, evidence });
+  if (found.is === 'arrived') return foundThere(needs, part, { ...ended, ids: found.ids, evidence });
   if (found.is === 'absent') return tryAgain(part, ended, { error: 'it did not arrive', readyAt: now, evidence });
   const error = 'no answer, and no trace of it yet';
   const next = limits.settleDelaysMs[part.settles + 1];

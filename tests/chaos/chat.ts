@@ -1,6 +1,5 @@
 import type { Evidence, Outgoing, Route, Sent, SentIds, TopicMade, Transport } from '../../src/app/ports.ts';
 import type { Chance } from './chance.ts';
-import type { Excluded } from './faults.ts';
 import type { SimulatedTime } from './time.ts';
 
 /**
@@ -55,7 +54,6 @@ export interface Call {
 interface Needs {
   readonly time: SimulatedTime;
   readonly chance: Chance;
-  readonly excluded: Pick<Excluded, 'strayedEvidence'>;
   readonly tell: (line: string) => void;
 }
 
@@ -178,8 +176,6 @@ async function look(place: Place, { deliveryId }: Outgoing): Promise<Evidence> {
     return { is: 'undecided', evidence: 'looked' };
   }
   const shown = place.messages.filter((message) => message.deliveryId === deliveryId);
-  if (place.needs.excluded.strayedEvidence)
-    for (const message of shown) if (message.topic !== message.askedTopic) message.gone ??= 'removed';
   const there = shown.find(({ gone }) => gone === null);
   if (there !== undefined) {
     const { chatId, topic, messageId } = there;

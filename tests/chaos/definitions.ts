@@ -8,10 +8,10 @@ import type { Chance } from './chance.ts';
 const minute = 60_000;
 const hour = 60 * minute;
 
-export const zones = ['Europe/Madrid', 'America/New_York', 'Australia/Lord_Howe', 'UTC'] as const;
+const zones = ['Europe/Madrid', 'America/New_York', 'Australia/Lord_Howe', 'UTC'] as const;
 
 /** Changes of the clock in those zones, an hour or half an hour each. */
-export const transitions = [
+const transitions = [
   Date.UTC(2026, 9, 25, 1),
   Date.UTC(2027, 2, 28, 1),
   Date.UTC(2026, 10, 1, 6),

@@ -51,21 +51,6 @@ interface State extends Fate {
   losesEnd(): boolean;
 }
 
-/** Situations in which a known fault of the product would hide every other; see where the simulation names them. */
-export interface Excluded {
-  /** A part that landed astray and whose answer was lost counts as delivered there when it is found. */
-  readonly strayedEvidence: boolean;
-  /**
-   * A slot that has its row already, because the clock went back, is planned as a run, and when that run would be the last
-   * one of `max_runs` the task is completed without it.
-   */
-  readonly completedByKnownSlot: boolean;
-  /** A part that was being sent when the clock went back keeps its old time, so looks for evidence are put off by the step. */
-  readonly sentBeforeStep: boolean;
-  /** After the clock went back, the rescue of lost claims is put off, look by look, until the old time comes again. */
-  readonly lateRescue: boolean;
-}
-
 const never = () => new Promise<never>(() => undefined);
 
 export function fateOf(chance: Chance): State {

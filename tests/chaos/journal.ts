@@ -2,7 +2,6 @@ import type { Database } from 'better-sqlite3';
 import type { Tables } from '../../src/adapters/store/tables/define.ts';
 import type { Policies } from '../../src/domain/policy.ts';
 import type { Schedule } from '../../src/domain/schedule/schedule.ts';
-import type { Excluded } from './faults.ts';
 
 type Name = keyof Tables;
 export type Row<N extends Name> = Tables[N]['$inferSelect'];
@@ -70,7 +69,6 @@ interface Needs {
   readonly now: () => number;
   /** The last id that was given out. */
   readonly mark: () => string;
-  readonly excluded: Pick<Excluded, 'sentBeforeStep'>;
 }
 
 /** The longest pause between two tries that the definitions here allow: 15 minutes, and as much again by chance. */
@@ -81,7 +79,7 @@ const pauseOfPartMaxMs = 11 * 60_000;
 /** What is done beside the schedule changes nothing about when a task is on. */
 const beside = new Set(['run_now', 'snooze', 'retry', 'replay', 'cancel', 'answer']);
 
-export function openJournal({ database, now, mark, excluded }: Needs): Journal {
+export function openJournal({ database, now, mark }: Needs): Journal {
   const newAudit = database.prepare('select * from audit where id > ? order by id');
   const allTasks = database.prepare('select * from tasks');
   const crowded = database.prepare(
@@ -97,8 +95,9 @@ export function openJournal({ database, now, mark, excluded }: Needs): Journal {
   let auditId = 0;
   let [setBack, unnoticed, ahead, blind] = [false, false, false, false];
   const farRun = database.prepare(`select id from runs where status in ('queued', 'backoff') and ready_at > ?`).pluck();
-  const waiting = excluded.sentBeforeStep ? `'pending', 'blocked'` : `'pending', 'blocked', 'unknown'`;
-  const farPart = database.prepare(`select id from deliveries where status in (${waiting}) and ready_at > ?`).pluck();
+  const farPart = database
+    .prepare(`select id from deliveries where status in ('pending', 'blocked', 'unknown') and ready_at > ?`)
+    .pluck();
 
   /** A pause that was counted from now must not grow when the clock goes back under a living process. */
   const farAhead = (): string[] => {

@@ -1,6 +1,5 @@
 import { chanceOf } from './chance.ts';
 import { someStart } from './definitions.ts';
-import type { Excluded } from './faults.ts';
 import { breachesOf } from './invariants/all.ts';
 import type { Journal } from './journal.ts';
 import { moves, opening } from './moves.ts';
@@ -16,20 +15,12 @@ export interface Simulated {
 
 export type Figures = Readonly<Record<'tasks' | 'slots' | 'runs' | 'deliveries' | 'kills' | 'faults', number>>;
 
-/** Situations in which a known fault of the product would hide every other. Empty it when that fault is mended. */
-export const excluded: Excluded = {
-  strayedEvidence: false,
-  completedByKnownSlot: false,
-  sentBeforeStep: false,
-  lateRescue: false,
-};
-
 const minute = 60_000;
 
 /** One seed is one world, and the same seed is always the same world. */
 export async function simulate(seed: number, look: (world: World) => void = () => {}): Promise<Simulated> {
   const start = someStart(chanceOf(seed, 'start'));
-  const world = await openWorld(seed, start, excluded);
+  const world = await openWorld(seed, start);
   try {
     await history(world);
     const restsAt = await calmEnd(world);
@@ -81,7 +72,7 @@ async function calmEnd(world: World): Promise<number> {
   world.life().fate.calm();
   chat.weather(0);
   chat.mend();
-  if (chance.is(0.3) || (excluded.lateRescue && journal.setBack)) {
+  if (chance.is(0.3)) {
     world.life().fate.kill();
     await rise(world, 'calm');
     world.life().fate.calm();

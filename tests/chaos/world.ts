@@ -8,7 +8,6 @@ import { readConfig } from '../../src/config.ts';
 import { AppError, type ErrorCode } from '../../src/domain/errors.ts';
 import { chanceOf, type Chance } from './chance.ts';
 import { openChat, type Chat } from './chat.ts';
-import type { Excluded } from './faults.ts';
 import { openJournal, type Journal } from './journal.ts';
 import { beginLife, type Life } from './life.ts';
 import { simulatedTime, type SimulatedTime } from './time.ts';
@@ -30,7 +29,6 @@ export interface World {
   readonly journal: Journal;
   readonly chance: Chance;
   readonly settings: RoomSettings;
-  readonly excluded: Excluded;
   /** What was found to be wrong on the way. */
   readonly wrong: string[];
   life(): Life;
@@ -55,7 +53,7 @@ const roundsMax = 3000;
 /** A stretch of living wakes up so many times at most; what is left of it passes in one piece. */
 const wakesMax = 40;
 
-export async function openWorld(seed: number, start: number, excluded: Excluded): Promise<World> {
+export async function openWorld(seed: number, start: number): Promise<World> {
   const database = openSqlite(':memory:');
   await migrateSqlite(database, start);
   const chance = chanceOf(seed, 'world');
@@ -70,8 +68,8 @@ export async function openWorld(seed: number, start: number, excluded: Excluded)
     },
     chance: () => jitter.next(),
   };
-  const journal = openJournal({ database, now: () => time.now(), mark, excluded });
-  const chat = openChat({ time, chance: chanceOf(seed, 'chat'), excluded, tell: (line) => journal.tell(line) });
+  const journal = openJournal({ database, now: () => time.now(), mark });
+  const chat = openChat({ time, chance: chanceOf(seed, 'chat'), tell: (line) => journal.tell(line) });
   const settings = settingsFrom(chance);
   const faults = chanceOf(seed, 'faults');
   const outside = { database, time, chat, ids, chance: faults, settings };
@@ -90,7 +88,6 @@ export async function openWorld(seed: number, start: number, excluded: Excluded)
     journal,
     chance,
     settings,
-    excluded,
     wrong,
     life: living,
     begin: async (zoneRules) => {

@@ -117,8 +117,6 @@ function periodOf({ turns, resumedAt, overdueAt, end }: Stretch, around: Around)
 function lastOfAll(turn: Turn, end: Turn | undefined, { task, account, turns }: Around): number {
   const most = turn.policies.max_runs;
   if (most === undefined) return Infinity;
-  const { excluded, journal } = account.world;
-  if (excluded.completedByKnownSlot && journal.setBack) return -Infinity;
   const since = turns.findLast(({ retimed, auditId }) => retimed && auditId <= turn.auditId)?.mark ?? '';
   const bounded = (account.runsOf.get(task.id) ?? []).filter(
     (run) => run.id > since && (end === undefined || run.id <= end.mark) && isBounded(run, account),

@@ -89,8 +89,7 @@ function isTooEarly(task: Row<'tasks'>, account: Account): boolean {
 function isSpent(task: Row<'tasks'>, account: Account): boolean {
   const { max_runs: most } = JSON.parse(task.policies) as Policies;
   if (most === undefined) return false;
-  const { excluded, journal } = account.world;
-  return boundedRuns(task, account) >= most || (excluded.completedByKnownSlot && journal.setBack);
+  return boundedRuns(task, account) >= most;
 }
 
 /** Each change begins where the one before it ended, unless the last slot has completed the task in between. */

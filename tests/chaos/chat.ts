@@ -26,7 +26,6 @@ export interface Message {
   readonly deliveryId: string;
   readonly chatId: string;
   readonly topic: number | null;
-  readonly askedTopic: number | null;
   readonly messageId: number;
   readonly text: string;
   gone: 'removed' | 'with its topic' | null;
@@ -133,7 +132,7 @@ class Place {
 
   show({ deliveryId, route, text }: Outgoing, topic: number | null): SentIds {
     this.lastId += 1;
-    const place = { chatId: route.address, topic, askedTopic: route.topic };
+    const place = { chatId: route.address, topic };
     this.messages.push({ ...place, deliveryId, messageId: this.lastId, text, gone: null });
     return { chatId: route.address, threadId: topic, messageId: this.lastId };
   }

@@ -37,22 +37,23 @@ export function createDeliverer(needs: DelivererNeeds): Deliverer {
   let after = '';
   let stopping = false;
 
-  const ends = createCollector<{ readonly chatId: string; readonly end: PartEnd }>(needs, needs.batchMax, {
+  const ends = createCollector<EndedPart>(needs, needs.batchMax, {
     write: async (batch) => {
+      const now = needs.clock.now();
       await store.endParts(
-        batch.map(({ end }) => end),
-        needs.clock.now(),
+        batch.map((one) => inTimeOf(now, one)),
+        now,
       );
       // The chat is free only now: its next part must find this one ended.
       for (const { chatId } of batch) busy.delete(chatId);
       bell.ring('deliverer');
     },
-    instead: ({ chatId, end }, error) => ({ chatId, end: unwritable(end, error) }),
+    instead: ({ end, ...rest }, error) => ({ ...rest, end: unwritable(end, error) }),
   });
 
   const serve = (part: OutboxPart) => {
     const { chatId } = part;
-    const done = handle(needs, part).then((end) => ends.add({ chatId, end }));
+    const done = handle(needs, part).then((end) => ends.add({ chatId, end, at: needs.clock.now() }));
     busy.set(chatId, { partId: part.id, done });
   };
 
@@ -88,6 +89,19 @@ export function createDeliverer(needs: DelivererNeeds): Deliverer {
       );
     },
   };
+}
+
+interface EndedPart {
+  readonly chatId: string;
+  readonly end: PartEnd;
+  /** What the clock said when the end was known. */
+  readonly at: number;
+}
+
+/** While an end waited to be written the clock may have been set back, and its pause with it. */
+function inTimeOf(now: number, { end, at }: EndedPart): PartEnd {
+  if (now >= at || !('readyAt' in end) || end.readyAt === null) return end;
+  return { ...end, readyAt: end.readyAt - (at - now) };
 }
 
 function unwritable({ id, fence, taskId = null }: PartEnd, reason: string): PartEnd {

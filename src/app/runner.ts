@@ -109,13 +109,20 @@ export function createRunner(needs: RunnerNeeds): Runner {
   };
 }
 
-async function writeEnds({ store, bell, log }: RunnerNeeds, batch: readonly RunEnd[]): Promise<void> {
-  const { written, autoPaused } = await store.finishRuns(batch);
+async function writeEnds({ store, bell, log, clock }: RunnerNeeds, batch: readonly RunEnd[]): Promise<void> {
+  const now = clock.now();
+  const { written, autoPaused } = await store.finishRuns(batch.map((end) => inTimeOf(now, end)));
   if (written < batch.length) log.warn('late_results_dropped', { count: batch.length - written });
   for (const taskId of autoPaused) log.warn('task_auto_paused', { task_id: taskId });
   bell.ring('deliverer');
   bell.ring('scheduler');
   bell.ring('runner');
+}
+
+/** While an end waited to be written the clock may have been set back, and the pause before the next try with it. */
+function inTimeOf(now: number, end: RunEnd): RunEnd {
+  if (now >= end.finishedAt || end.readyAt === null) return end;
+  return { ...end, readyAt: end.readyAt - (end.finishedAt - now) };
 }
 
 function abort(one: Live | undefined, reason: AbortReason): void {

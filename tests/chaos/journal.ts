@@ -168,8 +168,10 @@ function turnOf(entry: Row<'audit'>, { task, before, mark }: Change): Turn {
   const policies = JSON.parse(task.policies) as Policies;
   const schedule = scheduleOf(task);
   const { id: auditId, at, verb, actor } = entry;
-  const retimed = before === undefined || isRetimed(verb, { policies, schedule }, before);
   const state = entry.state_after ?? task.state;
+  // What had revived a completed task and is taken back leaves it completed, with its count.
+  const isOverAgain = verb === 'undo' && state === 'completed';
+  const retimed = before === undefined || (!isOverAgain && isRetimed(verb, { policies, schedule }, before));
   const resumeAt = task.resume_at;
   return {
     auditId,

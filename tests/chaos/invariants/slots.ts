@@ -123,7 +123,9 @@ function lastOfAll(turn: Turn, end: Turn | undefined, { task, account, turns }: 
   );
   if (bounded.length < most) return Infinity;
   const slots = bounded.map((run) => account.occurrences.get(run.occurrence_id ?? '')?.slot_at ?? 0);
-  return slots.reduce((last, slot) => Math.max(last, slot), 0);
+  const lastSlot = slots.reduce((last, slot) => Math.max(last, slot), 0);
+  // Where the clock went back, the run that was admitted last need not be the one with the latest slot.
+  return account.world.journal.setBack ? Math.min(lastSlot, bounded.at(-1)?.created_at ?? 0) : lastSlot;
 }
 
 const isDelay = (schedule: Schedule) => schedule.kind === 'interval' && schedule.from === 'completion';

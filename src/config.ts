@@ -35,14 +35,17 @@ const duration = (otherwise: string) =>
       }
     });
 
+/** A hundred years: whoever writes more has mistaken the unit. */
+const retentionDaysMax = 36_500;
+
 /** Every row outlives whatever may still refer to it; see `retryWindowMaxMs`. */
 const retentionDays = z
   .string()
   .default('90')
   .transform((text) => (/^\d{1,5}$/.test(text) ? Number(text) : Number.NaN))
   .refine(
-    (days) => days >= retentionDaysMin() && days <= 36_500,
-    `is a whole number of days, at least ${retentionDaysMin()}: history must outlive the longest retry that policies allow`,
+    (days) => days >= retentionDaysMin() && days <= retentionDaysMax,
+    `is a whole number of days, at least ${retentionDaysMin()} and at most ${retentionDaysMax}: history must outlive the longest retry that policies allow`,
   );
 
 const flag = z

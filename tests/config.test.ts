@@ -56,10 +56,12 @@ describe('the configuration', () => {
     expect(readConfig({ RETENTION_DAYS: String(retentionDaysMin()) })).toMatchObject({
       config: { RETENTION_DAYS: retentionDaysMin() },
     });
-    for (const days of [String(retentionDaysMin() - 1), '0', '-3', '30.5', '1e3', 'x', '99999']) {
+    for (const days of [String(retentionDaysMin() - 1), '0', '-3', '30.5', '1e3', 'x', '36501', '99999']) {
       const read = readConfig({ RETENTION_DAYS: days });
       expect(read, days).toMatchObject({ faults: [{ variable: 'RETENTION_DAYS', example: '90' }] });
-      expect('faults' in read ? read.faults[0]?.problem : '').toContain(`at least ${retentionDaysMin()}`);
+      expect('faults' in read ? read.faults[0]?.problem : '').toContain(
+        `at least ${retentionDaysMin()} and at most 36500`,
+      );
     }
     expect(readConfig({})).toMatchObject({ config: { RETENTION_DAYS: 90, BACKUP_KEEP: 7 } });
   });

@@ -155,7 +155,7 @@ export const expiredEveryMs = hour;
 
 /** A claim whose answer was lost is noticed in the second look, so work that nobody does stands still for a minute at most. */
 export const rescueEveryMs = 30 * second;
-/** Running runs looked at in one step of the rescue: as many as may run at a time. */
+/** Claims that the rescue reads, or lets go, in one transaction. */
 export const rescueBatchMax = 1000;
 
 /** Rows of one table that the audit looks at in one transaction. */
@@ -174,9 +174,15 @@ export const overdueMs = 5 * minute;
 export const topicStuckMs = 10 * minute;
 /** Tasks whose slots of the last day the audit computes again in one night; each night goes on where the last one ended. */
 export const slotSampleMax = 200;
-/** Tasks whose slots are computed in one step. */
+/** Tasks read in one step. */
 export const slotSamplePage = 10;
+/** Slots of one task computed again in one step: a few milliseconds, whatever the schedule. */
+export const slotAccountPage = 100;
+/** Slots in one night, so that hundreds of tasks that run each second do not keep somebody waiting who asked for an audit. */
+export const slotSampleSlotsMax = 300_000;
 export const slotSampleWindowMs = day;
+/** A missing slot that an audit has told of can be recorded for so long; after that a person looks at it first. */
+export const missingKeptMs = 7 * day;
 
 /** A backup that failed is tried again after this. */
 export const backupRetryMs = hour;

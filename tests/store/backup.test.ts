@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -29,9 +29,9 @@ describe('a backup', () => {
   it('is a whole database: restored, it has every row that was committed, and nothing stands beside it', async () => {
     const { database, backups, folder } = await aFile();
     const { file, bytes } = await backups.make(Date.UTC(2027, 0, 31, 3, 5, 9));
-    expect(file).toBe(join(folder, 'my.cronogram-20270131-030509.db'));
+    expect(file).toBe(join(folder, 'my.cronogram.db-20270131-030509.db'));
     expect(bytes).toBe(statSync(file).size);
-    expect(readdirSync(folder)).toEqual(['my.cronogram-20270131-030509.db']);
+    expect(readdirSync(folder)).toEqual(['my.cronogram.db-20270131-030509.db']);
     expect([statSync(file).mode & 0o777, statSync(folder).mode & 0o777]).toEqual([0o600, 0o700]);
     const before = rowsOf(database);
     database.exec('delete from kv');
@@ -86,12 +86,15 @@ describe('a backup', () => {
   it('removes what an earlier one left half done', async () => {
     const { backups, folder } = await aFile();
     mkdirSync(folder);
-    for (const name of ['my.cronogram-20260101-030000.db.partial', 'somebody.partial', 'my.cronogram-x.db.partial'])
+    const half = 'my.cronogram.db-20260101-030000.db.partial';
+    const others = ['somebody.partial', 'my.cronogram.db-x.db.partial', 'other.db-20260101-030000.db.partial-wal'];
+    for (const name of [half, `${half}-journal`, `${half}-wal`, `${half}-shm`, ...others])
       writeFileSync(join(folder, name), 'half');
     await backups.make(start);
     expect(readdirSync(folder)).toEqual([
-      'my.cronogram-20261118-090000.db',
-      'my.cronogram-x.db.partial',
+      'my.cronogram.db-20261118-090000.db',
+      'my.cronogram.db-x.db.partial',
+      'other.db-20260101-030000.db.partial-wal',
       'somebody.partial',
     ]);
   });
@@ -101,18 +104,55 @@ describe('a backup', () => {
     mkdirSync(folder);
     const others = [
       'my.cronogram.db',
-      'my.cronogram-20260101.db',
+      'my.cronogram-20260101-030000.db',
+      'my.cronogram.db-20260101.db',
       'other-20260101-030000.db',
       'myxcronogram-20260101-030000.db',
     ];
     for (const name of others) writeFileSync(join(folder, name), '');
     for (let night = 1; night <= 5; night += 1)
-      writeFileSync(join(folder, `my.cronogram-2026010${night}-030000.db`), '');
+      writeFileSync(join(folder, `my.cronogram.db-2026010${night}-030000.db`), '');
     expect(await backups.prune(2)).toBe(3);
     expect(readdirSync(folder).toSorted()).toEqual(
-      [...others, 'my.cronogram-20260104-030000.db', 'my.cronogram-20260105-030000.db'].toSorted(),
+      [...others, 'my.cronogram.db-20260104-030000.db', 'my.cronogram.db-20260105-030000.db'].toSorted(),
     );
     expect(await backups.prune(2)).toBe(0);
+  });
+});
+
+describe('the copies of a database', () => {
+  it('have names of their own where another one has the same name but for its ending', async () => {
+    const { file, backups, folder } = await aFile();
+    const twin = file.replace(/db$/, 'sqlite');
+    const other = openSqlite(twin);
+    await migrateSqlite(other, 0);
+    other.close();
+    const [mine, theirs] = [await backups.make(start), await fileBackups(twin).make(start)];
+    expect(mine.file).not.toBe(theirs.file);
+    const copy = new Database(mine.file, { readonly: true });
+    onTestFinished(() => void copy.close());
+    expect(rowsOf(copy)).toHaveLength(5000);
+    expect(await fileBackups(twin).prune(1)).toBe(0);
+    expect(readdirSync(folder)).toHaveLength(2);
+  });
+
+  it('go by their age on the disk and not by their name, and never the one just made', async () => {
+    const { backups, folder } = await aFile();
+    const wrong = await backups.make(Date.UTC(2036, 0, 1));
+    const ahead = statSync(wrong.file).mtimeMs / 1000 + 10 * 365 * 86_400;
+    utimesSync(wrong.file, ahead, ahead);
+    const older = await backups.make(start + day);
+    utimesSync(older.file, 1000, 1000);
+    const newer = await backups.make(start);
+    const made = await backups.make(start - day);
+    utimesSync(newer.file, 2000, 2000);
+    const left = () => readdirSync(folder).map((name) => join(folder, name));
+    expect(await backups.prune(3)).toBe(1);
+    expect(left()).toEqual([made.file, newer.file, older.file]);
+    expect(await backups.prune(2)).toBe(1);
+    expect(left()).toEqual([made.file, newer.file]);
+    expect(await backups.prune(1)).toBe(1);
+    expect(left()).toEqual([made.file]);
   });
 });
 
@@ -189,7 +229,7 @@ describe('the nightly backup', () => {
     const nextMorning = new Date(start + day).toISOString().slice(0, 10).replaceAll('-', '');
     await p.time.advance(day);
     for (let second = 0; second < 60; second += 1)
-      mkdirSync(join(p.folder, `my.cronogram-${nextMorning}-0900${String(second).padStart(2, '0')}.db`, 'x'), {
+      mkdirSync(join(p.folder, `my.cronogram.db-${nextMorning}-0900${String(second).padStart(2, '0')}.db`, 'x'), {
         recursive: true,
       });
     await p.tidy();

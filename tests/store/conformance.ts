@@ -1,9 +1,12 @@
 import { describe } from 'vitest';
 import type { OpenWorld } from '../support/store-worlds.ts';
 import { admissionTests } from './conformance/admission.ts';
-import { accountTests, auditTests, workAuditTests } from './conformance/audit.ts';
+import { accountTests } from './conformance/account.ts';
+import { auditTests, workAuditTests } from './conformance/audit.ts';
+import { calledOffTests } from './conformance/called-off.ts';
 import { changeTests, verbTests } from './conformance/changes.ts';
 import { afterEndTests, endTests } from './conformance/ends.ts';
+import { downtimeTests, feedTests } from './conformance/feeds.ts';
 import { lightTests } from './conformance/light.ts';
 import { lostClaimTests } from './conformance/lost-claims.ts';
 import { outboxTests, partEndTests } from './conformance/outbox.ts';
@@ -12,7 +15,8 @@ import { readTests, upkeepTests } from './conformance/reads.ts';
 import { refusedRunTests, runTests } from './conformance/runs.ts';
 import { slotTests, specialSlotTests } from './conformance/slots.ts';
 import { createTests, tableTests } from './conformance/tasks.ts';
-import { downtimeTests, feedTests, truthTests } from './conformance/truth.ts';
+import { leftOverTests, setBackTests, toldTests } from './conformance/told.ts';
+import { truthTests } from './conformance/truth.ts';
 import { personVerbTests } from './conformance/verbs.ts';
 
 /** What every engine must give, method by method. The three files that call it differ in the engine alone. */
@@ -31,6 +35,7 @@ export function conformance(open: OpenWorld): void {
   describe('ends of runs', () => {
     endTests(open);
     afterEndTests(open);
+    calledOffTests(open);
   });
   describe('outbox', () => {
     outboxTests(open);
@@ -50,6 +55,15 @@ export function conformance(open: OpenWorld): void {
   });
   describe('verbs', () => {
     personVerbTests(open);
+  });
+  describe('what is told', () => {
+    toldTests(open);
+  });
+  describe('left over', () => {
+    leftOverTests(open);
+  });
+  describe('a clock set back', () => {
+    setBackTests(open);
   });
   describe('reads', () => {
     readTests(open);

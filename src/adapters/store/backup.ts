@@ -1,5 +1,5 @@
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Backups } from '../../app/ports.ts';
@@ -11,7 +11,9 @@ import { AppError } from '../../domain/errors.ts';
  */
 export function fileBackups(file: string): Backups {
   const folder = join(dirname(file), 'backups');
-  const stem = basename(file, extname(file));
+  // The whole name: app.db and app.sqlite may stand in one folder, and so do their copies.
+  const stem = basename(file);
+  let made: string | null = null;
   // Nobody else's file may ever match, because what matches is removed when it is old.
   const ours = new RegExp(`^${stem.replace(/[^\w-]/g, '\\$&')}-\\d{8}-\\d{6}\\.db$`);
   return {
@@ -26,18 +28,18 @@ export function fileBackups(file: string): Backups {
       try {
         await inThread({ file, partial, target: join(folder, name), folder });
       } catch (error) {
-        rmSync(partial, { force: true });
+        for (const rest of besides) rmSync(`${partial}${rest}`, { force: true });
         throw error;
       }
+      made = name;
       return { file: join(folder, name), bytes: statSync(join(folder, name)).size };
     },
     prune: async (keep) => {
-      const old = readdirSync(folder, { withFileTypes: true })
+      const copies = readdirSync(folder, { withFileTypes: true })
         .filter((entry) => entry.isFile() && ours.test(entry.name))
-        .map(({ name }) => name)
-        .sort()
-        .slice(0, -keep);
-      for (const name of old) rmSync(join(folder, name), { force: true });
+        .map(({ name }) => ({ name, at: statSync(join(folder, name)).mtimeMs }));
+      const old = byAge(copies, made).slice(keep);
+      for (const { name } of old) rmSync(join(folder, name), { force: true });
       return old.length;
     },
   };
@@ -49,10 +51,30 @@ function stampOf(now: number): string {
   return text.replace('T', '-');
 }
 
+interface Kept {
+  readonly name: string;
+  /** When the file was written; its name tells only what the clock said. */
+  readonly at: number;
+}
+
+/**
+ * The newest first, and that is the one just made, whatever a clock says. Those that seem to be made after it were made by
+ * a clock that was wrong: nobody knows how old they are, so they are the first to go.
+ */
+function byAge(copies: readonly Kept[], made: string | null): Kept[] {
+  const newest = copies.find(({ name }) => name === made)?.at ?? Number.POSITIVE_INFINITY;
+  const rank = ({ name, at }: Kept) => (name === made ? 0 : at <= newest ? 1 : 2);
+  return copies.toSorted((a, b) => rank(a) - rank(b) || b.at - a.at || (a.name < b.name ? 1 : -1));
+}
+
+/** What SQLite writes beside a file while it works on it. */
+const besides = ['', '-journal', '-wal', '-shm'];
+
 /** What a process left behind that ended in the middle of a copy. */
 function removePartials(folder: string, ours: RegExp): void {
   for (const name of readdirSync(folder)) {
-    if (name.endsWith('.partial') && ours.test(name.slice(0, -'.partial'.length))) rmSync(join(folder, name));
+    const rest = besides.find((ending) => name.endsWith(`.partial${ending}`));
+    if (rest !== undefined && ours.test(name.slice(0, -`.partial${rest}`.length))) rmSync(join(folder, name));
   }
 }
 

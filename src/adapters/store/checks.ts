@@ -38,7 +38,7 @@ interface Check {
 const liveRun = `('queued', 'running', 'backoff', 'waiting')`;
 
 /** To a process that has died its rows are left for a moment, until whoever comes next has taken them up. */
-const gone = (at: string) => `x.boot_id <> ?t and x.${at} < ?i`;
+const gone = (at: string) => `x.boot_id <> ?t and coalesce(x.${at}, x.created_at) < ?i`;
 const goneValues = ({ bootId, now }: AuditPageRequest) => [bootId, now - overdueMs];
 const overdue = ({ now }: AuditPageRequest) => [now - overdueMs];
 
@@ -50,7 +50,9 @@ const allChecks: readonly Check[] = [
     name: 'topic_stuck',
     table: 'tasks',
     // A topic whose creation got no answer is looked for when its next part is due; while nothing is, nobody needs it.
-    fault: `x.topic_state = 'creating' and (x.topic_asked_at is null or x.topic_asked_at < ?i) and x.state <> 'deleted'`,
+    fault: `x.topic_state = 'creating' and (x.topic_asked_at is null or x.topic_asked_at < ?i) and x.state <> 'deleted'
+      and exists (select 1 from deliveries d where d.lane = 'task:' || x.id
+        and d.status in ('pending', 'blocked', 'sending', 'unknown'))`,
     values: ({ now }) => [now - topicStuckMs],
   },
   {
@@ -154,22 +156,23 @@ function* auditPage(request: AuditPageRequest): Script<AuditPage> {
       : `select id from ${table} where id < ?t order by id desc limit ?i`,
     ...(below === null ? [limit] : [below, limit]),
   );
-  const newest = ids[0];
-  const oldest = ids.at(-1);
-  if (newest === undefined || oldest === undefined) return { seen: 0, next: null, found: [] };
+  // What hangs on a row that is missing stands between two pages, before the first row or behind the last one. So the
+  // pages leave nothing out between them: each begins where the one before has ended.
+  const oldest = ids.length === limit ? (ids.at(-1)?.id ?? '') : '';
   const found: Found[] = [];
   for (const check of allChecks.filter((one) => one.table === table)) {
     const bad = yield* rows<{ id: string }>(
-      statementOf(check),
-      oldest.id,
-      newest.id,
+      statementOf(check, below !== null),
+      oldest,
+      ...(below === null ? [] : [below]),
       ...(check.values?.(request) ?? []),
     );
     if (bad.length > 0) found.push({ check: check.name, ids: bad.map(({ id }) => id) });
   }
-  return { seen: ids.length, next: ids.length === limit ? oldest.id : null, found };
+  return { seen: ids.length, next: ids.length === limit ? oldest : null, found };
 }
 
-function statementOf({ table, from = `${table} x`, id = 'id', fault }: Check): string {
-  return `select x.${id} as id from ${from} where x.${id} >= ?t and x.${id} <= ?t and (${fault}) order by x.${id}`;
+function statementOf({ table, from = `${table} x`, id = 'id', fault }: Check, bounded: boolean): string {
+  const range = bounded ? `x.${id} >= ?t and x.${id} < ?t` : `x.${id} >= ?t`;
+  return `select x.${id} as id from ${from} where ${range} and (${fault}) order by x.${id}`;
 }

@@ -1,17 +1,23 @@
-import type { Claimed, HousekeepingStore } from '../../app/housekeeping/store.ts';
+import type { Claimed, ClaimsRequest, HousekeepingStore } from '../../app/housekeeping/store.ts';
 import { each, rows, type Engine, type Script } from './engine.ts';
 
 /** Claims of this boot, and the way to give up those that nobody holds. */
 export function lostClaimStore(
   engine: Engine,
 ): Pick<HousekeepingStore, 'claimedRuns' | 'claimedParts' | 'letRunsGo' | 'letPartsGo'> {
-  const claimed = (text: string) => (bootId: string, limit: number) =>
-    engine.transact(() => rows<Claimed>(text, bootId, limit));
+  const claimed =
+    (text: string) =>
+    ({ bootId, after, limit }: ClaimsRequest) =>
+      engine.transact(() => rows<Claimed>(text, bootId, after, limit));
   const letGo = (text: string) => (bootId: string, claims: readonly Claimed[]) =>
     engine.transact(() => giveUp(text, bootId, claims));
   return {
-    claimedRuns: claimed(`select id, fence from runs where status = 'running' and boot_id = ?t limit ?i`),
-    claimedParts: claimed(`select id, fence from deliveries where status = 'sending' and boot_id = ?t limit ?i`),
+    claimedRuns: claimed(
+      `select id, fence from runs where status = 'running' and boot_id = ?t and id > ?t order by id limit ?i`,
+    ),
+    claimedParts: claimed(
+      `select id, fence from deliveries where status = 'sending' and boot_id = ?t and id > ?t order by id limit ?i`,
+    ),
     letRunsGo: letGo(
       `update runs set boot_id = ?t where id = ?t and fence = ?i and status = 'running' and boot_id = ?t`,
     ),

@@ -277,6 +277,15 @@ function* dropDelivery({ id }: RepairRequest): Script<Mended | null> {
 
 /** Nobody decided about the slot when it was due, so nothing of it can run; but it must not stay silent. */
 function* recordMissing({ id, taskId, slotAt, now, actor }: MissingSlot): Script<string | null> {
+  const silent = yield* row(
+    `select t.id from tasks t where t.id = ?t and t.state <> 'deleted' and (t.next_at is null or t.next_at > ?i)
+       and not exists (select 1 from gaps g where g.task_id = t.id and g.from_at <= ?i and g.to_at >= ?i) [for update of t]`,
+    taskId,
+    slotAt,
+    slotAt,
+    slotAt,
+  );
+  if (silent === undefined) return null;
   const occurrence = {
     id,
     slotAt,

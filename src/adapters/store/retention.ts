@@ -1,6 +1,7 @@
 import type { HousekeepingStore, Pruned, PruneRequest, Removed, Shelf } from '../../app/housekeeping/store.ts';
 import { retentionKeptRuns, taskVersionsKept } from '../../domain/limits.ts';
 import { row, rows, type Engine, type Script, type Value } from './engine.ts';
+import { changesState } from './truth-deeds.ts';
 
 /**
  * What is old goes, a page at a time, in the order of the primary keys: the ids of hot tables count up with time, so no
@@ -67,7 +68,7 @@ const shelves: Readonly<Record<Shelf, (request: PruneRequest) => Script<Pruned>>
       guard: 'created_at < ?i and to_at < ?i',
       values: [request.before, request.before],
     }),
-  audit: (request) => sweep({ ...bySerial, table: 'audit' }, request, allButNewest('audit', request.before)),
+  audit: (request) => sweep({ ...bySerial, table: 'audit' }, request, allButStanding(request.before)),
   events: (request) => sweep({ ...bySerial, table: 'events' }, request, allButNewest('events', request.before)),
   downtimes: (request) =>
     sweep({ ...byId, table: 'downtimes', at: 'to_at' }, request, {
@@ -86,6 +87,20 @@ const shelves: Readonly<Record<Shelf, (request: PruneRequest) => Script<Pruned>>
 /** The newest row stays, because SQLite would give its number to another one, and a reader who stands there would miss that. */
 function allButNewest(table: string, before: number): Guard {
   return { guard: `at < ?i and id < (select max(id) from ${table})`, values: [before] };
+}
+
+/**
+ * Of a task that is still there the last change of its state before the limit stays, however old: it says where the task
+ * stood at the beginning of what is kept, who put it there and when.
+ */
+function allButStanding(before: number): Guard {
+  const { guard, values } = allButNewest('audit', before);
+  return {
+    guard: `${guard} and not (${changesState} and exists (select 1 from tasks t where t.id = audit.task_id)
+      and not exists (select 1 from audit n
+        where n.task_id = audit.task_id and n.id > audit.id and n.at < ?i and ${changesState}))`,
+    values: [...values, before],
+  };
 }
 
 interface Guard {

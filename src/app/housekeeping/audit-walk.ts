@@ -1,22 +1,15 @@
 import { checks, type CheckName, type Finding } from '../../domain/audit.ts';
 import * as limits from '../../domain/limits.ts';
 import type { UpkeepStore } from '../store.ts';
-import { unaccountedSlots } from './slot-account.ts';
+import { recall, type Fault, type Told } from './audit-memory.ts';
+import { slotSample, type Missing } from './slot-sample.ts';
 import type { AuditedTable, HousekeepingStore } from './store.ts';
 
-export interface Missing {
-  readonly taskId: string;
-  readonly slotAt: number;
-}
-
-/** What a whole walk has seen. */
-export interface Seen {
+/** What a whole walk has seen; more of it than its findings show, for whoever mends it. */
+export interface Seen extends Told {
   readonly findings: readonly Finding[];
   /** Rows looked at, by table, and tasks whose slots were computed again. */
   readonly checked: Readonly<Record<string, number>>;
-  /** More ids than a finding shows, for whoever mends them. */
-  readonly ids: ReadonlyMap<CheckName, readonly string[]>;
-  readonly missing: readonly Missing[];
 }
 
 export interface AuditWalk {
@@ -25,7 +18,8 @@ export interface AuditWalk {
 }
 
 export interface WalkNeeds {
-  readonly store: Pick<HousekeepingStore, 'auditPage' | 'sampleSlots'> & Pick<UpkeepStore, 'readNote' | 'writeNote'>;
+  readonly store: Pick<HousekeepingStore, 'auditPage' | 'sampleTasks' | 'slotAccount'> &
+    Pick<UpkeepStore, 'readNote' | 'writeNote'>;
   readonly bootId: string;
   /** The scheduler has more to do than it could take: what is late then is on its way, and no finding. */
   readonly schedulerBehind: () => boolean;
@@ -34,71 +28,150 @@ export interface WalkNeeds {
 const tables: readonly AuditedTable[] = ['tasks', 'occurrences', 'runs', 'deliveries'];
 const lateChecks: ReadonlySet<CheckName> = new Set(['slot_overdue', 'question_overdue', 'pause_overdue']);
 
-/** Where the next sample begins; each audit goes on where the last one ended. */
-const sampleNote = 'audit:sample';
+export interface WalkLimits {
+  readonly now: number;
+  /** Rows of each table. */
+  readonly rowsMax: number;
+}
+
+/**
+ * One walk over the tables, newest rows first, over a sample of tasks, and over what the walks before have told of: the
+ * one of the night sees farther than others, and each looks at another part of the tasks, but what was told once is told
+ * until it is mended.
+ */
+export function auditWalk(needs: WalkNeeds, { now, rowsMax }: WalkLimits): AuditWalk {
+  const tallies = createTallies(needs);
+  const stages = [
+    ...tables.map((table) => tableWalk(needs, tallies, { table, now, rowsMax })),
+    slotWalk(needs, tallies, now),
+    memoryWalk(needs, tallies, now),
+  ];
+  return {
+    step: async () => {
+      if ((await stages[0]?.()) === true) stages.shift();
+      return stages.length === 0 ? tallies.seen() : null;
+    },
+  };
+}
+
+/** Looks at one page, and answers whether it was the last one. */
+type Stage = () => Promise<boolean>;
+
+interface Page {
+  readonly table: AuditedTable;
+  readonly now: number;
+}
+
+function tableWalk({ store, bootId }: WalkNeeds, tallies: Tallies, { table, now, rowsMax }: Page & WalkLimits): Stage {
+  let below: string | null = null;
+  let rows = 0;
+  return async () => {
+    const page = await store.auditPage({ table, below, limit: limits.auditPageMax, now, bootId });
+    rows += page.seen;
+    tallies.look(table, page.seen);
+    for (const { check, ids } of page.found) tallies.find(check, table, ids);
+    below = page.next;
+    return below === null || rows >= rowsMax;
+  };
+}
+
+function slotWalk({ store }: WalkNeeds, tallies: Tallies, now: number): Stage {
+  const window = { from: now - limits.slotSampleWindowMs, through: now - limits.overdueMs };
+  const sample = slotSample({ store }, window, now);
+  return async () => {
+    const page = await sample.step();
+    if (page === null) return true;
+    tallies.look('slots', page.tasks);
+    tallies.miss(page.missing);
+    return false;
+  };
+}
+
+function memoryWalk({ store, bootId }: WalkNeeds, tallies: Tallies, now: number): Stage {
+  let left: { readonly faults: Fault[]; readonly missing: Missing[] } | null = null;
+
+  const lookAgain = async ({ check, table, id }: Fault) => {
+    // A page of one row: what stands at this id, or would stand there if it were not missing.
+    const page = await store.auditPage({ table, below: `${id}0`, limit: 1, now, bootId });
+    if (page.found.some((found) => found.check === check && found.ids.includes(id))) tallies.find(check, table, [id]);
+  };
+
+  const countAgain = async ({ taskId, slotAt }: Missing) => {
+    const before = slotAt - 1;
+    const account = await store.slotAccount({ taskId, untouchedSince: before, from: before, through: slotAt });
+    if (account?.slots.length === 0 && account.gaps.length === 0) tallies.miss([{ taskId, slotAt }]);
+  };
+
+  return async () => {
+    if (left === null) {
+      const told = await recall(store, now);
+      left = { faults: [...told.faults], missing: [...told.missing] };
+    }
+    const [fault] = left.faults;
+    const [missing] = left.missing;
+    if (fault !== undefined) {
+      if (!tallies.hasFault(fault)) await lookAgain(fault);
+      left.faults.shift();
+    } else if (missing !== undefined) {
+      if (!tallies.hasMissing(missing)) await countAgain(missing);
+      left.missing.shift();
+    }
+    return left.faults.length === 0 && left.missing.length === 0;
+  };
+}
+
+interface Tallies {
+  look(what: string, count: number): void;
+  find(check: CheckName, table: AuditedTable, ids: readonly string[]): void;
+  miss(missing: readonly Missing[]): void;
+  /** It stands in here, or so many like it that nobody knows. */
+  hasFault(fault: Fault): boolean;
+  hasMissing(missing: Missing): boolean;
+  seen(): Seen;
+}
 
 interface Tally {
   count: number;
   readonly ids: string[];
+  readonly table: AuditedTable;
 }
 
-/** One walk over the tables, newest rows first, and over a sample of tasks. */
-export function auditWalk(needs: WalkNeeds, now: number, rowsMax: number): AuditWalk {
-  const tallies = new Map<CheckName, Tally>();
+function createTallies({ schedulerBehind }: WalkNeeds): Tallies {
   const checked: Record<string, number> = {};
+  const tallies = new Map<CheckName, Tally>();
   const missing: Missing[] = [];
-  let table = 0;
-  let below: string | null = null;
-  let sample: { after: string; left: number } | null = null;
 
-  const count = (check: CheckName, ids: readonly string[]) => {
-    const tally = tallies.get(check) ?? { count: 0, ids: [] };
+  const count = (check: CheckName, table: AuditedTable, ids: readonly string[]) => {
+    const tally = tallies.get(check) ?? { count: 0, ids: [], table };
     tally.count += ids.length;
     tally.ids.push(...ids.slice(0, limits.reconcileMax - tally.ids.length));
     tallies.set(check, tally);
   };
-
-  const page = async (name: AuditedTable) => {
-    const { bootId } = needs;
-    const seen = await needs.store.auditPage({ table: name, below, limit: limits.auditPageMax, now, bootId });
-    checked[name] = (checked[name] ?? 0) + seen.seen;
-    // Asked at the moment of the look: what was late a second ago may be taken up by now.
-    for (const { check, ids } of seen.found) if (!lateChecks.has(check) || !needs.schedulerBehind()) count(check, ids);
-    below = (checked[name] ?? 0) >= rowsMax ? null : seen.next;
-    if (below === null) table += 1;
-  };
-
-  const slots = async (): Promise<boolean> => {
-    sample ??= { after: (await needs.store.readNote(sampleNote)) ?? '', left: limits.slotSampleMax };
-    const window = { from: now - limits.slotSampleWindowMs, through: now - limits.overdueMs };
-    const { tasks, last } = await needs.store.sampleSlots({
-      ...window,
-      after: sample.after,
-      limit: limits.slotSamplePage,
-    });
-    for (const one of tasks) {
-      const lost = unaccountedSlots(one, window);
-      missing.push(...lost.map((slotAt) => ({ taskId: one.task.id, slotAt })));
-      count(
-        'slot_unaccounted',
-        lost.map((slotAt) => `${one.task.id}@${new Date(slotAt).toISOString()}`),
-      );
-    }
-    checked['slots'] = (checked['slots'] ?? 0) + tasks.length;
-    sample = { after: last ?? '', left: sample.left - limits.slotSamplePage };
-    if (last !== null && sample.left > 0) return false;
-    await needs.store.writeNote(sampleNote, sample.after, now);
-    return true;
+  const has = (check: CheckName, id: string) => {
+    const ids = tallies.get(check)?.ids ?? [];
+    return ids.length >= limits.reconcileMax || ids.includes(id);
   };
 
   return {
-    step: async () => {
-      const name = tables[table];
-      if (name !== undefined) await page(name);
-      else if (await slots()) return seenBy(tallies, checked, missing);
-      return null;
+    look: (what, number) => {
+      checked[what] = (checked[what] ?? 0) + number;
     },
+    find: (check, table, ids) => {
+      // Asked at the moment of the look: what was late a second ago may be taken up by now.
+      if (!lateChecks.has(check) || !schedulerBehind()) count(check, table, ids);
+    },
+    miss: (more) => {
+      missing.push(...more.slice(0, limits.reconcileMax - missing.length));
+      if (more.length > 0) count('slot_unaccounted', 'tasks', more.map(slotName));
+    },
+    hasFault: ({ check, id }) => has(check, id),
+    hasMissing: (one) => has('slot_unaccounted', slotName(one)),
+    seen: () => seenBy(tallies, checked, missing),
   };
+}
+
+export function slotName({ taskId, slotAt }: Missing): string {
+  return `${taskId}@${new Date(slotAt).toISOString()}`;
 }
 
 function seenBy(tallies: ReadonlyMap<CheckName, Tally>, checked: Seen['checked'], missing: readonly Missing[]): Seen {
@@ -111,7 +184,9 @@ function seenBy(tallies: ReadonlyMap<CheckName, Tally>, checked: Seen['checked']
       sentence: checks[check].sentence,
     })),
     checked,
-    ids: new Map(found.map(([check, { ids }]) => [check, ids])),
+    faults: found
+      .filter(([check]) => check !== 'slot_unaccounted')
+      .flatMap(([check, { ids, table }]) => ids.map((id) => ({ check, table, id }))),
     missing,
   };
 }

@@ -1,6 +1,7 @@
 import type { Finding } from '../../domain/audit.ts';
 import * as limits from '../../domain/limits.ts';
 import type { Clock, Log, Timer } from '../ports.ts';
+import { remember } from './audit-memory.ts';
 import { auditWalk, type AuditWalk, type Seen, type WalkNeeds } from './audit-walk.ts';
 import type { Chore } from './chore.ts';
 import { nightly } from './nightly.ts';
@@ -43,10 +44,10 @@ export function createAudit(needs: Needs): Audit {
   let running: Promise<AuditReport> | null = null;
 
   const look = async (): Promise<Seen> => {
-    const mine = auditWalk(needs, clock.now(), limits.auditRowsNowMax);
+    const mine = auditWalk(needs, { now: clock.now(), rowsMax: limits.auditRowsNowMax });
     for (;;) {
       const seen = await mine.step();
-      if (seen !== null) return seen;
+      if (seen !== null) return remembered(needs, seen);
       await timer.yield();
     }
   };
@@ -55,11 +56,11 @@ export function createAudit(needs: Needs): Audit {
     name: 'audit',
     afterMs: afterRetentionMs,
     step: async (now) => {
-      walk ??= auditWalk(needs, now, limits.auditRowsMax);
+      walk ??= auditWalk(needs, { now, rowsMax: limits.auditRowsMax });
       const seen = await walk.step();
       if (seen === null) return { taken: 1, more: true };
       walk = null;
-      await tell(needs, seen);
+      await tell(needs, await remembered(needs, seen));
       return { taken: 1, more: false };
     },
   });
@@ -78,7 +79,14 @@ export function createAudit(needs: Needs): Audit {
   };
 }
 
-async function tell({ store, clock, log }: Needs, { findings, checked }: Seen): Promise<AuditReport> {
+/** Whatever looked: who is told of something may say so about it later, when another look would see something else. */
+async function remembered({ store, clock }: Needs, seen: Seen): Promise<Seen> {
+  await remember(store, seen, clock.now());
+  return seen;
+}
+
+async function tell({ store, clock, log }: Needs, seen: Seen): Promise<AuditReport> {
+  const { findings, checked } = seen;
   const at = clock.now();
   for (const { check, count, examples, sentence } of findings)
     log.warn('audit_finding', { check, count, examples, sentence });

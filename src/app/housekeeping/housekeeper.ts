@@ -22,7 +22,10 @@ interface Placed {
   failures: number;
   /** Not before this instant, because it failed, or because there was nothing that it could do. */
   restsUntil: number;
+  restMs: number;
 }
+
+const rested = { failures: 0, restsUntil: Number.NEGATIVE_INFINITY, restMs: 0 };
 
 /**
  * A chore that fails is logged, tried again later and later, and holds up nobody: a step of the housekeeper never throws.
@@ -30,20 +33,20 @@ interface Placed {
  * care whether last night's backup was made. What has failed is told by the log, and by what the chore left undone.
  */
 export function createHousekeeper({ log }: { readonly log: Log }, chores: readonly Chore[]): Housekeeper {
-  const placed = chores.map((chore): Placed => ({ chore, failures: 0, restsUntil: Number.NEGATIVE_INFINITY }));
+  const placed = chores.map((chore): Placed => ({ chore, ...rested }));
   let turn = 0;
   const pauses = createPauses();
 
   const failed = (one: Placed, now: number, error: unknown) => {
     one.failures += 1;
-    one.restsUntil = now + Math.min(choreBackoffMs * 2 ** Math.min(one.failures - 1, 10), choreBackoffMaxMs);
+    rest(one, now, Math.min(choreBackoffMs * 2 ** Math.min(one.failures - 1, 10), choreBackoffMaxMs));
     const reason = error instanceof Error ? error.message : String(error);
     log.error('chore_failed', { chore: one.chore.name, error: reason, failures: one.failures });
   };
 
   const dueAt = async (one: Placed, now: number): Promise<number | null> => {
-    // A wall clock that was set back must not make a rest of a minute last for years.
-    one.restsUntil = Math.min(one.restsUntil, now + choreBackoffMaxMs);
+    // A wall clock that was set back must not make a rest of a minute last for years, nor for an hour.
+    one.restsUntil = Math.min(one.restsUntil, now + one.restMs);
     if (one.restsUntil > now) return one.restsUntil;
     try {
       return await one.chore.nextAt(now);
@@ -59,7 +62,7 @@ export function createHousekeeper({ log }: { readonly log: Log }, chores: readon
       if (one.failures > 0) log.info('chore_recovered', { chore: one.chore.name, failures: one.failures });
       one.failures = 0;
       // Due, and nothing to be done: whatever it waits for is not here yet, and asking again at once would only spin.
-      if (taken === 0 && !more) one.restsUntil = now + choreRestMs;
+      if (taken === 0 && !more) rest(one, now, choreRestMs);
       return taken;
     } catch (error) {
       failed(one, now, error);
@@ -93,6 +96,11 @@ export function createHousekeeper({ log }: { readonly log: Log }, chores: readon
   };
 }
 
+function rest(one: Placed, now: number, ms: number): void {
+  one.restsUntil = now + ms;
+  one.restMs = ms;
+}
+
 /** Between two steps everybody else gets more than a turn, and now and then the disk gets to work off what was written. */
 function createPauses() {
   let steps = 0;
@@ -102,6 +110,10 @@ function createPauses() {
       steps += 1;
       until = now + (steps % choreBurst === 0 ? choreBreathMs : chorePauseMs);
     },
-    end: (now: number) => Math.min(until, now + choreBreathMs),
+    end: (now: number) => {
+      // Kept, or a clock that was set back would put everything off with every look.
+      until = Math.min(until, now + choreBreathMs);
+      return until;
+    },
   };
 }

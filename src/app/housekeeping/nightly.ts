@@ -31,9 +31,10 @@ export function nightly({ store }: Needs, { name, afterMs, step }: Nightwork): C
 
   const dueAt = async (now: number): Promise<number> => {
     finishedAt ??= Number((await store.readNote(note)) ?? Number.NaN);
-    if (!Number.isFinite(finishedAt)) await finish(now);
-    // A finish in the future was written by a clock that was wrong; it must not cost the nights until then.
-    return nightAfter(Math.min(finishedAt, now), afterMs);
+    // A finish in the future was written by a clock that was wrong; it must not cost the nights until then, and it is
+    // mended at once, because every later look would find it in the future again.
+    if (!(finishedAt <= now)) await finish(now);
+    return nightAfter(finishedAt, afterMs);
   };
 
   return {

@@ -7,7 +7,7 @@ import type { Bell, Clock, Ids, Log, Timer } from '../ports.ts';
 import { policyFor } from '../requests.ts';
 import type { DueTask, Unreadable } from '../store.ts';
 import type { Audit } from './audit.ts';
-import type { Seen } from './audit-walk.ts';
+import { slotName, type Seen } from './audit-walk.ts';
 import type { HousekeepingStore, Replanned } from './store.ts';
 
 export interface ReconcileRequest {
@@ -61,22 +61,18 @@ export function createReconcile(needs: Needs): Reconcile {
 
 async function* repairs(needs: Needs, seen: Seen, actor: Actor): AsyncGenerator<Fixed> {
   const { store, clock, timer, ids, bootId, runner } = needs;
-  let left = reconcileMax;
-  for (const [check, found] of seen.ids) {
-    if (!checks[check].mended || check === 'slot_unaccounted') continue;
-    for (const id of found.slice(0, left)) {
-      left -= 1;
-      // Whatever its rows look like, a run that is worked on here ends by its own attempt.
-      if (check === 'running_without_attempt' && runner.has(id)) continue;
-      const now = clock.now();
-      const did = await store.repair({ check, id, now, actor, bootId, plan: (task) => planned(task, now) });
-      if (did !== null) yield { check, id, did };
-      await timer.yield();
-    }
+  const faults = seen.faults.filter(({ check }) => checks[check].mended).slice(0, reconcileMax);
+  for (const { check, id } of faults) {
+    // Whatever its rows look like, a run that is worked on here ends by its own attempt.
+    if (check === 'running_without_attempt' && runner.has(id)) continue;
+    const now = clock.now();
+    const did = await store.repair({ check, id, now, actor, bootId, plan: (task) => planned(task, now) });
+    if (did !== null) yield { check, id, did };
+    await timer.yield();
   }
-  for (const { taskId, slotAt } of seen.missing.slice(0, left)) {
-    const did = await store.recordMissing({ id: ids.next(), taskId, slotAt, now: clock.now(), actor });
-    if (did !== null) yield { check: 'slot_unaccounted', id: `${taskId}@${new Date(slotAt).toISOString()}`, did };
+  for (const missing of seen.missing.slice(0, reconcileMax - faults.length)) {
+    const did = await store.recordMissing({ ...missing, id: ids.next(), now: clock.now(), actor });
+    if (did !== null) yield { check: 'slot_unaccounted', id: slotName(missing), did };
     await timer.yield();
   }
 }

@@ -1,6 +1,6 @@
 import { rescueBatchMax, rescueEveryMs } from '../../domain/limits.ts';
 import type { Holding } from '../holding.ts';
-import type { Bell, Log, Room } from '../ports.ts';
+import type { Bell, Log, Room, Timer } from '../ports.ts';
 import type { Chore } from './chore.ts';
 import type { Claimed, HousekeepingStore } from './store.ts';
 
@@ -19,13 +19,13 @@ export function createRescue(needs: Needs): Chore {
     ward(needs, {
       room: 'runner',
       holding: runner,
-      claimed: () => store.claimedRuns(bootId, rescueBatchMax),
+      claimed: (after) => store.claimedRuns({ bootId, after, limit: rescueBatchMax }),
       letGo: (claims) => store.letRunsGo(bootId, claims),
     }),
     ward(needs, {
       room: 'deliverer',
       holding: deliverer,
-      claimed: () => store.claimedParts(bootId, rescueBatchMax),
+      claimed: (after) => store.claimedParts({ bootId, after, limit: rescueBatchMax }),
       letGo: (claims) => store.letPartsGo(bootId, claims),
     }),
   ];
@@ -38,8 +38,11 @@ export function createRescue(needs: Needs): Chore {
       nextAt = now + rescueEveryMs;
       return { taken: taken + 1, more: false };
     },
-    // A clock that was set back does not put the next look off for longer than a pause.
-    nextAt: async (now) => Math.min(nextAt, now + rescueEveryMs),
+    nextAt: async (now) => {
+      // A clock that was set back does not put the next look off for longer than a pause. Kept, or it would do so each time.
+      nextAt = Math.min(nextAt, now + rescueEveryMs);
+      return nextAt;
+    },
   };
 }
 
@@ -49,13 +52,14 @@ interface Needs {
   readonly runner: Holding;
   readonly deliverer: Holding;
   readonly bell: Bell;
+  readonly timer: Pick<Timer, 'yield'>;
   readonly log: Log;
 }
 
 interface Ward {
   readonly room: Room;
   readonly holding: Holding;
-  readonly claimed: () => Promise<readonly Claimed[]>;
+  readonly claimed: (after: string) => Promise<readonly Claimed[]>;
   readonly letGo: (claims: readonly Claimed[]) => Promise<number>;
 }
 
@@ -64,13 +68,35 @@ interface Suspect extends Claimed {
   readonly claim: number;
 }
 
-function ward({ bell, log }: Needs, { room, holding, claimed, letGo }: Ward): () => Promise<number> {
+function ward({ bell, timer, log }: Needs, { room, holding, claimed, letGo }: Ward): () => Promise<number> {
   let suspects: ReadonlyMap<string, Suspect> = new Map();
+
+  /** Every claim that is not held, page by page: as many may be lost as may be claimed at a time. */
+  const look = async (): Promise<readonly Claimed[]> => {
+    const unheld: Claimed[] = [];
+    for (let after = ''; ;) {
+      const page = await claimed(after);
+      unheld.push(...page.filter(({ id }) => !holding.has(id)));
+      const last = page.at(-1);
+      if (last === undefined || page.length < rescueBatchMax) return unheld;
+      after = last.id;
+      await timer.yield();
+    }
+  };
+
+  const release = async (lost: readonly Claimed[]): Promise<number> => {
+    let count = 0;
+    for (let at = 0; at < lost.length; at += rescueBatchMax) {
+      if (at > 0) await timer.yield();
+      count += await letGo(lost.slice(at, at + rescueBatchMax));
+    }
+    return count;
+  };
+
   return async () => {
-    const seen = await claimed();
+    const unheld = await look();
     // Asked for after the look, so that no claim that may have made a row of it is left out.
     const claim = holding.asked();
-    const unheld = seen.filter(({ id }) => !holding.has(id));
     const known = unheld.map((one) => {
       const before = suspects.get(one.id);
       return before?.fence === one.fence ? before : { ...one, claim };
@@ -78,9 +104,11 @@ function ward({ bell, log }: Needs, { room, holding, claimed, letGo }: Ward): ()
     const lost = known.filter(
       (one) => suspects.has(one.id) && suspects.get(one.id) === one && one.claim <= holding.over(),
     );
-    suspects = new Map(known.filter((one) => !lost.includes(one)).map((one) => [one.id, one]));
-    if (lost.length === 0) return 0;
-    const count = await letGo(lost);
+    const gone = new Set(lost);
+    suspects = new Map(known.filter((one) => !gone.has(one)).map((one) => [one.id, one]));
+    const count = await release(lost);
+    // What has ended since the look needed nobody's help.
+    if (count === 0) return 0;
     log.warn('claims_let_go', { room, count, ids: lost.slice(0, 10).map(({ id }) => id) });
     bell.ring(room);
     return count;

@@ -41,7 +41,9 @@ export function createRetention(needs: Needs): Chore {
   let removed: Record<string, number> = {};
 
   const step = async (now: number): Promise<Counts> => {
-    walk ??= { shelf: 0, after: null, before: now - retentionDays * dayMs };
+    const limit = now - retentionDays * dayMs;
+    // A clock that was set back has shown that the limit was wrong, and what went too early never comes back.
+    walk = walk === null ? { shelf: 0, after: null, before: limit } : { ...walk, before: Math.min(walk.before, limit) };
     const shelf = order[walk.shelf];
     if (shelf === undefined) return finish(now);
     // Updates of the platform are kept for a month at most, whatever the retention.
@@ -85,7 +87,11 @@ export function createExpiry({ store, log }: Pick<Needs, 'store' | 'log'>): Chor
       }
       return { taken: 1 + total(dropped.removed), more: dropped.more };
     },
-    nextAt: async (now) => Math.min(nextAt, now + expiredEveryMs),
+    nextAt: async (now) => {
+      // Kept, or a clock that was set back would put it off with every look.
+      nextAt = Math.min(nextAt, now + expiredEveryMs);
+      return nextAt;
+    },
   };
 }
 

@@ -40,6 +40,13 @@ export interface Claimed {
   readonly fence: number;
 }
 
+export interface ClaimsRequest {
+  readonly bootId: string;
+  /** The last one of the page before; empty for the first. */
+  readonly after: string;
+  readonly limit: number;
+}
+
 export type AuditedTable = 'tasks' | 'occurrences' | 'runs' | 'deliveries';
 
 export interface AuditPageRequest {
@@ -62,14 +69,26 @@ export interface SampleRequest {
   readonly after: string;
   readonly limit: number;
   readonly from: number;
+}
+
+export interface AccountRequest {
+  readonly taskId: string;
+  /** Nothing was done to the task since then. */
+  readonly untouchedSince: number;
+  /** The slots after the one instant and up to the other. */
+  readonly from: number;
   readonly through: number;
 }
 
-/** An active task to which nothing was done since `from`, and what became of its slots since then. */
-export interface SampledTask {
-  readonly task: DueTask | Unreadable;
+/** What became of the slots of a task. */
+export interface SlotAccount {
   readonly slots: readonly number[];
   readonly gaps: readonly { readonly fromAt: number; readonly toAt: number }[];
+}
+
+export interface TaskSample {
+  readonly tasks: readonly (DueTask | Unreadable)[];
+  readonly last: string | null;
 }
 
 export interface RepairRequest {
@@ -96,18 +115,19 @@ export interface HousekeepingStore {
   prune(request: PruneRequest): Promise<Pruned>;
   /** Removes keys, drafts and notes that have expired. */
   dropExpired(at: { readonly now: number; readonly limit: number }): Promise<{ removed: Removed; more: boolean }>;
-  /** Runs that are running under this boot. */
-  claimedRuns(bootId: string, limit: number): Promise<readonly Claimed[]>;
-  /** Parts that are being sent under this boot. */
-  claimedParts(bootId: string, limit: number): Promise<readonly Claimed[]>;
+  /** Runs that are running under this boot, in the order of their ids. */
+  claimedRuns(request: ClaimsRequest): Promise<readonly Claimed[]>;
+  /** Parts that are being sent under this boot, in the order of their ids. */
+  claimedParts(request: ClaimsRequest): Promise<readonly Claimed[]>;
   /** Marks runs as left behind, if they are still claimed as they were seen; whoever claims next takes them up. */
   letRunsGo(bootId: string, claims: readonly Claimed[]): Promise<number>;
   letPartsGo(bootId: string, claims: readonly Claimed[]): Promise<number>;
   /** Runs the checks of one table over a page of it. */
   auditPage(request: AuditPageRequest): Promise<AuditPage>;
-  sampleSlots(
-    request: SampleRequest,
-  ): Promise<{ readonly tasks: readonly SampledTask[]; readonly last: string | null }>;
+  /** Active tasks to which nothing was done since `from`; `last` is null when there is none beyond them. */
+  sampleTasks(request: SampleRequest): Promise<TaskSample>;
+  /** What stands for the slots of a sampled task; null when something was done to it in the meantime. */
+  slotAccount(request: AccountRequest): Promise<SlotAccount | null>;
   tellFindings(findings: readonly { readonly check: CheckName; readonly count: number }[], now: number): Promise<void>;
   /** Mends what a check has found, if it is still so. Answers what was done, or null when there was nothing to mend. */
   repair(request: RepairRequest): Promise<string | null>;

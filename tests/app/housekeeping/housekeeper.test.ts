@@ -129,10 +129,21 @@ describe('the housekeeper', () => {
     expect(await housekeeper.nextAt(start)).toBe(start + 10_000);
   });
 
+  it('goes on a breath after the clock was set back, however far', async () => {
+    const housekeeper = createHousekeeper({ log: memoryLog() }, [{ ...aChore('a', 5), nextAt: async () => 0 }]);
+    await housekeeper.step(start, 100);
+    const back = start - hour;
+    expect(await housekeeper.nextAt(back)).toBe(back + 300);
+    expect(await housekeeper.nextAt(back + 200)).toBe(back + 300);
+    expect((await housekeeper.step(back + 300, 100)).taken).toBe(1);
+  });
+
   it('does not let a rest outlive a clock that was set back', async () => {
     const housekeeper = createHousekeeper({ log: memoryLog() }, [aChore('bad', 1, 1)]);
     await turn(housekeeper, start);
-    expect(await housekeeper.nextAt(start - 30 * day)).toBeLessThanOrEqual(start - 30 * day + hour);
+    const back = start - 30 * day;
+    expect(await housekeeper.nextAt(back)).toBe(back + minute);
+    expect(await housekeeper.nextAt(back + 1000)).toBe(back + minute);
   });
 });
 
@@ -192,6 +203,23 @@ describe('work of the night', () => {
   it('does not wait for years after a clock that was wrong', async () => {
     const { store } = aNote();
     await store.writeNote('chore:tidy', String(Date.UTC(2099, 0, 1)));
-    expect(await aNight(store).chore.nextAt(start)).toBe(night);
+    const { done, chore } = aNight(store);
+    expect(await chore.nextAt(start)).toBe(night);
+    expect(await chore.nextAt(night)).toBe(night);
+    await chore.step(night, 1);
+    expect([done, await chore.nextAt(night + 1)]).toEqual([[night], night + day]);
+  });
+
+  it('is done in the coming night when the clock was set back since the last one, also by a process that starts later', async () => {
+    const { store } = aNote();
+    const { done, chore } = aNight(store);
+    await chore.nextAt(start);
+    await chore.step(night, 1);
+    const back = night - 300 * day;
+    expect(await chore.nextAt(back - hour)).toBe(back);
+    const second = aNight(store);
+    expect(await second.chore.nextAt(back + hour)).toBe(back);
+    await second.chore.step(back + hour, 1);
+    expect([done.length, second.done]).toEqual([1, [back + hour]]);
   });
 });

@@ -16,7 +16,7 @@ describe('the rescue', () => {
     const idle = { has: () => false, ...createClaimCount() };
     const chore = createRescue({
       store: {
-        claimedRuns: async () => claimed,
+        claimedRuns: async ({ after, limit }) => claimed.filter(({ id }) => id > after).slice(0, limit),
         claimedParts: async () => [],
         letRunsGo: async (_boot, lost) => {
           gone.push(...lost.map(({ id, fence }) => ({ id, fence })));
@@ -28,10 +28,12 @@ describe('the rescue', () => {
       runner: { has: (id) => held.has(id), ...claims },
       deliverer: idle,
       bell: { ring: (room) => rung.push(room) },
+      timer: { yield: async () => undefined },
       log: memoryLog(),
     });
     let now = start;
     return {
+      chore,
       claims,
       held,
       rung,
@@ -53,6 +55,25 @@ describe('the rescue', () => {
     expect(w.gone).toEqual([]);
     await w.look();
     expect([w.gone, w.rung]).toEqual([[{ id: 'a', fence: 1 }], ['runner']]);
+  });
+
+  it('lets go every one of many, whatever fits into one page', async () => {
+    const w = aWard();
+    const many = Array.from({ length: 2500 }, (_one, index) => ({ id: `r${1000 + index}`, fence: 1 }));
+    w.see(...many);
+    w.held.add('r1002').add('r3400');
+    await w.look();
+    await w.look();
+    expect(w.gone).toEqual(many.filter(({ id }) => id !== 'r1002' && id !== 'r3400'));
+  });
+
+  it('looks again half a minute after the clock was set back, and not when the old hour comes again', async () => {
+    const { chore } = aWard();
+    await chore.step(start, 1);
+    const back = start - 5 * 3_600_000;
+    expect(await chore.nextAt(back)).toBe(back + 30_000);
+    expect(await chore.nextAt(back + 20_000)).toBe(back + 30_000);
+    expect(await chore.nextAt(back + 30_000)).toBe(back + 30_000);
   });
 
   it('never lets go what the room holds, also when it was late to hold it', async () => {

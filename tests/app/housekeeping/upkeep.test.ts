@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { said } from '../truth/asking.ts';
 import { aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
 
 /** Lets the housekeeper do what is due, from pause to pause, until nothing is due for a minute. */
@@ -75,6 +76,54 @@ describe('retention', () => {
     const third = again.restart();
     await tidy(third);
     expect(lines(third, 'retention')).toEqual([]);
+  });
+
+  it('keeps what says where a task stands, so that a pause of long ago is still told', async () => {
+    const p = await aPipeline({ settings: { RETENTION_DAYS: 17 } });
+    const task = await p.create({ schedule: { kind: 'cron', cron: '0 10 * * *', timezone: 'UTC' } });
+    await tidy(p);
+    await days(p, 3);
+    await p.rooms.tasks.pause({ taskId: task.id, actor: 'telegram:user:7' }, null);
+    const pausedAt = p.time.now();
+    await p.rooms.tasks.edit({ taskId: task.id, actor: 'telegram:user:7' }, { instructions: 'Something else' });
+    await days(p, 200);
+    // The newest row of all stays in any case.
+    expect(p.database.prepare('select verb, at from audit').all()).toEqual([
+      { verb: 'pause', at: pausedAt },
+      { verb: 'edit', at: pausedAt },
+    ]);
+    const noon = Math.floor(p.time.now() / day) * day - 2 * day + 10 * hour;
+    expect(await said(p, task, noon)).toContain('telegram:user:7');
+  });
+
+  it('goes on an hour after the clock was set back, and not when the old hour comes again', async () => {
+    const p = await aPipeline();
+    await p.create({}, { idempotencyKey: 'k' });
+    await tidy(p);
+    p.database.exec('update idempotency_keys set expires_at = 1');
+    p.time.setWall(start - 10 * day);
+    await tidy(p);
+    await p.time.advance(hour);
+    await tidy(p);
+    expect(count(p, 'idempotency_keys')).toBe(0);
+  });
+
+  it('takes nothing more that is young once a clock that ran ahead was set back', async () => {
+    const p = await aPipeline({ settings: { RETENTION_DAYS: 17 } });
+    await p.create({ schedule: { kind: 'cron', cron: '*/30 * * * *', timezone: 'UTC' } });
+    await tidy(p);
+    for (let passed = 0; passed < 20; passed += 1) await p.pass(day / 2);
+    const now = p.time.now();
+    p.time.setWall(now + 100 * day);
+    for (let steps = 0; steps < 6; steps += 1) {
+      await p.rooms.housekeeper.step(p.time.now(), 100);
+      await p.time.advance(300);
+    }
+    const left = count(p, 'occurrences');
+    p.time.setWall(now);
+    await tidy(p);
+    expect(left).toBeGreaterThan(100);
+    expect(count(p, 'occurrences')).toBe(left);
   });
 
   it('forgets keys soon after they have expired', async () => {
@@ -169,16 +218,102 @@ describe('the audit', () => {
     expect(await p.rooms.audit.run()).not.toBe(first);
   });
 
-  it('looks at another part of the tasks each time', async () => {
+  it('looks at another part of the tasks each time, and goes round at their end', async () => {
     const p = await aPipeline();
-    for (let index = 0; index < 210; index += 1)
-      await p.create({ schedule: { kind: 'interval', interval: 'PT6H', timezone: 'UTC' } });
-    for (let quarter = 0; quarter < 8; quarter += 1) await p.pass(6 * hour);
-    expect((await p.rooms.audit.run()).checked['slots']).toBe(200);
-    expect((await p.rooms.audit.run()).checked['slots']).toBe(10);
-    expect((await p.rooms.audit.run()).checked['slots']).toBe(200);
+    const tasks = await many(p, 210);
+    const checked: (number | undefined)[] = [];
+    const next: (string | null)[] = [];
+    for (let looks = 0; looks < 3; looks += 1) {
+      checked.push((await p.rooms.audit.run()).checked['slots']);
+      next.push(await p.store.readNote('audit:sample'));
+    }
+    expect(checked).toEqual([200, 200, 200]);
+    expect(next).toEqual([199, 189, 179].map((index) => tasks[index]?.id));
+  });
+
+  it.each([3, 200, 205])('looks at no task of %i twice', async (count) => {
+    const p = await aPipeline();
+    await many(p, count);
+    for (let looks = 0; looks < 3; looks += 1)
+      expect((await p.rooms.audit.run()).checked['slots']).toBe(Math.min(count, 200));
+  });
+
+  it('looks at every slot of the day, however many a task has', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: { kind: 'cron', cron: '* * * * *', timezone: 'UTC' } });
+    const now = start + 2 * day;
+    fillSlots(p, { taskId: task.id, now, every: minute });
+    expect((await p.rooms.audit.run()).findings).toEqual([]);
+    const lost = [now - 23 * hour, now - 7 * hour, now - 6 * minute];
+    p.database.exec(`delete from occurrences where slot_at in (${lost.join(', ')})`);
+    expect((await p.rooms.audit.run()).findings).toMatchObject([{ check: 'slot_unaccounted', count: 3 }]);
+  });
+
+  it('takes the slots of a task that was changed in the middle of a look for unknown', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: { kind: 'cron', cron: '* * * * *', timezone: 'UTC' } });
+    fillSlots(p, { taskId: task.id, now: start + 2 * day, every: minute });
+    p.database.exec('delete from occurrences');
+    const real = { ...p.store };
+    const asking = vi.spyOn(p.store, 'slotAccount');
+    asking.mockImplementation(async (request) => {
+      if (asking.mock.calls.length === 3) await p.rooms.tasks.pause({ taskId: task.id, actor: 'system' }, null);
+      return real.slotAccount(request);
+    });
+    expect((await p.rooms.audit.run()).findings).toMatchObject([{ check: 'slot_unaccounted', count: 200 }]);
+    expect(asking).toHaveBeenCalledTimes(3);
+  });
+
+  it('tells a fault again until it is mended, also one that only the night reaches', async () => {
+    const { p, old } = await anOldFault();
+    expect((await p.rooms.audit.run()).findings).toEqual([]);
+    await tidy(p);
+    expect(lines(p, 'audit_finding').map(({ facts }) => facts['examples'])).toEqual([[old]]);
+    const again = p.restart();
+    expect((await again.rooms.audit.run()).findings).toMatchObject([{ check: 'dispatched_without_run', count: 1 }]);
+    expect((await again.rooms.audit.run()).findings).toMatchObject([{ examples: [old] }]);
+    p.database.exec(`update occurrences set status = 'failed' where id = '${old}'`);
+    expect((await again.rooms.audit.run()).findings).toEqual([]);
+    expect(JSON.parse((await p.store.readNote('audit:open')) ?? '')).toEqual({ faults: [], missing: [] });
   });
 });
+
+/** Tasks with four slots a day, two days on, each with its rows. */
+async function many(p: Pipeline, count: number) {
+  const tasks = [];
+  for (let index = 0; index < count; index += 1)
+    tasks.push(await p.create({ schedule: { kind: 'interval', interval: 'PT6H', timezone: 'UTC' } }));
+  for (const { id } of tasks) fillSlots(p, { taskId: id, now: start + 2 * day, every: 6 * hour });
+  return tasks;
+}
+
+/** A row for each slot of a day and more, up to now, as if somebody had been there all the while. */
+function fillSlots(p: Pipeline, { taskId, now, every }: { taskId: string; now: number; every: number }): void {
+  const insert = p.database
+    .prepare(`insert into occurrences (id, task_id, slot_at, source, status, late_ms, created_at, updated_at)
+      values (?, ?, ?, 'schedule', 'skipped', 0, 1, 1)`);
+  for (let at = now; at > now - 30 * hour; at -= every) insert.run(`s${at}-${taskId}`, taskId, at);
+  p.time.setWall(now);
+  p.database
+    .prepare('update tasks set created_at = 1, updated_at = 1, next_at = ? where id = ?')
+    .run(now + every, taskId);
+  p.database.prepare('update audit set at = 1 where task_id = ?').run(taskId);
+}
+
+/** An occurrence without its run, behind more rows than an audit looks at that somebody waits for. */
+async function anOldFault() {
+  const p = await aPipeline();
+  const task = await p.create({ schedule: { kind: 'cron', cron: '0 0 1 1 *', timezone: 'UTC' } });
+  await tidy(p);
+  const old = 'o000000';
+  p.database
+    .exec(`insert into occurrences (id, task_id, slot_at, source, status, run_id, late_ms, created_at, updated_at)
+    with recursive n(i) as (select 0 union all select i + 1 from n where i < 50000)
+    select printf('o%06d', i), '${task.id}', ${start} - 100000000 + i, 'schedule',
+      iif(i = 0, 'dispatched', 'skipped'), iif(i = 0, 'lost', null), 0, ${start}, ${start} from n`);
+  p.time.setWall(start + 20 * hour);
+  return { p, old };
+}
 
 describe('reconcile', () => {
   const damaged = async () => {
@@ -211,6 +346,53 @@ describe('reconcile', () => {
     expect(await p.rooms.reconcile({ fix: true, actor: 'api:token:default' })).toEqual({ findings: [], fixed: [] });
     const verbs = p.database.prepare(`select actor from audit where verb = 'reconcile'`).pluck().all();
     expect(verbs).toEqual(['api:token:default', 'api:token:default']);
+  });
+
+  it('mends what it has told when it is asked to, also where it would look at other tasks by now', async () => {
+    const p = await aPipeline();
+    const tasks = await many(p, 250);
+    p.database.exec(
+      `delete from occurrences where task_id = '${tasks[1]?.id}' and slot_at = ${p.time.now() - 6 * hour}`,
+    );
+    expect((await p.rooms.reconcile({ fix: false, actor: 'system' })).findings).toHaveLength(1);
+    expect((await p.rooms.reconcile({ fix: true, actor: 'system' })).fixed).toHaveLength(1);
+  });
+
+  it.each([3, 200, 250])('mends of %i tasks what the audit has just found, and nothing twice', async (count) => {
+    const p = await aPipeline();
+    const tasks = await many(p, count);
+    const taskId = tasks[1]?.id ?? '';
+    p.database.exec(`delete from occurrences where task_id = '${taskId}' and slot_at = ${p.time.now() - 6 * hour}`);
+    expect((await p.rooms.audit.run()).findings).toMatchObject([{ check: 'slot_unaccounted', count: 1 }]);
+    const again = p.restart();
+    const { findings, fixed } = await again.rooms.reconcile({ fix: true, actor: 'system' });
+    expect([findings, fixed]).toMatchObject([
+      [{ count: 1 }],
+      [{ check: 'slot_unaccounted', did: 'recorded as missed' }],
+    ]);
+    expect(await again.rooms.reconcile({ fix: true, actor: 'system' })).toEqual({ findings: [], fixed: [] });
+  });
+
+  it('mends a slot that was told of in the night also when it is no slot of the last day any more', async () => {
+    const p = await aPipeline();
+    const [task] = await many(p, 1);
+    p.database.exec(`delete from occurrences where slot_at = ${p.time.now() - 18 * hour}`);
+    expect((await p.rooms.audit.run()).findings).toHaveLength(1);
+    await p.pass(6 * hour);
+    await p.pass(6 * hour);
+    const { fixed } = await p.rooms.reconcile({ fix: true, actor: 'system' });
+    expect(fixed).toMatchObject([{ check: 'slot_unaccounted' }]);
+    expect((await p.history(task?.id ?? '')).filter(({ reason }) => reason === 'unaccounted')).toHaveLength(1);
+    expect(await p.rooms.reconcile({ fix: true, actor: 'system' })).toEqual({ findings: [], fixed: [] });
+  });
+
+  it('mends an old fault that only the audit of the night has reached', async () => {
+    const { p, old } = await anOldFault();
+    expect(await p.rooms.reconcile({ fix: true, actor: 'system' })).toEqual({ findings: [], fixed: [] });
+    await tidy(p);
+    const { fixed } = await p.rooms.reconcile({ fix: true, actor: 'system' });
+    expect(fixed).toEqual([{ check: 'dispatched_without_run', id: old, did: 'failed: its run is missing' }]);
+    expect(await p.rooms.reconcile({ fix: true, actor: 'system' })).toEqual({ findings: [], fixed: [] });
   });
 
   it('plans an enabled task anew that had lost its next slot', async () => {

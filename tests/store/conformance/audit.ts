@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AuditedTable, RepairRequest } from '../../../src/app/housekeeping/store.ts';
-import { checks, type CheckName } from '../../../src/domain/audit.ts';
+import type { CheckName } from '../../../src/domain/audit.ts';
 import { aRunningTask, aTask, bootId, claimAll, hour, minute, nine, startEvery } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { aReadyTask, claimParts, show } from './outbox.ts';
@@ -24,7 +24,7 @@ async function audit({ store }: World, limit = 2): Promise<Found> {
   return found;
 }
 
-function repair(world: World, check: CheckName, id: string, facts: Partial<RepairRequest> = {}) {
+export function repair(world: World, check: CheckName, id: string, facts: Partial<RepairRequest> = {}) {
   const plan = () => ({ nextAt: now + hour });
   return world.store.repair({ check, id, now, actor: 'api:token:default', bootId, plan, ...facts });
 }
@@ -144,11 +144,17 @@ export function auditTests(open: OpenWorld): void {
     expect(await world.store.readTaskRun(question.id)).toMatchObject({ status: 'skipped', reason: 'ask_expired' });
   });
 
-  test('a topic in the making for too long is found', async () => {
+  test('a topic in the making for too long is found, while something waits for it', async () => {
     const world = await open();
     const task = await aTask(world, { nextAt: now + hour });
     await world.store.beginTopic({ taskId: task.id, name: 'x' }, bootId, now - 11 * minute);
+    expect(await audit(world)).toEqual({});
+    await show(world, task, [world.make.part()]);
+    await world.query('update tasks set next_at = ?i', now + hour);
     expect(await audit(world)).toEqual({ topic_stuck: [task.id] });
+    await world.query(`update deliveries set status = 'failed', ready_at = null`);
+    expect(await audit(world)).toEqual({});
+    await world.query(`update deliveries set status = 'blocked', ready_at = 1`);
     await world.query('update tasks set topic_asked_at = ?i', now - 9 * minute);
 
     expect(await audit(world)).toEqual({});
@@ -231,12 +237,33 @@ export function workAuditTests(open: OpenWorld): void {
     expect(await audit(world)).toEqual({});
   });
 
+  test('an attempt whose run is missing is found and closed, also before the oldest run and behind the newest', async () => {
+    const world = await open();
+    for (let index = 0; index < 4; index += 1) await dispatchedTask(world);
+    for (const id of ['!', 'zzz'])
+      await world.query(
+        `insert into attempts (run_id, attempt, status, boot_id, started_at) values (?t, 1, 'running', 'x', 1)`,
+        id,
+      );
+    for (const limit of [2, 3, 100])
+      expect(await audit(world, limit)).toEqual({
+        attempt_without_run: ['zzz', '!'].toSorted((a, b) => (limit === 100 ? (a < b ? -1 : 1) : a < b ? 1 : -1)),
+      });
+
+    for (const id of ['!', 'zzz']) expect(await repair(world, 'attempt_without_run', id)).toBe('attempt interrupted');
+    expect(await audit(world)).toEqual({});
+  });
+
   test('a run of another boot is found when nobody has taken it over for minutes', async () => {
     const world = await open();
     const { runId } = await dispatchedTask(world);
     await world.query(`update runs set boot_id = 'gone'`);
     expect(await audit(world)).toEqual({});
     await world.query('update runs set started_at = ?i', now - 6 * minute);
+    expect(await audit(world)).toEqual({ running_elsewhere: [runId] });
+    await world.query('update runs set started_at = null, created_at = ?i', now - minute);
+    expect(await audit(world)).toEqual({});
+    await world.query('update runs set created_at = ?i', now - 6 * minute);
 
     expect(await audit(world)).toEqual({ running_elsewhere: [runId] });
   });
@@ -351,90 +378,10 @@ export function workAuditTests(open: OpenWorld): void {
       expect(await audit(world)).toEqual({ delivered_without_id: [partId] });
       await world.query(`update deliveries set status = 'sending', boot_id = 'gone', sent_at = ?i`, now - 6 * minute);
       expect(await audit(world)).toEqual({ sending_elsewhere: [partId] });
+      await world.query(`update deliveries set sent_at = null, created_at = ?i`, now - 6 * minute);
+      expect(await audit(world)).toEqual({ sending_elsewhere: [partId] });
       await world.query(`update deliveries set boot_id = ?t`, bootId);
       expect(await audit(world)).toEqual({});
     });
-  });
-}
-
-/** Slots that nothing stands for, and what is told. */
-export function accountTests(open: OpenWorld): void {
-  test('a slot that nothing stands for gets a row that says so, once', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    const slot = { id: 'o-1', taskId: task.id, slotAt: nine, now, actor: 'api:token:default' };
-    expect(await world.store.recordMissing(slot)).toBe('recorded as missed');
-    expect(await world.store.recordMissing({ ...slot, id: 'o-2' })).toBeNull();
-
-    expect(await world.store.readTaskRun('o-1')).toMatchObject({
-      status: 'missed',
-      reason: 'unaccounted',
-      slotAt: nine,
-    });
-    expect(await world.query(`select ref from events where kind = 'occurrence.missed'`)).toEqual([{ ref: 'o-1' }]);
-    expect(await world.query(`select task_id from audit where verb = 'reconcile'`)).toEqual([{ task_id: task.id }]);
-  });
-
-  test('a repair of work that no task asked for has its row in the audit too', async () => {
-    const world = await open();
-    await world.store.addRun(world.make.newRun());
-    const [started] = await startEvery(world, nine);
-    await world.query('delete from attempts');
-    await repair(world, 'running_without_attempt', started?.run.id ?? '');
-
-    expect(await world.query(`select actor, task_id from audit where verb = 'reconcile'`)).toEqual([
-      { actor: 'api:token:default', task_id: null },
-    ]);
-  });
-
-  test('findings are told as events', async () => {
-    const world = await open();
-    await world.store.tellFindings([{ check: 'slot_twice', count: 2 }], now);
-
-    expect(await world.query(`select kind, at, task_id, ref, data from events`)).toEqual([
-      { kind: 'audit.finding', at: now, task_id: null, ref: 'slot_twice', data: '{"count":2}' },
-    ]);
-  });
-
-  test('nothing is done about an id that no row has', async () => {
-    const world = await open();
-    for (const name of Object.keys(checks) as CheckName[])
-      expect([name, await repair(world, name, 'none')]).toEqual([name, null]);
-    expect(await world.query('select id from audit')).toEqual([]);
-  });
-
-  test('a sample holds active tasks that stood still, with their rows and gaps of the window', async () => {
-    const world = await open();
-    const quiet = await aTask(world, { at: nine - 10 * hour });
-    await claimAll(world, { now: nine, limit: 1 }, () => ({
-      gap: { id: 'g', fromAt: nine - 3 * hour, toAt: nine - 2 * hour, count: 2, reason: 'late' },
-    }));
-    const edited = await aTask(world, { at: nine - 10 * hour });
-    await world.query('update tasks set updated_at = ?i where id = ?t', nine, edited.id);
-    const young = await aTask(world, { at: nine });
-    const delay = { kind: 'interval', interval: 'PT1H', startAt: nine, from: 'completion', timezone: 'UTC' } as const;
-    await aTask(world, { at: nine - 10 * hour, schedule: delay });
-    const window = { from: nine - 5 * hour, through: now };
-    const sample = (after: string, limit: number) => world.store.sampleSlots({ ...window, after, limit });
-
-    const { tasks, last } = await sample('', 100);
-    expect(last).toBeNull();
-    expect(tasks).toMatchObject([
-      { task: { id: quiet.id }, slots: [nine], gaps: [{ fromAt: nine - 3 * hour, toAt: nine - 2 * hour }] },
-    ]);
-    expect((await sample('', 2)).last).toBe(edited.id);
-    expect((await sample(young.id, 100)).tasks).toEqual([]);
-    await world.query(`insert into audit (at, actor, verb, task_id) values (?i, 'x', 'pause', ?t)`, nine, quiet.id);
-    expect((await sample('', 100)).tasks).toEqual([]);
-  });
-
-  test('no sample is taken while the rules of time have just changed', async () => {
-    const world = await open();
-    await aTask(world, { at: nine - 10 * hour });
-    const request = { from: nine - 5 * hour, through: now, after: '', limit: 10 };
-    expect((await world.store.sampleSlots(request)).tasks).toHaveLength(1);
-    await world.store.writeNote('tz_version', '2027b', nine);
-
-    expect(await world.store.sampleSlots(request)).toEqual({ tasks: [], last: null });
   });
 }

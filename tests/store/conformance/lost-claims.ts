@@ -8,12 +8,12 @@ export function lostClaimTests(open: OpenWorld): void {
   test('a run that is let go is taken up like one of a process that is gone', async () => {
     const world = await open();
     const { started } = await aRunningTask(world);
-    const claimed = await world.store.claimedRuns(bootId, 10);
+    const claimed = await world.store.claimedRuns({ bootId, after: '', limit: 10 });
     expect(claimed).toEqual([{ id: started.run.id, fence: 1 }]);
     expect(await startEvery(world, nine)).toEqual([]);
 
     expect(await world.store.letRunsGo(bootId, claimed)).toBe(1);
-    expect(await world.store.claimedRuns(bootId, 10)).toEqual([]);
+    expect(await world.store.claimedRuns({ bootId, after: '', limit: 10 })).toEqual([]);
     expect(await startEvery(world, nine + minute)).toMatchObject([
       { run: { id: started.run.id, interruptions: 1 }, attempt: 2, fence: 2 },
     ]);
@@ -21,6 +21,17 @@ export function lostClaimTests(open: OpenWorld): void {
       { attempt: 1, status: 'interrupted' },
       { attempt: 2, status: 'running' },
     ]);
+  });
+
+  test('claims are read page by page, so that none of many is left out', async () => {
+    const world = await open();
+    const ids: string[] = [];
+    for (let index = 0; index < 5; index += 1) ids.push((await aRunningTask(world)).started.run.id);
+    const pages: string[][] = [];
+    for (let after: string | undefined = ''; after !== undefined; after = pages.at(-1)?.at(-1))
+      pages.push((await world.store.claimedRuns({ bootId, after, limit: 2 })).map(({ id }) => id));
+
+    expect(pages).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4), []]);
   });
 
   test('a run that has ended, or was claimed again, is not let go', async () => {
@@ -40,7 +51,7 @@ export function lostClaimTests(open: OpenWorld): void {
     const task = await aReadyTask(world);
     await show(world, task, [world.make.part()]);
     const [part] = await claimParts(world);
-    const claimed = await world.store.claimedParts(bootId, 10);
+    const claimed = await world.store.claimedParts({ bootId, after: '', limit: 10 });
     expect(claimed).toEqual([{ id: part?.id, fence: 1 }]);
     expect(await world.store.letPartsGo(bootId, [{ id: part?.id ?? '', fence: 7 }])).toBe(0);
 

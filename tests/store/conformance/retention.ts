@@ -67,6 +67,43 @@ export function retentionTests(open: OpenWorld): void {
     expect(await prune(world, 'occurrences')).toEqual({ occurrences: 0 });
   });
 
+  test('a slot that was skipped in advance stays for a living task too, whatever stands after it', async () => {
+    const world = await open();
+    const task = await aReadyTask(world);
+    await ran(world, 3);
+    const ahead = Array.from({ length: retentionKeptRuns + 2 }, (_one, index) => later + index * hour);
+    for (const slotAt of ahead)
+      await world.query(
+        `insert into occurrences (id, task_id, slot_at, source, status, reason, late_ms, created_at, updated_at)
+         values (?t, ?t, ?i, 'schedule', 'skipped', 'skip', 0, ?i, ?i)`,
+        `0${slotAt}`,
+        task.id,
+        slotAt,
+        nine,
+        nine,
+      );
+
+    await prune(world, 'occurrences');
+    expect(await slotsOf(world, task)).toEqual(ahead.map((slotAt) => (slotAt - nine) / hour));
+  });
+
+  test('a run that was tried again may go before its second try, which can be read as before', async () => {
+    const world = await open();
+    const task = await aReadyTask(world);
+    await ran(world, 2);
+    await world.query(
+      `update occurrences set replay_of = (select min(id) from occurrences), source = 'retry', updated_at = ?i where slot_at > ?i`,
+      later,
+      nine,
+    );
+    await world.query(`update tasks set state = 'deleted', next_at = null`);
+    await prune(world, 'occurrences');
+
+    expect(await slotsOf(world, task)).toEqual([1]);
+    const query = { taskId: task.id, status: null, limit: 10, cursor: null };
+    expect((await world.store.listTaskRuns(query)).items).toMatchObject([{ source: 'retry', status: 'succeeded' }]);
+  });
+
   test('what is younger than the limit stays, to the millisecond', async () => {
     const world = await open();
     const task = await aReadyTask(world);
@@ -148,7 +185,7 @@ export function retentionTests(open: OpenWorld): void {
 
 /** Records that stand alone, and what is left of a task that was deleted. */
 export function recordRetentionTests(open: OpenWorld): void {
-  test('events and the audit go from the front, but never their newest row', async () => {
+  test('events and the audit go from the front, but never their newest row, nor what says where a task stands', async () => {
     const world = await open();
     await aTask(world);
     await aTask(world);
@@ -156,12 +193,46 @@ export function recordRetentionTests(open: OpenWorld): void {
     expect([events, audit]).toEqual([2, 2]);
 
     expect(await prune(world, 'events')).toEqual({ events: events - 1 });
+    expect(await prune(world, 'audit')).toEqual({ audit: 0 });
+    await world.query(`update tasks set state = 'deleted', next_at = null, deleted_at = 1`);
+    expect(await prune(world, 'audit')).toEqual({ audit: 0 });
+    await world.query('delete from tasks');
     expect(await prune(world, 'audit')).toEqual({ audit: audit - 1 });
     expect(await prune(world, 'events')).toEqual({ events: 0 });
     const newest = await world.query<{ id: number }>('select max(id) as id from events');
     await aTask(world);
     const next = await world.query<{ id: number }>('select max(id) as id from events');
     expect(next[0]?.id).toBeGreaterThan(newest[0]?.id ?? 0);
+  });
+
+  test('of what was done to a task the last change of its state before the limit stays, however old', async () => {
+    const world = await open();
+    const task = await aTask(world, { at: nine });
+    const deed = (verb: string, at: number, [before, after]: readonly [string, string]) =>
+      world.query(
+        `insert into audit (at, actor, verb, task_id, state_before, state_after) values (?i, 'x', ?t, ?t, ?t, ?t)`,
+        at,
+        verb,
+        task.id,
+        before,
+        after,
+      );
+    await deed('edit', nine + 1, ['active', 'active']);
+    await deed('pause', nine + 2, ['active', 'paused']);
+    await deed('edit', nine + 3, ['paused', 'paused']);
+    // Made by a clock that was set back in between: the order is the one in which they were made.
+    await deed('resume', nine + 1, ['paused', 'active']);
+    await deed('edit', nine + hour, ['active', 'active']);
+    await deed('pause', later, ['active', 'paused']);
+    await deed('edit', later, ['paused', 'paused']);
+    await prune(world, 'audit');
+
+    const left = await world.query<{ verb: string; at: number }>('select verb, at from audit order by id');
+    expect(left).toEqual([
+      { verb: 'resume', at: nine + 1 },
+      { verb: 'pause', at: later },
+      { verb: 'edit', at: later },
+    ]);
   });
 
   test('events that are younger than the limit stay', async () => {

@@ -1,0 +1,99 @@
+import * as limits from '../../domain/limits.ts';
+import type { DueTask, Unreadable, UpkeepStore } from '../store.ts';
+import { slotAccounting, type SlotAccounting, type Window } from './slot-account.ts';
+import type { HousekeepingStore } from './store.ts';
+
+export interface Missing {
+  readonly taskId: string;
+  readonly slotAt: number;
+}
+
+export interface SamplePage {
+  /** Tasks whose slots have been begun. */
+  readonly tasks: number;
+  readonly missing: readonly Missing[];
+}
+
+export interface SlotSample {
+  /** Looks at one page of the tasks, or of the slots of one of them; null when the sample has ended. */
+  step(): Promise<SamplePage | null>;
+}
+
+interface Needs {
+  readonly store: Pick<HousekeepingStore, 'sampleTasks' | 'slotAccount'> & Pick<UpkeepStore, 'readNote' | 'writeNote'>;
+}
+
+/** Where the next sample begins; each one goes on where the last one ended. */
+const sampleNote = 'audit:sample';
+
+/**
+ * The slots of the last day of some tasks, computed again and compared. It goes on where the last one ended, from the end
+ * of the tasks to their front, and never looks at a task twice.
+ */
+export function slotSample({ store }: Needs, window: Window, now: number): SlotSample {
+  const walk = taskWalk(store, window);
+  let current: { task: DueTask | Unreadable; accounting: SlotAccounting } | null = null;
+  let slots = 0;
+  return {
+    step: async () => {
+      if (current === null) {
+        const task = slots >= limits.slotSampleSlotsMax ? null : await walk.next();
+        if (task === null) await store.writeNote(sampleNote, walk.at(), now);
+        if (task === null) return null;
+        if (task === 'more') return { tasks: 0, missing: [] };
+        current = { task, accounting: slotAccounting(store, task, window) };
+        return { tasks: 1, missing: [] };
+      }
+      const { task, accounting } = current;
+      const page = await accounting.next();
+      if (page === null) current = null;
+      slots += page?.seen ?? 0;
+      return { tasks: 0, missing: (page?.lost ?? []).map((slotAt) => ({ taskId: task.id, slotAt })) };
+    },
+  };
+}
+
+interface TaskWalk {
+  /** The next task; `more` when a page had none that can be looked at, null at the end. */
+  next(): Promise<DueTask | Unreadable | 'more' | null>;
+  /** The last task that was handed out, or was passed over. */
+  at(): string;
+}
+
+function taskWalk(store: Needs['store'], { from }: Window): TaskWalk {
+  let start: string | null = null;
+  let at = '';
+  let pageEnd: string | null = null;
+  let left = limits.slotSampleMax;
+  let wrapped = false;
+  let ended = false;
+  const page: (DueTask | Unreadable)[] = [];
+
+  const read = async (after: string) => {
+    const limit = Math.min(limits.slotSamplePage, left);
+    const { tasks, last } = await store.sampleTasks({ after, limit, from });
+    // Once round, it ends with the task at which it began.
+    const isRound = wrapped && (last === null || last >= (start ?? ''));
+    page.push(...tasks.filter(({ id }) => !wrapped || id <= (start ?? '')));
+    left -= last === null ? tasks.length : limit;
+    pageEnd = last ?? '';
+    ended = isRound || left <= 0 || (last === null && start === '');
+    wrapped ||= last === null;
+  };
+
+  return {
+    at: () => at,
+    next: async () => {
+      start ??= at = (await store.readNote(sampleNote)) ?? '';
+      const task = page.shift();
+      if (task !== undefined) {
+        at = task.id;
+        return task;
+      }
+      if (pageEnd !== null) at = pageEnd;
+      if (ended) return null;
+      await read(at);
+      return 'more';
+    },
+  };
+}

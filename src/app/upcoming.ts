@@ -1,17 +1,31 @@
-import { policyOf } from '../domain/policy.ts';
+import { policyOf, type Policy } from '../domain/policy.ts';
 import { nextSlots } from '../domain/schedule/schedule.ts';
 import type { Task } from '../domain/task.ts';
+import type { Planned } from './truth/store.ts';
 
-/** What is coming for a task: the next slot as it is planned, then those that follow, within its bounds. */
-export function upcoming(task: Task, count: number): readonly number[] {
-  if (task.nextAt === null) return [];
-  const { startAt, until, maxRuns } = policyOf(task.policies, {
-    actionKind: task.action.kind,
-    minGapMs: task.minGapMs,
-  });
-  const left = maxRuns === null ? count : Math.min(count, Math.max(0, maxRuns - task.counters.boundedRuns));
+/**
+ * What is coming for a task: the next slot as it is planned, or the first one after a pause that ends by itself, then those
+ * that follow, within its bounds and without those that were skipped in advance.
+ */
+export function upcoming({ task, ahead }: Planned, count: number): readonly number[] {
+  const policy = policyOf(task.policies, { actionKind: task.action.kind, minGapMs: task.minGapMs });
+  const taken = task.counters.boundedRuns + ahead.waiting;
+  const left = policy.maxRuns === null ? count : Math.min(count, Math.max(0, policy.maxRuns - taken));
+  const isDelay = task.schedule.kind === 'interval' && task.schedule.from === 'completion';
   if (left === 0) return [];
-  // A delay after the last finish knows only its next slot: the others depend on when the work ends.
-  if (task.schedule.kind === 'interval' && task.schedule.from === 'completion') return [task.nextAt];
-  return [task.nextAt, ...nextSlots(task.schedule, task.nextAt, { count: left - 1, bounds: { startAt, until } })];
+  // A delay after the last finish knows only its next slot, and not even that one while its work goes on.
+  if (isDelay) return ahead.awaitsEnd ? [] : comingOf(task, policy, 1);
+  const skipped = new Set(ahead.skipped);
+  return comingOf(task, policy, left + skipped.size)
+    .filter((slot) => !skipped.has(slot))
+    .slice(0, left);
+}
+
+function comingOf({ nextAt, resumeAt, schedule }: Task, { startAt, until }: Policy, count: number): number[] {
+  const bounds = { startAt, until };
+  if (nextAt !== null) return [nextAt, ...nextSlots(schedule, nextAt, { count: count - 1, bounds })];
+  if (resumeAt === null) return [];
+  // A delay begins anew at the end of a pause; any other schedule may have a slot at that very instant.
+  const isDelay = schedule.kind === 'interval' && schedule.from === 'completion';
+  return nextSlots(schedule, isDelay ? resumeAt : resumeAt - 1, { count, bounds });
 }

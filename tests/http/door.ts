@@ -145,6 +145,7 @@ const finding: Finding = {
 /** Nothing has happened yet. */
 const truth: Truth = {
   why: async () => ({ timezone: 'UTC', answers: [], summary: {}, next: null, from: now, to: now }),
+  upcoming: async () => [now + 3_600_000],
   readEvents: async () => ({ events: [], next: 'the-end' }),
   readAudit: async () => ({ items: [], next: null }),
   listDowntimes: async () => [],

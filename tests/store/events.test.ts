@@ -1,9 +1,12 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { postgresEngine, postgresPool } from '../../src/adapters/store/engine.postgres.ts';
 import { tellEvents } from '../../src/adapters/store/journal.ts';
 import { rows, type Script } from '../../src/adapters/store/engine.ts';
+import { migratePostgres } from '../../src/adapters/store/migrate.ts';
 import type { EventPage } from '../../src/app/truth/store.ts';
 import { nine } from '../support/builders.ts';
-import { worldsOf, type World } from '../support/store-worlds.ts';
+import { freshPostgres } from '../support/postgres.ts';
+import { worldOver, worldsOf, type World } from '../support/store-worlds.ts';
 
 function* tell(ref: string): Script<void> {
   yield* tellEvents([{ kind: 'run.started', at: nine, taskId: null, ref }]);
@@ -14,8 +17,60 @@ const read = ({ store }: World, after: string | null): Promise<EventPage> =>
 
 const refs = ({ events }: EventPage) => events.map(({ ref }) => ref);
 
+/** A database of its own, that a start can find as it is. */
+async function aServer(): Promise<{ readonly world: World; readonly restart: () => Promise<void> }> {
+  const database = await freshPostgres();
+  const connections = postgresPool(database.url, () => {});
+  onTestFinished(async () => {
+    await connections.end();
+    await database.drop();
+  });
+  const restart = async () => {
+    const client = await connections.connect();
+    await migratePostgres(client, 0).finally(() => client.release());
+  };
+  await restart();
+  return { world: worldOver(postgresEngine(connections), () => postgresEngine(connections)), restart };
+}
+
 describe('events on a real Postgres', () => {
   const open = worldsOf('postgres');
+
+  test('those of another cluster stay readable in their order, and no reader of theirs misses what is new', async () => {
+    const { world, restart } = await aServer();
+    // A dump keeps the numbers of transactions that this cluster has not come to yet, and of some that it has.
+    for (const [tx, ref] of [
+      [900_000_000, 'a'],
+      [5, 'b'],
+      [900_000_001, 'c'],
+    ] as const) {
+      await world.query(`insert into events (tx, at, kind, ref) values (?i, ?i, 'run.started', ?t)`, tx, nine, ref);
+    }
+    const kept = await world.query<{ id: number }>(`select id from events order by id`);
+    const cursors = kept.map(({ id }, index) =>
+      Buffer.from(`event:${[900_000_000, 5, 900_000_001][index]}:${id}`).toString('base64url'),
+    );
+    await restart();
+    const everything = async (after: string | null) => {
+      const seen: (string | null)[] = [];
+      for (let cursor = after; ;) {
+        const page: EventPage = await read(world, cursor);
+        seen.push(...refs(page));
+        cursor = page.next;
+        if (page.events.length === 0) return seen;
+      }
+    };
+    expect(await everything(null)).toEqual(['a', 'b', 'c']);
+    await world.engine.transact(() => tell('new'));
+    while ((await everything(null)).length < 4);
+    expect(await everything(null)).toEqual(['a', 'b', 'c', 'new']);
+    expect(await Promise.all(cursors.map(everything))).toEqual([['b', 'c', 'new'], ['c', 'new'], ['new']]);
+    // Also when the event has been removed meanwhile.
+    await world.query(`delete from events where ref in ('a', 'c')`);
+    expect(await everything(cursors[2] ?? '')).toEqual(['new']);
+    await restart();
+    expect(await everything(null)).toEqual(['b', 'new']);
+  });
 
   test('an event that commits late is not overtaken by one that was numbered after it', async () => {
     const world = await open();
@@ -34,7 +89,10 @@ describe('events on a real Postgres', () => {
 
     // The second one is committed, but whoever read it now would never come to the first.
     expect(refs(during)).toEqual([]);
-    expect(refs(await read(world, during.next))).toEqual(['first', 'second']);
+    const rest = () => read(world, during.next);
+    // Other tests have transactions open on the same server.
+    await expect.poll(async () => (await rest()).events.length, { timeout: 10_000 }).toBe(2);
+    expect(refs(await rest())).toEqual(['first', 'second']);
   });
 
   test('a reader that keeps up with many writers reads every event once', async () => {

@@ -25,15 +25,20 @@ test('no question about the past reads a whole table', async () => {
   const asked = { taskId: task.id, limit: 10 };
   await store.readTruth({ ...asked, from: nine - hour, to: nine + hour });
   await store.readTruth({ ...asked, from: nine + minute, to: nine + minute });
+  await store.readPlanned(task.id);
   await store.readAudit({ ...asked, cursor: null });
   await store.readAudit({ ...asked, taskId: null, cursor: null });
-  await store.readEvents({ ...asked, after: null });
+  const { next } = await store.readEvents({ ...asked, after: null });
   await store.readEvents({ ...asked, after: 'latest' });
+  await store.readEvents({ ...asked, after: next });
+  await store.readEvents({ ...asked, after: Buffer.from('event:0:99').toString('base64url') }).catch(() => undefined);
   await store.openDowntime('d', nine);
   await store.openDowntimes();
   await store.isDecided(nine);
   await store.madeSince('occurrences', '', 10);
   await store.madeSince('gaps', '', 10);
+  await store.madeSince('snoozes', '', 10);
+  await store.waitingSnoozes(nine, 10);
   await store.homesOf([task.id]);
   await store.listDowntimes(10);
 

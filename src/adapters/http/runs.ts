@@ -2,20 +2,20 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import { cancelledRun, nextRuns, ranNow, runAnswer, taskRunPage } from './answers.ts';
 import { serve } from './operation.ts';
 import { nextQuery, noBody, runParams, runsQuery, taskParams } from './schemas.ts';
-import { upcoming } from '../../app/upcoming.ts';
 import type { TaskRoutes } from './tasks.ts';
+import type { TruthRoutes } from './truth.ts';
 import { iso, wireRun, wireTask, wireTaskRun } from './wire.ts';
 
 const tag = 'runs';
 
 /** What has run, and what is coming. */
-export function serveRuns(app: OpenAPIHono, needs: TaskRoutes): void {
+export function serveRuns(app: OpenAPIHono, needs: TaskRoutes & TruthRoutes): void {
   serveReading(app, needs);
   serveCancel(app, needs);
   serveRepeats(app, needs);
 }
 
-function serveReading(app: OpenAPIHono, { tasks }: TaskRoutes): void {
+function serveReading(app: OpenAPIHono, { tasks, truth }: TaskRoutes & TruthRoutes): void {
   serve(
     app,
     {
@@ -47,8 +47,8 @@ function serveReading(app: OpenAPIHono, { tasks }: TaskRoutes): void {
       answer: nextRuns,
     },
     async ({ params, query }) => {
-      const task = await tasks.get(params.task_id);
-      return { status: 200, body: { next: upcoming(task, query.count).map(iso) } };
+      const next = await truth.upcoming(params.task_id, query.count);
+      return { status: 200, body: { next: next.map(iso) } };
     },
   );
   serve(

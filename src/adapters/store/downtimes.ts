@@ -21,8 +21,8 @@ export function downtimeStore(engine: Engine): DowntimeStore {
     markAlive: (now) => engine.transact(() => writeNote(aliveNote, String(now), now)),
     openDowntimes: () => engine.transact(openDowntimes),
     isDecided: (upTo) => engine.transact(() => isDecided(upTo)),
-    madeSince: (what, after, limit) =>
-      engine.transact(() => (what === 'gaps' ? gapsSince(after, limit) : occurrencesSince(after, limit))),
+    madeSince: (shelf, after, limit) => engine.transact(() => shelves[shelf](after, limit)),
+    waitingSnoozes: (before, limit) => engine.transact(() => waitingSnoozes(before, limit)),
     homesOf: (taskIds) => engine.transact(() => homesOf(taskIds)),
     reportDowntime: (id, report, now) => engine.transact(() => reportDowntime(id, report, now)),
     listDowntimes: (limit) => engine.transact(() => listDowntimes(limit)),
@@ -116,6 +116,41 @@ function* gapsSince(after: string, limit: number): Script<MadeSince[]> {
     count: one.count,
   }));
 }
+
+/** Runs made since, of which those of snoozes count: all of them are told, so that the next page goes on behind the last. */
+function* snoozesSince(after: string, limit: number): Script<MadeSince[]> {
+  const found = yield* rows<SnoozeColumns>(
+    `select latest.id, coalesce(o.task_id, '') as task_id, coalesce(o.slot_at, 0) as slot_at, o.source
+     from (select id, occurrence_id from runs where id > ?t order by id limit ?i) latest
+       left join occurrences o on o.id = latest.occurrence_id order by latest.id`,
+    after,
+    limit,
+  );
+  return found.map(readSnooze);
+}
+
+interface SnoozeColumns {
+  readonly id: string;
+  readonly task_id: string;
+  readonly slot_at: number;
+  readonly source: string | null;
+}
+
+function readSnooze({ id, task_id: taskId, slot_at: slotAt, source }: SnoozeColumns): MadeSince {
+  return { id, taskId, slotAt, lastAt: slotAt, became: 'late', count: source === 'snooze' ? 1 : 0 };
+}
+
+function* waitingSnoozes(before: number, limit: number): Script<MadeSince[]> {
+  const found = yield* rows<SnoozeColumns>(
+    `select id, task_id, slot_at, source from occurrences where status = 'pending' and source = 'snooze' and slot_at < ?i
+     order by slot_at limit ?i`,
+    before,
+    limit,
+  );
+  return found.map(readSnooze);
+}
+
+const shelves = { occurrences: occurrencesSince, gaps: gapsSince, snoozes: snoozesSince } as const;
 
 function* homesOf(taskIds: readonly string[]): Script<ReadonlyMap<string, string>> {
   if (taskIds.length === 0) return new Map();

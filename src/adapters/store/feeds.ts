@@ -1,4 +1,5 @@
 import type { AuditQuery, DeedPage, EventPage, EventQuery, EventRow } from '../../app/truth/store.ts';
+import { AppError } from '../../domain/errors.ts';
 import { pairOf, positionOf, writeCursor } from './cursor.ts';
 import { row, rows, type Engine, type Script } from './engine.ts';
 import { deedColumns, factsIn, readDeed, type DeedColumns } from './truth-deeds.ts';
@@ -31,7 +32,7 @@ const settled = {
 
 export function* readEvents(dialect: Engine['dialect'], query: EventQuery): Script<EventPage> {
   if (query.after === 'latest') return { events: [], next: yield* newest(dialect) };
-  const [tx, id] = query.after === null ? [-1, 0] : pairOf('event', query.after);
+  const [tx, id] = query.after === null ? [-1, 0] : yield* placeOf(dialect, pairOf('event', query.after));
   const { where, order } = settled[dialect];
   const look = query.taskId === null ? query.limit : lookMax;
   const seen = yield* rows<EventColumns>(
@@ -46,6 +47,29 @@ export function* readEvents(dialect: Engine['dialect'], query: EventQuery): Scri
     events: page.map(readEvent),
     next: last === undefined ? (query.after ?? writeCursor('event', '-1:0')) : cursorOf(last),
   };
+}
+
+/**
+ * A cursor names an event by its transaction and its id. In another cluster the same event has another transaction, and in
+ * an older copy it does not exist: whoever went on behind it would wait for ever, or pass over what is new.
+ */
+function* placeOf(dialect: Engine['dialect'], [tx, id]: readonly [number, number]): Script<readonly [number, number]> {
+  if (id === 0) return [-1, 0];
+  const known = yield* row<{ tx: number }>(`select tx from events where id = ?i`, id);
+  if (known !== undefined) return [known.tx, id];
+  // The newest event is never removed, so nothing that is kept has so high an id.
+  const newest = yield* row<{ id: number | null }>(`select max(id) as id from events`);
+  if (id > (newest?.id ?? 0)) throw lostCursor();
+  if (dialect === 'sqlite') return [tx, id];
+  const foreign = yield* row(`select 1 as is_foreign where ?i >= txid_snapshot_xmin(txid_current_snapshot())`, tx);
+  return [foreign === undefined ? tx : 0, id];
+}
+
+function lostCursor(): AppError {
+  return new AppError(
+    'invalid_cursor',
+    'This cursor lies behind the newest event, as the database is an older copy; start again without one, or with latest.',
+  );
 }
 
 /** Whatever commits after this moment comes after this cursor. */

@@ -84,6 +84,12 @@ async function backUp(connection: Database.Database, before: string): Promise<st
 /** A number of our own, so that two processes that start together migrate one after the other. */
 const migrationLockKey = 7_290_411_001;
 
+/**
+ * Events are told in the order of their transactions. Those that came out of another cluster bear its numbers: the high ones
+ * would stay invisible, and what is new would be told before them. What is there at the start comes before all that follows.
+ */
+const ofThisCluster = `update events set tx = 0 where tx <> 0 and (select max(tx) from events) >= txid_current()`;
+
 export async function migratePostgres(
   client: Client,
   now: number,
@@ -102,6 +108,7 @@ export async function migratePostgres(
       for (const statement of statements) await client.query(statement, []);
       await client.query(`insert into schema_migrations (name, applied_at) values ($1, $2)`, [name, now]);
     }
+    if (known.length > 0) await client.query(ofThisCluster, []);
     await client.query('commit', []);
     return { applied: steps.map(({ name }) => name), backup: null };
   } catch (error) {

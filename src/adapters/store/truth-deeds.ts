@@ -1,6 +1,7 @@
-import type { Deed, LastSlot, SlotRow, TruthQuery } from '../../app/truth/store.ts';
+import type { Deed, LastSlot, Pauser, SlotRow, TruthQuery, Twice } from '../../app/truth/store.ts';
 import type { TaskState } from '../../domain/task.ts';
 import { row, rows, type Script, type Value } from './engine.ts';
+import { cutAt, readTo, stepsBack } from './truth-windows.ts';
 
 export interface DeedColumns {
   readonly id: number;
@@ -17,54 +18,134 @@ export interface DeedColumns {
 export const deedColumns = 'id, at, actor, verb, task_id, state_before, state_after, before, after';
 
 /** Rows of an older version have no states, but their verb tells them. A second pause may move the end of the first. */
-const changesState = `(state_before <> state_after or (state_before is null and state_after is not null)
+export const changesState = `(state_before <> state_after or (state_before is null and state_after is not null)
   or verb in ('create', 'pause', 'resume', 'delete', 'restore', 'quarantine'))`;
 
 /** People do little to a task between two changes of its state; the second walk is for those who do much. */
 const walks = [16, 1000];
 const walkMax = 1000;
+/** More than this in one stretch is for the next page. */
+const changesMax = 400;
 
 interface Changes {
   readonly changes: Deed[];
   /** The last of them still holds. */
   readonly toNow: boolean;
+  readonly readTo: number | null;
+  readonly twice: Twice[];
 }
 
-/** The last change of the task's state before the stretch, those within it, and the first one after it. */
-export function* changesOf({ taskId, from, limit }: TruthQuery, end: number): Script<Changes> {
-  const earlier = yield* nearest(taskId, { where: 'at < ?i', order: 'at desc, id desc', at: from });
+/**
+ * The last change of the task's state before the stretch, those within it, and the first one after it. Their ids tell the
+ * order in which they were made, also where the clock was set back between two of them.
+ */
+export function* changesOf({ taskId, from }: TruthQuery, end: number): Script<Changes> {
+  const earlier = yield* lastBefore(taskId, from);
   const within = yield* rows<DeedColumns>(
-    `select ${deedColumns} from audit where task_id = ?t and at >= ?i and at <= ?i and ${changesState}
+    `select ${deedColumns} from audit where task_id = ?t and at >= ?i and at <= ?i and id > ?i and ${changesState}
      order by at, id limit ?i`,
     taskId,
     from,
     end,
-    2 * (limit + 1),
+    earlier?.id ?? -1,
+    changesMax + 1,
   );
-  const read = within.length > 2 * limit ? (within.at(-1)?.at ?? end) : end;
-  const later = yield* nearest(taskId, { where: 'at > ?i', order: 'at, id', at: read });
-  const all = [earlier, ...within, later].filter((one): one is DeedColumns => one !== undefined);
-  return { changes: all.map(readDeed), toNow: later === undefined && !(yield* goesOn(taskId, read)) };
+  const cut = cutAt(within, changesMax);
+  const kept = cut === null ? within : within.filter(({ at }) => at < cut);
+  const read = cut === null ? end : cut - 1;
+  const known = [earlier, ...kept].filter((one): one is DeedColumns => one !== undefined);
+  const newest = Math.max(-1, ...known.map(({ id }) => id));
+  const later = yield* after(taskId, read, newest);
+  const passed = yield* passedOver({ taskId, at: read, after: earlier?.id ?? -1, before: newest });
+  const all = [...known, ...passed, ...later].toSorted((a, b) => a.id - b.id);
+  return {
+    changes: all.map(readDeed),
+    toNow: later.length === 0 && !(yield* goesOn(taskId, read)),
+    readTo: readTo(cut, from),
+    twice: stepsBack(all),
+  };
 }
 
-interface Walk {
-  readonly where: string;
-  readonly order: string;
+/** Of the changes before an instant the one that was made last. */
+function* lastBefore(taskId: string, at: number): Script<DeedColumns | undefined> {
+  const [last] = yield* nearest((steps) => [
+    `select * from (select ${deedColumns} from audit where task_id = ?t and at < ?i
+       order by at desc, id desc limit ?i) latest
+     where ${changesState} order by id desc limit 1`,
+    taskId,
+    at,
+    steps,
+  ]);
+  return last;
+}
+
+const laterMax = 16;
+
+/** The first change after an instant, and where the clock was set back the one that was made before that. */
+function* after(taskId: string, at: number, id: number): Script<DeedColumns[]> {
+  const found = yield* nearest((steps) => [
+    `select * from (select ${deedColumns} from audit where task_id = ?t and at > ?i and id > ?i
+       order by at, id limit ?i) latest
+     where ${changesState} order by at, id limit ?i`,
+    taskId,
+    at,
+    id,
+    steps,
+    laterMax,
+  ]);
+  const [first] = found;
+  const [made] = found.toSorted((a, b) => a.id - b.id);
+  return [made, first]
+    .filter((one): one is DeedColumns => one !== undefined)
+    .filter((one, index, all) => all.indexOf(one) === index);
+}
+
+interface Passed {
+  readonly taskId: string;
   readonly at: number;
+  readonly after: number;
+  readonly before: number;
 }
 
-function* nearest(taskId: string, { where, order, at }: Walk): Script<DeedColumns | undefined> {
+/** Made between those that were read, but at a later time: the clock was set back then, and they tell what was found. */
+function* passedOver({ taskId, at, after: first, before: last }: Passed): Script<DeedColumns[]> {
+  if (last <= first) return [];
+  return yield* rows<DeedColumns>(
+    `select * from (select ${deedColumns} from audit where task_id = ?t and at > ?i order by at, id limit ?i) latest
+     where id > ?i and id < ?i and ${changesState} order by id`,
+    taskId,
+    at,
+    laterMax,
+    first,
+    last,
+  );
+}
+
+function* nearest(walk: (steps: number) => [string, ...Value[]]): Script<DeedColumns[]> {
   for (const steps of walks) {
-    const found = yield* row<DeedColumns>(
-      `select * from (select ${deedColumns} from audit where task_id = ?t and ${where} order by ${order} limit ?i) latest
-       where ${changesState} order by ${order} limit 1`,
-      taskId,
-      at,
-      steps,
-    );
-    if (found !== undefined) return found;
+    const found = yield* rows<DeedColumns>(...walk(steps));
+    if (found.length > 0) return found;
   }
-  return undefined;
+  return [];
+}
+
+/** A task that was paused before it was deleted is paused again when it is restored, by whoever had paused it then. */
+export function* pausersOf(taskId: string, changes: readonly Deed[]): Script<Pauser[]> {
+  const found: Pauser[] = [];
+  for (const { id, stateBefore, stateAfter } of changes) {
+    if (stateBefore !== 'deleted' || stateAfter !== 'paused') continue;
+    const pause = yield* row<DeedColumns>(
+      `select * from (select ${deedColumns} from audit where task_id = ?t and id < ?i
+         order by at desc, id desc limit ?i) latest
+       where state_after = 'paused' and (state_before is null or state_before <> 'deleted')
+         and (state_before <> 'paused' or verb in ('pause', 'quarantine')) order by id desc limit 1`,
+      taskId,
+      Number(id),
+      walkMax,
+    );
+    if (pause !== undefined) found.push({ deedId: id, pause: readDeed(pause) });
+  }
+  return found;
 }
 
 /** So much was done afterwards that nobody has looked through all of it. */

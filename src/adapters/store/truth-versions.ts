@@ -1,7 +1,8 @@
-import type { InForce, TruthQuery } from '../../app/truth/store.ts';
+import type { InForce, TruthQuery, Twice } from '../../app/truth/store.ts';
 import type { Task } from '../../domain/task.ts';
 import { factsIn } from './truth-deeds.ts';
 import { row, rows, type Script } from './engine.ts';
+import { cutAt, readTo, standing, stepsBack } from './truth-windows.ts';
 
 interface VersionColumns {
   readonly version: number;
@@ -9,29 +10,58 @@ interface VersionColumns {
   readonly definition: string;
 }
 
-/** What was in force at the beginning of the stretch, and what came in the course of it and next after it. */
-export function* versionsOf({ taskId, from, limit }: TruthQuery, end: number, task: Task): Script<InForce[]> {
+/** More than this in one stretch is for the next page. */
+const versionsMax = 200;
+
+interface Versions {
+  readonly versions: InForce[];
+  readonly readTo: number | null;
+  readonly twice: Twice[];
+}
+
+/**
+ * What was in force at the beginning of the stretch, and what came in the course of it and next after it. Versions count
+ * up, and the clock may have been set back between two of them: what came later rules the time that came twice.
+ */
+export function* versionsOf({ taskId, from }: TruthQuery, end: number, task: Task): Script<Versions> {
   const columns = 'version, at, definition';
   const earlier = yield* row<VersionColumns>(
     `select ${columns} from task_versions where task_id = ?t and at < ?i order by version desc limit 1`,
     taskId,
     from,
   );
-  const later = yield* rows<VersionColumns>(
-    `select ${columns} from task_versions where task_id = ?t and at >= ?i and at <= ?i order by version limit ?i`,
+  const within = yield* rows<VersionColumns>(
+    `select ${columns} from task_versions where task_id = ?t and at >= ?i and at <= ?i and version > ?i
+     order by at, version limit ?i`,
     taskId,
     from,
     end,
-    limit + 1,
+    earlier?.version ?? -1,
+    versionsMax + 1,
   );
+  const cut = cutAt(within, versionsMax);
+  const later = cut === null ? within : within.filter(({ at }) => at < cut);
   const next = yield* row<VersionColumns>(
-    `select ${columns} from task_versions where task_id = ?t and at > ?i order by version limit 1`,
+    `select ${columns} from task_versions where task_id = ?t and at > ?i and version > ?i order by at, version limit 1`,
     taskId,
-    end,
+    cut === null ? end : cut - 1,
+    Math.max(earlier?.version ?? -1, ...later.map(({ version }) => version)),
   );
   const all = [earlier, ...later, next].filter((one): one is VersionColumns => one !== undefined);
-  const known = all.flatMap(readVersion);
-  return earlier === undefined ? [...(yield* beforeVersions(task, from)), ...known] : known;
+  const known = standing(all, ({ version }) => version).flatMap(readVersion);
+  const before = earlier === undefined ? yield* beforeVersions(task, from) : [];
+  return { versions: [...before, ...known], readTo: readTo(cut, from), twice: yield* twiceOf(taskId) };
+}
+
+const twiceLookMax = 1000;
+
+function* twiceOf(taskId: string): Script<Twice[]> {
+  const made = yield* rows<{ at: number }>(
+    `select at from task_versions where task_id = ?t order by version desc limit ?i`,
+    taskId,
+    twiceLookMax,
+  );
+  return stepsBack(made.toReversed());
 }
 
 /** From before versions were kept: the next change of the schedule says what it took the place of. */

@@ -1,16 +1,18 @@
 import type { GapRow, TruthQuery, TruthRows, TruthStore } from '../../app/truth/store.ts';
-import { readTask, type TaskRow } from './codec.ts';
 import { downtimeStore } from './downtimes.ts';
 import { row, rows, type Engine, type Script } from './engine.ts';
 import { readAuditPage, readEvents } from './feeds.ts';
-import { changesOf, deedsAt, lastSlotsOf } from './truth-deeds.ts';
+import { aheadOf, findTask, readPlanned } from './truth-ahead.ts';
+import { changesOf, deedsAt, factsIn, lastSlotsOf, pausersOf } from './truth-deeds.ts';
 import { aroundOf, slotRows, withWork, type SlotColumns } from './truth-slots.ts';
 import { versionsOf } from './truth-versions.ts';
+import { readNote } from './upkeep.ts';
 
 /** What `/why` reads: one transaction for one stretch of one task, each part a bounded walk along an index. */
 export function truthStore(engine: Engine): TruthStore {
   return {
     readTruth: (query) => engine.transact(() => readTruth(query)),
+    readPlanned: (taskId) => engine.transact(() => readPlanned(taskId)),
     readEvents: (query) => engine.transact(() => readEvents(engine.dialect, query)),
     readAudit: (query) => engine.transact(() => readAuditPage(query)),
     ...downtimeStore(engine),
@@ -19,18 +21,14 @@ export function truthStore(engine: Engine): TruthStore {
 
 /** The task comes first: what it says about its next slot must never be newer than the rows of its slots. */
 function* readTruth(query: TruthQuery): Script<TruthRows | null> {
-  const found = yield* row<TaskRow>(
-    `select t.*, c.provider, c.address from tasks t join chats c on c.id = t.chat_id where t.id = ?t`,
-    query.taskId,
-  );
-  if (found === undefined) return null;
+  const task = yield* findTask(query.taskId);
+  if (task === null) return null;
   const slots = yield* slotRows(query);
   const gaps = yield* gapRows(query);
   const end = endOf(query, slots, gaps);
-  const { changes, toNow } = yield* changesOf(query, end);
-  const lastSlots = yield* lastSlotsOf(query.taskId, changes, toNow && found.state === 'completed');
-  const task = readTask(found);
-  const versions = yield* versionsOf(query, end, task);
+  const { changes, toNow, ...changed } = yield* changesOf(query, end);
+  const lastSlots = yield* lastSlotsOf(query.taskId, changes, toNow && task.state === 'completed');
+  const { versions, ...edited } = yield* versionsOf(query, end, task);
   // Whoever asks about an instant without a slot wants to know the slots on either side of it.
   const around = slots.length > 0 ? { before: null, after: null } : yield* aroundOf(query);
   const gap = slots.length > 0 ? null : yield* gapAfter(query);
@@ -43,14 +41,30 @@ function* readTruth(query: TruthQuery): Script<TruthRows | null> {
     changes,
     reachesNow: toNow,
     lastSlots,
+    pausers: yield* pausersOf(query.taskId, changes),
     deeds: yield* deedsAt(query.taskId, worked),
     versions,
+    readTo: nearer(changed.readTo, edited.readTo),
+    twice: [...changed.twice, ...edited.twice],
+    ahead: yield* aheadOf(task),
+    removedBefore: yield* removedBefore(),
     around: {
       before: worked.find(({ id }) => id === around.before?.id) ?? null,
       after: worked.find(({ id }) => id === around.after?.id) ?? null,
       gap,
     },
   };
+}
+
+function nearer(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
+}
+
+/** What retention notes about its last night. */
+function* removedBefore(): Script<number | null> {
+  const before = factsIn(yield* readNote('retention'))?.['before'];
+  const at = typeof before === 'string' ? Date.parse(before) : Number.NaN;
+  return Number.isNaN(at) ? null : at;
 }
 
 interface GapColumns {

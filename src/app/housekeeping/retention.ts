@@ -58,14 +58,18 @@ export function createRetention(needs: Needs): Chore {
     const counts = Object.fromEntries(Object.entries(removed).filter(([, count]) => count > 0));
     const before = new Date(now - retentionDays * dayMs).toISOString();
     needs.log.info('retention', { before, ...counts });
-    await store.writeNote(
-      retentionNote,
-      JSON.stringify({ at: new Date(now).toISOString(), before, removed: counts }),
-      now,
-    );
+    const note = { at: new Date(now).toISOString(), before: await latest(before), removed: counts };
+    await store.writeNote(retentionNote, JSON.stringify(note), now);
     walk = null;
     removed = {};
     return { taken: 0, more: false };
+  };
+
+  /** Records were kept for a shorter time once, and what went then is gone, however long they are kept by now. */
+  const latest = async (before: string): Promise<string> => {
+    const known = await store.readNote(retentionNote);
+    const last = known === null ? '' : String((JSON.parse(known) as { before?: unknown }).before ?? '');
+    return last > before ? last : before;
   };
 
   return nightly(needs, { name: 'retention', afterMs: 0, step });

@@ -7,6 +7,7 @@ import type {
   DowntimeReport,
   DowntimeStore,
   DowntimeThread,
+  MadeShelf,
   MadeSince,
   OpenDowntime,
 } from './store.ts';
@@ -109,14 +110,23 @@ function reporter({ store, log }: Needs): Chore {
 
   const readOn = async (current: Count): Promise<Counts> => {
     const page = await store.madeSince(current.shelf, current.after, downtimePageMax);
+    await add(current, page);
+    current.after = page.at(-1)?.id ?? current.after;
+    if (page.length === downtimePageMax) return { taken: page.length, more: true };
+    const shelf = nextShelf[current.shelf];
+    if (shelf === null) {
+      // What is still waiting has no run yet that would tell of it.
+      await add(current, await store.waitingSnoozes(current.open.at(-1)?.to ?? 0, downtimePageMax));
+      current.isRead = true;
+    }
+    Object.assign(current, { shelf: shelf ?? current.shelf, after: current.open[0]?.id ?? '' });
+    return { taken: page.length, more: true };
+  };
+
+  const add = async (current: Count, page: readonly MadeSince[]): Promise<void> => {
     const homes = await store.homesOf(unknownIn(current, page));
     for (const [taskId, thread] of homes) current.homes.set(taskId, thread);
     for (const made of page) addTo(current, made);
-    current.after = page.at(-1)?.id ?? current.after;
-    if (page.length === downtimePageMax) return { taken: page.length, more: true };
-    if (current.shelf === 'gaps') current.isRead = true;
-    Object.assign(current, { shelf: 'gaps', after: current.open[0]?.id ?? '' });
-    return { taken: page.length, more: true };
   };
 
   const report = async ({ open, tallies }: Count, now: number): Promise<Counts> => {
@@ -153,10 +163,16 @@ interface Count {
   readonly homes: Map<string, string>;
   /** By downtime, then by thread. */
   readonly tallies: Map<string, Map<string, ThreadTally>>;
-  shelf: 'occurrences' | 'gaps';
+  shelf: MadeShelf;
   after: string;
   isRead: boolean;
 }
+
+const nextShelf: Readonly<Record<MadeShelf, MadeShelf | null>> = {
+  occurrences: 'gaps',
+  gaps: 'snoozes',
+  snoozes: null,
+};
 
 /** Ids count up with time, so whatever this process and those before it made of that time has an id after the first row's. */
 function startCount(open: readonly OpenDowntime[]): Count {
@@ -173,18 +189,36 @@ function slotsWithin({ slotAt, lastAt, count }: MadeSince, { from, to }: OpenDow
   return before(to) - before(from);
 }
 
-function unknownIn({ open, homes }: Count, page: readonly MadeSince[]): string[] {
-  const ours = page.filter((made) => !homes.has(made.taskId) && open.some((one) => slotsWithin(made, one) > 0));
+/** A slot that came right before the last sign of life may not have been taken up any more. */
+const lastMomentsMs = 2 * signOfLifeMs;
+
+/** What a start made of the moments before its downtime belongs to that, too; what was there by then was taken up in time. */
+function windowOf({ open }: Count, index: number, made: MadeSince): OpenDowntime | null {
+  const downtime = open[index];
+  if (downtime === undefined || made.id <= downtime.id) return downtime ?? null;
+  const earlier = open[index - 1]?.to ?? Number.NEGATIVE_INFINITY;
+  return { ...downtime, from: Math.max(downtime.from - lastMomentsMs, Math.min(earlier, downtime.from)) };
+}
+
+function countedIn(count: Count, made: MadeSince): { readonly downtime: OpenDowntime; readonly slots: number }[] {
+  return count.open.flatMap((downtime, index) => {
+    const window = windowOf(count, index, made);
+    const slots = window === null ? 0 : slotsWithin(made, window);
+    return slots === 0 ? [] : [{ downtime, slots }];
+  });
+}
+
+function unknownIn(count: Count, page: readonly MadeSince[]): string[] {
+  const ours = page.filter((made) => !count.homes.has(made.taskId) && countedIn(count, made).length > 0);
   return [...new Set(ours.map(({ taskId }) => taskId))];
 }
 
-function addTo({ open, homes, tallies }: Count, made: MadeSince): void {
+function addTo(count: Count, made: MadeSince): void {
+  const { homes, tallies } = count;
   const thread = homes.get(made.taskId);
   // A task that is gone has nobody left to tell.
   if (thread === undefined) return;
-  for (const downtime of open) {
-    const slots = slotsWithin(made, downtime);
-    if (slots === 0) continue;
+  for (const { downtime, slots } of countedIn(count, made)) {
     const byThread = tallies.get(downtime.id) ?? new Map<string, ThreadTally>();
     tallies.set(downtime.id, byThread);
     const tally = byThread.get(thread) ?? { missed: 0, late: 0, asked: 0, skipped: 0, tasks: new Set<string>() };

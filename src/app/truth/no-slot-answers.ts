@@ -24,7 +24,7 @@ export function answerNoSlot(timeline: Timeline, at: number): Answer {
     decision: 'no_slot',
     cause: end?.cause ?? 'no_slot',
     evidence: version === null ? {} : { version },
-    line: `${moments.full(at)}: ${end?.text ?? `not a time of this task${schedule}${aside}`}${around}.`,
+    line: `${moments.exact(at)}: ${end?.text ?? `not a time of this task${schedule}${aside}`}${around}${untilEndText(timeline, at)}.`,
   };
 }
 
@@ -44,10 +44,16 @@ function endText(timeline: Timeline, at: number): { readonly cause: string; read
   if (at > last && maxRuns !== null) {
     return {
       cause: 'max_runs',
-      text: `no slot, as max_runs (${maxRuns}) lets the slot of ${moments.full(last)} be the last one`,
+      text: `no slot is planned, as with max_runs (${maxRuns}) ${lastText(timeline, last)}`,
     };
   }
   return null;
+}
+
+function lastText({ rows: { task, ahead }, moments }: Timeline, last: number): string {
+  const next = task.nextAt ?? task.resumeAt ?? last;
+  if (last >= next) return `the slot of ${moments.full(last)} may be the last one, if every slot until then runs`;
+  return ahead.waiting > 0 ? 'what still waits to be started may be the last of it' : 'nothing is left to run';
 }
 
 function scheduleText(timeline: Timeline, at: number): string {
@@ -68,6 +74,11 @@ function aroundText(timeline: Timeline, at: number): string {
   if (before !== null && after !== null) return `; the slots around it are ${before} and ${after}`;
   if (before !== null) return `; the slot before it is ${before}`;
   return after === null ? '' : `; the slot after it is ${after}`;
+}
+
+/** While work goes on, a delay after its end cannot be planned. */
+function untilEndText({ rows: { ahead }, now }: Timeline, at: number): string {
+  return ahead.awaitsEnd && at > now ? '; when the next slot is depends on when the run ends that is under way' : '';
 }
 
 interface Neighbour {

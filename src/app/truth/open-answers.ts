@@ -12,7 +12,7 @@ export function answerOpen(timeline: Timeline, slot: number): Answer {
     return open(timeline, slot, ['due', 'due', 'due, and about to be taken up']);
   }
   if (slot < keptFrom) {
-    return open(timeline, slot, ['unrecorded', 'retention', `its record was removed after ${keptDays(timeline)} days`]);
+    return open(timeline, slot, ['unrecorded', 'retention', `its record was removed ${removedText(timeline)}`]);
   }
   const quarantine = nextPause(timeline, slot);
   if (quarantine !== null) {
@@ -22,6 +22,11 @@ export function answerOpen(timeline: Timeline, slot: number): Answer {
   if ((rulingAt(timeline, slot)?.version ?? null) === null) {
     const text = 'no record, and which schedule was in force then was not kept';
     return open(timeline, slot, ['unrecorded', 'no_version', text]);
+  }
+  if (rows.twice.some(({ from, to }) => from <= slot && slot <= to)) {
+    const text =
+      'no record; the clock was set back around then, so this time came twice, and the schedule that names it did not hold both times';
+    return open(timeline, slot, ['unrecorded', 'clock_set_back', text]);
   }
   return open(timeline, slot, [
     'unrecorded',
@@ -38,8 +43,11 @@ function nextPause({ stretches, rows }: Timeline, slot: number): Stretch | null 
   return rows.slots.some(({ slotAt }) => slotAt > slot && slotAt < next.first) ? null : next;
 }
 
-function keptDays({ keptFrom, now }: Timeline): number {
-  return Math.round((now - keptFrom) / 86_400_000);
+/** By the retention that holds now, or by one that was shorter. */
+function removedText({ keptFrom, now, retentionMs }: Timeline): string {
+  return keptFrom > now - retentionMs
+    ? 'while records were kept for a shorter time than now'
+    : `after ${Math.round(retentionMs / 86_400_000)} days`;
 }
 
 function open(timeline: Timeline, slot: number, [decision, cause, text]: readonly [Decision, string, string]): Answer {
@@ -68,6 +76,6 @@ export function answerRemoved(timeline: Timeline, from: number, to: number): Ans
     decision: 'unrecorded',
     cause: 'retention',
     evidence: {},
-    line: `${isPoint ? moments.full(from) : `From ${moments.full(from)} to ${moments.full(to)}`}: records of that time were removed after ${keptDays(timeline)} days.`,
+    line: `${isPoint ? moments.full(from) : `From ${moments.full(from)} to ${moments.full(to)}`}: records of that time were removed ${removedText(timeline)}.`,
   };
 }

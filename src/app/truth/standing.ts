@@ -1,4 +1,4 @@
-import type { TaskState } from '../../domain/task.ts';
+import type { Stamp, TaskState } from '../../domain/task.ts';
 import type { Deed, TruthRows } from './store.ts';
 
 /**
@@ -16,6 +16,8 @@ export interface Stretch {
   readonly until: number | null;
   /** The slot with which the task came to its end. */
   readonly lastSlot: number | null;
+  /** Whose pause it is, where the task came back to it when it was restored. */
+  readonly pausedBy: Deed | Stamp | null;
 }
 
 /** In rows of an older version the verb tells what the state became; an edit that left it alone tells nothing. */
@@ -39,7 +41,9 @@ function stateBefore({ stateBefore: state, verb }: Deed): TaskState | null {
 interface Segment {
   readonly state: TaskState | null;
   readonly begun: Deed | null;
+  /** What was done next, and found the task as it was then. */
   readonly ended: Deed | null;
+  readonly last: number;
 }
 
 /** The stretches that the rows tell of, oldest first. */
@@ -49,27 +53,41 @@ export function stretchesOf(rows: TruthRows, keptFrom: number): readonly Stretch
   const opening: Segment[] =
     first?.verb === 'create'
       ? []
-      : [{ state: first === undefined ? task.state : stateBefore(first), begun: null, ended: first ?? null }];
+      : [
+          {
+            state: first === undefined ? task.state : stateBefore(first),
+            begun: null,
+            ended: first ?? null,
+            last: lastBefore(changes),
+          },
+        ];
   const segments = changes.map((begun, index): Segment => ({
     state: stateAfter(begun),
     begun,
     ended: changes[index + 1] ?? null,
+    last: lastBefore(changes.slice(index + 1)),
   }));
   const created: Stretch = {
     ...nothing,
     is: 'not_created',
     first: Number.NEGATIVE_INFINITY,
-    last: task.created.at,
+    // What was done to it before it was made was done after the clock had been set back.
+    last: Math.min(task.created.at, lastBefore(changes)),
     ended: first?.verb === 'create' ? first : null,
   };
-  return [created, ...[...opening, ...segments].flatMap((segment) => stretchOf(rows, segment, keptFrom))];
+  const found = [...opening, ...segments].flatMap((segment) => stretchOf(rows, segment, keptFrom));
+  return [created, ...found.filter((stretch) => stretch.first <= stretch.last)];
 }
 
-const nothing = { begun: null, ended: null, until: null, lastSlot: null };
+/** Where the clock was set back, the time that came twice belongs to what was done later. */
+function lastBefore(later: readonly Deed[]): number {
+  return later.reduce((last, { at }) => Math.min(last, at), Number.POSITIVE_INFINITY);
+}
+
+const nothing = { begun: null, ended: null, until: null, lastSlot: null, pausedBy: null };
 
 function stretchOf(rows: TruthRows, segment: Segment, keptFrom: number): Stretch[] {
-  const { begun, ended } = segment;
-  const last = ended?.at ?? Number.POSITIVE_INFINITY;
+  const { begun, ended, last } = segment;
   const found = foundAt(rows, segment);
   if (found === null || found === 'active') return [];
   const first = (begun?.at ?? begunBefore(rows.task, { is: found, last, keptFrom })) + 1;
@@ -77,7 +95,18 @@ function stretchOf(rows: TruthRows, segment: Segment, keptFrom: number): Stretch
   if (found === 'completed') return completedOf(rows, stretch);
   if (found === 'deleted') return [{ ...stretch, is: 'deleted' }];
   const until = endOfPause(rows, segment);
-  return [{ ...stretch, is: 'paused', last: lastPaused(segment, until), until }];
+  const pausedBy = pauserOf(rows, segment);
+  return [{ ...stretch, is: 'paused', last: lastPaused(segment, until), until, pausedBy }];
+}
+
+/** A restored task is as paused as it was when it was deleted. */
+function pauserOf({ task, pausers }: TruthRows, { begun }: Segment): Deed | Stamp | null {
+  if (begun === null || begun.stateBefore !== 'deleted') return null;
+  const { paused } = task;
+  return (
+    pausers.find(({ deedId }) => deedId === begun.id)?.pause ??
+    (paused !== null && paused.at <= begun.at ? paused : null)
+  );
 }
 
 /** It holds from the slot after the last one. */
@@ -110,6 +139,8 @@ function foundAt({ task, reachesNow }: TruthRows, { state, ended }: Segment): Ta
   return ended === null ? later : state;
 }
 
+const endsOfPause = new Set(['resume', 'quarantine']);
+
 function endOfPause({ task }: TruthRows, { begun, ended }: Segment): number | null {
   if (ended === null) return task.resumeAt;
   const until = begun?.after?.['until'];
@@ -117,8 +148,11 @@ function endOfPause({ task }: TruthRows, { begun, ended }: Segment): number | nu
   return Number.isNaN(at) ? null : at;
 }
 
-/** A pause that ends by itself leaves the slot at its end free, also when somebody came to look only later. */
-function lastPaused({ ended }: Segment, until: number | null): number {
-  if (until !== null && (ended === null || (ended.verb === 'resume' && ended.at >= until))) return until - 1;
-  return ended?.at ?? Number.POSITIVE_INFINITY;
+/**
+ * A pause that ends by itself leaves the slot at its end free, also when somebody came to look only later, or found a row
+ * that could not be read.
+ */
+function lastPaused({ ended, last }: Segment, until: number | null): number {
+  const isDue = ended !== null && until !== null && ended.at >= until && endsOfPause.has(ended.verb);
+  return until !== null && (ended === null || isDue) ? Math.min(last, until - 1) : last;
 }

@@ -96,20 +96,53 @@ export interface LastSlot {
   readonly slotAt: number;
 }
 
+/** Whose pause it is that a task came back to when it was restored. */
+export interface Pauser {
+  /** The change that brought the task back. */
+  readonly deedId: string;
+  readonly pause: Deed;
+}
+
+/** A stretch of time that came twice, as the clock was set back. Both ends included. */
+export interface Twice {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What stands in the way of what is planned. */
+export interface Ahead {
+  /** Slots to come that a person has skipped in advance, oldest first. */
+  readonly skipped: readonly number[];
+  /** Occurrences that wait and hold a place in `max_runs`. */
+  readonly waiting: number;
+  /** For a delay after the last finish: there is work whose end decides when the next slot is. */
+  readonly awaitsEnd: boolean;
+}
+
 /** All that is kept about one task and one stretch of time, as of one moment. */
 export interface TruthRows {
   readonly task: Task;
   readonly slots: readonly SlotRow[];
   readonly gaps: readonly GapRow[];
-  /** Oldest first: the last change of its state before the stretch, those within, and the first after. */
+  /**
+   * The last change of its state before the stretch, those within, and the first after, in the order in which they were
+   * made. Where the clock was set back between two of them, that is not the order of their instants.
+   */
   readonly changes: readonly Deed[];
   /** Nothing changed the state of the task after those. */
   readonly reachesNow: boolean;
   readonly lastSlots: readonly LastSlot[];
+  readonly pausers: readonly Pauser[];
   /** What people did at the very instants that the rows tell of. */
   readonly deeds: readonly Deed[];
   /** Oldest first, from what was in force at `from` through the first that came after the stretch. */
   readonly versions: readonly InForce[];
+  /** So much was changed that changes and versions were read for the slots up to here alone; null when all were. */
+  readonly readTo: number | null;
+  readonly twice: readonly Twice[];
+  readonly ahead: Ahead;
+  /** Records of slots before this were removed, under whatever retention held then; null when none ever were. */
+  readonly removedBefore: number | null;
   /** Where no slot of the stretch has a row: the scheduled ones that have, on either side of it, and the next gap. */
   readonly around: {
     readonly before: SlotRow | null;
@@ -183,6 +216,9 @@ export interface Downtime extends OpenDowntime {
   readonly reportedAt: number | null;
 }
 
+/** The row of a snooze is older than the time to which it was put off, so its run tells of it. */
+export type MadeShelf = 'occurrences' | 'gaps' | 'snoozes';
+
 /** A row made since a start, for its report: a slot, or a gap with its count. */
 export interface MadeSince {
   readonly id: string;
@@ -203,8 +239,10 @@ export interface DowntimeStore {
   openDowntimes(): Promise<readonly OpenDowntime[]>;
   /** Whether every slot up to the instant has been decided about. */
   isDecided(upTo: number): Promise<boolean>;
-  /** Occurrences, or gaps, with an id after the given one, by id. */
-  madeSince(what: 'occurrences' | 'gaps', after: string, limit: number): Promise<readonly MadeSince[]>;
+  /** What of one shelf has an id after the given one, by id. */
+  madeSince(shelf: MadeShelf, after: string, limit: number): Promise<readonly MadeSince[]>;
+  /** Snoozes that were due before an instant and are still waiting. */
+  waitingSnoozes(before: number, limit: number): Promise<readonly MadeSince[]>;
   /** The home threads of tasks. */
   homesOf(taskIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Writes the report and its event, once. */
@@ -219,9 +257,16 @@ export type Opened =
   /** The last sign lies in the future: the clock was set back, and nobody knows for how long nobody was there. */
   | { readonly is: 'clockBack'; readonly aliveAt: number };
 
+export interface Planned {
+  readonly task: Task;
+  readonly ahead: Ahead;
+}
+
 export interface TruthStore extends DowntimeStore {
   /** Null when there never was such a task. */
   readTruth(query: TruthQuery): Promise<TruthRows | null>;
+  /** A task and what stands in the way of its plan. Null when there never was such a task. */
+  readPlanned(taskId: string): Promise<Planned | null>;
   readEvents(query: EventQuery): Promise<EventPage>;
   readAudit(query: AuditQuery): Promise<DeedPage>;
 }

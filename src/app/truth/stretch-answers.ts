@@ -66,7 +66,7 @@ export function answerStanding(timeline: Timeline, stretch: Stretch, { at, isSlo
     decision: stretch.is,
     cause: causeOf(timeline, stretch),
     evidence: evidenceOf(stretch),
-    line: `${timeline.moments.full(at)}: ${verb}; ${text}.`,
+    line: `${timeline.moments.exact(at)}: ${verb}; ${text}.`,
   };
 }
 
@@ -76,13 +76,15 @@ function causeOf(timeline: Timeline, stretch: Stretch): string {
   return reasonOf(timeline, stretch).split(': ', 1)[0] ?? 'paused';
 }
 
-function reasonOf({ rows: { task } }: Timeline, { begun, ended }: Stretch): string {
-  const reason = begun?.after?.['reason'] ?? (ended === null ? task.pausedReason : null);
+function reasonOf({ rows: { task } }: Timeline, { begun, ended, pausedBy }: Stretch): string {
+  const pause = pausedBy !== null && 'verb' in pausedBy ? pausedBy : begun;
+  const reason = pause?.after?.['reason'] ?? (ended === null ? task.pausedReason : null);
   return typeof reason === 'string' ? reason : 'paused';
 }
 
-export function evidenceOf({ is, begun, ended }: Stretch): Evidence {
-  const deed = is === 'not_created' ? ended : is === 'completed' ? null : begun;
+export function evidenceOf({ is, begun, ended, pausedBy }: Stretch): Evidence {
+  const paused = pausedBy !== null && 'verb' in pausedBy ? pausedBy : begun;
+  const deed = is === 'not_created' ? ended : is === 'completed' ? null : paused;
   return deed === null ? {} : { deed: shown(deed) };
 }
 
@@ -107,7 +109,7 @@ export function standingText(timeline: Timeline, stretch: Stretch): string {
     }
     case 'paused': {
       const end = until === null ? '' : `, until ${moments.full(until)}`;
-      return `${doneText(timeline, begun, ['paused', 'it'])}${pauseText(reasonOf(timeline, stretch))}${end}`;
+      return `${pausedText(timeline, stretch)}${pauseText(reasonOf(timeline, stretch))}${end}`;
     }
     case 'deleted':
       return doneText(timeline, begun, ['deleted', 'the task']);
@@ -116,6 +118,14 @@ export function standingText(timeline: Timeline, stretch: Stretch): string {
         ? 'the task was completed by then: nothing was left to run'
         : `the task was completed by its last slot, ${moments.full(lastSlot)}`;
   }
+}
+
+/** A restored task is as paused as it was when it was deleted. */
+function pausedText(timeline: Timeline, { begun, pausedBy }: Stretch): string {
+  if (begun?.stateBefore !== 'deleted') return doneText(timeline, begun, ['paused', 'it']);
+  if (pausedBy === null) return 'the task was paused';
+  const actor = 'by' in pausedBy ? pausedBy.by : pausedBy.actor;
+  return `${actorText(actor)} had paused it on ${timeline.moments.full(pausedBy.at)}, before it was deleted and restored`;
 }
 
 function doneText({ moments }: Timeline, deed: Deed | null, [did, what]: readonly [string, string]): string {

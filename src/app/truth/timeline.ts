@@ -26,10 +26,13 @@ export interface Timeline {
   readonly rulings: readonly Ruling[];
   /** Records of slots older than this have been removed. */
   readonly keptFrom: number;
+  /** By the retention that holds now; where that was shorter once, more is gone. */
+  readonly retentionMs: number;
 }
 
-export function timelineOf(rows: TruthRows, now: number, keptFrom: number): Timeline {
+export function timelineOf(rows: TruthRows, now: number, retentionMs: number): Timeline {
   const { timezone } = rows.task.schedule;
+  const keptFrom = Math.max(now - retentionMs, rows.removedBefore ?? Number.NEGATIVE_INFINITY);
   return {
     rows,
     now,
@@ -37,6 +40,7 @@ export function timelineOf(rows: TruthRows, now: number, keptFrom: number): Time
     stretches: stretchesOf(rows, keptFrom),
     rulings: rulingsOf(rows),
     keptFrom,
+    retentionMs,
   };
 }
 
@@ -89,9 +93,14 @@ interface Wanted extends Span {
   readonly count: number;
 }
 
-function slotsIn({ rows: { task } }: Timeline, { schedule, policy }: Ruling, { first, last, count }: Wanted): number[] {
-  // A delay after the last finish has no slots but those that were taken up, and the one to come.
+function slotsIn(
+  { rows: { task, ahead } }: Timeline,
+  { schedule, policy }: Ruling,
+  { first, last, count }: Wanted,
+): number[] {
+  // A delay after the last finish has no slots but those that were taken up, and the one to come once that is known.
   if (schedule.kind === 'interval' && schedule.from === 'completion') {
+    if (ahead.awaitsEnd) return [];
     return task.nextAt !== null && first <= task.nextAt && task.nextAt <= last ? [task.nextAt] : [];
   }
   try {
@@ -130,16 +139,19 @@ export function isAhead({ rows: { task }, now }: Timeline, slot: number): boolea
 /** Farther ahead than this nobody counts the slots that `max_runs` leaves. */
 const countedAheadMax = 1000;
 
-/** The last slot that `max_runs` lets run, as far as can be told. */
+/** The last slot that `max_runs` lets run, if every slot until then runs: one that is skipped uses up no run. */
 export function lastAllowed(timeline: Timeline): number {
-  const { task } = timeline.rows;
+  const { task, ahead } = timeline.rows;
   const ruling = timeline.rulings.at(-1);
-  if (ruling === undefined || task.nextAt === null || ruling.policy.maxRuns === null) return Number.POSITIVE_INFINITY;
-  const left = ruling.policy.maxRuns - task.counters.boundedRuns;
-  if (left <= 0) return task.nextAt - 1;
+  const next = task.nextAt ?? task.resumeAt;
+  if (ruling === undefined || next === null || ruling.policy.maxRuns === null) return Number.POSITIVE_INFINITY;
+  const left = ruling.policy.maxRuns - task.counters.boundedRuns - ahead.waiting;
+  if (left <= 0) return next - 1;
   if (left > countedAheadMax) return Number.POSITIVE_INFINITY;
-  const slots = slotsIn(timeline, ruling, { first: task.nextAt, last: Number.POSITIVE_INFINITY, count: left });
-  return slots.length < left ? Number.POSITIVE_INFINITY : (slots.at(-1) ?? task.nextAt);
+  const count = left + ahead.skipped.length;
+  const slots = slotsIn(timeline, ruling, { first: next, last: Number.POSITIVE_INFINITY, count });
+  const open = slots.filter((slot) => !ahead.skipped.includes(slot));
+  return open[left - 1] ?? Number.POSITIVE_INFINITY;
 }
 
 export function overlap(a: Span, b: Span): Span | null {

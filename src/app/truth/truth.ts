@@ -3,6 +3,7 @@ import { isTimezone } from '../../domain/schedule/schedule.ts';
 import { parseInstant } from '../../domain/schedule/instant-text.ts';
 import type { Clock } from '../ports.ts';
 import type { TaskStore } from '../task-store.ts';
+import { upcoming } from '../upcoming.ts';
 import type { TruthStore } from './store.ts';
 import { createWhy, type Place, type Why, type WhyPage } from './why.ts';
 
@@ -10,6 +11,8 @@ import { createWhy, type Place, type Why, type WhyPage } from './why.ts';
 export interface Truth extends Pick<TruthStore, 'readEvents' | 'readAudit' | 'listDowntimes'> {
   /** Answers a question that names its instants as texts; without any of them it is about the last day. */
   why(taskId: string, question: Question): Promise<WhyTold>;
+  /** The slots to come, as far as they can be told. */
+  upcoming(taskId: string, count: number): Promise<readonly number[]>;
 }
 
 /** An instant with its offset, or what the clock of the task's zone shows. */
@@ -46,14 +49,23 @@ export function createTruth(needs: Needs): Truth {
   return {
     why: async (taskId, question) => {
       const task = await store.readTask(taskId);
-      if (task === null) throw new AppError('not_found', 'There is no such task.');
+      if (task === null) throw noTask();
       const zone = isTimezone(task.schedule.timezone) ? task.schedule.timezone : 'UTC';
       return answer(why, taskId, readQuestion(question, zone, clock.now()));
+    },
+    upcoming: async (taskId, count) => {
+      const planned = await store.readPlanned(taskId);
+      if (planned === null || planned.task.state === 'deleted') throw noTask();
+      return upcoming(planned, count);
     },
     readEvents: (query) => store.readEvents(query),
     readAudit: (query) => store.readAudit(query),
     listDowntimes: (limit) => store.listDowntimes(limit),
   };
+}
+
+function noTask(): AppError {
+  return new AppError('not_found', 'There is no such task.');
 }
 
 type Asked =

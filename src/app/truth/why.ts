@@ -64,13 +64,13 @@ export function createWhy(needs: Needs): Why {
     const rows: TruthRows | null = await needs.store.readTruth(query);
     if (rows === null) throw new AppError('not_found', 'There is no such task.');
     const now = needs.clock.now();
-    return timelineOf(rows, now, now - needs.retentionMs);
+    return timelineOf(rows, now, needs.retentionMs);
   };
   return {
     at: async (taskId, instant) => {
       const last = instant + spanMs(instant) - 1;
       const known = await timeline({ taskId, from: instant, to: last, limit: pointsMax });
-      const answers = answersAt(known, { first: instant, last });
+      const answers = answersAt(known, { first: instant, last: Math.min(last, known.rows.readTo ?? last) });
       return { timezone: zoneIn(known), answers, summary: summaryOf(answers) };
     },
     range: async (request) => {
@@ -144,14 +144,16 @@ interface Placed extends Place {
 function pageOf(timeline: Timeline, request: RangeRequest): Omit<WhyPage, 'timezone'> {
   const { after, limit } = request;
   const behind = ({ at, rank }: Place) => after === null || at > after.at || (at === after.at && rank > after.rank);
+  const readTo = timeline.rows.readTo ?? request.to;
   const placed = entriesIn(timeline, request)
-    .filter(behind)
+    .filter((place) => behind(place) && place.at <= readTo)
     .toSorted((a, b) => a.at - b.at || a.rank - b.rank);
   const page = placed.slice(0, limit);
   const answers = page.map(({ make }) => make());
-  const last = page.at(-1);
-  const more = placed.length > limit && last !== undefined;
-  return { answers, next: more ? { at: last.at, rank: last.rank } : null, summary: summaryOf(answers) };
+  const last = placed.length > limit ? page.at(-1) : undefined;
+  // A page that ends where the reading ended may hold less than was asked for.
+  const end = readTo < request.to ? { at: readTo, rank: ranks.slot } : null;
+  return { answers, next: last === undefined ? end : { at: last.at, rank: last.rank }, summary: summaryOf(answers) };
 }
 
 function entriesIn(timeline: Timeline, request: RangeRequest): Placed[] {
@@ -191,11 +193,11 @@ function entriesIn(timeline: Timeline, request: RangeRequest): Placed[] {
 }
 
 /** Beyond the last row of a full page nothing has been read, so nothing can be said about it yet. */
-function lastRead({ slots, gaps }: TruthRows, { to, limit }: RangeRequest): number {
+function lastRead({ slots, gaps, readTo }: TruthRows, { to, limit }: RangeRequest): number {
   const full = limit + 1;
   const slot = slots.length > full ? (slots.at(-1)?.slotAt ?? to) : to;
   const gap = gaps.length > full ? (gaps.at(-1)?.fromAt ?? to) : to;
-  return Math.min(slot, gap, to);
+  return Math.min(slot, gap, readTo ?? to, to);
 }
 
 function summaryOf(answers: readonly Answer[]): WhyPage['summary'] {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { aPipeline, day, group, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { composeRooms } from '../../../src/compose.ts';
+import { createIds } from '../../../src/adapters/system/ids.ts';
+import { actor, aPipeline, day, group, hour, minute, settings, start, type Pipeline } from '../../support/pipeline.ts';
 
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 const minutely = { kind: 'cron', cron: '* * * * *', timezone: 'UTC' } as const;
@@ -29,6 +31,14 @@ async function diesFor(pipeline: Pipeline, ms: number): Promise<Pipeline> {
   const next = pipeline.restart();
   await next.rooms.downtimes.open();
   return next;
+}
+
+/** A process whose ids count up with time, as real ones do. */
+function withIdsOfTime(pipeline: Pipeline): Pipeline {
+  const { time, chat: transport, log, store } = pipeline;
+  const ids = createIds(() => time.now());
+  const world = { clock: time, stopwatch: time, timer: time, ids, log, transport };
+  return { ...pipeline, rooms: composeRooms(settings, world, store) };
 }
 
 describe('the time in which nobody was there', () => {
@@ -137,6 +147,88 @@ describe('the time in which nobody was there', () => {
     ]);
     const third = await diesFor(next, minute);
     expect(await shown(third)).toMatchObject([{ from: start - hour, to: start - hour + minute }]);
+  });
+
+  it('counts a snooze that it put off, also when that still waits', async () => {
+    const p = await aPipeline();
+    await p.rooms.downtimes.open();
+    const task = await p.create({ schedule: { kind: 'cron', cron: '0 0 1 1 *', timezone: 'UTC' } });
+    const busy = await p.create({
+      schedule: { ...hourly, cron: '5 9 * * *' },
+      action: { kind: 'echo', fail_attempts: 1, repeatable: true },
+      policies: { retry: { attempts: 2, base: 'PT6H', cap: 'PT6H', jitter: 0 } },
+    });
+    await p.pass(5 * minute);
+    await p.rooms.tasks.snooze({ taskId: task.id, actor }, { forMs: hour });
+    await p.rooms.tasks.snooze({ taskId: busy.id, actor }, { forMs: hour });
+    await p.rooms.downtimes.close();
+    const next = await diesFor(p, 3 * hour);
+    await next.settle();
+    // What was put off to a time when somebody was there again is no cost of the downtime.
+    await next.rooms.tasks.snooze({ taskId: task.id, actor }, { forMs: second });
+    await next.pass(2 * second);
+    await keepHouse(next);
+    expect((await shown(next))[0]?.report).toMatchObject({ counts: { missed: 0, late: 2, asked: 0, skipped: 0 } });
+  });
+
+  it('counts a slot that came right before the last sign of life and was not taken up any more', async () => {
+    const p = await aPipeline();
+    await p.rooms.downtimes.open();
+    await p.create({ schedule: hourly, policies: { missed: 'skip' } });
+    const onTime = await p.create({ schedule: { ...hourly, cron: '59 * * * *' } });
+    await p.pass(59 * minute);
+    await p.time.advance(minute + 10);
+    await p.rooms.downtimes.close();
+    const next = await diesFor(p, 50 * minute);
+    await next.settle();
+    await next.time.advance(second);
+    await keepHouse(next);
+    expect((await next.history(onTime.id)).map(({ status }) => status)).toEqual(['succeeded']);
+    expect((await shown(next))[0]?.report).toMatchObject({ counts: { missed: 1, late: 0 } });
+  });
+
+  it('counts such a slot once, when there were two downtimes shortly after each other', async () => {
+    const p = await aPipeline();
+    await p.rooms.downtimes.open();
+    await p.create({ schedule: minutely, policies: { missed: 'skip' } });
+    await p.pass(10);
+    const brief = await diesFor(p, 10 * minute + 50 * second);
+    // It takes up what was due, lives on over the next slot, and dies before it has taken that up.
+    await brief.settle();
+    await brief.time.advance(20 * second);
+    await brief.rooms.downtimes.close();
+    const third = await diesFor(brief, 10 * minute);
+    await third.settle();
+    await third.time.advance(second);
+    await keepHouse(third);
+    const missed = (await shown(third)).map(({ report }) => report?.counts);
+    expect(missed.reduce((sum, counts) => sum + (counts?.missed ?? 0) + (counts?.late ?? 0), 0)).toBe(21);
+  });
+
+  it('counts the slots that were left out when their task was paused by its failures', async () => {
+    const p = withIdsOfTime(await aPipeline());
+    const { time } = p;
+    await p.rooms.downtimes.open();
+    const action = { kind: 'echo', fail_attempts: 9, error: 'final' };
+    await p.create({ schedule: hourly, action, policies: { auto_pause: 3 } });
+    p.database.exec('update tasks set consecutive_failures = 2');
+    await p.time.advance(hour);
+    await p.rooms.scheduler.step(p.time.now(), 100);
+    await p.rooms.downtimes.close();
+    await p.time.advance(3 * hour + minute);
+    const next = withIdsOfTime(p);
+    await next.rooms.downtimes.open();
+    await time.advance(second);
+    // The run ends in the failure that pauses its task, before anybody has looked at the slots that are due.
+    for (let steps = 0; steps < 3; steps += 1) {
+      await next.rooms.runner.step(time.now(), 100);
+      await time.advance(second);
+    }
+    await keepHouse(next);
+    expect(next.database.prepare('select state, paused_reason from tasks').all()).toEqual([
+      { state: 'paused', paused_reason: 'auto:consecutive_failures' },
+    ]);
+    expect((await shown(next))[0]?.report).toMatchObject({ counts: { missed: 0, late: 0, asked: 0, skipped: 3 } });
   });
 
   it('names a few tasks of each thread and counts the others', async () => {

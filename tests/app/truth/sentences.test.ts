@@ -58,7 +58,7 @@ it('whatever a row says, its answer is one line', async () => {
     lines.add(line);
   }
   expect(lines.size).toBeGreaterThan(500);
-});
+}, 30_000);
 
 it('every reason has a sentence of its own', async () => {
   const p = await aPipeline();

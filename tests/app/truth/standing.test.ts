@@ -65,6 +65,49 @@ describe('an instant at which a task had no slots', () => {
     expect((await why(p, task, start + 2 * hour)).decision).toBe('late');
   });
 
+  it('because it was paused already when it was deleted, and came back as it was', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await p.pass(30 * minute);
+    await p.rooms.tasks.pause({ ...by(task), actor: 'telegram:user:1002' }, null);
+    await p.pass(hour);
+    await p.rooms.tasks.delete(by(task));
+    await p.pass(minute);
+    await p.rooms.tasks.restore(by(task));
+    await p.pass(2 * hour);
+    const paused =
+      'paused, manual: Wed 18 Nov 12:00: no run; telegram:user:1002 had paused it on Wed 18 Nov 09:30, before it was deleted and restored.';
+    expect(await said(p, task, start + 3 * hour)).toBe(paused);
+    expect((await why(p, task, start + 3 * hour)).evidence.deed).toMatchObject({
+      verb: 'pause',
+      at: start + 30 * minute,
+    });
+    // Also when another pause has followed since, or when the record of it is gone.
+    await p.rooms.tasks.resume(by(task));
+    await p.pass(hour);
+    await p.rooms.tasks.pause(by(task), null);
+    expect(await said(p, task, start + 3 * hour)).toBe(paused);
+    p.database.exec(`delete from audit where verb = 'pause'`);
+    expect(await said(p, task, start + 3 * hour)).toBe(
+      'paused, paused: Wed 18 Nov 12:00: no run; the task was paused.',
+    );
+  });
+
+  it('because its row could not be read when its pause was to end', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: { ...hourly, cron: '*/30 * * * *' } });
+    await p.rooms.tasks.pause(by(task), start + hour);
+    p.database.exec(`update tasks set cron = 'x'`);
+    await p.pass(2 * hour);
+    expect((await why(p, task, start + 30 * minute)).line).toBe(
+      'Wed 18 Nov 09:30: no run; telegram:user:1001 had paused it on Wed 18 Nov 09:00, until Wed 18 Nov 10:00.',
+    );
+    expect(await why(p, task, start + 90 * minute)).toMatchObject({ decision: 'missed', cause: 'unreadable' });
+    expect((await why(p, task, start + 150 * minute)).line).toContain(
+      'the system had paused it on Wed 18 Nov 11:00, as its row could not be read',
+    );
+  });
+
   it('because it did not exist yet', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });
@@ -131,6 +174,17 @@ describe('an instant that is no slot', () => {
     );
   });
 
+  it('is told to the millisecond where it was asked about so', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await p.pass(hour);
+    expect(await said(p, task, start + hour + 7)).toBe(
+      'no_slot, no_slot: Wed 18 Nov 10:00:00.007: not a time of this task (every hour); the slots around it are 10:00 (ran) and 11:00 (planned).',
+    );
+    await p.rooms.tasks.pause(by(task), null);
+    expect(await said(p, task, start + hour + 5 * second - 1)).toContain('Wed 18 Nov 10:00:04.999: not a time');
+  });
+
   it('is measured by the schedule that was in force then', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });
@@ -163,7 +217,7 @@ describe('an instant that is no slot', () => {
     const limited = await p.create({ schedule: hourly, policies: { max_runs: 2 } });
     expect((await why(p, limited, start + 2 * hour)).decision).toBe('planned');
     expect(await said(p, limited, start + 3 * hour)).toBe(
-      'no_slot, max_runs: Wed 18 Nov 12:00: no slot, as max_runs (2) lets the slot of Wed 18 Nov 11:00 be the last one.',
+      'no_slot, max_runs: Wed 18 Nov 12:00: no slot is planned, as with max_runs (2) the slot of Wed 18 Nov 11:00 may be the last one, if every slot until then runs.',
     );
   });
 
@@ -247,6 +301,23 @@ describe('a stretch of time', () => {
       'unrecorded, retention: From Wed 18 Nov 09:00 to Sat 28 Nov 09:00: records of that time were removed after 20 days.',
       'late, catch_up: Sat 28 Nov 10:00: ran late, on Sun 29 Nov 09:00, 23 hours after its slot, as nobody was there in time; delivered as message 1012.',
     ]);
+  });
+
+  it('says what was removed while records were kept for a shorter time', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: { kind: 'cron', cron: '0 10 * * *', timezone: 'UTC' } });
+    for (let step = 0; step < 12; step += 1) await p.pass(day);
+    p.database.prepare('delete from occurrences where slot_at < ?').run(start + 10 * day);
+    await p.store.writeNote('retention', JSON.stringify({ before: new Date(start + 10 * day).toISOString() }), start);
+    expect(await said(p, task, start + hour)).toBe(
+      'unrecorded, retention: Wed 18 Nov 10:00: its record was removed while records were kept for a shorter time than now.',
+    );
+    const [, removed] = await story(p, task, { from: start, to: start + 11 * day });
+    expect(removed?.line).toBe(
+      'From Wed 18 Nov 09:00 to Sat 28 Nov 09:00: records of that time were removed while records were kept for a shorter time than now.',
+    );
+    await p.store.writeNote('retention', '{', start);
+    expect(await said(p, task, start + hour)).toContain('no_record');
   });
 
   it('holds what is planned', async () => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { tellEvents } from '../../../src/adapters/store/journal.ts';
-import type { DowntimeReport, TruthQuery, TruthRows } from '../../../src/app/truth/store.ts';
+import type { TruthQuery, TruthRows } from '../../../src/app/truth/store.ts';
 import type { Reason } from '../../../src/domain/occurrence.ts';
 import type { TaskState } from '../../../src/domain/task.ts';
 import { aRunningTask, aTask, claimAll, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
@@ -22,7 +21,7 @@ interface Change {
 }
 
 /** Rows of the audit as they would be written; a task that was just made has none but these. */
-async function note(world: World, taskId: string, changes: readonly Change[]): Promise<void> {
+export async function note(world: World, taskId: string, changes: readonly Change[]): Promise<void> {
   await world.query('delete from audit where task_id = ?t', taskId);
   for (const { at, verb, states = [null, null], before, after } of changes) {
     await world.query(
@@ -38,7 +37,7 @@ async function note(world: World, taskId: string, changes: readonly Change[]): P
   }
 }
 
-async function addGap(world: World, taskId: string, fromAt: number, toAt: number): Promise<string> {
+export async function addGap(world: World, taskId: string, fromAt: number, toAt: number): Promise<string> {
   const id = world.make.id();
   const reason: Reason = 'late';
   await world.query(
@@ -54,7 +53,7 @@ async function addGap(world: World, taskId: string, fromAt: number, toAt: number
 }
 
 /** A task with slots at nine, ten, eleven and so on. */
-async function aTaskWithSlots(world: World, hours: number) {
+export async function aTaskWithSlots(world: World, hours: number) {
   const task = await aTask(world);
   const slots = Array.from({ length: hours }, (_none, index) => nine + index * hour);
   for (const slotAt of slots) {
@@ -67,6 +66,11 @@ async function aTaskWithSlots(world: World, hours: number) {
 const names = (rows: Pick<TruthRows, 'changes'>) => rows.changes.map(({ verb }) => verb);
 
 export function truthTests(open: OpenWorld): void {
+  slotTests(open);
+  changeTests(open);
+}
+
+function slotTests(open: OpenWorld): void {
   test('there is nothing to tell about a task that never was', async () => {
     const { store } = await open();
     expect(await store.readTruth({ taskId: 'none', from: 0, to: 1, limit: 1 })).toBeNull();
@@ -151,6 +155,83 @@ export function truthTests(open: OpenWorld): void {
     const { slots, around } = await readTruth(world, task.id, { from: at, to: at + minute - 1 });
     expect(slots).toEqual([]);
     expect([around.before?.slotAt, around.after?.slotAt]).toEqual([nine, nine + hour]);
+  });
+}
+
+function changeTests(open: OpenWorld): void {
+  test('more changes than one may read are read from the front, up to an instant that is told', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await world.query('delete from audit');
+    await world.query('delete from task_versions');
+    const count = 450;
+    await world.query(
+      `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
+       insert into audit (at, actor, verb, task_id, state_before, state_after)
+       select ${nine} + i, 'system', case when i % 2 = 1 then 'pause' else 'resume' end, '${task.id}',
+         case when i % 2 = 1 then 'active' else 'paused' end, case when i % 2 = 1 then 'paused' else 'active' end from n`,
+    );
+    const from = nine - minute;
+    const page = await readTruth(world, task.id, { from, limit: 1 });
+    expect(page.readTo).toBe(nine + 401);
+    expect(page.changes).toHaveLength(401);
+    expect(page.reachesNow).toBe(false);
+    const next = await readTruth(world, task.id, { from: nine + 401, limit: 1 });
+    expect(next.readTo).toBeNull();
+    expect(next.changes.map(({ at }) => at - nine)).toEqual(Array.from({ length: 51 }, (_none, index) => 400 + index));
+    // All of them in one instant: a page comes on, if only by a millisecond.
+    await world.query('update audit set at = ?i', nine);
+    expect((await readTruth(world, task.id, { from: nine })).readTo).toBe(nine + 1);
+
+    const definition = JSON.stringify({ schedule: { kind: 'cron' }, policies: {}, action: { kind: 'message' } });
+    await world.query(
+      `with recursive n(i) as (select 1 union all select i + 1 from n where i < 230)
+       insert into task_versions (task_id, version, at, actor, definition)
+       select '${task.id}', i, ${nine} + i, 'system', '${definition}' from n`,
+    );
+    const edited = await readTruth(world, task.id, { from: nine + 2, to: nine + hour });
+    expect([edited.readTo, edited.versions[0]?.version, edited.versions.at(-1)?.version]).toEqual([nine + 202, 1, 202]);
+  });
+
+  test('what was done after the clock was set back rules the time that came twice', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await note(world, task.id, [
+      { at: nine, verb: 'create', states: [null, 'active'] },
+      { at: nine + 3 * hour, verb: 'pause', states: ['active', 'paused'] },
+      { at: nine + hour, verb: 'resume', states: ['paused', 'active'] },
+      { at: nine + 2 * hour, verb: 'delete', states: ['active', 'deleted'] },
+    ]);
+    const all = await readTruth(world, task.id);
+    expect(names(all)).toEqual(['create', 'pause', 'resume', 'delete']);
+    expect(all.twice).toContainEqual({ from: nine + hour, to: nine + 3 * hour });
+    // Whatever the stretch, what was made next is read besides what holds next.
+    const early = await readTruth(world, task.id, { from: nine + 10, to: nine + 20 });
+    expect(names(early)).toEqual(['create', 'pause', 'resume']);
+    const late = await readTruth(world, task.id, { from: nine + 4 * hour, to: nine + 5 * hour });
+    expect([names(late), late.reachesNow]).toEqual([['delete'], true]);
+  });
+
+  test('what is planned depends on what was skipped, on what waits and on what runs', async () => {
+    const world = await open();
+    const task = await aTaskWithSlots(world, 3);
+    expect(await world.store.readPlanned('none')).toBeNull();
+    await world.query(`update tasks set next_at = ?i`, nine + hour);
+    await world.query(`update occurrences set status = 'skipped', reason = 'skip' where slot_at <> ?i`, nine + hour);
+    await world.query(`update occurrences set status = 'pending', reason = null where slot_at = ?i`, nine + hour);
+    const ahead = { skipped: [nine + 2 * hour], waiting: 1, awaitsEnd: false };
+    expect(await world.store.readPlanned(task.id)).toMatchObject({ task: { id: task.id }, ahead });
+    expect((await readTruth(world, task.id)).ahead).toEqual(ahead);
+    await world.query(`update tasks set state = 'paused', next_at = null`);
+    expect((await world.store.readPlanned(task.id))?.ahead.skipped).toEqual([]);
+  });
+
+  test('what retention has removed, it has noted', async () => {
+    const { store, ...world } = await open();
+    const task = await aTask({ store, ...world });
+    expect((await readTruth({ store, ...world }, task.id)).removedBefore).toBeNull();
+    await store.writeNote('retention', JSON.stringify({ before: new Date(nine).toISOString() }), nine);
+    expect((await readTruth({ store, ...world }, task.id)).removedBefore).toBe(nine);
   });
 
   test('the last slot is told for every change that found the task completed, and for now', async () => {
@@ -252,191 +333,5 @@ export function truthTests(open: OpenWorld): void {
     await world.query('delete from runs');
     expect((await readTruth(world, task.id)).slots).toMatchObject([{ status: 'dispatched', run: null }]);
     await startOne(world, nine).catch(() => undefined);
-  });
-}
-
-/** Events become readable when no older transaction is open on the server, and other tests have databases there, too. */
-async function untilSettled({ store, query }: World): Promise<void> {
-  for (;;) {
-    const { events } = await store.readEvents({ after: null, taskId: null, limit: 500 });
-    const [all] = await query<{ count: number }>('select count(*) as count from events');
-    if (events.length === all?.count) return;
-  }
-}
-
-export function feedTests(open: OpenWorld): void {
-  const tell = async (world: World, count: number, taskId: string | null = null) => {
-    await world.engine.transact(() =>
-      tellEvents(
-        Array.from({ length: count }, (_none, index) => ({
-          kind: 'run.started',
-          at: nine + index,
-          taskId,
-          ref: `run-${index}`,
-          ...(index === 0 ? { data: { attempt: 2 } } : {}),
-        })),
-      ),
-    );
-    await untilSettled(world);
-  };
-
-  test('events are read to the end, page by page, and the cursor waits for what comes next', async () => {
-    const world = await open();
-    const { store } = world;
-    const everything = { after: null, taskId: null, limit: 2 };
-    const nothing = await store.readEvents(everything);
-    expect(nothing.events).toEqual([]);
-    await tell(world, 3);
-
-    const first = await store.readEvents({ ...everything, after: nothing.next });
-    expect(first.events).toMatchObject([
-      { kind: 'run.started', at: nine, taskId: null, ref: 'run-0', data: { attempt: 2 } },
-      { ref: 'run-1', data: null },
-    ]);
-    expect(first.next).toBe(first.events.at(-1)?.cursor);
-    const second = await store.readEvents({ ...everything, after: first.next });
-    expect(second.events.map(({ ref }) => ref)).toEqual(['run-2']);
-    expect(await store.readEvents({ ...everything, after: second.next })).toEqual({ events: [], next: second.next });
-    await tell(world, 1);
-    expect((await store.readEvents({ ...everything, after: second.next })).events).toHaveLength(1);
-    expect((await store.readEvents({ ...everything, limit: 10 })).events).toHaveLength(4);
-  });
-
-  test('a reader may begin at the end', async () => {
-    const world = await open();
-    const read = (after: string) => world.store.readEvents({ after, taskId: null, limit: 10 });
-    const empty = await read('latest');
-    await tell(world, 2);
-    const { events, next } = await read('latest');
-    expect(events).toEqual([]);
-    await tell(world, 1);
-    expect((await read(next)).events).toHaveLength(1);
-    expect((await read(empty.next)).events).toHaveLength(3);
-  });
-
-  test('the events of one task are told alone', async () => {
-    const world = await open();
-    await tell(world, 2, 'a');
-    await tell(world, 2, 'b');
-    await tell(world, 1, 'a');
-    const first = await world.store.readEvents({ after: null, taskId: 'a', limit: 2 });
-    expect(first.events.map(({ taskId }) => taskId)).toEqual(['a', 'a']);
-    const second = await world.store.readEvents({ after: first.next, taskId: 'a', limit: 2 });
-    expect(second.events).toHaveLength(1);
-    expect((await world.store.readEvents({ after: second.next, taskId: 'a', limit: 2 })).events).toEqual([]);
-  });
-
-  test('the audit is told newest first, of one task or of all', async () => {
-    const world = await open();
-    const [one, other] = [await aTask(world), await aTask(world)];
-    await note(world, one.id, [
-      { at: nine, verb: 'create', states: [null, 'active'] },
-      { at: nine + 2, verb: 'skip', states: ['active', 'active'], before: { a: 1 }, after: { b: 2 } },
-    ]);
-    await note(world, other.id, [
-      { at: nine + 1, verb: 'create' },
-      { at: nine + 2, verb: 'pause' },
-      { at: nine + 2, verb: 'resume' },
-    ]);
-    const verbs = async (taskId: string | null, limit: number) => {
-      const found: string[] = [];
-      for (let cursor: string | null = null; ;) {
-        const page = await world.store.readAudit({ taskId, limit, cursor });
-        found.push(...page.items.map(({ verb }) => verb));
-        if (page.next === null) return found;
-        cursor = page.next;
-      }
-    };
-    for (const limit of [1, 2, 50]) {
-      expect(await verbs(one.id, limit)).toEqual(['skip', 'create']);
-      expect(await verbs(other.id, limit)).toEqual(['resume', 'pause', 'create']);
-      expect(await verbs(null, limit)).toEqual(['resume', 'pause', 'create', 'skip', 'create']);
-    }
-    expect((await world.store.readAudit({ taskId: one.id, limit: 1, cursor: null })).items).toMatchObject([
-      { stateBefore: 'active', stateAfter: 'active', before: { a: 1 }, after: { b: 2 }, actor: 'telegram:user:7' },
-    ]);
-  });
-
-  test('a cursor of another list, or of nobody, is refused', async () => {
-    const world = await open();
-    await tell(world, 1);
-    const { next } = await world.store.readEvents({ after: null, taskId: null, limit: 1 });
-    const refused = { code: 'invalid_cursor' };
-    for (const cursor of ['x', 'aGVsbG8', `${next}=`]) {
-      await expect(world.store.readEvents({ after: cursor, taskId: null, limit: 1 })).rejects.toMatchObject(refused);
-    }
-    for (const cursor of [next, 'x', Buffer.from('audit:a').toString('base64url')]) {
-      await expect(world.store.readAudit({ taskId: null, limit: 1, cursor })).rejects.toMatchObject(refused);
-      await expect(world.store.readAudit({ taskId: 'a', limit: 1, cursor })).rejects.toMatchObject(refused);
-    }
-  });
-}
-
-export function downtimeTests(open: OpenWorld): void {
-  const report: DowntimeReport = {
-    counts: { missed: 3, late: 1, asked: 0, skipped: 0 },
-    threads: [],
-    moreThreads: 0,
-  };
-
-  test('a downtime reaches from the last sign of life to the start', async () => {
-    const { store } = await open();
-    expect(await store.openDowntime('d1', nine)).toEqual({ is: 'first' });
-    await store.markAlive(nine + minute);
-    expect(await store.openDowntime('d2', nine + hour)).toEqual({
-      is: 'opened',
-      downtime: { id: 'd2', from: nine + minute, to: nine + hour },
-    });
-    expect(await store.openDowntime('d3', nine + 2 * hour)).toMatchObject({ downtime: { from: nine + hour } });
-    expect(await store.openDowntime('d4', nine)).toEqual({ is: 'clockBack', aliveAt: nine + 2 * hour });
-    expect((await store.openDowntimes()).map(({ id }) => id)).toEqual(['d2', 'd3']);
-  });
-
-  test('a downtime is reported once, with its event', async () => {
-    const world = await open();
-    const { store } = world;
-    await store.markAlive(nine);
-    await store.openDowntime('d1', nine + hour);
-    expect(await store.listDowntimes(5)).toEqual([
-      { id: 'd1', from: nine, to: nine + hour, report: null, reportedAt: null },
-    ]);
-    expect(await store.reportDowntime('d1', report, nine + 2 * hour)).toBe(true);
-    expect(await store.reportDowntime('d1', report, nine + 3 * hour)).toBe(false);
-    expect(await store.listDowntimes(5)).toMatchObject([{ id: 'd1', report, reportedAt: nine + 2 * hour }]);
-    expect(await store.openDowntimes()).toEqual([]);
-    await untilSettled(world);
-    const { events } = await store.readEvents({ after: null, taskId: null, limit: 5 });
-    expect(events).toMatchObject([{ kind: 'downtime.reported', ref: 'd1', data: report.counts }]);
-  });
-
-  test('a time is decided when no slot of it is due any more', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    expect(await world.store.isDecided(nine - 1)).toBe(true);
-    expect(await world.store.isDecided(nine)).toBe(false);
-    await world.query(`update tasks set state = 'paused', next_at = null, resume_at = ?i`, nine);
-    expect(await world.store.isDecided(nine)).toBe(false);
-    await world.query(`update tasks set resume_at = null where id = ?t`, task.id);
-    expect(await world.store.isDecided(nine)).toBe(true);
-  });
-
-  test('what was made since is read in pages, with the threads of its tasks', async () => {
-    const world = await open();
-    const after = world.make.id();
-    const task = await aTaskWithSlots(world, 3);
-    await world.query(`update occurrences set status = 'skipped' where slot_at = ?i`, nine);
-    await world.query(`update occurrences set decide_by = 1 where slot_at = ?i`, nine + hour);
-    const gap = await addGap(world, task.id, nine, nine + hour);
-    const first = await world.store.madeSince('occurrences', after, 2);
-    const second = await world.store.madeSince('occurrences', first.at(-1)?.id ?? '', 2);
-    expect([...first, ...second]).toMatchObject([
-      { taskId: task.id, slotAt: nine, lastAt: nine, became: 'skipped', count: 1 },
-      { slotAt: nine + hour, became: 'asked' },
-      { slotAt: nine + 2 * hour, became: 'missed' },
-    ]);
-    expect(await world.store.madeSince('gaps', after, 2)).toEqual([
-      { id: gap, taskId: task.id, slotAt: nine, lastAt: nine + hour, became: 'missed', count: 7 },
-    ]);
-    expect(await world.store.homesOf([task.id, 'none'])).toEqual(new Map([[task.id, 'telegram:chat:-100']]));
   });
 }

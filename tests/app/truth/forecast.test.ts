@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { actor, aPipeline, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { said, story, why } from './asking.ts';
+
+const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+const by = ({ id }: { readonly id: string }) => ({ taskId: id, actor }) as const;
+
+/** What is coming, in hours since the start. */
+const coming = async ({ rooms }: Pipeline, { id }: { readonly id: string }, count = 3) =>
+  (await rooms.truth.upcoming(id, count)).map((slot) => (slot - start) / hour);
+
+const planned = async (p: Pipeline, task: { readonly id: string }) =>
+  (await story(p, task, { from: p.time.now(), to: start + 9 * hour }))
+    .filter(({ decision }) => decision === 'planned')
+    .map(({ at }) => ((at ?? 0) - start) / hour);
+
+describe('what is coming', () => {
+  it('lies within the bounds of the task', async () => {
+    const p = await aPipeline();
+    expect(await coming(p, await p.create({ schedule: hourly }))).toEqual([1, 2, 3]);
+    expect(await coming(p, await p.create({ schedule: hourly, policies: { max_runs: 2 } }))).toEqual([1, 2]);
+    expect(await coming(p, await p.create({ schedule: hourly, policies: { until: '2026-11-18T10:00Z' } }))).toEqual([
+      1,
+    ]);
+    await expect(p.rooms.truth.upcoming('none', 3)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('leaves out what was skipped in advance, which uses up no run', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly, policies: { max_runs: 2 } });
+    const first = await p.rooms.tasks.skip(by(task), { count: 1, from: null });
+    await p.pass(1000);
+    await p.rooms.tasks.skip(by(task), { count: 1, from: null });
+    await p.pass(1000);
+    await p.rooms.tasks.undo(by(task), first.entryId);
+    expect(await coming(p, task)).toEqual([1, 3]);
+    expect(await planned(p, task)).toEqual([1, 3]);
+    expect(await said(p, task, start + 4 * hour)).toBe(
+      'no_slot, max_runs: Wed 18 Nov 13:00: no slot is planned, as with max_runs (2) the slot of Wed 18 Nov 12:00 may be the last one, if every slot until then runs; the slot before it is 11:00 (skipped).',
+    );
+    for (let hours = 0; hours < 4; hours += 1) await p.pass(hour);
+    expect((await p.history(task.id)).map(({ status }) => status)).toEqual(['succeeded', 'skipped', 'succeeded']);
+  });
+
+  it('leaves a place in max_runs to what still waits', async () => {
+    const p = await aPipeline();
+    const task = await p.create({
+      schedule: hourly,
+      action: { kind: 'echo', fail_attempts: 1, repeatable: true },
+      policies: { max_runs: 2, overlap: 'queue', retry: { attempts: 2, base: 'PT3H', cap: 'PT3H', jitter: 0 } },
+    });
+    await p.pass(hour);
+    await p.pass(hour);
+    expect(await coming(p, task)).toEqual([]);
+    expect(await planned(p, task)).toEqual([]);
+    expect(await said(p, task, start + 3 * hour)).toContain('what still waits to be started may be the last of it');
+  });
+
+  it('begins after a pause that ends by itself, and keeps its bounds', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly, policies: { max_runs: 2 } });
+    await p.rooms.tasks.pause(by(task), start + 3 * hour);
+    expect(await coming(p, task)).toEqual([3, 4]);
+    expect(await planned(p, task)).toEqual([3, 4]);
+    expect((await why(p, task, start + 5 * hour)).cause).toBe('max_runs');
+    await p.rooms.tasks.pause(by(task), null);
+    expect(await coming(p, task)).toEqual([]);
+  });
+
+  it('is not known of a delay after the last finish while its run goes on', async () => {
+    const p = await aPipeline();
+    const schedule = { kind: 'interval', interval: 'PT30M', from: 'completion', timezone: 'UTC' } as const;
+    const action = { kind: 'echo', fail_attempts: 1, repeatable: true };
+    const policies = { retry: { attempts: 2, base: 'PT20M', jitter: 0 } };
+    const task = await p.create({ schedule, action, policies });
+    expect(await coming(p, task)).toEqual([0.5]);
+    await p.pass(30 * minute);
+    expect(await coming(p, task)).toEqual([]);
+    expect(await planned(p, task)).toEqual([]);
+    const standIn = (await p.store.readTask(task.id))?.nextAt ?? 0;
+    expect(await said(p, task, standIn)).toBe(
+      'no_slot, no_slot: Wed 18 Nov 10:00: not a time of this task (30 minutes after each run has ended, from 2026-11-18 09:00); the slot before it is 09:30 (running); when the next slot is depends on when the run ends that is under way.',
+    );
+    await p.pass(20 * minute);
+    expect(await coming(p, task)).toEqual([80 / 60]);
+    await p.rooms.tasks.pause(by(task), start + 2 * hour);
+    expect(await coming(p, task)).toEqual([2.5]);
+  });
+});

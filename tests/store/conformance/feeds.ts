@@ -1,0 +1,223 @@
+import { expect, test } from 'vitest';
+import { tellEvents } from '../../../src/adapters/store/journal.ts';
+import type { DowntimeReport } from '../../../src/app/truth/store.ts';
+import { aRunningTask, aTask, hour, minute, nine } from '../../support/builders.ts';
+import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { addGap, aTaskWithSlots, note } from './truth.ts';
+
+/** Events become readable when no older transaction is open on the server, and other tests have databases there, too. */
+async function untilSettled(world: World): Promise<void> {
+  for (;;) {
+    const { events } = await world.store.readEvents({ after: null, taskId: null, limit: 500 });
+    const [all] = await world.query<{ count: number }>('select count(*) as count from events');
+    if (events.length === all?.count) return;
+  }
+}
+
+export function feedTests(open: OpenWorld): void {
+  const tell = async (world: World, count: number, taskId: string | null = null) => {
+    await world.engine.transact(() =>
+      tellEvents(
+        Array.from({ length: count }, (_none, index) => ({
+          kind: 'run.started',
+          at: nine + index,
+          taskId,
+          ref: `run-${index}`,
+          ...(index === 0 ? { data: { attempt: 2 } } : {}),
+        })),
+      ),
+    );
+    await untilSettled(world);
+  };
+
+  test('events are read to the end, page by page, and the cursor waits for what comes next', async () => {
+    const world = await open();
+    const { store } = world;
+    const everything = { after: null, taskId: null, limit: 2 };
+    const nothing = await store.readEvents(everything);
+    expect(nothing.events).toEqual([]);
+    await tell(world, 3);
+
+    const first = await store.readEvents({ ...everything, after: nothing.next });
+    expect(first.events).toMatchObject([
+      { kind: 'run.started', at: nine, taskId: null, ref: 'run-0', data: { attempt: 2 } },
+      { ref: 'run-1', data: null },
+    ]);
+    expect(first.next).toBe(first.events.at(-1)?.cursor);
+    const second = await store.readEvents({ ...everything, after: first.next });
+    expect(second.events.map(({ ref }) => ref)).toEqual(['run-2']);
+    expect(await store.readEvents({ ...everything, after: second.next })).toEqual({ events: [], next: second.next });
+    await tell(world, 1);
+    expect((await store.readEvents({ ...everything, after: second.next })).events).toHaveLength(1);
+    expect((await store.readEvents({ ...everything, limit: 10 })).events).toHaveLength(4);
+  });
+
+  test('a reader may begin at the end', async () => {
+    const world = await open();
+    const read = (after: string) => world.store.readEvents({ after, taskId: null, limit: 10 });
+    const empty = await read('latest');
+    await tell(world, 2);
+    const { events, next } = await read('latest');
+    expect(events).toEqual([]);
+    await tell(world, 1);
+    expect((await read(next)).events).toHaveLength(1);
+    expect((await read(empty.next)).events).toHaveLength(3);
+  });
+
+  test('the events of one task are told alone', async () => {
+    const world = await open();
+    await tell(world, 2, 'a');
+    await tell(world, 2, 'b');
+    await tell(world, 1, 'a');
+    const first = await world.store.readEvents({ after: null, taskId: 'a', limit: 2 });
+    expect(first.events.map(({ taskId }) => taskId)).toEqual(['a', 'a']);
+    const second = await world.store.readEvents({ after: first.next, taskId: 'a', limit: 2 });
+    expect(second.events).toHaveLength(1);
+    expect((await world.store.readEvents({ after: second.next, taskId: 'a', limit: 2 })).events).toEqual([]);
+  });
+
+  test('the audit is told newest first, of one task or of all', async () => {
+    const world = await open();
+    const [one, other] = [await aTask(world), await aTask(world)];
+    await note(world, one.id, [
+      { at: nine, verb: 'create', states: [null, 'active'] },
+      { at: nine + 2, verb: 'skip', states: ['active', 'active'], before: { a: 1 }, after: { b: 2 } },
+    ]);
+    await note(world, other.id, [
+      { at: nine + 1, verb: 'create' },
+      { at: nine + 2, verb: 'pause' },
+      { at: nine + 2, verb: 'resume' },
+    ]);
+    const verbs = async (taskId: string | null, limit: number) => {
+      const found: string[] = [];
+      for (let cursor: string | null = null; ;) {
+        const page = await world.store.readAudit({ taskId, limit, cursor });
+        found.push(...page.items.map(({ verb }) => verb));
+        if (page.next === null) return found;
+        cursor = page.next;
+      }
+    };
+    for (const limit of [1, 2, 50]) {
+      expect(await verbs(one.id, limit)).toEqual(['skip', 'create']);
+      expect(await verbs(other.id, limit)).toEqual(['resume', 'pause', 'create']);
+      expect(await verbs(null, limit)).toEqual(['resume', 'pause', 'create', 'skip', 'create']);
+    }
+    expect((await world.store.readAudit({ taskId: one.id, limit: 1, cursor: null })).items).toMatchObject([
+      { stateBefore: 'active', stateAfter: 'active', before: { a: 1 }, after: { b: 2 }, actor: 'telegram:user:7' },
+    ]);
+  });
+
+  test('a cursor from a newer copy of the database is refused, and the one of an event that was removed is not', async () => {
+    const world = await open();
+    await tell(world, 4);
+    const { events } = await world.store.readEvents({ after: null, taskId: null, limit: 9 });
+    const [first, second] = events.map(({ cursor }) => cursor);
+    await world.query(`delete from events where ref = 'run-0'`);
+    const read = (after: string) => world.store.readEvents({ after, taskId: null, limit: 9 });
+    expect((await read(first ?? '')).events).toHaveLength(3);
+    expect((await read(second ?? '')).events).toHaveLength(2);
+    await world.query(`delete from events where ref = 'run-3'`);
+    await expect(read(events[3]?.cursor ?? '')).rejects.toMatchObject({ code: 'invalid_cursor' });
+    expect((await read(events[2]?.cursor ?? '')).events).toEqual([]);
+  });
+
+  test('a cursor of another list, or of nobody, is refused', async () => {
+    const world = await open();
+    await tell(world, 1);
+    const { next } = await world.store.readEvents({ after: null, taskId: null, limit: 1 });
+    const refused = { code: 'invalid_cursor' };
+    for (const cursor of ['x', 'aGVsbG8', `${next}=`]) {
+      await expect(world.store.readEvents({ after: cursor, taskId: null, limit: 1 })).rejects.toMatchObject(refused);
+    }
+    for (const cursor of [next, 'x', Buffer.from('audit:a').toString('base64url')]) {
+      await expect(world.store.readAudit({ taskId: null, limit: 1, cursor })).rejects.toMatchObject(refused);
+      await expect(world.store.readAudit({ taskId: 'a', limit: 1, cursor })).rejects.toMatchObject(refused);
+    }
+  });
+}
+
+export function downtimeTests(open: OpenWorld): void {
+  const report: DowntimeReport = {
+    counts: { missed: 3, late: 1, asked: 0, skipped: 0 },
+    threads: [],
+    moreThreads: 0,
+  };
+
+  test('a downtime reaches from the last sign of life to the start', async () => {
+    const { store } = await open();
+    expect(await store.openDowntime('d1', nine)).toEqual({ is: 'first' });
+    await store.markAlive(nine + minute);
+    expect(await store.openDowntime('d2', nine + hour)).toEqual({
+      is: 'opened',
+      downtime: { id: 'd2', from: nine + minute, to: nine + hour },
+    });
+    expect(await store.openDowntime('d3', nine + 2 * hour)).toMatchObject({ downtime: { from: nine + hour } });
+    expect(await store.openDowntime('d4', nine)).toEqual({ is: 'clockBack', aliveAt: nine + 2 * hour });
+    expect((await store.openDowntimes()).map(({ id }) => id)).toEqual(['d2', 'd3']);
+  });
+
+  test('a downtime is reported once, with its event', async () => {
+    const world = await open();
+    const { store } = world;
+    await store.markAlive(nine);
+    await store.openDowntime('d1', nine + hour);
+    expect(await store.listDowntimes(5)).toEqual([
+      { id: 'd1', from: nine, to: nine + hour, report: null, reportedAt: null },
+    ]);
+    expect(await store.reportDowntime('d1', report, nine + 2 * hour)).toBe(true);
+    expect(await store.reportDowntime('d1', report, nine + 3 * hour)).toBe(false);
+    expect(await store.listDowntimes(5)).toMatchObject([{ id: 'd1', report, reportedAt: nine + 2 * hour }]);
+    expect(await store.openDowntimes()).toEqual([]);
+    await untilSettled(world);
+    const { events } = await store.readEvents({ after: null, taskId: null, limit: 5 });
+    expect(events).toMatchObject([{ kind: 'downtime.reported', ref: 'd1', data: report.counts }]);
+  });
+
+  test('a time is decided when no slot of it is due any more', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    expect(await world.store.isDecided(nine - 1)).toBe(true);
+    expect(await world.store.isDecided(nine)).toBe(false);
+    await world.query(`update tasks set state = 'paused', next_at = null, resume_at = ?i`, nine);
+    expect(await world.store.isDecided(nine)).toBe(false);
+    await world.query(`update tasks set resume_at = null where id = ?t`, task.id);
+    expect(await world.store.isDecided(nine)).toBe(true);
+  });
+
+  test('what was made since is read in pages, with the threads of its tasks', async () => {
+    const world = await open();
+    const after = world.make.id();
+    const task = await aTaskWithSlots(world, 3);
+    await world.query(`update occurrences set status = 'skipped' where slot_at = ?i`, nine);
+    await world.query(`update occurrences set decide_by = 1 where slot_at = ?i`, nine + hour);
+    const gap = await addGap(world, task.id, nine, nine + hour);
+    const first = await world.store.madeSince('occurrences', after, 2);
+    const second = await world.store.madeSince('occurrences', first.at(-1)?.id ?? '', 2);
+    expect([...first, ...second]).toMatchObject([
+      { taskId: task.id, slotAt: nine, lastAt: nine, became: 'skipped', count: 1 },
+      { slotAt: nine + hour, became: 'asked' },
+      { slotAt: nine + 2 * hour, became: 'missed' },
+    ]);
+    expect(await world.store.madeSince('gaps', after, 2)).toEqual([
+      { id: gap, taskId: task.id, slotAt: nine, lastAt: nine + hour, became: 'missed', count: 7 },
+    ]);
+    expect(await world.store.homesOf([task.id, 'none'])).toEqual(new Map([[task.id, 'telegram:chat:-100']]));
+  });
+
+  test('of the runs made since those of snoozes count, and of the snoozes those that still wait', async () => {
+    const world = await open();
+    const after = world.make.id();
+    const { task, started } = await aRunningTask(world);
+    const madeSince = () => world.store.madeSince('snoozes', after, 5);
+    expect(await madeSince()).toMatchObject([{ id: started.run.id, count: 0 }]);
+    await world.query(`update occurrences set source = 'snooze'`);
+    expect(await madeSince()).toMatchObject([
+      { taskId: task.id, slotAt: nine, lastAt: nine, became: 'late', count: 1 },
+    ]);
+    expect(await world.store.madeSince('snoozes', started.run.id, 5)).toEqual([]);
+    expect(await world.store.waitingSnoozes(nine + 1, 5)).toEqual([]);
+    await world.query(`update occurrences set status = 'pending'`);
+    expect(await world.store.waitingSnoozes(nine + 1, 5)).toMatchObject([{ slotAt: nine, became: 'late', count: 1 }]);
+    expect(await world.store.waitingSnoozes(nine, 5)).toEqual([]);
+  });
+}

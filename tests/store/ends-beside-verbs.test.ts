@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { changeLocked } from '../../src/adapters/store/changes.ts';
+import { cancelLive } from '../../src/adapters/store/cancel.ts';
+import { writeEnds } from '../../src/adapters/store/ends.ts';
+import { rows, type Script } from '../../src/adapters/store/engine.ts';
+import { noChange, type TaskChange } from '../../src/app/task-store.ts';
+import { ample, aRunningTask, aTask, bootId, claimAll, endOf, failureOf, nine, startAll } from '../support/builders.ts';
+import { worldsOf, type World } from '../support/store-worlds.ts';
+
+const numbers = (count: number) => Array.from({ length: count }, (_none, index) => index);
+
+/** Runs a script, and counts how often the engine had to begin it: once, unless the database broke it off. */
+function counted(world: World) {
+  const begun: string[] = [];
+  const run = <T>(name: string, script: () => Script<T>): Promise<T> =>
+    world.engine.transact(() => {
+      begun.push(name);
+      return script();
+    });
+  return { begun, run };
+}
+
+/** Asks the server until another transaction waits for a row of this one; what it knows of others it keeps till told not to. */
+function* untilSomebodyWaits(): Script<void> {
+  const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  while ((yield* rows(waiting)).length === 0) yield* rows('select pg_stat_clear_snapshot()');
+}
+
+const remove: TaskChange = {
+  ...noChange,
+  set: { state: 'deleted', nextAt: null },
+  endWaiting: 'deleted',
+  cancelLive: true,
+};
+
+describe('on Postgres', () => {
+  const open = worldsOf('postgres');
+
+  test('the end of a run waits for a verb on its task without holding the run that the verb calls off', async () => {
+    const world = await open();
+    const { task, started } = await aRunningTask(world);
+    const { begun, run } = counted(world);
+    let ending: Promise<unknown> = Promise.resolve();
+    await run('verb', function* (): Script<void> {
+      yield* rows('select id from tasks where id = ?t for update', task.id);
+      ending = run('end', () => writeEnds([endOf(started)]));
+      yield* untilSomebodyWaits();
+      yield* cancelLive(task.id, 'cancelled', nine);
+    });
+    await ending;
+
+    expect(begun).toEqual(['verb', 'end']);
+    expect(await world.query('select status from runs')).toEqual([{ status: 'cancelled' }]);
+  });
+
+  test('60 ends of runs beside the deletion or replacement of their tasks never wait for each other', async () => {
+    const world = await open();
+    for (const _task of numbers(60)) await aTask(world);
+    await claimAll(world, { now: nine, limit: 100 });
+    const { started } = await world.store.startRuns({ now: nine, limit: 100 }, bootId, startAll);
+    expect(started).toHaveLength(60);
+    const { begun, run } = counted(world);
+    // Six ends at a time, in an order that is not that of the tasks, so that batches and verbs meet in the middle.
+    const batches = numbers(10).map((batch) => started.filter((_one, index) => (index * 7) % 10 === batch));
+    const ends = batches.map((batch, index) =>
+      run('end', () => writeEnds(batch.map((one) => (index % 2 === 0 ? endOf(one) : failureOf(one))))),
+    );
+    const verbs = started.map(({ run: { taskId } }, index) => {
+      const request = { taskId: taskId ?? '', actor: 'system' as const, at: nine, quota: ample };
+      return index % 2 === 0
+        ? run('verb', () => changeLocked(request, () => remove))
+        : run('verb', () => changeLocked(request, () => ({ ...noChange, cancelLive: true })));
+    });
+    await Promise.all([...ends, ...verbs]);
+
+    expect(begun).toHaveLength(ends.length + verbs.length);
+    expect(await world.query(`select id from runs where status not in ('succeeded', 'failed', 'cancelled')`)).toEqual(
+      [],
+    );
+  });
+});

@@ -253,7 +253,7 @@ async function foundThere(
   { ids, evidence, ...ended }: Ended & { ids: SentIds; evidence: string },
 ): Promise<PartEnd> {
   const now = needs.clock.now();
-  const isAstray = ids.chatId !== part.route.address || (ids.threadId === null && part.route.topic !== null);
+  const isAstray = ids.chatId !== part.route.address || (ids.threadId === null && part.topic !== null);
   if (!isAstray) return { ...ended, status: 'delivered', ids, at: now, evidence };
   return tryAgain(part, ended, { error: await takeBack(needs, part, ids), readyAt: now, evidence });
 }

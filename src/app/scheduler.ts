@@ -75,7 +75,12 @@ export function endPauses(
   needs: { readonly store: Pick<SlotStore, 'resumeDue'>; readonly log: Log },
   at: Batch,
 ): Promise<Counts> {
-  return needs.store.resumeDue(at, (due) => due.map((task) => isolate(needs, task, resumeOf)));
+  return oneByOneOnFault(needs, at, (batch, watch) =>
+    needs.store.resumeDue(
+      batch,
+      (due) => watch(due, (task) => task.id) ?? due.map((task) => isolate(needs, task, resumeOf)),
+    ),
+  );
 }
 
 /** Sees what a plan is about to decide about, and may decide in its place. */

@@ -68,7 +68,7 @@ export function createRetention(needs: Needs): Chore {
   /** Records were kept for a shorter time once, and what went then is gone, however long they are kept by now. */
   const latest = async (before: string): Promise<string> => {
     const known = await store.readNote(retentionNote);
-    const last = known === null ? '' : String((JSON.parse(known) as { before?: unknown }).before ?? '');
+    const { before: last = '' } = known === null ? {} : (JSON.parse(known) as { readonly before?: string });
     return last > before ? last : before;
   };
 

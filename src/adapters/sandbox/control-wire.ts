@@ -1,0 +1,47 @@
+import type { Call, Fault, MessageShown } from './world.ts';
+
+export function messageJson(message: MessageShown): Readonly<Record<string, unknown>> {
+  const { document } = message;
+  return {
+    chat_id: message.chatId,
+    message_id: message.messageId,
+    thread_id: message.threadId,
+    from: message.from,
+    date: message.date,
+    edit_date: message.editDate,
+    text: message.text,
+    entities: message.entities,
+    buttons: message.buttons,
+    reply_to: message.replyTo,
+    is_pinned: message.isPinned,
+    service: message.service,
+    document:
+      document === null
+        ? null
+        : {
+            file_id: document.fileId,
+            name: document.name,
+            mime_type: document.mimeType,
+            size: document.size,
+            is_photo: document.isPhoto,
+          },
+    reactions: message.reactions,
+  };
+}
+
+export function callJson(call: Call): Readonly<Record<string, unknown>> {
+  return { ...call, at: new Date(call.at).toISOString() };
+}
+
+export function faultJson(fault: Fault): Readonly<Record<string, unknown>> {
+  return {
+    id: fault.id,
+    kind: fault.kind,
+    method: fault.method,
+    chat: fault.chat ?? null,
+    count: fault.count,
+    retry_after: fault.retryAfter,
+    delay_ms: fault.delayMs,
+    chance: fault.chance,
+  };
+}

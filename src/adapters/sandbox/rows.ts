@@ -1,0 +1,139 @@
+import type {
+  BotRights,
+  BotStatus,
+  CallbackAnswer,
+  ChatKind,
+  DocumentShown,
+  EntityShown,
+  Fault,
+  MemberStatus,
+} from './world.ts';
+
+/** What the sandbox keeps. Rows are replaced, never changed, so that an action that fails can be taken back. */
+export interface ChatRow {
+  readonly id: number;
+  readonly kind: ChatKind;
+  readonly title: string;
+  readonly isForum: boolean;
+  readonly members: Readonly<Record<string, MemberStatus>>;
+  readonly botStatus: BotStatus;
+  readonly botRights: BotRights;
+  readonly person: string | null;
+  readonly isStarted: boolean;
+  /** Supergroups count their messages themselves; all other chats share the mailbox of the bot. */
+  readonly lastMessageId: number;
+  readonly isGeneralClosed: boolean;
+  readonly isGeneralHidden: boolean;
+  readonly migratedTo: number | null;
+}
+
+export interface TopicRow {
+  readonly chatId: number;
+  readonly threadId: number;
+  readonly name: string;
+  readonly iconColor: number;
+  readonly iconEmoji: string | null;
+  readonly isClosed: boolean;
+  readonly isDeleted: boolean;
+  readonly createdBy: string;
+}
+
+export type ButtonRow = Readonly<Record<string, unknown>> & { readonly text: string };
+export type Keyboard = readonly (readonly ButtonRow[])[];
+
+export interface ServiceRow {
+  readonly field: string;
+  /** As in the Bot API; a `pinned_message` is kept as the id of the message. */
+  readonly value: unknown;
+}
+
+export interface MessageRow {
+  readonly chatId: number;
+  readonly messageId: number;
+  readonly threadId: number | null;
+  /** The first message of a chain of replies outside of every topic. */
+  readonly replyRoot: number | null;
+  readonly from: string;
+  readonly date: number;
+  readonly text: string;
+  readonly entities: readonly EntityShown[];
+  readonly keyboard: Keyboard | null;
+  /** Sent with a keyboard that is none of buttons below it: such a message cannot be edited. */
+  readonly hasReplyKeyboard: boolean;
+  readonly editDate: number | null;
+  readonly replyTo: number | null;
+  readonly isPinned: boolean;
+  readonly service: ServiceRow | null;
+  readonly document: DocumentShown | null;
+  readonly reactions: readonly string[];
+  readonly forwardOf: { readonly from: string; readonly date: number } | null;
+  /** The bot has not seen it, and can do nothing with it: privacy mode, or it was not in the chat. */
+  readonly isHidden: boolean;
+}
+
+export type UpdateKind = 'message' | 'edited_message' | 'callback_query' | 'my_chat_member' | 'chat_member';
+
+export interface UpdateRow {
+  readonly updateId: number;
+  readonly kind: UpdateKind;
+  /** Seconds after which it is not delivered any more. */
+  readonly expires: number;
+  /** Updates of one queue are pushed one after the other. */
+  readonly queue: string;
+  readonly body: unknown;
+}
+
+export interface CallbackRow {
+  readonly id: string;
+  readonly chatId: number;
+  readonly messageId: number;
+  readonly person: string;
+  readonly data: string;
+  /** Milliseconds of the wall clock. */
+  readonly at: number;
+  readonly answer: CallbackAnswer | null;
+}
+
+export interface WebhookRow {
+  readonly url: string;
+  readonly secret: string;
+  readonly maxConnections: number;
+  readonly ipAddress: string | null;
+  readonly lastErrorDate: number | null;
+  readonly lastErrorMessage: string | null;
+}
+
+export interface BotCommandRow {
+  readonly command: string;
+  readonly description: string;
+}
+
+/** Counters and what the bot has set for itself; there is one such row. */
+export interface SettingsRow {
+  readonly mailbox: number;
+  readonly lastUpdate: number;
+  readonly lastCallback: number;
+  readonly lastFile: number;
+  readonly lastFault: number;
+  readonly lastLine: number;
+  readonly lastCall: number;
+  readonly lastMigration: number;
+  /** Null while the bot has not chosen. */
+  readonly allowedUpdates: readonly string[] | null;
+  readonly webhook: WebhookRow | null;
+  readonly commands: Readonly<Record<string, readonly BotCommandRow[]>>;
+  /** Name, descriptions and the like, by name and language. */
+  readonly texts: Readonly<Record<string, string>>;
+}
+
+export interface LineRow {
+  readonly seq: number;
+  readonly chatId: number;
+  readonly text: string;
+}
+
+export interface FaultRow extends Fault {
+  readonly id: string;
+  /** Calls that it could have met, for the even spreading of `chance`. */
+  readonly seen: number;
+}

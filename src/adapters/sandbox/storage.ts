@@ -1,0 +1,94 @@
+import Database from 'better-sqlite3';
+import { AppError } from '../../domain/errors.ts';
+import type { RowChange } from './table.ts';
+import type { FileShown } from './world.ts';
+
+export interface NewFile extends FileShown {
+  readonly id: string;
+}
+
+export interface Storage {
+  /** Every row, the oldest first. */
+  load(each: (kind: string, row: unknown) => void): void;
+  /** All or nothing. */
+  save(changes: readonly RowChange[], files: readonly NewFile[]): void;
+  file(id: string): FileShown | null;
+  /** Forgets everything. */
+  wipe(): void;
+  close(): void;
+}
+
+/** Bytes of all files together; the oldest give way. A sandbox is no archive. */
+const fileBytesMax = 512 * 1024 * 1024;
+
+const tables = `
+  create table if not exists rows (kind text not null, key text not null, body text not null, unique (kind, key));
+  create table if not exists files (id text primary key, name text not null, mime text not null, bytes blob not null);
+`;
+
+interface FileRecord {
+  readonly name: string;
+  readonly mime: string;
+  readonly bytes: Uint8Array;
+}
+
+export function openStorage(file: string): Storage {
+  const connection = openAlone(file);
+  // A world of play may lose its last moments in a power cut, but is never torn.
+  connection.pragma('synchronous = NORMAL');
+  connection.exec(tables);
+  const put = connection.prepare(
+    'insert into rows (kind, key, body) values (?, ?, ?) on conflict (kind, key) do update set body = excluded.body',
+  );
+  const remove = connection.prepare('delete from rows where kind = ? and key = ?');
+  const addFile = connection.prepare('insert into files (id, name, mime, bytes) values (?, ?, ?, ?)');
+  const getFile = connection.prepare<[string], FileRecord>('select name, mime, bytes from files where id = ?');
+  const rows = connection.prepare<[], { kind: string; body: string }>('select kind, body from rows order by rowid');
+  const dropFiles = connection.prepare(`delete from files where rowid in (
+    select rowid from (select rowid, sum(length(bytes)) over (order by rowid desc) as total from files)
+    where total > ?)`);
+  const save = connection.transaction((changes: readonly RowChange[], files: readonly NewFile[]) => {
+    for (const { kind, key, after } of lastOfEach(changes)) {
+      if (after === null) remove.run(kind, key);
+      else put.run(kind, key, JSON.stringify(after));
+    }
+    for (const { id, name, mimeType, bytes } of files) addFile.run(id, name, mimeType, bytes);
+    if (files.length > 0) dropFiles.run(fileBytesMax);
+  });
+  return {
+    load: (each) => {
+      for (const { kind, body } of rows.iterate()) each(kind, JSON.parse(body));
+    },
+    save: (changes, files) => save.immediate(changes, files),
+    file: (id) => {
+      const found = getFile.get(id);
+      return found === undefined ? null : { name: found.name, mimeType: found.mime, bytes: found.bytes };
+    },
+    wipe: () => connection.exec('delete from rows; delete from files;'),
+    close: () => connection.close(),
+  };
+}
+
+/** The world lives in the memory of one process, so a second one must not write to its file. */
+function openAlone(file: string): Database.Database {
+  const connection = new Database(file, { timeout: 0 });
+  try {
+    connection.pragma('locking_mode = EXCLUSIVE');
+    connection.pragma('journal_mode = WAL');
+    return connection;
+  } catch (error) {
+    connection.close();
+    if ((error as { code?: unknown }).code !== 'SQLITE_BUSY') throw error;
+    throw new AppError(
+      'store_unavailable',
+      `${file} is in use: its sandbox runs in another process. Stop that one first.`,
+    );
+  }
+}
+
+/** A row that changed several times is written once. */
+function lastOfEach(changes: readonly RowChange[]): Iterable<RowChange> {
+  const last = new Map<string, RowChange>();
+  for (const change of changes) last.set(`${change.kind} ${change.key}`, change);
+  return last.values();
+}

@@ -1,0 +1,254 @@
+/** What people do in the chats, and what can be seen of them: the side of the sandbox that is not the Bot API. */
+export interface World {
+  readonly people: readonly Person[];
+  readonly bot: BotShown;
+  chats(): readonly ChatShown[];
+  topics(chatId: number): readonly TopicShown[];
+  /** The newest last. `thread: null` is what stands outside of every topic; without `thread`, all of the chat. */
+  messages(chatId: number, page?: MessagePage): readonly MessageShown[];
+  say(what: Saying): MessageShown;
+  press(what: Pressing): { readonly callbackId: string };
+  /** What the bot answered to the press; null while it has not. */
+  callbackAnswer(callbackId: string): CallbackAnswer | null;
+  edit(what: Editing): void;
+  /** The bytes of a document that was sent, by its `fileId`; null when there is none. */
+  file(fileId: string): FileShown | null;
+
+  createTopic(chat: number, as: string, name: string): number;
+  deleteTopic(chat: number, thread: number): void;
+  closeTopic(chat: number, thread: number, as?: string): void;
+  reopenTopic(chat: number, thread: number, as?: string): void;
+  setForum(chat: number, on: boolean): void;
+  setBotRights(chat: number, rights: Partial<BotRights>): void;
+  /** A private chat knows `member` (started, unblocked) and `kicked` (blocked) only. Sends my_chat_member. */
+  setBotStatus(chat: number, status: BotStatus, by: string): void;
+  /** Sends chat_member where the bot has asked for it and is an administrator. */
+  setMember(chat: number, person: string, status: MemberStatus): void;
+  /** A plain group becomes a supergroup; answers its new id. */
+  migrate(chat: number): number;
+
+  fault(fault: Fault): string;
+  /** Without an id: all of them. */
+  clearFault(id?: string): void;
+  faults(): readonly Fault[];
+
+  /** Calls of the bot after that sequence number, the oldest first. */
+  calls(after?: number, limit?: number): readonly Call[];
+  /** All that was said, edited, pressed and answered, as plain text in order; equal input gives equal text. */
+  transcript(chatId?: number): string;
+  watch(listener: (change: Change) => void): () => void;
+  /** True while an update is not confirmed by the bot: by an offset, or by the 2xx of its webhook. */
+  hasOpenUpdates(): boolean;
+  /** Back to the first world. */
+  reset(): void;
+}
+
+export interface Person {
+  readonly key: string;
+  readonly id: number;
+  readonly firstName: string;
+  readonly username: string;
+}
+
+export interface BotShown {
+  readonly id: number;
+  readonly name: string;
+  readonly username: string;
+}
+
+export type ChatKind = 'private' | 'supergroup' | 'group';
+export type MemberStatus = 'creator' | 'administrator' | 'member' | 'left' | 'kicked';
+export type BotStatus = 'member' | 'administrator' | 'kicked' | 'left';
+
+export interface BotRights {
+  readonly can_manage_topics: boolean;
+  readonly can_pin_messages: boolean;
+  readonly can_delete_messages: boolean;
+}
+
+export interface ChatShown {
+  readonly id: number;
+  readonly kind: ChatKind;
+  readonly title: string;
+  readonly isForum: boolean;
+  /** Those who are in, or were thrown out; whoever left is not listed. */
+  readonly members: readonly { readonly key: string; readonly status: MemberStatus }[];
+  readonly bot: { readonly status: BotStatus; readonly rights: BotRights };
+  /** The person of a private chat. */
+  readonly person: string | null;
+  /** False for a private chat in which the person has not written yet. */
+  readonly isStarted: boolean;
+  readonly isGeneralClosed: boolean;
+  /** Set on a group that became a supergroup: nobody can write there any more. */
+  readonly migratedTo: number | null;
+}
+
+export interface TopicShown {
+  readonly threadId: number;
+  readonly name: string;
+  readonly isClosed: boolean;
+  readonly isDeleted: boolean;
+  /** The key of a person, or `bot`. */
+  readonly createdBy: string;
+}
+
+export interface MessagePage {
+  readonly thread?: number | null;
+  /** Only messages with a smaller id. */
+  readonly before?: number;
+  readonly limit?: number;
+}
+
+export interface EntityShown {
+  readonly type: string;
+  readonly offset: number;
+  readonly length: number;
+  readonly url?: string;
+  readonly language?: string;
+}
+
+export interface ButtonShown {
+  readonly text: string;
+  readonly data?: string;
+  readonly url?: string;
+}
+
+export interface DocumentShown {
+  readonly fileId: string;
+  readonly name: string;
+  readonly mimeType: string;
+  readonly size: number;
+  readonly isPhoto: boolean;
+}
+
+export interface MessageShown {
+  readonly chatId: number;
+  readonly messageId: number;
+  readonly threadId: number | null;
+  /** The key of a person, or `bot`. */
+  readonly from: string;
+  /** Seconds. */
+  readonly date: number;
+  readonly editDate: number | null;
+  /** The text, or the caption of a document; of a service message, its words for people. */
+  readonly text: string;
+  readonly entities: readonly EntityShown[];
+  readonly buttons: readonly (readonly ButtonShown[])[];
+  readonly replyTo: number | null;
+  readonly isPinned: boolean;
+  /** The field of the Bot API that makes it a service message, such as `forum_topic_created`. */
+  readonly service: string | null;
+  readonly document: DocumentShown | null;
+  /** The emoji with which the bot reacted. */
+  readonly reactions: readonly string[];
+}
+
+export interface Saying {
+  readonly as: string;
+  readonly chat: number;
+  readonly thread?: number | null;
+  readonly text: string;
+  readonly replyTo?: number;
+}
+
+export interface Pressing {
+  readonly as: string;
+  readonly chat: number;
+  readonly messageId: number;
+  /** The text or the data of the button. */
+  readonly button: string;
+}
+
+export interface Editing {
+  readonly as: string;
+  readonly chat: number;
+  readonly messageId: number;
+  readonly text: string;
+}
+
+export interface CallbackAnswer {
+  readonly text: string | null;
+  readonly alert: boolean;
+}
+
+export interface FileShown {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * 429 and 500 are errors in JSON, bad_gateway_html an error page: the call is not processed. hang: never answered, not
+ * processed. reset_before and reset_after: the connection breaks before or after the call is processed. answer_lost:
+ * processed and never answered. late: the connection breaks, and the call is processed `delayMs` later. misroute:
+ * processed, but outside of the topic, as a faulty server did.
+ */
+export const faultKinds = [
+  '429',
+  '500',
+  'bad_gateway_html',
+  'hang',
+  'reset_before',
+  'reset_after',
+  'answer_lost',
+  'late',
+  'misroute',
+] as const;
+export type FaultKind = (typeof faultKinds)[number];
+
+export interface Fault {
+  readonly id?: string;
+  readonly kind: FaultKind;
+  /** The name of a method, `*` for any, or `send` for every method that sends a message. */
+  readonly method: string;
+  readonly chat?: number;
+  /** How many calls it still meets. */
+  readonly count: number;
+  /** Seconds, for 429; 5 without it. */
+  readonly retryAfter?: number;
+  /** For late; 1,000 without it. */
+  readonly delayMs?: number;
+  /** The share of the calls that it meets, from 0 to 1; all without it. Spread evenly, so that runs are alike. */
+  readonly chance?: number;
+}
+
+export interface Call {
+  readonly seq: number;
+  /** Milliseconds of the wall clock. */
+  readonly at: number;
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** The HTTP status; 0 when nothing was answered. */
+  readonly status: number;
+  /** The error text, or what came of it in a few words. */
+  readonly answer: string;
+  readonly fault: FaultKind | null;
+}
+
+export interface Change {
+  readonly kind: 'message' | 'edit' | 'delete' | 'topic' | 'chat' | 'call' | 'callback' | 'fault';
+  readonly chatId: number | null;
+}
+
+export type RefusalCode =
+  | 'no_person'
+  | 'no_chat'
+  | 'no_topic'
+  | 'no_message'
+  | 'no_button'
+  | 'not_a_member'
+  | 'not_allowed'
+  | 'topic_closed'
+  | 'bad_text'
+  | 'bad_input';
+
+/** Something that nobody could do in these chats. The message is a sentence for whoever asked for it. */
+export class SandboxRefusal extends Error {
+  override readonly name = 'SandboxRefusal';
+  readonly code: RefusalCode;
+
+  constructor(code: RefusalCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

@@ -5,6 +5,7 @@ export const {
   chats,
   chat_aliases,
   users,
+  members,
   grants,
   tasks,
   occurrences,

@@ -1,6 +1,6 @@
 import type { Dialect } from './dialect.ts';
 import { deliveriesTable } from './outbox.ts';
-import { chatAliasesTable, chatsTable, grantsTable, usersTable } from './places.ts';
+import { chatAliasesTable, chatsTable, grantsTable, membersTable, usersTable } from './places.ts';
 import {
   auditTable,
   downtimesTable,
@@ -25,6 +25,7 @@ export function defineTables(d: Dialect) {
     chats,
     chat_aliases: chatAliasesTable(d, chats),
     users,
+    members: membersTable(d),
     grants,
     tasks: tasksTable(d, { chats, grants }),
     occurrences: occurrencesTable(d),

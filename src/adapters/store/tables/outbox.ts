@@ -35,6 +35,13 @@ export function deliveriesTable(d: Dialect) {
       message_id: int('message_id'),
       created_at: int('created_at').notNull(),
       delivered_at: int('delivered_at'),
+      /** `task`: the task's own topic, whichever that is by then. `thread`: `to_topic` of the chat, null for its base thread. */
+      goes_to: text('goes_to').notNull().default('task'),
+      to_topic: int('to_topic'),
+      /** The message of ours that it changes or pins; null for a new one. */
+      edits: int('edits'),
+      /** Since when an earlier send of it may have arrived, until something has settled that. */
+      doubted_at: int('doubted_at'),
     },
     (t) => [
       d.uniqueIndex('deliveries_part').on(t.run_id, t.kind, t.part),
@@ -46,6 +53,8 @@ export function deliveriesTable(d: Dialect) {
         .index('deliveries_open')
         .on(t.lane, t.id)
         .where(sql.raw(`status in ('pending', 'blocked', 'sending', 'unknown')`)),
+      d.index('deliveries_message').on(t.platform_chat_id, t.message_id).where(sql.raw('message_id is not null')),
+      d.index('deliveries_sent').on(t.sent_at).where(sql.raw('sent_at is not null')),
       d.check(
         'deliveries_status',
         sql.raw(`status in ('pending', 'sending', 'delivered', 'unknown', 'blocked', 'failed')`),

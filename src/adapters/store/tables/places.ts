@@ -19,6 +19,8 @@ export function chatsTable(d: Dialect) {
       last_number: int('last_number').notNull(),
       created_at: int('created_at').notNull(),
       updated_at: int('updated_at').notNull(),
+      /** Of a chat that is gone: the state that it gets back when it can be reached again. */
+      state_before: text('state_before'),
     },
     (t) => [
       d.uniqueIndex('chats_address').on(t.provider, t.address),
@@ -58,6 +60,24 @@ export function usersTable(d: Dialect) {
       updated_at: int('updated_at').notNull(),
     },
     () => [d.check('users_role', sql.raw(`role in ('owner', 'user', 'system')`))],
+  );
+}
+
+/** What the platform last said about a person in a chat. */
+export function membersTable(d: Dialect) {
+  const { text, int } = d;
+  return d.table(
+    'members',
+    {
+      chat_id: text('chat_id').notNull(),
+      user_id: text('user_id').notNull(),
+      status: text('status').notNull(),
+      checked_at: int('checked_at').notNull(),
+    },
+    (t) => [
+      d.primaryKey({ name: 'members_pk', columns: [t.chat_id, t.user_id] }),
+      d.check('members_status', sql.raw(`status in ('admin', 'member', 'out')`)),
+    ],
   );
 }
 

@@ -112,8 +112,12 @@ export function inboxTable(d: Dialect) {
       error: text('error'),
       received_at: int('received_at').notNull(),
       done_at: int('done_at'),
+      /** The chat and the message that it tells of. */
+      address: text('address'),
+      message_id: int('message_id'),
     },
     (t) => [
+      d.index('inbox_message').on(t.address, t.message_id).where(sql.raw('message_id is not null')),
       d.index('inbox_open').on(t.update_id).where(sql.raw(`status = 'received'`)),
       d.check('inbox_status', sql.raw(`status in ('received', 'done', 'failed')`)),
     ],

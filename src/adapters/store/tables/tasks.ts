@@ -59,6 +59,16 @@ function lifeColumns({ text, int }: Dialect) {
     topic_asked_at: int('topic_asked_at'),
     topic_cause: text('topic_cause'),
     topic_name: text('topic_name'),
+    /** When its creation was last asked for: calls count against the budget of the chat, whatever became of them. */
+    topic_called_at: int('topic_called_at'),
+    /** 1 when the topic was deleted by a person and is to be made again. */
+    topic_lost: int('topic_lost'),
+    /** The pinned card in the topic. */
+    card_message_id: int('card_message_id'),
+    /** The failures that people were told about, a line each, since when it fails, and how often it had failed before. */
+    incident: text('incident'),
+    incident_at: int('incident_at'),
+    incident_failures: int('incident_failures'),
     paused_reason: text('paused_reason'),
     /** A pause that ends by itself: from this instant on the task has slots again. */
     resume_at: int('resume_at'),
@@ -103,6 +113,8 @@ export function tasksTable(
       d.index('tasks_resume').on(t.resume_at).where(sql.raw('resume_at is not null')),
       d.index('tasks_owner').on(t.owner_id, t.state),
       d.index('tasks_subject').on(t.chat_id, t.subject).where(sql.raw('subject is not null')),
+      d.index('tasks_place').on(t.chat_id, t.topic_id).where(sql.raw('topic_id is not null')),
+      d.index('tasks_topic_called').on(t.topic_called_at).where(sql.raw('topic_called_at is not null')),
       d.check('tasks_state', sql.raw(`state in ('active', 'paused', 'completed', 'deleted')`)),
       // The truth about the next slot exists exactly while the task is enabled.
       d.check('tasks_next', sql.raw(`(state = 'active') = (next_at is not null)`)),

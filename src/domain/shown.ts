@@ -1,0 +1,85 @@
+/**
+ * What a message shows. Words that stand are `Drawn`; a `View` is drawn when it is sent, from what is true by then or from
+ * the facts that were kept, so that the rooms need no texts and a card never shows an old state.
+ */
+export type Shown = Drawn | View;
+
+export interface Drawn {
+  readonly text: string;
+  readonly entities?: readonly Entity[];
+  readonly buttons?: readonly (readonly Button[])[];
+  /** The message that it answers. */
+  readonly replyTo?: number;
+}
+
+/** Offsets and lengths count UTF-16 units. */
+export interface Entity {
+  readonly type: 'bold' | 'italic' | 'code' | 'pre' | 'text_link' | 'strikethrough' | 'blockquote';
+  readonly offset: number;
+  readonly length: number;
+  readonly url?: string;
+  readonly language?: string;
+}
+
+/** A button does something here, or opens a page. */
+export type Button = { readonly text: string; readonly data: string } | { readonly text: string; readonly url: string };
+
+export type View =
+  /** The last part of a result: it carries the buttons. */
+  | { readonly view: 'result'; readonly text: string; readonly occurrenceId: string }
+  /** A run failed for good. */
+  | {
+      readonly view: 'failed';
+      readonly runId: string;
+      readonly slotAt: number | null;
+      readonly attempts: number;
+      readonly error: string;
+    }
+  /** It works again, after a failure that was told. */
+  | { readonly view: 'recovered'; readonly since: number; readonly failures: number }
+  | { readonly view: 'autoPaused'; readonly reason: string; readonly failures: number; readonly error: string | null }
+  /** Results wait for something that a person must mend. */
+  | { readonly view: 'blocked'; readonly cause: BlockedCause; readonly error: string }
+  /** The topic was deleted by a person, and made again. */
+  | { readonly view: 'topicRemade' }
+  | { readonly view: 'notPinned' }
+  /** Nobody knows whether a part arrived. */
+  | { readonly view: 'inDoubt'; readonly deliveryId: string; readonly sentAt: number }
+  | {
+      readonly view: 'downtime';
+      readonly from: number;
+      readonly to: number;
+      readonly missed: number;
+      readonly late: number;
+      readonly asked: number;
+      readonly skipped: number;
+      readonly tasks: readonly { readonly number: number; readonly title: string }[];
+      readonly moreTasks: number;
+    }
+  /** To an owner: the bot can reach a chat no more. */
+  | { readonly view: 'chatGone'; readonly title: string; readonly paused: number; readonly cause: string }
+  /** In the chat itself, when it can be reached again; `paused` counts the tasks that its absence has paused. */
+  | { readonly view: 'chatBack'; readonly paused: number }
+  /** The pinned card of a task, as the task stands when it is drawn. */
+  | { readonly view: 'card' };
+
+/** Why a part waits for a person. */
+export type BlockedCause =
+  /** Topics are switched off in the chat, or for the bot in private chats. */
+  | 'topics_off'
+  /** The bot has no right to manage topics. */
+  | 'no_topic_right'
+  /** The topic is closed, and the bot may not write there. */
+  | 'topic_closed'
+  /** The bot may not write in the chat. */
+  | 'no_write_right'
+  /** The bot was removed, blocked, or the chat is gone. */
+  | 'chat_gone'
+  /** The answer to the creation of the topic was lost, and no trace of it was found. */
+  | 'topic_in_doubt'
+  /** Something else that the platform refuses and a person may mend. */
+  | 'other';
+
+export function isView(shown: Shown): shown is View {
+  return 'view' in shown;
+}

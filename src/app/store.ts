@@ -5,8 +5,11 @@ import type { Grant } from '../domain/grant.ts';
 import type { OccurrenceSource, Reason } from '../domain/occurrence.ts';
 import type { UnknownPolicy } from '../domain/policy.ts';
 import type { AttemptStatus, NewRun, RunInput, RunStatus } from '../domain/run.ts';
-import type { DeliveryStatus } from '../domain/delivery.ts';
+import type { DeliveryKind, DeliveryStatus } from '../domain/delivery.ts';
+import type { BlockedCause, Shown } from '../domain/shown.ts';
 import type { Definition, TaskState } from '../domain/task.ts';
+import type { Thread } from '../domain/thread.ts';
+import type { NewMessage } from './chat-store.ts';
 import type { Route, SentIds } from './ports.ts';
 
 /** The store: every method is one transaction, and no transaction leaves it. */
@@ -120,6 +123,8 @@ export type StartPlan =
       readonly occurrence: 'failed' | 'cancelled' | 'skipped';
       readonly reason: Reason | null;
       readonly error: string;
+      /** As for the end of an attempt; absent where nobody is told. */
+      readonly notices?: EndNotices;
     };
 
 export interface StartedRun {
@@ -130,10 +135,10 @@ export interface StartedRun {
 
 export interface NewDelivery {
   readonly id: string;
-  readonly kind: string;
+  readonly kind: DeliveryKind;
   readonly rank: number;
   readonly part: number;
-  readonly content: { readonly text: string };
+  readonly content: Shown;
   readonly unknown: UnknownPolicy;
   readonly expiresAt: number | null;
 }
@@ -153,10 +158,26 @@ export interface RunEnd {
   readonly error: string | null;
   readonly output: Facts | null;
   readonly deliveries: readonly NewDelivery[];
+  /** Words about how it ended; which of them are said depends on what was said before. */
+  readonly notices: EndNotices;
   readonly context: Facts | null;
   readonly usage: readonly { readonly kind: string; readonly quantity: number }[];
   /** For a delay after the last finish: the next slot, now that the end is known; null completes the task. */
   readonly follows: { readonly schedule: Schedule; readonly nextAt: number | null } | null;
+}
+
+/**
+ * A failure is told once for each cause, until a run succeeds, which is told then. What a person asked for by hand is told
+ * each time. The pause that too many failures bring about is told always. How many failures there were, and since when, is
+ * known to the store alone, so it sets `failures` and `since` of the views that it keeps.
+ */
+export interface EndNotices {
+  /** What the failure is about, without what differs from run to run; null when it did not fail. */
+  readonly cause: string | null;
+  readonly byHand: boolean;
+  readonly failed: NewDelivery | null;
+  readonly autoPaused: NewDelivery | null;
+  readonly recovered: NewDelivery | null;
 }
 
 export interface Finished {
@@ -180,9 +201,18 @@ export interface OutboxPart {
   readonly sentAt: number | null;
   readonly expiresAt: number | null;
   readonly unknown: UnknownPolicy;
-  readonly text: string;
+  readonly kind: DeliveryKind;
+  readonly shown: Shown;
+  /** The message of ours that it changes; null for a new one. */
+  readonly edits: number | null;
+  /** An earlier send of it got no answer, and no evidence has settled what became of it. */
+  readonly isResent: boolean;
+  /** When the oldest of those sends left; null when there is none. */
+  readonly doubtSince: number | null;
   readonly route: Route;
   readonly topic: TopicView | null;
+  /** Where the task was asked for, for words about its topic; null when it has no task. */
+  readonly home: Thread | null;
 }
 
 /** The topic of the part's task, when it has one to be made. */
@@ -194,16 +224,26 @@ export interface TopicView {
   readonly askedAt: number | null;
   /** The name under which its creation was asked for; the task may be called otherwise by now. */
   readonly askedName: string | null;
-  readonly cause: string | null;
+  /** Why it is blocked. */
+  readonly cause: BlockedCause | null;
 }
 
 /** The end of one send or of one look for evidence, guarded by the fence of its claim. */
 export type PartEnd = { readonly id: string; readonly fence: number; readonly taskId?: string | null } & (
-  | { readonly status: 'delivered'; readonly ids: SentIds; readonly at: number; readonly evidence: string | null }
+  | {
+      readonly status: 'delivered';
+      readonly ids: SentIds;
+      readonly at: number;
+      readonly evidence: string | null;
+      /** For a new card: the id of the delivery that pins it. The task remembers the card as its own. */
+      readonly pinId: string | null;
+    }
   | {
       readonly status: 'pending';
       /** It is known not to have left, so the send does not count. */
       readonly unsent: boolean;
+      /** The send before got no answer and may have arrived: the next one `isResent`. False settles what was in doubt. */
+      readonly inDoubt: boolean;
       readonly readyAt: number;
       readonly error: string | null;
       readonly evidence: string | null;
@@ -212,17 +252,41 @@ export type PartEnd = { readonly id: string; readonly fence: number; readonly ta
       readonly status: 'blocked';
       readonly unsent: boolean;
       readonly readyAt: number;
-      readonly cause: string;
+      readonly cause: BlockedCause;
       readonly error: string;
+      /** Told in the thread where the task was asked for, once while the cause lasts. */
+      readonly guidance: NewMessage | null;
     }
-  | { readonly status: 'unknown'; readonly readyAt: number | null; readonly error: string; readonly evidence: string }
-  | { readonly status: 'failed'; readonly error: string; readonly evidence: string | null }
+  | {
+      readonly status: 'unknown';
+      /** Null leaves it to a person. */
+      readonly readyAt: number | null;
+      readonly error: string;
+      readonly evidence: string;
+      /** The question to a person, where the task was asked for. */
+      readonly guidance: NewMessage | null;
+    }
+  | {
+      readonly status: 'failed';
+      readonly error: string;
+      readonly evidence: string | null;
+      /** Said once in the topic, or where the task was asked for. */
+      readonly guidance?: NewMessage | null;
+    }
 );
 
 export type TopicEnd = { readonly taskId: string } & (
-  | { readonly state: 'ready'; readonly id: number }
-  | { readonly state: 'none' }
-  | { readonly state: 'blocked'; readonly cause: string }
+  | {
+      readonly state: 'ready';
+      readonly id: number;
+      /** The delivery of its card, and the one that says that it was made again if it was deleted before. */
+      readonly cardId: string;
+      readonly remadeId: string;
+      readonly at: number;
+    }
+  /** `lost` when it was there and is gone; otherwise it was not made yet. */
+  | { readonly state: 'none'; readonly lost: boolean }
+  | { readonly state: 'blocked'; readonly cause: BlockedCause }
 );
 
 /** What the scheduler needs. */
@@ -306,7 +370,7 @@ export interface OutboxBatch extends Batch {
 
 /** What the deliverer needs. */
 export interface OutboxStore {
-  /** Claims at most one part for each chat that is not busy: the most urgent one that nothing holds back. */
+  /** Claims at most one part for each chat that is not busy or held: the most urgent one that nothing holds back. */
   claimParts(at: OutboxBatch, bootId: string, busyChats: ReadonlySet<string>): Promise<readonly OutboxPart[]>;
   endParts(ends: readonly PartEnd[], now: number): Promise<number>;
   /** Marks the topic as being made, if nobody else makes it; false means that somebody does. */

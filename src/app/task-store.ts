@@ -7,6 +7,7 @@ import type { DeliveryStatus } from '../domain/delivery.ts';
 import type { Definition, Task, TaskState } from '../domain/task.ts';
 import type { Thread } from '../domain/thread.ts';
 import type { HousekeepingStore } from './housekeeping/store.ts';
+import type { ChatStore } from './chat-store.ts';
 import type { Claim, DueTask, NewOccurrence, OutboxStore, RunStore, SlotStore, UpkeepStore } from './store.ts';
 import type { TruthStore } from './truth/store.ts';
 
@@ -32,6 +33,8 @@ export interface NewTask extends Definition {
   readonly id: string;
   readonly grant: { readonly id: string; readonly scopes: readonly string[] };
   readonly home: Thread;
+  /** The person who made it; without one it belongs to whoever approved the thread. */
+  readonly owner: Actor | null;
   /** Used when nobody has approved the thread. */
   readonly ownerIfNone: Actor;
   readonly actor: Actor;
@@ -293,6 +296,7 @@ export interface Created {
 }
 
 /** All of it: what one database gives to all rooms. */
-export interface Store extends SlotStore, RunStore, OutboxStore, TaskStore, UpkeepStore, TruthStore, HousekeepingStore {
+export interface Store
+  extends SlotStore, RunStore, OutboxStore, TaskStore, UpkeepStore, TruthStore, HousekeepingStore, ChatStore {
   close(): Promise<void>;
 }

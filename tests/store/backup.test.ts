@@ -168,7 +168,8 @@ describe('the nightly backup', () => {
     onTestFinished(() => opened.close());
     const time = manualTime(start);
     const log = memoryLog();
-    const world = { clock: time, stopwatch: time, timer: time, ids: countingIds(), log, transport: faultyTransport() };
+    const world = { clock: time, stopwatch: time, timer: time, ids: countingIds(), log };
+    const chat = faultyTransport();
     let ended: Promise<unknown> = Promise.resolve();
     const { backups } = opened;
     if (backups === null) throw new Error('a file has backups');
@@ -177,11 +178,11 @@ describe('the nightly backup', () => {
       ended = making.catch(() => undefined);
       return making;
     };
-    const rooms = composeRooms(
-      { ...settings, BACKUP_KEEP: kept },
-      { ...world, backups: { ...backups, make } },
-      opened.store,
-    );
+    const rooms = composeRooms({ ...settings, BACKUP_KEEP: kept }, world, {
+      store: opened.store,
+      transport: (budget) => chat.within(budget),
+      backups: { ...backups, make },
+    });
     let rings = 0;
     rooms.connect('housekeeper', () => {
       rings += 1;

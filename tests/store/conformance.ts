@@ -2,14 +2,21 @@ import { describe } from 'vitest';
 import type { OpenWorld } from '../support/store-worlds.ts';
 import { admissionTests } from './conformance/admission.ts';
 import { accountTests } from './conformance/account.ts';
+import { cardTests } from './conformance/cards.ts';
 import { auditTests, workAuditTests } from './conformance/audit.ts';
 import { calledOffTests } from './conformance/called-off.ts';
 import { changeTests, verbTests } from './conformance/changes.ts';
+import { chatTaskTests } from './conformance/chat-tasks.ts';
+import { chatTests, goneTests, moveTests } from './conformance/chats.ts';
 import { afterEndTests, endTests } from './conformance/ends.ts';
 import { downtimeTests, feedTests } from './conformance/feeds.ts';
+import { draftTests, inboxTests, messageTests } from './conformance/inbox.ts';
 import { lightTests } from './conformance/light.ts';
 import { lostClaimTests } from './conformance/lost-claims.ts';
+import { noticeTests } from './conformance/notices.ts';
 import { outboxTests, partEndTests } from './conformance/outbox.ts';
+import { doubtTests, guidanceTests, traceTests } from './conformance/part-words.ts';
+import { peopleTests } from './conformance/people.ts';
 import { recordRetentionTests, retentionTests } from './conformance/retention.ts';
 import { readTests, upkeepTests } from './conformance/reads.ts';
 import { refusedRunTests, runTests } from './conformance/runs.ts';
@@ -94,5 +101,43 @@ export function conformance(open: OpenWorld): void {
   });
   describe('lost claims', () => {
     lostClaimTests(open);
+  });
+  chatConformance(open);
+}
+
+/** What the conversation with people asks of the store. */
+function chatConformance(open: OpenWorld): void {
+  describe('updates', () => {
+    inboxTests(open);
+  });
+  describe('drafts', () => {
+    draftTests(open);
+  });
+  describe('messages', () => {
+    messageTests(open);
+  });
+  describe('chats', () => {
+    chatTests(open);
+    moveTests(open);
+    goneTests(open);
+  });
+  describe('people', () => {
+    peopleTests(open);
+  });
+  describe('tasks of a chat', () => {
+    chatTaskTests(open);
+  });
+  describe('cards', () => {
+    cardTests(open);
+  });
+  describe('words about runs', () => {
+    noticeTests(open);
+  });
+  describe('words about parts, and doubts', () => {
+    guidanceTests(open);
+    doubtTests(open);
+  });
+  describe('traces', () => {
+    traceTests(open);
   });
 }

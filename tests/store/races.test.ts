@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { noChange, type Created, type NewTask, type Store, type TaskChange } from '../../src/app/task-store.ts';
+import { noChange, type Created, type NewTask, type TaskChange } from '../../src/app/task-store.ts';
 import { rows, type Script } from '../../src/adapters/store/engine.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { Task } from '../../src/domain/task.ts';
@@ -18,31 +18,8 @@ import {
   startAll,
 } from '../support/builders.ts';
 import { worldsOf, type OpenWorld, type World } from '../support/store-worlds.ts';
+import { atOnce, codes, numbers, won } from './at-once.ts';
 import { aReadyTask, claimParts, show } from './conformance/outbox.ts';
-
-const numbers = (count: number) => Array.from({ length: count }, (_none, index) => index);
-
-/** Callers over four stores, each with its own connections, all at once. */
-async function atOnce<T>(
-  world: World,
-  count: number,
-  call: (store: Store, index: number) => Promise<T>,
-): Promise<PromiseSettledResult<T>[]> {
-  const stores = [world.store, world.another(), world.another(), world.another()];
-  return Promise.allSettled(numbers(count).map((index) => call(stores[index % stores.length] ?? world.store, index)));
-}
-
-function won<T>(results: readonly PromiseSettledResult<T>[]): T[] {
-  return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-}
-
-/** The codes of those that were refused; anything but a refusal of ours is a fault. */
-function codes(results: readonly PromiseSettledResult<unknown>[]): string[] {
-  return results.flatMap((result) => {
-    if (result.status === 'fulfilled') return [];
-    return [result.reason instanceof AppError ? result.reason.code : String(result.reason)];
-  });
-}
 
 /** Asks the server until another transaction waits for a row of this one. */
 function* untilSomebodyWaits(): Script<void> {
@@ -272,6 +249,7 @@ function raceTests(open: OpenWorld): void {
           status: 'delivered' as const,
           at: nine,
           evidence: null,
+          pinId: null,
           ids: { chatId: '-1', threadId: 77, messageId: 1 },
         })),
         nine,

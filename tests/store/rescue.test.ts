@@ -32,8 +32,8 @@ async function aPlace(engine: Engine) {
   const time = manualTime(start);
   const log = memoryLog();
   const chat = faultyTransport();
-  const world = { clock: time, stopwatch: time, timer: time, ids: countingIds('boot'), log, transport: chat };
-  const rooms = composeRooms(settings, world, store);
+  const world = { clock: time, stopwatch: time, timer: time, ids: countingIds('boot'), log };
+  const rooms = composeRooms(settings, world, { store, transport: (budget) => chat.within(budget) });
   const { task } = await rooms.tasks.create({
     threadKey: group,
     actor,

@@ -4,8 +4,10 @@ import type Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
 import { migrateSqlite } from '../../src/adapters/store/migrate.ts';
+import type { Task } from '../../src/domain/task.ts';
 import { ample, aRunningTask, aTask, claimAll, endOf, hour, minute, nine } from '../support/builders.ts';
 import { temporaryFolder, worldOver, type World } from '../support/store-worlds.ts';
+import { aMessage } from './conformance/chat-builders.ts';
 import { aReadyTask, claimParts, show } from './conformance/outbox.ts';
 
 /** What only the engine of one file has: a disk that fills up, a writer that waits, and plans that can be read. */
@@ -119,7 +121,15 @@ async function useEverything(world: World): Promise<void> {
   await show(world, ready, [world.make.part()]);
   const parts = await claimParts(world, { after: 'a' });
   await store.endParts(
-    parts.map(({ id, fence }) => ({ id, fence, status: 'unknown', readyAt: nine, error: 'lost', evidence: '{}' })),
+    parts.map(({ id, fence }) => ({
+      id,
+      fence,
+      status: 'unknown',
+      readyAt: nine,
+      error: 'lost',
+      evidence: '{}',
+      guidance: null,
+    })),
     nine,
   );
   const change = { ...noChange, endWaiting: 'deleted' as const, cancelLive: true, stamp: 'updated' as const };
@@ -128,9 +138,60 @@ async function useEverything(world: World): Promise<void> {
   await store.nextRunAt('boot', nine);
   await store.nextPartAt(nine);
   await store.cancelRequested('boot');
+  await useConversation(world, ready);
   const { items } = await store.listTaskRuns({ taskId: task.id, status: null, limit: 5, cursor: null });
   await store.readTaskRun(items[0]?.id ?? '');
   await store.readRun(started.run.id);
+}
+
+/** Calls every method that an update, a send or a chore of the conversation calls. */
+async function useConversation(world: World, task: Task): Promise<void> {
+  const { store } = world;
+  const { chatId } = task;
+  const user = 'telegram:user:7';
+  await store.receiveUpdates([{ id: 1, payload: '{}', address: '-100', messageId: 9 }], nine);
+  await store.openUpdates(0, 9);
+  await store.beginUpdate(1);
+  const draft = { id: 'd', chatId, userId: user, topic: null, step: 's', body: {}, expiresAt: nine + hour } as const;
+  const message = aMessage(world);
+  await store.endUpdate({
+    id: 1,
+    status: 'done',
+    error: null,
+    messages: [message],
+    draft: { is: 'put', draft },
+    at: nine,
+  });
+  await store.lastUpdateId();
+  await store.tellOnce('blocked:a', aMessage(world), nine);
+  await store.noteChat({ newId: 'c', address: '-100', title: 'x', kind: 'supergroup', at: nine });
+  await store.changeChat(chatId, { state: 'approved' }, nine);
+  await store.noteUser({ id: user, name: 'Ada' }, nine);
+  await store.readUser(user);
+  await store.noteMember({ chatId, userId: user, status: 'out', checkedAt: nine });
+  await store.noteMember({ chatId, userId: user, status: 'member', checkedAt: nine });
+  await store.staleMembers(nine, nine, 9);
+  await store.readDraft('d');
+  await store.openDraft(chatId, user, null, nine);
+  await store.taskByNumber(chatId, 1);
+  await store.taskByTopic(chatId, 77);
+  await store.chatTasks({ chatId, filter: 'all', ownerId: user, text: 'x', offset: 0, limit: 8 });
+  await store.lastMessageBefore('-100', nine);
+  await store.explainedAfter('-100', 1, 9);
+  await store.unknownParts('-100', '');
+  await store.orphanTopics('-100', 'x', nine);
+  await store.settleByHand('x', true, nine);
+  await store.retryBlocked({ chatId, taskId: task.id, inDoubt: false }, nine);
+  await store.writeHold(chatId, nine, nine);
+  await store.readHolds(nine);
+  await store.sentSince(nine);
+  await store.endTopic({ taskId: task.id, state: 'none', lost: true });
+  await store.beginTopic({ taskId: task.id, name: 'x' }, 'boot', nine);
+  await store.endTopic({ taskId: task.id, state: 'ready', id: 78, cardId: 'card', remadeId: 'remade', at: nine });
+  for (const part of await claimParts(world)) {
+    const ids = { chatId: '-100', threadId: 78, messageId: 5 };
+    await store.endParts([{ ...part, status: 'delivered', ids, at: nine, evidence: null, pinId: 'pin' }], nine);
+  }
 }
 
 test('no statement of a step reads a whole table: what is scanned is an index of open rows alone', async () => {

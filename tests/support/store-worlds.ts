@@ -134,6 +134,7 @@ const emptied = [
   'inbox',
   'drafts',
   'kv',
+  'members',
   'tasks',
   'grants',
   'chat_aliases',

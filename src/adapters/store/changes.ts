@@ -3,7 +3,7 @@ import type { Task } from '../../domain/task.ts';
 import { cancelLive } from './cancel.ts';
 import { dispatchRuns, insertOccurrences, writeClaims } from './claims.ts';
 import { dropParts } from './drop-parts.ts';
-import { endWaiting } from './ends.ts';
+import { endWaiting } from './pauses.ts';
 import { each, lock, rows, write, type Script } from './engine.ts';
 import { recordVerbs, tellEvents } from './journal.ts';
 import { claimOnce, settleOnce } from './once.ts';

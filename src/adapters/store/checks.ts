@@ -136,7 +136,9 @@ const allChecks: readonly Check[] = [
   {
     name: 'open_delivery_of_deleted',
     table: 'deliveries',
-    fault: `x.task_id is not null and x.created_at < ?i and x.status in ('pending', 'blocked', 'unknown')
+    // Answers about a deleted task are still owed to whoever asked, and so is the end of its card and of its topic.
+    fault: `x.kind in ('result', 'notice') and x.goes_to = 'task'
+      and x.task_id is not null and x.created_at < ?i and x.status in ('pending', 'blocked', 'unknown')
       and not exists (select 1 from tasks t where t.id = x.task_id and t.state <> 'deleted')`,
     values: overdue,
   },

@@ -2,9 +2,9 @@ import type { Claim, NewOccurrence, Quarantine } from '../../app/store.ts';
 import { isByHand } from '../../domain/occurrence.ts';
 import type { NewRun } from '../../domain/run.ts';
 import { cancelLive } from './cancel.ts';
-import { endWaiting } from './ends.ts';
+import { endWaiting } from './pauses.ts';
 import { each, rows, type Script, type Tuple } from './engine.ts';
-import { recordVerbs, tellEvents, type NewEvent } from './journal.ts';
+import { recordVerbs, tellComplete, tellEvents, type NewEvent } from './journal.ts';
 
 /**
  * Writes what was decided about tasks whose rows are locked. The next slot moves by compare-and-set on the old one, and
@@ -27,7 +27,10 @@ export function* writeClaims(claims: readonly Claim[], now: number): Script<void
     now,
   );
   const completed = won.filter(({ taskId, nextAt }) => nextAt === null && !revived.has(taskId));
-  yield* tellEvents(completed.map(({ taskId }) => ({ kind: 'task.complete', at: now, taskId, ref: null })));
+  yield* tellComplete(
+    completed.map(({ taskId }) => taskId),
+    now,
+  );
   const gaps = won.flatMap(({ taskId, gap }) => (gap === null ? [] : [{ taskId, gap }]));
   yield* each(
     `insert into gaps (id, task_id, from_at, to_at, count, reason, created_at) values (?t, ?t, ?i, ?i, ?i, ?t, ?i)

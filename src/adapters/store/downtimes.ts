@@ -5,10 +5,12 @@ import type {
   MadeSince,
   OpenDowntime,
   Opened,
+  TaskHome,
+  ToldDowntime,
 } from '../../app/truth/store.ts';
-import { threadKeyOf } from '../../domain/thread.ts';
 import { listOf, row, rows, type Engine, type Script } from './engine.ts';
 import { tellEvents } from './journal.ts';
+import { insertMessages } from './messages.ts';
 import { factsIn } from './truth-deeds.ts';
 import { readNote, writeNote } from './upkeep.ts';
 
@@ -24,7 +26,7 @@ export function downtimeStore(engine: Engine): DowntimeStore {
     madeSince: (shelf, after, limit) => engine.transact(() => shelves[shelf](after, limit)),
     waitingSnoozes: (before, limit) => engine.transact(() => waitingSnoozes(before, limit)),
     homesOf: (taskIds) => engine.transact(() => homesOf(taskIds)),
-    reportDowntime: (id, report, now) => engine.transact(() => reportDowntime(id, report, now)),
+    reportDowntime: (told) => engine.transact(() => reportDowntime(told)),
     listDowntimes: (limit) => engine.transact(() => listDowntimes(limit)),
   };
 }
@@ -152,27 +154,41 @@ function* waitingSnoozes(before: number, limit: number): Script<MadeSince[]> {
 
 const shelves = { occurrences: occurrencesSince, gaps: gapsSince, snoozes: snoozesSince } as const;
 
-function* homesOf(taskIds: readonly string[]): Script<ReadonlyMap<string, string>> {
-  if (taskIds.length === 0) return new Map();
-  const { marks, values } = listOf(taskIds);
-  const found = yield* rows<{ id: string; provider: string; address: string; home_topic: number | null }>(
-    `select t.id, c.provider, c.address, t.home_topic from tasks t join chats c on c.id = t.chat_id where t.id in (${marks})`,
-    ...values,
-  );
-  return new Map(
-    found.map(({ id, provider, address, home_topic: topic }) => [id, threadKeyOf({ provider, address, topic })]),
-  );
+interface HomeColumns {
+  readonly id: string;
+  readonly provider: string;
+  readonly address: string;
+  readonly home_topic: number | null;
+  readonly number: number;
+  readonly title: string;
+  readonly state: string;
 }
 
-function* reportDowntime(id: string, report: DowntimeReport, now: number): Script<boolean> {
+function* homesOf(taskIds: readonly string[]): Script<ReadonlyMap<string, TaskHome>> {
+  if (taskIds.length === 0) return new Map();
+  const { marks, values } = listOf(taskIds);
+  const found = yield* rows<HomeColumns>(
+    `select t.id, t.home_topic, t.number, t.title, c.provider, c.address, c.state
+     from tasks t join chats c on c.id = t.chat_id where t.id in (${marks})`,
+    ...values,
+  );
+  return new Map(found.map((one) => [one.id, homeOf(one)]));
+}
+
+function homeOf({ provider, address, home_topic: topic, number, title, state }: HomeColumns): TaskHome {
+  return { thread: { provider, address, topic }, number, title, isMute: state === 'refused' || state === 'gone' };
+}
+
+function* reportDowntime({ id, report, at, messages }: ToldDowntime): Script<boolean> {
   const told = yield* row(
     `update downtimes set report = ?t, reported_at = ?i where id = ?t and report is null returning id`,
     JSON.stringify(report),
-    now,
+    at,
     id,
   );
   if (told === undefined) return false;
-  yield* tellEvents([{ kind: 'downtime.reported', at: now, taskId: null, ref: id, data: report.counts }]);
+  yield* tellEvents([{ kind: 'downtime.reported', at, taskId: null, ref: id, data: report.counts }]);
+  yield* insertMessages(messages, at);
   return true;
 }
 

@@ -1,9 +1,9 @@
 import type { Finished, RunEnd } from '../../app/store.ts';
-import { gapBeforePause, type Gap } from '../../domain/due.ts';
-import { policyOf } from '../../domain/policy.ts';
-import { dueColumns, dueSource, readDue, type DueRow } from './codec.ts';
-import { each, listOf, lock, row, rows, write, type Script, type Tuple } from './engine.ts';
-import { recordVerbs, tellEvents, type NewEvent } from './journal.ts';
+import { each, listOf, lock, rows, type Script, type Tuple } from './engine.ts';
+import { insertEndParts } from './end-parts.ts';
+import { tellComplete, tellEvents, type NewEvent } from './journal.ts';
+import { tellNotices } from './notices.ts';
+import { autoPause } from './pauses.ts';
 
 /**
  * The end of attempts, written in one transaction: a result is never recorded without its deliveries, its counters and
@@ -37,7 +37,8 @@ export function* writeEnds(ends: readonly RunEnd[]): Script<Finished> {
   const between = new Set(calledOff.filter(({ end }) => !isFinal(end)).map(({ as }) => as));
   const autoPaused = yield* countTasks(finals.filter((end) => !between.has(end)));
   yield* moveFollowers(finals);
-  yield* insertDeliveries(finals);
+  yield* insertEndParts(finals.flatMap((end) => end.deliveries.map((part) => ({ end, part }))));
+  yield* tellNotices(finals, autoPaused);
   yield* bookUsage(won);
   return { written: won.length, autoPaused };
 }
@@ -61,6 +62,8 @@ function isFinal(end: RunEnd): boolean {
   return end.status !== 'backoff';
 }
 
+const nothingTold: RunEnd['notices'] = { cause: null, byHand: false, failed: null, autoPaused: null, recovered: null };
+
 interface CalledOff {
   readonly end: RunEnd;
   readonly as: RunEnd;
@@ -80,7 +83,15 @@ function* endCalledOff(ends: readonly RunEnd[]): Script<CalledOff[]> {
     .filter((_end, index) => stopped[index])
     .map((end) => ({
       end,
-      as: { ...end, status: 'cancelled', readyAt: null, output: null, deliveries: [], context: null },
+      as: {
+        ...end,
+        status: 'cancelled',
+        readyAt: null,
+        output: null,
+        deliveries: [],
+        notices: nothingTold,
+        context: null,
+      },
     }));
 }
 
@@ -209,96 +220,6 @@ function* isFirstFailureOfItsKind(end: RunEnd, open: ReadonlySet<string>): Scrip
   return failed.every(({ id }) => open.has(id));
 }
 
-/** Pauses those of the tasks that have failed too often in a row. Slots that are due by then get their gap first. */
-export function* autoPause(taskIds: readonly string[], now: number): Script<readonly string[]> {
-  const reason = 'auto:consecutive_failures';
-  for (const id of taskIds) yield* recordDue(id, now);
-  const paused = yield* each(
-    `update tasks set state = 'paused', next_at = null, paused_reason = ?t, paused_at = ?i, paused_by = 'system',
-       resume_at = null, version = version + 1
-     where id = ?t and state = 'active' and auto_pause > 0 and consecutive_failures >= auto_pause`,
-    taskIds.map((id): Tuple => [reason, now, id]),
-  );
-  const stopped = taskIds.filter((_id, index) => paused[index]);
-  yield* recordVerbs(
-    stopped.map((taskId) => ({
-      at: now,
-      actor: 'system',
-      verb: 'pause',
-      taskId,
-      stateBefore: 'active',
-      stateAfter: 'paused',
-      after: { reason },
-    })),
-  );
-  for (const id of stopped) yield* endWaiting(id, 'paused', now);
-  return stopped;
-}
-
-function* recordDue(taskId: string, now: number): Script<void> {
-  const due = yield* row<DueRow>(
-    `select ${dueColumns} from ${dueSource}
-     where t.id = ?t and t.state = 'active' and t.auto_pause > 0 and t.consecutive_failures >= t.auto_pause
-       and t.next_at <= ?i [for update of t]`,
-    taskId,
-    now,
-  );
-  const gap = due === undefined ? null : gapOfRow(due, now);
-  if (gap === null) return;
-  const id = gapIdAt(now, taskId);
-  const made = yield* write(
-    `insert into gaps (id, task_id, from_at, to_at, count, reason, created_at) values (?t, ?t, ?i, ?i, ?i, ?t, ?i)
-     on conflict (task_id, from_at) do nothing`,
-    id,
-    taskId,
-    gap.fromAt,
-    gap.toAt,
-    gap.count,
-    gap.reason,
-    now,
-  );
-  const { count, reason } = gap;
-  if (made) yield* tellEvents([{ kind: 'gap.recorded', at: now, taskId, ref: id, data: { count, reason } }]);
-}
-
-/** Counts up with time like every other id, so that what was made since an instant is found by its ids. */
-function gapIdAt(now: number, taskId: string): string {
-  const time = now.toString(16).padStart(12, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-7fff:${taskId}`;
-}
-
-/** A row that cannot be read has no slots that anybody could count. */
-function gapOfRow(due: DueRow, now: number): Gap | null {
-  const task = readDue(due);
-  if ('unreadable' in task) return null;
-  try {
-    return gapBeforePause(
-      { ...task, policy: policyOf(task.policies, { actionKind: task.action.kind, minGapMs: task.minGapMs }) },
-      now,
-    );
-  } catch {
-    return null;
-  }
-}
-
-/** Occurrences that wait for admission, and questions, end with the reason. */
-export function* endWaiting(taskId: string, reason: string, now: number): Script<void> {
-  const status = reason === 'deleted' ? 'cancelled' : 'skipped';
-  // What a newer run replaces is what waited for its turn; a question to a person stays open, and so does a snooze.
-  const questions = reason === 'replaced' ? `and decide_by is null and source <> 'snooze'` : '';
-  const ended = yield* rows<{ id: string }>(
-    `update occurrences set status = ?t, reason = ?t, updated_at = ?i
-     where task_id = ?t and status = 'pending' ${questions} returning id`,
-    status,
-    reason,
-    now,
-    taskId,
-  );
-  yield* tellEvents(
-    ended.map(({ id }) => ({ kind: `occurrence.${status}` as const, at: now, taskId, ref: id, data: { reason } })),
-  );
-}
-
 /**
  * A delay after the last finish: the stand-in gives way to the real next slot, unless the schedule was edited meanwhile.
  * Without a next slot the task is completed.
@@ -318,34 +239,8 @@ function* moveFollowers(ends: readonly RunEnd[]): Script<void> {
       schedule.startAt,
       schedule.timezone,
     );
-    if (moved.length > 0 && nextAt === null)
-      yield* tellEvents([{ kind: 'task.complete', at: finishedAt, taskId: run.taskId, ref: null }]);
+    if (moved.length > 0 && nextAt === null) yield* tellComplete([run.taskId], finishedAt);
   }
-}
-
-function* insertDeliveries(ends: readonly RunEnd[]): Script<void> {
-  yield* each(
-    `insert into deliveries (id, run_id, task_id, chat_id, lane, rank, kind, part, status, ready_at, content,
-       unknown_policy, expires_at, fence, sends, put_offs, settles, created_at)
-     values (?t, ?t, ?t, ?t, ?t, ?i, ?t, ?i, 'pending', ?i, ?t, ?t, ?i, 0, 0, 0, 0, ?i)`,
-    ends.flatMap(({ run, deliveries, finishedAt }) =>
-      deliveries.map((part): Tuple => [
-        part.id,
-        run.id,
-        run.taskId,
-        run.chatId,
-        run.taskId === null ? `chat:${run.chatId}` : `task:${run.taskId}`,
-        part.rank,
-        part.kind,
-        part.part,
-        finishedAt,
-        JSON.stringify(part.content),
-        part.unknown,
-        part.expiresAt,
-        finishedAt,
-      ]),
-    ),
-  );
 }
 
 /** One quantity for each kind, because one statement may not book the same row twice. */

@@ -1,5 +1,6 @@
 import type { EventKind, TaskVerb } from '../../domain/event.ts';
 import type { TaskState } from '../../domain/task.ts';
+import { refreshCards, type CardChange } from './cards.ts';
 import { each, rows, type Script, type Tuple } from './engine.ts';
 
 /** What somebody did to a task, and where it stood before and after. */
@@ -14,9 +15,16 @@ export interface AuditEntry {
   readonly after?: object | null;
 }
 
-/** Writes audit rows, and with each its event, which names the row. Answers the ids of the rows. */
+/** What changes nothing that the card of a task shows. */
+const unseen: ReadonlySet<TaskVerb> = new Set(['create', 'run_now', 'retry', 'replay', 'cancel', 'answer']);
+
+/**
+ * Writes audit rows, and with each its event, which names the row; and has the card of the task drawn anew. Answers the ids
+ * of the rows.
+ */
 export function* recordVerbs(entries: readonly AuditEntry[]): Script<string[]> {
   const events: NewEvent[] = [];
+  const cards: CardChange[] = [];
   const ids: string[] = [];
   for (const entry of entries) {
     const [made] = yield* rows<{ id: number }>(
@@ -34,9 +42,24 @@ export function* recordVerbs(entries: readonly AuditEntry[]): Script<string[]> {
     const id = String(made?.id ?? '');
     ids.push(id);
     events.push({ kind: `task.${entry.verb}`, at: entry.at, taskId: entry.taskId, ref: id });
+    if (!unseen.has(entry.verb))
+      cards.push({ taskId: entry.taskId, at: entry.at, key: id.padStart(16, '0'), door: doorOf(entry) });
   }
   yield* tellEvents(events);
+  yield* refreshCards(cards);
   return ids;
+}
+
+/** The topic of a task is closed with its deletion, and opened when that is taken back, by whatever verb. */
+function doorOf({ stateBefore, stateAfter }: AuditEntry): CardChange['door'] {
+  if ((stateBefore === 'deleted') === (stateAfter === 'deleted')) return null;
+  return stateAfter === 'deleted' ? 'close' : 'open';
+}
+
+/** Nothing is left to run of these tasks. */
+export function* tellComplete(taskIds: readonly string[], now: number): Script<void> {
+  yield* tellEvents(taskIds.map((taskId) => ({ kind: 'task.complete', at: now, taskId, ref: null })));
+  yield* refreshCards(taskIds.map((taskId) => ({ taskId, at: now, key: `complete:${taskId}`, door: null })));
 }
 
 export interface NewEvent {

@@ -28,6 +28,7 @@ import {
 } from './codec.ts';
 import { foreignCursor, positionOf, writeCursor } from './cursor.ts';
 import type { Engine } from './engine.ts';
+import { literalLike } from './search.ts';
 
 type Reads = Omit<TaskStore, 'createTask' | 'madeUnder' | 'changeTask' | 'cancelRun'>;
 
@@ -97,10 +98,9 @@ function inThread(engine: Engine, thread: NonNullable<TaskQuery['thread']>): SQL
   return and(inArray(tasks.chat_id, chat), topic);
 }
 
-/** A literal search as people mean it, in whatever case: the signs that mean something to `like` are taken as themselves. */
+/** A literal search as people mean it, in whatever case. */
 function contains(column: unknown, text: string): SQL {
-  const literal = `%${text.replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`;
-  return sql`lower(${column}) like lower(${literal}) escape '\\'`;
+  return sql`lower(${column}) like lower(${literalLike(text)}) escape '\\'`;
 }
 
 /** The text as it stands; `like` would compare the case on one engine and not on the other. */
@@ -197,7 +197,13 @@ async function countThread(engine: Engine, thread: Thread): Promise<ThreadCounts
   const [open] = await reader
     .select({ count: count() })
     .from(deliveries)
-    .where(and(inArray(deliveries.task_id, mine), inArray(deliveries.status, openStates)));
+    .where(
+      and(
+        inArray(deliveries.task_id, mine),
+        inArray(deliveries.status, openStates),
+        inArray(deliveries.kind, ['result', 'notice']),
+      ),
+    );
   const inState = (state: string) => states.find((one) => one.state === state)?.count ?? 0;
   return {
     active: inState('active'),
@@ -236,7 +242,7 @@ async function partsOf({ reader, tables }: Engine, runIds: readonly string[]): P
     .select({ part: deliveries, provider: chats.provider, address: chats.address })
     .from(deliveries)
     .innerJoin(chats, eq(chats.id, deliveries.chat_id))
-    .where(inArray(deliveries.run_id, [...runIds]))
+    .where(and(inArray(deliveries.run_id, [...runIds]), eq(deliveries.kind, 'result')))
     .orderBy(deliveries.run_id, deliveries.id);
   return {
     attempts: grouped(tries.map((one) => [one.run_id, readAttempt(one)])),

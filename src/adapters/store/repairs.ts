@@ -262,7 +262,7 @@ function* detach({ id }: RepairRequest): Script<Mended | null> {
 function* dropDelivery({ id }: RepairRequest): Script<Mended | null> {
   const found = yield* row<Part>(
     `select task_id, run_id, status from deliveries d where d.id = ?t and d.status in ('pending', 'blocked', 'unknown')
-       and d.task_id is not null
+       and d.kind in ('result', 'notice') and d.goes_to = 'task' and d.task_id is not null
        and not exists (select 1 from tasks t where t.id = d.task_id and t.state <> 'deleted') [for update of d]`,
     id,
   );

@@ -199,11 +199,13 @@ function* dropIn(table: string, key: string, ids: readonly Value[]): Script<numb
   return (yield* rows(`delete from ${table} where ${key} in (${places}) returning ${key}`, ...ids)).length;
 }
 
-/** What was shown without a run, or outlived it. */
+/** What was shown without a run, or outlived it; but the card of a living task, which stays in its topic, keeps its row. */
 function* pruneDeliveries(request: PruneRequest): Script<Pruned> {
   return yield* sweep({ ...byId, table: 'deliveries' }, request, {
     guard: `created_at < ?i and coalesce(delivered_at, created_at) < ?i and status in ('delivered', 'failed')
-      and not exists (select 1 from runs r where r.id = deliveries.run_id)`,
+      and not exists (select 1 from runs r where r.id = deliveries.run_id)
+      and not (kind = 'card' and edits is null and exists (select 1 from tasks t where t.id = deliveries.task_id
+        and t.state <> 'deleted' and t.card_message_id = deliveries.message_id))`,
     values: [request.before, request.before],
   });
 }
@@ -248,7 +250,7 @@ function* pruneTasks(request: PruneRequest): Script<Pruned> {
        and not exists (select 1 from gaps g where g.task_id = t.id)
        and not exists (select 1 from runs r where r.task_id = t.id and r.exclusive = 1 and r.status in ${live})
        and not exists (select 1 from runs r where r.task_id = t.id and r.exclusive = 0 and r.status in ${live})
-       and not exists (select 1 from deliveries d where d.lane = 'task:' || t.id and d.status in ${open})
+       and not exists (select 1 from deliveries d where d.lane in ('task:' || t.id, 'card:' || t.id) and d.status in ${open})
      order by t.id limit 1`,
     page.from,
     page.to,

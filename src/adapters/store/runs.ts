@@ -3,7 +3,10 @@ import { AppError } from '../../domain/errors.ts';
 import type { NewRun } from '../../domain/run.ts';
 import { grantColumns, readStartable, type StartableRow } from './codec.ts';
 import { each, row, rows, type Engine, type Script, type Tuple } from './engine.ts';
-import { autoPause, writeEnds } from './ends.ts';
+import type { Ending } from './end-parts.ts';
+import { writeEnds } from './ends.ts';
+import { tellNotices } from './notices.ts';
+import { autoPause } from './pauses.ts';
 import { insertRuns } from './claims.ts';
 import { tellEvents } from './journal.ts';
 
@@ -136,8 +139,22 @@ function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Sc
       byId.get(one.runId)?.task_id ?? null,
     );
   }
-  yield* autoPause([...new Set(failed.flatMap((one) => byId.get(one.runId)?.task_id ?? []))].sort(), now);
+  const tasks = [...new Set(failed.flatMap((one) => byId.get(one.runId)?.task_id ?? []))].sort();
+  const autoPaused = yield* autoPause(tasks, now);
+  yield* tellNotices(
+    failed.flatMap((one) => endingOf(one, byId.get(one.runId), now)),
+    autoPaused,
+  );
 }
+
+/** A run that ends without an attempt is told of like any other. */
+function endingOf(plan: UnstartedEnd, run: StartableRow | undefined, now: number): Ending[] {
+  if (run === undefined || plan.notices === undefined) return [];
+  const { status, error, notices } = plan;
+  return [{ run: { id: run.id, taskId: run.task_id, chatId: run.chat_id }, status, error, notices, finishedAt: now }];
+}
+
+type UnstartedEnd = Extract<StartPlan, { does: 'end' }>;
 
 interface Opening {
   readonly starting: readonly StartPlan[];

@@ -15,7 +15,7 @@ import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import { dueColumns, dueSource, readDue, type DueRow } from './codec.ts';
 import { dispatchRuns, writeClaims, writeQuarantines } from './claims.ts';
 import { each, row, rows, type Engine, type Script } from './engine.ts';
-import { recordVerbs, tellEvents } from './journal.ts';
+import { recordVerbs, tellComplete, tellEvents } from './journal.ts';
 
 /** Slots into occurrences and runs. Each method is one transaction; a second caller finds nothing left to do. */
 export function slotStore(engine: Engine): SlotStore {
@@ -193,10 +193,9 @@ function* writeAdmissions(admissions: readonly Admission[], now: number): Script
     `update tasks set state = 'completed', next_at = null where id = ?t and state = 'active'`,
     last.map((one) => [one.taskId]),
   );
-  yield* tellEvents(
-    last
-      .filter((_one, index) => completed[index])
-      .map(({ taskId }) => ({ kind: 'task.complete', at: now, taskId, ref: null })),
+  yield* tellComplete(
+    last.filter((_one, index) => completed[index]).map(({ taskId }) => taskId),
+    now,
   );
 }
 
@@ -298,7 +297,10 @@ function* dropResumes(marked: readonly Quarantine[], now: number): Script<void> 
 /** A task with nothing left to run is completed, whatever found that out. */
 function* tellCompleted(tasks: readonly (Resume | Replan)[], now: number): Script<void> {
   const done = tasks.filter(({ nextAt }) => nextAt === null);
-  yield* tellEvents(done.map(({ taskId }) => ({ kind: 'task.complete', at: now, taskId, ref: null })));
+  yield* tellComplete(
+    done.map(({ taskId }) => taskId),
+    now,
+  );
 }
 
 function stateWith(nextAt: number | null): 'active' | 'completed' {

@@ -1,11 +1,18 @@
 import type { Store } from '../../app/task-store.ts';
+import { chatTaskStore } from './chat-tasks.ts';
+import { chatsStore } from './chats.ts';
 import type { Engine } from './engine.ts';
 import { translate } from './faults.ts';
+import { holdStore } from './holds.ts';
 import { housekeepingStore } from './housekeeping.ts';
+import { inboxStore } from './inbox.ts';
+import { messageStore } from './messages.ts';
 import { outboxStore } from './outbox.ts';
+import { peopleStore } from './people.ts';
 import { runStore } from './runs.ts';
 import { slotStore } from './slots.ts';
 import { taskStore } from './tasks.ts';
+import { traceStore } from './traces.ts';
 import { truthStore } from './truth.ts';
 import { upkeepStore } from './upkeep.ts';
 
@@ -19,6 +26,13 @@ export function createStore(engine: Engine): Store {
     ...upkeepStore(engine),
     ...housekeepingStore(engine),
     ...truthStore(engine),
+    ...inboxStore(engine),
+    ...messageStore(engine),
+    ...chatsStore(engine),
+    ...peopleStore(engine),
+    ...chatTaskStore(engine),
+    ...traceStore(engine),
+    ...holdStore(engine),
     close: () => engine.close(),
   };
   const guarded = Object.entries(store).map(([name, method]) => [name, translated(method as Method)]);

@@ -1,7 +1,7 @@
 import type { CancelRequest, Created, NewTask, Once, TaskChange, TaskScene, TaskStore } from '../../app/task-store.ts';
 import { AppError } from '../../domain/errors.ts';
-import { threadKeyOf, type Thread } from '../../domain/thread.ts';
 import { cancelRuns } from './cancel.ts';
+import { chatOf } from './chat-rows.ts';
 import { changeLocked, changeTask } from './changes.ts';
 import { row, rows, type Engine, type Script } from './engine.ts';
 import { recordVerbs } from './journal.ts';
@@ -28,7 +28,7 @@ function* createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange):
   const replay = yield* claimOnce(task.once, task.at);
   if (replay !== null) return { task: yield* taskById(replay), created: false, replayed: true };
   const chat = yield* chatOf(task.home, task.newChatId, task.at);
-  const owner = chat.approved_by ?? task.ownerIfNone;
+  const owner = task.owner ?? chat.approved_by ?? task.ownerIfNone;
   yield* lockUser(owner, task.at);
   const twin = task.onExisting === 'add' ? undefined : yield* twinOf(task, chat.id);
   if (twin !== undefined) {
@@ -48,45 +48,8 @@ function* madeUnder(once: Once, now: number): Script<TaskScene['task'] | null> {
   return known === null ? null : yield* taskById(known);
 }
 
-interface ChatRow {
-  readonly id: string;
-  readonly approved_by: string | null;
-}
-
-function* chatOf(thread: Thread, newId: string, now: number): Script<ChatRow> {
-  const known = yield* lockChat(thread);
-  if (known !== undefined) return known;
-  yield* rows(
-    `insert into chats (id, provider, address, state, settings, last_number, created_at, updated_at)
-     values (?t, ?t, ?t, 'new', '{}', 0, ?i, ?i) on conflict (provider, address) do nothing`,
-    newId,
-    thread.provider,
-    thread.address,
-    now,
-    now,
-  );
-  yield* rows(
-    `insert into chat_aliases (provider, address, chat_id, created_at)
-     select provider, address, id, created_at from chats where provider = ?t and address = ?t
-     on conflict (provider, address) do nothing`,
-    thread.provider,
-    thread.address,
-  );
-  const made = yield* lockChat(thread);
-  if (made === undefined) throw new AppError('internal', `No chat row for ${threadKeyOf(thread)}.`);
-  return made;
-}
-
-function* lockChat({ provider, address }: Thread): Script<ChatRow | undefined> {
-  return yield* row<ChatRow>(
-    `select c.id, c.approved_by from chat_aliases a join chats c on c.id = a.chat_id
-     where a.provider = ?t and a.address = ?t [for update of c]`,
-    provider,
-    address,
-  );
-}
-
-function* lockUser(id: string, now: number): Script<void> {
+/** The row of a principal, made when it is seen for the first time. */
+export function* lockUser(id: string, now: number): Script<void> {
   const role = id.startsWith('system') ? 'system' : 'user';
   yield* rows(
     `insert into users (id, role, created_at, updated_at) values (?t, ?t, ?i, ?i) on conflict (id) do nothing`,

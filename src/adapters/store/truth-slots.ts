@@ -103,13 +103,14 @@ interface DeliveryColumns {
   readonly delivered_at: number | null;
 }
 
+/** What a run brought back; words about how it ended say nothing of its result. */
 function* deliveryRows(runIds: readonly string[]): Script<DeliveryColumns[]> {
   if (runIds.length === 0) return [];
   const { marks, values } = listOf(runIds);
   return yield* rows<DeliveryColumns>(
     `select d.id, d.run_id, d.part, d.status, c.provider, c.address, d.message_thread_id, d.message_id, d.cause, d.error,
        d.delivered_at
-     from deliveries d join chats c on c.id = d.chat_id where d.run_id in (${marks}) order by d.run_id, d.kind, d.part`,
+     from deliveries d join chats c on c.id = d.chat_id where d.run_id in (${marks}) and d.kind = 'result' order by d.run_id, d.part`,
     ...values,
   );
 }

@@ -3,6 +3,7 @@ import type { AttemptStatus, RunStatus } from '../../domain/run.ts';
 import type { DeliveryStatus } from '../../domain/delivery.ts';
 import type { Definition, Task, TaskState } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
+import type { NewMessage } from '../chat-store.ts';
 
 /** What the truth is read from. No method walks more than its page, whatever the age of the task. */
 
@@ -230,6 +231,22 @@ export interface MadeSince {
   readonly count: number;
 }
 
+export interface TaskHome {
+  readonly thread: Thread;
+  readonly number: number;
+  readonly title: string;
+  /** The chat was refused, or can be reached no more. */
+  readonly isMute: boolean;
+}
+
+export interface ToldDowntime {
+  readonly id: string;
+  readonly report: DowntimeReport;
+  readonly at: number;
+  /** One for each chat that is told. */
+  readonly messages: readonly NewMessage[];
+}
+
 export interface DowntimeStore {
   /** Opens the row of the time since the last sign of life, if there is one, and gives the next sign; in one step. */
   openDowntime(id: string, now: number): Promise<Opened>;
@@ -243,10 +260,10 @@ export interface DowntimeStore {
   madeSince(shelf: MadeShelf, after: string, limit: number): Promise<readonly MadeSince[]>;
   /** Snoozes that were due before an instant and are still waiting. */
   waitingSnoozes(before: number, limit: number): Promise<readonly MadeSince[]>;
-  /** The home threads of tasks. */
-  homesOf(taskIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Writes the report and its event, once. */
-  reportDowntime(id: string, report: DowntimeReport, now: number): Promise<boolean>;
+  /** Where tasks are at home, and how they are called. */
+  homesOf(taskIds: readonly string[]): Promise<ReadonlyMap<string, TaskHome>>;
+  /** Writes the report, its event and the words about it, once. */
+  reportDowntime(told: ToldDowntime): Promise<boolean>;
   listDowntimes(limit: number): Promise<readonly Downtime[]>;
 }
 

@@ -164,8 +164,8 @@ export function downtimeTests(open: OpenWorld): void {
     expect(await store.listDowntimes(5)).toEqual([
       { id: 'd1', from: nine, to: nine + hour, report: null, reportedAt: null },
     ]);
-    expect(await store.reportDowntime('d1', report, nine + 2 * hour)).toBe(true);
-    expect(await store.reportDowntime('d1', report, nine + 3 * hour)).toBe(false);
+    expect(await store.reportDowntime({ id: 'd1', report, at: nine + 2 * hour, messages: [] })).toBe(true);
+    expect(await store.reportDowntime({ id: 'd1', report, at: nine + 3 * hour, messages: [] })).toBe(false);
     expect(await store.listDowntimes(5)).toMatchObject([{ id: 'd1', report, reportedAt: nine + 2 * hour }]);
     expect(await store.openDowntimes()).toEqual([]);
     await untilSettled(world);
@@ -201,7 +201,9 @@ export function downtimeTests(open: OpenWorld): void {
     expect(await world.store.madeSince('gaps', after, 2)).toEqual([
       { id: gap, taskId: task.id, slotAt: nine, lastAt: nine + hour, became: 'missed', count: 7 },
     ]);
-    expect(await world.store.homesOf([task.id, 'none'])).toEqual(new Map([[task.id, 'telegram:chat:-100']]));
+    expect(await world.store.homesOf([task.id, 'none'])).toEqual(
+      new Map([[task.id, { thread: task.home, number: task.number, title: task.title, isMute: false }]]),
+    );
   });
 
   test('of the runs made since those of snoozes count, and of the snoozes those that still wait', async () => {

@@ -21,11 +21,18 @@ export function claimParts({ store }: Pick<World, 'store'>, claiming: Claiming =
   return store.claimParts({ now, limit, after }, boot, busy);
 }
 
+/** The topic of the task is there now. Its card has been shown before, so that nothing but results is left to be sent. */
+async function topicReady(world: World, taskId: string, id: number): Promise<void> {
+  const cardId = world.make.id();
+  await world.store.endTopic({ taskId, state: 'ready', id, cardId, remadeId: world.make.id(), at: nine });
+  await world.query(`delete from deliveries where id = ?t`, cardId);
+}
+
 /** A task whose topic exists. */
 export async function aReadyTask(world: World, facts: Partial<NewTask> = {}): Promise<Task> {
   const task = await aTask(world, facts);
   await world.store.beginTopic({ taskId: task.id, name: task.title }, bootId, nine);
-  await world.store.endTopic({ taskId: task.id, state: 'ready', id: 77 });
+  await topicReady(world, task.id, 77);
   return task;
 }
 
@@ -37,11 +44,33 @@ export async function show(world: World, task: Task, parts: readonly NewDelivery
 
 function delivered(part: Pick<OutboxPart, 'id' | 'fence'>): PartEnd {
   const ids = { chatId: '-100', threadId: 77, messageId: 5001 };
-  return { id: part.id, fence: part.fence, status: 'delivered', ids, at: nine + minute, evidence: null };
+  return { id: part.id, fence: part.fence, status: 'delivered', ids, at: nine + minute, evidence: null, pinId: null };
 }
 
 function lost(part: Pick<OutboxPart, 'id' | 'fence'>, readyAt: number | null): PartEnd {
-  return { id: part.id, fence: part.fence, status: 'unknown', readyAt, error: 'no answer', evidence: '{}' };
+  return {
+    id: part.id,
+    fence: part.fence,
+    status: 'unknown',
+    readyAt,
+    error: 'no answer',
+    evidence: '{}',
+    guidance: null,
+  };
+}
+
+type Later = Extract<PartEnd, { status: 'pending' }>;
+
+function later({ id, fence }: Pick<OutboxPart, 'id' | 'fence'>, facts: Partial<Later> = {}): PartEnd {
+  const end = {
+    status: 'pending',
+    unsent: false,
+    inDoubt: false,
+    readyAt: nine,
+    error: 'later',
+    evidence: null,
+  } as const;
+  return { id, fence, ...end, ...facts };
 }
 
 function only(parts: readonly OutboxPart[]): OutboxPart {
@@ -71,7 +100,12 @@ export function outboxTests(open: OpenWorld): void {
         sentAt: nine + minute,
         expiresAt: nine + hour,
         unknown: 'ask',
-        text: 'Hello',
+        kind: 'result',
+        shown: { text: 'Hello' },
+        edits: null,
+        isResent: false,
+        doubtSince: null,
+        home: { provider: 'telegram', address: '-100', topic: null },
         route: { provider: 'telegram', address: '-100', topic: 77 },
         topic: { taskId: task.id, state: 'ready', id: 77 },
       },
@@ -88,27 +122,8 @@ export function outboxTests(open: OpenWorld): void {
     const second = only(await claimParts(world));
 
     expect([first.status, first.sends, first.topic?.state, first.route.topic]).toEqual(['pending', 0, 'none', null]);
-    expect(
-      await world.store.endParts(
-        [{ ...delivered(first), status: 'pending', unsent: false, readyAt: 1, error: null, evidence: null }],
-        nine,
-      ),
-    ).toBe(0);
-    expect(
-      await world.store.endParts(
-        [
-          {
-            ...delivered(second),
-            status: 'pending',
-            unsent: false,
-            readyAt: nine + hour,
-            error: 'later',
-            evidence: null,
-          },
-        ],
-        nine,
-      ),
-    ).toBe(1);
+    expect(await world.store.endParts([later(first, { readyAt: 1 })], nine)).toBe(0);
+    expect(await world.store.endParts([later(second, { readyAt: nine + hour })], nine)).toBe(1);
     expect(await claimParts(world)).toEqual([]);
     expect(only(await claimParts(world, { now: nine + hour })).fence).toBe(3);
   });
@@ -116,7 +131,7 @@ export function outboxTests(open: OpenWorld): void {
   test.each([
     ['pending', `ready_at = ?i`],
     ['sending', `status = 'sending', boot_id = 'boot-here', ready_at = ?i`],
-    ['blocked', `status = 'blocked', cause = 'no_right', ready_at = ?i`],
+    ['blocked', `status = 'blocked', cause = 'no_topic_right', ready_at = ?i`],
   ])('a later part never overtakes an earlier one that is %s', async (_status, set) => {
     const world = await open();
     const task = await aReadyTask(world);
@@ -304,15 +319,7 @@ export function partEndTests(open: OpenWorld): void {
   test.each<[string, (part: OutboxPart) => PartEnd, Record<string, unknown>]>([
     [
       'told to wait',
-      ({ id, fence }) => ({
-        id,
-        fence,
-        status: 'pending',
-        unsent: true,
-        readyAt: nine + hour,
-        error: '429',
-        evidence: null,
-      }),
+      (part) => later(part, { unsent: true, readyAt: nine + hour, error: '429' }),
       { status: 'pending', ready_at: nine + hour, error: '429', sends: 0, put_offs: 1, settles: 0 },
     ],
     [
@@ -323,10 +330,11 @@ export function partEndTests(open: OpenWorld): void {
         status: 'blocked',
         unsent: true,
         readyAt: nine + hour,
-        cause: 'no_right',
+        cause: 'no_topic_right',
         error: 'refused',
+        guidance: null,
       }),
-      { status: 'blocked', ready_at: nine + hour, cause: 'no_right', error: 'refused', sends: 0 },
+      { status: 'blocked', ready_at: nine + hour, cause: 'no_topic_right', error: 'refused', sends: 0 },
     ],
     [
       'without an answer',
@@ -354,20 +362,7 @@ export function partEndTests(open: OpenWorld): void {
     const first = only(await claimParts(world));
     await world.store.endParts([lost(first, nine + minute)], nine);
     const second = only(await claimParts(world));
-    await world.store.endParts(
-      [
-        {
-          id: second.id,
-          fence: second.fence,
-          status: 'pending',
-          unsent: true,
-          readyAt: nine,
-          error: null,
-          evidence: 'absent',
-        },
-      ],
-      nine,
-    );
+    await world.store.endParts([later(second, { unsent: true, error: null, evidence: 'absent' })], nine);
     const again = only(await claimParts(world, { now: nine + hour }));
 
     expect([first.settles, second.settles, again.settles, again.sends]).toEqual([0, 1, 0, 1]);
@@ -407,13 +402,13 @@ export function partEndTests(open: OpenWorld): void {
 
     expect(await store.beginTopic({ taskId, name: 'plants' }, bootId, nine)).toBe(true);
     expect(await store.beginTopic({ taskId, name: 'plants' }, 'boot-after', nine)).toBe(false);
-    await store.endTopic({ taskId, state: 'ready', id: 42 });
+    await store.endTopic({ taskId, state: 'ready', id: 42, cardId: 'card', remadeId: 'remade', at: nine });
     expect(await topic()).toEqual(['ready', 42]);
     expect(await store.beginTopic({ taskId, name: 'plants' }, bootId, nine)).toBe(false);
-    await store.endTopic({ taskId, state: 'none' });
+    await store.endTopic({ taskId, state: 'none', lost: false });
     expect(await topic()).toEqual(['none', null]);
     expect(await store.beginTopic({ taskId, name: 'plants' }, bootId, nine)).toBe(true);
-    await store.endTopic({ taskId, state: 'blocked', cause: 'no_right' });
+    await store.endTopic({ taskId, state: 'blocked', cause: 'no_topic_right' });
     expect(await topic()).toEqual(['blocked', null]);
     expect(await store.beginTopic({ taskId, name: 'plants' }, bootId, nine)).toBe(true);
   });
@@ -425,8 +420,12 @@ export function partEndTests(open: OpenWorld): void {
     await world.store.beginTopic({ taskId: task.id, name: task.title }, 'boot-before', nine);
     expect(only(await claimParts(world)).topic).toMatchObject({ state: 'creating', askedAt: nine, name: task.title });
 
-    await world.store.endTopic({ taskId: task.id, state: 'blocked', cause: 'no_right' });
-    expect(only(await claimParts(world)).topic).toMatchObject({ state: 'blocked', cause: 'no_right', askedAt: null });
+    await world.store.endTopic({ taskId: task.id, state: 'blocked', cause: 'no_topic_right' });
+    expect(only(await claimParts(world)).topic).toMatchObject({
+      state: 'blocked',
+      cause: 'no_topic_right',
+      askedAt: null,
+    });
   });
 
   test('two creations that both began end with one topic begun', async () => {

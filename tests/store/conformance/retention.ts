@@ -31,7 +31,7 @@ async function ran(world: World, count: number, first = nine): Promise<void> {
     await store.finishRuns([endOf(started, { finishedAt: now + 1000, deliveries: [make.part()], usage })]);
     const [part] = await claimParts(world, { now: now + minute });
     const ids = { chatId: '-100', threadId: 77, messageId: 1 };
-    const end = { status: 'delivered', ids, at: now + minute, evidence: null } as const;
+    const end = { status: 'delivered', ids, at: now + minute, evidence: null, pinId: null } as const;
     await store.endParts([{ id: part?.id ?? '', fence: part?.fence ?? 0, ...end }], now + minute);
   }
 }

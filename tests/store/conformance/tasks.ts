@@ -64,6 +64,14 @@ export function createTests(open: OpenWorld): void {
     });
   });
 
+  test('a person owns what they made, whoever approved the chat', async () => {
+    const world = await open();
+    await create(world);
+    await world.query(`update chats set state = 'approved', approved_by = 'telegram:user:9'`);
+
+    expect((await create(world, { owner: 'telegram:user:8' })).task).toMatchObject({ ownerId: 'telegram:user:8' });
+  });
+
   test.each([
     ['chat', { quota: { chat: 2, user: 9 } }, {}],
     ['user', { quota: { chat: 9, user: 2 } }, { home: { ...group, address: '-2' } }],

@@ -157,10 +157,19 @@ export function toldTests(open: OpenWorld): void {
 /** What was begun for a task outlives neither its deletion nor its own beginning. */
 export function leftOverTests(open: OpenWorld): void {
   test.each([
-    ['not sent', { status: 'pending', unsent: true, readyAt: nine, error: 'no way there', evidence: null }],
-    ['proved absent', { status: 'pending', unsent: false, readyAt: nine, error: 'absent', evidence: '{}' }],
-    ['blocked', { status: 'blocked', unsent: true, readyAt: nine, cause: 'no_right', error: 'not allowed' }],
-    ['left to a person', { status: 'unknown', readyAt: null, error: 'no answer', evidence: '{}' }],
+    [
+      'not sent',
+      { status: 'pending', unsent: true, inDoubt: false, readyAt: nine, error: 'no way there', evidence: null },
+    ],
+    [
+      'proved absent',
+      { status: 'pending', unsent: false, inDoubt: false, readyAt: nine, error: 'absent', evidence: '{}' },
+    ],
+    [
+      'blocked',
+      { status: 'blocked', unsent: true, readyAt: nine, cause: 'no_topic_right', error: 'not allowed', guidance: null },
+    ],
+    ['left to a person', { status: 'unknown', readyAt: null, error: 'no answer', evidence: '{}', guidance: null }],
   ] as const)('a part that comes back %s to a task that was deleted meanwhile fails', async (_how, end) => {
     const world = await open();
     const [gone, there] = [await aReadyTask(world), await aReadyTask(world, { home: elsewhere })];
@@ -171,7 +180,10 @@ export function leftOverTests(open: OpenWorld): void {
     const ends = parts.map(({ id, fence, taskId }): PartEnd => ({ id, fence, taskId, ...end }));
     expect(await world.store.endParts(ends, nine + minute)).toBe(2);
 
-    const found = await world.query('select status, error, ready_at from deliveries where task_id = ?t', gone.id);
+    const found = await world.query(
+      `select status, error, ready_at from deliveries where task_id = ?t and kind = 'result'`,
+      gone.id,
+    );
     const dropped = { status: 'failed', error: 'the task was deleted', ready_at: null };
     expect(found).toEqual([dropped, dropped]);
     expect(await world.query('select status from deliveries where task_id = ?t', there.id)).toEqual([
@@ -190,7 +202,18 @@ export function leftOverTests(open: OpenWorld): void {
     await change(world, task, remove);
     const { id, fence, taskId } = part;
     await world.store.endParts(
-      [{ id, fence, taskId, status: 'unknown', readyAt: nine + hour, error: 'no answer', evidence: '{}' }],
+      [
+        {
+          id,
+          fence,
+          taskId,
+          status: 'unknown',
+          readyAt: nine + hour,
+          error: 'no answer',
+          evidence: '{}',
+          guidance: null,
+        },
+      ],
       nine,
     );
     expect(await claimParts(world, { now: nine + hour })).toMatchObject([{ id, status: 'unknown' }]);

@@ -2,23 +2,12 @@ import { expect, test } from 'vitest';
 import type { Store } from '../../../src/app/task-store.ts';
 import type { CreateRequest } from '../../../src/app/tasks/create.ts';
 import type { TaskInput } from '../../../src/app/tasks/definition.ts';
-import { composeRooms, type Rooms, type RoomSettings } from '../../../src/compose.ts';
+import { composeRooms, type Rooms } from '../../../src/compose.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { hour, minute, nine } from '../../support/builders.ts';
 import { faultyTransport, manualTime, memoryLog, type ManualTime } from '../../support/fakes.ts';
+import { settings } from '../../support/pipeline.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-
-const settings: RoomSettings = {
-  BACKUP_KEEP: 7,
-  RETENTION_DAYS: 90,
-  BATCH_SIZE: 100,
-  DELIVERY_CONCURRENCY: 50,
-  RUN_CONCURRENCY: 50,
-  ECHO_ACTION: true,
-  MIN_INTERVAL: minute,
-  QUOTA_PER_CHAT: 500,
-  QUOTA_PER_USER: 500,
-};
 
 export const actor = 'telegram:user:7';
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
@@ -42,8 +31,9 @@ export function engineOn(
   time = manualTime(nine - 30 * minute),
 ): Engine {
   const ids = { next: () => make.id(), chance: () => 0.5 };
-  const world = { clock: time, stopwatch: time, timer: time, ids, log: memoryLog(), transport: faultyTransport() };
-  const rooms = composeRooms(settings, world, store);
+  const world = { clock: time, stopwatch: time, timer: time, ids, log: memoryLog() };
+  const chat = faultyTransport();
+  const rooms = composeRooms(settings, world, { store, transport: (budget) => chat.within(budget) });
   const settle = async () => {
     for (let idle = 0; idle < 2;) {
       const scheduled = await rooms.scheduler.step(time.now(), 100);

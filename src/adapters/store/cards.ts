@@ -1,0 +1,98 @@
+import { outboxRanks } from '../../domain/delivery.ts';
+import { listOf, rows, write, type Script } from './engine.ts';
+import { idAt } from './time-ids.ts';
+
+/**
+ * The pinned card of a task, and the door of its topic. Both have a lane of their own, so that they yield to results, and
+ * so that the end of a task, which drops what is still to be sent of it, still closes its topic.
+ */
+function cardLane(taskId: string): string {
+  return `card:${taskId}`;
+}
+
+/** A card shows the task as it stands when it is drawn; after an hour the next change draws it soon enough. */
+const cardExpiryMs = 60 * 60_000;
+/** Within a day a deletion can be taken back; a topic that could not be closed until then stays as it is. */
+const doorExpiryMs = 24 * 60 * 60_000;
+
+/** The card is drawn when it is sent, so its row holds no more than that. */
+const cardContent = JSON.stringify({ view: 'card' });
+
+export interface CardChange {
+  readonly taskId: string;
+  readonly at: number;
+  /** Names the change, so that its rows have ids of their own, and sorts after the changes before it. */
+  readonly key: string;
+  readonly door: 'close' | 'open' | null;
+}
+
+interface Place {
+  readonly id: string;
+  readonly chat_id: string;
+}
+
+/** Has the cards drawn anew of tasks that have a topic. */
+export function* refreshCards(changes: readonly CardChange[]): Script<void> {
+  if (changes.length === 0) return;
+  const { marks, values } = listOf(changes.map(({ taskId }) => taskId));
+  const placed = yield* rows<Place>(
+    `select t.id, t.chat_id from tasks t join chats c on c.id = t.chat_id
+     where t.id in (${marks}) and t.topic_state = 'ready' and c.provider = 'telegram'`,
+    ...values,
+  );
+  const chats = new Map(placed.map((place) => [place.id, place.chat_id]));
+  for (const { taskId, at, key, door } of changes) {
+    const chatId = chats.get(taskId);
+    if (chatId === undefined) continue;
+    yield* addCard({ id: idAt(at, `${key}:card`), taskId, chatId, at, expiresAt: at + cardExpiryMs });
+    if (door === null) continue;
+    const id = idAt(at, `${key}:${door}`);
+    yield* insertCardPart({ id, taskId, chatId, at, expiresAt: at + doorExpiryMs, kind: door });
+  }
+}
+
+export interface NewCard {
+  readonly id: string;
+  readonly taskId: string;
+  readonly chatId: string;
+  readonly at: number;
+  readonly expiresAt: number | null;
+}
+
+/** One card that waits is enough, because it shows whatever is true when it is drawn; it only has to wait longer now. */
+export function* addCard(card: NewCard): Script<void> {
+  const waiting = yield* rows(
+    `update deliveries set expires_at = case when expires_at < ?i then ?i else expires_at end
+     where lane = ?t and kind = 'card' and status in ('pending', 'blocked') returning id`,
+    card.expiresAt,
+    card.expiresAt,
+    cardLane(card.taskId),
+  );
+  if (waiting.length === 0) yield* insertCardPart({ ...card, kind: 'card' });
+}
+
+type CardPart = NewCard & {
+  readonly kind: 'card' | 'pin' | 'close' | 'open';
+  /** The message to pin. A card is sent as a change of the card that the task has when it goes out. */
+  readonly edits?: number;
+};
+
+export function* insertCardPart({ id, taskId, chatId, at, expiresAt, kind, edits }: CardPart): Script<void> {
+  yield* write(
+    `insert into deliveries (id, task_id, chat_id, lane, rank, kind, part, status, ready_at, content, unknown_policy,
+       expires_at, fence, sends, put_offs, settles, created_at, goes_to, edits)
+     values (?t, ?t, ?t, ?t, ?i, ?t, 1, 'pending', ?i, ?t, 'resend', ?i, 0, 0, 0, 0, ?i, 'task', ?i)
+     on conflict (id) do nothing`,
+    id,
+    taskId,
+    chatId,
+    cardLane(taskId),
+    outboxRanks.card,
+    kind,
+    at,
+    cardContent,
+    expiresAt,
+    at,
+    edits ?? null,
+  );
+}

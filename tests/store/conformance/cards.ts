@@ -1,0 +1,258 @@
+import { expect, test } from 'vitest';
+import { noChange, type TaskChange } from '../../../src/app/task-store.ts';
+import type { OutboxPart, PartEnd } from '../../../src/app/store.ts';
+import type { Task } from '../../../src/domain/task.ts';
+import { ample, aTask, bootId, claimAll, hour, minute, nine } from '../../support/builders.ts';
+import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { outbox } from './chat-builders.ts';
+import { aReadyTask, claimParts, show } from './outbox.ts';
+
+const topicId = 77;
+
+async function topicMade({ store, make }: World, task: Task, id = topicId): Promise<void> {
+  await store.beginTopic({ taskId: task.id, name: task.title }, bootId, nine);
+  await store.endTopic({ taskId: task.id, state: 'ready', id, cardId: make.id(), remadeId: make.id(), at: nine });
+}
+
+function delivered(part: OutboxPart, messageId: number, pinId: string | null = null): PartEnd {
+  const ids = { chatId: '-100', threadId: part.route.topic, messageId };
+  return { id: part.id, fence: part.fence, status: 'delivered', ids, at: nine, evidence: null, pinId };
+}
+
+async function next(world: World, now = nine + minute): Promise<OutboxPart> {
+  const [part] = await claimParts(world, { now });
+  if (part === undefined) throw new Error('nothing is to be sent');
+  return part;
+}
+
+/** A task whose topic has its pinned card: message 500. */
+async function aCardedTask(world: World): Promise<Task> {
+  const task = await aTask(world);
+  await topicMade(world, task);
+  await world.store.endParts([delivered(await next(world), 500, world.make.id())], nine);
+  await world.store.endParts([delivered(await next(world), 500)], nine);
+  return task;
+}
+
+const edited: TaskChange = {
+  ...noChange,
+  stamp: 'updated',
+  audit: { verb: 'edit', before: null, after: null },
+};
+const deleted: TaskChange = {
+  ...noChange,
+  set: { state: 'deleted', nextAt: null },
+  stamp: 'deleted',
+  audit: { verb: 'delete', before: null, after: null },
+};
+const undone: TaskChange = {
+  ...noChange,
+  set: { state: 'active', nextAt: nine },
+  stamp: 'restored',
+  audit: { verb: 'undo', before: null, after: null },
+};
+
+function change({ store }: World, task: Task, to: TaskChange, at = nine) {
+  return store.changeTask({ taskId: task.id, actor: 'telegram:user:7', at, once: null, quota: ample }, () => to);
+}
+
+const open_ = `status in ('pending', 'blocked')`;
+const kinds = async (world: World, where = open_) =>
+  (await outbox<{ kind: string }>(world, 'kind', where)).map(({ kind }) => kind);
+
+/** The pinned card of a task, and the door of its topic. */
+export function cardTests(open: OpenWorld): void {
+  test('a new topic gets its results first, then its card, which is pinned', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await show(world, task, [world.make.part(), world.make.part({ part: 2 })]);
+    await topicMade(world, task);
+    const [first, second] = [await next(world), null];
+    await world.store.endParts([delivered(first, 498)], nine);
+    const third = await next(world);
+    await world.store.endParts([delivered(third, 499)], nine);
+    const card = await next(world);
+
+    expect([first.kind, second, third.kind]).toEqual(['result', null, 'result']);
+    expect(card).toMatchObject({ kind: 'card', edits: null, shown: { view: 'card' }, route: { topic: topicId } });
+    const pinId = world.make.id();
+    await world.store.endParts([delivered(card, 500, pinId)], nine);
+    const pin = await next(world);
+    expect(pin).toMatchObject({ id: pinId, kind: 'pin', edits: 500, route: { topic: topicId }, taskId: task.id });
+    await world.store.endParts([delivered(pin, 500)], nine);
+    expect(await world.query('select card_message_id from tasks')).toEqual([{ card_message_id: 500 }]);
+    expect(await claimParts(world, { now: nine + hour })).toEqual([]);
+  });
+
+  test('a card that was delivered under a lost claim is neither kept nor pinned', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await topicMade(world, task);
+    const card = await next(world);
+
+    expect(await world.store.endParts([delivered({ ...card, fence: card.fence - 1 }, 500, 'pin')], nine)).toBe(0);
+    expect(await world.query('select card_message_id from tasks')).toEqual([{ card_message_id: null }]);
+    expect(await kinds(world)).toEqual([]);
+  });
+
+  test('whatever a card shows is shown anew when it changes: one change of the message, however many there were', async () => {
+    const world = await open();
+    const task = await aCardedTask(world);
+    await change(world, task, edited);
+    await change(world, task, edited, nine + minute);
+    expect(await outbox(world, 'kind, rank, unknown_policy, expires_at', open_)).toEqual([
+      { kind: 'card', rank: 2, unknown_policy: 'resend', expires_at: nine + minute + hour },
+    ]);
+    const card = await next(world);
+    expect(card).toMatchObject({ kind: 'card', edits: 500 });
+
+    // What is on its way may show the state from before.
+    await change(world, task, edited, nine + minute);
+    await world.store.endParts([delivered(card, 500)], nine);
+    expect(await next(world)).toMatchObject({ kind: 'card', edits: 500 });
+    expect(await kinds(world, `kind = 'pin'`)).toEqual(['pin']);
+  });
+
+  test('a card that is still on its way for the first time is changed, not sent twice', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await topicMade(world, task);
+    const first = await next(world);
+    await change(world, task, edited);
+    await world.store.endParts([delivered(first, 500, world.make.id())], nine);
+
+    const parts = [await next(world), await claimParts(world)];
+    expect(parts).toMatchObject([{ kind: 'card', edits: 500 }, []]);
+  });
+
+  test('what does not stand on the card changes nothing', async () => {
+    const world = await open();
+    const task = await aCardedTask(world);
+    for (const verb of ['run_now', 'retry', 'replay', 'cancel', 'answer'] as const) {
+      await change(world, task, { ...noChange, audit: { verb, before: null, after: null } });
+    }
+
+    expect(await kinds(world)).toEqual([]);
+  });
+
+  test('a task without a topic has no card, and neither has one that is delivered nowhere', async () => {
+    const world = await open();
+    await change(world, await aTask(world), edited);
+    const nowhere = await aReadyTask(world, { home: { provider: 'cli', address: 'default', topic: null } });
+    await change(world, nowhere, edited);
+
+    expect(await kinds(world)).toEqual([]);
+  });
+
+  test('a task that is completed shows it', async () => {
+    const world = await open();
+    await aCardedTask(world);
+    await claimAll(world, { now: nine, limit: 9 }, () => ({ nextAt: null, occurrences: [], runs: [] }));
+
+    expect(await kinds(world)).toEqual(['card']);
+  });
+
+  test('the topic of a deleted task is closed after its card was drawn, and opened when that is undone', async () => {
+    const world = await open();
+    const task = await aCardedTask(world);
+    await show(world, task, [world.make.part()]);
+    await change(world, task, deleted, nine + minute);
+    expect(await kinds(world)).toEqual(['card', 'close']);
+    const card = await next(world);
+    await world.store.endParts([delivered(card, 500)], nine);
+    expect(await next(world)).toMatchObject({ kind: 'close', edits: null, route: { topic: topicId } });
+
+    await change(world, task, undone, nine + 2 * minute);
+    expect(await kinds(world)).toEqual(['card', 'open']);
+  });
+
+  test('a restore in the instant of the deletion ends with an open topic', async () => {
+    const world = await open();
+    const task = await aCardedTask(world);
+    for (const one of [
+      deleted,
+      { ...undone, audit: { verb: 'restore', before: null, after: null } } as const,
+      deleted,
+    ]) {
+      await change(world, task, one);
+    }
+
+    expect(await kinds(world)).toEqual(['card', 'close', 'open', 'close']);
+  });
+
+  test('a topic that a person deleted is made again with a card of its own, and says so', async () => {
+    const world = await open();
+    const task = await aCardedTask(world);
+    await world.store.endTopic({ taskId: task.id, state: 'none', lost: true });
+    expect(await world.query('select card_message_id from tasks')).toEqual([{ card_message_id: null }]);
+    await topicMade(world, task, 88);
+
+    const notice = await next(world);
+    expect(notice).toMatchObject({ kind: 'notice', shown: { view: 'topicRemade' }, route: { topic: 88 } });
+    await world.store.endParts([delivered(notice, 600)], nine);
+    expect(await next(world)).toMatchObject({ kind: 'card', edits: null, route: { topic: 88 } });
+
+    // The next time it is made it was not lost.
+    await world.store.endTopic({ taskId: task.id, state: 'none', lost: false });
+    await topicMade(world, task, 99);
+    expect(await kinds(world, `kind = 'notice'`)).toEqual(['notice']);
+  });
+
+  test('a topic that is found to be ready twice gets one card', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await topicMade(world, task);
+    await world.store.endTopic({
+      taskId: task.id,
+      state: 'ready',
+      id: topicId,
+      cardId: 'again',
+      remadeId: 'r',
+      at: nine,
+    });
+    expect(await kinds(world)).toEqual(['card']);
+
+    await world.store.endTopic({ taskId: task.id, state: 'none', lost: true });
+    await topicMade(world, task, 88);
+    expect(await kinds(world, `${open_} and kind = 'card'`)).toEqual(['card']);
+  });
+
+  test('what hangs on a topic that is not there is dropped quietly, and never makes one', async () => {
+    const world = await open();
+    const task = await aCardedTask(world);
+    await change(world, task, deleted);
+    await world.store.endTopic({ taskId: task.id, state: 'none', lost: true });
+    const events = () => world.query('select id from events order by id');
+    const told = await events();
+
+    expect(await claimParts(world)).toEqual([]);
+    expect(
+      await outbox(world, 'kind, status, error', `id > '0' and kind in ('card', 'close') and status <> 'delivered'`),
+    ).toEqual([
+      { kind: 'card', status: 'failed', error: 'moot: its topic is not there' },
+      { kind: 'close', status: 'failed', error: 'moot: its topic is not there' },
+    ]);
+    expect(await events()).toEqual(told);
+  });
+
+  test('the row of a card stays as long as the card', async () => {
+    const world = await open();
+    const task = await aCardedTask(world);
+    const prune = () => world.store.prune({ shelf: 'deliveries', after: null, before: nine + 1000 * hour, limit: 50 });
+    await prune();
+    expect(await kinds(world, '1 = 1')).toEqual(['card']);
+    await world.store.endTopic({ taskId: task.id, state: 'none', lost: true });
+    await prune();
+    expect(await kinds(world, '1 = 1')).toEqual([]);
+  });
+
+  test('a task that was deleted is not gone before its topic was closed', async () => {
+    const world = await open();
+    await change(world, await aCardedTask(world), deleted);
+    const prune = () => world.store.prune({ shelf: 'tasks', after: null, before: nine + hour, limit: 50 });
+
+    expect((await prune()).removed['tasks']).toBeUndefined();
+    await world.query(`update deliveries set status = 'failed'`);
+    expect((await prune()).removed['tasks']).toBe(1);
+  });
+}

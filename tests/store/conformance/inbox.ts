@@ -1,0 +1,209 @@
+import { expect, test } from 'vitest';
+import type { Draft, NewUpdate, UpdateEnd } from '../../../src/app/chat-store.ts';
+import { aTask, hour, minute, nine } from '../../support/builders.ts';
+import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { aChat, aMessage, outbox, owner, someone, threadOf } from './chat-builders.ts';
+import { claimParts } from './outbox.ts';
+
+function updates(...ids: number[]): NewUpdate[] {
+  return ids.map((id) => ({ id, payload: `{"update_id":${id}}`, address: '-100', messageId: 10 + id }));
+}
+
+function endOf(id: number, facts: Partial<UpdateEnd> = {}): UpdateEnd {
+  return { id, status: 'done', error: null, messages: [], draft: null, at: nine, ...facts };
+}
+
+const draft = (chatId: string, facts: Partial<Draft> = {}): Draft => ({
+  id: 'draft-1',
+  chatId,
+  userId: owner,
+  topic: null,
+  step: 'when',
+  body: { text: 'water' },
+  expiresAt: nine + hour,
+  ...facts,
+});
+
+/** Updates of the platform, and what handling them brings. */
+export function inboxTests(open: OpenWorld): void {
+  test('updates are stored once, however often they come, and are open until they are done', async () => {
+    const { store } = await open();
+    expect(await store.lastUpdateId()).toBeNull();
+    expect(await store.receiveUpdates(updates(1, 2, 3), nine)).toBe(3);
+    expect(await store.receiveUpdates(updates(3, 3, 4), nine + 1)).toBe(1);
+    expect(await store.receiveUpdates(updates(1, 2), nine + 2)).toBe(0);
+
+    expect(await store.lastUpdateId()).toBe(4);
+    expect(await store.openUpdates(0, 2)).toEqual([
+      { id: 1, payload: '{"update_id":1}', attempts: 0, receivedAt: nine },
+      { id: 2, payload: '{"update_id":2}', attempts: 0, receivedAt: nine },
+    ]);
+    expect((await store.openUpdates(2, 9)).map(({ id }) => id)).toEqual([3, 4]);
+    await store.endUpdate(endOf(3));
+    expect((await store.openUpdates(2, 9)).map(({ id }) => id)).toEqual([4]);
+  });
+
+  test('the last update is the one that came last, also when the platform counts anew', async () => {
+    const { store } = await open();
+    await store.receiveUpdates(updates(900, 901), nine);
+    await store.receiveUpdates(updates(5, 6), nine + 200 * hour);
+
+    expect(await store.lastUpdateId()).toBe(6);
+  });
+
+  test('attempts are counted before they are made, and not of an update that is done', async () => {
+    const { store } = await open();
+    await store.receiveUpdates(updates(1), nine);
+
+    expect([await store.beginUpdate(1), await store.beginUpdate(1)]).toEqual([1, 2]);
+    expect(await store.openUpdates(0, 1)).toMatchObject([{ attempts: 2 }]);
+    await store.endUpdate(endOf(1));
+    expect([await store.beginUpdate(1), await store.beginUpdate(2)]).toEqual([0, 0]);
+  });
+
+  test('an update is done once, together with its answers and its draft; again nothing of it is written', async () => {
+    const world = await open();
+    const { store } = world;
+    const chat = await aChat(world);
+    await store.receiveUpdates(updates(1), nine);
+    const message = aMessage(world, { thread: threadOf('-100', 5), edits: 31, expiresAt: nine + hour });
+    const end = endOf(1, { messages: [message], draft: { is: 'put', draft: draft(chat.id) } });
+
+    expect(await store.endUpdate(end)).toBe(true);
+    expect(
+      await store.endUpdate({ ...end, messages: [aMessage(world)], draft: { is: 'drop', draftId: 'draft-1' } }),
+    ).toBe(false);
+    expect(await store.readDraft('draft-1')).toEqual(draft(chat.id));
+    expect(await claimParts(world, { now: nine })).toMatchObject([
+      {
+        id: message.id,
+        kind: 'answer',
+        status: 'sending',
+        taskId: null,
+        shown: message.shown,
+        edits: 31,
+        expiresAt: nine + hour,
+        route: { provider: 'telegram', address: '-100', topic: 5 },
+        topic: null,
+        home: null,
+      },
+    ]);
+    expect(await outbox(world, 'id')).toHaveLength(1);
+  });
+
+  test('an update that failed keeps its reason', async () => {
+    const world = await open();
+    await world.store.receiveUpdates(updates(1), nine);
+    await world.store.endUpdate(endOf(1, { status: 'failed', error: 'it broke', at: nine + minute }));
+
+    expect(await world.query('select status, error, done_at from inbox')).toEqual([
+      { status: 'failed', error: 'it broke', done_at: nine + minute },
+    ]);
+  });
+}
+
+/** Drafts: a task being made. */
+export function draftTests(open: OpenWorld): void {
+  const put = async ({ store }: World, id: number, one: Draft) => {
+    await store.receiveUpdates(updates(id), nine);
+    await store.endUpdate(endOf(id, { draft: { is: 'put', draft: one } }));
+  };
+
+  test('a person has one draft in a thread: a new one takes the place of the old', async () => {
+    const world = await open();
+    const { store } = world;
+    const { id: chatId } = await aChat(world);
+    await put(world, 1, draft(chatId));
+    await put(world, 2, draft(chatId, { id: 'elsewhere', topic: 5 }));
+    await put(world, 3, draft(chatId, { id: 'another', userId: someone }));
+    await put(world, 4, draft(chatId, { id: 'draft-2', step: 'zone' }));
+
+    expect(await store.readDraft('draft-1')).toBeNull();
+    expect(await store.openDraft(chatId, owner, null, nine)).toMatchObject({ id: 'draft-2', step: 'zone' });
+    expect(await store.openDraft(chatId, owner, 5, nine)).toMatchObject({ id: 'elsewhere' });
+    expect(await store.openDraft(chatId, someone, null, nine)).toMatchObject({ id: 'another' });
+    expect(await store.openDraft(chatId, someone, 5, nine)).toBeNull();
+  });
+
+  test('a draft goes on step by step, expires, and is dropped', async () => {
+    const world = await open();
+    const { store } = world;
+    const { id: chatId } = await aChat(world);
+    await put(world, 1, draft(chatId));
+    await put(world, 2, draft(chatId, { step: 'done', body: { text: 'milk' }, expiresAt: nine + minute }));
+
+    expect(await store.openDraft(chatId, owner, null, nine)).toMatchObject({ step: 'done', body: { text: 'milk' } });
+    expect(await store.openDraft(chatId, owner, null, nine + minute)).toBeNull();
+    await store.receiveUpdates(updates(3), nine);
+    await store.endUpdate(endOf(3, { draft: { is: 'drop', draftId: 'draft-1' } }));
+    expect(await store.readDraft('draft-1')).toBeNull();
+  });
+}
+
+/** Messages without a run. */
+export function messageTests(open: OpenWorld): void {
+  test('an answer goes where the person is, at once, whatever the topic of its task is doing', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await world.store.addMessages([aMessage(world, { taskId: task.id })], nine);
+
+    expect(await claimParts(world, { now: nine })).toMatchObject([
+      { taskId: task.id, status: 'sending', topic: null, route: { topic: null }, home: threadOf('-100') },
+    ]);
+  });
+
+  test('an answer goes before a notice of the same thread, and does not wait for one that is held back', async () => {
+    const world = await open();
+    const [notice, answer] = [aMessage(world, { kind: 'notice' }), aMessage(world)];
+    await world.store.addMessages([notice, answer], nine);
+    await world.query(`update deliveries set status = 'blocked', ready_at = ?i where id = ?t`, nine + hour, notice.id);
+
+    expect(await claimParts(world, { now: nine })).toMatchObject([{ id: answer.id, kind: 'answer' }]);
+  });
+
+  test('answers of one thread go out in order, those of another one do not wait for them', async () => {
+    const world = await open();
+    const messages = [aMessage(world), aMessage(world), aMessage(world, { thread: threadOf('-100', 5) })];
+    await world.store.addMessages(messages, nine);
+    await world.query(
+      `update deliveries set status = 'blocked', ready_at = ?i where id = ?t`,
+      nine + hour,
+      messages[0]?.id ?? '',
+    );
+
+    expect(await claimParts(world, { now: nine })).toMatchObject([{ id: messages[2]?.id }]);
+    expect(await claimParts(world, { now: nine })).toEqual([]);
+  });
+
+  test('a message to a chat that nobody knows makes its chat, and one to nowhere is not kept', async () => {
+    const world = await open();
+    await world.store.addMessages(
+      [
+        aMessage(world, { thread: threadOf('55') }),
+        aMessage(world, { thread: { provider: 'cli', address: 'x', topic: null } }),
+      ],
+      nine,
+    );
+
+    expect(await claimParts(world, { now: nine })).toMatchObject([{ route: { address: '55' } }]);
+    expect(await outbox(world, 'id')).toHaveLength(1);
+    expect(await world.store.findChat('55')).toMatchObject({ state: 'new' });
+  });
+
+  test('words are said once for a chat and a key, until they are forgotten', async () => {
+    const world = await open();
+    const { store } = world;
+    const tell = (key: string, address = '-100') =>
+      store.tellOnce(key, aMessage(world, { kind: 'notice', thread: threadOf(address) }), nine);
+
+    expect([
+      await tell('blocked:a'),
+      await tell('blocked:a'),
+      await tell('other'),
+      await tell('blocked:a', '-5'),
+    ]).toEqual([true, false, true, true]);
+    await store.forgetTold('-100', 'blocked:');
+    expect([await tell('blocked:a'), await tell('other'), await tell('blocked:a', '-5')]).toEqual([true, false, false]);
+    expect(await outbox(world, 'id')).toHaveLength(4);
+  });
+}

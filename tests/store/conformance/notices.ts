@@ -1,0 +1,146 @@
+import { expect, test } from 'vitest';
+import type { EndNotices, RunEnd } from '../../../src/app/store.ts';
+import type { Shown } from '../../../src/domain/shown.ts';
+import { aTask, endOf, failureOf, hour, minute, nine, startEvery, startOne } from '../../support/builders.ts';
+import type { Task } from '../../../src/domain/task.ts';
+import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { claimParts } from './outbox.ts';
+
+/** Words about how runs ended. */
+export function noticeTests(open: OpenWorld): void {
+  const notice = (world: World, part: number, content: Shown) => world.make.part({ kind: 'notice', part, content });
+
+  const noticesOf = (world: World, cause: string | null, byHand = false): EndNotices => ({
+    cause,
+    byHand,
+    failed:
+      cause === null ? null : notice(world, 1, { view: 'failed', runId: 'r', slotAt: null, attempts: 1, error: cause }),
+    autoPaused: cause === null ? null : notice(world, 2, { view: 'autoPaused', reason: '', failures: 0, error: cause }),
+    recovered: cause === null ? notice(world, 1, { view: 'recovered', since: 0, failures: 0 }) : null,
+  });
+
+  const aRun = async (world: World, task: Task) => {
+    await world.store.addRun(world.make.newRun({ taskId: task.id, taskVersion: 1, chatId: task.chatId }));
+    return startOne(world, nine);
+  };
+  const fails = async (world: World, task: Task, cause: string, facts: Partial<RunEnd> & { byHand?: boolean } = {}) => {
+    const { byHand = false, ...end } = facts;
+    const started = await aRun(world, task);
+    return world.store.finishRuns([
+      failureOf(started, { error: cause, notices: noticesOf(world, cause, byHand), ...end }),
+    ]);
+  };
+  const succeeds = async (world: World, task: Task) =>
+    world.store.finishRuns([endOf(await aRun(world, task), { notices: noticesOf(world, null) })]);
+  const said = async (world: World) =>
+    (await world.query<{ content: string }>(`select content from deliveries where kind = 'notice' order by id`)).map(
+      ({ content }) => JSON.parse(content) as Shown,
+    );
+
+  test('a failure is told once for each cause, and a success after it with since when and how often', async () => {
+    const world = await open();
+    const task = await aTask(world, { autoPause: 0 });
+    await fails(world, task, 'dns', { finishedAt: nine + minute });
+    await fails(world, task, 'dns', { finishedAt: nine + 2 * minute });
+    await fails(world, task, 'http 404', { finishedAt: nine + 3 * minute });
+    await fails(world, task, 'http 404', { finishedAt: nine + 4 * minute });
+    expect(await said(world)).toMatchObject([
+      { view: 'failed', error: 'dns' },
+      { view: 'failed', error: 'http 404' },
+    ]);
+    await succeeds(world, task);
+    await succeeds(world, task);
+
+    expect((await said(world)).slice(2)).toEqual([{ view: 'recovered', since: nine + minute, failures: 4 }]);
+    await fails(world, task, 'dns');
+    expect(await said(world)).toHaveLength(4);
+    await succeeds(world, task);
+    expect((await said(world)).at(-1)).toMatchObject({ view: 'recovered', failures: 1 });
+  });
+
+  test('words about a run go to the topic of its task, under the run, and are no result of it', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await fails(world, task, 'dns');
+    const [part] = await claimParts(world);
+
+    expect(part).toMatchObject({
+      kind: 'notice',
+      taskId: task.id,
+      topic: { state: 'none' },
+      shown: { view: 'failed' },
+    });
+    expect(await world.store.readRun(part?.runId ?? '')).toMatchObject({ status: 'failed', deliveries: [] });
+  });
+
+  test('a person who asked for a run hears of each failure, but of a recovery only once', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await fails(world, task, 'dns', { byHand: true });
+    await fails(world, task, 'dns', { byHand: true });
+    await fails(world, task, 'dns');
+
+    expect(await said(world)).toHaveLength(2);
+    await succeeds(world, task);
+    expect((await said(world)).slice(2)).toMatchObject([{ view: 'recovered', failures: 3 }]);
+  });
+
+  test('the pause after too many failures is told with their number, whatever was told before', async () => {
+    const world = await open();
+    const task = await aTask(world, { autoPause: 3 });
+    for (const cause of ['dns', 'dns', 'dns']) await fails(world, task, cause);
+
+    expect(await said(world)).toMatchObject([
+      { view: 'failed', error: 'dns' },
+      { view: 'autoPaused', reason: 'auto:consecutive_failures', failures: 3, error: 'dns' },
+    ]);
+    const other = await aTask(world, { autoPause: 3 });
+    for (const cause of ['a', 'b', 'c']) await fails(world, other, cause);
+    expect((await said(world)).slice(2)).toMatchObject([
+      { view: 'failed', error: 'a' },
+      { view: 'failed', error: 'b' },
+      { view: 'failed', error: 'c' },
+      { view: 'autoPaused', failures: 3, error: 'c' },
+    ]);
+  });
+
+  test('ends of one task that are written together are told in the order in which they happened', async () => {
+    const world = await open();
+    const task = await aTask(world, { autoPause: 0 });
+    for (const _run of [1, 2, 3]) {
+      await world.store.addRun(world.make.newRun({ taskId: task.id, taskVersion: 1, chatId: task.chatId }));
+    }
+    const [a, b, c] = await startEvery(world, nine);
+    if (!a || !b || !c) throw new Error('three runs are needed');
+    await world.store.finishRuns([
+      endOf(b, { finishedAt: nine + hour, notices: noticesOf(world, null) }),
+      failureOf(c, { finishedAt: nine + 2 * minute, notices: noticesOf(world, 'dns') }),
+      failureOf(a, { finishedAt: nine + minute, notices: noticesOf(world, 'dns') }),
+    ]);
+
+    const contents = await said(world);
+    expect(contents).toHaveLength(2);
+    expect(contents).toContainEqual({ view: 'recovered', since: nine + minute, failures: 2 });
+    expect(await world.query('select incident, incident_at from tasks')).toEqual([
+      { incident: null, incident_at: null },
+    ]);
+  });
+
+  test('a run that was called off tells nothing', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    const started = await aRun(world, task);
+    await world.store.cancelRun({ runId: started.run.id, actor: 'telegram:user:7', at: nine });
+    await world.store.finishRuns([failureOf(started, { notices: noticesOf(world, 'dns') })]);
+
+    expect(await said(world)).toEqual([]);
+    expect(await world.query('select incident from tasks')).toEqual([{ incident: null }]);
+  });
+
+  test('a success without a failure before it says nothing', async () => {
+    const world = await open();
+    await succeeds(world, await aTask(world));
+
+    expect(await said(world)).toEqual([]);
+  });
+}

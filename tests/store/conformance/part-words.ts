@@ -1,0 +1,351 @@
+import { expect, test } from 'vitest';
+import type { NewUpdate } from '../../../src/app/chat-store.ts';
+import type { OutboxPart, PartEnd } from '../../../src/app/store.ts';
+import type { BlockedCause } from '../../../src/domain/shown.ts';
+import type { Task } from '../../../src/domain/task.ts';
+import { aTask, bootId, hour, minute, nine } from '../../support/builders.ts';
+import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { aChat, aMessage, outbox, threadOf } from './chat-builders.ts';
+import { aReadyTask, claimParts, show } from './outbox.ts';
+
+type Named = Pick<OutboxPart, 'id' | 'fence'>;
+
+function blocked(world: World, { id, fence }: Named, cause: BlockedCause = 'topics_off'): PartEnd {
+  const shown = { view: 'blocked', cause, error: 'refused' } as const;
+  const guidance = aMessage(world, { kind: 'notice', shown });
+  return { id, fence, status: 'blocked', unsent: false, readyAt: nine + hour, cause, error: 'refused', guidance };
+}
+
+function delivered({ id, fence }: Named, messageId = 5001): PartEnd {
+  const ids = { chatId: '-100', threadId: 77, messageId };
+  return { id, fence, status: 'delivered', ids, at: nine + minute, evidence: null, pinId: null };
+}
+
+function lost({ id, fence }: Named, readyAt: number | null = nine): PartEnd {
+  return { id, fence, status: 'unknown', readyAt, error: 'no answer', evidence: '{}', guidance: null };
+}
+
+function again({ id, fence }: Named, inDoubt: boolean): PartEnd {
+  return { id, fence, status: 'pending', unsent: false, inDoubt, readyAt: nine, error: null, evidence: null };
+}
+
+/** The parts of results that can be claimed now, past all that comes before them. */
+async function results(world: World, now = nine + minute): Promise<readonly OutboxPart[]> {
+  for (;;) {
+    const parts = await claimParts(world, { now });
+    const found = parts.filter(({ kind }) => kind === 'result');
+    if (found.length > 0 || parts.length === 0) return found;
+  }
+}
+
+async function aResult(world: World, task: Task, now = nine + minute): Promise<OutboxPart> {
+  await show(world, task, [world.make.part()]);
+  const [part] = await results(world, now);
+  if (part === undefined) throw new Error('no result is to be sent');
+  return part;
+}
+
+const guidances = (world: World) => outbox(world, 'id', `kind = 'notice'`);
+
+/** What people are told about parts that cannot go out. */
+export function guidanceTests(open: OpenWorld): void {
+  test('what to mend is told once for each cause, until something reaches the topic of a task', async () => {
+    const world = await open();
+    const [first, second, third] = [await aReadyTask(world), await aReadyTask(world), await aReadyTask(world)];
+    for (const task of [first, second]) {
+      await world.store.endParts([blocked(world, await aResult(world, task))], nine);
+    }
+    expect(await guidances(world)).toHaveLength(1);
+    await world.store.endParts([blocked(world, await aResult(world, third), 'no_topic_right')], nine);
+    expect(await guidances(world)).toHaveLength(2);
+    await world.query(`update deliveries set status = 'failed' where kind = 'notice'`);
+
+    const [part] = await results(world, nine + 2 * hour);
+    if (part === undefined) throw new Error('a part is needed');
+    await world.store.endParts([delivered(part)], nine);
+    const [other] = await results(world, nine + 2 * hour);
+    if (other === undefined) throw new Error('a part is needed');
+    await world.store.endParts([blocked(world, other)], nine);
+    expect(await guidances(world)).toHaveLength(3);
+  });
+
+  test('an answer that is delivered does not show that anything was mended', async () => {
+    const world = await open();
+    const [first, second] = [await aReadyTask(world), await aReadyTask(world)];
+    await world.store.endParts([blocked(world, await aResult(world, first))], nine);
+    const [notice] = await claimParts(world);
+    if (notice === undefined) throw new Error('the guidance is needed');
+    await world.store.endParts([delivered(notice)], nine);
+    await world.store.endParts([blocked(world, await aResult(world, second))], nine);
+
+    expect(await guidances(world)).toHaveLength(1);
+  });
+
+  test('an end under a lost claim tells nothing', async () => {
+    const world = await open();
+    const part = await aResult(world, await aReadyTask(world));
+    await world.store.endParts([blocked(world, { ...part, fence: part.fence - 1 })], nine);
+
+    expect(await guidances(world)).toEqual([]);
+  });
+
+  test('a card that cannot be pinned is told once in a chat; other words about a failure once for each part', async () => {
+    const world = await open();
+    const fail = async (shown: 'notPinned' | 'words') => {
+      const { id, fence } = await aResult(world, await aReadyTask(world));
+      const guidance = aMessage(world, {
+        kind: 'notice',
+        shown: shown === 'words' ? { text: 'no' } : { view: 'notPinned' },
+      });
+      await world.store.endParts([{ id, fence, status: 'failed', error: 'no', evidence: null, guidance }], nine);
+      await world.query(`update deliveries set status = 'failed' where kind = 'notice'`);
+    };
+    await fail('notPinned');
+    await fail('notPinned');
+    expect(await guidances(world)).toHaveLength(1);
+    await fail('words');
+    await fail('words');
+    expect(await guidances(world)).toHaveLength(3);
+  });
+
+  test('a person is asked each time that nobody knows whether a part arrived', async () => {
+    const world = await open();
+    const part = await aResult(world, await aReadyTask(world));
+    const ask = (one: Named): PartEnd => ({
+      ...lost(one, null),
+      status: 'unknown',
+      readyAt: null,
+      error: 'no answer',
+      evidence: '{}',
+      guidance: aMessage(world, { kind: 'notice', shown: { view: 'inDoubt', deliveryId: part.id, sentAt: nine } }),
+    });
+    await world.store.endParts([ask(part)], nine);
+    await world.store.settleByHand(part.id, false, nine);
+    const [second] = (await claimParts(world)).filter(({ id }) => id === part.id);
+    await world.query(`update deliveries set status = 'failed' where kind = 'notice'`);
+    const resent = second ?? (await results(world))[0];
+    if (resent === undefined) throw new Error('the part is needed');
+    await world.store.endParts([ask(resent)], nine);
+
+    expect(await guidances(world)).toHaveLength(2);
+  });
+}
+
+/** Parts of which nobody knows whether they arrived. */
+export function doubtTests(open: OpenWorld): void {
+  test('a send after one that got no answer says so, until something settles that', async () => {
+    const world = await open();
+    const task = await aReadyTask(world);
+    const first = await aResult(world, task);
+    expect([first.isResent, first.doubtSince]).toEqual([false, null]);
+    await world.store.endParts([lost(first)], nine);
+    const [look] = await results(world, nine + 2 * minute);
+    expect(look).toMatchObject({ status: 'unknown', isResent: false, doubtSince: nine + minute });
+    await world.store.endParts([again(look ?? first, true)], nine);
+
+    const [second] = await results(world, nine + 3 * minute);
+    expect(second).toMatchObject({ status: 'sending', isResent: true, doubtSince: nine + minute, sends: 2 });
+    await world.store.endParts([lost(second ?? first)], nine);
+    const [lookAgain] = await results(world, nine + 4 * minute);
+    expect(lookAgain).toMatchObject({ status: 'unknown', isResent: true, doubtSince: nine + minute });
+    await world.store.endParts([again(lookAgain ?? first, false)], nine);
+    expect(await results(world, nine + 5 * minute)).toMatchObject([{ isResent: false, doubtSince: null }]);
+  });
+
+  test('what a dead process was sending is in doubt since it left', async () => {
+    const world = await open();
+    const task = await aReadyTask(world);
+    await show(world, task, [world.make.part()]);
+    await claimParts(world, { boot: 'boot-before' });
+    await claimParts(world);
+
+    expect(await claimParts(world, { now: nine + hour })).toMatchObject([{ doubtSince: nine + minute }]);
+  });
+
+  test('a part that a person has seen ends, without counting as delivered', async () => {
+    const world = await open();
+    const part = await aResult(world, await aReadyTask(world));
+    expect(await world.store.settleByHand(part.id, true, nine)).toBe(false);
+    await world.store.endParts([lost(part, null)], nine);
+
+    expect(await world.store.settleByHand(part.id, true, nine + hour)).toBe(true);
+    expect(await world.store.settleByHand(part.id, false, nine + hour)).toBe(false);
+    expect(await outbox(world, 'status, error', `id = '${part.id}'`)).toEqual([
+      { status: 'failed', error: 'unconfirmed: a person says that it arrived' },
+    ]);
+  });
+
+  test('a part that a person misses is sent again, and a look that is under way has nothing more to say', async () => {
+    const world = await open();
+    const part = await aResult(world, await aReadyTask(world));
+    await world.store.endParts([lost(part)], nine);
+    const [look] = await results(world, nine + minute);
+    expect(await world.store.settleByHand(part.id, false, nine + minute)).toBe(true);
+    expect(await world.store.endParts([delivered(look ?? part)], nine)).toBe(0);
+
+    expect(await results(world)).toMatchObject([{ id: part.id, status: 'sending', isResent: false, doubtSince: null }]);
+  });
+
+  test('what is blocked is looked at again, in one chat, of one task, or everywhere', async () => {
+    const world = await open();
+    const [here, beside] = [await aReadyTask(world), await aReadyTask(world)];
+    const there = await aReadyTask(world, { home: threadOf('-5') });
+    for (const task of [here, beside, there]) {
+      await show(world, task, [world.make.part(), world.make.part({ part: 2 })]);
+    }
+    await world.query(`update deliveries set status = 'blocked', ready_at = ?i where part = 1`, nine + hour);
+    const retry = (chatId: string | null, taskId: string | null) =>
+      world.store.retryBlocked({ chatId, taskId, inDoubt: false }, nine);
+
+    expect(await retry(null, here.id)).toBe(1);
+    expect(await retry(here.chatId, null)).toBe(1);
+    expect(await retry(null, null)).toBe(1);
+    expect(await retry(null, null)).toBe(0);
+    expect(await results(world)).toHaveLength(2);
+  });
+
+  test('a topic that may exist is made when a person says so, and not before', async () => {
+    const world = await open();
+    const { store } = world;
+    const task = await aTask(world);
+    await show(world, task, [world.make.part()]);
+    const [part] = await results(world);
+    await store.beginTopic({ taskId: task.id, name: 'x' }, bootId, nine);
+    await store.endTopic({ taskId: task.id, state: 'blocked', cause: 'topic_in_doubt' });
+    await store.endParts([blocked(world, part ?? { id: '', fence: 0 }, 'topic_in_doubt')], nine);
+    const retry = (inDoubt: boolean) => store.retryBlocked({ chatId: task.chatId, taskId: null, inDoubt }, nine);
+
+    expect(await retry(false)).toBe(0);
+    expect(await store.readTask(task.id)).toMatchObject({ topicState: 'blocked' });
+    expect(await retry(true)).toBe(1);
+    expect(await store.readTask(task.id)).toMatchObject({ topicState: 'none' });
+  });
+}
+
+/** What is known of the messages of a chat. */
+export function traceTests(open: OpenWorld): void {
+  const told = (id: number, messageId: number | null, address = '-100', payload = '{}'): NewUpdate => ({
+    id,
+    payload,
+    address,
+    messageId,
+  });
+
+  test('the last message that existed at an instant is told by updates and by sends', async () => {
+    const world = await open();
+    const { store } = world;
+    expect(await store.lastMessageBefore('-100', nine)).toBeNull();
+    await store.receiveUpdates([told(1, 40), told(2, 41), told(3, 900, '-5'), told(4, null)], nine);
+    await store.receiveUpdates([told(5, 44)], nine + hour);
+    const part = await aResult(world, await aReadyTask(world));
+    await store.endParts([delivered(part, 43)], nine + minute);
+
+    const at = (now: number) => store.lastMessageBefore('-100', now);
+    expect([await at(nine - 1), await at(nine), await at(nine + minute), await at(nine + hour)]).toEqual([
+      null,
+      41,
+      43,
+      44,
+    ]);
+  });
+
+  test('messages after one that an update or a send explains are told in order, each once', async () => {
+    const world = await open();
+    const { store } = world;
+    await store.receiveUpdates([told(1, 44), told(2, 41), told(3, 44), told(4, 42, '-5')], nine);
+    const part = await aResult(world, await aReadyTask(world));
+    await store.endParts([delivered(part, 43)], nine);
+
+    expect(await store.explainedAfter('-100', 41, 9)).toEqual([43, 44]);
+    expect(await store.explainedAfter('-100', 40, 2)).toEqual([41, 43]);
+    expect(await store.explainedAfter('-100', 44, 9)).toEqual([]);
+  });
+
+  test('other parts of the chat that are in doubt are told, the oldest send first', async () => {
+    const world = await open();
+    const { store } = world;
+    const parts: OutboxPart[] = [];
+    for (const now of [nine + 2 * minute, nine + minute]) {
+      const part = await aResult(world, await aReadyTask(world), now);
+      await store.endParts([lost(part, null)], nine);
+      parts.push(part);
+    }
+    await store.addMessages([aMessage(world, { thread: threadOf('-100', 5) })], nine);
+    const [answer] = await claimParts(world);
+    if (answer === undefined) throw new Error('the answer is needed');
+    await store.endParts([lost(answer, null)], nine);
+
+    expect(await store.unknownParts('-100', parts[0]?.id ?? '')).toEqual([
+      {
+        deliveryId: parts[1]?.id,
+        topic: 77,
+        shown: { text: 'Water the plants.' },
+        taskId: parts[1]?.taskId,
+        sentAt: nine + minute,
+      },
+      { deliveryId: answer.id, topic: 5, shown: { text: 'Here you are.' }, taskId: null, sentAt: nine + minute },
+    ]);
+    expect(await store.unknownParts('-5', '')).toEqual([]);
+  });
+
+  test('topics that a bot made since an instant and that belong to no task are found by their name', async () => {
+    const world = await open();
+    const { store } = world;
+    await aReadyTask(world);
+    const made = (id: number, facts: { topic?: number; name?: string; bot?: boolean; chat?: number } = {}) => {
+      const { topic = 100 + id, name = 'Plants', bot = true, chat = -100 } = facts;
+      const message = {
+        message_id: topic,
+        message_thread_id: topic,
+        chat: { id: chat },
+        from: { is_bot: bot },
+        forum_topic_created: { name },
+      };
+      return told(id, topic, String(chat), JSON.stringify({ update_id: id, message }));
+    };
+    await store.receiveUpdates([made(1)], nine - 1);
+    await store.receiveUpdates(
+      [made(2), made(3, { name: 'Other' }), made(4, { bot: false }), made(5, { chat: -5 }), made(6, { topic: 77 })],
+      nine,
+    );
+    await store.receiveUpdates([made(7), told(8, 9, '-100', '{"forum_topic_created":')], nine + minute);
+
+    expect(await store.orphanTopics('-100', 'Plants', nine)).toEqual([
+      { topicId: 102, at: nine },
+      { topicId: 107, at: nine + minute },
+    ]);
+  });
+
+  test('holds last until their end, the later one of two, over a restart and a clock that is set back', async () => {
+    const world = await open();
+    const { store } = world;
+    const { id } = await aChat(world);
+    await store.writeHold(id, nine + minute, nine);
+    await store.writeHold(id, nine + 1000, nine);
+    await store.writeHold(null, nine + hour, nine);
+
+    const byChat = (found: Awaited<ReturnType<typeof store.readHolds>>) => found.toSorted((a, b) => a.until - b.until);
+    expect(byChat(await store.readHolds(nine))).toEqual([
+      { chatId: id, until: nine + minute },
+      { chatId: null, until: nine + hour },
+    ]);
+    expect(await store.readHolds(nine + minute)).toEqual([{ chatId: null, until: nine + hour }]);
+    await store.shiftClock(-hour);
+    expect(await store.readHolds(nine - hour + minute)).toEqual([{ chatId: null, until: nine }]);
+  });
+
+  test('what was sent lately, and which topics were asked for, is told by chat', async () => {
+    const world = await open();
+    const { store } = world;
+    const task = await aTask(world);
+    await store.addMessages([aMessage(world), aMessage(world, { thread: threadOf('-5') })], nine);
+    await claimParts(world, { now: nine });
+    await store.beginTopic({ taskId: task.id, name: 'x' }, bootId, nine + minute);
+    await store.endTopic({ taskId: task.id, state: 'none', lost: false });
+    const other = await store.findChat('-5');
+
+    expect(await store.sentSince(nine)).toHaveLength(3);
+    expect(await store.sentSince(nine)).toContainEqual({ chatId: other?.id, address: '-5', at: nine });
+    expect(await store.sentSince(nine + 1)).toEqual([{ chatId: task.chatId, address: '-100', at: nine + minute }]);
+  });
+}

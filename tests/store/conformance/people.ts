@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import type { Actor } from '../../../src/domain/actor.ts';
+import { aTask, hour, minute, nine } from '../../support/builders.ts';
+import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { aChat, owner, someone, threadOf } from './chat-builders.ts';
+
+/** People and their membership. */
+export function peopleTests(open: OpenWorld): void {
+  const revoked = (world: World) => world.query('select revoked_at, revoked_by from grants order by id');
+
+  test('a person is noted with the name of today, and keeps role and zone', async () => {
+    const { store } = await open();
+    expect(await store.readUser(someone)).toBeNull();
+    const noted = { id: someone, name: 'Ada', role: 'user', timezone: null };
+    expect(await store.noteUser({ id: someone, name: 'Ada' }, nine)).toEqual(noted);
+    await store.changeUser(someone, { role: 'owner', timezone: 'Asia/Tokyo' }, nine);
+    const owns = { ...noted, role: 'owner', timezone: 'Asia/Tokyo' };
+    expect(await store.noteUser({ id: someone, name: null }, nine)).toEqual(owns);
+    expect(await store.noteUser({ id: someone, name: 'Ada L.' }, nine)).toEqual({ ...owns, name: 'Ada L.' });
+    await store.changeUser(someone, { timezone: null }, nine);
+    expect(await store.readUser(someone)).toEqual({ ...owns, name: 'Ada L.', timezone: null });
+  });
+
+  test('an owner may be named before they are ever seen', async () => {
+    const { store } = await open();
+    await store.changeUser(owner, { role: 'owner' }, nine);
+    await store.noteUser({ id: someone, name: 'Bob' }, nine);
+
+    expect((await store.listOwners()).map(({ id }) => id)).toEqual([owner]);
+  });
+
+  test('the last word of the platform about a member holds, and an older one changes nothing', async () => {
+    const world = await open();
+    const { store } = world;
+    const { id: chatId } = await aChat(world);
+    expect(await store.readMember(chatId, someone)).toBeNull();
+    await store.noteMember({ chatId, userId: someone, status: 'admin', checkedAt: nine + 5 });
+    await store.noteMember({ chatId, userId: someone, status: 'out', checkedAt: nine });
+
+    expect(await store.readMember(chatId, someone)).toEqual({
+      chatId,
+      userId: someone,
+      status: 'admin',
+      checkedAt: nine + 5,
+    });
+  });
+
+  test('who leaves loses the grants of that chat, and gets those back on return', async () => {
+    const world = await open();
+    const { store } = world;
+    const mine = { ownerIfNone: someone, actor: someone } as const;
+    const { chatId } = await aTask(world, mine);
+    await aTask(world, { ...mine, home: threadOf('-5') });
+    const taken = await aTask(world, mine);
+    await aTask(world);
+    await world.query(
+      `update grants set revoked_at = 1, revoked_by = ?t where id = (select grant_id from tasks where id = ?t)`,
+      owner,
+      taken.id,
+    );
+    const note = (status: 'member' | 'out', checkedAt: number) =>
+      store.noteMember({ chatId, userId: someone, status, checkedAt });
+    const free = { revoked_at: null, revoked_by: null };
+    const byHand = { revoked_at: 1, revoked_by: owner };
+
+    await note('member', nine);
+    expect(await revoked(world)).toEqual([free, free, byHand, free]);
+    await note('out', nine + 1);
+    await note('out', nine + 2);
+    expect(await revoked(world)).toEqual([{ revoked_at: nine + 1, revoked_by: 'system:left' }, free, byHand, free]);
+    await note('member', nine + 3);
+    await note('member', nine + 4);
+    expect(await revoked(world)).toEqual([free, free, byHand, free]);
+  });
+
+  test('owners of tasks that are due soon in groups are looked up when nobody knows, or for long', async () => {
+    const world = await open();
+    const { store } = world;
+    const by = (userId: Actor, address: string, nextAt = nine) =>
+      aTask(world, { ownerIfNone: userId, actor: userId, home: threadOf(address), nextAt });
+    const { chatId } = await by(someone, '-100');
+    await by(someone, '-100');
+    await by('telegram:user:9', '-100');
+    await by(someone, '8');
+    await by('telegram:user:11', '-100', nine + hour);
+    await aTask(world, { ownerIfNone: 'system:api', actor: 'system:api' });
+    const gone = await by('telegram:user:12', '-9');
+    await world.query(`update chats set state = 'gone' where id = ?t`, gone.chatId);
+    await store.noteMember({ chatId, userId: 'telegram:user:9', status: 'member', checkedAt: nine - hour });
+    const stale = (staleAt: number, limit = 9) => store.staleMembers(nine + minute, staleAt, limit);
+
+    const first = { chatId, address: '-100', userId: someone };
+    expect(await stale(nine - hour)).toEqual([first]);
+    expect(await stale(nine)).toEqual([first, { ...first, userId: 'telegram:user:9' }]);
+    expect(await stale(nine, 1)).toEqual([first]);
+  });
+}

@@ -48,6 +48,7 @@ export function requestOf(task: RunnableTask, policy: Policy, slot: SlotRequest)
       delivers: isDeliverable(task),
       context: unlessEmpty(task.context),
       policies: unlessEmpty(task.policies),
+      byHand: slot.byHand ? true : undefined,
       follows: slot.byHand ? undefined : followsOf(task, policy),
     },
   };

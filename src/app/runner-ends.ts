@@ -4,8 +4,10 @@ import * as limits from '../domain/limits.ts';
 import { policyOf, type Policy } from '../domain/policy.ts';
 import type { RunInput } from '../domain/run.ts';
 import { nextSlot } from '../domain/schedule/schedule.ts';
+import type { Shown } from '../domain/shown.ts';
 import type { Outcome } from './actions/action.ts';
 import type { Actions } from './actions/registry.ts';
+import { noNotices, noticesOf } from './end-notices.ts';
 import type { Ids, Log } from './ports.ts';
 import type { NewDelivery, RunEnd, StartableRun, StartedRun } from './store.ts';
 
@@ -43,6 +45,7 @@ export function endOf(needs: Needs, { run, attempt: number, fence }: StartedRun,
     now: finishedAt,
     chance: needs.ids.chance(),
   });
+  const error = conclusion.error?.slice(0, limits.errorMessageLengthMax) ?? null;
   return {
     run,
     attempt: number,
@@ -54,8 +57,10 @@ export function endOf(needs: Needs, { run, attempt: number, fence }: StartedRun,
     finishedAt,
     durationMs,
     httpStatus: typeof result === 'string' ? null : (result.httpStatus ?? null),
-    error: conclusion.error?.slice(0, limits.errorMessageLengthMax) ?? null,
+    error,
     ...broughtBack(needs, run, ended),
+    // Made after the parts of the result, so that they come after them.
+    notices: noticesOf(needs.ids, run, { status: conclusion.run, error, attempts: number, finishedAt }),
     follows: conclusion.run === 'backoff' ? null : followingSlot(run, finishedAt),
   };
 }
@@ -85,20 +90,26 @@ function outputOf(kind: string, { text, data }: Done) {
 
 function deliveriesOf(
   ids: Ids,
-  { input }: StartableRun,
+  { input, occurrenceId }: StartableRun,
   { text, finishedAt }: { text: string; finishedAt: number },
 ): NewDelivery[] {
   if (!input.delivers) return [];
   const { unknown, maxAgeMs } = runPolicy(input);
-  return splitText(text).map((part, index) => ({
+  const parts = splitText(text);
+  return parts.map((part, index) => ({
     id: ids.next(),
     kind: 'result',
     rank: outboxRanks.result,
     part: index + 1,
-    content: { text: part },
+    content: index === parts.length - 1 ? lastPart(part, occurrenceId) : { text: part },
     unknown,
     expiresAt: maxAgeMs === null ? null : (input.again?.askedAt ?? input.slotAt ?? finishedAt) + maxAgeMs,
   }));
+}
+
+/** The buttons stand under the last part; they act on the occurrence, so what has none bears none. */
+function lastPart(text: string, occurrenceId: string | null): Shown {
+  return occurrenceId === null ? { text } : { view: 'result', text, occurrenceId };
 }
 
 /** The run was done, so it succeeds; a context that has outgrown its limit stays as it was, and the log says so. */
@@ -115,9 +126,21 @@ function followingSlot({ input }: StartableRun, finishedAt: number): RunEnd['fol
   return { schedule, nextAt: nextSlot(schedule, finishedAt, bounds) };
 }
 
+/** The end of a run where making its end failed: a fault of ours, and its task hears of it like of any other. */
+export function thrownEnd({ ids }: Pick<Needs, 'ids'>, started: StartedRun, { at, error }: Fault): RunEnd {
+  const end = brokenEnd(started, at, error);
+  const { run, attempt: attempts } = started;
+  return { ...end, notices: noticesOf(ids, run, { status: 'failed', error: end.error, attempts, finishedAt: at }) };
+}
+
+interface Fault {
+  readonly at: number;
+  readonly error: string;
+}
+
 /**
- * The end of a run whose real end could not be made or written. It brings nothing back, so nothing in it can be at fault
- * again; a run without an end would hold up its task for ever.
+ * The end of a run whose real end could not be made or written. It brings nothing back and tells nobody, so nothing in it
+ * can be at fault again; a run without an end would hold up its task for ever.
  */
 export function brokenEnd({ run, attempt, fence }: StartedRun, at: number, error: string): RunEnd {
   return {
@@ -134,6 +157,7 @@ export function brokenEnd({ run, attempt, fence }: StartedRun, at: number, error
     error: error.slice(0, limits.errorMessageLengthMax),
     output: null,
     deliveries: [],
+    notices: noNotices,
     context: null,
     usage: [],
     follows: null,

@@ -1,23 +1,29 @@
 import { grantEnded } from '../domain/grant.ts';
 import * as limits from '../domain/limits.ts';
 import type { Actions } from './actions/registry.ts';
-import type { Log } from './ports.ts';
+import { noticesOf } from './end-notices.ts';
+import type { Ids, Log } from './ports.ts';
 import type { StartableRun, StartPlan, Unreadable } from './store.ts';
 
 interface Needs {
   readonly actions: Actions;
+  readonly ids: Ids;
   readonly log: Log;
 }
 
 /** Whether a claimed run may start, or how it ends without an attempt. */
-export function startPlan({ actions, log }: Needs, run: StartableRun | Unreadable, now: number): StartPlan {
+export function startPlan({ actions, ids, log }: Needs, run: StartableRun | Unreadable, now: number): StartPlan {
   if ('unreadable' in run) {
     log.error('run_unreadable', { run_id: run.id, reason: run.unreadable });
     return ended(run.id, { status: 'failed', occurrence: 'failed', error: `unreadable: ${run.unreadable}` });
   }
   const interrupted = run.status === 'running';
   const refused = refusal(actions, run, now);
-  if (refused !== null) return { ...ended(run.id, refused), interrupted };
+  if (refused !== null) {
+    const { status, error } = refused;
+    const notices = noticesOf(ids, run, { status, error, attempts: run.attempts, finishedAt: now });
+    return { ...ended(run.id, refused), interrupted, notices };
+  }
   return { runId: run.id, does: 'start', interrupted };
 }
 

@@ -4,7 +4,7 @@ import type { Actions } from './actions/registry.ts';
 import { createCollector, within } from './collector.ts';
 import { createClaimCount, type Holding } from './holding.ts';
 import type { Bell, Clock, Ids, Log, Stopwatch, Timer } from './ports.ts';
-import { brokenEnd, endOf, runPolicy } from './runner-ends.ts';
+import { brokenEnd, endOf, runPolicy, thrownEnd } from './runner-ends.ts';
 import { startPlan } from './runner-starts.ts';
 import type { Counts, RunEnd, RunStore, StartableRun, StartedRun } from './store.ts';
 
@@ -61,7 +61,8 @@ export function createRunner(needs: RunnerNeeds): Runner {
     const done = attempt(needs, started, controller)
       .catch((error: unknown) => {
         log.error('attempt_threw', { run_id: started.run.id, error: String(error) });
-        return brokenEnd(started, needs.clock.now(), error instanceof Error ? error.message : String(error));
+        const reason = error instanceof Error ? error.message : String(error);
+        return thrownEnd(needs, started, { at: needs.clock.now(), error: reason });
       })
       .then((end) => {
         live.delete(started.run.id);

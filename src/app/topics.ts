@@ -1,18 +1,25 @@
 import * as limits from '../domain/limits.ts';
-import type { Clock, Route, TopicMade, Transport } from './ports.ts';
+import type { BlockedCause } from '../domain/shown.ts';
+import type { Clock, Ids, Route, TopicMade, Transport } from './ports.ts';
 import type { OutboxStore, TopicView } from './store.ts';
 
 /** Whether a part can go to its topic now. */
 export type TopicReady =
   | { readonly is: 'ready' }
   | { readonly is: 'later'; readonly afterMs: number; readonly error: string }
-  | { readonly is: 'blocked'; readonly cause: string; readonly error: string };
+  /** The platform said when to come back. */
+  | { readonly is: 'held'; readonly afterMs: number; readonly error: string }
+  | { readonly is: 'moved'; readonly address: string; readonly error: string }
+  | { readonly is: 'blocked'; readonly cause: BlockedCause; readonly error: string };
 
 interface Needs {
   readonly store: Pick<OutboxStore, 'beginTopic' | 'endTopic'>;
   readonly transport: Pick<Transport, 'createTopic' | 'findTopic'>;
   readonly clock: Clock;
+  readonly ids: Ids;
   readonly bootId: string;
+  /** Told just before the platform is asked to make one. */
+  readonly spend: () => void;
 }
 
 /** How often a topic whose creation got no answer is looked for. */
@@ -30,22 +37,18 @@ export async function prepareTopic(needs: Needs, topic: TopicView, route: Route)
   // One creation is in flight per chat, so whoever finds it `creating` finds one whose answer was lost.
   if (topic.state === 'creating') return adopt(needs, topic, route);
   if (topic.cause === inDoubt) return { is: 'blocked', cause: inDoubt, error: inDoubtText };
-  const begun = await needs.store.beginTopic(
-    { ...topic, name: topicName(topic.name) },
-    needs.bootId,
-    needs.clock.now(),
-  );
+  const name = topicName(topic.name);
+  const begun = await needs.store.beginTopic({ ...topic, name }, needs.bootId, needs.clock.now());
   if (!begun) return { is: 'later', afterMs: lookAgainMs, error: 'its topic is being made' };
-  return conclude(needs, topic, await needs.transport.createTopic(route, topicName(topic.name)));
+  needs.spend();
+  return conclude(needs, topic, await needs.transport.createTopic(route, name));
 }
 
-async function adopt({ store, transport, clock }: Needs, topic: TopicView, route: Route): Promise<TopicReady> {
+async function adopt(needs: Needs, topic: TopicView, route: Route): Promise<TopicReady> {
+  const { store, transport, clock } = needs;
   const askedAt = topic.askedAt ?? clock.now();
   const found = await transport.findTopic(route, topic.askedName ?? topicName(topic.name), askedAt);
-  if (found !== null) {
-    await store.endTopic({ taskId: topic.taskId, state: 'ready', id: found });
-    return { is: 'ready' };
-  }
+  if (found !== null) return isThere(needs, topic, found);
   if (clock.now() - askedAt < limits.topicAdoptionMs) {
     return {
       is: 'later',
@@ -57,15 +60,24 @@ async function adopt({ store, transport, clock }: Needs, topic: TopicView, route
   return { is: 'blocked', cause: inDoubt, error: inDoubtText };
 }
 
-async function conclude({ store }: Needs, topic: TopicView, made: TopicMade): Promise<TopicReady> {
+async function isThere({ store, ids, clock }: Needs, { taskId }: TopicView, id: number): Promise<TopicReady> {
+  await store.endTopic({ taskId, state: 'ready', id, cardId: ids.next(), remadeId: ids.next(), at: clock.now() });
+  return { is: 'ready' };
+}
+
+async function conclude(needs: Needs, topic: TopicView, made: TopicMade): Promise<TopicReady> {
+  const { store } = needs;
   const { taskId } = topic;
   switch (made.is) {
     case 'made':
-      await store.endTopic({ taskId, state: 'ready', id: made.topicId });
-      return { is: 'ready' };
+      return isThere(needs, topic, made.topicId);
     case 'notMade':
-      await store.endTopic({ taskId, state: 'none' });
-      return { is: 'later', afterMs: made.retryAfterMs ?? lookAgainMs, error: made.error };
+      await store.endTopic({ taskId, state: 'none', lost: false });
+      if (made.retryAfterMs !== null) return { is: 'held', afterMs: made.retryAfterMs, error: made.error };
+      return { is: 'later', afterMs: lookAgainMs, error: made.error };
+    case 'moved':
+      await store.endTopic({ taskId, state: 'none', lost: false });
+      return { is: 'moved', address: made.address, error: made.error };
     case 'blocked':
       await store.endTopic({ taskId, state: 'blocked', cause: made.cause });
       return { is: 'blocked', cause: made.cause, error: made.error };

@@ -12,3 +12,7 @@ const shapes = /^(telegram:user:[1-9]\d{0,15}|api:token:[\w.-]{1,64}|system|syst
 export function isActor(text: string): text is Actor {
   return shapes.test(text);
 }
+
+export function isPerson(actor: Actor): boolean {
+  return actor.startsWith('telegram:user:');
+}

@@ -11,29 +11,84 @@ import { messagePartLengthMax, messagePartsMax } from './limits.ts';
  */
 export type DeliveryStatus = 'pending' | 'sending' | 'delivered' | 'unknown' | 'blocked' | 'failed';
 
+/**
+ * What a delivery is: the answer to a person, what a run brought back, a word about the task (it failed, it works again),
+ * the card of the task, the pinning of that card, and the closing or opening of the task's topic.
+ */
+export type DeliveryKind = 'answer' | 'result' | 'notice' | 'card' | 'pin' | 'close' | 'open';
+
 /** Lanes of the outbox, served in this order: what a person waits for first, decoration last. */
 export const outboxRanks = { answer: 0, result: 1, card: 2, progress: 3 } as const;
 
 /**
  * Cuts a text into messages of at most 4,096 UTF-16 units: at a paragraph, else a line, else a space, else between two
- * graphemes, so that no emoji is torn. Text is never dropped unless it exceeds the limit of parts, and then the last
- * part says so.
+ * graphemes, so that no emoji is torn. A block of code that is cut is closed, and opened again in the next part. Text is
+ * never dropped unless it exceeds the limit of parts, and then the last part says so.
  */
 export function splitText(text: string, max: number = messagePartLengthMax): string[] {
   const parts: string[] = [];
-  let rest = text;
-  while (rest.length > max && parts.length < messagePartsMax - 1) {
-    const cut = cutPoint(rest, max);
-    parts.push(rest.slice(0, cut).trimEnd());
-    rest = rest.slice(cut).trimStart();
+  let rest: Rest = { text, fence: '' };
+  while (lengthOf(rest) > max && parts.length < messagePartsMax - 1) {
+    const { part, after } = cutOff(rest, max);
+    parts.push(part);
+    rest = after;
   }
-  if (rest.length > max) {
-    const notice = '\n[cut: the text is too long for a chat]';
-    rest = rest.slice(0, cutPoint(rest, max - notice.length)).trimEnd() + notice;
-  }
-  parts.push(rest);
+  parts.push(lengthOf(rest) > max ? cutOff(rest, max - tooLong.length).part + tooLong : opened(rest));
   // A platform refuses a message of nothing but blanks, and nobody misses it.
   return parts.filter((part) => part.trim() !== '');
+}
+
+const tooLong = '\n[cut: the text is too long for a chat]';
+
+/** What is left of a text, and the line that opens the block of code in which it begins; empty where it begins in none. */
+interface Rest {
+  readonly text: string;
+  readonly fence: string;
+}
+
+function opened({ text, fence }: Rest): string {
+  return fence === '' ? text : `${fence}\n${text}`;
+}
+
+function lengthOf(rest: Rest): number {
+  return rest.text.length + (rest.fence === '' ? 0 : rest.fence.length + 1);
+}
+
+const closing = '\n```';
+
+function cutOff(rest: Rest, max: number): { readonly part: string; readonly after: Rest } {
+  const room = max - (lengthOf(rest) - rest.text.length);
+  let cut = cutPoint(rest.text, room);
+  let fence = openFence(opened({ ...rest, text: rest.text.slice(0, cut) }));
+  if (fence !== '') {
+    cut = beforeEmptyBlock(rest.text, cutPoint(rest.text, room - closing.length));
+    fence = openFence(opened({ ...rest, text: rest.text.slice(0, cut) }));
+  }
+  const head = opened({ ...rest, text: rest.text.slice(0, cut).trimEnd() });
+  const tail = rest.text.slice(cut);
+  if (fence === '') return { part: head, after: { text: tail.trimStart(), fence } };
+  // The indentation of the next line belongs to the code.
+  return { part: head + closing, after: { text: tail.replace(/^\s*\n/, ''), fence } };
+}
+
+/** A longer line after the three marks is no name of a language, and would leave no room for the code. */
+const fenceLengthMax = 40;
+const fenceLine = /^ {0,3}```[^`\n]*$/gm;
+
+/** The line that opened the block in which a text ends; empty where it ends in none. */
+function openFence(text: string): string {
+  let fence = '';
+  for (const [line] of text.matchAll(fenceLine)) {
+    if (fence === '') fence = line.length > fenceLengthMax ? '```' : line.trimEnd();
+    else if (line.trim() === '```') fence = '';
+  }
+  return fence;
+}
+
+/** A block that would begin at the very end of a part begins in the next one. */
+function beforeEmptyBlock(text: string, cut: number): number {
+  const opener = /(?:^|\n) {0,3}```[^`\n]*(?:\n\s*)?$/.exec(text.slice(0, cut));
+  return opener === null || opener.index === 0 || openFence(text.slice(0, opener.index)) !== '' ? cut : opener.index;
 }
 
 function cutPoint(text: string, max: number): number {

@@ -100,6 +100,10 @@ export const unknownHoldMs = 2 * minute;
 /** How long a topic whose creation got no answer is looked for before a person is asked. */
 export const topicAdoptionMs = minute;
 export const blockedRecheckMs = 10 * minute;
+/** What to mend, or what to say, is told while it is news; after that the card and the history show it. */
+export const guidanceExpiryMs = day;
+/** A look for evidence waits for its chat until a full minute of calls has passed; past that it comes back later. */
+export const budgetWaitMaxMs = minute;
 
 /** Timers overflow, machines sleep and hints get lost, so no loop sleeps longer. */
 export const sleepMaxMs = 30 * second;
@@ -195,6 +199,25 @@ export const downtimePageMax = 1000;
 export const downtimeThreadsMax = 200;
 /** Tasks that it names for each thread: more than a message about it could hold. */
 export const downtimeNamedTasksMax = 20;
+/** Tasks that the word about it names in a chat; the others are counted, and the chat can ask for them. */
+export const downtimeToldTasksMax = 5;
+/** A downtime shorter than this is no news, as long as nothing was missed. */
+export const downtimeToldMs = 5 * minute;
+/** How long before its slot it is made sure that the owner of a task is still a member of its chat. */
+export const membershipAheadMs = 10 * minute;
+/** What the platform said about a person is believed for so long before it is asked again. */
+export const membershipFreshMs = 10 * minute;
+/** While the platform cannot be reached, what it said last holds for so long; after that the log tells. */
+export const membershipHeldMs = day;
+/** Questions about members in one step, which are a second apart: far below what the platform bears from one bot. */
+export const membershipLookupsMax = 5;
+/** People looked at in one step, so that some about whom there is no answer do not hide the others. */
+export const membershipPageMax = 200;
+/** How often it is looked whose membership is to be asked about. */
+export const membershipEveryMs = minute;
 /** Events of one page. They are small, and whoever catches up wants many. */
 export const eventPageDefault = 100;
 export const eventPageMax = 500;
+
+/** One update of the platform; a message with all its entities and a keyboard is a tenth of this. */
+export const updateBytesMax = 1_048_576;

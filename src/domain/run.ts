@@ -38,6 +38,8 @@ export interface RunInput {
   /** Absent when empty, like the policies: this is written with every run, and most tasks have neither. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
   readonly policies?: Policies | undefined;
+  /** A person asked for it beside the schedule, and waits for how it ends. Absent otherwise. */
+  readonly byHand?: true | undefined;
   /** For a retry or a replay: what it must not take from its own instant. */
   readonly again?: Again | undefined;
   /** For a delay after the last finish: the schedule whose next slot the end of this run decides. */

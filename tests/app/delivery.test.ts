@@ -56,7 +56,8 @@ describe('a send without an answer', () => {
     }
     expect(p.chat.shown).toHaveLength(1);
     await p.pass(1);
-    expect(looks()).toBe(3);
+    // The last look follows the second send, and finds that the first one never arrived.
+    expect(looks()).toBe(4);
     expect((await parts(p, taskId)).at(-1)?.status).toBe('delivered');
     expect(p.chat.shown).toHaveLength(2);
   });
@@ -84,7 +85,9 @@ describe('a send without an answer', () => {
     await p.pass(minute);
     expect((await parts(p, taskId)).map(({ status }) => status)).toEqual(['delivered', 'unknown', 'delivered']);
     await p.pass(24 * minute);
-    expect(p.chat.shown).toHaveLength(2);
+    expect(p.chat.shown.map(({ text }) => text)).toEqual(['Stand up!', '[inDoubt]', 'Stand up!']);
+    // It is asked where the task was made, which is not its own topic.
+    expect(p.chat.shown.map(({ topic }) => topic)).toEqual([p.chat.topics[0]?.id, null, p.chat.topics[0]?.id]);
   });
 
   it('holds back the later parts of its own text only until it is settled', async () => {
@@ -181,7 +184,10 @@ describe('refusals', () => {
     const { p, taskId } = await withTopic();
     p.chat.failSends('blocked', 'blocked');
     await p.pass(hour);
-    expect((await parts(p, taskId)).at(-1)).toMatchObject({ status: 'blocked', error: 'bot was blocked by the user' });
+    expect((await parts(p, taskId)).at(-1)).toMatchObject({
+      status: 'blocked',
+      error: 'not enough rights to send text messages to the chat',
+    });
     await p.pass(10 * minute);
     expect((await parts(p, taskId)).at(-1)?.status).toBe('blocked');
     await p.pass(10 * minute);

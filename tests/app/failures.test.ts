@@ -23,7 +23,7 @@ describe('a failing run', () => {
       [3, 'failed'],
     ]);
     expect(run?.attempts.map(({ startedAt }) => startedAt - start - hour)).toEqual([0, 30_000, 90_000]);
-    expect(p.chat.shown).toEqual([]);
+    expect(p.chat.shown.map(({ text }) => text)).toEqual(['[failed]']);
   });
 
   it('succeeds when a later try does, and delivers once', async () => {

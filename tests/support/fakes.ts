@@ -1,4 +1,5 @@
 import type {
+  Budget,
   Clock,
   Evidence,
   Ids,
@@ -11,6 +12,7 @@ import type {
   TopicMade,
   Transport,
 } from '../../src/app/ports.ts';
+import type { BlockedCause, Shown as Content } from '../../src/domain/shown.ts';
 
 /** A clock that moves only when told. Timers fire in order while it moves; the wall clock can be set apart from it. */
 export interface ManualTime extends Clock, Stopwatch, Timer {
@@ -85,86 +87,183 @@ export interface Shown {
   readonly chatId: string;
   readonly topic: number | null;
   readonly messageId: number;
-  readonly text: string;
+  /** What a view shows stands in brackets: the words are drawn by the adapter of a real platform. */
+  text: string;
 }
 
 /** A chat that does what a platform does, and fails as it is told: each fault is used up by one call. */
 export interface FaultyTransport extends Transport {
-  /** What people see, in order. */
+  /** The same chat, with what its looks may spend. */
+  within(budget: Budget): Transport;
+  /** What people see, in order, but for the cards of tasks. */
   readonly shown: readonly Shown[];
+  readonly cards: readonly Shown[];
+  readonly pins: readonly number[];
+  readonly closed: ReadonlySet<number>;
   readonly topics: readonly { readonly chatId: string; readonly id: number; readonly name: string }[];
   readonly calls: readonly string[];
   /** How the next sends go. `lost` arrives, but its answer does not; `dropped` does not arrive, and nobody says so. */
   failSends(...faults: SendFault[]): void;
+  /** The same for the card, its pinning, and the door of a topic. */
+  failDecoration(...faults: SendFault[]): void;
   failTopics(...faults: TopicFault[]): void;
   /** That many looks for evidence throw. */
   failLooks(count: number): void;
+  /** Each look for evidence spends so many calls. */
+  probes(count: number): void;
   /** What a look for evidence says, instead of the truth. */
-  evidence(...answers: Evidence['is'][]): void;
+  evidence(...answers: (Evidence['is'] | 'asks')[]): void;
   deleteTopic(id: number): void;
   /** Sends wait until the returned function is called. */
   hold(): () => void;
 }
 
-export type SendFault =
-  | 'lost'
-  | 'dropped'
-  | 'notSent'
-  | 'rateLimited'
-  | 'refused'
-  | 'blocked'
-  | 'misrouted'
-  | 'throws'
-  | 'ok';
-export type TopicFault = 'lost' | 'dropped' | 'notMade' | 'blocked' | 'ok';
+const sent = (ids: SentIds): Sent => ({ is: 'sent', ids });
+const blocked = (cause: BlockedCause, error: string): Sent => ({ is: 'blocked', cause, error });
+
+/** What goes wrong before anything is shown. */
+const refusals = {
+  dropped: { is: 'unknown', error: 'socket hang up' },
+  notSent: { is: 'notSent', error: 'connection refused', retryAfterMs: null },
+  rateLimited: { is: 'notSent', error: 'Too Many Requests', retryAfterMs: 7000 },
+  refused: { is: 'refused', error: 'message is too long' },
+  moot: { is: 'moot', error: 'message to edit not found' },
+  topicGone: { is: 'topicGone', error: 'message thread not found' },
+  moved: { is: 'moved', address: '-1009999', error: 'group chat was upgraded to a supergroup chat' },
+  blocked: blocked('no_write_right', 'not enough rights to send text messages to the chat'),
+  closed: blocked('topic_closed', 'TOPIC_CLOSED'),
+  chatGone: blocked('chat_gone', 'bot was kicked from the supergroup chat'),
+} as const satisfies Record<string, Sent>;
+
+export type SendFault = keyof typeof refusals | 'lost' | 'misrouted' | 'throws' | 'ok';
+export type TopicFault = 'lost' | 'dropped' | 'notMade' | 'rateLimited' | 'moved' | 'blocked' | 'ok';
+
+const topicRefusals: Record<Exclude<TopicFault, 'ok' | 'lost'>, TopicMade> = {
+  dropped: { is: 'unknown', error: 'socket hang up' },
+  notMade: { is: 'notMade', error: 'connection refused', retryAfterMs: null },
+  rateLimited: { is: 'notMade', error: 'Too Many Requests', retryAfterMs: 7000 },
+  moved: { is: 'moved', address: '-1009999', error: 'group chat was upgraded to a supergroup chat' },
+  blocked: { is: 'blocked', cause: 'no_topic_right', error: 'not enough rights to create a topic' },
+};
+
+export function textOf(shown: Content): string {
+  if ('text' in shown) return shown.text;
+  return `[${shown.view}]`;
+}
+
+/** The messages and topics of all chats, as the platform keeps them. */
+class Place {
+  readonly shown: Shown[] = [];
+  readonly cards: Shown[] = [];
+  readonly pins: number[] = [];
+  readonly closed = new Set<number>();
+  readonly topics: { chatId: string; id: number; name: string }[] = [];
+  /** The delivery that each message came from. */
+  readonly sources = new Map<number, string>();
+  lastId = 1000;
+  /** Cards count by themselves, so that the ids of what people wait for do not hang on them. */
+  lastCardId = 900_000;
+
+  show({ deliveryId, route, shown }: Outgoing, topic = route.topic): SentIds {
+    const isCard = 'view' in shown && shown.view === 'card';
+    const messageId = isCard ? (this.lastCardId += 1) : (this.lastId += 1);
+    const place = isCard ? this.cards : this.shown;
+    place.push({ chatId: route.address, topic, messageId, text: textOf(shown) });
+    this.sources.set(messageId, deliveryId);
+    return { chatId: route.address, threadId: topic, messageId };
+  }
+
+  find(messageId: number): Shown | undefined {
+    return [...this.shown, ...this.cards].find((message) => message.messageId === messageId);
+  }
+
+  /** The oldest message that a delivery became, but for the one given. */
+  first(deliveryId: string, except: number | null): SentIds | null {
+    const found = [...this.shown, ...this.cards].find(
+      ({ messageId }) => this.sources.get(messageId) === deliveryId && messageId !== except,
+    );
+    return found === undefined ? null : { chatId: found.chatId, threadId: found.topic, messageId: found.messageId };
+  }
+
+  send(part: Outgoing): Sent {
+    if (part.edits === null) return sent(this.show(part));
+    const message = this.find(part.edits);
+    if (message === undefined) return refusals.moot;
+    message.text = textOf(part.shown);
+    return sent({ chatId: message.chatId, threadId: message.topic, messageId: message.messageId });
+  }
+
+  pin({ route, edits }: Outgoing): Sent {
+    if (edits === null || this.find(edits) === undefined) return refusals.moot;
+    this.pins.push(edits);
+    return sent({ chatId: route.address, threadId: route.topic, messageId: edits });
+  }
+
+  door({ route }: Outgoing, open: boolean): Sent {
+    const topic = route.topic ?? 0;
+    if (open) this.closed.delete(topic);
+    else this.closed.add(topic);
+    return sent({ chatId: route.address, threadId: route.topic, messageId: topic });
+  }
+
+  isGone(topic: number | null): boolean {
+    return topic !== null && !this.topics.some(({ id }) => id === topic);
+  }
+
+  remove(messageId: number): void {
+    for (const list of [this.shown, this.cards]) {
+      const index = list.findIndex((message) => message.messageId === messageId);
+      if (index >= 0) list.splice(index, 1);
+    }
+  }
+}
+
+function afterFault(place: Place, part: Outgoing, { fault, does }: { fault: SendFault; does: () => Sent }): Sent {
+  if (fault === 'throws') throw new Error('a fault in the adapter');
+  if (fault === 'misrouted') return sent(place.show(part, null));
+  if (fault === 'ok') return place.isGone(part.route.topic) ? refusals.topicGone : does();
+  if (fault !== 'lost') return refusals[fault];
+  does();
+  return refusals.dropped;
+}
 
 export function faultyTransport(): FaultyTransport {
-  const shown: Shown[] = [];
-  const topics: { chatId: string; id: number; name: string }[] = [];
+  const place = new Place();
   const calls: string[] = [];
   const sendFaults: SendFault[] = [];
+  const decorationFaults: SendFault[] = [];
   const topicFaults: TopicFault[] = [];
-  const answers: Evidence['is'][] = [];
-  const arrived = new Map<string, SentIds>();
-  let lastId = 1000;
-  let failingLooks = 0;
+  const answers: (Evidence['is'] | 'asks')[] = [];
+  let [failingLooks, probesPerLook] = [0, 0];
+  let budget: Budget | null = null;
   let gate: Promise<void> = Promise.resolve();
 
-  const show = ({ deliveryId, route, text }: Outgoing, topic = route.topic): SentIds => {
-    lastId += 1;
-    shown.push({ chatId: route.address, topic, messageId: lastId, text });
-    const ids = { chatId: route.address, threadId: topic, messageId: lastId };
-    arrived.set(deliveryId, ids);
-    return ids;
+  const call = async (name: string, part: Outgoing, does: () => Sent): Promise<Sent> => {
+    calls.push(`${name} ${part.deliveryId}`);
+    await gate;
+    const isCard = 'view' in part.shown && part.shown.view === 'card';
+    const faults = name !== 'send' || isCard ? decorationFaults : sendFaults;
+    return afterFault(place, part, { fault: faults.shift() ?? 'ok', does });
   };
-  const outcomes: Record<SendFault, (part: Outgoing) => Sent> = {
-    ok: (part) => ({ is: 'sent', ids: show(part) }),
-    lost: (part) => {
-      show(part);
-      return { is: 'unknown', error: 'socket hang up' };
-    },
-    dropped: () => ({ is: 'unknown', error: 'socket hang up' }),
-    notSent: () => ({ is: 'notSent', error: 'connection refused', retryAfterMs: null }),
-    rateLimited: () => ({ is: 'notSent', error: 'Too Many Requests', retryAfterMs: 7000 }),
-    refused: () => ({ is: 'refused', error: 'message is too long' }),
-    blocked: () => ({ is: 'blocked', cause: 'bot_blocked', error: 'bot was blocked by the user' }),
-    misrouted: (part) => ({ is: 'sent', ids: show(part, null) }),
-    throws: () => {
-      throw new Error('a fault in the adapter');
-    },
-  };
-  return {
-    shown,
-    topics,
+  const chat: FaultyTransport = {
+    ...place,
     calls,
+    within: (given) => {
+      budget = given;
+      return chat;
+    },
     failSends: (...faults) => sendFaults.push(...faults),
+    failDecoration: (...faults) => decorationFaults.push(...faults),
     failTopics: (...faults) => topicFaults.push(...faults),
     failLooks: (count) => {
       failingLooks = count;
     },
+    probes: (count) => {
+      probesPerLook = count;
+    },
     evidence: (...more) => answers.push(...more),
     deleteTopic: (id) => {
-      topics.splice(0, topics.length, ...topics.filter((topic) => topic.id !== id));
+      place.topics.splice(0, place.topics.length, ...place.topics.filter((topic) => topic.id !== id));
     },
     hold: () => {
       let open = () => {};
@@ -173,44 +272,43 @@ export function faultyTransport(): FaultyTransport {
       });
       return open;
     },
-    send: async (part) => {
-      calls.push(`send ${part.deliveryId}`);
-      await gate;
-      const topic = part.route.topic;
-      if (topic !== null && !topics.some(({ id }) => id === topic))
-        return { is: 'topicGone', error: 'message thread not found' };
-      return outcomes[sendFaults.shift() ?? 'ok'](part);
-    },
-    settle: async (part) => {
-      calls.push(`settle ${part.deliveryId}`);
+    send: (part) => call('send', part, () => place.send(part)),
+    pin: (part) => call('pin', part, () => place.pin(part)),
+    setTopic: (part, open) => call(open ? 'open' : 'close', part, () => place.door(part, open)),
+    settle: async ({ deliveryId, route }, { resentAs, besides }) => {
+      calls.push(`settle ${deliveryId}`);
+      for (let probe = 0; probe < probesPerLook; probe += 1) {
+        if (await budget?.take(route.address)) calls.push(`probe ${deliveryId}`);
+      }
       if (failingLooks > 0) {
         failingLooks -= 1;
         throw new Error('a fault in the look');
       }
-      const ids = arrived.get(part.deliveryId);
-      const told = answers.shift() ?? (ids === undefined ? 'absent' : 'arrived');
-      if (told === 'arrived' && ids !== undefined) return { is: 'arrived', ids, evidence: 'seen in the chat' };
-      return { is: told === 'arrived' ? 'undecided' : told, evidence: 'looked' };
+      return evidenceOf(answers.shift() ?? null, place.first(deliveryId, (besides ?? resentAs)?.messageId ?? null));
     },
     createTopic: async (route, name): Promise<TopicMade> => {
       calls.push(`createTopic ${name}`);
       const fault = topicFaults.shift() ?? 'ok';
-      if (fault === 'notMade') return { is: 'notMade', error: 'connection refused', retryAfterMs: null };
-      if (fault === 'blocked')
-        return { is: 'blocked', cause: 'no_right', error: 'not enough rights to create a topic' };
-      if (fault === 'dropped') return { is: 'unknown', error: 'socket hang up' };
-      lastId += 1;
-      topics.push({ chatId: route.address, id: lastId, name });
-      return fault === 'lost' ? { is: 'unknown', error: 'socket hang up' } : { is: 'made', topicId: lastId };
+      if (fault !== 'ok' && fault !== 'lost') return topicRefusals[fault];
+      const id = (place.lastId += 1);
+      place.topics.push({ chatId: route.address, id, name });
+      return fault === 'lost' ? topicRefusals.dropped : { is: 'made', topicId: id };
     },
     findTopic: async (route, name) => {
       calls.push(`findTopic ${name}`);
-      return topics.find((topic) => topic.chatId === route.address && topic.name === name)?.id ?? null;
+      return place.topics.find((topic) => topic.chatId === route.address && topic.name === name)?.id ?? null;
     },
     remove: async ({ messageId }) => {
       calls.push(`remove ${messageId}`);
-      const index = shown.findIndex((message) => message.messageId === messageId);
-      if (index >= 0) shown.splice(index, 1);
+      place.remove(messageId);
     },
   };
+  return chat;
+}
+
+function evidenceOf(told: Evidence['is'] | 'asks' | null, first: SentIds | null): Evidence {
+  const is = told ?? (first === null ? 'absent' : 'arrived');
+  if (is === 'arrived' && first !== null) return { is, ids: first, evidence: 'seen in the chat' };
+  if (is === 'asks') return { is: 'undecided', evidence: 'too many candidates', asks: true };
+  return { is: is === 'arrived' ? 'undecided' : is, evidence: 'looked' };
 }

@@ -49,6 +49,7 @@ export interface PipelineOptions {
   readonly now?: number;
 }
 
+/** Without a pace, so that what is due at an instant is done at that instant. */
 export const settings: RoomSettings = {
   BACKUP_KEEP: 7,
   RETENTION_DAYS: 90,
@@ -59,7 +60,13 @@ export const settings: RoomSettings = {
   MIN_INTERVAL: minute,
   QUOTA_PER_CHAT: 500,
   QUOTA_PER_USER: 500,
+  TELEGRAM_RATE_GLOBAL: Infinity,
+  TELEGRAM_RATE_CHAT: Infinity,
+  TELEGRAM_RATE_GROUP: Infinity,
 };
+
+/** As Telegram has it. */
+export const paced = { TELEGRAM_RATE_GLOBAL: 30, TELEGRAM_RATE_CHAT: 1, TELEGRAM_RATE_GROUP: 20 };
 
 let pipelines = 0;
 
@@ -85,8 +92,8 @@ function pipelineOn(database: Database, given: Given): Pipeline {
   const log = memoryLog();
   const store = createStore(sqliteEngine(database));
   const ids = countingIds(`p${String((pipelines += 1)).padStart(4, '0')}`);
-  const world = { clock: time, stopwatch: time, timer: time, ids, log, transport: chat };
-  const rooms = composeRooms(given.settings, world, store);
+  const world = { clock: time, stopwatch: time, timer: time, ids, log };
+  const rooms = composeRooms(given.settings, world, { store, transport: (budget) => chat.within(budget) });
   const round = async () => {
     const scheduled = await rooms.scheduler.step(time.now(), 100);
     const ran = await rooms.runner.step(time.now(), 100);

@@ -1,4 +1,4 @@
-import { apiPrincipal, type Actor } from '../../domain/actor.ts';
+import { apiPrincipal, isPerson, type Actor } from '../../domain/actor.ts';
 import { actionScope } from '../../domain/grant.ts';
 import { idempotencyRetentionMs, pageMax } from '../../domain/limits.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
@@ -57,6 +57,7 @@ export async function createTask(needs: CreateNeeds, request: CreateRequest): Pr
       id: ids.next(),
       grant: { id: ids.next(), scopes: [actionScope(definition.action.kind)] },
       home,
+      owner: isPerson(request.actor) ? request.actor : null,
       ownerIfNone: apiPrincipal,
       actor: request.actor,
       at: now,

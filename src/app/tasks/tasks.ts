@@ -170,6 +170,8 @@ function onceOf({ digest }: CreateNeeds, { target, verb }: Deed, now: number): O
 function ringAll({ bell }: CreateNeeds): void {
   bell.ring('scheduler');
   bell.ring('runner');
+  // The card of the task shows what was done to it.
+  bell.ring('deliverer');
 }
 
 async function edit(needs: CreateNeeds, target: Target, patch: TaskPatch): Promise<Edited> {

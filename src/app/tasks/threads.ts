@@ -14,7 +14,7 @@ export interface Threads {
   /** Deletes every task of the thread; each can be restored for a day. Answers what was there. */
   purge(threadKey: string, actor: Actor): Promise<ThreadCounts>;
   pause(threadKey: string, actor: Actor, until: number | null): Promise<Bulk>;
-  /** Lets those go on that a person paused. What was paused for its failures stays, because somebody has to look at it. */
+  /** Lets those go on that a person paused, or the loss of the chat. What failed stays, because somebody has to look at it. */
   resume(threadKey: string, actor: Actor): Promise<Bulk>;
 }
 
@@ -57,7 +57,7 @@ export function createThreads({ store, tasks, timer }: Needs): Threads {
       each(threadKey, 'enabled', async ({ id }) => (await tasks.pause({ taskId: id, actor }, until)).entryId !== null),
     resume: (threadKey, actor) =>
       each(threadKey, 'disabled', async ({ id, state, pausedReason }) => {
-        if (state !== 'paused' || pausedReason !== 'manual') return false;
+        if (state !== 'paused' || (pausedReason !== 'manual' && pausedReason !== 'chat_gone')) return false;
         return (await tasks.resume({ taskId: id, actor })).entryId !== null;
       }),
   };

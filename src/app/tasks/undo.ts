@@ -218,7 +218,7 @@ function replacing(current: Policies, before: Policies): NonNullable<TaskPatch['
   return { ...Object.fromEntries(Object.keys(current).map((key) => [key, null])), ...before };
 }
 
-function inputOf(schedule: Schedule): ScheduleInput {
+export function inputOf(schedule: Schedule): ScheduleInput {
   switch (schedule.kind) {
     case 'once':
       return { kind: 'once', once_at: new Date(schedule.onceAt).toISOString(), timezone: schedule.timezone };

@@ -1,21 +1,15 @@
-import { downtimeNamedTasksMax, downtimePageMax, downtimeThreadsMax, signOfLifeMs } from '../../domain/limits.ts';
+import { downtimePageMax, signOfLifeMs } from '../../domain/limits.ts';
+import { threadKeyOf } from '../../domain/thread.ts';
 import type { Chore } from '../housekeeping/chore.ts';
-import type { Clock, Ids, Log } from '../ports.ts';
+import type { Bell, Clock, Ids, Log } from '../ports.ts';
 import type { Counts } from '../store.ts';
-import type {
-  DowntimeCounts,
-  DowntimeReport,
-  DowntimeStore,
-  DowntimeThread,
-  MadeShelf,
-  MadeSince,
-  OpenDowntime,
-} from './store.ts';
+import { emptyTally, reportOf, wordsOf, type ThreadTally } from './downtime-report.ts';
+import type { DowntimeStore, MadeShelf, MadeSince, OpenDowntime, TaskHome } from './store.ts';
 
 /**
  * The times in which nobody was there, and what they cost. A process leaves a sign of life every half minute. The next
  * start opens a row for the time since the last one, before anything is scheduled, and when every slot of that time has been
- * decided about, the row gets its report: once, together with an event.
+ * decided about, the row gets its report: once, together with an event and with a word in each chat that it concerns.
  *
  * A process that dies before it has reported leaves its row open. The next one opens another, for its own time, and reports
  * both: no two of them overlap, so each slot counts for the one in which it lies.
@@ -33,6 +27,7 @@ interface Needs {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  readonly bell: Bell;
 }
 
 export function createDowntimes(needs: Needs): Downtimes {
@@ -94,7 +89,7 @@ function signOfLife({ store, clock }: Needs, door: Opening): Chore {
 const lookAgainMs = 1000;
 
 /** Reads what was made since the first open row, a page in each step, and writes the reports at the end of it. */
-function reporter({ store, log }: Needs): Chore {
+function reporter({ store, ids, log, bell }: Needs): Chore {
   let count: Count | null = null;
   /** Null when nothing is open: only a start opens a row. */
   let nextAt: number | null = 0;
@@ -125,16 +120,19 @@ function reporter({ store, log }: Needs): Chore {
 
   const add = async (current: Count, page: readonly MadeSince[]): Promise<void> => {
     const homes = await store.homesOf(unknownIn(current, page));
-    for (const [taskId, thread] of homes) current.homes.set(taskId, thread);
+    for (const [taskId, home] of homes) current.homes.set(taskId, home);
     for (const made of page) addTo(current, made);
   };
 
   const report = async ({ open, tallies }: Count, now: number): Promise<Counts> => {
-    for (const { id, from, to } of open) {
-      const told = reportOf(tallies.get(id) ?? new Map());
-      if (await store.reportDowntime(id, told, now)) {
-        log.info('downtime', { downtime_id: id, ms: to - from, threads: told.threads.length, ...told.counts });
-      }
+    for (const downtime of open) {
+      const { id, from, to } = downtime;
+      const tally = tallies.get(id) ?? new Map<string, ThreadTally>();
+      const told = reportOf(tally);
+      const messages = wordsOf(ids, downtime, tally);
+      if (!(await store.reportDowntime({ id, report: told, at: now, messages }))) continue;
+      log.info('downtime', { downtime_id: id, ms: to - from, threads: told.threads.length, ...told.counts });
+      if (messages.length > 0) bell.ring('deliverer');
     }
     count = null;
     nextAt = null;
@@ -151,17 +149,11 @@ function reporter({ store, log }: Needs): Chore {
   };
 }
 
-type Tally = { -readonly [K in keyof DowntimeCounts]: number };
-
-interface ThreadTally extends Tally {
-  readonly tasks: Set<string>;
-}
-
 /** A count under way. */
 interface Count {
   readonly open: readonly OpenDowntime[];
-  readonly homes: Map<string, string>;
-  /** By downtime, then by thread. */
+  readonly homes: Map<string, TaskHome>;
+  /** By downtime. */
   readonly tallies: Map<string, Map<string, ThreadTally>>;
   shelf: MadeShelf;
   after: string;
@@ -214,41 +206,16 @@ function unknownIn(count: Count, page: readonly MadeSince[]): string[] {
 }
 
 function addTo(count: Count, made: MadeSince): void {
-  const { homes, tallies } = count;
-  const thread = homes.get(made.taskId);
+  const home = count.homes.get(made.taskId);
   // A task that is gone has nobody left to tell.
-  if (thread === undefined) return;
+  if (home === undefined) return;
+  const threadKey = threadKeyOf(home.thread);
   for (const { downtime, slots } of countedIn(count, made)) {
-    const byThread = tallies.get(downtime.id) ?? new Map<string, ThreadTally>();
-    tallies.set(downtime.id, byThread);
-    const tally = byThread.get(thread) ?? { missed: 0, late: 0, asked: 0, skipped: 0, tasks: new Set<string>() };
-    byThread.set(thread, tally);
+    const byThread = count.tallies.get(downtime.id) ?? new Map<string, ThreadTally>();
+    count.tallies.set(downtime.id, byThread);
+    const tally = byThread.get(threadKey) ?? emptyTally(home);
+    byThread.set(threadKey, tally);
     tally[made.became] += slots;
-    tally.tasks.add(made.taskId);
+    tally.tasks.set(made.taskId, home);
   }
-}
-
-/** The threads that lost most come first; the others are counted. */
-function reportOf(tallies: ReadonlyMap<string, ThreadTally>): DowntimeReport {
-  const counts: Tally = { missed: 0, late: 0, asked: 0, skipped: 0 };
-  for (const tally of tallies.values()) {
-    for (const became of ['missed', 'late', 'asked', 'skipped'] as const) counts[became] += tally[became];
-  }
-  const threads = [...tallies]
-    .map(([threadKey, tally]) => threadOf(threadKey, tally))
-    .toSorted((a, b) => slotsIn(b) - slotsIn(a));
-  return {
-    counts,
-    threads: threads.slice(0, downtimeThreadsMax),
-    moreThreads: Math.max(0, threads.length - downtimeThreadsMax),
-  };
-}
-
-function slotsIn({ missed, late, asked, skipped }: DowntimeCounts): number {
-  return missed + late + asked + skipped;
-}
-
-function threadOf(threadKey: string, { tasks, missed, late, asked, skipped }: ThreadTally): DowntimeThread {
-  const taskIds = [...tasks].slice(0, downtimeNamedTasksMax);
-  return { threadKey, missed, late, asked, skipped, taskIds, moreTasks: tasks.size - taskIds.length };
 }

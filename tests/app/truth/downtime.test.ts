@@ -37,8 +37,8 @@ async function diesFor(pipeline: Pipeline, ms: number): Promise<Pipeline> {
 function withIdsOfTime(pipeline: Pipeline): Pipeline {
   const { time, chat: transport, log, store } = pipeline;
   const ids = createIds(() => time.now());
-  const world = { clock: time, stopwatch: time, timer: time, ids, log, transport };
-  return { ...pipeline, rooms: composeRooms(settings, world, store) };
+  const world = { clock: time, stopwatch: time, timer: time, ids, log };
+  return { ...pipeline, rooms: composeRooms(settings, world, { store, transport: () => transport }) };
 }
 
 describe('the time in which nobody was there', () => {
@@ -255,5 +255,150 @@ describe('the time in which nobody was there', () => {
     await next.time.advance(minute);
     await keepHouse(next);
     expect(await shown(next)).toMatchObject([{ from: start, to: start + hour }]);
+  });
+});
+
+/** The words about downtimes that were put into the outbox, with the chats that they are for. */
+function words({ database }: Pipeline) {
+  return database
+    .prepare<[], { address: string; to_topic: number | null; content: string }>(
+      `select c.address, d.to_topic, d.content from deliveries d join chats c on c.id = d.chat_id
+       where d.kind = 'notice' order by d.id`,
+    )
+    .all()
+    .map(({ address, to_topic: topic, content }) => ({ address, topic, ...(JSON.parse(content) as object) }));
+}
+
+describe('the word about a downtime', () => {
+  const other = 'telegram:chat:-1005678';
+  const skips = { schedule: hourly, policies: { missed: 'skip' } } as const;
+
+  it('goes once to the base thread of each chat that lost something, with what all of its threads lost', async () => {
+    const p = await aPipeline();
+    await p.rooms.downtimes.open();
+    await p.create({ ...skips, instructions: 'Water the plants' });
+    await p.create({ ...skips, instructions: 'Call Ada' }, { threadKey: `${group}:topic:7` });
+    await p.create({ schedule: hourly, instructions: 'Stand up' }, { threadKey: other });
+    await p.create({ schedule: { ...hourly, cron: '0 0 1 1 *' } }, { threadKey: 'telegram:chat:-1009999' });
+    await p.create(skips, { threadKey: 'cli:default' });
+    const next = await diesFor(p, 3 * hour + 20 * minute);
+    await next.settle();
+    await next.time.advance(2 * second);
+    await keepHouse(next);
+    await keepHouse(next);
+    const from = start;
+    const to = start + 3 * hour + 20 * minute;
+    expect(words(next)).toEqual([
+      {
+        address: '-1001234',
+        topic: null,
+        view: 'downtime',
+        from,
+        to,
+        missed: 6,
+        late: 0,
+        asked: 0,
+        skipped: 0,
+        tasks: [
+          { number: 1, title: 'Water the plants' },
+          { number: 2, title: 'Call Ada' },
+        ],
+        moreTasks: 0,
+      },
+      {
+        address: '-1005678',
+        topic: null,
+        view: 'downtime',
+        from,
+        to,
+        missed: 2,
+        late: 1,
+        asked: 0,
+        skipped: 0,
+        tasks: [{ number: 1, title: 'Stand up' }],
+        moreTasks: 0,
+      },
+    ]);
+  });
+
+  it('names five tasks and counts the others', async () => {
+    const p = await aPipeline();
+    await p.rooms.downtimes.open();
+    for (let count = 0; count < 8; count += 1) await p.create(skips);
+    const next = await diesFor(p, 2 * hour + 20 * minute);
+    await next.settle();
+    await keepHouse(next);
+    expect(words(next)).toMatchObject([{ moreTasks: 3, tasks: [1, 2, 3, 4, 5].map((number) => ({ number })) }]);
+  });
+
+  it('is written together with the report: a process that dies in between tells it once', async () => {
+    const p = await aPipeline();
+    await p.rooms.downtimes.open();
+    await p.create(skips);
+    const next = await diesFor(p, 2 * hour + 20 * minute);
+    await next.settle();
+    next.database.exec(
+      `create trigger refuse before insert on deliveries when new.kind = 'notice' begin select raise(abort, 'no'); end`,
+    );
+    await expect(keepHouse(next)).rejects.toThrow('no');
+    expect(await shown(next)).toMatchObject([{ report: null }]);
+    next.database.exec('drop trigger refuse');
+    const third = await diesFor(next, 5 * second);
+    await third.settle();
+    await keepHouse(third);
+    const fourth = await diesFor(third, 5 * second);
+    await fourth.settle();
+    await keepHouse(fourth);
+    expect(words(fourth)).toMatchObject([{ address: '-1001234', from: start, missed: 2 }]);
+  });
+
+  it('is not said about a short one in which nothing was missed', async () => {
+    const p = await aPipeline();
+    await p.rooms.downtimes.open();
+    await p.create({ schedule: hourly });
+    await p.time.advance(hour - 2 * minute);
+    await p.rooms.downtimes.close();
+    const next = await diesFor(p, 4 * minute);
+    await next.settle();
+    await keepHouse(next);
+    expect((await shown(next))[0]?.report).toMatchObject({ counts: { missed: 0, late: 1 } });
+    expect(words(next)).toEqual([]);
+  });
+
+  it('is said about a short one in which something was missed', async () => {
+    const p = await aPipeline();
+    await p.rooms.downtimes.open();
+    await p.create({ schedule: minutely, policies: { missed: 'skip' } });
+    const next = await diesFor(p, 4 * minute + 50 * second);
+    await next.settle();
+    await next.time.advance(second);
+    await keepHouse(next);
+    expect(words(next)).toMatchObject([{ missed: 4, to: start + 4 * minute + 50 * second }]);
+  });
+
+  it('is said about a long one in which results came late', async () => {
+    const p = await aPipeline();
+    await p.rooms.downtimes.open();
+    await p.create({ schedule: hourly });
+    await p.time.advance(hour - 2 * minute);
+    await p.rooms.downtimes.close();
+    const next = await diesFor(p, 7 * minute);
+    await next.settle();
+    await keepHouse(next);
+    expect(words(next)).toMatchObject([{ missed: 0, late: 1 }]);
+  });
+
+  it('is said in no chat that was refused, or can be reached no more', async () => {
+    for (const state of ['refused', 'gone']) {
+      const p = await aPipeline();
+      await p.rooms.downtimes.open();
+      await p.create(skips);
+      p.database.prepare('update chats set state = ?').run(state);
+      const next = await diesFor(p, 2 * hour + 20 * minute);
+      await next.settle();
+      await keepHouse(next);
+      expect((await shown(next))[0]?.report).toMatchObject({ counts: { missed: 2 } });
+      expect(words(next)).toEqual([]);
+    }
   });
 });

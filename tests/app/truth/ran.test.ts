@@ -97,7 +97,7 @@ describe('a run whose message did not arrive', () => {
     await p.pass(5 * minute);
     const lines = {
       blocked:
-        'ran, schedule: Wed 18 Nov 09:05: ran on time, but its message is not delivered, and somebody has to mend the cause: bot was blocked by the user.',
+        'ran, schedule: Wed 18 Nov 09:05: ran on time, but its message is not delivered, and somebody has to mend the cause: not enough rights to send text messages to the chat.',
       refused: 'ran, schedule: Wed 18 Nov 09:05: ran on time, but its message was not delivered: message is too long.',
       dropped:
         'ran, schedule: Wed 18 Nov 09:05: ran on time, but nobody knows yet whether its message arrived: socket hang up.',

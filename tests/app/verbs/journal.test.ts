@@ -62,6 +62,9 @@ describe('what happens', () => {
       'run.backoff',
       'run.started',
       'run.succeeded',
+      // The result, the card of the task, and that it is pinned.
+      'delivery.delivered',
+      'delivery.delivered',
       'delivery.delivered',
     ]);
     const runs = eventsOf(p).filter(({ kind }) => kind.startsWith('run.'));

@@ -1,0 +1,85 @@
+import type { Actor } from './actor.ts';
+
+/**
+ * Who may do what. Whoever gets as far as here is an owner or somebody in an approved chat; strangers are turned away at
+ * the door and never asked about. An owner may do everything. The admins of a chat manage all of its tasks, the others
+ * their own; everybody in the chat reads. What belongs to another chat does not exist, for owners neither: whoever wants it
+ * goes there.
+ */
+export type Deed =
+  /** Look at a task, or at the list of them. */
+  | 'read'
+  | 'create'
+  /** Everything that acts on one task: run, pause, edit, delete, cancel, and every button of its messages. */
+  | 'change'
+  /** What concerns the whole chat: its zone, its settings, all of its tasks at once. */
+  | 'manage'
+  /** Let people and chats in, and look at the server. */
+  | 'approve';
+
+export interface Rights {
+  readonly actor: Actor;
+  readonly isOwner: boolean;
+  readonly isAdmin: boolean;
+}
+
+export interface AccessScene {
+  readonly chat: { readonly id: string; readonly settings: Readonly<Record<string, unknown>> };
+  readonly task: { readonly ownerId: Actor; readonly chatId: string } | null;
+}
+
+export type AccessRefusal =
+  /** For this person there is no such task. */
+  | { readonly is: 'unseen' }
+  | { readonly is: 'not_theirs'; readonly ownerId: Actor }
+  | { readonly is: 'admins_only' }
+  | { readonly is: 'owners_only' };
+
+export type Verdict = { readonly ok: true } | { readonly ok: false; readonly refusal: AccessRefusal };
+
+const yes: Verdict = { ok: true };
+
+export function may(person: Rights, deed: Deed, { chat, task }: AccessScene): Verdict {
+  if (task !== null && task.chatId !== chat.id) return no({ is: 'unseen' });
+  if (person.isOwner) return yes;
+  if (deed === 'approve') return no({ is: 'owners_only' });
+  if (person.isAdmin || deed === 'read') return yes;
+  switch (deed) {
+    case 'create':
+      return whoMayCreate(chat.settings) === 'members' ? yes : no({ is: 'admins_only' });
+    case 'manage':
+      return no({ is: 'admins_only' });
+    case 'change':
+      return mayChange(person, task);
+  }
+}
+
+/** A deed that names no task is one on all of them. */
+function mayChange(person: Rights, task: AccessScene['task']): Verdict {
+  if (task === null) return no({ is: 'admins_only' });
+  return task.ownerId === person.actor ? yes : no({ is: 'not_theirs', ownerId: task.ownerId });
+}
+
+/** The setting `create` of a chat; a value that nobody knows closes rather than opens. */
+export function whoMayCreate(settings: Readonly<Record<string, unknown>>): 'members' | 'admins' {
+  const setting = settings['create'] ?? 'members';
+  return setting === 'members' ? 'members' : 'admins';
+}
+
+/** `ownerName` is asked for only where the task is somebody's; a person without a known name is "its owner". */
+export function refusalText(refusal: AccessRefusal, ownerName: string | null): string {
+  switch (refusal.is) {
+    case 'unseen':
+      return 'There is no such task here.';
+    case 'not_theirs':
+      return `Only ${ownerName ?? 'its owner'} or an admin may do that.`;
+    case 'admins_only':
+      return 'Only an admin of this chat may do that.';
+    case 'owners_only':
+      return 'Only an owner of this bot may do that.';
+  }
+}
+
+function no(refusal: AccessRefusal): Verdict {
+  return { ok: false, refusal };
+}

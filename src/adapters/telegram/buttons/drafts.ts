@@ -1,0 +1,136 @@
+import { threadKeyOf } from '../../../domain/thread.ts';
+import { titleFrom } from '../../../domain/task.ts';
+import type { Drawn } from '../../../domain/shown.ts';
+import type { AppError } from '../../../domain/errors.ts';
+import { alerted, redrawn } from '../commands/answers.ts';
+import { cardOf, markFor } from '../commands/cards.ts';
+import { draftOf, putDraft, type DraftStep, type OpenDraft } from '../commands/drafts.ts';
+import { cancelRow, proposalFor, topicsOff } from '../commands/making.ts';
+import { sentenceOf, templateFault, triedTo } from '../commands/refusals.ts';
+import { refusal } from '../commands/rights.ts';
+import type { Answer, ConversationRooms, Place, Pressed } from '../conversation.ts';
+import { drawn } from '../views/drawing.ts';
+import { proposalDrawn } from '../views/preview.ts';
+import { texts } from '../views/texts.ts';
+import { arg } from './presser.ts';
+
+/** Buttons of a task that is being made. Only the person who makes it may press them. */
+
+type Held = { readonly draft: OpenDraft } | { readonly answer: Answer };
+
+async function held(pressed: Pressed, rooms: ConversationRooms): Promise<Held> {
+  const { making } = texts;
+  const found = await draftOf(pressed, arg(pressed, 0), rooms);
+  switch (found.is) {
+    case 'open':
+      return found.draft.step.step === 'made'
+        ? { answer: await alreadyMade(pressed, rooms, found.draft.step.taskId) }
+        : { draft: found.draft };
+    case 'expired':
+      return { answer: redrawn(pressed, drawn(making.expired)) };
+    // What the message shows may be newer than the button, so it stays as it is.
+    case 'gone':
+      return { answer: alerted(making.over) };
+    case 'foreign':
+      return { answer: alerted(making.onlyTheirs) };
+  }
+}
+
+/** The second press of two finds the task that the first one made. */
+async function alreadyMade(pressed: Pressed, rooms: ConversationRooms, taskId: string): Promise<Answer> {
+  const task = await rooms.store.readTask(taskId);
+  if (task === null) return alerted(texts.making.over);
+  return redrawn(pressed, await cardOf(task, rooms, markFor(pressed)), texts.making.createdBefore(task.number));
+}
+
+export async function createPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  return created(pressed, rooms, { plain: false });
+}
+
+export async function plainPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  return created(pressed, rooms, { plain: true });
+}
+
+async function created(pressed: Pressed, rooms: ConversationRooms, { plain }: { plain: boolean }): Promise<Answer> {
+  const refused = await refusal(pressed, 'create', { task: null, rooms });
+  if (refused !== null) return alerted(refused);
+  const found = await held(pressed, rooms);
+  if ('answer' in found) return found.answer;
+  const { row, step } = found.draft;
+  if (step.step !== 'preview') return alerted(texts.making.over);
+  const { chat, topic } = pressed.place;
+  const tried = await triedTo(() =>
+    rooms.tasks.create({
+      threadKey: threadKeyOf({ provider: 'telegram', address: chat.address, topic }),
+      actor: pressed.person.actor,
+      // Of the draft and not of the press: however often it is pressed, one draft makes one task.
+      idempotencyKey: `telegram:draft:${row.id}${plain ? ':plain' : ''}`,
+      input: {
+        instructions: step.text,
+        schedule: step.when.schedule,
+        ...(plain ? { action: { kind: 'message', plain: true } } : {}),
+      },
+    }),
+  );
+  if ('refusal' in tried) return notCreated(pressed, rooms, { draftId: row.id, step, fault: tried.refusal });
+  const { task } = tried.made;
+  const shown = withNote(await cardOf(task, rooms, markFor(pressed)), pressed.place);
+  return {
+    ...redrawn(pressed, shown, texts.making.created(task.number)),
+    draft: putDraft(pressed, { step: 'made', taskId: task.id }, { id: row.id, now: rooms.clock.now() }),
+  };
+}
+
+/** A task may be made where its results cannot be shown yet; then its first card says so. */
+function withNote(shown: Drawn, place: Place): Drawn {
+  const off = topicsOff(place);
+  return off === null
+    ? shown
+    : { ...shown, text: `${shown.text}\n\n${texts.making.note(texts.making.topicsOff[off])}` };
+}
+
+interface NotCreated {
+  readonly draftId: string;
+  readonly step: Extract<DraftStep, { step: 'preview' }>;
+  readonly fault: AppError;
+}
+
+/** The preview stays, says what is wrong, and offers what can be done about it. */
+function notCreated(pressed: Pressed, rooms: ConversationRooms, { draftId, step, fault }: NotCreated): Answer {
+  const { making } = texts;
+  const isTemplate = fault.code === 'invalid_template';
+  const preview = rooms.preview({ schedule: step.when.schedule, after: rooms.clock.now(), count: 3 });
+  const proposal = proposalFor(pressed, rooms, { draftId, text: step.text, preview });
+  return redrawn(
+    pressed,
+    proposalDrawn({
+      ...proposal,
+      fault: isTemplate
+        ? making.templateFault(templateFault(fault.message))
+        : making.refused(sentenceOf(fault) ?? fault.message),
+      offersPlain: isTemplate,
+    }),
+  );
+}
+
+/** The next plain message of this person here is the new time; older buttons of this draft are over. */
+export async function retimePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await held(pressed, rooms);
+  if ('answer' in found) return found.answer;
+  const { step } = found.draft;
+  if (step.step !== 'preview') return alerted(texts.making.over);
+  const id = rooms.ids.next();
+  const { making } = texts;
+  return {
+    ...redrawn(pressed, drawn(making.askTime(titleFrom(step.text), making.timeTries), cancelRow(id))),
+    draft: putDraft(pressed, { step: 'time', text: step.text, misses: 0 }, { id, now: rooms.clock.now() }),
+  };
+}
+
+export async function cancelPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await held(pressed, rooms);
+  if ('answer' in found) return found.answer;
+  const { row, step } = found.draft;
+  const words = step.step === 'edit' ? texts.making.editDropped : texts.making.dropped;
+  return { ...redrawn(pressed, drawn(words)), draft: { is: 'drop', draftId: row.id } };
+}

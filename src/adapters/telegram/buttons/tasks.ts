@@ -1,0 +1,198 @@
+import type { Task } from '../../../domain/task.ts';
+import type { Drawn } from '../../../domain/shown.ts';
+import { alerted, answerWith, redrawn } from '../commands/answers.ts';
+import { cardOf, factsOf, markFor, nextSentence } from '../commands/cards.ts';
+import { putDraft } from '../commands/drafts.ts';
+import { historyOf, isFilter, listOf, whyWords } from '../commands/looking.ts';
+import { cancelRow } from '../commands/making.ts';
+import { refusal } from '../commands/rights.ts';
+import type { Answer, ConversationRooms, Pressed } from '../conversation.ts';
+import { card, cardButtons, editMenu, taskName } from '../views/card.ts';
+import { drawn } from '../views/drawing.ts';
+import { noticeRows } from '../views/draw.ts';
+import { resultButtons, withRows } from '../views/result.ts';
+import { lines } from '../views/rich.ts';
+import { texts } from '../views/texts.ts';
+import { button, dataOf, longId, shortId } from './press.ts';
+import { arg, pressedTask, targetOf } from './presser.ts';
+
+/** Everything that a card, a list and a menu can do to a task. After each press the message shows how it stands now. */
+
+async function onCard(
+  pressed: Pressed,
+  rooms: ConversationRooms,
+  told: { task: Task; toast?: string },
+): Promise<Answer> {
+  return redrawn(pressed, await cardOf(told.task, rooms, markFor(pressed)), told.toast ?? null);
+}
+
+export async function taskPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await pressedTask(pressed, rooms, 'read');
+  return 'answer' in found ? found.answer : onCard(pressed, rooms, found);
+}
+
+/** The mark of the drawing is the key: two presses of the same button start one run. */
+export async function runPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await pressedTask(pressed, rooms, 'change');
+  if ('answer' in found) return found.answer;
+  if (found.task.state === 'deleted') return onCard(pressed, rooms, found);
+  const [mark, occurrence] = [arg(pressed, 1) || `m${pressed.messageId}`, arg(pressed, 2)];
+  const idempotencyKey = `telegram:run:${pressed.place.chat.id}:${mark}:${occurrence}`;
+  const { task } = await rooms.tasks.runNow({ ...targetOf(pressed, found.task), idempotencyKey });
+  if (occurrence === '' || pressed.shown === null) {
+    const facts = { ...(await factsOf(task, rooms, markFor(pressed))), startedAt: rooms.clock.now() };
+    return redrawn(pressed, card(task, facts), texts.deed.startedWord);
+  }
+  const rows = resultButtons(task, longId(occurrence), markFor(pressed));
+  return redrawn(pressed, withRows(pressed.shown, rows), texts.deed.startedWord);
+}
+
+export async function pausePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await pressedTask(pressed, rooms, 'change');
+  if ('answer' in found) return found.answer;
+  if (found.task.state === 'deleted') return onCard(pressed, rooms, found);
+  const { task } = await rooms.tasks.pause(targetOf(pressed, found.task), null);
+  return stateTold(pressed, rooms, { task, toast: texts.deed.pausedWord });
+}
+
+export async function resumePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await pressedTask(pressed, rooms, 'change');
+  if ('answer' in found) return found.answer;
+  if (found.task.state === 'deleted') return onCard(pressed, rooms, found);
+  const { task } = await rooms.tasks.resume(targetOf(pressed, found.task));
+  return stateTold(pressed, rooms, { task, toast: texts.deed.resumedWord });
+}
+
+interface StateTold {
+  readonly task: Task;
+  readonly toast: string;
+}
+
+/** A notice keeps its words, an answer to a command says the new state, everything else is the card. */
+async function stateTold(pressed: Pressed, rooms: ConversationRooms, { task, toast }: StateTold): Promise<Answer> {
+  const origin = arg(pressed, 1);
+  if (origin === 'n' && pressed.shown !== null) {
+    const run = arg(pressed, 2);
+    return redrawn(pressed, withRows(pressed.shown, noticeRows(task, run === '' ? null : longId(run))), toast);
+  }
+  if (origin !== 'c' || task.state !== 'active') return onCard(pressed, rooms, { task, toast });
+  const words = lines(texts.deed.goesOn(taskName(task)), await nextSentence(task, rooms));
+  return redrawn(pressed, drawn(words), toast);
+}
+
+/** The button names the run that it skips, so that a second press skips no other. */
+export async function skipPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await pressedTask(pressed, rooms, 'change');
+  if ('answer' in found) return found.answer;
+  if (found.task.state === 'deleted') return onCard(pressed, rooms, found);
+  const from = arg(pressed, 1) === '' ? null : Number.parseInt(arg(pressed, 1), 36);
+  const target = targetOf(pressed, found.task);
+  const idempotencyKey =
+    from === null ? `telegram:skip:${pressed.place.chat.id}:${pressed.messageId}` : target.idempotencyKey;
+  const { task, entryId } = await rooms.tasks.skip(
+    { ...target, idempotencyKey: idempotencyKey ?? null },
+    { count: 1, from: Number.isFinite(from) ? from : null },
+  );
+  const toast = entryId === null ? texts.deed.skippedBefore : texts.deed.skippedWord;
+  return onCard(pressed, rooms, { task, toast });
+}
+
+export async function editPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await pressedTask(pressed, rooms, 'change');
+  if ('answer' in found) return found.answer;
+  if (found.task.state === 'deleted') return onCard(pressed, rooms, found);
+  return redrawn(pressed, editMenu(found.task, await factsOf(found.task, rooms, markFor(pressed))));
+}
+
+/** The next plain message of this person here is the new time, text or title. */
+export async function editWhatPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await pressedTask(pressed, rooms, 'change');
+  if ('answer' in found) return found.answer;
+  const { task } = found;
+  const what = arg(pressed, 1);
+  const isKnown = what === 'time' || what === 'text' || what === 'title';
+  if (task.state === 'deleted' || !isKnown) return onCard(pressed, rooms, found);
+  const id = rooms.ids.next();
+  const { edit, making } = texts;
+  const name = taskName(task);
+  const words = {
+    time: edit.askTime(name, making.timeTries),
+    text: edit.askText(name),
+    title: edit.askTitle(name),
+  };
+  return {
+    ...redrawn(pressed, drawn(words[what], cancelRow(id))),
+    draft: putDraft(pressed, { step: 'edit', taskId: task.id, what, misses: 0 }, { id, now: rooms.clock.now() }),
+  };
+}
+
+export async function historyPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await pressedTask(pressed, rooms, 'read');
+  if ('answer' in found) return found.answer;
+  if (found.task.state === 'deleted') return onCard(pressed, rooms, found);
+  return redrawn(pressed, await historyOf(found.task, rooms));
+}
+
+export async function whyPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await pressedTask(pressed, rooms, 'read');
+  if ('answer' in found) return found.answer;
+  const back = [[button(texts.button.back, dataOf('task', shortId(found.task.id)))]];
+  return redrawn(pressed, drawn(await whyWords(found.task, '', rooms), back));
+}
+
+export async function deletePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await pressedTask(pressed, rooms, 'change');
+  if ('answer' in found) return found.answer;
+  // The second press of two finds the work done.
+  if (found.task.state !== 'deleted') await rooms.tasks.delete(targetOf(pressed, found.task));
+  return redrawn(pressed, deletedDrawn(found.task), texts.deed.deletedWord);
+}
+
+function deletedDrawn(task: Task): Drawn {
+  return drawn(texts.deed.deleted(taskName(task)), cardButtons({ ...task, state: 'deleted' }, { next: [], mark: '' }));
+}
+
+export async function restorePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await pressedTask(pressed, rooms, 'change');
+  if ('answer' in found) return found.answer;
+  const { task } = await rooms.tasks.restore(targetOf(pressed, found.task));
+  return onCard(pressed, rooms, { task, toast: texts.deed.restoredWord });
+}
+
+export async function undoPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await pressedTask(pressed, rooms, 'change');
+  if ('answer' in found) return found.answer;
+  const entryId = longId(arg(pressed, 1));
+  if (entryId === '') return alerted(texts.chat.oldButton);
+  const { task } = await rooms.tasks.undo(targetOf(pressed, found.task), entryId);
+  const words = lines(texts.deed.undone(taskName(task)), await nextSentence(task, rooms));
+  return redrawn(pressed, drawn(words), texts.deed.undoneWord);
+}
+
+export async function listPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const refused = await refusal(pressed, 'read', { task: null, rooms });
+  if (refused !== null) return alerted(refused);
+  const [filter = '', page = '', ...words] = pressed.press?.args ?? [];
+  const text = words.join(':');
+  const listing = {
+    filter: isFilter(filter) ? filter : 'all',
+    page: /^\d{1,4}$/.test(page) ? Number(page) : 0,
+    text: text === '' ? null : text,
+  } as const;
+  return redrawn(pressed, await listOf(listing, pressed, rooms));
+}
+
+/**
+ * A button that nobody knows any more, or never knew: what there is to see here now, below it. The message itself may be a
+ * result, whose words are not ours to take away.
+ */
+export async function unknownPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const refused = await refusal(pressed, 'read', { task: null, rooms });
+  if (refused !== null) return alerted(refused);
+  const { topicTask } = pressed.place;
+  const shown =
+    topicTask === null
+      ? await listOf({ filter: 'all', text: null, page: 0 }, pressed, rooms)
+      : await cardOf(topicTask, rooms, markFor(pressed));
+  return { ...answerWith(shown), toast: { text: texts.chat.oldButton, isAlert: false } };
+}

@@ -1,0 +1,36 @@
+import type { Drawn } from '../../../domain/shown.ts';
+import type { Rows } from '../buttons/press.ts';
+import type { Answer, Pressed } from '../conversation.ts';
+import { drawn } from '../views/drawing.ts';
+import { shortened, type Rich } from '../views/rich.ts';
+
+/** The platform shows at most 200 characters there. */
+const toastMax = 180;
+
+/** Nothing is said, and nothing changes. */
+export const silence: Answer = { replies: [] };
+
+export function answer(words: Rich | string, rows: Rows = []): Answer {
+  return answerWith(drawn(words, rows));
+}
+
+export function answerWith(shown: Drawn): Answer {
+  return { replies: [{ is: 'message', shown }] };
+}
+
+/** The message that carries the button is drawn anew. */
+export function redrawn(pressed: Pressed, shown: Drawn, toast: string | null = null): Answer {
+  return {
+    replies: [{ is: 'edit', messageId: pressed.messageId, shown }],
+    toast: toast === null ? null : { text: shortened(toast, toastMax), isAlert: false },
+  };
+}
+
+export function toasted(text: string): Answer {
+  return { replies: [], toast: { text: shortened(text, toastMax), isAlert: false } };
+}
+
+/** In a window that must be closed: for what was refused. */
+export function alerted(text: string): Answer {
+  return { replies: [], toast: { text: shortened(text, toastMax), isAlert: true } };
+}

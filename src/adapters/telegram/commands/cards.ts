@@ -1,0 +1,37 @@
+import type { Drawn } from '../../../domain/shown.ts';
+import type { Task } from '../../../domain/task.ts';
+import type { ConversationRooms } from '../conversation.ts';
+import { card, type CardFacts } from '../views/card.ts';
+import { moments, settingOf } from '../views/clock.ts';
+import { texts } from '../views/texts.ts';
+import { nameOf } from './rights.ts';
+
+const nextShown = 3;
+
+/** What a card tells of the task as it stands now. The mark tells this drawing from every other one. */
+export async function factsOf(task: Task, rooms: ConversationRooms, mark: string): Promise<CardFacts> {
+  const isOver = task.state === 'deleted' || task.pausedReason?.startsWith('unreadable') === true;
+  return {
+    now: rooms.clock.now(),
+    next: isOver ? [] : await rooms.truth.upcoming(task.id, nextShown),
+    ownerName: await nameOf(rooms, task.ownerId),
+    pauserName: task.paused === null ? null : await nameOf(rooms, task.paused.by),
+    mark,
+  };
+}
+
+export async function cardOf(task: Task, rooms: ConversationRooms, mark: string): Promise<Drawn> {
+  return card(task, await factsOf(task, rooms, mark));
+}
+
+/** Update ids are never given twice. */
+export function markFor({ updateId }: { readonly updateId: number }): string {
+  return updateId.toString(36);
+}
+
+/** `Next: ... (zone)`, or that nothing is planned: every answer about a time says both. */
+export async function nextSentence(task: Task, rooms: ConversationRooms): Promise<string> {
+  const next = task.state === 'active' ? await rooms.truth.upcoming(task.id, nextShown) : [];
+  const setting = settingOf(task, rooms.clock.now());
+  return next.length === 0 ? texts.task.noNext : `${texts.task.next(moments(next, setting))} (${setting.timezone})`;
+}

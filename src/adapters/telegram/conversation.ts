@@ -1,0 +1,127 @@
+import type { Chat, ChatStore, Draft, DraftChange } from '../../app/chat-store.ts';
+import type { Clock, Ids, Log } from '../../app/ports.ts';
+import type { TaskStore } from '../../app/task-store.ts';
+import type { Preview, PreviewRequest } from '../../app/preview.ts';
+import type { Tasks } from '../../app/tasks/tasks.ts';
+import type { Threads } from '../../app/tasks/threads.ts';
+import type { Truth } from '../../app/truth/truth.ts';
+import type { Actor } from '../../domain/actor.ts';
+import type { Drawn } from '../../domain/shown.ts';
+import type { Task } from '../../domain/task.ts';
+
+/**
+ * How a word of a person travels: an update becomes what was `Said` or `Pressed`, with everything about the place and the
+ * person that a handler needs; the handler does its work through the use cases and answers with replies; replies and "the
+ * update is done" commit together. A handler that is run again for the same update must come to the same end, so whatever
+ * it changes carries `key` as its Idempotency-Key.
+ */
+export interface Place {
+  readonly chat: Chat;
+  /** The topic in which it was said; null for the base thread. */
+  readonly topic: number | null;
+  /** The task whose own topic that is. */
+  readonly topicTask: Task | null;
+  /** The zone in which this chat speaks of time, and whether somebody has ever confirmed it. */
+  readonly timezone: string;
+  readonly isZoneConfirmed: boolean;
+  /** Whether the chat can have topics, as far as is known. */
+  readonly isForum: boolean;
+}
+
+export interface Person {
+  readonly id: number;
+  readonly actor: Actor;
+  readonly name: string;
+  readonly isOwner: boolean;
+  /** In this chat; an owner counts as an admin. In their own private chat everybody is one. */
+  readonly isAdmin: boolean;
+}
+
+export interface Said {
+  readonly updateId: number;
+  /** `telegram:update:<id>`: for each thing that is changed, followed by what it is when there are several. */
+  readonly key: string;
+  readonly place: Place;
+  readonly person: Person;
+  readonly messageId: number;
+  readonly date: number;
+  /** Without the slash and the bot's name; null for plain text. */
+  readonly command: string | null;
+  /** What follows the command, over all lines, or the whole text. */
+  readonly args: string;
+  /** The message that it answers, when that is one of ours. */
+  readonly repliesTo: number | null;
+}
+
+export interface Pressed {
+  readonly updateId: number;
+  readonly key: string;
+  readonly place: Place;
+  readonly person: Person;
+  /** The message that carries the button. */
+  readonly messageId: number;
+  /** What that message shows, without its buttons; null when the platform does not tell. */
+  readonly shown: Drawn | null;
+  /** The callback data, already checked; null when it is of no form that is known. */
+  readonly press: Press | null;
+}
+
+/** What a button says: `v1:<verb>:<argument>...`, at most 64 bytes. See buttons.ts for all of them. */
+export interface Press {
+  readonly verb: string;
+  readonly args: readonly string[];
+}
+
+export type Reply =
+  /** A new message where it was said. */
+  | { readonly is: 'message'; readonly shown: Drawn }
+  /** One of our messages is changed. */
+  | { readonly is: 'edit'; readonly messageId: number; readonly shown: Drawn };
+
+export interface Answer {
+  readonly replies: readonly Reply[];
+  readonly draft?: DraftChange | null;
+  /** For a press: the words in the toast, or in a window that must be closed. */
+  readonly toast?: { readonly text: string; readonly isAlert: boolean } | null;
+}
+
+export type SaidHandler = (said: Said, rooms: ConversationRooms) => Promise<Answer>;
+export type PressedHandler = (pressed: Pressed, rooms: ConversationRooms) => Promise<Answer>;
+
+/** A command: how it is called, what the menus and the help say about it, who may, and what it does. */
+export interface Command {
+  readonly name: string;
+  /** For the menu of the platform: at most 256 characters. */
+  readonly description: string;
+  /** For whom the menu shows it. */
+  readonly menu: 'everybody' | 'admins' | 'owners' | 'nobody';
+  readonly handle: SaidHandler;
+}
+
+/** What the platform says about the bot in a chat; null where it could not be asked. */
+export interface SetUp {
+  readonly isPrivate: boolean;
+  /** In a group: topics are switched on. */
+  readonly isForum: boolean;
+  /** In a private chat: the bot has topics switched on. */
+  readonly topicsEnabled: boolean | null;
+  readonly canManageTopics: boolean | null;
+  readonly canPin: boolean | null;
+}
+
+export interface ConversationRooms {
+  readonly tasks: Tasks;
+  readonly threads: Threads;
+  readonly truth: Truth;
+  readonly store: ChatStore & Pick<TaskStore, 'readTask'>;
+  /** Asks the platform how the bot stands in the chat. */
+  readonly setUp: (place: Place) => Promise<SetUp>;
+  readonly preview: (request: PreviewRequest) => Preview;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly defaultTimezone: string;
+  readonly botUsername: () => string;
+}
+
+export type { Draft };

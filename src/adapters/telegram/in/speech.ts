@@ -1,0 +1,201 @@
+import type { Chat } from '../../../app/chat-store.ts';
+import type { Answer, ConversationRooms, Person, Place, Said } from '../conversation.ts';
+import { handledBy, nothingToSay, saying, telegramThread, type Handled, type Taken, type Writing } from './handled.ts';
+import type { Me } from './identity.ts';
+import type { TelegramInNeeds } from './needs.ts';
+import { shownOf, topicOf, type FromCallback, type FromChat, type FromMessage, type FromUser } from './payload.ts';
+import type { Places } from './places.ts';
+import type { Standing } from './standing.ts';
+import * as texts from './texts.ts';
+import { readWording, type Wording } from './wording.ts';
+
+/** What people say and press, on its way to whoever answers it. */
+export interface Speech {
+  said(taken: Taken, message: FromMessage): Promise<Handled>;
+  /** An edited message changes the draft that it began, and nothing else. */
+  edited(taken: Taken, message: FromMessage): Promise<Handled>;
+  pressed(taken: Taken, press: FromCallback): Promise<Handled>;
+}
+
+interface Needs extends Pick<TelegramInNeeds, 'store' | 'clock' | 'ids' | 'log' | 'people' | 'rooms' | 'conversation'> {
+  readonly places: Places;
+  readonly standing: Standing;
+  readonly me: () => Me;
+  readonly setUp: ConversationRooms['setUp'];
+}
+
+export function createSpeech(needs: Needs): Speech {
+  return {
+    said: (taken, message) => said(needs, taken, message),
+    edited: (taken, message) => edited(needs, taken, message),
+    pressed: (taken, press) => pressed(needs, taken, press),
+  };
+}
+
+/** The account behind which the admins of a group hide. */
+const anonymousAdmin = 1_087_968_824;
+
+/** Who speaks, as far as the message tells: channels and other bots are not listened to. */
+function speakerOf({ from, sender_chat: sender, chat, is_automatic_forward: isForward }: FromMessage) {
+  if (from === undefined || isForward === true) return null;
+  if (sender?.id === chat.id || from.id === anonymousAdmin) return 'anonymous';
+  return sender !== undefined || from.is_bot ? null : from;
+}
+
+async function said(needs: Needs, taken: Taken, message: FromMessage): Promise<Handled> {
+  const speaker = speakerOf(message);
+  if (speaker === null) return nothingToSay;
+  const wording = readWording(message, needs.me().username);
+  const scene = await sceneOf(needs, message.chat, topicOf(message));
+  if (wording === null) return isUnreadable(message) ? saying(scene.writing, texts.textOnly) : nothingToSay;
+  if (speaker === 'anonymous') {
+    const isForUs = wording.command !== null && isOurCommand(needs, wording, scene.place.chat);
+    return isForUs ? saying(scene.writing, texts.postAsYourself) : nothingToSay;
+  }
+  if (!(await concernsUs(needs, scene, { message, wording, speaker }))) return nothingToSay;
+  const person = await personIn(needs, scene.place.chat, speaker);
+  if (person === 'out') return nothingToSay;
+  if (person === 'unknown') return saying(scene.writing, texts.cannotTellWho);
+  const words = saidBy({ needs, taken, message, wording, place: scene.place, person });
+  return handledBy(scene.writing, begunBy(words, await answer(needs, words)));
+}
+
+interface Scene {
+  readonly place: Place;
+  readonly writing: Writing;
+}
+
+async function sceneOf(needs: Needs, from: FromChat, topic: number | null): Promise<Scene> {
+  const { store, ids, clock, rooms, places } = needs;
+  const chat = await reachable(needs, await places.note(from));
+  const topicTask = topic === null ? null : await store.taskByTopic(chat.id, topic);
+  const isForum = from.type === 'private' ? topic !== null || needs.me().hasTopics : from.is_forum === true;
+  const timezone = chat.timezone ?? rooms.defaultTimezone;
+  return {
+    place: { chat, topic, topicTask, timezone, isZoneConfirmed: chat.timezone !== null, isForum },
+    writing: { ids, now: clock.now(), thread: telegramThread(chat.address, topic) },
+  };
+}
+
+/** Whatever is heard from a chat that was gone shows that it is back. */
+async function reachable({ store, people }: Needs, chat: Chat): Promise<Chat> {
+  if (chat.state !== 'gone') return chat;
+  await people.back(chat.id);
+  return (await store.findChat(chat.address)) ?? chat;
+}
+
+/** A picture or a voice in a private chat is meant for us; words of the platform about the chat are not. */
+function isUnreadable(message: FromMessage): boolean {
+  if (message.chat.type !== 'private') return false;
+  const { photo, video, voice, audio, document, sticker, animation, location, contact } = message;
+  const contents = [photo, video, voice, audio, document, sticker, animation, location, contact, message.video_note];
+  return contents.some((content) => content !== undefined);
+}
+
+function isOurCommand({ conversation }: Needs, { command, isAddressed }: Wording, chat: Chat): boolean {
+  // In a group an unknown command is most likely meant for another bot.
+  return chat.kind === 'private' || isAddressed || conversation.commands.some(({ name }) => name === command);
+}
+
+interface Heard {
+  readonly message: FromMessage;
+  readonly wording: Wording;
+  readonly speaker: FromUser;
+}
+
+/** People in a group talk to each other, and nobody is asked about who only does that. */
+async function concernsUs(needs: Needs, { place, writing }: Scene, { message, wording, speaker }: Heard) {
+  const { chat, topic } = place;
+  if (wording.command !== null) return isOurCommand(needs, wording, chat);
+  if (chat.kind === 'private' || repliesTo(needs, message) !== null) return true;
+  return (await needs.store.openDraft(chat.id, `telegram:user:${speaker.id}`, topic, writing.now)) !== null;
+}
+
+/** In a topic, a message that answers nothing seems to answer the one with which the topic began. */
+function repliesTo({ me }: Needs, { reply_to_message: to }: FromMessage): number | null {
+  if (to === undefined || to.forum_topic_created !== undefined) return null;
+  return to.from?.id === me().id ? to.message_id : null;
+}
+
+/** Nobody but an owner is listened to where the approval has ended since the update came in. */
+async function personIn({ standing, log }: Needs, chat: Chat, from: FromUser): Promise<Person | 'out' | 'unknown'> {
+  const person = await standing.personIn(chat, from);
+  const isOwner = typeof person === 'object' && person.isOwner;
+  if (person !== 'out' && (isOwner || chat.state === 'approved')) return person;
+  log.info('stranger_refused', { user_id: from.id, address: chat.address });
+  return 'out';
+}
+
+interface Words {
+  readonly needs: Needs;
+  readonly taken: Taken;
+  readonly message: FromMessage;
+  readonly wording: Wording;
+  readonly place: Place;
+  readonly person: Person;
+}
+
+function saidBy({ needs, taken, message, wording, place, person }: Words): Said {
+  const { id: updateId } = taken.stored;
+  return {
+    updateId,
+    key: keyOf(updateId),
+    place,
+    person,
+    messageId: message.message_id,
+    date: message.date * 1000,
+    command: wording.command,
+    args: wording.args,
+    repliesTo: repliesTo(needs, message),
+  };
+}
+
+function keyOf(updateId: number): string {
+  return `telegram:update:${updateId}`;
+}
+
+function answer(needs: Needs, words: Said): Promise<Answer> {
+  const { commands, plainText, unknownCommand } = needs.conversation;
+  if (words.command === null) return plainText(words, roomsOf(needs));
+  const command = commands.find(({ name }) => name === words.command);
+  return (command?.handle ?? unknownCommand)(words, roomsOf(needs));
+}
+
+function roomsOf({ rooms, me, setUp }: Needs): ConversationRooms {
+  return { ...rooms, setUp, botUsername: () => me().username };
+}
+
+/** A draft remembers the command that began it, so that it can be mended by editing that. */
+function begunBy({ command, messageId }: Said, given: Answer): Answer {
+  const { draft } = given;
+  if (command === null || draft?.is !== 'put') return given;
+  return { ...given, draft: { is: 'put', draft: { ...draft.draft, body: { ...draft.draft.body, messageId } } } };
+}
+
+/** Somebody mends the words with which they began a draft; a command that was carried out long ago is not done again. */
+async function edited(needs: Needs, taken: Taken, message: FromMessage): Promise<Handled> {
+  const { from, chat } = message;
+  if (from === undefined || speakerOf(message) === 'anonymous') return nothingToSay;
+  const known = await needs.store.findChat(String(chat.id));
+  if (known === null) return nothingToSay;
+  const { store, clock } = needs;
+  const draft = await store.openDraft(known.id, `telegram:user:${from.id}`, topicOf(message), clock.now());
+  return draft?.body['messageId'] === message.message_id ? said(needs, taken, message) : nothingToSay;
+}
+
+async function pressed(needs: Needs, taken: Taken, callback: FromCallback): Promise<Handled> {
+  const { message, from, data } = callback;
+  if (message === undefined) return { ...nothingToSay, toast: { text: texts.oldButton, isAlert: false } };
+  const { place, writing } = await sceneOf(needs, message.chat, topicOf(message));
+  const person = await personIn(needs, place.chat, from);
+  if (person === 'out') return saying(writing, texts.notMember, true);
+  if (person === 'unknown') return saying(writing, texts.cannotTellWho, true);
+  const { id: updateId } = taken.stored;
+  const { conversation } = needs;
+  const press = conversation.parsePress(data ?? '');
+  const handler = press === null ? undefined : conversation.buttons.get(press.verb);
+  // What a button of an earlier version did may not be known any more; then there is the newest view instead.
+  const handle = handler ?? conversation.unknownPress;
+  const pressing = { updateId, key: keyOf(updateId), place, person, messageId: message.message_id };
+  return handledBy(writing, await handle({ ...pressing, shown: shownOf(message), press }, roomsOf(needs)));
+}

@@ -1,0 +1,37 @@
+/** What the inbound side says by itself, before or instead of a command. */
+
+export const strangerRefused =
+  'Hello! This is a private bot, and you are not on its list. Its owner can let you in with /allow.';
+
+export const groupRefused =
+  'Hello! I only work in groups that my owner has approved. An owner can add me, or send /allow here.';
+
+export const pressRefused = 'This bot is private.';
+
+export const claimed = 'You are the owner of this bot now. Only you, and whoever you let in, can use it.';
+
+export const claimWrong = 'This is not the code that was printed at the last start of the server.';
+
+export const postAsYourself =
+  'You are posting as the group, so I cannot tell who you are. Post as yourself (turn off “Remain anonymous” in your admin rights) and send it again.';
+
+export const cannotTellWho = 'I cannot ask Telegram right now who you are in this chat. Please try again in a minute.';
+
+export const notMember = 'You are not a member of this chat.';
+
+export const textOnly = 'I can only read text. Send /help to see what I understand.';
+
+export const oldButton = 'This button is from an earlier time. Here is how things stand now.';
+
+export const storeAway = 'My database is away for a moment. I have kept this and go on as soon as it is back.';
+
+export function faultOf(errorId: string): string {
+  return `Something went wrong on my side, and it was not your fault. Please try again. (Error ${errorId})`;
+}
+
+export function givenUp(errorId: string): string {
+  return `Something went wrong: I tried this several times and could not do it. (Error ${errorId})`;
+}
+
+export const botBlocked = 'the bot was blocked';
+export const botRemoved = 'the bot was removed';

@@ -1,0 +1,189 @@
+import type { Drawn, View } from '../../../domain/shown.ts';
+import { messagePartLengthMax } from '../../../domain/limits.ts';
+import type { Task } from '../../../domain/task.ts';
+import { button, dataOf, shortId, type Rows } from '../buttons/press.ts';
+import { card, taskName } from './card.ts';
+import { moment, type Setting } from './clock.ts';
+import { drawn } from './drawing.ts';
+import { resultButtons } from './result.ts';
+import { blocks, lines, shortened, type Rich } from './rich.ts';
+import { texts } from './texts.ts';
+
+/** What is known when a message is drawn. */
+export interface About {
+  /** The task that it is about, as it stands now; null when it has none, or it is gone. */
+  readonly task: Task | null;
+  readonly now: number;
+  /** The coming slots of the task. */
+  readonly next: readonly number[];
+  /** The zone in which the chat speaks of time. */
+  readonly timezone: string;
+  readonly ownerName?: string | null;
+  readonly pauserName?: string | null;
+}
+
+/** Draws a view from what is true now. Null when there is nothing left to show. */
+export function draw(view: View, about: About): Drawn | null {
+  switch (view.view) {
+    case 'result':
+      return resultDrawn(view, about);
+    case 'blocked':
+      return blockedDrawn(view, about);
+    case 'inDoubt':
+      return inDoubtDrawn(view, about);
+    case 'topicRemade':
+      return drawn(texts.notice.topicRemade(about.task === null ? null : taskName(about.task)));
+    case 'notPinned':
+      return drawn(texts.notice.notPinned);
+    case 'downtime':
+      return downtimeDrawn(view, about);
+    case 'chatGone':
+      return drawn(texts.notice.chatGone(view.title, view.paused, view.cause));
+    case 'chatBack':
+      return drawn(texts.notice.chatBack(view.paused));
+    default:
+      return about.task === null ? null : drawnOf(about.task, view, about);
+  }
+}
+
+type Of<Name extends View['view']> = Extract<View, { view: Name }>;
+
+/** Views that are about a task and nothing without it. */
+function drawnOf(task: Task, view: Of<'card' | 'failed' | 'recovered' | 'autoPaused'>, about: About): Drawn {
+  switch (view.view) {
+    case 'card':
+      return card(task, { ...about, mark: markOf(task) });
+    case 'failed':
+      return failedDrawn(view, task, about);
+    case 'recovered':
+      return recoveredDrawn(view, task, about);
+    case 'autoPaused':
+      return autoPausedDrawn(view, task);
+  }
+}
+
+/**
+ * What a card bears that was not drawn by a press. Drawing the same state again gives the same card, so that evidence can
+ * compare the two.
+ */
+function markOf({ version, counters }: Pick<Task, 'version' | 'counters'>): string {
+  return `${version.toString(36)}-${counters.runs.toString(36)}`;
+}
+
+/** A result is the text alone, to the letter; it was cut into parts that fit long before. */
+function resultDrawn({ text, occurrenceId }: Of<'result'>, { task }: About): Drawn {
+  return drawn(shortened(text, messagePartLengthMax), resultButtons(task, occurrenceId, 'r'));
+}
+
+function settingFor(task: Task, { timezone, now }: About): Setting {
+  return { timezone: task.pausedReason?.startsWith('unreadable') === true ? timezone : task.schedule.timezone, now };
+}
+
+function failedDrawn(view: Of<'failed'>, task: Task, about: About): Drawn {
+  const { notice } = texts;
+  const setting = settingFor(task, about);
+  const [next] = about.next;
+  const shown = notice.error(view.error);
+  return drawn(
+    blocks(
+      lines(
+        notice.failed(taskName(task)),
+        view.slotAt === null ? notice.byHand : notice.dueAt(moment(view.slotAt, setting), setting.timezone),
+        notice.attempts(view.attempts),
+      ),
+      shown,
+      lines(
+        next === undefined ? null : notice.nextTry(moment(next, setting)),
+        shown.text.length < view.error.trim().length ? notice.errorCut : null,
+      ),
+    ),
+    noticeRows(task, view.runId, view.error.startsWith('interrupted')),
+  );
+}
+
+/** The buttons of a word about a failure; they follow the state of the task when one of them is pressed. */
+export function noticeRows(task: Task, runId: string | null, isInterrupted = false): Rows {
+  const { button: words } = texts;
+  // Nobody knows what an interrupted run has done already, so to do it once more is more than to try again.
+  const again = isInterrupted ? words.runAgain : words.retry;
+  const id = shortId(task.id);
+  const run = runId === null ? '' : shortId(runId);
+  return [
+    [
+      runId === null ? null : button(again, dataOf('retry', run)),
+      button(words.showError, runId === null ? dataOf('lasterror', id) : dataOf('error', run)),
+      task.state === 'active' ? button(words.pause, dataOf('pause', id, 'n', run)) : null,
+      task.state === 'paused' ? button(words.resume, dataOf('resume', id, 'n', run)) : null,
+    ],
+  ];
+}
+
+function recoveredDrawn({ since, failures }: Of<'recovered'>, task: Task, about: About): Drawn {
+  return drawn(texts.notice.recovered(taskName(task), moment(since, settingFor(task, about)), failures));
+}
+
+function autoPausedDrawn({ reason, failures, error }: Of<'autoPaused'>, task: Task): Drawn {
+  const { notice } = texts;
+  // The one who told of the pause may not have known the count; the task does.
+  const count = Math.max(failures, task.counters.consecutiveFailures);
+  const isForFailures = reason.startsWith('auto:') && count > 0;
+  return drawn(
+    blocks(
+      isForFailures ? notice.autoPaused(taskName(task), count) : notice.autoPausedOther(taskName(task)),
+      notice.pauseReasons[reason] ?? null,
+      error === null ? null : notice.error(error),
+      notice.autoPausedTodo,
+    ),
+    pausedButtons(task, error !== null),
+  );
+}
+
+function pausedButtons(task: Task, hasError: boolean): Rows {
+  const { button: words } = texts;
+  const id = shortId(task.id);
+  return [
+    [
+      task.state === 'paused' ? button(words.resume, dataOf('resume', id, 'n', '')) : null,
+      hasError ? button(words.showError, dataOf('lasterror', id)) : null,
+      button(words.edit, dataOf('edit', id)),
+    ],
+  ];
+}
+
+function blockedDrawn({ cause, error }: Of<'blocked'>, { task }: About): Drawn {
+  const { notice, button: words } = texts;
+  const name = task === null ? null : taskName(task);
+  return drawn(
+    blocks(
+      notice.blocked(name, cause),
+      notice.blockedTodo(cause),
+      cause === 'other' || cause === 'no_write_right' ? notice.error(error) : null,
+    ),
+    [[button(words.retry, dataOf('unblock', task === null ? '' : shortId(task.id)))]],
+  );
+}
+
+function inDoubtDrawn({ deliveryId, sentAt }: Of<'inDoubt'>, about: About): Drawn {
+  const { notice, button: words } = texts;
+  const { task } = about;
+  const setting = task === null ? about : settingFor(task, about);
+  const id = shortId(deliveryId);
+  return drawn(notice.inDoubt(task === null ? null : taskName(task), moment(sentAt, setting)), [
+    [button(words.itArrived, dataOf('arrived', id)), button(words.sendAgain, dataOf('resend', id))],
+  ]);
+}
+
+function downtimeDrawn(view: Of<'downtime'>, about: About): Drawn {
+  const { notice } = texts;
+  const names: readonly Rich[] = view.tasks.map(taskName);
+  return drawn(
+    blocks(
+      lines(
+        notice.downtime(moment(view.from, about), moment(view.to, about), about.timezone),
+        notice.downtimeCounts(view),
+      ),
+      names.length === 0 ? null : notice.downtimeTasks(names, view.moreTasks),
+      names.length === 0 ? null : notice.downtimeWhy,
+    ),
+  );
+}

@@ -1,0 +1,140 @@
+import { bold, code, italic, link, oneLine, quote, say, shortened, type Rich } from '../rich.ts';
+
+/** How a title is told in a sentence; longer ones are cut there, never on the card. */
+const titleShownMax = 60;
+const textShownMax = 300;
+const errorShownMax = 300;
+
+export const taskTexts = {
+  /** The card, and every word about a task, begins with its number. */
+  heading: (number: number, title: string): Rich => bold(`#${number} ${oneLine(title, 128)}`),
+  name: (number: number, title: string): Rich => say`${bold(`#${number}`)} ${oneLine(title, titleShownMax)}`,
+  plainName: (number: number, title: string): string => `#${number} ${oneLine(title, titleShownMax)}`,
+  text: (text: string): Rich => quote(shortened(text.trim(), textShownMax)),
+
+  active: 'Active',
+  failing: (count: number): string => `Active, but failing: ${count} ${count === 1 ? 'run' : 'runs'} in a row`,
+  paused: 'Paused',
+  pausedBy: (name: string | null, at: string): string => `Paused${name === null ? '' : ` by ${name}`} on ${at}`,
+  pausedUntil: (until: string): string => `Paused until ${until}`,
+  pausedForFailures: (at: string | null): string =>
+    `Paused${at === null ? '' : ` on ${at}`}, because too many runs in a row failed`,
+  pausedForChat: 'Paused, because this chat could not be reached',
+  pausedUnreadable: 'Paused: it cannot be read any more. Give it a new time, or delete it',
+  completed: 'Completed: nothing is left to run',
+  deleted: 'Deleted',
+  deletedAt: (at: string): string => `Deleted on ${at}`,
+
+  scheduled: (words: string, zone: string): Rich => say`${words} (${zone})`,
+  next: (times: string): string => `Next: ${times}`,
+  noNext: 'Next: nothing planned',
+  neverRan: 'Last: has not run yet',
+  last: (status: string, at: string): string => `Last: ${status} ${at}`,
+  started: (at: string): string => `Started ${at}; the result comes in its topic`,
+  lastError: (error: string): Rich => say`Error: ${italic(oneLine(error, errorShownMax))}`,
+  inTopic: (url: string | null): Rich =>
+    url === null ? say`Results: in its own topic` : say`Results: ${link('in its own topic', url)}`,
+  topicLater: 'Results: in its own topic, made at the first run',
+  topicBlocked: 'Results: waiting, because its topic cannot be made here. See /start',
+  madeBy: (name: string): string => `Made by ${name}`,
+} as const;
+
+export const statusWords: Readonly<Record<string, string>> = {
+  succeeded: 'ok',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  skipped: 'skipped',
+  missed: 'missed',
+  pending: 'waiting',
+  dispatched: 'running',
+};
+
+export const buttonTexts = {
+  runNow: 'Run now',
+  pause: 'Pause',
+  resume: 'Resume',
+  edit: 'Edit',
+  skip: 'Skip next',
+  history: 'History',
+  delete: 'Delete',
+  undo: 'Undo',
+  create: 'Create',
+  changeTime: 'Change time',
+  cancel: 'Cancel',
+  asPlain: 'Send as plain text',
+  yes: 'Yes',
+  noChange: 'No, change',
+  newTime: 'New time',
+  newText: 'New text',
+  newTitle: 'New title',
+  back: 'Back',
+  done: 'Done',
+  snooze: 'Snooze',
+  tenMinutes: '10 min',
+  oneHour: '1 h',
+  tonight: 'Tonight',
+  tomorrow: 'Tomorrow',
+  retry: 'Retry',
+  runAgain: 'Run again',
+  showError: 'Show error',
+  itArrived: 'It arrived',
+  sendAgain: 'Send again',
+  checkAgain: 'Check again',
+  previous: '‹ Back',
+  following: 'More ›',
+  filters: { all: 'All', active: 'Active', paused: 'Paused', failing: 'Failing', completed: 'Completed', mine: 'Mine' },
+} as const;
+
+export const listTexts = {
+  heading: (what: string, total: number): Rich => bold(`${what}: ${total}`),
+  what: {
+    all: 'Tasks in this chat',
+    active: 'Active tasks',
+    paused: 'Paused tasks',
+    failing: 'Failing tasks',
+    completed: 'Completed tasks',
+    mine: 'Your tasks',
+  },
+  matching: (text: string): string => `Tasks with “${oneLine(text, 40)}”`,
+  none: (): Rich => say`No tasks here yet. Make the first one: ${code('/new every weekday at 9 Stand up')}`,
+  noneOf: 'None. /tasks shows all of them.',
+  page: (page: number, pages: number): string => `Page ${page} of ${pages}`,
+  zone: (zone: string): string => `Times in ${zone} unless a zone is named.`,
+  more: (shown: number, total: number): string => `${shown} of ${total} shown. Add another word to narrow it down.`,
+  row: (name: Rich, state: string): Rich => say`${name}: ${state}`,
+  nextAt: (at: string): string => `next ${at}`,
+  failing: (count: number, at: string | null): string =>
+    `failing (${count} in a row)${at === null ? '' : `, next ${at}`}`,
+  paused: 'paused',
+  completed: 'completed',
+  whichOne: (verb: string): string => `Which task? Press one, or name it: ${verb} #3`,
+  noSuchNumber: (number: number): string => `There is no task #${number} in this chat.`,
+  existing: 'These are here:',
+  noneAtAll: 'There are no tasks in this chat yet. /new makes one.',
+} as const;
+
+export const historyTexts = {
+  heading: (name: Rich): Rich => say`History of ${name}`,
+  none: 'It has not run yet.',
+  row: (at: string, status: string, more: string): string => `${at}: ${status}${more}`,
+  byHand: ', by hand',
+  catchUp: ', caught up late',
+  snoozed: ', snoozed',
+  retried: ', a retry',
+  replayed: ', run again',
+  attempts: (count: number): string => `, ${count} attempts`,
+  delivered: ', delivered',
+  notDelivered: ', not delivered yet',
+  deliveryBlocked: ', delivery waits for somebody to mend the cause',
+  deliveryFailed: ', could not be delivered',
+  deliveryUnknown: ', nobody knows whether it arrived',
+  error: (error: string): string => ` (${oneLine(error, 120)})`,
+  footer: (zone: string): Rich => say`Times in ${zone}. ${code('/why')} explains each slot.`,
+  upcoming: (name: Rich): Rich => say`What is coming for ${name}`,
+  nothingComing: 'Nothing is planned.',
+  why: (name: Rich): Rich => say`Why, for ${name}`,
+  whyNothing: 'There was no slot in that time.',
+  whyMore: 'There is more. Name a shorter time: /why #3 2027-01-31',
+  whyUnread: (): Rich =>
+    say`I cannot read that moment. Write ${code('2027-01-31')} for a day, or ${code('2027-01-31 09:00')} for one slot.`,
+} as const;

@@ -1,0 +1,344 @@
+import { describe, expect, test } from 'vitest';
+import { day, minute } from '../../support/pipeline.ts';
+import { ada, aTalk, bob, dataBehind, labels, tasksIn } from './talk.ts';
+
+const preview = [
+  'New task: Stand up',
+  'Every weekday at 09:00',
+  'Zone: UTC',
+  'Next: Thu 19 Nov 09:00, Fri 20 Nov 09:00, Mon 23 Nov 09:00',
+].join('\n');
+
+describe('/new with a time and a text', () => {
+  test('shows title, schedule in words, zone and the next three runs before anything is made', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new every weekday at 9 Stand up');
+    expect(message.shown.text).toBe(preview);
+    expect(labels(message)).toEqual([['Create', 'Change time', 'Cancel']]);
+    expect(await tasksIn(talk)).toEqual([]);
+  });
+
+  test('Create turns the same message into the card, and the task lives where it was asked for', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new every weekday at 9 Stand up', { topic: 77 });
+    const pressed = await talk.press(message, 'Create');
+    expect(pressed).toMatchObject({ toast: 'Created as #1', isAlert: false, messages: [] });
+    expect(message.shown.text).toBe(
+      [
+        '#1 Stand up',
+        'Active',
+        'Every weekday at 09:00 (UTC)',
+        'Next: Thu 19 Nov 09:00, Fri 20 Nov 09:00, Mon 23 Nov 09:00',
+        'Last: has not run yet',
+        'Results: in its own topic, made at the first run',
+        'Made by Ada',
+      ].join('\n'),
+    );
+    expect(labels(message)).toEqual([
+      ['Run now', 'Pause', 'Edit'],
+      ['Skip next', 'History', 'Delete'],
+    ]);
+    const [task] = await tasksIn(talk);
+    expect(task).toMatchObject({ number: 1, ownerId: ada.actor, home: { address: '-1001234', topic: 77 } });
+  });
+
+  test('a second press of Create makes no second task and shows the card again', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new every weekday at 9 Stand up');
+    const data = dataBehind(message, 'Create');
+    await talk.send(message, data);
+    const second = await talk.send(message, data);
+    expect(second.toast).toBe('It is there already: #1');
+    expect(message.shown.text).toMatch(/^#1 Stand up\n/);
+    expect(await tasksIn(talk)).toHaveLength(1);
+  });
+
+  test('a press that is handled again after a crash makes no second task', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new in 20 minutes Take the pizza out');
+    await talk.press(message, 'Create');
+    await talk.pipeline.time.advance(30 * minute);
+    await talk.again();
+    expect(await tasksIn(talk)).toHaveLength(1);
+  });
+
+  test('a wait counts from when it was written, not from when it is read', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new in 20 minutes Take the pizza out');
+    await talk.pipeline.time.advance(5 * minute);
+    await talk.press(message, 'Create');
+    const [task] = await tasksIn(talk);
+    expect(task?.schedule).toMatchObject({ kind: 'once', onceAt: Date.UTC(2026, 10, 18, 9, 20) });
+  });
+
+  test('nobody else may press the buttons of somebody’s draft', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new every day at 9 Stand up');
+    for (const label of ['Create', 'Change time', 'Cancel']) {
+      expect(await talk.press(message, label, { person: bob })).toMatchObject({
+        toast: 'Only the person who began this task may press here.',
+        isAlert: true,
+      });
+    }
+    expect(await tasksIn(talk)).toEqual([]);
+  });
+
+  test('a text of several lines is kept whole, and its first line is the title', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new every day at 9\nShopping\n- milk\n- bread');
+    expect(message.shown.text).toContain('New task: Shopping');
+    await talk.press(message, 'Create');
+    const [task] = await tasksIn(talk);
+    expect(task).toMatchObject({ title: 'Shopping', instructions: 'Shopping\n- milk\n- bread' });
+  });
+
+  test('what people write is shown to the letter, whatever signs are in it', async () => {
+    const talk = await aTalk();
+    const text = '<b>*not* _bold_</b> [x](http://y) & "q"';
+    const message = await talk.ask(`/new every day at 9: ${text}`);
+    expect(message.shown.text).toContain(`New task: ${text}`);
+    await talk.press(message, 'Create');
+    expect(message.shown.text).toContain(`#1 ${text}`);
+  });
+
+  test('where topics are off, preview and first card say that results will wait', async () => {
+    const talk = await aTalk({ isForum: false });
+    const message = await talk.ask('/new every day at 9 Stand up');
+    expect(message.shown.text).toContain('topics are off in this group');
+    await talk.press(message, 'Create');
+    expect(message.shown.text).toMatch(/^#1 Stand up\n[\s\S]*topics are off in this group/);
+  });
+
+  test('a schedule that creation would refuse says so in the preview, and Create says it again', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new every 10 seconds Ping');
+    expect(message.shown.text).toContain('Note: ');
+    await talk.press(message, 'Create');
+    expect(message.shown.text).toContain('It cannot be created like this.');
+    expect(labels(message)).toEqual([['Create', 'Change time', 'Cancel']]);
+    expect(await tasksIn(talk)).toEqual([]);
+  });
+});
+
+describe('a draft', () => {
+  test('asks for everything, then for the text, and takes the next plain message each time', async () => {
+    const talk = await aTalk();
+    const asked = await talk.ask('/new');
+    expect(asked.shown.text).toBe(
+      'When, and what? Write both in one message. For example:\n\nin 20 minutes Take the pizza out\ntomorrow at 8am Call mum\nevery weekday at 9:00 Stand up',
+    );
+    const half = await talk.ask('every weekday at 9');
+    expect(half.shown.text).toBe(
+      'Every weekday at 09:00 (UTC). And what shall I say then?\n\nYour next message here is the text.',
+    );
+    const whole = await talk.ask('Stand up');
+    expect(whole.shown.text).toBe(preview);
+    await talk.press(whole, 'Create');
+    expect(await tasksIn(talk)).toHaveLength(1);
+  });
+
+  test('what cannot be read gets three examples that can, and the draft waits for a better one', async () => {
+    const talk = await aTalk();
+    const first = await talk.ask('/new soon Call mum');
+    expect(first.shown.text).toBe(
+      [
+        'That is not a moment that can be planned; say how long to wait, or when.',
+        '',
+        'These can be read:',
+        'in 20 minutes',
+        'in 2 hours',
+        'in 3 days at 9',
+        '',
+        'Write it again, or press Cancel.',
+      ].join('\n'),
+    );
+    const second = await talk.ask('in 20 minutes Call mum');
+    expect(second.shown.text).toMatch(/^New task: Call mum\n/);
+  });
+
+  test('in a group it does not comment on talk: after two misreadings only replies are told so', async () => {
+    const talk = await aTalk();
+    await talk.ask('/new soon Call mum');
+    await talk.ask('what did he say?');
+    expect(await talk.say('I do not know')).toBeNull();
+    expect(await talk.say('I do not know', { repliesTo: 1 })).not.toBeNull();
+    expect((await talk.ask('in 20 minutes Call mum')).shown.text).toMatch(/^New task: Call mum/);
+  });
+
+  test('belongs to one person in one thread', async () => {
+    const talk = await aTalk();
+    await talk.ask('/new every day at 9');
+    expect(await talk.say('Not mine', { person: bob })).toBeNull();
+    expect(await talk.say('Elsewhere', { topic: 5 })).toBeNull();
+    expect((await talk.ask('Mine')).shown.text).toContain('New task: Mine');
+  });
+
+  test('another /new replaces it and says so, and the buttons of the old one are over', async () => {
+    const talk = await aTalk();
+    const old = await talk.ask('/new every day at 9 First');
+    const fresh = await talk.ask('/new every day at 10 Second');
+    expect(fresh.shown.text).toMatch(/^The task you had begun here is dropped: First\n\nNew task: Second\n/);
+    expect(await talk.press(old, 'Create')).toMatchObject({
+      toast: 'This draft is over. Send /new to begin again.',
+      isAlert: true,
+    });
+    await talk.press(fresh, 'Create');
+    expect((await tasksIn(talk)).map(({ title }) => title)).toEqual(['Second']);
+  });
+
+  test('is over after 30 minutes, and not before', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new every day at 9 Stand up');
+    await talk.pipeline.time.advance(30 * minute);
+    await talk.press(message, 'Create');
+    expect(message.shown.text).toBe(
+      'This draft has waited for more than 30 minutes and is over. Send /new to begin again.',
+    );
+    expect(await tasksIn(talk)).toEqual([]);
+    const other = await talk.ask('/new every day at 9 Stand up');
+    await talk.pipeline.time.advance(30 * minute - 1);
+    await talk.press(other, 'Create');
+    expect(await tasksIn(talk)).toHaveLength(1);
+  });
+
+  test('survives a restart', async () => {
+    const talk = await aTalk();
+    await talk.ask('/new every day at 9');
+    const later = talk.restart();
+    const message = await later.ask('Stand up');
+    const afterwards = later.restart();
+    await afterwards.press(message, 'Create');
+    expect(await tasksIn(afterwards)).toHaveLength(1);
+  });
+
+  test('Cancel and /cancel drop it', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new every day at 9 Stand up');
+    await talk.press(message, 'Cancel');
+    expect(message.shown).toEqual({ text: 'Cancelled. Nothing was made.' });
+    await talk.ask('/new every day at 9');
+    expect((await talk.ask('/cancel')).shown.text).toBe('Cancelled. Nothing was made.');
+    expect(await talk.say('Stand up')).toBeNull();
+    expect((await talk.ask('/cancel')).shown.text).toContain('There is nothing to cancel here');
+  });
+
+  test('Change time asks for another time, keeps the text, and takes what cannot be read as a miss', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new every weekday at 9 Stand up');
+    const stale = dataBehind(message, 'Create');
+    await talk.press(message, 'Change time');
+    expect(message.shown.text).toMatch(/^Send the new time for Stand up\. For example:/);
+    expect((await talk.ask('whenever')).shown.text).toContain('These can be read:');
+    expect((await talk.ask('every day at 10: and then some')).shown.text).toContain('Send the time alone.');
+    const fresh = await talk.ask('every day at 10');
+    expect(fresh.shown.text).toMatch(/^New task: Stand up\nEvery day at 10:00\n/);
+    expect(await talk.send(message, stale)).toMatchObject({ isAlert: true });
+    await talk.press(fresh, 'Create');
+    expect((await tasksIn(talk)).map(({ schedule }) => schedule)).toEqual([
+      { kind: 'cron', cron: '0 10 * * *', timezone: 'UTC' },
+    ]);
+  });
+
+  test('a fault in a template offers to send the text as it stands', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new every day at 9 Use {{ braces');
+    await talk.press(message, 'Create');
+    expect(message.shown.text).toContain('has a fault:\n\noutput "{{ braces" not closed');
+    expect(message.shown.text).not.toContain('action.plain');
+    expect(labels(message)).toEqual([['Send as plain text'], ['Change time', 'Cancel']]);
+    await talk.press(message, 'Send as plain text');
+    expect(message.shown.text).toMatch(/^#1 Use \{\{ braces\n/);
+    const [task] = await tasksIn(talk);
+    expect(task).toMatchObject({ instructions: 'Use {{ braces', action: { kind: 'message', plain: true } });
+  });
+});
+
+describe('the zone of the chat', () => {
+  test('is checked in the preview while nobody has confirmed it, and Yes confirms it', async () => {
+    const talk = await aTalk({ timezone: null });
+    const message = await talk.ask('/new every day at 10 Stand up');
+    expect(message.shown.text).toContain('\n\nIs it 09:00 for you now?');
+    expect(labels(message)).toEqual([
+      ['Yes', 'No, change'],
+      ['Create', 'Change time', 'Cancel'],
+    ]);
+    await talk.press(message, 'Yes');
+    expect(message.shown.text).not.toContain('for you now');
+    expect((await talk.chat()).timezone).toBe('UTC');
+    await talk.press(message, 'Create');
+    expect(await tasksIn(talk)).toHaveLength(1);
+  });
+
+  test('another zone reads the draft again on its own clocks', async () => {
+    const talk = await aTalk({ timezone: null });
+    const message = await talk.ask('/new every day at 9 Stand up');
+    const { messages } = await talk.press(message, 'No, change');
+    const [picker] = messages;
+    if (picker === undefined) throw new Error('no zones were offered');
+    await talk.press(picker, 'Berlin');
+    expect(picker.shown.text).toBe(
+      'New task: Stand up\nEvery day at 09:00\nZone: Europe/Berlin\nNext: Thu 19 Nov 09:00, Fri 20 Nov 09:00, Sat 21 Nov 09:00',
+    );
+    expect(await talk.press(message, 'Create')).toMatchObject({ isAlert: true });
+    await talk.press(picker, 'Create');
+    const [task] = await tasksIn(talk);
+    expect(task?.nextAt).toBe(Date.UTC(2026, 10, 19, 8));
+  });
+
+  test('/tz in the middle of it does the same', async () => {
+    const talk = await aTalk({ timezone: null });
+    await talk.ask('/new every day at 9 Stand up');
+    const message = await talk.ask('/tz Berlin');
+    expect(message.shown.text).toMatch(/^Times in this chat are in Europe\/Berlin now\. It is 10:00 there\./);
+    expect(message.shown.text).toContain('New task: Stand up\nEvery day at 09:00\nZone: Europe/Berlin');
+    await talk.press(message, 'Create');
+    expect((await tasksIn(talk))[0]?.nextAt).toBe(Date.UTC(2026, 10, 19, 8));
+  });
+
+  test('members cannot confirm it, and are told who can', async () => {
+    const talk = await aTalk({ timezone: null });
+    const message = await talk.ask('/new every day at 10 Stand up', { person: bob });
+    expect(message.shown.text).toContain('Zone: UTC, until an admin sets another one with /tz');
+    expect(labels(message)).toEqual([['Create', 'Change time', 'Cancel']]);
+    expect(await talk.send(message, 'v1:zone:Europe/Berlin', { person: bob })).toMatchObject({
+      toast: 'Only an admin of this chat may do that.',
+      isAlert: true,
+    });
+    expect((await talk.chat()).timezone).toBeNull();
+  });
+
+  test('a zone that stands in the text needs no check', async () => {
+    const talk = await aTalk({ timezone: null });
+    const message = await talk.ask('/new every day at 9 in Europe/Madrid Stand up');
+    expect(message.shown.text).toContain('Zone: Europe/Madrid');
+    expect(labels(message)).toEqual([['Create', 'Change time', 'Cancel']]);
+  });
+});
+
+describe('who may make tasks', () => {
+  test('members may, unless the chat leaves it to its admins', async () => {
+    const talk = await aTalk();
+    const { id, settings } = await talk.chat();
+    await talk.pipeline.store.changeChat(id, { settings: { ...settings, create: 'admins' } }, day);
+    const refused = await talk.ask('/new every day at 9 Stand up', { person: bob });
+    expect(refused.shown.text).toBe('Only an admin of this chat may do that.');
+    const allowed = await talk.ask('/new every day at 9 Stand up');
+    expect(allowed.shown.text).toMatch(/^New task/);
+  });
+});
+
+describe('plain text', () => {
+  test('in a private chat a line that begins with a time is a task in one line', async () => {
+    const talk = await aTalk({ kind: 'private' });
+    const message = await talk.ask('tomorrow at 9 call mum');
+    expect(message.shown.text).toMatch(/^New task: call mum\n/);
+    expect((await talk.ask('hello there')).shown.text).toBe(
+      'I did not find a time in that. Try /new tomorrow at 8am Call mum, or see /help.',
+    );
+  });
+
+  test('in a group it is left alone', async () => {
+    const talk = await aTalk();
+    expect(await talk.say('tomorrow at 9 call mum')).toBeNull();
+  });
+});

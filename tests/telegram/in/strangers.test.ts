@@ -1,0 +1,141 @@
+import { expect, it } from 'vitest';
+import { worldsOf } from '../../support/store-worlds.ts';
+import { ada, aDoorway, ben, lab, mallory, plain, type Doorway } from './doorway.ts';
+import { messageUpdate, personOf, stored } from './updates.ts';
+
+const open = worldsOf('sqlite');
+
+const sends = ({ served }: Doorway, chat?: number) =>
+  served.world
+    .messages(chat ?? mallory)
+    .filter(({ from }) => from === 'bot')
+    .map(({ text }) => text);
+
+const refusals = ({ log }: Doorway) => log.lines.filter(({ event }) => event === 'stranger_refused');
+
+/** Every row of every table that could know of somebody. */
+async function traces({ query }: Doorway, id: number): Promise<readonly string[]> {
+  const tables = ['inbox', 'chats', 'users', 'members', 'deliveries', 'drafts', 'audit', 'events', 'kv'];
+  const rows = await Promise.all(tables.map(async (table) => [table, await query(`select * from ${table}`)] as const));
+  return rows.filter(([, found]) => JSON.stringify(found).includes(String(id))).map(([table]) => table);
+}
+
+it('refuses a stranger politely once a day, and keeps nothing but a line in the log', async () => {
+  const doorway = await aDoorway(await open());
+  const { world } = doorway.served;
+  world.say({ as: 'mallory', chat: mallory, text: '/start' });
+  world.say({ as: 'mallory', chat: mallory, text: 'what tasks are there?' });
+  await doorway.settled();
+  expect(sends(doorway)).toEqual([expect.stringMatching(/private bot/)]);
+  doorway.time.setWall(doorway.time.now() + 86_400_000);
+  world.say({ as: 'mallory', chat: mallory, text: '/tasks' });
+  await doorway.settled();
+  expect(sends(doorway)).toHaveLength(2);
+  expect(refusals(doorway).map(({ facts }) => facts)).toEqual([{ user_id: mallory }, { user_id: mallory }]);
+  expect(doorway.saids).toEqual([]);
+  expect(await traces(doorway, mallory)).toEqual([]);
+  expect(JSON.stringify(doorway.log.lines)).not.toContain('what tasks');
+});
+
+it('answers a press of a stranger with the refusal, and does nothing', async () => {
+  const doorway = await aDoorway(await open(), { settings: { owners: [ada], chats: [] } });
+  const { world } = doorway.served;
+  await doorway.settled();
+  const { messageId } = world.say({ as: 'ben', chat: lab, text: 'hello' });
+  const sent = await doorway.api.raw.sendMessage({
+    chat_id: lab,
+    text: '#1 Water the plants',
+    reply_parameters: { message_id: messageId },
+    reply_markup: { inline_keyboard: [[{ text: 'Run now', callback_data: 'v1:run:1' }]] },
+  });
+  const { callbackId } = world.press({ as: 'ben', chat: lab, messageId: sent.message_id, button: 'Run now' });
+  await doorway.settled();
+  expect(world.callbackAnswer(callbackId)).toEqual({ text: 'This bot is private.', alert: false });
+  expect(doorway.presses).toEqual([]);
+  expect(await traces(doorway, ben)).toEqual([]);
+});
+
+it('refuses an unapproved group once, and only when it is spoken to', async () => {
+  const doorway = await aDoorway(await open(), { settings: { owners: [ada], chats: [] } });
+  const { world } = doorway.served;
+  world.say({ as: 'ben', chat: lab, text: 'good morning' });
+  world.say({ as: 'ben', chat: lab, text: '/weather@other_bot' });
+  await doorway.settled();
+  expect(sends(doorway, lab)).toEqual([]);
+  for (const text of ['/new every day at 9 x', '/tasks', '/start@cronogram_bot'])
+    world.say({ as: 'ben', chat: lab, text });
+  await doorway.settled();
+  expect(sends(doorway, lab)).toEqual([expect.stringMatching(/approved/)]);
+  expect(doorway.saids).toEqual([]);
+  expect(await traces(doorway, ben)).toEqual([]);
+  expect(await traces(doorway, lab)).toEqual([]);
+});
+
+it('hears an owner in a group that is not approved', async () => {
+  const doorway = await aDoorway(await open(), { settings: { owners: [ada], chats: [] } });
+  doorway.served.world.say({ as: 'ada', chat: lab, text: '/allow' });
+  await doorway.settled();
+  expect(doorway.saids).toMatchObject([{ command: 'allow', place: { chat: { state: 'new' } } }]);
+});
+
+it('hears people in a chat that the operator approved, and not in others', async () => {
+  const doorway = await aDoorway(await open(), { settings: { owners: [], chats: [String(ben)] } });
+  const { world } = doorway.served;
+  world.say({ as: 'ben', chat: ben, text: '/new' });
+  world.say({ as: 'mallory', chat: mallory, text: '/new' });
+  await doorway.settled();
+  expect(doorway.saids).toMatchObject([{ person: { id: ben, isOwner: false, isAdmin: true } }]);
+});
+
+it('closes the door on what was stored before the approval ended', async () => {
+  const world = await open();
+  const doorway = await aDoorway(world, { isStarted: false });
+  const noted = { newId: 'chat-ben', address: String(ben), title: 'Ben', kind: 'private', at: 1 };
+  await world.store.noteChat(noted);
+  await world.store.receiveUpdates([stored(messageUpdate({ id: 5, from: ben, chat: ben }))], 1);
+  doorway.inbound.start();
+  await doorway.settled();
+  expect(doorway.saids).toEqual([]);
+  expect(await doorway.words()).toEqual([]);
+});
+
+it('sends a crowd of strangers no more refusals than it can bear', async () => {
+  const doorway = await aDoorway(await open(), { settings: { webhook: { url: 'https://here.example', secret: 's' } } });
+  await doorway.settled();
+  doorway.served.world.fault({ kind: 'hang', method: 'sendMessage', count: 1000 });
+  for (let id = 1; id <= 50; id += 1) {
+    const update = messageUpdate({ id, from: 9000 + id, chat: 9000 + id, text: '/start' });
+    await doorway.inbound.webhook.handle({ 'x-telegram-bot-api-secret-token': 's' }, JSON.stringify(update));
+  }
+  const idle = doorway.inbound.idle();
+  await new Promise((resolve) => setImmediate(resolve));
+  await doorway.time.advance(60_000);
+  await idle;
+  expect(refusals(doorway)).toHaveLength(50);
+  expect(
+    doorway.served.world.calls(0, 1000).filter(({ method }) => method === 'sendMessage').length,
+  ).toBeLessThanOrEqual(10);
+});
+
+it('listens to no channel and to no other bot', async () => {
+  const world = await open();
+  const doorway = await aDoorway(world, { isStarted: false });
+  const channel = { sender_chat: { id: -1009, type: 'channel' }, is_automatic_forward: true, from: personOf(777_000) };
+  const otherBot = { from: { id: 42, is_bot: true, first_name: 'Other' } };
+  const asChannel = { sender_chat: { id: -1009, type: 'channel' } };
+  await world.store.receiveUpdates(
+    [channel, otherBot, asChannel].map((more, index) => stored(messageUpdate({ id: index + 1, more }))),
+    1,
+  );
+  doorway.inbound.start();
+  await doorway.settled();
+  expect(doorway.saids).toEqual([]);
+  expect(await doorway.words()).toEqual([]);
+});
+
+it('leaves other groups than the approved ones alone when plain text is said there', async () => {
+  const doorway = await aDoorway(await open());
+  doorway.served.world.say({ as: 'ada', chat: plain, text: 'nothing for bots' });
+  await doorway.settled();
+  expect(await doorway.words()).toEqual([]);
+});

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { durationMs } from './domain/duration.ts';
 import { retentionDaysMin } from './domain/policy.ts';
+import { zoneName } from './domain/schedule/zone-name.ts';
 
 /** Adds the variables of a `.env` file in the working folder to the environment; those that are set already win. */
 export function loadEnvFile(): void {
@@ -53,7 +54,56 @@ const flag = z
   .default('0')
   .transform((value) => value === '1');
 
+/** Lists of numbers, as people type them. */
+const numbers = (what: string) =>
+  z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+    )
+    .refine(
+      (parts) => parts.every((part) => /^-?[1-9]\d{0,15}$/.test(part)),
+      `is a list of ${what}, separated by commas`,
+    );
+
+const webAddress = z
+  .string()
+  .refine(
+    (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
+    'is an address that begins with http:// or https://',
+  );
+
+const zone = z
+  .string()
+  .default('UTC')
+  .refine((name) => zoneName(name) !== null, 'is the name of a zone such as Europe/Madrid')
+  .transform((name) => zoneName(name) ?? 'UTC');
+
 const schema = z.object({
+  TELEGRAM_BOT_TOKEN: z
+    .string()
+    .regex(/^\d{1,20}:[\w-]{20,100}$/, 'is the token that @BotFather gave you')
+    .optional(),
+  TELEGRAM_API_ROOT: webAddress.default('https://api.telegram.org'),
+  TELEGRAM_OWNERS: numbers('user ids').refine(
+    (ids) => ids.every((id) => !id.startsWith('-')),
+    'is a list of user ids, separated by commas; a group cannot own the bot',
+  ),
+  TELEGRAM_CHATS: numbers('chat ids'),
+  TELEGRAM_WEBHOOK_URL: webAddress.optional(),
+  TELEGRAM_WEBHOOK_SECRET: z
+    .string()
+    .regex(/^[\w-]{16,256}$/, 'has 16 to 256 letters, digits, underscores or hyphens')
+    .optional(),
+  TELEGRAM_RATE_GLOBAL: whole(1, 1000, 30),
+  TELEGRAM_RATE_CHAT: whole(1, 1000, 1),
+  TELEGRAM_RATE_GROUP: whole(1, 100_000, 20),
+  DEFAULT_TIMEZONE: zone,
+  SANDBOX: flag,
   DATABASE_URL: z
     .string()
     .regex(/^(file:.+|postgres(ql)?:\/\/.+)$/, 'is file:<path> or postgres://user@host/database')
@@ -86,6 +136,17 @@ const schema = z.object({
 
 /** An example for each variable, for the message that says what is wrong with it. */
 const examples: Record<keyof z.input<typeof schema>, string> = {
+  TELEGRAM_BOT_TOKEN: '123456789:the-rest-of-the-token-of-your-bot',
+  TELEGRAM_API_ROOT: 'https://api.telegram.org',
+  TELEGRAM_OWNERS: '1234567,2345678',
+  TELEGRAM_CHATS: '-1001234567890,1234567',
+  TELEGRAM_WEBHOOK_URL: 'https://bot.example.org/telegram',
+  TELEGRAM_WEBHOOK_SECRET: 'the output of: openssl rand -hex 32',
+  TELEGRAM_RATE_GLOBAL: '30',
+  TELEGRAM_RATE_CHAT: '1',
+  TELEGRAM_RATE_GROUP: '20',
+  DEFAULT_TIMEZONE: 'Europe/Madrid',
+  SANDBOX: '0',
   DATABASE_URL: 'file:data/cronogram.db',
   HTTP_HOST: '127.0.0.1',
   HTTP_PORT: '8787',
@@ -105,7 +166,7 @@ const examples: Record<keyof z.input<typeof schema>, string> = {
 export const CONFIG_KEYS: readonly string[] = Object.keys(examples);
 
 /** Variables that hold a secret; each can also be given as the path of a file that holds it, `<NAME>_FILE`. */
-const secretKeys = ['API_TOKEN', 'DATABASE_URL'] as const;
+const secretKeys = ['TELEGRAM_BOT_TOKEN', 'TELEGRAM_WEBHOOK_SECRET', 'API_TOKEN', 'DATABASE_URL'] as const;
 
 export type Config = Readonly<z.output<typeof schema>>;
 
@@ -132,8 +193,24 @@ export function readConfig(environment: Environment = process.env): ConfigResult
     const variable = String(issue.path[0]);
     faults.push({ variable, problem: issue.message, example: examples[variable as keyof typeof examples] });
   }
+  if (result.success) faults.push(...togetherFaults(result.data));
   if (!result.success || faults.length > 0) return { faults };
   return { config: Object.freeze(result.data) };
+}
+
+/** What is right by itself and makes no sense together. */
+function togetherFaults(config: Config): ConfigFault[] {
+  const fault = (variable: keyof typeof examples, problem: string) => ({
+    variable,
+    problem,
+    example: examples[variable],
+  });
+  const { TELEGRAM_WEBHOOK_URL: url, TELEGRAM_WEBHOOK_SECRET: secret } = config;
+  if (url !== undefined && secret === undefined)
+    return [fault('TELEGRAM_WEBHOOK_SECRET', 'is missing: without it anybody could pretend to be Telegram')];
+  if (url === undefined && secret !== undefined)
+    return [fault('TELEGRAM_WEBHOOK_URL', 'is missing: the secret is set, so a webhook is meant')];
+  return [];
 }
 
 interface SecretRead {

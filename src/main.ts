@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { startServer, systemWorld, type Server, type World } from './compose.ts';
+import { systemWorld, type World } from './compose.ts';
+import { startServer, type Server } from './compose/server.ts';
 import { loadEnvFile, readConfig, type Config, type ConfigFault } from './config.ts';
 import { AppError } from './domain/errors.ts';
 import { signalRepeatMs, stopMaxMs } from './domain/limits.ts';
@@ -33,7 +34,14 @@ async function run(config: Config): Promise<void> {
   process.on('uncaughtException', fail('uncaught_exception'));
   process.on('unhandledRejection', fail('unhandled_rejection'));
   const zoneRules = process.versions['tz'] ?? 'unknown';
-  const starting = startServer({ config, world, version, zoneRules, onLost: fail('scheduler_lock_lost') });
+  const starting = startServer({
+    config,
+    world,
+    version,
+    zoneRules,
+    onLost: fail('scheduler_lock_lost'),
+    printClaim,
+  });
   stopOnSignal(world, starting, fail('stop_failed'));
   // Last of all: whoever reads that it has started may stop it at once, and that must be a clean stop.
   announce(await starting, world);
@@ -65,10 +73,16 @@ function stopOnSignal(
   process.on('SIGINT', stop);
 }
 
+/** To whoever started the server, and to nobody else: what goes to the log may go anywhere. */
+function printClaim(code: string): void {
+  process.stdout.write(`\nNobody owns this bot yet. Whoever sends it this in a private chat first does: /start ${code}\n\n`);
+}
+
 /** For people on a terminal, in words; for machines, one line of JSON. */
 function announce(server: Server, { log }: World): void {
   const places = {
     data: server.dataFile ?? 'postgres',
+    ...(server.sandbox === null ? {} : { chat: `${server.url}/sandbox` }),
     api: `${server.url}/openapi.json`,
     health: `${server.url}/healthz`,
     token_file: server.tokenFile ?? 'none, API_TOKEN is set',

@@ -52,6 +52,33 @@ describe('the configuration', () => {
     expect(JSON.stringify(faults)).not.toContain('a b');
   });
 
+  it('reads who owns the bot and which chats are approved, and refuses what is no id', () => {
+    expect(readConfig({ TELEGRAM_OWNERS: '1001, 1002', TELEGRAM_CHATS: '-1001234567890,1002' })).toMatchObject({
+      config: { TELEGRAM_OWNERS: ['1001', '1002'], TELEGRAM_CHATS: ['-1001234567890', '1002'] },
+    });
+    for (const given of [{ TELEGRAM_OWNERS: '@ada' }, { TELEGRAM_OWNERS: '-1001' }, { TELEGRAM_CHATS: '1001;1002' }])
+      expect(readConfig(given)).toMatchObject({ faults: [{ variable: Object.keys(given)[0] }] });
+  });
+
+  it('wants the address and the secret of a webhook together', () => {
+    const url = 'https://bot.example.org/telegram';
+    const secret = 'a-secret-of-sound-length';
+    expect(readConfig({ TELEGRAM_WEBHOOK_URL: url, TELEGRAM_WEBHOOK_SECRET: secret })).toHaveProperty('config');
+    expect(readConfig({ TELEGRAM_WEBHOOK_URL: url })).toMatchObject({
+      faults: [{ variable: 'TELEGRAM_WEBHOOK_SECRET' }],
+    });
+    expect(readConfig({ TELEGRAM_WEBHOOK_SECRET: secret })).toMatchObject({
+      faults: [{ variable: 'TELEGRAM_WEBHOOK_URL' }],
+    });
+  });
+
+  it('writes the zone of chats as it is called today, and refuses what is none', () => {
+    expect(readConfig({ DEFAULT_TIMEZONE: 'europe/madrid' })).toMatchObject({
+      config: { DEFAULT_TIMEZONE: 'Europe/Madrid' },
+    });
+    expect(readConfig({ DEFAULT_TIMEZONE: 'Atlantis' })).toMatchObject({ faults: [{ variable: 'DEFAULT_TIMEZONE' }] });
+  });
+
   it('keeps history for longer than the longest retry, or says the least number of days', () => {
     expect(readConfig({ RETENTION_DAYS: String(retentionDaysMin()) })).toMatchObject({
       config: { RETENTION_DAYS: retentionDaysMin() },

@@ -1,40 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { openSqlite } from '../../src/adapters/store/engine.sqlite.ts';
-import { startServer } from '../../src/compose.ts';
-import { readConfig, type Config } from '../../src/config.ts';
+import { createLoops } from '../../src/compose/loops.ts';
+import { stopGraceMs } from '../../src/domain/limits.ts';
 import { pipelineByHand, timersByHand } from './by-hand.ts';
 import { percentile, type Figure } from './report.ts';
 import { fill, nullTransport, openBench, settings, type Bench } from './world.ts';
 
-/** The whole product in this process, with its loops, its timer and its door; only the chat answers at once. */
-async function withServer(
-  bench: Bench,
-  transport: ReturnType<typeof nullTransport>,
-  work: () => Promise<void>,
-): Promise<void> {
-  const read = readConfig({
-    DATABASE_URL: `file:${bench.file}`,
-    HTTP_PORT: '0',
-    API_TOKEN: 'a-token-for-the-bench',
-    MIN_INTERVAL: 'PT1S',
-  });
-  if ('faults' in read) throw new Error(JSON.stringify(read.faults));
-  const config: Config = {
-    ...read.config,
-    RUN_CONCURRENCY: settings.RUN_CONCURRENCY,
-    DELIVERY_CONCURRENCY: settings.DELIVERY_CONCURRENCY,
-  };
-  const server = await startServer({
-    config,
-    world: { ...bench.world, transport },
-    version: 'bench',
-    zoneRules: 'bench',
-    onLost: (error) => {
-      throw error;
-    },
-  });
+/** The product in this process, with its loops and its timer; only the chat answers at once. */
+export async function withLoops({ rooms, store, world }: Bench, work: () => Promise<void>): Promise<void> {
+  const loops = createLoops(settings, { world, rooms, store });
+  await rooms.downtimes.open();
+  for (const loop of loops) loop.start();
   await work();
-  await server.stop();
+  for (const loop of loops.toReversed()) await loop.stop();
+  await rooms.runner.stop(stopGraceMs);
+  await rooms.deliverer.stop(stopGraceMs);
+  await rooms.downtimes.close();
 }
 
 const baselineName = 'a bare timer and two commits';
@@ -69,7 +50,7 @@ export async function benchLateness(): Promise<Figure[]> {
       nextAt: slot,
     });
     let late: number[] = [];
-    await withServer(bench, nullTransport(), async () => {
+    await withLoops(bench, async () => {
       await pause(base - bench.world.clock.now() + windowMs + 1000);
       late = bench.database
         .prepare(`select last_run_at - once_at from tasks where schedule_kind = 'once' and last_run_at is not null`)
@@ -110,7 +91,8 @@ const runs = 30_000;
 
 /** Due slot, occurrence, run, attempt, result, delivery, confirmation: all of it, until the last part is confirmed. */
 export async function benchPipeline(): Promise<Figure[]> {
-  const bench = await openBench();
+  let sends = 0;
+  const bench = await openBench({ transport: nullTransport(() => (sends += 1)) });
   const dueAt = bench.world.clock.now() - 1000;
   fill(bench, {
     count: runs,
@@ -119,19 +101,14 @@ export async function benchPipeline(): Promise<Figure[]> {
     schedule: () => ({ kind: 'interval', interval: 'P1D', start_at: new Date(dueAt).toISOString(), timezone: 'UTC' }),
     nextAt: () => dueAt,
   });
-  let sends = 0;
   let seconds = 0;
   const from = performance.now();
-  await withServer(
-    bench,
-    nullTransport(() => (sends += 1)),
-    async () => {
-      const delivered = bench.database.prepare(`select count(*) from deliveries where status = 'delivered'`).pluck();
-      while (sends < runs) await pause(5);
-      while ((delivered.get() as number) < runs) await pause(5);
-      seconds = (performance.now() - from) / 1000;
-    },
-  );
+  await withLoops(bench, async () => {
+    const delivered = bench.database.prepare(`select count(*) from deliveries where status = 'delivered'`).pluck();
+    while (sends < runs) await pause(5);
+    while ((delivered.get() as number) < runs) await pause(5);
+    seconds = (performance.now() - from) / 1000;
+  });
   const database = openSqlite(bench.file);
   const baseline = pipelineByHand(database, dueAt);
   database.close();

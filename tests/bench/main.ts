@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { benchPacing, benchSlotToCall } from './chat.ts';
 import { benchClaim } from './claim.ts';
 import { benchLateness, benchPipeline } from './live.ts';
 import { table, type Figure } from './report.ts';
@@ -14,6 +15,8 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   lateness: benchLateness,
   claim: benchClaim,
   pipeline: benchPipeline,
+  pacing: benchPacing,
+  call: benchSlotToCall,
   start: benchStart,
   why: benchWhy,
   retention: benchRetention,

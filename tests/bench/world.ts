@@ -7,7 +7,7 @@ import { migrateSqlite } from '../../src/adapters/store/migrate.ts';
 import { createStore } from '../../src/adapters/store/store.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../../src/adapters/system/clock.ts';
 import { createIds } from '../../src/adapters/system/ids.ts';
-import type { Log, Transport } from '../../src/app/ports.ts';
+import type { Budget, Clock, Log, Stopwatch, Timer, Transport } from '../../src/app/ports.ts';
 import type { Store } from '../../src/app/task-store.ts';
 import { composeRooms, type Rooms, type RoomSettings, type World } from '../../src/compose.ts';
 import { parseSchedule, minGapMs, nextSlot, type ScheduleInput } from '../../src/domain/schedule/schedule.ts';
@@ -20,10 +20,18 @@ const silentLog: Log = { debug: silent, info: silent, warn: silent, error: conso
 export function nullTransport(onSend: () => void = silent): Transport {
   let id = 0;
   return {
-    send: async ({ route }) => {
+    send: async ({ route, edits }) => {
       onSend();
-      return { is: 'sent', ids: { chatId: route.address, threadId: route.topic, messageId: (id += 1) } };
+      return { is: 'sent', ids: { chatId: route.address, threadId: route.topic, messageId: edits ?? (id += 1) } };
     },
+    pin: async ({ route, edits }) => ({
+      is: 'sent',
+      ids: { chatId: route.address, threadId: route.topic, messageId: edits ?? 0 },
+    }),
+    setTopic: async ({ route }) => ({
+      is: 'sent',
+      ids: { chatId: route.address, threadId: route.topic, messageId: route.topic ?? 0 },
+    }),
     settle: async () => ({ is: 'absent', evidence: '' }),
     createTopic: async () => ({ is: 'made', topicId: (id += 1) }),
     findTopic: async () => null,
@@ -41,6 +49,10 @@ export const settings: RoomSettings = {
   MIN_INTERVAL: 1000,
   QUOTA_PER_CHAT: 1_000_000,
   QUOTA_PER_USER: 1_000_000,
+  // What is measured is what the product can do, and not what a platform allows.
+  TELEGRAM_RATE_GLOBAL: Infinity,
+  TELEGRAM_RATE_CHAT: Infinity,
+  TELEGRAM_RATE_GROUP: Infinity,
 };
 
 export interface Bench {
@@ -54,7 +66,12 @@ export interface Bench {
 }
 
 export async function openBench(
-  options: { readonly transport?: Transport; readonly settings?: Partial<RoomSettings> } = {},
+  options: {
+    readonly transport?: Transport;
+    readonly transportOf?: (store: Store, world: World, budget: Budget) => Transport;
+    readonly settings?: Partial<RoomSettings>;
+    readonly time?: Clock & Stopwatch & Timer;
+  } = {},
 ): Promise<Bench> {
   const folder = mkdtempSync(join(tmpdir(), 'cronogram-bench-'));
   const file = join(folder, 'bench.db');
@@ -62,14 +79,17 @@ export async function openBench(
   await migrateSqlite(database, systemClock.now());
   const store = createStore(sqliteEngine(database));
   const world: World = {
-    clock: systemClock,
-    stopwatch: systemStopwatch,
-    timer: systemTimer,
-    ids: createIds(() => systemClock.now()),
+    clock: options.time ?? systemClock,
+    stopwatch: options.time ?? systemStopwatch,
+    timer: options.time ?? systemTimer,
+    ids: createIds(() => (options.time ?? systemClock).now()),
     log: silentLog,
-    transport: options.transport ?? nullTransport(),
   };
-  const rooms = composeRooms({ ...settings, ...options.settings }, world, store);
+  const transport = options.transport ?? nullTransport();
+  const rooms = composeRooms({ ...settings, ...options.settings }, world, {
+    store,
+    transport: (budget) => options.transportOf?.(store, world, budget) ?? transport,
+  });
   return {
     folder,
     file,

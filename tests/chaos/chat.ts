@@ -1,4 +1,5 @@
-import type { Evidence, Outgoing, Route, Sent, SentIds, TopicMade, Transport } from '../../src/app/ports.ts';
+import type { Evidence, Look, Outgoing, Route, Sent, SentIds, TopicMade, Transport } from '../../src/app/ports.ts';
+import { textOf } from '../support/fakes.ts';
 import type { Chance } from './chance.ts';
 import type { SimulatedTime } from './time.ts';
 
@@ -20,6 +21,13 @@ export interface Chat {
   mend(): void;
   /** A person deletes a topic, and the messages in it. */
   deleteTopic(id: number): void;
+  /** The group is moved to another address, with all that is in it. */
+  move(chatId: string): string;
+  /** Where what had that address is now. */
+  whereIs(chatId: string): string;
+  isOnItsWay(deliveryId: string): boolean;
+  /** Messages that were pinned, in order. */
+  readonly pins: readonly number[];
 }
 
 export interface Message {
@@ -27,20 +35,22 @@ export interface Message {
   readonly chatId: string;
   readonly topic: number | null;
   readonly messageId: number;
-  readonly text: string;
+  text: string;
+  readonly isCard: boolean;
   gone: 'removed' | 'with its topic' | null;
 }
 
 export interface Topic {
   readonly id: number;
-  readonly chatId: string;
+  chatId: string;
   readonly name: string;
   readonly order: number;
   deleted: boolean;
+  closed: boolean;
 }
 
 export interface Call {
-  readonly is: 'send' | 'look' | 'topic' | 'find' | 'remove';
+  readonly is: 'send' | 'pin' | 'door' | 'look' | 'topic' | 'find' | 'remove';
   /** The delivery, or the name of the topic. */
   readonly of: string;
   readonly order: number;
@@ -66,6 +76,7 @@ const sendFaults = [
   { fault: 'misrouted', weight: 1 },
   { fault: 'throws', weight: 1 },
   { fault: 'throwsLate', weight: 1 },
+  { fault: 'chatGone', weight: 0.3 },
 ] as const;
 
 const topicFaults = [
@@ -81,7 +92,10 @@ class Place {
   readonly messages: Message[] = [];
   readonly topics: Topic[] = [];
   readonly calls: Call[] = [];
-  readonly blocked = new Set<string>();
+  readonly pins: number[] = [];
+  /** Why a chat refuses everything. */
+  readonly blocked = new Map<string, 'no_write_right' | 'no_topic_right' | 'chat_gone'>();
+  readonly moved = new Map<string, string>();
   readonly inFlight = new Map<string, number>();
   rate = 0;
   lastId = 1000;
@@ -130,11 +144,24 @@ class Place {
     return [this.chance.between(0, most), this.chance.between(0, most)];
   }
 
-  show({ deliveryId, route, text }: Outgoing, topic: number | null): SentIds {
+  show({ deliveryId, route, shown }: Outgoing, topic: number | null): SentIds {
     this.lastId += 1;
     const place = { chatId: route.address, topic };
-    this.messages.push({ ...place, deliveryId, messageId: this.lastId, text, gone: null });
+    const isCard = 'view' in shown && shown.view === 'card';
+    this.messages.push({ ...place, deliveryId, messageId: this.lastId, text: textOf(shown), isCard, gone: null });
     return { chatId: route.address, threadId: topic, messageId: this.lastId };
+  }
+
+  whereIs(chatId: string): string {
+    const next = this.moved.get(chatId);
+    return next === undefined ? chatId : this.whereIs(next);
+  }
+
+  refusal(chatId: string): Extract<Sent, { is: 'blocked' | 'moved' }> | null {
+    const address = this.whereIs(chatId);
+    if (address !== chatId) return { is: 'moved', address, error: 'group chat was upgraded to a supergroup chat' };
+    const cause = this.blocked.get(chatId);
+    return cause === undefined ? null : { is: 'blocked', cause, error: `refused: ${cause}` };
   }
 
   isGone(topic: number | null): boolean {
@@ -142,7 +169,9 @@ class Place {
   }
 }
 
-async function send(place: Place, part: Outgoing, call: Call): Promise<Sent> {
+type Effect = (place: Place, part: Outgoing, fault: string | null) => Sent;
+
+async function send(place: Place, part: Outgoing, { call, effect }: { call: Call; effect: Effect }): Promise<Sent> {
   const [there, back] = place.latency();
   const fault = place.fails() ? place.chance.weigh(sendFaults).fault : null;
   if (fault === 'notSent') return { is: 'notSent', error: 'connection refused', retryAfterMs: null };
@@ -150,35 +179,64 @@ async function send(place: Place, part: Outgoing, call: Call): Promise<Sent> {
   await place.wait(there);
   place.inFlight.set(part.deliveryId, (place.inFlight.get(part.deliveryId) ?? 1) - 1);
   const before = place.messages.length;
-  const sent = arrive(place, part, fault);
+  const sent = arrive(place, part, { fault, effect });
   call.messageId = place.messages[before]?.messageId ?? null;
   await place.wait(back);
   if (fault === 'throws' || fault === 'throwsLate') throw new Error('a fault in the adapter');
   return sent;
 }
 
-function arrive(place: Place, part: Outgoing, fault: string | null): Sent {
+function arrive(place: Place, part: Outgoing, { fault, effect }: { fault: string | null; effect: Effect }): Sent {
+  const { address, topic } = part.route;
   if (fault === 'dropped' || fault === 'throws') return { is: 'unknown', error: 'socket hang up' };
-  if (fault === 'blocked') place.blocked.add(part.route.address);
-  if (place.blocked.has(part.route.address))
-    return { is: 'blocked', cause: 'bot_blocked', error: 'bot was blocked by the user' };
+  if (fault === 'blocked') place.blocked.set(place.whereIs(address), 'no_write_right');
+  if (fault === 'chatGone') place.blocked.set(place.whereIs(address), 'chat_gone');
+  const refusal = place.refusal(address);
+  if (refusal !== null) return refusal;
   if (fault === 'rateLimited') return { is: 'notSent', error: 'Too Many Requests', retryAfterMs: 7000 };
   if (fault === 'refused') return { is: 'refused', error: 'message is too long' };
-  if (place.isGone(part.route.topic)) return { is: 'topicGone', error: 'message thread not found' };
-  const ids = place.show(part, fault === 'misrouted' ? null : part.route.topic);
-  return fault === 'lost' ? { is: 'unknown', error: 'socket hang up' } : { is: 'sent', ids };
+  if (place.isGone(topic)) return { is: 'topicGone', error: 'message thread not found' };
+  const sent = effect(place, part, fault);
+  return fault === 'lost' ? { is: 'unknown', error: 'socket hang up' } : sent;
 }
 
-async function look(place: Place, { deliveryId }: Outgoing): Promise<Evidence> {
+const shows: Effect = (place, part, fault) => {
+  const { edits, route, shown } = part;
+  if (edits === null) return { is: 'sent', ids: place.show(part, fault === 'misrouted' ? null : route.topic) };
+  const message = place.messages.find(({ messageId, gone }) => messageId === edits && gone === null);
+  if (message === undefined) return { is: 'moot', error: 'message to edit not found' };
+  message.text = textOf(shown);
+  return { is: 'sent', ids: { chatId: route.address, threadId: message.topic, messageId: edits } };
+};
+
+const pins: Effect = (place, { edits, route }) => {
+  const message = place.messages.find(({ messageId, gone }) => messageId === edits && gone === null);
+  if (message === undefined) return { is: 'moot', error: 'message to pin not found' };
+  place.pins.push(message.messageId);
+  return { is: 'sent', ids: { chatId: route.address, threadId: message.topic, messageId: message.messageId } };
+};
+
+const turns =
+  (open: boolean): Effect =>
+  (place, { route }) => {
+    const topic = place.topics.find(({ id }) => id === route.topic);
+    if (topic !== undefined) topic.closed = !open;
+    return { is: 'sent', ids: { chatId: route.address, threadId: route.topic, messageId: route.topic ?? 0 } };
+  };
+
+async function look(place: Place, { deliveryId }: Outgoing, { resentAs, besides }: Look): Promise<Evidence> {
   if (place.fails()) {
     if (place.chance.is(0.3)) throw new Error('a fault in the look');
     return { is: 'undecided', evidence: 'looked' };
   }
-  const shown = place.messages.filter((message) => message.deliveryId === deliveryId);
+  const shown = place.messages.filter(
+    (message) => message.deliveryId === deliveryId && message.messageId !== (besides ?? resentAs)?.messageId,
+  );
   const there = shown.find(({ gone }) => gone === null);
   if (there !== undefined) {
-    const { chatId, topic, messageId } = there;
-    return { is: 'arrived', ids: { chatId, threadId: topic, messageId }, evidence: 'seen in the chat' };
+    const { topic, messageId } = there;
+    const ids = { chatId: place.whereIs(there.chatId), threadId: topic, messageId };
+    return { is: 'arrived', ids, evidence: 'seen in the chat' };
   }
   // What was shown and is gone with its topic leaves no trace, and what is on its way may still arrive.
   const unsure = shown.some(({ gone }) => gone === 'with its topic') || (place.inFlight.get(deliveryId) ?? 0) > 0;
@@ -197,26 +255,32 @@ async function createTopic(place: Place, route: Route, name: string): Promise<To
 
 function makeTopic(place: Place, route: Route, { name, fault }: { name: string; fault: string | null }): TopicMade {
   if (fault === 'notMade') return { is: 'notMade', error: 'connection refused', retryAfterMs: null };
-  if (fault === 'blocked') place.blocked.add(route.address);
-  if (place.blocked.has(route.address)) return { is: 'blocked', cause: 'no_right', error: 'not enough rights' };
+  if (fault === 'blocked') place.blocked.set(place.whereIs(route.address), 'no_topic_right');
+  const refusal = place.refusal(route.address);
+  if (refusal !== null) return refusal;
   if (fault === 'dropped') return { is: 'unknown', error: 'socket hang up' };
   place.lastId += 1;
   const order = place.calls.length;
-  place.topics.push({ id: place.lastId, chatId: route.address, name, order, deleted: false });
+  place.topics.push({ id: place.lastId, chatId: route.address, name, order, deleted: false, closed: false });
   return fault === 'lost' ? { is: 'unknown', error: 'socket hang up' } : { is: 'made', topicId: place.lastId };
 }
 
 function findTopic(place: Place, route: Route, name: string): number | null {
   if (place.fails()) return null;
-  const alive = place.topics.filter((topic) => !topic.deleted && topic.chatId === route.address && topic.name === name);
+  const alive = place.topics.filter(
+    (topic) => !topic.deleted && topic.chatId === place.whereIs(route.address) && topic.name === name,
+  );
   return alive.at(-1)?.id ?? null;
 }
 
 export function openChat(needs: Needs): Chat {
   const place = new Place(needs);
   const transport: Transport = {
-    send: (part) => place.noted('send', part.deliveryId, (call) => send(place, part, call)),
-    settle: (part) => place.noted('look', part.deliveryId, () => look(place, part)),
+    send: (part) => place.noted('send', part.deliveryId, (call) => send(place, part, { call, effect: shows })),
+    pin: (part) => place.noted('pin', part.deliveryId, (call) => send(place, part, { call, effect: pins })),
+    setTopic: (part, open) =>
+      place.noted('door', part.deliveryId, (call) => send(place, part, { call, effect: turns(open) })),
+    settle: (part, told) => place.noted('look', part.deliveryId, () => look(place, part, told)),
     createTopic: (route, name) => place.noted('topic', name, () => createTopic(place, route, name)),
     findTopic: async (route, name) => {
       const found = findTopic(place, route, name);
@@ -234,11 +298,20 @@ export function openChat(needs: Needs): Chat {
     messages: place.messages,
     topics: place.topics,
     calls: place.calls,
+    pins: place.pins,
+    isOnItsWay: (deliveryId) => (place.inFlight.get(deliveryId) ?? 0) > 0,
+    whereIs: (chatId) => place.whereIs(chatId),
+    move: (chatId) => {
+      const address = `${place.whereIs(chatId)}7`;
+      place.moved.set(place.whereIs(chatId), address);
+      for (const topic of place.topics) topic.chatId = place.whereIs(topic.chatId);
+      return address;
+    },
     weather: (rate) => {
       place.rate = rate;
     },
     block: (chatId) => {
-      place.blocked.add(chatId);
+      place.blocked.set(chatId, 'no_write_right');
     },
     mend: () => place.blocked.clear(),
     deleteTopic: (id) => {

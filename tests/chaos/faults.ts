@@ -188,7 +188,9 @@ export function mortalTransport(transport: Transport, fate: State): Transport {
   };
   return {
     send: (part) => asked(() => transport.send(part)),
-    settle: (part, sentAt) => asked(() => transport.settle(part, sentAt)),
+    pin: (part) => asked(() => transport.pin(part)),
+    setTopic: (part, open) => asked(() => transport.setTopic(part, open)),
+    settle: (part, look) => asked(() => transport.settle(part, look)),
     createTopic: (route, name) => asked(() => transport.createTopic(route, name)),
     findTopic: (route, name, askedAt) => asked(() => transport.findTopic(route, name, askedAt)),
     remove: (ids) => asked(() => transport.remove(ids)),

@@ -52,9 +52,9 @@ export function beginLife({ database, time, chat, ids, chance, settings }: Outsi
     },
     chance: () => ids.chance(),
   };
-  const world = { clock: time, stopwatch: time, timer, ids: noted, log, transport };
+  const world = { clock: time, stopwatch: time, timer, ids: noted, log };
   // The first id that the rooms ask for is the one of the boot.
-  const rooms = composeRooms(settings, world, store);
+  const rooms = composeRooms(settings, world, { store, transport: () => transport });
   const watch = createClockWatch({ ...world, store });
   const limit = settings.BATCH_SIZE;
   return {

@@ -341,6 +341,36 @@ function deleteTopic(world: World): Promise<string> {
   return Promise.resolve(`${id} of ${name}`);
 }
 
+function moveChat(world: World): Promise<string> {
+  const from = world.chance.pick(['-1001', '-1002', '-1003']);
+  return Promise.resolve(`${from} to ${world.chat.move(from)}`);
+}
+
+/** A person presses the button of a part whose fate nobody knows, and tells the truth. */
+async function settleByHand(world: World): Promise<string> {
+  const asked = world.database
+    .prepare(`select id from deliveries where status = 'unknown' and ready_at is null order by id`)
+    .pluck()
+    .all() as string[];
+  if (asked.length === 0) return 'nothing is asked';
+  const id = world.chance.pick(asked);
+  if (world.chat.isOnItsWay(id)) return `${id} is on its way, and nobody can know`;
+  const arrived = world.chat.messages.some(({ deliveryId, gone }) => deliveryId === id && gone === null);
+  const done = await world.ask((_tasks, { store, rooms }) => {
+    rooms.bell.ring('deliverer');
+    return store.settleByHand(id, arrived, world.time.now());
+  });
+  return `${id} ${arrived ? 'arrived' : 'did not arrive'} -> ${done.is}`;
+}
+
+/** A person presses Retry in one of the chats. */
+async function retryBlocked(world: World): Promise<string> {
+  const done = await world.ask((_tasks, { store }) =>
+    store.retryBlocked({ chatId: null, taskId: null, inDoubt: false }, world.time.now()),
+  );
+  return `-> ${done.is}`;
+}
+
 export const moves: readonly Move[] = [
   { name: 'live', weight: 14, play: live },
   { name: 'oversleep', weight: 4, play: oversleep },
@@ -370,6 +400,9 @@ export const moves: readonly Move[] = [
   { name: 'weather', weight: 3, play: weather },
   { name: 'mend', weight: 2, play: mend },
   { name: 'delete a topic', weight: 1, play: deleteTopic },
+  { name: 'move a chat', weight: 0.3, play: moveChat },
+  { name: 'settle by hand', weight: 1, play: settleByHand },
+  { name: 'retry what is blocked', weight: 1, play: retryBlocked },
 ];
 
 /** Every world begins with something to do. */

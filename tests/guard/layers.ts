@@ -9,6 +9,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   config: ['domain'],
   compose: ['domain', 'app', 'adapter', 'config'],
   main: ['domain', 'app', 'config', 'compose'],
+  sandbox: ['domain', 'app', 'config', 'compose'],
   // The client talks to a server over HTTP, and the verbs for a stopped server need no running one.
   cli: ['domain', 'app', 'config', 'compose', 'adapters/cli', 'adapters/host'],
 };
@@ -33,10 +34,10 @@ export function checkLayers(files: readonly SourceFile[]): LayerReport {
   return { edges: imports.length, faults };
 }
 
-/** domain, app, adapters/<name>, config, compose, main or cli; null when a file has no room. */
+/** domain, app, adapters/<name>, config, compose, main, sandbox or cli; null when a file has no room. */
 export function roomOf(path: string): string | null {
   const [, room] = /^src\/(domain|app|adapters\/[^/]+|compose)\//.exec(path) ?? [];
-  const [, entry] = /^src\/(main|cli|compose|config)\.ts$/.exec(path) ?? [];
+  const [, entry] = /^src\/(main|sandbox|cli|compose|config)\.ts$/.exec(path) ?? [];
   return room ?? entry ?? null;
 }
 

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { startServer, systemWorld, type Server } from '../../src/compose.ts';
+import { systemWorld } from '../../src/compose.ts';
+import { startServer, type Server } from '../../src/compose/server.ts';
 import { readConfig } from '../../src/config.ts';
 
 interface Told {
@@ -28,6 +29,7 @@ async function aServer(folder: string): Promise<Server> {
     onLost: (error) => {
       throw error;
     },
+    printClaim: () => undefined,
   });
 }
 

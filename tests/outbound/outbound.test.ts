@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { consoleSink } from '../../src/adapters/outbound/console-sink.ts';
 import { createTemplates } from '../../src/adapters/outbound/templates.ts';
-import { memoryLog } from '../support/fakes.ts';
 
 describe('templates', () => {
   const templates = createTemplates();
@@ -28,18 +26,5 @@ describe('templates', () => {
 
   it('do not take a value for a template', () => {
     expect(templates.render('{{ a }}', { a: '{{ b }}' })).toBe('{{ b }}');
-  });
-});
-
-describe('the console as a chat', () => {
-  it('hands out ids that count up, also after a restart, and puts no text into the log', async () => {
-    const log = memoryLog();
-    const route = { provider: 'telegram', address: '-100', topic: 7 };
-    const part = { deliveryId: 'd', route, text: 'a secret of Ada' };
-    const first = await consoleSink(log, 1_000_000).send(part);
-    const later = await consoleSink(log, 2_000_000).send(part);
-    expect(first).toEqual({ is: 'sent', ids: { chatId: '-100', threadId: 7, messageId: 1_000_001 } });
-    expect(later).toMatchObject({ ids: { messageId: 2_000_001 } });
-    expect(JSON.stringify(log.lines)).not.toContain('Ada');
   });
 });

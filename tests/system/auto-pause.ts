@@ -3,6 +3,7 @@ import { create, read } from './api.ts';
 import { becomes, readyUrl, start, type StartOptions } from './program.ts';
 import { readRows, type Breach } from './rows.ts';
 import { proveSlots } from './slots-proof.ts';
+import { threadOf } from './telegram.ts';
 
 const autoPause = 3;
 /** Longer than a few slots. */
@@ -14,7 +15,7 @@ const downMs = 2500;
  */
 export async function pausedByCrashes(options: StartOptions): Promise<Breach[]> {
   let boot = start(options);
-  const { task_id: id } = await create(await readyUrl(boot), 'telegram:chat:-1', {
+  const { task_id: id } = await create(await readyUrl(boot), threadOf(), {
     instructions: 'It takes everything down.',
     schedule: { kind: 'interval', interval: 'PT1S', timezone: 'UTC' },
     action: { kind: 'echo', delay_ms: 30_000, repeatable: false },

@@ -6,6 +6,7 @@ import { proveDeliveries } from './delivery-proof.ts';
 import { becomes, readyUrl, start, type Boot, type StartOptions } from './program.ts';
 import { readRows, type Breach, type Rows } from './rows.ts';
 import { proveSlots } from './slots-proof.ts';
+import { threadOf } from './telegram.ts';
 import { proveWork } from './work-proof.ts';
 
 /**
@@ -56,7 +57,7 @@ export async function clockSteps(options: StartOptions): Promise<Breach[]> {
     ...(code === 0 ? [] : [{ promise: 'a stop by SIGTERM ends with code 0', rows: code }]),
     ...proveSlots(rows, { asked, ended: at + dayMs }).breaches,
     ...proveWork(rows, history),
-    ...proveDeliveries(rows, history),
+    ...proveDeliveries(rows, options.telegram.seen()),
     ...dayIsRecorded(rows, world),
   ];
 }
@@ -64,10 +65,7 @@ export async function clockSteps(options: StartOptions): Promise<Breach[]> {
 async function createTasks(url: string): Promise<Map<string, WireTask>> {
   const tasks = new Map<string, WireTask>();
   const add = async (title: string, body: object) => {
-    tasks.set(
-      title,
-      await create(url, 'telegram:chat:-1', { title, instructions: 'The time.', schedule: secondly, ...body }),
-    );
+    tasks.set(title, await create(url, threadOf(), { title, instructions: 'The time.', schedule: secondly, ...body }));
   };
   for (const missed of ['skip', 'once', 'all']) await add(missed, { policies: { missed, missed_limit: 5 } });
   await add('queue', {
@@ -81,7 +79,7 @@ async function createTasks(url: string): Promise<Map<string, WireTask>> {
 /** A run waits for its second attempt while the clock goes back; what waits for the hour that comes again is left alone. */
 async function backAnHour({ boot, url, breaches, tasks }: World): Promise<void> {
   const soon = new Date(Date.now() + 500).toISOString();
-  const waiting = await create(url, 'telegram:chat:-1', {
+  const waiting = await create(url, threadOf(), {
     instructions: 'The second try works.',
     schedule: { kind: 'once', once_at: soon, timezone: 'UTC' },
     action: { kind: 'echo', fail_attempts: 1 },
@@ -98,7 +96,7 @@ async function backAnHour({ boot, url, breaches, tasks }: World): Promise<void> 
   }
   const before = (await runsOf(url, tasks.get('skip')?.task_id ?? '')).length;
   const byHand = await call(url, { method: 'POST', path: `/v1/tasks/${tasks.get('skip')?.task_id}/run-now` });
-  const fresh = await create(url, 'telegram:chat:-1', {
+  const fresh = await create(url, threadOf(), {
     instructions: 'New in the hour that comes twice.',
     schedule: { kind: 'once', once_at: new Date(Date.now() - hourMs + 1500).toISOString(), timezone: 'UTC' },
   });

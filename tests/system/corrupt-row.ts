@@ -2,6 +2,7 @@ import Database from 'better-sqlite3';
 import { call, create, read, runsOf } from './api.ts';
 import { becomes, readyUrl, start, type StartOptions } from './program.ts';
 import type { Breach } from './rows.ts';
+import { threadOf } from './telegram.ts';
 
 interface Damage {
   readonly name: string;
@@ -31,7 +32,7 @@ const interval = { kind: 'interval', interval: 'PT1S', timezone: 'UTC' };
 export async function corruptRows(options: StartOptions): Promise<Breach[]> {
   const whole = start(options);
   const firstUrl = await readyUrl(whole);
-  const sound = await create(firstUrl, 'telegram:chat:-1', {
+  const sound = await create(firstUrl, threadOf(), {
     title: 'sound',
     instructions: 'Sound.',
     schedule: interval,
@@ -39,7 +40,7 @@ export async function corruptRows(options: StartOptions): Promise<Breach[]> {
   const damaged = new Map<string, Damage>();
   for (const damage of damages) {
     const schedule = damage.name === 'cron' || damage.name === 'timezone' ? cron : interval;
-    const task = await create(firstUrl, 'telegram:chat:-1', { title: damage.name, instructions: 'Unsound.', schedule });
+    const task = await create(firstUrl, threadOf(), { title: damage.name, instructions: 'Unsound.', schedule });
     damaged.set(task.task_id, damage);
   }
   await whole.stop();

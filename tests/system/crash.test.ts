@@ -7,20 +7,31 @@ import { proveDeliveries } from './delivery-proof.ts';
 import { build, endAll, temporaryPlace } from './program.ts';
 import { secondProcess } from './second-process.ts';
 import { proveSlots } from './slots-proof.ts';
+import { openTelegram, type Seen, type SeenMessage, type Telegram } from './telegram.ts';
 import { proveWork } from './work-proof.ts';
 
 const place = temporaryPlace();
 const seed = 4;
+const opened: Telegram[] = [];
 let main = '';
+
+async function aTelegram(): Promise<Telegram> {
+  const telegram = await openTelegram();
+  opened.push(telegram);
+  return telegram;
+}
 
 beforeAll(async () => {
   main = await build(place.folder);
 });
 
-afterAll(() => {
+afterAll(async () => {
   endAll();
+  for (const telegram of opened) await telegram.close();
   place.remove();
 });
+
+const unshown = 'a part counts as delivered and was not shown';
 
 describe('a server that is killed', () => {
   let result: CrashResult;
@@ -28,7 +39,8 @@ describe('a server that is killed', () => {
   beforeAll(async () => {
     const databaseUrl = `file:${join(place.folder, 'crash.db')}`;
     const size = { kills: 4, tasks: 24, lifeMaxMs: 900, settleMs: 1500 };
-    result = await crash({ main, folder: place.folder, databaseUrl, seed, ...size });
+    const telegram = await aTelegram();
+    result = await crash({ main, folder: place.folder, databaseUrl, telegram, seed, ...size });
   });
 
   test('keeps its promises', () => {
@@ -66,25 +78,48 @@ describe('a server that is killed', () => {
       attempts: rows.attempts.map((one, index) => (index === 0 ? { ...one, status: 'running' } : one)),
     };
     expect(promises(proveWork(open, history))).toContain('an attempt is still open after a clean stop');
-    expect(promises(proveDeliveries(rows, history))).toContain('a part counts as delivered and was not shown');
-    expect(promises(proveDeliveries({ ...rows, deliveries: rows.deliveries.slice(1) }, history))).toContain(
-      'a result has not all of its parts',
-    );
+  });
+
+  test('would be found out: what is not in its place, there twice, or without a row breaks a promise', () => {
+    const { rows, seen } = result;
+    const promises = (messages: Seen['messages'], deliveries = rows.deliveries) =>
+      proveDeliveries({ ...rows, deliveries }, { ...seen, messages }).map(({ promise }) =>
+        promise.replace(/ \(\d+\)$/, ''),
+      );
+    const part = rows.deliveries.find(({ kind, status }) => kind === 'result' && status === 'delivered');
+    const isShown = ({ chatId, messageId }: SeenMessage) =>
+      String(chatId) === part?.platform_chat_id && messageId === part.message_id;
+    const changed = (change: Partial<SeenMessage>) =>
+      seen.messages.map((message) => (isShown(message) ? { ...message, ...change } : message));
+    const [shown] = seen.messages.filter(isShown);
+    const again = shown === undefined ? [] : [{ ...shown, messageId: 1_000_000 }];
+    expect(promises(seen.messages)).toEqual([]);
+    expect(promises(seen.messages.filter((message) => !isShown(message)))).toContain(unshown);
+    expect(promises(changed({ text: 'Something else.' }))).toContain(unshown);
+    expect(promises(changed({ threadId: null }))).toContain(unshown);
+    expect(promises([...seen.messages, ...again])).toContain('something is shown that nothing accounts for');
+    const without = rows.deliveries.filter((one) => one !== part);
+    expect(promises(seen.messages, without)).toContain('a result has not all of its parts');
+    const sending = rows.deliveries.map((one) => (one === part ? { ...one, status: 'sending' } : one));
+    expect(promises(seen.messages, sending)).toContain('a part is on its way after a clean stop');
   });
 });
 
 describe.concurrent('a server of its own', () => {
-  const options = (name: string) => ({ main, folder: place.folder, databaseUrl: `file:${join(place.folder, name)}` });
+  const options = async (name: string) => {
+    const databaseUrl = `file:${join(place.folder, name)}`;
+    return { main, folder: place.folder, databaseUrl, telegram: await aTelegram() };
+  };
 
   test('refuses a second process on its database and goes on', async ({ expect: expects }) => {
-    expects(await secondProcess(options('second.db'))).toEqual([]);
+    expects(await secondProcess(await options('second.db'))).toEqual([]);
   });
 
   test('pauses rows that lie, tells why, and lets the others run', async ({ expect: expects }) => {
-    expects(await corruptRows(options('corrupt.db'))).toEqual([]);
+    expects(await corruptRows(await options('corrupt.db'))).toEqual([]);
   });
 
   test('loses no slot of a task that is paused because it takes the process down', async ({ expect: expects }) => {
-    expects(await pausedByCrashes(options('auto-pause.db'))).toEqual([]);
+    expects(await pausedByCrashes(await options('auto-pause.db'))).toEqual([]);
   });
 });

@@ -6,6 +6,7 @@ import { start, type Boot, type LogLine, type StartOptions } from './program.ts'
 import { randomFrom, type Random } from './random.ts';
 import { readRows, type Breach, type Rows } from './rows.ts';
 import { proveSlots } from './slots-proof.ts';
+import type { Seen } from './telegram.ts';
 import { proveWork } from './work-proof.ts';
 
 export interface CrashPlan extends StartOptions {
@@ -19,6 +20,7 @@ export interface CrashPlan extends StartOptions {
 
 export interface CrashResult {
   readonly rows: Rows;
+  readonly seen: Seen;
   readonly ledger: Ledger;
   readonly breaches: readonly Breach[];
   readonly slots: number;
@@ -42,6 +44,7 @@ export async function crash(plan: CrashPlan): Promise<CrashResult> {
     tasks: plan.tasks,
     name: `crash-${plan.seed}`,
     hands: 3,
+    forums: plan.telegram.forums,
     pauseMaxMs: 400,
   });
   for (let count = 0; count < plan.kills; count += 1) await keeper.killOnce();
@@ -55,16 +58,18 @@ export async function crash(plan: CrashPlan): Promise<CrashResult> {
   await pause(Math.min(plan.settleMs, 2500));
   const last = await keeper.stop();
   const rows = await readRows(plan.databaseUrl);
+  const seen = plan.telegram.seen();
   const history = { kills: keeper.kills, log: keeper.log() };
   const slots = proveSlots(rows, last);
   const stops = [first, last].filter(({ code }) => code !== 0);
   return {
     rows,
+    seen,
     ledger: driver.ledger,
     breaches: [
       ...slots.breaches,
       ...proveWork(rows, history),
-      ...proveDeliveries(rows, history),
+      ...proveDeliveries(rows, seen),
       ...proveLedger(rows, driver.ledger),
       ...(stops.length === 0 ? [] : [{ promise: 'a stop by SIGTERM ends with code 0', rows: stops }]),
       ...(left === 0 ? [] : [{ promise: 'a clean stop leaves no attempt open', rows: left }]),

@@ -1,37 +1,83 @@
 import { groupBy, type Breach, type Row, type Rows } from './rows.ts';
-import type { History } from './work-proof.ts';
+import type { Seen, SeenMessage } from './telegram.ts';
 
 /**
- * "Delivered" means delivered: the parts of each result are there, none is lost, and each one that counts as delivered was
- * really shown, in its own topic and under the id that its row says.
+ * "Delivered" means delivered: the parts of each result are there, none is lost, and each one that counts as delivered
+ * stands in the chat, in its own topic and under the id that its row says. Nothing stands there twice or elsewhere, unless
+ * a row says that nobody could know. The chats themselves are the witness.
  */
-export function proveDeliveries(rows: Rows, history: History): Breach[] {
-  return [...partsAreWhole(rows), ...deliveredMeansShown(rows, history), ...orderIsKept(rows)];
+export function proveDeliveries(rows: Rows, seen: Seen): Breach[] {
+  const scene = sceneOf(rows, seen);
+  return [
+    partsAreWhole,
+    deliveredMeansShown,
+    placesAreRight,
+    nothingElseIsShown,
+    orderIsKept,
+    cardsAreRight,
+    nothingHangs,
+    paceIsKept,
+  ].flatMap((prove) => prove(scene));
+}
+
+type Part = Row<'deliveries'>;
+
+interface Scene {
+  readonly rows: Rows;
+  readonly seen: Seen;
+  /** By chat and id. */
+  readonly messages: ReadonlyMap<string, SeenMessage>;
+  readonly tasks: ReadonlyMap<string, Row<'tasks'>>;
+  readonly address: ReadonlyMap<string, string>;
+  /** Parts that became a message of their own. */
+  readonly delivered: readonly Part[];
+}
+
+function sceneOf(rows: Rows, seen: Seen): Scene {
+  return {
+    rows,
+    seen,
+    messages: new Map(seen.messages.map((message) => [keyOf(message.chatId, message.messageId), message])),
+    tasks: new Map(rows.tasks.map((task) => [task.id, task])),
+    address: new Map(rows.chats.map(({ id, address }) => [id, address])),
+    delivered: rows.deliveries.filter((part) => part.status === 'delivered' && isMessage(part)),
+  };
 }
 
 const breachesOf = <T>(promise: string, found: readonly T[]): Breach[] =>
   found.length === 0 ? [] : [{ promise: `${promise} (${found.length})`, rows: found.slice(0, 5) }];
 
+const keyOf = (chat: number | string | null, message: number | null) => `${chat}:${message}`;
 const squeezed = (text: string) => text.replaceAll(/\s+/g, '');
-const textOf = (part: Row<'deliveries'>) => (JSON.parse(part.content) as { text: string }).text;
-const brief = ({ content: _content, ...part }: Row<'deliveries'>) => part;
+const textOf = (part: Part) => (JSON.parse(part.content) as { text?: string }).text ?? '';
+const brief = ({ content, ...part }: Part) => ({ ...part, content: content.slice(0, 80) });
+const isResult = ({ kind }: Part) => kind === 'result';
+const isMessage = ({ kind, edits }: Part) => edits === null && kind !== 'pin' && kind !== 'close' && kind !== 'open';
+const isOpen = ({ status }: Part) => status !== 'delivered' && status !== 'failed';
+const isCertain = ({ evidence, sends }: Part) => evidence === null && sends === 1;
 
-function partsAreWhole(rows: Rows): Breach[] {
+function partsAreWhole({ rows, tasks }: Scene): Breach[] {
   const providers = new Map(rows.chats.map(({ id, provider }) => [id, provider]));
-  const parts = groupBy(rows.deliveries, (part) => part.run_id);
+  const parts = groupBy(rows.deliveries.filter(isResult), (part) => part.run_id);
   const delivers = (run: Row<'runs'>) => run.status === 'succeeded' && providers.get(run.chat_id ?? '') === 'telegram';
   const torn = rows.runs.filter((run) => delivers(run) && !isWhole(run, parts.get(run.id) ?? []));
   const needless = rows.runs.filter((run) => !delivers(run) && parts.has(run.id));
-  const lost = rows.deliveries.filter(({ status }) => status === 'failed').map(brief);
+  const lost = rows.deliveries.filter((part) => {
+    if (!isResult(part) || part.status !== 'failed') return false;
+    return tasks.get(part.task_id ?? '')?.state !== 'deleted' || part.error !== 'the task was deleted';
+  });
   return [
-    ...breachesOf('a result has not all of its parts', torn),
+    ...breachesOf(
+      'a result has not all of its parts',
+      torn.map(({ input: _input, output: _output, ...run }) => run),
+    ),
     ...breachesOf('a part was made where nothing is to be delivered', needless),
-    ...breachesOf('a part was given up', lost),
+    ...breachesOf('a part was given up', lost.map(brief)),
   ];
 }
 
 /** The parts are numbered 1..n, fit into a message each, and together say what the run brought back. */
-function isWhole(run: Row<'runs'>, parts: readonly Row<'deliveries'>[]): boolean {
+function isWhole(run: Row<'runs'>, parts: readonly Part[]): boolean {
   const own = parts.toSorted((a, b) => a.part - b.part);
   const { text } = JSON.parse(run.output ?? '{"text":""}') as { text: string };
   const numbered = own.every(({ part }, index) => part === index + 1);
@@ -39,53 +85,88 @@ function isWhole(run: Row<'runs'>, parts: readonly Row<'deliveries'>[]): boolean
   return own.length > 0 && numbered && fits && squeezed(own.map(textOf).join('')) === squeezed(text);
 }
 
-function deliveredMeansShown(rows: Rows, { log, kills }: History): Breach[] {
-  const addresses = new Map(rows.chats.map(({ id, address }) => [id, address]));
-  const topics = new Map(rows.tasks.map(({ id, topic_id }) => [id, topic_id]));
-  const shown = groupBy(
-    log.filter(({ event }) => event === 'message_shown'),
-    (line) => String(line['delivery_id']),
-  );
-  const delivered = rows.deliveries.filter(({ status }) => status === 'delivered');
+function deliveredMeansShown({ delivered, messages }: Scene): Breach[] {
   const unshown = delivered.filter((part) => {
-    const lines = shown.get(part.id) ?? [];
-    const isThere = lines.some(
-      (line) =>
-        line['message_id'] === part.message_id &&
-        line['topic'] === part.message_thread_id &&
-        line['chat_id'] === part.platform_chat_id,
-    );
-    return !isThere;
+    const message = messages.get(keyOf(part.platform_chat_id, part.message_id));
+    if (message?.from !== 'bot' || message.service !== null) return true;
+    return message.threadId !== part.message_thread_id || (isResult(part) && message.text !== textOf(part).trim());
   });
-  const misplaced = delivered.filter(
-    (part) =>
-      part.platform_chat_id !== addresses.get(part.chat_id) ||
-      part.message_thread_id !== topics.get(part.task_id ?? ''),
-  );
-  const alike = [...groupBy(delivered, (part) => `${part.platform_chat_id} ${part.message_id}`).values()].filter(
-    (group) => group.length > 1,
-  );
-  const twice = [...shown.values()].filter((lines) => lines.length > 1 && !isExplained(lines, kills));
+  const alike = [...groupBy(delivered, (part) => keyOf(part.platform_chat_id, part.message_id)).values()];
   return [
     ...breachesOf('a part counts as delivered and was not shown', unshown.map(brief)),
-    ...breachesOf('a part landed in another place than asked for', misplaced.map(brief)),
     ...breachesOf(
-      'two messages of a chat have one id',
-      alike.map((group) => group.map(brief)),
+      'two parts became one message',
+      alike.filter((group) => group.length > 1).map((group) => group.map(brief)),
     ),
-    ...breachesOf('a part was shown twice although nothing was killed in between', twice),
   ];
 }
 
-function isExplained(lines: readonly { readonly [fact: string]: unknown }[], kills: readonly number[]): boolean {
-  const times = lines.map((line) => Date.parse(String(line['time'])));
-  return kills.some((kill) => kill >= Math.min(...times) && kill <= Math.max(...times));
+/** What is a task's goes to a topic of that task, of which there is one at a time; a word for a thread goes there. */
+function placesAreRight({ delivered, seen, tasks, address }: Scene): Breach[] {
+  const names = new Map(seen.topics.map(({ chatId, threadId, name }) => [keyOf(chatId, threadId), name]));
+  const misplaced = delivered.filter((part) => {
+    if (part.platform_chat_id !== address.get(part.chat_id)) return true;
+    if (part.goes_to === 'thread') return part.message_thread_id !== part.to_topic;
+    const name = names.get(keyOf(part.platform_chat_id, part.message_thread_id));
+    return name === undefined || name !== tasks.get(part.task_id ?? '')?.title;
+  });
+  const standing = seen.topics.filter(({ isDeleted, createdBy }) => !isDeleted && createdBy === 'bot');
+  const doubled = [...groupBy(standing, ({ chatId, name }) => `${chatId} ${name}`).values()];
+  return [
+    ...breachesOf('a part landed in another place than asked for', misplaced.map(brief)),
+    ...breachesOf(
+      'a task has two topics',
+      doubled.filter((group) => group.length > 1),
+    ),
+  ];
 }
 
-/** Within a topic, whoever was made first was shown first. */
-function orderIsKept(rows: Rows): Breach[] {
+/**
+ * What stands there and is no delivered part's own message. A part that nobody knows the fate of may be one, and so may
+ * an earlier send of a part where the record says that the search for it could not decide, or whose topic was deleted.
+ */
+function nothingElseIsShown(scene: Scene): Breach[] {
+  const { rows, delivered, seen, address } = scene;
+  const own = new Set(delivered.map((part) => keyOf(part.platform_chat_id, part.message_id)));
+  const extra = seen.messages.filter(
+    ({ from, service, chatId, messageId }) => from === 'bot' && service === null && !own.has(keyOf(chatId, messageId)),
+  );
+  const results = groupBy(
+    rows.deliveries.filter(isResult),
+    (part) => `${address.get(part.chat_id)} ${textOf(part).trim()}`,
+  );
+  const isDoubled = [...groupBy(extra, ({ chatId, text }) => `${chatId} ${text}`)].flatMap(([key, messages]) => {
+    const parts = results.get(key);
+    if (parts === undefined) return messages.every((message) => isRepeated(scene, message)) ? [] : messages;
+    const doubted = messages.filter(({ isGone }) => !isGone);
+    const most = parts.reduce((sum, part) => sum + inDoubt(part), 0);
+    const isAstray = messages.some(({ threadId }) => threadId === null);
+    return doubted.length > most || isAstray ? [{ messages, parts: parts.map(brief) }] : [];
+  });
+  return breachesOf('something is shown that nothing accounts for', isDoubled);
+}
+
+/** How many messages may stand there besides the one that the row names. */
+function inDoubt(part: Part): number {
+  if (isOpen(part)) return part.status === 'unknown' || part.doubted_at !== null ? part.sends : 0;
+  return part.evidence?.includes('undecided') === true ? part.sends - 1 : 0;
+}
+
+/** Cards and words about a task are sent again rather than searched for. */
+function isRepeated({ rows, seen, address, tasks }: Scene, { chatId, threadId }: SeenMessage): boolean {
+  const topic = seen.topics.find((one) => one.chatId === chatId && one.threadId === threadId);
+  return rows.deliveries.some((part) => {
+    if (isResult(part) || !isMessage(part) || address.get(part.chat_id) !== String(chatId)) return false;
+    const isThere =
+      part.goes_to === 'thread' ? part.to_topic === threadId : tasks.get(part.task_id ?? '')?.title === topic?.name;
+    return isThere && (part.sends > 1 || (isOpen(part) && part.sends > 0));
+  });
+}
+
+/** Within a topic, whoever was made first is shown first. */
+function orderIsKept({ delivered }: Scene): Breach[] {
   const lanes = groupBy(
-    rows.deliveries.filter(({ status }) => status === 'delivered'),
+    delivered.filter(({ goes_to: goesTo, kind }) => goesTo === 'task' && kind !== 'card'),
     (part) => part.lane,
   );
   const swapped = [...lanes.values()].flatMap((parts) => {
@@ -96,4 +177,49 @@ function orderIsKept(rows: Rows): Breach[] {
     });
   });
   return breachesOf('the parts of a topic came in another order', swapped);
+}
+
+/** A card comes after the result for which its topic was made, and nothing else is pinned. */
+function cardsAreRight({ rows, seen, delivered }: Scene): Breach[] {
+  const results = groupBy(delivered.filter(isResult), (part) => keyOf(part.platform_chat_id, part.message_thread_id));
+  const cards = delivered.filter(({ kind }) => kind === 'card');
+  const hasty = cards.filter((card) => {
+    const own = results.get(keyOf(card.platform_chat_id, card.message_thread_id)) ?? [];
+    const first = own.toSorted((a, b) => (a.id < b.id ? -1 : 1))[0];
+    return first !== undefined && isCertain(first) && (first.message_id ?? 0) > (card.message_id ?? 0);
+  });
+  // A card may have been sent and pinned, and its process killed before that was written.
+  const places = new Set(
+    rows.deliveries.filter(({ kind }) => kind === 'card' || kind === 'pin').map(({ chat_id: chat }) => chat),
+  );
+  const known = new Set(cards.map((card) => keyOf(card.platform_chat_id, card.message_id)));
+  const strange = seen.messages.filter(
+    ({ isPinned, isGone, chatId, messageId }) => isPinned && !isGone && !known.has(keyOf(chatId, messageId)),
+  );
+  return [
+    ...breachesOf('a card came before the result', hasty.map(brief)),
+    ...breachesOf('something is pinned that is no card', places.size === 0 ? seen.messages : strange),
+  ];
+}
+
+/** After a clean stop nothing is on its way, and nothing waits for a person without a reason. */
+function nothingHangs({ rows, seen, tasks }: Scene): Breach[] {
+  const sending = rows.deliveries.filter(({ status }) => status === 'sending');
+  const names = new Set(seen.topics.map(({ name }) => name));
+  const stuck = rows.deliveries.filter((part) => {
+    const isLost = part.cause === 'topic_in_doubt' && !names.has(tasks.get(part.task_id ?? '')?.title ?? '');
+    return part.status === 'blocked' && !isLost;
+  });
+  return [
+    ...breachesOf('a part is on its way after a clean stop', sending.map(brief)),
+    ...breachesOf('a part waits for a person although nothing is in its way', stuck.map(brief)),
+  ];
+}
+
+/** To be told to wait is a fault of the one who asked too fast, but for the times when Telegram was made to say so. */
+function paceIsKept({ seen }: Scene): Breach[] {
+  return breachesOf(
+    'a call was made too fast',
+    seen.calls.filter(({ status, fault }) => status === 429 && fault === null),
+  );
 }

@@ -7,6 +7,7 @@ import { proveDeliveries } from './delivery-proof.ts';
 import { becomes, readyUrl, start, type Boot, type StartOptions } from './program.ts';
 import { readRows, type Breach } from './rows.ts';
 import { proveSlots } from './slots-proof.ts';
+import { threadOf } from './telegram.ts';
 import { proveWork } from './work-proof.ts';
 
 /** A way to leave a database no room to grow, and to give the room back. */
@@ -105,7 +106,7 @@ async function fill(options: StartOptions, squeeze: Squeeze): Promise<Breach[]> 
       schedule: { kind: 'interval', interval: 'PT1S', timezone: 'UTC' },
       ...action,
     };
-    tasks.push(await create(url, 'telegram:chat:-1', { ...body, policies: { missed } }));
+    tasks.push(await create(url, threadOf(), { ...body, policies: { missed } }));
   }
   const world: World = { boot, url, tasks, databaseUrl: options.databaseUrl, breaches: [] };
   await pause(2000);
@@ -124,7 +125,7 @@ async function fill(options: StartOptions, squeeze: Squeeze): Promise<Breach[]> 
     ...world.breaches,
     ...proveSlots(rows, { asked, ended: at }).breaches,
     ...proveWork(rows, history),
-    ...proveDeliveries(rows, history),
+    ...proveDeliveries(rows, options.telegram.seen()),
   ];
 }
 
@@ -139,7 +140,7 @@ async function whileFull({ boot, url, databaseUrl, breaches }: World): Promise<v
   }
   const before = await readRows(databaseUrl);
   const body = { instructions: 'There is no room.', schedule: { kind: 'interval', interval: 'PT1S', timezone: 'UTC' } };
-  const refused = await call(url, { method: 'POST', path: '/v1/threads/telegram:chat:-9/tasks', body });
+  const refused = await call(url, { method: 'POST', path: `/v1/threads/${threadOf()}/tasks`, body });
   if (refused.status !== 503) breaches.push({ promise: 'what cannot be written is refused with 503', rows: refused });
   await pause(4000);
   const after = await readRows(databaseUrl);

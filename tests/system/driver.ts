@@ -35,6 +35,8 @@ export interface DriverNeeds {
   readonly url: () => Promise<string>;
   readonly tasks: number;
   readonly name: string;
+  /** Groups in which tasks are made. */
+  readonly forums: readonly number[];
   readonly hands: number;
   /** The longest pause of a hand between two requests. */
   readonly pauseMaxMs: number;
@@ -63,7 +65,7 @@ export function drive(needs: DriverNeeds): Driver {
   };
 
   const add = async () => {
-    const wanted = wish(random, asked, needs.name);
+    const wanted = wish(random, asked, needs);
     asked += 1;
     const request = {
       method: 'POST',

@@ -1,4 +1,5 @@
 import type { Random } from './random.ts';
+import { threadOf } from './telegram.ts';
 
 /** A task that the driver will ask for. The title is unique, so that a task made twice is seen. */
 export interface Wish {
@@ -10,15 +11,10 @@ export interface Wish {
   readonly mayChange: boolean;
 }
 
-const threads = [
-  'telegram:chat:-1001',
-  'telegram:chat:-1002',
-  'telegram:chat:-1002:topic:7',
-  'telegram:chat:-1003',
-  'telegram:chat:4004',
-  'telegram:chat:-1005',
-  'cli:default',
-];
+/** Most in groups, some asked for from within a topic of one, and some that are delivered nowhere. */
+function threadsIn(forums: readonly number[]): readonly string[] {
+  return [...forums.map((forum) => threadOf(forum)), threadOf(forums[1], 7), 'cli:default'];
+}
 
 const overlaps = ['skip', 'queue', 'replace', 'allow'] as const;
 const missed = ['skip', 'once', 'all'] as const;
@@ -64,7 +60,12 @@ const schedules: readonly ((random: Random) => Readonly<Record<string, unknown>>
 ];
 
 /** The numbers of the lists have no common factor with each other's rounds, so many combinations come up. */
-export function wish(random: Random, index: number, name: string): Wish {
+export function wish(
+  random: Random,
+  index: number,
+  { name, forums }: { readonly name: string; readonly forums: readonly number[] },
+): Wish {
+  const threads = threadsIn(forums);
   const bounded = index % 9 === 8;
   const title = `${name} ${index}`;
   const action = actions[index % actions.length] ?? actions[0];

@@ -10,6 +10,7 @@ import { build, endAll, temporaryPlace, type StartOptions } from './program.ts';
 import type { Breach } from './rows.ts';
 import { secondProcess } from './second-process.ts';
 import { stopUnderLoad } from './stop.ts';
+import { openTelegram } from './telegram.ts';
 
 /**
  * Drives real processes of the built server: kills them, stops them, sets their clocks, fills their disks, damages their
@@ -32,9 +33,10 @@ interface Told {
   readonly figures: readonly string[];
 }
 
-type Scenario = (options: Omit<StartOptions, 'databaseUrl'>) => Promise<Told>;
+type Options = Omit<StartOptions, 'databaseUrl'>;
+type Scenario = (options: Options) => Promise<Told>;
 
-const fileIn = (options: Omit<StartOptions, 'databaseUrl'>, name: string): StartOptions => ({
+const fileIn = (options: Options, name: string): StartOptions => ({
   ...options,
   databaseUrl: `file:${join(options.folder, `${name}.db`)}`,
 });
@@ -98,13 +100,15 @@ function chosen(): string[] {
 const place = temporaryPlace();
 let broken = 0;
 try {
-  const options = { main: await build(place.folder), folder: place.folder };
+  const built = { main: await build(place.folder), folder: place.folder };
   for (const name of chosen()) {
     const scenario = scenarios[name];
     if (scenario === undefined)
       throw new Error(`There is no scenario "${name}". There are: ${Object.keys(scenarios).join(', ')}.`);
     const from = performance.now();
-    const { breaches, figures } = await scenario(options);
+    const telegram = await openTelegram({ forums: 20 });
+    const { breaches, figures } = await scenario({ ...built, telegram });
+    await telegram.close();
     const seconds = ((performance.now() - from) / 1000).toFixed(1);
     console.log(`${breaches.length === 0 ? 'kept  ' : 'BROKEN'}  ${name.padEnd(14)} ${seconds.padStart(6)} s`);
     for (const figure of figures) console.log(`          ${figure}`);

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { Telegram } from './telegram.ts';
 
 /** The server as people start it: built, in a process of its own, and known only by its address and its log. */
 export interface Boot {
@@ -69,6 +70,8 @@ export interface StartOptions {
   readonly main: string;
   readonly folder: string;
   readonly databaseUrl: string;
+  /** What the server takes for Telegram. */
+  readonly telegram: Telegram;
   readonly settings?: Readonly<Record<string, string>>;
   /** A module that is loaded before the server. */
   readonly preload?: string;
@@ -80,7 +83,7 @@ const endsWithItsParent = `data:text/javascript,${encodeURIComponent(`
   process.channel?.unref();
 `)}`;
 
-export function start({ main, folder, databaseUrl, settings, preload }: StartOptions): Boot {
+export function start({ main, folder, databaseUrl, telegram, settings, preload }: StartOptions): Boot {
   const bootedAt = Date.now();
   const imports = [endsWithItsParent, ...(preload === undefined ? [] : [preload])].flatMap((module) => [
     '--import',
@@ -95,6 +98,7 @@ export function start({ main, folder, databaseUrl, settings, preload }: StartOpt
       HTTP_PORT: '0',
       MIN_INTERVAL: 'PT1S',
       ECHO_ACTION: '1',
+      ...telegram.settings,
       ...settings,
     },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

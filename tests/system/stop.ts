@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { create } from './api.ts';
 import { becomes, readyUrl, start, type StartOptions } from './program.ts';
 import { readRows, type Breach } from './rows.ts';
+import { threadOf } from './telegram.ts';
 
 /** The grace of the server, and time for what comes after it. */
 const stopWithinMs = 15_000;
@@ -29,11 +30,11 @@ export async function stopUnderLoad(options: StartOptions): Promise<Breach[]> {
         schedule: once,
         action: { kind: 'echo', ...action },
       };
-      await create(url, 'telegram:chat:-1', { ...body, policies: { missed: 'once', timeout: 'PT1M' } });
+      await create(url, threadOf(), { ...body, policies: { missed: 'once', timeout: 'PT1M' } });
     }
   }
   const burst = Array.from({ length: 20 }, (_value, index) =>
-    create(url, `telegram:chat:${index + 1}`, {
+    create(url, threadOf(options.telegram.forums[index]), {
       instructions: 'A burst.',
       schedule: { kind: 'interval', interval: 'PT1S', timezone: 'UTC' },
     }),

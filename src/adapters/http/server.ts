@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { AppError } from '../../domain/errors.ts';
@@ -7,6 +7,8 @@ import { faultOf } from './errors.ts';
 
 export interface Serving {
   readonly app: { fetch(request: Request): Response | Promise<Response> };
+  /** Takes a request over, connection and all, and says so; what it leaves is the app's. */
+  readonly takeOver?: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
   readonly host: string;
   readonly port: number;
   /** How long a stop lets requests in flight go on. */
@@ -23,7 +25,7 @@ export interface Listening {
 const requestTimeoutMs = 30_000;
 const headersTimeoutMs = 10_000;
 
-export async function serveHttp({ app, host, port, graceMs = stopGraceMs }: Serving): Promise<Listening> {
+export async function serveHttp({ app, takeOver, host, port, graceMs = stopGraceMs }: Serving): Promise<Listening> {
   const listener = getRequestListener((request) => app.fetch(request), {
     overrideGlobalObjects: false,
     errorHandler: unreadable,
@@ -33,7 +35,7 @@ export async function serveHttp({ app, host, port, graceMs = stopGraceMs }: Serv
   server.on('request', (incoming, outgoing) => {
     inFlight.add(outgoing);
     outgoing.once('close', () => inFlight.delete(outgoing));
-    void listener(incoming, outgoing);
+    if (takeOver?.(incoming, outgoing) !== true) void listener(incoming, outgoing);
   });
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => refuseBytes(socket, error.code));
   await listen(server, host, port);

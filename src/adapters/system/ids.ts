@@ -54,3 +54,8 @@ export const sha256: Digest = { of: (text) => hash('sha256', text, 'base64url') 
 export function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
+
+/** A code that a person copies once: 128 bits that nobody can guess. */
+export function newCode(): string {
+  return randomBytes(16).toString('base64url');
+}

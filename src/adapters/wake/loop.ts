@@ -17,6 +17,8 @@ export interface Loop {
   /** Resolves when the step in hand has ended; no other begins. */
   stop(): Promise<void>;
   readonly health: () => LoopHealth;
+  /** It sleeps, and nothing has rung: there is nothing that it could do now. */
+  readonly isAsleep: () => boolean;
 }
 
 export interface LoopHealth {
@@ -54,6 +56,7 @@ export function createLoop(work: Work, needs: LoopNeeds): Loop {
       const callOff = timer.after(ms, resolve);
       wake = () => {
         callOff();
+        wake = null;
         resolve();
       };
       // A ring does not shorten the pause after a failure: the store that was away a moment ago needs it.
@@ -85,6 +88,7 @@ export function createLoop(work: Work, needs: LoopNeeds): Loop {
       wake?.();
       await running;
     },
+    isAsleep: () => wake !== null && !rung,
     health: () => {
       const idleMs = stopwatch.elapsed() - turns.lastAt();
       return { ok: turns.error() === null && idleMs < loopStuckMs, error: turns.error(), idleMs: Math.round(idleMs) };

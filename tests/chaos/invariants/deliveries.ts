@@ -1,3 +1,5 @@
+import type { Shown } from '../../../src/domain/shown.ts';
+import { textOf as shownText } from '../../support/fakes.ts';
 import type { Call, Message } from '../chat.ts';
 import type { Row } from '../journal.ts';
 import { nameOf } from '../moves.ts';
@@ -9,9 +11,16 @@ import { brief, groupBy, tell, type Account } from './account.ts';
  */
 export function proveDeliveries(account: Account): string[] {
   const scene = sceneOf(account);
-  return [partsAreWhole, deliveredMeansShown, placesAreRight, nothingShownTwice, endsAreExplained, orderIsKept].flatMap(
-    (prove) => prove(scene),
-  );
+  return [
+    partsAreWhole,
+    deliveredMeansShown,
+    placesAreRight,
+    nothingSentTooSoon,
+    nothingShownTwice,
+    endsAreExplained,
+    orderIsKept,
+    cardsAreRight,
+  ].flatMap((prove) => prove(scene));
 }
 
 interface Scene extends Account {
@@ -23,9 +32,11 @@ interface Scene extends Account {
   readonly callsFor: ReadonlyMap<string, readonly Call[]>;
 }
 
+const partCalls: ReadonlySet<Call['is']> = new Set(['send', 'pin', 'door', 'look']);
+
 function sceneOf(account: Account): Scene {
   const { rows, world } = account;
-  const ofParts = world.chat.calls.filter(({ is }) => is === 'send' || is === 'look');
+  const ofParts = world.chat.calls.filter(({ is }) => partCalls.has(is));
   return {
     ...account,
     address: new Map(rows.chats.map(({ id, address }) => [id, address])),
@@ -37,12 +48,19 @@ function sceneOf(account: Account): Scene {
   };
 }
 
-const textOf = (part: Row<'deliveries'>) => (JSON.parse(part.content) as { text: string }).text;
+const textOf = (part: Row<'deliveries'>) => shownText(JSON.parse(part.content) as Shown);
+/** What is sent as a new message, and must be shown once. */
+const isMessage = ({ kind, edits }: Row<'deliveries'>) =>
+  edits === null && (kind === 'result' || kind === 'notice' || kind === 'answer');
+const isSettledByHand = ({ evidence }: Row<'deliveries'>) => evidence?.includes('by_hand') === true;
+const isDecoration = ({ kind }: Row<'deliveries'>) => ['card', 'pin', 'close', 'open'].includes(kind);
+const toThread = (part: Row<'deliveries'>) => part.goes_to === 'thread';
 const squeezed = (text: string) => text.replaceAll(/\s+/g, '');
 
 function partsAreWhole({ rows, partsOf }: Scene): string[] {
   const torn = rows.runs.filter((run) => {
-    const own = (partsOf.get(run.id) ?? []).toSorted((a, b) => a.part - b.part);
+    const all = (partsOf.get(run.id) ?? []).toSorted((a, b) => a.part - b.part);
+    const own = all.filter(({ kind }) => kind === 'result');
     const input = JSON.parse(run.input) as { delivers: boolean; instructions: string };
     if (run.status !== 'succeeded' || !input.delivers) return own.length > 0;
     const said = squeezed(own.map(textOf).join(''));
@@ -53,20 +71,11 @@ function partsAreWhole({ rows, partsOf }: Scene): string[] {
   return tell('a result has other parts than it should', torn.map(brief));
 }
 
-function deliveredMeansShown({ rows, shown, address, callsFor }: Scene): string[] {
-  const wrong = rows.deliveries.filter((part) => {
-    if (part.status !== 'delivered') return false;
-    const message = (shown.get(part.id) ?? []).find(({ messageId }) => messageId === part.message_id);
-    return (
-      message === undefined ||
-      message.gone === 'removed' ||
-      message.topic === null ||
-      message.topic !== part.message_thread_id ||
-      message.chatId !== part.platform_chat_id ||
-      message.chatId !== address.get(part.chat_id) ||
-      message.text !== textOf(part)
-    );
-  });
+function deliveredMeansShown(scene: Scene): string[] {
+  const { rows, shown, callsFor } = scene;
+  const wrong = rows.deliveries.filter(
+    (part) => part.status === 'delivered' && (isMessage(part) ? !isShown(part, scene) : !isDone(part, scene)),
+  );
   const detail = (part: Row<'deliveries'>) => ({
     part: brief(part),
     shown: shown.get(part.id),
@@ -75,15 +84,35 @@ function deliveredMeansShown({ rows, shown, address, callsFor }: Scene): string[
   return tell('a part counts as delivered and was not shown so', wrong.map(detail));
 }
 
+function isShown(part: Row<'deliveries'>, { shown, world, address }: Scene): boolean {
+  const message = (shown.get(part.id) ?? []).find(({ messageId }) => messageId === part.message_id);
+  if (message === undefined || message.gone === 'removed' || message.text !== textOf(part)) return false;
+  const isAsked = toThread(part) ? message.topic === part.to_topic : message.topic !== null;
+  const chats = [message.chatId, part.platform_chat_id ?? '', address.get(part.chat_id) ?? ''];
+  const isOneChat = new Set(chats.map((chatId) => world.chat.whereIs(chatId))).size === 1;
+  return isAsked && isOneChat && message.topic === part.message_thread_id;
+}
+
+/** A card that is drawn anew, a pin, or a door: the platform said that it was done, to the message that was meant. */
+function isDone(part: Row<'deliveries'>, { callsFor, world }: Scene): boolean {
+  const done = (callsFor.get(part.id) ?? []).some(({ answer }) => answer === 'sent');
+  if (part.kind === 'close' || part.kind === 'open') return done && part.message_thread_id !== null;
+  const message = world.chat.messages.find(({ messageId }) => messageId === part.message_id);
+  return done && message?.isCard === true && (part.edits === null || part.edits === part.message_id);
+}
+
 /** What people see stands in a topic of its own task; a topic is made only where there is none. */
 function placesAreRight({ world, tasks, parts }: Scene): string[] {
   const { messages, topics, calls } = world.chat;
   const topicOf = new Map(topics.map((topic) => [topic.id, topic]));
   const astray = messages.filter((message) => {
-    const task = tasks.get(parts.get(message.deliveryId)?.task_id ?? '');
+    const part = parts.get(message.deliveryId);
+    if (part !== undefined && toThread(part)) return message.topic !== part.to_topic;
+    const task = tasks.get(part?.task_id ?? '');
     const topic = topicOf.get(message.topic ?? -1);
     if (message.topic === null && message.gone === 'removed') return false;
-    return task === undefined || topic?.chatId !== message.chatId || nameOf(topic.name) !== nameOf(task.title);
+    if (task === undefined || topic === undefined) return true;
+    return topic.chatId !== world.chat.whereIs(message.chatId) || nameOf(topic.name) !== nameOf(task.title);
   });
   const doubled = [...groupBy([...topics], ({ name, chatId }) => `${chatId} ${nameOf(name)}`).values()].flatMap(
     (own) => {
@@ -91,7 +120,9 @@ function placesAreRight({ world, tasks, parts }: Scene): string[] {
       const name = nameOf(own[0]?.name ?? '');
       const strayed = messages.filter(
         ({ topic, deliveryId }) =>
-          topic === null && nameOf(tasks.get(parts.get(deliveryId)?.task_id ?? '')?.title ?? '') === name,
+          topic === null &&
+          parts.get(deliveryId)?.goes_to === 'task' &&
+          nameOf(tasks.get(parts.get(deliveryId)?.task_id ?? '')?.title ?? '') === name,
       );
       return alive.length > 1 + strayed.length
         ? [{ name, alive: alive.map(({ id }) => id), strayed: strayed.length }]
@@ -107,22 +138,42 @@ function placesAreRight({ world, tasks, parts }: Scene): string[] {
 }
 
 /** A part is sent again only when it is known not to be there, or when no trace of it was found in time. */
-function nothingShownTwice({ callsFor, parts, shown, world }: Scene): string[] {
+function nothingSentTooSoon({ callsFor, parts, shown, world }: Scene): string[] {
   const hasty: unknown[] = [];
   for (const [of, calls] of callsFor) {
+    const part = parts.get(of);
+    if (part === undefined || isDecoration(part) || isSettledByHand(part)) continue;
     for (const [index, call] of calls.entries()) {
       const sentBefore = calls.slice(0, index).findLastIndex(({ is }) => is === 'send');
       if (call.is !== 'send' || sentBefore < 0) continue;
       const since = calls.slice(sentBefore, index);
-      if (!mayFollow(since, parts.get(of)?.unknown_policy ?? '', shown.get(of) ?? []))
-        hasty.push({ of, since, part: brief(parts.get(of) ?? {}) });
+      if (!mayFollow(since, part.unknown_policy, shown.get(of) ?? [])) hasty.push({ of, since, part: brief(part) });
     }
   }
   const strange = world.chat.messages.filter(({ deliveryId }) => !parts.has(deliveryId));
   return [...tell('a part was sent again too soon', hasty), ...tell('a message was sent by no part', strange)];
 }
 
-const known = new Set(['notSent', 'topicGone', 'blocked']);
+/**
+ * However often it was sent, one message of it stands there in the end. Two do only where the look that follows the second
+ * could not tell, or where the process died before it had looked.
+ */
+function nothingShownTwice({ rows, shown, callsFor }: Scene): string[] {
+  const doubled = rows.deliveries.filter((part) => {
+    const seen = (shown.get(part.id) ?? []).filter(({ gone }) => gone === null);
+    if (!isMessage(part) || seen.length < 2) return false;
+    const calls = callsFor.get(part.id) ?? [];
+    const since = calls.slice(calls.findLastIndex(({ is }) => is === 'send'));
+    const last = since.findLast(({ is }) => is === 'look')?.answer;
+    return last === 'absent' || last === 'arrived';
+  });
+  return tell(
+    'a message is shown twice',
+    doubled.map((part) => ({ part: brief(part), shown: shown.get(part.id), calls: callsFor.get(part.id) })),
+  );
+}
+
+const known = new Set(['notSent', 'topicGone', 'blocked', 'moved']);
 
 function mayFollow(since: readonly Call[], policy: string, shown: readonly Message[]): boolean {
   const [sent, ...looks] = since;
@@ -140,9 +191,21 @@ function endsAreExplained({ rows, callsFor, world, tasks }: Scene): string[] {
     (callsFor.get(part.id) ?? []).some((call) => call.answer === answer);
   const unexplained = rows.deliveries.filter((part) => part.status === 'failed' && !isExplained(part));
   function isExplained(part: Row<'deliveries'>): boolean {
-    if (part.error === 'the task was deleted') return wasDeleted(part.task_id ?? '');
-    if (part.error?.startsWith('too old') === true) return part.expires_at !== null;
-    return answers(part, 'refused') || (part.error !== null && part.sends >= 5);
+    const error = part.error ?? '';
+    if (error === 'the task was deleted') return wasDeleted(part.task_id ?? '');
+    if (error.startsWith('too old')) return part.expires_at !== null;
+    if (error.startsWith('unconfirmed')) return isSettledByHand(part);
+    if (answers(part, 'refused') || (error !== '' && part.sends >= 5)) return true;
+    return isDecoration(part) ? error.startsWith('moot') || isVain(part) : isWithoutTopic(part, error);
+  }
+  /** A word in a thread is not sent elsewhere, and a topic is made again once for each part. */
+  function isWithoutTopic(part: Row<'deliveries'>, error: string): boolean {
+    return answers(part, 'topicGone') && (toThread(part) || error.includes('gone again'));
+  }
+  /** A card, a pin or a door is not tried again where the topic, the right or the message is missing. */
+  function isVain(part: Row<'deliveries'>): boolean {
+    const strayed = world.chat.messages.some(({ deliveryId, gone }) => deliveryId === part.id && gone === 'removed');
+    return strayed || ['topicGone', 'blocked', 'moot'].some((answer) => answers(part, answer));
   }
   function wasDeleted(taskId: string): boolean {
     return (world.journal.turns.get(taskId) ?? []).some(({ state }) => state === 'deleted');
@@ -170,7 +233,9 @@ function isHeld(part: Row<'deliveries'>, all: readonly Row<'deliveries'>[]): boo
 
 /** Within a topic, whoever was made first is shown first, but for one whose fate was not known for a while. */
 function orderIsKept({ rows }: Scene): string[] {
-  const certain = rows.deliveries.filter(({ status, evidence }) => status === 'delivered' && evidence === null);
+  const certain = rows.deliveries.filter(
+    (part) => part.status === 'delivered' && part.evidence === null && isMessage(part) && !toThread(part),
+  );
   const swapped = [...groupBy(certain, ({ lane }) => lane).values()].flatMap((parts) => {
     const sorted = parts.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     return sorted.flatMap((part, index) => {
@@ -179,4 +244,36 @@ function orderIsKept({ rows }: Scene): string[] {
     });
   });
   return tell('the parts of a topic came in another order', swapped);
+}
+
+/** The card comes after what was there to be said before it, what is pinned is a card of the topic, and few topics have two. */
+function cardsAreRight({ rows, world, parts, callsFor }: Scene): string[] {
+  const cards = world.chat.messages.filter(({ isCard, topic }) => isCard && topic !== null);
+  const certain = rows.deliveries.filter(
+    (part) => part.status === 'delivered' && part.evidence === null && isMessage(part) && !toThread(part),
+  );
+  const hasty = cards.filter((card) =>
+    certain.some(
+      (part) =>
+        part.message_thread_id === card.topic &&
+        part.id < card.deliveryId &&
+        (part.message_id ?? 0) > card.messageId &&
+        part.created_at <= (parts.get(card.deliveryId)?.created_at ?? 0),
+    ),
+  );
+  const strange = world.chat.pins.filter((pinned) => !cards.some(({ messageId }) => messageId === pinned));
+  const standing = cards.filter(({ gone }) => gone === null);
+  const doubled = [...groupBy(standing, ({ topic }) => String(topic)).values()].filter((own) => {
+    // A card whose answer was lost is simply sent again.
+    const lost = own.some(({ deliveryId }) => (callsFor.get(deliveryId) ?? []).length > 1);
+    // A topic that was thought to be lost, and was found again when another one was asked for, has a card already.
+    const { name } = world.chat.topics.find(({ id }) => id === own[0]?.topic) ?? { name: '' };
+    const found = world.chat.calls.some(({ is, of, answer }) => is === 'find' && of === name && answer === 'found');
+    return own.length > 1 && !lost && !found;
+  });
+  return [
+    ...tell('a card came before a result', hasty),
+    ...tell('something is pinned that is no card', strange),
+    ...tell('a topic has two cards', doubled),
+  ];
 }

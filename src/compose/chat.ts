@@ -1,0 +1,103 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { createSandboxPages, type SandboxPages } from '../adapters/sandbox/control.ts';
+import { foreignness } from '../adapters/sandbox/loopback.ts';
+import { openSandbox, type Sandbox } from '../adapters/sandbox/sandbox.ts';
+import { serveSandbox } from '../adapters/sandbox/serving.ts';
+import type { World as SandboxWorld } from '../adapters/sandbox/world.ts';
+import { databaseFile } from '../adapters/store/open.ts';
+import { createTelegramApi, type TelegramApi } from '../adapters/telegram/api.ts';
+import type { Config } from '../config.ts';
+import type { World } from '../compose.ts';
+import { dataFolder } from './door.ts';
+import type { Travel } from '../adapters/sandbox/travel.ts';
+
+/** Without a token there is no Telegram to talk to, so the product brings one of its own. */
+export function isSandboxed(config: Pick<Config, 'SANDBOX' | 'TELEGRAM_BOT_TOKEN'>): boolean {
+  return config.SANDBOX || config.TELEGRAM_BOT_TOKEN === undefined;
+}
+
+/** The other end of the wire: Telegram, or the sandbox in its place. */
+export interface Wire {
+  readonly api: TelegramApi;
+  readonly sandbox: SandboxRoom | null;
+  close(): Promise<void>;
+}
+
+/** The token of the bot in the sandbox; whoever reads this can play with nobody's bot but their own. */
+export const sandboxToken = '777000001:the-sandbox-knows-no-other-bot-token';
+
+export async function openWire(config: Config, world: World): Promise<Wire> {
+  const token = config.TELEGRAM_BOT_TOKEN;
+  if (token !== undefined && !config.SANDBOX) {
+    const api = createTelegramApi({ token, apiRoot: config.TELEGRAM_API_ROOT, timer: world.timer });
+    return { api, sandbox: null, close: async () => api.close() };
+  }
+  const sandbox = await openSandboxRoom(config, world);
+  const api = createTelegramApi({ token: sandboxToken, apiRoot: sandbox.apiRoot, timer: world.timer });
+  return {
+    api,
+    sandbox,
+    close: async () => {
+      api.close();
+      await sandbox.close();
+    },
+  };
+}
+
+export interface SandboxRoom {
+  readonly apiRoot: string;
+  readonly world: SandboxWorld;
+  /** Puts the pages there, once it is known how time is moved. */
+  furnish(travel: Travel, starters: () => readonly string[]): void;
+  /** Takes over what is asked below /sandbox. */
+  readonly takeOver: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
+  /** Ends the streams of the pages, which would hold up a stop. */
+  leave(): void;
+  close(): Promise<void>;
+}
+
+const root = '/sandbox';
+
+async function openSandboxRoom(config: Config, world: World): Promise<SandboxRoom> {
+  const inMemory = databaseFile(config.DATABASE_URL) === ':memory:';
+  const sandbox: Sandbox = openSandbox({
+    ...world,
+    file: inMemory ? ':memory:' : join(dataFolder(config), 'sandbox.db'),
+    token: sandboxToken,
+    limits: {
+      globalPerSecond: config.TELEGRAM_RATE_GLOBAL,
+      chatPerSecond: config.TELEGRAM_RATE_CHAT,
+      groupPerMinute: config.TELEGRAM_RATE_GROUP,
+    },
+  });
+  // The bot has a door of its own, so that it is served until the very end of a stop.
+  const served = await serveSandbox(sandbox, 0);
+  let pages: SandboxPages | null = null;
+  return {
+    apiRoot: served.apiRoot,
+    world: sandbox.world,
+    furnish: (travel, starters) => {
+      const links = [
+        { title: 'API', href: '/openapi.json' },
+        { title: 'Health', href: '/healthz' },
+      ];
+      pages = createSandboxPages({ ...world, world: sandbox.world, travel, links, starters });
+    },
+    takeOver: (incoming, outgoing) => {
+      const path = (incoming.url ?? '').split('?', 1)[0] ?? '';
+      if (path !== root && !path.startsWith(`${root}/`)) return false;
+      const below = (incoming.url ?? '').slice(root.length);
+      const isBot = /^\/(?:file\/)?bot/.test(below);
+      // The pages refuse whoever is not on this computer by themselves.
+      if (isBot && foreignness(incoming) === null) sandbox.botApi(incoming, outgoing, below);
+      else pages?.handle(incoming, outgoing, path.slice(root.length));
+      return true;
+    },
+    leave: () => pages?.close(),
+    close: async () => {
+      await sandbox.close();
+      await served.close();
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { newCode, sha256 } from '../adapters/system/ids.ts';
+import { buttons, unknownPress } from '../adapters/telegram/buttons/buttons.ts';
+import { parsePress } from '../adapters/telegram/buttons/press.ts';
+import { commands, plainText, unknownCommand } from '../adapters/telegram/commands/commands.ts';
+import { hello } from '../adapters/telegram/commands/places.ts';
+import { createTelegramIn, type TelegramIn as Inbound } from '../adapters/telegram/in/inbound.ts';
+import type { Platform } from '../app/ports.ts';
+import { previewSchedule } from '../app/preview.ts';
+import type { Store } from '../app/task-store.ts';
+import type { Rooms, World } from '../compose.ts';
+import type { Config } from '../config.ts';
+import { updateBytesMax } from '../domain/limits.ts';
+import type { Wire } from './chat.ts';
+
+export interface TelegramIn extends Omit<Inbound, 'webhook'> {
+  /** Takes over what Telegram brings by webhook. */
+  readonly takeOver: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
+}
+
+interface Asked {
+  readonly config: Config;
+  readonly world: World;
+  readonly printClaim: (code: string) => void;
+}
+
+interface Parts {
+  readonly wire: Wire;
+  readonly platform: Platform;
+  readonly rooms: Rooms;
+  readonly store: Store;
+}
+
+/** What people say, and what answers them. */
+export function openConversation({ config, world, printClaim }: Asked, parts: Parts): TelegramIn {
+  const { wire, platform, rooms, store } = parts;
+  const { TELEGRAM_WEBHOOK_URL: url, TELEGRAM_WEBHOOK_SECRET: secret } = config;
+  const inbound = createTelegramIn({
+    ...world,
+    api: wire.api,
+    platform,
+    store,
+    digest: sha256,
+    bell: rooms.bell,
+    secret: newCode,
+    printClaim,
+    people: rooms.chats,
+    rooms: {
+      ...world,
+      tasks: rooms.tasks,
+      threads: rooms.threads,
+      truth: rooms.truth,
+      store,
+      preview: (request) => previewSchedule(request, { now: world.clock.now(), minIntervalMs: config.MIN_INTERVAL }),
+      defaultTimezone: config.DEFAULT_TIMEZONE,
+    },
+    conversation: {
+      commands,
+      plainText,
+      unknownCommand,
+      buttons,
+      parsePress,
+      unknownPress,
+      hello,
+    },
+    settings: {
+      owners: config.TELEGRAM_OWNERS.map(Number),
+      chats: config.TELEGRAM_CHATS,
+      webhook: url === undefined || secret === undefined ? null : { url, secret },
+    },
+  });
+  return {
+    start: () => inbound.start(),
+    stop: (graceMs) => inbound.stop(graceMs),
+    idle: () => inbound.idle(),
+    health: () => inbound.health(),
+    takeOver: (incoming, outgoing) => {
+      if (url === undefined || incoming.url !== webhookPath || incoming.method !== 'POST') return false;
+      void take(inbound.webhook, incoming, outgoing);
+      return true;
+    },
+  };
+}
+
+/** Where Telegram's requests arrive, whatever stands in front of this server. */
+const webhookPath = '/telegram';
+
+async function take(webhook: Inbound['webhook'], incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of incoming as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > updateBytesMax) return end(outgoing, 413);
+      chunks.push(chunk);
+    }
+  } catch {
+    // Whoever brought it has gone, and brings it again.
+    outgoing.destroy();
+    return;
+  }
+  end(outgoing, await webhook.handle(namesOnce(incoming), Buffer.concat(chunks).toString('utf8')));
+}
+
+function end(outgoing: ServerResponse, status: number): void {
+  outgoing.writeHead(status, { 'content-length': 0, connection: status === 413 ? 'close' : 'keep-alive' });
+  outgoing.end();
+}
+
+function namesOnce({ headers }: IncomingMessage): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+  );
+}

@@ -1,0 +1,40 @@
+import { createLoop, type Loop, type Work } from '../adapters/wake/loop.ts';
+import { createClockWatch } from '../app/clock-watch.ts';
+import type { Room } from '../app/ports.ts';
+import type { Store } from '../app/task-store.ts';
+import { endsPerClaim, type Rooms, type World } from '../compose.ts';
+import type { Config } from '../config.ts';
+
+interface Parts {
+  readonly world: World;
+  readonly rooms: Rooms;
+  readonly store: Store;
+}
+
+/** In the order in which they start: whoever takes work over is there before whoever hands it on; who tidies up comes last. */
+export function createLoops(config: Pick<Config, 'BATCH_SIZE'>, { world, rooms, store }: Parts): readonly Loop[] {
+  const watch = createClockWatch({ ...world, store });
+  const works: readonly (Work & { readonly name: Room })[] = [
+    {
+      name: 'deliverer',
+      step: (now, limit) => rooms.deliverer.step(now, limit),
+      nextAt: (now) => rooms.deliverer.nextAt(now),
+    },
+    { name: 'runner', step: (now, limit) => rooms.runner.step(now, limit), nextAt: (now) => rooms.runner.nextAt(now) },
+    {
+      name: 'scheduler',
+      step: async (now, limit) => {
+        await watch.check();
+        return rooms.scheduler.step(now, limit);
+      },
+      nextAt: (now) => rooms.scheduler.nextAt(now),
+    },
+    rooms.housekeeper,
+  ];
+  return works.map((work) => {
+    const share = work.name === 'scheduler' || work.name === 'housekeeper' ? 1 : endsPerClaim;
+    const loop = createLoop(work, { ...world, batchMax: config.BATCH_SIZE * share });
+    rooms.connect(work.name, () => loop.ring());
+    return loop;
+  });
+}

@@ -1,0 +1,98 @@
+import type { JumpTarget, Travel } from '../adapters/sandbox/travel.ts';
+import { within } from '../app/collector.ts';
+import type { Stopwatch, Timer } from '../app/ports.ts';
+import { AppError } from '../domain/errors.ts';
+
+/** What must come to rest before time may move on. */
+export interface Busy {
+  /** It can do nothing more at this instant. */
+  readonly isAtRest: () => boolean;
+}
+
+export interface TravelNeeds {
+  /** The time that is moved; see `TravelTime`. */
+  readonly time: { now(): number; skip(ms: number): void; skipped(): number } & Stopwatch & Timer;
+  readonly busy: readonly Busy[];
+  /** Resolves when nothing runs, is being sent, or is being answered. */
+  idle(): Promise<void>;
+  /** The next instant at which a room has something to do. */
+  nextAt(now: number): Promise<number | null>;
+  /** The next slot of a task. */
+  nextSlotAt(now: number): Promise<number | null>;
+  /** Wakes every loop. */
+  ring(): void;
+  /** Keeps how far time was moved in all, so that a restart does not bring it back. */
+  remember(skippedMs: number): Promise<void>;
+}
+
+/** A call that hangs must not hold up a jump for ever: past this it is left behind, as in real life. */
+const restMaxMs = 20_000;
+/** A jump across more instants than this is cut short, and can be asked for again. */
+const visitsMax = 20_000;
+/** Consecutive looks that must find everything at rest, because one thing hands over to another. */
+const looksAtRest = 3;
+
+/** Moves the clock to a later instant and lets everything happen that is due on the way, each thing at its own time. */
+export function createTravel(needs: TravelNeeds): Travel {
+  const { time } = needs;
+  let jumping: Promise<unknown> = Promise.resolve();
+  const target = async (to: JumpTarget): Promise<number> => {
+    if (to !== 'next') return 'at' in to ? to.at : time.now() + to.byMs;
+    const next = await needs.nextSlotAt(time.now());
+    if (next === null)
+      throw refused('No task has a run ahead. Make one first, for example: /new in 1 minute say hello');
+    return next;
+  };
+  const jump = async (to: JumpTarget) => {
+    await rest(needs);
+    const end = await target(to);
+    if (end < time.now()) throw new AppError('too_late', 'The clock never goes back. Choose a later instant.');
+    return visit(needs, end);
+  };
+  return {
+    now: () => time.now(),
+    nextAt: () => needs.nextSlotAt(time.now()),
+    // One at a time: a second jump begins where the first has ended.
+    jump: (to) => {
+      const mine = jumping.then(() => jump(to));
+      jumping = mine.catch(() => undefined);
+      return mine;
+    },
+  };
+}
+
+async function visit(needs: TravelNeeds, end: number): Promise<{ now: number; visited: number }> {
+  const { time } = needs;
+  let visited = 0;
+  while (visited < visitsMax) {
+    await rest(needs);
+    const next = await needs.nextAt(time.now());
+    if (next === null || next > end) break;
+    // What is due and waits for something else is not waited for: the next instant may bring it.
+    await moveTo(needs, Math.max(next, time.now() + 1));
+    visited += 1;
+  }
+  await moveTo(needs, end);
+  await rest(needs);
+  return { now: time.now(), visited };
+}
+
+async function moveTo({ time, ring, remember }: TravelNeeds, at: number): Promise<void> {
+  time.skip(Math.max(0, at - time.now()));
+  await remember(time.skipped());
+  ring();
+}
+
+/** Until nothing is left to do at this instant. */
+async function rest({ time, busy, idle }: TravelNeeds): Promise<void> {
+  const started = time.elapsed();
+  for (let looks = 0; looks < looksAtRest && time.elapsed() - started < restMaxMs;) {
+    await within(time, restMaxMs, idle());
+    await time.yield();
+    looks = busy.every(({ isAtRest }) => isAtRest()) ? looks + 1 : 0;
+  }
+}
+
+function refused(message: string): AppError {
+  return new AppError('invalid_request', message, { details: { field: 'to' } });
+}

@@ -149,7 +149,7 @@ test('calls are kept to be looked at, without the token and without polls that f
       method: 'sendMessage',
       params: { chat_id: String(lab), text: 'one' },
       status: 200,
-      answer: 'message 1',
+      answer: 'message 2',
     },
     { method: 'sendMessage', status: 400, answer: 'Bad Request: message text is empty', fault: null },
   ]);

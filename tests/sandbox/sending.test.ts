@@ -11,7 +11,7 @@ test('the answer tells what was sent, as it is shown', async () => {
     entities: [{ type: 'bold', offset: 0, length: 5 }],
   });
   expect(result).toEqual({
-    message_id: 1,
+    message_id: 2,
     from: { id: 777_000_001, is_bot: true, first_name: 'Cronogram', username: 'cronogram_bot' },
     chat: { id: lab, title: 'The Lab', is_forum: true, type: 'supergroup' },
     date: start / 1000,
@@ -25,7 +25,7 @@ test('each supergroup counts its messages; private chats and plain groups share 
   const id = async (chat_id: number) => (await call('sendMessage', { chat_id, text: 'x' })).result['message_id'];
   expect(world.say({ as: 'ada', chat: ada, text: 'hi' }).messageId).toBe(1);
   expect(world.say({ as: 'ben', chat: ben, text: 'hi' }).messageId).toBe(2);
-  expect([await id(lab), await id(lab), await id(noRights)]).toEqual([1, 2, 1]);
+  expect([await id(lab), await id(lab), await id(noRights)]).toEqual([2, 3, 2]);
   expect([await id(ada), await id(plain), await id(ben)]).toEqual([3, 4, 5]);
 });
 
@@ -228,7 +228,7 @@ test('a message is copied without its buttons, and forwarded with its origin; ne
   const thread = world.createTopic(lab, 'ada', 'Plants');
   const said = world.say({ as: 'ada', chat: lab, text: 'Keep this' });
   const source = { chat_id: lab, from_chat_id: lab, message_id: said.messageId, message_thread_id: thread };
-  expect((await call('copyMessage', source)).result).toEqual({ message_id: 3 });
+  expect((await call('copyMessage', source)).result).toEqual({ message_id: 4 });
   const forwarded = await call('forwardMessage', source);
   expect(forwarded.result).toMatchObject({
     text: 'Keep this',

@@ -8,12 +8,12 @@ async function madeTopic({ call }: Lab, name = 'Plants', chat_id = lab): Promise
 test('a topic is made with the message that tells of it, and its id is the id of that message', async () => {
   const { call, updates } = await openLab();
   const { result } = await call('createForumTopic', { chat_id: lab, name: ' Water\nthe plants ' });
-  expect(result).toEqual({ message_thread_id: 1, name: 'Water the plants', icon_color: 7_322_096 });
+  expect(result).toEqual({ message_thread_id: 2, name: 'Water the plants', icon_color: 7_322_096 });
   expect(await updates()).toMatchObject([
     {
       message: {
-        message_id: 1,
-        message_thread_id: 1,
+        message_id: 2,
+        message_thread_id: 2,
         is_topic_message: true,
         from: { is_bot: true },
         forum_topic_created: { name: 'Water the plants', icon_color: 7_322_096 },

@@ -132,7 +132,7 @@ test('messages are shown by topic and by page, the newest last', async () => {
   expect(texts({ thread })).toEqual(['Ada made the topic "Plants"', 'one', 'two', 'three']);
   expect(texts({ thread: null })).toEqual(['elsewhere']);
   expect(texts({ limit: 2 })).toEqual(['three', 'elsewhere']);
-  expect(texts({ limit: 2, before: 4 })).toEqual(['one', 'two']);
+  expect(texts({ limit: 2, before: 5 })).toEqual(['one', 'two']);
 });
 
 async function play() {

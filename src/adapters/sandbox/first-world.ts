@@ -22,7 +22,8 @@ const plain: Omit<ChatRow, 'id' | 'kind' | 'title'> = {
   botRights: noRights,
   person: null,
   isStarted: true,
-  lastMessageId: 0,
+  // The first message of a group tells that it was made; the topic that it would open is General.
+  lastMessageId: 1,
   isGeneralClosed: false,
   isGeneralHidden: false,
   migratedTo: null,

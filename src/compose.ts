@@ -5,6 +5,7 @@ import { createLog } from './adapters/system/log.ts';
 import { echoAction } from './app/actions/echo.ts';
 import { messageAction } from './app/actions/message.ts';
 import { createActions } from './app/actions/registry.ts';
+import { createBacklogWord } from './app/backlog.ts';
 import { createBell } from './app/bell.ts';
 import { createDeliverer, type Deliverer } from './app/deliverer.ts';
 import { watchedRoom } from './app/housekeeping/behind.ts';
@@ -151,7 +152,11 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
       retentionDays: settings.RETENTION_DAYS,
       backupsKept: settings.BACKUP_KEEP,
       backups: outside.backups ?? null,
-      chores: [...downtimes.chores, ...membershipOf({ ...shared, platform: outside.platform ?? null })],
+      chores: [
+        ...downtimes.chores,
+        createBacklogWord({ ...shared, pacer }),
+        ...membershipOf({ ...shared, platform: outside.platform ?? null }),
+      ],
     }),
     connect: (room, ring) => bell.connect(room, ring),
   };

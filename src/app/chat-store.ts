@@ -140,6 +140,13 @@ export interface ChatBack {
   readonly word: (chat: Chat, paused: number) => NewMessage;
 }
 
+export interface WaitingResults {
+  readonly count: number;
+  readonly oldestAt: number;
+  /** The base thread of the chat. */
+  readonly thread: Thread;
+}
+
 export interface UnknownPart {
   readonly deliveryId: string;
   readonly topic: number | null;
@@ -214,7 +221,10 @@ export interface ChatStore {
   chatTasks(query: ChatTasksQuery): Promise<ChatTasks>;
 
   /* ---- what is known of the messages of a chat ---- */
-  /** The highest message id known to have existed at that instant, by an update or a send of ours; null when none is. */
+  /**
+   * The highest message id known to have existed before that instant, by an update or a send of ours; null when none is.
+   * Only where nothing older is known, one of the same instant counts.
+   */
   lastMessageBefore(address: string, at: number): Promise<number | null>;
   /** Message ids above it that an update or a delivered part of ours explains, ascending. */
   explainedAfter(address: string, messageId: number, limit: number): Promise<readonly number[]>;
@@ -233,6 +243,9 @@ export interface ChatStore {
     filter: { readonly chatId: string | null; readonly taskId: string | null; readonly inDoubt: boolean },
     at: number,
   ): Promise<number>;
+
+  /** Results of the chat that wait since before the instant, as far as they are counted; null when none do. */
+  waitingResults(chatId: string, before: number): Promise<WaitingResults | null>;
 
   /* ---- holds: the platform said when to come back ---- */
   readHolds(now: number): Promise<readonly { readonly chatId: string | null; readonly until: number }[]>;

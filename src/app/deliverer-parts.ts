@@ -123,7 +123,7 @@ function afterCall(serving: Serving, sent: Exclude<Sent, { is: 'sent' }>): PartE
     case 'moved':
       return moved(serving, sent.address, sent.error);
     case 'moot':
-      return failed(part, sent.error);
+      return { ...failed(part, sent.error), ...(part.kind === 'card' ? { cardGone: part.edits } : {}) };
     case 'blocked':
       return afterBlocked(serving, sent);
     case 'refused':
@@ -264,7 +264,7 @@ async function foundThere(serving: Serving, ids: SentIds, evidence: string): Pro
   const { part } = serving;
   const isAstray = ids.chatId !== part.route.address || (ids.threadId === null && part.topic !== null);
   if (!isAstray) {
-    if (!part.isResent) return delivered(serving, part, { ids, evidence });
+    if (part.sends <= 1) return delivered(serving, part, { ids, evidence });
     return delivered(serving, part, await alone(serving, { ids, isAnswer: false, evidence }));
   }
   const { error } = await takeBack(serving, ids);

@@ -272,6 +272,8 @@ export type PartEnd = { readonly id: string; readonly fence: number; readonly ta
       readonly evidence: string | null;
       /** Said once in the topic, or where the task was asked for. */
       readonly guidance?: NewMessage | null;
+      /** The card that was to be changed is not there any more: the next change makes a new one. */
+      readonly cardGone?: number | null;
     }
 );
 

@@ -219,5 +219,11 @@ export const membershipEveryMs = minute;
 export const eventPageDefault = 100;
 export const eventPageMax = 500;
 
+/** Results that wait so long, and so many of them, are told to the chat, so that silence is not taken for loss. */
+export const backlogOldMs = minute;
+export const backlogResultsMin = 5;
+export const backlogEveryMs = 30 * second;
+/** Counted exactly up to here; more is more than anybody reads. */
+export const backlogCountedMax = 1000;
 /** One update of the platform; a message with all its entities and a keyboard is a tenth of this. */
 export const updateBytesMax = 1_048_576;

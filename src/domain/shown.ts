@@ -56,6 +56,8 @@ export type View =
       readonly tasks: readonly { readonly number: number; readonly title: string }[];
       readonly moreTasks: number;
     }
+  /** Results that wait because the platform lets only so many through. */
+  | { readonly view: 'backlog'; readonly waiting: number; readonly oldestAt: number }
   /** To an owner: the bot can reach a chat no more. */
   | { readonly view: 'chatGone'; readonly title: string; readonly paused: number; readonly cause: string }
   /** In the chat itself, when it can be reached again; `paused` counts the tasks that its absence has paused. */

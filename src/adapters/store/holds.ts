@@ -1,9 +1,11 @@
-import type { ChatStore } from '../../app/chat-store.ts';
-import { rows, type Engine, type Script, type Value } from './engine.ts';
+import type { ChatStore, WaitingResults } from '../../app/chat-store.ts';
+import { outboxRanks } from '../../domain/delivery.ts';
+import { backlogCountedMax } from '../../domain/limits.ts';
+import { row, rows, type Engine, type Script, type Value } from './engine.ts';
 import { tellEvents } from './journal.ts';
 
 type ByHand = Pick<ChatStore, 'settleByHand' | 'retryBlocked'>;
-type Holds = Pick<ChatStore, 'readHolds' | 'writeHold' | 'sentSince'>;
+type Holds = Pick<ChatStore, 'readHolds' | 'writeHold' | 'sentSince' | 'waitingResults'>;
 
 /** What keeps parts from going out: the platform's word, the budget, and what waits for a person. */
 export function holdStore(engine: Engine): ByHand & Holds {
@@ -13,6 +15,7 @@ export function holdStore(engine: Engine): ByHand & Holds {
     readHolds: (now) => engine.transact(() => readHolds(now)),
     writeHold: (chatId, until, now) => engine.transact(() => writeHold({ chatId, until, now })),
     sentSince: (since) => engine.transact(() => sentSince(since)),
+    waitingResults: (chatId, before) => engine.transact(() => waitingResults(chatId, before)),
   };
 }
 
@@ -112,4 +115,24 @@ function* sentSince(since: number): Script<SentCall[]> {
      join chats c on c.id = calls.chat_id where c.provider = 'telegram' order by calls.at`,
     ...values,
   );
+}
+
+/** The index of what is ready lists the parts of one chat, so a long backlog is read only as far as it is counted. */
+function* waitingResults(chatId: string, before: number): Script<WaitingResults | null> {
+  const waiting = yield* rows<{ created_at: number }>(
+    `select created_at from deliveries
+     where chat_id = ?t and rank = ?i and status in ('pending', 'blocked') and status = 'pending' and created_at <= ?i
+     order by id limit ?i`,
+    chatId,
+    outboxRanks.result,
+    before,
+    backlogCountedMax,
+  );
+  const chat = yield* row<{ provider: string; address: string }>(
+    `select provider, address from chats where id = ?t`,
+    chatId,
+  );
+  if (chat === undefined || waiting.length === 0) return null;
+  const oldestAt = Math.min(...waiting.map(({ created_at: at }) => at));
+  return { count: waiting.length, oldestAt, thread: { ...chat, topic: null } };
 }

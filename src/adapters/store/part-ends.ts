@@ -84,6 +84,7 @@ function* dropOfDeleted(ends: readonly PartEnd[], now: number): Script<ReadonlyS
 function* followUp(won: readonly PartEnd[], now: number): Script<void> {
   for (const end of won) {
     if (end.status === 'delivered' && end.pinId !== null) yield* keepCard(end, end.pinId, now);
+    if (end.status === 'failed' && end.cardGone) yield* forgetCard(end, end.cardGone);
     if ('guidance' in end && end.guidance) yield* guide(end, end.guidance, now);
   }
   yield* forgetMended(won.filter((end) => end.status === 'delivered'));
@@ -110,6 +111,10 @@ function* keepCard({ id, ids }: Ended<'delivered'>, pinId: string, now: number):
   );
   if (kept)
     yield* insertCardPart({ id: pinId, taskId, chatId, at: now, expiresAt: null, kind: 'pin', edits: ids.messageId });
+}
+
+function* forgetCard({ taskId = null }: Ended<'failed'>, messageId: number): Script<void> {
+  yield* write(`update tasks set card_message_id = null where id = ?t and card_message_id = ?i`, taskId, messageId);
 }
 
 type Guided = Ended<'blocked' | 'unknown' | 'failed'>;

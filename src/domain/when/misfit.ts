@@ -82,7 +82,7 @@ const WHEN_INSIDE = words(
 /** The refusal of a text at whose beginning no when can be read. */
 export function misfitOf(line: string): Error {
   const cursor = new Cursor(line);
-  if (/^\s*$/.test(line)) return refusal('any', 'empty', 'There is no when; begin with it, and let the text follow.');
+  if (/^\s*$/.test(line)) return refusal('any', 'empty', 'There is no time; begin with it, and let the text follow.');
   for (const { pattern, topic, reason, sentence } of MISFITS) {
     if (cursor.has(pattern)) return refusal(topic, reason, sentence);
   }
@@ -90,8 +90,8 @@ export function misfitOf(line: string): Error {
     return refusal(
       'text',
       'not_first',
-      'The first words cannot be read as a when; check how they are spelled, or put the when first and the text behind it.',
+      'The first words cannot be read as a time; check how they are spelled, or put the time first and the text behind it.',
     );
   }
-  return refusal('any', 'unknown', 'There is no when at the beginning that can be read.');
+  return refusal('any', 'unknown', 'It does not begin with a time that can be read.');
 }

@@ -24,7 +24,7 @@ function trap(source: string, topic: Topic, sentence: string): Trap {
   return { pattern: new RegExp(String.raw`\s*,?\s*(?:${source})`, 'uy'), topic, sentence };
 }
 
-const MORE = 'It is not clear whether this still belongs to the when; put a colon or a new line before the text.';
+const MORE = 'It is not clear whether this still belongs to the time; put a colon or a new line before the text.';
 
 /**
  * Words that would change the when if they belonged to it. Taken as text they would be lost in silence, so they are
@@ -96,7 +96,7 @@ function refuseTraps(rest: Cursor): void {
     throw refusal(
       'text',
       'unclear_end',
-      'A number stands right behind the when, and it may belong to it; put a colon or a new line before the text.',
+      'A number stands right behind the time, and it may belong to it; put a colon or a new line before the text.',
     );
   }
 }
@@ -153,7 +153,7 @@ function refuseMinutes(rest: Cursor, draft: Draft): void {
   throw refusal(
     'text',
     'unclear_end',
-    'A number stands right behind the when, and it may be minutes; write the time like 09:30, or put the text on a new line.',
+    'A number stands right behind the time, and it may be minutes; write the time like 09:30, or put the text on a new line.',
   );
 }
 

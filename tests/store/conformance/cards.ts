@@ -235,6 +235,19 @@ export function cardTests(open: OpenWorld): void {
     expect(await events()).toEqual(told);
   });
 
+  test('a card that a person has removed is made anew with the next change, and not before', async () => {
+    const world = await open();
+    const task = await aCardedTask(world);
+    await change(world, task, edited);
+    const { id, fence, taskId } = await next(world);
+    const gone = { id, fence, taskId, status: 'failed', error: 'message to edit not found', evidence: null } as const;
+    await world.store.endParts([{ ...gone, cardGone: 500 }], nine);
+    expect(await claimParts(world)).toEqual([]);
+
+    await change(world, task, edited, nine + minute);
+    expect(await next(world, nine + 2 * minute)).toMatchObject({ kind: 'card', edits: null });
+  });
+
   test('the row of a card stays as long as the card', async () => {
     const world = await open();
     const task = await aCardedTask(world);

@@ -1,5 +1,5 @@
 import type { Drawn, View } from '../../../domain/shown.ts';
-import { messagePartLengthMax } from '../../../domain/limits.ts';
+import { backlogCountedMax, messagePartLengthMax } from '../../../domain/limits.ts';
 import type { Task } from '../../../domain/task.ts';
 import { button, dataOf, shortId, type Rows } from '../buttons/press.ts';
 import { card, taskName } from './card.ts';
@@ -37,6 +37,8 @@ export function draw(view: View, about: About): Drawn | null {
       return drawn(texts.notice.notPinned);
     case 'downtime':
       return downtimeDrawn(view, about);
+    case 'backlog':
+      return backlogDrawn(view, about);
     case 'chatGone':
       return drawn(texts.notice.chatGone(view.title, view.paused, view.cause));
     case 'chatBack':
@@ -60,6 +62,12 @@ function drawnOf(task: Task, view: Of<'card' | 'failed' | 'recovered' | 'autoPau
     case 'autoPaused':
       return autoPausedDrawn(view, task);
   }
+}
+
+function backlogDrawn({ waiting, oldestAt }: Of<'backlog'>, { timezone, now }: About): Drawn {
+  const since = moment(oldestAt, { timezone, now });
+  const count = waiting >= backlogCountedMax ? `More than ${backlogCountedMax}` : String(waiting);
+  return drawn(texts.notice.backlog(count, since, timezone));
 }
 
 /**
@@ -156,7 +164,7 @@ function blockedDrawn({ cause, error }: Of<'blocked'>, { task }: About): Drawn {
   return drawn(
     blocks(
       notice.blocked(name, cause),
-      notice.blockedTodo(cause),
+      notice.blockedTodo(cause, task === null ? 'unknown' : task.home.address.startsWith('-') ? 'group' : 'private'),
       cause === 'other' || cause === 'no_write_right' ? notice.error(error) : null,
     ),
     [[button(words.retry, dataOf('unblock', task === null ? '' : shortId(task.id)))]],

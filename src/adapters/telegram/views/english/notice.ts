@@ -8,11 +8,15 @@ const privateTopics = (bot: string): string =>
 const groupTopics = 'Open the group’s settings and switch Topics on.';
 const groupRight = 'Open the group’s administrators, choose this bot, and allow “Manage topics”.';
 
+/** Where it is known what kind of chat it is, nobody need read about the other kind. */
+const topicsOffTodo = {
+  group: groupTopics,
+  private: `This bot’s owner can do it: ${privateTopics('this bot')}`,
+  unknown: `In a group: ${groupTopics} In a private chat the bot’s owner does it: ${privateTopics('this bot')}`,
+} as const;
+
 const causes: Readonly<Record<BlockedCause, { readonly what: string; readonly todo: string }>> = {
-  topics_off: {
-    what: 'topics are switched off here.',
-    todo: `In a group: ${groupTopics} In a private chat the bot’s owner does it: ${privateTopics('this bot')}`,
-  },
+  topics_off: { what: 'topics are switched off here.', todo: topicsOffTodo.unknown },
   no_topic_right: { what: 'I may not manage topics in this group.', todo: groupRight },
   topic_closed: {
     what: 'its topic is closed, and I may not write there.',
@@ -47,7 +51,8 @@ export const noticeTexts = {
   autoPausedTodo: 'It stays paused until somebody presses Resume.',
   blocked: (name: Rich | null, cause: BlockedCause): Rich =>
     say`${bold('A result waits:')} ${name === null ? 'it' : name} cannot be shown, because ${causes[cause].what}`,
-  blockedTodo: (cause: BlockedCause): string => `${causes[cause].todo} I look again by myself; Retry looks now.`,
+  blockedTodo: (cause: BlockedCause, kind: keyof typeof topicsOffTodo): string =>
+    `${cause === 'topics_off' ? topicsOffTodo[kind] : causes[cause].todo} I look again by myself; Retry looks now.`,
   inDoubt: (name: Rich | null, at: string): Rich =>
     blocks(
       say`${bold('Did it arrive?')} Telegram never answered when I sent a message${name === null ? '' : ' of '}${name ?? ''} at ${at}.`,
@@ -74,6 +79,8 @@ export const noticeTexts = {
   },
   downtimeTasks: (names: readonly Rich[], more: number): Rich => lines(...names, more > 0 ? `and ${more} more` : null),
   downtimeWhy: 'Ask /why for the truth about each of them.',
+  backlog: (waiting: string, since: string, zone: string): Rich =>
+    say`${bold(`${waiting} results are waiting`)}, the oldest from ${since} (${zone}). Telegram lets about 20 messages a minute into a group, so they come one after the other. Nothing is lost.`,
   chatGone: (title: string, paused: number, cause: string): Rich =>
     blocks(
       say`${bold('A chat is gone:')} I cannot reach ${oneLine(title, 80)} any more (${oneLine(cause, 200)}).`,

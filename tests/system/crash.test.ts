@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { join } from 'node:path';
 import { pausedByCrashes } from './auto-pause.ts';
+import { badDay, quickFaults } from './chat.ts';
 import { corruptRows } from './corrupt-row.ts';
 import { crash, type CrashResult } from './crash.ts';
 import { proveDeliveries } from './delivery-proof.ts';
 import { build, endAll, temporaryPlace } from './program.ts';
+import { randomFrom } from './random.ts';
+import { sandboxAlone } from './sandbox.ts';
 import { secondProcess } from './second-process.ts';
 import { proveSlots } from './slots-proof.ts';
 import { openTelegram, type Seen, type SeenMessage, type Telegram } from './telegram.ts';
@@ -117,6 +120,23 @@ describe.concurrent('a server of its own', () => {
 
   test('pauses rows that lie, tells why, and lets the others run', async ({ expect: expects }) => {
     expects(await corruptRows(await options('corrupt.db'))).toEqual([]);
+  });
+
+  test('brings every result once and to its own topic on a bad day, over a kill', async ({ expect: expects }) => {
+    const day = { tasks: 30, slots: 2, everySeconds: 2, deletions: 2, killedAt: 0.5, settleMs: 0 };
+    const plan = { ...(await options('bad-day.db')), ...day, faults: quickFaults, random: randomFrom(seed) };
+    const { breaches, rows, seen } = await badDay(plan);
+    expects(breaches).toEqual([]);
+    const results = rows.deliveries.filter(({ kind, status }) => kind === 'result' && status === 'delivered');
+    expects(results.length).toBeGreaterThan(40);
+    expects(new Set(seen.calls.map(({ fault }) => fault))).toEqual(
+      new Set([null, 'reset_before', 'reset_after', '429']),
+    );
+    expects(seen.messages.some(({ isGone }) => isGone)).toBe(true);
+  });
+
+  test('takes a sandbox of its own process for Telegram', async ({ expect: expects }) => {
+    expects(await sandboxAlone(await options('alone/cronogram.db'))).toEqual([]);
   });
 
   test('loses no slot of a task that is paused because it takes the process down', async ({ expect: expects }) => {

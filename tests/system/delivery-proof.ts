@@ -53,6 +53,8 @@ const textOf = (part: Part) => (JSON.parse(part.content) as { text?: string }).t
 const brief = ({ content, ...part }: Part) => ({ ...part, content: content.slice(0, 80) });
 const isResult = ({ kind }: Part) => kind === 'result';
 const isMessage = ({ kind, edits }: Part) => edits === null && kind !== 'pin' && kind !== 'close' && kind !== 'open';
+/** What a run of a task has to say, in the order in which it was said. */
+const isOfTask = ({ kind, goes_to: goesTo }: Part) => goesTo === 'task' && (kind === 'result' || kind === 'notice');
 const isOpen = ({ status }: Part) => status !== 'delivered' && status !== 'failed';
 const isCertain = ({ evidence, sends }: Part) => evidence === null && sends === 1;
 
@@ -135,15 +137,19 @@ function nothingElseIsShown(scene: Scene): Breach[] {
     rows.deliveries.filter(isResult),
     (part) => `${address.get(part.chat_id)} ${textOf(part).trim()}`,
   );
-  const isDoubled = [...groupBy(extra, ({ chatId, text }) => `${chatId} ${text}`)].flatMap(([key, messages]) => {
+  const unexplained = [...groupBy(extra, ({ chatId, text }) => `${chatId} ${text}`)].flatMap(([key, messages]) => {
     const parts = results.get(key);
-    if (parts === undefined) return messages.every((message) => isRepeated(scene, message)) ? [] : messages;
-    const doubted = messages.filter(({ isGone }) => !isGone);
-    const most = parts.reduce((sum, part) => sum + inDoubt(part), 0);
-    const isAstray = messages.some(({ threadId }) => threadId === null);
-    return doubted.length > most || isAstray ? [{ messages, parts: parts.map(brief) }] : [];
+    const isExplained =
+      parts === undefined ? messages.every((one) => isRepeated(scene, one)) : areDoubted(parts, messages);
+    return isExplained ? [] : [{ messages, parts: (parts ?? []).map(brief) }];
   });
-  return breachesOf('something is shown that nothing accounts for', isDoubled);
+  return breachesOf('something is shown that nothing accounts for', unexplained);
+}
+
+function areDoubted(parts: readonly Part[], messages: readonly SeenMessage[]): boolean {
+  const most = parts.reduce((sum, part) => sum + inDoubt(part), 0);
+  const standing = messages.filter(({ isGone }) => !isGone);
+  return standing.length <= most && messages.every(({ threadId }) => threadId !== null);
 }
 
 /** How many messages may stand there besides the one that the row names. */
@@ -159,16 +165,13 @@ function isRepeated({ rows, seen, address, tasks }: Scene, { chatId, threadId }:
     if (isResult(part) || !isMessage(part) || address.get(part.chat_id) !== String(chatId)) return false;
     const isThere =
       part.goes_to === 'thread' ? part.to_topic === threadId : tasks.get(part.task_id ?? '')?.title === topic?.name;
-    return isThere && (part.sends > 1 || (isOpen(part) && part.sends > 0));
+    return isThere && (part.sends > 1 || (part.status !== 'delivered' && part.sends > 0));
   });
 }
 
 /** Within a topic, whoever was made first is shown first. */
 function orderIsKept({ delivered }: Scene): Breach[] {
-  const lanes = groupBy(
-    delivered.filter(({ goes_to: goesTo, kind }) => goesTo === 'task' && kind !== 'card'),
-    (part) => part.lane,
-  );
+  const lanes = groupBy(delivered.filter(isOfTask), (part) => part.lane);
   const swapped = [...lanes.values()].flatMap((parts) => {
     const sorted = parts.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     return sorted.flatMap((part, index) => {
@@ -179,26 +182,29 @@ function orderIsKept({ delivered }: Scene): Breach[] {
   return breachesOf('the parts of a topic came in another order', swapped);
 }
 
-/** A card comes after the result for which its topic was made, and nothing else is pinned. */
-function cardsAreRight({ rows, seen, delivered }: Scene): Breach[] {
-  const results = groupBy(delivered.filter(isResult), (part) => keyOf(part.platform_chat_id, part.message_thread_id));
+/** Of two clocks the wall clock may be set back, and the one of the ids is not exact for a card. */
+function isEarlier(part: Part, card: Part): boolean {
+  return part.id < card.id && part.created_at < card.created_at;
+}
+
+/** A card comes after what was there to be said before it, and nothing else is pinned. */
+function cardsAreRight({ seen, delivered }: Scene): Breach[] {
+  const said = groupBy(
+    delivered.filter((part) => isOfTask(part) && isCertain(part)),
+    (part) => keyOf(part.platform_chat_id, part.message_thread_id),
+  );
   const cards = delivered.filter(({ kind }) => kind === 'card');
   const hasty = cards.filter((card) => {
-    const own = results.get(keyOf(card.platform_chat_id, card.message_thread_id)) ?? [];
-    const first = own.toSorted((a, b) => (a.id < b.id ? -1 : 1))[0];
-    return first !== undefined && isCertain(first) && (first.message_id ?? 0) > (card.message_id ?? 0);
+    const own = said.get(keyOf(card.platform_chat_id, card.message_thread_id)) ?? [];
+    return own.some((part) => isEarlier(part, card) && (part.message_id ?? 0) > (card.message_id ?? 0));
   });
-  // A card may have been sent and pinned, and its process killed before that was written.
-  const places = new Set(
-    rows.deliveries.filter(({ kind }) => kind === 'card' || kind === 'pin').map(({ chat_id: chat }) => chat),
-  );
   const known = new Set(cards.map((card) => keyOf(card.platform_chat_id, card.message_id)));
   const strange = seen.messages.filter(
     ({ isPinned, isGone, chatId, messageId }) => isPinned && !isGone && !known.has(keyOf(chatId, messageId)),
   );
   return [
     ...breachesOf('a card came before the result', hasty.map(brief)),
-    ...breachesOf('something is pinned that is no card', places.size === 0 ? seen.messages : strange),
+    ...breachesOf('something is pinned that is no card', strange),
   ];
 }
 

@@ -7,7 +7,7 @@ import { proveDeliveries } from './delivery-proof.ts';
 import { becomes, readyUrl, start, type Boot, type StartOptions } from './program.ts';
 import { readRows, type Breach } from './rows.ts';
 import { proveSlots } from './slots-proof.ts';
-import { threadOf } from './telegram.ts';
+import { openTelegram, threadOf } from './telegram.ts';
 import { proveWork } from './work-proof.ts';
 
 /** A way to leave a database no room to grow, and to give the room back. */
@@ -36,10 +36,13 @@ export async function diskFull(options: StartOptions): Promise<FullResult> {
       skipped.push(squeeze);
       continue;
     }
+    // Each has chats of its own, so that these hold what its database tells and nothing else.
+    const telegram = await openTelegram();
     try {
       const databaseUrl = `file:${join(squeeze.folder, 'full.db')}`;
-      breaches.push(...(await fill({ ...options, databaseUrl }, squeeze)));
+      breaches.push(...(await fill({ ...options, databaseUrl, telegram }, squeeze)));
     } finally {
+      await telegram.close();
       squeeze.end();
     }
   }
@@ -102,6 +105,7 @@ async function fill(options: StartOptions, squeeze: Squeeze): Promise<Breach[]> 
   for (const missed of ['skip', 'once', 'all', 'all']) {
     const action = tasks.length === 3 ? { action: { kind: 'echo', delay_ms: 700 } } : {};
     const body = {
+      title: `Task ${tasks.length}`,
       instructions: 'Room is short.',
       schedule: { kind: 'interval', interval: 'PT1S', timezone: 'UTC' },
       ...action,

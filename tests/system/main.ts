@@ -2,15 +2,18 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createDatabase, startPostgres } from '../support/postgres-server.ts';
 import { pausedByCrashes } from './auto-pause.ts';
+import { badDay, badFaults } from './chat.ts';
 import { clockSteps } from './clock.ts';
 import { corruptRows } from './corrupt-row.ts';
 import { crash } from './crash.ts';
 import { diskFull } from './disk-full.ts';
 import { build, endAll, temporaryPlace, type StartOptions } from './program.ts';
+import { randomFrom } from './random.ts';
 import type { Breach } from './rows.ts';
+import { sandboxAlone } from './sandbox.ts';
 import { secondProcess } from './second-process.ts';
 import { stopUnderLoad } from './stop.ts';
-import { openTelegram } from './telegram.ts';
+import { openTelegram, realPace } from './telegram.ts';
 
 /**
  * Drives real processes of the built server: kills them, stops them, sets their clocks, fills their disks, damages their
@@ -57,8 +60,31 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     return { breaches, figures: skipped.map((what) => `SKIPPED ${what}`) };
   },
   corrupt: async (options) => ({ breaches: await corruptRows(fileIn(options, 'corrupt')), figures: [] }),
+  chat: async (options) => badDay({ ...fileIn(options, 'chat'), ...wholeDay, random: randomFrom(seed) }),
+  pace: async (options) => {
+    const telegram = await openTelegram({ forums: 3, pace: realPace });
+    try {
+      return await badDay({ ...fileIn(options, 'pace'), telegram, ...slowDay, random: randomFrom(seed) });
+    } finally {
+      await telegram.close();
+    }
+  },
+  sandbox: async (options) => ({ breaches: await sandboxAlone(fileIn(options, 'alone')), figures: [] }),
   stop: async (options) => ({ breaches: await stopUnderLoad(fileIn(options, 'stop')), figures: [] }),
 };
+
+const wholeDay = {
+  tasks: 200,
+  slots: 4,
+  everySeconds: 10,
+  faults: badFaults,
+  deletions: 12,
+  killedAt: 0.5,
+  settleMs: 150_000,
+};
+
+/** At the pace that Telegram allows, a group takes more than a minute for so many topics with their cards. */
+const slowDay = { tasks: 24, slots: 1, everySeconds: 2, faults: [], deletions: 0, killedAt: 0.4, settleMs: 150_000 };
 
 async function onPostgres(scenario: (databaseUrl: string) => Promise<Told>): Promise<Told> {
   const postgres = await startPostgres();

@@ -139,7 +139,7 @@ function firstUrl(child: ChildProcess, log: LogLine[], exit: Promise<Exit>): Pro
     createInterface({ input: child.stdout }).on('line', (line) => {
       const read = readLine(line);
       log.push(read);
-      if (read.event === 'started') resolve(new URL(String(read['api'])).origin);
+      if (read.event === 'started') resolve(new URL(String(read['api'] ?? read['api_root'])).origin);
     });
   });
 }

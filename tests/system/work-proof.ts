@@ -127,10 +127,18 @@ function nothingTwice({ rows, runsOfTask }: Picture): Breach[] {
   ];
 }
 
-/** A run counts once it has ended by itself; one that was called off before or between its attempts does not. */
+/**
+ * A run counts once it has ended by itself; one that was called off before or between its attempts does not. One whose
+ * last attempt came to an end of its own when it was called off already has ended with that attempt.
+ */
 function counts(run: Row<'runs'>, attempts: readonly Row<'attempts'>[]): boolean {
   if (run.status === 'succeeded' || run.status === 'failed') return true;
-  return run.status === 'cancelled' && attempts.some(({ status }) => status === 'cancelled');
+  if (run.status !== 'cancelled') return false;
+  const { action } = JSON.parse(run.input) as { action: { error?: string } };
+  const lasts = new Set(action.error === 'final' ? ['succeeded', 'failed'] : ['succeeded']);
+  return attempts.some(
+    ({ status, finished_at: at }) => status === 'cancelled' || (lasts.has(status) && at === run.finished_at),
+  );
 }
 
 function tasksAgree({ rows, runsOfTask, attempts }: Picture): Breach[] {

@@ -109,9 +109,7 @@ async function botOn({ folder, env, time }: Given): Promise<Bot> {
   running.set(server, time);
   if (server.sandbox === null) throw new Error('the server did not start in the sandbox');
   const { world, travel } = server.sandbox;
-  const pass = async (ms: number) => {
-    await travel.jump({ byMs: ms });
-  };
+  const pass = (ms: number) => patiently(travel.jump({ byMs: ms }), { world, time });
   const shown = (chat: number, thread?: number | null) =>
     world
       .messages(chat, { ...(thread === undefined ? {} : { thread }), limit: 500 })
@@ -160,6 +158,29 @@ async function botOn({ folder, env, time }: Given): Promise<Bot> {
     },
     api: (method, path, body) => ask(server.url, { method, path, body }),
   };
+}
+
+/** So many turns of the loop without a sign of life mean that everything waits for the clock. */
+const stillTurns = 1000;
+const stillTurnsMore = 60;
+
+/** A jump waits for whoever waits for the clock in the course of some work, so the clock goes on by itself meanwhile. */
+async function patiently(jump: Promise<unknown>, { world, time }: { world: World; time: ManualTime }): Promise<void> {
+  let [isOver, still] = [false, 0];
+  const unwatch = world.watch(() => {
+    still = 0;
+  });
+  const jumped = jump.finally(() => {
+    isOver = true;
+  });
+  for (; !isOver; still += 1) {
+    await time.yield();
+    if (still < stillTurns) continue;
+    await time.advance(250);
+    still = stillTurns - stillTurnsMore;
+  }
+  unwatch();
+  await jumped;
 }
 
 /** A stop waits a while for a call that hangs, so time must go on for it. */

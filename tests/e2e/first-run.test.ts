@@ -60,7 +60,12 @@ describe.each(places)('in %s', (_name, chat) => {
     expect(result.buttons.map((row) => row.map(({ text }) => text))).toEqual([['Done', 'Snooze']]);
 
     await bot.press('ada', result, 'Snooze');
-    expect(bot.now(result).buttons.flat().map(({ text }) => text)).toContain('10 min');
+    expect(
+      bot
+        .now(result)
+        .buttons.flat()
+        .map(({ text }) => text),
+    ).toContain('10 min');
     await bot.press('ada', result, '10 min');
     expect(bot.now(result).text).toMatch(/^water the plants\n\n— Snoozed by Ada/);
     await bot.pass(10 * minute);
@@ -68,7 +73,8 @@ describe.each(places)('in %s', (_name, chat) => {
     if (again === undefined) throw new Error('it did not come again');
     expect(again.text).toBe('water the plants');
     await bot.press('ada', again, 'Done');
-    expect(bot.now(again)).toMatchObject({ buttons: [], text: expect.stringMatching(/— Done, Ada/) });
+    expect(bot.now(again).text).toMatch(/— Done, Ada/);
+    expect(bot.now(again).buttons).toEqual([]);
   });
 });
 
@@ -97,7 +103,9 @@ it('gives five tasks that are due at once a topic each, each result in its own, 
   expect(bot.world.topics(lab)).toHaveLength(5);
   expect(ownFloods(bot)).toEqual([]);
   // Results go before every card, because people wait for them.
-  const texts = callsSince(bot).filter(({ method }) => method === 'sendMessage').map(({ params }) => String(params['text']));
+  const texts = callsSince(bot)
+    .filter(({ method }) => method === 'sendMessage')
+    .map(({ params }) => String(params['text']));
   expect(texts.slice(-10, -5).toSorted()).toEqual(names.toSorted());
 });
 

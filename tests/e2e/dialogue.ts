@@ -1,0 +1,133 @@
+import { createServer } from 'node:net';
+import { expect } from 'vitest';
+import type { MessageShown } from '../../src/adapters/sandbox/world.ts';
+import { sandboxToken } from '../../src/compose/chat.ts';
+import { aBot, second, type Bot } from './bot.ts';
+import { driftUntil, unhurried } from './deliveries.ts';
+
+/** Talking to the bot: what a scene needs beside saying and pressing. */
+
+/** No limits of the pace, for scenes that are about words. */
+export function aTalkingBot(env: Readonly<Record<string, string>> = {}): Promise<Bot> {
+  return aBot({ ...unhurried, ...env });
+}
+
+interface At {
+  readonly thread?: number;
+  readonly replyTo?: number;
+}
+
+/** Says something that the bot answers with one message. */
+export async function ask(bot: Bot, [as, chat]: readonly [string, number], text: string, at: At = {}) {
+  const answers = (await bot.say(as, chat, text, at)).filter(({ service }) => service === null);
+  const [answer] = answers;
+  if (answer === undefined || answers.length > 1) throw new Error(`${answers.length} answers to: ${text}`);
+  return answer;
+}
+
+/** The same in one call, when only the words matter. */
+export async function askText(bot: Bot, where: readonly [string, number], text: string, at: At = {}): Promise<string> {
+  return (await ask(bot, where, text, at)).text;
+}
+
+export async function expectSilence(bot: Bot, [as, chat]: readonly [string, number], text: string, at: At = {}) {
+  expect(await bot.say(as, chat, text, at)).toEqual([]);
+}
+
+/** The same while a run hangs: time goes on in small steps until the bot has answered so. */
+export async function hear(
+  bot: Bot,
+  [as, chat]: readonly [string, number],
+  asked: At & { text: string; answer: string },
+) {
+  const { text, answer, thread } = asked;
+  const count = () => bot.texts(chat, thread ?? null).filter((each) => each.includes(answer)).length;
+  const before = count();
+  bot.world.say({ as, chat, text, ...(thread === undefined ? {} : { thread }) });
+  await driftUntil(bot, () => count() > before);
+}
+
+export function labels({ buttons }: MessageShown): string[][] {
+  return buttons.map((row) => row.map(({ text }) => text));
+}
+
+export function dataOf(message: MessageShown, label: string): string {
+  return message.buttons.flat().find(({ text }) => text === label)?.data ?? '';
+}
+
+/** Makes a task by a command and its preview; answers the message that is its card now. */
+export async function made(bot: Bot, where: readonly [string, number], words: string, at: At = {}) {
+  const preview = await ask(bot, where, `/new ${words}`, at);
+  const toast = await bot.press(where[0], preview, 'Create');
+  if (toast?.text?.startsWith('Created as #') !== true) throw new Error(`${JSON.stringify(toast)}: ${words}`);
+  return bot.now(preview);
+}
+
+/** Makes a task and runs it once, so that it has its topic; answers the number of that. */
+export async function madeWithTopic(bot: Bot, where: readonly [string, number], words: string): Promise<number> {
+  const known = new Set(bot.world.topics(where[1]).map(({ threadId }) => threadId));
+  const card = await made(bot, where, words);
+  await bot.press(where[0], card, 'Run now');
+  const topic = bot.world.topics(where[1]).find(({ threadId }) => !known.has(threadId));
+  if (topic === undefined) throw new Error('the run has made no topic');
+  return topic.threadId;
+}
+
+/** Puts buttons of somebody's own making under a message of the bot, as a client of one's own can pretend. */
+export async function forge(bot: Bot, message: MessageShown, data: string): Promise<MessageShown> {
+  const answer = await fetch(`${bot.server.url}/sandbox/bot${sandboxToken}/editMessageReplyMarkup`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      chat_id: message.chatId,
+      message_id: message.messageId,
+      reply_markup: { inline_keyboard: [[{ text: 'forged', callback_data: data }]] },
+    }),
+  });
+  if (!answer.ok) throw new Error(await answer.text());
+  return bot.now(message);
+}
+
+const webhookSecret = 'the-secret-of-the-tests';
+
+/** A bot that is told of updates over its webhook, so that a test can bring some that nobody in the sandbox can make. */
+export async function aBroughtBot(env: Readonly<Record<string, string>> = {}): Promise<Bot> {
+  const port = await freePort();
+  return aTalkingBot({
+    HTTP_PORT: String(port),
+    TELEGRAM_WEBHOOK_URL: `http://127.0.0.1:${port}/telegram`,
+    TELEGRAM_WEBHOOK_SECRET: webhookSecret,
+    ...env,
+  });
+}
+
+let updateId = 500_000_000;
+
+/** Brings an update as Telegram would; answers what the bot has written in that chat meanwhile. */
+export async function bring(
+  bot: Bot,
+  chat: number,
+  update: Readonly<Record<string, unknown>>,
+): Promise<MessageShown[]> {
+  const before = Math.max(0, ...bot.world.messages(chat, { limit: 1 }).map(({ messageId }) => messageId));
+  const answer = await fetch(`${bot.server.url}/telegram`, {
+    method: 'POST',
+    headers: { 'x-telegram-bot-api-secret-token': webhookSecret },
+    body: JSON.stringify({ update_id: (updateId += 1), ...update }),
+  });
+  expect(answer.status).toBe(200);
+  await bot.pass(2 * second);
+  return bot.world.messages(chat, { limit: 500 }).filter(({ messageId, from }) => messageId > before && from === 'bot');
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,243 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { aBot, ada, ben, hour, lab, mallory, minute, plain, second, stopBots, type Bot } from './bot.ts';
+import {
+  aTask,
+  callsSince,
+  mark,
+  methodsSince,
+  opened,
+  rowsOf,
+  runNow,
+  saidIn,
+  select,
+  threadOf,
+  topicNamed,
+  unhurried,
+} from './deliveries.ts';
+
+afterEach(stopBots);
+
+async function running(chat: number, as = 'ada') {
+  const bot = await aBot({ ...unhurried, TELEGRAM_CHATS: String(ben) });
+  await opened(bot, ada);
+  if (chat !== ada) await opened(bot, chat, as);
+  await aTask(bot, { text: 'ping', thread: threadOf(chat) });
+  await bot.pass(minute + 20 * second);
+  return bot;
+}
+
+const stateOf = (bot: Bot) =>
+  select<{ state: string; paused_reason: string | null }>(
+    bot,
+    'select state, paused_reason from tasks order by number',
+  );
+
+const toOwner = (bot: Bot, words: RegExp) => saidIn(bot, ada, null).filter((text) => words.test(text));
+
+describe('a group that has thrown the bot out', () => {
+  it('has its tasks paused and the owner told once; back again it is told, and /resume all lets them go on', async () => {
+    const bot = await running(lab);
+    await aTask(bot, { text: 'pong', thread: threadOf(lab), cron: '*/2 * * * *' });
+    bot.world.setBotStatus(lab, 'kicked', 'ada');
+    const after = mark(bot);
+    await bot.pass(10 * minute);
+    expect(stateOf(bot)).toEqual([
+      { state: 'paused', paused_reason: 'chat_gone' },
+      { state: 'paused', paused_reason: 'chat_gone' },
+    ]);
+    expect(toOwner(bot, /I cannot reach The Lab any more/)).toHaveLength(1);
+    expect(toOwner(bot, /2 tasks there are paused/)).toHaveLength(1);
+    expect(callsSince(bot, after).filter(({ params }) => params['chat_id'] === String(lab))).toEqual([]);
+
+    bot.world.setBotStatus(lab, 'administrator', 'ada');
+    await bot.pass(5 * second);
+    const back = saidIn(bot, lab, null).filter((text) => /I am back/.test(text));
+    expect(back).toHaveLength(1);
+    expect(back[0]).toContain('2 tasks were paused');
+    expect(stateOf(bot).map(({ state }) => state)).toEqual(['paused', 'paused']);
+    await bot.pass(10 * second);
+    const cards = bot.world.messages(lab).filter(({ isPinned }) => isPinned);
+    expect(cards.map(({ text }) => text.split('\n')[1])).toEqual(['Paused, because this chat could not be reached']);
+    const [answer] = await bot.say('ada', lab, '/resume all');
+    expect(answer?.text).toBe('Resumed 2 tasks.');
+    const topic = topicNamed(bot, lab, 'ping');
+    const before = saidIn(bot, lab, topic).length;
+    await bot.pass(2 * minute);
+    expect(saidIn(bot, lab, topic).length).toBe(before + 2);
+  });
+
+  it('is found out by the send when the update is late, and the result is kept for the day it is back', async () => {
+    const bot = await running(lab);
+    // The updates wait at the platform meanwhile.
+    bot.world.fault({ kind: '429', method: 'getUpdates', count: 1, retryAfter: 300 });
+    await bot.say('ada', ada, '/help').catch(() => null);
+    bot.world.setBotStatus(lab, 'kicked', 'ada');
+    await bot.drift(2 * minute);
+    expect(toOwner(bot, /I cannot reach The Lab any more/)).toHaveLength(1);
+    await bot.drift(5 * minute);
+    expect(toOwner(bot, /I cannot reach The Lab any more/)).toHaveLength(1);
+    expect(stateOf(bot)[0]).toMatchObject({ state: 'paused', paused_reason: 'chat_gone' });
+    bot.world.setBotStatus(lab, 'administrator', 'ada');
+    await bot.pass(10 * second);
+    expect(saidIn(bot, lab, null).filter((text) => /I am back/.test(text))).toHaveLength(1);
+    expect(saidIn(bot, lab, topicNamed(bot, lab, 'ping')).length).toBeGreaterThanOrEqual(2);
+    expect(rowsOf(bot, 'result').filter(({ status }) => status !== 'delivered')).toEqual([]);
+  });
+
+  it('is told to the owner once a time: thrown out again it is news again', async () => {
+    const bot = await running(lab);
+    for (let times = 0; times < 2; times += 1) {
+      bot.world.setBotStatus(lab, 'kicked', 'ada');
+      await bot.pass(minute);
+      bot.world.setBotStatus(lab, 'administrator', 'ada');
+      await bot.pass(minute);
+    }
+    expect(toOwner(bot, /I cannot reach The Lab any more/)).toHaveLength(2);
+    expect(saidIn(bot, lab, null).filter((text) => /I am back/.test(text))).toHaveLength(2);
+  });
+});
+
+it('is back with the first word from the group, when the platform has forgotten to tell that', async () => {
+  const before = await running(lab);
+  before.world.setBotStatus(lab, 'kicked', 'ada');
+  await before.pass(minute);
+  before.world.fault({ kind: '429', method: 'getUpdates', count: 100, retryAfter: 1000 });
+  before.world.say({ as: 'ada', chat: ada, text: '/help' });
+  await before.drift(3 * second);
+  before.world.setBotStatus(lab, 'administrator', 'ada');
+  // After a day the platform keeps no update any more.
+  before.world.clearFault();
+  const bot = await before.restart({ awayMs: 26 * hour });
+  await bot.pass(minute);
+  expect(saidIn(bot, lab, null).filter((text) => /I am back/.test(text))).toEqual([]);
+  await bot.say('ada', lab, '/resume all');
+  expect(saidIn(bot, lab, null).filter((text) => /I am back/.test(text))).toHaveLength(1);
+  await bot.pass(minute);
+  expect(stateOf(bot)[0]).toMatchObject({ state: 'active' });
+});
+
+describe('a person who has blocked the bot', () => {
+  it('has their tasks paused and the owner told; unblocked, they are told and /resume all works', async () => {
+    const bot = await running(ben, 'ben');
+    bot.world.setForum(ben, true);
+    await bot.pass(12 * minute);
+    expect(saidIn(bot, ben, topicNamed(bot, ben, 'ping')).length).toBeGreaterThan(1);
+    bot.world.setBotStatus(ben, 'kicked', 'ben');
+    const after = mark(bot);
+    await bot.pass(10 * minute);
+    expect(stateOf(bot)[0]).toMatchObject({ state: 'paused', paused_reason: 'chat_gone' });
+    expect(toOwner(bot, /I cannot reach Ben any more/)).toHaveLength(1);
+    expect(callsSince(bot, after).filter(({ params }) => params['chat_id'] === String(ben))).toEqual([]);
+
+    bot.world.setBotStatus(ben, 'member', 'ben');
+    await bot.pass(5 * second);
+    expect(saidIn(bot, ben, null).filter((text) => /I am back/.test(text))).toHaveLength(1);
+    const [answer] = await bot.say('ben', ben, '/resume all');
+    expect(answer?.text).toBe('Resumed 1 task.');
+    await bot.pass(minute);
+    expect(saidIn(bot, ben, topicNamed(bot, ben, 'ping')).at(-1)).toBe('ping');
+  });
+
+  it('is told to nobody where the only owner is the one who blocked it, and does no harm', async () => {
+    const bot = await running(ada);
+    bot.world.setBotStatus(ada, 'kicked', 'ada');
+    await bot.pass(10 * minute);
+    expect(stateOf(bot)[0]).toMatchObject({ state: 'paused', paused_reason: 'chat_gone' });
+    bot.world.setBotStatus(ada, 'member', 'ada');
+    await bot.pass(5 * second);
+    expect(toOwner(bot, /I am back/)).toHaveLength(1);
+    expect(toOwner(bot, /I cannot reach/)).toEqual([]);
+  });
+});
+
+describe('a plain group', () => {
+  it('has no topics: what to do is explained once, and nothing is shown elsewhere instead', async () => {
+    const bot = await running(plain);
+    await bot.pass(3 * minute);
+    const said = saidIn(bot, plain, null);
+    expect(said.filter((text) => /A result waits/.test(text))).toHaveLength(1);
+    expect(said.filter((text) => text === 'ping')).toEqual([]);
+    expect(said.find((text) => /A result waits/.test(text))).toContain('switch Topics on');
+  });
+
+  it('that becomes a supergroup keeps its tasks and numbers; with topics, all results arrive there in order', async () => {
+    const bot = await running(plain);
+    await bot.pass(2 * minute);
+    const moved = bot.world.migrate(plain);
+    await bot.pass(minute);
+    bot.world.setForum(moved, true);
+    bot.world.setBotStatus(moved, 'administrator', 'ada');
+    await bot.pass(2 * minute);
+    const topic = topicNamed(bot, moved, 'ping');
+    expect(saidIn(bot, moved, topic).filter((text) => text === 'ping')).toHaveLength(6);
+    const [answer] = await bot.say('ada', moved, '/task 1');
+    expect(answer?.text).toMatch(/^#1 ping/);
+    const { body } = await bot.api('GET', '/v1/tasks');
+    expect(body['tasks']).toMatchObject([{ creator_thread_key: threadOf(moved) }]);
+    // The old address still names it.
+    const { body: old } = await bot.api('GET', `/v1/tasks?thread_key=${encodeURIComponent(threadOf(plain))}`);
+    expect(old['tasks']).toHaveLength(1);
+  });
+
+  it('that becomes a supergroup while an answer is on its way gets the answer in its new place', async () => {
+    const bot = await running(plain);
+    let moved = 0;
+    bot.world.fault({ kind: '429', method: 'getUpdates', count: 1, retryAfter: 20 });
+    const taskId = await aTask(bot, { text: 'more', thread: threadOf(plain), cron: '0 0 1 1 *' });
+    moved = bot.world.migrate(plain);
+    bot.world.setForum(moved, true);
+    bot.world.setBotStatus(moved, 'administrator', 'ada');
+    await runNow(bot, taskId);
+    await bot.drift(40 * second);
+    await bot.pass(minute);
+    expect(saidIn(bot, moved, topicNamed(bot, moved, 'more'))).toEqual(['more']);
+    expect(methodsSince(bot).filter((method) => method === 'createForumTopic').length).toBeLessThanOrEqual(6);
+    expect(select(bot, `select * from chats where address = '${plain}'`)).toEqual([]);
+  });
+});
+
+describe('a chat that the bot never met', () => {
+  it.each([
+    ['does not exist', -1009999999999],
+    ['is of somebody who has never written', mallory],
+  ])('and that %s has its tasks paused, and the owner is told once', async (_name, chat) => {
+    const bot = await aBot(unhurried);
+    await opened(bot, ada);
+    await aTask(bot, { text: 'ping', thread: threadOf(chat) });
+    await bot.pass(30 * minute);
+    expect(stateOf(bot)[0]).toMatchObject({ state: 'paused', paused_reason: 'chat_gone' });
+    expect(toOwner(bot, /I cannot reach/)).toHaveLength(1);
+    const tries = callsSince(bot).filter(({ params }) => params['chat_id'] === String(chat));
+    expect(tries.length).toBeLessThanOrEqual(4);
+  });
+});
+
+it('keeps the word to an owner who has never written until they do', async () => {
+  const bot = await aBot(unhurried);
+  await opened(bot, lab);
+  await aTask(bot, { text: 'ping', thread: threadOf(lab) });
+  await bot.pass(90 * second);
+  bot.world.setBotStatus(lab, 'kicked', 'ada');
+  await bot.pass(30 * minute);
+  expect(bot.world.messages(ada)).toEqual([]);
+  await bot.say('ada', ada, '/start');
+  await bot.pass(10 * second);
+  expect(toOwner(bot, /I cannot reach The Lab any more/)).toHaveLength(1);
+});
+
+it('shows a result of several parts that was cut off by a kick from where it stopped', async () => {
+  const bot = await aBot();
+  await opened(bot, ada);
+  await opened(bot, lab);
+  const text = ['A', 'B', 'C'].map((letter) => `${letter} `.repeat(1900).trim()).join('\n\n');
+  await aTask(bot, { title: 'long', text, cron: '1 9 * * *' });
+  const stop = bot.world.watch(({ kind }) => {
+    if (kind !== 'message' || !bot.world.messages(lab).some((message) => message.text.startsWith('A A'))) return;
+    stop();
+    bot.world.setBotStatus(lab, 'kicked', 'ada');
+  });
+  await bot.pass(5 * minute);
+  bot.world.setBotStatus(lab, 'administrator', 'ada');
+  await bot.pass(minute);
+  expect(saidIn(bot, lab, topicNamed(bot, lab, 'long')).map((part) => part[0])).toEqual(['A', 'B', 'C']);
+});

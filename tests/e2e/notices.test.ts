@@ -1,0 +1,191 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { aBot, ada, hour, lab, minute, second, stopBots, type Bot } from './bot.ts';
+import {
+  aTask,
+  callsSince,
+  mark,
+  methodsSince,
+  opened,
+  ownFloods,
+  rowsOf,
+  runNow,
+  saidIn,
+  select,
+  threadOf,
+  topicNamed,
+  unhurried,
+} from './deliveries.ts';
+
+afterEach(stopBots);
+
+const echoing = { ...unhurried, ECHO_ACTION: '1' };
+const broken = { kind: 'echo', fail_attempts: 1000, error: 'final' };
+
+function buttonsOf(bot: Bot, chat: number, words: RegExp) {
+  const found = bot.world.messages(chat, { limit: 500 }).filter(({ text }) => words.test(text));
+  return found.map((message) => ({
+    message,
+    labels: message.buttons.flat().map(({ text }) => text),
+  }));
+}
+
+async function failing(more: Readonly<Record<string, unknown>> = {}, cron = '* * * * *') {
+  const bot = await aBot(echoing);
+  await opened(bot, lab);
+  const taskId = await aTask(bot, { title: 'job', text: 'done', cron, more: { action: broken, ...more } });
+  return { bot, taskId };
+}
+
+describe('a task that fails', () => {
+  it('says so once, after the last attempt, in its own topic, with the three buttons', async () => {
+    const { bot } = await failing(
+      { action: { ...broken, error: 'retry' }, policies: { retry: { attempts: 3, jitter: 0 } } },
+      '1 * * * *',
+    );
+    await bot.pass(70 * second);
+    // The first attempt has failed, and two are to come.
+    expect(bot.world.topics(lab)).toEqual([]);
+    await bot.pass(4 * minute);
+    const said = saidIn(bot, lab, topicNamed(bot, lab, 'job'));
+    expect(said).toHaveLength(1);
+    expect(said[0]).toMatch(/^Failed: #1 job/);
+    expect(said[0]).toContain('Tried 3 times');
+    const [notice] = buttonsOf(bot, lab, /^Failed:/);
+    expect(notice?.labels).toEqual(['Retry', 'Show error', 'Pause']);
+    await bot.pass(2 * hour);
+    expect(buttonsOf(bot, lab, /^Failed:/)).toHaveLength(1);
+    expect(select(bot, `select failures from tasks`)).toEqual([{ failures: 3 }]);
+  });
+
+  it('is run again by Retry, shows its error, and is paused, each by its button', async () => {
+    const { bot, taskId } = await failing({}, '1 9 * * *');
+    await bot.pass(80 * second);
+    const [notice] = buttonsOf(bot, lab, /^Failed:/);
+    if (notice === undefined) throw new Error('no notice');
+    const topic = topicNamed(bot, lab, 'job');
+    await bot.press('ada', notice.message, 'Show error');
+    expect(saidIn(bot, lab, topic).at(-1)).toContain('echo fails attempt 1');
+    await bot.press('ada', notice.message, 'Retry');
+    await bot.pass(5 * second);
+    // What a person asked for is told whatever was told before.
+    expect(buttonsOf(bot, lab, /^Failed:/)).toHaveLength(2);
+    await bot.press('ada', notice.message, 'Pause');
+    const { body } = await bot.api('GET', `/v1/tasks/${taskId}`);
+    expect(body['task']).toMatchObject({ state: 'paused' });
+    const { body: history } = await bot.api('GET', `/v1/tasks/${taskId}/runs`);
+    expect((history['task_runs'] as { status: string }[]).map(({ status }) => status)).toEqual(['failed', 'failed']);
+  });
+
+  it('tells another cause once more, and that it works again', async () => {
+    const bot = await aBot(unhurried);
+    await opened(bot, lab);
+    const taskId = await aTask(bot, { title: 'job', text: 'hello {{ context.name }}' });
+    await bot.pass(3 * minute + 10 * second);
+    expect(buttonsOf(bot, lab, /^Failed:/)).toHaveLength(1);
+    await bot.api('PATCH', `/v1/tasks/${taskId}`, { instructions: '{% if true %} {% endif %}' });
+    await bot.pass(3 * minute);
+    expect(buttonsOf(bot, lab, /^Failed:/)).toHaveLength(2);
+    await bot.api('PATCH', `/v1/tasks/${taskId}`, { instructions: 'hello you' });
+    await bot.pass(2 * minute);
+    const said = saidIn(bot, lab, topicNamed(bot, lab, 'job'));
+    expect(said.filter((text) => /^Works again: #1 job/.test(text))).toHaveLength(1);
+    expect(said.filter((text) => text === 'hello you')).toHaveLength(2);
+    const recovery = said.find((text) => /^Works again/.test(text));
+    expect(recovery).toContain('6 times');
+    // The steady state is one call again.
+    const after = mark(bot);
+    await bot.pass(3 * minute);
+    expect(methodsSince(bot, after)).toEqual(['sendMessage', 'sendMessage', 'sendMessage']);
+  });
+
+  it('is paused after too many failures in a row, which is told with Resume, Show error and Edit', async () => {
+    const { bot, taskId } = await failing({ policies: { auto_pause: 3 } });
+    await bot.pass(10 * minute);
+    const said = saidIn(bot, lab, topicNamed(bot, lab, 'job'));
+    expect(said.map((text) => text.split(':')[0])).toEqual(['Failed', 'Paused']);
+    expect(said[1]).toContain('3 runs in a row failed');
+    const [notice] = buttonsOf(bot, lab, /^Paused: #1 job/);
+    expect(notice?.labels).toEqual(['Resume', 'Show error', 'Edit']);
+    const card = bot.world.messages(lab).find(({ isPinned }) => isPinned);
+    expect(card?.text).toMatch(/^#1 job\nPaused on/);
+    if (notice === undefined) throw new Error('no notice');
+    await bot.press('ada', notice.message, 'Show error');
+    expect(saidIn(bot, lab, topicNamed(bot, lab, 'job')).at(-1)).toContain('echo fails attempt 1');
+    await bot.press('ada', notice.message, 'Resume');
+    const { body } = await bot.api('GET', `/v1/tasks/${taskId}`);
+    expect(body['task']).toMatchObject({ state: 'active' });
+  });
+
+  it('says so in a private chat as well', async () => {
+    const bot = await aBot(echoing);
+    await opened(bot, ada);
+    await aTask(bot, { title: 'job', thread: threadOf(ada), cron: '1 9 * * *', more: { action: broken } });
+    await bot.pass(2 * minute);
+    expect(saidIn(bot, ada, topicNamed(bot, ada, 'job'))[0]).toMatch(/^Failed: #1 job/);
+  });
+});
+
+describe('a result that is not a message', () => {
+  it('can be run again, once for a double press', async () => {
+    const bot = await aBot(echoing);
+    await opened(bot, lab);
+    await aTask(bot, { title: 'job', text: 'done', cron: '1 9 * * *', more: { action: { kind: 'echo' } } });
+    await bot.pass(80 * second);
+    const [result] = buttonsOf(bot, lab, /^done$/);
+    expect(result?.labels).toEqual(['Run again']);
+    if (result === undefined) throw new Error('no result');
+    const press = { as: 'ada', chat: lab, messageId: result.message.messageId, button: 'Run again' };
+    const answers = [bot.world.press(press), bot.world.press(press)].map(({ callbackId }) => callbackId);
+    await bot.pass(10 * second);
+    for (const callbackId of answers) expect(bot.world.callbackAnswer(callbackId)).not.toBeNull();
+    expect(saidIn(bot, lab, topicNamed(bot, lab, 'job'))).toEqual(['done', 'done']);
+  });
+});
+
+describe('a time in which nobody was there', () => {
+  async function afterAway(awayMs: number, cron = '*/5 * * * *') {
+    const before = await aBot(unhurried);
+    for (const chat of [lab, ada]) {
+      await opened(before, chat);
+      await aTask(before, { title: 'often', text: 'often', thread: threadOf(chat), cron });
+      await aTask(before, { title: 'hourly', text: 'hourly', thread: threadOf(chat), cron: '0 * * * *' });
+    }
+    await before.pass(6 * minute);
+    const bot = await before.restart({ awayMs });
+    await bot.drift(minute);
+    await bot.pass(minute);
+    return bot;
+  }
+
+  it('is reported to each chat that it concerns, once, and late results say so', async () => {
+    const first = await afterAway(3 * hour + 30 * minute);
+    for (const chat of [lab, ada]) {
+      const reports = saidIn(first, chat, null).filter((text) => /I was not there/.test(text));
+      expect(reports).toHaveLength(1);
+      expect(reports[0]).toMatch(/from .*09:06.* until .*12:36/);
+      expect(reports[0]).toMatch(/made up for.*missed|missed/);
+      expect(reports[0]).toContain('#1 often');
+      const late = saidIn(first, chat, topicNamed(first, chat, 'hourly'));
+      expect(late.at(0)).toMatch(/^hourly\n\nLate: due/);
+    }
+    const again = await first.restart({ awayMs: 10 * second });
+    await again.drift(minute);
+    expect(saidIn(again, lab, null).filter((text) => /I was not there/.test(text))).toHaveLength(1);
+  });
+
+  it('is no news to a chat where nothing was missed and it was short', async () => {
+    const bot = await afterAway(30 * second);
+    expect(saidIn(bot, lab, null).filter((text) => /I was not there/.test(text))).toEqual([]);
+  });
+
+  it('does not make the bot send what it sent already', async () => {
+    const bot = await afterAway(3 * hour);
+    const results = rowsOf(bot, 'result');
+    expect(results.every(({ status, sends }) => status === 'delivered' && sends === 1)).toBe(true);
+    expect(callsSince(bot).filter(({ status }) => status !== 200)).toEqual([]);
+    expect(ownFloods(bot)).toEqual([]);
+    const taskIds = select<{ id: string }>(bot, `select id from tasks where title = 'often' order by id`);
+    await runNow(bot, taskIds[0]?.id ?? '');
+    await bot.pass(5 * second);
+  });
+});

@@ -93,12 +93,15 @@ export function createPacer(needs: Needs, rates: Rates): Pacer {
   };
 }
 
+/** That a call leaves is written before it does; this much later it has arrived, or its process has died over it. */
+const arrivalMs = 2000;
+
 /** The wall clock tells how long ago something was, and the monotonic one carries on from there. */
 async function remember(state: State): Promise<void> {
   const { store, clock, stopwatch } = state.needs;
   const wall = clock.now();
   const holds = await store.readHolds(wall);
-  const sent = await store.sentSince(wall - longestMs(state.rates));
+  const sent = await store.sentSince(wall - longestMs(state.rates) - arrivalMs);
   const now = stopwatch.elapsed();
   for (const { chatId, until } of holds) {
     const held = chatId === null ? state.all : gateOf(state, { chatId, address: '' });
@@ -106,7 +109,7 @@ async function remember(state: State): Promise<void> {
   }
   for (const { chatId, address, at } of sent.toSorted((a, b) => a.at - b.at)) {
     // A clock that was set back may have left it in the future.
-    addEnd(state, gateOf(state, { chatId, address }), now - Math.max(wall - at, 0));
+    addEnd(state, gateOf(state, { chatId, address }), now - Math.max(wall - at - arrivalMs, 0));
   }
 }
 

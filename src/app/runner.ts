@@ -78,15 +78,16 @@ export function createRunner(needs: RunnerNeeds): Runner {
       }
       const free = Math.min(limit, needs.concurrency - live.size);
       if (stopping || free <= 0) return { taken: 0, more: false };
-      const { taken, started } = await claims.during(async () => {
+      const { taken, more, started } = await claims.during(async () => {
         const answer = await store.startRuns({ now, limit: free }, needs.bootId, (runs) =>
           runs.map((run) => startPlan(needs, run, now)),
         );
         for (const one of answer.started) execute(one);
         return answer;
       });
-      if (taken > started.length) bell.ring('scheduler');
-      return { taken, more: taken === free && live.size < needs.concurrency };
+      // What ends without an attempt lets others follow, and may be told of.
+      if (taken > started.length) for (const room of ['scheduler', 'deliverer'] as const) bell.ring(room);
+      return { taken, more: more && live.size < needs.concurrency };
     },
     nextAt: (now) => (live.size >= needs.concurrency ? Promise.resolve(null) : store.nextRunAt(needs.bootId, now)),
     holding: {
@@ -120,10 +121,11 @@ async function writeEnds({ store, bell, log, clock }: RunnerNeeds, batch: readon
   bell.ring('runner');
 }
 
-/** While an end waited to be written the clock may have been set back, and the pause before the next try with it. */
+/** While an end waited to be written the clock may have been set back: its results, or its next try, must not wait for the old hour. */
 function inTimeOf(now: number, end: RunEnd): RunEnd {
-  if (now >= end.finishedAt || end.readyAt === null) return end;
-  return { ...end, readyAt: end.readyAt - (end.finishedAt - now) };
+  const aheadMs = end.finishedAt - now;
+  if (aheadMs <= 0) return end;
+  return { ...end, finishedAt: now, readyAt: end.readyAt === null ? null : end.readyAt - aheadMs };
 }
 
 function abort(one: Live | undefined, reason: AbortReason): void {

@@ -15,6 +15,7 @@ import type {
   Resume,
   SlotStore,
   Unreadable,
+  WaitingBatch,
   WaitingOccurrence,
   Batch,
   Claim,
@@ -46,20 +47,25 @@ export function createScheduler(needs: Needs): Scheduler {
   return {
     step: async (now, limit) => {
       const at = { now, limit };
+      let shows = false;
+      const noted = <T extends Decision>(decided: T[]): T[] => {
+        shows ||= decided.some(changesCard);
+        return decided;
+      };
       // First of all, because the slots since the end of a pause are due like any others.
-      const resumed = await endPauses(needs, at);
+      const resumed = await endPauses(needs, { ...at, waits: false });
       const claimed = await oneByOneOnFault(needs, at, (batch, watch) =>
-        store.claimDue(batch, (due) => watch(due, (task) => task.id) ?? planWithin(needs, due, now)),
+        store.claimDue(batch, (due) => noted(watch(due, (task) => task.id) ?? planWithin(needs, due, now))),
       );
       const expired = await store.expireQuestions(at);
       const admitted = await oneByOneOnFault(needs, at, (batch, watch) =>
-        store.admitWaiting(
-          batch,
-          (waiting) => watch(waiting, ({ task }) => task.id) ?? waiting.map((one) => admissionOf(needs, one, now)),
+        store.admitWaiting(batch, (waiting) =>
+          noted(watch(waiting, ({ task }) => task.id) ?? waiting.map((one) => admissionOf(needs, one, now))),
         ),
       );
       const taken = resumed.taken + claimed.taken + expired.taken + admitted.taken;
       if (claimed.taken + admitted.taken > 0) bell.ring('runner');
+      if (resumed.taken > 0 || shows) bell.ring('deliverer');
       return { taken, more: resumed.more || claimed.more || expired.more || admitted.more };
     },
     nextAt: (now) => store.nextDueAt(now),
@@ -67,17 +73,25 @@ export function createScheduler(needs: Needs): Scheduler {
   };
 }
 
+type Decision = Claim | Admission | Quarantine;
+
+/** A task that is completed or paused has its card drawn anew; nothing else that is decided here is shown. */
+function changesCard(decision: Decision): boolean {
+  if ('quarantine' in decision) return true;
+  return 'nextAt' in decision ? decision.nextAt === null : 'completes' in decision && decision.completes;
+}
+
 /**
- * Lets tasks go on whose pause has come to its end. Whoever is about to change a task calls it as well: an end that nobody
- * has noticed yet has come all the same, and the slots since then must not be lost.
+ * Lets tasks go on whose pause has come to its end. Whoever is about to change a task calls it as well, and waits for what
+ * others hold: an end that nobody has noticed yet has come all the same, and the slots since then must not be lost.
  */
 export function endPauses(
   needs: { readonly store: Pick<SlotStore, 'resumeDue'>; readonly log: Log },
-  at: Batch,
+  at: WaitingBatch,
 ): Promise<Counts> {
   return oneByOneOnFault(needs, at, (batch, watch) =>
     needs.store.resumeDue(
-      batch,
+      { ...batch, waits: at.waits },
       (due) => watch(due, (task) => task.id) ?? due.map((task) => isolate(needs, task, resumeOf)),
     ),
   );

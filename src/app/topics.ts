@@ -1,5 +1,6 @@
 import * as limits from '../domain/limits.ts';
 import type { BlockedCause } from '../domain/shown.ts';
+import { isBlank } from '../domain/task.ts';
 import type { Clock, Ids, Route, TopicMade, Transport } from './ports.ts';
 import type { OutboxStore, TopicView } from './store.ts';
 
@@ -36,6 +37,9 @@ const inDoubtText = 'nobody knows whether its topic was made; say whether to mak
 export async function prepareTopic(needs: Needs, topic: TopicView, route: Route): Promise<TopicReady> {
   // One creation is in flight per chat, so whoever finds it `creating` finds one whose answer was lost.
   if (topic.state === 'creating') return adopt(needs, topic, route);
+  // The updates may have been late, and then even who says to make another one does not know that it is there.
+  const late = topic.askedAt === null ? null : await look(needs, topic, { route, since: topic.askedAt });
+  if (late !== null) return isThere(needs, topic, late);
   if (topic.cause === inDoubt) return { is: 'blocked', cause: inDoubt, error: inDoubtText };
   const name = topicName(topic.name);
   const begun = await needs.store.beginTopic({ ...topic, name }, needs.bootId, needs.clock.now());
@@ -45,9 +49,9 @@ export async function prepareTopic(needs: Needs, topic: TopicView, route: Route)
 }
 
 async function adopt(needs: Needs, topic: TopicView, route: Route): Promise<TopicReady> {
-  const { store, transport, clock } = needs;
+  const { store, clock } = needs;
   const askedAt = topic.askedAt ?? clock.now();
-  const found = await transport.findTopic(route, topic.askedName ?? topicName(topic.name), askedAt);
+  const found = await look(needs, topic, { route, since: askedAt });
   if (found !== null) return isThere(needs, topic, found);
   if (clock.now() - askedAt < limits.topicAdoptionMs) {
     return {
@@ -58,6 +62,10 @@ async function adopt(needs: Needs, topic: TopicView, route: Route): Promise<Topi
   }
   await store.endTopic({ taskId: topic.taskId, state: 'blocked', cause: inDoubt });
   return { is: 'blocked', cause: inDoubt, error: inDoubtText };
+}
+
+function look({ transport }: Needs, topic: TopicView, { route, since }: { route: Route; since: number }) {
+  return transport.findTopic(route, topic.askedName ?? topicName(topic.name), since);
 }
 
 async function isThere({ store, ids, clock }: Needs, { taskId }: TopicView, id: number): Promise<TopicReady> {
@@ -89,5 +97,5 @@ async function conclude(needs: Needs, topic: TopicView, made: TopicMade): Promis
 /** A topic's name is the title, 1 to 128 characters; a surrogate pair at the end is not torn. */
 function topicName(title: string): string {
   const name = [...title.trim()].slice(0, 128).join('');
-  return name === '' ? 'task' : name;
+  return isBlank(name) ? 'task' : name;
 }

@@ -7,6 +7,7 @@ import { serveSandbox } from '../adapters/sandbox/serving.ts';
 import type { World as SandboxWorld } from '../adapters/sandbox/world.ts';
 import { databaseFile } from '../adapters/store/open.ts';
 import { createTelegramApi, type TelegramApi } from '../adapters/telegram/api.ts';
+import type { Timer } from '../app/ports.ts';
 import type { Config } from '../config.ts';
 import type { World } from '../compose.ts';
 import { dataFolder } from './door.ts';
@@ -27,14 +28,15 @@ export interface Wire {
 /** The token of the bot in the sandbox; whoever reads this can play with nobody's bot but their own. */
 export const sandboxToken = '777000001:the-sandbox-knows-no-other-bot-token';
 
-export async function openWire(config: Config, world: World): Promise<Wire> {
+/** Patience with the other end is measured by the real clock: a jump must not look like an answer that is overdue. */
+export async function openWire(config: Config, world: World, timer: Timer): Promise<Wire> {
   const token = config.TELEGRAM_BOT_TOKEN;
   if (token !== undefined && !config.SANDBOX) {
-    const api = createTelegramApi({ token, apiRoot: config.TELEGRAM_API_ROOT, timer: world.timer });
+    const api = createTelegramApi({ token, apiRoot: config.TELEGRAM_API_ROOT, timer });
     return { api, sandbox: null, close: async () => api.close() };
   }
   const sandbox = await openSandboxRoom(config, world);
-  const api = createTelegramApi({ token: sandboxToken, apiRoot: sandbox.apiRoot, timer: world.timer });
+  const api = createTelegramApi({ token: sandboxToken, apiRoot: sandbox.apiRoot, timer });
   return {
     api,
     sandbox,

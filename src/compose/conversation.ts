@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { newCode, sha256 } from '../adapters/system/ids.ts';
 import { buttons, unknownPress } from '../adapters/telegram/buttons/buttons.ts';
 import { parsePress } from '../adapters/telegram/buttons/press.ts';
-import { commands, plainText, unknownCommand } from '../adapters/telegram/commands/commands.ts';
+import { commands, nearCommand, plainText, unknownCommand } from '../adapters/telegram/commands/commands.ts';
 import { hello } from '../adapters/telegram/commands/places.ts';
 import { createTelegramIn, type TelegramIn as Inbound } from '../adapters/telegram/in/inbound.ts';
 import type { Platform } from '../app/ports.ts';
@@ -58,6 +58,7 @@ export function openConversation({ config, world, printClaim }: Asked, parts: Pa
       commands,
       plainText,
       unknownCommand,
+      nearCommand,
       buttons,
       parsePress,
       unknownPress,

@@ -5,6 +5,7 @@ import type { TravelTime } from '../adapters/system/travel-time.ts';
 import { createPlatform } from '../adapters/telegram/in/platform.ts';
 import { telegramTransport } from '../adapters/telegram/out/transport.ts';
 import type { Loop } from '../adapters/wake/loop.ts';
+import type { Timer } from '../app/ports.ts';
 import { followZoneRules } from '../app/zone-rules.ts';
 import { composeRooms, type Rooms, type World } from '../compose.ts';
 import type { Config } from '../config.ts';
@@ -50,7 +51,7 @@ export async function startServer(starting: Starting): Promise<Server> {
   if (opened.migrated.applied.length > 0) world.log.info('migrated', { ...opened.migrated });
   try {
     if (time !== null) time.skip(await skippedBefore(opened.store));
-    return await startOver({ ...starting, world }, { opened, time });
+    return await startOver({ ...starting, world }, { opened, time, realTimer: starting.world.timer });
   } catch (error) {
     await opened.close();
     throw error;
@@ -59,12 +60,12 @@ export async function startServer(starting: Starting): Promise<Server> {
 
 async function startOver(
   starting: Starting,
-  { opened, time }: { opened: Opened; time: TravelTime | null },
+  { opened, time, realTimer }: { opened: Opened; time: TravelTime | null; realTimer: Timer },
 ): Promise<Server> {
   const { config, world, version, zoneRules } = starting;
   const { store, backups } = opened;
   const { clock, log } = world;
-  const wire = await openWire(config, world);
+  const wire = await openWire(config, world, realTimer);
   const platform = createPlatform(wire.api);
   const rooms = composeRooms(config, world, {
     store,

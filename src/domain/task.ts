@@ -92,12 +92,17 @@ export function titleFrom(instructions: string): string {
   return characters.length <= 60 ? characters.join('') : `${characters.slice(0, 59).join('').trimEnd()}…`;
 }
 
+/** Nothing of it can be seen. The platform takes neither a message nor a topic's name of which that is so. */
+export function isBlank(text: string): boolean {
+  return /^[\s\p{Cc}\p{Cf}\p{Variation_Selector}\u115f\u1160\u2800\u3164\uffa0\ufffc]*$/u.test(text);
+}
+
 export function checkTexts(title: string, instructions: string): void {
   if (title === '') throw bad('title', 'A task needs a title: a few words that name it.');
   if (title.length > limits.titleLengthMax) {
     throw bad('title', `A title has at most ${limits.titleLengthMax} characters; put the rest into the instructions.`);
   }
-  if (instructions.trim() === '') throw bad('instructions', 'A task needs instructions: the text to send.');
+  if (isBlank(instructions)) throw bad('instructions', 'A task needs instructions: the text to send.');
   if (instructions.length > limits.instructionsLengthMax) {
     throw bad('instructions', `Instructions have at most ${limits.instructionsLengthMax} characters.`);
   }

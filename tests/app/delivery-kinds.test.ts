@@ -103,6 +103,37 @@ describe('the card', () => {
     expect([callsOf(p, 'settle'), p.chat.cards.length]).toEqual([[], 1]);
   });
 
+  it('that was being changed when a process died is changed again by the next one, without a look', async () => {
+    const { p, id } = await withTopic();
+    const open = p.chat.hold();
+    await p.rooms.tasks.pause({ taskId: id, actor }, null);
+    await p.settle();
+    open();
+    const next = p.restart();
+    await next.settle();
+    await next.pass(2000);
+    expect(partsOf(p, 'card').at(-1)?.status).toBe('delivered');
+    expect([callsOf(p, 'settle'), p.chat.cards.length]).toEqual([[], 1]);
+  });
+
+  it('that is answered for another message counts as failed', async () => {
+    const { p, id } = await withTopic();
+    const chat = { ...p.chat };
+    Object.assign(p.chat, {
+      send: async (part: Outgoing) => ({
+        is: 'sent',
+        ids: { chatId: '-1001234', threadId: part.route.topic, messageId: 1 },
+      }),
+    });
+    await p.rooms.tasks.pause({ taskId: id, actor }, null);
+    await p.settle();
+    Object.assign(p.chat, { send: (part: Outgoing) => chat.send(part) });
+    expect(partsOf(p, 'card').at(-1)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('another message') as string,
+    });
+  });
+
   it('that is not there any more is let be', async () => {
     const { p, id } = await withTopic();
     p.chat.failDecoration('moot');
@@ -314,6 +345,15 @@ describe('a part that was sent again', () => {
     expect(texts(p)).toEqual(['Stand up!', 'Stand up!']);
     expect(part).toMatchObject({ status: 'delivered', message_id: p.chat.shown.at(-1)?.messageId });
     expect(evidence).toMatchObject({ doubles: [{ is: 'absent' }] });
+  });
+
+  it('and was put off meanwhile is still looked for when it arrives', async () => {
+    const { p } = await withTopic();
+    p.chat.failSends('lost', 'rateLimited');
+    p.chat.evidence('undecided', 'undecided', 'undecided');
+    await p.pass(hour);
+    for (const ms of [2000, 8000, 20_000, 7000]) await p.pass(ms);
+    expect([texts(p).length, callsOf(p, 'remove').length]).toEqual([2, 1]);
   });
 
   it('counts as delivered also when the look for a double fails', async () => {

@@ -33,6 +33,13 @@ describe('from a due slot to a message in its own topic', () => {
     ]);
   });
 
+  it('names a topic that would have a name without anything to see', async () => {
+    const p = await aPipeline();
+    await p.create({ title: '\u200b\u3164', instructions: 'Stand up!' });
+    await p.pass(5 * minute);
+    expect(p.chat.topics).toMatchObject([{ name: 'task' }]);
+  });
+
   it('makes no topic before the first run, and only one for all of them', async () => {
     const p = await aPipeline();
     await p.create();

@@ -105,16 +105,22 @@ export function openJournal({ database, now, mark }: Needs): Journal {
     return found.filter((id) => typeof id === 'string').map((id) => `${id} is put off too far ahead`);
   };
 
+  const takeTurn = (entry: Row<'audit'>, tasks: ReadonlyMap<string, Row<'tasks'>>) => {
+    const task = tasks.get(entry.task_id ?? '');
+    if (task === undefined || beside.has(entry.verb)) return;
+    const turn = turnOf(entry, { task, before: known.get(task.id), mark: mark() });
+    turns.set(task.id, [...(turns.get(task.id) ?? []), turn]);
+  };
+
   const observe = (settled: boolean): string[] => {
     const audit = newAudit.all(auditId) as Row<'audit'>[];
     const tasks = allTasks.all() as Row<'tasks'>[];
     const fresh = new Map(tasks.map((task) => [task.id, task]));
-    for (const entry of audit) {
+    for (const [index, entry] of audit.entries()) {
       auditId = entry.id;
-      const task = fresh.get(entry.task_id ?? '');
-      if (task === undefined || beside.has(entry.verb)) continue;
-      const turn = turnOf(entry, { task, before: known.get(task.id), mark: mark() });
-      turns.set(task.id, [...(turns.get(task.id) ?? []), turn]);
+      // A pause that ends in the course of a change ends before it, with the definition that the task had until then.
+      const isFollowed = audit.slice(index + 1).some(({ task_id }) => task_id === entry.task_id);
+      takeTurn(entry, isFollowed ? new Map([...fresh, ...known]) : fresh);
     }
     for (const { id, instructions } of tasks) texts.set(id, (texts.get(id) ?? new Set()).add(instructions));
     walls.push({ auditId, at: now(), settled });

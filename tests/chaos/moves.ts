@@ -141,7 +141,8 @@ async function change<T>(world: World, task: Known, refusals: readonly ErrorCode
   const first = await world.ask((tasks) => call(tasks, target));
   const told = judge(world, first, ['not_found', ...refusals]);
   if (idempotencyKey === null || first.is !== 'answered' || chance.is(0.5)) return `-> ${told}`;
-  const rows = database.prepare('select count(*) from audit').pluck();
+  // A pause that is over by now may end in the meantime, which nobody has asked for.
+  const rows = database.prepare(`select count(*) from audit where actor <> 'system'`).pluck();
   const before = rows.get();
   await world.ask((tasks) => call(tasks, target));
   if (rows.get() !== before) world.wrong.push(`a change of ${task.id} was made twice under one key`);

@@ -224,22 +224,27 @@ async function live(world: World, ms: number): Promise<void> {
   await settle(world);
 }
 
-const restWakesMax = 2000;
+/** At the platform's pace each part of a backlog takes a few turns of its own. */
+const restWakesMax = (left: number) => 2000 + 5 * left;
 
 /** Everything that still moves by itself; what waits for a person may wait for ever, and all that stands behind it. */
-const moving = `select (select count(*) from runs where status in ('queued', 'running', 'backoff', 'waiting'))
+const moving = `with stuck as materialized (
+    select lane, min(id) as id from deliveries where status = 'blocked' and cause = 'topic_in_doubt' group by lane)
+  select (select count(*) from runs where status in ('queued', 'running', 'backoff', 'waiting'))
   + (select count(*) from occurrences where status = 'pending' and decide_by is null
      and (source <> 'snooze' or slot_at <= ?))
   + (select count(*) from deliveries d where (status = 'unknown' and ready_at is not null) or status = 'sending'
      or (status = 'blocked' and cause <> 'topic_in_doubt') or (status = 'pending' and not exists (select 1
-       from deliveries e where e.lane = d.lane and e.id < d.id and e.status = 'blocked' and e.cause = 'topic_in_doubt')))`;
+       from stuck s where s.lane = d.lane and s.id < d.id)))`;
 
 async function comeToRest(world: World, frozenAt: number): Promise<void> {
   const { database, time } = world;
-  const left = database.prepare(moving).pluck();
-  for (let wakes = 0; wakes < restWakesMax; wakes += 1) {
+  const moves = database.prepare(moving).pluck();
+  const left = () => Number(moves.get(frozenAt));
+  const most = restWakesMax(left());
+  for (let wakes = 0; wakes < most; wakes += 1) {
     await settle(world, frozenAt);
-    if (left.get(frozenAt) === 0 && time.untilTimer() === null) return;
+    if (left() === 0 && time.untilTimer() === null) return;
     const pause = await untilNext(world, false);
     // Nothing is due and something is left: it is stuck, which the proofs tell by its name.
     if (pause === null) return;

@@ -3,7 +3,7 @@ import { durationMs } from '../../src/domain/duration.ts';
 import { splitText } from '../../src/domain/delivery.ts';
 import { grantFault, type Grant } from '../../src/domain/grant.ts';
 import { isActor } from '../../src/domain/actor.ts';
-import { titleFrom } from '../../src/domain/task.ts';
+import { checkTexts, isBlank, titleFrom } from '../../src/domain/task.ts';
 import { parseThreadKey, threadKeyOf } from '../../src/domain/thread.ts';
 
 describe('thread keys', () => {
@@ -102,6 +102,20 @@ describe('titles', () => {
     expect(titleFrom('Water the plants. Then rest.')).toBe('Water the plants.');
     expect(titleFrom('  Standup\nBring coffee')).toBe('Standup');
     expect([...titleFrom('😀'.repeat(80))]).toHaveLength(60);
+  });
+});
+
+describe('texts of which nothing can be seen', () => {
+  it.each(['', ' \n\t', '\u200b', '\u2060\u00ad', '\u3164', '\u2800', '\ufe0f', '\u202e'])(
+    '%j is blank, and is no message',
+    (text) => {
+      expect(isBlank(text)).toBe(true);
+      expect(() => checkTexts('a title', text)).toThrow(/needs instructions/);
+    },
+  );
+
+  it.each(['.', '\u200bx', '👨‍👩‍👧', '#️⃣', '{{ now }}', 'é'])('%j is not', (text) => {
+    expect(isBlank(text)).toBe(false);
   });
 });
 

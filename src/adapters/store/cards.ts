@@ -31,13 +31,13 @@ interface Place {
   readonly chat_id: string;
 }
 
-/** Has the cards drawn anew of tasks that have a topic. */
+/** Has the cards drawn anew of tasks that have a topic. In a chat that cannot be reached that waits until it can be. */
 export function* refreshCards(changes: readonly CardChange[]): Script<void> {
   if (changes.length === 0) return;
   const { marks, values } = listOf(changes.map(({ taskId }) => taskId));
   const placed = yield* rows<Place>(
     `select t.id, t.chat_id from tasks t join chats c on c.id = t.chat_id
-     where t.id in (${marks}) and t.topic_state = 'ready' and c.provider = 'telegram'`,
+     where t.id in (${marks}) and t.topic_state = 'ready' and c.provider = 'telegram' and c.state <> 'gone'`,
     ...values,
   );
   const chats = new Map(placed.map((place) => [place.id, place.chat_id]));

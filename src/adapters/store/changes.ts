@@ -18,13 +18,18 @@ type Plan = (scene: TaskScene) => TaskChange;
 export function* changeTask(request: ChangeRequest, plan: Plan): Script<Changed> {
   const replay = yield* claimOnce(request.once, request.at);
   if (replay !== null) {
-    const known = replay === '' ? null : replay;
-    return { task: yield* taskById(request.taskId), occurrenceId: known, entryId: null, replayed: true };
+    return { task: yield* taskById(request.taskId), ...resultIn(replay), replayed: true };
   }
   const { change, task, entryId } = yield* changeLocked(request, plan);
   const occurrenceId = change.manual?.occurrence.id ?? null;
-  yield* settleOnce(request.once, occurrenceId ?? '');
+  yield* settleOnce(request.once, `${occurrenceId ?? ''} ${entryId ?? ''}`);
   return { task, occurrenceId, entryId, replayed: false };
+}
+
+/** What is kept under a key: the occurrence and the entry of the audit that were made, if any. */
+function resultIn(kept: string): Pick<Changed, 'occurrenceId' | 'entryId'> {
+  const [occurrenceId = '', entryId = ''] = kept.split(' ');
+  return { occurrenceId: occurrenceId === '' ? null : occurrenceId, entryId: entryId === '' ? null : entryId };
 }
 
 type LockedRequest = Omit<ChangeRequest, 'once'>;
@@ -42,7 +47,8 @@ export function* changeLocked(request: LockedRequest, plan: Plan): Script<Writte
   const change = plan(scene);
   if (countsAgain(scene.task.state, change.set.state)) {
     yield* lockOwner(scene.task);
-    yield* checkQuota(request.quota, scene.task.chatId, scene.task.ownerId);
+    const { chatId, ownerId: owner, created } = scene.task;
+    yield* checkQuota(request.quota, { chatId, owner, createdBy: created.by });
   }
   for (const claim of change.claims) yield* writeClaims([claim], at);
   const calledOff = yield* endOpen(request, change);

@@ -1,4 +1,5 @@
 import type { Chat, ChatBack, ChatChange, ChatGone, ChatState, ChatStore, NewChat } from '../../app/chat-store.ts';
+import { refreshCards } from './cards.ts';
 import { chatOf, findChat, readChat, telegram, type ChatRow } from './chat-rows.ts';
 import { row, rows, type Engine, type Script } from './engine.ts';
 import { insertMessages } from './messages.ts';
@@ -112,11 +113,11 @@ function* chatBack({ chatId, at, word }: ChatBack): Script<number | null> {
     chatId,
   );
   if (back === undefined) return null;
-  const paused = yield* row<{ count: number }>(
-    `select count(*) as count from tasks where chat_id = ?t and state = 'paused' and paused_reason = 'chat_gone'`,
+  const paused = yield* rows<{ id: string }>(
+    `select id from tasks where chat_id = ?t and state = 'paused' and paused_reason = 'chat_gone' order by id`,
     chatId,
   );
-  const count = paused?.count ?? 0;
-  yield* insertMessages([word(readChat(back), count)], at);
-  return count;
+  yield* insertMessages([word(readChat(back), paused.length)], at);
+  yield* refreshCards(paused.map(({ id: taskId }) => ({ taskId, at, key: `back:${taskId}`, door: null })));
+  return paused.length;
 }

@@ -53,7 +53,7 @@ function* retryBlocked(filter: Filter, at: number): Script<number> {
   const { where, values } = conditionsOf(filter);
   if (filter.inDoubt) {
     yield* rows(
-      `update tasks set topic_state = 'none', topic_cause = null
+      `update tasks set topic_cause = null
        where topic_state = 'blocked' and topic_cause = 'topic_in_doubt'${where('chat_id', 'id')}`,
       ...values,
     );

@@ -18,11 +18,20 @@ export function inboxStore(engine: Engine): InboxStore {
 
 const lastNote = 'last_update_id';
 
-/** After a silent week the platform may go on with smaller numbers, so the last one is noted and not looked for. */
+/** The platform keeps an update for a day; after two, the same number is another update. */
+const repeatMaxMs = 2 * 86_400_000;
+
+/**
+ * After a silent week the platform may go on with smaller numbers, so the last one is noted and not looked for, and a
+ * number that was there before counts as new.
+ */
 function* receiveUpdates(updates: readonly NewUpdate[], now: number): Script<number> {
   const made = yield* each(
     `insert into inbox (update_id, payload, status, attempts, received_at, address, message_id)
-     values (?i, ?t, 'received', 0, ?i, ?t, ?i) on conflict (update_id) do nothing`,
+     values (?i, ?t, 'received', 0, ?i, ?t, ?i)
+     on conflict (update_id) do update set payload = excluded.payload, status = 'received', attempts = 0, error = null,
+       done_at = null, received_at = excluded.received_at, address = excluded.address, message_id = excluded.message_id
+     where inbox.status <> 'received' and inbox.received_at < excluded.received_at - ${repeatMaxMs}`,
     distinct(updates).map(({ id, payload, address, messageId }) => [id, payload, now, address, messageId]),
   );
   const count = made.filter(Boolean).length;

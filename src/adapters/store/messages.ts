@@ -70,11 +70,14 @@ function* forgetTold(address: string, keyPrefix: string): Script<void> {
   if (chat !== undefined) yield* forgetToldOf(chat.id, keyPrefix);
 }
 
-export function* forgetToldOf(chatId: string, keyPrefix: string): Script<void> {
+/** What begins with one of the kept prefixes stays told. */
+export function* forgetToldOf(chatId: string, keyPrefix: string, kept: readonly string[] = []): Script<void> {
   yield* rows(
-    `delete from kv where scope = ?t and substr(key, 1, length(?t)) = ?t`,
+    `delete from kv where scope = ?t and substr(key, 1, length(?t)) = ?t
+     ${kept.map(() => 'and substr(key, 1, length(?t)) <> ?t').join(' ')}`,
     toldScope(chatId),
     keyPrefix,
     keyPrefix,
+    ...kept.flatMap((prefix) => [prefix, prefix]),
   );
 }

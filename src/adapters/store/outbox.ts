@@ -100,6 +100,7 @@ function* chatsInTurn(at: ClaimRequest['at'], busy: number): Script<string[]> {
 /**
  * No earlier part of its own thread holds `d` back; one whose fate is unknown does so for a while only. What hangs on a
  * topic also waits for the results of the task that are to stand there: nobody should find a card above the first of them.
+ * Where the topic is gone it does not wait, because it goes with it.
  * Both name every open status, because only then does the index of open rows answer them.
  */
 const unheld = `not exists (select 1 from deliveries e where e.lane = d.lane and e.id < d.id
@@ -107,7 +108,8 @@ const unheld = `not exists (select 1 from deliveries e where e.lane = d.lane and
          and (e.status <> 'unknown' or e.sent_at > ?i))
        and (d.rank < ${outboxRanks.card} or not exists (select 1 from deliveries e where e.lane = 'task:' || d.task_id
          and e.lane <> d.lane and e.status in ('pending', 'blocked', 'sending', 'unknown') and e.status <> 'blocked'
-         and (e.status <> 'unknown' or e.sent_at > ?i)))`;
+         and (e.status <> 'unknown' or e.sent_at > ?i)
+         and exists (select 1 from tasks t where t.id = d.task_id and t.topic_state = 'ready')))`;
 
 /**
  * Each chat once, however long its backlog: the recursion hops from chat to chat along the index. A chat that has nothing

@@ -3,7 +3,7 @@ import type { PartEnd } from '../../app/store.ts';
 import { isView } from '../../domain/shown.ts';
 import { insertCardPart } from './cards.ts';
 import { dropParts } from './drop-parts.ts';
-import { each, listOf, row, rows, write, type Script, type Value } from './engine.ts';
+import { each, listOf, lock, row, rows, write, type Script, type Value } from './engine.ts';
 import { tellEvents } from './journal.ts';
 import { forgetToldOf, insertMessages, tellOnce } from './messages.ts';
 
@@ -29,6 +29,7 @@ type Ended<S extends PartEnd['status']> = Extract<PartEnd, { status: S }>;
 /** What became of parts, each under the fence of its claim, and what follows from it for their tasks. */
 export function* endParts(ends: readonly PartEnd[], now: number): Script<number> {
   let written = 0;
+  yield* lockTasks(ends);
   for (const status of ['delivered', 'pending', 'blocked', 'unknown', 'failed'] as const) {
     const mine = ends.filter((end) => end.status === status);
     const took = yield* each(
@@ -66,6 +67,16 @@ function endValues(end: PartEnd): Value[] {
     case 'failed':
       return [end.error, end.evidence];
   }
+}
+
+/** What comes back to the outbox must not pass by a deletion that empties it: tasks before their parts, as every verb does. */
+function* lockTasks(ends: readonly PartEnd[]): Script<void> {
+  const ids = ends.flatMap(({ status, taskId }) =>
+    status === 'delivered' || status === 'failed' ? [] : (taskId ?? []),
+  );
+  if (ids.length === 0) return;
+  const { marks, values } = listOf(ids);
+  yield* lock(`select id from tasks where id in (${marks}) order by id for update`, ...values);
 }
 
 /** A part that comes back to the outbox of a task that was deleted meanwhile is not sent any more. */
@@ -126,12 +137,14 @@ function* guide(end: Guided, guidance: NewMessage, now: number): Script<void> {
 }
 
 function guidanceKey(end: Exclude<Guided, { status: 'unknown' }>, { thread, shown }: NewMessage): string {
-  if (end.status === 'blocked') return `blocked:${end.cause}:${thread.topic ?? ''}`;
+  // Whether a topic was made is a question about one task; what else is to be mended is so for all that wait.
+  if (end.status === 'blocked')
+    return `blocked:${end.cause}:${end.cause === 'topic_in_doubt' ? (end.taskId ?? '') : (thread.topic ?? '')}`;
   // The missing right to pin is one fact about the chat, whatever the topic.
   return isView(shown) && shown.view === 'notPinned' ? 'notPinned' : `failed:${end.id}`;
 }
 
-/** What reached a task's topic shows that the trouble is over, so the next one is told again. */
+/** What reached a task's topic when nothing waits any more shows that a trouble is over, so the next one is told again. */
 function* forgetMended(ends: readonly Ended<'delivered'>[]): Script<void> {
   if (ends.length === 0) return;
   const { marks, values } = listOf(ends.map(({ id }) => id));
@@ -140,5 +153,15 @@ function* forgetMended(ends: readonly Ended<'delivered'>[]): Script<void> {
      where d.id in (${marks}) and d.goes_to = 'task' and d.task_id is not null`,
     ...values,
   );
-  for (const { chat_id: chatId } of chats) yield* forgetToldOf(chatId, 'blocked:');
+  for (const { chat_id: chatId } of chats) {
+    const waiting = yield* rows<{ cause: string }>(
+      `select distinct cause from deliveries where chat_id = ?t and status = 'blocked' and cause is not null`,
+      chatId,
+    );
+    yield* forgetToldOf(
+      chatId,
+      'blocked:',
+      waiting.map(({ cause }) => `blocked:${cause}:`),
+    );
+  }
 }

@@ -1,5 +1,6 @@
 import type { ChatStore, Member, User } from '../../app/chat-store.ts';
 import type { Actor } from '../../domain/actor.ts';
+import { membershipFreshMs } from '../../domain/limits.ts';
 import { row, rows, type Engine, type Script } from './engine.ts';
 import { lockUser } from './tasks.ts';
 
@@ -56,17 +57,21 @@ function* readMember(chatId: string, userId: Actor): Script<Member | null> {
   return found ?? null;
 }
 
-/** An answer that is older than the one that is known says nothing. */
+/**
+ * An answer that is older than the one that is known says nothing. Answers overtake each other by seconds; one that is known
+ * from far ahead was written down before the clock was set back.
+ */
 function* noteMember({ chatId, userId, status, checkedAt }: Member): Script<void> {
   const before = yield* readMember(chatId, userId);
   const noted = yield* rows(
     `insert into members (chat_id, user_id, status, checked_at) values (?t, ?t, ?t, ?i)
      on conflict (chat_id, user_id) do update set status = excluded.status, checked_at = excluded.checked_at
-     where members.checked_at <= excluded.checked_at returning user_id`,
+     where members.checked_at <= excluded.checked_at or members.checked_at > ?i returning user_id`,
     chatId,
     userId,
     status,
     checkedAt,
+    checkedAt + membershipFreshMs,
   );
   const isOut = status === 'out';
   if (noted.length === 0 || (before !== null && (before.status === 'out') === isOut && !isOut)) return;

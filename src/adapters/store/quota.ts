@@ -3,16 +3,23 @@ import { AppError } from '../../domain/errors.ts';
 import type { Task } from '../../domain/task.ts';
 import { row, type Script } from './engine.ts';
 
-/** Only tasks that can still run count. What the product does for its operator has no user's quota. */
-export function* checkQuota(quota: Quota, chatId: string, owner: string): Script<void> {
+interface Counted {
+  readonly chatId: string;
+  readonly owner: string;
+  readonly createdBy: string;
+}
+
+/** Only tasks that can still run count. The quota of a user is for what they made themselves: a token that makes tasks in their chat has none. */
+export function* checkQuota(quota: Quota, { chatId, owner, createdBy }: Counted): Script<void> {
   const inChat = yield* row<{ count: number }>(
     `select count(*) as count from tasks where chat_id = ?t and state in ('active', 'paused')`,
     chatId,
   );
   if ((inChat?.count ?? 0) >= quota.chat) throw quotaExceeded('chat', quota.chat);
-  if (owner.startsWith('system')) return;
+  if (createdBy !== owner) return;
   const ofUser = yield* row<{ count: number }>(
-    `select count(*) as count from tasks where owner_id = ?t and state in ('active', 'paused')`,
+    `select count(*) as count from tasks where owner_id = ?t and created_by = ?t and state in ('active', 'paused')`,
+    owner,
     owner,
   );
   if ((ofUser?.count ?? 0) >= quota.user) throw quotaExceeded('user', quota.user);

@@ -267,6 +267,9 @@ function* pruneTasks(request: PruneRequest): Script<Pruned> {
   return { removed: { tasks: 1, task_versions: versions.length, grants: grants.length }, next: gone.id };
 }
 
+/** Buttons of a draft that has expired still say so for a day, rather than that nobody knows what they are. */
+const draftKeptMs = 86_400_000;
+
 function* dropExpired({ now, limit }: { now: number; limit: number }): Script<{ removed: Removed; more: boolean }> {
   const removed = {
     idempotency_keys: (yield* rows(
@@ -278,7 +281,7 @@ function* dropExpired({ now, limit }: { now: number; limit: number }): Script<{ 
     )).length,
     drafts: (yield* rows(
       `delete from drafts where id in (select id from drafts where expires_at <= ?i order by id limit ?i) returning id`,
-      now,
+      now - draftKeptMs,
       limit,
     )).length,
     kv: (yield* rows(

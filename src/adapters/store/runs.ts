@@ -2,7 +2,7 @@ import type { Batch, Finished, RunEnd, RunStore, Started, StartedRun, StartPlan 
 import { AppError } from '../../domain/errors.ts';
 import type { NewRun } from '../../domain/run.ts';
 import { grantColumns, readStartable, type StartableRow } from './codec.ts';
-import { each, row, rows, type Engine, type Script, type Tuple } from './engine.ts';
+import { each, listOf, row, rows, type Engine, type Script, type Tuple } from './engine.ts';
 import type { Ending } from './end-parts.ts';
 import { writeEnds } from './ends.ts';
 import { tellNotices } from './notices.ts';
@@ -61,12 +61,13 @@ function* startRuns({ at, bootId, plan }: StartRequest): Script<Started> {
   if (found.length === 0) return { taken: 0, more: false, started: [] };
   const byId = new Map(found.map((one) => [one.id, one]));
   const read = found.map(readStartable);
-  const plans = plan(read);
+  const plans = yield* withTasksHeld(plan(read), byId);
   yield* closeInterrupted(plans, byId, at.now);
   yield* endUnstarted(plans, byId, at.now);
   const starting = plans.filter((one) => one.does === 'start');
   const started = yield* openAttempts({ starting, byId, bootId, now: at.now });
-  return { taken: found.length, more: found.length === at.limit, started: startedOf(started, read) };
+  const more = found.length === at.limit || plans.length < found.length;
+  return { taken: plans.length, more, started: startedOf(started, read) };
 }
 
 const startable = `select r.*, t.state as task_state, ${grantColumns}
@@ -83,6 +84,26 @@ function* leftBehind(at: Batch, bootId: string): Script<StartableRow[]> {
 }
 
 type ById = ReadonlyMap<string, StartableRow>;
+
+/**
+ * A run that ends here is counted by its task. Everybody else takes the task before its runs, so a task that is held is not
+ * waited for: its run is left as it is until the next time.
+ */
+function* withTasksHeld(plans: readonly StartPlan[], byId: ById): Script<readonly StartPlan[]> {
+  const counted = ({ does, runId }: StartPlan) => {
+    const run = byId.get(runId);
+    return does === 'end' && run?.task_state !== null ? (run?.task_id ?? null) : null;
+  };
+  const ids = plans.flatMap((one) => counted(one) ?? []);
+  if (ids.length === 0) return plans;
+  const { marks, values } = listOf(ids);
+  const free = yield* rows<{ id: string }>(
+    `select id from tasks where id in (${marks}) order by id [for update skip locked]`,
+    ...values,
+  );
+  const held = new Set(free.map(({ id }) => id));
+  return plans.filter((one) => held.has(counted(one) ?? '') || counted(one) === null);
+}
 
 /** The attempt that nobody will end any more. How long it took is not known, so no duration is claimed for it. */
 function* closeInterrupted(plans: readonly StartPlan[], byId: ById, now: number): Script<void> {

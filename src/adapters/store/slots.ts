@@ -9,12 +9,13 @@ import type {
   Resume,
   SlotStore,
   Unreadable,
+  WaitingBatch,
   WaitingOccurrence,
 } from '../../app/store.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import { dueColumns, dueSource, readDue, type DueRow } from './codec.ts';
 import { dispatchRuns, writeClaims, writeQuarantines } from './claims.ts';
-import { each, row, rows, type Engine, type Script } from './engine.ts';
+import { each, lock, row, rows, type Engine, type Script } from './engine.ts';
 import { recordVerbs, tellComplete, tellEvents } from './journal.ts';
 
 /** Slots into occurrences and runs. Each method is one transaction; a second caller finds nothing left to do. */
@@ -242,7 +243,8 @@ function* nextDueAt(now: number): Script<number | null> {
 }
 
 /** Pauses that were to end by now. The slots from their end on count, also those that passed while nobody was there. */
-function* resumeDue({ now, limit }: Batch, plan: Parameters<SlotStore['resumeDue']>[1]): Script<Counts> {
+function* resumeDue({ now, limit, waits }: WaitingBatch, plan: Parameters<SlotStore['resumeDue']>[1]): Script<Counts> {
+  if (waits) yield* lock(`select id from tasks where resume_at <= ?i order by id for update`, now);
   const found = yield* rows<DueRow & { readonly resume_at: number }>(
     `select ${dueColumns} from ${dueSource}
      where t.resume_at <= ?i order by t.resume_at limit ?i [for update of t skip locked]`,

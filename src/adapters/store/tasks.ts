@@ -37,7 +37,7 @@ function* createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange):
     yield* settleOnce(task.once, twin.id);
     return { task: yield* taskById(twin.id), created: false, replayed: false };
   }
-  yield* checkQuota(task.quota, chat.id, owner);
+  yield* checkQuota(task.quota, { chatId: chat.id, owner, createdBy: task.actor });
   yield* insertTask(task, chat.id, owner);
   yield* settleOnce(task.once, task.id);
   return { task: yield* taskById(task.id), created: true, replayed: false };

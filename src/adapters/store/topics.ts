@@ -45,12 +45,14 @@ export function* endTopic(end: TopicEnd): Script<void> {
   const isKnown = end.state === 'ready' && task.topic_state === 'ready' && task.topic_id === end.id;
   if (isKnown) return;
   yield* write(
-    `update tasks set topic_state = ?t, topic_id = ?i, topic_cause = ?t, topic_asked_at = null, topic_boot = null,
-       topic_lost = coalesce(?i, topic_lost), card_message_id = null
+    `update tasks set topic_state = ?t, topic_id = ?i, topic_cause = ?t, topic_boot = null,
+       topic_asked_at = case when ?i = 1 then topic_asked_at end, topic_lost = coalesce(?i, topic_lost), card_message_id = null
      where id = ?t`,
     end.state,
     end.state === 'ready' ? end.id : null,
     end.state === 'blocked' ? end.cause : null,
+    // While that is in doubt, the topic may still turn up.
+    end.state === 'blocked' && end.cause === 'topic_in_doubt' ? 1 : 0,
     isLost,
     end.taskId,
   );

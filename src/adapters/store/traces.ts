@@ -15,8 +15,13 @@ export function traceStore(engine: Engine): Traces {
   };
 }
 
-/** Each side walks down from the highest id and stops at the first that is old enough. */
+/** What is known since the very same millisecond may have come after the call that left in it, so it is the last resort. */
 function* lastMessageBefore(address: string, at: number): Script<number | null> {
+  return (yield* lastMessageBy(address, at - 1)) ?? (yield* lastMessageBy(address, at));
+}
+
+/** Each side walks down from the highest id and stops at the first that is old enough. */
+function* lastMessageBy(address: string, at: number): Script<number | null> {
   const told = yield* row<{ id: number }>(
     `select message_id as id from inbox where address = ?t and message_id is not null and received_at <= ?i
      order by message_id desc limit 1`,

@@ -44,6 +44,7 @@ export interface Said {
   readonly place: Place;
   readonly person: Person;
   readonly messageId: number;
+  /** When it was written, or written anew. It may be handled later. */
   readonly date: number;
   /** Without the slash and the bot's name; null for plain text. */
   readonly command: string | null;
@@ -58,6 +59,8 @@ export interface Pressed {
   readonly key: string;
   readonly place: Place;
   readonly person: Person;
+  /** When it came in. It may be handled later; what was in time then is in time. */
+  readonly date: number;
   /** The message that carries the button. */
   readonly messageId: number;
   /** What that message shows, without its buttons; null when the platform does not tell. */
@@ -84,6 +87,9 @@ export interface Answer {
   /** For a press: the words in the toast, or in a window that must be closed. */
   readonly toast?: { readonly text: string; readonly isAlert: boolean } | null;
 }
+
+/** What follows `/start` in the place of the code by which somebody has just become the owner. */
+export const claimedArg = 'claimed';
 
 export type SaidHandler = (said: Said, rooms: ConversationRooms) => Promise<Answer>;
 export type PressedHandler = (pressed: Pressed, rooms: ConversationRooms) => Promise<Answer>;

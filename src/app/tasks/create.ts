@@ -72,7 +72,7 @@ export async function createTask(needs: CreateNeeds, request: CreateRequest): Pr
     },
     (scene) => replaceDefinition(claimsFirst(needs, scene, now), { scene, checked, input: request.input, now }),
   );
-  needs.bell.ring('scheduler');
+  ringAll(needs);
   return { ...result, warnings: checked.warnings };
 }
 
@@ -86,7 +86,15 @@ function onceOf({ digest }: CreateNeeds, request: CreateRequest, now: number): O
   };
 }
 
+/** A due slot may have been dispatched on the way, and a run that was asked to stop is told by its runner. */
+export function ringAll({ bell }: Pick<CreateNeeds, 'bell'>): void {
+  bell.ring('scheduler');
+  bell.ring('runner');
+  // The card of the task shows what was done to it.
+  bell.ring('deliverer');
+}
+
 /** A pause may be longer over than the scheduler knows; whatever is done to a task finds it as it stands by now. */
 export async function endDuePauses(needs: Pick<CreateNeeds, 'store' | 'log'>, now: number): Promise<void> {
-  for (let more = true; more;) ({ more } = await endPauses(needs, { now, limit: pageMax }));
+  for (let more = true; more;) ({ more } = await endPauses(needs, { now, limit: pageMax, waits: true }));
 }

@@ -19,7 +19,14 @@ import {
 } from '../task-store.ts';
 import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
 import { claimsFirst } from './claims-first.ts';
-import { createTask, endDuePauses, type CreateNeeds, type CreateRequest, type CreateResult } from './create.ts';
+import {
+  createTask,
+  endDuePauses,
+  ringAll,
+  type CreateNeeds,
+  type CreateRequest,
+  type CreateResult,
+} from './create.ts';
 import { editTask, type Changes, type TaskPatch } from './edit.ts';
 import { planRunNow } from './run-now.ts';
 import { planSkip, planUnskip, type Skip } from './skip.ts';
@@ -166,14 +173,6 @@ function onceOf({ digest }: CreateNeeds, { target, verb }: Deed, now: number): O
   };
 }
 
-/** A due slot may have been dispatched on the way, and a run that was asked to stop is told by its runner. */
-function ringAll({ bell }: CreateNeeds): void {
-  bell.ring('scheduler');
-  bell.ring('runner');
-  // The card of the task shows what was done to it.
-  bell.ring('deliverer');
-}
-
 async function edit(needs: CreateNeeds, target: Target, patch: TaskPatch): Promise<Edited> {
   let warnings: readonly Warning[] = [];
   let changes: Changes = {};
@@ -194,8 +193,25 @@ async function undo(needs: CreateNeeds, target: Target, entryId: string | null):
     found.entry = entry;
     return back;
   });
-  if (found.entry === null) throw notFound();
-  return { ...changed, undone: found.entry };
+  const undone = found.entry ?? (await undoneBefore(needs, target, { entryId, by: changed.entryId }));
+  if (undone === null) throw notFound();
+  return { ...changed, undone };
+}
+
+/** What the first request with this key has taken back: the entry that it named, or the one that its own entry tells of. */
+async function undoneBefore(
+  { store, clock, quota }: CreateNeeds,
+  { taskId, actor }: Target,
+  { entryId, by }: { readonly entryId: string | null; readonly by: string | null },
+): Promise<AuditRow | null> {
+  const request = { taskId, actor, at: clock.now(), once: null, quota, look: { recent: true } } as const;
+  const found: { entry: AuditRow | undefined } = { entry: undefined };
+  await store.changeTask(request, ({ recent }) => {
+    const named = entryId ?? recent.find(({ id }) => id === by)?.after?.['undoes'];
+    found.entry = recent.find(({ id }) => id === named);
+    return noChange;
+  });
+  return found.entry ?? null;
 }
 
 async function runNow(needs: CreateNeeds, target: Target): Promise<RanByHand> {

@@ -103,14 +103,17 @@ function isDone(part: Row<'deliveries'>, { callsFor, world }: Scene): boolean {
 
 /** What people see stands in a topic of its own task; a topic is made only where there is none. */
 function placesAreRight({ world, tasks, parts }: Scene): string[] {
+  const isTakenBack = ({ topic, gone }: Message) => topic === null && gone === 'removed';
+  // A card is simply sent again when a process has died over it, so nobody knows of one that strayed just then.
+  const isLostCard = ({ topic, isCard }: Message) => topic === null && isCard && world.journal.dealt.kills > 0;
   const { messages, topics, calls } = world.chat;
   const topicOf = new Map(topics.map((topic) => [topic.id, topic]));
   const astray = messages.filter((message) => {
     const part = parts.get(message.deliveryId);
+    if (isTakenBack(message) || isLostCard(message)) return false;
     if (part !== undefined && toThread(part)) return message.topic !== part.to_topic;
     const task = tasks.get(part?.task_id ?? '');
     const topic = topicOf.get(message.topic ?? -1);
-    if (message.topic === null && message.gone === 'removed') return false;
     if (task === undefined || topic === undefined) return true;
     return topic.chatId !== world.chat.whereIs(message.chatId) || nameOf(topic.name) !== nameOf(task.title);
   });
@@ -124,7 +127,8 @@ function placesAreRight({ world, tasks, parts }: Scene): string[] {
           parts.get(deliveryId)?.goes_to === 'task' &&
           nameOf(tasks.get(parts.get(deliveryId)?.task_id ?? '')?.title ?? '') === name,
       );
-      return alive.length > 1 + strayed.length
+      const owners = [...tasks.values()].filter(({ title }) => nameOf(title) === name);
+      return alive.length > owners.length + strayed.length
         ? [{ name, alive: alive.map(({ id }) => id), strayed: strayed.length }]
         : [];
     },
@@ -198,8 +202,10 @@ function endsAreExplained({ rows, callsFor, world, tasks }: Scene): string[] {
     if (answers(part, 'refused') || (error !== '' && part.sends >= 5)) return true;
     return isDecoration(part) ? error.startsWith('moot') || isVain(part) : isWithoutTopic(part, error);
   }
-  /** A word in a thread is not sent elsewhere, and a topic is made again once for each part. */
+  /** An answer is not kept for later, a word in a thread is not sent elsewhere, and a topic is made again once for each part. */
   function isWithoutTopic(part: Row<'deliveries'>, error: string): boolean {
+    if (part.kind === 'answer' && answers(part, 'blocked')) return true;
+    if (toThread(part) && error.startsWith('misrouted')) return true;
     return answers(part, 'topicGone') && (toThread(part) || error.includes('gone again'));
   }
   /** A card, a pin or a door is not tried again where the topic, the right or the message is missing. */
@@ -246,19 +252,43 @@ function orderIsKept({ rows }: Scene): string[] {
   return tell('the parts of a topic came in another order', swapped);
 }
 
+/**
+ * Whether a part stood in the outbox when a message left. A result bears the time at which its run ended; where the store
+ * fails, its row may come later, and then the order of the events tells: the end of a run before what the chat got last.
+ */
+function presenceIn({ database, journal, chat }: Scene['world']) {
+  if (journal.dealt.thrown + journal.dealt.lost === 0) return () => true;
+  const eventOf = (kinds: string) => {
+    const found = database.prepare(`select min(id) from events where ref = ? and kind in (${kinds})`).pluck();
+    return (ref: string) => found.get(ref) as number | null;
+  };
+  const endOf = eventOf(`'run.succeeded', 'run.failed'`);
+  const arrivalOf = eventOf(`'delivery.delivered'`);
+  return (part: Row<'deliveries'>, message: Message): boolean => {
+    const last = chat.messages.findLast(
+      ({ chatId, messageId }) => chatId === message.chatId && messageId < message.messageId,
+    );
+    const ended = endOf(part.run_id ?? '');
+    const told = last === undefined ? null : arrivalOf(last.deliveryId);
+    return ended !== null && told !== null && ended < told;
+  };
+}
+
 /** The card comes after what was there to be said before it, what is pinned is a card of the topic, and few topics have two. */
 function cardsAreRight({ rows, world, parts, callsFor }: Scene): string[] {
   const cards = world.chat.messages.filter(({ isCard, topic }) => isCard && topic !== null);
   const certain = rows.deliveries.filter(
     (part) => part.status === 'delivered' && part.evidence === null && isMessage(part) && !toThread(part),
   );
+  const wasThere = presenceIn(world);
   const hasty = cards.filter((card) =>
     certain.some(
       (part) =>
         part.message_thread_id === card.topic &&
         part.id < card.deliveryId &&
         (part.message_id ?? 0) > card.messageId &&
-        part.created_at <= (parts.get(card.deliveryId)?.created_at ?? 0),
+        part.created_at <= (parts.get(card.deliveryId)?.created_at ?? 0) &&
+        wasThere(part, card),
     ),
   );
   const strange = world.chat.pins.filter((pinned) => !cards.some(({ messageId }) => messageId === pinned));

@@ -19,6 +19,8 @@ interface Period {
   readonly must: number;
   /** Up to here a slot may have been taken up. */
   readonly may: number;
+  /** When everything that was due had been taken up, and what the audit had told by then. */
+  readonly settled: readonly Pick<Wall, 'auditId' | 'at'>[];
 }
 
 export interface SlotProof {
@@ -98,8 +100,9 @@ function periodOf({ turns, resumedAt, overdueAt, end }: Stretch, around: Around)
   const seen = journal.walls.filter(
     ({ auditId }) => auditId >= first.auditId && (end === undefined || auditId < end.auditId),
   );
-  const edge = end?.at ?? first.at;
-  const latest = (walls: readonly Wall[]) => walls.reduce((most, { at }) => Math.max(most, at), edge);
+  const edge = { auditId: end?.auditId ?? first.auditId, at: end?.at ?? first.at };
+  const settled = [edge, ...seen.filter((wall) => wall.settled)];
+  const latest = (walls: readonly Pick<Wall, 'at'>[]) => walls.reduce((most, { at }) => Math.max(most, at), edge.at);
   const from = resumedAt === null ? first.at : resumedAt - 1;
   // Slots are computed again from an earlier now when the rules of time change while the clock is behind.
   const earliest = journal.setBack ? seen.reduce((least, { at }) => Math.min(least, at), from) : from;
@@ -108,8 +111,9 @@ function periodOf({ turns, resumedAt, overdueAt, end }: Stretch, around: Around)
     bounds: boundsOf(first.policies),
     from,
     mayFrom: Math.min(earliest, overdueAt === null ? Infinity : overdueAt - 1),
-    must: Math.min(latest(seen.filter(({ settled }) => settled)), lastOfAll(last, end, around)),
+    must: Math.min(latest(settled), lastOfAll(last, end, around)),
     may: latest(seen),
+    settled,
   };
 }
 
@@ -151,22 +155,54 @@ function proofOf(task: Row<'tasks'>, account: Account): SlotProof {
   const planned = own.filter(isPlanned);
   const gaps = account.rows.gaps.filter(({ task_id }) => task_id === task.id);
   const inGap = (slot: number) => gaps.filter(({ from_at, to_at }) => slot >= from_at && slot <= to_at);
-  const { restsAt, world } = account;
-  // With a clock that is behind, what was skipped in advance, and is not any more, is still to come.
-  const isAhead = (slot: number) => world.journal.setBack && slot > restsAt;
-  const lost = [...must].filter((slot) => !placed.has(slot) && inGap(slot).length === 0 && !isAhead(slot));
+  const { world } = account;
+  const lost = [...must].filter((slot) => !placed.has(slot) && inGap(slot).length === 0);
+  const owed = world.journal.setBack ? lost.filter((slot) => isOwedAgain(slot, { task, account, periods })) : lost;
   const odd = planned.filter((one) => !may.has(one.slot_at) && !isMeant(one, periods));
   const empty = gaps.filter((gap) => gap.to_at < gap.from_at || gap.count < 1);
   return {
     slots: must.size,
     breaches: [
-      ...tell('a slot is lost', lost.map(iso)),
+      ...tell('a slot is lost', owed.map(iso)),
       ...tell('a row stands at an instant that is no slot', odd.map(brief)),
       ...tell('a gap ends before it begins or is empty', empty),
       ...(world.journal.setBack ? [] : strictly({ gaps, may, planned, inGap })),
       ...unsaid(own, account),
     ],
   };
+}
+
+interface Lost {
+  readonly task: Row<'tasks'>;
+  readonly account: Account;
+  readonly periods: readonly Period[];
+}
+
+/**
+ * A slot that was skipped may have passed when the clock goes back to before it. Whoever then wants it no longer skipped,
+ * or gives the task another timing, makes it one that is to come: it is owed if it passed once more while the task was on.
+ */
+function isOwedAgain(slot: number, { task, account, periods }: Lost): boolean {
+  const entries = account.rows.audit.filter(({ task_id }) => task_id === task.id);
+  const skip = entries.findLast(({ verb, after }) => isSkipOf(slot, verb, after));
+  if (skip === undefined) return true;
+  const turns = account.world.journal.turns.get(task.id) ?? [];
+  const back = turns.findLast(
+    ({ auditId, at, verb, retimed }) =>
+      auditId > skip.id && at < slot && (retimed || verb === 'unskip' || verb === 'undo'),
+  );
+  if (back === undefined) return true;
+  return periods.some(
+    (period) =>
+      slotsOf(period, Math.max(period.from, slot - 1), Math.min(period.must, slot)).length > 0 &&
+      period.settled.some(({ auditId, at }) => auditId >= back.auditId && at >= slot),
+  );
+}
+
+/** The entry of a skip, or of one that was taken back and is wanted again, names the slots. */
+function isSkipOf(slot: number, verb: string, after: string | null): boolean {
+  const { slots = [], undone } = JSON.parse(after ?? '{}') as { slots?: string[]; undone?: string };
+  return (verb === 'skip' || undone === 'unskip') && slots.some((at) => Date.parse(at) === slot);
 }
 
 /** A delay after the last finish may end at any time, and what a person skips in advance may lie ahead. */

@@ -206,6 +206,23 @@ export function verbTests(open: OpenWorld): void {
     expect(await slotsOf(world, task)).toHaveLength(1);
   });
 
+  test('the same key answers which entry of the audit the first call made, so that it can be undone', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    const pause: Plan = () => ({
+      set: { state: 'paused', nextAt: null },
+      audit: { verb: 'pause', before: null, after: null },
+    });
+    const first = await change(world, task, pause, 'k');
+
+    expect(first.entryId).not.toBeNull();
+    expect(await change(world, task, pause, 'k')).toMatchObject({
+      occurrenceId: null,
+      entryId: first.entryId,
+      replayed: true,
+    });
+  });
+
   test('pausing skips what waits, and leaves what runs alone', async () => {
     const world = await open();
     const { task, started } = await aRunningTask(world);

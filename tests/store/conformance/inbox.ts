@@ -51,6 +51,21 @@ export function inboxTests(open: OpenWorld): void {
     expect(await store.lastUpdateId()).toBe(6);
   });
 
+  test('a number that comes again days later is another update, unless the one before is not done yet', async () => {
+    const { store } = await open();
+    await store.receiveUpdates(updates(7, 8), nine);
+    await store.beginUpdate(7);
+    await store.endUpdate(endOf(7, { status: 'failed', error: 'no' }));
+    const other = updates(7, 8).map((update) => ({ ...update, payload: '{"other":1}', messageId: 99 }));
+
+    expect(await store.receiveUpdates(other, nine + 47 * hour)).toBe(0);
+    expect(await store.receiveUpdates(other, nine + 49 * hour)).toBe(1);
+    expect(await store.openUpdates(0, 9)).toEqual([
+      { id: 7, payload: '{"other":1}', attempts: 0, receivedAt: nine + 49 * hour },
+      { id: 8, payload: '{"update_id":8}', attempts: 0, receivedAt: nine },
+    ]);
+  });
+
   test('attempts are counted before they are made, and not of an update that is done', async () => {
     const { store } = await open();
     await store.receiveUpdates(updates(1), nine);

@@ -49,7 +49,7 @@ const guidances = (world: World) => outbox(world, 'id', `kind = 'notice'`);
 
 /** What people are told about parts that cannot go out. */
 export function guidanceTests(open: OpenWorld): void {
-  test('what to mend is told once for each cause, until something reaches the topic of a task', async () => {
+  test('what to mend is told once for each cause, until something reaches the topic of a task and nothing waits', async () => {
     const world = await open();
     const [first, second, third] = [await aReadyTask(world), await aReadyTask(world), await aReadyTask(world)];
     for (const task of [first, second]) {
@@ -66,6 +66,14 @@ export function guidanceTests(open: OpenWorld): void {
     const [other] = await results(world, nine + 2 * hour);
     if (other === undefined) throw new Error('a part is needed');
     await world.store.endParts([blocked(world, other)], nine);
+    // The other trouble of the same kind lasts, so that one result gets through does not make it news.
+    expect(await guidances(world)).toHaveLength(2);
+
+    for (const messageId of [6001, 6002]) {
+      const [mended] = await results(world, nine + 4 * hour);
+      if (mended !== undefined) await world.store.endParts([delivered(mended, messageId)], nine + hour);
+    }
+    await world.store.endParts([blocked(world, await aResult(world, first, nine + 4 * hour))], nine + hour);
     expect(await guidances(world)).toHaveLength(3);
   });
 
@@ -218,7 +226,10 @@ export function doubtTests(open: OpenWorld): void {
     expect(await retry(false)).toBe(0);
     expect(await store.readTask(task.id)).toMatchObject({ topicState: 'blocked' });
     expect(await retry(true)).toBe(1);
-    expect(await store.readTask(task.id)).toMatchObject({ topicState: 'none' });
+    const [again] = await results(world);
+    // Since when it was asked for is kept, so that it is looked for once more before another one is made.
+    expect(again?.topic).toMatchObject({ state: 'blocked', cause: null, askedAt: nine, askedName: 'x' });
+    expect(await store.beginTopic({ taskId: task.id, name: 'x' }, bootId, nine + minute)).toBe(true);
   });
 }
 

@@ -45,6 +45,17 @@ export function peopleTests(open: OpenWorld): void {
     });
   });
 
+  test('what was known of a member before the clock was set back does not outlive the next word of the platform', async () => {
+    const world = await open();
+    const { store } = world;
+    const { chatId } = await aTask(world, { ownerIfNone: someone, actor: someone });
+    await store.noteMember({ chatId, userId: someone, status: 'member', checkedAt: nine + 24 * hour });
+    await store.noteMember({ chatId, userId: someone, status: 'out', checkedAt: nine });
+
+    expect(await store.readMember(chatId, someone)).toMatchObject({ status: 'out', checkedAt: nine });
+    expect(await revoked(world)).toEqual([{ revoked_at: nine, revoked_by: 'system:left' }]);
+  });
+
   test('who leaves loses the grants of that chat, and gets those back on return', async () => {
     const world = await open();
     const { store } = world;

@@ -365,7 +365,8 @@ export function recordRetentionTests(open: OpenWorld): void {
       await world.query(
         `insert into drafts (id, chat_id, user_id, step, body, expires_at, created_at, updated_at) values (?t, 'c', 'u', 's', '{}', ?i, 0, 0)`,
         key,
-        expires,
+        // Kept for a day, so that its buttons can say that it is over.
+        expires - 24 * hour,
       );
       await world.query(
         `insert into kv (scope, key, value, expires_at, updated_at) values ('s', ?t, 'v', ?i, 0)`,

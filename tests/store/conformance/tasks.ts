@@ -92,13 +92,19 @@ export function createTests(open: OpenWorld): void {
     },
   );
 
-  test('the product itself has no quota of a user', async () => {
-    const world = await open();
-    const facts = { quota: { chat: 9, user: 1 }, ownerIfNone: 'system:api' };
-    await create(world, facts);
+  test.each(['system:api', 'telegram:user:7'])(
+    'a token has no quota of a user, and takes nothing of that of %s, to whom its tasks belong',
+    async (ownerIfNone) => {
+      const world = await open();
+      const quota = { chat: 9, user: 1 };
+      const byToken = { quota, ownerIfNone, actor: 'api:token:default' };
+      await create(world, byToken);
 
-    expect(await create(world, facts)).toMatchObject({ created: true });
-  });
+      expect(await create(world, byToken)).toMatchObject({ created: true });
+      expect(await create(world, { quota })).toMatchObject({ created: true });
+      await expect(create(world, { quota })).rejects.toMatchObject({ code: 'quota_exceeded' });
+    },
+  );
 
   test('fail names the task that is there, add makes another, upsert changes the one that is there', async () => {
     const world = await open();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { verbs } from '../../../src/adapters/telegram/buttons/press.ts';
-import { nearest } from '../../../src/adapters/telegram/commands/nearest.ts';
+import { misspeltOf, nearest } from '../../../src/adapters/telegram/commands/nearest.ts';
 import { commands } from '../../../src/adapters/telegram/commands/commands.ts';
 import { hour, minute } from '../../support/pipeline.ts';
 import { aTalk, bob, dataBehind, labels, root, tasksIn, type Talk } from './talk.ts';
@@ -250,6 +250,22 @@ describe('commands that do something', () => {
     await talk.again();
     expect((await only(talk)).title).toBe('Supper');
   });
+
+  test('a command that is handled again after a crash has the answer of the first time, with its way back', async () => {
+    const talk = await withTask();
+    const repeated = async () => (await talk.again()).replies.map(({ shown }) => shown);
+    for (const text of ['/pause 1', '/resume 1', '/skip 1', '/snooze 1 1h']) {
+      const first = await talk.ask(text);
+      expect(await repeated()).toEqual([first.shown]);
+    }
+    const edited = await talk.ask('/edit 1 title Supper');
+    expect(await repeated()).toMatchObject([
+      { text: expect.stringMatching(/^Changed: #1 Supper\n\nNext: /) as string, buttons: edited.shown.buttons },
+    ]);
+    await talk.press(edited, 'Undo');
+    expect(await repeated()).toEqual([edited.shown]);
+    expect(edited.shown.text).toMatch(/^Taken back: #1 Lunch/);
+  });
 });
 
 describe('rights', () => {
@@ -387,6 +403,8 @@ describe('an unknown command', () => {
     expect(nearest('histori', names)).toBe('history');
     expect(nearest('hist', names)).toBe('history');
     expect(nearest('xyzzy', names)).toBeNull();
+    expect(misspeltOf('snoze', names)).toBe('snooze');
+    expect(misspeltOf('hist', names)).toBeNull();
   });
 });
 

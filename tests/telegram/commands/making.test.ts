@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { day, minute } from '../../support/pipeline.ts';
+import { day, hour, minute } from '../../support/pipeline.ts';
 import { ada, aTalk, bob, dataBehind, labels, tasksIn } from './talk.ts';
 
 const preview = [
@@ -51,6 +51,43 @@ describe('/new with a time and a text', () => {
     expect(second.toast).toBe('It is there already: #1');
     expect(message.shown.text).toMatch(/^#1 Stand up\n/);
     expect(await tasksIn(talk)).toHaveLength(1);
+  });
+
+  test('a press that was in time is in time, also when it is handled again long after the draft is over', async () => {
+    const talk = await aTalk();
+    const { store, time } = talk.pipeline;
+    const message = await talk.ask('/new every weekday at 9 Stand up');
+    const { id: chatId } = await talk.chat();
+    const draft = await store.openDraft(chatId, ada.actor, null, time.now());
+    if (draft === null) throw new Error('no draft');
+    await talk.press(message, 'Create');
+    // The process died after it had made the task, and before that was written down.
+    const end = { id: 900, status: 'done', error: null, messages: [], draft: { is: 'put', draft }, at: 1 } as const;
+    await store.receiveUpdates([{ id: end.id, payload: '{}', address: null, messageId: null }], 1);
+    await store.endUpdate(end);
+    await time.advance(40 * minute);
+    expect(await talk.again()).toMatchObject({
+      replies: [{ shown: { text: expect.stringMatching(/^#1 Stand up\n/) as string } }],
+    });
+    expect(await tasksIn(talk)).toHaveLength(1);
+  });
+
+  test('a word that is read hours after it was written tells what is over, and shows no time that has passed', async () => {
+    const talk = await aTalk();
+    const late = async (text: string) => {
+      const { shown } = await talk.ask(text);
+      expect(shown.text).toMatch(/09:(?:05|15)/);
+      await talk.pipeline.time.advance(2 * hour);
+      const [reply] = (await talk.again()).replies;
+      talk.pipeline.time.setWall(talk.pipeline.time.now() - 2 * hour);
+      return { text: reply?.shown.text, buttons: labels({ id: 0, topic: null, shown: reply?.shown ?? { text: '' } }) };
+    };
+    const once = await late('/new in 5 minutes Tea');
+    expect(once.text).toContain('Next: nothing, as this never runs');
+    expect(once.text).toContain('is over. Choose a time in the future.');
+    expect(once.buttons).toEqual([['Change time', 'Cancel']]);
+    const often = await late('/new every 15 minutes Stretch');
+    expect(often.text).toContain('Next: Wed 18 Nov 11:15, Wed 18 Nov 11:30, Wed 18 Nov 11:45');
   });
 
   test('a press that is handled again after a crash makes no second task', async () => {
@@ -109,13 +146,13 @@ describe('/new with a time and a text', () => {
     expect(message.shown.text).toMatch(/^#1 Stand up\n[\s\S]*topics are off in this group/);
   });
 
-  test('a schedule that creation would refuse says so in the preview, and Create says it again', async () => {
+  test('a schedule that creation would refuse says so in the preview, which has no Create', async () => {
     const talk = await aTalk();
     const message = await talk.ask('/new every 10 seconds Ping');
-    expect(message.shown.text).toContain('Note: ');
-    await talk.press(message, 'Create');
-    expect(message.shown.text).toContain('It cannot be created like this.');
-    expect(labels(message)).toEqual([['Create', 'Change time', 'Cancel']]);
+    expect(message.shown.text).toMatch(/It cannot be created like this\. It would run 10 seconds apart/);
+    expect(labels(message)).toEqual([['Change time', 'Cancel']]);
+    await talk.send(message, dataBehind(message, 'Change time').replace('retime', 'create'));
+    expect(message.shown.text.match(/It cannot be created like this/g)).toHaveLength(1);
     expect(await tasksIn(talk)).toEqual([]);
   });
 });
@@ -149,7 +186,7 @@ describe('a draft', () => {
         'in 2 hours',
         'in 3 days at 9',
         '',
-        'Write it again, or press Cancel.',
+        'Write both again in one message, first the time and then the text, or press Cancel.',
       ].join('\n'),
     );
     const second = await talk.ask('in 20 minutes Call mum');

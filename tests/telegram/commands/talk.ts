@@ -194,6 +194,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
         key: `telegram:update:${updateId}`,
         place: await placeOf(message.topic),
         person,
+        date: time.now(),
         messageId: message.id,
         shown: isOld ? null : { text, ...(entities === undefined ? {} : { entities }) },
         press,

@@ -38,8 +38,8 @@ it('makes the first who brings the code the owner, greets them, and keeps the co
   const { world } = doorway.served;
   world.say({ as: 'ada', chat: ada, text: '/start secret-code-1' });
   await doorway.settled();
-  expect(await doorway.words()).toEqual([expect.stringMatching(/You are the owner/), 'start: ']);
-  expect(doorway.saids).toMatchObject([{ args: '', person: { name: 'Ada', isOwner: true } }]);
+  expect(await doorway.words()).toEqual(['start: claimed']);
+  expect(doorway.saids).toMatchObject([{ args: 'claimed', person: { name: 'Ada', isOwner: true } }]);
   expect(JSON.stringify(await doorway.query('select * from inbox'))).not.toContain('secret-code');
   world.say({ as: 'ada', chat: ada, text: '/new' });
   world.say({ as: 'ben', chat: ben, text: '/start secret-code-1' });
@@ -47,6 +47,14 @@ it('makes the first who brings the code the owner, greets them, and keeps the co
   expect(doorway.saids).toHaveLength(2);
   expect(sends(doorway, ben)).toEqual([expect.stringMatching(/private bot/)]);
   expect(await doorway.query(`select id from users where role = 'owner'`)).toHaveLength(1);
+});
+
+it('says to whoever comes without the code that the bot is nobody’s, and where the code is', async () => {
+  const doorway = await aDoorway(await open(), nobody);
+  doorway.served.world.say({ as: 'ada', chat: ada, text: '/start' });
+  await doorway.settled();
+  expect(sends(doorway, ada)).toEqual([expect.stringMatching(/Nobody owns this bot yet/)]);
+  expect(await doorway.query('select id from users')).toEqual([]);
 });
 
 it('shows no code at the next start', async () => {
@@ -86,7 +94,8 @@ it('is locked by five wrong codes until the next start, whoever sent them', asyn
   expect(await doorway.query(`select id from users where role = 'owner'`)).toEqual([]);
   expect(sends(doorway, mallory)).toHaveLength(3);
   expect(sends(doorway, mallory)[0]).toMatch(/not the code/);
-  expect(sends(doorway, ada)).toEqual([expect.stringMatching(/private bot/)]);
+  expect(sends(doorway, mallory)[2]).toMatch(/Start the server again/);
+  expect(sends(doorway, ada)).toEqual([expect.stringMatching(/Start the server again/)]);
   expect(doorway.log.lines.filter(({ event }) => event === 'claim_locked')).toHaveLength(1);
   await doorway.inbound.stop(1000);
   const next = await aDoorway(world, { ...nobody, served: doorway.served });
@@ -139,4 +148,62 @@ it('counts a wrong code once, however often the platform brings it', async () =>
   expect(await bring(2, '/start secret-code-1')).toBe(200);
   await doorway.inbound.idle();
   expect(await doorway.query(`select id from users where role = 'owner'`)).toHaveLength(1);
+});
+
+it('takes the code in a private chat that was approved in advance', async () => {
+  const doorway = await aDoorway(await open(), { settings: { owners: [], chats: [String(ada)] } });
+  const { world } = doorway.served;
+  world.say({ as: 'ada', chat: ada, text: '/start wrong' });
+  await doorway.settled();
+  expect(sends(doorway, ada)).toEqual([expect.stringMatching(/not the code/)]);
+  world.say({ as: 'ada', chat: ada, text: '/start secret-code-1' });
+  await doorway.settled();
+  expect(await doorway.query(`select id from users where role = 'owner'`)).toHaveLength(1);
+  expect(doorway.saids).toMatchObject([{ args: 'claimed', person: { isOwner: true } }]);
+});
+
+it('keeps no code, also where it was said twice or in the wrong place', async () => {
+  const doorway = await aDoorway(await open(), { settings: { owners: [], chats: [String(lab)] } });
+  const { world } = doorway.served;
+  world.say({ as: 'ben', chat: lab, text: '/start@cronogram_bot secret-code-1' });
+  const twice = world.say({ as: 'ada', chat: ada, text: '/start secret-code-1' });
+  world.say({ as: 'ada', chat: ada, text: '/start secret-code-1' });
+  world.edit({ as: 'ada', chat: ada, messageId: twice.messageId, text: '/start secret-code-1!' });
+  await doorway.settled();
+  expect(doorway.saids.map(({ args }) => args).toSorted()).toEqual(['', '', 'claimed']);
+  expect(await doorway.query('select update_id from inbox')).toHaveLength(4);
+  expect(JSON.stringify(await doorway.query('select * from inbox'))).not.toContain('secret-code');
+});
+
+it('takes a caption for a code too, and does not keep it', async () => {
+  const webhook = { url: 'https://here.example', secret: 's' };
+  const doorway = await aDoorway(await open(), { settings: { owners: [], chats: [], webhook } });
+  await doorway.settled();
+  const { message, ...rest } = messageUpdate({ id: 1, text: '/start secret-code-1', chat: ada });
+  const { text: caption, entities: captionEntities, ...others } = message;
+  const update = { ...rest, message: { ...others, caption, caption_entities: captionEntities, photo: [] } };
+  await doorway.inbound.webhook.handle({ 'x-telegram-bot-api-secret-token': 's' }, JSON.stringify(update));
+  await doorway.inbound.idle();
+  expect(doorway.saids).toMatchObject([{ command: 'start', args: 'claimed' }]);
+  expect(JSON.stringify(await doorway.query('select * from inbox'))).not.toContain('secret-code');
+});
+
+it('knows nobody as an owner any more whom the operator names no more, and keeps the one who claimed', async () => {
+  const world = await open();
+  const ownersOf = async ({ query }: Doorway) =>
+    (await query<{ id: string }>(`select id from users where role = 'owner' order by id`)).map(({ id }) => id);
+  const first = await aDoorway(world, nobody);
+  first.served.world.say({ as: 'ada', chat: ada, text: '/start secret-code-1' });
+  await first.settled();
+  await first.inbound.stop(1000);
+  const second = await aDoorway(world, { settings: { owners: [ben], chats: [] } });
+  await second.settled();
+  expect(await ownersOf(second)).toEqual([`telegram:user:${ada}`, `telegram:user:${ben}`]);
+  await second.inbound.stop(1000);
+  const third = await aDoorway(world, nobody);
+  third.served.world.say({ as: 'ben', chat: ben, text: '/new' });
+  await third.settled();
+  expect(await ownersOf(third)).toEqual([`telegram:user:${ada}`]);
+  expect(third.saids).toEqual([]);
+  expect(sends(third, ben)).toEqual([expect.stringMatching(/private bot/)]);
 });

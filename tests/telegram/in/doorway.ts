@@ -150,6 +150,7 @@ function createActors({ said, pressed }: Acting) {
     ],
     plainText: hear,
     unknownCommand: async ({ command: name }) => echo(`unknown: ${name}`),
+    nearCommand: (word) => (word === 'nwe' ? 'new' : null),
     buttons: new Map([['run', take]]),
     unknownPress: async (press) => {
       presses.push(press);

@@ -52,6 +52,15 @@ it('changes the message that was pressed', async () => {
   expect(doorway.served.world.callbackAnswer(id)).toEqual({ text: null, alert: false });
 });
 
+it('wakes the deliverer when a press lets something go that waits, though nothing is written', async () => {
+  const toast = { text: 'Looking again now', isAlert: false };
+  const { doorway, press } = await pressed({ pressed: () => ({ replies: [], toast }) });
+  const before = doorway.rings.length;
+  press();
+  await doorway.settled();
+  expect(doorway.rings.slice(before)).toEqual(['deliverer']);
+});
+
 it.each(['v1:juggle:7', 'v0:run', 'old data'])('shows how things stand for a button that says %j', async (data) => {
   const { doorway, press } = await pressed({ data });
   const id = press();

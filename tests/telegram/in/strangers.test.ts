@@ -117,6 +117,47 @@ it('sends a crowd of strangers no more refusals than it can bear', async () => {
   ).toBeLessThanOrEqual(10);
 });
 
+it('answers a crowd of strangers no more presses at once than it can bear', async () => {
+  const doorway = await aDoorway(await open(), { settings: { webhook: { url: 'https://here.example', secret: 's' } } });
+  await doorway.settled();
+  const { world } = doorway.served;
+  world.fault({ kind: 'hang', method: 'answerCallbackQuery', count: 1000 });
+  const message = { message_id: 1, date: 1, chat: { id: -5, type: 'group', title: 'Elsewhere' } };
+  for (let id = 1; id <= 150; id += 1) {
+    const from = { id: 9000 + id, is_bot: false, first_name: 'Somebody' };
+    const update = { update_id: id, callback_query: { id: String(id), from, message, data: 'v1:run:1' } };
+    await doorway.inbound.webhook.handle({ 'x-telegram-bot-api-secret-token': 's' }, JSON.stringify(update));
+  }
+  const idle = doorway.inbound.idle();
+  await new Promise((resolve) => setImmediate(resolve));
+  await doorway.time.advance(60_000);
+  await idle;
+  const answers = world.calls(0, 1000).filter(({ method }) => method === 'answerCallbackQuery');
+  expect(answers.length).toBeLessThanOrEqual(100);
+});
+
+it('keeps nothing of what is said in a chat that was lost and was never approved', async () => {
+  const world = await open();
+  const doorway = await aDoorway(world, { settings: { owners: [ada], chats: [] } });
+  await doorway.settled();
+  const chats = doorway.served.world;
+  chats.say({ as: 'ada', chat: lab, text: '/new' });
+  await doorway.settled();
+  chats.setBotStatus(lab, 'kicked', 'ada');
+  await doorway.settled();
+  expect((await world.store.findChat(String(lab)))?.state).toBe('gone');
+  await world.query('delete from inbox');
+  await doorway.inbound.stop(1000);
+  const webhook = { url: 'https://here.example', secret: 's' };
+  const next = await aDoorway(world, { settings: { owners: [ada], chats: [], webhook } });
+  await next.settled();
+  const update = messageUpdate({ id: 900, from: ben, text: 'between us' });
+  await next.inbound.webhook.handle({ 'x-telegram-bot-api-secret-token': 's' }, JSON.stringify(update));
+  await next.inbound.idle();
+  expect(await world.query('select payload from inbox')).toEqual([]);
+  expect((await world.store.findChat(String(lab)))?.state).toBe('gone');
+});
+
 it('listens to no channel and to no other bot', async () => {
   const world = await open();
   const doorway = await aDoorway(world, { isStarted: false });

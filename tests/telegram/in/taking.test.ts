@@ -1,8 +1,8 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/domain/errors.ts';
 import type { Store } from '../../../src/app/task-store.ts';
 import { worldsOf, type World } from '../../support/store-worlds.ts';
-import { aDoorway, ada, lab, until, untilLater, type Doorway } from './doorway.ts';
+import { aDoorway, ada, ben, lab, until, untilLater, type Doorway, type DoorwayOptions } from './doorway.ts';
 import { messageUpdate, stored } from './updates.ts';
 
 const open = worldsOf('sqlite');
@@ -158,6 +158,23 @@ it('waits with a thread while the store is away, and answers a press meanwhile',
   expect(await doorway.words()).toEqual(['new: 1', 'new: 2']);
 });
 
+it('gives nothing up because the store was away for long', async () => {
+  const world = await open();
+  let failures = 8;
+  const away = storeWith(world, {
+    endUpdate: async (end) => {
+      if (failures-- > 0) throw new AppError('store_unavailable', 'The disk is full.');
+      return world.store.endUpdate(end);
+    },
+  });
+  const doorway = await aDoorway(world, { needs: { store: away } });
+  doorway.served.world.say({ as: 'ada', chat: lab, text: '/new 1' });
+  await untilLater(doorway.time, async () => (await statusOf(doorway)).includes('done'));
+  expect(await doorway.words()).toEqual(['new: 1']);
+  // What takes the process down is counted, and a store that is away does not.
+  expect(await doorway.query('select attempts from inbox')).toEqual([{ attempts: 1 }]);
+});
+
 it('handles an update again that met a store which was away', async () => {
   let failures = 1;
   const doorway = await aDoorway(await open(), {
@@ -214,4 +231,52 @@ it('does not bother people in a group with its faults while they talk to each ot
   doorway.served.world.say({ as: 'ada', chat: lab, text: '/new' });
   await doorway.settled();
   expect(await doorway.words()).toEqual(['new: ']);
+});
+
+describe('members of a group who are in a hurry', () => {
+  const at = (seconds: number) => ({ date: 1_799_000_000 + seconds });
+  const many = async (updates: readonly { readonly update_id: number }[], options: DoorwayOptions = {}) => {
+    const world = await open();
+    await world.store.receiveUpdates(
+      updates.map((update) => stored(update)),
+      1,
+    );
+    const doorway = await aDoorway(world, options);
+    await doorway.settled();
+    return doorway;
+  };
+  const numbers = (count: number) => Array.from({ length: count }, (_value, index) => index + 1);
+
+  it('are answered twelve times a minute, told once, and heard again a minute later', async () => {
+    const doorway = await many([
+      ...numbers(40).map((id) => messageUpdate({ id, from: ben, more: at(0) })),
+      messageUpdate({ id: 41, from: ben, text: '/new again', more: at(60) }),
+    ]);
+    const words = await doorway.words();
+    expect(words.filter((word) => word === 'new: ')).toHaveLength(12);
+    expect(words.filter((word) => /a lot at once/.test(word))).toHaveLength(1);
+    expect(words.at(-1)).toBe('new: again');
+    expect(await statusOf(doorway)).toEqual(numbers(41).map(() => 'done'));
+  });
+
+  it('are heard when their words have only waited long, and admins always', async () => {
+    const slowly = numbers(40).map((id) => messageUpdate({ id, from: ben, more: at(id * 30) }));
+    const admins = numbers(40).map((id) => messageUpdate({ id: 100 + id, from: ada, more: at(0) }));
+    const doorway = await many([...slowly, ...admins], { settings: { owners: [], chats: [String(lab)] } });
+    expect(doorway.saids).toHaveLength(80);
+  });
+
+  it('are not taken for such because a store that was away had one word handled often', async () => {
+    let failures = 20;
+    const doorway = await aDoorway(await open(), {
+      said: ({ args }) => {
+        if (failures-- > 0) throw new AppError('store_unavailable', 'The disk is full.');
+        return { replies: [{ is: 'message', shown: { text: args } }] };
+      },
+    });
+    doorway.served.world.say({ as: 'ben', chat: lab, text: '/new patience' });
+    await untilLater(doorway.time, () => doorway.saids.length === 21);
+    await doorway.settled();
+    expect(await doorway.words()).toEqual(['patience']);
+  });
 });

@@ -125,10 +125,12 @@ it('hears in a group only what is meant for it', async () => {
     messageUpdate({ id: 4, text: 'to you', more: { reply_to_message: ours } }),
     messageUpdate({ id: 5, text: 'to Ben', more: { reply_to_message: theirs } }),
     messageUpdate({ id: 6, text: 'in a topic', topic: 7, more: { reply_to_message: root } }),
+    messageUpdate({ id: 7, text: '/nwe' }),
+    messageUpdate({ id: 8, text: '/nwe@other_bot' }),
   ]);
   doorway.inbound.start();
   await doorway.settled();
-  expect((await doorway.words()).toSorted()).toEqual(['plain: to you', 'unknown: weather']);
+  expect((await doorway.words()).toSorted()).toEqual(['plain: to you', 'unknown: nwe', 'unknown: weather']);
   expect(doorway.saids[0]).toMatchObject({ command: null, args: 'to you', repliesTo: 3 });
 });
 
@@ -152,7 +154,7 @@ it('hears everything in a private chat, and says that it cannot see pictures', a
   ]);
 });
 
-const draftOf = (doorway: Doorway): DraftChange => ({
+const draftOf = (doorway: Doorway, expiresAt = doorway.time.now() + 60_000): DraftChange => ({
   is: 'put',
   draft: {
     id: `draft-${doorway.saids.length}`,
@@ -161,7 +163,7 @@ const draftOf = (doorway: Doorway): DraftChange => ({
     topic: null,
     step: 'preview',
     body: {},
-    expiresAt: doorway.time.now() + 60_000,
+    expiresAt,
   },
 });
 
@@ -186,6 +188,22 @@ it('handles an edited command while the draft that it began is open, and no othe
   expect(await doorway.words()).toHaveLength(3);
 });
 
+it('does nothing when the command that began a draft is made into another one', async () => {
+  const doorway: Doorway = await aDoorway(await open(), {
+    said: ({ command }) => ({
+      replies: [{ is: 'message', shown: { text: command ?? 'plain' } }],
+      draft: draftOf(doorway),
+    }),
+  });
+  const { world } = doorway.served;
+  const begun = world.say({ as: 'ada', chat: lab, text: '/new every day at 9' });
+  await doorway.settled();
+  world.edit({ as: 'ada', chat: lab, messageId: begun.messageId, text: '/purge' });
+  world.edit({ as: 'ada', chat: lab, messageId: begun.messageId, text: 'every day at 10' });
+  await doorway.settled();
+  expect(await doorway.words()).toEqual(['new']);
+});
+
 it('hears plain text in a group from whoever has a draft open there', async () => {
   const world = await open();
   const doorway: Doorway = await aDoorway(world, {
@@ -200,4 +218,28 @@ it('hears plain text in a group from whoever has a draft open there', async () =
   doorway.inbound.start();
   await doorway.settled();
   expect(doorway.saids.map(({ args }) => args)).toEqual(['', 'tomorrow']);
+});
+
+it('counts what was said while a draft was open, however late it is handled, and an edit from when it was made', async () => {
+  const world = await open();
+  const at = (minutes: number) => 1_799_000_000 + minutes * 60;
+  const doorway: Doorway = await aDoorway(world, {
+    isStarted: false,
+    said: ({ args, date }) => {
+      const change = draftOf(doorway, date + 30 * 60_000);
+      return { replies: [{ is: 'message', shown: { text: args } }], draft: change };
+    },
+  });
+  doorway.time.setWall(at(240) * 1000);
+  await waiting(world, [
+    messageUpdate({ id: 1, text: '/new', more: { date: at(0) } }),
+    messageUpdate({ id: 2, text: 'in time', more: { date: at(29) } }),
+    messageUpdate({ id: 3, text: 'too late', more: { date: at(60) } }),
+  ]);
+  doorway.inbound.start();
+  await doorway.settled();
+  expect(doorway.saids.map(({ args, date }) => [args, date])).toEqual([
+    ['', at(0) * 1000],
+    ['in time', at(29) * 1000],
+  ]);
 });

@@ -36,7 +36,8 @@ export function memoryLedger(): Ledger {
       }
     },
     lastMessageBefore: async (address, at) => {
-      const ids = idsOf(address).filter((one) => one.at <= at);
+      const older = idsOf(address).filter((one) => one.at < at);
+      const ids = older.length > 0 ? older : idsOf(address).filter((one) => one.at === at);
       return ids.length === 0 ? null : Math.max(...ids.map(({ messageId }) => messageId));
     },
     explainedAfter: async (address, messageId, limit) =>

@@ -107,9 +107,25 @@ describe('sending', () => {
     expect(place.world.messages(lab).some(({ messageId }) => messageId === ids.messageId)).toBe(false);
   });
 
-  it('says truly that a group which is no forum has ignored the topic', async () => {
+  it('takes back what a group without topics shows outside of its topic, and tries that no more while they are off', async () => {
     const place = await inPlace();
-    expect(idsOf(await place.transport.send(part({ chat: plain, topic: 7 }))).threadId).toBeNull();
+    const topic = await aTopic(place);
+    const off = { is: 'blocked', cause: 'topics_off' };
+    expect(await place.transport.send(part({ chat: plain, topic: 7 }))).toMatchObject(off);
+    expect(place.world.messages(plain).filter(({ from }) => from === 'bot')).toEqual([]);
+
+    place.world.setForum(lab, false);
+    expect(await place.transport.send(part({ topic }))).toMatchObject(off);
+    const before = place.world.calls(0, 1000).length;
+    expect(await place.transport.send(part({ topic }))).toMatchObject(off);
+    expect(
+      place.world
+        .calls(0, 1000)
+        .slice(before)
+        .map(({ method }) => method),
+    ).toEqual(['getChat']);
+    place.world.setForum(lab, true);
+    expect(idsOf(await place.transport.send(part({ topic }))).threadId).toBe(topic);
   });
 });
 
@@ -344,12 +360,12 @@ describe('making a topic', () => {
     expect(await place.transport.findTopic(part().route, 'Plants', place.time.now() + 1)).toBeNull();
   });
 
-  it('adopts the newest of several', async () => {
+  it('adopts the oldest of several since it was asked, because a younger one is that of another task', async () => {
     const place = await inPlace();
+    const oldest = await aTopic(place);
     await aTopic(place);
-    const newest = await aTopic(place);
     await place.ledger.hear(place.api, place.time.now());
-    expect(await place.transport.findTopic(part().route, 'Plants', place.time.now())).toBe(newest);
+    expect(await place.transport.findTopic(part().route, 'Plants', place.time.now())).toBe(oldest);
   });
 
   it('is known not to have happened when the platform says wait', async () => {

@@ -116,7 +116,7 @@ describe('what is drawn', () => {
 
   test('what is blocked, with what to do about each cause', () => {
     const causes: readonly (readonly [BlockedCause, string])[] = [
-      ['topics_off', 'Threaded Mode'],
+      ['topics_off', 'Open the group’s settings and switch Topics on.'],
       ['no_topic_right', 'Manage topics'],
       ['topic_closed', 'Reopen the topic'],
       ['no_write_right', 'Allow me to send messages'],
@@ -128,6 +128,8 @@ describe('what is drawn', () => {
       expect(wordsOf({ view: 'blocked', cause, error: 'CHAT_STRANGE' })).toContain(words);
       expect(wordsOf({ view: 'blocked', cause, error: 'CHAT_STRANGE' }, null)).toContain('A result waits: it cannot');
     }
+    const alone = aTask({ home: { provider: 'telegram', address: '1001', topic: null } });
+    expect(wordsOf({ view: 'blocked', cause: 'topics_off', error: '' }, alone)).toContain('Threaded Mode');
   });
 
   test('doubt, topics made again, a missing pin, and chats that went and came', () => {

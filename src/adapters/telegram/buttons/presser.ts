@@ -30,7 +30,8 @@ export async function permitted(
   { deed, taskId }: { readonly deed: Deed; readonly taskId: string },
 ): Promise<{ readonly task: Task } | { readonly answer: Answer }> {
   const task = await rooms.store.readTask(taskId);
-  if (task === null) return { answer: alerted(texts.chat.gone) };
+  // What never was and what is elsewhere look alike.
+  if (task === null) return { answer: alerted(texts.chat.noSuchTask) };
   const refused = await refusal(pressed, deed, { task, rooms });
   return refused === null ? { task } : { answer: alerted(refused) };
 }

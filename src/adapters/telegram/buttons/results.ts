@@ -14,9 +14,9 @@ import { arg, permitted, pressedTask, targetOf } from './presser.ts';
 
 const nameMax = 40;
 
-/** That a person has done it stands in the message itself; nothing else needs to know. */
+/** That a person has done it stands in the message itself. The task is as before, so everybody here may say so. */
 export async function donePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'change');
+  const found = await pressedTask(pressed, rooms, 'read');
   if ('answer' in found) return found.answer;
   const { timezone, now } = settingOf(found.task, rooms.clock.now());
   const line = texts.deed.doneLine(oneLine(pressed.person.name, nameMax), clockIn(timezone, now));
@@ -76,7 +76,7 @@ export async function laterPressed(pressed: Pressed, rooms: ConversationRooms): 
 export async function retryPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
   const runId = longId(arg(pressed, 0));
   const run = await rooms.tasks.getRun(runId);
-  if (run.taskId === null) return alerted(texts.chat.gone);
+  if (run.taskId === null) return alerted(texts.chat.noSuchTask);
   const found = await permitted(pressed, rooms, { deed: 'change', taskId: run.taskId });
   if ('answer' in found) return found.answer;
   await rooms.tasks.repeat('retry', runId, { actor: pressed.person.actor, idempotencyKey: pressed.key });
@@ -85,7 +85,7 @@ export async function retryPressed(pressed: Pressed, rooms: ConversationRooms): 
 
 export async function errorPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
   const run = await rooms.tasks.getRun(longId(arg(pressed, 0)));
-  if (run.taskId === null) return alerted(texts.chat.gone);
+  if (run.taskId === null) return alerted(texts.chat.noSuchTask);
   const found = await permitted(pressed, rooms, { deed: 'read', taskId: run.taskId });
   if ('answer' in found) return found.answer;
   const error = run.error ?? run.attempts.at(-1)?.error ?? null;

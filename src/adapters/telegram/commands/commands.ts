@@ -14,7 +14,7 @@ import { draftHere } from './drafts.ts';
 import { editCommand, goOnEditing } from './editing.ts';
 import { cardCommand, historyCommand, listCommand, nextCommand, whyCommand } from './looking.ts';
 import { goOn, newTask, quickly } from './making.ts';
-import { nearest } from './nearest.ts';
+import { misspeltOf, nearest } from './nearest.ts';
 import { allowCommand, helpCommand, startCommand, zoneCommand } from './places.ts';
 import { said } from './refusals.ts';
 
@@ -55,7 +55,16 @@ export const plainText: SaidHandler = said(async (one, rooms) => {
 });
 
 /** Owners' commands are not suggested to anybody else. */
-export const unknownCommand: SaidHandler = async ({ command: word, person }) => {
-  const names = commands.filter(({ menu: shownTo }) => shownTo !== 'owners' || person.isOwner).map(({ name }) => name);
-  return answer(texts.chat.unknownCommand(word ?? '', nearest((word ?? '').toLowerCase(), names)));
+function namesFor(isOwner: boolean): readonly string[] {
+  return commands.filter(({ menu: shownTo }) => shownTo !== 'owners' || isOwner).map(({ name }) => name);
+}
+
+/** In a group a word that is only the beginning of a command may well be the command of another bot. */
+export function nearCommand(word: string): string | null {
+  return misspeltOf(word.toLowerCase(), namesFor(false));
+}
+
+export const unknownCommand: SaidHandler = async ({ command, person }) => {
+  const word = command ?? '';
+  return answer(texts.chat.unknownCommand(word, nearest(word.toLowerCase(), namesFor(person.isOwner))));
 };

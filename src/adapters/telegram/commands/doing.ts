@@ -23,14 +23,14 @@ function targetOf({ person, key }: Said, task: Task): Target {
 }
 
 export async function runCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const named = await namedTask(said, rooms, { deed: 'change', verb: 'run' });
+  const named = await namedTask(said, rooms, { deed: 'change', verb: 'run', isAlone: true });
   if ('answer' in named) return named.answer;
   const { task } = await rooms.tasks.runNow(targetOf(said, named.task));
   const isHere = said.place.topicTask?.id === task.id;
   return answer(isHere ? texts.deed.startedHere(taskName(task)) : texts.deed.started(taskName(task)));
 }
 
-const everything = /^all\b/i;
+const everything = /^all(?=\s|$)/i;
 
 export async function pauseCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
   if (everything.test(said.args)) return pauseAll(said, rooms);
@@ -55,12 +55,12 @@ interface Until {
 }
 
 function untilOf({ date }: Said, rooms: ConversationRooms, { words, timezone }: Until): number | null | 'unread' {
-  return words === '' ? null : (momentIn(words, { rooms, timezone, now: date }) ?? 'unread');
+  return words === '' ? null : (momentIn(words, { rooms, timezone, now: date }, '0:00') ?? 'unread');
 }
 
 export async function resumeCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
   if (everything.test(said.args)) return resumeAll(said, rooms);
-  const named = await namedTask(said, rooms, { deed: 'change', verb: 'resume', fits: 'paused' });
+  const named = await namedTask(said, rooms, { deed: 'change', verb: 'resume', fits: 'paused', isAlone: true });
   if ('answer' in named) return named.answer;
   const { task, entryId } = await rooms.tasks.resume(targetOf(said, named.task));
   return answer(lines(texts.deed.goesOn(taskName(task)), await nextSentence(task, rooms)), undoRow(task, entryId));
@@ -115,7 +115,7 @@ async function tasksOf(
 }
 
 export async function deleteCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const named = await namedTask(said, rooms, { deed: 'change', verb: 'delete' });
+  const named = await namedTask(said, rooms, { deed: 'change', verb: 'delete', isAlone: true });
   if ('answer' in named) return named.answer;
   const { task } = await rooms.tasks.delete(targetOf(said, named.task));
   return answer(texts.deed.deleted(taskName(task)), [[button(texts.button.undo, dataOf('restore', shortId(task.id)))]]);
@@ -138,7 +138,7 @@ export async function snoozeCommand(said: Said, rooms: ConversationRooms): Promi
     return answerWith(drawn(texts.deed.snoozeFor(taskName(task)), snoozeButtons(task, null, rooms.clock.now())));
   }
   const setting = settingOf(task, rooms.clock.now());
-  const until = momentIn(rest, { rooms, timezone: setting.timezone, now: said.date });
+  const until = momentIn(rest, { rooms, timezone: setting.timezone, now: said.date }, '9:00');
   if (until === null) return answer(texts.deed.snoozeHow());
   const { entryId } = await rooms.tasks.snooze(targetOf(said, task), until);
   return answer(
@@ -155,7 +155,7 @@ export async function cancelCommand(said: Said, rooms: ConversationRooms): Promi
     return { ...answer(words), draft: { is: 'drop', draftId: draft.row.id } };
   }
   if (said.place.topicTask === null && said.args.trim() === '') return answer(texts.deed.nothingToCancel);
-  const named = await namedTask(said, rooms, { deed: 'change', verb: 'task' });
+  const named = await namedTask(said, rooms, { deed: 'change', verb: 'task', isAlone: true });
   if ('answer' in named) return named.answer;
   const { task, entryId, replayed } = await rooms.tasks.cancel(targetOf(said, named.task));
   const isStopping = entryId !== null || replayed;

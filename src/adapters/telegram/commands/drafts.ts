@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Draft, DraftChange } from '../../../app/chat-store.ts';
-import type { ConversationRooms, Person, Place, Pressed } from '../conversation.ts';
+import type { ConversationRooms, Person, Place, Pressed, Said } from '../conversation.ts';
 import { longId } from '../buttons/press.ts';
 
 /** Long enough to look something up, short enough that nobody is surprised by what becomes of their next message. */
@@ -75,10 +75,12 @@ export function putDraft(
   };
 }
 
-/** The draft that waits for something from this person here. */
-export async function draftHere(writing: Writing, { store, clock }: ConversationRooms): Promise<OpenDraft | null> {
-  const { place, person } = writing;
-  const open = opened(await store.openDraft(place.chat.id, person.actor, place.topic, clock.now()));
+/** The draft that waited for something from this person here when they said it. */
+export async function draftHere(
+  { place, person, date }: Writing & Pick<Said, 'date'>,
+  { store }: Pick<ConversationRooms, 'store'>,
+): Promise<OpenDraft | null> {
+  const open = opened(await store.openDraft(place.chat.id, person.actor, place.topic, date));
   return open === null || open.step.step === 'made' ? null : open;
 }
 
@@ -98,11 +100,11 @@ export type FoundDraft =
 export async function draftOf(
   pressed: Pressed,
   short: string,
-  { store, clock }: ConversationRooms,
+  { store }: Pick<ConversationRooms, 'store'>,
 ): Promise<FoundDraft> {
   const draft = opened(await store.readDraft(longId(short)));
   if (draft === null || draft.row.chatId !== pressed.place.chat.id) return { is: 'gone' };
   if (draft.row.userId !== pressed.person.actor) return { is: 'foreign' };
-  if (draft.step.step !== 'made' && draft.row.expiresAt <= clock.now()) return { is: 'expired' };
+  if (draft.step.step !== 'made' && draft.row.expiresAt <= pressed.date) return { is: 'expired' };
   return { is: 'open', draft };
 }

@@ -1,17 +1,18 @@
 import type { TaskPatch, Changes } from '../../../app/tasks/edit.ts';
 import type { Edited } from '../../../app/tasks/tasks.ts';
 import { inputOf } from '../../../app/tasks/undo.ts';
-import { describe, type Schedule } from '../../../domain/schedule/schedule.ts';
+import type { Schedule } from '../../../domain/schedule/schedule.ts';
 import type { Task } from '../../../domain/task.ts';
 import { button, dataOf, shortId } from '../buttons/press.ts';
 import type { Answer, ConversationRooms, Said } from '../conversation.ts';
 import { editMenu, taskName } from '../views/card.ts';
+import { scheduleText } from '../views/clock.ts';
 import { blocks, lines, type Rich } from '../views/rich.ts';
 import { texts } from '../views/texts.ts';
 import { answer, answerWith, silence } from './answers.ts';
 import { factsOf, markFor, nextSentence } from './cards.ts';
 import { putDraft, type DraftStep, type OpenDraft } from './drafts.ts';
-import { cancelRow, isTalk, readWords, whatIsWrong } from './making.ts';
+import { cancelRow, isTalk, readWords, whatIsWrongWithTime } from './making.ts';
 import { namedTask } from './naming.ts';
 import { triedTo } from './refusals.ts';
 import { refusal } from './rights.ts';
@@ -52,7 +53,7 @@ async function readTime(
   const place = { ...said.place, timezone: task.schedule.timezone };
   const read = await triedTo(async () => readWords(words, { place, date: said.date }, rooms));
   if ('refusal' in read) {
-    const { sentence, tries } = whatIsWrong(read.refusal);
+    const { sentence, tries } = whatIsWrongWithTime(read.refusal);
     return { fault: texts.making.unreadQuick(sentence, tries) };
   }
   const rest = (read.made.preview.text ?? '').trim();
@@ -92,22 +93,26 @@ async function editedWords({ task, changes, entryId, warnings }: Edited, rooms: 
   if (entryId === null) return edit.nothing(taskName(task));
   return blocks(
     edit.changed(taskName(task)),
-    lines(...diffs(changes)),
+    // Handled once more after a crash, it is changed already.
+    Object.keys(changes).length === 0 ? null : lines(...diffs(changes, rooms.clock.now())),
     lines(await nextSentence(task, rooms), ...warnings.map(({ message }) => making.note(message))),
   );
 }
 
-function diffs(changes: Changes): readonly Rich[] {
+function diffs(changes: Changes, now: number): readonly Rich[] {
   const { edit } = texts;
-  return Object.entries(changes).map(([field, { before, after }]) =>
-    edit.diff(edit.fields[field] ?? field, valueText(field, before), valueText(field, after)),
-  );
+  return Object.entries(changes).map(([field, { before, after }]) => {
+    const text = (value: unknown) => (field === 'schedule' ? timeText(value as Schedule, now) : valueText(value));
+    return edit.diff(edit.fields[field] ?? field, text(before), text(after));
+  });
 }
 
-function valueText(field: string, value: unknown): string {
-  if (field !== 'schedule') return typeof value === 'string' ? value : JSON.stringify(value);
-  const schedule = value as Schedule;
-  return `${describe(schedule)} (${schedule.timezone})`;
+function valueText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function timeText(schedule: Schedule, now: number): string {
+  return `${scheduleText(schedule, now)} (${schedule.timezone})`;
 }
 
 interface EditDraft {

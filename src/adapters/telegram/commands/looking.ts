@@ -5,7 +5,7 @@ import type { Task } from '../../../domain/task.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ConversationRooms, Person, Place, Said } from '../conversation.ts';
 import { taskName } from '../views/card.ts';
-import { capital, moments, settingOf } from '../views/clock.ts';
+import { aboutMoment, capital, dateIn, moment, settingOf, type Setting } from '../views/clock.ts';
 import { historyDrawn } from '../views/history.ts';
 import { listDrawn, pageSize, type Filter, type Listing } from '../views/list.ts';
 import { blocks, lines, oneLine, type Rich } from '../views/rich.ts';
@@ -60,7 +60,7 @@ export async function listOf(
 export async function cardCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
   const isSearch = /[^\d\s]/.test(said.args) && numberIn(said.place, said.args) === null;
   if (isSearch) return listCommand(said, rooms);
-  const named = await namedTask(said, rooms, { deed: 'read', verb: 'task' });
+  const named = await namedTask(said, rooms, { deed: 'read', verb: 'task', isAlone: true });
   if ('answer' in named) return named.answer;
   return answerWith(await cardOf(named.task, rooms, markFor(said)));
 }
@@ -68,7 +68,7 @@ export async function cardCommand(said: Said, rooms: ConversationRooms): Promise
 const historyShown = 10;
 
 export async function historyCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const named = await namedTask(said, rooms, { deed: 'read', verb: 'history' });
+  const named = await namedTask(said, rooms, { deed: 'read', verb: 'history', isAlone: true });
   return 'answer' in named ? named.answer : answerWith(await historyOf(named.task, rooms));
 }
 
@@ -80,19 +80,31 @@ export async function historyOf(task: Task, { tasks, clock }: ConversationRooms)
 const comingShown = 10;
 
 export async function nextCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const named = await namedTask(said, rooms, { deed: 'read', verb: 'task' });
+  const named = await namedTask(said, rooms, { deed: 'read', verb: 'task', isAlone: true });
   if ('answer' in named) return named.answer;
   const { task } = named;
-  const next = await rooms.truth.upcoming(task.id, comingShown);
   const { history } = texts;
   const setting = settingOf(task, rooms.clock.now());
+  const slots = await rooms.truth.upcoming(task.id, comingShown);
+  const snoozed = await snoozedTo(task, rooms);
+  const next = [
+    ...slots.map((at) => ({ at, words: moment(at, setting) })),
+    ...snoozed.map((at) => ({ at, words: history.snoozedTo(aboutMoment(at, setting)) })),
+  ].toSorted((a, b) => a.at - b.at);
   return answer(
     blocks(
       history.upcoming(taskName(task)),
-      next.length === 0 ? history.nothingComing : lines(...next.map((slot) => moments([slot], setting))),
+      next.length === 0 ? history.nothingComing : lines(...next.slice(0, comingShown).map(({ words }) => words)),
       texts.making.zone(setting.timezone),
     ),
   );
+}
+
+/** What was put off comes beside the slots of the schedule. */
+async function snoozedTo(task: Task, { tasks, clock }: ConversationRooms): Promise<readonly number[]> {
+  const { items } = await tasks.listRuns({ taskId: task.id, status: 'pending', limit: comingShown, cursor: null });
+  const ahead = items.filter(({ source, slotAt }) => source === 'snooze' && slotAt > clock.now());
+  return ahead.map(({ slotAt }) => slotAt);
 }
 
 const whyShown = 12;
@@ -108,7 +120,7 @@ export async function whyCommand(said: Said, rooms: ConversationRooms): Promise<
 /** The truth about the slots of a day, of a moment, or of the last day when none is named. */
 export async function whyWords(task: Task, when: string, rooms: ConversationRooms): Promise<Rich> {
   const { history } = texts;
-  const question = questionOf(when);
+  const question = questionOf(when, settingOf(task, rooms.clock.now()));
   if (question === null) return history.whyUnread();
   try {
     const told = await rooms.truth.why(task.id, { ...question, after: null, limit: whyShown });
@@ -138,8 +150,8 @@ async function withNames(line: string, rooms: ConversationRooms): Promise<string
 type WhyQuestion = { readonly at?: string; readonly from?: string; readonly to?: string };
 
 /** A day is everything from its first minute to its last. */
-function questionOf(when: string): WhyQuestion | null {
-  const words = when.trim();
+function questionOf(when: string, setting: Setting): WhyQuestion | null {
+  const words = when.trim().replace(/^(?:today|yesterday)\b/i, (day) => dateIn(setting, /^y/i.test(day) ? -1 : 0));
   if (words === '') return {};
   const match = /^(\d{4}-\d\d-\d\d)(?:[ T]+(\d\d?:\d\d(?::\d\d)?))?$/.exec(words);
   if (match === null) return null;

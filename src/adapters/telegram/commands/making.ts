@@ -8,7 +8,7 @@ import type { Answer, ConversationRooms, Person, Place, Said } from '../conversa
 import { wordsOf } from '../views/clock.ts';
 import { examples } from '../views/english/making.ts';
 import { proposalDrawn, type Proposal } from '../views/preview.ts';
-import { lines, type Rich } from '../views/rich.ts';
+import { blocks, type Rich } from '../views/rich.ts';
 import { texts } from '../views/texts.ts';
 import { answer, answerWith, silence } from './answers.ts';
 import { draftHere, putDraft, type DraftStep, type DraftWhen, type OpenDraft } from './drafts.ts';
@@ -20,7 +20,7 @@ export async function newTask(said: Said, rooms: ConversationRooms): Promise<Ans
   const refused = await refusal(said, 'create', { task: null, rooms });
   if (refused !== null) return answer(refused);
   const before = replacedWords(await draftHere(said, rooms));
-  if (said.args.trim() === '') return asked(said, rooms, { words: lines(before, texts.making.ask()), misses: 0 });
+  if (said.args.trim() === '') return asked(said, rooms, { words: blocks(before, texts.making.ask()), misses: 0 });
   return readNew(said, rooms, { before, misses: 0 });
 }
 
@@ -46,9 +46,9 @@ async function readNew(said: Said, rooms: ConversationRooms, { before, misses }:
   const text = (preview.text ?? '').trim();
   if (text !== '') return proposed(said, rooms, { when, text, preview, before });
   const id = rooms.ids.next();
-  const words = texts.making.askText(wordsOf(preview.schedule), preview.schedule.timezone);
+  const words = texts.making.askText(wordsOf(preview.schedule, rooms.clock.now()), preview.schedule.timezone);
   return {
-    ...answer(lines(before, words), cancelRow(id)),
+    ...answer(blocks(before, words), cancelRow(id)),
     draft: putDraft(said, { step: 'text', when }, { id, now: rooms.clock.now() }),
   };
 }
@@ -62,10 +62,13 @@ interface ReadWords {
 export function readWords(
   words: string,
   { place, date }: Pick<Said, 'place' | 'date'>,
-  { preview: read }: Pick<ConversationRooms, 'preview'>,
+  { preview: read, clock }: Pick<ConversationRooms, 'preview' | 'clock'>,
 ): ReadWords {
-  const preview = read({ when: words, timezone: place.timezone, now: date, count: 3 });
-  return { preview, when: { words, at: date, schedule: inputOf(preview.schedule) } };
+  const { schedule: meant, text } = read({ when: words, timezone: place.timezone, now: date, count: 1 });
+  const schedule = inputOf(meant);
+  // It may be read hours later, when the platform could not be reached: what is ahead, and what is over, counts from now.
+  const preview = { ...read({ schedule, after: Math.max(date, clock.now()), count: 3 }), text };
+  return { preview, when: { words, at: date, schedule } };
 }
 
 interface Unread extends Reading {
@@ -81,7 +84,7 @@ async function unread(
   { refusal: fault, before, misses }: Unread,
 ): Promise<Answer> {
   const { sentence, tries } = whatIsWrong(fault);
-  return asked(said, rooms, { words: lines(before, texts.making.unread(sentence, tries)), misses });
+  return asked(said, rooms, { words: blocks(before, texts.making.unreadBoth(sentence, tries)), misses });
 }
 
 /** The sentence alone, and what can be written instead as lines that can be copied. */
@@ -94,6 +97,12 @@ export function whatIsWrong(fault: AppError): { readonly sentence: string; reado
 interface Asking {
   readonly words: Rich;
   readonly misses: number;
+}
+
+/** The same where the time is sent alone: then no text follows it that could be set apart. */
+export function whatIsWrongWithTime(fault: AppError): ReturnType<typeof whatIsWrong> {
+  const { unclearEnd, timeTries } = texts.making;
+  return fault.details?.['reason'] === 'unclear_end' ? { sentence: unclearEnd, tries: timeTries } : whatIsWrong(fault);
 }
 
 function asked(said: Said, rooms: ConversationRooms, { words, misses }: Asking): Answer {
@@ -148,7 +157,7 @@ export function inZone(place: Place, timezone: string): Place {
 
 /** The chat has other clocks now: what this person is making here is read again on them. Null when they make nothing. */
 export async function readAgain(
-  here: Here,
+  here: Here & Pick<Said, 'date'>,
   rooms: ConversationRooms,
 ): Promise<{ readonly proposal: Proposal; readonly draft: DraftChange } | null> {
   const step = (await draftHere(here, rooms))?.step;
@@ -210,7 +219,7 @@ async function withTime(
         };
   const read = await triedTo(async () => readWords(said.args, said, rooms));
   if ('refusal' in read) {
-    const { sentence, tries } = whatIsWrong(read.refusal);
+    const { sentence, tries } = whatIsWrongWithTime(read.refusal);
     return again(texts.making.unread(sentence, tries));
   }
   const { preview, when } = read.made;

@@ -8,20 +8,18 @@ interface Reading {
   readonly now: number;
 }
 
-/** One moment in plain words: `10 min`, `until friday at 9`, `for 2 hours`. Null when it cannot be read as one. */
-export function momentIn(text: string, reading: Reading): number | null {
+/**
+ * One moment in plain words: `10 min`, `until friday at 9`, `for 2 hours`. Null when it cannot be read as one. Where people
+ * name a day and no time they mean when it begins: for whoever wants to be reminded that is the morning, and for whatever
+ * lasts until then it is midnight, or that day's own runs would be lost.
+ */
+export function momentIn(text: string, reading: Reading, dayBegins: '9:00' | '0:00'): number | null {
   const words = text.trim().replace(/^(?:until|till|for|to)\s+/i, '');
   if (words === '') return null;
+  if (/^tonight$/i.test(words)) return readOne('today at 20:00', reading);
   // A span alone is meant from now on, even where the same digits could be a time: "1h" is an hour.
-  return readOne(`in ${words}`, reading) ?? readOne(dayPart(words), reading);
-}
-
-/** Where people name a day and no time, they mean its usual beginning. */
-function dayPart(words: string): string {
-  if (/^tonight$/i.test(words)) return 'today at 20:00';
-  return /^(?:tomorrow|(?:next\s+)?(?:mon|tues|wednes|thurs|fri|satur|sun)day)$/i.test(words)
-    ? `${words} at 9:00`
-    : words;
+  const named = readOne(`in ${words}`, reading) ?? readOne(words, reading);
+  return named ?? readOne(`${words} at ${dayBegins}`, reading);
 }
 
 function readOne(when: string, { rooms, timezone, now }: Reading): number | null {

@@ -18,6 +18,8 @@ export interface Wish {
   readonly verb: Verb;
   /** Tasks that the wish fits. */
   readonly fits?: ChatTasksQuery['filter'];
+  /** Nothing may follow the task: words that do could name another one, and are not guessed at. */
+  readonly isAlone?: boolean;
 }
 
 /** The task that is meant, and what else was said. */
@@ -61,7 +63,13 @@ interface Found {
 async function allowed(said: Said, rooms: ConversationRooms, { wish, named }: Found): Promise<Named | Told> {
   const refused = await refusal(said, wish.deed, { task: named.task, rooms });
   if (refused !== null) return { answer: answer(refused) };
+  if (wish.isAlone === true && named.rest !== '') return { answer: leftOver(said, named) };
   return named.task.state === 'deleted' ? { answer: deletedAnswer(named.task, rooms.clock.now()) } : named;
+}
+
+function leftOver({ place, command }: Said, { task, rest }: Named): Answer {
+  const isImplied = place.topicTask?.id === task.id;
+  return answer(texts.list.leftOver(`/${command ?? 'task'}`, rest, isImplied ? taskName(task) : null));
 }
 
 /** For a day what was deleted can be brought back; after that it does not exist. */

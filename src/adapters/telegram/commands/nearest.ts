@@ -1,15 +1,21 @@
 /** The most letters that may be wrong in a word that is still recognised. */
 const distanceMax = 2;
 
-/** The name that was probably meant; null when none is near. */
+/** The name that was probably meant: misspelt, or only begun. Null when none is near. */
 export function nearest(word: string, names: readonly string[]): string | null {
+  const misspelt = misspeltOf(word, names);
+  if (misspelt !== null) return misspelt;
+  const [begun, ...others] = names.filter((name) => word.length >= 2 && name.startsWith(word));
+  return begun !== undefined && others.length === 0 ? begun : null;
+}
+
+/** The name from which the word is a few letters away; null when none is that near. */
+export function misspeltOf(word: string, names: readonly string[]): string | null {
   const known = names.map((name) => ({ name, distance: distance(word, name) }));
   const [best] = known.toSorted((a, b) => a.distance - b.distance);
   if (best === undefined) return null;
   const allowed = Math.min(distanceMax, Math.floor(best.name.length / 2));
-  if (best.distance <= allowed) return best.name;
-  const [begun, ...others] = names.filter((name) => word.length >= 2 && name.startsWith(word));
-  return begun !== undefined && others.length === 0 ? begun : null;
+  return best.distance <= allowed ? best.name : null;
 }
 
 /** Letters to add, leave out, replace, or swap with their neighbour. */

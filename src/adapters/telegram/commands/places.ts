@@ -1,5 +1,13 @@
 import { button, dataOf, type Rows } from '../buttons/press.ts';
-import type { Answer, ConversationRooms, Person, Place, Said, SetUp } from '../conversation.ts';
+import {
+  claimedArg,
+  type Answer,
+  type ConversationRooms,
+  type Person,
+  type Place,
+  type Said,
+  type SetUp,
+} from '../conversation.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import { clockIn } from '../views/clock.ts';
 import { drawn } from '../views/drawing.ts';
@@ -15,8 +23,10 @@ import { likelyZones, readZone } from './zones.ts';
 /** What concerns the chat as a whole: its set-up, its zone, who is let in. */
 
 export async function startCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
+  const { args, person } = said;
   const { words, rows } = await startWords(said, rooms);
-  return answer(blocks(texts.chat.greeting(said.person.name), words), rows);
+  const claimed = args === claimedArg && person.isOwner ? texts.chat.claimed : null;
+  return answer(blocks(texts.chat.greeting(person.name), claimed, words), rows);
 }
 
 interface Here {
@@ -134,7 +144,9 @@ export async function allowCommand(said: Said, rooms: ConversationRooms): Promis
   if (words === '' && here.kind !== 'private') {
     if (here.state === 'approved') return answer(chat.allowedBefore);
     await store.changeChat(here.id, { state: 'approved', approvedBy: said.person.actor }, now);
-    return answer(chat.allowedGroup);
+    const approved: Said = { ...said, place: { ...said.place, chat: { ...here, state: 'approved' } } };
+    const { words: next, rows } = await startWords(approved, rooms);
+    return answer(blocks(chat.allowedGroup, next), rows);
   }
   if (words === '') return answer(chat.allowHow());
   if (!/^-?[1-9]\d{0,15}$/.test(words)) return answer(chat.allowNotHere);

@@ -7,12 +7,12 @@ import { alerted, answer } from './answers.ts';
  * What a fault is in a chat: its own sentence, which was written for the person who has to mend the input, other words, or
  * ours to mend. What is ours goes on to whoever runs the handler, who tries again or tells that something is broken.
  */
-const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((message: string) => string)>> = {
+const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) => string)>> = {
   invalid_request: 'itself',
   invalid_thread_key: 'ours',
   invalid_schedule: 'itself',
   invalid_policy: 'itself',
-  invalid_template: (message) => texts.making.badTemplate(templateFault(message)),
+  invalid_template: ({ message }) => texts.making.badTemplate(templateFault(message)),
   invalid_action: 'itself',
   invalid_cursor: 'ours',
   unauthorized: 'ours',
@@ -28,7 +28,10 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((message: string) =
   idempotency_mismatch: 'ours',
   payload_too_large: 'itself',
   unsupported_media_type: 'ours',
-  quota_exceeded: 'itself',
+  quota_exceeded: ({ message, details }) =>
+    typeof details?.['limit'] === 'number'
+      ? texts.making.quota(details['quota'] === 'user' ? 'user' : 'chat', details['limit'])
+      : message,
   store_unavailable: 'ours',
   internal: 'ours',
 };
@@ -38,7 +41,7 @@ export function sentenceOf(error: unknown): string | null {
   if (!(error instanceof AppError)) return null;
   const words = table[error.code];
   if (words === 'ours') return null;
-  return words === 'itself' ? error.message : words(error.message);
+  return words === 'itself' ? error.message : words(error);
 }
 
 /** What is wrong and where, without the advice to those who write to the API. */

@@ -12,6 +12,8 @@ export interface Claim {
   /** Makes the code and shows it. */
   open(): void;
   readonly isOpen: () => boolean;
+  /** Wrong codes have closed it, until the next start. */
+  readonly isLocked: () => boolean;
   /**
    * `right` closes it, so that no second one can come in at the same time. An update that the platform brings again is the
    * same try.
@@ -32,7 +34,8 @@ export function createClaim({ digest, log, secret, printClaim }: Needs): Claim {
   let hash: Buffer | null = null;
   let isUsed = false;
   const wrong = new Set<number>();
-  const isOpen = () => hash !== null && !isUsed && wrong.size < triesMax;
+  const isLocked = () => hash !== null && !isUsed && wrong.size >= triesMax;
+  const isOpen = () => hash !== null && !isUsed && !isLocked();
 
   const attempt = (code: string, updateId: number) => {
     if (hash === null || !isOpen()) return 'closed';
@@ -53,6 +56,7 @@ export function createClaim({ digest, log, secret, printClaim }: Needs): Claim {
       printClaim(code);
     },
     isOpen,
+    isLocked,
     attempt,
     reopen: () => {
       isUsed = false;

@@ -1,5 +1,6 @@
 import type { NewUpdate } from '../../../app/chat-store.ts';
 import { AppError } from '../../../domain/errors.ts';
+import { claimedArg } from '../conversation.ts';
 import type { Claim } from './claim.ts';
 import type { Errands } from './errands.ts';
 import type { Me } from './identity.ts';
@@ -13,6 +14,7 @@ import {
   updateIdOf,
   type FromMessage,
   type FromUpdate,
+  type FromUser,
   type Origin,
 } from './payload.ts';
 import type { Refusals } from './refusals.ts';
@@ -28,10 +30,7 @@ export interface Door {
   admit(updates: readonly unknown[], me: Me): Promise<readonly NewUpdate[]>;
 }
 
-interface Needs extends Pick<
-  TelegramInNeeds,
-  'store' | 'clock' | 'ids' | 'settings' | 'log' | 'bell' | 'conversation'
-> {
+interface Needs extends Pick<TelegramInNeeds, 'store' | 'clock' | 'ids' | 'settings' | 'log' | 'conversation'> {
   readonly claim: Claim;
   readonly refusals: Refusals;
   readonly errands: Errands;
@@ -73,9 +72,16 @@ async function lookAt(needs: Needs, update: unknown, me: Me): Promise<NewUpdate 
   const read = checkedUpdate(update);
   if (read === null) return { id, payload: JSON.stringify(update), address: null, messageId: null };
   const origin = originOf(read);
-  if (await isLetIn(needs, read, origin)) return kept(id, update, origin);
-  const claimed = await turnAway(needs, { read, origin, me });
-  return claimed === null ? null : kept(id, claimed, origin);
+  const start = startOf(read, me);
+  // A chat that was approved in advance can be the one of the first owner.
+  const tried = start === null ? 'none' : await tryCode(needs, read, start);
+  if (tried === 'right') return kept(id, startAlone(read, claimedArg), origin);
+  if (tried === 'wrong') return null;
+  if (!(await isLetIn(needs, read, origin))) {
+    turnAway(needs, { read, origin, me });
+    return null;
+  }
+  return kept(id, start === null ? update : startAlone(read), origin);
 }
 
 function kept(id: number, update: unknown, { chat, messageId }: Origin): NewUpdate {
@@ -86,9 +92,7 @@ function kept(id: number, update: unknown, { chat, messageId }: Origin): NewUpda
 async function isLetIn(needs: Needs, read: FromUpdate, { chat, from }: Origin): Promise<boolean> {
   if (chat === null || chat.type === 'channel') return false;
   if (await isOpenChat(needs, chat.id)) return true;
-  // A chat that was never approved can have tasks all the same, by the API; when it is lost they are to be paused.
-  const change = read.my_chat_member;
-  if (change !== undefined && standingOf(change.new_chat_member) === 'out') return isKnown(needs, chat.id);
+  if (await isLost(needs, read)) return true;
   // The first word out of a supergroup that an approved group has become.
   const before = read.message?.migrate_from_chat_id;
   if (before !== undefined && (await isOpenChat(needs, before))) return true;
@@ -98,12 +102,14 @@ async function isLetIn(needs: Needs, read: FromUpdate, { chat, from }: Origin): 
 
 /** A chat that was approved and could not be reached is open: the word that it is back comes from there. */
 async function isOpenChat({ store }: Needs, id: number): Promise<boolean> {
-  const state = (await store.findChat(String(id)))?.state;
-  return state === 'approved' || state === 'gone';
+  const chat = await store.findChat(String(id));
+  return chat?.state === 'approved' || (chat?.state === 'gone' && chat.approvedBy !== null);
 }
 
-async function isKnown({ store }: Needs, id: number): Promise<boolean> {
-  return (await store.findChat(String(id))) !== null;
+/** A chat that was never approved can have tasks all the same, by the API: they are paused when it is lost. */
+async function isLost({ store }: Needs, { my_chat_member: change }: FromUpdate): Promise<boolean> {
+  if (change === undefined || standingOf(change.new_chat_member) !== 'out') return false;
+  return (await store.findChat(String(change.chat.id))) !== null;
 }
 
 interface Turned {
@@ -112,78 +118,91 @@ interface Turned {
   readonly me: Me;
 }
 
-/** Answers the update to be kept after all, when somebody has just become an owner by it. */
-async function turnAway(needs: Needs, turned: Turned): Promise<FromUpdate | null> {
+function turnAway(needs: Needs, turned: Turned): void {
   const { read, origin } = turned;
   const { callback_query: press, message, my_chat_member: change } = read;
   if (press !== undefined) {
-    needs.errands.answerPress({ id: press.id, ageMs: 0 }, { text: texts.pressRefused, isAlert: false });
+    needs.errands.refusePress(press.id, texts.pressRefused);
     needs.refusals.notePress(press.from.id);
-    return null;
+    return;
   }
-  if (message?.chat.type === 'private') return refuseInPrivate(needs, turned, message);
+  if (message?.chat.type === 'private') {
+    refuseInPrivate(needs, message);
+    return;
+  }
   const isAddedNow = change !== undefined && standingOf(change.new_chat_member) !== 'out';
   if (isAddedNow || isForUs(needs, turned)) refuseChat(needs, origin);
-  return null;
 }
 
-async function refuseInPrivate(needs: Needs, { read, me }: Turned, message: FromMessage): Promise<FromUpdate | null> {
+function refuseInPrivate({ claim, refusals, errands }: Needs, { from, chat, ...message }: FromMessage): void {
+  if (from === undefined || from.is_bot || !refusals.isNew({ userId: from.id, chatId: null })) return;
+  errands.refuse({ chatId: chat.id, topic: message.message_thread_id ?? null }, refusalWords(claim, from.id));
+}
+
+function refusalWords(claim: Claim, userId: number): string {
+  if (claim.isOpen()) return texts.unclaimed;
+  return claim.isLocked() ? texts.claimLocked : texts.strangerRefused(userId);
+}
+
+/** `/start` with something behind it, wherever it was said: that may be a code. */
+interface Start {
+  readonly message: FromMessage;
+  readonly word: string;
+}
+
+function startOf({ message, edited_message: edited }: FromUpdate, me: Me): Start | null {
+  const spoken = message ?? edited;
+  const wording = spoken === undefined ? null : readWording(spoken, me.username);
+  if (spoken === undefined || wording?.command !== 'start' || wording.args === '') return null;
+  return { message: spoken, word: wording.args };
+}
+
+/** `none` where no code is taken: in groups, from bots, and when there is an owner. */
+async function tryCode(needs: Needs, read: FromUpdate, { message, word }: Start): Promise<'right' | 'wrong' | 'none'> {
   const { from, chat } = message;
-  if (from === undefined || from.is_bot) return null;
-  const code = startCode(message, me);
-  if (code !== null && needs.claim.isOpen()) {
-    if (await claims(needs, { message, code, updateId: read.update_id })) return withoutCode(read, message);
-    needs.errands.refuse({ chatId: chat.id, topic: message.message_thread_id ?? null }, texts.claimWrong);
-    return null;
-  }
-  if (needs.refusals.isNew({ userId: from.id, chatId: null })) {
-    needs.errands.refuse({ chatId: chat.id, topic: message.message_thread_id ?? null }, texts.strangerRefused);
-  }
-  return null;
-}
-
-function startCode(message: FromMessage, me: Me): string | null {
-  const wording = readWording(message, me.username);
-  return wording?.command === 'start' && wording.args !== '' ? wording.args : null;
+  const isTaken = needs.claim.isOpen() && read.message !== undefined && chat.type === 'private';
+  if (!isTaken || from === undefined || from.is_bot) return 'none';
+  if (await claims(needs, { from, code: word, updateId: read.update_id })) return 'right';
+  const words = needs.claim.isLocked() ? texts.claimLocked : texts.claimWrong;
+  needs.errands.refuse({ chatId: chat.id, topic: message.message_thread_id ?? null }, words);
+  return 'wrong';
 }
 
 interface Try {
-  readonly message: FromMessage;
+  readonly from: FromUser;
   readonly code: string;
   readonly updateId: number;
 }
 
-async function claims(needs: Needs, { message: { from, chat }, code, updateId }: Try): Promise<boolean> {
-  if (from === undefined || needs.claim.attempt(code, updateId) !== 'right') return false;
+async function claims(needs: Needs, { from, code, updateId }: Try): Promise<boolean> {
+  if (needs.claim.attempt(code, updateId) !== 'right') return false;
   try {
     await makeOwner(needs, { id: from.id, name: nameOf(from) });
-    await needs.store.addMessages([greeting(needs, chat.id)], needs.clock.now());
   } catch (error) {
     needs.claim.reopen();
     throw error;
   }
-  needs.bell.ring('deliverer');
   needs.onOwner();
   return true;
 }
 
-function greeting({ ids }: Needs, chatId: number) {
-  return {
-    id: ids.next(),
-    kind: 'answer' as const,
-    thread: { provider: 'telegram', address: String(chatId), topic: null },
-    taskId: null,
-    shown: { text: texts.claimed },
-    edits: null,
-    expiresAt: null,
+/**
+ * It is handled like any other `/start`. What stood behind it is not kept, whoever said it: it may be a code that is good
+ * still, or that was said twice.
+ */
+function startAlone(read: FromUpdate, word: string | null = null): FromUpdate {
+  const { message, edited_message: edited, ...rest } = read;
+  const bare = (spoken: FromMessage): FromMessage => {
+    const { caption: _caption, caption_entities: _entities, ...others } = spoken;
+    const command = '/start';
+    const text = word === null ? command : `${command} ${word}`;
+    return { ...others, text, entities: [{ type: 'bot_command', offset: 0, length: command.length }] };
   };
-}
-
-/** The bare `/start` is handled like any other; the code is used up, and is not kept all the same. */
-function withoutCode(read: FromUpdate, message: FromMessage): FromUpdate {
-  const command = '/start';
-  const entities = [{ type: 'bot_command', offset: 0, length: command.length }];
-  return { ...read, message: { ...message, text: command, entities } };
+  return {
+    ...rest,
+    ...(message === undefined ? {} : { message: bare(message) }),
+    ...(edited === undefined ? {} : { edited_message: bare(edited) }),
+  };
 }
 
 /** In a group other bots are spoken to as well, so only our own name or our own words count. */

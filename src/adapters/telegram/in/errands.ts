@@ -5,6 +5,8 @@ import type { TelegramApi } from '../api.ts';
 const pressOldMs = 15_000;
 /** Refusals on their way; a crowd of strangers costs no more than that. */
 const refusalsUnderWayMax = 10;
+/** The same for presses, each of which has somebody waiting. */
+const refusedPressesMax = 100;
 
 export interface Toast {
   readonly text: string;
@@ -17,6 +19,8 @@ export interface Toast {
  */
 export interface Errands {
   answerPress(press: { readonly id: string; readonly ageMs: number }, toast: Toast | null): void;
+  /** A press of a stranger. Nothing is answered when too many are under way. */
+  refusePress(id: string, text: string): void;
   /** False when too many are under way; then nothing is sent. */
   refuse(to: { readonly chatId: number; readonly topic: number | null }, text: string): boolean;
   readonly size: () => number;
@@ -30,6 +34,7 @@ const toastLengthMax = 200;
 export function createErrands(api: TelegramApi, log: Log): Errands {
   const underWay = new Set<Promise<void>>();
   let refusals = 0;
+  let refusedPresses = 0;
   const run = (work: Promise<void>) => {
     const task = work.finally(() => underWay.delete(task));
     underWay.add(task);
@@ -59,6 +64,12 @@ export function createErrands(api: TelegramApi, log: Log): Errands {
 
   return {
     answerPress: (press, toast) => run(answerPress(press, toast)),
+    refusePress: (id, text) => {
+      if (refusedPresses >= refusedPressesMax) return;
+      refusedPresses += 1;
+      const answered = answerPress({ id, ageMs: 0 }, { text, isAlert: false });
+      run(answered.finally(() => (refusedPresses -= 1)));
+    },
     refuse: (to, text) => {
       if (refusals >= refusalsUnderWayMax) return false;
       run(refuse(to, text));

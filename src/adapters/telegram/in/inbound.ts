@@ -5,6 +5,7 @@ import { createClaim, type Claim } from './claim.ts';
 import { createDoor, type Door } from './door.ts';
 import { createErrands, type Errands } from './errands.ts';
 import { createHandling } from './handling.ts';
+import { createHaste } from './haste.ts';
 import { askWhoIAm, type Me } from './identity.ts';
 import { createMenu, type Menu } from './menu.ts';
 import type { TelegramInNeeds } from './needs.ts';
@@ -95,7 +96,7 @@ function assemble(needs: TelegramInNeeds): Parts {
   const me = () => identity.me();
   const standing = createStanding(needs);
   const places = createPlaces({ ...needs, standing, me });
-  const speech = createSpeech({ ...needs, places, standing, me, setUp: createSetUp(api, me) });
+  const speech = createSpeech({ ...needs, places, standing, haste: createHaste(), me, setUp: createSetUp(api, me) });
   const handling = createHandling({ ...needs, places, speech, botId: () => me().id });
   const worker = createWorker({ ...needs, handling, errands, pauses });
   const takeIn = createIntake({ needs, door, identity });

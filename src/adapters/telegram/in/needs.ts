@@ -11,6 +11,8 @@ export interface Conversation {
   readonly commands: readonly Command[];
   readonly plainText: SaidHandler;
   readonly unknownCommand: SaidHandler;
+  /** The command that somebody probably meant by an unknown word; null when none is near. */
+  readonly nearCommand: (word: string) => string | null;
   readonly buttons: ReadonlyMap<string, PressedHandler>;
   readonly parsePress: (data: string) => Press | null;
   /** For what is of no form, or of no verb, that is known: `press` is null for the first. */

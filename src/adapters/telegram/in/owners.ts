@@ -7,10 +7,30 @@ type Needs = Pick<TelegramInNeeds, 'store' | 'clock' | 'ids' | 'settings' | 'log
 /** Those whom the operator named become owners, and the chats that he named are approved. Answers whether there is an owner. */
 export async function admitConfigured(needs: Needs): Promise<boolean> {
   const { store, settings } = needs;
+  await dismissUnnamed(needs);
   for (const id of settings.owners) await makeOwner(needs, { id, name: null });
   const [first] = await store.listOwners();
   for (const address of settings.chats) await approveChat(needs, address, first?.id ?? 'system');
   return first !== undefined;
+}
+
+const namedNote = 'telegram:owners:named';
+
+/** Whom the operator named at an earlier start, and names no more, owns the bot no more, and their private chat is closed. */
+async function dismissUnnamed({ store, settings, clock, log }: Needs): Promise<void> {
+  const named = settings.owners.map(String);
+  const before = (await store.readNote(namedNote)) ?? '';
+  for (const id of before.split(',').filter((one) => one !== '' && !named.includes(one))) {
+    const actor = actorOf(Number(id));
+    await store.changeUser(actor, { role: 'user' }, clock.now());
+    const chat = await store.findChat(id);
+    if (chat?.state === 'approved' && chat.approvedBy === actor) {
+      await store.changeChat(chat.id, { state: 'new', approvedBy: null }, clock.now());
+    }
+    log.info('owner_removed', { user_id: Number(id) });
+  }
+  // Only now, so that a start that dies on the way does it once more.
+  if (before !== named.join(',')) await store.writeNote(namedNote, named.join(','), clock.now());
 }
 
 /** An owner's private chat is approved with them. */

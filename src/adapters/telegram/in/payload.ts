@@ -45,6 +45,7 @@ const message = z.object({
   is_automatic_forward: z.boolean().optional(),
   chat,
   date: z.int(),
+  edit_date: z.int().optional(),
   text: z.string().optional(),
   caption: z.string().optional(),
   entities: z.array(entity).optional(),

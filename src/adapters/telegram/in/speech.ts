@@ -1,6 +1,7 @@
 import type { Chat } from '../../../app/chat-store.ts';
 import type { Answer, ConversationRooms, Person, Place, Said } from '../conversation.ts';
 import { handledBy, nothingToSay, saying, telegramThread, type Handled, type Taken, type Writing } from './handled.ts';
+import type { Haste } from './haste.ts';
 import type { Me } from './identity.ts';
 import type { TelegramInNeeds } from './needs.ts';
 import { shownOf, topicOf, type FromCallback, type FromChat, type FromMessage, type FromUser } from './payload.ts';
@@ -20,6 +21,7 @@ export interface Speech {
 interface Needs extends Pick<TelegramInNeeds, 'store' | 'clock' | 'ids' | 'log' | 'people' | 'rooms' | 'conversation'> {
   readonly places: Places;
   readonly standing: Standing;
+  readonly haste: Haste;
   readonly me: () => Me;
   readonly setUp: ConversationRooms['setUp'];
 }
@@ -49,13 +51,15 @@ async function said(needs: Needs, taken: Taken, message: FromMessage): Promise<H
   const scene = await sceneOf(needs, message.chat, topicOf(message));
   if (wording === null) return isUnreadable(message) ? saying(scene.writing, texts.textOnly) : nothingToSay;
   if (speaker === 'anonymous') {
-    const isForUs = wording.command !== null && isOurCommand(needs, wording, scene.place.chat);
+    const isForUs = wording.command !== null && isOurCommand(needs, wording, scene.place);
     return isForUs ? saying(scene.writing, texts.postAsYourself) : nothingToSay;
   }
   if (!(await concernsUs(needs, scene, { message, wording, speaker }))) return nothingToSay;
   const person = await personIn(needs, scene.place.chat, speaker);
   if (person === 'out') return nothingToSay;
   if (person === 'unknown') return saying(scene.writing, texts.cannotTellWho);
+  const haste = hasteOf(needs, scene.place.chat, { person, updateId: taken.stored.id, at: writtenAt(message) });
+  if (haste !== 'fine') return haste === 'first' ? saying(scene.writing, texts.tooFast) : nothingToSay;
   const words = saidBy({ needs, taken, message, wording, place: scene.place, person });
   return handledBy(scene.writing, begunBy(words, await answer(needs, words)));
 }
@@ -92,9 +96,11 @@ function isUnreadable(message: FromMessage): boolean {
   return contents.some((content) => content !== undefined);
 }
 
-function isOurCommand({ conversation }: Needs, { command, isAddressed }: Wording, chat: Chat): boolean {
-  // In a group an unknown command is most likely meant for another bot.
-  return chat.kind === 'private' || isAddressed || conversation.commands.some(({ name }) => name === command);
+function isOurCommand({ conversation }: Needs, { command, isAddressed }: Wording, { chat, topicTask }: Place): boolean {
+  // The topic of a task is ours; elsewhere in a group an unknown command is most likely meant for another bot.
+  if (chat.kind === 'private' || isAddressed || topicTask !== null) return true;
+  const { commands, nearCommand } = conversation;
+  return commands.some(({ name }) => name === command) || nearCommand(command ?? '') !== null;
 }
 
 interface Heard {
@@ -104,11 +110,11 @@ interface Heard {
 }
 
 /** People in a group talk to each other, and nobody is asked about who only does that. */
-async function concernsUs(needs: Needs, { place, writing }: Scene, { message, wording, speaker }: Heard) {
+async function concernsUs(needs: Needs, { place }: Scene, { message, wording, speaker }: Heard) {
   const { chat, topic } = place;
-  if (wording.command !== null) return isOurCommand(needs, wording, chat);
+  if (wording.command !== null) return isOurCommand(needs, wording, place);
   if (chat.kind === 'private' || repliesTo(needs, message) !== null) return true;
-  return (await needs.store.openDraft(chat.id, `telegram:user:${speaker.id}`, topic, writing.now)) !== null;
+  return (await needs.store.openDraft(chat.id, `telegram:user:${speaker.id}`, topic, writtenAt(message))) !== null;
 }
 
 /** In a topic, a message that answers nothing seems to answer the one with which the topic began. */
@@ -124,6 +130,18 @@ async function personIn({ standing, log }: Needs, chat: Chat, from: FromUser): P
   if (person !== 'out' && (isOwner || chat.state === 'approved')) return person;
   log.info('stranger_refused', { user_id: from.id, address: chat.address });
   return 'out';
+}
+
+interface Spoken {
+  readonly person: Person;
+  readonly updateId: number;
+  readonly at: number;
+}
+
+/** Whoever manages the chat, or has it to themselves, may be as fast as they like. */
+function hasteOf({ haste }: Needs, chat: Chat, { person, updateId, at }: Spoken) {
+  const isFree = chat.kind === 'private' || person.isAdmin;
+  return isFree ? 'fine' : haste.of({ updateId, chatId: chat.id, userId: person.id, at });
 }
 
 interface Words {
@@ -143,11 +161,15 @@ function saidBy({ needs, taken, message, wording, place, person }: Words): Said 
     place,
     person,
     messageId: message.message_id,
-    date: message.date * 1000,
+    date: writtenAt(message),
     command: wording.command,
     args: wording.args,
     repliesTo: repliesTo(needs, message),
   };
+}
+
+function writtenAt({ date, edit_date: anew }: FromMessage): number {
+  return (anew ?? date) * 1000;
 }
 
 function keyOf(updateId: number): string {
@@ -169,7 +191,10 @@ function roomsOf({ rooms, me, setUp }: Needs): ConversationRooms {
 function begunBy({ command, messageId }: Said, given: Answer): Answer {
   const { draft } = given;
   if (command === null || draft?.is !== 'put') return given;
-  return { ...given, draft: { is: 'put', draft: { ...draft.draft, body: { ...draft.draft.body, messageId } } } };
+  return {
+    ...given,
+    draft: { is: 'put', draft: { ...draft.draft, body: { ...draft.draft.body, messageId, command } } },
+  };
 }
 
 /** Somebody mends the words with which they began a draft; a command that was carried out long ago is not done again. */
@@ -180,7 +205,10 @@ async function edited(needs: Needs, taken: Taken, message: FromMessage): Promise
   if (known === null) return nothingToSay;
   const { store, clock } = needs;
   const draft = await store.openDraft(known.id, `telegram:user:${from.id}`, topicOf(message), clock.now());
-  return draft?.body['messageId'] === message.message_id ? said(needs, taken, message) : nothingToSay;
+  if (draft?.body['messageId'] !== message.message_id) return nothingToSay;
+  // Made into another command, it would do what nobody has sent.
+  const command = readWording(message, needs.me().username)?.command ?? null;
+  return command === draft.body['command'] ? said(needs, taken, message) : nothingToSay;
 }
 
 async function pressed(needs: Needs, taken: Taken, callback: FromCallback): Promise<Handled> {
@@ -190,12 +218,21 @@ async function pressed(needs: Needs, taken: Taken, callback: FromCallback): Prom
   const person = await personIn(needs, place.chat, from);
   if (person === 'out') return saying(writing, texts.notMember, true);
   if (person === 'unknown') return saying(writing, texts.cannotTellWho, true);
-  const { id: updateId } = taken.stored;
+  const { id: updateId, receivedAt: date } = taken.stored;
+  if (hasteOf(needs, place.chat, { person, updateId, at: date }) !== 'fine')
+    return saying(writing, texts.tooFast, true);
   const { conversation } = needs;
   const press = conversation.parsePress(data ?? '');
   const handler = press === null ? undefined : conversation.buttons.get(press.verb);
   // What a button of an earlier version did may not be known any more; then there is the newest view instead.
   const handle = handler ?? conversation.unknownPress;
-  const pressing = { updateId, key: keyOf(updateId), place, person, messageId: message.message_id };
+  const pressing = {
+    updateId,
+    key: keyOf(updateId),
+    place,
+    person,
+    date,
+    messageId: message.message_id,
+  };
   return handledBy(writing, await handle({ ...pressing, shown: shownOf(message), press }, roomsOf(needs)));
 }

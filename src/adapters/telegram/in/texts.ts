@@ -1,21 +1,29 @@
 /** What the inbound side says by itself, before or instead of a command. */
 
-export const strangerRefused =
-  'Hello! This is a private bot, and you are not on its list. Its owner can let you in with /allow.';
+/** An owner needs the number, and hardly anybody knows their own. */
+export function strangerRefused(userId: number): string {
+  return `Hello! This is a private bot, and you are not on its list. Its owner can let you in with /allow ${userId}`;
+}
 
-export const groupRefused =
-  'Hello! I only work in groups that my owner has approved. An owner can add me, or send /allow here.';
+/** While there is no owner, whoever writes is most likely the one who has just started the server. */
+export const unclaimed =
+  'Hello! Nobody owns this bot yet. If it is yours, send /start and the code that the server printed when it was started: /start CODE';
+
+export const groupRefused = 'Hello! I only work in groups that my owner has approved.';
 
 export const pressRefused = 'This bot is private.';
 
-export const claimed = 'You are the owner of this bot now. Only you, and whoever you let in, can use it.';
-
 export const claimWrong = 'This is not the code that was printed at the last start of the server.';
+
+export const claimLocked =
+  'Too many wrong codes were sent. Start the server again; it prints a new code, and you can try with that.';
 
 export const postAsYourself =
   'You are posting as the group, so I cannot tell who you are. Post as yourself (turn off “Remain anonymous” in your admin rights) and send it again.';
 
 export const cannotTellWho = 'I cannot ask Telegram right now who you are in this chat. Please try again in a minute.';
+
+export const tooFast = 'That was a lot at once. Please try again in a minute.';
 
 export const notMember = 'You are not a member of this chat.';
 

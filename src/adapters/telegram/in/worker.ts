@@ -109,14 +109,14 @@ function laneOf({ stored, read }: Taken): string {
 /** Goes on until it is written down: what follows in the same thread waits, so that the order holds. */
 async function serve(needs: WorkerNeeds, taken: Taken): Promise<void> {
   const { log, pauses } = needs;
-  const answer = answerOnce(needs, taken);
+  const first = { answer: answerOnce(needs, taken), begin: beginOnce(needs, taken) };
   for (let failures = 1; !pauses.ended(); failures += 1) {
     try {
-      await attempt(needs, taken, answer);
+      await attempt(needs, taken, first);
       return;
     } catch (error) {
       // Nobody looks at a button that long.
-      answer({ text: storeAway, isAlert: false });
+      first.answer({ text: storeAway, isAlert: false });
       const text = error instanceof Error ? error.message : String(error);
       if (failures === 1) log.warn('update_put_off', { update_id: taken.stored.id, error: text });
       await pauses.pause(backoff(failures));
@@ -139,10 +139,21 @@ function answerOnce({ errands, clock }: WorkerNeeds, { stored, read }: Taken): (
   };
 }
 
-async function attempt(needs: WorkerNeeds, taken: Taken, answer: (toast: Handled['toast']) => void): Promise<void> {
-  const { store, handling, log } = needs;
+/** Counted once for each process: what is tried again because the store was away has taken nothing down. */
+function beginOnce({ store }: WorkerNeeds, { stored }: Taken): () => Promise<number> {
+  let attempts: number | null = null;
+  return async () => (attempts ??= await store.beginUpdate(stored.id));
+}
+
+interface First {
+  readonly answer: (toast: Handled['toast']) => void;
+  readonly begin: () => Promise<number>;
+}
+
+async function attempt(needs: WorkerNeeds, taken: Taken, { answer, begin }: First): Promise<void> {
+  const { handling, log } = needs;
   const { stored } = taken;
-  const attempts = await store.beginUpdate(stored.id);
+  const attempts = await begin();
   if (attempts === 0) return;
   const begun = { ...taken, stored: { ...stored, attempts } };
   const handled = attempts > attemptsMax ? handling.giveUp(begun) : await handling.handle(begun);
@@ -169,10 +180,11 @@ async function endWithApology(needs: WorkerNeeds, taken: Taken, error: unknown):
 async function end(
   { store, clock, bell }: WorkerNeeds,
   { id }: Pick<StoredUpdate, 'id'>,
-  { status, error, messages, draft }: Handled,
+  { status, error, messages, draft, toast }: Handled,
 ): Promise<void> {
   const isWritten = await store.endUpdate({ id, status, error, messages, draft, at: clock.now() });
-  if (isWritten && messages.length > 0) bell.ring('deliverer');
+  // A press can let something go that waits, and say no word about it in the chat.
+  if (isWritten && (messages.length > 0 || toast !== null)) bell.ring('deliverer');
 }
 
 function isAway(error: unknown): boolean {

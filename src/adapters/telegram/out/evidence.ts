@@ -30,6 +30,8 @@ type Met =
 interface Room extends EvidenceNeeds {
   readonly probes: Probes;
   readonly met: Ring<Met>;
+  /** Messages that a probe may have rewritten, because its answer was lost; by the part whose content it was. */
+  readonly tried: Ring<string>;
 }
 
 /** One look at one part. */
@@ -65,7 +67,7 @@ function lastOf({ highest, resentAs, readTo }: Range): number {
  * the identical content is refused as no change exactly where it stands already. Ids count up, so few messages can be it.
  */
 export function createEvidence(needs: EvidenceNeeds) {
-  const room: Room = { ...needs, probes: createProbes(needs), met: createRing<Met>(metMax) };
+  const room: Room = { ...needs, probes: createProbes(needs), met: createRing<Met>(metMax), tried: createRing<string>(metMax) };
   return {
     settle: async (part: Outgoing, look: Look): Promise<Evidence> => {
       const { address } = part.route;
@@ -170,6 +172,7 @@ async function lookAt(room: Room, found: Search, spot: Spot): Promise<Step> {
       if (spot.messageId < found.range.highest) room.met.put(keyOf(spot), { is: 'missing' });
       return { is: 'on', isThere: false, probed: true };
     case 'trouble':
+      room.tried.put(keyOf(spot), found.part.deliveryId);
       return { is: 'stop', why: probed.error };
   }
 }
@@ -177,12 +180,14 @@ async function lookAt(room: Room, found: Search, spot: Spot): Promise<Step> {
 /**
  * The same content alone does not tell the parts of two topics apart: they may say the same, or a look that was cut off may
  * have written this one's content onto the other. Only buttons that do something are a part's own. So a message without
- * them, and every message while other parts are in doubt, is asked for its topic.
+ * them, every message while other parts are in doubt, and one that an earlier probe may have rewritten, is asked for its
+ * topic.
  */
 async function sameThere(room: Room, found: Search, spot: Spot): Promise<Step> {
   const { part, drawn, others, said } = found;
   const { topic } = part.route;
-  if (isOwn(drawn) && others.every((other) => other.topic === topic)) return arrived(spot, topic);
+  const wasTried = room.tried.get(keyOf(spot)) === part.deliveryId;
+  if (isOwn(drawn) && !wasTried && others.every((other) => other.topic === topic)) return arrived(spot, topic);
   const stands = await room.probes.topicOf(spot, drawn);
   if (stands === undefined) return { is: 'stop', why: `message ${spot.messageId} did not tell its topic` };
   said[spot.messageId] = `the same, in ${placeOf(stands)}`;
@@ -191,6 +196,7 @@ async function sameThere(room: Room, found: Search, spot: Spot): Promise<Step> {
   if (owner !== undefined) return giveBack(room, { spot, owner, said });
   // Outside of every topic it may be this part astray; in another topic it is what nobody asks for any more.
   if (stands === null) return arrived(spot, null);
+  if (wasTried) return rewrittenThere(room, found, { spot, topic: stands });
   room.met.put(keyOf(spot), { is: 'ours', topic: stands, partId: null });
   return another;
 }

@@ -5,6 +5,7 @@ import type { TelegramApi } from '../api.ts';
 import type { Answered, Unanswered } from '../errors.ts';
 import { drawnOf, type DrawingNeeds } from './drawing.ts';
 import { createEvidence } from './evidence.ts';
+import { createForums, topicsOff, type Forums } from './forums.ts';
 import { contentOf, idsOf } from './message.ts';
 import { type Asked, badEntities, isPrivate, unchanged, unmadeBy, unsentBy, type Verb } from './refusals.ts';
 import { createRing } from './ring.ts';
@@ -27,12 +28,13 @@ interface Room extends TelegramTransportNeeds {
   readonly left: { get(deliveryId: string): Drawn | undefined; put(deliveryId: string, drawn: Drawn): void };
   /** Says once, until it is answered otherwise, that the token is not taken. */
   readonly heed: (answer: Answered<unknown>) => void;
+  readonly forums: Forums;
 }
 
 /** Telegram as the deliverer sees it: one call of the Bot API for each call here, and honest ids for what it answered. */
 export function telegramTransport(needs: TelegramTransportNeeds): Transport {
   const left = createRing<Drawn>(leftMax);
-  const room: Room = { ...needs, left, heed: tokenWatch(needs.log) };
+  const room: Room = { ...needs, left, heed: tokenWatch(needs.log), forums: createForums(needs.api) };
   const drawn = async (part: Outgoing) => left.get(part.deliveryId) ?? (await drawnOf(needs, part));
   const evidence = createEvidence({ ...needs, drawn });
   return {
@@ -43,7 +45,8 @@ export function telegramTransport(needs: TelegramTransportNeeds): Transport {
     createTopic: ({ address }, name) => createTopic(room, address, name),
     findTopic: async ({ address }, name, askedAt) => {
       const found = await needs.store.orphanTopics(address, name, askedAt);
-      return found.at(-1)?.topicId ?? null;
+      // A younger one of the same name may be that of another task, whose answer was lost as well.
+      return found[0]?.topicId ?? null;
     },
     remove: (ids) => remove(room, ids),
   };
@@ -73,6 +76,7 @@ const nothingToShow: Sent = { is: 'moot', error: 'there is nothing to show any m
 
 async function post(room: Room, part: Outgoing, drawn: Drawn): Promise<Sent> {
   const { address, topic } = part.route;
+  if (topic !== null && (await room.forums.areStillOff(address))) return topicsOff;
   const answer = await room.api.ask((raw, signal) =>
     raw.sendMessage(
       {
@@ -85,7 +89,11 @@ async function post(room: Room, part: Outgoing, drawn: Drawn): Promise<Sent> {
     ),
   );
   if (answer.is === 'lost') room.left.put(part.deliveryId, drawn);
-  return sentBy(room, answer, { part, verb: 'send', ids: idsOf });
+  const sent = sentBy(room, answer, { part, verb: 'send', ids: idsOf });
+  const isOutside = sent.is === 'sent' && topic !== null && sent.ids.threadId === null;
+  if (!isOutside || !(await room.forums.areOff(address))) return sent;
+  await remove(room, sent.ids);
+  return topicsOff;
 }
 
 /** Without the message that it answers, an answer is still worth more than none. */

@@ -3,7 +3,7 @@ import type { Button, Drawn } from '../../../domain/shown.ts';
 import { button, dataOf, shortId } from '../buttons/press.ts';
 import { aboutMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
 import { drawn } from './drawing.ts';
-import { lines, type Rich } from './rich.ts';
+import { blocks, lines, type Rich } from './rich.ts';
 import { texts } from './texts.ts';
 
 /** What a card tells beside the task itself. */
@@ -28,7 +28,7 @@ export function card(task: Task, facts: CardFacts): Drawn {
 
 function cardText(task: Task, facts: CardFacts): Rich {
   const { task: words } = texts;
-  const schedule = scheduleWords(task);
+  const schedule = scheduleWords(task, facts.now);
   return lines(
     words.heading(task.number, task.title),
     stateText(task, facts),
@@ -127,7 +127,7 @@ export function cardButtons(task: Task, { next, mark }: Pick<CardFacts, 'next' |
 export function editMenu(task: Task, facts: CardFacts): Drawn {
   const { button: words, edit } = texts;
   const id = shortId(task.id);
-  return drawn(lines(cardText(task, facts), edit.menu), [
+  return drawn(blocks(cardText(task, facts), edit.menu), [
     [
       button(words.newTime, dataOf('editwhat', id, 'time')),
       button(words.newText, dataOf('editwhat', id, 'text')),

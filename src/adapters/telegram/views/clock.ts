@@ -1,6 +1,6 @@
 import { momentsIn } from '../../../app/truth/moments.ts';
 import { isUnreadable } from '../../../app/tasks/refusals.ts';
-import { clockText, MINUTE_MS, secondOfDayOf } from '../../../domain/schedule/calendar.ts';
+import { clockText, dateText, dayOfWall, MINUTE_MS, secondOfDayOf } from '../../../domain/schedule/calendar.ts';
 import { describe, isTimezone, type Schedule } from '../../../domain/schedule/schedule.ts';
 import { toWall } from '../../../domain/schedule/zone.ts';
 import type { Task } from '../../../domain/task.ts';
@@ -29,6 +29,11 @@ export function clockIn(timezone: string, now: number): string {
   return clockText(secondOfDayOf(toWall(timezone, now))).slice(0, 5);
 }
 
+/** `2026-11-18`, so many days after the one that the clocks of the zone show. */
+export function dateIn({ timezone, now }: Setting, days: number): string {
+  return dateText(dayOfWall(toWall(timezone, now)) + days);
+}
+
 /** The zone in which a task lives; a row that cannot be read has none. */
 export function zoneOf({ schedule }: Pick<Task, 'schedule'>): string {
   return isTimezone(schedule.timezone) ? schedule.timezone : 'UTC';
@@ -39,12 +44,19 @@ export function settingOf(task: Pick<Task, 'schedule'>, now: number): Setting {
 }
 
 /** Short English for when it runs, or null where the row cannot be read. */
-export function scheduleWords(task: Pick<Task, 'schedule' | 'pausedReason'>): string | null {
-  return isUnreadable(task) ? null : capital(describe(task.schedule));
+export function scheduleWords(task: Pick<Task, 'schedule' | 'pausedReason'>, now: number): string | null {
+  return isUnreadable(task) ? null : wordsOf(task.schedule, now);
 }
 
-export function wordsOf(schedule: Schedule): string {
-  return capital(describe(schedule));
+export function wordsOf(schedule: Schedule, now: number): string {
+  return capital(scheduleText(schedule, now));
+}
+
+/** To stand within a sentence. A single moment is told as all moments are, with its weekday. */
+export function scheduleText(schedule: Schedule, now: number): string {
+  if (schedule.kind !== 'once') return describe(schedule);
+  const { onceAt, timezone } = schedule;
+  return `once on ${moment(onceAt, { timezone, now }).replace(/ (?=\d\d:)/, ' at ')}`;
 }
 
 export function capital(text: string): string {

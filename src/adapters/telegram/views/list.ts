@@ -29,7 +29,10 @@ export interface ListFacts {
 
 export function listDrawn(listing: Listing, facts: ListFacts): Drawn {
   const { list } = texts;
-  if (facts.total === 0) return drawn(emptyText(listing), [filterRow(listing)]);
+  if (facts.total === 0) {
+    const isBare = listing.filter === 'all' && listing.text === null;
+    return drawn(emptyText(listing), isBare ? [] : [filterRow(listing)]);
+  }
   const pages = Math.ceil(facts.total / pageSize);
   const canTurn = dataOf('list', listing.filter, pages, listing.text ?? '') !== null;
   const heading = list.heading(

@@ -1,4 +1,5 @@
 import type { Preview } from '../../../app/preview.ts';
+import type { Refusal } from '../../../domain/schedule/schedule.ts';
 import { titleFrom } from '../../../domain/task.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
 import { button, dataOf, shortId } from '../buttons/press.ts';
@@ -33,19 +34,31 @@ export function proposalDrawn(proposal: Proposal): Drawn {
     proposal.before ?? null,
     lines(
       making.preview(title),
-      wordsOf(schedule),
+      wordsOf(schedule, now),
       zoneLine(proposal),
       preview.next.length === 0
         ? making.nothingToRun
         : texts.task.next(moments(preview.next.slice(0, 3), { timezone: schedule.timezone, now })),
-      ...preview.warnings.map(({ message }) => making.note(message)),
+      ...preview.warnings.filter((one) => !isRefusal(one)).map(({ message }) => making.note(message)),
       proposal.topicsOff === null ? null : making.note(making.topicsOff[proposal.topicsOff]),
       proposal.text.trim() === title ? null : making.text(proposal.text),
     ),
-    proposal.fault ?? null,
+    faultOf(proposal),
     asksZone(proposal) ? making.isItNow(clockIn(proposal.zone.name, now)) : null,
   );
   return drawn(words, proposalButtons(proposal));
+}
+
+/** What creation would refuse is calculated all the same, and stands among the warnings. */
+const refusals: ReadonlySet<string> = new Set<Refusal['reason']>(['past', 'never', 'too_dense']);
+
+function isRefusal({ code }: Preview['warnings'][number]): boolean {
+  return refusals.has(code);
+}
+
+function faultOf({ preview, fault }: Proposal): Rich | null {
+  const refused = preview.warnings.find(isRefusal);
+  return refused === undefined ? (fault ?? null) : texts.making.refused(refused.message);
 }
 
 function zoneLine({ zone, preview: { schedule } }: Proposal): string {
@@ -62,7 +75,8 @@ function asksZone({ zone, preview: { schedule } }: Proposal): boolean {
 function proposalButtons(proposal: Proposal): (Button | null)[][] {
   const { button: words } = texts;
   const id = shortId(proposal.draftId);
-  const create = proposal.offersPlain === true ? null : button(words.create, dataOf('create', id));
+  const canCreate = proposal.offersPlain !== true && !proposal.preview.warnings.some(isRefusal);
+  const create = canCreate ? button(words.create, dataOf('create', id)) : null;
   return [
     asksZone(proposal) ? [button(words.yes, dataOf('zoneyes', id)), button(words.noChange, dataOf('zones'))] : [],
     proposal.offersPlain === true ? [button(words.asPlain, dataOf('plain', id))] : [],

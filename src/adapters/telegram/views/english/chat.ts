@@ -3,6 +3,7 @@ import { blocks, bold, code, italic, lines, oneLine, say, type Rich } from '../r
 export const chatTexts = {
   greeting: (name: string): Rich =>
     say`Hello ${name}. I say things on time: tell me when and what, and I do it in a topic of its own.`,
+  claimed: 'You are the owner of this bot now. Only you, and whoever you let in, can use it.',
   helloGroup: 'Hello! I say things on time: tell me when and what, and I do it in a topic of its own.',
   notApproved: 'Only owners may use me here so far. /allow lets the members of this chat in.',
   tryNew: (): Rich => say`Now try: ${code('/new every weekday at 9:00 Stand up')}`,
@@ -37,9 +38,10 @@ export const chatTexts = {
     nearest === null
       ? say`I do not know ${code(`/${oneLine(name, 32)}`)}. /help shows what I know.`
       : say`I do not know ${code(`/${oneLine(name, 32)}`)}. Did you mean /${nearest}?`,
-  allowed: (what: string): string => `Allowed: ${what}`,
+  allowed: (id: string): string => `Approved. The members of the chat ${id} may use me there now.`,
   allowedGroup: 'This group is approved now. Members may use me here.',
-  allowedUser: (id: string): string => `Approved. The person with the id ${id} may use me in their private chat now.`,
+  allowedUser: (id: string): string =>
+    `Approved. The person with the id ${id} may use me in their private chat now, and begins there with /start.`,
   allowedBefore: 'That was approved before.',
   allowHow: (): Rich =>
     lines(
@@ -83,8 +85,10 @@ export const deedTexts = {
   cancelledRun: (name: Rich): Rich => say`Stopping what ${name} runs now.`,
   nothingRuns: (name: Rich): Rich => say`Nothing of ${name} runs at the moment.`,
   nothingToCancel: 'There is nothing to cancel here: no draft is open, and no task is named. /cancel #3 stops a run.',
-  pausedAll: (count: number, left: number): string => all('Paused', count, left),
-  resumedAll: (count: number, left: number): string => all('Resumed', count, left),
+  pausedAll: (count: number, left: number): string =>
+    count + left === 0 ? 'There is nothing to pause here.' : all('Paused', count, left),
+  resumedAll: (count: number, left: number): string =>
+    count + left === 0 ? 'There is nothing to resume here.' : all('Resumed', count, left),
   retried: 'Trying again',
   answerArrived: 'Noted: it arrived',
   answerResend: 'Sending it again',

@@ -13,7 +13,14 @@ function list(items: readonly string[]): Rich {
 export const makingTexts = {
   ask: (): Rich => blocks(say`When, and what? Write both in one message. For example:`, list(examples)),
   unread: (sentence: string, tries: readonly string[]): Rich =>
-    blocks(sentence, lines('These can be read:', list(tries)), 'Write it again, or press Cancel.'),
+    blocks(sentence, lines('These can be read:', list(tries)), 'Write the time again, or press Cancel.'),
+  /** The same where the text is wanted too. */
+  unreadBoth: (sentence: string, tries: readonly string[]): Rich =>
+    blocks(
+      sentence,
+      lines('These can be read:', list(tries)),
+      'Write both again in one message, first the time and then the text, or press Cancel.',
+    ),
   unreadQuick: (sentence: string, tries: readonly string[]): Rich =>
     blocks(sentence, lines('These can be read:', list(tries))),
   askText: (words: string, zone: string): Rich =>
@@ -21,6 +28,7 @@ export const makingTexts = {
   askTime: (title: string, tries: readonly string[]): Rich =>
     blocks(say`Send the new time for ${italic(oneLine(title, 60))}. For example:`, list(tries)),
   timeTries: ['tomorrow at 8am', 'every day at 9', 'every 2 weeks on monday 10:00'] as readonly string[],
+  unclearEnd: 'It is not clear whether what stands at the end belongs to the time. Send the time alone.',
   leftOver: (rest: string): Rich =>
     say`That is a time, but I do not understand what follows it: ${italic(oneLine(rest, 80))}. Send the time alone.`,
   preview: (title: string): Rich => bold(`New task: ${oneLine(title, 128)}`),
@@ -56,6 +64,8 @@ export const makingTexts = {
   badTemplate: (fault: string): string =>
     `The text looks like a template, because it contains {{ or {%, and has a fault: ${fault}. Mend it, or write it without those signs.`,
   refused: (message: string): Rich => say`${bold('It cannot be created like this.')} ${message}`,
+  quota: (whose: 'user' | 'chat', limit: number): string =>
+    `${whose === 'user' ? 'You have' : 'This chat has'} ${limit} ${limit === 1 ? 'task' : 'tasks'} that can still run, and that is the limit. Delete one that is no longer needed: /tasks`,
   quickHint: (): Rich =>
     say`I did not find a time in that. Try ${code('/new tomorrow at 8am Call mum')}, or see /help.`,
 } as const;

@@ -51,8 +51,11 @@ export const noticeTexts = {
   autoPausedTodo: 'It stays paused until somebody presses Resume.',
   blocked: (name: Rich | null, cause: BlockedCause): Rich =>
     say`${bold('A result waits:')} ${name === null ? 'it' : name} cannot be shown, because ${causes[cause].what}`,
-  blockedTodo: (cause: BlockedCause, kind: keyof typeof topicsOffTodo): string =>
-    `${cause === 'topics_off' ? topicsOffTodo[kind] : causes[cause].todo} I look again by myself; Retry looks now.`,
+  blockedTodo: (cause: BlockedCause, kind: keyof typeof topicsOffTodo): string => {
+    const todo = cause === 'topics_off' ? topicsOffTodo[kind] : causes[cause].todo;
+    // Whether a topic was made only a person can tell.
+    return cause === 'topic_in_doubt' ? todo : `${todo} I look again by myself; Retry looks now.`;
+  },
   inDoubt: (name: Rich | null, at: string): Rich =>
     blocks(
       say`${bold('Did it arrive?')} Telegram never answered when I sent a message${name === null ? '' : ' of '}${name ?? ''} at ${at}.`,

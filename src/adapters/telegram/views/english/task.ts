@@ -1,4 +1,4 @@
-import { bold, code, italic, link, oneLine, quote, say, shortened, type Rich } from '../rich.ts';
+import { bold, code, italic, lines, link, oneLine, quote, say, shortened, type Rich } from '../rich.ts';
 
 /** How a title is told in a sentence; longer ones are cut there, never on the card. */
 const titleShownMax = 60;
@@ -108,6 +108,14 @@ export const listTexts = {
   paused: 'paused',
   completed: 'completed',
   whichOne: (verb: string): string => `Which task? Press one, or name it: ${verb} #3`,
+  /** `name` is the task of the topic; null outside of one. */
+  leftOver: (verb: string, rest: string, name: Rich | null): Rich =>
+    lines(
+      say`I do not understand “${oneLine(rest, 80)}” there, so I have done nothing.`,
+      name === null
+        ? say`Write the number alone: ${code(`${verb} #3`)}`
+        : say`Here ${code(verb)} alone means ${name}; ${code(`${verb} #3`)} means another task.`,
+    ),
   noSuchNumber: (number: number): string => `There is no task #${number} in this chat.`,
   existing: 'These are here:',
   noneAtAll: 'There are no tasks in this chat yet. /new makes one.',
@@ -132,9 +140,10 @@ export const historyTexts = {
   footer: (zone: string): Rich => say`Times in ${zone}. ${code('/why')} explains each slot.`,
   upcoming: (name: Rich): Rich => say`What is coming for ${name}`,
   nothingComing: 'Nothing is planned.',
+  snoozedTo: (at: string): string => `${at}, snoozed to then`,
   why: (name: Rich): Rich => say`Why, for ${name}`,
   whyNothing: 'There was no slot in that time.',
   whyMore: 'There is more. Name a shorter time: /why #3 2027-01-31',
   whyUnread: (): Rich =>
-    say`I cannot read that moment. Write ${code('2027-01-31')} for a day, or ${code('2027-01-31 09:00')} for one slot.`,
+    say`I cannot read that moment. Write ${code('today')}, ${code('yesterday')} or ${code('2027-01-31')} for a day, or ${code('2027-01-31 09:00')} for one slot.`,
 } as const;

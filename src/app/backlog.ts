@@ -40,7 +40,11 @@ export function createBacklogWord({ store, pacer, ids, bell }: Needs): Chore {
       for (const chatId of chats) if (!(await look(chatId, now))) told.delete(chatId);
       return { taken: chats.size, more: false };
     },
-    // Kept, so that a clock that was set back does not put the next look off.
-    nextAt: async (now) => (nextAt = Math.min(nextAt, now + backlogEveryMs)),
+    nextAt: async (now) => {
+      // Kept, so that a clock that was set back does not put the next look off.
+      nextAt = Math.min(nextAt, now + backlogEveryMs);
+      // While nobody must wait there is nothing to look at, and the housekeeper asks again soon enough.
+      return told.size === 0 && pacer.heldChats().size === 0 ? null : nextAt;
+    },
   };
 }

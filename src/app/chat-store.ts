@@ -136,8 +136,8 @@ export interface ChatGone {
 export interface ChatBack {
   readonly chatId: string;
   readonly at: number;
-  /** The word in the chat itself, made only if it was gone; `paused` counts the tasks that its absence has paused. */
-  readonly word: (chat: Chat, paused: number) => NewMessage;
+  /** The word in the chat itself, made only if it was gone; `paused` counts the tasks that its absence has paused. Null for none. */
+  readonly word: (chat: Chat, paused: number) => NewMessage | null;
 }
 
 export interface WaitingResults {

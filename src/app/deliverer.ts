@@ -1,9 +1,10 @@
+import { answersInRowMax } from '../domain/limits.ts';
 import { within } from './collector.ts';
 import { createPartsInHand, type HandNeeds } from './deliverer-hand.ts';
 import { createClaimCount, type Holding } from './holding.ts';
 import type { Pacer } from './pacer.ts';
 import type { Timer } from './ports.ts';
-import type { Counts, OutboxStore } from './store.ts';
+import type { Counts, OutboxPart, OutboxStore } from './store.ts';
 
 /**
  * Brings results to their threads, as fast as the platform allows: one call in flight per chat, what people wait for first,
@@ -28,10 +29,28 @@ export interface DelivererNeeds extends HandNeeds {
 
 const nothing: Counts = { taken: 0, more: false };
 
+/** How many answers each chat was sent in a row, and which chats have had so many that a result has its turn. */
+function createAnswersInRow() {
+  const inRow = new Map<string, number>();
+  const full = new Set<string>();
+  return {
+    full,
+    note: ({ chatId, kind }: OutboxPart): void => {
+      const count = (inRow.get(chatId) ?? 0) + 1;
+      // Whoever had the turn of a result, and there was none, begins anew.
+      const isOver = full.delete(chatId) || kind !== 'answer';
+      if (isOver) inRow.delete(chatId);
+      else inRow.set(chatId, count);
+      if (!isOver && count === answersInRowMax) full.add(chatId);
+    },
+  };
+}
+
 export function createDeliverer(needs: DelivererNeeds): Deliverer {
   const { store, pacer, concurrency } = needs;
   const inHand = createPartsInHand(needs);
   const claims = createClaimCount();
+  const answers = createAnswersInRow();
   let after = '';
   let [opened, stopping] = [false, false];
 
@@ -40,7 +59,12 @@ export function createDeliverer(needs: DelivererNeeds): Deliverer {
     try {
       return await claims.during(async () => {
         const away = new Set([...inHand.chats(), ...pacer.heldChats()]);
-        const parts = await store.claimParts({ now, limit: free, after }, needs.bootId, away);
+        const parts = await store.claimParts(
+          { now, limit: free, after, resultsFirst: answers.full },
+          needs.bootId,
+          away,
+        );
+        for (const part of parts) answers.note(part);
         started = parts.length;
         for (const part of parts) inHand.serve(part);
         return parts;

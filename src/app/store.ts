@@ -373,6 +373,8 @@ export interface Started extends Counts {
 export interface OutboxBatch extends Batch {
   /** The chat served last: the others have their turn before it comes again. */
   readonly after: string;
+  /** Chats that were sent so many answers in a row that a result has its turn before the next one. */
+  readonly resultsFirst?: ReadonlySet<string>;
 }
 
 /** What the deliverer needs. */

@@ -219,6 +219,8 @@ export const membershipEveryMs = minute;
 export const eventPageDefault = 100;
 export const eventPageMax = 500;
 
+/** After so many answers in a row a result of the chat has its turn: people come first, and results come all the same. */
+export const answersInRowMax = 4;
 /** Results that wait so long, and so many of them, are told to the chat, so that silence is not taken for loss. */
 export const backlogOldMs = minute;
 export const backlogResultsMin = 5;

@@ -122,6 +122,26 @@ describe('a full outbox', () => {
   });
 });
 
+describe('a chat that is full of answers to people', () => {
+  it('has its results all the same, one after every four answers', async () => {
+    const p = await aPipeline({ settings: paced });
+    const kinds: string[] = [];
+    const { send } = p.chat;
+    Object.assign(p.chat, {
+      send: (part: Outgoing) => {
+        kinds.push('text' in part.shown && part.shown.text.startsWith('word') ? 'answer' : 'other');
+        return send(part);
+      },
+    });
+    const answers = Array.from({ length: 12 }, (_one, n) => ({ ...message(n, '77'), kind: 'answer' as const }));
+    const words = [20, 21].map((n) => ({ ...message(n, '77'), shown: { text: `news ${n}` } }));
+    await p.store.addMessages([...answers, ...words], p.time.now());
+    await deliverAll(p);
+    const row = ['answer', 'answer', 'answer', 'answer'];
+    expect(kinds).toEqual([...row, 'other', ...row, 'other', ...row]);
+  });
+});
+
 describe('a group in which everything is due at nine', () => {
   it('gets every result, in the order of its topic, without a single word too much', async () => {
     const p = await aPipeline({ settings: paced });

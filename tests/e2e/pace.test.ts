@@ -178,5 +178,7 @@ it('drops a result that is too old when its turn comes, where the task says so, 
   bot.world.fault({ kind: '429', method: 'sendMessage', chat: lab, count: 1, retryAfter: 600 });
   await bot.pass(hour);
   expect(saidIn(bot, lab, topicNamed(bot, lab, 'ping'))).toEqual(['ping']);
-  expect(rowsOf(bot, 'result').at(-1)).toMatchObject({ status: 'failed', error: expect.stringContaining('too old') });
+  const row = rowsOf(bot, 'result').at(-1);
+  expect(row?.status).toBe('failed');
+  expect(row?.error).toContain('too old');
 });

@@ -117,7 +117,8 @@ function* chatBack({ chatId, at, word }: ChatBack): Script<number | null> {
     `select id from tasks where chat_id = ?t and state = 'paused' and paused_reason = 'chat_gone' order by id`,
     chatId,
   );
-  yield* insertMessages([word(readChat(back), paused.length)], at);
+  const said = word(readChat(back), paused.length);
+  if (said !== null) yield* insertMessages([said], at);
   yield* refreshCards(paused.map(({ id: taskId }) => ({ taskId, at, key: `back:${taskId}`, door: null })));
   return paused.length;
 }

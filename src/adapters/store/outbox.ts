@@ -36,7 +36,7 @@ function* claimParts({ at, bootId, busyChats }: ClaimRequest): Script<readonly O
   }
   const chats = (yield* chatsInTurn(at, served.size)).filter((chatId) => !served.has(chatId));
   for (const chatId of chats.slice(0, at.limit - parts.length)) {
-    const part = yield* soundHeadOf(chatId, at.now);
+    const part = yield* soundHeadOf(chatId, at);
     if (part !== undefined) parts.push(part);
   }
   return yield* markClaimed(parts, bootId, at.now);
@@ -46,12 +46,19 @@ function* claimParts({ at, bootId, busyChats }: ClaimRequest): Script<readonly O
 const faultyMax = 20;
 
 /** Parts that cannot go out, ever, must not keep the others of their chat waiting. */
-function* soundHeadOf(chatId: string, now: number): Script<PartRow | undefined> {
+function* soundHeadOf(chatId: string, at: ClaimRequest['at']): Script<PartRow | undefined> {
   for (let passed = 0; passed < faultyMax; passed += 1) {
-    const part = (yield* headOf(chatId, now)) ?? (yield* headOfMerged(chatId, now));
+    const part = (yield* headInTurn(chatId, at)) ?? (yield* headOfMerged(chatId, at.now));
     if (part === undefined || !(yield* dropFaulty(part))) return part;
   }
   return undefined;
+}
+
+/** What people wait for comes first, but not for ever: a chat that is full of commands would have no results any more. */
+function* headInTurn(chatId: string, { now, resultsFirst }: ClaimRequest['at']): Script<PartRow | undefined> {
+  const isTurnOfResults = resultsFirst?.has(chatId) === true;
+  const result = isTurnOfResults ? yield* headOf(chatId, now, outboxRanks.result) : undefined;
+  return result ?? (yield* headOf(chatId, now));
 }
 
 /** A run that was under way while its chat became one with another leaves its parts with a chat that is not there any more. */
@@ -136,13 +143,14 @@ function* chatsAfter(after: string, now: number, limit: number): Script<string[]
 }
 
 /** The most urgent part that no earlier part of its own thread holds back. */
-function* headOf(chatId: string, now: number): Script<PartRow | undefined> {
+function* headOf(chatId: string, now: number, rankMin = 0): Script<PartRow | undefined> {
   return yield* row<PartRow>(
     `${partSource}
-     where d.chat_id = ?t and d.status in ('pending', 'blocked') and d.ready_at <= ?i
+     where d.chat_id = ?t and d.rank >= ?i and d.status in ('pending', 'blocked') and d.ready_at <= ?i
        and ${unheld}
      order by d.rank, d.id limit 1 [for update of d skip locked]`,
     chatId,
+    rankMin,
     now,
     now - limits.unknownHoldMs,
     now - limits.unknownHoldMs,

@@ -51,12 +51,16 @@ export function* endTopic(end: TopicEnd): Script<void> {
     end.state,
     end.state === 'ready' ? end.id : null,
     end.state === 'blocked' ? end.cause : null,
-    // While that is in doubt, the topic may still turn up.
-    end.state === 'blocked' && end.cause === 'topic_in_doubt' ? 1 : 0,
+    mayTurnUp(end) ? 1 : 0,
     isLost,
     end.taskId,
   );
   if (end.state === 'ready' && task.state !== 'deleted') yield* furnish(task, end);
+}
+
+/** While nobody knows whether it was made, it is kept since when to look for it. */
+function mayTurnUp(end: TopicEnd): boolean {
+  return end.state === 'blocked' && end.cause === 'topic_in_doubt';
 }
 
 /** A new topic gets its card, and when it takes the place of one that a person deleted, it says so. */

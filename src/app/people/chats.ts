@@ -50,7 +50,9 @@ export function createChats({ store, clock, ids, bell, log }: Needs): Chats {
       const paused = await store.chatBack({
         chatId,
         at,
-        word: (chat, count) => word(chat, { view: 'chatBack', paused: count }),
+        // Where nobody was let in and nothing was lost, nobody has missed us.
+        word: (chat, count) =>
+          chat.state !== 'approved' && count === 0 ? null : word(chat, { view: 'chatBack', paused: count }),
       });
       if (paused === null) return;
       const retried = await store.retryBlocked({ chatId, taskId: null, inDoubt: false }, at);

@@ -41,3 +41,15 @@ it('a delay whose pause ends by itself begins exactly at that end', async () => 
   await p.pass(30 * minute);
   expect(await nextIn(p, task)).toBe(90);
 });
+
+it('a slot that was skipped and has passed comes like any other when the clock goes back and the timing changes', async () => {
+  const p = await aPipeline();
+  const task = await p.create({ schedule: hourly });
+  await p.rooms.tasks.skip(target(task), { count: 1, from: null });
+  await p.pass(90 * minute);
+  p.time.setWall(start);
+  await p.rooms.tasks.edit(target(task), { schedule: { ...hourly, cron: '30 0 1 1 *' } });
+  await p.rooms.tasks.edit(target(task), { schedule: hourly });
+  await p.pass(hour);
+  expect(await story(p, task)).toEqual(['60 succeeded']);
+});

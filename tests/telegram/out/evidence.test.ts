@@ -397,6 +397,17 @@ describe('a message of ours that nothing explains', () => {
     expect(shownIn(place, place.two)).toEqual([]);
     expect(place.lines.lines).toMatchObject([{ event: 'message_rewritten' }]);
   });
+
+  it('is not taken for the part when a look whose own answer was lost has written those words onto it', async () => {
+    const place = await inLab();
+    const lost = part({ topic: place.one, buttons: done });
+    await lose(place, lost, 'reset_before');
+    await place.api.raw.sendMessage({ chat_id: lab, message_thread_id: place.two, text: 'of nobody' });
+    place.world.fault(oneFault('reset_after', 'editMessageText'));
+    expect(await place.settle(lost)).toMatchObject({ is: 'undecided' });
+    expect(await place.settle(lost)).toMatchObject({ is: 'undecided' });
+    expect([shownIn(place, place.one), shownIn(place, place.two)]).toEqual([[], []]);
+  });
 });
 
 describe('in a private chat, whose ids count on for every chat of the bot', () => {

@@ -1,8 +1,8 @@
 const minuteMs = 60_000;
-/** Nobody types more than this in a minute and reads the answers. */
-const personMax = 12;
-/** A group is sent about twenty messages a minute, answers first; what is left of them is for results. */
-const chatMax = 15;
+/** Nobody types or presses more than this in a minute and reads the answers. */
+const personMax = 30;
+/** A group is sent about twenty messages a minute, answers first, so that more words than these would hold up its results. */
+const chatMax = 60;
 /** People and chats that are remembered; past that all are forgotten, which lets a few more words through. */
 const rememberedMax = 10_000;
 

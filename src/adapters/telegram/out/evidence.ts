@@ -67,7 +67,12 @@ function lastOf({ highest, resentAs, readTo }: Range): number {
  * the identical content is refused as no change exactly where it stands already. Ids count up, so few messages can be it.
  */
 export function createEvidence(needs: EvidenceNeeds) {
-  const room: Room = { ...needs, probes: createProbes(needs), met: createRing<Met>(metMax), tried: createRing<string>(metMax) };
+  const room: Room = {
+    ...needs,
+    probes: createProbes(needs),
+    met: createRing<Met>(metMax),
+    tried: createRing<string>(metMax),
+  };
   return {
     settle: async (part: Outgoing, look: Look): Promise<Evidence> => {
       const { address } = part.route;

@@ -4,7 +4,7 @@ import { createIds, sha256 } from './adapters/system/ids.ts';
 import { createLog } from './adapters/system/log.ts';
 import { echoAction } from './app/actions/echo.ts';
 import { messageAction } from './app/actions/message.ts';
-import { createActions } from './app/actions/registry.ts';
+import { createActions, type Actions } from './app/actions/registry.ts';
 import { createBacklogWord } from './app/backlog.ts';
 import { createBell } from './app/bell.ts';
 import { createDeliverer, type Deliverer } from './app/deliverer.ts';
@@ -106,10 +106,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const bootId = ids.next();
   const batchMax = settings.BATCH_SIZE * endsPerClaim;
   const runs = createRunService({ store, ids, digest: sha256, clock, bell });
-  const actions = createActions([
-    messageAction(createTemplates()),
-    ...(settings.ECHO_ACTION ? [echoAction(timer)] : []),
-  ]);
+  const actions = actionsOf(settings, timer);
   const shared = { ...world, store, bell, bootId, batchMax };
   const tasks = createTasks({
     store,
@@ -160,6 +157,10 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     }),
     connect: (room, ring) => bell.connect(room, ring),
   };
+}
+
+function actionsOf({ ECHO_ACTION: withEcho }: RoomSettings, timer: Timer): Actions {
+  return createActions([messageAction(createTemplates()), ...(withEcho ? [echoAction(timer)] : [])]);
 }
 
 function paceOf(settings: RoomSettings): Rates {

@@ -75,7 +75,9 @@ function stopOnSignal(
 
 /** To whoever started the server, and to nobody else: what goes to the log may go anywhere. */
 function printClaim(code: string): void {
-  process.stdout.write(`\nNobody owns this bot yet. Whoever sends it this in a private chat first does: /start ${code}\n\n`);
+  process.stdout.write(
+    `\nNobody owns this bot yet. Whoever sends it this in a private chat first does: /start ${code}\n\n`,
+  );
 }
 
 /** For people on a terminal, in words; for machines, one line of JSON. */

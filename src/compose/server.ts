@@ -129,7 +129,8 @@ interface Running {
 
 /** Intake first, the slots next, then what runs, then what is being sent; what is not done by then is taken up at the next start. */
 async function stopAll({ door, loops, rooms, conversation, wire }: Running): Promise<void> {
-  await Promise.all([door.listening.close(), conversation.stop(stopGraceMs), wire.sandbox?.leave()]);
+  wire.sandbox?.leave();
+  await Promise.all([door.listening.close(), conversation.stop(stopGraceMs)]);
   for (const loop of [...loops].reverse()) await loop.stop();
   await rooms.runner.stop(stopGraceMs);
   await rooms.deliverer.stop(stopGraceMs);

@@ -77,17 +77,19 @@ async function visit(needs: TravelNeeds, end: number): Promise<{ now: number; vi
   return { now: time.now(), visited };
 }
 
-async function moveTo({ time, ring, remember }: TravelNeeds, at: number): Promise<void> {
+async function moveTo(needs: TravelNeeds, at: number): Promise<void> {
+  const { time } = needs;
   time.skip(Math.max(0, at - time.now()));
-  await remember(time.skipped());
-  ring();
+  await needs.remember(time.skipped());
+  needs.ring();
 }
 
 /** Until nothing is left to do at this instant. */
-async function rest({ time, busy, idle }: TravelNeeds): Promise<void> {
+async function rest(needs: TravelNeeds): Promise<void> {
+  const { time, busy } = needs;
   const started = time.elapsed();
   for (let looks = 0; looks < looksAtRest && time.elapsed() - started < restMaxMs;) {
-    await within(time, restMaxMs, idle());
+    await within(time, restMaxMs, needs.idle());
     await time.yield();
     looks = busy.every(({ isAtRest }) => isAtRest()) ? looks + 1 : 0;
   }

@@ -34,7 +34,7 @@ it('tells a chat once how many of its results wait, ahead of them, and again for
   const { p, chore, held, words } = await aBacklog(6);
   await chore.step(start + minute, 1);
   await chore.step(start + minute + backlogEveryMs, 1);
-  expect(words().map(({ content, rank }) => [JSON.parse(content), rank])).toEqual([
+  expect(words().map(({ content, rank }) => [JSON.parse(content) as object, rank])).toEqual([
     [{ view: 'backlog', waiting: 6, oldestAt: start }, 0],
   ]);
   p.database.exec(`update deliveries set status = 'failed' where kind = 'result'`);

@@ -19,7 +19,7 @@ export const plain = -2000003;
 export const ada = 1001;
 export const ben = 1002;
 export const mallory = 1003;
-export const apiToken = 'the-token-of-the-tests';
+const apiToken = 'the-token-of-the-tests';
 
 /** The whole server, as it starts without a token: real HTTP, real SQLite, the sandbox as the Telegram, a clock by hand. */
 export interface Bot {

@@ -236,3 +236,12 @@ describe('groups', () => {
     expect(bot.texts(plain)).toEqual(['Hello! I only work in groups that my owner has approved.']);
   });
 });
+
+it('a task that is made where the bot may not manage topics says on its first card what is missing', async () => {
+  const bot = await aTalkingBot();
+  await bot.say('ada', noRights, '/allow');
+  const preview = (await bot.say('ada', noRights, '/new in 1 hour Water the plants')).at(-1);
+  if (preview === undefined) throw new Error('no preview');
+  await bot.press('ada', preview, 'Create');
+  expect(bot.now(preview).text).toMatch(/^#1 Water the plants[\s\S]*Note: .*I may not manage topics here/);
+});

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { aBot, ada, lab, minute, stopBots } from './bot.ts';
+import { aBot, lab, minute, stopBots } from './bot.ts';
 
 afterEach(stopBots);
 
@@ -15,6 +15,7 @@ it('runs a task that was typed in a group in a topic of its own, with the result
   const [topic] = bot.world.topics(lab);
   expect(topic).toMatchObject({ name: 'say hello', createdBy: 'bot' });
   expect(bot.texts(lab, topic?.threadId ?? 0).join('\n')).toContain('say hello');
-  console.log(bot.world.transcript(lab));
-  expect(ada).toBe(1001);
+  expect(bot.world.transcript(lab)).toMatch(
+    /made the topic[\s\S]*Cronogram: say hello[\s\S]*#1 say hello[\s\S]*pinned a message/,
+  );
 });

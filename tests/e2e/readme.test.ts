@@ -21,6 +21,5 @@ it('says what the README shows', async () => {
   await bot.press('ada', result, 'Done');
   await bot.say('ada', lab, '/pause until monday', { thread: topic.threadId });
   const dialogue = bot.world.transcript(lab).split('\n').slice(told).join('\n');
-  console.log(dialogue);
   expect(readFileSync(new URL('../../README.md', import.meta.url), 'utf8')).toContain(dialogue);
 });

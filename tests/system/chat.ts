@@ -222,10 +222,14 @@ function everyTopicHasItsCard(rows: Rows, seen: Seen): Breach[] {
     seen.messages.filter(({ isPinned, isGone }) => isPinned && !isGone),
     ({ chatId, threadId }) => `${chatId} ${threadId}`,
   );
+  const standing = new Set(
+    seen.topics.filter(({ isDeleted }) => !isDeleted).map(({ chatId, threadId }) => `${chatId} ${threadId}`),
+  );
   const bare = rows.tasks.filter((task) => {
-    const [card, ...more] = pinned.get(`${address.get(task.chat_id)} ${task.topic_id}`) ?? [];
+    const place = `${address.get(task.chat_id)} ${task.topic_id}`;
+    const [card, ...more] = pinned.get(place) ?? [];
     const isRight = card?.text.startsWith(`#${task.number}`) === true && more.length === 0;
-    return task.topic_state === 'ready' && !failed.has(task.id) && !isRight;
+    return standing.has(place) && !failed.has(task.id) && !isRight;
   });
   return bare.length === 0 ? [] : [{ promise: 'a topic has its card pinned', rows: bare.slice(0, 5) }];
 }

@@ -17,7 +17,7 @@ import { openTelegram, realPace } from './telegram.ts';
 
 /**
  * Drives real processes of the built server: kills them, stops them, sets their clocks, fills their disks, damages their
- * rows, and proves what is left. Takes about five minutes; `--only` names the scenarios to run.
+ * rows, and proves what is left. Takes about ten minutes; `--only` names the scenarios to run.
  */
 const { values: given } = parseArgs({
   options: {

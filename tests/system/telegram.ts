@@ -111,7 +111,7 @@ function messagesOf(world: World, chat: number): MessageShown[] {
 }
 
 /** The group that every world has. */
-export const lab = -1_001_000_000_001;
+const lab = -1_001_000_000_001;
 
 export function threadOf(chat: number = lab, topic?: number): string {
   const base = `telegram:chat:${chat}`;

@@ -1,4 +1,4 @@
-import type { Chat, ChatStore, Draft, DraftChange } from '../../app/chat-store.ts';
+import type { Chat, ChatStore, DraftChange } from '../../app/chat-store.ts';
 import type { Clock, Ids, Log } from '../../app/ports.ts';
 import type { TaskStore } from '../../app/task-store.ts';
 import type { Preview, PreviewRequest } from '../../app/preview.ts';
@@ -129,5 +129,3 @@ export interface ConversationRooms {
   readonly defaultTimezone: string;
   readonly botUsername: () => string;
 }
-
-export type { Draft };

@@ -74,7 +74,8 @@ async function created(pressed: Pressed, rooms: ConversationRooms, { plain }: { 
   );
   if ('refusal' in tried) return notCreated(pressed, rooms, { draftId: row.id, step, fault: tried.refusal });
   const { task } = tried.made;
-  const shown = withNote(await cardOf(task, rooms, markFor(pressed)), pressed.place);
+  const missing = topicsOff(pressed.place) ?? (await rightMissing(pressed.place, rooms));
+  const shown = withNote(await cardOf(task, rooms, markFor(pressed)), missing);
   return {
     ...redrawn(pressed, shown, texts.making.created(task.number)),
     draft: putDraft(pressed, { step: 'made', taskId: task.id }, { id: row.id, now: rooms.clock.now() }),
@@ -82,11 +83,15 @@ async function created(pressed: Pressed, rooms: ConversationRooms, { plain }: { 
 }
 
 /** A task may be made where its results cannot be shown yet; then its first card says so. */
-function withNote(shown: Drawn, place: Place): Drawn {
-  const off = topicsOff(place);
-  return off === null
-    ? shown
-    : { ...shown, text: `${shown.text}\n\n${texts.making.note(texts.making.topicsOff[off])}` };
+function withNote(shown: Drawn, missing: keyof typeof texts.making.topicsOff | null): Drawn {
+  if (missing === null) return shown;
+  return { ...shown, text: `${shown.text}\n\n${texts.making.note(texts.making.topicsOff[missing])}` };
+}
+
+/** Asked when a task was made, and not for every preview, because only the platform knows it. */
+async function rightMissing(place: Place, rooms: ConversationRooms): Promise<'right' | null> {
+  const setUp = await rooms.setUp(place);
+  return !setUp.isPrivate && setUp.canManageTopics === false ? 'right' : null;
 }
 
 interface NotCreated {

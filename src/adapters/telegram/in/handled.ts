@@ -33,7 +33,7 @@ export interface Writing {
   readonly thread: Thread;
 }
 
-export function messageOf({ ids, now, thread }: Writing, shown: Drawn, edits: number | null = null): NewMessage {
+function messageOf({ ids, now, thread }: Writing, shown: Drawn, edits: number | null = null): NewMessage {
   return { id: ids.next(), kind: 'answer', thread, taskId: null, shown, edits, expiresAt: now + answerKeptMs };
 }
 

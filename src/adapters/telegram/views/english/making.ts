@@ -43,6 +43,8 @@ export const makingTexts = {
       'Results get a topic of their own, and topics are off for this bot. They wait until its owner switches them on: see /start.',
     group:
       'Results get a topic of their own, and topics are off in this group. They wait until you switch them on: see /start.',
+    right:
+      'Results get a topic of their own, and I may not manage topics here. They wait until an admin of the group allows it: see /start.',
   },
   replaced: (title: string | null): Rich =>
     title === null

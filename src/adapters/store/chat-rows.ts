@@ -36,6 +36,8 @@ export function readChat(chat: ChatRow): Chat {
 
 export type Place = Pick<Thread, 'provider' | 'address'>;
 
+const lockTriesMax = 3;
+
 /** The chat of a thread, under its lock; made when the thread is seen for the first time. */
 export function* chatOf(thread: Place, newId: string, now: number): Script<ChatRow> {
   const known = yield* lockChat(thread);
@@ -56,7 +58,9 @@ export function* chatOf(thread: Place, newId: string, now: number): Script<ChatR
     thread.provider,
     thread.address,
   );
-  const made = yield* lockChat(thread);
+  let made = yield* lockChat(thread);
+  // Whoever waited for a row that went into another one at that moment finds the other one when it looks again.
+  for (let tries = 1; made === undefined && tries < lockTriesMax; tries += 1) made = yield* lockChat(thread);
   if (made === undefined) throw new AppError('internal', `No chat row for ${threadKeyOf({ ...thread, topic: null })}.`);
   return made;
 }

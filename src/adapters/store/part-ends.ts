@@ -7,18 +7,24 @@ import { each, listOf, lock, row, rows, write, type Script, type Value } from '.
 import { tellEvents } from './journal.ts';
 import { forgetToldOf, insertMessages, tellOnce } from './messages.ts';
 
+/**
+ * An end that leaves the part open uses up the fence, because it is written again when the answer to the first write was
+ * lost: then it must find nothing, or a send would be taken back twice and a look counted twice.
+ */
 const endText = {
   delivered: `update deliveries set status = 'delivered', platform_chat_id = ?t, message_thread_id = ?i, message_id = ?i,
       delivered_at = ?i, evidence = coalesce(?t, evidence), error = null, cause = null, ready_at = null, doubted_at = null
     where id = ?t and fence = ?i and status in ('sending', 'unknown')`,
   pending: `update deliveries set status = 'pending', sends = sends - ?i, put_offs = put_offs + ?i, ready_at = ?i, error = ?t,
       evidence = coalesce(?t, evidence), cause = null, settles = 0,
-      doubted_at = case when ?i = 1 then coalesce(doubted_at, sent_at) end
+      doubted_at = case when ?i = 1 then coalesce(doubted_at, sent_at) end, fence = fence + 1
     where id = ?t and fence = ?i and status in ('sending', 'unknown', 'pending', 'blocked')`,
-  blocked: `update deliveries set status = 'blocked', sends = sends - ?i, ready_at = ?i, cause = ?t, error = ?t
+  blocked: `update deliveries set status = 'blocked', sends = sends - ?i, ready_at = ?i, cause = ?t, error = ?t,
+      fence = fence + 1
     where id = ?t and fence = ?i and status in ('sending', 'pending', 'blocked')`,
   unknown: `update deliveries set status = 'unknown', ready_at = ?i, error = ?t, evidence = ?t,
-      settles = case when status = 'unknown' then settles + 1 else 0 end, doubted_at = coalesce(doubted_at, sent_at)
+      settles = case when status = 'unknown' then settles + 1 else 0 end, doubted_at = coalesce(doubted_at, sent_at),
+      fence = fence + 1
     where id = ?t and fence = ?i and status in ('sending', 'unknown')`,
   failed: `update deliveries set status = 'failed', error = ?t, evidence = coalesce(?t, evidence), ready_at = null
     where id = ?t and fence = ?i and status in ('sending', 'unknown', 'pending', 'blocked')`,

@@ -62,7 +62,12 @@ function* readMember(chatId: string, userId: Actor): Script<Member | null> {
  * from far ahead was written down before the clock was set back.
  */
 function* noteMember({ chatId, userId, status, checkedAt }: Member): Script<void> {
-  const before = yield* readMember(chatId, userId);
+  // Two words about one person that come at the same moment are judged one after the other.
+  const before = yield* row<{ status: string }>(
+    `select status from members where chat_id = ?t and user_id = ?t [for update]`,
+    chatId,
+    userId,
+  );
   const noted = yield* rows(
     `insert into members (chat_id, user_id, status, checked_at) values (?t, ?t, ?t, ?i)
      on conflict (chat_id, user_id) do update set status = excluded.status, checked_at = excluded.checked_at
@@ -74,7 +79,7 @@ function* noteMember({ chatId, userId, status, checkedAt }: Member): Script<void
     checkedAt + membershipFreshMs,
   );
   const isOut = status === 'out';
-  if (noted.length === 0 || (before !== null && (before.status === 'out') === isOut && !isOut)) return;
+  if (noted.length === 0 || (before !== undefined && before.status !== 'out' && !isOut)) return;
   yield* applyMembership({ chatId, userId, isOut, at: checkedAt });
 }
 

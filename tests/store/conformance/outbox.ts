@@ -125,7 +125,7 @@ export function outboxTests(open: OpenWorld): void {
     expect(await world.store.endParts([later(first, { readyAt: 1 })], nine)).toBe(0);
     expect(await world.store.endParts([later(second, { readyAt: nine + hour })], nine)).toBe(1);
     expect(await claimParts(world)).toEqual([]);
-    expect(only(await claimParts(world, { now: nine + hour })).fence).toBe(3);
+    expect(only(await claimParts(world, { now: nine + hour })).fence).toBeGreaterThan(second.fence);
   });
 
   test.each([
@@ -346,14 +346,18 @@ export function partEndTests(open: OpenWorld): void {
       ({ id, fence }) => ({ id, fence, status: 'failed', error: 'too long', evidence: null }),
       { status: 'failed', ready_at: null, error: 'too long' },
     ],
-  ])('a part that is %s says so, and only under its own claim', async (_how, end, expected) => {
+  ])('a part that is %s says so once, and only under its own claim', async (_how, end, expected) => {
     const world = await open();
     const part = await aClaimedPart(world);
 
     expect(await world.store.endParts([end({ ...part, fence: part.fence - 1 })], nine)).toBe(0);
     expect(await rowOf(world, part.id)).toMatchObject({ status: 'sending' });
     expect(await world.store.endParts([end(part)], nine)).toBe(1);
-    expect(await rowOf(world, part.id)).toMatchObject(expected);
+    const written = await rowOf(world, part.id);
+    expect(written).toMatchObject(expected);
+    // Whoever got no answer to the first write writes it again.
+    expect(await world.store.endParts([end(part)], nine)).toBe(0);
+    expect(await rowOf(world, part.id)).toEqual(written);
   });
 
   test('every look for evidence is counted, until the part is sent again', async () => {

@@ -84,13 +84,23 @@ async function calmEnd(world: World): Promise<number> {
   await world.settle();
   // With a clock that went back the rows of one task overlap, and the audit says so.
   const found = await world.audit();
-  // A topic in doubt that no part waits for any more stands so until the next one comes.
-  if (!journal.setBack) world.wrong.push(...found.filter((finding) => !finding.includes('A topic has been')));
+  if (!journal.setBack) world.wrong.push(...found.filter((finding) => !isYetToCome(finding, world)));
   journal.tell('no slot comes any more');
   await world.comeToRest(restsAt);
   world.observe(false);
   world.bury();
   return restsAt;
+}
+
+/**
+ * A topic in doubt that no part waits for any more stands so until the next one comes, and a run that was left behind is
+ * taken over when there is room for it.
+ */
+function isYetToCome(finding: string, world: World): boolean {
+  if (finding.includes('A topic has been')) return true;
+  const held = world.database.prepare(`select count(*) from runs where status = 'running' and boot_id = ?`).pluck();
+  const isFull = Number(held.get(world.life().bootId)) >= world.settings.RUN_CONCURRENCY;
+  return isFull && finding.includes('A run belongs to a process that is gone');
 }
 
 function figuresOf({ database, journal }: World, slots: number): Figures {

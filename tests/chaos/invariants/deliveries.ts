@@ -53,6 +53,8 @@ const textOf = (part: Row<'deliveries'>) => shownText(JSON.parse(part.content) a
 const isMessage = ({ kind, edits }: Row<'deliveries'>) =>
   edits === null && (kind === 'result' || kind === 'notice' || kind === 'answer');
 const isSettledByHand = ({ evidence }: Row<'deliveries'>) => evidence?.includes('by_hand') === true;
+/** The look for what else it became had no answer. */
+const hasDoubt = ({ evidence }: Row<'deliveries'>) => evidence?.includes('"is":"undecided"') === true;
 const isDecoration = ({ kind }: Row<'deliveries'>) => ['card', 'pin', 'close', 'open'].includes(kind);
 const toThread = (part: Row<'deliveries'>) => part.goes_to === 'thread';
 const squeezed = (text: string) => text.replaceAll(/\s+/g, '');
@@ -106,11 +108,17 @@ function placesAreRight({ world, tasks, parts }: Scene): string[] {
   const isTakenBack = ({ topic, gone }: Message) => topic === null && gone === 'removed';
   // A card is simply sent again when a process has died over it, so nobody knows of one that strayed just then.
   const isLostCard = ({ topic, isCard }: Message) => topic === null && isCard && world.journal.dealt.kills > 0;
+  // What a dead process had sent may stray after its part was found elsewhere, when no look could tell of it any more.
+  const isUnheard = ({ topic, messageId, deliveryId }: Message) => {
+    const part = parts.get(deliveryId);
+    const isKnown = part?.status === 'delivered' && part.message_id !== messageId;
+    return topic === null && isKnown && world.journal.dealt.kills > 0 && hasDoubt(part);
+  };
   const { messages, topics, calls } = world.chat;
   const topicOf = new Map(topics.map((topic) => [topic.id, topic]));
   const astray = messages.filter((message) => {
     const part = parts.get(message.deliveryId);
-    if (isTakenBack(message) || isLostCard(message)) return false;
+    if (isTakenBack(message) || isLostCard(message) || isUnheard(message)) return false;
     if (part !== undefined && toThread(part)) return message.topic !== part.to_topic;
     const task = tasks.get(part?.task_id ?? '');
     const topic = topicOf.get(message.topic ?? -1);
@@ -281,6 +289,12 @@ function cardsAreRight({ rows, world, parts, callsFor }: Scene): string[] {
     (part) => part.status === 'delivered' && part.evidence === null && isMessage(part) && !toThread(part),
   );
   const wasThere = presenceIn(world);
+  // A result that waits for a person to mend something holds back no card.
+  const wasBlocked = (part: Row<'deliveries'>, card: Message) => {
+    const shownBy = world.chat.calls.find(({ messageId, is }) => is === 'send' && messageId === card.messageId);
+    const before = (callsFor.get(part.id) ?? []).filter(({ order }) => order < (shownBy?.order ?? 0));
+    return before.at(-1)?.answer === 'blocked';
+  };
   const hasty = cards.filter((card) =>
     certain.some(
       (part) =>
@@ -288,7 +302,8 @@ function cardsAreRight({ rows, world, parts, callsFor }: Scene): string[] {
         part.id < card.deliveryId &&
         (part.message_id ?? 0) > card.messageId &&
         part.created_at <= (parts.get(card.deliveryId)?.created_at ?? 0) &&
-        wasThere(part, card),
+        wasThere(part, card) &&
+        !wasBlocked(part, card),
     ),
   );
   const strange = world.chat.pins.filter((pinned) => !cards.some(({ messageId }) => messageId === pinned));

@@ -10,9 +10,10 @@ export default defineConfig({
   test: {
     // Most of a run waits for databases and sockets, so that no core need be kept free.
     maxWorkers: '100%',
+    // Each test builds its own world, so files need none of their own, and load what they share once.
     // One name per speed: `fast` is pure and part of every check, `store` proves the two engines, `edges` is the rest.
     projects: [
-      { test: { name: 'fast', include: fast } },
+      { test: { name: 'fast', include: fast, isolate: false } },
       {
         test: {
           name: 'store',
@@ -28,6 +29,7 @@ export default defineConfig({
           name: 'edges',
           include: ['tests/**/*.test.ts'],
           exclude: [...fast, ...store],
+          isolate: false,
           globalSetup,
           testTimeout: 30_000,
           hookTimeout: 90_000,

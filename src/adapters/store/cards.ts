@@ -24,6 +24,8 @@ export interface CardChange {
   /** Names the change, so that its rows have ids of their own, and sorts after the changes before it. */
   readonly key: string;
   readonly door: 'close' | 'open' | null;
+  /** It waits so long, for a result that is about to come and must not wait for the card. */
+  readonly waitsMs?: number;
 }
 
 interface Place {
@@ -41,13 +43,14 @@ export function* refreshCards(changes: readonly CardChange[]): Script<void> {
     ...values,
   );
   const chats = new Map(placed.map((place) => [place.id, place.chat_id]));
-  for (const { taskId, at, key, door } of changes) {
+  for (const { taskId, at, key, door, waitsMs = 0 } of changes) {
     const chatId = chats.get(taskId);
     if (chatId === undefined) continue;
-    yield* addCard({ id: idAt(at, `${key}:card`), taskId, chatId, at, expiresAt: at + cardExpiryMs });
+    const id = (what: string) => idAt(at, `${key}:${what}`);
+    const [readyAt, expiresAt] = [at + waitsMs, at + cardExpiryMs];
+    yield* addCard({ id: id('card'), taskId, chatId, at, readyAt, expiresAt });
     if (door === null) continue;
-    const id = idAt(at, `${key}:${door}`);
-    yield* insertCardPart({ id, taskId, chatId, at, expiresAt: at + doorExpiryMs, kind: door });
+    yield* insertCardPart({ id: id(door), taskId, chatId, at, expiresAt: at + doorExpiryMs, kind: door });
   }
 }
 
@@ -56,6 +59,7 @@ export interface NewCard {
   readonly taskId: string;
   readonly chatId: string;
   readonly at: number;
+  readonly readyAt?: number;
   readonly expiresAt: number | null;
 }
 
@@ -77,7 +81,8 @@ type CardPart = NewCard & {
   readonly edits?: number;
 };
 
-export function* insertCardPart({ id, taskId, chatId, at, expiresAt, kind, edits }: CardPart): Script<void> {
+export function* insertCardPart(part: CardPart): Script<void> {
+  const { id, taskId, chatId, at, readyAt = at, expiresAt, kind, edits } = part;
   yield* write(
     `insert into deliveries (id, task_id, chat_id, lane, rank, kind, part, status, ready_at, content, unknown_policy,
        expires_at, fence, sends, put_offs, settles, created_at, goes_to, edits)
@@ -89,7 +94,7 @@ export function* insertCardPart({ id, taskId, chatId, at, expiresAt, kind, edits
     cardLane(taskId),
     outboxRanks.card,
     kind,
-    at,
+    readyAt,
     cardContent,
     expiresAt,
     at,

@@ -56,10 +56,21 @@ function doorOf({ stateBefore, stateAfter }: AuditEntry): CardChange['door'] {
   return stateAfter === 'deleted' ? 'close' : 'open';
 }
 
+/** The last slot is taken up before its result is there, which most are within a moment. */
+const lastResultMs = 1000;
+
 /** Nothing is left to run of these tasks. */
 export function* tellComplete(taskIds: readonly string[], now: number): Script<void> {
   yield* tellEvents(taskIds.map((taskId) => ({ kind: 'task.complete', at: now, taskId, ref: null })));
-  yield* refreshCards(taskIds.map((taskId) => ({ taskId, at: now, key: `complete:${taskId}`, door: null })));
+  yield* refreshCards(
+    taskIds.map((taskId) => ({
+      taskId,
+      at: now,
+      key: `complete:${taskId}`,
+      door: null,
+      waitsMs: lastResultMs,
+    })),
+  );
 }
 
 export interface NewEvent {

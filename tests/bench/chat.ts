@@ -78,8 +78,10 @@ async function timeOf({ chats, each, isGroup }: Backlog): Promise<number> {
   return (Math.max(...sentAt) - first) / 1000;
 }
 
-const windowMs = 8000;
-const perSecond = 10;
+const windowMs = 10_000;
+const perSecond = 20;
+/** The first calls open the connection and warm the code. */
+const warmUp = 10;
 
 /** From the slot to its call at the door of a Bot API, through everything: scheduler, runner, outbox, pacing, HTTP. */
 export async function benchSlotToCall(): Promise<Figure[]> {
@@ -97,21 +99,27 @@ export async function benchSlotToCall(): Promise<Figure[]> {
     count,
     chats: count,
     now: base - 1000,
-    schedule: (index) => ({ kind: 'once', once_at: new Date(slot(index)).toISOString(), timezone: 'UTC' }),
+    schedule: (index) => ({
+      kind: 'interval',
+      interval: 'P30D',
+      start_at: new Date(slot(index)).toISOString(),
+      timezone: 'UTC',
+    }),
     nextAt: slot,
   });
   await withLoops(live, async () => {
     await pause(base - Date.now() + windowMs + 1500);
   });
-  const tasks = live.database.prepare(`select instructions, once_at from tasks`).all() as {
+  const tasks = live.database.prepare(`select instructions, start_at from tasks`).all() as {
     instructions: string;
-    once_at: number;
+    start_at: number;
   }[];
-  const late = tasks.flatMap(({ instructions, once_at }) => {
+  const measured = tasks.toSorted((a, b) => a.start_at - b.start_at).slice(warmUp);
+  const late = measured.flatMap(({ instructions, start_at }) => {
     const at = arrivals.get(instructions);
-    return at === undefined ? [] : [at - once_at];
+    return at === undefined ? [] : [at - start_at];
   });
-  if (late.length !== count) throw new Error(`${late.length} calls instead of ${count}`);
+  if (late.length !== count - warmUp) throw new Error(`${late.length} calls instead of ${count - warmUp}`);
   await live.close();
   api.close();
   door.close();

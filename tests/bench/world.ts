@@ -128,7 +128,7 @@ export function fill({ database, world }: Bench, given: Fill): void {
        cron, rrule, interval, start_at, interval_from, timezone, min_gap_ms, policies, auto_pause, tags, context, runs, failures,
        consecutive_failures, bounded_runs, topic_state, topic_id, created_at, created_by, updated_at, updated_by)
      values (?, ?, ?, 'system:api', ?, 1, 'active', ?, ?, ?, '{"kind":"message"}', ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', 10, '[]', '{}', 0, 0, 0, 0,
-       'ready', ?, 0, 'system', 0, 'system')`,
+       ?, ?, 0, 'system', 0, 'system')`,
   );
   database.transaction(() => {
     database.exec(
@@ -162,7 +162,9 @@ export function fill({ database, world }: Bench, given: Fill): void {
         columns.interval_from,
         columns.timezone,
         minGapMs(schedule),
-        index + 1,
+        // A task that runs once has no topic before.
+        schedule.kind === 'once' ? 'none' : 'ready',
+        schedule.kind === 'once' ? null : index + 1,
       );
     }
   })();

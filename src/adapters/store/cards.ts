@@ -38,8 +38,10 @@ export function* refreshCards(changes: readonly CardChange[]): Script<void> {
   if (changes.length === 0) return;
   const { marks, values } = listOf(changes.map(({ taskId }) => taskId));
   const placed = yield* rows<Place>(
-    `select t.id, t.chat_id from tasks t join chats c on c.id = t.chat_id
-     where t.id in (${marks}) and t.topic_state = 'ready' and c.provider = 'telegram' and c.state <> 'gone'`,
+    // No join, which may be begun at the chats and walk all of their tasks.
+    `select t.id, t.chat_id from tasks t
+     where t.id in (${marks}) and t.topic_state = 'ready' and exists (
+       select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram' and c.state <> 'gone')`,
     ...values,
   );
   const chats = new Map(placed.map((place) => [place.id, place.chat_id]));
@@ -65,9 +67,11 @@ export interface NewCard {
 
 /** One card that waits is enough, because it shows whatever is true when it is drawn; it only has to wait longer now. */
 export function* addCard(card: NewCard): Script<void> {
+  // All open states are named, because only then does the index of open lanes answer.
   const waiting = yield* rows(
     `update deliveries set expires_at = case when expires_at < ?i then ?i else expires_at end
-     where lane = ?t and kind = 'card' and status in ('pending', 'blocked') returning id`,
+     where lane = ?t and status in ('pending', 'blocked', 'sending', 'unknown') and status in ('pending', 'blocked')
+       and kind = 'card' returning id`,
     card.expiresAt,
     card.expiresAt,
     cardLane(card.taskId),

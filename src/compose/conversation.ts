@@ -75,6 +75,7 @@ export function openConversation({ config, world, printClaim }: Asked, parts: Pa
     stop: (graceMs) => inbound.stop(graceMs),
     idle: () => inbound.idle(),
     health: () => inbound.health(),
+    isClaimable: () => inbound.isClaimable(),
     takeOver: (incoming, outgoing) => {
       if (url === undefined || incoming.url !== webhookPath || incoming.method !== 'POST') return false;
       void take(inbound.webhook, incoming, outgoing);

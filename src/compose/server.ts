@@ -84,7 +84,7 @@ async function startOver(
   };
   const conversation = openConversation({ config, world, printClaim }, { wire, platform, rooms, store });
   const travel = time === null ? null : travelOf({ time, loops, rooms, conversation, wire, store });
-  if (travel !== null) wire.sandbox?.furnish(travel, () => firstWords(claim));
+  if (travel !== null) wire.sandbox?.furnish(travel, () => firstWords(conversation.isClaimable() ? claim : null));
   const door = await openDoor(config, {
     world,
     rooms,

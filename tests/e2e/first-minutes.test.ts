@@ -1,7 +1,19 @@
 import { afterEach, expect, it } from 'vitest';
-import { aBot, lab, minute, stopBots } from './bot.ts';
+import { aBot, ada, lab, minute, stopBots } from './bot.ts';
 
 afterEach(stopBots);
+
+it('offers the code on the page while nobody owns the bot, and not a moment longer', async () => {
+  const bot = await aBot({ TELEGRAM_OWNERS: '' });
+  const starters = async () => {
+    const answer = await fetch(`${bot.server.url}/sandbox/control/state`);
+    return ((await answer.json()) as { readonly starters: readonly string[] }).starters;
+  };
+  const [code = ''] = bot.claims;
+  expect((await starters())[0]).toBe(`/start ${code}`);
+  await bot.say('ada', ada, `/start ${code}`);
+  expect((await starters())[0]).toBe('/start');
+});
 
 it('runs a task that was typed in a group in a topic of its own, with the result and the pinned card', async () => {
   const bot = await aBot();

@@ -33,6 +33,8 @@ export interface TelegramIn {
   /** Resolves when every stored update is done, and every press answered. */
   idle(): Promise<void>;
   readonly health: () => InHealth;
+  /** Nobody owns the bot yet, and the code that was shown makes somebody its owner. */
+  readonly isClaimable: () => boolean;
   readonly webhook: Pick<Webhook, 'handle'>;
 }
 
@@ -60,6 +62,7 @@ export function createTelegramIn(needs: TelegramInNeeds): TelegramIn {
     },
     idle: () => worker.idle(),
     health: () => healthOf(needs, parts),
+    isClaimable: () => parts.claim.isOpen(),
     webhook: { handle: (headers, body) => webhook.handle(headers, body) },
   };
 }

@@ -165,8 +165,6 @@ export interface ChatStore {
   beginUpdate(id: number): Promise<number>;
   /** False when it was done before; then nothing is written. */
   endUpdate(end: UpdateEnd): Promise<boolean>;
-  /** The newest stored update, or null: the next offset follows it. */
-  lastUpdateId(): Promise<number | null>;
   /** Puts messages into the outbox, without an update. */
   addMessages(messages: readonly NewMessage[], at: number): Promise<void>;
   /** The same once per chat and key, until `forget`: true when it was put there now. */
@@ -192,7 +190,6 @@ export interface ChatStore {
    * absence has paused and nobody has resumed, or null, without writing anything, when it was not gone.
    */
   chatBack(back: ChatBack): Promise<number | null>;
-  listChats(state: ChatState): Promise<readonly Chat[]>;
   noteUser(user: Pick<User, 'id' | 'name'>, at: number): Promise<User>;
   changeUser(id: Actor, change: Partial<Pick<User, 'role' | 'timezone'>>, at: number): Promise<void>;
   readUser(id: Actor): Promise<User | null>;

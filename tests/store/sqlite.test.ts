@@ -162,7 +162,6 @@ async function useConversation(world: World, task: Task): Promise<void> {
     draft: { is: 'put', draft },
     at: nine,
   });
-  await store.lastUpdateId();
   await store.tellOnce('blocked:a', aMessage(world), nine);
   await store.noteChat({ newId: 'c', address: '-100', title: 'x', kind: 'supergroup', at: nine });
   await store.changeChat(chatId, { state: 'approved' }, nine);

@@ -1,4 +1,4 @@
-import type { Chat, ChatBack, ChatChange, ChatGone, ChatState, ChatStore, NewChat } from '../../app/chat-store.ts';
+import type { Chat, ChatBack, ChatChange, ChatGone, ChatStore, NewChat } from '../../app/chat-store.ts';
 import { refreshCards } from './cards.ts';
 import { chatOf, findChat, readChat, telegram, type ChatRow } from './chat-rows.ts';
 import { row, rows, type Engine, type Script } from './engine.ts';
@@ -7,10 +7,7 @@ import { moveChat } from './moves.ts';
 import { pauseTasks } from './pauses.ts';
 import { placeholder, type Columns } from './task-columns.ts';
 
-type Chats = Pick<
-  ChatStore,
-  'findChat' | 'noteChat' | 'changeChat' | 'moveChat' | 'chatGone' | 'chatBack' | 'listChats'
->;
+type Chats = Pick<ChatStore, 'findChat' | 'noteChat' | 'changeChat' | 'moveChat' | 'chatGone' | 'chatBack'>;
 
 /** Chats: what is known of them, and what becomes of them. */
 export function chatsStore(engine: Engine): Chats {
@@ -21,21 +18,12 @@ export function chatsStore(engine: Engine): Chats {
     moveChat: (from, to, at) => engine.transact(() => moveChat({ from, to, at })),
     chatGone: (gone) => engine.transact(() => chatGone(gone)),
     chatBack: (back) => engine.transact(() => chatBack(back)),
-    listChats: (state) => engine.transact(() => listChats(state)),
   };
 }
 
 function* readOne(address: string): Script<Chat | null> {
   const found = yield* findChat({ provider: telegram, address });
   return found === undefined ? null : readChat(found);
-}
-
-function* listChats(state: ChatState): Script<Chat[]> {
-  const found = yield* rows<ChatRow>(
-    `select * from chats where provider = 'telegram' and state = ?t order by created_at, id`,
-    state,
-  );
-  return found.map(readChat);
 }
 
 /** Most updates say what is known already, and that costs a look. */

@@ -1,9 +1,8 @@
 import type { ChatStore, Draft, DraftChange, NewUpdate, StoredUpdate, UpdateEnd } from '../../app/chat-store.ts';
 import { each, row, rows, write, type Engine, type Script } from './engine.ts';
 import { insertMessages } from './messages.ts';
-import { readNote, writeNote } from './upkeep.ts';
 
-type InboxStore = Pick<ChatStore, 'receiveUpdates' | 'openUpdates' | 'beginUpdate' | 'endUpdate' | 'lastUpdateId'>;
+type InboxStore = Pick<ChatStore, 'receiveUpdates' | 'openUpdates' | 'beginUpdate' | 'endUpdate'>;
 
 /** Updates of the platform: stored before the next one is asked for, and done together with what they brought. */
 export function inboxStore(engine: Engine): InboxStore {
@@ -12,11 +11,8 @@ export function inboxStore(engine: Engine): InboxStore {
     openUpdates: (after, limit) => engine.transact(() => openUpdates(after, limit)),
     beginUpdate: (id) => engine.transact(() => beginUpdate(id)),
     endUpdate: (end) => engine.transact(() => endUpdate(end)),
-    lastUpdateId: () => engine.transact(lastUpdateId),
   };
 }
-
-const lastNote = 'last_update_id';
 
 /** The platform keeps an update for a day; after two, the same number is another update. */
 const repeatMaxMs = 2 * 86_400_000;
@@ -34,19 +30,11 @@ function* receiveUpdates(updates: readonly NewUpdate[], now: number): Script<num
      where inbox.status <> 'received' and inbox.received_at < excluded.received_at - ${repeatMaxMs}`,
     distinct(updates).map(({ id, payload, address, messageId }) => [id, payload, now, address, messageId]),
   );
-  const count = made.filter(Boolean).length;
-  const last = updates.at(-1);
-  if (count > 0 && last !== undefined) yield* writeNote(lastNote, String(last.id), now);
-  return count;
+  return made.filter(Boolean).length;
 }
 
 function distinct(updates: readonly NewUpdate[]): readonly NewUpdate[] {
   return [...new Map(updates.map((update) => [update.id, update])).values()];
-}
-
-function* lastUpdateId(): Script<number | null> {
-  const noted = yield* readNote(lastNote);
-  return noted === null ? null : Number(noted);
 }
 
 function* openUpdates(after: number, limit: number): Script<StoredUpdate[]> {

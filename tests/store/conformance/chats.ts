@@ -63,8 +63,6 @@ export function chatTests(open: OpenWorld): void {
     expect(await store.findChat(group)).toEqual(expected);
     await store.changeChat(chat.id, { timezone: null, approvedBy: null }, nine);
     expect(await store.findChat(group)).toEqual({ ...expected, timezone: null, approvedBy: null });
-    expect((await store.listChats('approved')).map(({ id }) => id)).toEqual([chat.id]);
-    expect(await store.listChats('refused')).toEqual([]);
   });
 
   test('settings that cannot be read are none', async () => {

@@ -28,12 +28,10 @@ const draft = (chatId: string, facts: Partial<Draft> = {}): Draft => ({
 export function inboxTests(open: OpenWorld): void {
   test('updates are stored once, however often they come, and are open until they are done', async () => {
     const { store } = await open();
-    expect(await store.lastUpdateId()).toBeNull();
     expect(await store.receiveUpdates(updates(1, 2, 3), nine)).toBe(3);
     expect(await store.receiveUpdates(updates(3, 3, 4), nine + 1)).toBe(1);
     expect(await store.receiveUpdates(updates(1, 2), nine + 2)).toBe(0);
 
-    expect(await store.lastUpdateId()).toBe(4);
     expect(await store.openUpdates(0, 2)).toEqual([
       { id: 1, payload: '{"update_id":1}', attempts: 0, receivedAt: nine },
       { id: 2, payload: '{"update_id":2}', attempts: 0, receivedAt: nine },
@@ -41,14 +39,6 @@ export function inboxTests(open: OpenWorld): void {
     expect((await store.openUpdates(2, 9)).map(({ id }) => id)).toEqual([3, 4]);
     await store.endUpdate(endOf(3));
     expect((await store.openUpdates(2, 9)).map(({ id }) => id)).toEqual([4]);
-  });
-
-  test('the last update is the one that came last, also when the platform counts anew', async () => {
-    const { store } = await open();
-    await store.receiveUpdates(updates(900, 901), nine);
-    await store.receiveUpdates(updates(5, 6), nine + 200 * hour);
-
-    expect(await store.lastUpdateId()).toBe(6);
   });
 
   test('a number that comes again days later is another update, unless the one before is not done yet', async () => {

@@ -71,7 +71,7 @@ test('a form with parts is read as well', async () => {
   expect(status).toBe(200);
   expect(world.messages(lab).at(-1)).toMatchObject({
     text: 'read this',
-    document: { name: 'notes.txt', mimeType: 'text/plain', size: 100_000, isPhoto: false },
+    document: { name: 'notes.txt', mimeType: 'text/plain', size: 100_000, kind: 'document' },
   });
 });
 

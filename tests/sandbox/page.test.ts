@@ -141,3 +141,25 @@ test.each<readonly [string, string, readonly Entity[], string]>([
 ])('a text with %s', (_what, text, entities, shown) => {
   expect(rendered(text, entities)).toBe(shown);
 });
+
+interface Listed {
+  readonly message_id: number;
+  readonly ephemeral_id: number | null;
+  readonly only_for: string | null;
+  readonly replaces: number | null;
+}
+
+/** The marks of what the page shows to one person. */
+function visible(messages: readonly Listed[], actor: string): readonly string[] {
+  const script = `${messagesScript}; return () => visibleMessages().map(idOf);`;
+  const made: unknown = compileFunction(script, ['shown', 'actor']).call(null, { messages }, () => actor);
+  return (made as () => readonly string[])();
+}
+
+test('the page shows each person what is for everybody or for this one, each in its place', () => {
+  const plain = (message_id: number) => ({ message_id, ephemeral_id: null, only_for: null, replaces: null });
+  const secret = { message_id: 0, ephemeral_id: 7, only_for: 'ben', replaces: 2 };
+  const messages = [plain(2), plain(3), secret];
+  expect(visible(messages, 'ada')).toEqual(['m2', 'm3']);
+  expect(visible(messages, 'ben')).toEqual(['m3', 'e7']);
+});

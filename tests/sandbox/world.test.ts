@@ -6,7 +6,7 @@ import type { RefusalCode } from '../../src/adapters/sandbox/world.ts';
 import { manualTime } from '../support/fakes.ts';
 import { ada, ben, lab, mallory, noRights, openLab, plain, refusal, start } from './lab.ts';
 
-test('the first world has three people, their private chats and three groups', async () => {
+test('the first world has three people, their private chats and four groups', async () => {
   const { world } = await openLab();
   expect(world.people.map(({ key, id }) => [key, id])).toEqual([
     ['ada', ada],
@@ -18,6 +18,7 @@ test('the first world has three people, their private chats and three groups', a
     [ben, 'private', false, 'member'],
     [mallory, 'private', false, 'member'],
     [lab, 'supergroup', true, 'administrator'],
+    [-1001000000004, 'supergroup', true, 'administrator'],
     [noRights, 'supergroup', true, 'member'],
     [plain, 'group', false, 'member'],
   ]);

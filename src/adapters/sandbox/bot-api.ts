@@ -5,6 +5,7 @@ import { takeFault } from './faults.ts';
 import type { Api, Method } from './methods/access.ts';
 import { chatMethods } from './methods/chats.ts';
 import { editingMethods } from './methods/editing.ts';
+import { ephemeralMethods } from './methods/ephemeral.ts';
 import { sendingMethods } from './methods/sending.ts';
 import { settingMethods } from './methods/settings.ts';
 import { topicMethods } from './methods/topics.ts';
@@ -42,6 +43,7 @@ interface Line {
 const methods: Readonly<Record<string, Method>> = {
   ...sendingMethods,
   ...editingMethods,
+  ...ephemeralMethods,
   ...topicMethods,
   ...chatMethods,
   ...settingMethods,
@@ -262,8 +264,10 @@ function summary({ result, failure }: Answer): string {
   if (failure !== undefined) return failure.message;
   if (Array.isArray(result)) return `${result.length} entries`;
   if (typeof result !== 'object' || result === null) return String(result);
-  const { message_id: message, message_thread_id: thread } = { message_id: 0, message_thread_id: 0, ...result };
-  const words = [message > 0 ? [`message ${message}`] : [], thread > 0 ? [`topic ${thread}`] : []].flat();
+  const blank = { message_id: 0, ephemeral_message_id: 0, message_thread_id: 0 };
+  const { message_id: message, ephemeral_message_id: ephemeral, message_thread_id: thread } = { ...blank, ...result };
+  const ids = { message, 'ephemeral message': ephemeral, topic: thread };
+  const words = Object.entries(ids).flatMap(([word, id]) => (id > 0 ? [`${word} ${id}`] : []));
   return words.join(', ') || 'ok';
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { faultKinds } from './world.ts';
+import { faultKinds, mediaKinds } from './world.ts';
 
 /** A caller that waits longer holds a connection for a bot that does not answer. */
 const waitMaxMs = 60_000;
@@ -10,17 +10,38 @@ const as = z.string('must be the key of a person: "ada", "ben" or "mallory"').mi
 const id = z.int().min(1);
 const wait = z.int().min(0).max(waitMaxMs).default(0);
 const text = z.string();
+const fileNameMax = 255;
 
-export const sayBody = z.strictObject({
-  as,
-  chat,
-  thread: id.nullish(),
-  text,
-  reply_to: id.optional(),
-  wait,
-});
+export const sayBody = z
+  .strictObject({
+    as,
+    chat,
+    thread: id.nullish(),
+    text: text.optional(),
+    /** A sample of that kind; `text` is its caption then. */
+    media: z.strictObject({ kind: z.enum(mediaKinds), name: z.string().min(1).max(fileNameMax).optional() }).optional(),
+    reply_to: id.optional(),
+    reply_to_ephemeral: id.optional(),
+    ephemeral: z.literal(false, 'must be false: commands are ephemeral by themselves').optional(),
+    wait,
+  })
+  .refine((say) => say.text !== undefined || say.media !== undefined, 'Give a text, or media to send')
+  .refine((say) => say.reply_to === undefined || say.reply_to_ephemeral === undefined, 'A message answers one other');
 
-export const pressBody = z.strictObject({ as, chat, message_id: id.optional(), button: z.string().min(1), wait });
+export const pressBody = z
+  .strictObject({
+    as,
+    chat,
+    message_id: id.optional(),
+    ephemeral_id: id.optional(),
+    button: z.string().min(1),
+    wait,
+  })
+  .refine((press) => press.message_id === undefined || press.ephemeral_id === undefined, 'Name one message');
+
+export const platformBody = z
+  .strictObject({ ephemeral: z.boolean().optional(), privacy: z.boolean().optional() })
+  .refine((features) => Object.keys(features).length > 0, 'Name at least one feature to switch: ephemeral or privacy');
 
 export const editBody = z.strictObject({ as, chat, message_id: id, text });
 
@@ -44,7 +65,16 @@ export const rightsBody = z
   })
   .refine(({ chat: _chat, ...rights }) => Object.keys(rights).length > 0, 'Name at least one right to give or to take');
 
-export const botBody = z.strictObject({ chat, status: z.enum(['member', 'administrator', 'kicked', 'left']), by: as });
+export const botBody = z.strictObject({
+  chat,
+  status: z.enum(['member', 'administrator', 'kicked', 'left']),
+  by: as,
+  /** What a link to add the bot carries: Telegram says `/start` with it in the group, in the name of who followed it. */
+  start: z
+    .string()
+    .regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, "_" or "-"')
+    .optional(),
+});
 
 export const memberBody = z.strictObject({
   chat,
@@ -89,6 +119,7 @@ export const messagesQuery = z.strictObject({
   /** `general`: what stands outside of every topic. */
   thread: z.union([z.literal('general'), number], 'must be the id of a topic, or "general"').optional(),
   before: number.optional(),
+  as: as.optional(),
   limit,
 });
 export const callsQuery = z.strictObject({ after: number.optional(), limit });

@@ -5,9 +5,17 @@ import { chatOf, keyOf } from './control-chats.ts';
 import { createJumps } from './control-jumps.ts';
 import { iso } from './control-views.ts';
 import { answersTo } from './control-waits.ts';
-import { faultJson, messageJson } from './control-wire.ts';
+import { faultJson, messageJson, platformJson } from './control-wire.ts';
 import type { Travel } from './travel.ts';
-import { SandboxRefusal, type ChatShown, type Fault, type MessageShown, type World } from './world.ts';
+import {
+  SandboxRefusal,
+  type ChatShown,
+  type Fault,
+  type MessageShown,
+  type Pressing,
+  type Saying,
+  type World,
+} from './world.ts';
 
 export interface DeedNeeds {
   readonly world: World;
@@ -44,9 +52,10 @@ export function createDeeds(needs: DeedNeeds): Readonly<Record<string, Deed>> {
 function talk({ world, timer }: DeedNeeds): Readonly<Record<string, Deed>> {
   return {
     say: async (body, signal) => {
-      const { as, chat: name, thread, text, reply_to: replyTo, wait: waitMs } = read(bodies.sayBody, body);
-      const chatId = chatOf(world, name).id;
-      const saying = { as, chat: chatId, thread: thread ?? null, text, ...(replyTo === undefined ? {} : { replyTo }) };
+      const asked = read(bodies.sayBody, body);
+      const chatId = chatOf(world, asked.chat).id;
+      const { wait: waitMs } = asked;
+      const saying = sayingOf(asked, chatId);
       const { result, answers } = await answersTo(
         { world, timer, chatId, waitMs, signal },
         () => world.say(saying),
@@ -55,18 +64,20 @@ function talk({ world, timer }: DeedNeeds): Readonly<Record<string, Deed>> {
       return json({ message: messageJson(result), answers: answers.map(messageJson) });
     },
     press: async (body, signal) => {
-      const { as, chat: name, message_id: given, button, wait: waitMs } = read(bodies.pressBody, body);
-      const chat = chatOf(world, name);
-      const messageId = given ?? newestWith(world, chat, button);
+      const asked = read(bodies.pressBody, body);
+      const { as, button, wait: waitMs } = asked;
+      const chat = chatOf(world, asked.chat);
+      const target = pressedIn(asked) ?? newestWith(world, chat, { as, button });
       const { result, answers } = await answersTo(
         { world, timer, chatId: chat.id, waitMs, signal },
-        () => world.press({ as, chat: chat.id, messageId, button }),
+        () => world.press({ as, chat: chat.id, ...target, button }),
         ({ callbackId }) => world.callbackAnswer(callbackId) !== null,
       );
       const { callbackId } = result;
       return json({
         callback_id: callbackId,
-        message_id: messageId,
+        message_id: target.messageId,
+        ephemeral_id: target.ephemeralId ?? null,
         callback: world.callbackAnswer(callbackId),
         answers: answers.map(messageJson),
       });
@@ -79,14 +90,33 @@ function talk({ world, timer }: DeedNeeds): Readonly<Record<string, Deed>> {
   };
 }
 
+type SayDeed = ReturnType<typeof bodies.sayBody.parse>;
+
+function sayingOf(asked: SayDeed, chat: number): Saying {
+  const { as, thread = null, text = '', media, reply_to: replyTo, reply_to_ephemeral: replyToEphemeral } = asked;
+  const file = media === undefined ? undefined : { kind: media.kind, ...given({ name: media.name }) };
+  return { as, chat, thread, text, ...given({ media: file, replyTo, replyToEphemeral, isEphemeral: asked.ephemeral }) };
+}
+
+type Target = Pick<Pressing, 'messageId' | 'ephemeralId'>;
+
+function pressedIn(asked: ReturnType<typeof bodies.pressBody.parse>): Target | null {
+  const { message_id: messageId, ephemeral_id: ephemeralId } = asked;
+  if (ephemeralId !== undefined) return { messageId: 0, ephemeralId };
+  return messageId === undefined ? null : { messageId };
+}
+
 /** Buttons that nobody has seen for this many messages are not what somebody means who names no message. */
 const buttonsSoughtIn = 1000;
 
-function newestWith(world: World, chat: ChatShown, button: string): number {
-  const messages = world.messages(chat.id, { limit: buttonsSoughtIn }).toReversed();
+/** The newest message that the person can see. */
+function newestWith(world: World, chat: ChatShown, { as, button }: Pick<Pressing, 'as' | 'button'>): Target {
+  const messages = world.messages(chat.id, { limit: buttonsSoughtIn, as }).toReversed();
   const texts = ({ buttons }: MessageShown) => buttons.flat().map(({ text }) => text);
   const found = messages.find(({ buttons }) => buttons.flat().some(({ text, data }) => [text, data].includes(button)));
-  if (found !== undefined) return found.messageId;
+  if (found !== undefined) {
+    return { messageId: found.messageId, ...given({ ephemeralId: found.ephemeralId ?? undefined }) };
+  }
   const newest = messages.find(({ buttons }) => buttons.length > 0);
   const hint =
     newest === undefined ? 'No message there has buttons.' : `The newest buttons are: ${texts(newest).join(', ')}.`;
@@ -142,10 +172,16 @@ function switches(world: World): Readonly<Record<string, Deed>> {
       return json({ bot: chatOf(world, id).bot });
     },
     bot: (body) => {
-      const { chat: name, status, by } = read(bodies.botBody, body);
+      const { chat: name, status, by, start } = read(bodies.botBody, body);
       const { id } = chatOf(world, name);
       world.setBotStatus(id, status, by);
+      if (start !== undefined) world.say({ as: by, chat: id, text: `/start@${world.bot.username} ${start}` });
       return json({ bot: chatOf(world, id).bot });
+    },
+    platform: (body) => {
+      const { ephemeral: isEphemeralOn, privacy: isPrivacyOn } = read(bodies.platformBody, body);
+      world.setFeatures(given({ isEphemeralOn, isPrivacyOn }));
+      return json({ platform: platformJson(world.features()) });
     },
     fault: (body) => {
       const {

@@ -3,7 +3,7 @@ import { json, read, type Answer } from './control-answers.ts';
 import { callsQuery, documentQuery, messagesQuery, noQuery, transcriptQuery } from './control-bodies.ts';
 import { createCallTail, type CallTail } from './control-calls.ts';
 import { chatOf, keyOf } from './control-chats.ts';
-import { callJson, faultJson, messageJson } from './control-wire.ts';
+import { callJson, faultJson, messageJson, platformJson } from './control-wire.ts';
 import { SandboxRefusal, type ChatShown, type MessageShown, type World } from './world.ts';
 import type { Travel } from './travel.ts';
 
@@ -41,11 +41,12 @@ export function createViews(needs: ViewNeeds): Readonly<Record<string, View>> {
       return json(await stateOf(needs, tail));
     },
     messages: (query) => {
-      const { chat: name, thread, before, limit } = read(messagesQuery, query);
+      const { chat: name, thread, before, as, limit } = read(messagesQuery, query);
       const chat = chatOf(world, name);
       const page = {
         ...(thread === undefined ? {} : { thread: thread === 'general' ? null : thread }),
         ...(before === undefined ? {} : { before }),
+        ...(as === undefined ? {} : { as }),
         limit: limit + 1,
       };
       const found = world.messages(chat.id, page);
@@ -78,6 +79,7 @@ async function stateOf({ world, travel, log, now, links, starters }: ViewNeeds, 
       username: person.username,
     })),
     chats: world.chats().map((chat) => chatJson(world, chat)),
+    platform: platformJson(world.features()),
     clock: { now: iso(now()), next_at: nextAt === null ? null : iso(nextAt), can_jump: travel !== null },
     faults: world.faults().map(faultJson),
     links,
@@ -94,7 +96,8 @@ function unread(log: Log): (error: unknown) => null {
 }
 
 function chatJson(world: World, chat: ChatShown): unknown {
-  const messages = world.messages(chat.id, { limit: lookedAt });
+  // The list of chats is the same for everybody.
+  const messages = world.messages(chat.id, { limit: lookedAt }).filter(({ onlyFor }) => onlyFor === null);
   const newest = messages.at(-1);
   const lastOf = (thread: number | null) => messages.findLast(({ threadId }) => threadId === thread)?.messageId ?? null;
   return {

@@ -4,7 +4,17 @@ import type { State } from './state.ts';
 import { faultKinds, SandboxRefusal, type Fault } from './world.ts';
 
 /** The methods that put a message into a chat. */
-const sends = new Set(['sendMessage', 'sendDocument', 'sendPhoto', 'forwardMessage', 'copyMessage']);
+const sends = new Set([
+  'sendMessage',
+  'sendPhoto',
+  'sendDocument',
+  'sendVideo',
+  'sendAudio',
+  'sendVoice',
+  'sendAnimation',
+  'forwardMessage',
+  'copyMessage',
+]);
 
 const countMax = 100_000;
 const delayMaxMs = 600_000;

@@ -24,6 +24,7 @@ const plain: Omit<ChatRow, 'id' | 'kind' | 'title'> = {
   isStarted: true,
   // The first message of a group tells that it was made; the topic that it would open is General.
   lastMessageId: 1,
+  lastEphemeralId: 0,
   isGeneralClosed: false,
   isGeneralHidden: false,
   migratedTo: null,
@@ -36,6 +37,7 @@ export function firstChats(moreForums = 0): readonly ChatRow[] {
   return [
     ...people.map((person) => privateChat(person)),
     forum(-1_001_000_000_001, 'The Lab'),
+    forum(-1_001_000_000_004, 'Home'),
     { ...plain, id: -1_001_000_000_002, kind: 'supergroup', title: 'No Rights', isForum: true, members: inGroups },
     { ...plain, id: -2_000_003, kind: 'group', title: 'Plain', members: inGroups },
     ...Array.from({ length: moreForums }, (_, index) => forum(forumId(index + 1), `Forum ${index + 1}`)),
@@ -68,6 +70,8 @@ export const firstSettings: SettingsRow = {
   lastLine: 0,
   lastCall: 0,
   lastMigration: 0,
+  isEphemeralOn: true,
+  isPrivacyOn: true,
   allowedUpdates: null,
   webhook: null,
   commands: {},

@@ -1,10 +1,12 @@
 import { bot, people } from './first-world.ts';
 import { topicName, iconColors } from './methods/topics.ts';
-import { isPresent, type Platform } from './platform.ts';
+import { keepFile, sampleFile } from './media.ts';
+import { commandsFor } from './menu.ts';
+import { isCommandForMe, isPresent, type Platform, type Secrecy } from './platform.ts';
 import type { ChatRow, MessageRow, TopicRow } from './rows.ts';
 import type { State } from './state.ts';
-import { cleaned, textMax, type Formatted } from './texts.ts';
-import { speaker } from './transcript.ts';
+import { captionMax, cleaned, textMax, type Formatted } from './texts.ts';
+import { onlyWords, speaker } from './transcript.ts';
 import { messageJson, userJson } from './wire.ts';
 import { SandboxRefusal, type Editing, type Person, type Pressing, type Saying } from './world.ts';
 
@@ -18,33 +20,54 @@ export class People {
     this.#state = platform.state;
   }
 
-  say({ as, chat: chatId, thread, text, replyTo }: Saying): MessageRow {
+  say(saying: Saying): MessageRow {
+    const { as, chat: chatId, thread, text, media, replyTo } = saying;
     const chat = this.#placeOf(as, chatId);
-    const content = readable(text);
+    const content = media === undefined ? readable(text) : readableCaption(text);
     const target = replyTo === undefined ? null : this.#message(chatId, replyTo);
     const place = thread ?? (thread === undefined && chat.isForum ? (target?.threadId ?? null) : null);
     this.#checkTopic(chat, place, as);
+    const ephemeral = this.#secrecyOf(chat, saying, content);
     if (!chat.isStarted) this.#state.chats.put({ ...chat, isStarted: true });
     return this.#platform.post({
       chatId,
       from: as,
       threadId: place,
       replyTo: target?.messageId ?? null,
+      document: media === undefined ? null : keepFile(this.#state, sampleFile(media.kind, media.name)),
+      ephemeral,
       ...content,
     });
+  }
+
+  /**
+   * What people say in a group is for the bot alone when it answers an ephemeral message, or is a command that the bot
+   * has marked so: Telegram's apps send it that way.
+   */
+  #secrecyOf(chat: ChatRow, { as, media, replyToEphemeral, isEphemeral }: Saying, content: Formatted): Secrecy | null {
+    if (replyToEphemeral !== undefined) {
+      this.#ephemeral(chat.id, replyToEphemeral, as);
+      return { person: as, replaces: null, replyTo: replyToEphemeral };
+    }
+    const isPossible = chat.kind !== 'private' && this.#state.settings.isEphemeralOn && this.#platform.isIn(chat);
+    if (!isPossible || media !== undefined || isEphemeral === false || !isCommandForMe(content)) return null;
+    const [, name] = /^\/(\w+)/.exec(content.text) ?? [];
+    const command = commandsFor(this.#state, chat, as).find((each) => each.command === name?.toLowerCase());
+    return command?.is_ephemeral === true ? { person: as, replaces: null, replyTo: null } : null;
   }
 
   edit({ as, chat: chatId, messageId, text }: Editing): void {
     this.#placeOf(as, chatId);
     const row = this.#message(chatId, messageId);
     if (row.from !== as || row.service !== null) throw refused('not_allowed', 'People edit their own messages only.');
-    const edited = this.#platform.edited({ ...row, ...readable(text) });
+    const content = row.document === null ? readable(text) : readableCaption(text);
+    const edited = this.#platform.edited({ ...row, ...content });
     if (!edited.isHidden) this.#platform.addUpdate('edited_message', chatId, messageJson(this.#state, edited));
   }
 
-  press({ as, chat: chatId, messageId, button }: Pressing): { readonly callbackId: string } {
+  press({ as, chat: chatId, messageId, ephemeralId, button }: Pressing): { readonly callbackId: string } {
     const chat = this.#placeOf(as, chatId);
-    const row = this.#message(chatId, messageId);
+    const row = ephemeralId === undefined ? this.#message(chatId, messageId) : this.#ephemeral(chatId, ephemeralId, as);
     const buttons = (row.keyboard ?? []).flat().filter(({ callback_data: data }) => typeof data === 'string');
     const pressed =
       buttons.find(({ callback_data: data }) => data === button) ?? buttons.find(({ text }) => text === button);
@@ -56,8 +79,10 @@ export class People {
     }
     const id = String(4_000_000_000_000_000 + this.#state.count('lastCallback'));
     const at = this.#state.clock.now();
-    this.#state.callbacks.put({ id, chatId, messageId, person: as, data, at, answer: null });
-    this.#platform.note(chatId, row.threadId, `${speaker(as)} presses [${pressed?.text ?? ''}]`);
+    const ids = { messageId: row.messageId, ephemeralId: row.ephemeral?.id ?? null };
+    this.#state.callbacks.put({ id, chatId, ...ids, person: as, data, at, answer: null });
+    const words = `${speaker(as)} presses [${pressed?.text ?? ''}]${onlyWords(row.ephemeral)}`;
+    this.#platform.note(chatId, row.threadId, words);
     this.#state.tell('callback', chatId);
     if (this.#platform.isIn(chat)) {
       const message = messageJson(this.#state, row);
@@ -123,6 +148,13 @@ export class People {
     return row;
   }
 
+  /** For everybody but its person it does not exist. */
+  #ephemeral(chatId: number, id: number, as: string): MessageRow {
+    const row = this.#state.ephemeral(chatId, id);
+    if (row?.ephemeral?.person === as) return row;
+    throw refused('no_message', `There is no ephemeral message ${id} for ${person(as).firstName} in this chat.`);
+  }
+
   #topic(chatId: number, threadId: number): TopicRow {
     const topic = this.#state.topic(chatId, threadId);
     if (topic === undefined) throw refused('no_topic', `There is no topic ${threadId} in this chat.`);
@@ -166,5 +198,11 @@ function readable(text: string): Formatted {
   const shown = cleaned({ text, entities: [] });
   if (shown.text === '') throw refused('bad_text', 'There is nothing to say in this text.');
   if (shown.text.length > textMax) throw refused('bad_text', `A message has at most ${textMax} characters.`);
+  return shown;
+}
+
+function readableCaption(text: string): Formatted {
+  const shown = cleaned({ text, entities: [] });
+  if (shown.text.length > captionMax) throw refused('bad_text', `A caption has at most ${captionMax} characters.`);
   return shown;
 }

@@ -5,7 +5,7 @@ import type { ChatRow } from './rows.ts';
 import type { State } from './state.ts';
 import { speaker } from './transcript.ts';
 import { chatJson, memberJson, userJson } from './wire.ts';
-import type { BotRights, BotStatus, MemberStatus } from './world.ts';
+import type { BotRights, BotStatus, Features, MemberStatus } from './world.ts';
 
 /** Far from the ids of the first world, which no migration may meet. */
 const migratedIdsFrom = -1_001_000_100_000;
@@ -66,6 +66,12 @@ export class Places {
     this.#tellMember(after, key, { before, after: status });
     this.#tellComing(after, key, { before, after: status });
     this.#state.tell('chat', chatId);
+  }
+
+  /** What Telegram offers, which nobody in the chats decides, and nobody is told of. */
+  setFeatures(change: Partial<Features>): void {
+    this.#state.set(change);
+    this.#state.tell('chat', null);
   }
 
   migrate(chatId: number): number {

@@ -1,7 +1,8 @@
 import { bot, botKey, people } from './first-world.ts';
-import type { ChatRow, Keyboard, MessageRow, ServiceRow, TopicRow, UpdateKind } from './rows.ts';
+import type { ChatRow, EphemeralRow, Keyboard, MessageRow, ServiceRow, TopicRow, UpdateKind } from './rows.ts';
 import type { State } from './state.ts';
-import { messageLine, placeName, speaker } from './transcript.ts';
+import { messageLine, onlyWords, placeName, speaker } from './transcript.ts';
+import type { Formatted } from './texts.ts';
 import { messageJson, userJson } from './wire.ts';
 import type { DocumentShown, EntityShown } from './world.ts';
 
@@ -11,6 +12,9 @@ const callbackUpdateLifeSeconds = 150;
 
 /** The kinds that a bot must ask for by name. */
 const unasked: ReadonlySet<UpdateKind> = new Set<UpdateKind>(['chat_member']);
+
+/** For whom alone a message is. */
+export type Secrecy = Pick<EphemeralRow, 'person' | 'replaces' | 'replyTo'>;
 
 /** A message before it has its id. */
 export interface Draft {
@@ -24,6 +28,8 @@ export interface Draft {
   readonly replyTo?: number | null;
   readonly service?: ServiceRow | null;
   readonly document?: DocumentShown | null;
+  readonly isSilent?: boolean;
+  readonly ephemeral?: Secrecy | null;
   readonly forwardOf?: MessageRow['forwardOf'];
 }
 
@@ -36,6 +42,7 @@ const blank = {
   editDate: null,
   replyTo: null,
   isPinned: false,
+  isSilent: false,
   service: null,
   document: null,
   reactions: [],
@@ -58,11 +65,12 @@ export class Platform {
     const row: MessageRow = {
       ...blank,
       ...draft,
-      messageId: this.#nextId(chatId),
+      ...this.#idsOf(draft),
       replyRoot: this.#rootOf(draft),
       date: this.state.seconds(),
     };
     const stored = this.state.messages.put({ ...row, isHidden: !this.#isHeard(row) });
+    if (!stored.isHidden) this.#reveal(stored);
     this.state.addLine(chatId, messageLine(this.state, stored));
     this.state.tell('message', chatId);
     if (!stored.isHidden && (from !== botKey || row.service !== null)) {
@@ -82,7 +90,7 @@ export class Platform {
 
   remove(row: MessageRow, by: string): void {
     this.state.removeMessage(row);
-    this.note(row.chatId, row.threadId, `${speaker(by)} deletes a message`);
+    this.note(row.chatId, row.threadId, `${speaker(by)} deletes a message${onlyWords(row.ephemeral)}`);
     this.state.tell('delete', row.chatId);
   }
 
@@ -167,17 +175,37 @@ export class Platform {
     return chat.botStatus === 'member' || chat.botStatus === 'administrator';
   }
 
-  /** Privacy mode: in a group a plain member hears of commands, of answers to itself, and of service messages. */
+  /**
+   * Privacy mode: in a group a plain member hears of commands, of answers to itself, of its own name, and of service
+   * messages. An administrator hears everything.
+   */
   #isHeard(row: MessageRow): boolean {
     const chat = this.state.chat(row.chatId);
     if (row.from === botKey) return true;
     if (chat === undefined || !this.isIn(chat)) return false;
     if (chat.kind === 'private' || chat.botStatus === 'administrator' || row.service !== null) return true;
-    if (row.replyTo !== null && this.state.message(row.chatId, row.replyTo)?.from === botKey) return true;
-    return row.entities.some(({ type, offset, length }) => {
-      const name = row.text.slice(offset, offset + length).split('@')[1];
-      return type === 'bot_command' && offset === 0 && (name === undefined || isMe(name));
-    });
+    if (row.ephemeral !== null || !this.state.settings.isPrivacyOn) return true;
+    return this.#isMeantForMe(row);
+  }
+
+  #isMeantForMe(row: MessageRow): boolean {
+    const answered = row.replyTo === null ? undefined : this.state.message(row.chatId, row.replyTo);
+    return answered?.from === botKey || isCommandForMe(row) || isAboutMe(row);
+  }
+
+  /** What a message that was heard answers comes along with it, and can be passed on from then on. */
+  #reveal({ chatId, replyTo }: MessageRow): void {
+    const target = replyTo === null ? undefined : this.state.message(chatId, replyTo);
+    if (target?.isHidden === true) this.state.messages.put({ ...target, isHidden: false });
+  }
+
+  #idsOf({ chatId, ephemeral = null }: Draft): Pick<MessageRow, 'messageId' | 'ephemeral'> {
+    if (ephemeral === null) return { messageId: this.#nextId(chatId), ephemeral };
+    const after = this.#peekId(chatId) - 1;
+    const chat = this.state.chat(chatId);
+    const id = (chat?.lastEphemeralId ?? 0) + 1;
+    if (chat !== undefined) this.state.chats.put({ ...chat, lastEphemeralId: id });
+    return { messageId: 0, ephemeral: { id, after, ...ephemeral } };
   }
 
   #rootOf({ chatId, threadId = null, replyTo = null }: Draft): number | null {
@@ -199,8 +227,24 @@ export class Platform {
   }
 }
 
-function isMe(username: string): boolean {
-  return username.toLowerCase() === bot.username;
+/** A command at the very beginning that names no other bot. */
+export function isCommandForMe(content: Formatted): boolean {
+  return content.entities.some((entity) => {
+    const name = nameIn(content, entity);
+    return entity.type === 'bot_command' && entity.offset === 0 && (name === undefined || isMe(name));
+  });
+}
+
+function isAboutMe(content: Formatted): boolean {
+  return content.entities.some((entity) => entity.type === 'mention' && isMe(nameIn(content, entity)));
+}
+
+function nameIn({ text }: Formatted, { offset, length }: EntityShown): string | undefined {
+  return text.slice(offset, offset + length).split('@')[1];
+}
+
+function isMe(username: string | undefined): boolean {
+  return username?.toLowerCase() === bot.username;
 }
 
 /** Ids of people that the bot has met: it shares a group with them, or they have written to it. */

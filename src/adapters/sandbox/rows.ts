@@ -22,6 +22,7 @@ export interface ChatRow {
   readonly isStarted: boolean;
   /** Supergroups count their messages themselves; all other chats share the mailbox of the bot. */
   readonly lastMessageId: number;
+  readonly lastEphemeralId: number;
   readonly isGeneralClosed: boolean;
   readonly isGeneralHidden: boolean;
   readonly migratedTo: number | null;
@@ -47,8 +48,21 @@ export interface ServiceRow {
   readonly value: unknown;
 }
 
+/** What makes a message one for a single person and the bot. */
+export interface EphemeralRow {
+  readonly id: number;
+  /** The one who sees it, whether it is from this person or from the bot. */
+  readonly person: string;
+  /** The newest ordinary id of the chat at that time: it stands behind that message. */
+  readonly after: number;
+  readonly replaces: number | null;
+  /** The ephemeral message that it answers. */
+  readonly replyTo: number | null;
+}
+
 export interface MessageRow {
   readonly chatId: number;
+  /** 0 for an ephemeral message. */
   readonly messageId: number;
   readonly threadId: number | null;
   /** The first message of a chain of replies outside of every topic. */
@@ -63,6 +77,8 @@ export interface MessageRow {
   readonly editDate: number | null;
   readonly replyTo: number | null;
   readonly isPinned: boolean;
+  readonly isSilent: boolean;
+  readonly ephemeral: EphemeralRow | null;
   readonly service: ServiceRow | null;
   readonly document: DocumentShown | null;
   readonly reactions: readonly string[];
@@ -87,6 +103,7 @@ export interface CallbackRow {
   readonly id: string;
   readonly chatId: number;
   readonly messageId: number;
+  readonly ephemeralId: number | null;
   readonly person: string;
   readonly data: string;
   /** Milliseconds of the wall clock. */
@@ -106,6 +123,7 @@ export interface WebhookRow {
 export interface BotCommandRow {
   readonly command: string;
   readonly description: string;
+  readonly is_ephemeral?: true;
 }
 
 /** Counters and what the bot has set for itself; there is one such row. */
@@ -118,6 +136,8 @@ export interface SettingsRow {
   readonly lastLine: number;
   readonly lastCall: number;
   readonly lastMigration: number;
+  readonly isEphemeralOn: boolean;
+  readonly isPrivacyOn: boolean;
   /** Null while the bot has not chosen. */
   readonly allowedUpdates: readonly string[] | null;
   readonly webhook: WebhookRow | null;

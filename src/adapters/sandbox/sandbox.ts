@@ -93,6 +93,8 @@ function worldOf(platform: Platform, onReset: () => void): World {
     setBotStatus: (chat, status, by) => act(() => places.setBotStatus(chat, status, by)),
     setMember: (chat, key, status) => act(() => places.setMember(chat, key, status)),
     migrate: (chat) => act(() => places.migrate(chat)),
+    features: () => ({ isEphemeralOn: state.settings.isEphemeralOn, isPrivacyOn: state.settings.isPrivacyOn }),
+    setFeatures: (change) => act(() => places.setFeatures(change)),
     fault: (fault) => act(() => addFault(state, fault)),
     clearFault: (id) =>
       act(() => {

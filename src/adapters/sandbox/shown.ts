@@ -34,6 +34,9 @@ export function messageShown(row: MessageRow): MessageShown {
   return {
     chatId: row.chatId,
     messageId: row.messageId,
+    ephemeralId: row.ephemeral?.id ?? null,
+    onlyFor: row.ephemeral?.person ?? null,
+    replaces: row.ephemeral?.replaces ?? null,
     threadId: row.threadId,
     from: row.from,
     date: row.date,
@@ -49,6 +52,7 @@ export function messageShown(row: MessageRow): MessageShown {
     ),
     replyTo: row.replyTo,
     isPinned: row.isPinned,
+    isSilent: row.isSilent,
     service: row.service?.field ?? null,
     document: row.document,
     reactions: row.reactions,
@@ -56,12 +60,13 @@ export function messageShown(row: MessageRow): MessageShown {
 }
 
 export function messagesShown(state: State, chatId: number, page: MessagePage): readonly MessageShown[] {
-  const { thread, before = Infinity, limit = pageDefault } = page;
+  const { thread, before = Infinity, limit = pageDefault, as } = page;
   const most = Math.min(Math.max(limit, 1), pageMax);
   return state.messages
     .all()
-    .filter((row) => row.chatId === chatId && row.messageId < before)
+    .filter((row) => row.chatId === chatId && (row.ephemeral?.after ?? row.messageId) < before)
     .filter(({ threadId }) => thread === undefined || threadId === thread)
+    .filter(({ ephemeral }) => as === undefined || ephemeral === null || ephemeral.person === as)
     .slice(-most)
     .map(messageShown);
 }

@@ -1,8 +1,10 @@
 import type { Clock, Log } from '../../app/ports.ts';
 import { firstChats, firstSettings } from './first-world.ts';
+import { fileIdOf } from './media.ts';
+import { completeCallback, completeChat, completeMessage, completeSettings } from './older-rows.ts';
 import type { CallbackRow, ChatRow, FaultRow, LineRow, MessageRow, SettingsRow, TopicRow, UpdateRow } from './rows.ts';
 import { openStorage, type NewFile, type Storage } from './storage.ts';
-import { Table, type RowChange } from './table.ts';
+import { Table, type RowChange, type RowKind } from './table.ts';
 import type { Call, Change, FileShown } from './world.ts';
 
 /** How much of the past is kept, in rows: enough for a long day of play, and little enough to hold in memory. */
@@ -29,15 +31,15 @@ export class State {
   readonly #moreForums: number;
   #isBusy = false;
 
-  readonly chats = this.#table<ChatRow>('chat', ({ id }) => String(id));
-  readonly topics = this.#table<TopicRow>('topic', ({ chatId, threadId }) => `${chatId}:${threadId}`);
-  readonly messages = this.#table<MessageRow>('message', ({ chatId, messageId }) => `${chatId}:${messageId}`);
-  readonly updates = this.#table<UpdateRow>('update', ({ updateId }) => String(updateId));
-  readonly callbacks = this.#table<CallbackRow>('callback', ({ id }) => id);
-  readonly lines = this.#table<LineRow>('line', ({ seq }) => String(seq));
-  readonly calls = this.#table<Call>('call', ({ seq }) => String(seq));
-  readonly faults = this.#table<FaultRow>('fault', ({ id }) => id);
-  readonly #settings = this.#table<SettingsRow>('settings', () => 'all');
+  readonly chats = this.#table<ChatRow>('chat', { keyOf: ({ id }) => String(id), complete: completeChat });
+  readonly topics = this.#table<TopicRow>('topic', { keyOf: ({ chatId, threadId }) => `${chatId}:${threadId}` });
+  readonly messages = this.#table<MessageRow>('message', { keyOf: messageKey, complete: completeMessage });
+  readonly updates = this.#table<UpdateRow>('update', { keyOf: ({ updateId }) => String(updateId) });
+  readonly callbacks = this.#table<CallbackRow>('callback', { keyOf: ({ id }) => id, complete: completeCallback });
+  readonly lines = this.#table<LineRow>('line', { keyOf: ({ seq }) => String(seq) });
+  readonly calls = this.#table<Call>('call', { keyOf: ({ seq }) => String(seq) });
+  readonly faults = this.#table<FaultRow>('fault', { keyOf: ({ id }) => id });
+  readonly #settings = this.#table<SettingsRow>('settings', { keyOf: () => 'all', complete: completeSettings });
 
   constructor({ file, clock, log, moreForums = 0 }: StateNeeds) {
     this.#moreForums = moreForums;
@@ -76,13 +78,18 @@ export class State {
     return this.messages.get(`${chatId}:${messageId}`);
   }
 
+  /** Ephemeral messages have ids of their own, which no other method takes. */
+  ephemeral(chatId: number, id: number): MessageRow | undefined {
+    return this.messages.get(`${chatId}:e${id}`);
+  }
+
   topic(chatId: number, threadId: number): TopicRow | undefined {
     const topic = this.topics.get(`${chatId}:${threadId}`);
     return topic?.isDeleted === false ? topic : undefined;
   }
 
-  removeMessage({ chatId, messageId }: MessageRow): void {
-    this.messages.remove(`${chatId}:${messageId}`);
+  removeMessage(row: MessageRow): void {
+    this.messages.remove(messageKey(row));
   }
 
   addFile(file: NewFile): void {
@@ -90,7 +97,7 @@ export class State {
   }
 
   file(id: string): FileShown | null {
-    return this.#storage.file(id);
+    return this.#storage.file(fileIdOf(id));
   }
 
   addLine(chatId: number, text: string): void {
@@ -145,14 +152,17 @@ export class State {
   /** Numbers go on counting: whoever remembers an id of the world before must not meet another thing under it. */
   reset(): void {
     const { settings } = this;
-    const counted = new Map(this.chats.all().map(({ id, lastMessageId }) => [id, lastMessageId]));
+    const counted = new Map(
+      this.chats.all().map(({ id, lastMessageId, lastEphemeralId }) => [id, { lastMessageId, lastEphemeralId }]),
+    );
     this.#storage.wipe();
     this.#reload();
     this.transact(() => {
       this.#begin();
-      for (const chat of this.chats.all()) this.chats.put({ ...chat, lastMessageId: counted.get(chat.id) ?? 0 });
-      const { allowedUpdates, webhook, commands, texts } = firstSettings;
-      this.#settings.put({ ...settings, allowedUpdates, webhook, commands, texts });
+      const none = { lastMessageId: 0, lastEphemeralId: 0 };
+      for (const chat of this.chats.all()) this.chats.put({ ...chat, ...(counted.get(chat.id) ?? none) });
+      const { allowedUpdates, webhook, commands, texts, isEphemeralOn, isPrivacyOn } = firstSettings;
+      this.#settings.put({ ...settings, allowedUpdates, webhook, commands, texts, isEphemeralOn, isPrivacyOn });
       this.tell('chat', null);
     });
   }
@@ -213,7 +223,11 @@ export class State {
     return new Map(all.map((table) => [table.kind, table]));
   }
 
-  #table<Row extends object>(kind: string, keyOf: (row: Row) => string): Table<Row> {
-    return new Table(kind, keyOf, (change) => this.#changes.push(change));
+  #table<Row extends object>(kind: string, facts: RowKind<Row>): Table<Row> {
+    return new Table(kind, facts, (change) => this.#changes.push(change));
   }
+}
+
+function messageKey({ chatId, messageId, ephemeral }: MessageRow): string {
+  return ephemeral === null ? `${chatId}:${messageId}` : `${chatId}:e${ephemeral.id}`;
 }

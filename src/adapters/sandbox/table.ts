@@ -5,16 +5,24 @@ export interface RowChange {
   readonly after: object | null;
 }
 
+/** How rows of one kind are told apart, and how a row of an earlier version, which lacks fields, is completed. */
+export interface RowKind<Row> {
+  readonly keyOf: (row: Row) => string;
+  readonly complete?: (row: Row) => Row;
+}
+
 /** Rows of one kind in memory, in the order in which they came. Every change is noted, so that it can be written. */
 export class Table<Row extends object> {
   readonly kind: string;
   readonly #keyOf: (row: Row) => string;
+  readonly #complete: (row: Row) => Row;
   readonly #note: (change: RowChange) => void;
   readonly #rows = new Map<string, Row>();
 
-  constructor(kind: string, keyOf: (row: Row) => string, note: (change: RowChange) => void) {
+  constructor(kind: string, { keyOf, complete = (row) => row }: RowKind<Row>, note: (change: RowChange) => void) {
     this.kind = kind;
     this.#keyOf = keyOf;
+    this.#complete = complete;
     this.#note = note;
   }
 
@@ -52,7 +60,7 @@ export class Table<Row extends object> {
 
   /** What was read from the file, which this class alone writes, from rows of the same type. */
   load(row: unknown): void {
-    const known = row as Row;
+    const known = this.#complete(row as Row);
     this.#rows.set(this.#keyOf(known), known);
   }
 

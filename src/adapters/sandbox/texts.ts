@@ -3,7 +3,7 @@ import type { EntityShown } from './world.ts';
 
 /** Limits of the Bot API. Lengths are counted in UTF-16 units, as entities are. */
 export const textMax = 4096;
-const captionMax = 1024;
+export const captionMax = 1024;
 const textBytesMax = 32_768;
 const entityPlaceMax = 1_000_000;
 

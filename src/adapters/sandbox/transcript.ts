@@ -1,6 +1,7 @@
 import { bot, botKey, people } from './first-world.ts';
 import type { MessageRow } from './rows.ts';
 import type { State } from './state.ts';
+import type { MediaKind } from './world.ts';
 
 /** The words of the transcript. It has neither times nor ids, so that equal input gives equal text. */
 export function speaker(key: string): string {
@@ -18,11 +19,25 @@ export function messageLine(state: State, row: MessageRow, verb: 'says' | 'edits
   const place = placeName(state, row.chatId, row.threadId);
   const name = speaker(row.from);
   if (row.service !== null) return `${place} ${name} ${serviceWords(row)}`;
-  const file = row.document === null ? [] : [`<${row.document.isPhoto ? 'photo' : 'file'} ${row.document.name}>`];
+  const file = row.document === null ? [] : [`<${fileWord(row.document.kind)} ${row.document.name}>`];
   const rows = (row.keyboard ?? []).map((buttons) => buttons.map(({ text }) => `[${text}]`).join(' '));
   const [first = '', ...rest] = [...file, ...(row.text === '' ? [] : row.text.split('\n')), ...rows];
-  const lines = [`${place} ${name}${verb === 'edits' ? ' edits' : ''}: ${first}`, ...rest.map((line) => `    ${line}`)];
+  const verbs = verb === 'edits' ? ' edits' : '';
+  const lines = [`${place} ${name}${verbs}${marks(row)}: ${first}`, ...rest.map((line) => `    ${line}`)];
   return lines.join('\n');
+}
+
+function fileWord(kind: MediaKind): string {
+  return kind === 'document' ? 'file' : kind;
+}
+
+/** Who alone sees it, and whether it came without a sound. */
+function marks({ ephemeral, isSilent }: MessageRow): string {
+  return `${onlyWords(ephemeral)}${isSilent ? ' (silent)' : ''}`;
+}
+
+export function onlyWords(ephemeral: MessageRow['ephemeral']): string {
+  return ephemeral === null ? '' : ` (only ${speaker(ephemeral.person)} sees this)`;
 }
 
 interface Named {

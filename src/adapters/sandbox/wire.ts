@@ -1,7 +1,9 @@
 import { bot, botKey, people } from './first-world.ts';
 import type { ChatRow, MessageRow, TopicRow } from './rows.ts';
 import type { State } from './state.ts';
-import type { BotRights, DocumentShown } from './world.ts';
+import { smallId } from './media.ts';
+import { language } from './menu.ts';
+import type { BotRights, DocumentShown, MediaKind } from './world.ts';
 
 /** The objects of the Bot API, made from rows. Fields stand in the order of the Bot API; absent ones are left out. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -14,7 +16,7 @@ export function userJson(key: string): Json {
     is_bot: false,
     first_name: person?.firstName ?? key,
     username: person?.username ?? key,
-    language_code: 'en',
+    language_code: language,
   };
 }
 
@@ -42,6 +44,7 @@ function build(state: State, row: MessageRow, isOuter: boolean): Json {
     chat: chat === undefined ? { id: row.chatId } : chatJson(chat),
     date: row.date,
     ...(row.editDate === null ? {} : { edit_date: row.editDate }),
+    ...ephemeralOf(row),
     ...forwardOf(row),
     ...(isOuter ? replyOf(state, row, chat) : {}),
     ...contentOf(row),
@@ -57,6 +60,12 @@ function threadOf(row: MessageRow, chat: ChatRow | undefined): Json {
   return row.replyRoot === null ? {} : { message_thread_id: row.replyRoot };
 }
 
+/** The receiver of what a person says there is the bot. */
+function ephemeralOf({ ephemeral, from }: MessageRow): Json {
+  if (ephemeral === null) return {};
+  return { receiver_user: userJson(from === botKey ? ephemeral.person : botKey), ephemeral_message_id: ephemeral.id };
+}
+
 function forwardOf({ forwardOf: origin }: MessageRow): Json {
   if (origin === null) return {};
   return { forward_origin: { type: 'user', sender_user: userJson(origin.from), date: origin.date } };
@@ -66,7 +75,9 @@ function forwardOf({ forwardOf: origin }: MessageRow): Json {
 function replyOf(state: State, row: MessageRow, chat: ChatRow | undefined): Json {
   const isInTopic = row.threadId !== null && chat?.isForum === true && row.messageId !== row.threadId;
   const id = row.replyTo ?? (isInTopic ? row.threadId : null);
-  const target = id === null ? undefined : state.message(row.chatId, id);
+  const secret = row.ephemeral?.replyTo ?? null;
+  const ordinary = id === null ? undefined : state.message(row.chatId, id);
+  const target = secret === null ? ordinary : state.ephemeral(row.chatId, secret);
   return target === undefined ? {} : { reply_to_message: build(state, target, false) };
 }
 
@@ -81,10 +92,30 @@ function contentOf(row: MessageRow): Json {
   };
 }
 
-function documentJson(document: DocumentShown): Json {
-  const file = { file_id: document.fileId, file_unique_id: `u${document.fileId}`, file_size: document.size };
-  if (document.isPhoto) return { photo: [{ ...file, width: 320, height: 320 }] };
-  return { document: { file_name: document.name, mime_type: document.mimeType, ...file } };
+const fieldsOf: Readonly<Record<Exclude<MediaKind, 'photo'>, Json>> = {
+  document: {},
+  video: { duration: 5, width: 320, height: 240 },
+  audio: { duration: 30 },
+  voice: { duration: 3 },
+  animation: { duration: 2, width: 320, height: 240 },
+};
+
+function documentJson({ fileId, kind, name, mimeType, size }: DocumentShown): Json {
+  const file = { file_id: fileId, file_unique_id: `u${fileId}` };
+  if (kind === 'photo') {
+    const small = { file_id: smallId(fileId), file_unique_id: `u${smallId(fileId)}` };
+    // The smallest comes first.
+    return {
+      photo: [
+        { ...small, file_size: Math.ceil(size / 4), width: 90, height: 90 },
+        { ...file, file_size: size, width: 320, height: 320 },
+      ],
+    };
+  }
+  const named = { ...(kind === 'voice' ? {} : { file_name: name }), mime_type: mimeType, ...file, file_size: size };
+  const media = { [kind]: { ...fieldsOf[kind], ...named } };
+  // For bots that are older than animations, each of them is a document as well.
+  return kind === 'animation' ? { ...media, document: named } : media;
 }
 
 function serviceOf(state: State, row: MessageRow): Json {

@@ -11,7 +11,7 @@ export interface World {
   /** What the bot answered to the press; null while it has not. */
   callbackAnswer(callbackId: string): CallbackAnswer | null;
   edit(what: Editing): void;
-  /** The bytes of a document that was sent, by its `fileId`; null when there is none. */
+  /** The bytes of a file that was sent, by its `fileId`; null when there is none. */
   file(fileId: string): FileShown | null;
 
   createTopic(chat: number, as: string, name: string): number;
@@ -26,6 +26,10 @@ export interface World {
   setMember(chat: number, person: string, status: MemberStatus): void;
   /** A plain group becomes a supergroup; answers its new id. */
   migrate(chat: number): number;
+
+  features(): Features;
+  /** What is not named stays as it is. */
+  setFeatures(change: Partial<Features>): void;
 
   fault(fault: Fault): string;
   /** Without an id: all of them. */
@@ -66,6 +70,14 @@ export interface BotRights {
   readonly can_delete_messages: boolean;
 }
 
+/** What Telegram itself offers here, beyond the chats and their rights. */
+export interface Features {
+  /** Messages for one person alone; without them the parameter that asks for one is refused. */
+  readonly isEphemeralOn: boolean;
+  /** Privacy mode: in groups the bot hears only what is meant for it, unless it is an administrator. */
+  readonly isPrivacyOn: boolean;
+}
+
 export interface ChatShown {
   readonly id: number;
   readonly kind: ChatKind;
@@ -96,6 +108,8 @@ export interface MessagePage {
   readonly thread?: number | null;
   /** Only messages with a smaller id. */
   readonly before?: number;
+  /** The key of a person: only what this one can see. */
+  readonly as?: string;
   readonly limit?: number;
 }
 
@@ -113,29 +127,42 @@ export interface ButtonShown {
   readonly url?: string;
 }
 
+export const mediaKinds = ['photo', 'document', 'video', 'audio', 'voice', 'animation'] as const;
+export type MediaKind = (typeof mediaKinds)[number];
+
+/** A file of any kind that a message carries. */
 export interface DocumentShown {
   readonly fileId: string;
+  readonly kind: MediaKind;
   readonly name: string;
   readonly mimeType: string;
   readonly size: number;
-  readonly isPhoto: boolean;
 }
 
 export interface MessageShown {
   readonly chatId: number;
+  /** 0 for an ephemeral message. */
   readonly messageId: number;
+  /** Set on an ephemeral message, which has no other id. */
+  readonly ephemeralId: number | null;
+  /** The key of the only person who sees it; null when everybody does. */
+  readonly onlyFor: string | null;
+  /** The message in whose place that person sees it. */
+  readonly replaces: number | null;
   readonly threadId: number | null;
   /** The key of a person, or `bot`. */
   readonly from: string;
   /** Seconds. */
   readonly date: number;
   readonly editDate: number | null;
-  /** The text, or the caption of a document; of a service message, its words for people. */
+  /** The text, or the caption of a file; of a service message, its words for people. */
   readonly text: string;
   readonly entities: readonly EntityShown[];
   readonly buttons: readonly (readonly ButtonShown[])[];
   readonly replyTo: number | null;
   readonly isPinned: boolean;
+  /** It came without a sound. */
+  readonly isSilent: boolean;
   /** The field of the Bot API that makes it a service message, such as `forum_topic_created`. */
   readonly service: string | null;
   readonly document: DocumentShown | null;
@@ -147,14 +174,22 @@ export interface Saying {
   readonly as: string;
   readonly chat: number;
   readonly thread?: number | null;
+  /** With `media`, the caption, which may be empty. */
   readonly text: string;
+  readonly media?: { readonly kind: MediaKind; readonly name?: string };
   readonly replyTo?: number;
+  /** An answer to an ephemeral message of the bot, which is one itself. */
+  readonly replyToEphemeral?: number;
+  /** False: a command that the bot has marked `is_ephemeral` is said aloud all the same. */
+  readonly isEphemeral?: boolean;
 }
 
 export interface Pressing {
   readonly as: string;
   readonly chat: number;
+  /** 0 when `ephemeralId` names the message. */
   readonly messageId: number;
+  readonly ephemeralId?: number;
   /** The text or the data of the button. */
   readonly button: string;
 }

@@ -11,7 +11,7 @@ const downloadMax = 20 * 1024 * 1024;
 const getMe: Method = ({ state }) => ({
   ...userJson(botKey),
   can_join_groups: true,
-  can_read_all_group_messages: false,
+  can_read_all_group_messages: !state.settings.isPrivacyOn,
   supports_inline_queries: false,
   can_connect_to_business: false,
   has_main_web_app: false,

@@ -23,13 +23,17 @@ function editable(api: Api, args: Arguments): { readonly chat: ChatRow; readonly
   return { chat, row };
 }
 
-interface Edit {
+export interface Edit {
   readonly shown: Formatted;
   readonly keyboard: Keyboard | null;
 }
 
 /** An edit is paid for even when it changes nothing, because only the far server compares. */
-function apply(api: Api, { chat, row }: { chat: ChatRow; row: MessageRow }, { shown, keyboard }: Edit): unknown {
+export function applyEdit(
+  api: Api,
+  { chat, row }: { readonly chat: ChatRow; readonly row: MessageRow },
+  { shown, keyboard }: Edit,
+): MessageRow {
   checkKeyboard(keyboard);
   api.rates.spend(chat);
   const before = JSON.stringify([row.text, row.entities, row.keyboard]);
@@ -38,8 +42,11 @@ function apply(api: Api, { chat, row }: { chat: ChatRow; row: MessageRow }, { sh
       'message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message',
     );
   }
-  const edited = api.platform.edited({ ...row, text: shown.text, entities: shown.entities, keyboard });
-  return messageJson(api.state, edited);
+  return api.platform.edited({ ...row, text: shown.text, entities: shown.entities, keyboard });
+}
+
+function apply(api: Api, found: { readonly chat: ChatRow; readonly row: MessageRow }, edit: Edit): unknown {
+  return messageJson(api.state, applyEdit(api, found, edit));
 }
 
 const editMessageText: Method = (api, args) => {
@@ -104,7 +111,8 @@ const pinChatMessage: Method = (api, args) => {
   if (row.service !== null) throw badRequest("message can't be pinned");
   api.state.messages.put({ ...row, isPinned: true });
   const service = { field: 'pinned_message', value: row.messageId };
-  api.platform.post({ chatId: chat.id, from: botKey, threadId: row.threadId, service });
+  const isSilent = args.boolean('disable_notification');
+  api.platform.post({ chatId: chat.id, from: botKey, threadId: row.threadId, service, isSilent });
   return true;
 };
 
@@ -187,10 +195,11 @@ const answerCallbackQuery: Method = (api, args) => {
   if (text.length > answerMax) throw badRequest('MESSAGE_TOO_LONG');
   const alert = args.boolean('show_alert');
   api.state.callbacks.put({ ...callback, answer: { text: text === '' ? null : text, alert } });
-  const row = api.state.message(callback.chatId, callback.messageId);
+  const { chatId, messageId, ephemeralId } = callback;
+  const row = ephemeralId === null ? api.state.message(chatId, messageId) : api.state.ephemeral(chatId, ephemeralId);
   const words = text === '' ? 'answers the press' : `answers the press${alert ? ' aloud' : ''}: ${text}`;
-  api.platform.note(callback.chatId, row?.threadId ?? null, `Cronogram ${words}`);
-  api.state.tell('callback', callback.chatId);
+  api.platform.note(chatId, row?.threadId ?? null, `Cronogram ${words}`);
+  api.state.tell('callback', chatId);
   return true;
 };
 

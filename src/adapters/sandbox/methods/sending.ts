@@ -3,12 +3,14 @@ import { badRequest } from '../failure.ts';
 import { checkKeyboard, isObject, readMarkup } from '../keyboard.ts';
 import { readFormatted } from '../parse-mode.ts';
 import type { Draft } from '../platform.ts';
-import { integerIn, type Arguments, type Upload } from '../request.ts';
+import { integerIn, type Arguments } from '../request.ts';
+import { fileIdOf, keepFile, kindOf, typeName } from '../media.ts';
 import type { ChatRow, MessageRow } from '../rows.ts';
 import { captionText, messageText, type Formatted } from '../texts.ts';
 import { messageJson } from '../wire.ts';
-import type { DocumentShown } from '../world.ts';
+import type { DocumentShown, MediaKind } from '../world.ts';
 import { chatOf, checkOpen, idIn, messageOf, threadOf, type Api, type Method } from './access.ts';
+import { ephemeralFor, readEphemeral } from './ephemeral-place.ts';
 
 interface Content extends Pick<Draft, 'forwardOf'>, Formatted {
   /** Called once nothing can be refused any more: a new file is kept then. */
@@ -19,7 +21,9 @@ interface Content extends Pick<Draft, 'forwardOf'>, Formatted {
 function send(api: Api, args: Arguments, contentOf: (chat: ChatRow) => Content): MessageRow {
   const reply = readReply(args);
   const { keyboard, hasReplyKeyboard } = readMarkup(args.text('reply_markup'), args.json('reply_markup'));
+  const asked = readEphemeral(args);
   const chat = chatOf(api, args, 'write');
+  const ephemeral = ephemeralFor(api, chat, { asked, replyTo: reply.ephemeralId });
   const target = replyTarget(api, chat, reply);
   const given = threadOf(api, chat, args);
   const threadId = given ?? (chat.isForum ? (target?.threadId ?? null) : null);
@@ -37,11 +41,15 @@ function send(api: Api, args: Arguments, contentOf: (chat: ChatRow) => Content):
     replyTo,
     keyboard,
     hasReplyKeyboard,
+    ephemeral,
+    isSilent: args.boolean('disable_notification'),
   });
 }
 
 interface Reply {
   readonly messageId: number;
+  /** Given in the place of `messageId` in an answer to an ephemeral message. */
+  readonly ephemeralId: number;
   readonly isOptional: boolean;
 }
 
@@ -50,18 +58,23 @@ function readReply(args: Arguments): Reply {
   if (text === '') {
     return {
       messageId: idIn(args, 'reply_to_message_id'),
+      ephemeralId: 0,
       isOptional: args.boolean('allow_sending_without_reply'),
     };
   }
   const value = args.json('reply_parameters');
   if (value === undefined) throw badRequest("can't parse reply parameters JSON object");
   if (!isObject(value)) throw badRequest('object expected as reply parameters');
-  const id = value['message_id'];
-  const messageId = typeof id === 'string' ? integerIn(id) : id;
   return {
-    messageId: typeof messageId === 'number' ? messageId : 0,
+    messageId: integerOf(value['message_id']),
+    ephemeralId: integerOf(value['ephemeral_message_id']),
     isOptional: value['allow_sending_without_reply'] === true,
   };
+}
+
+function integerOf(value: unknown): number {
+  const number = typeof value === 'string' ? integerIn(value) : value;
+  return typeof number === 'number' ? number : 0;
 }
 
 function replyTarget(api: Api, chat: ChatRow, { messageId, isOptional }: Reply): MessageRow | null {
@@ -90,7 +103,7 @@ const sendMessage: Method = (api, args) => {
 };
 
 const sendFile =
-  (field: 'document' | 'photo'): Method =>
+  (field: MediaKind): Method =>
   (api, args) => {
     const caption = inputCaption(args);
     const upload = args.file(field);
@@ -98,26 +111,28 @@ const sendFile =
     if (upload === null && fileId === '') throw badRequest(`there is no ${field} in the request`);
     if (upload?.bytes.byteLength === 0) throw badRequest('file must be non-empty');
     const row = send(api, args, () => {
-      if (upload !== null) return { ...captionText(caption), document: () => stored(api, upload, field === 'photo') };
-      const sent = known(api, fileId);
-      return { ...captionText(caption), document: () => sent };
+      const shown = captionText(caption);
+      if (upload === null) return { ...shown, document: knownFile(api, fileId, field) };
+      const name = upload.name === '' ? 'file' : upload.name;
+      return { ...shown, document: () => keepFile(api.state, { ...upload, name, kind: field }) };
     });
     return messageJson(api.state, row);
   };
 
-function stored({ state }: Api, upload: Upload, isPhoto: boolean): DocumentShown {
-  const fileId = `${isPhoto ? 'AgAC' : 'BQAC'}${String(state.count('lastFile')).padStart(12, '0')}`;
-  const name = upload.name === '' ? 'file' : upload.name;
-  state.addFile({ id: fileId, name, mimeType: upload.mimeType, bytes: upload.bytes });
-  return { fileId, name, mimeType: upload.mimeType, size: upload.bytes.byteLength, isPhoto };
-}
-
-/** A file that was sent before, by its id. Addresses on the web are not fetched: a sandbox has no network. */
-function known({ state }: Api, fileId: string): DocumentShown {
-  if (/^https?:/i.test(fileId)) throw badRequest('failed to get HTTP URL content');
-  const sent = state.messages.all().flatMap(({ document }) => (document?.fileId === fileId ? [document] : []))[0];
-  if (sent === undefined) throw badRequest('wrong file identifier/HTTP URL specified');
-  return sent;
+/**
+ * A file that was sent before, by its id; it outlives the message. Addresses on the web are not fetched: a sandbox has
+ * no network. Only photos are a class of their own: any other file is sent as what it is, whichever method was called.
+ */
+function knownFile({ state }: Api, given: string, as: MediaKind): () => DocumentShown {
+  if (/^https?:/i.test(given)) throw badRequest('failed to get HTTP URL content');
+  const fileId = fileIdOf(given);
+  const file = state.file(fileId);
+  if (file === null) throw badRequest('wrong file identifier/HTTP URL specified');
+  const kind = kindOf(fileId);
+  if (kind !== as && [kind, as].includes('photo')) {
+    throw badRequest(`can't use file of type ${typeName(kind)} as ${typeName(as)}`);
+  }
+  return () => ({ fileId, kind, name: file.name, mimeType: file.mimeType, size: file.bytes.byteLength });
 }
 
 /** Messages of the kinds that carry nothing but news cannot be passed on. */
@@ -134,19 +149,24 @@ function carried(document: DocumentShown | null): Pick<Content, 'document'> {
   return document === null ? {} : { document: () => document };
 }
 
+/** Whatever is passed on is for everybody: the parameter belongs to other methods, and is ignored. */
+function sendOn(api: Api, args: Arguments, contentOf: () => Content): MessageRow {
+  return send(api, args.without('ephemeral_message_parameters'), contentOf);
+}
+
 const forwardMessage: Method = (api, args) => {
   const { text, entities, document, from, date, forwardOf } = source(api, args, 'forward');
   const content = { text, entities, ...carried(document), forwardOf: forwardOf ?? { from, date } };
   return messageJson(
     api.state,
-    send(api, args, () => content),
+    sendOn(api, args, () => content),
   );
 };
 
 const copyMessage: Method = (api, args) => {
   const { text, entities, document } = source(api, args, 'copy');
   const caption = args.has('caption') && document !== null ? inputCaption(args) : { text, entities };
-  const row = send(api, args, () => ({
+  const row = sendOn(api, args, () => ({
     ...(document === null ? caption : captionText(caption)),
     ...carried(document),
   }));
@@ -155,8 +175,12 @@ const copyMessage: Method = (api, args) => {
 
 export const sendingMethods: Readonly<Record<string, Method>> = {
   sendMessage,
-  sendDocument: sendFile('document'),
   sendPhoto: sendFile('photo'),
+  sendDocument: sendFile('document'),
+  sendVideo: sendFile('video'),
+  sendAudio: sendFile('audio'),
+  sendVoice: sendFile('voice'),
+  sendAnimation: sendFile('animation'),
   forwardMessage,
   copyMessage,
 };

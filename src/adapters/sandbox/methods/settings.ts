@@ -67,7 +67,7 @@ function readCommand(value: unknown): BotCommandRow {
     throw badRequest(`command description length must not exceed ${commandDescriptionMax}`);
   }
   if (!/^[a-z0-9_]+$/.test(name)) throw badRequest('BOT_COMMAND_INVALID');
-  return { command: name, description: words };
+  return { command: name, description: words, ...(value['is_ephemeral'] === true ? { is_ephemeral: true } : {}) };
 }
 
 const setMyCommands: Method = (api, args) => {

@@ -45,6 +45,15 @@ export const markup = String.raw`<!doctype html>
     <ul id="suggestions" class="suggestions" role="listbox" aria-label="Commands of the bot" hidden></ul>
     <fieldset id="actors" class="actors"><legend>Write as</legend></fieldset>
     <div class="row">
+      <select id="attach" aria-label="Send a file; the text becomes its caption" title="Send a file; the text becomes its caption">
+        <option value="">&#128206;</option>
+        <option value="photo">Photo</option>
+        <option value="document">Document</option>
+        <option value="video">Video</option>
+        <option value="audio">Audio</option>
+        <option value="voice">Voice message</option>
+        <option value="animation">Animation</option>
+      </select>
       <textarea id="say" rows="1" maxlength="16000" placeholder="Message" aria-label="Message" enterkeyhint="send"
         role="combobox" aria-expanded="false" aria-controls="suggestions" aria-autocomplete="list"></textarea>
       <button id="send" class="primary" type="submit" aria-label="Send">Send</button>
@@ -103,6 +112,7 @@ export const markup = String.raw`<!doctype html>
   <section role="tabpanel" id="panel-place" class="panel" aria-labelledby="tab-place" hidden>
     <div id="place"></div>
     <h3>The whole sandbox</h3>
+    <div id="platform" class="stack"></div>
     <div class="buttons">
       <a class="button" href="/sandbox/control/transcript" target="_blank" rel="noopener">Open the transcript</a>
       <button id="reset" type="button" class="danger">Reset the chats</button>

@@ -2,11 +2,14 @@
 export const composerScript = String.raw`
 const field = () => byId('say');
 
-async function say(text) {
+async function say(text, media) {
   const chat = currentChat();
   const body = { as: actor(), chat: chat.chat_id, text };
+  if (media !== undefined) body.media = media;
   if (typeof shown.thread === 'number') body.thread = shown.thread;
-  if (shown.replyTo !== null) body.reply_to = shown.replyTo.message_id;
+  const target = shown.replyTo;
+  if (target !== null && target.ephemeral_id !== null) body.reply_to_ephemeral = target.ephemeral_id;
+  else if (target !== null) body.reply_to = target.message_id;
   await post('say', body);
   shown.isFresh = true;
   endContext();
@@ -22,20 +25,30 @@ async function submitText() {
     else await post('edit', { as: editing.from, chat: editing.chat_id, message_id: editing.message_id, text });
     return true;
   }, byId('send'));
-  if (sent) {
-    field().value = '';
-    memory.write('draft', '');
-    endContext();
-    fit();
-    closeSuggestions();
-  }
+  if (sent) clearField();
   field().focus();
+}
+
+/* A sample of that kind, with what stands in the field as its caption. */
+async function attach(kind) {
+  if (shown.editing !== null) { toast('Finish or leave the edit first.', true); return; }
+  const sent = await act(async () => { await say(field().value.trim(), { kind }); return true; }, byId('send'));
+  if (sent) clearField();
+  field().focus();
+}
+
+function clearField() {
+  field().value = '';
+  memory.write('draft', '');
+  endContext();
+  fit();
+  closeSuggestions();
 }
 
 function startReply(message) {
   shown.replyTo = message;
   shown.editing = null;
-  showContext('Reply to ' + nameOf(message.from) + ': ' + message.text.slice(0, 80));
+  showContext('Reply to ' + nameOf(message.from) + ': ' + (message.text || (message.document ? message.document.name : '')).slice(0, 80));
 }
 
 function startEdit(message) {
@@ -150,6 +163,11 @@ function startComposer() {
   field().addEventListener('keydown', onKey);
   field().addEventListener('input', () => { fit(); suggest(); memory.write('draft', field().value); });
   field().addEventListener('blur', () => closeSuggestions());
+  byId('attach').addEventListener('change', (event) => {
+    const kind = event.currentTarget.value;
+    event.currentTarget.value = '';
+    if (kind !== '') attach(kind);
+  });
   byId('composer').addEventListener('submit', (event) => { event.preventDefault(); submitText(); });
   byId('context-end').addEventListener('click', () => { endContext(); field().focus(); });
 }

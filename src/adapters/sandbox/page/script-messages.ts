@@ -12,13 +12,13 @@ function drawMessages() {
   const topBefore = read ? read.getBoundingClientRect().top : 0;
   const wanted = [];
   let day = '';
-  for (const message of shown.messages) {
+  for (const message of visibleMessages()) {
     const its = dayOf(message.date * 1000);
     if (its !== day) wanted.push(kept('day ' + its, its, () => el('li', { class: 'day' }, el('span', {}, its))));
     day = its;
     const quoted = message.reply_to === null ? null : shown.messages.find((each) => each.message_id === message.reply_to) || null;
     const shape = [message, quoted && [quoted.from, quoted.text], actor(), chat.key];
-    wanted.push(kept('message ' + message.message_id, shape, () => messageNode(message, quoted)));
+    wanted.push(kept('message ' + idOf(message), shape, () => messageNode(message, quoted)));
   }
   place(byId('messages'), wanted);
   byId('older').hidden = !shown.hasOlder || shown.limit >= 500;
@@ -29,6 +29,15 @@ function drawMessages() {
   drawHint(chat);
   showNewestButton();
 }
+
+/* An ephemeral message is there for one person, and may stand in the place of another. */
+function visibleMessages() {
+  const mine = shown.messages.filter((message) => message.only_for === null || message.only_for === actor());
+  const replaced = new Set(mine.map((message) => message.replaces).filter((id) => id !== null));
+  return mine.filter((message) => message.ephemeral_id !== null || !replaced.has(message.message_id));
+}
+
+const idOf = (message) => (message.ephemeral_id === null ? 'm' + message.message_id : 'e' + message.ephemeral_id);
 
 /* The node of before, unless what it shows has changed. */
 function kept(key, shape, make) {
@@ -58,15 +67,18 @@ function place(parent, nodes) {
 function messageNode(message, quoted) {
   const at = message.date * 1000;
   if (message.service !== null) {
-    return el('li', { class: 'service', id: 'm' + message.message_id, title: message.service + ' · ' + fullOf(at) }, el('span', {}, message.text || message.service));
+    return el('li', { class: 'service', id: idOf(message), title: message.service + ' · ' + fullOf(at) }, el('span', {}, message.text || message.service));
   }
   const isMine = message.from === actor();
   const isBot = message.from === 'bot';
-  return el('li', { class: 'message' + (isMine ? ' mine' : '') + (isBot ? ' from-bot' : ''), id: 'm' + message.message_id },
+  return el('li', { class: 'message' + (isMine ? ' mine' : '') + (isBot ? ' from-bot' : '') + (message.only_for === null ? '' : ' secret'), id: idOf(message) },
     el('div', { class: 'bubble' },
       el('div', { class: 'head' },
         el('span', { class: 'name tone-' + toneOf(message.from) }, nameOf(message.from)),
-        message.is_pinned ? el('span', { class: 'pin', title: 'Pinned' }, '📌') : null),
+        el('span', { class: 'marks' },
+          message.is_silent ? el('span', { class: 'silent', role: 'img', title: 'Came without a sound', 'aria-label': 'Came without a sound' }, '🔕') : null,
+          message.is_pinned ? el('span', { class: 'pin', title: 'Pinned' }, '📌') : null)),
+      message.only_for === null ? null : el('div', { class: 'only' }, 'Only ' + nameOf(message.only_for) + ' sees this'),
       message.reply_to === null ? null : quoteNode(message.reply_to, quoted),
       documentNode(message.document),
       message.text === '' ? null : el('div', { class: 'text' }, ...textNodes(message.text, message.entities)),
@@ -80,9 +92,9 @@ function footNodes(message, isMine) {
   const at = message.date * 1000;
   return [
     el('button', { type: 'button', class: 'deed', 'data-focus': 'reply', on: { click: () => startReply(message) } }, 'Reply'),
-    isMine ? el('button', { type: 'button', class: 'deed', 'data-focus': 'edit', on: { click: () => startEdit(message) } }, 'Edit') : null,
+    isMine && message.only_for === null ? el('button', { type: 'button', class: 'deed', 'data-focus': 'edit', on: { click: () => startEdit(message) } }, 'Edit') : null,
     message.edit_date === null ? null : el('span', { class: 'edited', title: 'Edited ' + fullOf(message.edit_date * 1000) }, 'edited'),
-    el('time', { datetime: new Date(at).toISOString(), title: fullOf(at) + ' here, ' + fullOf(at, 'UTC') + ' UTC, message ' + message.message_id }, timeOf(at)),
+    el('time', { datetime: new Date(at).toISOString(), title: fullOf(at) + ' here, ' + fullOf(at, 'UTC') + ' UTC, message ' + idOf(message).slice(1) }, timeOf(at)),
   ].filter(Boolean);
 }
 
@@ -95,11 +107,13 @@ function quoteNode(id, quoted) {
 function documentNode(file) {
   if (file === null) return null;
   const href = '/sandbox/control/document?id=' + encodeURIComponent(file.file_id);
-  if (file.is_photo) return el('a', { class: 'photo', href, download: file.name }, el('img', { src: href, alt: file.name, loading: 'lazy' }));
+  if (file.kind === 'photo') return el('a', { class: 'photo', href, download: file.name }, el('img', { src: href, alt: file.name, loading: 'lazy' }));
   return el('a', { class: 'document', href, download: file.name },
-    el('span', { class: 'sheet', 'aria-hidden': 'true' }, '📄'),
-    el('span', {}, el('b', {}, file.name), el('small', {}, sizeOf(file.size))));
+    el('span', { class: 'sheet', 'aria-hidden': 'true' }, fileSigns[file.kind] || '📄'),
+    el('span', {}, el('b', {}, file.name), el('small', {}, file.kind + ', ' + sizeOf(file.size))));
 }
+
+const fileSigns = { document: '📄', video: '🎬', audio: '🎵', voice: '🎤', animation: '🎞' };
 
 const sizeOf = (bytes) => (bytes < 1024 ? bytes + ' B' : bytes < 1048576 ? (bytes / 1024).toFixed(1) + ' KB' : (bytes / 1048576).toFixed(1) + ' MB');
 
@@ -114,7 +128,8 @@ function keyNode(message, button) {
 }
 
 async function press(message, button) {
-  const answer = await post('press', { as: actor(), chat: message.chat_id, message_id: message.message_id, button: button.data || button.text, wait: 10000 });
+  const target = message.ephemeral_id === null ? { message_id: message.message_id } : { ephemeral_id: message.ephemeral_id };
+  const answer = await post('press', { as: actor(), chat: message.chat_id, ...target, button: button.data || button.text, wait: 10000 });
   if (answer.callback === null) toast('The bot has not answered the button within ten seconds.', true);
   else if (answer.callback.alert) await ask(answer.callback.text || '', false);
   else if (answer.callback.text) toast(answer.callback.text);
@@ -200,7 +215,7 @@ function drawPinned() {
 }
 
 function drawHint(chat) {
-  const isEmpty = shown.messages.length === 0 && shown.isLoaded === placeOf(shown.chatKey, shown.thread);
+  const isEmpty = visibleMessages().length === 0 && shown.isLoaded === placeOf(shown.chatKey, shown.thread);
   const hint = byId('hint');
   hint.hidden = !isEmpty;
   if (!isEmpty) return;

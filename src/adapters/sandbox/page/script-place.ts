@@ -11,6 +11,14 @@ function drawPlace() {
     ...(chat.is_forum ? topicParts(chat) : [])]);
 }
 
+/* What Telegram offers, in every chat alike. */
+function drawPlatform() {
+  const { ephemeral, privacy } = shown.state.platform;
+  draw(byId('platform'), [ephemeral, privacy], () => [
+    check('Messages for one person alone are possible', ephemeral, (on, node) => change('platform', { ephemeral: on }, node)),
+    check('Privacy mode: in groups a plain bot hears only what is meant for it', privacy, (on, node) => change('platform', { privacy: on }, node))]);
+}
+
 const change = (path, body, button) => act(async () => { await post(path, body); await refreshAll(); }, button);
 
 function option(value, now) {

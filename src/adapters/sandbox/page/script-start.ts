@@ -58,6 +58,7 @@ function drawAll() {
   drawClock();
   drawFaults();
   drawPlace();
+  drawPlatform();
 }
 
 /* ---- changes, as they happen ---- */

@@ -103,6 +103,10 @@ button.quiet { background: none; border-color: transparent; color: var(--accent)
 .service.lit span { outline: 2px solid var(--accent); }
 .head { display: flex; justify-content: space-between; gap: 8px; }
 .name { font-size: 0.83rem; font-weight: 650; color: light-dark(var(--tone), color-mix(in srgb, var(--tone) 55%, white)); }
+.marks { display: flex; gap: 4px; }
+.silent { opacity: 0.6; font-size: 0.8rem; }
+.only { font-size: 0.78rem; color: var(--soft); font-style: italic; }
+.secret .bubble { border-style: dashed; border-color: var(--accent); }
 .text { white-space: pre-wrap; overflow-wrap: anywhere; }
 .text pre { margin: 4px 0; padding: 8px 10px; background: var(--raised); border-radius: 8px; overflow-x: auto; white-space: pre; }
 .text pre[data-language]::before { content: attr(data-language); display: block; font-size: 0.72rem; color: var(--soft); }

@@ -3,6 +3,7 @@ export const toolsStyle = String.raw`
 .composer { flex: none; background: var(--panel); border-top: 1px solid var(--line); padding: 8px 14px max(10px, env(safe-area-inset-bottom)); position: relative; }
 .composer .row { display: flex; gap: 8px; align-items: flex-end; }
 .composer textarea { flex: 1; min-width: 0; min-height: 42px; resize: none; line-height: 1.4; padding: 9px 12px; background: var(--ground); }
+.composer #attach { flex: none; width: 3.4em; min-height: 42px; }
 .composer #send { min-height: 42px; }
 .actors { border: 0; margin: 0 0 7px; padding: 0; display: flex; align-items: center; gap: 4px; flex-wrap: wrap; }
 .actors legend { float: left; font-size: 0.82rem; color: var(--soft); margin-right: 8px; padding: 0; }

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openStorage } from '../../src/adapters/sandbox/storage.ts';
+import { ben, lab, noRights, openLab, refusal } from './lab.ts';
+
+test('getMe follows the privacy mode, which is on at first', async () => {
+  const { call, world } = await openLab();
+  const readsAll = async () => (await call('getMe')).result['can_read_all_group_messages'];
+  expect(await readsAll()).toBe(false);
+  world.setFeatures({ isPrivacyOn: false });
+  expect(await readsAll()).toBe(true);
+  expect(world.features()).toEqual({ isEphemeralOn: true, isPrivacyOn: false });
+  world.reset();
+  expect(await readsAll()).toBe(false);
+});
+
+test('without privacy mode a plain member hears everything; with it, also its own name', async () => {
+  const { world, updates } = await openLab();
+  const say = (text: string) => world.say({ as: 'ben', chat: noRights, text });
+  say('good morning');
+  say('@cronogram_bot good morning');
+  say('@someone_else good morning');
+  world.say({ as: 'ben', chat: noRights, text: '/new', media: { kind: 'photo' } });
+  world.setFeatures({ isPrivacyOn: false });
+  say('good night');
+  const heard = (await updates()).map(({ message }) => message?.['text'] ?? message?.['caption']);
+  expect(heard).toEqual(['@cronogram_bot good morning', '/new', 'good night']);
+});
+
+test('a group that adds the bot by a link hears its rights, its coming, and the start with what the link carried', async () => {
+  const { world, updates } = await openLab();
+  world.setBotStatus(noRights, 'left', 'ada');
+  world.setBotStatus(noRights, 'administrator', 'ada');
+  world.say({ as: 'ada', chat: noRights, text: '/start@cronogram_bot setup' });
+  const [, added, came, started] = await updates();
+  expect(added?.['my_chat_member']?.['new_chat_member']).toMatchObject({
+    status: 'administrator',
+    can_manage_topics: true,
+  });
+  expect(came?.['message']?.['new_chat_members']).toMatchObject([{ is_bot: true }]);
+  expect(started?.['message']).toMatchObject({ text: '/start@cronogram_bot setup', from: { first_name: 'Ada' } });
+});
+
+test('a message without a sound is shown as such', async () => {
+  const { call, world } = await openLab();
+  await call('sendMessage', { chat_id: lab, text: 'hush', disable_notification: true });
+  await call('sendMessage', { chat_id: lab, text: 'ding', disable_notification: false });
+  const parameters = { receiver_user_id: ben };
+  await call('sendMessage', {
+    chat_id: lab,
+    text: 'hush, Ben',
+    disable_notification: true,
+    ephemeral_message_parameters: parameters,
+  });
+  expect(world.messages(lab).map(({ text, isSilent }) => [text, isSilent])).toEqual([
+    ['hush', true],
+    ['ding', false],
+    ['hush, Ben', true],
+  ]);
+  expect(world.transcript(lab).split('\n')).toEqual([
+    '[The Lab] Cronogram (silent): hush',
+    '[The Lab] Cronogram: ding',
+    '[The Lab] Cronogram (only Ben sees this) (silent): hush, Ben',
+  ]);
+});
+
+test('reactions and deleted topics stand in the transcript', async () => {
+  const { call, world } = await openLab();
+  const { messageId } = world.say({ as: 'ben', chat: lab, text: 'done' });
+  const react = (emoji: string) =>
+    call('setMessageReaction', { chat_id: lab, message_id: messageId, reaction: [{ type: 'emoji', emoji }] });
+  expect((await react('👍')).ok).toBe(true);
+  expect(await refusal(react('🪴'))).toBe('400 Bad Request: REACTION_INVALID');
+  const thread = world.createTopic(lab, 'ada', 'Plants');
+  expect((await call('deleteForumTopic', { chat_id: lab, message_thread_id: thread })).ok).toBe(true);
+  expect(await refusal(call('deleteForumTopic', { chat_id: lab, message_thread_id: thread }))).toBe(
+    '400 Bad Request: TOPIC_ID_INVALID',
+  );
+  expect(world.transcript(lab)).toContain('[The Lab] Cronogram reacts with 👍');
+  expect(world.transcript(lab)).toContain('[The Lab > Plants] Cronogram deletes the topic');
+});
+
+test('a world keeps its ephemeral messages and its switches over a restart, and forgets them on a reset', async () => {
+  const file = join(tmpdir(), `sandbox-${randomUUID()}.db`);
+  onTestFinished(async () => {
+    for (const end of ['', '-wal', '-shm']) await rm(`${file}${end}`, { force: true });
+  });
+  const first = await openLab({ file });
+  const whisper = { chat_id: lab, text: 'psst', ephemeral_message_parameters: { receiver_user_id: ben } };
+  await first.call('sendMessage', whisper);
+  first.world.setFeatures({ isPrivacyOn: false });
+  await first.close();
+  const { world, call } = await openLab({ file });
+  expect(world.messages(lab)).toMatchObject([{ text: 'psst', onlyFor: 'ben', ephemeralId: 1 }]);
+  expect(world.features().isPrivacyOn).toBe(false);
+  world.reset();
+  expect(world.messages(lab)).toEqual([]);
+  expect((await call('sendMessage', whisper)).result['ephemeral_message_id']).toBe(2);
+});
+
+test('a file of an earlier version is completed as it is read', async () => {
+  const file = join(tmpdir(), `sandbox-${randomUUID()}.db`);
+  onTestFinished(async () => {
+    for (const end of ['', '-wal', '-shm']) await rm(`${file}${end}`, { force: true });
+  });
+  const first = await openLab({ file });
+  const { result } = await first.call('sendMessage', { chat_id: lab, text: 'old' });
+  await first.close();
+  const storage = openStorage(file);
+  const rows: { kind: string; row: Record<string, unknown> }[] = [];
+  storage.load((kind, row) => rows.push({ kind, row: { ...(row as object) } }));
+  const newer = ['isSilent', 'ephemeral', 'lastEphemeralId', 'isEphemeralOn', 'isPrivacyOn'];
+  const older = rows.flatMap(({ kind, row }) => {
+    const kept = Object.fromEntries(Object.entries(row).filter(([name]) => !newer.includes(name)));
+    const document = { fileId: 'AgAC000000000001', name: 'old.png', mimeType: 'image/png', size: 3, isPhoto: true };
+    if (kind === 'message') return [{ kind, key: `${lab}:${String(row['messageId'])}`, after: { ...kept, document } }];
+    if (kind === 'settings') return [{ kind, key: 'all', after: kept }];
+    return kind === 'chat' ? [{ kind, key: String(row['id']), after: kept }] : [];
+  });
+  storage.save(older, []);
+  storage.close();
+  const { world, call } = await openLab({ file });
+  expect(world.messages(lab)).toMatchObject([
+    { text: 'old', messageId: result['message_id'], isSilent: false, onlyFor: null, document: { kind: 'photo' } },
+  ]);
+  expect(world.features()).toEqual({ isEphemeralOn: true, isPrivacyOn: true });
+  const whisper = { chat_id: lab, text: 'psst', ephemeral_message_parameters: { receiver_user_id: ben } };
+  expect((await call('sendMessage', whisper)).result['ephemeral_message_id']).toBe(1);
+});

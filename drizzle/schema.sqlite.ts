@@ -13,6 +13,7 @@ export const {
   runs,
   attempts,
   deliveries,
+  acks,
   task_versions,
   audit,
   events,

@@ -2,11 +2,16 @@ import { createTemplates } from './adapters/outbound/templates.ts';
 import { systemClock, systemStopwatch, systemTimer } from './adapters/system/clock.ts';
 import { createIds, sha256 } from './adapters/system/ids.ts';
 import { createLog } from './adapters/system/log.ts';
+import { createAcks, type Acks } from './app/acks/acks.ts';
+import { createNagging, type Nagging } from './app/acks/nagging.ts';
+import { digestAction } from './app/actions/digest.ts';
 import { echoAction } from './app/actions/echo.ts';
 import { messageAction } from './app/actions/message.ts';
 import { createActions, type Actions } from './app/actions/registry.ts';
+import { createApprovals, type Approvals } from './app/approvals.ts';
 import { createBacklogWord } from './app/backlog.ts';
 import { createBell } from './app/bell.ts';
+import { createDigestSource } from './app/digest-source.ts';
 import { createDeliverer, type Deliverer } from './app/deliverer.ts';
 import { watchedRoom } from './app/housekeeping/behind.ts';
 import { createHousekeeping, type Housekeeping } from './app/housekeeping/housekeeping.ts';
@@ -37,6 +42,7 @@ import { createDowntimes, type Downtimes } from './app/truth/downtime.ts';
 import { createTruth, type Truth } from './app/truth/truth.ts';
 import type { Config } from './config.ts';
 import { ratesOf, type Rates } from './domain/pace.ts';
+import type { Task } from './domain/task.ts';
 
 /** The outside world, as one value, so that a test or a bench can put a part of its own in the place of any of them. */
 export interface World {
@@ -60,6 +66,8 @@ export interface Outside {
   readonly transport: (budget: Budget) => Transport;
   /** Whom to ask about people; absent where there is no chat platform. */
   readonly platform?: Platform | null;
+  /** What follows when a task is called otherwise. */
+  readonly renamed?: (task: Task) => void;
   /** Absent where the database is not a file of ours. */
   readonly backups?: Backups | null;
 }
@@ -79,6 +87,9 @@ export interface Rooms extends Housekeeping {
   readonly scheduler: Scheduler;
   readonly runner: Runner;
   readonly deliverer: Deliverer;
+  readonly acks: Acks;
+  readonly nagging: Nagging;
+  readonly approvals: Approvals;
   connect(room: Room, ring: () => void): void;
 }
 
@@ -102,11 +113,10 @@ export type RoomSettings = Pick<
 export function composeRooms(settings: RoomSettings, world: World, outside: Outside): Rooms {
   const { store } = outside;
   const { clock, ids, timer } = world;
-  const bell = createBell();
-  const bootId = ids.next();
+  const [bell, bootId] = [createBell(), ids.next()];
   const batchMax = settings.BATCH_SIZE * endsPerClaim;
   const runs = createRunService({ store, ids, digest: sha256, clock, bell });
-  const actions = actionsOf(settings, timer);
+  const actions = actionsOf(settings, store, timer);
   const shared = { ...world, store, bell, bootId, batchMax };
   const tasks = createTasks({
     store,
@@ -116,6 +126,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     digest: sha256,
     bell,
     runs,
+    renamed: outside.renamed,
     rules: { actions, minIntervalMs: settings.MIN_INTERVAL },
     quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
   });
@@ -141,6 +152,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     scheduler: scheduler.room,
     runner,
     deliverer,
+    ...answeredBy(shared),
     ...createHousekeeping({
       ...shared,
       runner: runner.holding,
@@ -159,8 +171,9 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   };
 }
 
-function actionsOf({ ECHO_ACTION: withEcho }: RoomSettings, timer: Timer): Actions {
-  return createActions([messageAction(createTemplates()), ...(withEcho ? [echoAction(timer)] : [])]);
+function actionsOf({ ECHO_ACTION: withEcho }: RoomSettings, store: Store, timer: Timer): Actions {
+  const digest = digestAction(createDigestSource({ store }));
+  return createActions([messageAction(createTemplates()), digest, ...(withEcho ? [echoAction(timer)] : [])]);
 }
 
 function paceOf(settings: RoomSettings): Rates {
@@ -170,6 +183,13 @@ function paceOf(settings: RoomSettings): Rates {
     groupPerMinute: settings.TELEGRAM_RATE_GROUP,
   });
 }
+
+/** What people confirm and decide, and who reminds them. */
+function answeredBy(needs: AnswerNeeds): Pick<Rooms, 'acks' | 'nagging' | 'approvals'> {
+  return { acks: createAcks(needs), nagging: createNagging(needs), approvals: createApprovals(needs) };
+}
+
+type AnswerNeeds = Pick<World, 'clock' | 'ids'> & { readonly store: Store; readonly bell: Bell };
 
 type MembershipNeeds = Omit<Parameters<typeof createMembership>[0], 'platform'> & {
   readonly platform: Platform | null;

@@ -176,6 +176,11 @@ export interface ConfigFault {
   readonly example: string;
 }
 
+/** A line for each, with what to write instead. */
+export function faultLines(faults: readonly ConfigFault[]): string {
+  return faults.map(({ variable, problem, example }) => `${variable} ${problem}. Example: ${example}\n`).join('');
+}
+
 export type ConfigResult = { readonly config: Config } | { readonly faults: readonly ConfigFault[] };
 
 type Environment = Readonly<Record<string, string | undefined>>;

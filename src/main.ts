@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { systemWorld, type World } from './compose.ts';
 import { startServer, type Server } from './compose/server.ts';
-import { loadEnvFile, readConfig, type Config, type ConfigFault } from './config.ts';
+import { faultLines, loadEnvFile, readConfig, type Config, type ConfigFault } from './config.ts';
 import { AppError } from './domain/errors.ts';
 import { signalRepeatMs, stopMaxMs } from './domain/limits.ts';
 
@@ -19,8 +19,7 @@ async function main(): Promise<void> {
 }
 
 function refuse(faults: readonly ConfigFault[]): void {
-  for (const { variable, problem, example } of faults)
-    process.stderr.write(`${variable} ${problem}. Example: ${example}\n`);
+  process.stderr.write(faultLines(faults));
   process.exitCode = exitCodes.badConfig;
 }
 

@@ -1,6 +1,6 @@
 import { systemWorld, type World } from './compose.ts';
 import { startSandbox, type SandboxProcess } from './compose/sandbox-process.ts';
-import { loadEnvFile, readConfig, type Config, type ConfigFault } from './config.ts';
+import { faultLines, loadEnvFile, readConfig, type Config, type ConfigFault } from './config.ts';
 import { AppError } from './domain/errors.ts';
 
 /** The sandbox alone, without the product: a Telegram on this computer, which outlives every start of the product. */
@@ -22,8 +22,7 @@ function hostFaults({ HTTP_HOST: host }: Config): ConfigFault[] {
 }
 
 function refuse(faults: readonly ConfigFault[]): void {
-  for (const { variable, problem, example } of faults)
-    process.stderr.write(`${variable} ${problem}. Example: ${example}\n`);
+  process.stderr.write(faultLines(faults));
   process.exitCode = exitCodes.badConfig;
 }
 

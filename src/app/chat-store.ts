@@ -1,4 +1,5 @@
 import type { Actor } from '../domain/actor.ts';
+import type { TaskVerb } from '../domain/event.ts';
 import type { Shown } from '../domain/shown.ts';
 import type { Task } from '../domain/task.ts';
 import type { Thread } from '../domain/thread.ts';
@@ -22,10 +23,24 @@ export interface StoredUpdate {
   readonly receivedAt: number;
 }
 
-/** A message of ours that belongs to no run: an answer to a person, a notice, guidance. */
+/** Who alone sees a message in a group, where the platform can do that; everybody does where it cannot. */
+export interface OnlyFor {
+  readonly userId: number;
+  /** The press that it answers. */
+  readonly callbackId?: string;
+  /** The message of this kind that is changed. */
+  readonly ephemeralId?: number;
+  /** The platform allows it only so long after the word or the press of the person; later everybody sees it. */
+  readonly until: number;
+}
+
+/**
+ * A message of ours that belongs to no run: an answer to a person, a notice, guidance; or the removal of a message, which
+ * `edits` names, or of the topic of `thread`.
+ */
 export interface NewMessage {
   readonly id: string;
-  readonly kind: 'answer' | 'notice';
+  readonly kind: 'answer' | 'notice' | 'remove' | 'removeTopic';
   readonly thread: Thread;
   readonly taskId: string | null;
   readonly shown: Shown;
@@ -33,6 +48,11 @@ export interface NewMessage {
   readonly edits: number | null;
   /** Nobody wants an answer that comes too late. */
   readonly expiresAt: number | null;
+  readonly onlyFor?: OnlyFor;
+  /** It goes out then; at once without it. */
+  readonly readyAt?: number;
+  /** It comes without a sound. */
+  readonly silent?: true;
 }
 
 /** What handling an update brought: it commits together with the update being done. */
@@ -123,6 +143,31 @@ export interface ChatTasksQuery {
   readonly limit: number;
 }
 
+/** A task, with what decides when it runs beside its schedule. */
+export interface PlannedTask {
+  readonly task: Task;
+  readonly ahead: {
+    readonly skipped: readonly number[];
+    readonly waiting: number;
+    readonly awaitsEnd: boolean;
+  };
+}
+
+/** Asks for the latest change that somebody made in a chat and that can be taken back. */
+export interface LastChangeQuery {
+  readonly chatId: string;
+  readonly actor: Actor;
+  readonly verbs: readonly TaskVerb[];
+  readonly since: number;
+  /** What the actor took back since then is the answer itself: asking again about the same word finds the same change. */
+  readonly askedAt: number;
+}
+
+export interface LastChange {
+  readonly taskId: string;
+  readonly entryId: string;
+}
+
 /** A chat that can be reached no more. */
 export interface ChatGone {
   readonly chatId: string;
@@ -145,6 +190,24 @@ export interface WaitingResults {
   readonly oldestAt: number;
   /** The base thread of the chat. */
   readonly thread: Thread;
+}
+
+/** What a task brought in quiet hours. */
+export interface HeldTask {
+  readonly number: number;
+  readonly title: string;
+  readonly count: number;
+  /** Where the first of it stands; null while it is on its way. */
+  readonly topic: number | null;
+  readonly messageId: number | null;
+}
+
+/** What one of our messages is about. */
+export interface MessageAbout {
+  readonly deliveryId: string;
+  readonly taskId: string | null;
+  readonly runId: string | null;
+  readonly occurrenceId: string | null;
 }
 
 export interface UnknownPart {
@@ -214,10 +277,25 @@ export interface ChatStore {
   taskByNumber(chatId: string, number: number): Promise<Task | null>;
   /** The task whose own topic it is; also a deleted one. */
   taskByTopic(chatId: string, topic: number): Promise<Task | null>;
+  /** A task of the chat that is not deleted and is called so, whatever its case and its spaces; the oldest of several. */
+  taskByTitle(chatId: string, title: string): Promise<Task | null>;
   /** Failing first, then by the next slot. */
   chatTasks(query: ChatTasksQuery): Promise<ChatTasks>;
+  /** The instants to which tasks are snoozed, by the id of the task; those that are not are left out. */
+  snoozesOf(taskIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** Tasks of the chat that may run before the instant, soonest first, with what decides when. */
+  plannedBefore(chatId: string, until: number, limit: number): Promise<readonly PlannedTask[]>;
+  /** Tasks of the chat that are snoozed to an instant before that one, soonest first. */
+  snoozedBefore(
+    chatId: string,
+    until: number,
+    limit: number,
+  ): Promise<readonly { readonly task: Task; readonly at: number }[]>;
+  lastChange(query: LastChangeQuery): Promise<LastChange | null>;
 
   /* ---- what is known of the messages of a chat ---- */
+  /** What the message of ours is about; null when it is none of ours, or nobody remembers. */
+  messageAt(address: string, messageId: number): Promise<MessageAbout | null>;
   /**
    * The highest message id known to have existed before that instant, by an update or a send of ours; null when none is.
    * Only where nothing older is known, one of the same instant counts.
@@ -243,6 +321,9 @@ export interface ChatStore {
 
   /** Results of the chat that wait since before the instant, as far as they are counted; null when none do. */
   waitingResults(chatId: string, before: number): Promise<WaitingResults | null>;
+
+  /** What waited in the chat for quiet hours that end then, by task, oldest first; without what was dropped. */
+  heldParts(chatId: string, until: number): Promise<readonly HeldTask[]>;
 
   /* ---- holds: the platform said when to come back ---- */
   readHolds(now: number): Promise<readonly { readonly chatId: string | null; readonly until: number }[]>;

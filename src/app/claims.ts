@@ -2,6 +2,7 @@ import { planDue, type PlannedOccurrence } from '../domain/due.ts';
 import { actionScope, grantFault, type GrantFault } from '../domain/grant.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { NewRun } from '../domain/run.ts';
+import { isDeliverable } from '../domain/thread.ts';
 import type { Ids } from './ports.ts';
 import type { Claim, DueTask, NewOccurrence } from './store.ts';
 import { policyFor, requestOf } from './requests.ts';
@@ -39,7 +40,12 @@ export function claimOf(maker: ClaimMaker, task: DueTask, now: number): Claim {
     nextAt: plan.nextAt,
     onward: plan.onward,
     replaces: plan.replaces,
+    ...(isDeliverable(task) && occurrences.some(isQuestion) ? { questionId: maker.ids.next() } : {}),
   };
+}
+
+function isQuestion({ status, decideBy }: NewOccurrence): boolean {
+  return status === 'pending' && decideBy !== null;
 }
 
 /** The right to run is checked when the slot is taken up, and again when the run starts. */

@@ -12,6 +12,9 @@ interface Needs {
   readonly ids: Ids;
 }
 
+/** In these the chat itself cannot be written to, so a word in it would only wait beside the result. */
+const speechless: ReadonlySet<BlockedCause> = new Set(['chat_gone', 'no_write_right']);
+
 const ended = ({ id, fence, taskId }: OutboxPart) => ({ id, fence, taskId });
 
 /** What hangs on a topic that is there: it is never a reason to make one, and nobody is asked about it. */
@@ -19,9 +22,12 @@ export function isDecoration({ kind }: Pick<OutboxPart, 'kind'>): boolean {
   return kind === 'card' || kind === 'pin' || kind === 'close' || kind === 'open';
 }
 
-/** Done twice it is the same as done once, or does no harm, so what became of it need not be found out first. */
-export function isRepeatable(part: Pick<OutboxPart, 'kind' | 'edits'>): boolean {
-  return part.edits !== null || isDecoration(part);
+/**
+ * Done twice it is the same as done once, or does no harm, so what became of it need not be found out first. What is gone is
+ * gone; and what one person alone sees, for a while, stands in no chat where it could be looked for.
+ */
+export function isRepeatable(part: Pick<OutboxPart, 'kind' | 'edits' | 'onlyFor'>): boolean {
+  return part.edits !== null || part.kind === 'removeTopic' || part.onlyFor !== null || isDecoration(part);
 }
 
 /** A new card is pinned; the task remembers it as its own. */
@@ -31,7 +37,10 @@ export function delivered(
   is: { readonly ids: SentIds; readonly evidence: string | null },
 ): PartEnd {
   const pinId = part.kind === 'card' && part.edits === null ? ids.next() : null;
-  return { ...ended(part), ...is, status: 'delivered', at: clock.now(), pinId };
+  // A message that one person alone sees has no number in its chat, so its own one is what proves it.
+  const { ephemeralId } = is.ids;
+  const evidence = ephemeralId === undefined ? is.evidence : JSON.stringify({ ephemeral_message_id: ephemeralId });
+  return { ...ended(part), ids: is.ids, evidence, status: 'delivered', at: clock.now(), pinId };
 }
 
 export function failed(part: OutboxPart, error: string, evidence: string | null = null): PartEnd {
@@ -42,6 +51,20 @@ export function failed(part: OutboxPart, error: string, evidence: string | null 
 export function notPinned({ clock, ids }: Needs, part: OutboxPart, error: string): PartEnd {
   const { route, taskId } = part;
   const guidance = wordOf({ view: 'notPinned' }, { id: ids.next(), thread: route, taskId, now: clock.now() });
+  return { ...ended(part), status: 'failed', error, evidence: null, guidance };
+}
+
+/** The topic stays, and the chat is told what is missing. */
+export function topicNotRemoved(
+  { clock, ids }: Needs,
+  part: OutboxPart,
+  { cause, error }: { readonly cause: BlockedCause; readonly error: string },
+): PartEnd {
+  const { route, taskId } = part;
+  const thread = { ...route, topic: null };
+  const guidance = speechless.has(cause)
+    ? null
+    : wordOf({ view: 'topicNotRemoved', cause, error }, { id: ids.next(), thread, taskId, now: clock.now() });
   return { ...ended(part), status: 'failed', error, evidence: null, guidance };
 }
 
@@ -104,9 +127,6 @@ export function askAbout({ clock, ids }: Needs, part: OutboxPart, evidence: stri
   const error = 'no answer, and no trace of it';
   return { ...ended(part), status: 'unknown', readyAt: null, error, evidence, guidance };
 }
-
-/** In these the chat itself cannot be written to, so a word in it would only wait beside the result. */
-const speechless: ReadonlySet<BlockedCause> = new Set(['chat_gone', 'no_write_right']);
 
 /** It waits for a person to mend the cause, who is told where the task was asked for, and is looked at again by itself. */
 export function blocked(

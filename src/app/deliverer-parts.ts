@@ -12,6 +12,7 @@ import {
   notPinned,
   putOff,
   sendAgain,
+  topicNotRemoved,
   tryAgain,
 } from './deliverer-ends.ts';
 import { withoutDoubles } from './deliverer-doubles.ts';
@@ -64,8 +65,8 @@ function isTooOld(part: OutboxPart, now: number): boolean {
   return part.status !== 'unknown' && part.expiresAt !== null && part.expiresAt <= now;
 }
 
-function outgoing({ id, taskId, runId, route, shown, edits }: OutboxPart): Outgoing {
-  return { deliveryId: id, taskId, runId, route, shown, edits };
+function outgoing({ id, taskId, runId, route, shown, edits, silent, onlyFor }: OutboxPart): Outgoing {
+  return { deliveryId: id, taskId, runId, route, shown, edits, silent, onlyFor };
 }
 
 /* ---- the topic ---- */
@@ -105,6 +106,10 @@ function ask({ transport, part, turn }: Serving): Promise<Sent> {
     case 'close':
     case 'open':
       return transport.setTopic(out, part.kind === 'open');
+    case 'remove':
+      return transport.removeMessage(out);
+    case 'removeTopic':
+      return transport.removeTopic(out);
     case 'answer':
     case 'result':
     case 'notice':
@@ -127,11 +132,20 @@ function afterCall(serving: Serving, sent: Exclude<Sent, { is: 'sent' }>): PartE
     case 'blocked':
       return afterBlocked(serving, sent);
     case 'refused':
-      return part.kind === 'pin' ? notPinned(serving, part, sent.error) : failed(part, sent.error);
+      return refused(serving, sent.error);
     case 'notSent':
       if (sent.retryAfterMs !== null) return waitAsTold(serving, sent.retryAfterMs, sent.error);
       return putOff(serving, part, { error: sent.error, afterMs: pauseOf(part) });
   }
+}
+
+/** What cannot be removed stays; nothing waits for it, but somebody should know. */
+function refused(serving: Serving, error: string): PartEnd {
+  const { part, log } = serving;
+  if (part.kind === 'pin') return notPinned(serving, part, error);
+  if (part.kind !== 'remove' && part.kind !== 'removeTopic') return failed(part, error);
+  log.warn('not_removed', { delivery_id: part.id, kind: part.kind, error });
+  return part.kind === 'removeTopic' ? topicNotRemoved(serving, part, { cause: 'other', error }) : failed(part, error);
 }
 
 /** Being told to wait is no failure of the part, however often it happens, and binds everything else in its chat. */
@@ -175,9 +189,14 @@ interface Why {
 }
 
 async function afterBlocked(serving: Serving, { cause, error }: Why): Promise<PartEnd> {
-  const { part } = serving;
+  const { part, log } = serving;
   if (cause === 'chat_gone') await tellChatGone(serving, error);
   else if (part.kind === 'pin') return notPinned(serving, part, error);
+  if (part.kind === 'remove') return refused(serving, error);
+  if (part.kind === 'removeTopic') {
+    log.warn('not_removed', { delivery_id: part.id, kind: part.kind, error });
+    return topicNotRemoved(serving, part, { cause, error });
+  }
   // Nobody waits for an answer that comes when the cause is mended, and a topic that cannot be closed stays open.
   if (part.kind === 'answer' || part.kind === 'close' || part.kind === 'open') return failed(part, error);
   return blocked(serving, part, { cause, error });
@@ -201,7 +220,7 @@ async function arrived(serving: Serving, ids: SentIds): Promise<PartEnd> {
     if (!part.isResent || isRepeatable(part)) return delivered(serving, part, { ids, evidence: null });
     return delivered(serving, part, await alone(serving, { ids, isAnswer: true, evidence: null }));
   }
-  if (part.edits !== null || part.kind === 'close' || part.kind === 'open') {
+  if (part.edits !== null || isOfTopic(part)) {
     return failed(part, 'the platform answered for another message than the one that was asked for');
   }
   const { error, evidence } = await takeBack(serving, ids);
@@ -218,8 +237,15 @@ function alone(serving: Serving, found: Omit<Parameters<typeof withoutDoubles>[2
 
 function isAsked({ route, edits, kind }: OutboxPart, ids: SentIds): boolean {
   if (ids.chatId !== route.address) return false;
-  if (kind === 'close' || kind === 'open' || edits === null) return ids.threadId === route.topic;
+  // Nobody but one person sees it, so it can stand in nobody's way.
+  if (ids.ephemeralId !== undefined) return true;
+  if (isOfTopic({ kind }) || edits === null) return ids.threadId === route.topic;
   return ids.messageId === edits;
+}
+
+/** It is done to a topic, and shows nothing in it. */
+function isOfTopic({ kind }: Pick<OutboxPart, 'kind'>): boolean {
+  return kind === 'close' || kind === 'open' || kind === 'removeTopic';
 }
 
 async function takeBack({ log, transport, part }: Serving, ids: SentIds) {

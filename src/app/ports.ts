@@ -1,4 +1,5 @@
 import type { Actor } from '../domain/actor.ts';
+import type { OnlyFor } from './chat-store.ts';
 import type { BlockedCause, Shown } from '../domain/shown.ts';
 
 /** The wall clock, for instants that mean something to people and survive a restart. */
@@ -46,7 +47,7 @@ export interface Templates {
   render(text: string, variables: Facts): string;
 }
 
-export type Room = 'scheduler' | 'runner' | 'deliverer' | 'housekeeper';
+export type Room = 'scheduler' | 'runner' | 'deliverer' | 'acks' | 'housekeeper';
 
 /** Rings when a committed row is ready for a room. Only a hint: a lost ring costs time, never work. */
 export interface Bell {
@@ -72,7 +73,10 @@ export interface Route {
 export interface SentIds {
   readonly chatId: string;
   readonly threadId: number | null;
+  /** 0 for a message that one person alone sees. */
   readonly messageId: number;
+  /** Its number instead, for that person. */
+  readonly ephemeralId?: number;
 }
 
 /** One part on its way: the content, and where it must arrive. */
@@ -82,8 +86,11 @@ export interface Outgoing {
   readonly runId: string | null;
   readonly route: Route;
   readonly shown: Shown;
-  /** The message that is changed; null for a new one. */
+  /** The message that is changed, or removed; null for a new one. */
   readonly edits: number | null;
+  /** Without a sound. */
+  readonly silent: boolean;
+  readonly onlyFor: OnlyFor | null;
 }
 
 /**
@@ -148,6 +155,10 @@ export interface Transport {
   pin(part: Outgoing): Promise<Sent>;
   /** Closes or opens the topic of the route. */
   setTopic(part: Outgoing, open: boolean): Promise<Sent>;
+  /** Removes the message that `edits` names. What is gone already is as good as removed. */
+  removeMessage(part: Outgoing): Promise<Sent>;
+  /** Removes the topic of the route, with everything in it. What is gone already is as good as removed. */
+  removeTopic(part: Outgoing): Promise<Sent>;
   /** Looks for traces of a part whose send got no answer. */
   settle(part: Outgoing, look: Look): Promise<Evidence>;
   createTopic(route: Route, name: string): Promise<TopicMade>;

@@ -4,7 +4,7 @@ import * as limits from '../domain/limits.ts';
 import { policyOf, type Policy } from '../domain/policy.ts';
 import type { RunInput } from '../domain/run.ts';
 import { nextSlot } from '../domain/schedule/schedule.ts';
-import type { Shown } from '../domain/shown.ts';
+import type { Drawn, Shown } from '../domain/shown.ts';
 import type { Outcome } from './actions/action.ts';
 import type { Actions } from './actions/registry.ts';
 import { noNotices, noticesOf } from './end-notices.ts';
@@ -58,11 +58,31 @@ export function endOf(needs: Needs, { run, attempt: number, fence }: StartedRun,
     durationMs,
     httpStatus: typeof result === 'string' ? null : (result.httpStatus ?? null),
     error,
-    ...broughtBack(needs, run, ended),
+    ...confirmed(needs, run, ended),
     // Made after the parts of the result, so that they come after them.
     notices: noticesOf(needs.ids, run, { status: conclusion.run, error, attempts: number, finishedAt }),
     follows: conclusion.run === 'backoff' ? null : followingSlot(run, finishedAt),
   };
+}
+
+/** What was brought back, and what people are asked about it: whether it is shown, and whether it is done. */
+function confirmed(needs: Needs, run: StartableRun, ended: Ended): Brought & Pick<RunEnd, 'ack' | 'approval'> {
+  const brought = broughtBack(needs, run, ended);
+  const { ack, approval } = runPolicy(run.input);
+  if (brought.deliveries.length === 0 || run.taskId === null) return brought;
+  const asked = ack === null || run.occurrenceId === null ? brought : { ...brought, ack };
+  if (approval !== 'required') return asked;
+  const decideBy = ended.finishedAt + limits.approvalExpiryMs;
+  return {
+    ...asked,
+    deliveries: brought.deliveries.map((part) => ({ ...part, approveBy: decideBy })),
+    approval: { id: needs.ids.next(), text: quoteOf(ended), decideBy },
+  };
+}
+
+/** Enough to judge by; the message around it must fit as well. */
+function quoteOf({ result }: Ended): string {
+  return typeof result === 'string' || result.is !== 'done' ? '' : result.text.slice(0, limits.approvalQuoteMax);
 }
 
 type Brought = Pick<RunEnd, 'output' | 'deliveries' | 'context' | 'usage'>;
@@ -73,7 +93,7 @@ function broughtBack({ ids, log }: Needs, run: StartableRun, { result, finishedA
     return { output: null, deliveries: [], context: null, usage: [] };
   return {
     output: outputOf(run.input.action.kind, result),
-    deliveries: deliveriesOf(ids, run, { text: result.text, finishedAt }),
+    deliveries: deliveriesOf(ids, run, { result, finishedAt }),
     // A replay shows what was, and must not bring back an old context.
     context:
       result.context === undefined || run.input.again?.kind === 'replay' ? null : smallEnough(log, run, result.context),
@@ -91,25 +111,37 @@ function outputOf(kind: string, { text, data }: Done) {
 function deliveriesOf(
   ids: Ids,
   { input, occurrenceId }: StartableRun,
-  { text, finishedAt }: { text: string; finishedAt: number },
+  { result, finishedAt }: { result: Done; finishedAt: number },
 ): NewDelivery[] {
   if (!input.delivers) return [];
-  const { unknown, maxAgeMs } = runPolicy(input);
-  const parts = splitText(text);
+  const { unknown, maxAgeMs, quiet } = runPolicy(input);
+  // Whoever asked for it just now waits for it, at whatever hour.
+  const isUrgent = input.byHand === true || input.again !== undefined || quiet?.mode === 'off';
+  const parts = partsOf(result);
   return parts.map((part, index) => ({
     id: ids.next(),
     kind: 'result',
     rank: outboxRanks.result,
     part: index + 1,
-    content: index === parts.length - 1 ? lastPart(part, occurrenceId) : { text: part },
+    content: index === parts.length - 1 ? lastPart(part, occurrenceId) : part,
     unknown,
     expiresAt: maxAgeMs === null ? null : (input.again?.askedAt ?? input.slotAt ?? finishedAt) + maxAgeMs,
+    ...(isUrgent ? { urgent: true as const } : {}),
   }));
 }
 
+type Part = Pick<Drawn, 'text' | 'media'>;
+
+/** What fits below a file stands there; longer words follow it. */
+function partsOf({ text, media }: Done): readonly Part[] {
+  const words = (all: string): Part[] => splitText(all).map((part) => ({ text: part }));
+  if (media === undefined) return words(text);
+  return text.length <= limits.captionLengthMax ? [{ text, media }] : [{ text: '', media }, ...words(text)];
+}
+
 /** The buttons stand under the last part; they act on the occurrence, so what has none bears none. */
-function lastPart(text: string, occurrenceId: string | null): Shown {
-  return occurrenceId === null ? { text } : { view: 'result', text, occurrenceId };
+function lastPart(part: Part, occurrenceId: string | null): Shown {
+  return occurrenceId === null ? part : { view: 'result', ...part, occurrenceId };
 }
 
 /** The run was done, so it succeeds; a context that has outgrown its limit stays as it was, and the log says so. */

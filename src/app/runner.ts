@@ -119,6 +119,7 @@ async function writeEnds({ store, bell, log, clock }: RunnerNeeds, batch: readon
   bell.ring('deliverer');
   bell.ring('scheduler');
   bell.ring('runner');
+  if (batch.some(({ ack }) => ack !== undefined)) bell.ring('acks');
 }
 
 /** While an end waited to be written the clock may have been set back: its results, or its next try, must not wait for the old hour. */
@@ -160,7 +161,8 @@ async function race(
   const aborted = new Promise<AbortReason>((resolve) => {
     signal.addEventListener('abort', () => resolve(signal.reason as AbortReason));
   });
-  const job = { input: run.input, runId: run.id, attempt: number, startedAt, outgoingKey: keyOf(run), signal };
+  const { id: runId, taskId, chatId, input } = run;
+  const job = { input, runId, taskId, chatId, attempt: number, startedAt, outgoingKey: keyOf(run), signal };
   const worked = (async (): Promise<Outcome> => {
     try {
       return await needs.actions.require(run.input.action.kind).run(job);

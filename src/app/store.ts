@@ -9,7 +9,7 @@ import type { DeliveryKind, DeliveryStatus } from '../domain/delivery.ts';
 import type { BlockedCause, Shown } from '../domain/shown.ts';
 import type { Definition, TaskState } from '../domain/task.ts';
 import type { Thread } from '../domain/thread.ts';
-import type { NewMessage } from './chat-store.ts';
+import type { NewMessage, OnlyFor } from './chat-store.ts';
 import type { Route, SentIds } from './ports.ts';
 
 /** The store: every method is one transaction, and no transaction leaves it. */
@@ -60,6 +60,8 @@ export interface Claim {
   /** Where the task would go on if its bound were not used up; a slot that has its row already uses up none. */
   readonly onward?: number | null;
   readonly replaces: boolean;
+  /** The delivery that asks in the topic what becomes of missed slots; absent when nothing is asked. */
+  readonly questionId?: string;
 }
 
 export interface Quarantine {
@@ -141,6 +143,10 @@ export interface NewDelivery {
   readonly content: Shown;
   readonly unknown: UnknownPolicy;
   readonly expiresAt: number | null;
+  /** Quiet hours do not apply to it: somebody asked for it just now, or its task is urgent. */
+  readonly urgent?: true;
+  /** It is shown only when somebody approves it, at the latest then. */
+  readonly approveBy?: number;
 }
 
 /** The end of an attempt, and of its run unless it will be tried again at `readyAt`. */
@@ -158,6 +164,10 @@ export interface RunEnd {
   readonly error: string | null;
   readonly output: Facts | null;
   readonly deliveries: readonly NewDelivery[];
+  /** Somebody has to confirm what it brought. */
+  readonly ack?: { readonly nagEveryMs: number; readonly nagLimit: number };
+  /** The question whether what it brought is shown at all; then every delivery of it has an `approveBy`. */
+  readonly approval?: NewApproval;
   /** Words about how it ended; which of them are said depends on what was said before. */
   readonly notices: EndNotices;
   readonly context: Facts | null;
@@ -178,6 +188,13 @@ export interface EndNotices {
   readonly failed: NewDelivery | null;
   readonly autoPaused: NewDelivery | null;
   readonly recovered: NewDelivery | null;
+}
+
+export interface NewApproval {
+  /** The delivery of the question, in the thread where the task was asked for. */
+  readonly id: string;
+  readonly text: string;
+  readonly decideBy: number;
 }
 
 export interface Finished {
@@ -203,8 +220,12 @@ export interface OutboxPart {
   readonly unknown: UnknownPolicy;
   readonly kind: DeliveryKind;
   readonly shown: Shown;
-  /** The message of ours that it changes; null for a new one. */
+  /** The message of ours that it changes or removes; null for a new one. */
   readonly edits: number | null;
+  /** It comes without a sound. */
+  readonly silent: boolean;
+  /** The one person who sees it, where the platform can do that. */
+  readonly onlyFor: OnlyFor | null;
   /** An earlier send of it got no answer, and no evidence has settled what became of it. */
   readonly isResent: boolean;
   /** When the oldest of those sends left; null when there is none. */

@@ -6,10 +6,14 @@ import type { AttemptStatus, NewRun, RunInput, RunStatus } from '../domain/run.t
 import type { DeliveryStatus } from '../domain/delivery.ts';
 import type { Definition, Task, TaskState } from '../domain/task.ts';
 import type { Thread } from '../domain/thread.ts';
+import type { ChatFacts } from './chat-facts.ts';
 import type { HousekeepingStore } from './housekeeping/store.ts';
+import type { AckStore } from './acks/store.ts';
+import type { ApprovalStore } from './approvals.ts';
+import type { QuestionStore } from './questions.ts';
 import type { ChatStore } from './chat-store.ts';
 import type { Claim, DueTask, NewOccurrence, OutboxStore, RunStore, SlotStore, UpkeepStore } from './store.ts';
-import type { TruthStore } from './truth/store.ts';
+import type { SlotAck, SlotDelivery, TruthStore } from './truth/store.ts';
 
 /** What the use cases around tasks ask of the store, and what they get to see of it. */
 
@@ -54,6 +58,7 @@ export interface NewTask extends Definition {
 export interface AuditRow {
   readonly id: string;
   readonly at: number;
+  readonly actor: Actor;
   readonly verb: TaskVerb;
   readonly stateBefore: TaskState | null;
   readonly stateAfter: TaskState | null;
@@ -121,7 +126,7 @@ export interface TaskChange {
   /** Ends the open snooze with this reason. */
   readonly endSnooze: Reason | null;
   /** Answers open questions: the slots run after all, or they do not. */
-  readonly answer: { readonly questions: readonly string[]; readonly run: boolean } | null;
+  readonly answer: { readonly run: readonly string[]; readonly skip: readonly string[] } | null;
   readonly audit: { readonly verb: TaskVerb; readonly before: Facts | null; readonly after: Facts | null } | null;
 }
 
@@ -180,6 +185,12 @@ export interface Delivery {
   readonly error: string | null;
   readonly createdAt: number;
   readonly deliveredAt: number | null;
+  /** Why it is blocked. */
+  readonly cause: string | null;
+  /** The end of the quiet hours for which it waits, or has waited. */
+  readonly heldUntil: number | null;
+  /** Who has approved or discarded it; null where nobody has. */
+  readonly decision: SlotDelivery['decision'];
 }
 
 export interface TaskRun {
@@ -197,6 +208,8 @@ export interface TaskRun {
   readonly updatedAt: number;
   readonly attempts: readonly Attempt[];
   readonly deliveries: readonly Delivery[];
+  /** Whether somebody has confirmed it; null where nobody was asked and nobody has said anything. */
+  readonly ack: SlotAck | null;
 }
 
 export interface RunView {
@@ -241,6 +254,17 @@ export interface ThreadCounts {
   readonly openDeliveries: number;
 }
 
+export interface Unbinding {
+  readonly taskId: string;
+  /** The topic that is meant: by now the task may have another one. */
+  readonly topicId: number;
+  readonly actor: Actor;
+  readonly at: number;
+}
+
+/** `before`: that was done already; `creating`: the topic is being made; `none`: it was never the task's. */
+export type Unbound = 'unbound' | 'before' | 'creating' | 'none';
+
 export interface CancelRequest {
   readonly runId: string;
   readonly actor: Actor;
@@ -283,6 +307,8 @@ export interface TaskStore {
   readEndedRun(runId: string): Promise<EndedRun | null>;
   listVersions(taskId: string): Promise<readonly TaskVersion[]>;
   countThread(thread: Thread): Promise<ThreadCounts>;
+  /** Takes the topic from a task, with its row in the audit. */
+  unbindTopic(unbinding: Unbinding): Promise<Unbound>;
   /** Calls a run off. False when it has ended in another way already; null when there is no such run. */
   cancelRun(request: CancelRequest): Promise<boolean | null>;
 }
@@ -297,6 +323,18 @@ export interface Created {
 
 /** All of it: what one database gives to all rooms. */
 export interface Store
-  extends SlotStore, RunStore, OutboxStore, TaskStore, UpkeepStore, TruthStore, HousekeepingStore, ChatStore {
+  extends
+    SlotStore,
+    RunStore,
+    OutboxStore,
+    TaskStore,
+    UpkeepStore,
+    TruthStore,
+    HousekeepingStore,
+    ChatStore,
+    ChatFacts,
+    AckStore,
+    ApprovalStore,
+    QuestionStore {
   close(): Promise<void>;
 }

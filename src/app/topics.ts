@@ -95,7 +95,7 @@ async function conclude(needs: Needs, topic: TopicView, made: TopicMade): Promis
 }
 
 /** A topic's name is the title, 1 to 128 characters; a surrogate pair at the end is not torn. */
-function topicName(title: string): string {
+export function topicName(title: string): string {
   const name = [...title.trim()].slice(0, 128).join('');
   return isBlank(name) ? 'task' : name;
 }

@@ -21,6 +21,15 @@ export function upcoming({ task, ahead }: Planned, count: number): readonly numb
     .slice(0, left);
 }
 
+/** The same from a later instant on, for one that comes so often that its slots are not all looked at before that. */
+export function upcomingAfter({ task, ahead }: Planned, after: number, count: number): readonly number[] {
+  const { startAt, until } = policyOf(task.policies, { actionKind: task.action.kind, minGapMs: task.minGapMs });
+  const skipped = new Set(ahead.skipped);
+  return nextSlots(task.schedule, after, { count: count + skipped.size, bounds: { startAt, until } })
+    .filter((slot) => !skipped.has(slot))
+    .slice(0, count);
+}
+
 function comingOf({ nextAt, resumeAt, schedule }: Task, { startAt, until }: Policy, count: number): number[] {
   const bounds = { startAt, until };
   if (nextAt !== null) return [nextAt, ...nextSlots(schedule, nextAt, { count: count - 1, bounds })];

@@ -3,10 +3,12 @@ import { newCode, sha256 } from '../adapters/system/ids.ts';
 import { buttons, unknownPress } from '../adapters/telegram/buttons/buttons.ts';
 import { parsePress } from '../adapters/telegram/buttons/press.ts';
 import { commands, nearCommand, plainText, unknownCommand } from '../adapters/telegram/commands/commands.ts';
-import { hello } from '../adapters/telegram/commands/places.ts';
 import { createTelegramIn, type TelegramIn as Inbound } from '../adapters/telegram/in/inbound.ts';
+import type { Loop } from '../adapters/wake/loop.ts';
 import type { Platform } from '../app/ports.ts';
 import { previewSchedule } from '../app/preview.ts';
+import { createReadiness } from '../app/readiness.ts';
+import { createStatus } from '../app/status.ts';
 import type { Store } from '../app/task-store.ts';
 import type { Rooms, World } from '../compose.ts';
 import type { Config } from '../config.ts';
@@ -22,6 +24,7 @@ interface Asked {
   readonly config: Config;
   readonly world: World;
   readonly printClaim: (code: string) => void;
+  readonly version: string;
 }
 
 interface Parts {
@@ -29,13 +32,17 @@ interface Parts {
   readonly platform: Platform;
   readonly rooms: Rooms;
   readonly store: Store;
+  readonly loops: readonly Loop[];
 }
 
 /** What people say, and what answers them. */
-export function openConversation({ config, world, printClaim }: Asked, parts: Parts): TelegramIn {
-  const { wire, platform, rooms, store } = parts;
+export function openConversation({ config, world, printClaim, version }: Asked, parts: Parts): TelegramIn {
+  const { wire, platform, rooms, store, loops } = parts;
+  // Whoever asks how things stand asks by Telegram, so that it is known only by then how that stands.
+  const telegram = { name: 'telegram', health: (): ReturnType<Inbound['health']> => inbound.health() };
+  const ready = createReadiness({ ...world, store }, [...loops, telegram]);
   const { TELEGRAM_WEBHOOK_URL: url, TELEGRAM_WEBHOOK_SECRET: secret } = config;
-  const inbound = createTelegramIn({
+  const inbound: Inbound = createTelegramIn({
     ...world,
     api: wire.api,
     platform,
@@ -50,8 +57,12 @@ export function openConversation({ config, world, printClaim }: Asked, parts: Pa
       tasks: rooms.tasks,
       threads: rooms.threads,
       truth: rooms.truth,
+      acks: rooms.acks,
+      approvals: rooms.approvals,
       store,
       preview: (request) => previewSchedule(request, { now: world.clock.now(), minIntervalMs: config.MIN_INTERVAL }),
+      status: createStatus({ ...world, store, version, ready }),
+      quota: { chat: config.QUOTA_PER_CHAT, user: config.QUOTA_PER_USER },
       defaultTimezone: config.DEFAULT_TIMEZONE,
     },
     conversation: {
@@ -62,7 +73,6 @@ export function openConversation({ config, world, printClaim }: Asked, parts: Pa
       buttons,
       parsePress,
       unknownPress,
-      hello,
     },
     settings: {
       owners: config.TELEGRAM_OWNERS.map(Number),

@@ -29,10 +29,11 @@ export function createLoops(config: Pick<Config, 'BATCH_SIZE'>, { world, rooms, 
       },
       nextAt: (now) => rooms.scheduler.nextAt(now),
     },
+    { name: 'acks', step: (now, limit) => rooms.nagging.step(now, limit), nextAt: (now) => rooms.nagging.nextAt(now) },
     rooms.housekeeper,
   ];
   return works.map((work) => {
-    const share = work.name === 'scheduler' || work.name === 'housekeeper' ? 1 : endsPerClaim;
+    const share = work.name === 'runner' || work.name === 'deliverer' ? endsPerClaim : 1;
     const loop = createLoop(work, { ...world, batchMax: config.BATCH_SIZE * share });
     rooms.connect(work.name, () => loop.ring());
     return loop;

@@ -3,6 +3,7 @@ import type { World as SandboxWorld } from '../adapters/sandbox/world.ts';
 import { databaseFile, openStore, type Opened } from '../adapters/store/open.ts';
 import type { TravelTime } from '../adapters/system/travel-time.ts';
 import { createPlatform } from '../adapters/telegram/in/platform.ts';
+import { topicNames } from '../adapters/telegram/out/topic-names.ts';
 import { telegramTransport } from '../adapters/telegram/out/transport.ts';
 import type { Loop } from '../adapters/wake/loop.ts';
 import type { Timer } from '../app/ports.ts';
@@ -71,6 +72,7 @@ async function startOver(
     store,
     backups,
     platform,
+    renamed: topicNames({ api: wire.api, log }),
     transport: (budget) =>
       telegramTransport({ ...world, api: wire.api, store, budget, defaultTimezone: config.DEFAULT_TIMEZONE }),
   });
@@ -82,7 +84,10 @@ async function startOver(
     claim = code;
     starting.printClaim(code);
   };
-  const conversation = openConversation({ config, world, printClaim }, { wire, platform, rooms, store });
+  const conversation = openConversation(
+    { config, world, printClaim, version },
+    { wire, platform, rooms, store, loops },
+  );
   const travel = time === null ? null : travelOf({ time, loops, rooms, conversation, wire, store });
   if (travel !== null) wire.sandbox?.furnish(travel, () => firstWords(conversation.isClaimable() ? claim : null));
   const door = await openDoor(config, {

@@ -41,7 +41,7 @@ interface Travelling {
 export function travelOf({ time, loops, rooms, conversation, wire, store }: Travelling): Travel {
   // A chore is due every half minute; it is done when the clock stands, and nobody watches it in between.
   const visited = loops.filter(({ name }) => name !== 'housekeeper');
-  const asked = [rooms.scheduler, rooms.runner, rooms.deliverer];
+  const asked = [rooms.scheduler, rooms.runner, rooms.deliverer, rooms.nagging];
   return createTravel({
     time,
     busy: [

@@ -1,4 +1,5 @@
 import type { Actor } from './actor.ts';
+import { settingsOf } from './chat-settings.ts';
 
 /**
  * Who may do what. Whoever gets as far as here is an owner or somebody in an approved chat; strangers are turned away at
@@ -46,7 +47,7 @@ export function may(person: Rights, deed: Deed, { chat, task }: AccessScene): Ve
   if (person.isAdmin || deed === 'read') return yes;
   switch (deed) {
     case 'create':
-      return whoMayCreate(chat.settings) === 'members' ? yes : no({ is: 'admins_only' });
+      return settingsOf(chat.settings).create === 'members' ? yes : no({ is: 'admins_only' });
     case 'manage':
       return no({ is: 'admins_only' });
     case 'change':
@@ -58,12 +59,6 @@ export function may(person: Rights, deed: Deed, { chat, task }: AccessScene): Ve
 function mayChange(person: Rights, task: AccessScene['task']): Verdict {
   if (task === null) return no({ is: 'admins_only' });
   return task.ownerId === person.actor ? yes : no({ is: 'not_theirs', ownerId: task.ownerId });
-}
-
-/** The setting `create` of a chat; a value that nobody knows closes rather than opens. */
-export function whoMayCreate(settings: Readonly<Record<string, unknown>>): 'members' | 'admins' {
-  const setting = settings['create'] ?? 'members';
-  return setting === 'members' ? 'members' : 'admins';
 }
 
 /** `ownerName` is asked for only where the task is somebody's; a person without a known name is "its owner". */

@@ -13,9 +13,19 @@ export type DeliveryStatus = 'pending' | 'sending' | 'delivered' | 'unknown' | '
 
 /**
  * What a delivery is: the answer to a person, what a run brought back, a word about the task (it failed, it works again),
- * the card of the task, the pinning of that card, and the closing or opening of the task's topic.
+ * the card of the task, the pinning of that card, the closing or opening of the task's topic, the removal of a message of
+ * ours, and the removal of a topic with everything in it.
  */
-export type DeliveryKind = 'answer' | 'result' | 'notice' | 'card' | 'pin' | 'close' | 'open';
+export type DeliveryKind =
+  | 'answer'
+  | 'result'
+  | 'notice'
+  | 'card'
+  | 'pin'
+  | 'close'
+  | 'open'
+  | 'remove'
+  | 'removeTopic';
 
 /** Lanes of the outbox, served in this order: what a person waits for first, decoration last. */
 export const outboxRanks = { answer: 0, result: 1, card: 2, progress: 3 } as const;

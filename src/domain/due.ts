@@ -80,7 +80,7 @@ export function openFrom(
  * are left for the next step where the policy may want to run them.
  */
 function planPage({ policy }: Due, slots: readonly number[], next: number): DuePlan {
-  const kept = policy.missed === 'all' ? policy.missedLimit : 0;
+  const kept = policy.missed === 'all' || policy.missed === 'ask' ? policy.missedLimit : 0;
   const told = kept === 0 ? slots : slots.slice(0, -kept);
   const nextAt = kept === 0 ? next : (slots.at(-kept) ?? next);
   return { occurrences: [], gap: gapOf(told, droppedReason(policy)), nextAt, onward: nextAt, replaces: false };
@@ -94,7 +94,7 @@ function planLongGrace(due: Due, { slots, next, now }: Window, first: number): D
 
 function droppedReason({ missed }: Policy): Reason {
   if (missed === 'skip') return 'late';
-  return missed === 'all' ? 'beyond_limit' : 'covered';
+  return missed === 'all' || missed === 'ask' ? 'beyond_limit' : 'covered';
 }
 
 /** A delay after the last finish has no slot while its work goes on: the due instant is only a stand-in, moved along. */
@@ -164,8 +164,8 @@ function chooseMissed(policy: Policy, missed: readonly number[], onTime: boolean
     return { late: kept, asked: [], dropped, reason: 'beyond_limit' };
   }
   if (policy.missed === 'ask') {
-    const { kept, dropped } = keep(1);
-    return { late: [], asked: kept, dropped, reason: 'covered' };
+    const { kept, dropped } = keep(policy.missedLimit);
+    return { late: [], asked: kept, dropped, reason: 'beyond_limit' };
   }
   return { late: [], asked: [], dropped: missed, reason: policy.missed === 'once' ? 'covered' : 'late' };
 }

@@ -18,6 +18,11 @@ export type EventKind =
   | 'delivery.unknown'
   | 'delivery.blocked'
   | 'delivery.failed'
+  | 'ack.done'
+  | 'ack.taken_back'
+  | 'ack.given_up'
+  | 'approval.given'
+  | 'approval.refused'
   | 'downtime.reported'
   | 'audit.finding';
 
@@ -40,5 +45,6 @@ export type TaskVerb =
   | 'replay'
   | 'cancel'
   | 'undo'
+  | 'unbind'
   | 'quarantine'
   | 'reconcile';

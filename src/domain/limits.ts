@@ -89,6 +89,8 @@ export const timeoutsDefaultMs = {
 
 /** Telegram's own limit for one message, in UTF-16 units. */
 export const messagePartLengthMax = 4096;
+/** The same for the words below a picture or another file. */
+export const captionLengthMax = 1024;
 /** A result of more parts than this would flood its topic for minutes. */
 export const messagePartsMax = 50;
 /** Sends of one part before it is given up; refusals that a person must mend do not count. */
@@ -99,6 +101,21 @@ export const settleDelaysMs: readonly number[] = [2 * second, 10 * second, 30 * 
 export const unknownHoldMs = 2 * minute;
 /** How long a topic whose creation got no answer is looked for before a person is asked. */
 export const topicAdoptionMs = minute;
+/** A result that waits for approval is thrown away after this, and that is told: by then it is no news. */
+export const approvalExpiryMs = day;
+/** What the question about it quotes of it. */
+export const approvalQuoteMax = 3000;
+/** How often somebody is reminded of what they have not confirmed: often enough to help, seldom enough to be bearable. */
+export const nagEveryDefaultMs = 10 * minute;
+export const nagEveryMinMs = minute;
+export const nagEveryMaxMs = day;
+export const nagLimitDefault = 3;
+export const nagLimitMax = 50;
+/** So much earlier than its due instant a reminder may come, or each of them would come later by the way of the one before. */
+export const nagSlackMs = 30 * second;
+/** How often it is looked whether a result has arrived of which somebody is to be reminded. */
+export const nagLookMinMs = minute;
+export const nagLookMaxMs = 60 * minute;
 export const blockedRecheckMs = 10 * minute;
 /** What to mend, or what to say, is told while it is news; after that the card and the history show it. */
 export const guidanceExpiryMs = day;
@@ -227,5 +244,7 @@ export const backlogResultsMin = 5;
 export const backlogEveryMs = 30 * second;
 /** Counted exactly up to here; more is more than anybody reads. */
 export const backlogCountedMax = 1000;
+/** Rows that are counted for whoever asks how much a chat uses; more would hold up everybody else. */
+export const usageCountedMax = 10_000;
 /** One update of the platform; a message with all its entities and a keyboard is a tenth of this. */
 export const updateBytesMax = 1_048_576;

@@ -1,10 +1,18 @@
 import { durationMs } from './duration.ts';
 import { AppError } from './errors.ts';
 import * as limits from './limits.ts';
+import { quietFault, type QuietInput } from './quiet.ts';
 
 export type MissedPolicy = 'skip' | 'once' | 'all' | 'ask';
 export type OverlapPolicy = 'skip' | 'queue' | 'replace' | 'allow';
 export type UnknownPolicy = 'resend' | 'ask';
+export type ApprovalPolicy = 'none' | 'required';
+
+/** Somebody must say that it is done, and is reminded until they do: every so often, and at most so many times. */
+export interface AckInput {
+  readonly nag_every?: string | undefined;
+  readonly nag_limit?: number | undefined;
+}
 
 export interface RetryInput {
   readonly attempts?: number | undefined;
@@ -30,6 +38,9 @@ export interface Policies {
   readonly max_age?: string | undefined;
   readonly jitter?: string | undefined;
   readonly priority?: number | undefined;
+  readonly approval?: ApprovalPolicy | undefined;
+  readonly quiet?: QuietInput | undefined;
+  readonly ack?: AckInput | undefined;
 }
 
 export interface Retry {
@@ -58,6 +69,11 @@ export interface Policy {
   /** Runs of slots start up to this much later, each slot always by the same amount. */
   readonly jitterMs: number;
   readonly priority: number;
+  readonly approval: ApprovalPolicy;
+  /** Null follows the quiet hours of the chat. */
+  readonly quiet: QuietInput | null;
+  /** Null asks nobody to confirm anything. */
+  readonly ack: { readonly nagEveryMs: number; readonly nagLimit: number } | null;
 }
 
 /** Facts about the task that the defaults depend on. */
@@ -83,7 +99,14 @@ export function policyOf(chosen: Policies, subject: PolicySubject): Policy {
     maxAgeMs: optionalMs(chosen.max_age),
     jitterMs: optionalMs(chosen.jitter) ?? 0,
     priority: chosen.priority ?? limits.priorityDefault,
+    approval: chosen.approval ?? 'none',
+    quiet: chosen.quiet ?? null,
+    ack: chosen.ack === undefined ? null : ackOf(chosen.ack),
   };
+}
+
+function ackOf({ nag_every: every, nag_limit: limit }: AckInput): NonNullable<Policy['ack']> {
+  return { nagEveryMs: optionalMs(every) ?? limits.nagEveryDefaultMs, nagLimit: limit ?? limits.nagLimitDefault };
 }
 
 /** Only a reminder and a rare task are worth running late; a check every five minutes is better served by its next slot. */
@@ -153,6 +176,9 @@ export function checkPolicies(chosen: Policies): void {
   if (pause !== undefined && pause !== 0 && (pause < limits.autoPauseMin || pause > limits.autoPauseMax)) {
     throw refused('auto_pause', `is 0 (off) or ${limits.autoPauseMin} to ${limits.autoPauseMax}`);
   }
+  checkDuration('ack.nag_every', chosen.ack?.nag_every, [limits.nagEveryMinMs, limits.nagEveryMaxMs]);
+  const quiet = chosen.quiet === undefined ? null : quietFault(chosen.quiet);
+  if (quiet !== null) throw refused('quiet', quiet);
   checkInstant('start_at', chosen.start_at);
   checkInstant('until', chosen.until);
   const { startAt, until } = policyOf(chosen, { actionKind: 'message', minGapMs: null });

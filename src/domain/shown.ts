@@ -1,3 +1,5 @@
+import type { GrantFault } from './grant.ts';
+
 /**
  * What a message shows. Words that stand are `Drawn`; a `View` is drawn when it is sent, from what is true by then or from
  * the facts that were kept, so that the rooms need no texts and a card never shows an old state.
@@ -10,7 +12,18 @@ export interface Drawn {
   readonly buttons?: readonly (readonly Button[])[];
   /** The message that it answers. */
   readonly replyTo?: number;
+  /** A picture, a voice or another file of the platform; the text stands below it. */
+  readonly media?: Media;
 }
+
+/** Something that a person sent to the bot, by the name under which the platform keeps it. */
+export interface Media {
+  readonly kind: MediaKind;
+  readonly fileId: string;
+}
+
+export const mediaKinds = ['photo', 'document', 'video', 'audio', 'voice', 'animation'] as const;
+export type MediaKind = (typeof mediaKinds)[number];
 
 /** Offsets and lengths count UTF-16 units. */
 export interface Entity {
@@ -26,7 +39,7 @@ export type Button = { readonly text: string; readonly data: string } | { readon
 
 export type View =
   /** The last part of a result: it carries the buttons. */
-  | { readonly view: 'result'; readonly text: string; readonly occurrenceId: string }
+  | { readonly view: 'result'; readonly text: string; readonly occurrenceId: string; readonly media?: Media }
   /** A run failed for good. */
   | {
       readonly view: 'failed';
@@ -43,6 +56,8 @@ export type View =
   /** The topic was deleted by a person, and made again. */
   | { readonly view: 'topicRemade' }
   | { readonly view: 'notPinned' }
+  /** A topic that was to be removed is still there. */
+  | { readonly view: 'topicNotRemoved'; readonly cause: BlockedCause; readonly error: string }
   /** Nobody knows whether a part arrived. */
   | { readonly view: 'inDoubt'; readonly deliveryId: string; readonly sentAt: number }
   | {
@@ -62,6 +77,30 @@ export type View =
   | { readonly view: 'chatGone'; readonly title: string; readonly paused: number; readonly cause: string }
   /** In the chat itself, when it can be reached again; `paused` counts the tasks that its absence has paused. */
   | { readonly view: 'chatBack'; readonly paused: number }
+  /** The task has no right to run any more, so its runs are left out; `hasLeft` when that is so because its owner left. */
+  | { readonly view: 'mayNotRun'; readonly reason: GrantFault; readonly hasLeft: boolean }
+  /** Slots were missed, and the task asks what becomes of them. */
+  | {
+      readonly view: 'missed';
+      readonly from: number;
+      readonly to: number;
+      readonly count: number;
+      readonly decideBy: number;
+    }
+  /** Nobody has said yet that it is done. */
+  | {
+      readonly view: 'nag';
+      readonly occurrenceId: string;
+      readonly text: string;
+      readonly dueAt: number;
+      readonly number: number;
+    }
+  /** To an admin: it was asked for again and again, and nobody has said that it is done. */
+  | { readonly view: 'escalated'; readonly occurrenceId: string; readonly dueAt: number; readonly nags: number }
+  /** A result that is shown only when somebody approves it. */
+  | { readonly view: 'approval'; readonly runId: string; readonly text: string; readonly decideBy: number }
+  /** What came in the quiet hours that have just ended: one word for all of it. */
+  | { readonly view: 'bundle'; readonly chatId: string; readonly until: number }
   /** The pinned card of a task, as the task stands when it is drawn. */
   | { readonly view: 'card' };
 

@@ -97,12 +97,13 @@ export function isBlank(text: string): boolean {
   return /^[\s\p{Cc}\p{Cf}\p{Variation_Selector}\u115f\u1160\u2800\u3164\uffa0\ufffc]*$/u.test(text);
 }
 
-export function checkTexts(title: string, instructions: string): void {
+/** A text may be blank where something else is sent. */
+export function checkTexts(title: string, instructions: string, { mayBeBlank = false } = {}): void {
   if (title === '') throw bad('title', 'A task needs a title: a few words that name it.');
   if (title.length > limits.titleLengthMax) {
     throw bad('title', `A title has at most ${limits.titleLengthMax} characters; put the rest into the instructions.`);
   }
-  if (isBlank(instructions)) throw bad('instructions', 'A task needs instructions: the text to send.');
+  if (isBlank(instructions) && !mayBeBlank) throw bad('instructions', 'A task needs instructions: the text to send.');
   if (instructions.length > limits.instructionsLengthMax) {
     throw bad('instructions', `Instructions have at most ${limits.instructionsLengthMax} characters.`);
   }

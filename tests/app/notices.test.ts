@@ -226,12 +226,12 @@ describe('the pause after too many failures', () => {
     ]);
   });
 
-  it('is told also when the first failure pauses it', async () => {
+  it('is the one word where the first failure pauses it: it tells the error as well', async () => {
     const p = await aPipeline();
     await p.create({ ...failing, policies: { auto_pause: 3 } });
     p.database.exec('update tasks set consecutive_failures = 2');
     await turns(p, 1);
-    expect(views(p)).toEqual(['failed', 'autoPaused']);
+    expect(views(p)).toEqual(['autoPaused']);
   });
 });
 

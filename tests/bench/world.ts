@@ -32,6 +32,14 @@ export function nullTransport(onSend: () => void = silent): Transport {
       is: 'sent',
       ids: { chatId: route.address, threadId: route.topic, messageId: route.topic ?? 0 },
     }),
+    removeMessage: async ({ route, edits }) => ({
+      is: 'sent',
+      ids: { chatId: route.address, threadId: route.topic, messageId: edits ?? 0 },
+    }),
+    removeTopic: async ({ route }) => ({
+      is: 'sent',
+      ids: { chatId: route.address, threadId: route.topic, messageId: route.topic ?? 0 },
+    }),
     settle: async () => ({ is: 'absent', evidence: '' }),
     createTopic: async () => ({ is: 'made', topicId: (id += 1) }),
     findTopic: async () => null,

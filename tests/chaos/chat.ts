@@ -164,6 +164,11 @@ class Place {
     return cause === undefined ? null : { is: 'blocked', cause, error: `refused: ${cause}` };
   }
 
+  deleteTopic(id: number | null): void {
+    for (const topic of this.topics) if (topic.id === id) topic.deleted = true;
+    for (const message of this.messages) if (message.topic === id) message.gone ??= 'with its topic';
+  }
+
   isGone(topic: number | null): boolean {
     return topic !== null && !this.topics.some(({ id, deleted }) => id === topic && !deleted);
   }
@@ -195,7 +200,8 @@ function arrive(place: Place, part: Outgoing, { fault, effect }: { fault: string
   if (refusal !== null) return refusal;
   if (fault === 'rateLimited') return { is: 'notSent', error: 'Too Many Requests', retryAfterMs: 7000 };
   if (fault === 'refused') return { is: 'refused', error: 'message is too long' };
-  if (place.isGone(topic)) return { is: 'topicGone', error: 'message thread not found' };
+  if (effect !== removes && effect !== removesTopic && place.isGone(topic))
+    return { is: 'topicGone', error: 'message thread not found' };
   const sent = effect(place, part, fault);
   return fault === 'lost' ? { is: 'unknown', error: 'socket hang up' } : sent;
 }
@@ -223,6 +229,18 @@ const turns =
     if (topic !== undefined) topic.closed = !open;
     return { is: 'sent', ids: { chatId: route.address, threadId: route.topic, messageId: route.topic ?? 0 } };
   };
+
+/** What is gone already is as good as removed. */
+const removes: Effect = (place, { edits, route }) => {
+  const message = place.messages.find(({ messageId }) => messageId === edits);
+  if (message !== undefined) message.gone ??= 'removed';
+  return { is: 'sent', ids: { chatId: route.address, threadId: route.topic, messageId: edits ?? 0 } };
+};
+
+const removesTopic: Effect = (place, { route }) => {
+  place.deleteTopic(route.topic);
+  return { is: 'sent', ids: { chatId: route.address, threadId: route.topic, messageId: route.topic ?? 0 } };
+};
 
 async function look(place: Place, { deliveryId }: Outgoing, { resentAs, besides }: Look): Promise<Evidence> {
   if (place.fails()) {
@@ -280,6 +298,10 @@ export function openChat(needs: Needs): Chat {
     pin: (part) => place.noted('pin', part.deliveryId, (call) => send(place, part, { call, effect: pins })),
     setTopic: (part, open) =>
       place.noted('door', part.deliveryId, (call) => send(place, part, { call, effect: turns(open) })),
+    removeMessage: (part) =>
+      place.noted('door', part.deliveryId, (call) => send(place, part, { call, effect: removes })),
+    removeTopic: (part) =>
+      place.noted('door', part.deliveryId, (call) => send(place, part, { call, effect: removesTopic })),
     settle: (part, told) => place.noted('look', part.deliveryId, () => look(place, part, told)),
     createTopic: (route, name) => place.noted('topic', name, () => createTopic(place, route, name)),
     findTopic: async (route, name) => {
@@ -314,9 +336,6 @@ export function openChat(needs: Needs): Chat {
       place.blocked.set(chatId, 'no_write_right');
     },
     mend: () => place.blocked.clear(),
-    deleteTopic: (id) => {
-      for (const topic of place.topics) if (topic.id === id) topic.deleted = true;
-      for (const message of place.messages) if (message.topic === id) message.gone ??= 'with its topic';
-    },
+    deleteTopic: (id) => place.deleteTopic(id),
   };
 }

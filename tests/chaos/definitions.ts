@@ -85,7 +85,26 @@ export function somePolicies(chance: Chance, now: number): Policies {
     ...maybe(0.15, () => ({ max_age: chance.pick(['PT1M', 'PT10M', 'PT3H']) })),
     ...maybe(0.3, () => ({ unknown: chance.pick(['resend', 'ask'] as const) })),
     ...maybe(0.2, () => ({ priority: chance.between(1, 10) })),
+    ...maybe(0.15, () => ({ quiet: someQuiet(chance) })),
+    ...maybe(0.25, () => ({
+      ack: { nag_every: chance.pick(['PT1M', 'PT5M', 'PT1H']), nag_limit: chance.between(1, 4) },
+    })),
+    ...maybe(0.08, () => ({ approval: 'required' as const })),
   };
+}
+
+/** For a task, which may also be urgent. */
+function someQuiet(chance: Chance) {
+  return chance.is(0.3) ? ({ mode: 'off' } as const) : someQuietHours(chance);
+}
+
+/** Short ones, so that many worlds live to see the end of some. */
+export function someQuietHours(chance: Chance) {
+  const from = chance.between(0, 47);
+  const clock = (halves: number) =>
+    `${String(Math.floor(halves / 2) % 24).padStart(2, '0')}:${halves % 2 === 0 ? '00' : '30'}`;
+  const to = from + chance.between(1, 10);
+  return { from: clock(from), to: clock(to), mode: chance.pick(['hold', 'hold', 'silent'] as const) };
 }
 
 function someRetry(chance: Chance) {

@@ -190,6 +190,8 @@ export function mortalTransport(transport: Transport, fate: State): Transport {
     send: (part) => asked(() => transport.send(part)),
     pin: (part) => asked(() => transport.pin(part)),
     setTopic: (part, open) => asked(() => transport.setTopic(part, open)),
+    removeMessage: (part) => asked(() => transport.removeMessage(part)),
+    removeTopic: (part) => asked(() => transport.removeTopic(part)),
     settle: (part, look) => asked(() => transport.settle(part, look)),
     createTopic: (route, name) => asked(() => transport.createTopic(route, name)),
     findTopic: (route, name, askedAt) => asked(() => transport.findTopic(route, name, askedAt)),

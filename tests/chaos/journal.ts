@@ -96,7 +96,11 @@ export function openJournal({ database, now, mark }: Needs): Journal {
   let [setBack, unnoticed, ahead, blind] = [false, false, false, false];
   const farRun = database.prepare(`select id from runs where status in ('queued', 'backoff') and ready_at > ?`).pluck();
   const farPart = database
-    .prepare(`select id from deliveries where status in ('pending', 'blocked', 'unknown') and ready_at > ?`)
+    // The end of quiet hours, and the word about them, mean what the clock on the wall says; an approval is waited for.
+    .prepare(
+      `select id from deliveries where status in ('pending', 'blocked', 'unknown') and ready_at > ?
+         and coalesce(held_until, 0) <> ready_at and lane not like 'bundle:%' and coalesce(cause, '') <> 'approval'`,
+    )
     .pluck();
 
   /** A pause that was counted from now must not grow when the clock goes back under a living process. */

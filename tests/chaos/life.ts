@@ -25,6 +25,7 @@ export interface Life {
   schedule(now: number): Promise<number>;
   run(now: number): Promise<number>;
   deliver(now: number): Promise<number>;
+  remind(now: number): Promise<number>;
   tidyUp(now: number): Promise<number>;
 }
 
@@ -73,6 +74,7 @@ export function beginLife({ database, time, chat, ids, chance, settings }: Outsi
       return (await rooms.scheduler.step(now, limit)).taken;
     },
     run: async (now) => (await rooms.runner.step(now, 2 * limit)).taken,
+    remind: async (now) => (await rooms.nagging.step(now, limit)).taken,
     deliver: async (now) => (await rooms.deliverer.step(now, 2 * limit)).taken,
     tidyUp: async (now) => (await rooms.housekeeper.step(now, limit)).taken,
   };

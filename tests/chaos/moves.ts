@@ -4,7 +4,7 @@ import type { TaskPatch } from '../../src/app/tasks/edit.ts';
 import type { Target, Tasks } from '../../src/app/tasks/tasks.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { ScheduleInput } from '../../src/domain/schedule/schedule.ts';
-import { someAction, somePolicies, someSchedule, someText } from './definitions.ts';
+import { someAction, somePolicies, someQuietHours, someSchedule, someText } from './definitions.ts';
 import { dooms } from './faults.ts';
 import { scheduleOf, type Row } from './journal.ts';
 import type { Outcome, World } from './world.ts';
@@ -190,8 +190,8 @@ const snooze = upon(async (world, task) => {
 });
 
 const answer = upon((world, task) => {
-  const run = world.chance.is(0.6);
-  return change(world, task, ['nothing_to_answer'], (tasks, target) => tasks.answer(target, run));
+  const choice = world.chance.pick(['latest', 'all', 'none'] as const);
+  return change(world, task, ['nothing_to_answer'], (tasks, target) => tasks.answer(target, choice));
 });
 
 /** What is taken back goes through the checks of any other change, and the world may have moved on. */
@@ -364,6 +364,52 @@ async function settleByHand(world: World): Promise<string> {
   return `${id} ${arrived ? 'arrived' : 'did not arrive'} -> ${done.is}`;
 }
 
+/** A chat gets quiet hours, others, or none. */
+async function beQuiet(world: World): Promise<string> {
+  const { chance, database, time } = world;
+  const chats = database.prepare(`select id from chats order by id`).pluck().all() as string[];
+  if (chats.length === 0) return 'there is no chat yet';
+  const chatId = chance.pick(chats);
+  const settings = chance.is(0.35) ? {} : { quiet: someQuietHours(chance) };
+  const done = await world.ask((_tasks, { store, rooms }) => {
+    rooms.bell.ring('deliverer');
+    return store.changeChat(chatId, { settings }, time.now());
+  });
+  return `${chatId} ${JSON.stringify(settings)} -> ${done.is}`;
+}
+
+/** Somebody says that it is done, of what asks for that or of anything else, or takes it back. */
+async function sayDone(world: World): Promise<string> {
+  const { chance, database } = world;
+  const found = database
+    .prepare(
+      `select task_id as taskId, id as occurrenceId from occurrences where status = 'succeeded'
+       order by id in (select occurrence_id from acks) desc, id desc limit 5`,
+    )
+    .all() as { taskId: string; occurrenceId: string }[];
+  if (found.length === 0) return 'nothing has run yet';
+  const request = { ...chance.pick(found), actor };
+  const isBack = chance.is(0.25);
+  const done = await world.ask(async (_tasks, { rooms }) => {
+    if (isBack) await rooms.acks.notDone(request);
+    else await rooms.acks.done(request);
+  });
+  return `${request.occurrenceId} ${isBack ? 'is not done' : 'is done'} -> ${done.is}`;
+}
+
+/** Somebody decides about a result that waits for that. */
+async function approve(world: World): Promise<string> {
+  const { chance, database } = world;
+  const waiting = database
+    .prepare(`select distinct run_id from deliveries where status = 'blocked' and cause = 'approval' order by run_id`)
+    .pluck()
+    .all() as string[];
+  if (waiting.length === 0) return 'nothing waits for approval';
+  const approval = { runId: chance.pick(waiting), actor, isGiven: chance.is(0.6) };
+  const done = await world.ask((_tasks, { rooms }) => rooms.approvals.decide(approval));
+  return `${approval.runId} ${approval.isGiven ? 'given' : 'refused'} -> ${done.is}`;
+}
+
 /** A person presses Retry in one of the chats. */
 async function retryBlocked(world: World): Promise<string> {
   const done = await world.ask((_tasks, { store }) =>
@@ -404,6 +450,9 @@ export const moves: readonly Move[] = [
   { name: 'move a chat', weight: 0.3, play: moveChat },
   { name: 'settle by hand', weight: 1, play: settleByHand },
   { name: 'retry what is blocked', weight: 1, play: retryBlocked },
+  { name: 'be quiet', weight: 2, play: beQuiet },
+  { name: 'say done', weight: 2, play: sayDone },
+  { name: 'approve', weight: 2, play: approve },
 ];
 
 /** Every world begins with something to do. */

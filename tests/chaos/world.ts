@@ -170,6 +170,7 @@ async function settle(world: World, frozenAt?: number): Promise<boolean> {
     (life) => life.schedule(frozenAt ?? time.now()),
     (life) => life.run(time.now()),
     (life) => life.deliver(time.now()),
+    (life) => life.remind(time.now()),
     (life) => life.tidyUp(time.now()),
   ];
   for (let idle = false, rounds = 0; !idle; rounds += 1) {
@@ -199,6 +200,7 @@ async function untilNext(world: World, withSlots: boolean): Promise<number | nul
     (life) => (withSlots ? life.rooms.scheduler.nextAt(now) : Promise.resolve(null)),
     (life) => life.rooms.runner.nextAt(now),
     (life) => life.rooms.deliverer.nextAt(now),
+    (life) => (withSlots ? life.rooms.nagging.nextAt(now) : Promise.resolve(null)),
     // Who wakes up every half minute for nothing is only waited for when there may be something.
     (life) => (life.fate.dealt.lost > 0 ? life.rooms.housekeeper.nextAt(now) : Promise.resolve(null)),
   ];
@@ -224,8 +226,8 @@ async function live(world: World, ms: number): Promise<void> {
   await settle(world);
 }
 
-/** At the platform's pace each part of a backlog takes a few turns of its own. */
-const restWakesMax = (left: number) => 2000 + 5 * left;
+/** At the platform's pace each part of a backlog takes a few turns of its own, and quiet hours last for a day at most. */
+const restWakesMax = (left: number) => 10_000 + 5 * left;
 
 /** Everything that still moves by itself; what waits for a person may wait for ever, and all that stands behind it. */
 const moving = `with stuck as materialized (

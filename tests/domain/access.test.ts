@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { may, refusalText, whoMayCreate, type AccessRefusal, type Deed, type Rights } from '../../src/domain/access.ts';
+import { may, refusalText, type AccessRefusal, type Deed, type Rights } from '../../src/domain/access.ts';
+import { settingsOf } from '../../src/domain/chat-settings.ts';
 import type { Actor } from '../../src/domain/actor.ts';
 
 const me: Actor = 'telegram:user:1001';
@@ -60,9 +61,9 @@ it('lets only admins create where the chat says so', () => {
 });
 
 it('closes rather than opens on a setting that nobody knows', () => {
-  expect(whoMayCreate({ create: 'everyone' })).toBe('admins');
-  expect(whoMayCreate({ create: 7 })).toBe('admins');
-  expect(whoMayCreate({})).toBe('members');
+  expect(settingsOf({ create: 'everyone' }).create).toBe('admins');
+  expect(settingsOf({ create: 7 }).create).toBe('admins');
+  expect(settingsOf({}).create).toBe('members');
 });
 
 it('names the owner of the task in the refusal', () => {

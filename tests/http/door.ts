@@ -103,14 +103,19 @@ export const taskRun: TaskRun = {
       error: null,
       createdAt: now,
       deliveredAt: now + 5,
+      cause: null,
+      heldUntil: null,
+      decision: null,
     },
   ],
+  ack: null,
 };
 
 const changed = { task, occurrenceId: null, entryId: '17', replayed: false };
 const entry: AuditRow = {
   id: '16',
   at: now,
+  actor: 'system:api',
   verb: 'pause',
   stateBefore: 'active',
   stateAfter: 'paused',
@@ -189,6 +194,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpNeeds> = {}):
     snooze: async () => changed,
     answer: async () => changed,
     cancel: async () => changed,
+    unbindTopic: async () => 'unbound',
     undo: async () => ({ ...changed, undone: entry }),
     cancelRun: async () => ({ cancelled: true, run }),
     repeat: async () => ({ task, taskRun }),

@@ -44,7 +44,7 @@ describe('a create', () => {
       'invalid_schedule',
       'schedule.tz',
     ],
-    ['an unknown policy', { ...creation, policies: { ack: {} } }, 'invalid_policy', 'policies.ack'],
+    ['an unknown policy', { ...creation, policies: { fallback: 'creator' } }, 'invalid_policy', 'policies.fallback'],
     ['a policy out of range', { ...creation, policies: { priority: 11 } }, 'invalid_policy', 'policies.priority'],
     [
       'an unknown field of a policy',

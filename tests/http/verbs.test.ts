@@ -295,6 +295,18 @@ describe('changes over HTTP', () => {
     expect(said(await ask('POST', `${path}/answer`, { run: true }))).toBe('200');
     expect(said(await ask('POST', `${path}/answer`, { run: true }))).toBe('409 nothing_to_answer');
   });
+
+  it('are answered with the latest, all or none of them', async () => {
+    const { p, ask, make } = await aPlace();
+    const path = await make({ policies: { missed: 'ask' } });
+    await p.pass(2 * hour + 40 * minute);
+    for (const body of [{ answer: 'some' }, { answer: 'all', run: true }])
+      expect(said(await ask('POST', `${path}/answer`, body))).toBe('400 invalid_request');
+    expect(said(await ask('POST', `${path}/answer`, { answer: 'latest' }))).toBe('200');
+    await p.settle();
+    const { json } = await ask('GET', `${path}/runs`);
+    expect(json.task_runs.map(({ status }: { status: string }) => status)).toEqual(['succeeded', 'skipped']);
+  });
 });
 
 describe('deletion over HTTP', () => {

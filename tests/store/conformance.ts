@@ -1,11 +1,13 @@
 import { describe } from 'vitest';
 import type { OpenWorld } from '../support/store-worlds.ts';
+import { ackTests, approvalTests, askedTests } from './conformance/acks.ts';
 import { admissionTests } from './conformance/admission.ts';
 import { accountTests } from './conformance/account.ts';
 import { cardTests } from './conformance/cards.ts';
 import { auditTests, workAuditTests } from './conformance/audit.ts';
 import { calledOffTests } from './conformance/called-off.ts';
 import { changeTests, verbTests } from './conformance/changes.ts';
+import { chatFactTests } from './conformance/chat-facts.ts';
 import { chatTaskTests } from './conformance/chat-tasks.ts';
 import { chatTests, goneTests, moveTests } from './conformance/chats.ts';
 import { afterEndTests, endTests } from './conformance/ends.ts';
@@ -17,6 +19,7 @@ import { noticeTests } from './conformance/notices.ts';
 import { outboxTests, partEndTests } from './conformance/outbox.ts';
 import { doubtTests, guidanceTests, traceTests } from './conformance/part-words.ts';
 import { peopleTests } from './conformance/people.ts';
+import { changedQuietTests, quietTests } from './conformance/quiet.ts';
 import { recordRetentionTests, retentionTests } from './conformance/retention.ts';
 import { readTests, upkeepTests } from './conformance/reads.ts';
 import { refusedRunTests, runTests } from './conformance/runs.ts';
@@ -44,8 +47,21 @@ export function conformance(open: OpenWorld): void {
     afterEndTests(open);
     calledOffTests(open);
   });
+  describe('confirmations', () => {
+    ackTests(open);
+  });
+  describe('what is asked, and what is left out', () => {
+    askedTests(open);
+  });
+  describe('a result that waits for approval', () => {
+    approvalTests(open);
+  });
   describe('outbox', () => {
     outboxTests(open);
+  });
+  describe('quiet hours', () => {
+    quietTests(open);
+    changedQuietTests(open);
   });
   describe('ends of parts, and topics', () => {
     partEndTests(open);
@@ -126,6 +142,9 @@ function chatConformance(open: OpenWorld): void {
   });
   describe('tasks of a chat', () => {
     chatTaskTests(open);
+  });
+  describe('facts about chats and the server', () => {
+    chatFactTests(open);
   });
   describe('cards', () => {
     cardTests(open);

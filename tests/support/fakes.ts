@@ -206,6 +206,19 @@ class Place {
     return sent({ chatId: route.address, threadId: route.topic, messageId: topic });
   }
 
+  /** What is gone already is as good as removed. */
+  takeAway({ route, edits }: Outgoing): Sent {
+    this.remove(edits ?? 0);
+    return sent({ chatId: route.address, threadId: route.topic, messageId: edits ?? 0 });
+  }
+
+  removeTopic({ route }: Outgoing): Sent {
+    const topic = route.topic ?? 0;
+    const at = this.topics.findIndex(({ id }) => id === topic);
+    if (at >= 0) this.topics.splice(at, 1);
+    return sent({ chatId: route.address, threadId: route.topic, messageId: topic });
+  }
+
   isGone(topic: number | null): boolean {
     return topic !== null && !this.topics.some(({ id }) => id === topic);
   }
@@ -218,10 +231,17 @@ class Place {
   }
 }
 
-function afterFault(place: Place, part: Outgoing, { fault, does }: { fault: SendFault; does: () => Sent }): Sent {
+interface Faulty {
+  readonly fault: SendFault;
+  /** It goes wrong where the topic is gone. */
+  readonly needsTopic: boolean;
+  readonly does: () => Sent;
+}
+
+function afterFault(place: Place, part: Outgoing, { fault, needsTopic, does }: Faulty): Sent {
   if (fault === 'throws') throw new Error('a fault in the adapter');
   if (fault === 'misrouted') return sent(place.show(part, null));
-  if (fault === 'ok') return place.isGone(part.route.topic) ? refusals.topicGone : does();
+  if (fault === 'ok') return needsTopic && place.isGone(part.route.topic) ? refusals.topicGone : does();
   if (fault !== 'lost') return refusals[fault];
   does();
   return refusals.dropped;
@@ -243,7 +263,7 @@ export function faultyTransport(): FaultyTransport {
     await gate;
     const isCard = 'view' in part.shown && part.shown.view === 'card';
     const faults = name !== 'send' || isCard ? decorationFaults : sendFaults;
-    return afterFault(place, part, { fault: faults.shift() ?? 'ok', does });
+    return afterFault(place, part, { fault: faults.shift() ?? 'ok', needsTopic: !name.startsWith('remove'), does });
   };
   const chat: FaultyTransport = {
     ...place,
@@ -275,6 +295,8 @@ export function faultyTransport(): FaultyTransport {
     send: (part) => call('send', part, () => place.send(part)),
     pin: (part) => call('pin', part, () => place.pin(part)),
     setTopic: (part, open) => call(open ? 'open' : 'close', part, () => place.door(part, open)),
+    removeMessage: (part) => call('remove', part, () => place.takeAway(part)),
+    removeTopic: (part) => call('removeTopic', part, () => place.removeTopic(part)),
     settle: async ({ deliveryId, route }, { resentAs, besides }) => {
       calls.push(`settle ${deliveryId}`);
       for (let probe = 0; probe < probesPerLook; probe += 1) {

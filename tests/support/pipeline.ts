@@ -100,7 +100,8 @@ function pipelineOn(database: Database, given: Given): Pipeline {
     await time.advance(0);
     const delivered = await rooms.deliverer.step(time.now(), 100);
     await time.advance(0);
-    return scheduled.taken + ran.taken + delivered.taken;
+    const reminded = await rooms.nagging.step(time.now(), 100);
+    return scheduled.taken + ran.taken + delivered.taken + reminded.taken;
   };
   const settle = async () => {
     for (let idle = 0, rounds = 0; idle < 3; rounds += 1) {

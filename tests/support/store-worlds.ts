@@ -123,6 +123,7 @@ const emptied = [
   'attempts',
   'deliveries',
   'usage',
+  'acks',
   'runs',
   'occurrences',
   'gaps',

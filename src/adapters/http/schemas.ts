@@ -124,6 +124,16 @@ const policyShape = {
   max_age: duration,
   jitter: duration,
   priority: z.int().min(1).max(10),
+  approval: z.enum(['none', 'required']),
+  quiet: strict({
+    from: z.string().max(5).optional(),
+    to: z.string().max(5).optional(),
+    mode: z.enum(['hold', 'silent', 'off']),
+  }).openapi({ description: 'Clock times such as 22:00 in the zone of the task; `off` is heard at any time.' }),
+  ack: strict({
+    nag_every: duration.optional(),
+    nag_limit: z.int().min(0).max(limits.nagLimitMax).optional(),
+  }).openapi({ description: 'Somebody must say that it is done, and is reminded until they do.' }),
 };
 
 const onExisting = z.enum(['fail', 'upsert', 'add']);
@@ -251,9 +261,14 @@ export const snoozeBody = strict({ for: duration.optional(), until: instant.opti
     error: 'name either "for", a duration such as PT10M, or "until", an instant',
   })
   .openapi('Snooze');
-export const answerBody = strict({
-  run: z.boolean().openapi({ description: 'Whether the missed slots run after all.' }),
-});
+export const answerBody = z.union([
+  strict({
+    answer: z
+      .enum(['latest', 'all', 'none'])
+      .openapi({ description: 'Which of the missed slots run after all: the latest of them, all of them, or none.' }),
+  }),
+  strict({ run: z.boolean().openapi({ description: 'true is answer: all; false is answer: none.' }) }),
+]);
 export const undoBody = strict({
   entry_id: z.string().max(32).optional().openapi({ description: 'The change to undo; without it, the latest one.' }),
 }).prefault({});

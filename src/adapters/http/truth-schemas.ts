@@ -63,6 +63,12 @@ const evidence = strict({
   started_after_ms: z.number().openapi({ description: 'How long after its slot its work began.' }),
   attempts: strict({ count: z.int(), last_error_message: z.string().nullable() }),
   deliveries: z.array(deliveryAnswer.pick(deliveryFields()).extend({ cause: z.string().nullable() })),
+  done: strict({
+    status: z.enum(['open', 'done', 'given_up', 'superseded', 'dropped']),
+    reminders: z.int(),
+    at: instant.nullable(),
+    by: z.string().nullable(),
+  }).openapi({ description: 'Whether somebody has said that it is done, where somebody has or is asked to.' }),
   replay_of: z.string(),
   audit: strict({ entry_id: z.string(), at: instant, actor: z.string(), verb: z.string() }),
   gap: strict({ gap_id: z.string(), count: z.int() }),

@@ -41,6 +41,15 @@ function wireEvidence(evidence: Evidence): WireAnswer['evidence'] {
       error_message: part.error,
       delivered_at: isoOrNull(part.deliveredAt),
     })),
+    done:
+      evidence.ack === undefined
+        ? undefined
+        : {
+            status: evidence.ack.status,
+            reminders: evidence.ack.nags,
+            at: isoOrNull(evidence.ack.doneAt),
+            by: evidence.ack.doneBy,
+          },
     replay_of: evidence.replayOf,
     audit: deed === undefined ? undefined : { entry_id: deed.id, at: iso(deed.at), actor: deed.actor, verb: deed.verb },
     gap: gap === undefined ? undefined : { gap_id: gap.id, count: gap.count },

@@ -1,5 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { z } from 'zod';
 import type { Changed } from '../../app/task-store.ts';
+import type { MissedAnswer } from '../../app/questions.ts';
 import { durationMs } from '../../domain/duration.ts';
 import { AppError } from '../../domain/errors.ts';
 import { changedTask, ranNow, undoneTask } from './answers.ts';
@@ -64,8 +66,13 @@ function serveRunning(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
       answer: changedTask,
       refuses: ['nothing_to_answer'],
     },
-    async ({ params: { task_id: taskId }, body }) => told(await tasks.answer({ taskId, actor }, body.run)),
+    async ({ params: { task_id: taskId }, body }) => told(await tasks.answer({ taskId, actor }, choiceOf(body))),
   );
+}
+
+function choiceOf(body: z.output<typeof answerBody>): MissedAnswer {
+  if ('answer' in body) return body.answer;
+  return body.run ? 'all' : 'none';
 }
 
 function servePausing(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {

@@ -6,7 +6,9 @@ import { dropParts } from './drop-parts.ts';
 import { endWaiting } from './pauses.ts';
 import { each, lock, rows, write, type Script } from './engine.ts';
 import { recordVerbs, tellEvents } from './journal.ts';
+import { closeAcks } from './open-acks.ts';
 import { claimOnce, settleOnce } from './once.ts';
+import { lookAtHeld } from './quiet-parts.ts';
 import { checkQuota, lockOwner } from './quota.ts';
 import { sceneOf, taskById } from './scene.ts';
 import { fieldColumns, placeholder, type Columns } from './task-columns.ts';
@@ -110,20 +112,16 @@ function* endSnooze(taskId: string, reason: string, now: number): Script<void> {
 /** A yes lets the slot wait for its turn like any late one; a no ends it. */
 function* answerQuestions(taskId: string, answer: TaskChange['answer'], now: number): Script<void> {
   if (answer === null) return;
-  const { questions, run } = answer;
-  if (run) {
-    yield* each(
-      `update occurrences set decide_by = null, updated_at = ?i where id = ?t and status = 'pending'`,
-      questions.map((id) => [now, id]),
-    );
-    return;
-  }
+  yield* each(
+    `update occurrences set decide_by = null, updated_at = ?i where id = ?t and status = 'pending'`,
+    answer.run.map((id) => [now, id]),
+  );
   const ended = yield* each(
     `update occurrences set status = 'skipped', reason = 'declined', updated_at = ?i where id = ?t and status = 'pending'`,
-    questions.map((id) => [now, id]),
+    answer.skip.map((id) => [now, id]),
   );
   yield* tellEvents(
-    questions
+    answer.skip
       .filter((_id, index) => ended[index])
       .map((id) => ({ kind: 'occurrence.skipped', at: now, taskId, ref: id, data: { reason: 'declined' } })),
   );
@@ -131,6 +129,8 @@ function* answerQuestions(taskId: string, answer: TaskChange['answer'], now: num
 
 function* addManual({ taskId, at }: LockedRequest, { manual }: TaskChange): Script<void> {
   if (manual === null) return;
+  // Whoever puts a reminder off has answered it; it asks again when it comes again.
+  if (manual.occurrence.source === 'snooze') yield* closeAcks(taskId, 'superseded', at);
   yield* insertOccurrences([{ taskId, occurrence: manual.occurrence }], at);
   if (manual.run !== null) yield* dispatchRuns([manual.run], at);
 }
@@ -150,6 +150,7 @@ function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): S
   const sets = entries.map(([name, value]) => `${name} = ${value === null ? 'null' : placeholder(value)}`).join(', ');
   const values = entries.map(([, value]) => value).filter((value) => value !== null);
   yield* rows(`update tasks set ${sets}, version = version + 1 where id = ?t`, ...values, taskId);
+  if (change.set.policies !== undefined || change.set.schedule !== undefined) yield* lookAtHeld({ taskId }, at);
 }
 
 interface Sides {

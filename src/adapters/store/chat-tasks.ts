@@ -1,11 +1,32 @@
-import type { ChatStore, ChatTasks, ChatTasksQuery, Draft } from '../../app/chat-store.ts';
+import type {
+  ChatStore,
+  ChatTasks,
+  ChatTasksQuery,
+  Draft,
+  LastChange,
+  LastChangeQuery,
+  PlannedTask,
+} from '../../app/chat-store.ts';
 import type { Actor } from '../../domain/actor.ts';
 import type { Task } from '../../domain/task.ts';
 import { readFacts, readTask, type TaskRow } from './codec.ts';
-import { row, rows, type Engine, type Script, type Value } from './engine.ts';
+import { listOf, row, rows, type Engine, type Script, type Value } from './engine.ts';
 import { literalLike } from './search.ts';
+import { aheadOf } from './truth-ahead.ts';
 
-type ChatTaskStore = Pick<ChatStore, 'readDraft' | 'openDraft' | 'taskByNumber' | 'taskByTopic' | 'chatTasks'>;
+type ChatTaskStore = Pick<
+  ChatStore,
+  | 'readDraft'
+  | 'openDraft'
+  | 'taskByNumber'
+  | 'taskByTopic'
+  | 'chatTasks'
+  | 'snoozesOf'
+  | 'plannedBefore'
+  | 'snoozedBefore'
+  | 'lastChange'
+  | 'taskByTitle'
+>;
 
 /** Tasks and drafts as a chat sees them. */
 export function chatTaskStore(engine: Engine): ChatTaskStore {
@@ -14,7 +35,12 @@ export function chatTaskStore(engine: Engine): ChatTaskStore {
     openDraft: (...place) => engine.transact(() => openDraft(place)),
     taskByNumber: (chatId, number) => engine.transact(() => oneTask('t.number = ?i', chatId, number)),
     taskByTopic: (chatId, topic) => engine.transact(() => oneTask('t.topic_id = ?i', chatId, topic)),
+    taskByTitle: (chatId, title) => engine.transact(() => taskByTitle(chatId, title)),
     chatTasks: (query) => engine.transact(() => chatTasks(query)),
+    snoozesOf: (taskIds) => engine.transact(() => snoozesOf(taskIds)),
+    plannedBefore: (...asked) => engine.transact(() => plannedBefore(asked)),
+    snoozedBefore: (...asked) => engine.transact(() => snoozedBefore(asked)),
+    lastChange: (query) => engine.transact(() => lastChange(query)),
   };
 }
 
@@ -70,6 +96,21 @@ function* oneTask(which: string, chatId: string, value: number): Script<Task | n
   return found === undefined ? null : readTask(found);
 }
 
+/** A chat has a few hundred tasks at most. Only here are letters of every script compared without their case. */
+function* taskByTitle(chatId: string, title: string): Script<Task | null> {
+  const sought = folded(title);
+  const titles = yield* rows<{ number: number; title: string }>(
+    `select number, title from tasks where chat_id = ?t and state <> 'deleted' order by number`,
+    chatId,
+  );
+  const found = titles.find((each) => folded(each.title) === sought);
+  return found === undefined ? null : yield* oneTask('t.number = ?i', chatId, found.number);
+}
+
+function folded(title: string): string {
+  return title.normalize('NFKC').replaceAll(/\s+/gu, '').toLowerCase();
+}
+
 const failing = `((t.state = 'paused' and t.paused_reason like 'auto:%') or t.consecutive_failures > 0)`;
 
 const filters: Readonly<Record<ChatTasksQuery['filter'], string>> = {
@@ -102,4 +143,86 @@ function* chatTasks({ chatId, filter, ownerId, text, offset, limit }: ChatTasksQ
     offset,
   );
   return { tasks: found.map(readTask), total: counted?.count ?? 0 };
+}
+
+function* snoozesOf(taskIds: readonly string[]): Script<ReadonlyMap<string, number>> {
+  if (taskIds.length === 0) return new Map();
+  const { marks, values } = listOf(taskIds);
+  const found = yield* rows<{ task_id: string; slot_at: number }>(
+    `select task_id, slot_at from occurrences
+     where task_id in (${marks}) and status = 'pending' and source = 'snooze' order by slot_at desc`,
+    ...values,
+  );
+  return new Map(found.map((one) => [one.task_id, one.slot_at]));
+}
+
+/** A pause that ends by itself may bring a run as well. */
+function* plannedBefore([chatId, until, limit]: Parameters<ChatStore['plannedBefore']>): Script<
+  readonly PlannedTask[]
+> {
+  const found = yield* rows<TaskRow>(
+    `select t.*, c.provider, c.address ${taskSource}
+     where t.chat_id = ?t and t.state in ('active', 'paused') and coalesce(t.next_at, t.resume_at) <= ?i
+     order by coalesce(t.next_at, t.resume_at), t.number limit ?i`,
+    chatId,
+    until,
+    limit,
+  );
+  const planned: PlannedTask[] = [];
+  for (const one of found) {
+    const task = readTask(one);
+    planned.push({ task, ahead: yield* aheadOf(task) });
+  }
+  return planned;
+}
+
+type Snoozed = Awaited<ReturnType<ChatStore['snoozedBefore']>>;
+
+/** All that is snoozed is little, so it is found first, by its own index. */
+function* snoozedBefore([chatId, until, limit]: Parameters<ChatStore['snoozedBefore']>): Script<Snoozed> {
+  const found = yield* rows<TaskRow & { snoozed_at: number }>(
+    `select t.*, c.provider, c.address, o.slot_at as snoozed_at
+     from occurrences o join tasks t on t.id = o.task_id join chats c on c.id = t.chat_id
+     where o.status = 'pending' and o.source = 'snooze' and o.slot_at <= ?i and t.chat_id = ?t and t.state <> 'deleted'
+     order by o.slot_at limit ?i`,
+    until,
+    chatId,
+    limit,
+  );
+  return found.map((one) => ({ task: readTask(one), at: one.snoozed_at }));
+}
+
+/** More than anybody changes in a day; what lies further back is reached by naming the task. */
+const changesMax = 500;
+
+interface ChangeRow {
+  readonly id: number;
+  readonly task_id: string;
+  readonly at: number;
+  readonly actor: string;
+  readonly verb: string;
+  readonly after: string | null;
+}
+
+function* lastChange({ chatId, actor, verbs, since, askedAt }: LastChangeQuery): Script<LastChange | null> {
+  const { marks, values } = listOf(verbs);
+  const found = yield* rows<ChangeRow>(
+    `select a.id, a.task_id, a.at, a.actor, a.verb, a.after from tasks t join audit a on a.task_id = t.id
+     where t.chat_id = ?t and a.at >= ?i and (a.verb = 'undo' or (a.actor = ?t and a.verb in (${marks})))
+     order by a.id desc limit ?i`,
+    chatId,
+    since,
+    actor,
+    ...values,
+    changesMax,
+  );
+  const undone = new Set<string>();
+  for (const one of found) {
+    if (one.verb !== 'undo' && !undone.has(String(one.id))) return { taskId: one.task_id, entryId: String(one.id) };
+    if (one.verb !== 'undo') continue;
+    const entryId = String(readFacts(one.after ?? '')?.['undoes']);
+    if (one.actor === actor && one.at >= askedAt) return { taskId: one.task_id, entryId };
+    undone.add(entryId);
+  }
+  return null;
 }

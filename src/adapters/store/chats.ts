@@ -5,6 +5,7 @@ import { row, rows, type Engine, type Script } from './engine.ts';
 import { insertMessages } from './messages.ts';
 import { moveChat } from './moves.ts';
 import { pauseTasks } from './pauses.ts';
+import { lookAtHeld } from './quiet-parts.ts';
 import { placeholder, type Columns } from './task-columns.ts';
 
 type Chats = Pick<ChatStore, 'findChat' | 'noteChat' | 'changeChat' | 'moveChat' | 'chatGone' | 'chatBack'>;
@@ -59,6 +60,7 @@ function* changeChat(chatId: string, change: ChatChange, at: number): Script<voi
   const sets = entries.map(([name, value]) => `${name} = ${value === null ? 'null' : placeholder(value)}`).join(', ');
   const values = entries.map(([, value]) => value).filter((value) => value !== null);
   yield* rows(`update chats set ${sets} where id = ?t`, ...values, chatId);
+  if (change.settings !== undefined || change.timezone !== undefined) yield* lookAtHeld({ chatId }, at);
 }
 
 /** Told again, it does nothing: the tasks are paused, and the owners have heard of it. */

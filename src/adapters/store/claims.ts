@@ -4,7 +4,9 @@ import type { NewRun } from '../../domain/run.ts';
 import { cancelLive } from './cancel.ts';
 import { endWaiting } from './pauses.ts';
 import { each, rows, type Script, type Tuple } from './engine.ts';
+import { tellGrantGone } from './grant-words.ts';
 import { recordVerbs, tellComplete, tellEvents, type NewEvent } from './journal.ts';
+import { askAboutMissed } from './questions.ts';
 
 /**
  * Writes what was decided about tasks whose rows are locked. The next slot moves by compare-and-set on the old one, and
@@ -29,6 +31,11 @@ export function* writeClaims(claims: readonly Claim[], now: number): Script<void
   const completed = won.filter(({ taskId, nextAt }) => nextAt === null && !revived.has(taskId));
   yield* tellComplete(
     completed.map(({ taskId }) => taskId),
+    now,
+  );
+  yield* askAboutMissed(won, now);
+  yield* tellGrantGone(
+    placed.filter((_one, index) => made[index]).map(({ taskId, occurrence: { reason } }) => ({ taskId, reason })),
     now,
   );
   const gaps = won.flatMap(({ taskId, gap }) => (gap === null ? [] : [{ taskId, gap }]));

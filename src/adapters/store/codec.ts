@@ -7,6 +7,7 @@ import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { ActionSpec, Stamp, Task, TaskState } from '../../domain/task.ts';
 import type { DueTask, StartableRun, Unreadable } from '../../app/store.ts';
 import type { Attempt, Delivery, EndedRun, RunView, TaskRun } from '../../app/task-store.ts';
+import type { SlotAck } from '../../app/truth/store.ts';
 import type { Tables } from './tables/define.ts';
 
 /** Rows as both engines give them, and what the rooms make of them. A row that lies is an `Unreadable`, not a crash. */
@@ -291,6 +292,27 @@ export function readDelivery(row: DeliveryRow): Delivery {
     error: row.error,
     createdAt: row.created_at,
     deliveredAt: row.delivered_at,
+    cause: row.cause,
+    heldUntil: row.held_until,
+    decision: decisionIn(row.evidence),
+  };
+}
+
+/** What is kept of a decision beside the part; null when there was none. */
+export function decisionIn(evidence: string | null): Delivery['decision'] {
+  const facts = evidence === null || !evidence.startsWith('{') ? null : readFacts(evidence);
+  const by = facts?.['approved_by'] ?? facts?.['discarded_by'];
+  const at = facts?.['approval_at'];
+  if (typeof by !== 'string' || typeof at !== 'number') return null;
+  return { isGiven: facts?.['approved_by'] !== undefined, by: by as Actor, at };
+}
+
+export function readAck(row: Pick<Rows['acks'], 'status' | 'nags' | 'done_at' | 'done_by'>): SlotAck {
+  return {
+    status: row.status as SlotAck['status'],
+    nags: row.nags,
+    doneAt: row.done_at,
+    doneBy: row.done_by as Actor | null,
   };
 }
 
@@ -299,7 +321,7 @@ interface Parts {
   readonly deliveries: readonly Delivery[];
 }
 
-export function readTaskRun(row: OccurrenceRow, parts: Parts): TaskRun {
+export function readTaskRun(row: OccurrenceRow, parts: Parts, ack: TaskRun['ack']): TaskRun {
   return {
     id: row.id,
     taskId: row.task_id,
@@ -314,6 +336,7 @@ export function readTaskRun(row: OccurrenceRow, parts: Parts): TaskRun {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     ...parts,
+    ack,
   };
 }
 

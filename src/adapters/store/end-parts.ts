@@ -15,22 +15,36 @@ export interface EndPart {
 export function* insertEndParts(parts: readonly EndPart[]): Script<void> {
   yield* each(
     `insert into deliveries (id, run_id, task_id, chat_id, lane, rank, kind, part, status, ready_at, content,
-       unknown_policy, expires_at, fence, sends, put_offs, settles, created_at)
-     values (?t, ?t, ?t, ?t, ?t, ?i, ?t, ?i, 'pending', ?i, ?t, ?t, ?i, 0, 0, 0, 0, ?i)`,
-    parts.map(({ end: { run, finishedAt }, part }): Tuple => [
+       unknown_policy, expires_at, fence, sends, put_offs, settles, created_at, urgent, cause)
+     values (?t, ?t, ?t, ?t, ?t, ?i, ?t, ?i, ?t, ?i, ?t, ?t, ?i, 0, 0, 0, 0, ?i, ?i, ?t)`,
+    parts.map(({ end: { run, finishedAt, notices }, part }): Tuple => [
       part.id,
       run.id,
       run.taskId,
       run.chatId,
-      run.taskId === null ? `chat:${run.chatId}` : `task:${run.taskId}`,
+      laneOf(run, part),
       part.rank,
       part.kind,
       part.part,
-      finishedAt,
+      part.approveBy === undefined ? 'pending' : 'blocked',
+      part.approveBy ?? finishedAt,
       JSON.stringify(part.content),
       part.unknown,
-      part.expiresAt,
+      part.approveBy ?? part.expiresAt,
       finishedAt,
+      // Whoever asked by hand for a run waits for the word about it as well.
+      part.urgent === true || (part.kind === 'notice' && notices.byHand) ? 1 : 0,
+      part.approveBy === undefined ? null : 'approval',
     ]),
   );
+}
+
+/** What waits for an approval stands aside, so that it holds up nothing that comes after it. */
+function laneOf({ taskId, chatId }: Ending['run'], { approveBy }: NewDelivery): string {
+  if (taskId === null) return `chat:${chatId}`;
+  return approveBy === undefined ? `task:${taskId}` : approvalLane(taskId);
+}
+
+export function approvalLane(taskId: string): string {
+  return `approval:${taskId}`;
 }

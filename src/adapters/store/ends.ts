@@ -1,8 +1,10 @@
 import type { Finished, RunEnd } from '../../app/store.ts';
 import { each, listOf, lock, rows, type Script, type Tuple } from './engine.ts';
+import { askApproval } from './approvals.ts';
 import { insertEndParts } from './end-parts.ts';
 import { tellComplete, tellEvents, type NewEvent } from './journal.ts';
 import { tellNotices } from './notices.ts';
+import { openAcks } from './open-acks.ts';
 import { autoPause } from './pauses.ts';
 
 /**
@@ -38,6 +40,8 @@ export function* writeEnds(ends: readonly RunEnd[]): Script<Finished> {
   const autoPaused = yield* countTasks(finals.filter((end) => !between.has(end)));
   yield* moveFollowers(finals);
   yield* insertEndParts(finals.flatMap((end) => end.deliveries.map((part) => ({ end, part }))));
+  yield* openAcks(finals);
+  yield* askApproval(finals);
   yield* tellNotices(finals, autoPaused);
   yield* bookUsage(won);
   return { written: won.length, autoPaused };

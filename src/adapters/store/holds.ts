@@ -1,11 +1,12 @@
 import type { ChatStore, WaitingResults } from '../../app/chat-store.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
 import { backlogCountedMax } from '../../domain/limits.ts';
+import { heldParts } from './quiet-parts.ts';
 import { row, rows, type Engine, type Script, type Value } from './engine.ts';
 import { tellEvents } from './journal.ts';
 
 type ByHand = Pick<ChatStore, 'settleByHand' | 'retryBlocked'>;
-type Holds = Pick<ChatStore, 'readHolds' | 'writeHold' | 'sentSince' | 'waitingResults'>;
+type Holds = Pick<ChatStore, 'readHolds' | 'writeHold' | 'sentSince' | 'waitingResults' | 'heldParts'>;
 
 /** What keeps parts from going out: the platform's word, the budget, and what waits for a person. */
 export function holdStore(engine: Engine): ByHand & Holds {
@@ -15,6 +16,7 @@ export function holdStore(engine: Engine): ByHand & Holds {
     readHolds: (now) => engine.transact(() => readHolds(now)),
     writeHold: (chatId, until, now) => engine.transact(() => writeHold({ chatId, until, now })),
     sentSince: (since) => engine.transact(() => sentSince(since)),
+    heldParts: (chatId, until) => engine.transact(() => heldParts(chatId, until)),
     waitingResults: (chatId, before) => engine.transact(() => waitingResults(chatId, before)),
   };
 }
@@ -58,7 +60,8 @@ function* retryBlocked(filter: Filter, at: number): Script<number> {
       ...values,
     );
   }
-  const doubt = filter.inDoubt ? '' : ` and coalesce(cause, '') <> 'topic_in_doubt'`;
+  // What waits for an approval is no trouble that could be over.
+  const doubt = ` and coalesce(cause, '') <> 'approval'${filter.inDoubt ? '' : ` and coalesce(cause, '') <> 'topic_in_doubt'`}`;
   const again = yield* rows(
     `update deliveries set ready_at = ?i where status in ('pending', 'blocked') and status = 'blocked'
        and ready_at > ?i${doubt}${where('chat_id', 'task_id')}
@@ -120,8 +123,9 @@ function* sentSince(since: number): Script<SentCall[]> {
 /** The index of what is ready lists the parts of one chat, so a long backlog is read only as far as it is counted. */
 function* waitingResults(chatId: string, before: number): Script<WaitingResults | null> {
   const waiting = yield* rows<{ created_at: number }>(
-    `select created_at from deliveries
-     where chat_id = ?t and rank = ?i and status in ('pending', 'blocked') and status = 'pending' and created_at <= ?i
+    // What waits for the end of quiet hours does not wait for the platform until then.
+    `select coalesce(held_until, created_at) as created_at from deliveries
+     where chat_id = ?t and rank = ?i and status in ('pending', 'blocked') and status = 'pending' and coalesce(held_until, created_at) <= ?i
      order by id limit ?i`,
     chatId,
     outboxRanks.result,

@@ -16,7 +16,7 @@ export interface AuditEntry {
 }
 
 /** What changes nothing that the card of a task shows. */
-const unseen: ReadonlySet<TaskVerb> = new Set(['create', 'run_now', 'retry', 'replay', 'cancel', 'answer']);
+const unseen: ReadonlySet<TaskVerb> = new Set(['create', 'run_now', 'retry', 'replay', 'cancel', 'answer', 'unbind']);
 
 /**
  * Writes audit rows, and with each its event, which names the row; and has the card of the task drawn anew. Answers the ids

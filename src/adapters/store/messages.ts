@@ -1,14 +1,15 @@
-import type { ChatStore, NewMessage } from '../../app/chat-store.ts';
+import type { ChatStore, MessageAbout, NewMessage } from '../../app/chat-store.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
 import { isDeliverable } from '../../domain/thread.ts';
 import { chatOf, findChat, telegram } from './chat-rows.ts';
-import { rows, write, type Engine, type Script } from './engine.ts';
+import { row, rows, write, type Engine, type Script } from './engine.ts';
 
 /** Messages that belong to no run, and which words were said already. */
-export function messageStore(engine: Engine): Pick<ChatStore, 'addMessages' | 'tellOnce' | 'forgetTold'> {
+export function messageStore(engine: Engine): Pick<ChatStore, 'addMessages' | 'tellOnce' | 'forgetTold' | 'messageAt'> {
   return {
     addMessages: (messages, at) => engine.transact(() => insertMessages(messages, at)),
     tellOnce: (key, message, at) => engine.transact(() => tellOnce(key, message, at)),
+    messageAt: (address, messageId) => engine.transact(() => messageAt(address, messageId)),
     forgetTold: (address, keyPrefix) => engine.transact(() => forgetTold(address, keyPrefix)),
   };
 }
@@ -30,21 +31,37 @@ function* insertMessage(message: NewMessage, chatId: string, at: number): Script
   const { id, kind, thread, taskId, shown, edits, expiresAt } = message;
   yield* write(
     `insert into deliveries (id, task_id, chat_id, lane, rank, kind, part, status, ready_at, content, unknown_policy,
-       expires_at, fence, sends, put_offs, settles, created_at, goes_to, to_topic, edits)
-     values (?t, ?t, ?t, ?t, ?i, ?t, 1, 'pending', ?i, ?t, 'resend', ?i, 0, 0, 0, 0, ?i, 'thread', ?i, ?i)`,
+       expires_at, fence, sends, put_offs, settles, created_at, goes_to, to_topic, edits, silent, only_for)
+     values (?t, ?t, ?t, ?t, ?i, ?t, 1, 'pending', ?i, ?t, 'resend', ?i, 0, 0, 0, 0, ?i, 'thread', ?i, ?i, ?i, ?t)`,
     id,
     taskId,
     chatId,
-    `${kind}:${chatId}:${thread.topic ?? ''}`,
-    kind === 'answer' ? outboxRanks.answer : outboxRanks.result,
+    // What is removed is so when what was said before it has been said.
+    `${kind === 'notice' ? kind : 'answer'}:${chatId}:${thread.topic ?? ''}`,
+    kind === 'notice' ? outboxRanks.result : outboxRanks.answer,
     kind,
-    at,
+    message.readyAt ?? at,
     JSON.stringify(shown),
     expiresAt,
     at,
     thread.topic,
     edits,
+    message.silent === true ? 1 : 0,
+    message.onlyFor === undefined ? null : JSON.stringify(message.onlyFor),
   );
+}
+
+/** A card, a result and a word about a task name it, and an answer to a person names none. */
+function* messageAt(address: string, messageId: number): Script<MessageAbout | null> {
+  const found = yield* row<MessageAbout>(
+    `select d.id as "deliveryId", d.task_id as "taskId", d.run_id as "runId", r.occurrence_id as "occurrenceId"
+     from deliveries d left join runs r on r.id = d.run_id
+     where d.platform_chat_id = ?t and d.message_id = ?i and d.message_id is not null and d.message_id > 0
+     order by d.id limit 1`,
+    address,
+    messageId,
+  );
+  return found ?? null;
 }
 
 export function toldScope(chatId: string): string {

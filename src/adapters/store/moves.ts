@@ -72,7 +72,7 @@ function* mergeChats(old: ChatRow, young: ChatRow, at: number): Script<void> {
     old.last_number,
     young.id,
   );
-  for (const table of ['grants', 'runs', 'audit', 'usage', 'drafts']) {
+  for (const table of ['grants', 'runs', 'audit', 'usage', 'drafts', 'acks']) {
     yield* rows(`update ${table} set chat_id = ?t where chat_id = ?t`, old.id, young.id);
   }
   yield* mergeDeliveries(old.id, young.id);

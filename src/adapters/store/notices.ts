@@ -11,11 +11,14 @@ export function* tellNotices(ends: readonly Ending[], autoPaused: readonly strin
   const told = ends.filter(({ run, notices }) => run.taskId !== null && (notices.failed ?? notices.recovered) !== null);
   const tasks = yield* incidentsOf(told);
   const parts: EndPart[] = [];
+  // The word about the pause tells the error as well.
+  const paused = new Set(autoPaused);
   for (const end of told) {
     const task = tasks.get(end.run.taskId ?? '');
     if (task === undefined) continue;
     const notice = end.status === 'failed' ? failureOf(task, end) : recoveryOf(task, end);
-    if (notice !== null) parts.push({ end, part: notice });
+    if (notice !== null && !(end.status === 'failed' && paused.has(end.run.taskId ?? '')))
+      parts.push({ end, part: notice });
   }
   for (const taskId of autoPaused) {
     const end = ends.findLast(({ run, notices }) => run.taskId === taskId && notices.autoPaused !== null);

@@ -4,6 +4,7 @@ import * as limits from '../../domain/limits.ts';
 import { each, row, rows, type Engine, type Script, type Tuple } from './engine.ts';
 import { endParts } from './part-ends.ts';
 import { claimedPart, faultOf, partSource, statusAfterClaim, type PartRow } from './part-rows.ts';
+import { bringBundles, isHeld, quieted } from './quiet-parts.ts';
 import { survivorOf } from './moves.ts';
 import { beginTopic, endTopic } from './topics.ts';
 
@@ -34,22 +35,49 @@ function* claimParts({ at, bootId, busyChats }: ClaimRequest): Script<readonly O
     parts.push(part);
     served.add(part.chat_id);
   }
-  const chats = (yield* chatsInTurn(at, served.size)).filter((chatId) => !served.has(chatId));
-  for (const chatId of chats.slice(0, at.limit - parts.length)) {
-    const part = yield* soundHeadOf(chatId, at);
-    if (part !== undefined) parts.push(part);
-  }
+  yield* addHeads(at, parts, served);
+  yield* bringBundles(parts, at.now);
   return yield* markClaimed(parts, bootId, at.now);
+}
+
+/** Chats in which everything had to be put off take nobody's turn: others are looked for, but not for ever. */
+const roundsMax = 20;
+const chatsPerRound = 50;
+
+function* addHeads(at: ClaimRequest['at'], parts: PartRow[], served: Set<string>): Script<void> {
+  for (let round = 0; round < roundsMax && parts.length < at.limit; round += 1) {
+    const found = yield* chatsInTurn(at, served.size + (round === 0 ? 0 : chatsPerRound));
+    const chats = found.filter((chatId) => !served.has(chatId));
+    const asked = round === 0 ? chats.slice(0, at.limit - parts.length) : chats;
+    let isAnyPutOff = false;
+    for (const chatId of asked) {
+      if (parts.length === at.limit) break;
+      const part = yield* soundHeadOf(chatId, at);
+      served.add(chatId);
+      if (part === undefined) isAnyPutOff = true;
+      else parts.push(part);
+    }
+    if (!isAnyPutOff) break;
+  }
 }
 
 /** Faulty parts of one chat that a claim passes over; what is left is found by the next one. */
 const faultyMax = 20;
+/** The same for tasks whose results wait for the end of quiet hours: more than a chat may have. */
+const quietMax = 500;
 
 /** Parts that cannot go out, ever, must not keep the others of their chat waiting. */
 function* soundHeadOf(chatId: string, at: ClaimRequest['at']): Script<PartRow | undefined> {
-  for (let passed = 0; passed < faultyMax; passed += 1) {
+  for (let [faulty, quiet] = [0, 0]; faulty < faultyMax && quiet < quietMax;) {
     const part = (yield* headInTurn(chatId, at)) ?? (yield* headOfMerged(chatId, at.now));
-    if (part === undefined || !(yield* dropFaulty(part))) return part;
+    if (part === undefined) return undefined;
+    if (yield* dropFaulty(part)) {
+      faulty += 1;
+      continue;
+    }
+    const going = yield* quieted(part, at.now);
+    if (going !== null) return going;
+    quiet += 1;
   }
   return undefined;
 }
@@ -105,18 +133,23 @@ function* chatsInTurn(at: ClaimRequest['at'], busy: number): Script<string[]> {
 }
 
 /**
- * No earlier part of its own thread holds `d` back; one whose fate is unknown does so for a while only. What hangs on a
+ * No earlier part of its own thread holds `d` back; one whose fate is unknown does so for a while only, and one that waits
+ * for the end of quiet hours not at all: what is as quiet as that is put off itself, and what is urgent passes by. What hangs on a
  * topic also waits for the results of the task that are to stand there: nobody should find a card above the first of them.
  * Where the topic is gone it does not wait, because it goes with it.
  * Both name every open status, because only then does the index of open rows answer them.
  */
 const unheld = `not exists (select 1 from deliveries e where e.lane = d.lane and e.id < d.id
          and e.status in ('pending', 'blocked', 'sending', 'unknown')
-         and (e.status <> 'unknown' or e.sent_at > ?i))
+         and (e.status <> 'unknown' or e.sent_at > ?i) and not ${isHeld})
        and (d.rank < ${outboxRanks.card} or not exists (select 1 from deliveries e where e.lane = 'task:' || d.task_id
          and e.lane <> d.lane and e.status in ('pending', 'blocked', 'sending', 'unknown') and e.status <> 'blocked'
-         and (e.status <> 'unknown' or e.sent_at > ?i)
+         and (e.status <> 'unknown' or e.sent_at > ?i) and not ${isHeld}
          and exists (select 1 from tasks t where t.id = d.task_id and t.topic_state = 'ready')))`;
+
+function unheldAt(now: number): readonly number[] {
+  return [now - limits.unknownHoldMs, now, now - limits.unknownHoldMs, now];
+}
 
 /**
  * Each chat once, however long its backlog: the recursion hops from chat to chat along the index. A chat that has nothing
@@ -135,8 +168,7 @@ function* chatsAfter(after: string, now: number, limit: number): Script<string[]
      limit ?i`,
     after,
     now,
-    now - limits.unknownHoldMs,
-    now - limits.unknownHoldMs,
+    ...unheldAt(now),
     limit,
   );
   return found.flatMap(({ chat_id }) => (chat_id === null ? [] : [chat_id]));
@@ -152,8 +184,7 @@ function* headOf(chatId: string, now: number, rankMin = 0): Script<PartRow | und
     chatId,
     rankMin,
     now,
-    now - limits.unknownHoldMs,
-    now - limits.unknownHoldMs,
+    ...unheldAt(now),
   );
 }
 
@@ -173,12 +204,22 @@ function* doubtfulParts({ now, limit }: Batch): Script<PartRow[]> {
 function* markClaimed(parts: readonly PartRow[], bootId: string, now: number): Script<readonly OutboxPart[]> {
   const claimed = yield* each(
     `update deliveries set status = ?t, fence = fence + 1, boot_id = ?t, sends = sends + ?i,
-       sent_at = coalesce(?i, sent_at), edits = ?i
+       sent_at = coalesce(?i, sent_at), edits = ?i, silent = ?i
      where id = ?t and fence = ?i and status = ?t`,
     parts.map((part): Tuple => {
       const status = statusAfterClaim(part);
       const sends = status === 'sending';
-      return [status, bootId, sends ? 1 : 0, sends ? now : null, editsOf(part), part.id, part.fence, part.status];
+      return [
+        status,
+        bootId,
+        sends ? 1 : 0,
+        sends ? now : null,
+        editsOf(part),
+        part.silent,
+        part.id,
+        part.fence,
+        part.status,
+      ];
     }),
   );
   return parts

@@ -1,3 +1,4 @@
+import type { OnlyFor } from '../../app/chat-store.ts';
 import type { OutboxPart, TopicView } from '../../app/store.ts';
 import type { DeliveryKind } from '../../domain/delivery.ts';
 import type { UnknownPolicy } from '../../domain/policy.ts';
@@ -14,10 +15,15 @@ export type PartRow = DeliveryRow & {
   readonly topic_asked_at: number | null;
   readonly card_message_id: number | null;
   readonly title: string | null;
+  readonly task_policies: string | null;
+  readonly task_timezone: string | null;
+  readonly chat_settings: string | null;
+  readonly chat_timezone: string | null;
 };
 
 export const partSource = `select d.*, c.provider, c.address, t.home_topic, t.topic_state, t.topic_id, t.topic_cause,
-    t.topic_name, t.topic_asked_at, t.card_message_id, t.title
+    t.topic_name, t.topic_asked_at, t.card_message_id, t.title,
+    t.policies as task_policies, t.timezone as task_timezone, c.settings as chat_settings, c.timezone as chat_timezone
   from deliveries d join chats c on c.id = d.chat_id left join tasks t on t.id = d.task_id`;
 
 /** Null when it shows nothing that anybody could read. */
@@ -30,11 +36,25 @@ export function shownOf(content: string): Shown | null {
   }
 }
 
+/** What cannot be read is for everybody: an answer that more people see is better than none. */
+function onlyForOf(text: string | null): OnlyFor | null {
+  if (text === null) return null;
+  try {
+    const read = JSON.parse(text) as Partial<OnlyFor> | null;
+    return typeof read?.userId === 'number' && typeof read.until === 'number' ? (read as OnlyFor) : null;
+  } catch {
+    return null;
+  }
+}
+
 const decoration: ReadonlySet<string> = new Set(['card', 'pin', 'close', 'open']);
 
 /** Why a part can never go out; null when it can. No topic is made for the sake of its decoration. */
 export function faultOf(part: PartRow): string | null {
   if (decoration.has(part.kind) && part.topic_state !== 'ready') return 'moot: its topic is not there';
+  if (part.kind === 'remove' && part.edits === null) return 'unreadable: no message is named that could be removed';
+  if (part.kind === 'removeTopic' && part.to_topic === null)
+    return 'unreadable: no topic is named that could be removed';
   return shownOf(part.content) === null ? 'unreadable: content is no JSON' : null;
 }
 
@@ -70,6 +90,8 @@ export function claimedPart(part: PartRow, now: number): OutboxPart {
     kind: part.kind as DeliveryKind,
     shown: shownOf(part.content) ?? { text: '' },
     edits: part.edits,
+    silent: part.silent === 1,
+    onlyFor: onlyForOf(part.only_for),
     isResent: isResent(part, status),
     doubtSince: part.doubted_at,
     route: { provider: part.provider, address: part.address, topic: topicIdOf(part) },

@@ -3,6 +3,7 @@ import { policyOf } from '../../domain/policy.ts';
 import { dueColumns, dueSource, readDue, type DueRow } from './codec.ts';
 import { each, row, rows, write, type Script, type Tuple } from './engine.ts';
 import { recordVerbs, tellEvents } from './journal.ts';
+import { closeAcks } from './open-acks.ts';
 import { idAt } from './time-ids.ts';
 
 /** Pauses those of the tasks that have failed too often in a row. */
@@ -102,4 +103,6 @@ export function* endWaiting(taskId: string, reason: string, now: number): Script
   yield* tellEvents(
     ended.map(({ id }) => ({ kind: `occurrence.${status}` as const, at: now, taskId, ref: id, data: { reason } })),
   );
+  // What goes on after a pause asks anew with its next run.
+  if (reason === 'paused' || reason === 'deleted') yield* closeAcks(taskId, 'dropped', now);
 }

@@ -17,6 +17,7 @@ import { versionsShownMax } from '../../domain/limits.ts';
 import type { Definition, Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import {
+  readAck,
   readAttempt,
   readDelivery,
   readEnded,
@@ -30,7 +31,7 @@ import { foreignCursor, positionOf, writeCursor } from './cursor.ts';
 import type { Engine } from './engine.ts';
 import { literalLike } from './search.ts';
 
-type Reads = Omit<TaskStore, 'createTask' | 'madeUnder' | 'changeTask' | 'cancelRun'>;
+type Reads = Omit<TaskStore, 'createTask' | 'madeUnder' | 'changeTask' | 'cancelRun' | 'unbindTopic'>;
 
 /** Single reads, written once with the query builder. None of them writes, and none of them takes a lock. */
 export function taskReads(engine: Engine): Reads {
@@ -217,12 +218,27 @@ async function countThread(engine: Engine, thread: Thread): Promise<ThreadCounts
 async function withParts(engine: Engine, found: readonly OccurrenceRow[]): Promise<TaskRun[]> {
   const runIds = found.flatMap(({ run_id }) => (run_id === null ? [] : [run_id]));
   const parts = await partsOf(engine, runIds);
-  return found.map((one) =>
-    readTaskRun(one, {
-      attempts: parts.attempts.get(one.run_id ?? '') ?? [],
-      deliveries: parts.deliveries.get(one.run_id ?? '') ?? [],
-    }),
+  const acks = await acksOf(
+    engine,
+    found.map(({ id }) => id),
   );
+  return found.map((one) => {
+    const id = one.run_id ?? '';
+    const work = { attempts: parts.attempts.get(id) ?? [], deliveries: parts.deliveries.get(id) ?? [] };
+    return readTaskRun(one, work, acks.get(one.id) ?? null);
+  });
+}
+
+async function acksOf(
+  { reader, tables: { acks } }: Engine,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, TaskRun['ack']>> {
+  if (ids.length === 0) return new Map();
+  const found = await reader
+    .select()
+    .from(acks)
+    .where(inArray(acks.occurrence_id, [...ids]));
+  return new Map(found.map((one) => [one.occurrence_id, readAck(one)]));
 }
 
 interface RunParts {

@@ -151,7 +151,11 @@ function* pruneOccurrences(request: PruneRequest): Script<Pruned> {
   );
   const ids = gone.map(({ id }) => id);
   return {
-    removed: { occurrences: yield* dropIn('occurrences', 'id', wide(ids, request.limit)), ...removed },
+    removed: {
+      occurrences: yield* dropIn('occurrences', 'id', wide(ids, request.limit)),
+      ...(ids.length === 0 ? {} : { acks: yield* dropIn('acks', 'occurrence_id', wide(ids, request.limit)) }),
+      ...removed,
+    },
     next: page.next,
   };
 }

@@ -5,6 +5,7 @@ import { grantColumns, readStartable, type StartableRow } from './codec.ts';
 import { each, listOf, row, rows, type Engine, type Script, type Tuple } from './engine.ts';
 import type { Ending } from './end-parts.ts';
 import { writeEnds } from './ends.ts';
+import { tellGrantGone } from './grant-words.ts';
 import { tellNotices } from './notices.ts';
 import { autoPause } from './pauses.ts';
 import { insertRuns } from './claims.ts';
@@ -150,6 +151,10 @@ function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Sc
       ref: one.runId,
       data: { reason: one.reason ?? one.error },
     })),
+  );
+  yield* tellGrantGone(
+    won.map(({ runId, reason }) => ({ taskId: byId.get(runId)?.task_id ?? null, reason })),
+    now,
   );
   const failed = won.filter((one) => one.occurrence === 'failed' && typeof byId.get(one.runId)?.task_id === 'string');
   for (const one of failed) {

@@ -1,3 +1,4 @@
+import type { Actor } from '../../domain/actor.ts';
 import type { AuditRow, ChangeRequest, TaskScene } from '../../app/task-store.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { TaskVerb } from '../../domain/event.ts';
@@ -84,6 +85,7 @@ function* replaysOf(occurrenceId: string): Script<TaskScene['replays']> {
 interface AuditColumns {
   readonly id: number;
   readonly at: number;
+  readonly actor: string;
   readonly verb: string;
   readonly state_before: string | null;
   readonly state_after: string | null;
@@ -93,7 +95,7 @@ interface AuditColumns {
 
 function* recentOf(taskId: string): Script<readonly AuditRow[]> {
   const found = yield* rows<AuditColumns>(
-    `select id, at, verb, state_before, state_after, before, after from audit
+    `select id, at, actor, verb, state_before, state_after, before, after from audit
      where task_id = ?t order by at desc, id desc limit ?i`,
     taskId,
     recentMax,
@@ -104,6 +106,7 @@ function* recentOf(taskId: string): Script<readonly AuditRow[]> {
     .map((one) => ({
       id: String(one.id),
       at: one.at,
+      actor: one.actor as Actor,
       verb: one.verb as TaskVerb,
       stateBefore: one.state_before as TaskState | null,
       stateAfter: one.state_after as TaskState | null,

@@ -14,8 +14,10 @@ import type {
 } from '../../app/store.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import { dueColumns, dueSource, readDue, type DueRow } from './codec.ts';
+import { refreshCards } from './cards.ts';
 import { dispatchRuns, writeClaims, writeQuarantines } from './claims.ts';
 import { each, lock, row, rows, type Engine, type Script } from './engine.ts';
+import { tellGrantGone } from './grant-words.ts';
 import { recordVerbs, tellComplete, tellEvents } from './journal.ts';
 
 /** Slots into occurrences and runs. Each method is one transaction; a second caller finds nothing left to do. */
@@ -135,8 +137,19 @@ function* admitWaiting({ now, limit }: Batch, plan: Parameters<SlotStore['admitW
     decided.filter((one): one is Admission => !isQuarantine(one)),
     now,
   );
+  yield* tellSnoozesOver(found, now);
   // One for each task at a time: where runs may live side by side, the next one can follow at once.
   return { taken: decided.length, more: decided.length > 0 };
+}
+
+/** A card must not go on telling of a snooze that is over; the result goes before it. */
+const snoozeOverMs = 1000;
+
+function* tellSnoozesOver(found: readonly WaitingRow[], now: number): Script<void> {
+  const over = found.filter(({ o_source: source }) => source === 'snooze');
+  yield* refreshCards(
+    over.map((one) => ({ taskId: one.id, at: now, key: `snoozed:${one.o_id}`, door: null, waitsMs: snoozeOverMs })),
+  );
 }
 
 function readWaiting(found: WaitingRow): WaitingOccurrence {
@@ -173,6 +186,10 @@ function* writeAdmissions(admissions: readonly Admission[], now: number): Script
       ref: one.occurrenceId,
       data: { reason: one.skip },
     })),
+  );
+  yield* tellGrantGone(
+    skips.map((one) => ({ taskId: one.taskId, reason: one.skip })),
+    now,
   );
   const admitted = yield* each(
     `update occurrences set status = 'dispatched', reason = null, run_id = ?t, updated_at = ?i

@@ -1,4 +1,7 @@
 import type { Store } from '../../app/task-store.ts';
+import { ackStore } from './acks.ts';
+import { approvalStore } from './approvals.ts';
+import { chatFactStore } from './chat-facts.ts';
 import { chatTaskStore } from './chat-tasks.ts';
 import { chatsStore } from './chats.ts';
 import type { Engine } from './engine.ts';
@@ -9,6 +12,7 @@ import { inboxStore } from './inbox.ts';
 import { messageStore } from './messages.ts';
 import { outboxStore } from './outbox.ts';
 import { peopleStore } from './people.ts';
+import { questionStore } from './questions.ts';
 import { runStore } from './runs.ts';
 import { slotStore } from './slots.ts';
 import { taskStore } from './tasks.ts';
@@ -31,8 +35,12 @@ export function createStore(engine: Engine): Store {
     ...chatsStore(engine),
     ...peopleStore(engine),
     ...chatTaskStore(engine),
+    ...chatFactStore(engine),
     ...traceStore(engine),
     ...holdStore(engine),
+    ...ackStore(engine),
+    ...approvalStore(engine),
+    ...questionStore(engine),
     close: () => engine.close(),
   };
   const guarded = Object.entries(store).map(([name, method]) => [name, translated(method as Method)]);

@@ -10,6 +10,7 @@ import { checkQuota } from './quota.ts';
 import { taskReads } from './reads.ts';
 import { taskById } from './scene.ts';
 import { definitionColumns, insertRow } from './task-columns.ts';
+import { unbindTopic } from './unbound.ts';
 import { addVersion } from './versions.ts';
 
 /** Tasks and what people do to them. Every method is one transaction under the lock of the rows it decides about. */
@@ -19,6 +20,7 @@ export function taskStore(engine: Engine): TaskStore {
     madeUnder: (once, now) => engine.transact(() => madeUnder(once, now)),
     changeTask: (request, plan) => engine.transact(() => changeTask(request, plan)),
     cancelRun: (request) => engine.transact(() => cancelRun(request)),
+    unbindTopic: (unbinding) => engine.transact(() => unbindTopic(unbinding)),
     ...taskReads(engine),
   };
 }

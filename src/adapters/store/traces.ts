@@ -23,13 +23,14 @@ function* lastMessageBefore(address: string, at: number): Script<number | null> 
 /** Each side walks down from the highest id and stops at the first that is old enough. */
 function* lastMessageBy(address: string, at: number): Script<number | null> {
   const told = yield* row<{ id: number }>(
-    `select message_id as id from inbox where address = ?t and message_id is not null and received_at <= ?i
+    `select message_id as id from inbox where address = ?t and message_id is not null and message_id > 0 and received_at <= ?i
      order by message_id desc limit 1`,
     address,
     at,
   );
   const sent = yield* row<{ id: number }>(
-    `select message_id as id from deliveries where platform_chat_id = ?t and message_id is not null
+    // A message that one person alone sees has the number 0, and says nothing of where the chat is.
+    `select message_id as id from deliveries where platform_chat_id = ?t and message_id is not null and message_id > 0
        and delivered_at <= ?i order by message_id desc limit 1`,
     address,
     at,

@@ -1,4 +1,6 @@
 import type { SlotDelivery, SlotRow, SlotRun, TruthQuery } from '../../app/truth/store.ts';
+import { acksOf } from './acks.ts';
+import { decisionIn } from './codec.ts';
 import { listOf, rows, type Script } from './engine.ts';
 
 export interface SlotColumns {
@@ -65,9 +67,11 @@ export function* withWork(found: readonly SlotColumns[]): Script<SlotRow[]> {
   const runIds = found.flatMap(({ run_id }) => (run_id === null ? [] : [run_id]));
   const attempts = grouped(yield* attemptRows(runIds), ({ run_id }) => run_id);
   const deliveries = grouped(yield* deliveryRows(runIds), ({ run_id }) => run_id);
+  const acks = yield* acksOf(found.map(({ id }) => id));
   return found.map((one) => {
     const id = one.run_id ?? '';
-    return readSlot(one, {
+    const ack = acks.get(one.id) ?? null;
+    return readSlot(one, ack, {
       attempts: (attempts.get(id) ?? []).map(({ status, error }) => ({ status, error })) as SlotRun['attempts'],
       deliveries: (deliveries.get(id) ?? []).map(readSent),
     });
@@ -101,6 +105,9 @@ interface DeliveryColumns {
   readonly cause: string | null;
   readonly error: string | null;
   readonly delivered_at: number | null;
+  readonly created_at: number;
+  readonly held_until: number | null;
+  readonly evidence: string | null;
 }
 
 /** What a run brought back; words about how it ended say nothing of its result. */
@@ -109,13 +116,13 @@ function* deliveryRows(runIds: readonly string[]): Script<DeliveryColumns[]> {
   const { marks, values } = listOf(runIds);
   return yield* rows<DeliveryColumns>(
     `select d.id, d.run_id, d.part, d.status, c.provider, c.address, d.message_thread_id, d.message_id, d.cause, d.error,
-       d.delivered_at
+       d.delivered_at, d.created_at, d.held_until, d.evidence
      from deliveries d join chats c on c.id = d.chat_id where d.run_id in (${marks}) and d.kind = 'result' order by d.run_id, d.part`,
     ...values,
   );
 }
 
-function readSlot(one: SlotColumns, work: Pick<SlotRun, 'attempts' | 'deliveries'>): SlotRow {
+function readSlot(one: SlotColumns, ack: SlotRow['ack'], work: Pick<SlotRun, 'attempts' | 'deliveries'>): SlotRow {
   return {
     id: one.id,
     slotAt: one.slot_at,
@@ -130,6 +137,7 @@ function readSlot(one: SlotColumns, work: Pick<SlotRun, 'attempts' | 'deliveries
     createdAt: one.created_at,
     updatedAt: one.updated_at,
     run: readRunOf(one, work),
+    ack,
   };
 }
 
@@ -157,6 +165,9 @@ function readSent(one: DeliveryColumns): SlotDelivery {
     cause: one.cause,
     error: one.error,
     deliveredAt: one.delivered_at,
+    createdAt: one.created_at,
+    heldUntil: one.held_until,
+    decision: decisionIn(one.evidence),
   };
 }
 

@@ -29,12 +29,12 @@ export function* writeNote(key: string, value: string, now: number): Script<void
   );
 }
 
-/** Slots stay where they are, because they mean what the clock on the wall says; pauses measured from "now" move along. */
+/** Slots and the ends of quiet hours stay where they are, because they mean what the clock on the wall says; pauses measured from "now" move along. */
 function* shiftClock(byMs: number): Script<void> {
   yield* rows(`update runs set ready_at = ready_at + ?i where status in ('queued', 'backoff')`, byMs);
   yield* rows(
     `update deliveries set ready_at = ready_at + ?i
-     where status in ('pending', 'blocked') and ready_at is not null`,
+     where status in ('pending', 'blocked') and ready_at is not null and (held_until is null or ready_at < held_until)`,
     byMs,
   );
   // A part that waits for a person's word has no instant of its own, but it holds its thread from the time it was sent;
@@ -44,6 +44,7 @@ function* shiftClock(byMs: number): Script<void> {
     byMs,
     byMs,
   );
+  yield* rows(`update acks set nag_at = nag_at + ?i where status = 'open' and nag_at is not null`, byMs);
   yield* rows(`update tasks set topic_asked_at = topic_asked_at + ?i where topic_state = 'creating'`, byMs);
   yield* rows(`update kv set expires_at = expires_at + ?i where scope = 'hold'`, byMs);
   // Or what was said about somebody with the old clock would be believed until the old hour comes again.

@@ -1,10 +1,14 @@
+import type { Media } from '../../domain/shown.ts';
 import type { ActionSpec } from '../../domain/task.ts';
 import type { RunInput } from '../../domain/run.ts';
 
-/** What an action is given. It knows nothing of the trigger, the store or the chat. */
+/** What an action is given. It knows nothing of the trigger, and of the chat only its name. */
 export interface Job {
   readonly input: RunInput;
   readonly runId: string;
+  /** The task, and our own id of its chat; null for a run that stands alone. */
+  readonly taskId: string | null;
+  readonly chatId: string | null;
   readonly attempt: number;
   readonly startedAt: number;
   /** The same for every attempt of a slot; targets outside can tell a repeat by it. */
@@ -19,6 +23,8 @@ export type Outcome =
       readonly is: 'done';
       /** Shown to people, in the task's own thread. */
       readonly text: string;
+      /** Shown with the text below it. */
+      readonly media?: Media;
       readonly data?: unknown;
       readonly context?: Readonly<Record<string, unknown>>;
       readonly usage?: readonly { readonly kind: string; readonly quantity: number }[];

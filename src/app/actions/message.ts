@@ -1,3 +1,4 @@
+import { type Media, mediaKinds } from '../../domain/shown.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { RunInput } from '../../domain/run.ts';
 import { wallText } from '../../domain/schedule/schedule.ts';
@@ -13,9 +14,10 @@ export function messageAction(templates: Templates): Action {
   return {
     kind: 'message',
     check: (spec, instructions) => {
-      refuseUnknown(spec, ['kind', 'plain']);
+      refuseUnknown(spec, ['kind', 'plain', 'media']);
       const plain = spec['plain'];
       if (plain !== undefined && typeof plain !== 'boolean') throw invalid('action.plain is true or false.');
+      checkMedia(spec['media']);
       if (isTemplate(spec, instructions)) templates.check(instructions);
     },
     // Rendering has no effect outside; the sending is a delivery, which keeps its own truth.
@@ -34,8 +36,34 @@ function render(templates: Templates, { input, runId, attempt, startedAt }: Job)
       return { is: 'giveUp', error: error instanceof Error ? error.message : String(error) };
     }
   }
-  if (text.trim() === '') return { is: 'giveUp', error: 'the text is empty: the template left nothing to send' };
-  return { is: 'done', text: input.late ? `${text}\n\n${lateLine(input, startedAt)}` : text };
+  const media = mediaOf(action['media']);
+  const isEmpty = text.trim() === '';
+  if (isEmpty && media === null) {
+    return { is: 'giveUp', error: 'the text is empty: the template left nothing to send' };
+  }
+  const late = input.late ? lateLine(input, startedAt) : null;
+  const shown = late === null ? text : isEmpty ? late : `${text}\n\n${late}`;
+  return { is: 'done', text: shown, ...(media === null ? {} : { media }) };
+}
+
+/** Longer than any id that the platform has given out. */
+const fileIdLengthMax = 300;
+
+/** A file that somebody sent to the bot, by the id that the platform gave it for this bot; no other name of a file will do. */
+function checkMedia(media: unknown): void {
+  if (media === undefined || mediaOf(media) !== null) return;
+  throw invalid(
+    `action.media is {"kind": ${mediaKinds.map((kind) => `"${kind}"`).join(' | ')}, "file_id": "..."}, with the file_id under which this bot was sent the file.`,
+  );
+}
+
+function mediaOf(media: unknown): Media | null {
+  if (typeof media !== 'object' || media === null || Object.keys(media).length !== 2) return null;
+  const { kind: named, file_id: fileId } = media as { readonly kind?: unknown; readonly file_id?: unknown };
+  const kind = mediaKinds.find((one) => one === named);
+  if (kind === undefined || typeof fileId !== 'string') return null;
+  // An address on the web would be fetched by the platform, and another file may stand there by then.
+  return /^[\w-]+$/.test(fileId) && fileId.length <= fileIdLengthMax ? { kind, fileId } : null;
 }
 
 function isTemplate(action: ActionSpec, text: string): boolean {

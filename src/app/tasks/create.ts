@@ -29,6 +29,8 @@ export interface CreateNeeds extends ClaimFirst {
   readonly bell: Bell;
   readonly rules: Rules;
   readonly quota: Quota;
+  /** Told when a task has another title now; nobody waits for what becomes of that. */
+  readonly renamed?: ((task: Task) => void) | undefined;
 }
 
 export interface CreateResult {

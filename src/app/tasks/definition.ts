@@ -60,7 +60,7 @@ export function defineTask(rules: Rules, input: TaskInput, now: number): Checked
 }
 
 export function checkContent(rules: Rules, content: Pick<Definition, 'title' | 'instructions' | 'action'>): void {
-  checkTexts(content.title, content.instructions);
+  checkTexts(content.title, content.instructions, { mayBeBlank: content.action['media'] !== undefined });
   checkSize('action', content.action, limits.actionBytesMax);
   rules.actions.require(content.action.kind).check(content.action, content.instructions);
 }

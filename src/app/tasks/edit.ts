@@ -64,8 +64,11 @@ export function editTask(rules: Rules, claimed: ClaimedScene, { scene, patch, no
     minGapMs: checked?.minGapMs ?? task.minGapMs,
   });
   checkJitter(policy, checked?.minGapMs ?? task.minGapMs);
-  const turned = nextState(claimed, { scene, merged, policy, retimed, wanted: patch.enabled, now });
+  const kept = retimed ? keptSkips(scene, { merged, policy, now }) : scene.taken;
+  const turned = nextState(claimed, { scene, merged, policy, retimed, kept, wanted: patch.enabled, now });
   const changes = changesOf(task, { ...merged, context: patch.context ?? task.context });
+  // What was skipped were slots of the old timing.
+  const lost = scene.skipped.filter((slot) => !kept.has(slot));
   if (isMoot(task, changes, turned.set)) {
     return { change: { ...noChange, claims: claimed.claims }, warnings: [], changes };
   }
@@ -75,14 +78,36 @@ export function editTask(rules: Rules, claimed: ClaimedScene, { scene, patch, no
       ...turnedChange(turned),
       claims: claimed.claims,
       set: { ...fieldsToSet(task, patch, { merged, checked, policy }), ...turned.set },
-      // What was skipped were slots of the old schedule.
-      unskip: retimed ? scene.skipped : [],
+      unskip: lost,
       scopes: scopesFor(task, merged),
       audit: auditOf(task, turned, changes),
     },
-    warnings: checked?.warnings ?? [],
+    warnings: [...(checked?.warnings ?? []), ...lostSkips(lost.length)],
     changes,
   };
+}
+
+/**
+ * Where only the zone or the bounds are others, what was skipped stays so if there still is a slot at that instant, unless
+ * nothing would be left to run. Slots of another schedule are other slots; what is lost is told, and not guessed at.
+ */
+function keptSkips(
+  { task, skipped }: TaskScene,
+  { merged, policy, now }: Pick<Turning, 'merged' | 'policy' | 'now'>,
+): ReadonlySet<number> {
+  const zoned = { ...merged.schedule, timezone: task.schedule.timezone };
+  if (isUnreadable(task) || !sameSchedule(zoned, task.schedule)) return new Set();
+  const bounds = { startAt: policy.startAt, until: policy.until };
+  const kept = new Set(skipped.filter((slot) => nextSlot(merged.schedule, slot - 1, bounds) === slot));
+  return nextOpenSlot({ ...merged, minGapMs: task.minGapMs }, now, kept) === null ? new Set() : kept;
+}
+
+function lostSkips(count: number): readonly Warning[] {
+  if (count === 0) return [];
+  const what = count === 1 ? 'The run that was skipped is' : `The ${count} runs that were skipped are`;
+  return [
+    { code: 'skips_dropped', message: `${what} not skipped at the new time. Skip again where it is still wanted.` },
+  ];
 }
 
 /** A task whose row cannot be read is mended only by a schedule that can; then every field is written anew. */
@@ -179,6 +204,8 @@ interface Turning {
   readonly merged: Definition;
   readonly policy: Policy;
   readonly retimed: boolean;
+  /** Slots with a row of their own, as far as the timing has them. */
+  readonly kept: ReadonlySet<number>;
   readonly wanted: boolean | undefined;
   readonly now: number;
 }
@@ -227,9 +254,8 @@ function hasSomethingLeft({ merged, policy, scene, retimed, now }: Turning): boo
 }
 
 function nextOf(turning: Turning): number {
-  const { scene, merged, retimed, now } = turning;
-  const taken = retimed ? new Set<number>() : scene.taken;
-  const next = nextOpenSlot({ ...merged, minGapMs: scene.task.minGapMs }, now, taken);
+  const { scene, merged, kept, now } = turning;
+  const next = nextOpenSlot({ ...merged, minGapMs: scene.task.minGapMs }, now, kept);
   if (next !== null && hasSomethingLeft(turning)) return next;
   throw exhausted();
 }

@@ -1,3 +1,4 @@
+import type { MissedAnswer } from '../questions.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { AppError } from '../../domain/errors.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
@@ -16,6 +17,7 @@ import {
   type TaskRun,
   type TaskRunQuery,
   type TaskVersion,
+  type Unbound,
 } from '../task-store.ts';
 import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
 import { claimsFirst } from './claims-first.ts';
@@ -70,11 +72,14 @@ export interface Tasks {
   skip(target: Target, skip: Skip): Promise<Changed>;
   unskip(target: Target): Promise<Changed>;
   snooze(target: Target, until: number | { readonly forMs: number }): Promise<Changed>;
-  answer(target: Target, run: boolean): Promise<Changed>;
+  /** What becomes of missed slots about which it asks. */
+  answer(target: Target, choice: MissedAnswer): Promise<Changed>;
   undo(target: Target, entryId: string | null): Promise<Undone>;
   runNow(target: Target): Promise<RanByHand>;
   /** Calls off what the task runs now. */
   cancel(target: Target): Promise<Changed>;
+  /** Takes its topic from it, which the caller removes; the next result makes another one. */
+  unbindTopic(target: Target, topicId: number): Promise<Unbound>;
   listRuns(query: TaskRunQuery): Promise<Page<TaskRun>>;
   getRun(runId: string): Promise<RunView>;
   cancelRun(runId: string, actor: Actor): Promise<{ readonly cancelled: boolean; readonly run: RunView }>;
@@ -109,10 +114,12 @@ export function createTasks(needs: CreateNeeds): Tasks {
       change(needs, { target, verb: ['snooze', until] }, ({ scene, now }) =>
         planSnooze(ids, scene, { until: typeof until === 'number' ? until : now + until.forMs, now }),
       ),
-    answer: (target, run) => change(needs, { target, verb: ['answer', run] }, (scene) => planAnswer(scene, run)),
+    answer: (target, choice) =>
+      change(needs, { target, verb: ['answer', choice] }, (scene) => planAnswer(scene, choice)),
     undo: (target, entryId) => undo(needs, target, entryId),
     cancel: (target) => change(needs, { target, verb: ['cancel'] }, planCancel),
     runNow: (target) => runNow(needs, target),
+    unbindTopic: ({ taskId, actor }, topicId) => store.unbindTopic({ taskId, topicId, actor, at: clock.now() }),
     listRuns: async (query) => {
       await get(query.taskId);
       return store.listTaskRuns(query);
@@ -182,6 +189,7 @@ async function edit(needs: CreateNeeds, target: Target, patch: TaskPatch): Promi
     ({ warnings, changes } = edited);
     return edited.change;
   });
+  if (changes['title'] !== undefined) needs.renamed?.(changed.task);
   return { ...changed, warnings, changes };
 }
 
@@ -195,6 +203,7 @@ async function undo(needs: CreateNeeds, target: Target, entryId: string | null):
   });
   const undone = found.entry ?? (await undoneBefore(needs, target, { entryId, by: changed.entryId }));
   if (undone === null) throw notFound();
+  if (undone.before?.['title'] !== undefined) needs.renamed?.(changed.task);
   return { ...changed, undone };
 }
 

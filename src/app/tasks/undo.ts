@@ -15,7 +15,7 @@ import { notFound } from './refusals.ts';
 import { planDelete, planPause, planRestore, planResume, type VerbScene } from './verbs.ts';
 
 /** What an entry of the audit did, taken back. What has an effect outside, such as a run, cannot be. */
-const undoable: ReadonlySet<TaskVerb> = new Set([
+export const undoable: ReadonlySet<TaskVerb> = new Set([
   'edit',
   'upsert',
   'pause',

@@ -3,6 +3,7 @@ import * as limits from '../../domain/limits.ts';
 import { policyOf } from '../../domain/policy.ts';
 import { wallText } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
+import type { MissedAnswer } from '../questions.ts';
 import { noChange, type AuditRow, type TaskChange, type TaskScene } from '../task-store.ts';
 import type { ClaimedScene } from './claims-first.ts';
 import { nextOpenSlot } from './open-slots.ts';
@@ -151,16 +152,22 @@ export function planCancel({ scene, claims }: VerbScene): TaskChange {
 }
 
 /** Says whether the slots that were missed run after all. */
-export function planAnswer({ scene, claims }: VerbScene, run: boolean): TaskChange {
+export function planAnswer({ scene, claims }: VerbScene, choice: MissedAnswer): TaskChange {
   refuseDeleted(scene);
   const { questions } = scene;
   if (questions.length === 0) {
     throw new AppError('nothing_to_answer', 'No missed run of this task waits for an answer.');
   }
+  const run = choice === 'all' ? questions : choice === 'latest' ? questions.slice(-1) : [];
+  const skip = questions.slice(0, questions.length - run.length);
   return {
     ...noChange,
     claims,
-    answer: { questions, run },
-    audit: { verb: 'answer', before: null, after: { run, task_run_ids: questions } },
+    answer: { run, skip },
+    audit: {
+      verb: 'answer',
+      before: null,
+      after: { answer: choice, run: run.length > 0, task_run_ids: run.length > 0 ? run : skip },
+    },
   };
 }

@@ -1,5 +1,5 @@
 import type { OccurrenceSource } from '../../domain/occurrence.ts';
-import type { GapRow, SlotDelivery } from './store.ts';
+import type { GapRow, SlotAck, SlotDelivery } from './store.ts';
 
 /** What became, or becomes, of a slot. */
 export type Decision =
@@ -31,6 +31,7 @@ export interface Evidence {
   readonly startedAfterMs?: number;
   readonly attempts?: { readonly count: number; readonly lastError: string | null };
   readonly deliveries?: readonly SlotDelivery[];
+  readonly ack?: SlotAck;
   /** The retried or replayed occurrence. */
   readonly replayOf?: string;
   /** Who did it, when, and in which row of the audit. */

@@ -108,6 +108,7 @@ function graceText({ timeline, slotAt }: Case): string {
   }
 }
 
+/** What was asked about was once the latest slot alone, and rows of that time still say so. */
 function coveredText(one: Case): string {
   const ask = policyOfCase(one)?.missed === 'ask';
   return ask
@@ -118,7 +119,9 @@ function coveredText(one: Case): string {
 function limitText(one: Case): string {
   const limit = policyOfCase(one)?.missedLimit;
   const slots = limit === undefined ? 'latest slots' : limit === 1 ? 'latest slot' : `latest ${limit} slots`;
-  return `the policy missed: all makes up for the ${slots} alone`;
+  return policyOfCase(one)?.missed === 'ask'
+    ? `the policy missed: ask asks about the ${slots} alone`
+    : `the policy missed: all makes up for the ${slots} alone`;
 }
 
 function maxRunsText(one: Case): string {

@@ -3,7 +3,8 @@ import { counted, spanText } from '../../domain/schedule/words.ts';
 import type { Answer, Decision, Evidence } from './answers.ts';
 import { askedFor, on, sentenceFor, type Case } from './sentences.ts';
 import type { Deed, SlotRow, SlotRun } from './store.ts';
-import { actorText, deliveryText, errorText } from './texts.ts';
+import { ackText, deliveryText } from './outcomes.ts';
+import { actorText, errorText } from './texts.ts';
 import { rulingAt, type Timeline } from './timeline.ts';
 
 /** The truth about one slot that has its row. */
@@ -100,7 +101,7 @@ function runText(one: Case, { run }: SlotRow): string {
 const noticeableMs = 1000;
 
 function tellDone(one: Case, row: SlotRow): Told {
-  const { timeline, slotAt } = one;
+  const { slotAt } = one;
   const late = row.source === 'catch_up';
   const startedAfter = startedAfterMs(row) ?? row.lateMs;
   const waited = startedAfter - row.lateMs > noticeableMs;
@@ -110,7 +111,7 @@ function tellDone(one: Case, row: SlotRow): Told {
   return {
     decision: late ? 'late' : 'ran',
     cause: row.source,
-    text: `ran${when}${after}${asked}${triesText(row)}${deliveryText(timeline.rows.task, row.run?.deliveries ?? [])}`,
+    text: `ran${when}${after}${asked}${triesText(row)}${deliveryText(one, row.run?.deliveries ?? [])}${ackText(one, row.ack)}`,
   };
 }
 
@@ -199,6 +200,7 @@ function evidenceOf(timeline: Timeline, row: SlotRow, deed: Deed | null): Eviden
     ...(startedAfter === null ? {} : { startedAfterMs: startedAfter }),
     ...(run === null ? {} : { attempts: { count: run.attempts.length, lastError: lastError(row) } }),
     ...(run === null ? {} : { deliveries: run.deliveries }),
+    ...(row.ack === null ? {} : { ack: row.ack }),
     ...(row.replayOf === null ? {} : { replayOf: row.replayOf }),
     ...(deed === null ? {} : { deed: { id: deed.id, at: deed.at, actor: deed.actor, verb: deed.verb } }),
     ...(version === null ? {} : { version }),

@@ -1,3 +1,5 @@
+import type { AckStatus } from '../../domain/ack.ts';
+import type { Actor } from '../../domain/actor.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
 import type { AttemptStatus, RunStatus } from '../../domain/run.ts';
 import type { DeliveryStatus } from '../../domain/delivery.ts';
@@ -43,6 +45,19 @@ export interface SlotDelivery {
   readonly cause: string | null;
   readonly error: string | null;
   readonly deliveredAt: number | null;
+  readonly createdAt: number;
+  /** The end of the quiet hours for which it waits, or has waited. */
+  readonly heldUntil: number | null;
+  /** Who has approved or discarded it; null where nobody has. */
+  readonly decision: { readonly isGiven: boolean; readonly by: Actor; readonly at: number } | null;
+}
+
+/** Whether somebody has said that it is done, and how often people were reminded of it. */
+export interface SlotAck {
+  readonly status: AckStatus;
+  readonly nags: number;
+  readonly doneAt: number | null;
+  readonly doneBy: Actor | null;
 }
 
 export interface SlotRun {
@@ -71,6 +86,8 @@ export interface SlotRow {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly run: SlotRun | null;
+  /** Null where nobody was asked and nobody has said anything. */
+  readonly ack: SlotAck | null;
 }
 
 export interface GapRow {

@@ -12,7 +12,14 @@ import { spanText } from './words.ts';
 import { nextTransition, resolveAtTransition, resolveShifted, toWall, type Transition, wallText } from './zone.ts';
 
 export interface Warning {
-  readonly code: 'days_29_31' | 'both_day_fields' | 'dst_gap_ahead' | 'far_first_run' | 'subdaily_rrule';
+  readonly code:
+    | 'days_29_31'
+    | 'both_day_fields'
+    | 'dst_gap_ahead'
+    | 'far_first_run'
+    | 'subdaily_rrule'
+    /** Slots that were skipped in advance are slots no more, because the timing is another one. */
+    | 'skips_dropped';
   readonly message: string;
 }
 

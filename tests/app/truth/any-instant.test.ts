@@ -77,7 +77,7 @@ const moves = fc.oneof(
   fc.boolean().map(
     (run): Move =>
       (life) =>
-        life.pipeline.rooms.tasks.answer(by(life), run),
+        life.pipeline.rooms.tasks.answer(by(life), run ? 'all' : 'none'),
   ),
   fc.integer({ min: 1, max: 4 }).map(
     (count): Move =>

@@ -108,9 +108,9 @@ it('a question that was answered with yes says who wanted it', async () => {
   const p = await aPipeline();
   const task = await p.create({ schedule: hourly, policies: { missed: 'ask' } });
   await p.pass(hour + 20 * minute);
-  await p.rooms.tasks.answer({ taskId: task.id, actor }, true);
+  await p.rooms.tasks.answer({ taskId: task.id, actor }, 'latest');
   await p.settle();
   expect(await said(p, task, start + hour)).toBe(
-    'late, catch_up: Wed 18 Nov 10:00: ran late, at 10:20, 20 minutes after its slot, as nobody was there in time and telegram:user:1001 wanted it after all; delivered as message 1002.',
+    'late, catch_up: Wed 18 Nov 10:00: ran late, at 10:20, 20 minutes after its slot, as nobody was there in time and telegram:user:1001 wanted it after all; delivered as message 1003.',
   );
 });

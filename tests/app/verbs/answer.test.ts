@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
 import { find, hourly, long, newsOf, nextIn, once, running, slow, story, target } from './world.ts';
 
-const answer = (p: Pipeline, task: { readonly id: string }, run: boolean) => p.rooms.tasks.answer(target(task), run);
+const answer = (p: Pipeline, task: { readonly id: string }, choice: 'latest' | 'all' | 'none') =>
+  p.rooms.tasks.answer(target(task), choice);
 
-/** A task that asks about the slot of eleven, at twenty past eleven. */
+/** A task that asks about the slots of ten and eleven, at twenty past eleven. */
 async function aQuestion(more: Parameters<Pipeline['create']>[0] = {}) {
   const p = await aPipeline();
   const { policies, ...rest } = more;
@@ -14,72 +15,101 @@ async function aQuestion(more: Parameters<Pipeline['create']>[0] = {}) {
   return { p, task };
 }
 
-describe('the question about a missed slot', () => {
-  it('answered with yes runs the slot, late, and the result says so', async () => {
+/** What came in the topic, apart from the question itself. */
+const textsOf = (p: Pipeline) => p.chat.shown.map(({ text }) => text).filter((text) => text !== '[missed]');
+
+describe('the question about missed slots', () => {
+  it('is one word in the topic, made with the claim of the slots, however many they are', async () => {
     const { p, task } = await aQuestion();
-    expect(await story(p, task)).toEqual(['60 missed covered', '120 catch_up pending ask']);
-    const { verbs, events, audit } = await newsOf(p, () => answer(p, task, true));
+    expect(p.chat.shown.map(({ text }) => text)).toEqual(['[missed]']);
+    const [row] = p.database.prepare(`select content, expires_at from deliveries where kind = 'notice'`).all() as {
+      content: string;
+      expires_at: number;
+    }[];
+    const decideBy = p.time.now() + day;
+    expect(JSON.parse(row?.content ?? '')).toEqual({
+      view: 'missed',
+      from: start + hour,
+      to: start + 2 * hour,
+      count: 2,
+      decideBy,
+    });
+    expect(row?.expires_at).toBe(decideBy);
+    const { id } = await p.create({
+      schedule: { kind: 'cron', cron: '* * * * *', timezone: 'UTC' },
+      policies: { missed: 'ask' },
+    });
+    await p.time.advance(3 * day);
+    await p.settle();
+    const asked = p.database.prepare(`select count(*) as count from deliveries where task_id = ? and kind = 'notice'`);
+    expect(asked.get(id)).toEqual({ count: 1 });
+    expect(await p.store.readQuestion(id)).toMatchObject({ count: 10 });
+    expect(await p.store.readQuestion(task.id)).not.toBeNull();
+  });
+
+  it('answered with the latest runs that slot, late, and the result says so', async () => {
+    const { p, task } = await aQuestion();
+    expect(await story(p, task)).toEqual(['60 catch_up pending ask', '120 catch_up pending ask']);
+    const { verbs, events, audit } = await newsOf(p, () => answer(p, task, 'latest'));
     const [, asked] = await p.history(task.id);
     expect([verbs, events, JSON.parse(audit[0]?.after ?? '')]).toEqual([
       ['answer'],
-      ['task.answer'],
-      { run: true, task_run_ids: [asked?.id] },
+      ['occurrence.skipped', 'task.answer'],
+      { answer: 'latest', run: true, task_run_ids: [asked?.id] },
     ]);
     await p.settle();
-    expect(await story(p, task)).toEqual(['60 missed covered', '120 catch_up succeeded']);
-    expect(p.chat.shown[0]?.text).toMatch(/Late: due 2026-11-18 11:00/);
+    expect(await story(p, task)).toEqual(['60 catch_up skipped declined', '120 catch_up succeeded']);
+    expect(textsOf(p)[0]).toMatch(/Late: due 2026-11-18 11:00/);
   });
 
   it('answered with no ends it as declined', async () => {
     const { p, task } = await aQuestion();
-    const { events } = await newsOf(p, () => answer(p, task, false));
-    expect(events).toEqual(['occurrence.skipped', 'task.answer']);
+    const { events } = await newsOf(p, () => answer(p, task, 'none'));
+    expect(events).toEqual(['occurrence.skipped', 'occurrence.skipped', 'task.answer']);
     await p.settle();
-    expect(await story(p, task)).toEqual(['60 missed covered', '120 catch_up skipped declined']);
-    expect(p.chat.shown).toEqual([]);
+    expect(await story(p, task)).toEqual(['60 catch_up skipped declined', '120 catch_up skipped declined']);
+    expect(textsOf(p)).toEqual([]);
   });
 
-  it.each([true, false])('answered twice, after %s, is refused the second time', async (run) => {
+  it.each(['all', 'none'] as const)('answered twice, after %s, is refused the second time', async (choice) => {
     const { p, task } = await aQuestion();
-    await answer(p, task, run);
-    await expect(answer(p, task, !run)).rejects.toMatchObject({ code: 'nothing_to_answer' });
+    await answer(p, task, choice);
+    await expect(answer(p, task, 'latest')).rejects.toMatchObject({ code: 'nothing_to_answer' });
     await p.settle();
-    expect((await story(p, task))[1]).toBe(run ? '120 catch_up succeeded' : '120 catch_up skipped declined');
+    const end = choice === 'all' ? 'succeeded' : 'skipped declined';
+    expect(await story(p, task)).toEqual([`60 catch_up ${end}`, `120 catch_up ${end}`]);
   });
 
   it('is answered for all that wait', async () => {
     const { p, task } = await aQuestion();
     await p.time.advance(2 * hour);
     await p.settle();
-    await answer(p, task, true);
+    await answer(p, task, 'all');
     await p.settle();
-    expect((await story(p, task)).filter((line) => line.includes('catch_up'))).toEqual([
-      '120 catch_up succeeded',
-      '240 catch_up succeeded',
-    ]);
+    expect(await story(p, task)).toEqual([60, 120, 180, 240].map((at) => `${at} catch_up succeeded`));
   });
 
   it('waits its turn behind a live run', async () => {
     const { p, task } = await aQuestion({ action: slow, policies: long });
     await running(p, task);
-    await answer(p, task, true);
+    await answer(p, task, 'all');
     await p.settle();
-    expect((await story(p, task))[1]).toBe('120 catch_up pending ask');
+    expect((await story(p, task))[0]).toBe('60 catch_up pending ask');
     await p.pass(minute);
-    expect((await story(p, task))[1]).toBe('120 catch_up dispatched');
+    expect((await story(p, task))[0]).toBe('60 catch_up dispatched');
   });
 
   it('of a once-task that is completed by its slot runs it all the same', async () => {
     const { p, task } = await aQuestion({ schedule: once(2) });
     expect((await find(p, task)).state).toBe('completed');
-    await answer(p, task, true);
+    await answer(p, task, 'all');
     await p.settle();
     expect(await story(p, task)).toEqual(['120 catch_up succeeded']);
   });
 
   it('with yes counts against max_runs like the slot that it is', async () => {
     const { p, task } = await aQuestion({ policies: { max_runs: 1 } });
-    await answer(p, task, true);
+    await answer(p, task, 'all');
     await p.settle();
     expect(await find(p, task)).toMatchObject({ state: 'completed', counters: { boundedRuns: 1 } });
   });
@@ -91,7 +121,7 @@ describe('the question about a missed slot', () => {
       if (end === 'delete') await p.rooms.tasks.delete(target(task));
       if (end === 'day') await p.rooms.tasks.edit(target(task), { schedule: once(100) }).then(() => p.pass(day));
       const code = end === 'delete' ? 'not_found' : 'nothing_to_answer';
-      await expect(answer(p, task, true), end).rejects.toMatchObject({ code });
+      await expect(answer(p, task, 'all'), end).rejects.toMatchObject({ code });
     }
   });
 
@@ -107,5 +137,5 @@ describe('the question about a missed slot', () => {
 it('a task that asks nothing has nothing to answer', async () => {
   const p = await aPipeline();
   const task = await p.create({ schedule: hourly });
-  await expect(answer(p, task, true)).rejects.toMatchObject({ code: 'nothing_to_answer' });
+  await expect(answer(p, task, 'all')).rejects.toMatchObject({ code: 'nothing_to_answer' });
 });

@@ -32,15 +32,17 @@ describe('deleting', () => {
     await remove(p, task);
     await p.settle();
     expect(await story(p, task)).toEqual([
-      '60 missed covered',
+      '60 catch_up cancelled deleted',
       '120 catch_up cancelled deleted',
       '160 run_now cancelled deleted',
       '160 run_now cancelled deleted',
       '300 snooze cancelled deleted',
     ]);
+    const calls = p.chat.calls.length;
     await p.pass(4 * hour);
     expect(await story(p, task)).toHaveLength(5);
-    expect(p.chat.calls).toEqual([]);
+    expect(p.chat.shown.map(({ text }) => text)).toEqual(['[missed]']);
+    expect(p.chat.calls).toHaveLength(calls);
   });
 
   it('while the action is about to be done shows nothing of it, and makes no topic', async () => {

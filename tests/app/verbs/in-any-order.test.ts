@@ -35,7 +35,7 @@ function moves(p: Pipeline, task: { readonly id: string }, chance: Chance): read
     async () => tasks.cancelRun(await runOf(), actor),
     async () => tasks.repeat(chance.of(['retry', 'replay']), await runOf(), { actor }),
     () => tasks.runNow(target(task)),
-    () => tasks.answer(target(task), chance.below(2) === 0),
+    () => tasks.answer(target(task), chance.of(['latest', 'all', 'none'] as const)),
     () => tasks.delete(target(task)),
     () => tasks.restore(target(task)),
     () => tasks.restore(target(task)),

@@ -53,3 +53,32 @@ it('a slot that was skipped and has passed comes like any other when the clock g
   await p.pass(hour);
   expect(await story(p, task)).toEqual(['60 succeeded']);
 });
+
+it('another timing says that what was skipped is not skipped any more', async () => {
+  const p = await aPipeline();
+  const task = await p.create({ schedule: hourly });
+  await p.rooms.tasks.skip(target(task), { count: 2, from: null });
+  const titled = await p.rooms.tasks.edit(target(task), { title: 'Other' });
+  expect(titled.warnings).toEqual([]);
+  const { warnings } = await p.rooms.tasks.edit(target(task), { schedule: { ...hourly, timezone: 'Asia/Kolkata' } });
+  expect(warnings.map(({ code }) => code)).toEqual(['skips_dropped']);
+  expect(warnings[0]?.message).toBe(
+    'The 2 runs that were skipped are not skipped at the new time. Skip again where it is still wanted.',
+  );
+  expect(await nextIn(p, task)).toBe(30);
+});
+
+it('what was skipped stays so where another zone or another end leaves a slot at the same instant', async () => {
+  const p = await aPipeline();
+  const task = await p.create({ schedule: hourly });
+  await p.rooms.tasks.skip(target(task), { count: 2, from: null });
+  const bounded = await p.rooms.tasks.edit(target(task), {
+    policies: { until: new Date(start + 9 * hour).toISOString() },
+  });
+  expect(bounded.warnings).toEqual([]);
+  expect(await nextIn(p, task)).toBe(180);
+  const moved = await p.rooms.tasks.edit(target(task), { schedule: { ...hourly, timezone: 'Europe/Madrid' } });
+  expect([moved.task.schedule.timezone, moved.warnings]).toEqual(['Europe/Madrid', []]);
+  for (let turn = 0; turn < 6; turn += 1) await p.pass(30 * minute);
+  expect(await story(p, task)).toEqual(['60 skipped skip', '120 skipped skip', '180 succeeded']);
+});

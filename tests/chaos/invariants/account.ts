@@ -1,7 +1,7 @@
 import type { Row } from '../journal.ts';
 import type { World } from '../world.ts';
 
-const names = ['tasks', 'chats', 'occurrences', 'gaps', 'runs', 'attempts', 'deliveries', 'audit'] as const;
+const names = ['tasks', 'chats', 'occurrences', 'gaps', 'runs', 'attempts', 'deliveries', 'audit', 'acks'] as const;
 type Rows = { readonly [N in (typeof names)[number]]: readonly Row<N>[] };
 
 /** What a world left behind, for all proofs together. */

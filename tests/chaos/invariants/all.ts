@@ -1,5 +1,6 @@
 import type { World } from '../world.ts';
 import { openAccount } from './account.ts';
+import { proveAsked } from './asked.ts';
 import { proveDeliveries } from './deliveries.ts';
 import { proveSlots } from './slots.ts';
 import { proveTasks } from './tasks.ts';
@@ -12,5 +13,14 @@ export function breachesOf(
 ): { readonly breaches: readonly string[]; readonly slots: number } {
   const account = openAccount(world, restsAt);
   const { slots, breaches } = proveSlots(account);
-  return { slots, breaches: [...breaches, ...proveWork(account), ...proveTasks(account), ...proveDeliveries(account)] };
+  return {
+    slots,
+    breaches: [
+      ...breaches,
+      ...proveWork(account),
+      ...proveTasks(account),
+      ...proveDeliveries(account),
+      ...proveAsked(account),
+    ],
+  };
 }

@@ -19,6 +19,7 @@ export function proveDeliveries(account: Account): string[] {
     nothingShownTwice,
     endsAreExplained,
     orderIsKept,
+    nightsAreTold,
     cardsAreRight,
   ].flatMap((prove) => prove(scene));
 }
@@ -55,7 +56,9 @@ const isMessage = ({ kind, edits }: Row<'deliveries'>) =>
 const isSettledByHand = ({ evidence }: Row<'deliveries'>) => evidence?.includes('by_hand') === true;
 /** The look for what else it became had no answer. */
 const hasDoubt = ({ evidence }: Row<'deliveries'>) => evidence?.includes('"is":"undecided"') === true;
-const isDecoration = ({ kind }: Row<'deliveries'>) => ['card', 'pin', 'close', 'open'].includes(kind);
+/** It goes when the next one comes, or when somebody has said Done. */
+const isReminder = ({ content }: Row<'deliveries'>) => content.includes('"view":"nag"');
+const isDecoration = ({ kind }: Row<'deliveries'>) => ['card', 'pin', 'close', 'open', 'remove'].includes(kind);
 const toThread = (part: Row<'deliveries'>) => part.goes_to === 'thread';
 const squeezed = (text: string) => text.replaceAll(/\s+/g, '');
 
@@ -88,7 +91,8 @@ function deliveredMeansShown(scene: Scene): string[] {
 
 function isShown(part: Row<'deliveries'>, { shown, world, address }: Scene): boolean {
   const message = (shown.get(part.id) ?? []).find(({ messageId }) => messageId === part.message_id);
-  if (message === undefined || message.gone === 'removed' || message.text !== textOf(part)) return false;
+  if (message === undefined || (message.gone === 'removed' && !isReminder(part)) || message.text !== textOf(part))
+    return false;
   const isAsked = toThread(part) ? message.topic === part.to_topic : message.topic !== null;
   const chats = [message.chatId, part.platform_chat_id ?? '', address.get(part.chat_id) ?? ''];
   const isOneChat = new Set(chats.map((chatId) => world.chat.whereIs(chatId))).size === 1;
@@ -98,6 +102,7 @@ function isShown(part: Row<'deliveries'>, { shown, world, address }: Scene): boo
 /** A card that is drawn anew, a pin, or a door: the platform said that it was done, to the message that was meant. */
 function isDone(part: Row<'deliveries'>, { callsFor, world }: Scene): boolean {
   const done = (callsFor.get(part.id) ?? []).some(({ answer }) => answer === 'sent');
+  if (part.kind === 'remove') return done;
   if (part.kind === 'close' || part.kind === 'open') return done && part.message_thread_id !== null;
   const message = world.chat.messages.find(({ messageId }) => messageId === part.message_id);
   return done && message?.isCard === true && (part.edits === null || part.edits === part.message_id);
@@ -197,6 +202,13 @@ function mayFollow(since: readonly Call[], policy: string, shown: readonly Messa
   return policy === 'resend' && looks.length >= 3 && undecided > 0;
 }
 
+/** Somebody has discarded it, nobody has approved it in time, or nobody has to be reminded any more. */
+function isKeptFromPeople(part: Row<'deliveries'>, error: string): boolean {
+  if (error === 'discarded') return part.evidence?.includes('discarded_by') === true;
+  if (error.startsWith('nobody approved')) return part.cause === 'approval';
+  return error.startsWith('moot: nobody has to be reminded') && isReminder(part);
+}
+
 /** What was not delivered says why, and what is open at the end waits for a person. */
 function endsAreExplained({ rows, callsFor, world, tasks }: Scene): string[] {
   const answers = (part: Row<'deliveries'>, answer: string) =>
@@ -207,6 +219,7 @@ function endsAreExplained({ rows, callsFor, world, tasks }: Scene): string[] {
     if (error === 'the task was deleted') return wasDeleted(part.task_id ?? '');
     if (error.startsWith('too old')) return part.expires_at !== null;
     if (error.startsWith('unconfirmed')) return isSettledByHand(part);
+    if (isKeptFromPeople(part, error)) return true;
     if (answers(part, 'refused') || (error !== '' && part.sends >= 5)) return true;
     return isDecoration(part) ? error.startsWith('moot') || isVain(part) : isWithoutTopic(part, error);
   }
@@ -250,14 +263,41 @@ function orderIsKept({ rows }: Scene): string[] {
   const certain = rows.deliveries.filter(
     (part) => part.status === 'delivered' && part.evidence === null && isMessage(part) && !toThread(part),
   );
-  const swapped = [...groupBy(certain, ({ lane }) => lane).values()].flatMap((parts) => {
-    const sorted = parts.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    return sorted.flatMap((part, index) => {
-      const next = sorted[index + 1];
-      return next !== undefined && (next.message_id ?? 0) < (part.message_id ?? 0) ? [[brief(part), brief(next)]] : [];
-    });
-  });
+  // What waits for quiet hours lets urgent parts pass, and keeps its order among its own.
+  const swapped = [...groupBy(certain, ({ lane, held_until: until }) => `${lane} ${until ?? ''}`).values()].flatMap(
+    (parts) => {
+      const sorted = parts.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+      return sorted.flatMap((part, index) => {
+        const next = sorted[index + 1];
+        return next !== undefined && (next.message_id ?? 0) < (part.message_id ?? 0)
+          ? [[brief(part), brief(next)]]
+          : [];
+      });
+    },
+  );
   return tell('the parts of a topic came in another order', swapped);
+}
+
+/** What waited for the end of quiet hours and was shown is told of by a word that comes after it, where nothing held it up. */
+function nightsAreTold({ rows, callsFor }: Scene): string[] {
+  const isSmooth = (part: Row<'deliveries'>) =>
+    part.status === 'delivered' && part.evidence === null && (callsFor.get(part.id) ?? []).length === 1;
+  const held = rows.deliveries.filter((part) => part.held_until !== null && part.put_offs === 0 && isSmooth(part));
+  const words = groupBy(
+    rows.deliveries.filter(({ content }) => content.includes('"view":"bundle"')),
+    ({ chat_id: chatId, content }) => `${chatId} ${(JSON.parse(content) as { until: number }).until}`,
+  );
+  const untold = held.filter((part) => {
+    const own = words.get(`${part.chat_id} ${part.held_until}`) ?? [];
+    const isLater = (word: Row<'deliveries'>) =>
+      word.status !== 'delivered' || (word.message_id ?? 0) > (part.message_id ?? 0);
+    return !own.some(isLater);
+  });
+  const loud = held.filter(({ silent }) => silent !== 1);
+  return [
+    ...tell('what came in the night is told of by nobody', untold.map(brief)),
+    ...tell('what came in the night came with a sound', loud.map(brief)),
+  ];
 }
 
 /**
@@ -302,6 +342,7 @@ function cardsAreRight({ rows, world, parts, callsFor }: Scene): string[] {
         part.id < card.deliveryId &&
         (part.message_id ?? 0) > card.messageId &&
         part.created_at <= (parts.get(card.deliveryId)?.created_at ?? 0) &&
+        part.held_until === null &&
         wasThere(part, card) &&
         !wasBlocked(part, card),
     ),

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ChatTasksQuery } from '../../../src/app/chat-store.ts';
+import { noChange } from '../../../src/app/task-store.ts';
+import type { Actor } from '../../../src/domain/actor.ts';
+import type { TaskVerb } from '../../../src/domain/event.ts';
 import { aTask, hour, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { owner, someone, threadOf } from './chat-builders.ts';
@@ -35,6 +38,22 @@ export function chatTaskTests(open: OpenWorld): void {
     expect(await world.store.taskByTopic('another', 77)).toBeNull();
   });
 
+  test('a task is found by its title, whatever its case and spaces, unless it is deleted', async () => {
+    const world = await open();
+    const first = await aTask(world, { title: 'Köche  anrufen' });
+    await aTask(world, { title: 'KÖCHE anrufen' });
+    const other = await aTask(world, { home: threadOf('-5'), title: 'Tea' });
+    const find = (chatId: string, title: string) => world.store.taskByTitle(chatId, title);
+
+    expect(await find(first.chatId, ' köche Anrufen\n')).toMatchObject({ id: first.id });
+    expect(await find(first.chatId, 'köche')).toBeNull();
+    expect(await find(first.chatId, 'tea')).toBeNull();
+    expect(await find(other.chatId, 'tea')).toMatchObject({ id: other.id });
+    await world.query(`update tasks set state = 'deleted', next_at = null where number = 1`);
+    expect(await find(first.chatId, 'KÖCHE ANRUFEN')).toMatchObject({ number: 2 });
+    expect(await find(other.chatId, 'tea')).toBeNull();
+  });
+
   test('a list has what fails first, then what is next, in pages with a total', async () => {
     const world = await open();
     const { chatId } = await aTask(world, { nextAt: nine + 2 * hour });
@@ -68,4 +87,99 @@ export function chatTaskTests(open: OpenWorld): void {
     expect(await list(world, { chatId, text: '100%' })).toEqual([[1], 1]);
     expect(await list(world, { chatId, text: '1_0' })).toEqual([[], 0]);
   });
+
+  test('what is snoozed is told for each task, and for the chat soonest first', async () => {
+    const world = await open();
+    const first = await aTask(world);
+    const second = await aTask(world);
+    const other = await aTask(world, { home: threadOf('-5') });
+    for (const [index, task] of [first, second, other].entries())
+      await snooze(world, task.id, nine + (3 - index) * hour);
+
+    const told = await world.store.snoozesOf([first.id, second.id, 'no such task']);
+    expect(new Map(told)).toEqual(
+      new Map([
+        [first.id, nine + 3 * hour],
+        [second.id, nine + 2 * hour],
+      ]),
+    );
+    expect(await world.store.snoozesOf([])).toEqual(new Map());
+    const soon = await world.store.snoozedBefore(first.chatId, nine + 3 * hour, 10);
+    expect(soon.map(({ task, at }) => [task.number, at])).toEqual([
+      [2, nine + 2 * hour],
+      [1, nine + 3 * hour],
+    ]);
+    expect(await world.store.snoozedBefore(first.chatId, nine + hour, 10)).toEqual([]);
+    expect(await world.store.snoozedBefore(first.chatId, nine + 3 * hour, 1)).toHaveLength(1);
+  });
+
+  test('what may run before an instant is found soonest first, also after a pause that ends by itself', async () => {
+    const world = await open();
+    const { chatId } = await aTask(world, { nextAt: nine + 2 * hour });
+    const paused = await aTask(world, { nextAt: nine });
+    const forEver = await aTask(world, { nextAt: nine });
+    await aTask(world, { nextAt: nine + 5 * hour });
+    await aTask(world, { nextAt: nine, home: threadOf('-5') });
+    const pause = `update tasks set state = 'paused', next_at = null`;
+    await world.query(`${pause}, resume_at = ${nine + hour} where id = ?t`, paused.id);
+    await world.query(`${pause} where id = ?t`, forEver.id);
+
+    const found = await world.store.plannedBefore(chatId, nine + 3 * hour, 10);
+    expect(found.map(({ task }) => task.number)).toEqual([2, 1]);
+    expect(found[0]?.ahead).toEqual({ skipped: [], waiting: 0, awaitsEnd: false });
+    expect(await world.store.plannedBefore(chatId, nine + 3 * hour, 1)).toHaveLength(1);
+  });
+
+  test('the last change of somebody in a chat is the latest that was not taken back', async () => {
+    const world = await open();
+    const { id: taskId, chatId } = await aTask(world);
+    const other = await aTask(world, { home: threadOf('-5') });
+    const [older, newer] = [await deed(world, taskId, 'pause'), await deed(world, taskId, 'resume')];
+    await deed(world, taskId, 'pause', { actor: someone });
+    await deed(world, taskId, 'run_now');
+    await deed(world, other.id, 'pause');
+    const query = { chatId, actor: owner, verbs: ['pause', 'resume'], since: nine, askedAt: nine + hour } as const;
+
+    expect(await world.store.lastChange(query)).toEqual({ taskId, entryId: newer });
+    await deed(world, taskId, 'undo', { undoes: newer });
+    expect(await world.store.lastChange(query)).toEqual({ taskId, entryId: older });
+    // Asked about the same word again, it is the change that this word has taken back.
+    expect(await world.store.lastChange({ ...query, askedAt: nine })).toEqual({ taskId, entryId: newer });
+    // What somebody else took back is taken back all the same.
+    await deed(world, taskId, 'undo', { undoes: older, actor: someone });
+    expect(await world.store.lastChange(query)).toBeNull();
+    expect(await world.store.lastChange({ ...query, since: nine + 1 })).toBeNull();
+  });
+}
+
+async function snooze({ store }: World, taskId: string, until: number): Promise<void> {
+  const request = { taskId, actor: owner, at: nine, once: null, quota: { chat: 500, user: 50 } } as const;
+  const occurrence = {
+    id: `snoozed-${taskId}`,
+    slotAt: until,
+    source: 'snooze',
+    status: 'pending',
+    reason: null,
+    decideBy: null,
+    runId: null,
+    lateMs: 0,
+  } as const;
+  await store.changeTask(request, () => ({ ...noChange, manual: { occurrence, run: null } }));
+}
+
+interface Deed {
+  readonly actor?: Actor;
+  readonly undoes?: string;
+}
+
+async function deed(
+  { store }: World,
+  taskId: string,
+  verb: TaskVerb,
+  { actor = owner, undoes }: Deed = {},
+): Promise<string> {
+  const request = { taskId, actor, at: nine, once: null, quota: { chat: 500, user: 50 } };
+  const audit = { verb, before: null, after: undoes === undefined ? null : { undoes } };
+  const { entryId } = await store.changeTask(request, () => ({ ...noChange, audit }));
+  return entryId ?? '';
 }

@@ -99,7 +99,6 @@ export function noticeTests(open: OpenWorld): void {
     expect((await said(world)).slice(2)).toMatchObject([
       { view: 'failed', error: 'a' },
       { view: 'failed', error: 'b' },
-      { view: 'failed', error: 'c' },
       { view: 'autoPaused', failures: 3, error: 'c' },
     ]);
   });

@@ -56,6 +56,7 @@ export function retentionTests(open: OpenWorld): void {
 
     expect(await prune(world, 'occurrences')).toEqual({
       occurrences: 4,
+      acks: 0,
       runs: 4,
       attempts: 4,
       deliveries: 4,

@@ -220,8 +220,8 @@ export function personVerbTests(open: OpenWorld): void {
     const { rooms, create, pass, story, settle } = engineOn(await open());
     const [yes, no] = [await create({ policies: { missed: 'ask' } }), await create({ policies: { missed: 'ask' } })];
     await pass(50 * minute);
-    await rooms.tasks.answer(target(yes), true);
-    await rooms.tasks.answer(target(no), false);
+    await rooms.tasks.answer(target(yes), 'all');
+    await rooms.tasks.answer(target(no), 'none');
     await settle();
     expect([await story(yes), await story(no)]).toEqual([['0 catch_up succeeded'], ['0 catch_up skipped declined']]);
   });

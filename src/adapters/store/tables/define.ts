@@ -1,3 +1,4 @@
+import { acksTable } from './acks.ts';
 import type { Dialect } from './dialect.ts';
 import { deliveriesTable } from './outbox.ts';
 import { chatAliasesTable, chatsTable, grantsTable, membersTable, usersTable } from './places.ts';
@@ -33,6 +34,7 @@ export function defineTables(d: Dialect) {
     runs: runsTable(d),
     attempts: attemptsTable(d),
     deliveries: deliveriesTable(d),
+    acks: acksTable(d),
     task_versions: taskVersionsTable(d),
     audit: auditTable(d),
     events: eventsTable(d),

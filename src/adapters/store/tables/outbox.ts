@@ -42,6 +42,14 @@ export function deliveriesTable(d: Dialect) {
       edits: int('edits'),
       /** Since when an earlier send of it may have arrived, until something has settled that. */
       doubted_at: int('doubted_at'),
+      /** 1: quiet hours do not apply to it. */
+      urgent: int('urgent').notNull().default(0),
+      /** 1: it comes without a sound. */
+      silent: int('silent').notNull().default(0),
+      /** The end of the quiet hours for which it waits, or has waited. */
+      held_until: int('held_until'),
+      /** JSON: the one person who sees it, where the platform can do that. */
+      only_for: text('only_for'),
     },
     (t) => [
       d.uniqueIndex('deliveries_part').on(t.run_id, t.kind, t.part),
@@ -54,6 +62,7 @@ export function deliveriesTable(d: Dialect) {
         .on(t.lane, t.id)
         .where(sql.raw(`status in ('pending', 'blocked', 'sending', 'unknown')`)),
       d.index('deliveries_message').on(t.platform_chat_id, t.message_id).where(sql.raw('message_id is not null')),
+      d.index('deliveries_held').on(t.chat_id, t.held_until).where(sql.raw('held_until is not null')),
       d.index('deliveries_sent').on(t.sent_at).where(sql.raw('sent_at is not null')),
       d.check(
         'deliveries_status',

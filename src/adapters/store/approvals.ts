@@ -1,0 +1,95 @@
+import type { Approval, ApprovalStore, Approved } from '../../app/approvals.ts';
+import type { RunEnd } from '../../app/store.ts';
+import { outboxRanks } from '../../domain/delivery.ts';
+import { approvalExpiryMs } from '../../domain/limits.ts';
+import { spanText } from '../../domain/schedule/words.ts';
+import type { View } from '../../domain/shown.ts';
+import { decisionIn } from './codec.ts';
+import { row, rows, write, type Engine, type Script } from './engine.ts';
+import { tellEvents } from './journal.ts';
+
+/**
+ * Results that wait for somebody to approve them: their parts are `blocked` with this cause, in a lane of their own, until a
+ * person lets them go, discards them, or the time is over. Nothing else releases them.
+ */
+export function approvalStore(engine: Engine): ApprovalStore {
+  return { decideApproval: (approval) => engine.transact(() => decideApproval(approval)) };
+}
+
+export const notApprovedError = `nobody approved it within ${spanText(approvalExpiryMs)}`;
+const discardedError = 'discarded';
+
+/** The question, in the thread where the task was asked for: the task may have no topic yet, and none is made for this. */
+export function* askApproval(ends: readonly RunEnd[]): Script<void> {
+  for (const { run, status, approval, finishedAt } of ends) {
+    if (approval === undefined || status !== 'succeeded' || run.taskId === null || run.chatId === null) continue;
+    const { id, text, decideBy } = approval;
+    const content: View = { view: 'approval', runId: run.id, text, decideBy };
+    const home = yield* row<{ home_topic: number | null }>(`select home_topic from tasks where id = ?t`, run.taskId);
+    yield* write(
+      `insert into deliveries (id, run_id, task_id, chat_id, lane, rank, kind, part, status, ready_at, content,
+         unknown_policy, expires_at, fence, sends, put_offs, settles, created_at, goes_to, to_topic)
+       values (?t, ?t, ?t, ?t, ?t, ?i, 'notice', ?i, 'pending', ?i, ?t, 'resend', ?i, 0, 0, 0, 0, ?i, 'thread', ?i)
+       on conflict do nothing`,
+      id,
+      run.id,
+      run.taskId,
+      run.chatId,
+      `notice:${run.chatId}:${home?.home_topic ?? ''}`,
+      outboxRanks.result,
+      questionPart,
+      finishedAt,
+      JSON.stringify(content),
+      decideBy,
+      finishedAt,
+      home?.home_topic ?? null,
+    );
+  }
+}
+
+/** Among the words about a run, after those about how it ended. */
+const questionPart = 3;
+
+interface PartRow {
+  readonly task_id: string | null;
+  readonly status: string;
+  readonly cause: string | null;
+  readonly error: string | null;
+  readonly evidence: string | null;
+}
+
+function* decideApproval(approval: Approval & { readonly at: number }): Script<Approved> {
+  const { runId, actor, isGiven, at } = approval;
+  const evidence = JSON.stringify({ [isGiven ? 'approved_by' : 'discarded_by']: actor, approval_at: at });
+  const decided = yield* rows<{ id: string; task_id: string | null }>(
+    isGiven ? releaseText : discardText,
+    ...(isGiven ? [at] : []),
+    evidence,
+    runId,
+    at,
+  );
+  if (decided.length === 0) return yield* decidedBefore(runId);
+  const taskId = decided[0]?.task_id ?? null;
+  yield* tellEvents([{ kind: isGiven ? 'approval.given' : 'approval.refused', at, taskId, ref: runId }]);
+  if (!isGiven) yield* tellEvents(decided.map(({ id }) => ({ kind: 'delivery.failed', at, taskId, ref: id })));
+  return { is: 'decided', isGiven, by: actor, at, isFirst: true };
+}
+
+const waiting = `run_id = ?t and kind = 'result' and status = 'blocked' and cause = 'approval' and expires_at > ?i`;
+
+/** Somebody has just looked at it, so it is neither too old nor held for quiet hours. */
+const releaseText = `update deliveries set status = 'pending', ready_at = ?i, cause = null, expires_at = null, urgent = 1,
+    lane = 'task:' || task_id, evidence = ?t where ${waiting} returning id, task_id`;
+const discardText = `update deliveries set status = 'failed', ready_at = null, error = '${discardedError}', evidence = ?t
+  where ${waiting} returning id, task_id`;
+
+function* decidedBefore(runId: string): Script<Approved> {
+  const part = yield* row<PartRow>(
+    `select task_id, status, cause, error, evidence from deliveries where run_id = ?t and kind = 'result' order by part limit 1`,
+    runId,
+  );
+  if (part === undefined) return { is: 'none' };
+  const known = decisionIn(part.evidence);
+  if (known !== null) return { is: 'decided', ...known, isFirst: false };
+  return part.cause === 'approval' || part.error === notApprovedError ? { is: 'expired' } : { is: 'none' };
+}

@@ -1,0 +1,71 @@
+import { outboxRanks } from '../../domain/delivery.ts';
+import type { GrantFault } from '../../domain/grant.ts';
+import type { Reason } from '../../domain/occurrence.ts';
+import type { View } from '../../domain/shown.ts';
+import { row, rows, write, type Script } from './engine.ts';
+import { toldScope } from './messages.ts';
+import { idAt } from './time-ids.ts';
+
+interface Skip {
+  readonly taskId: string | null;
+  readonly reason: Reason | null;
+}
+
+interface Place {
+  readonly chat_id: string;
+  readonly revoked_at: number | null;
+  readonly revoked_by: string | null;
+}
+
+/** Runs that were left out because the task has no right to run any more: its chat is told once for each loss of it. */
+export function* tellGrantGone(skips: readonly Skip[], now: number): Script<void> {
+  const lost = new Map<string, GrantFault>();
+  for (const { taskId, reason } of skips) if (taskId !== null && isGrantFault(reason)) lost.set(taskId, reason);
+  for (const [taskId, reason] of lost) {
+    const place = yield* row<Place>(
+      `select t.chat_id, (select g.revoked_at from grants g where g.id = t.grant_id) as revoked_at,
+         (select g.revoked_by from grants g where g.id = t.grant_id) as revoked_by
+       from tasks t where t.id = ?t and exists (select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram')`,
+      taskId,
+    );
+    if (place !== undefined && (yield* isNews(taskId, { place, reason, now })))
+      yield* insertWord(taskId, { place, reason, now });
+  }
+}
+
+function isGrantFault(reason: Reason | null): reason is GrantFault {
+  return reason?.startsWith('grant_') === true;
+}
+
+interface Word {
+  readonly place: Place;
+  readonly reason: GrantFault;
+  readonly now: number;
+}
+
+function* isNews(taskId: string, { place, reason, now }: Word): Script<boolean> {
+  const told = yield* rows(
+    `insert into kv (scope, key, value, updated_at) values (?t, ?t, '', ?i) on conflict (scope, key) do nothing returning key`,
+    toldScope(place.chat_id),
+    `${reason}:${taskId}:${place.revoked_at ?? ''}`,
+    now,
+  );
+  return told.length > 0;
+}
+
+function* insertWord(taskId: string, { place, reason, now }: Word): Script<void> {
+  const content: View = { view: 'mayNotRun', reason, hasLeft: place.revoked_by === 'system:left' };
+  yield* write(
+    `insert into deliveries (id, task_id, chat_id, lane, rank, kind, part, status, ready_at, content, unknown_policy, fence,
+       sends, put_offs, settles, created_at, goes_to)
+     values (?t, ?t, ?t, ?t, ?i, 'notice', 1, 'pending', ?i, ?t, 'resend', 0, 0, 0, 0, ?i, 'thread') on conflict do nothing`,
+    idAt(now, `grant:${taskId}`),
+    taskId,
+    place.chat_id,
+    `notice:${place.chat_id}:`,
+    outboxRanks.result,
+    now,
+    JSON.stringify(content),
+    now,
+  );
+}

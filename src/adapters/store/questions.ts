@@ -1,0 +1,64 @@
+import type { AnsweredQuestion, OpenQuestion, QuestionStore } from '../../app/questions.ts';
+import type { Claim } from '../../app/store.ts';
+import type { Actor } from '../../domain/actor.ts';
+import { outboxRanks } from '../../domain/delivery.ts';
+import type { View } from '../../domain/shown.ts';
+import { readFacts } from './codec.ts';
+import { row, write, type Engine, type Script } from './engine.ts';
+
+/** Missed slots about which a task asks. They wait as occurrences with an instant by which somebody must have decided. */
+export function questionStore(engine: Engine): QuestionStore {
+  return {
+    readQuestion: (taskId) => engine.transact(() => openQuestion(taskId)),
+    lastAnswer: (taskId, since) => engine.transact(() => lastAnswer(taskId, since)),
+  };
+}
+
+function* openQuestion(taskId: string): Script<OpenQuestion | null> {
+  const found = yield* row<{ from: number | null; to: number; count: number; by: number }>(
+    `select min(slot_at) as "from", max(slot_at) as "to", count(*) as count, max(decide_by) as "by" from occurrences
+     where task_id = ?t and status = 'pending' and decide_by is not null`,
+    taskId,
+  );
+  if (found === undefined || found.from === null) return null;
+  const { from, to, count, by: decideBy } = found;
+  return { from, to, count, decideBy };
+}
+
+function* lastAnswer(taskId: string, since: number): Script<AnsweredQuestion | null> {
+  const found = yield* row<{ actor: string; at: number; after: string | null }>(
+    `select actor, at, after from audit where task_id = ?t and at >= ?i and verb = 'answer' order by at desc, id desc limit 1`,
+    taskId,
+    since,
+  );
+  if (found === undefined) return null;
+  const { actor, at, after } = found;
+  const facts = after === null ? null : readFacts(after);
+  const choice = facts?.['answer'] ?? (facts?.['run'] === true ? 'all' : 'none');
+  return { by: actor as Actor, at, choice: choice === 'latest' || choice === 'all' ? choice : 'none' };
+}
+
+/** One word in the topic for all that the task asks about by then, in the transaction in which its slots are taken up. */
+export function* askAboutMissed(claims: readonly Claim[], now: number): Script<void> {
+  for (const { taskId, questionId } of claims) {
+    if (questionId === undefined) continue;
+    const open = yield* openQuestion(taskId);
+    const task = yield* row<{ chat_id: string }>(`select chat_id from tasks where id = ?t`, taskId);
+    if (open === null || task === undefined) continue;
+    const content: View = { view: 'missed', ...open };
+    yield* write(
+      `insert into deliveries (id, task_id, chat_id, lane, rank, kind, part, status, ready_at, content, unknown_policy,
+         expires_at, fence, sends, put_offs, settles, created_at, goes_to)
+       values (?t, ?t, ?t, ?t, ?i, 'notice', 1, 'pending', ?i, ?t, 'resend', ?i, 0, 0, 0, 0, ?i, 'task')`,
+      questionId,
+      taskId,
+      task.chat_id,
+      `task:${taskId}`,
+      outboxRanks.result,
+      now,
+      JSON.stringify(content),
+      open.decideBy,
+      now,
+    );
+  }
+}

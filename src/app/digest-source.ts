@@ -1,0 +1,80 @@
+import { settingsOf, type DateStyle } from '../domain/chat-settings.ts';
+import type { ChatFacts, ChatNews } from './chat-facts.ts';
+import type { ChatStore } from './chat-store.ts';
+import type { TruthStore } from './truth/store.ts';
+import { upcoming } from './upcoming.ts';
+
+/** What a digest is made of. */
+export interface DigestFacts extends ChatNews {
+  /** Until when `coming` looks ahead: the next digest. */
+  readonly until: number;
+  readonly coming: readonly { readonly number: number; readonly title: string; readonly at: number }[];
+  readonly moreComing: number;
+  readonly dates: DateStyle;
+}
+
+export interface DigestQuery {
+  readonly chatId: string;
+  readonly taskId: string;
+  readonly since: number;
+  readonly now: number;
+}
+
+/** Reads what has become of the tasks of a chat, and what is coming. */
+export interface DigestSource {
+  read(query: DigestQuery): Promise<DigestFacts>;
+}
+
+interface Needs {
+  readonly store: Pick<ChatFacts, 'chatNews' | 'chatSettings'> &
+    Pick<ChatStore, 'chatTasks'> &
+    Pick<TruthStore, 'readPlanned'>;
+}
+
+/** Nobody reads more lines of one kind. */
+const rowsMax = 50;
+/** Slots of one task: what runs more often is told by its first ones. */
+const slotsMax = 5;
+const comingMax = 15;
+const dayMs = 86_400_000;
+
+/** What a digest tells, read from the store. */
+export function createDigestSource({ store }: Needs): DigestSource {
+  return {
+    read: async (query) => {
+      const { chatId, taskId: except, since } = query;
+      const until = await nextDigest({ store }, query);
+      return {
+        ...(await store.chatNews({ chatId, since, except, limit: rowsMax })),
+        ...(await comingUntil({ store }, query, until)),
+        until,
+        dates: settingsOf(await store.chatSettings(chatId)).dates,
+      };
+    },
+  };
+}
+
+/** The last digest of all looks a day ahead. */
+async function nextDigest({ store }: Needs, { taskId, now }: DigestQuery): Promise<number> {
+  const planned = await store.readPlanned(taskId);
+  const next = planned === null ? undefined : upcoming(planned, 1)[0];
+  return next !== undefined && next > now ? next : now + dayMs;
+}
+
+async function comingUntil(
+  { store }: Needs,
+  { chatId, taskId, now }: DigestQuery,
+  until: number,
+): Promise<Pick<DigestFacts, 'coming' | 'moreComing'>> {
+  const query = { chatId, filter: 'active', ownerId: null, text: null, offset: 0, limit: rowsMax } as const;
+  const { tasks } = await store.chatTasks(query);
+  const coming: DigestFacts['coming'][number][] = [];
+  for (const { id, number, title } of tasks) {
+    if (id === taskId) continue;
+    const planned = await store.readPlanned(id);
+    const slots = planned === null ? [] : upcoming(planned, slotsMax);
+    coming.push(...slots.filter((at) => at > now && at <= until).map((at) => ({ number, title, at })));
+  }
+  const inOrder = coming.toSorted((a, b) => a.at - b.at);
+  return { coming: inOrder.slice(0, comingMax), moreComing: Math.max(0, inOrder.length - comingMax) };
+}

@@ -1,0 +1,62 @@
+import { DAY_MS, dayOfWall, HOUR_MS, MINUTE_MS } from './schedule/calendar.ts';
+import { resolveShifted, toWall } from './schedule/zone.ts';
+
+/** What becomes of results in quiet hours: they wait for the end of them, or come without a sound. */
+export type QuietMode = 'hold' | 'silent';
+
+/** Clock times such as `22:00`. They may span midnight. */
+export interface Quiet {
+  readonly from: string;
+  readonly to: string;
+  readonly mode: QuietMode;
+}
+
+/** What a task says of quiet hours: its own ones, or `off` for what is urgent enough to be heard at any time. */
+export interface QuietInput {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly mode: QuietMode | 'off';
+}
+
+const clock = /^([01]\d|2[0-3]):([0-5]\d)$/;
+
+export function isClock(text: string): boolean {
+  return clock.test(text);
+}
+
+/** Why this cannot be, as the end of a sentence; null when it can. */
+export function quietFault({ from, to, mode }: QuietInput): string | null {
+  if (mode === 'off') return from === undefined && to === undefined ? null : 'is either off or has hours, not both';
+  if (from === undefined || to === undefined || !isClock(from) || !isClock(to)) {
+    return 'needs from and to as clock times such as 22:00 and 07:00';
+  }
+  return from === to ? 'begins and ends at the same time; leave it out, or choose another end' : null;
+}
+
+/** The quiet hours that hold for a task: its own, else those of its chat; null when it may be heard at any time. */
+export function quietFor(task: QuietInput | null, chat: Quiet | null): Quiet | null {
+  if (task === null) return chat;
+  const { from, to, mode } = task;
+  return mode === 'off' || from === undefined || to === undefined ? null : { from, to, mode };
+}
+
+/**
+ * When the quiet hours end in which the instant lies; null when it lies in none. They begin at their first minute, and at
+ * their last one they are over. An end that the clocks skip comes when they have jumped; one that they show twice, at the
+ * first time.
+ */
+export function quietUntil({ from, to }: Quiet, timezone: string, instant: number): number | null {
+  const today = dayOfWall(toWall(timezone, instant)) * DAY_MS;
+  // Those that began yesterday may still last.
+  for (const day of [today - DAY_MS, today]) {
+    const begin = resolveShifted(timezone, day + timeOf(from));
+    const end = resolveShifted(timezone, (timeOf(to) > timeOf(from) ? day : day + DAY_MS) + timeOf(to));
+    if (begin <= instant && instant < end) return end;
+  }
+  return null;
+}
+
+function timeOf(text: string): number {
+  const [, hours = '0', minutes = '0'] = clock.exec(text) ?? [];
+  return Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS;
+}

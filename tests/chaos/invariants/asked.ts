@@ -1,0 +1,64 @@
+import type { Policies } from '../../../src/domain/policy.ts';
+import type { Row } from '../journal.ts';
+import { brief, groupBy, tell, type Account } from './account.ts';
+
+/** What people are asked to confirm and to approve: nothing of it is lost, doubled, or let go by itself. */
+export function proveAsked(account: Account): string[] {
+  return [oneIsOpen, allAreAsked, remindersAreCounted, doneIsTheEnd, nothingUnapproved].flatMap((prove) =>
+    prove(account),
+  );
+}
+
+const policiesOf = ({ input }: Row<'runs'>) => (JSON.parse(input) as { policies?: Policies }).policies ?? {};
+const isReminder = ({ content }: Row<'deliveries'>) => content.includes('"view":"nag"');
+
+function oneIsOpen({ rows }: Account): string[] {
+  const open = rows.acks.filter(({ status }) => status === 'open');
+  const many = [...groupBy(open, ({ task_id: id }) => id).values()].filter(({ length }) => length > 1);
+  return tell('a task asks for more than one Done', many);
+}
+
+/** Whoever was to be asked has a row, whatever became of it. */
+function allAreAsked({ rows }: Account): string[] {
+  const asked = new Set(rows.acks.map(({ occurrence_id: id }) => id));
+  const brought = new Set(rows.deliveries.filter(({ kind }) => kind === 'result').map(({ run_id: id }) => id));
+  const silent = rows.runs.filter(
+    (run) =>
+      run.status === 'succeeded' &&
+      run.occurrence_id !== null &&
+      brought.has(run.id) &&
+      policiesOf(run).ack !== undefined &&
+      !asked.has(run.occurrence_id),
+  );
+  return tell('nobody was asked to confirm a result', silent.map(brief));
+}
+
+/** Each reminder is written with its count, whatever died or was away just then. */
+function remindersAreCounted({ rows }: Account): string[] {
+  const reminders = groupBy(rows.deliveries.filter(isReminder), ({ run_id: id }) => id);
+  const wrong = rows.acks.filter(({ run_id: id, nags }) => (reminders.get(id ?? '') ?? []).length !== nags);
+  return tell('there are more or fewer reminders than were counted', wrong.map(brief));
+}
+
+function doneIsTheEnd({ rows, world }: Account): string[] {
+  // Where the clock was set back, instants tell nothing about the order.
+  if (world.journal.setBack) return [];
+  const doneAt = new Map(rows.acks.map((ack) => [ack.run_id, ack.done_at]));
+  const late = rows.deliveries.filter((part) => {
+    const at = doneAt.get(part.run_id) ?? null;
+    return isReminder(part) && at !== null && part.created_at > at;
+  });
+  return tell('somebody was reminded of what was done', late.map(brief));
+}
+
+function nothingUnapproved({ rows, runs, world }: Account): string[] {
+  const given = new Set(
+    world.database.prepare(`select ref from events where kind = 'approval.given'`).pluck().all() as string[],
+  );
+  const loose = rows.deliveries.filter((part) => {
+    const run = runs.get(part.run_id ?? '');
+    if (part.kind !== 'result' || run === undefined || part.sends === 0) return false;
+    return policiesOf(run).approval === 'required' && !given.has(run.id);
+  });
+  return tell('a result was shown that nobody approved', loose.map(brief));
+}

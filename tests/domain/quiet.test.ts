@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { settingsOf } from '../../src/domain/chat-settings.ts';
+import { checkPolicies, policyOf } from '../../src/domain/policy.ts';
+import { quietFault, quietFor, quietUntil, type Quiet } from '../../src/domain/quiet.ts';
+
+const night: Quiet = { from: '22:00', to: '07:00', mode: 'hold' };
+const siesta: Quiet = { from: '13:00', to: '15:30', mode: 'silent' };
+const madrid = 'Europe/Madrid';
+
+function until(quiet: Quiet, timezone: string, at: string): string | null {
+  const end = quietUntil(quiet, timezone, Date.parse(at));
+  return end === null ? null : new Date(end).toISOString();
+}
+
+describe('quiet hours', () => {
+  test('begin at their first minute and are over at their last one', () => {
+    expect(until(siesta, madrid, '2026-11-18T11:59:59Z')).toBeNull();
+    expect(until(siesta, madrid, '2026-11-18T12:00:00Z')).toBe('2026-11-18T14:30:00.000Z');
+    expect(until(siesta, madrid, '2026-11-18T14:29:59Z')).toBe('2026-11-18T14:30:00.000Z');
+    expect(until(siesta, madrid, '2026-11-18T14:30:00Z')).toBeNull();
+  });
+
+  test('span midnight', () => {
+    expect(until(night, madrid, '2026-11-18T20:59:00Z')).toBeNull();
+    expect(until(night, madrid, '2026-11-18T21:00:00Z')).toBe('2026-11-19T06:00:00.000Z');
+    expect(until(night, madrid, '2026-11-19T03:00:00Z')).toBe('2026-11-19T06:00:00.000Z');
+    expect(until(night, madrid, '2026-11-19T06:00:00Z')).toBeNull();
+  });
+
+  test('end by the clock on the wall in the nights in which it is changed', () => {
+    expect(until(night, madrid, '2026-03-28T22:00:00Z')).toBe('2026-03-29T05:00:00.000Z');
+    expect(until(night, madrid, '2026-10-24T22:00:00Z')).toBe('2026-10-25T06:00:00.000Z');
+  });
+
+  test('whose end is skipped by the clocks are over when those have jumped', () => {
+    const short: Quiet = { from: '01:00', to: '02:30', mode: 'hold' };
+    expect(until(short, madrid, '2026-03-29T00:30:00Z')).toBe('2026-03-29T01:30:00.000Z');
+    expect(until(short, madrid, '2026-03-29T01:30:00Z')).toBeNull();
+  });
+
+  test('always end after the instant that lies in them, within a day and an hour', () => {
+    const clock = fc
+      .integer({ min: 0, max: 1439 })
+      .map((minute) => new Date(minute * 60_000).toISOString().slice(11, 16));
+    const zone = fc.constantFrom('UTC', madrid, 'America/New_York', 'Australia/Lord_Howe', 'Africa/Casablanca');
+    const instant = fc.integer({ min: Date.UTC(2025, 0, 1), max: Date.UTC(2028, 0, 1) });
+    fc.assert(
+      fc.property(clock, clock, zone, instant, (from, to, timezone, at) => {
+        fc.pre(from !== to);
+        const end = quietUntil({ from, to, mode: 'hold' }, timezone, at);
+        return end === null || (end > at && end - at <= 25 * 3_600_000);
+      }),
+    );
+  });
+});
+
+describe('which quiet hours hold', () => {
+  test('those of the task come before those of its chat, and what is urgent has none', () => {
+    expect(quietFor(null, night)).toEqual(night);
+    expect(quietFor({ from: '13:00', to: '15:30', mode: 'silent' }, night)).toEqual(siesta);
+    expect(quietFor({ mode: 'off' }, night)).toBeNull();
+    expect(quietFor(null, null)).toBeNull();
+  });
+
+  test('what cannot be is refused with what to write instead', () => {
+    expect(quietFault({ mode: 'off' })).toBeNull();
+    expect(quietFault({ mode: 'off', from: '22:00' })).toContain('not both');
+    expect(quietFault({ mode: 'hold' })).toContain('22:00 and 07:00');
+    expect(quietFault({ mode: 'hold', from: '22:00', to: '24:00' })).toContain('clock times');
+    expect(quietFault({ mode: 'hold', from: '9:00', to: '10:00' })).toContain('clock times');
+    expect(quietFault({ mode: 'silent', from: '22:00', to: '22:00' })).toContain('same time');
+    expect(() => checkPolicies({ quiet: { mode: 'hold' } })).toThrow('policies.quiet needs from and to');
+  });
+});
+
+describe('what a task asks to be confirmed', () => {
+  const subject = { actionKind: 'message', minGapMs: null };
+
+  test('nothing, unless it says so', () => {
+    expect(policyOf({}, subject)).toMatchObject({ ack: null, quiet: null, approval: 'none' });
+    expect(policyOf({ ack: {} }, subject).ack).toEqual({ nagEveryMs: 600_000, nagLimit: 3 });
+    expect(policyOf({ ack: { nag_every: 'PT5M', nag_limit: 0 } }, subject).ack).toEqual({
+      nagEveryMs: 300_000,
+      nagLimit: 0,
+    });
+  });
+
+  test('is asked for no more often than people can bear', () => {
+    expect(() => checkPolicies({ ack: { nag_every: 'PT10S' } })).toThrow('policies.ack.nag_every is out of range');
+    expect(() => checkPolicies({ ack: { nag_every: 'soon' } })).toThrow('policies.ack.nag_every is a duration');
+  });
+});
+
+describe('settings of a chat', () => {
+  test('have their defaults, and keep what was chosen', () => {
+    expect(settingsOf({})).toEqual({ create: 'members', quiet: null, reactions: true, dates: 'en' });
+    expect(settingsOf({ create: 'admins', quiet: night, reactions: false, dates: 'de' })).toEqual({
+      create: 'admins',
+      quiet: night,
+      reactions: false,
+      dates: 'de',
+    });
+  });
+
+  test('that nobody can read are as if nothing had been chosen', () => {
+    for (const quiet of [
+      7,
+      null,
+      'night',
+      {},
+      { ...night, from: '25:00' },
+      { ...night, to: '22:00' },
+      { ...night, mode: 'loud' },
+    ]) {
+      expect(settingsOf({ quiet }).quiet).toBeNull();
+    }
+    expect(settingsOf({ dates: 'klingon' }).dates).toBe('en');
+  });
+});

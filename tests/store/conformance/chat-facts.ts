@@ -1,0 +1,221 @@
+import { expect, test } from 'vitest';
+import { aRunningTask, aTask, endOf, failureOf, hour, minute, nine } from '../../support/builders.ts';
+import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { aChat, aMessage, owner, someone, threadOf } from './chat-builders.ts';
+import { aReadyTask } from './outbox.ts';
+
+/** What a chat amounts to, and how the server stands. */
+export function chatFactTests(open: OpenWorld): void {
+  usageTests(open);
+  newsTests(open);
+  whoTests(open);
+  serverTests(open);
+  unbindTests(open);
+}
+
+function usageTests(open: OpenWorld): void {
+  test('runs, failures, messages and what was spent are counted, of one chat and from an instant on', async () => {
+    const world = await open();
+    const { store } = world;
+    const { task, started } = await aRunningTask(world);
+    await store.finishRuns([endOf(started, { usage: [{ kind: 'echo', quantity: 3 }] })]);
+    await store.addMessages([aMessage(world), aMessage(world, { thread: threadOf('-5') })], nine);
+    await world.query(
+      `update deliveries set status = 'delivered', sent_at = ${nine}, delivered_at = ${nine}, message_id = 5`,
+    );
+
+    const none = { runs: 0, failures: 0, messages: 0, isCapped: false, spent: [] };
+    const spent = [{ kind: 'echo', quantity: 3 }];
+    expect(await store.chatUsage(task.chatId, nine)).toEqual({ ...none, runs: 1, messages: 1, spent });
+    expect(await store.chatUsage(task.chatId, nine + 1)).toEqual(none);
+    expect(await store.chatUsage('another', nine)).toEqual(none);
+  });
+
+  test('a failed run counts as one that failed', async () => {
+    const world = await open();
+    const { task, started } = await aRunningTask(world);
+    await world.store.finishRuns([failureOf(started)]);
+
+    expect(await world.store.chatUsage(task.chatId, nine)).toMatchObject({ runs: 1, failures: 1 });
+  });
+
+  test('only tasks that can still run count against a quota, and for a person those they made', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await aTask(world, { owner: someone, actor: 'api:token:default' });
+    await aTask(world, { home: threadOf('-5') });
+    const over = await aTask(world);
+    await world.query(`update tasks set state = 'completed', next_at = null where id = '${over.id}'`);
+
+    expect(await world.store.quotaUsed(task.chatId, owner)).toEqual({ inChat: 2, byUser: 2 });
+    expect(await world.store.quotaUsed(task.chatId, someone)).toEqual({ inChat: 2, byUser: 0 });
+  });
+}
+
+function newsTests(open: OpenWorld): void {
+  const ask = (chatId: string, except = '') => ({ chatId, since: nine, except, limit: 10 });
+
+  test('news tell what failed and what ran, but of the task that asks', async () => {
+    const world = await open();
+    const { task, started } = await aRunningTask(world);
+    await world.store.finishRuns([failureOf(started)]);
+    const { task: other, started: next } = await aRunningTask(world, { title: 'Lunch' });
+    await world.store.finishRuns([endOf(next)]);
+
+    const news = await world.store.chatNews(ask(task.chatId));
+    expect(news.failed).toEqual([{ number: 1, title: 'Water the plants', count: 1, error: 'it broke' }]);
+    expect(news.succeeded).toEqual([{ number: 2, title: 'Lunch', count: 1, done: 0 }]);
+    expect((await world.store.chatNews(ask(task.chatId, task.id))).failed).toEqual([]);
+    expect((await world.store.chatNews({ ...ask(other.chatId), since: nine + hour })).succeeded).toEqual([]);
+    expect((await world.store.chatNews(ask('another'))).failed).toEqual([]);
+  });
+
+  test('news tell what rests, what was put off, and what waits for somebody', async () => {
+    const world = await open();
+    const { task, started } = await aRunningTask(world);
+    await world.store.finishRuns([endOf(started, { deliveries: [world.make.part()] })]);
+    const resting = await aTask(world, { title: 'Lunch' });
+    const done = world.make.id();
+    await world.query(
+      `update tasks set state = 'paused', next_at = null, paused_at = ${nine} where id = '${resting.id}'`,
+    );
+    await world.query(`update deliveries set status = 'blocked', cause = 'approval' where kind = 'result'`);
+    await world.query(
+      `insert into acks (occurrence_id, task_id, chat_id, status, nag_limit, nags, created_at, updated_at)
+       values ('${done}', '${task.id}', '${task.chatId}', 'open', 3, 0, ${nine}, ${nine})`,
+    );
+    await world.query(
+      `insert into occurrences (id, task_id, slot_at, source, status, late_ms, created_at, updated_at)
+       values ('${world.make.id()}', '${task.id}', ${nine + hour}, 'snooze', 'pending', 0, ${nine}, ${nine})`,
+    );
+
+    const { paused, snoozed, waiting } = await world.store.chatNews(ask(task.chatId));
+    expect(paused).toEqual([{ number: 2, title: 'Lunch', at: nine }]);
+    expect(snoozed).toEqual([{ number: 1, title: 'Water the plants', at: nine + hour }]);
+    expect(waiting).toEqual([
+      { number: 1, title: 'Water the plants', count: 1, for: 'done' },
+      { number: 1, title: 'Water the plants', count: 1, for: 'approval' },
+    ]);
+  });
+}
+
+function whoTests(open: OpenWorld): void {
+  test('chats that nobody has approved wait, the newest first', async () => {
+    const world = await open();
+    const { store } = world;
+    const old = await aChat(world, '-1', nine);
+    const young = await aChat(world, '-2', nine + minute);
+    const approved = await aChat(world, '-3', nine + minute);
+    await store.changeChat(approved.id, { state: 'approved' }, nine);
+    await store.changeChat((await aChat(world, '-4')).id, { state: 'refused' }, nine);
+
+    expect((await store.waitingChats(10)).map(({ id }) => id)).toEqual([young.id, old.id]);
+    expect(await store.waitingChats(1)).toHaveLength(1);
+  });
+
+  test('people are found by their whole name, whatever its case', async () => {
+    const { store } = await open();
+    await store.noteUser({ id: owner, name: 'Ada Lovelace' }, nine);
+    await store.noteUser({ id: someone, name: 'Adam' }, nine);
+
+    expect((await store.usersNamed('ada lovelace', 5)).map(({ id }) => id)).toEqual([owner]);
+    expect(await store.usersNamed('ada', 5)).toEqual([]);
+    expect(await store.usersNamed('%', 5)).toEqual([]);
+  });
+
+  test('the settings of a chat are what was chosen, and nothing where nobody knows it', async () => {
+    const world = await open();
+    const chat = await aChat(world);
+    await world.store.changeChat(chat.id, { settings: { dates: 'de' } }, nine);
+
+    expect(await world.store.chatSettings(chat.id)).toEqual({ dates: 'de' });
+    expect(await world.store.chatSettings('another')).toEqual({});
+  });
+
+  test('a message is found again once it has arrived', async () => {
+    const world = await open();
+    const message = aMessage(world);
+    await world.store.addMessages([message], nine);
+    expect(await world.store.sentMessage(message.id)).toBeNull();
+    await world.query(
+      `update deliveries set status = 'delivered', message_id = 5, platform_chat_id = '-100', message_thread_id = 7`,
+    );
+
+    expect(await world.store.sentMessage(message.id)).toEqual({ messageId: 5, address: '-100', topic: 7 });
+    expect(await world.store.sentMessage('another')).toBeNull();
+  });
+}
+
+function serverTests(open: OpenWorld): void {
+  test('the server tells what it has, what is late and what is stuck', async () => {
+    const world = await open();
+    const { store } = world;
+    await aRunningTask(world);
+    const due = await aTask(world, { nextAt: nine + minute });
+    await store.addMessages([aMessage(world), aMessage(world)], nine);
+    await world.query(`update deliveries set status = 'blocked' where id = (select min(id) from deliveries)`);
+    await store.changeChat(due.chatId, { state: 'approved' }, nine);
+
+    const facts = await store.serverFacts(nine + 2 * minute);
+    expect(facts).toMatchObject({
+      tasks: 2,
+      active: 2,
+      due: 1,
+      dueSince: nine + minute,
+      running: 1,
+      pending: 1,
+      blocked: 1,
+      unknown: 0,
+      chats: 1,
+    });
+    expect(facts.databaseBytes).toBeGreaterThan(10_000);
+    expect(await store.serverFacts(nine)).toMatchObject({ due: 0, dueSince: null });
+  });
+}
+
+function unbindTests(open: OpenWorld): void {
+  const topicOf = async (world: World, taskId: string) => {
+    const { topicId, topicState } = (await world.store.readTask(taskId)) ?? {};
+    return [topicState, topicId];
+  };
+
+  test('a topic is taken from its task once, with a row in the audit that tells whose it was', async () => {
+    const world = await open();
+    const { store } = world;
+    const task = await aReadyTask(world);
+    const unbinding = { taskId: task.id, topicId: 77, actor: someone, at: nine } as const;
+
+    expect(await store.unbindTopic(unbinding)).toBe('unbound');
+    expect(await topicOf(world, task.id)).toEqual(['none', null]);
+    expect(await store.unbindTopic(unbinding)).toBe('before');
+    expect(await world.query(`select actor, verb from audit where verb = 'unbind'`)).toEqual([
+      { actor: someone, verb: 'unbind' },
+    ]);
+    expect(await store.taskByTopic(task.chatId, 77)).toBeNull();
+  });
+
+  test('neither another topic nor one that is being made is taken', async () => {
+    const world = await open();
+    const { store } = world;
+    const task = await aReadyTask(world);
+    const unbinding = { taskId: task.id, actor: someone, at: nine } as const;
+
+    expect(await store.unbindTopic({ ...unbinding, topicId: 78 })).toBe('none');
+    expect(await store.unbindTopic({ ...unbinding, taskId: 'another', topicId: 77 })).toBe('none');
+    expect(await topicOf(world, task.id)).toEqual(['ready', 77]);
+    await world.query(`update tasks set topic_state = 'creating'`);
+    expect(await store.unbindTopic({ ...unbinding, topicId: 77 })).toBe('creating');
+  });
+
+  test('a topic that has come since is not taken for the one before', async () => {
+    const world = await open();
+    const { store } = world;
+    const task = await aReadyTask(world);
+    const unbinding = { taskId: task.id, topicId: 77, actor: someone, at: nine } as const;
+    await store.unbindTopic(unbinding);
+    await world.query(`update tasks set topic_state = 'ready', topic_id = 78`);
+
+    expect(await store.unbindTopic(unbinding)).toBe('before');
+    expect(await topicOf(world, task.id)).toEqual(['ready', 78]);
+  });
+}

@@ -1,0 +1,359 @@
+import { expect, test } from 'vitest';
+import type { OutboxPart, PartEnd } from '../../../src/app/store.ts';
+import { noChange, type NewTask } from '../../../src/app/task-store.ts';
+import type { QuietInput } from '../../../src/domain/quiet.ts';
+import type { Task } from '../../../src/domain/task.ts';
+import { endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
+import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { aReadyTask, claimParts, show } from './outbox.ts';
+
+/** Quiet until ten, by the clocks of UTC. */
+const quiet = { from: '08:00', to: '10:00', mode: 'hold' } as const;
+const ten = nine + hour;
+const now = nine + minute;
+
+interface Quiet {
+  readonly chat?: Readonly<Record<string, unknown>> | null;
+  readonly task?: QuietInput;
+  readonly facts?: Partial<NewTask>;
+}
+
+async function aTaskThere(world: World, { chat = quiet, task: own, facts = {} }: Quiet = {}): Promise<Task> {
+  const policies = own === undefined ? {} : { quiet: own };
+  const task = await aReadyTask(world, { policies, ...facts });
+  await world.store.changeChat(task.chatId, { settings: chat === null ? {} : { quiet: chat } }, nine);
+  return task;
+}
+
+/** What goes out at the instant, one after the other, until nothing does. */
+async function flow(world: World, at = now): Promise<OutboxPart[]> {
+  const gone: OutboxPart[] = [];
+  for (;;) {
+    const parts = await claimParts(world, { now: at });
+    if (parts.length === 0) return gone;
+    gone.push(...parts);
+    await world.store.endParts(
+      parts.map((part) => delivered(part, gone.length)),
+      at,
+    );
+  }
+}
+
+function delivered({ id, fence, route }: OutboxPart, count: number): PartEnd {
+  const ids = { chatId: route.address, threadId: route.topic, messageId: 5000 + count };
+  return { id, fence, status: 'delivered', ids, at: now, evidence: null, pinId: null };
+}
+
+function rowsOf(world: World) {
+  return world.query<{
+    id: string;
+    kind: string;
+    status: string;
+    ready_at: number;
+    held_until: number | null;
+    fence: number;
+    put_offs: number;
+  }>('select * from deliveries order by id');
+}
+
+const idsOf = (parts: readonly OutboxPart[]) => parts.map(({ id }) => id);
+const bundles = (parts: readonly OutboxPart[]) =>
+  parts.flatMap(({ shown }) => ('view' in shown && shown.view === 'bundle' ? [shown.until] : []));
+
+/** What quiet hours make of parts. */
+export function quietTests(open: OpenWorld): void {
+  test('a result waits for the end of the quiet hours of its chat, untouched, and then comes without a sound', async () => {
+    const world = await open();
+    const task = await aTaskThere(world);
+    const part = world.make.part();
+    await show(world, task, [part]);
+
+    expect(await flow(world)).toEqual([]);
+    const row = (await rowsOf(world)).find(({ id }) => id === part.id);
+    expect(row).toMatchObject({ status: 'pending', ready_at: ten, held_until: ten, fence: 0, put_offs: 0 });
+    expect(await world.store.nextPartAt(now)).toBe(ten);
+    expect(await flow(world, ten - 1)).toEqual([]);
+    const gone = await flow(world, ten);
+    expect(gone).toMatchObject([
+      { id: part.id, silent: true },
+      { silent: false, shown: { view: 'bundle', until: ten }, route: { topic: null } },
+    ]);
+  });
+
+  test('the word about a failure waits as well, and answers, cards and what runs without a task do not', async () => {
+    const world = await open();
+    const task = await aTaskThere(world);
+    const notice = world.make.part({ kind: 'notice' });
+    await show(world, task, [notice]);
+    const thread = { provider: 'telegram', address: '-100', topic: null };
+    const told = {
+      kind: 'answer',
+      thread,
+      taskId: task.id,
+      shown: { text: 'Here.' },
+      edits: null,
+      expiresAt: null,
+    } as const;
+    await world.store.addMessages([{ ...told, id: world.make.id() }], nine);
+    await world.store.addMessages([{ ...told, id: world.make.id(), kind: 'notice' }], nine);
+    const card = world.make.part({ kind: 'card', rank: 2, content: { view: 'card' } });
+    await show(world, task, [card]);
+
+    expect((await flow(world)).map(({ kind }) => kind)).toEqual(['answer', 'notice', 'card']);
+    expect(idsOf(await flow(world, ten))[0]).toBe(notice.id);
+  });
+
+  test('without a sound means at once, and no word about it follows', async () => {
+    const world = await open();
+    const task = await aTaskThere(world, { chat: { ...quiet, mode: 'silent' } });
+    await show(world, task, [world.make.part()]);
+    expect(await flow(world)).toMatchObject([{ silent: true, kind: 'result' }]);
+    expect(await flow(world, ten)).toEqual([]);
+    await show(world, task, [world.make.part()], ten);
+    expect(await flow(world, ten)).toMatchObject([{ silent: false }]);
+  });
+
+  test('a send that is put off or lost keeps its silence', async () => {
+    const world = await open();
+    const task = await aTaskThere(world, { chat: { ...quiet, mode: 'silent' } });
+    await show(world, task, [world.make.part()]);
+    const [part] = await claimParts(world, { now });
+    const { id = '', fence = 0 } = part ?? {};
+    await world.store.endParts(
+      [{ id, fence, status: 'pending', unsent: true, inDoubt: false, readyAt: ten, error: null, evidence: null }],
+      now,
+    );
+    expect(await claimParts(world, { now: ten })).toMatchObject([{ id, silent: true }]);
+  });
+
+  test('what is urgent passes by what waits, of the same task too', async () => {
+    const world = await open();
+    const task = await aTaskThere(world);
+    const [calm, urgent, later] = [world.make.part(), world.make.part({ urgent: true }), world.make.part()];
+    for (const part of [calm, urgent, later]) await show(world, task, [part]);
+    expect(await flow(world)).toMatchObject([{ id: urgent.id, silent: false }]);
+    expect(idsOf(await flow(world, ten)).slice(0, 2)).toEqual([calm.id, later.id]);
+  });
+
+  test('the word about a run that somebody asked for by hand is as urgent as its result', async () => {
+    const world = await open();
+    const task = await aTaskThere(world);
+    await world.store.addRun(world.make.newRun({ taskId: task.id, taskVersion: 1, chatId: task.chatId }));
+    const started = await startOne(world, nine);
+    const failed = world.make.part({ kind: 'notice' });
+    const notices = { cause: 'it broke', byHand: true, failed, autoPaused: null, recovered: null };
+    await world.store.finishRuns([endOf(started, { status: 'failed', attemptStatus: 'failed', error: 'x', notices })]);
+    expect(await flow(world)).toMatchObject([{ id: failed.id, silent: false }]);
+  });
+
+  test('a task may be quiet by itself, or never, whatever its chat is', async () => {
+    const world = await open();
+    const never = await aTaskThere(world, { task: { mode: 'off' } });
+    const longer = await aTaskThere(world, { task: { ...quiet, to: '11:00' } });
+    const [loud, held] = [world.make.part(), world.make.part()];
+    await show(world, never, [loud]);
+    await show(world, longer, [held]);
+    expect(await flow(world)).toMatchObject([{ id: loud.id, silent: false }]);
+    expect(await flow(world, ten)).toEqual([]);
+    expect(idsOf(await flow(world, ten + hour))[0]).toBe(held.id);
+  });
+
+  test('the hours of a chat are told by its own clocks', async () => {
+    const world = await open();
+    const task = await aTaskThere(world, { chat: { ...quiet, from: '17:30', to: '19:00' } });
+    await world.store.changeChat(task.chatId, { timezone: 'Asia/Tokyo' }, nine);
+    const part = world.make.part();
+    await show(world, task, [part]);
+    // Nine in the morning is six in the evening there.
+    expect(await flow(world)).toEqual([]);
+    expect(idsOf(await flow(world, ten))[0]).toBe(part.id);
+  });
+
+  test('one word for each chat and end, after everything that waited for it, and none twice', async () => {
+    const world = await open();
+    const [one, two] = [await aTaskThere(world), await aTaskThere(world)];
+    for (const task of [one, two, one]) {
+      await show(world, task, [world.make.part()]);
+      await flow(world);
+    }
+    const gone = await flow(world, ten);
+    expect(gone.map(({ kind }) => kind)).toEqual(['result', 'result', 'result', 'notice']);
+    expect(bundles(gone)).toEqual([ten]);
+    expect(await world.store.heldParts(one.chatId, ten)).toEqual([
+      { number: 1, title: 'Water the plants', count: 2, topic: 77, messageId: 5001 },
+      { number: 2, title: 'Water the plants', count: 1, topic: 77, messageId: 5002 },
+    ]);
+    expect(await world.store.heldParts(one.chatId, ten + 1)).toEqual([]);
+  });
+
+  test('what was dropped is not told of', async () => {
+    const world = await open();
+    const task = await aTaskThere(world);
+    const part = world.make.part();
+    await show(world, task, [part]);
+    await flow(world);
+    await world.query(`update deliveries set status = 'failed' where id = ?t`, part.id);
+    expect(await world.store.heldParts(task.chatId, ten)).toEqual([]);
+  });
+}
+
+/** What becomes of parts that wait when something changes, and of everybody else meanwhile. */
+export function changedQuietTests(open: OpenWorld): void {
+  test('when the quiet hours are called off, what waits goes at once, and the word follows it', async () => {
+    const world = await open();
+    const task = await aTaskThere(world);
+    const [one, two] = [world.make.part(), world.make.part()];
+    await show(world, task, [one]);
+    await show(world, task, [two]);
+    await flow(world);
+    await world.store.changeChat(task.chatId, { settings: {} }, now);
+    const gone = await flow(world);
+    expect(gone.map(({ kind, silent }) => [kind, silent])).toEqual([
+      ['result', true],
+      ['result', true],
+      ['notice', false],
+    ]);
+    expect(await flow(world, ten)).toEqual([]);
+  });
+
+  test('when they are called off and back again, what comes then is told of as well', async () => {
+    const world = await open();
+    const task = await aTaskThere(world);
+    await show(world, task, [world.make.part()]);
+    await flow(world);
+    await world.store.changeChat(task.chatId, { settings: {} }, now);
+    expect(bundles(await flow(world))).toEqual([ten]);
+    await world.store.changeChat(task.chatId, { settings: { quiet } }, now);
+    await show(world, task, [world.make.part()]);
+    expect(await flow(world)).toEqual([]);
+    expect((await flow(world, ten)).map(({ kind }) => kind)).toEqual(['result', 'notice']);
+  });
+
+  test('when they change and last, what waits waits on, and is told of once', async () => {
+    const world = await open();
+    const task = await aTaskThere(world);
+    await show(world, task, [world.make.part()]);
+    await flow(world);
+    await world.store.changeChat(task.chatId, { settings: { quiet: { ...quiet, from: '07:00' } } }, now);
+    expect(await flow(world)).toEqual([]);
+    expect((await flow(world, ten)).map(({ kind }) => kind)).toEqual(['result', 'notice']);
+  });
+
+  test('when they end at another time, what waits waits for that, and the first word has nothing to tell', async () => {
+    const world = await open();
+    const task = await aTaskThere(world);
+    const part = world.make.part();
+    await show(world, task, [part]);
+    await flow(world);
+    await world.store.changeChat(task.chatId, { settings: { quiet: { ...quiet, to: '10:30' } } }, now);
+    expect(await flow(world)).toEqual([]);
+    expect(bundles(await flow(world, ten))).toEqual([ten]);
+    expect(await world.store.heldParts(task.chatId, ten)).toEqual([]);
+    expect(idsOf(await flow(world, ten + hour / 2))[0]).toBe(part.id);
+  });
+
+  test('when a task becomes urgent, what of it waits goes at once', async () => {
+    const world = await open();
+    const [task, other] = [await aTaskThere(world), await aTaskThere(world)];
+    const [mine, theirs] = [world.make.part(), world.make.part()];
+    await show(world, task, [mine]);
+    await show(world, other, [theirs]);
+    await flow(world);
+    const request = {
+      taskId: task.id,
+      actor: 'telegram:user:7',
+      at: now,
+      once: null,
+      quota: { chat: 9, user: 9 },
+    } as const;
+    await world.store.changeTask({ ...request }, () => ({
+      ...noChange,
+      set: { policies: { quiet: { mode: 'off' } } },
+    }));
+    expect(idsOf(await flow(world))).toEqual([mine.id]);
+    expect(idsOf(await flow(world, ten))[0]).toBe(theirs.id);
+  });
+
+  test('half a result is not left standing: the rest of it comes without a sound', async () => {
+    const world = await open();
+    const task = await aTaskThere(world);
+    const [one, two] = [world.make.part(), world.make.part({ part: 2 })];
+    await show(world, task, [one, two], nine - 2 * hour);
+    const before = nine - hour - 1;
+    const [first] = await claimParts(world, { now: before });
+    if (first === undefined) throw new Error('nothing goes before the quiet hours');
+    await world.store.endParts([delivered(first, 1)], before);
+    expect(await flow(world)).toMatchObject([{ id: two.id, silent: true }]);
+  });
+
+  test('chats whose results wait take nobody’s turn', async () => {
+    const world = await open();
+    const there = (address: string) => ({ home: { provider: 'telegram', address, topic: null } });
+    for (let index = 1; index <= 8; index += 1) {
+      await show(world, await aTaskThere(world, { facts: there(`-${index}`) }), [world.make.part()]);
+    }
+    const loud = await aTaskThere(world, { chat: null, facts: there('-9') });
+    const part = world.make.part();
+    await show(world, loud, [part]);
+    expect(idsOf(await claimParts(world, { now, limit: 1 }))).toEqual([part.id]);
+  });
+
+  test('a long night of one task is put off at one look', async () => {
+    const world = await open();
+    const task = await aTaskThere(world);
+    for (let index = 0; index < 30; index += 1) await show(world, task, [world.make.part()]);
+    expect(await claimParts(world, { now })).toEqual([]);
+    expect(new Set((await rowsOf(world)).map(({ ready_at: at }) => at))).toEqual(new Set([ten]));
+  });
+
+  test('a clock that is set back leaves the end of the quiet hours where it is', async () => {
+    const world = await open();
+    const task = await aTaskThere(world);
+    await show(world, task, [world.make.part()]);
+    await flow(world);
+    await world.store.shiftClock(-hour / 2);
+    expect((await rowsOf(world)).map(({ ready_at: at }) => at)).toContain(ten);
+    expect(await flow(world, ten - 1)).toEqual([]);
+    expect((await flow(world, ten)).map(({ kind }) => kind)).toEqual(['result', 'notice']);
+  });
+
+  test('what waits for quiet hours is no backlog, nor when it goes', async () => {
+    const world = await open();
+    const task = await aTaskThere(world);
+    await show(world, task, [world.make.part()]);
+    expect(await world.store.waitingResults(task.chatId, now)).toMatchObject({ count: 1, oldestAt: nine });
+    await flow(world);
+    expect(await world.store.waitingResults(task.chatId, ten - 1)).toBeNull();
+    expect(await world.store.waitingResults(task.chatId, ten + minute)).toMatchObject({ count: 1, oldestAt: ten });
+  });
+
+  test('nothing but a person lets go what waits for an approval', async () => {
+    const world = await open();
+    const task = await aTaskThere(world, { chat: null });
+    const part = world.make.part();
+    await show(world, task, [part]);
+    await world.query(
+      `update deliveries set status = 'blocked', cause = 'approval', lane = 'approval:r', ready_at = ?i, expires_at = ?i where id = ?t`,
+      ten,
+      ten,
+      part.id,
+    );
+    const all = { chatId: null, taskId: null, inDoubt: true };
+    expect(await world.store.retryBlocked(all, now)).toBe(0);
+    expect(await world.store.retryBlocked({ ...all, inDoubt: false }, now)).toBe(0);
+    // However it came about that its time has come too early.
+    await world.query(`update deliveries set ready_at = ?i where id = ?t`, nine, part.id);
+    expect(await flow(world)).toEqual([]);
+    expect(await flow(world, ten - 1)).toEqual([]);
+    // Nobody has approved it in time.
+    expect(await flow(world, ten)).toEqual([]);
+    expect((await rowsOf(world)).find(({ id }) => id === part.id)).toMatchObject({ status: 'failed' });
+  });
+
+  test('settings that cannot be read hold nothing back', async () => {
+    const world = await open();
+    const task = await aTaskThere(world, { chat: { from: 'dusk', to: 'dawn', mode: 'hold' } });
+    await show(world, task, [world.make.part()]);
+    expect(await flow(world)).toHaveLength(1);
+  });
+}

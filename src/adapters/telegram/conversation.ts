@@ -1,12 +1,19 @@
+import type { Acks } from '../../app/acks/acks.ts';
+import type { AckStore } from '../../app/acks/store.ts';
+import type { Approvals } from '../../app/approvals.ts';
 import type { Chat, ChatStore, DraftChange } from '../../app/chat-store.ts';
+import type { ChatFacts } from '../../app/chat-facts.ts';
 import type { Clock, Ids, Log } from '../../app/ports.ts';
-import type { TaskStore } from '../../app/task-store.ts';
+import type { QuestionStore } from '../../app/questions.ts';
+import type { ServerStatus } from '../../app/status.ts';
+import type { UpkeepStore } from '../../app/store.ts';
+import type { Quota, TaskStore } from '../../app/task-store.ts';
 import type { Preview, PreviewRequest } from '../../app/preview.ts';
 import type { Tasks } from '../../app/tasks/tasks.ts';
 import type { Threads } from '../../app/tasks/threads.ts';
 import type { Truth } from '../../app/truth/truth.ts';
 import type { Actor } from '../../domain/actor.ts';
-import type { Drawn } from '../../domain/shown.ts';
+import type { Drawn, Media } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 
 /**
@@ -50,8 +57,23 @@ export interface Said {
   readonly command: string | null;
   /** What follows the command, over all lines, or the whole text. */
   readonly args: string;
-  /** The message that it answers, when that is one of ours. */
-  readonly repliesTo: number | null;
+  /** The message that it answers, whoever wrote that. */
+  readonly repliedTo: Replied | null;
+  /** A picture or another file that came with it. */
+  readonly media: Media | null;
+  /** Of several files that were sent at once: what they have in common. */
+  readonly album?: string;
+  /** It calls the bot by its name, so that it is meant for us wherever it is said. */
+  readonly isAddressed?: boolean;
+}
+
+export interface Replied {
+  readonly messageId: number;
+  /** Who wrote it, or who wrote what was forwarded there; absent where the platform does not tell. */
+  readonly author?: { readonly id: number; readonly name: string };
+  readonly isOurs: boolean;
+  readonly text: string | null;
+  readonly media: Media | null;
 }
 
 export interface Pressed {
@@ -65,6 +87,8 @@ export interface Pressed {
   readonly messageId: number;
   /** What that message shows, without its buttons; null when the platform does not tell. */
   readonly shown: Drawn | null;
+  /** The message is seen by this person alone, and is changed by this number instead of its own. */
+  readonly ephemeralId: number | null;
   /** The callback data, already checked; null when it is of no form that is known. */
   readonly press: Press | null;
 }
@@ -76,20 +100,40 @@ export interface Press {
 }
 
 export type Reply =
-  /** A new message where it was said. */
-  | { readonly is: 'message'; readonly shown: Drawn }
+  /** A new message where it was said, or in the base thread of the chat. */
+  | {
+      readonly is: 'message';
+      readonly shown: Drawn;
+      /** In a group nobody else needs to read it, where the platform can show it to one person alone. */
+      readonly isForAsker?: true;
+      readonly inBase?: true;
+      /** Of the row in which it is kept, for whoever wants to find it again. */
+      readonly id?: string;
+    }
   /** One of our messages is changed. */
-  | { readonly is: 'edit'; readonly messageId: number; readonly shown: Drawn };
+  | { readonly is: 'edit'; readonly messageId: number; readonly shown: Drawn }
+  /** One of our messages goes. */
+  | { readonly is: 'remove'; readonly messageId: number }
+  /** A topic goes, with everything in it. */
+  | { readonly is: 'removeTopic'; readonly topic: number };
+
+/** A sign at the message of a person; the platform knows no others for it. */
+export type Reaction = '👀' | '👍' | '💔';
 
 export interface Answer {
   readonly replies: readonly Reply[];
   readonly draft?: DraftChange | null;
   /** For a press: the words in the toast, or in a window that must be closed. */
   readonly toast?: { readonly text: string; readonly isAlert: boolean } | null;
+  /** For what was said: the sign that it is put under. It is lost without harm. */
+  readonly reaction?: Reaction;
 }
 
 /** What follows `/start` in the place of the code by which somebody has just become the owner. */
 export const claimedArg = 'claimed';
+
+/** What follows `/start` when somebody came by the link that adds the bot to a group; it is no secret. */
+export const setupArg = 'setup';
 
 export type SaidHandler = (said: Said, rooms: ConversationRooms) => Promise<Answer>;
 export type PressedHandler = (pressed: Pressed, rooms: ConversationRooms) => Promise<Answer>;
@@ -101,6 +145,8 @@ export interface Command {
   readonly description: string;
   /** For whom the menu shows it. */
   readonly menu: 'everybody' | 'admins' | 'owners' | 'nobody';
+  /** It only reads, so that in a group nobody but the asker need see the word and its answer. */
+  readonly isReading?: true;
   readonly handle: SaidHandler;
 }
 
@@ -113,15 +159,22 @@ export interface SetUp {
   readonly topicsEnabled: boolean | null;
   readonly canManageTopics: boolean | null;
   readonly canPin: boolean | null;
+  /** The bot sees every message of a group, and not only commands and replies. */
+  readonly readsEverything: boolean | null;
 }
 
 export interface ConversationRooms {
   readonly tasks: Tasks;
   readonly threads: Threads;
   readonly truth: Truth;
-  readonly store: ChatStore & Pick<TaskStore, 'readTask'>;
-  /** Asks the platform how the bot stands in the chat. */
-  readonly setUp: (place: Place) => Promise<SetUp>;
+  readonly acks: Acks;
+  readonly approvals: Approvals;
+  readonly store: ChatStore & ChatFacts & Pick<TaskStore, 'readTask'> & Pick<AckStore, 'readAck'> & Pick<QuestionStore, 'lastAnswer'> & Pick<UpkeepStore, 'readNote' | 'writeNote'>;
+  /** How the server stands: for owners. */
+  readonly status: () => Promise<ServerStatus>;
+  readonly quota: Quota;
+  /** Asks the platform how the bot stands in the chat, unless it has answered a moment ago and nobody asks to look anew. */
+  readonly setUp: (place: Place, look?: 'anew') => Promise<SetUp>;
   readonly preview: (request: PreviewRequest) => Preview;
   readonly clock: Clock;
   readonly ids: Ids;

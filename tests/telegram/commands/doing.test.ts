@@ -17,7 +17,7 @@ async function withTask(text = 'every day at 12 Lunch'): Promise<Talk> {
 }
 
 const only = async (talk: Talk) => {
-  const [task] = await tasksIn(talk);
+  const task = (await tasksIn(talk)).find(({ number }) => number === 1);
   if (task === undefined) throw new Error('there is no task');
   return task;
 };
@@ -87,7 +87,10 @@ describe('commands that do something', () => {
     const talk = await withTask();
     const paused = await talk.ask('/pause 1');
     expect(paused.shown.text).toBe('Paused #1 Lunch.');
-    expect(labels(paused)).toEqual([['Resume', 'Undo']]);
+    expect(labels(paused)).toEqual([
+      ['Resume', 'Undo'],
+      ['Until tomorrow', 'Until Monday', 'Pick…'],
+    ]);
     expect((await talk.ask('/pause 1')).shown.text).toBe('#1 Lunch is paused already.');
     await talk.press(paused, 'Resume');
     expect(paused.shown.text).toBe(
@@ -95,7 +98,7 @@ describe('commands that do something', () => {
     );
     const again = await talk.ask('/pause 1');
     await talk.press(again, 'Undo');
-    expect(again.shown.text).toMatch(/^Taken back: #1 Lunch is as it was before\.\nNext: /);
+    expect(again.shown.text).toMatch(/^Undone: #1 was paused by Ada at 09:00\.\nNext: /);
     expect((await only(talk)).state).toBe('active');
   });
 
@@ -160,7 +163,7 @@ describe('commands that do something', () => {
     const menu = await talk.ask('/snooze 1');
     expect(labels(menu)).toEqual([
       ['10 min', '1 h'],
-      ['Tonight', 'Tomorrow'],
+      ['Tonight', 'Tomorrow', 'Pick…'],
     ]);
     await talk.press(menu, 'Tonight');
     expect(menu.shown.text).toBe('Snoozed: #1 Lunch comes again Wed 18 Nov 20:00 (UTC).');
@@ -179,6 +182,7 @@ describe('commands that do something', () => {
         '  before: every day at 12:00 (UTC)',
         '  now: every day at 10:00 (UTC)',
         '',
+        'Next runs before: Wed 18 Nov 12:00, Thu 19 Nov 12:00, Fri 20 Nov 12:00 (UTC)',
         'Next: Wed 18 Nov 10:00, Thu 19 Nov 10:00, Fri 20 Nov 10:00 (UTC)',
       ].join('\n'),
     );
@@ -200,13 +204,13 @@ describe('commands that do something', () => {
     const talk = await withTask();
     const card = await talk.ask('/task 1');
     await talk.press(card, 'Edit');
-    expect(labels(card)).toEqual([['New time', 'New text', 'New title'], ['Back']]);
-    await talk.press(card, 'New time');
+    expect(labels(card)).toEqual([['Time', 'Text', 'Title'], ['Zone', 'More'], ['Back']]);
+    await talk.press(card, 'Time');
     expect((await talk.ask('some day')).shown.text).toContain('These can be read:');
     expect((await talk.ask('every day at 10')).shown.text).toMatch(/^Changed: #1 Lunch\n/);
     expect(await talk.say('every day at 11')).toBeNull();
     const other = await talk.ask('/edit 1');
-    await talk.press(other, 'New title');
+    await talk.press(other, 'Title');
     await talk.press(other, 'Cancel');
     expect(other.shown.text).toBe('Cancelled. Nothing was changed.');
     expect(await talk.say('Not a title')).toBeNull();
@@ -253,7 +257,8 @@ describe('commands that do something', () => {
 
   test('a command that is handled again after a crash has the answer of the first time, with its way back', async () => {
     const talk = await withTask();
-    const repeated = async () => (await talk.again()).replies.map(({ shown }) => shown);
+    const repeated = async () =>
+      (await talk.again()).replies.flatMap((reply) => ('shown' in reply ? [reply.shown] : []));
     for (const text of ['/pause 1', '/resume 1', '/skip 1', '/snooze 1 1h']) {
       const first = await talk.ask(text);
       expect(await repeated()).toEqual([first.shown]);
@@ -264,7 +269,7 @@ describe('commands that do something', () => {
     ]);
     await talk.press(edited, 'Undo');
     expect(await repeated()).toEqual([edited.shown]);
-    expect(edited.shown.text).toMatch(/^Taken back: #1 Lunch/);
+    expect(edited.shown.text).toMatch(/^Undone: #1 was changed by Ada/);
   });
 });
 
@@ -340,7 +345,7 @@ describe('the card', () => {
     await talk.pipeline.settle();
     const card = await talk.ask('/task 1');
     const { topicId } = await only(talk);
-    expect(card.shown.text).toContain('\nLast: ok Wed 18 Nov 09:00\n');
+    expect(card.shown.text).toContain('\nLast: ok Wed 18 Nov 09:00, 1 run so far\n');
     expect(card.shown.entities?.find(({ type }) => type === 'text_link')?.url).toBe(`https://t.me/c/1234/${topicId}`);
   });
 });

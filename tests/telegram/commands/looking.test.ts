@@ -25,15 +25,16 @@ describe('/tasks', () => {
       [
         'Tasks in this chat: 2',
         '',
-        '#1 Task 1: next Wed 18 Nov 11:00',
-        '#2 Task 2: paused',
+        '#1 Task 1: active, next in 2 h, Wed 18 Nov 11:00',
+        '#2 Task 2: paused, every day at 12:00',
         '',
         'Times in UTC unless a zone is named.',
       ].join('\n'),
     );
     expect(labels(list)).toEqual([
       ['#1 Task 1', '#2 Task 2'],
-      ['Active', 'Paused', 'Failing', 'Mine'],
+      ['✓ All', 'Active', 'Paused'],
+      ['Failing', 'Completed', 'Mine'],
     ]);
     await talk.press(list, '#1 Task 1');
     expect(list.shown.text).toMatch(/^#1 Task 1\nActive\n/);
@@ -42,19 +43,18 @@ describe('/tasks', () => {
   test('shows eight a page, turns both ways, and comes to the last page when tasks are gone meanwhile', async () => {
     const talk = await withMany(18);
     const list = await talk.ask('/tasks');
-    expect(list.shown.text).toContain('Page 1 of 3');
     expect(labels(list).slice(0, 4).flat()).toHaveLength(8);
-    expect(labels(list)[4]).toEqual(['More ›']);
-    await talk.press(list, 'More ›');
-    expect(labels(list)[4]).toEqual(['‹ Back', 'More ›']);
-    await talk.press(list, 'More ›');
-    expect(list.shown.text).toContain('Page 3 of 3');
+    expect(labels(list)[4]).toEqual(['1/3', '›']);
+    await talk.press(list, '›');
+    expect(labels(list)[4]).toEqual(['‹', '2/3', '›']);
+    await talk.press(list, '›');
+    expect(labels(list)[1]).toEqual(['‹', '3/3']);
     expect(list.shown.text.match(/^#/gm)).toHaveLength(2);
-    await talk.press(list, '‹ Back');
+    await talk.press(list, '‹');
     const numbers = [...list.shown.text.matchAll(/^#(\d+)/gm)].map(([, number]) => number);
     for (const number of numbers) await talk.ask(`/delete ${number}`);
     for (const number of [1, 2]) await talk.ask(`/delete ${number}`);
-    await talk.press(list, 'More ›');
+    await talk.press(list, '›');
     expect(list.shown.text).toMatch(/^Tasks in this chat: 8\n/);
     expect(list.shown.text.match(/^#/gm)).toHaveLength(8);
   });
@@ -75,7 +75,7 @@ describe('/tasks', () => {
   test('a search of many pages keeps its word on the buttons', async () => {
     const talk = await withMany(10);
     const list = await talk.ask('/tasks Task');
-    await talk.press(list, 'More ›');
+    await talk.press(list, '›');
     expect(list.shown.text).toMatch(/^Tasks with “Task”: 10\n/);
   });
 
@@ -85,7 +85,7 @@ describe('/tasks', () => {
     for (let number = 1; number <= 9; number += 1) await made(talk, `every day at 10: ${word} ${number}`);
     const list = await talk.ask(`/tasks ${word}`);
     expect(list.shown.text).toContain('8 of 9 shown. Add another word to narrow it down.');
-    expect(labels(list).flat()).not.toContain('More ›');
+    expect(labels(list).flat()).not.toContain('›');
   });
 
   test('failing ones come first', async () => {
@@ -94,7 +94,7 @@ describe('/tasks', () => {
     await talk.ask('/run 3');
     await talk.pipeline.settle();
     const list = await talk.ask('/tasks');
-    expect(list.shown.text.split('\n')[2]).toMatch(/^#3 .*: failing \(1 in a row\), next Wed 18 Nov 23:00$/);
+    expect(list.shown.text.split('\n')[2]).toMatch(/^#3 .*: failing \(1 in a row\), next in 14 h, Wed 18 Nov 23:00$/);
     expect((await talk.ask('/task 3')).shown.text).toContain('Active, but failing: 1 run in a row');
     expect((await talk.ask('/history 3')).shown.text).toContain(': failed, by hand');
   });
@@ -138,12 +138,14 @@ describe('/start and /help', () => {
       [
         'Hello Ada. I say things on time: tell me when and what, and I do it in a topic of its own.',
         '',
-        'Topics: on.',
-        'Manage topics: allowed.',
-        'Pin messages: allowed.',
+        'Set-up of this chat',
+        '✓ Topics: on.',
+        '✓ Manage topics: allowed.',
+        '✓ Pin messages: allowed.',
+        '✓ Privacy mode: on. I see commands and replies to me, and that is all I need.',
+        '✓ Approved: members of this chat may use me.',
+        '✓ Time zone: UTC, where it is 09:00 now.',
         'All set.',
-        '',
-        'Times here are in UTC, where it is 09:00 now.',
         '',
         'Now try: /new every weekday at 9:00 Stand up',
         '',
@@ -166,10 +168,10 @@ describe('/start and /help', () => {
   test('the zone is asked for while nobody has confirmed it', async () => {
     const talk = await aTalk({ timezone: null });
     const message = await talk.ask('/start');
-    expect(message.shown.text).toContain('Times here are in UTC. Is it 09:00 for you now?');
-    expect(labels(message)).toEqual([['Yes', 'No, change']]);
+    expect(message.shown.text).toContain('UTC, and nobody has confirmed it. Is it 09:00 for you now?');
+    expect(labels(message)[0]).toEqual(['Yes', 'No, change']);
     await talk.press(message, 'Yes');
-    expect(message.shown.text).toContain('Times here are in UTC, where it is 09:00 now.');
+    expect(message.shown.text).toContain('✓ Time zone: UTC, where it is 09:00 now.');
     expect((await talk.chat()).timezone).toBe('UTC');
     expect((await talk.ask('/start', { person: bob })).shown.text).not.toContain('Is it');
   });
@@ -187,14 +189,37 @@ describe('/start and /help', () => {
 
   test('every example of the help for /new makes a task', async () => {
     const talk = await aTalk();
-    const { text } = (await talk.ask('/help')).shown;
-    const examples = [...text.matchAll(/^(\/new \S.*?) – /gm)].map(([, example]) => example ?? '');
-    expect(examples.length).toBeGreaterThan(1);
-    for (const example of examples) expect((await talk.ask(example)).shown.text).toContain('New task: ');
-    const section = text.slice(text.indexOf('Times I read'), text.indexOf('A zone may follow'));
-    for (const when of section.trim().split('\n').slice(1)) {
-      expect((await talk.ask(`/new ${when}\nText`)).shown.text).toContain('New task: Text');
+    const words = [(await talk.ask('/help')).shown.text, (await talk.ask('/help new')).shown.text].join('\n');
+    const examples = [...words.matchAll(/^(\/new \S.*?)(?: – .*)?$/gm)].map(([, example]) => example ?? '');
+    expect(examples.length).toBeGreaterThan(10);
+    for (const example of examples.filter((one) => !one.startsWith('/new alone'))) {
+      expect((await talk.ask(example)).shown.text).toContain('New task: ');
+      await talk.ask('/cancel');
     }
+  });
+
+  test('help about a command has examples that can be read', async () => {
+    const talk = await aTalk();
+    await made(talk, 'every day at 12 Lunch');
+    await made(talk, 'every day at 13 Tea');
+    await made(talk, 'every day at 14 Water the plants');
+    for (const { name } of commands.filter((one) => one.name !== 'new')) {
+      const { text } = (await talk.ask(`/help ${name}`, { person: root })).shown;
+      const examples = text.split('\n').filter((line) => line.startsWith('/'));
+      expect([name, examples.length > 0]).toEqual([name, true]);
+      for (const example of examples) {
+        const answer = await talk.say(example, { person: root });
+        expect([example, answer?.shown.text ?? '']).not.toEqual([
+          example,
+          expect.stringMatching(/^I (?:cannot read|do not know)|can be read:/),
+        ]);
+      }
+    }
+    expect((await talk.ask('/help nonsense')).shown.text).toMatch(/^I say things on time\./);
+  });
+
+  test('the menu that everybody sees has at most a dozen', () => {
+    expect(commands.filter(({ menu }) => menu === 'everybody')).toHaveLength(12);
   });
 
   test('descriptions fit the menu of the platform', () => {
@@ -262,15 +287,15 @@ describe('/allow', () => {
     );
     expect(await talk.pipeline.store.findChat('77')).toMatchObject({ state: 'approved', approvedBy: root.actor });
     expect((await talk.ask('/allow 77', { person: root })).shown.text).toBe('That was approved before.');
-    expect((await talk.ask('/allow Bob', { person: root })).shown.text).toContain('That is no id');
+    expect((await talk.ask('/allow Zoe', { person: root })).shown.text).toContain('I know nobody called Zoe.');
     const { id } = await talk.chat();
     await talk.pipeline.store.changeChat(id, { state: 'new' }, start);
     expect((await talk.ask('/allow', { person: root })).shown.text).toContain('This group is approved now.');
     expect((await talk.chat()).state).toBe('approved');
-    expect((await talk.ask('/start', { person: root })).shown.text).not.toContain('Only owners may use me here');
+    expect((await talk.ask('/start', { person: root })).shown.text).toContain('✓ Approved: members');
     await talk.pipeline.store.changeChat(id, { state: 'new' }, start);
     expect((await talk.ask('/start', { person: root })).shown.text).toContain(
-      '/allow lets the members of this chat in.',
+      'An owner of this bot sends /allow here.',
     );
   });
 });

@@ -31,7 +31,7 @@ describe('/new with a time and a text', () => {
         'Next: Thu 19 Nov 09:00, Fri 20 Nov 09:00, Mon 23 Nov 09:00',
         'Last: has not run yet',
         'Results: in its own topic, made at the first run',
-        'Made by Ada',
+        'Made by Ada on Wed 18 Nov',
       ].join('\n'),
     );
     expect(labels(message)).toEqual([
@@ -78,7 +78,7 @@ describe('/new with a time and a text', () => {
       const { shown } = await talk.ask(text);
       expect(shown.text).toMatch(/09:(?:05|15)/);
       await talk.pipeline.time.advance(2 * hour);
-      const [reply] = (await talk.again()).replies;
+      const [reply] = (await talk.again()).replies.filter((each) => 'shown' in each);
       talk.pipeline.time.setWall(talk.pipeline.time.now() - 2 * hour);
       return { text: reply?.shown.text, buttons: labels({ id: 0, topic: null, shown: reply?.shown ?? { text: '' } }) };
     };
@@ -162,11 +162,18 @@ describe('a draft', () => {
     const talk = await aTalk();
     const asked = await talk.ask('/new');
     expect(asked.shown.text).toBe(
-      'When, and what? Write both in one message. For example:\n\nin 20 minutes Take the pizza out\ntomorrow at 8am Call mum\nevery weekday at 9:00 Stand up',
+      [
+        'When shall it come?',
+        'Choose, or reply to this message with when and what, for example:',
+        '',
+        'in 20 minutes Take the pizza out',
+        'tomorrow at 8am Call mum',
+        'every weekday at 9:00 Stand up',
+      ].join('\n'),
     );
     const half = await talk.ask('every weekday at 9');
     expect(half.shown.text).toBe(
-      'Every weekday at 09:00 (UTC). And what shall I say then?\n\nYour next message here is the text.',
+      'Every weekday at 09:00 (UTC). What should I say?\n\nReply to this message with the text, or a picture or another file.',
     );
     const whole = await talk.ask('Stand up');
     expect(whole.shown.text).toBe(preview);
@@ -186,7 +193,7 @@ describe('a draft', () => {
         'in 2 hours',
         'in 3 days at 9',
         '',
-        'Write both again in one message, first the time and then the text, or press Cancel.',
+        'Reply to this message with both in one message, first the time and then the text, or press Cancel.',
       ].join('\n'),
     );
     const second = await talk.ask('in 20 minutes Call mum');
@@ -196,7 +203,8 @@ describe('a draft', () => {
   test('in a group it does not comment on talk: after two misreadings only replies are told so', async () => {
     const talk = await aTalk();
     await talk.ask('/new soon Call mum');
-    await talk.ask('what did he say?');
+    const second = await talk.ask('what did he say?');
+    expect(second.shown.text).toContain('From now on, reply to this message, so that I know that you mean me.');
     expect(await talk.say('I do not know')).toBeNull();
     expect(await talk.say('I do not know', { repliesTo: 1 })).not.toBeNull();
     expect((await talk.ask('in 20 minutes Call mum')).shown.text).toMatch(/^New task: Call mum/);

@@ -45,14 +45,36 @@ describe('a result', () => {
     expect(labels(message)).toEqual([['Done', 'Snooze']]);
   });
 
-  test('Done says by whom and when, and a second one only the latest', async () => {
+  test('Done says by whom and when, and offers to take that back', async () => {
     const { talk, show } = await aWorld();
     const message = show(result);
     const { toast } = await talk.press(message, 'Done');
     expect(toast).toBe('Done');
-    expect(message.shown).toEqual({ text: 'Water the plants\n\n— Done, Ada 09:00' });
+    expect(message.shown.text).toBe('Water the plants\n\n— Done by Ada, 09:00');
+    expect(labels(message)).toEqual([['Not done yet']]);
     await talk.send(message, `v1:done:${(await tasksIn(talk))[0]?.id}:occurrence-1`);
-    expect(message.shown.text).toBe('Water the plants\n\n— Done, Ada 09:00');
+    expect(message.shown.text).toBe('Water the plants\n\n— Done by Ada, 09:00');
+    expect((await talk.press(message, 'Not done yet')).toast).toBe('Taken back: it is not done yet');
+    expect(message.shown.text).toBe('Water the plants');
+    expect(labels(message)).toEqual([['Done', 'Snooze']]);
+  });
+
+  test('the first Done counts: whoever comes second is told who it was, and may not take it back', async () => {
+    const { talk, task, show } = await aWorld();
+    await talk.ask('/run 1');
+    await talk.pipeline.settle();
+    const [run] = await talk.pipeline.history(task.id);
+    const message = { ...show({ ...result, occurrenceId: run?.id ?? '' }), id: 1002 };
+    await talk.press(message, 'Done');
+    await talk.pipeline.time.advance(5 * minute);
+    const second = await talk.send(message, `v1:done:${task.id}:${run?.id}`, { person: bob });
+    expect(second).toMatchObject({ toast: 'Ada has done it already: 09:00', isAlert: true });
+    expect(message.shown.text).toBe('Water the plants\n\n— Done by Ada, 09:00');
+    const refused = { toast: 'Only Ada or an admin may take that back.', isAlert: true };
+    expect(await talk.press(message, 'Not done yet', { person: bob })).toMatchObject(refused);
+    await talk.press(message, 'Not done yet');
+    await talk.press(message, 'Done', { person: bob });
+    expect(message.shown.text).toBe('Water the plants\n\n— Done by Bob, 09:05');
   });
 
   test('Done of a text that fills its message stands on a button', async () => {
@@ -60,8 +82,8 @@ describe('a result', () => {
     const message = show({ ...result, text: 'x'.repeat(4096) });
     await talk.press(message, 'Done');
     expect(message.shown.text).toHaveLength(4096);
-    expect(labels(message)).toEqual([['Done, Ada 09:00']]);
-    expect((await talk.press(message, 'Done, Ada 09:00')).toast).toBe('Done');
+    expect(labels(message)).toEqual([['Done by Ada, 09:00'], ['Not done yet']]);
+    expect((await talk.press(message, 'Done by Ada, 09:00')).toast).toBe('Done');
   });
 
   test('Snooze offers spans, keeps the words, and comes again once', async () => {
@@ -69,7 +91,7 @@ describe('a result', () => {
     const message = show(result);
     await talk.press(message, 'Snooze');
     expect(message.shown.text).toBe('Water the plants');
-    expect(labels(message)).toEqual([['10 min', '1 h'], ['Tonight', 'Tomorrow'], ['Back']]);
+    expect(labels(message)).toEqual([['10 min', '1 h'], ['Tonight', 'Tomorrow', 'Pick…'], ['Back']]);
     await talk.press(message, 'Back');
     expect(labels(message)).toEqual([['Done', 'Snooze']]);
     await talk.press(message, 'Snooze');
@@ -80,7 +102,7 @@ describe('a result', () => {
     await talk.press(message, '1 h');
     expect(message.shown.text).toBe('Water the plants\n\n— Snoozed by Ada: comes again Wed 18 Nov 10:00 (UTC)');
     await talk.press(message, 'Done');
-    expect(message.shown.text).toBe('Water the plants\n\n— Done, Ada 09:00');
+    expect(message.shown.text).toBe('Water the plants\n\n— Done by Ada, 09:00');
     const pending = (await talk.pipeline.history(task.id)).filter(({ status }) => status === 'pending');
     expect(pending.map(({ slotAt }) => slotAt)).toEqual([Date.UTC(2026, 10, 18, 10)]);
   });
@@ -90,7 +112,7 @@ describe('a result', () => {
     await talk.pipeline.time.advance(11 * 60 * minute);
     const message = show(result);
     await talk.press(message, 'Snooze');
-    expect(labels(message)).toEqual([['10 min', '1 h'], ['Tomorrow'], ['Back']]);
+    expect(labels(message)).toEqual([['10 min', '1 h'], ['Tomorrow', 'Pick…'], ['Back']]);
     const task = (await tasksIn(talk))[0]?.id;
     expect(await talk.send(message, `v1:later:${task}:tonight`)).toMatchObject({ isAlert: true });
   });
@@ -99,7 +121,7 @@ describe('a result', () => {
     const { talk, show } = await aWorld();
     const message = show(result);
     const done = await talk.press(message, 'Done', { isOld: true });
-    expect(done.messages.map(({ shown }) => shown.text)).toEqual(['Done, Ada 09:00']);
+    expect(done.messages.map(({ shown }) => shown.text)).toEqual(['Done by Ada, 09:00']);
     const snooze = await talk.press(message, 'Snooze', { isOld: true });
     expect(snooze.messages[0]?.shown.text).toBe('Until when shall #1 Water the plants wait?');
     expect(message.shown.text).toBe('Water the plants');
@@ -111,7 +133,7 @@ describe('a result', () => {
     const refused = { toast: 'Only Ada or an admin may do that.', isAlert: true };
     expect(await talk.press(message, 'Snooze', { person: bob })).toMatchObject(refused);
     expect(await talk.press(message, 'Done', { person: bob })).toMatchObject({ toast: 'Done', isAlert: false });
-    expect(message.shown.text).toMatch(/— Done, Bob \d\d:\d\d$/);
+    expect(message.shown.text).toMatch(/— Done by Bob, \d\d:\d\d$/);
   });
 });
 

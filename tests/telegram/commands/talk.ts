@@ -8,10 +8,12 @@ import type {
   Place,
   SaidHandler,
   SetUp,
+  Replied,
 } from '../../../src/adapters/telegram/conversation.ts';
 import type { Chat } from '../../../src/app/chat-store.ts';
 import { previewSchedule } from '../../../src/app/preview.ts';
-import type { Drawn } from '../../../src/domain/shown.ts';
+import { createStatus } from '../../../src/app/status.ts';
+import type { Drawn, Media } from '../../../src/domain/shown.ts';
 import { countingIds } from '../../support/fakes.ts';
 import { aPipeline, minute, type Pipeline, type PipelineOptions } from '../../support/pipeline.ts';
 
@@ -37,6 +39,13 @@ export interface By {
   readonly person: Person;
   readonly topic: number | null;
   readonly repliesTo: number | null;
+  /** A message of somebody else that it answers. */
+  readonly about: Partial<Replied> | null;
+  /** A file that comes with the words. */
+  readonly media: Media | null;
+  readonly album: string;
+  /** The bot is called by its name. */
+  readonly isAddressed: boolean;
   /** The platform tells what a pressed message shows, unless it is too old. */
   readonly isOld: boolean;
 }
@@ -71,6 +80,7 @@ const allOn: SetUp = {
   topicsEnabled: null,
   canManageTopics: true,
   canPin: true,
+  readsEverything: false,
 };
 
 export async function aTalk(options: TalkOptions = {}): Promise<Talk> {
@@ -105,12 +115,16 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     tasks: rooms.tasks,
     threads: rooms.threads,
     truth: rooms.truth,
+    acks: rooms.acks,
+    approvals: rooms.approvals,
     store,
     setUp: async () => ({ ...allOn, isPrivate: given.kind === 'private', ...given.setUp }),
     preview: (request) => previewSchedule(request, { now: time.now(), minIntervalMs: minute }),
     clock: time,
     ids: countingIds(`d${counters.update}`),
     log: pipeline.log,
+    status: createStatus({ store, clock: time, version: '0.0.0', ready: async () => ({ ok: true }) }),
+    quota: { chat: 500, user: 500 },
     defaultTimezone: 'UTC',
     botUsername: () => 'cronogram_bot',
   };
@@ -134,8 +148,13 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     const at = time.now();
     await store.endUpdate({ id: updateId, status: 'done', error: null, messages: [], draft: answer.draft ?? null, at });
     return answer.replies.flatMap((reply) => {
-      if (reply.is === 'message') return [show(reply.shown, topic)];
+      if (reply.is === 'message') return [show(reply.shown, reply.inBase === true ? null : topic)];
+      if (reply.is === 'removeTopic') return [];
       const message = messages.get(reply.messageId);
+      if (reply.is === 'remove') {
+        messages.delete(reply.messageId);
+        return [];
+      }
       if (message === undefined) throw new Error('a message was changed that is not there');
       message.shown = reply.shown;
       return [];
@@ -152,7 +171,8 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
   const talk: Talk = {
     pipeline,
     chat,
-    say: async (text, { person = ada, topic = null, repliesTo = null } = {}) => {
+    say: async (text, by = {}) => {
+      const { person = ada, topic = null } = by;
       const updateId = await next();
       const command = /^\/(\w+)/.exec(text)?.[1] ?? null;
       const said = {
@@ -164,7 +184,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
         date: time.now(),
         command,
         args: command === null ? text : text.slice(command.length + 1).trim(),
-        repliesTo,
+        ...alongWith(by, messages),
       };
       const handler = handlerOf(command);
       last = () => handler(said, roomsHere);
@@ -196,6 +216,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
         person,
         date: time.now(),
         messageId: message.id,
+        ephemeralId: null,
         shown: isOld ? null : { text, ...(entities === undefined ? {} : { entities }) },
         press,
       };
@@ -210,6 +231,24 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     restart: () => talkIn(pipeline.restart(), given),
   };
   return talk;
+}
+
+/** Only what the bot said is answered here. */
+function replied(message: Message | undefined, messageId: number): Replied {
+  return { messageId, isOurs: true, text: message?.shown.text ?? null, media: null };
+}
+
+/** What comes with the words. */
+function alongWith(
+  { repliesTo = null, about = null, media = null, album, isAddressed = false }: Partial<By>,
+  messages: ReadonlyMap<number, Message>,
+) {
+  const repliedTo = repliesTo === null ? foreign(about) : replied(messages.get(repliesTo), repliesTo);
+  return { repliedTo, media, isAddressed, ...(album === undefined ? {} : { album }) };
+}
+
+function foreign(about: Partial<Replied> | null): Replied | null {
+  return about === null ? null : { messageId: 4000, isOurs: false, text: null, media: null, ...about };
 }
 
 function handlerOf(command: string | null): SaidHandler {

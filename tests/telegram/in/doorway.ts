@@ -15,7 +15,6 @@ import { parsePress } from '../../../src/adapters/telegram/buttons/press.ts';
 import { sha256 } from '../../../src/adapters/system/ids.ts';
 import { createChats } from '../../../src/app/people/chats.ts';
 import type { Room } from '../../../src/app/ports.ts';
-import type { Drawn } from '../../../src/domain/shown.ts';
 import { countingIds, manualTime, memoryLog, type ManualTime, type MemoryLog } from '../../support/fakes.ts';
 import { aSandbox, sandboxStart, type ServedWorld } from '../../support/sandbox.ts';
 import type { World as StoreWorld } from '../../support/store-worlds.ts';
@@ -104,7 +103,7 @@ export async function aDoorway(world: StoreWorld, options: DoorwayOptions = {}):
     rings,
     saids: acting.saids,
     presses: acting.presses,
-    setUp: (place) => acting.setUp(place),
+    setUp: (place, look) => acting.setUp(place, look),
     words: () => wordsOf(world),
     settled: async () => {
       await until(() => log.lines.some(({ event }) => event === 'telegram_connected'));
@@ -127,7 +126,7 @@ function createActors({ said, pressed }: Acting) {
   let setUp: ConversationRooms['setUp'] = () => Promise.reject(new Error('Nobody has spoken yet.'));
   const hear = async (words: Said, rooms: ConversationRooms): Promise<Answer> => {
     saids.push(words);
-    setUp = (place) => rooms.setUp(place);
+    setUp = rooms.setUp;
     return said === undefined ? echo(`${words.command ?? 'plain'}: ${words.args}`) : said(words);
   };
   const take = async (press: Pressed): Promise<Answer> => {
@@ -157,9 +156,8 @@ function createActors({ said, pressed }: Acting) {
       return { ...echo('the newest view'), toast: { text: 'That button is old.', isAlert: false } };
     },
     parsePress,
-    hello: (setUp): Drawn => ({ text: `hello ${JSON.stringify(setUp)}` }),
   };
-  return { saids, presses, conversation, setUp: (place: Place) => setUp(place) };
+  return { saids, presses, conversation, setUp: (place: Place, look?: 'anew') => setUp(place, look) };
 }
 
 async function wordsOf(world: StoreWorld): Promise<readonly string[]> {

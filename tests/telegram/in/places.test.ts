@@ -20,8 +20,8 @@ it('approves a group to which an owner adds the bot, and says hello with what to
   chats.setBotStatus(lab, 'administrator', 'ada');
   await doorway.settled();
   expect(await stateOf(world, lab)).toBe('approved');
-  const [hello] = (await doorway.words()).filter((text) => text.startsWith('hello'));
-  expect(JSON.parse(hello?.slice(6) ?? '')).toMatchObject({ isPrivate: false, isForum: true, canManageTopics: true });
+  const [hello] = (await doorway.words()).filter((text) => text.startsWith('Hello!'));
+  expect(hello).toContain('✓ Topics: on.\n✓ Manage topics: allowed.');
   chats.say({ as: 'ben', chat: lab, text: '/new' });
   await doorway.settled();
   expect(doorway.saids).toHaveLength(1);
@@ -187,10 +187,20 @@ it('tells a handler how the bot stands, from the platform', async () => {
   await doorway.settled();
   for (const { place } of doorway.saids) setUps.push(await doorway.setUp(place));
   expect(setUps).toEqual([
-    { isPrivate: false, isForum: true, topicsEnabled: null, canManageTopics: true, canPin: true },
-    { isPrivate: true, isForum: true, topicsEnabled: true, canManageTopics: null, canPin: null },
+    {
+      isPrivate: false,
+      isForum: true,
+      topicsEnabled: null,
+      canManageTopics: true,
+      canPin: true,
+      readsEverything: false,
+    },
+    { isPrivate: true, isForum: true, topicsEnabled: true, canManageTopics: null, canPin: null, readsEverything: null },
   ]);
   doorway.served.world.fault({ kind: '500', method: 'getChatMember', count: 1 });
   const [inLab] = doorway.saids;
-  expect(inLab === undefined ? null : await doorway.setUp(inLab.place)).toMatchObject({ canManageTopics: null });
+  expect(inLab === undefined ? null : await doorway.setUp(inLab.place)).toMatchObject({ canManageTopics: true });
+  expect(inLab === undefined ? null : await doorway.setUp(inLab.place, 'anew')).toMatchObject({
+    canManageTopics: null,
+  });
 });

@@ -41,8 +41,25 @@ describe('a command', () => {
     expect(readWording({ caption: '/new x', caption_entities }, 'b')).toMatchObject({ command: 'new', args: 'x' });
   });
 
-  it('needs words', () => {
+  it.each([
+    ['@cronogram_bot tomorrow at 9', 'tomorrow at 9'],
+    ['@Cronogram_Bot: schedule this', 'schedule this'],
+    ['remind me later @cronogram_bot', 'remind me later'],
+    ['@cronogram_bot', ''],
+  ])('is without the name by which the bot is called: %s', (text, args) => {
+    expect(readWording({ text }, 'cronogram_bot')).toEqual({ command: null, args, isAddressed: true });
+  });
+
+  it.each(['@cronogram_bots tomorrow', 'ask @cronogram_bot about it', 'mail me@cronogram_bot'])(
+    'is plain where another is called, or none: %s',
+    (text) => {
+      expect(readWording({ text }, 'cronogram_bot')).toEqual({ command: null, args: text, isAddressed: false });
+    },
+  );
+
+  it('needs words, or a file', () => {
     expect(readWording({}, 'cronogram_bot')).toBeNull();
+    expect(readWording({ voice: { file_id: 'AwAC' } }, 'cronogram_bot')).toMatchObject({ command: null, args: '' });
   });
 });
 
@@ -131,27 +148,33 @@ it('hears in a group only what is meant for it', async () => {
   doorway.inbound.start();
   await doorway.settled();
   expect((await doorway.words()).toSorted()).toEqual(['plain: to you', 'unknown: nwe', 'unknown: weather']);
-  expect(doorway.saids[0]).toMatchObject({ command: null, args: 'to you', repliesTo: 3 });
+  expect(doorway.saids[0]).toMatchObject({ command: null, args: 'to you', repliedTo: { messageId: 3, isOurs: true } });
 });
 
-it('hears everything in a private chat, and says that it cannot see pictures', async () => {
+it('hears everything in a private chat, files too, and says what it cannot take', async () => {
   const world = await open();
   const doorway = await aDoorway(world, { isStarted: false });
-  const picture = messageUpdate({ id: 3, chat: ada, more: { text: undefined, entities: undefined, photo: [{}] } });
+  const wordless = { text: undefined, entities: undefined };
+  const sticker = messageUpdate({ id: 3, chat: ada, more: { ...wordless, sticker: {} } });
+  const photo = [{ file_id: 'small' }, { file_id: 'large' }];
+  const picture = messageUpdate({ id: 5, chat: ada, more: { ...wordless, photo, media_group_id: '9' } });
   const pin = messageUpdate({ id: 4, chat: ada, more: { text: undefined, entities: undefined, pinned_message: {} } });
   await waiting(world, [
     messageUpdate({ id: 1, chat: ada, text: 'remind me' }),
     messageUpdate({ id: 2, chat: ada, text: '/weather' }),
-    picture,
+    sticker,
     pin,
+    picture,
   ]);
   doorway.inbound.start();
   await doorway.settled();
   expect(await doorway.words()).toEqual([
     'plain: remind me',
     'unknown: weather',
-    expect.stringMatching(/only read text/),
+    expect.stringMatching(/pictures, videos.* but not this/),
+    'plain: ',
   ]);
+  expect(doorway.saids.at(-1)).toMatchObject({ media: { kind: 'photo', fileId: 'large' }, album: '9' });
 });
 
 const draftOf = (doorway: Doorway, expiresAt = doorway.time.now() + 60_000): DraftChange => ({

@@ -51,7 +51,11 @@ export function memoryLedger(): Ledger {
     orphanTopics: async (address, name, since) =>
       topics.filter((topic) => topic.address === address && topic.name === name && topic.at >= since),
     findChat: async () => null,
+    heldParts: async () => [],
+    snoozesOf: async () => new Map(),
     readUser: async () => null,
     readPlanned: async () => null,
+    readAck: async () => null,
+    readQuestion: async () => null,
   };
 }

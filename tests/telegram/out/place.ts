@@ -152,6 +152,9 @@ export interface PartFacts {
   readonly buttons?: Drawn['buttons'];
   readonly shown?: Shown;
   readonly edits?: number | null;
+  readonly media?: Drawn['media'];
+  readonly silent?: boolean;
+  readonly onlyFor?: Outgoing['onlyFor'];
 }
 
 export function part({
@@ -161,14 +164,20 @@ export function part({
   text = 'Water the plants.',
   ...rest
 }: PartFacts = {}): Outgoing {
-  const { buttons, edits = null } = rest;
+  const { buttons, media, edits = null, silent = false, onlyFor = null } = rest;
   return {
     deliveryId: id,
     taskId: null,
     runId: null,
     route: { provider: 'telegram', address: String(chat), topic },
-    shown: rest.shown ?? { text, ...(buttons === undefined ? {} : { buttons }) },
+    shown: rest.shown ?? {
+      text,
+      ...(buttons === undefined ? {} : { buttons }),
+      ...(media === undefined ? {} : { media }),
+    },
     edits,
+    silent,
+    onlyFor,
   };
 }
 

@@ -1,14 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { longId, parsePress } from '../../../src/adapters/telegram/buttons/press.ts';
-import { card, editMenu } from '../../../src/adapters/telegram/views/card.ts';
+import { card } from '../../../src/adapters/telegram/views/card.ts';
+import { editMenu } from '../../../src/adapters/telegram/views/edit.ts';
 import { draw } from '../../../src/adapters/telegram/views/draw.ts';
 import { historyDrawn } from '../../../src/adapters/telegram/views/history.ts';
 import { choiceDrawn, listDrawn } from '../../../src/adapters/telegram/views/list.ts';
 import { proposalDrawn } from '../../../src/adapters/telegram/views/preview.ts';
-import { snoozeButtons } from '../../../src/adapters/telegram/views/result.ts';
+import { snoozeButtons } from '../../../src/adapters/telegram/views/snooze.ts';
 import { drawn } from '../../../src/adapters/telegram/views/drawing.ts';
-import { isReady, setupText } from '../../../src/adapters/telegram/views/setup.ts';
+import type { SetUp } from '../../../src/adapters/telegram/conversation.ts';
+import { checklist, isReady, privateText } from '../../../src/adapters/telegram/views/setup.ts';
 import { previewSchedule } from '../../../src/app/preview.ts';
 import type { BlockedCause, Drawn, View } from '../../../src/domain/shown.ts';
 import type { Task } from '../../../src/domain/task.ts';
@@ -269,7 +271,7 @@ describe('whatever people write', () => {
           ),
         );
         sound(choiceDrawn('Which?', [task], 'pause'));
-        sound(historyDrawn(task, [], start));
+        sound(historyDrawn(task, { runs: [], from: null, older: null }, { timezone: 'UTC', now: start }));
         sound(drawn('x', snoozeButtons(task, otherId, start)));
         const failed: View = { view: 'failed', runId: otherId, slotAt: start, attempts: 1, error: words };
         for (const view of [
@@ -298,6 +300,10 @@ describe('whatever people write', () => {
             draftId: otherId,
             text: words,
             preview,
+            media: { kind: 'photo', fileId: 'AgAC' },
+            policies: { ack: { nag_every: 'PT2H' }, approval: 'required', missed: 'skip' },
+            offersText: true,
+            same: { number: 4, title: words },
             now: start,
             zone: { name: 'UTC', isConfirmed: false, maySet: true },
             topicsOff: 'group',
@@ -335,30 +341,54 @@ describe('ids on buttons', () => {
 });
 
 describe('the set-up check', () => {
-  const group = { isPrivate: false, isForum: true, topicsEnabled: null, canManageTopics: true, canPin: true };
+  const group: SetUp = {
+    isPrivate: false,
+    isForum: true,
+    topicsEnabled: null,
+    canManageTopics: true,
+    canPin: true,
+    readsEverything: false,
+  };
+  const chat = { isApproved: true, timezone: 'Europe/Madrid', isZoneConfirmed: true, clock: '10:00' };
+
+  test('ticks what is as it should be', () => {
+    expect(checklist(group, chat).text.split('\n')).toEqual([
+      'Set-up of this chat',
+      '✓ Topics: on.',
+      '✓ Manage topics: allowed.',
+      '✓ Pin messages: allowed.',
+      '✓ Privacy mode: on. I see commands and replies to me, and that is all I need.',
+      '✓ Approved: members of this chat may use me.',
+      '✓ Time zone: Europe/Madrid, where it is 10:00 now.',
+      'All set.',
+    ]);
+    expect(isReady(group)).toBe(true);
+  });
 
   test('names everything that is missing, and what works without', () => {
-    expect(setupText(group, '@bot').text).toBe(
-      'Topics: on.\nManage topics: allowed.\nPin messages: allowed.\nAll set.',
-    );
-    expect(isReady(group)).toBe(true);
-    const bare = { ...group, isForum: false, canManageTopics: false, canPin: false };
-    expect(setupText(bare, '@bot').text).toMatch(
-      /^Topics: off\. .*\nManage topics: not allowed\. .*\nPin messages: not allowed\./,
-    );
+    const bare = { ...group, isForum: false, canManageTopics: false, canPin: false, readsEverything: true };
+    const { text } = checklist(bare, { ...chat, isApproved: false, isZoneConfirmed: false });
+    expect(text.split('\n').map((line) => line.slice(0, 20))).toEqual([
+      'Set-up of this chat',
+      '✗ Topics: off. Open ',
+      '✗ Manage topics: not',
+      '✗ Pin messages: not ',
+      '✓ Privacy mode: off.',
+      '✗ Approved: not yet.',
+      '✗ Time zone: Europe/',
+    ]);
     expect(isReady(bare)).toBe(false);
     expect(isReady({ ...group, canPin: false })).toBe(true);
-    expect(setupText({ ...group, canManageTopics: null, canPin: null }, '@bot').text).toContain(
-      'I could not ask Telegram',
-    );
+    expect(checklist({ ...group, canPin: false }, chat).text).not.toContain('All set');
+    expect(checklist({ ...group, canManageTopics: null, canPin: null }, chat).text).toContain('I could not ask Telegram');
   });
 
   test('in a private chat topics are up to the owner of the bot', () => {
     const dm = { ...group, isPrivate: true, isForum: false };
-    expect(setupText({ ...dm, topicsEnabled: true }, '@bot').text).toBe(
+    expect(privateText({ ...dm, topicsEnabled: true }, '@bot').text).toBe(
       'Topics: on. Every task gets a topic of its own here.',
     );
-    expect(setupText({ ...dm, topicsEnabled: false }, '@bot').text).toContain('My bots, @bot, Bot Settings');
+    expect(privateText({ ...dm, topicsEnabled: false }, '@bot').text).toContain('My bots, @bot, Bot Settings');
     expect(isReady({ ...dm, topicsEnabled: null })).toBe(false);
   });
 });

@@ -1,24 +1,27 @@
 import { pressed } from '../commands/refusals.ts';
 import type { PressedHandler } from '../conversation.ts';
+import { deliverPressed, discardPressed, missedPressed } from './asking.ts';
 import { cancelPressed, createPressed, plainPressed, retimePressed } from './drafts.ts';
-import { setupPressed, zonePressed, zonesPressed, zoneYesPressed } from './places.ts';
+import { allowPressed } from './allowing.ts';
+import { digestPressed } from './digest.ts';
+import { purgePressed } from './purging.ts';
+import { setPressed } from './settings.ts';
+import { keepPressed, topicDeletePressed } from './topics.ts';
+import { setupPressed, testPressed, zonePressed, zonesPressed, zoneYesPressed } from './places.ts';
 import type { Verb } from './press.ts';
+import { wizardPressed } from './wizard.ts';
+import { donePressed, errorPressed, lastErrorPressed, notDonePressed, retryPressed, seenPressed } from './results.ts';
+import { fieldPressed, fieldSetPressed } from './editing.ts';
+import { pauseToPressed } from './pausing.ts';
+import { laterPressed, pickPressed, resultPressed, snoozePressed } from './snoozing.ts';
 import {
-  donePressed,
-  errorPressed,
-  lastErrorPressed,
-  laterPressed,
-  resultPressed,
-  retryPressed,
-  seenPressed,
-  snoozePressed,
-} from './results.ts';
-import {
+  agendaPressed,
   deletePressed,
   editPressed,
   editWhatPressed,
   historyPressed,
   listPressed,
+  makePressed,
   pausePressed,
   restorePressed,
   resumePressed,
@@ -64,6 +67,24 @@ const handlers: Readonly<Record<Verb, PressedHandler>> = {
   arrived: arrivedPressed,
   resend: resendPressed,
   setup: setupPressed,
+  set: setPressed,
+  test: testPressed,
+  topicdelete: topicDeletePressed,
+  keep: keepPressed,
+  purge: purgePressed,
+  digest: digestPressed,
+  allow: allowPressed,
+  wizard: wizardPressed,
+  field: fieldPressed,
+  fieldset: fieldSetPressed,
+  pick: pickPressed,
+  pauseto: pauseToPressed,
+  agenda: agendaPressed,
+  make: makePressed,
+  notdone: notDonePressed,
+  missed: missedPressed,
+  deliver: deliverPressed,
+  discard: discardPressed,
 };
 
 /** Every verb of every button that was ever sent. */

@@ -1,24 +1,26 @@
 import { threadKeyOf } from '../../../domain/thread.ts';
-import { titleFrom } from '../../../domain/task.ts';
+import type { TaskInput } from '../../../app/tasks/definition.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { AppError } from '../../../domain/errors.ts';
 import { alerted, redrawn } from '../commands/answers.ts';
 import { cardOf, markFor } from '../commands/cards.ts';
-import { draftOf, putDraft, type DraftStep, type OpenDraft } from '../commands/drafts.ts';
-import { cancelRow, proposalFor, topicsOff } from '../commands/making.ts';
+import { draftOf, putDraft, type OpenDraft, type StepOf } from '../commands/drafts.ts';
+import { proposalOf, topicsOff } from '../commands/making.ts';
 import { sentenceOf, templateFault, triedTo } from '../commands/refusals.ts';
 import { refusal } from '../commands/rights.ts';
+import { turned } from '../commands/steps.ts';
+import { retimed } from '../commands/wizard.ts';
 import type { Answer, ConversationRooms, Place, Pressed } from '../conversation.ts';
 import { drawn } from '../views/drawing.ts';
-import { proposalDrawn } from '../views/preview.ts';
+import { proposalDrawn, titleOf } from '../views/preview.ts';
 import { texts } from '../views/texts.ts';
 import { arg } from './presser.ts';
 
 /** Buttons of a task that is being made. Only the person who makes it may press them. */
 
-type Held = { readonly draft: OpenDraft } | { readonly answer: Answer };
+export type Held = { readonly draft: OpenDraft } | { readonly answer: Answer };
 
-async function held(pressed: Pressed, rooms: ConversationRooms): Promise<Held> {
+export async function held(pressed: Pressed, rooms: ConversationRooms): Promise<Held> {
   const { making } = texts;
   const found = await draftOf(pressed, arg(pressed, 0), rooms);
   switch (found.is) {
@@ -65,11 +67,7 @@ async function created(pressed: Pressed, rooms: ConversationRooms, { plain }: { 
       actor: pressed.person.actor,
       // Of the draft and not of the press: however often it is pressed, one draft makes one task.
       idempotencyKey: `telegram:draft:${row.id}${plain ? ':plain' : ''}`,
-      input: {
-        instructions: step.text,
-        schedule: step.when.schedule,
-        ...(plain ? { action: { kind: 'message', plain: true } } : {}),
-      },
+      input: inputOf(step, plain),
     }),
   );
   if ('refusal' in tried) return notCreated(pressed, rooms, { draftId: row.id, step, fault: tried.refusal });
@@ -79,6 +77,20 @@ async function created(pressed: Pressed, rooms: ConversationRooms, { plain }: { 
   return {
     ...redrawn(pressed, shown, texts.making.created(task.number)),
     draft: putDraft(pressed, { step: 'made', taskId: task.id }, { id: row.id, now: rooms.clock.now() }),
+  };
+}
+
+function inputOf({ text, when, kept }: StepOf<'preview'>, plain: boolean): TaskInput {
+  const { media, policies } = kept;
+  const sent = media === undefined ? {} : { media: { kind: media.kind, file_id: media.fileId } };
+  return {
+    ...(media === undefined ? {} : { title: titleOf({ text, media }) }),
+    instructions: text,
+    schedule: when.schedule,
+    ...(plain || media !== undefined
+      ? { action: { kind: 'message', ...(plain ? { plain: true } : {}), ...sent } }
+      : {}),
+    ...(policies === undefined ? {} : { policies }),
   };
 }
 
@@ -96,16 +108,19 @@ async function rightMissing(place: Place, rooms: ConversationRooms): Promise<'ri
 
 interface NotCreated {
   readonly draftId: string;
-  readonly step: Extract<DraftStep, { step: 'preview' }>;
+  readonly step: StepOf<'preview'>;
   readonly fault: AppError;
 }
 
 /** The preview stays, says what is wrong, and offers what can be done about it. */
-function notCreated(pressed: Pressed, rooms: ConversationRooms, { draftId, step, fault }: NotCreated): Answer {
+async function notCreated(
+  pressed: Pressed,
+  rooms: ConversationRooms,
+  { draftId, step, fault }: NotCreated,
+): Promise<Answer> {
   const { making } = texts;
   const isTemplate = fault.code === 'invalid_template';
-  const preview = rooms.preview({ schedule: step.when.schedule, after: rooms.clock.now(), count: 3 });
-  const proposal = proposalFor(pressed, rooms, { draftId, text: step.text, preview });
+  const proposal = await proposalOf(pressed, rooms, { draftId, step });
   return redrawn(
     pressed,
     proposalDrawn({
@@ -118,18 +133,13 @@ function notCreated(pressed: Pressed, rooms: ConversationRooms, { draftId, step,
   );
 }
 
-/** The next plain message of this person here is the new time; older buttons of this draft are over. */
+/** The time is asked for again; it is chosen or written. */
 export async function retimePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
   const found = await held(pressed, rooms);
   if ('answer' in found) return found.answer;
-  const { step } = found.draft;
+  const { row, step } = found.draft;
   if (step.step !== 'preview') return alerted(texts.making.over);
-  const id = rooms.ids.next();
-  const { making } = texts;
-  return {
-    ...redrawn(pressed, drawn(making.askTime(titleFrom(step.text), making.timeTries), cancelRow(id))),
-    draft: putDraft(pressed, { step: 'time', text: step.text, misses: 0 }, { id, now: rooms.clock.now() }),
-  };
+  return turned(pressed, rooms, { draftId: row.id, step: retimed(step) });
 }
 
 export async function cancelPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {

@@ -1,12 +1,18 @@
 import { alerted, answer, redrawn } from '../commands/answers.ts';
 import { draftOf } from '../commands/drafts.ts';
-import { inZone, proposalFor, readAgain } from '../commands/making.ts';
-import { startWords, zoneRows, zoneSetRows, zoneSetWords } from '../commands/places.ts';
+import { inZone, proposalOf, readAgain } from '../commands/making.ts';
+import { keepList, startWords } from '../commands/checklist.ts';
+import { markFor } from '../commands/cards.ts';
+import { sentenceOf, triedTo } from '../commands/refusals.ts';
+import { zoneRows, zoneSetRows, zoneSetWords } from '../commands/places.ts';
 import { refusal } from '../commands/rights.ts';
 import { likelyZones } from '../commands/zones.ts';
 import type { Answer, ConversationRooms, Pressed } from '../conversation.ts';
+import { threadKeyOf } from '../../../domain/thread.ts';
 import { zoneName } from '../../../domain/schedule/zone-name.ts';
 import { drawn } from '../views/drawing.ts';
+import { clockIn } from '../views/clock.ts';
+import { blocks } from '../views/rich.ts';
 import { proposalDrawn } from '../views/preview.ts';
 import { texts } from '../views/texts.ts';
 import { arg } from './presser.ts';
@@ -24,16 +30,14 @@ export async function zoneYesPressed(pressed: Pressed, rooms: ConversationRooms)
   const toast = texts.chat.zoneYes(place.timezone);
   const short = arg(pressed, 0);
   if (short === '') {
-    const { words, rows } = await startWords(confirmed, rooms);
-    return redrawn(pressed, drawn(words, rows), toast);
+    return { ...(await listAgain(confirmed, rooms)), toast: { text: toast, isAlert: false } };
   }
   const found = await draftOf(pressed, short, rooms);
   if (found.is !== 'open' || found.draft.step.step !== 'preview') {
     return { replies: [], toast: { text: toast, isAlert: false } };
   }
   const { row, step } = found.draft;
-  const preview = rooms.preview({ schedule: step.when.schedule, after: now, count: 3 });
-  const proposal = proposalFor(confirmed, rooms, { draftId: row.id, text: step.text, preview });
+  const proposal = await proposalOf(confirmed, rooms, { draftId: row.id, step });
   return redrawn(pressed, proposalDrawn(proposal), toast);
 }
 
@@ -60,6 +64,45 @@ export async function zonePressed(pressed: Pressed, rooms: ConversationRooms): P
 export async function setupPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
   const refused = await refusal(pressed, 'read', { task: null, rooms });
   if (refused !== null) return alerted(refused);
-  const { words, rows } = await startWords(pressed, rooms);
+  await rooms.setUp(pressed.place, 'anew');
+  return listAgain(pressed, rooms);
+}
+
+/** How things stand now, in the place of how they stood; from now on this message is kept up to date. */
+async function listAgain(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const { chat } = pressed.place;
+  const { words, rows } = await startWords(pressed, rooms, markFor(pressed));
+  // What one person alone sees cannot be changed later.
+  if (chat.kind !== 'private' && pressed.ephemeralId === null)
+    await keepList(rooms, pressed.place, { message: pressed.messageId });
   return redrawn(pressed, drawn(words, rows));
+}
+
+/** Long enough to lay the phone aside, and short enough to wait for. */
+const testInMs = 60_000;
+
+/** A real task that runs once. The mark of the drawing is its key: two presses of one button make one test. */
+export async function testPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const refused = await refusal(pressed, 'create', { task: null, rooms });
+  if (refused !== null) return alerted(refused);
+  const { place, person } = pressed;
+  const { setup } = texts;
+  const [now, mark] = [rooms.clock.now(), arg(pressed, 0)];
+  const tried = await triedTo(() =>
+    rooms.tasks.create({
+      threadKey: threadKeyOf({ provider: 'telegram', address: place.chat.address, topic: null }),
+      actor: person.actor,
+      idempotencyKey: `telegram:test:${place.chat.id}:${mark}`,
+      input: {
+        title: setup.testTitle,
+        instructions: setup.testText,
+        schedule: { kind: 'once', once_at: new Date(now + testInMs).toISOString(), timezone: place.timezone },
+      },
+    }),
+  );
+  if ('refusal' in tried) return alerted(sentenceOf(tried.refusal) ?? tried.refusal.message);
+  const { number, nextAt } = tried.made.task;
+  const { words, rows } = await startWords(pressed, rooms, markFor(pressed));
+  const comes = nextAt === null ? null : setup.testComes(number, clockIn(place.timezone, nextAt));
+  return redrawn(pressed, drawn(blocks(words, comes), rows), setup.testMade(number));
 }

@@ -25,7 +25,7 @@ export async function pressedTask(
 }
 
 export async function permitted(
-  pressed: Pressed,
+  pressed: Pick<Pressed, 'person' | 'place'>,
   rooms: ConversationRooms,
   { deed, taskId }: { readonly deed: Deed; readonly taskId: string },
 ): Promise<{ readonly task: Task } | { readonly answer: Answer }> {

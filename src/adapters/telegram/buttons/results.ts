@@ -1,75 +1,108 @@
-import { alerted, answer, answerWith, redrawn, toasted } from '../commands/answers.ts';
-import { refusal } from '../commands/rights.ts';
-import type { Answer, ConversationRooms, Pressed } from '../conversation.ts';
+import type { Done } from '../../../app/acks/acks.ts';
+import type { Drawn } from '../../../domain/shown.ts';
+import type { Task } from '../../../domain/task.ts';
+import { alerted, answer, redrawn, toasted } from '../commands/answers.ts';
+import { settingFor } from '../commands/cards.ts';
+import { nameOf, refusal } from '../commands/rights.ts';
+import type { Answer, ConversationRooms, Pressed, Reply } from '../conversation.ts';
 import { taskName } from '../views/card.ts';
-import { aboutMoment, clockIn, settingOf } from '../views/clock.ts';
+import { pastMoment } from '../views/clock.ts';
 import { drawn } from '../views/drawing.ts';
-import { isSnooze, resultButtons, snoozeButtons, snoozedTo, withLine, withRows } from '../views/result.ts';
+import { doneShown, resultButtons, withLine, withoutLine, withRows } from '../views/result.ts';
 import { lines, oneLine, pre } from '../views/rich.ts';
 import { texts } from '../views/texts.ts';
-import { button, dataOf, longId } from './press.ts';
-import { arg, permitted, pressedTask, targetOf } from './presser.ts';
+import { longId } from './press.ts';
+import { arg, permitted, pressedTask } from './presser.ts';
 
 /** Buttons of results and of words about failures. They stand in the chat for months. */
 
 const nameMax = 40;
 
-/** That a person has done it stands in the message itself. The task is as before, so everybody here may say so. */
+/** What somebody says to be done, by a button or by a word in reply to the message. */
+export interface DoneSaid {
+  readonly taskId: string;
+  readonly occurrenceId: string;
+  /** The message that carries the button, or that was answered. */
+  readonly messageId: number;
+  /** What it shows; null when the platform does not tell. */
+  readonly shown: Drawn | null;
+}
+
+/**
+ * That somebody has done it stands in the result itself, wherever it was said. The task is as before, so everybody here may
+ * say so; whoever comes second is told, in a window, who was first.
+ */
+export async function doneAnswer(
+  asking: Pick<Pressed, 'person' | 'place'>,
+  rooms: ConversationRooms,
+  said: DoneSaid,
+): Promise<Answer> {
+  const { taskId, occurrenceId } = said;
+  const found = await permitted(asking, rooms, { deed: 'read', taskId });
+  if ('answer' in found) return found.answer;
+  const { person } = asking;
+  const done = await rooms.acks.done({ taskId, occurrenceId, actor: person.actor });
+  const isMine = done.by === person.actor;
+  const name = oneLine(isMine ? person.name : ((await nameOf(rooms, done.by)) ?? texts.chat.somebody), nameMax);
+  const at = pastMoment(done.at, await settingFor(found.task, rooms));
+  const { reminder } = texts;
+  const replies = doneReplies(asking, said, { task: found.task, line: reminder.doneBy(name, at), result: done.result });
+  return { replies, toast: { text: isMine ? reminder.done : reminder.doneBefore(name, at), isAlert: !isMine } };
+}
+
+interface DoneTold {
+  readonly task: Task;
+  readonly line: string;
+  readonly result: Done['result'];
+}
+
+/** The result bears the line; a word to an admin that it was not done bears it as well. Reminders in the topic go away. */
+function doneReplies(
+  { place }: Pick<Pressed, 'place'>,
+  said: DoneSaid,
+  { task, line, result }: DoneTold,
+): readonly Reply[] {
+  const isOnResult = result === null || result.messageId === said.messageId;
+  const first = isOnResult ? (said.shown ?? firstShown(result)) : firstShown(result);
+  if (first === null) return [{ is: 'message', shown: drawn(line) }];
+  const messageId = isOnResult ? said.messageId : result.messageId;
+  const onResult: Reply = { is: 'edit', messageId, shown: doneShown(first, line, said) };
+  if (isOnResult || place.topic === task.topicId || said.shown === null) return [onResult];
+  const aside = withRows(withLine(said.shown, line) ?? said.shown, []);
+  return [onResult, { is: 'edit', messageId: said.messageId, shown: aside }];
+}
+
+function firstShown(result: Done['result']): Drawn | null {
+  if (result === null || !('text' in result.shown)) return null;
+  const { text } = result.shown;
+  return 'media' in result.shown && result.shown.media !== undefined ? { text, media: result.shown.media } : { text };
+}
+
 export async function donePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const { messageId, shown } = pressed;
+  const [taskId, occurrenceId] = [longId(arg(pressed, 0)), longId(arg(pressed, 1))];
+  return doneAnswer(pressed, rooms, { taskId, occurrenceId, messageId, shown });
+}
+
+/** For whoever said it, and for whoever may change the task. */
+export async function notDonePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
   const found = await pressedTask(pressed, rooms, 'read');
   if ('answer' in found) return found.answer;
-  const { timezone, now } = settingOf(found.task, rooms.clock.now());
-  const line = texts.deed.doneLine(oneLine(pressed.person.name, nameMax), clockIn(timezone, now));
-  if (pressed.shown === null) return { ...answer(line), toast: { text: texts.deed.done, isAlert: false } };
-  const told = withLine(pressed.shown, line);
-  // Where the text leaves no room, a button says it.
-  const shown = told === null ? withRows(pressed.shown, [[button(line, dataOf('seen'))]]) : withRows(told, []);
-  return redrawn(pressed, shown, texts.deed.done);
+  const { task } = found;
+  const occurrenceId = longId(arg(pressed, 1));
+  const { actor } = pressed.person;
+  const by = (await rooms.store.readAck(occurrenceId))?.doneBy ?? null;
+  if (by !== null && by !== actor && (await refusal(pressed, 'change', { task, rooms })) !== null) {
+    return alerted(texts.reminder.notDoneOnly((await nameOf(rooms, by)) ?? texts.chat.somebody));
+  }
+  await rooms.acks.notDone({ taskId: task.id, occurrenceId, actor });
+  if (pressed.shown === null) return toasted(texts.reminder.notDone);
+  const shown = withRows(withoutLine(pressed.shown), resultButtons(task, occurrenceId, 'r'));
+  return redrawn(pressed, shown, texts.reminder.notDone);
 }
 
 export async function seenPressed(): Promise<Answer> {
-  return toasted(texts.deed.done);
-}
-
-/** For how long? The menu takes the place of the buttons; the words stay. */
-export async function snoozePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'change');
-  if ('answer' in found) return found.answer;
-  const { task } = found;
-  if (task.state === 'deleted') return alerted(texts.chat.gone);
-  const occurrence = arg(pressed, 1) === '' ? null : longId(arg(pressed, 1));
-  const rows = snoozeButtons(task, occurrence, rooms.clock.now());
-  if (occurrence !== null && pressed.shown !== null) return redrawn(pressed, withRows(pressed.shown, rows));
-  const menu = drawn(texts.deed.snoozeFor(taskName(task)), rows);
-  return occurrence === null ? redrawn(pressed, menu) : answerWith(menu);
-}
-
-/** Back from the menu. */
-export async function resultPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'read');
-  if ('answer' in found) return found.answer;
-  if (pressed.shown === null) return alerted(texts.chat.oldButton);
-  return redrawn(pressed, withRows(pressed.shown, resultButtons(found.task, longId(arg(pressed, 1)), 'r')));
-}
-
-export async function laterPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'change');
-  if ('answer' in found) return found.answer;
-  const word = arg(pressed, 1);
-  if (!isSnooze(word)) return alerted(texts.chat.oldButton);
-  const setting = settingOf(found.task, rooms.clock.now());
-  const until = snoozedTo(word, setting);
-  if (until === null) return alerted(texts.deed.tonightIsOver);
-  const { task } = await rooms.tasks.snooze(targetOf(pressed, found.task), until);
-  const at = aboutMoment(typeof until === 'number' ? until : setting.now + until.forMs, setting);
-  const toast = texts.deed.snoozedWord;
-  const occurrence = arg(pressed, 2);
-  if (occurrence === '' || pressed.shown === null) {
-    return redrawn(pressed, drawn(texts.deed.snoozed(taskName(task), at, setting.timezone)), toast);
-  }
-  const line = texts.deed.snoozedLine(oneLine(pressed.person.name, nameMax), at, setting.timezone);
-  const shown = withLine(pressed.shown, line) ?? pressed.shown;
-  return redrawn(pressed, withRows(shown, resultButtons(task, longId(occurrence), 'r')), toast);
+  return toasted(texts.reminder.done);
 }
 
 /** A retry that is under way is found and not made again. */

@@ -3,15 +3,19 @@ import type { Drawn } from '../../../domain/shown.ts';
 import { alerted, answerWith, redrawn } from '../commands/answers.ts';
 import { cardOf, factsOf, markFor, nextSentence } from '../commands/cards.ts';
 import { putDraft } from '../commands/drafts.ts';
-import { historyOf, isFilter, listOf, whyWords } from '../commands/looking.ts';
+import { agendaOf, historyOf, isFilter, listOf, whyWords } from '../commands/looking.ts';
 import { cancelRow } from '../commands/making.ts';
 import { refusal } from '../commands/rights.ts';
+import { turned } from '../commands/steps.ts';
+import { undoneWords } from '../commands/undoing.ts';
 import type { Answer, ConversationRooms, Pressed } from '../conversation.ts';
-import { card, cardButtons, editMenu, taskName } from '../views/card.ts';
+import { isSpan } from '../views/agenda.ts';
+import { card, cardButtons, taskName } from '../views/card.ts';
+import { editMenu } from '../views/edit.ts';
 import { drawn } from '../views/drawing.ts';
 import { noticeRows } from '../views/draw.ts';
 import { resultButtons, withRows } from '../views/result.ts';
-import { lines } from '../views/rich.ts';
+import { blocks, lines } from '../views/rich.ts';
 import { texts } from '../views/texts.ts';
 import { button, dataOf, longId, shortId } from './press.ts';
 import { arg, pressedTask, targetOf } from './presser.ts';
@@ -120,8 +124,10 @@ export async function editWhatPressed(pressed: Pressed, rooms: ConversationRooms
     text: edit.askText(name),
     title: edit.askTitle(name),
   };
+  // Where the platform keeps plain messages of a group from the bot, it still gets the replies to it.
+  const how = pressed.place.chat.kind === 'private' ? null : texts.field.byReply;
   return {
-    ...redrawn(pressed, drawn(words[what], cancelRow(id))),
+    ...redrawn(pressed, drawn(blocks(words[what], how), cancelRow(id))),
     draft: putDraft(pressed, { step: 'edit', taskId: task.id, what, misses: 0 }, { id, now: rooms.clock.now() }),
   };
 }
@@ -130,14 +136,17 @@ export async function historyPressed(pressed: Pressed, rooms: ConversationRooms)
   const found = await pressedTask(pressed, rooms, 'read');
   if ('answer' in found) return found.answer;
   if (found.task.state === 'deleted') return onCard(pressed, rooms, found);
-  return redrawn(pressed, await historyOf(found.task, rooms));
+  const cursor = arg(pressed, 1);
+  return redrawn(pressed, await historyOf(found.task, rooms, cursor === '' ? null : cursor));
 }
 
 export async function whyPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
   const found = await pressedTask(pressed, rooms, 'read');
   if ('answer' in found) return found.answer;
   const back = [[button(texts.button.back, dataOf('task', shortId(found.task.id)))]];
-  return redrawn(pressed, drawn(await whyWords(found.task, '', rooms), back));
+  const slot = /^[0-9a-z]{1,9}$/.test(arg(pressed, 1)) ? Number.parseInt(arg(pressed, 1), 36) : null;
+  const when = slot === null ? '' : new Date(slot).toISOString();
+  return redrawn(pressed, drawn(await whyWords(found.task, when, rooms), back));
 }
 
 export async function deletePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
@@ -164,9 +173,8 @@ export async function undoPressed(pressed: Pressed, rooms: ConversationRooms): P
   if ('answer' in found) return found.answer;
   const entryId = longId(arg(pressed, 1));
   if (entryId === '') return alerted(texts.chat.oldButton);
-  const { task } = await rooms.tasks.undo(targetOf(pressed, found.task), entryId);
-  const words = lines(texts.deed.undone(taskName(task)), await nextSentence(task, rooms));
-  return redrawn(pressed, drawn(words), texts.deed.undoneWord);
+  const back = await rooms.tasks.undo(targetOf(pressed, found.task), entryId);
+  return redrawn(pressed, drawn(await undoneWords(back, rooms)), texts.deed.undoneWord);
 }
 
 export async function listPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
@@ -180,6 +188,24 @@ export async function listPressed(pressed: Pressed, rooms: ConversationRooms): P
     text: text === '' ? null : text,
   } as const;
   return redrawn(pressed, await listOf(listing, pressed, rooms));
+}
+
+/** Making a task begins in the place of a list that has none. */
+export async function makePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const refused = await refusal(pressed, 'create', { task: null, rooms });
+  if (refused !== null) return alerted(refused);
+  const step =
+    arg(pressed, 0) === 'templates'
+      ? ({ step: 'templates', kept: {} } as const)
+      : ({ step: 'ask', misses: 0, kept: {} } as const);
+  return turned(pressed, rooms, { draftId: rooms.ids.next(), step });
+}
+
+export async function agendaPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const refused = await refusal(pressed, 'read', { task: null, rooms });
+  if (refused !== null) return alerted(refused);
+  const span = arg(pressed, 0);
+  return redrawn(pressed, await agendaOf(isSpan(span) ? span : 'day', pressed, rooms));
 }
 
 /**

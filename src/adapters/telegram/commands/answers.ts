@@ -18,6 +18,14 @@ export function answerWith(shown: Drawn): Answer {
   return { replies: [{ is: 'message', shown }] };
 }
 
+/** In a group nobody else needs to read it. */
+export function forAsker(told: Answer): Answer {
+  const replies = told.replies.map((reply) =>
+    reply.is === 'message' ? { ...reply, isForAsker: true as const } : reply,
+  );
+  return { ...told, replies };
+}
+
 /** The message that carries the button is drawn anew. */
 export function redrawn(pressed: Pressed, shown: Drawn, toast: string | null = null): Answer {
   return {

@@ -1,18 +1,31 @@
 import type { Drawn } from '../../../domain/shown.ts';
+import { settingsOf, type DateStyle } from '../../../domain/chat-settings.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { ConversationRooms } from '../conversation.ts';
 import { card, type CardFacts } from '../views/card.ts';
-import { moments, settingOf } from '../views/clock.ts';
+import { moments, settingOf, type Setting } from '../views/clock.ts';
 import { texts } from '../views/texts.ts';
 import { nameOf } from './rights.ts';
 
-const nextShown = 3;
+export const nextShown = 3;
+
+/** On the clocks of the task, in the words that its chat has chosen for dates. */
+export async function settingFor(task: Pick<Task, 'schedule' | 'home'>, rooms: ConversationRooms): Promise<Setting> {
+  return settingOf(task, rooms.clock.now(), await datesOf(task, rooms));
+}
+
+async function datesOf({ home }: Pick<Task, 'home'>, { store }: ConversationRooms): Promise<DateStyle> {
+  const chat = await store.findChat(home.address);
+  return settingsOf(chat?.settings ?? {}).dates;
+}
 
 /** What a card tells of the task as it stands now. The mark tells this drawing from every other one. */
 export async function factsOf(task: Task, rooms: ConversationRooms, mark: string): Promise<CardFacts> {
   const isOver = task.state === 'deleted' || task.pausedReason?.startsWith('unreadable') === true;
   return {
     now: rooms.clock.now(),
+    dates: await datesOf(task, rooms),
+    snoozedTo: (await rooms.store.snoozesOf([task.id])).get(task.id) ?? null,
     next: isOver ? [] : await rooms.truth.upcoming(task.id, nextShown),
     ownerName: await nameOf(rooms, task.ownerId),
     pauserName: task.paused === null ? null : await nameOf(rooms, task.paused.by),
@@ -32,6 +45,6 @@ export function markFor({ updateId }: { readonly updateId: number }): string {
 /** `Next: ... (zone)`, or that nothing is planned: every answer about a time says both. */
 export async function nextSentence(task: Task, rooms: ConversationRooms): Promise<string> {
   const next = task.state === 'active' ? await rooms.truth.upcoming(task.id, nextShown) : [];
-  const setting = settingOf(task, rooms.clock.now());
+  const setting = await settingFor(task, rooms);
   return next.length === 0 ? texts.task.noNext : `${texts.task.next(moments(next, setting))} (${setting.timezone})`;
 }

@@ -2,19 +2,20 @@ import { skipMax } from '../../../domain/limits.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Target } from '../../../app/tasks/tasks.ts';
 import type { Answer, ConversationRooms, Said } from '../conversation.ts';
+import { pausedRows, pausedWords } from '../buttons/pausing.ts';
 import { button, dataOf, shortId } from '../buttons/press.ts';
 import { taskName } from '../views/card.ts';
-import { aboutMoment, settingOf } from '../views/clock.ts';
+import { aboutMoment } from '../views/clock.ts';
 import { drawn } from '../views/drawing.ts';
-import { snoozeButtons } from '../views/result.ts';
+import { snoozeButtons } from '../views/snooze.ts';
 import { lines } from '../views/rich.ts';
 import { texts } from '../views/texts.ts';
 import { answer, answerWith } from './answers.ts';
-import { nextSentence } from './cards.ts';
+import { nextSentence, settingFor } from './cards.ts';
 import { draftHere } from './drafts.ts';
 import { undoRow } from './editing.ts';
 import { momentIn } from './moments.ts';
-import { namedTask, numberIn } from './naming.ts';
+import { impliedBy, namedTask, numberIn } from './naming.ts';
 import { triedTo } from './refusals.ts';
 import { mayManage } from './rights.ts';
 
@@ -39,14 +40,10 @@ export async function pauseCommand(said: Said, rooms: ConversationRooms): Promis
   const until = untilOf(said, rooms, { words: named.rest, timezone: named.task.schedule.timezone });
   if (until === 'unread') return answer(texts.deed.untilHow());
   const { task, entryId } = await rooms.tasks.pause(targetOf(said, named.task), until);
-  const setting = settingOf(task, rooms.clock.now());
-  const name = taskName(task);
-  if (task.state !== 'paused') return answer(texts.deed.notPausable(name));
-  const end = task.resumeAt === null ? null : aboutMoment(task.resumeAt, setting);
-  const words = entryId === null ? texts.deed.pausedBefore(name) : texts.deed.paused(name, end, setting.timezone);
-  return answer(words, [
-    [button(texts.button.resume, dataOf('resume', shortId(task.id), 'c')), ...undoRow(task, entryId).flat()],
-  ]);
+  const now = rooms.clock.now();
+  if (task.state !== 'paused') return answer(texts.deed.notPausable(taskName(task)));
+  const words = pausedWords(task, entryId !== null, await settingFor(task, rooms));
+  return answer(words, pausedRows(task, entryId, now));
 }
 
 interface Until {
@@ -137,7 +134,7 @@ export async function snoozeCommand(said: Said, rooms: ConversationRooms): Promi
   if (rest === '') {
     return answerWith(drawn(texts.deed.snoozeFor(taskName(task)), snoozeButtons(task, null, rooms.clock.now())));
   }
-  const setting = settingOf(task, rooms.clock.now());
+  const setting = await settingFor(task, rooms);
   const until = momentIn(rest, { rooms, timezone: setting.timezone, now: said.date }, '9:00');
   if (until === null) return answer(texts.deed.snoozeHow());
   const { entryId } = await rooms.tasks.snooze(targetOf(said, task), until);
@@ -149,12 +146,14 @@ export async function snoozeCommand(said: Said, rooms: ConversationRooms): Promi
 
 /** The draft of this place is nearer than what runs here; a number always means the run. */
 export async function cancelCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const draft = numberIn(said.place, said.args) === null ? await draftHere(said, rooms) : null;
+  const implied = await impliedBy(said, rooms);
+  const isNamed = numberIn({ topicTask: implied?.task ?? null }, said.args) !== null;
+  const draft = isNamed ? null : await draftHere(said, rooms);
   if (draft !== null) {
     const words = draft.step.step === 'edit' ? texts.making.editDropped : texts.making.dropped;
     return { ...answer(words), draft: { is: 'drop', draftId: draft.row.id } };
   }
-  if (said.place.topicTask === null && said.args.trim() === '') return answer(texts.deed.nothingToCancel);
+  if (implied === null && said.args.trim() === '') return answer(texts.deed.nothingToCancel);
   const named = await namedTask(said, rooms, { deed: 'change', verb: 'task', isAlone: true });
   if ('answer' in named) return named.answer;
   const { task, entryId, replayed } = await rooms.tasks.cancel(targetOf(said, named.task));

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Draft, DraftChange } from '../../../app/chat-store.ts';
+import { mediaKinds } from '../../../domain/shown.ts';
 import type { ConversationRooms, Person, Place, Pressed, Said } from '../conversation.ts';
 import { longId } from '../buttons/press.ts';
 
@@ -21,19 +22,73 @@ const Schedule = z.object({
 const When = z.object({ words: z.string(), at: z.number(), schedule: Schedule });
 export type DraftWhen = z.output<typeof When>;
 
+/** The part of the policies that a template can bring. */
+const Policies = z.object({
+  ack: z.object({ nag_every: z.string(), nag_limit: z.number() }).optional(),
+  approval: z.enum(['none', 'required']).optional(),
+  missed: z.enum(['skip', 'once']).optional(),
+});
+
+/** What is there already, whatever is still asked for. */
+const Kept = z.object({
+  text: z.string().optional(),
+  media: z.object({ kind: z.enum(mediaKinds), fileId: z.string() }).optional(),
+  /** The platform sends several pictures as so many messages, which have this in common. */
+  album: z.string().optional(),
+  policies: Policies.optional(),
+  /** The text was brought by a template, a reply or a file, and may be changed like the time. */
+  isBrought: z.boolean().optional(),
+  /** Our message that shows the step, as far as it is known: it goes when another one takes its place. */
+  message: z.number().optional(),
+});
+export type Kept = z.output<typeof Kept>;
+
+export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
+export const rhythms = ['day', 'weekday', 'week', 'fortnight', 'month', 'once', 'cron'] as const;
+export const ordinals = ['first', 'second', 'third', 'fourth', 'last'] as const;
+
+/** What was chosen by buttons so far. It becomes words, which are read like all others. */
+const Plan = z.object({
+  rhythm: z.enum(rhythms),
+  days: z.array(z.enum(weekdays)),
+  ordinal: z.enum(ordinals).optional(),
+  /** The words before the time, as in "every monday and thursday". */
+  lead: z.string().optional(),
+  hour: z.number().optional(),
+});
+export type Plan = z.output<typeof Plan>;
+
+/** The steps in which a part of the time is asked for by buttons. */
+export const partSteps = ['days', 'month', 'ordinal', 'nth', 'date', 'hour', 'minute', 'cron'] as const;
+export type PartStep = (typeof partSteps)[number];
+
+const misses = z.number().default(0);
+const kept = Kept.default({});
+const plan = Plan.optional();
+
 /**
  * Where the making of a task stands, and what the next plain message of the person is.
  *
  *   ask (when and what) -> text (what) -> preview -> made
  *   ask -> preview      preview -> time (when) -> preview      edit (the new value of an existing task)
  *
- * `made` stays until it expires, so that a second press finds the task that the first one made.
+ * By buttons, each step in the same message, with a way back from each:
+ *
+ *   ask | time -> days | month | month -> ordinal -> nth | date -> hour -> minute -> text | preview
+ *   ask | time -> cron -> text | preview      ask | text -> templates -> preview      preview -> retext -> preview
+ *
+ * `offer` keeps a file that came alone until somebody says that it is to be scheduled. `made` stays until it expires, so
+ * that a second press finds the task that the first one made.
  */
 const Step = z.discriminatedUnion('step', [
-  z.object({ step: z.literal('ask'), misses: z.number() }),
-  z.object({ step: z.literal('text'), when: When }),
-  z.object({ step: z.literal('preview'), when: When, text: z.string() }),
-  z.object({ step: z.literal('time'), text: z.string(), misses: z.number() }),
+  z.object({ step: z.literal('ask'), misses, kept }),
+  z.object({ step: z.enum(partSteps), plan: Plan, misses, kept }),
+  z.object({ step: z.literal('text'), when: When, plan, misses, kept }),
+  z.object({ step: z.literal('templates'), when: When.optional(), plan, kept }),
+  z.object({ step: z.literal('preview'), when: When, text: z.string(), plan, kept }),
+  z.object({ step: z.literal('time'), text: z.string(), misses, when: When.optional(), kept }),
+  z.object({ step: z.literal('retext'), when: When, text: z.string(), plan, kept }),
+  z.object({ step: z.literal('offer'), kept: Kept }),
   z.object({ step: z.literal('made'), taskId: z.string() }),
   z.object({
     step: z.literal('edit'),
@@ -43,6 +98,7 @@ const Step = z.discriminatedUnion('step', [
   }),
 ]);
 export type DraftStep = z.output<typeof Step>;
+export type StepOf<S extends DraftStep['step']> = Extract<DraftStep, { step: S }>;
 
 export interface OpenDraft {
   readonly row: Draft;

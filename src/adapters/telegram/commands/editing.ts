@@ -3,34 +3,34 @@ import type { Edited } from '../../../app/tasks/tasks.ts';
 import { inputOf } from '../../../app/tasks/undo.ts';
 import type { Schedule } from '../../../domain/schedule/schedule.ts';
 import type { Task } from '../../../domain/task.ts';
-import { button, dataOf, shortId } from '../buttons/press.ts';
+import { button, dataOf, shortId, type Rows } from '../buttons/press.ts';
 import type { Answer, ConversationRooms, Said } from '../conversation.ts';
-import { editMenu, taskName } from '../views/card.ts';
-import { scheduleText } from '../views/clock.ts';
+import { taskName } from '../views/card.ts';
+import { moments, scheduleText, type Setting } from '../views/clock.ts';
+import { editMenu } from '../views/edit.ts';
+import { policyName, policyWords } from '../views/policy.ts';
 import { blocks, lines, type Rich } from '../views/rich.ts';
 import { texts } from '../views/texts.ts';
 import { answer, answerWith, silence } from './answers.ts';
-import { factsOf, markFor, nextSentence } from './cards.ts';
+import { factsOf, markFor, nextSentence, nextShown, settingFor } from './cards.ts';
 import { putDraft, type DraftStep, type OpenDraft } from './drafts.ts';
+import { fieldIn, nearField } from './field-words.ts';
 import { cancelRow, isTalk, readWords, whatIsWrongWithTime } from './making.ts';
 import { namedTask } from './naming.ts';
 import { triedTo } from './refusals.ts';
 import { refusal } from './rights.ts';
-import { zoneNamed } from './zones.ts';
 
-/** `/edit [n] <new when>`, and `/edit [n] title|text|zone <value>`; alone it shows the menu. */
+/** `/edit [n] <new when>`, and `/edit [n] <field> <value>`; alone it shows the menu. */
 export async function editCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
   const named = await namedTask(said, rooms, { deed: 'change', verb: 'edit' });
   if ('answer' in named) return named.answer;
   const { task, rest } = named;
   if (rest === '') return answerWith(editMenu(task, await factsOf(task, rooms, markFor(said))));
-  const field = /^(title|text|zone)(?:\s+([\s\S]*))?$/i.exec(rest);
+  const field = fieldIn(rest, { task, rooms, now: said.date });
   if (field === null) return editTime(said, rooms, { task, words: rest });
-  const value = (field[2] ?? '').trim();
-  const what = (field[1] ?? '').toLowerCase();
-  if (value === '') return answer(texts.edit.how());
-  if (what === 'zone') return editZone(said, rooms, { task, zone: value });
-  return edited(said, rooms, { task, patch: what === 'title' ? { title: value } : { instructions: value } });
+  if (field.is === 'patch') return edited(said, rooms, { task, patch: field.patch });
+  if (field.field === 'zone' && field.word !== '') return answer(texts.edit.unknownZone(field.word));
+  return answer(texts.field.how(field.field, task.number, field.example));
 }
 
 interface NewTime {
@@ -40,7 +40,12 @@ interface NewTime {
 
 async function editTime(said: Said, rooms: ConversationRooms, { task, words }: NewTime): Promise<Answer> {
   const read = await readTime(said, rooms, { task, words });
-  if ('fault' in read) return answer(lines(read.fault, texts.edit.how()));
+  if ('fault' in read) {
+    const near = nearField(words);
+    if (near?.is === 'unknown')
+      return answer(texts.field.nearest(near.word, near.field, `#${task.number} ${near.example}`));
+    return answer(lines(read.fault, texts.edit.how()));
+  }
   return edited(said, rooms, { task, patch: { schedule: inputOf(read.schedule) } });
 }
 
@@ -60,26 +65,38 @@ async function readTime(
   return rest === '' ? { schedule: read.made.preview.schedule } : { fault: texts.making.leftOver(rest) };
 }
 
-async function editZone(
-  said: Said,
-  rooms: ConversationRooms,
-  { task, zone }: { readonly task: Task; readonly zone: string },
-): Promise<Answer> {
-  const timezone = zoneNamed(zone);
-  if (timezone === null) return answer(texts.edit.unknownZone(zone));
-  const schedule = { ...inputOf(task.schedule), timezone };
-  return edited(said, rooms, { task, patch: { schedule } });
-}
-
 interface Editing {
   readonly task: Task;
   readonly patch: TaskPatch;
 }
 
 /** Changes the task and shows what is different now, with the way back. */
-async function edited(said: Said, rooms: ConversationRooms, { task, patch }: Editing): Promise<Answer> {
-  const change = await rooms.tasks.edit({ taskId: task.id, actor: said.person.actor, idempotencyKey: said.key }, patch);
-  return answer(await editedWords(change, rooms), undoRow(change.task, change.entryId));
+async function edited(said: Said, rooms: ConversationRooms, editing: Editing): Promise<Answer> {
+  const { words, rows } = await change(said, rooms, editing);
+  return answer(words, rows);
+}
+
+interface Changed {
+  readonly words: Rich;
+  readonly rows: Rows;
+}
+
+/** What is different after it, what came next before it and what comes now, and the button that takes it back. */
+export async function change(
+  { person, key }: Pick<Said, 'person' | 'key'>,
+  rooms: ConversationRooms,
+  { task, patch }: Editing,
+): Promise<Changed> {
+  const before = await comingOf(task, rooms);
+  const done = await rooms.tasks.edit({ taskId: task.id, actor: person.actor, idempotencyKey: key }, patch);
+  return { words: await editedWords(done, rooms, before), rows: undoRow(done.task, done.entryId) };
+}
+
+/** What comes next, where anything does: a row that cannot be read has no slots. */
+async function comingOf(task: Task, rooms: ConversationRooms): Promise<string | null> {
+  const next = task.state === 'active' ? await rooms.truth.upcoming(task.id, nextShown) : [];
+  const setting = await settingFor(task, rooms);
+  return next.length === 0 ? null : `${moments(next, setting)} (${setting.timezone})`;
 }
 
 /** The button that takes back what has just been done. */
@@ -88,26 +105,81 @@ export function undoRow(task: Task, entryId: string | null) {
   return [[button(texts.button.undo, data)]];
 }
 
-async function editedWords({ task, changes, entryId, warnings }: Edited, rooms: ConversationRooms): Promise<Rich> {
-  const { edit, making } = texts;
+async function editedWords(
+  { task, changes, entryId, warnings }: Edited,
+  rooms: ConversationRooms,
+  before: string | null,
+): Promise<Rich> {
+  const { edit, making, field } = texts;
   if (entryId === null) return edit.nothing(taskName(task));
+  const told = diffs(changes, await settingFor(task, rooms));
   return blocks(
     edit.changed(taskName(task)),
     // Handled once more after a crash, it is changed already.
-    Object.keys(changes).length === 0 ? null : lines(...diffs(changes, rooms.clock.now())),
-    lines(await nextSentence(task, rooms), ...warnings.map(({ message }) => making.note(message))),
+    told.length === 0 ? null : lines(...told),
+    lines(
+      isRetimed(changes) && before !== null ? field.nextBefore(before) : null,
+      await nextSentence(task, rooms),
+      ...warnings.map(({ message }) => making.note(message)),
+    ),
   );
 }
 
-function diffs(changes: Changes, now: number): readonly Rich[] {
-  const { edit } = texts;
-  return Object.entries(changes).map(([field, { before, after }]) => {
-    const text = (value: unknown) => (field === 'schedule' ? timeText(value as Schedule, now) : valueText(value));
-    return edit.diff(edit.fields[field] ?? field, text(before), text(after));
-  });
+const timing: readonly string[] = ['until', 'start_at', 'max_runs'];
+
+function isRetimed(changes: Changes): boolean {
+  return changes['schedule'] !== undefined || policyChanges(changes).some(({ field }) => timing.includes(field));
 }
 
-function valueText(value: unknown): string {
+function diffs(changes: Changes, setting: Setting): readonly Rich[] {
+  const { edit, field: words } = texts;
+  const told = Object.entries(changes).flatMap(([field, { before, after }]) => {
+    if (field === 'policies') return [];
+    if (field === 'action') return mediaDiff(before, after);
+    const text = (value: unknown) => valueText(field, value, setting);
+    return [edit.diff(edit.fields[field] ?? words.names[field] ?? field, text(before), text(after))];
+  });
+  const policies = policyChanges(changes).map(({ field, before, after }) =>
+    edit.diff(policyName(field), policyWords(field, before, setting), policyWords(field, after, setting)),
+  );
+  return [...told, ...policies];
+}
+
+/** Of the action only its attachment is shown; the rest was not named. */
+function mediaDiff(before: unknown, after: unknown): readonly Rich[] {
+  const { edit, field } = texts;
+  const [had, has] = [mediaText(before), mediaText(after)];
+  return had === has ? [] : [edit.diff(field.names['media'] ?? '', had, has)];
+}
+
+function mediaText(action: unknown): string {
+  const media = typeof action === 'object' && action !== null && 'media' in action ? action.media : null;
+  const kind = typeof media === 'object' && media !== null && 'kind' in media ? media.kind : null;
+  return typeof kind === 'string' ? kind : texts.field.noMedia;
+}
+
+interface PolicyChange {
+  readonly field: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+function policyChanges({ policies }: Changes): readonly PolicyChange[] {
+  if (policies === undefined) return [];
+  const [before, after] = [factsIn(policies.before), factsIn(policies.after)];
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names]
+    .map((field) => ({ field, before: before[field], after: after[field] }))
+    .filter((one) => JSON.stringify(one.before) !== JSON.stringify(one.after));
+}
+
+function factsIn(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+function valueText(field: string, value: unknown, { now }: Setting): string {
+  if (field === 'schedule') return timeText(value as Schedule, now);
+  if (field === 'tags' && Array.isArray(value)) return value.length === 0 ? texts.field.noTags : value.join(', ');
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

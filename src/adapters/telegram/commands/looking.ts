@@ -1,18 +1,21 @@
 import type { ChatTasksQuery } from '../../../app/chat-store.ts';
 import { isActor } from '../../../domain/actor.ts';
 import { AppError } from '../../../domain/errors.ts';
+import { settingsOf, type DateStyle } from '../../../domain/chat-settings.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ConversationRooms, Person, Place, Said } from '../conversation.ts';
 import { taskName } from '../views/card.ts';
-import { aboutMoment, capital, dateIn, moment, settingOf, type Setting } from '../views/clock.ts';
+import { agendaDrawn, agendaSpans, type AgendaSpan } from '../views/agenda.ts';
+import { aboutMoment, capital, dateIn, moment, settingOf, weekdayIn, type Setting } from '../views/clock.ts';
 import { historyDrawn } from '../views/history.ts';
 import { listDrawn, pageSize, type Filter, type Listing } from '../views/list.ts';
 import { blocks, lines, oneLine, type Rich } from '../views/rich.ts';
 import { texts } from '../views/texts.ts';
 import { answer, answerWith } from './answers.ts';
-import { cardOf, markFor } from './cards.ts';
-import { namedTask, numberIn } from './naming.ts';
+import { cardOf, markFor, settingFor } from './cards.ts';
+import { impliedBy, namedTask, numberIn } from './naming.ts';
+import { triedTo } from './refusals.ts';
 import { nameOf, refusal } from './rights.ts';
 
 /** Reading. Members of an approved chat may, so a refusal can only come from a chat that is none of theirs. */
@@ -27,11 +30,15 @@ export async function listCommand(said: Said, rooms: ConversationRooms): Promise
   const refused = await refusal(said, 'read', { task: null, rooms });
   if (refused !== null) return answer(refused);
   const words = said.args.trim().replace(/\s+/g, ' ');
-  const word = words.toLowerCase();
+  const word = words.toLowerCase() === 'done' ? 'completed' : words.toLowerCase();
   const listing: Listing = isFilter(word)
     ? { filter: word, text: null, page: 0 }
     : { filter: 'all', text: words === '' ? null : words, page: 0 };
   return answerWith(await listOf(listing, said, rooms));
+}
+
+function datesIn({ chat }: Place): DateStyle {
+  return settingsOf(chat.settings).dates;
 }
 
 export async function listOf(
@@ -53,7 +60,11 @@ export async function listOf(
     page = Math.ceil(found.total / pageSize) - 1;
     found = await store.chatTasks({ ...query, offset: page * pageSize });
   }
-  return listDrawn({ ...listing, page }, { ...found, now: clock.now(), timezone: place.timezone });
+  const snoozes = await store.snoozesOf(found.tasks.map(({ id }) => id));
+  return listDrawn(
+    { ...listing, page },
+    { ...found, now: clock.now(), timezone: place.timezone, dates: datesIn(place), snoozes },
+  );
 }
 
 /** Without a number it is the task of the topic; elsewhere a word of the title may do. */
@@ -69,22 +80,34 @@ const historyShown = 10;
 
 export async function historyCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
   const named = await namedTask(said, rooms, { deed: 'read', verb: 'history', isAlone: true });
-  return 'answer' in named ? named.answer : answerWith(await historyOf(named.task, rooms));
+  return 'answer' in named ? named.answer : answerWith(await historyOf(named.task, rooms, null));
 }
 
-export async function historyOf(task: Task, { tasks, clock }: ConversationRooms): Promise<Drawn> {
-  const { items } = await tasks.listRuns({ taskId: task.id, status: null, limit: historyShown, cursor: null });
-  return historyDrawn(task, items, clock.now());
+/** The cursor is of the store, and comes back on a button; one that fits no button is left out there. */
+export async function historyOf(task: Task, rooms: ConversationRooms, cursor: string | null): Promise<Drawn> {
+  const { items, next } = await rooms.tasks.listRuns({ taskId: task.id, status: null, limit: historyShown, cursor });
+  const names = new Map<string, string>();
+  for (const actor of new Set(items.flatMap(({ ack }) => ack?.doneBy ?? []))) {
+    names.set(actor, (await nameOf(rooms, actor)) ?? texts.chat.somebody);
+  }
+  return historyDrawn(task, { runs: items, from: cursor, older: next, names }, await settingFor(task, rooms));
 }
 
 const comingShown = 10;
 
+/** What is coming for the task that is named or implied; without one, for all tasks of the chat. */
 export async function nextCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
+  const span = spanNamed(said.args);
+  const isChat = span !== null || (said.args.trim() === '' && (await impliedBy(said, rooms)) === null);
+  if (isChat) {
+    const refused = await refusal(said, 'read', { task: null, rooms });
+    return refused === null ? answerWith(await agendaOf(span ?? 'day', said, rooms)) : answer(refused);
+  }
   const named = await namedTask(said, rooms, { deed: 'read', verb: 'task', isAlone: true });
   if ('answer' in named) return named.answer;
   const { task } = named;
   const { history } = texts;
-  const setting = settingOf(task, rooms.clock.now());
+  const setting = await settingFor(task, rooms);
   const slots = await rooms.truth.upcoming(task.id, comingShown);
   const snoozed = await snoozedTo(task, rooms);
   const next = [
@@ -100,11 +123,30 @@ export async function nextCommand(said: Said, rooms: ConversationRooms): Promise
   );
 }
 
+function spanNamed(args: string): AgendaSpan | null {
+  const word = args.trim().toLowerCase();
+  if (/^(?:today|24 ?h|24 hours|day)$/.test(word)) return 'day';
+  return /^(?:week|7 ?d|7 days|this week)$/.test(word) ? 'week' : null;
+}
+
+/** More than fit on the agenda, because one that is paused may come later than it could. */
+const plannedMax = 60;
+
+export async function agendaOf(
+  span: AgendaSpan,
+  { place }: { readonly place: Place },
+  { store, clock }: ConversationRooms,
+): Promise<Drawn> {
+  const now = clock.now();
+  const planned = await store.plannedBefore(place.chat.id, now + agendaSpans[span], plannedMax);
+  const snoozed = await store.snoozedBefore(place.chat.id, now + agendaSpans[span], plannedMax);
+  return agendaDrawn({ planned, snoozed, setting: { timezone: place.timezone, now, dates: datesIn(place) }, span });
+}
+
 /** What was put off comes beside the slots of the schedule. */
-async function snoozedTo(task: Task, { tasks, clock }: ConversationRooms): Promise<readonly number[]> {
-  const { items } = await tasks.listRuns({ taskId: task.id, status: 'pending', limit: comingShown, cursor: null });
-  const ahead = items.filter(({ source, slotAt }) => source === 'snooze' && slotAt > clock.now());
-  return ahead.map(({ slotAt }) => slotAt);
+async function snoozedTo(task: Task, { store, clock }: ConversationRooms): Promise<readonly number[]> {
+  const until = (await store.snoozesOf([task.id])).get(task.id);
+  return until === undefined || until <= clock.now() ? [] : [until];
 }
 
 const whyShown = 12;
@@ -113,8 +155,17 @@ const answerLengthMax = 280;
 export async function whyCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
   const named = await namedTask(said, rooms, { deed: 'read', verb: 'why' });
   if ('answer' in named) return named.answer;
-  const words = await whyWords(named.task, named.rest, rooms);
-  return answer(words);
+  const { task, rest, runId = null } = named;
+  // A reply asks about the run of the message that it answers.
+  const slot = rest === '' && runId !== null ? await slotOf(runId, rooms) : null;
+  return answer(await whyWords(task, slot ?? rest, rooms));
+}
+
+/** The slot of a run as the question takes it; null when nobody remembers the run any more. */
+async function slotOf(runId: string, rooms: ConversationRooms): Promise<string | null> {
+  const read = await triedTo(() => rooms.tasks.getRun(runId));
+  if ('refusal' in read) return null;
+  return /:scheduled_for:(\S+)$/.exec(read.made.idempotencyKey)?.[1] ?? null;
 }
 
 /** The truth about the slots of a day, of a moment, or of the last day when none is named. */
@@ -149,11 +200,29 @@ async function withNames(line: string, rooms: ConversationRooms): Promise<string
 
 type WhyQuestion = { readonly at?: string; readonly from?: string; readonly to?: string };
 
-/** A day is everything from its first minute to its last. */
+const days = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
+const dayWords =
+  /^(?:on |last )?(today|yesterday|tomorrow|(?:sun|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?)(?:day)?)\b/i;
+
+/** How many days from today: a weekday is the last one that was, today included. */
+function daysTo(word: string, weekday: number): number {
+  const name = word.toLowerCase();
+  if (name === 'today') return 0;
+  if (name === 'yesterday') return -1;
+  if (name === 'tomorrow') return 1;
+  return -((weekday - days.findIndex((day) => day.startsWith(name.slice(0, 3))) + 7) % 7);
+}
+
+/** A day is everything from its first minute to its last; an instant of the records is one moment. */
 function questionOf(when: string, setting: Setting): WhyQuestion | null {
-  const words = when.trim().replace(/^(?:today|yesterday)\b/i, (day) => dateIn(setting, /^y/i.test(day) ? -1 : 0));
+  const words = when.trim();
   if (words === '') return {};
-  const match = /^(\d{4}-\d\d-\d\d)(?:[ T]+(\d\d?:\d\d(?::\d\d)?))?$/.exec(words);
+  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(words)) return { at: words };
+  const dated = words
+    .replace(/^\d{1,2}:\d\d/, 'today $&')
+    .replace(dayWords, (_all, word: string) => dateIn(setting, daysTo(word, weekdayIn(setting))))
+    .replace(/(?<=\d) at (?=\d)/i, ' ');
+  const match = /^(\d{4}-\d\d-\d\d)(?:[ T]+(\d\d?:\d\d(?::\d\d)?))?$/.exec(dated);
   if (match === null) return null;
   const [, date = '', clock] = match;
   return clock === undefined

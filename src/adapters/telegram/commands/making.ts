@@ -1,59 +1,29 @@
 import type { DraftChange } from '../../../app/chat-store.ts';
 import type { Preview } from '../../../app/preview.ts';
 import { inputOf } from '../../../app/tasks/undo.ts';
-import type { AppError } from '../../../domain/errors.ts';
-import { checkTexts, titleFrom } from '../../../domain/task.ts';
+import { AppError } from '../../../domain/errors.ts';
+import { checkTexts } from '../../../domain/task.ts';
 import { button, dataOf, shortId, type Rows } from '../buttons/press.ts';
-import type { Answer, ConversationRooms, Person, Place, Said } from '../conversation.ts';
-import { wordsOf } from '../views/clock.ts';
+import type { ConversationRooms, Person, Place, Said } from '../conversation.ts';
 import { examples } from '../views/english/making.ts';
-import { proposalDrawn, type Proposal } from '../views/preview.ts';
-import { blocks, type Rich } from '../views/rich.ts';
+import { titleOf, type Proposal } from '../views/preview.ts';
+import type { Rich } from '../views/rich.ts';
 import { texts } from '../views/texts.ts';
-import { answer, answerWith, silence } from './answers.ts';
-import { draftHere, putDraft, type DraftStep, type DraftWhen, type OpenDraft } from './drafts.ts';
+import { draftHere, putDraft, type DraftWhen, type OpenDraft, type StepOf } from './drafts.ts';
 import { sentenceOf, triedTo } from './refusals.ts';
-import { mayManage, refusal } from './rights.ts';
+import { mayManage } from './rights.ts';
 
-/** `/new`: with everything it shows the preview at once, and without it asks for what is missing. */
-export async function newTask(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const refused = await refusal(said, 'create', { task: null, rooms });
-  if (refused !== null) return answer(refused);
-  const before = replacedWords(await draftHere(said, rooms));
-  if (said.args.trim() === '') return asked(said, rooms, { words: blocks(before, texts.making.ask()), misses: 0 });
-  return readNew(said, rooms, { before, misses: 0 });
+/** Reading a time and a text from words, and showing the task that they would make. */
+
+export interface Here {
+  readonly place: Place;
+  readonly person: Person;
 }
 
-/** What is lost when another task is begun in the same place. */
-function replacedWords(draft: OpenDraft | null): Rich | null {
-  if (draft === null) return null;
-  const { step } = draft;
-  return texts.making.replaced('text' in step ? titleFrom(step.text) : null);
-}
+/** Who writes where, and when it was written. */
+export type Speaking = Pick<Said, 'place' | 'date'>;
 
-interface Reading {
-  readonly before: Rich | null;
-  /** How often something was said here that could not be read. */
-  readonly misses: number;
-}
-
-/** Reads when and what from one text. */
-async function readNew(said: Said, rooms: ConversationRooms, { before, misses }: Reading): Promise<Answer> {
-  const read = await triedTo(async () => readWords(said.args, said, rooms));
-  if ('refusal' in read && isTalk(said, misses)) return silence;
-  if ('refusal' in read) return unread(said, rooms, { refusal: read.refusal, before, misses: misses + 1 });
-  const { preview, when } = read.made;
-  const text = (preview.text ?? '').trim();
-  if (text !== '') return proposed(said, rooms, { when, text, preview, before });
-  const id = rooms.ids.next();
-  const words = texts.making.askText(wordsOf(preview.schedule, rooms.clock.now()), preview.schedule.timezone);
-  return {
-    ...answer(blocks(before, words), cancelRow(id)),
-    draft: putDraft(said, { step: 'text', when }, { id, now: rooms.clock.now() }),
-  };
-}
-
-interface ReadWords {
+export interface ReadWords {
   readonly preview: Preview;
   readonly when: DraftWhen;
 }
@@ -61,7 +31,7 @@ interface ReadWords {
 /** A wait counts from when it was written, not from when it is read. */
 export function readWords(
   words: string,
-  { place, date }: Pick<Said, 'place' | 'date'>,
+  { place, date }: Speaking,
   { preview: read, clock }: Pick<ConversationRooms, 'preview' | 'clock'>,
 ): ReadWords {
   const { schedule: meant, text } = read({ when: words, timezone: place.timezone, now: date, count: 1 });
@@ -71,20 +41,44 @@ export function readWords(
   return { preview, when: { words, at: date, schedule } };
 }
 
-interface Unread extends Reading {
-  readonly refusal: AppError;
+export function textIn({ preview }: ReadWords): string {
+  return (preview.text ?? '').trim();
+}
+
+/**
+ * The same for a time that stands alone. Where nothing follows, the figure in "tomorrow 9" can only be the hour. What is
+ * refused is told as the words stand.
+ */
+export function readTimeAlone(
+  words: string,
+  speaking: Speaking,
+  rooms: Pick<ConversationRooms, 'preview' | 'clock'>,
+): ReadWords {
+  try {
+    return readWords(words, speaking, rooms);
+  } catch (error) {
+    const hour = /^([\s\S]*[^\s\d:.,/-])\s+(\d{1,2})$/.exec(words.trim());
+    const isBare = error instanceof AppError && error.details?.['reason'] === 'no_time' && hour !== null;
+    if (!isBare || /(?:\bat|@)$/i.test(hour[1] ?? '')) throw error;
+    return readWords(`${hour[1]} at ${hour[2]}`, speaking, rooms);
+  }
+}
+
+/** What can be read without a fault; null for everything else. */
+export function readOr<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof AppError && sentenceOf(error) !== null) return null;
+    throw error;
+  }
 }
 
 /** In a group people talk to each other as well: after this many words that were none, only a reply to us is told so. */
-const missesAloud = 2;
+export const missesAloud = 2;
 
-async function unread(
-  said: Said,
-  rooms: ConversationRooms,
-  { refusal: fault, before, misses }: Unread,
-): Promise<Answer> {
-  const { sentence, tries } = whatIsWrong(fault);
-  return asked(said, rooms, { words: blocks(before, texts.making.unreadBoth(sentence, tries)), misses });
+export function isTalk({ place, repliedTo }: Said, misses: number): boolean {
+  return misses >= missesAloud && place.chat.kind !== 'private' && repliedTo?.isOurs !== true;
 }
 
 /** The sentence alone, and what can be written instead as lines that can be copied. */
@@ -94,61 +88,60 @@ export function whatIsWrong(fault: AppError): { readonly sentence: string; reado
   return { sentence, tries: Array.isArray(named) ? named.map(String) : examples };
 }
 
-interface Asking {
-  readonly words: Rich;
-  readonly misses: number;
-}
-
 /** The same where the time is sent alone: then no text follows it that could be set apart. */
 export function whatIsWrongWithTime(fault: AppError): ReturnType<typeof whatIsWrong> {
   const { unclearEnd, timeTries } = texts.making;
   return fault.details?.['reason'] === 'unclear_end' ? { sentence: unclearEnd, tries: timeTries } : whatIsWrong(fault);
 }
 
-function asked(said: Said, rooms: ConversationRooms, { words, misses }: Asking): Answer {
-  const id = rooms.ids.next();
-  return {
-    ...answer(words, cancelRow(id)),
-    draft: putDraft(said, { step: 'ask', misses }, { id, now: rooms.clock.now() }),
-  };
-}
-
 export function cancelRow(draftId: string): Rows {
   return [[button(texts.button.cancel, dataOf('cancel', shortId(draftId)))]];
 }
 
-interface Proposed extends ReadWords {
-  readonly text: string;
-  readonly before: Rich | null;
+/** What is lost when another task is begun in the same place. */
+export function replacedWords(draft: OpenDraft | null): Rich | null {
+  if (draft === null) return null;
+  const { step } = draft;
+  if (step.step === 'offer') return null;
+  const text = 'text' in step ? step.text : 'kept' in step ? (step.kept.text ?? '') : '';
+  const media = 'kept' in step ? step.kept.media : undefined;
+  return texts.making.replaced(text.trim() === '' && media === undefined ? null : titleOf({ text, media }));
 }
 
-function proposed(said: Said, rooms: ConversationRooms, { when, text, preview, before }: Proposed): Answer {
-  checkTexts(titleFrom(text), text);
-  const id = rooms.ids.next();
-  const step: DraftStep = { step: 'preview', when, text };
-  return {
-    ...answerWith(proposalDrawn({ ...proposalFor(said, rooms, { draftId: id, text, preview }), before })),
-    draft: putDraft(said, step, { id, now: rooms.clock.now() }),
-  };
+interface Proposing {
+  readonly draftId: string;
+  readonly step: StepOf<'preview'>;
 }
 
 /** A preview with everything around it that this place and this person bring along. */
-export function proposalFor(
+export async function proposalOf(
   { place, person }: Here,
-  { clock }: Pick<ConversationRooms, 'clock'>,
-  about: Pick<Proposal, 'draftId' | 'text' | 'preview'>,
-): Proposal {
+  { clock, preview, store }: Pick<ConversationRooms, 'clock' | 'preview' | 'store'>,
+  { draftId, step }: Proposing,
+): Promise<Proposal> {
+  const { media, policies, isBrought } = step.kept;
+  const same = await store.taskByTitle(place.chat.id, titleOfStep(step));
   return {
-    ...about,
+    draftId,
+    text: step.text,
+    preview: preview({ schedule: step.when.schedule, after: clock.now(), count: 3 }),
+    media: media ?? null,
+    policies: policies ?? {},
+    offersText: isBrought === true,
+    same: same === null ? null : { number: same.number, title: same.title },
     now: clock.now(),
     zone: { name: place.timezone, isConfirmed: place.isZoneConfirmed, maySet: mayManage({ person, place }) },
     topicsOff: topicsOff(place),
   };
 }
 
-interface Here {
-  readonly place: Place;
-  readonly person: Person;
+export function titleOfStep({ text, kept }: Pick<StepOf<'preview'>, 'text' | 'kept'>): string {
+  return titleOf({ text, media: kept.media });
+}
+
+/** Throws where no task could have such a text. */
+export function checkStep(step: Pick<StepOf<'preview'>, 'text' | 'kept'>): void {
+  checkTexts(titleOfStep(step), step.text, { mayBeBlank: step.kept.media !== undefined });
 }
 
 export function inZone(place: Place, timezone: string): Place {
@@ -160,16 +153,16 @@ export async function readAgain(
   here: Here & Pick<Said, 'date'>,
   rooms: ConversationRooms,
 ): Promise<{ readonly proposal: Proposal; readonly draft: DraftChange } | null> {
-  const step = (await draftHere(here, rooms))?.step;
-  if (step?.step !== 'preview') return null;
-  const { text, when: before } = step;
-  const read = await triedTo(async () => readWords(before.words, { place: here.place, date: before.at }, rooms));
+  const before = (await draftHere(here, rooms))?.step;
+  if (before?.step !== 'preview') return null;
+  const { words, at } = before.when;
+  const read = await triedTo(async () => readWords(words, { place: here.place, date: at }, rooms));
   if ('refusal' in read) return null;
-  const { preview, when } = read.made;
   const id = rooms.ids.next();
+  const step: StepOf<'preview'> = { ...before, when: read.made.when };
   return {
-    proposal: proposalFor(here, rooms, { draftId: id, text, preview }),
-    draft: putDraft(here, { step: 'preview', when, text }, { id, now: rooms.clock.now() }),
+    proposal: await proposalOf(here, rooms, { draftId: id, step }),
+    draft: putDraft(here, step, { id, now: rooms.clock.now() }),
   };
 }
 
@@ -177,64 +170,4 @@ export async function readAgain(
 export function topicsOff({ isForum, chat }: Place): Proposal['topicsOff'] {
   if (isForum) return null;
   return chat.kind === 'private' ? 'private' : 'group';
-}
-
-/** The next plain message of somebody whose draft waits for it. */
-export async function goOn(said: Said, rooms: ConversationRooms, { row, step }: OpenDraft): Promise<Answer> {
-  const refused = await refusal(said, 'create', { task: null, rooms });
-  if (refused !== null) return { ...answer(refused), draft: { is: 'drop', draftId: row.id } };
-  switch (step.step) {
-    case 'ask':
-      return readNew(said, rooms, { before: null, misses: step.misses });
-    case 'text':
-      return withText(said, rooms, step.when);
-    case 'time':
-      return withTime(said, rooms, step);
-    default:
-      return silence;
-  }
-}
-
-export function isTalk({ place, repliesTo }: Said, misses: number): boolean {
-  return misses >= missesAloud && place.chat.kind !== 'private' && repliesTo === null;
-}
-
-function withText(said: Said, rooms: ConversationRooms, when: DraftWhen): Answer {
-  const preview = rooms.preview({ schedule: when.schedule, after: rooms.clock.now(), count: 3 });
-  return proposed(said, rooms, { when, text: said.args.trim(), preview, before: null });
-}
-
-async function withTime(
-  said: Said,
-  rooms: ConversationRooms,
-  step: Extract<DraftStep, { step: 'time' }>,
-): Promise<Answer> {
-  const id = rooms.ids.next();
-  const again = (words: Rich): Answer =>
-    isTalk(said, step.misses)
-      ? silence
-      : {
-          ...answer(words, cancelRow(id)),
-          draft: putDraft(said, { ...step, misses: step.misses + 1 }, { id, now: rooms.clock.now() }),
-        };
-  const read = await triedTo(async () => readWords(said.args, said, rooms));
-  if ('refusal' in read) {
-    const { sentence, tries } = whatIsWrongWithTime(read.refusal);
-    return again(texts.making.unread(sentence, tries));
-  }
-  const { preview, when } = read.made;
-  const rest = (preview.text ?? '').trim();
-  if (rest !== '') return again(texts.making.leftOver(rest));
-  return proposed(said, rooms, { when, text: step.text, preview, before: null });
-}
-
-/** In a private chat no command is needed where a text begins with a time; what comes of it is a preview only. */
-export async function quickly(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  if (said.place.chat.kind !== 'private' || said.place.topicTask !== null) return silence;
-  const read = await triedTo(async () => readWords(said.args, said, rooms));
-  const hasBoth = 'made' in read && (read.made.preview.text ?? '').trim() !== '';
-  if (!hasBoth) return answer(texts.making.quickHint());
-  const refused = await refusal(said, 'create', { task: null, rooms });
-  if (refused !== null) return answer(refused);
-  return readNew(said, rooms, { before: replacedWords(await draftHere(said, rooms)), misses: 0 });
 }

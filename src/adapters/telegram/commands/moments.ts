@@ -11,15 +11,18 @@ interface Reading {
 /**
  * One moment in plain words: `10 min`, `until friday at 9`, `for 2 hours`. Null when it cannot be read as one. Where people
  * name a day and no time they mean when it begins: for whoever wants to be reminded that is the morning, and for whatever
- * lasts until then it is midnight, or that day's own runs would be lost.
+ * lasts until then it is midnight, or that day's own runs would be lost. Null takes no day alone.
  */
-export function momentIn(text: string, reading: Reading, dayBegins: '9:00' | '0:00'): number | null {
+export function momentIn(text: string, reading: Reading, dayTime: '9:00' | '0:00' | '23:59' | null): number | null {
   const words = text.trim().replace(/^(?:until|till|for|to)\s+/i, '');
   if (words === '') return null;
   if (/^tonight$/i.test(words)) return readOne('today at 20:00', reading);
   // A span alone is meant from now on, even where the same digits could be a time: "1h" is an hour.
   const named = readOne(`in ${words}`, reading) ?? readOne(words, reading);
-  return named ?? readOne(`${words} at ${dayBegins}`, reading);
+  // "tomorrow 9" is how people write it below a result.
+  const hour = /^(.*[a-z]) (\d{1,2}(?:[:.]\d\d)?)$/i.exec(words);
+  const atHour = named === null && hour !== null ? readOne(`${hour[1]} at ${hour[2]}`, reading) : null;
+  return named ?? atHour ?? (dayTime === null ? null : readOne(`${words} at ${dayTime}`, reading));
 }
 
 function readOne(when: string, { rooms, timezone, now }: Reading): number | null {

@@ -20,12 +20,24 @@ export interface Wish {
   readonly fits?: ChatTasksQuery['filter'];
   /** Nothing may follow the task: words that do could name another one, and are not guessed at. */
   readonly isAlone?: boolean;
+  /** What was deleted is meant as well. */
+  readonly isForDeleted?: boolean;
 }
 
 /** The task that is meant, and what else was said. */
 export interface Named {
   readonly task: Task;
   readonly rest: string;
+  /** The run that is meant, where what was said answers a message about one. */
+  readonly runId?: string | null;
+}
+
+/** What a word is about that names nothing: the message that it answers, or the topic in which it stands. */
+export interface Implied {
+  readonly task: Task;
+  readonly runId: string | null;
+  readonly occurrenceId: string | null;
+  readonly by: 'reply' | 'topic';
 }
 
 export interface Told {
@@ -42,33 +54,74 @@ export function numberIn(
   return match === null ? null : { number: Number(match[1]), rest: args.slice(match[0].length).trim() };
 }
 
+/** A reply to a message of ours is about the task of that message, wherever it stands. */
+export async function impliedBy({ place, repliedTo }: Said, { store }: ConversationRooms): Promise<Implied | null> {
+  const { topicTask } = place;
+  const inTopic = topicTask === null ? null : ({ task: topicTask, ...noRun, by: 'topic' } as const);
+  if (repliedTo?.isOurs !== true) return inTopic;
+  const about = await store.messageAt(place.chat.address, repliedTo.messageId);
+  const { taskId, runId, occurrenceId } = about ?? { taskId: null, ...noRun };
+  const task = await taskTold(taskId, { place, text: repliedTo.text ?? '', store });
+  return task === null || task.chatId !== place.chat.id ? inTopic : { task, runId, occurrenceId, by: 'reply' };
+}
+
+interface Telling {
+  readonly place: Place;
+  readonly text: string;
+  readonly store: ConversationRooms['store'];
+}
+
+/** Messages of a task name it in their row; answers to people, which do not, name it in their words. */
+async function taskTold(taskId: string | null, { place, text, store }: Telling): Promise<Task | null> {
+  if (taskId !== null) return store.readTask(taskId);
+  const number = numberTold(text);
+  return number === null ? null : store.taskByNumber(place.chat.id, number);
+}
+
+const noRun = { runId: null, occurrenceId: null };
+
+/** Our answers are about the task with which they begin, or the only one in their first line. */
+function numberTold(text: string): number | null {
+  const [line = ''] = text.split('\n', 1);
+  const first = /^#(\d{1,9}) /.exec(line)?.[1];
+  const all = new Set([...line.matchAll(/(?:^|\s)#(\d{1,9})\b/g)].map(([, digits]) => digits));
+  const [only] = all;
+  const digits = first ?? (all.size === 1 ? only : undefined);
+  return digits === undefined ? null : Number(digits);
+}
+
 /** Finds the task that somebody means; where it is not clear, a short list with buttons asks. Never a guess. */
 export async function namedTask(said: Said, rooms: ConversationRooms, wish: Wish): Promise<Named | Told> {
   const { place, args } = said;
-  const numbered = numberIn(place, args);
+  const implied = await impliedBy(said, rooms);
+  const numbered = numberIn({ topicTask: implied?.task ?? null }, args);
   if (numbered === null) {
-    if (place.topicTask === null) return { answer: await which(said, rooms, wish) };
-    return allowed(said, rooms, { wish, named: { task: place.topicTask, rest: args.trim() } });
+    if (implied === null) return { answer: await which(said, rooms, wish) };
+    const { task, runId } = implied;
+    return allowed(said, rooms, { wish, named: { task, rest: args.trim(), runId }, isImplied: true });
   }
   const task = await rooms.store.taskByNumber(place.chat.id, numbered.number);
   if (task === null) return { answer: await noSuchNumber(said, rooms, { wish, number: numbered.number }) };
-  return allowed(said, rooms, { wish, named: { task, rest: numbered.rest } });
+  const isImplied = implied?.task.id === task.id;
+  return allowed(said, rooms, { wish, named: { task, rest: numbered.rest }, isImplied });
 }
 
 interface Found {
   readonly wish: Wish;
   readonly named: Named;
+  readonly isImplied: boolean;
 }
 
-async function allowed(said: Said, rooms: ConversationRooms, { wish, named }: Found): Promise<Named | Told> {
+async function allowed(said: Said, rooms: ConversationRooms, { wish, named, isImplied }: Found): Promise<Named | Told> {
   const refused = await refusal(said, wish.deed, { task: named.task, rooms });
   if (refused !== null) return { answer: answer(refused) };
-  if (wish.isAlone === true && named.rest !== '') return { answer: leftOver(said, named) };
-  return named.task.state === 'deleted' ? { answer: deletedAnswer(named.task, rooms.clock.now()) } : named;
+  if (wish.isAlone === true && named.rest !== '') return { answer: leftOver(said, named, isImplied) };
+  return named.task.state === 'deleted' && wish.isForDeleted !== true
+    ? { answer: deletedAnswer(named.task, rooms.clock.now()) }
+    : named;
 }
 
-function leftOver({ place, command }: Said, { task, rest }: Named): Answer {
-  const isImplied = place.topicTask?.id === task.id;
+function leftOver({ command }: Said, { task, rest }: Named, isImplied: boolean): Answer {
   return answer(texts.list.leftOver(`/${command ?? 'task'}`, rest, isImplied ? taskName(task) : null));
 }
 

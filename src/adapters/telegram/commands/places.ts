@@ -1,81 +1,55 @@
 import { button, dataOf, type Rows } from '../buttons/press.ts';
-import {
-  claimedArg,
-  type Answer,
-  type ConversationRooms,
-  type Person,
-  type Place,
-  type Said,
-  type SetUp,
-} from '../conversation.ts';
-import type { Drawn } from '../../../domain/shown.ts';
+import { claimedArg, setupArg, type Answer, type ConversationRooms, type Said } from '../conversation.ts';
 import { clockIn } from '../views/clock.ts';
 import { drawn } from '../views/drawing.ts';
 import { blocks, type Rich } from '../views/rich.ts';
 import { proposalDrawn } from '../views/preview.ts';
-import { setupText, isReady } from '../views/setup.ts';
 import { texts } from '../views/texts.ts';
-import { answer, answerWith } from './answers.ts';
+import { answer, answerWith, forAsker, silence } from './answers.ts';
+import { addLink, keepList, lastList, startWords, zoneCheckRow } from './checklist.ts';
 import { inZone, readAgain } from './making.ts';
+import { markFor } from './cards.ts';
 import { mayManage, refusal } from './rights.ts';
 import { likelyZones, readZone } from './zones.ts';
 
-/** What concerns the chat as a whole: its set-up, its zone, who is let in. */
+/** What concerns the chat as a whole: its set-up and its zone. */
+
+/** Who is led here by the link that adds the bot has most likely just been greeted. */
+const justGreetedMs = 120_000;
 
 export async function startCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const { args, person } = said;
-  const { words, rows } = await startWords(said, rooms);
+  const { args, person, place } = said;
+  const isGroup = place.chat.kind !== 'private';
+  if (isGroup && args === setupArg && (await wasJustGreeted(said, rooms))) return silence;
+  const { words, rows } = await startWords(said, rooms, markFor(said));
   const claimed = args === claimedArg && person.isOwner ? texts.chat.claimed : null;
-  return answer(blocks(texts.chat.greeting(person.name), claimed, words), rows);
+  const shown = drawn(blocks(texts.chat.greeting(person.name), claimed, words), rows);
+  if (!isGroup) return answerWith(shown);
+  const id = rooms.ids.next();
+  await keepList(rooms, place, { delivery: id });
+  return { replies: [{ is: 'message', shown, id }] };
 }
 
-interface Here {
-  readonly place: Place;
-  readonly person: Person;
+async function wasJustGreeted({ place }: Said, rooms: ConversationRooms): Promise<boolean> {
+  const last = await lastList(rooms, place.chat);
+  return last !== null && Math.abs(rooms.clock.now() - last.at) < justGreetedMs;
 }
 
-/** How things stand here, and what to do next. */
-export async function startWords(
-  here: Here,
-  rooms: ConversationRooms,
-): Promise<{ readonly words: Rich; readonly rows: Rows }> {
-  const { place } = here;
-  const setUp = await rooms.setUp(place);
-  const asksZone = !place.isZoneConfirmed && mayManage(here);
-  return {
-    words: blocks(
-      place.chat.state === 'approved' ? null : texts.chat.notApproved,
-      setupText(setUp, `@${rooms.botUsername()}`),
-      zoneWords(here, rooms.clock.now()),
-      texts.chat.tryNew(),
-      texts.chat.seeHelp,
-    ),
-    rows: [asksZone ? zoneCheckRow() : [], isReady(setUp) ? [] : [button(texts.button.checkAgain, dataOf('setup'))]],
-  };
+/** `/help` alone is about everything; with the name of a command it shows three ways to say it. */
+export async function helpCommand({ person, args, place }: Said, rooms: ConversationRooms): Promise<Answer> {
+  const { help } = texts;
+  const word = args.trim().replace(/^\//, '').toLowerCase();
+  const examples = Object.hasOwn(help.about, word) ? help.about[word] : undefined;
+  const isForOthers = word === 'allow' && !person.isOwner;
+  if (examples !== undefined && !isForOthers) return answer(help.aboutOne(menuWords(word), examples));
+  if (place.chat.kind !== 'private') return answer(help.help(person.isOwner));
+  return answer(help.help(person.isOwner), [[{ text: texts.setup.addToGroup, url: addLink(rooms.botUsername()) }]]);
 }
 
-/** The first word in a group that was just approved. */
-export function hello(setUp: SetUp, botUsername: string): Drawn {
-  const { chat } = texts;
-  return drawn(
-    blocks(chat.helloGroup, setupText(setUp, `@${botUsername}`), chat.tryNew(), chat.seeHelp),
-    isReady(setUp) ? [] : [[button(texts.button.checkAgain, dataOf('setup'))]],
-  );
-}
-
-function zoneWords({ place, person }: Here, now: number): Rich | string {
-  const { chat } = texts;
-  const clock = clockIn(place.timezone, now);
-  if (place.isZoneConfirmed) return chat.zoneIs(place.timezone, clock);
-  return mayManage({ place, person }) ? chat.zoneAsk(place.timezone, clock) : chat.zoneAdmin(place.timezone);
-}
-
-function zoneCheckRow() {
-  return [button(texts.button.yes, dataOf('zoneyes')), button(texts.button.noChange, dataOf('zones'))];
-}
-
-export async function helpCommand({ person }: Said): Promise<Answer> {
-  return answer(texts.help.help(person.isOwner));
+/** What the menu says of it, without the example at its end. */
+function menuWords(name: string): string {
+  const found = Object.entries(texts.help.menu).find(([known]) => known === name);
+  return (found?.[1] ?? '').replace(/: \/.*$/, '');
 }
 
 /** `/tz` tells and offers; with a city, a zone or the time on the wall it sets. */
@@ -87,7 +61,8 @@ export async function zoneCommand(said: Said, rooms: ConversationRooms): Promise
     const rows = isAdmin
       ? [...(place.isZoneConfirmed ? [] : [zoneCheckRow()]), ...zoneRows(likelyZones(place.timezone, now))]
       : [];
-    return answer(isAdmin ? blocks(zoneWords(said, now), texts.chat.zonePick()) : zoneWords(said, now), rows);
+    const words = zoneWords(said, now);
+    return forAsker(answer(isAdmin ? blocks(words, texts.chat.zonePick()) : words, rows));
   }
   const refused = await refusal(said, 'manage', { task: null, rooms });
   if (refused !== null) return answer(refused);
@@ -107,6 +82,14 @@ export async function zoneCommand(said: Said, rooms: ConversationRooms): Promise
     case 'unknown':
       return answer(chat.zoneUnknown(args.trim()), zoneRows(likelyZones(place.timezone, now)));
   }
+}
+
+function zoneWords(here: Pick<Said, 'place' | 'person'>, now: number): Rich | string {
+  const { chat } = texts;
+  const { timezone, isZoneConfirmed } = here.place;
+  const clock = clockIn(timezone, now);
+  if (isZoneConfirmed) return chat.zoneIs(timezone, clock);
+  return mayManage(here) ? chat.zoneAsk(timezone, clock) : chat.zoneAdmin(timezone);
 }
 
 /** Three in a row fit on a phone; the button says the city, because that is what people look for. */
@@ -130,30 +113,4 @@ export function zoneSetWords(zone: string, now: number): Rich {
 
 export function zoneSetRows(): Rows {
   return [[button(texts.button.noChange, dataOf('zones'))]];
-}
-
-/** Lets this group in, or the person with an id; telling it again changes nothing. */
-export async function allowCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const refused = await refusal(said, 'approve', { task: null, rooms });
-  if (refused !== null) return answer(refused);
-  const { store, clock } = rooms;
-  const words = said.args.trim();
-  const { chat } = texts;
-  const now = clock.now();
-  const here = said.place.chat;
-  if (words === '' && here.kind !== 'private') {
-    if (here.state === 'approved') return answer(chat.allowedBefore);
-    await store.changeChat(here.id, { state: 'approved', approvedBy: said.person.actor }, now);
-    const approved: Said = { ...said, place: { ...said.place, chat: { ...here, state: 'approved' } } };
-    const { words: next, rows } = await startWords(approved, rooms);
-    return answer(blocks(chat.allowedGroup, next), rows);
-  }
-  if (words === '') return answer(chat.allowHow());
-  if (!/^-?[1-9]\d{0,15}$/.test(words)) return answer(chat.allowNotHere);
-  const known = await store.findChat(words);
-  if (known?.state === 'approved') return answer(chat.allowedBefore);
-  const kind = words.startsWith('-') ? 'supergroup' : 'private';
-  const made = known ?? (await store.noteChat({ newId: rooms.ids.next(), address: words, title: null, kind, at: now }));
-  await store.changeChat(made.id, { state: 'approved', approvedBy: said.person.actor }, now);
-  return answer(kind === 'private' ? chat.allowedUser(words) : chat.allowed(words));
 }

@@ -14,7 +14,7 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
   invalid_policy: 'itself',
   invalid_template: ({ message }) => texts.making.badTemplate(templateFault(message)),
   invalid_action: 'itself',
-  invalid_cursor: 'ours',
+  invalid_cursor: () => texts.chat.oldButton,
   unauthorized: 'ours',
   not_found: () => texts.chat.noSuchTask,
   task_exists: 'itself',

@@ -1,6 +1,6 @@
 import type { NewUpdate } from '../../../app/chat-store.ts';
 import { AppError } from '../../../domain/errors.ts';
-import { claimedArg } from '../conversation.ts';
+import { claimedArg, setupArg } from '../conversation.ts';
 import type { Claim } from './claim.ts';
 import type { Errands } from './errands.ts';
 import type { Me } from './identity.ts';
@@ -81,7 +81,7 @@ async function lookAt(needs: Needs, update: unknown, me: Me): Promise<NewUpdate 
     turnAway(needs, { read, origin, me });
     return null;
   }
-  return kept(id, start === null ? update : startAlone(read), origin);
+  return kept(id, start === null ? update : startAlone(read, start.word === setupArg ? setupArg : null), origin);
 }
 
 function kept(id: number, update: unknown, { chat, messageId }: Origin): NewUpdate {

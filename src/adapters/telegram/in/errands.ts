@@ -1,5 +1,6 @@
 import type { Log } from '../../../app/ports.ts';
 import type { TelegramApi } from '../api.ts';
+import type { Reaction } from '../conversation.ts';
 
 /** A press that is as old as this has ended its waiting on the screen anyway. */
 const pressOldMs = 15_000;
@@ -23,6 +24,8 @@ export interface Errands {
   refusePress(id: string, text: string): void;
   /** False when too many are under way; then nothing is sent. */
   refuse(to: { readonly chatId: number; readonly topic: number | null }, text: string): boolean;
+  /** Puts a sign to the message of a person, where the chat allows that. */
+  react(to: { readonly chatId: number; readonly messageId: number }, reaction: Reaction): void;
   readonly size: () => number;
   /** Resolves when none is under way. */
   done(): Promise<void>;
@@ -62,7 +65,17 @@ export function createErrands(api: TelegramApi, log: Log): Errands {
     }
   };
 
+  /** Not every chat allows it, and what the sign was for may be gone. */
+  const react = async (to: { chatId: number; messageId: number }, emoji: Reaction) => {
+    const sign = { chat_id: to.chatId, message_id: to.messageId };
+    const answer = await api.ask((raw, signal) =>
+      raw.setMessageReaction({ ...sign, reaction: [{ type: 'emoji', emoji }] }, signal),
+    );
+    if (answer.is !== 'ok') log.debug('reaction_not_set', { kind: answer.is, error: answer.error });
+  };
+
   return {
+    react: (to, reaction) => run(react(to, reaction)),
     answerPress: (press, toast) => run(answerPress(press, toast)),
     refusePress: (id, text) => {
       if (refusedPresses >= refusedPressesMax) return;

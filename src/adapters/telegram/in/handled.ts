@@ -1,8 +1,8 @@
-import type { DraftChange, NewMessage, StoredUpdate } from '../../../app/chat-store.ts';
+import type { DraftChange, NewMessage, OnlyFor, StoredUpdate } from '../../../app/chat-store.ts';
 import type { Ids } from '../../../app/ports.ts';
 import type { Thread } from '../../../domain/thread.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import type { Answer } from '../conversation.ts';
+import type { Answer, Reaction, Reply } from '../conversation.ts';
 import type { Toast } from './errands.ts';
 import type { FromUpdate } from './payload.ts';
 
@@ -20,9 +20,18 @@ export interface Handled {
   readonly draft: DraftChange | null;
   /** For a press. */
   readonly toast: Toast | null;
+  /** For what was said. */
+  readonly reaction: Reaction | null;
 }
 
-export const nothingToSay: Handled = { status: 'done', error: null, messages: [], draft: null, toast: null };
+export const nothingToSay: Handled = {
+  status: 'done',
+  error: null,
+  messages: [],
+  draft: null,
+  toast: null,
+  reaction: null,
+};
 
 /** An answer that comes an hour late answers a question that nobody remembers. */
 const answerKeptMs = 3_600_000;
@@ -31,17 +40,49 @@ export interface Writing {
   readonly ids: Ids;
   readonly now: number;
   readonly thread: Thread;
+  /** Who asked, in a group: for answers that nobody else needs to read. */
+  readonly asker?: OnlyFor;
 }
 
 function messageOf({ ids, now, thread }: Writing, shown: Drawn, edits: number | null = null): NewMessage {
   return { id: ids.next(), kind: 'answer', thread, taskId: null, shown, edits, expiresAt: now + answerKeptMs };
 }
 
-export function handledBy(writing: Writing, { replies, draft, toast }: Answer): Handled {
-  const messages = replies.map((reply) =>
-    messageOf(writing, reply.shown, reply.is === 'edit' ? reply.messageId : null),
-  );
-  return { ...nothingToSay, messages, draft: draft ?? null, toast: toast ?? null };
+export function handledBy(writing: Writing, { replies, draft, toast, reaction }: Answer): Handled {
+  const messages = replies.map((reply) => replied(writing, reply));
+  return { ...nothingToSay, messages, draft: draft ?? null, toast: toast ?? null, reaction: reaction ?? null };
+}
+
+function replied(writing: Writing, reply: Reply): NewMessage {
+  const { asker, thread } = writing;
+  switch (reply.is) {
+    case 'message': {
+      const begun = messageOf({ ...writing, thread: reply.inBase === true ? base(thread) : thread }, reply.shown);
+      const made = reply.id === undefined ? begun : { ...begun, id: reply.id };
+      const isAlone = asker !== undefined && (reply.isForAsker === true || asker.ephemeralId !== undefined);
+      return isAlone ? { ...made, onlyFor: withoutMessage(asker) } : made;
+    }
+    case 'edit': {
+      const made = messageOf(writing, reply.shown, reply.messageId);
+      // A message that one person alone sees has no number of its own, and is named by another one.
+      return asker?.ephemeralId === undefined ? made : { ...made, edits: null, onlyFor: asker };
+    }
+    case 'remove':
+      return { ...messageOf(writing, { text: '' }, reply.messageId), kind: 'remove' };
+    case 'removeTopic':
+      return {
+        ...messageOf({ ...writing, thread: { ...thread, topic: reply.topic } }, { text: '' }),
+        kind: 'removeTopic',
+      };
+  }
+}
+
+function base(thread: Thread): Thread {
+  return { ...thread, topic: null };
+}
+
+function withoutMessage({ ephemeralId: _changed, ...asker }: OnlyFor): OnlyFor {
+  return asker;
 }
 
 /** One sentence: in a toast for a press, as a message otherwise. */

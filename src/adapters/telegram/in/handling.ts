@@ -1,7 +1,8 @@
 import { AppError } from '../../../domain/errors.ts';
+import type { Checklists } from './checklists.ts';
 import { nothingToSay, saying, telegramThread, type Handled, type Taken, type Writing } from './handled.ts';
 import type { TelegramInNeeds } from './needs.ts';
-import { originOf, type FromMessage, type FromUpdate } from './payload.ts';
+import { originOf, standingOf, type FromMessage, type FromUpdate } from './payload.ts';
 import type { Places } from './places.ts';
 import type { Speech } from './speech.ts';
 import { faultOf, givenUp } from './texts.ts';
@@ -10,6 +11,8 @@ import { faultOf, givenUp } from './texts.ts';
 export interface Handling {
   /** Throws only when the store is away: then the update is handled again. */
   handle(taken: Taken): Promise<Handled>;
+  /** What nobody waits for: what was blocked there may go now, and what was switched there is shown. */
+  after(taken: Taken): Promise<void>;
   /** It took the process down, or the store with it, again and again. */
   giveUp(taken: Taken): Handled;
   /** What it came to cannot be written down: the person is told that, and nothing else. */
@@ -18,6 +21,7 @@ export interface Handling {
 
 interface Needs extends Pick<TelegramInNeeds, 'clock' | 'ids' | 'log'> {
   readonly places: Places;
+  readonly lists: Checklists;
   readonly speech: Speech;
   /** The bot itself, whose own service messages show nothing new. */
   readonly botId: () => number;
@@ -33,12 +37,13 @@ export function createHandling(needs: Needs): Handling {
         return { ...nothingToSay, status: 'failed', error: 'It is not an update as we know them.' };
       }
       try {
-        const handled = await route(needs, taken, read);
-        await lookAgain(needs, read);
-        return handled;
+        return await route(needs, taken, read);
       } catch (error) {
         return faulted(needs, taken, error);
       }
+    },
+    after: async ({ stored, read }) => {
+      if (read !== null) await lookAgain(needs, stored.id, read);
     },
     giveUp: (taken) => {
       const { errorId, tell } = telling(needs, taken);
@@ -57,7 +62,7 @@ async function route({ places, speech }: Needs, taken: Taken, read: FromUpdate):
   }
   if (read.edited_message !== undefined) return speech.edited(taken, read.edited_message);
   if (read.callback_query !== undefined) return speech.pressed(taken, read.callback_query);
-  if (read.my_chat_member !== undefined) return places.botChanged(read.my_chat_member);
+  if (read.my_chat_member !== undefined) return places.botChanged(read.my_chat_member, taken.stored.id);
   if (read.chat_member !== undefined) return places.memberChanged(read.chat_member);
   return nothingToSay;
 }
@@ -66,10 +71,17 @@ function hasMoved({ migrate_to_chat_id: to, migrate_from_chat_id: from }: FromMe
   return to !== undefined || from !== undefined;
 }
 
-async function lookAgain({ places, botId }: Needs, read: FromUpdate): Promise<void> {
+async function lookAgain({ places, lists, botId }: Needs, updateId: number, read: FromUpdate): Promise<void> {
   const { chat, from } = originOf(read);
   if (chat === null || from?.id === botId()) return;
-  await places.lookAgain(String(chat.id), read.my_chat_member !== undefined || isAboutTopics(read.message));
+  const { my_chat_member: change } = read;
+  const isOurs = change !== undefined;
+  const address = String(chat.id);
+  await places.lookAgain(address, isOurs || isAboutTopics(read.message));
+  // Where the bot is not any more it can change nothing.
+  const isOut = change !== undefined && standingOf(change.new_chat_member) === 'out';
+  if (chat.type === 'private' || isOut) return;
+  await lists.catchUp(address, { updateId, isForum: chat.is_forum === true, isHint: isOurs });
 }
 
 function isAboutTopics(message: FromMessage | undefined): boolean {

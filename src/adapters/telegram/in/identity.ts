@@ -8,6 +8,8 @@ export interface Me {
   readonly username: string;
   /** Private chats with the bot can have topics. */
   readonly hasTopics: boolean;
+  /** Privacy mode is off: it sees every message of a group. */
+  readonly readsEverything: boolean;
 }
 
 /** Asks until there is an answer. Null when everything stops before that. */
@@ -16,9 +18,9 @@ export async function askWhoIAm(api: TelegramApi, patience: Patience, pauses: Pa
     const answer = await api.ask((raw, signal) => raw.getMe(signal));
     if (answer.is === 'ok') {
       patience.succeeded();
-      const { id, username, has_topics_enabled: hasTopics } = answer.value;
+      const { id, username, has_topics_enabled: hasTopics, can_read_all_group_messages: reads } = answer.value;
       // A server of an older version does not tell.
-      return { id, username, hasTopics: hasTopics === true };
+      return { id, username, hasTopics: hasTopics === true, readsEverything: reads };
     }
     await pauses.pause(patience.failed(troubleOf(answer)));
   }

@@ -1,6 +1,7 @@
 import { within } from '../../../app/collector.ts';
 import { AppError } from '../../../domain/errors.ts';
 import type { NewUpdate } from '../../../app/chat-store.ts';
+import { createChecklists } from './checklists.ts';
 import { createClaim, type Claim } from './claim.ts';
 import { createDoor, type Door } from './door.ts';
 import { createErrands, type Errands } from './errands.ts';
@@ -14,7 +15,7 @@ import { createPatience, createPauses, type Pauses } from './patience.ts';
 import { createPlaces } from './places.ts';
 import { createPoll, type Poll } from './poll.ts';
 import { createRefusals } from './refusals.ts';
-import { createSetUp } from './setup.ts';
+import { createSetUps } from './setup.ts';
 import { createSpeech } from './speech.ts';
 import { createStanding } from './standing.ts';
 import { createWebhook, setDelivery, type Webhook } from './webhook.ts';
@@ -98,9 +99,11 @@ function assemble(needs: TelegramInNeeds): Parts {
   const door = createDoor({ ...needs, claim, errands, refusals: createRefusals(needs), onOwner: () => menu.refresh() });
   const me = () => identity.me();
   const standing = createStanding(needs);
-  const places = createPlaces({ ...needs, standing, me });
-  const speech = createSpeech({ ...needs, places, standing, haste: createHaste(), me, setUp: createSetUp(api, me) });
-  const handling = createHandling({ ...needs, places, speech, botId: () => me().id });
+  const setUps = createSetUps({ ...needs, me });
+  const lists = createChecklists({ ...needs, setUps, me });
+  const places = createPlaces({ ...needs, standing, lists, setUps });
+  const speech = createSpeech({ ...needs, places, standing, haste: createHaste(), me, setUp: setUps.of });
+  const handling = createHandling({ ...needs, places, lists, speech, botId: () => me().id });
   const worker = createWorker({ ...needs, handling, errands, pauses });
   const takeIn = createIntake({ needs, door, identity });
   const poll = createPoll({

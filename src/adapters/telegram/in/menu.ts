@@ -88,7 +88,12 @@ async function setMenu(needs: Needs, scope: Scope, circle: Circle): Promise<stri
   const { api, store, clock, digest } = needs;
   const commands = needs.commands
     .filter(({ menu }) => circle.includes(menu))
-    .map(({ name: command, description }) => ({ command, description }));
+    .map(({ name: command, description, isReading }) => ({
+      command,
+      description,
+      // The platform then keeps the word of the person from the others as well.
+      ...(isReading === true ? { is_ephemeral: true } : {}),
+    }));
   const key = `telegram:menu:${scope.type === 'chat' ? scope.chat_id : scope.type}`;
   const hash = digest.of(JSON.stringify(commands));
   if ((await store.readNote(key)) === hash) return null;

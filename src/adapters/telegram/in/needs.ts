@@ -1,10 +1,10 @@
+import type { ChatFacts } from '../../../app/chat-facts.ts';
 import type { ChatStore } from '../../../app/chat-store.ts';
 import type { Chats } from '../../../app/people/chats.ts';
 import type { Bell, Clock, Digest, Ids, Log, Platform, Stopwatch, Timer } from '../../../app/ports.ts';
 import type { UpkeepStore } from '../../../app/store.ts';
-import type { Drawn } from '../../../domain/shown.ts';
 import type { TelegramApi } from '../api.ts';
-import type { Command, ConversationRooms, Press, PressedHandler, SaidHandler, SetUp } from '../conversation.ts';
+import type { Command, ConversationRooms, Press, PressedHandler, SaidHandler } from '../conversation.ts';
 
 /** What people can say and press, and what answers them. */
 export interface Conversation {
@@ -17,8 +17,6 @@ export interface Conversation {
   readonly parsePress: (data: string) => Press | null;
   /** For what is of no form, or of no verb, that is known: `press` is null for the first. */
   readonly unknownPress: PressedHandler;
-  /** The hello in a group that was just approved, with what is to be switched on there. */
-  readonly hello: (setUp: SetUp, botUsername: string) => Drawn;
 }
 
 export interface InSettings {
@@ -29,7 +27,7 @@ export interface InSettings {
   readonly webhook: { readonly url: string; readonly secret: string } | null;
 }
 
-export type InStore = ChatStore & Pick<UpkeepStore, 'readNote' | 'writeNote'>;
+export type InStore = ChatStore & Pick<ChatFacts, 'sentMessage'> & Pick<UpkeepStore, 'readNote' | 'writeNote'>;
 
 export interface TelegramInNeeds {
   readonly api: TelegramApi;

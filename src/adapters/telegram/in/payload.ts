@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Drawn, Entity } from '../../../domain/shown.ts';
+import type { Drawn, Entity, Media, MediaKind } from '../../../domain/shown.ts';
 
 /**
  * Updates as they come over the wire, as far as they are read here. They are checked when they are taken up and not when
@@ -36,6 +36,20 @@ const entity = z.object({
 
 const present = z.unknown().optional();
 
+const file = z.looseObject({ file_id: z.string() }).optional();
+
+/** What a message can bring along and that can be sent again. A photo comes in several sizes, the largest last. */
+const brought = {
+  text: z.string().optional(),
+  caption: z.string().optional(),
+  photo: z.array(z.looseObject({ file_id: z.string() })).optional(),
+  video: file,
+  voice: file,
+  audio: file,
+  document: file,
+  animation: file,
+};
+
 const message = z.object({
   message_id: id,
   message_thread_id: id.optional(),
@@ -46,11 +60,19 @@ const message = z.object({
   chat,
   date: z.int(),
   edit_date: z.int().optional(),
-  text: z.string().optional(),
-  caption: z.string().optional(),
+  ...brought,
+  media_group_id: z.string().optional(),
   entities: z.array(entity).optional(),
   caption_entities: z.array(entity).optional(),
-  reply_to_message: z.object({ message_id: id, from: user.optional(), forum_topic_created: present }).optional(),
+  reply_to_message: z
+    .object({
+      message_id: id,
+      from: user.optional(),
+      forward_origin: z.looseObject({ type: z.string(), sender_user: user.optional() }).optional(),
+      forum_topic_created: present,
+      ...brought,
+    })
+    .optional(),
   migrate_to_chat_id: id.optional(),
   migrate_from_chat_id: id.optional(),
   new_chat_members: z.array(user).optional(),
@@ -61,28 +83,24 @@ const message = z.object({
   forum_topic_reopened: present,
   general_forum_topic_hidden: present,
   general_forum_topic_unhidden: present,
-  photo: present,
-  video: present,
-  voice: present,
-  audio: present,
-  document: present,
   sticker: present,
-  animation: present,
   video_note: present,
   location: present,
   contact: present,
+  poll: present,
+  dice: present,
 });
 export type FromMessage = z.output<typeof message>;
 
 /** A message that is too old to be shown has a date of 0 and nothing else, but for its chat and its number. */
 const pressedMessage = z.object({
   message_id: id,
+  ephemeral_message_id: id.optional(),
   date: z.int(),
   chat,
   message_thread_id: id.optional(),
   is_topic_message: z.boolean().optional(),
-  text: z.string().optional(),
-  caption: z.string().optional(),
+  ...brought,
   entities: z.array(entity).optional(),
   caption_entities: z.array(entity).optional(),
 });
@@ -203,12 +221,26 @@ const shownEntities: readonly string[] = [
   'blockquote',
 ] satisfies readonly Entity['type'][];
 
+type Brought = Pick<FromMessage, 'photo' | Exclude<MediaKind, 'photo'>>;
+
+/** The file that came with a message; an animation comes as a document too, for clients that know no animations. */
+export function mediaOf(message: Brought): Media | null {
+  const photo = message.photo?.at(-1);
+  if (photo !== undefined) return { kind: 'photo', fileId: photo.file_id };
+  for (const kind of ['animation', 'video', 'voice', 'audio', 'document'] as const) {
+    const found = message[kind];
+    if (found !== undefined) return { kind, fileId: found.file_id };
+  }
+  return null;
+}
+
 /** What a message of ours shows, without its buttons; null when it is too old for the platform to tell. */
 export function shownOf(message: FromPressed): Drawn | null {
   const text = message.text ?? message.caption;
   if (text === undefined) return null;
   const entities = (message.text === undefined ? message.caption_entities : message.entities) ?? [];
-  return { text, entities: entities.filter(isShown).map(entityOf) };
+  const media = mediaOf(message);
+  return { text, entities: entities.filter(isShown).map(entityOf), ...(media === null ? {} : { media }) };
 }
 
 function isShown(each: z.output<typeof entity>): each is z.output<typeof entity> & Pick<Entity, 'type'> {

@@ -1,17 +1,18 @@
 import type { Chat } from '../../../app/chat-store.ts';
-import { handledBy, nothingToSay, telegramThread, type Handled } from './handled.ts';
+import type { Checklists } from './checklists.ts';
+import { nothingToSay, type Handled } from './handled.ts';
 import type { TelegramInNeeds } from './needs.ts';
 import { actorOf, approve } from './owners.ts';
 import { standingOf, titleOf, type FromChat, type FromMemberChange, type FromMessage } from './payload.ts';
+import type { SetUps } from './setup.ts';
 import type { Standing } from './standing.ts';
-import type { Me } from './identity.ts';
 import { botBlocked, botRemoved } from './texts.ts';
 
 /** What becomes of chats: they come and go, move, and get what the bot was waiting for. */
 export interface Places {
   note(chat: FromChat): Promise<Chat>;
   /** The bot was let in, thrown out, or given other rights. */
-  botChanged(change: FromMemberChange): Promise<Handled>;
+  botChanged(change: FromMemberChange, updateId: number): Promise<Handled>;
   memberChanged(change: FromMemberChange): Promise<Handled>;
   /** Words of the platform about a group: who came, who left, where it moved. */
   serviced(message: FromMessage): Promise<void>;
@@ -21,10 +22,11 @@ export interface Places {
 
 interface Needs extends Pick<
   TelegramInNeeds,
-  'store' | 'clock' | 'stopwatch' | 'ids' | 'bell' | 'log' | 'settings' | 'people' | 'conversation'
+  'store' | 'clock' | 'stopwatch' | 'ids' | 'bell' | 'log' | 'settings' | 'people'
 > {
   readonly standing: Standing;
-  readonly me: () => Me;
+  readonly lists: Checklists;
+  readonly setUps: Pick<SetUps, 'heard'>;
 }
 
 /** Without a hint that something was mended, a chat is not looked at more often. */
@@ -52,7 +54,7 @@ export function createPlaces(needs: Needs): Places {
   return {
     note,
     lookAgain,
-    botChanged: (change) => botChanged(needs, change),
+    botChanged: (change, updateId) => botChanged(needs, change, updateId),
     memberChanged: async ({ chat: from, new_chat_member: member }) => {
       if (!member.user.is_bot) await standing.heard(await note(from), member.user, standingOf(member));
       return nothingToSay;
@@ -69,35 +71,28 @@ function noteChat({ store, ids, clock }: Needs, chat: FromChat): Promise<Chat> {
   return store.noteChat({ newId: ids.next(), address: String(id), title: titleOf(chat), kind, at: clock.now() });
 }
 
-async function botChanged(needs: Needs, change: FromMemberChange): Promise<Handled> {
+async function botChanged(needs: Needs, change: FromMemberChange, updateId: number): Promise<Handled> {
   const chat = await noteChat(needs, change.chat);
+  needs.setUps.heard(chat.address, change.new_chat_member);
   if (standingOf(change.new_chat_member) === 'out') {
     await needs.people.gone(chat.id, chat.kind === 'private' ? botBlocked : botRemoved);
     return nothingToSay;
   }
   if (chat.state === 'gone') await needs.people.back(chat.id);
-  return letInBy(needs, change);
+  return letInBy(needs, change, updateId);
 }
 
 /** An owner who adds the bot to a group approves the group by that. */
-async function letInBy(needs: Needs, change: FromMemberChange): Promise<Handled> {
-  const { store, ids, clock, conversation } = needs;
-  const { chat: from, from: by, new_chat_member: bot } = change;
+async function letInBy(needs: Needs, change: FromMemberChange, updateId: number): Promise<Handled> {
+  const { store } = needs;
+  const { chat: from, from: by } = change;
   const actor = actorOf(by.id);
   const chat = await store.findChat(String(from.id));
   if (chat === null || chat.state === 'approved' || from.type === 'private') return nothingToSay;
   if ((await store.readUser(actor))?.role !== 'owner') return nothingToSay;
   await approve(needs, chat, actor);
-  const setUp = {
-    isPrivate: false,
-    isForum: from.is_forum === true,
-    topicsEnabled: null,
-    canManageTopics: bot.can_manage_topics === true,
-    canPin: bot.can_pin_messages === true,
-  };
-  const shown = conversation.hello(setUp, needs.me().username);
-  const writing = { ids, now: clock.now(), thread: telegramThread(chat.address, null) };
-  return handledBy(writing, { replies: [{ is: 'message', shown }] });
+  const heard = { updateId, isForum: from.is_forum === true, isHint: true };
+  return needs.lists.hello({ ...chat, state: 'approved' }, heard);
 }
 
 /** Both sides tell of it, and whichever comes first does it. */

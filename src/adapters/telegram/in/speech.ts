@@ -1,10 +1,19 @@
-import type { Chat } from '../../../app/chat-store.ts';
-import type { Answer, ConversationRooms, Person, Place, Said } from '../conversation.ts';
+import type { Chat, OnlyFor } from '../../../app/chat-store.ts';
+import type { Answer, ConversationRooms, Person, Place, Replied, Said } from '../conversation.ts';
 import { handledBy, nothingToSay, saying, telegramThread, type Handled, type Taken, type Writing } from './handled.ts';
 import type { Haste } from './haste.ts';
 import type { Me } from './identity.ts';
 import type { TelegramInNeeds } from './needs.ts';
-import { shownOf, topicOf, type FromCallback, type FromChat, type FromMessage, type FromUser } from './payload.ts';
+import {
+  mediaOf,
+  nameOf,
+  shownOf,
+  topicOf,
+  type FromCallback,
+  type FromChat,
+  type FromMessage,
+  type FromUser,
+} from './payload.ts';
 import type { Places } from './places.ts';
 import type { Standing } from './standing.ts';
 import * as texts from './texts.ts';
@@ -61,7 +70,30 @@ async function said(needs: Needs, taken: Taken, message: FromMessage): Promise<H
   const haste = hasteOf(needs, scene.place.chat, { person, updateId: taken.stored.id, at: writtenAt(message) });
   if (haste !== 'fine') return haste === 'first' ? saying(scene.writing, texts.tooFast) : nothingToSay;
   const words = saidBy({ needs, taken, message, wording, place: scene.place, person });
-  return handledBy(scene.writing, begunBy(words, await answer(needs, words)));
+  const asker = { userId: person.id, until: words.date + ephemeralMs };
+  return handledBy({ ...scene.writing, ...askerIn(scene.place, asker) }, begunBy(words, await answer(needs, words)));
+}
+
+/** The platform takes an answer that one person alone sees only so soon after their word or press. */
+const ephemeralMs = 15_000;
+
+/** In a private chat everything is seen by one person alone. */
+function askerIn({ chat }: Place, asker: OnlyFor): Pick<Writing, 'asker'> {
+  return chat.kind === 'private' ? {} : { asker };
+}
+
+interface Pressing {
+  readonly place: Place;
+  readonly person: Person;
+  readonly callback: FromCallback;
+  readonly at: number;
+}
+
+/** What is pressed on a message that one person alone sees is answered to that person alone. */
+function askerOfPress({ place, person, callback, at }: Pressing): Pick<Writing, 'asker'> {
+  const ephemeralId = callback.message?.ephemeral_message_id;
+  const asker = { userId: person.id, callbackId: callback.id, until: at + ephemeralMs };
+  return askerIn(place, ephemeralId === undefined ? asker : { ...asker, ephemeralId });
 }
 
 interface Scene {
@@ -88,11 +120,11 @@ async function reachable({ store, people }: Needs, chat: Chat): Promise<Chat> {
   return (await store.findChat(chat.address)) ?? chat;
 }
 
-/** A picture or a voice in a private chat is meant for us; words of the platform about the chat are not. */
+/** A sticker or a place in a private chat is meant for us; words of the platform about the chat are not. */
 function isUnreadable(message: FromMessage): boolean {
   if (message.chat.type !== 'private') return false;
-  const { photo, video, voice, audio, document, sticker, animation, location, contact } = message;
-  const contents = [photo, video, voice, audio, document, sticker, animation, location, contact, message.video_note];
+  const { sticker, location, contact, poll, dice, video_note: note } = message;
+  const contents = [sticker, location, contact, poll, dice, note];
   return contents.some((content) => content !== undefined);
 }
 
@@ -113,14 +145,32 @@ interface Heard {
 async function concernsUs(needs: Needs, { place }: Scene, { message, wording, speaker }: Heard) {
   const { chat, topic } = place;
   if (wording.command !== null) return isOurCommand(needs, wording, place);
-  if (chat.kind === 'private' || repliesTo(needs, message) !== null) return true;
+  if (wording.isAddressed) return true;
+  if (chat.kind === 'private' || repliedTo(needs, message)?.isOurs === true) return true;
   return (await needs.store.openDraft(chat.id, `telegram:user:${speaker.id}`, topic, writtenAt(message))) !== null;
 }
 
 /** In a topic, a message that answers nothing seems to answer the one with which the topic began. */
-function repliesTo({ me }: Needs, { reply_to_message: to }: FromMessage): number | null {
+function repliedTo({ me }: Needs, { reply_to_message: to }: FromMessage): Replied | null {
   if (to === undefined || to.forum_topic_created !== undefined) return null;
-  return to.from?.id === me().id ? to.message_id : null;
+  const text = to.text ?? to.caption ?? null;
+  const author = authorOf(to);
+  return {
+    messageId: to.message_id,
+    isOurs: to.from?.id === me().id,
+    text,
+    media: mediaOf(to),
+    ...(author === undefined ? {} : { author: { id: author.id, name: nameOf(author) } }),
+  };
+}
+
+/** Of what was forwarded it is who wrote it, unless they do not want that to be told. */
+function authorOf({
+  from,
+  forward_origin: origin,
+}: NonNullable<FromMessage['reply_to_message']>): FromUser | undefined {
+  const author = origin === undefined ? from : origin.sender_user;
+  return author?.is_bot === true ? undefined : author;
 }
 
 /** Nobody but an owner is listened to where the approval has ended since the update came in. */
@@ -164,7 +214,10 @@ function saidBy({ needs, taken, message, wording, place, person }: Words): Said 
     date: writtenAt(message),
     command: wording.command,
     args: wording.args,
-    repliesTo: repliesTo(needs, message),
+    repliedTo: repliedTo(needs, message),
+    media: mediaOf(message),
+    isAddressed: wording.isAddressed,
+    ...(message.media_group_id === undefined ? {} : { album: message.media_group_id }),
   };
 }
 
@@ -233,6 +286,10 @@ async function pressed(needs: Needs, taken: Taken, callback: FromCallback): Prom
     person,
     date,
     messageId: message.message_id,
+    ephemeralId: message.ephemeral_message_id ?? null,
   };
-  return handledBy(writing, await handle({ ...pressing, shown: shownOf(message), press }, roomsOf(needs)));
+  return handledBy(
+    { ...writing, ...askerOfPress({ place, person, callback, at: date }) },
+    await handle({ ...pressing, shown: shownOf(message), press }, roomsOf(needs)),
+  );
 }

@@ -27,7 +27,8 @@ export const tooFast = 'That was a lot at once. Please try again in a minute.';
 
 export const notMember = 'You are not a member of this chat.';
 
-export const textOnly = 'I can only read text. Send /help to see what I understand.';
+export const textOnly =
+  'I can schedule texts, pictures, videos, voice messages, audio and other files, but not this. Send /help to see what I understand.';
 
 export const oldButton = 'This button is from an earlier time. Here is how things stand now.';
 

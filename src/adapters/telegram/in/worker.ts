@@ -164,6 +164,28 @@ async function attempt(needs: WorkerNeeds, taken: Taken, { answer, begin }: Firs
     if (isAway(error)) throw error;
     log.error('answer_unwritten', { update_id: stored.id, messages: handled.messages.length });
     await endWithApology(needs, begun, error);
+    return;
+  }
+  sign(needs, taken, handled);
+  await lookAfter(needs, begun);
+}
+
+/** It is lost without harm; nobody is shown one for what was not written down. */
+function sign({ errands }: WorkerNeeds, { read }: Taken, { reaction }: Handled): void {
+  const message = read?.message;
+  // A word that only one person saw has no number that a sign could be put to.
+  if (reaction !== null && message !== undefined && message.message_id > 0) {
+    errands.react({ chatId: message.chat.id, messageId: message.message_id }, reaction);
+  }
+}
+
+/** The answer is on its way by now. A look that fails is made again soon enough by whoever keeps the place in order. */
+async function lookAfter({ handling, log }: WorkerNeeds, taken: Taken): Promise<void> {
+  try {
+    await handling.after(taken);
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    log.warn('look_after_failed', { update_id: taken.stored.id, error: text });
   }
 }
 

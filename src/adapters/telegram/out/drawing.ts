@@ -1,13 +1,19 @@
-import type { ChatStore } from '../../../app/chat-store.ts';
-import type { Clock, Outgoing } from '../../../app/ports.ts';
+import type { Chat, ChatStore } from '../../../app/chat-store.ts';
+import type { Clock, Outgoing, Route } from '../../../app/ports.ts';
 import type { Planned, TruthStore } from '../../../app/truth/store.ts';
 import { upcoming } from '../../../app/upcoming.ts';
-import { type Drawn, isView } from '../../../domain/shown.ts';
+import { settingsOf } from '../../../domain/chat-settings.ts';
+import { type Drawn, isView, type View } from '../../../domain/shown.ts';
 import { nameOf } from '../commands/rights.ts';
+import { bundle } from '../views/bundle.ts';
 import { draw } from '../views/draw.ts';
+import { isAsking } from '../views/reminder.ts';
+import { askedFacts, type AskedStore } from './asked-facts.ts';
 
 export interface DrawingNeeds {
-  readonly store: Pick<ChatStore, 'findChat' | 'readUser'> & Pick<TruthStore, 'readPlanned'>;
+  readonly store: Pick<ChatStore, 'findChat' | 'readUser' | 'heldParts' | 'snoozesOf'> &
+    Pick<TruthStore, 'readPlanned'> &
+    AskedStore;
   readonly clock: Clock;
   readonly defaultTimezone: string;
 }
@@ -16,17 +22,43 @@ const slotsShown = 3;
 
 /** What a part shows by now; null when there is nothing to show any more. */
 export async function drawnOf(needs: DrawingNeeds, part: Outgoing): Promise<Drawn | null> {
-  const { store, clock, defaultTimezone } = needs;
+  const { store, defaultTimezone } = needs;
   const { shown, taskId, route } = part;
   if (!isView(shown)) return shown;
   const chat = await store.findChat(route.address);
-  const about = { now: clock.now(), timezone: chat?.timezone ?? defaultTimezone };
+  if (shown.view === 'bundle') {
+    if (chat === null) return null;
+    const { until } = shown;
+    const held = await store.heldParts(chat.id, until);
+    return bundle({ chat, until, held, timezone: chat.timezone ?? defaultTimezone });
+  }
+  return withMedia(shown, await drawnNow(needs, { view: shown, taskId, chat, route }));
+}
+
+/** A file stands above the words, whatever those are by now. */
+function withMedia(view: View, drawn: Drawn | null): Drawn | null {
+  return drawn === null || view.view !== 'result' || view.media === undefined ? drawn : { ...drawn, media: view.media };
+}
+
+interface Drawing {
+  readonly view: View;
+  readonly taskId: string | null;
+  readonly chat: Chat | null;
+  readonly route: Route;
+}
+
+async function drawnNow(needs: DrawingNeeds, { view, taskId, chat, route }: Drawing): Promise<Drawn | null> {
+  const { store, clock, defaultTimezone } = needs;
+  const { dates } = settingsOf(chat?.settings ?? {});
+  const about = { now: clock.now(), timezone: chat?.timezone ?? defaultTimezone, dates };
   const planned = taskId === null ? null : await store.readPlanned(taskId);
-  if (planned === null) return draw(shown, { ...about, task: null, next: [] });
+  if (planned === null) return draw(view, { ...about, task: null, next: [] });
   const { task } = planned;
+  const asked = isAsking(view) ? await askedFacts(store, view, { taskId, route }) : null;
   const ownerName = await nameOf({ store }, task.ownerId);
   const pauserName = task.paused === null ? null : await nameOf({ store }, task.paused.by);
-  return draw(shown, { ...about, task, next: comingOf(planned), ownerName, pauserName });
+  const snoozedTo = (await store.snoozesOf([task.id])).get(task.id) ?? null;
+  return draw(view, { ...about, task, next: comingOf(planned), snoozedTo, ownerName, pauserName, asked });
 }
 
 /** A schedule that cannot be read any more has no slots to come, and neither has what was deleted. */

@@ -1,7 +1,8 @@
 import type { ChatStore, UnknownPart } from '../../../app/chat-store.ts';
 import type { Evidence, Look, Outgoing } from '../../../app/ports.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import { createProbes, type Probed, type Probes, type ProbesNeeds, type Spot } from './probes.ts';
+import type { Spot } from './calls.ts';
+import { createProbes, type Probed, type Probes, type ProbesNeeds } from './probes.ts';
 import { sharesMailbox } from './refusals.ts';
 import { createRing, type Ring } from './ring.ts';
 
@@ -173,6 +174,9 @@ async function lookAt(room: Room, found: Search, spot: Spot): Promise<Step> {
     case 'foreign':
       room.met.put(keyOf(spot), { is: 'foreign' });
       return another;
+    case 'otherForm':
+      // It may be another part that somebody asks for later, so it is not put down as nobody's.
+      return another;
     case 'missing':
       if (spot.messageId < found.range.highest) room.met.put(keyOf(spot), { is: 'missing' });
       return { is: 'on', isThere: false, probed: true };
@@ -242,7 +246,16 @@ async function giveBack(room: Room, { spot, owner, said }: GivingBack): Promise<
   const { address } = spot;
   const { deliveryId, taskId, topic, shown } = owner;
   const route = { provider: 'telegram', address, topic };
-  const drawn = await room.drawn({ deliveryId, taskId, runId: null, route, shown, edits: null });
+  const drawn = await room.drawn({
+    deliveryId,
+    taskId,
+    runId: null,
+    route,
+    shown,
+    edits: null,
+    silent: true,
+    onlyFor: null,
+  });
   const isBack = drawn === null || (await room.probes.write(spot, drawn));
   room.met.put(keyOf(spot), { is: 'ours', topic, partId: deliveryId });
   said[spot.messageId] = `that of delivery ${deliveryId}, ${isBack ? 'given back' : 'to be given back'}`;
@@ -269,6 +282,8 @@ function wordsOf(probed: Probed): string {
       return `ours, rewritten in ${placeOf(probed.topic)}`;
     case 'foreign':
       return "someone else's";
+    case 'otherForm':
+      return 'ours, and with a file where this has none, or the other way round';
     case 'missing':
       return 'not found';
     case 'trouble':

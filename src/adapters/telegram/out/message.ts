@@ -19,6 +19,17 @@ export function contentOf({ text, entities = [], buttons = [] }: Drawn): Content
   };
 }
 
+/** The same below a file; the platform shows no preview of links there. */
+export interface Caption {
+  readonly caption: string;
+  readonly caption_entities: MessageEntity[];
+  readonly reply_markup: InlineKeyboardMarkup;
+}
+
+export function captionOf({ text, entities = [], buttons = [] }: Drawn): Caption {
+  return { caption: text, caption_entities: entities.map(entityOf), reply_markup: keyboardOf(buttons) };
+}
+
 /** An edit without a keyboard and one with an empty keyboard take away the buttons alike. */
 export function keyboardOf(rows: readonly (readonly Button[])[]): InlineKeyboardMarkup {
   return { inline_keyboard: rows.map((row) => row.map(buttonOf)) };
@@ -35,10 +46,11 @@ function entityOf({ type, offset, length, url, language }: Entity): MessageEntit
   return { type, offset, length };
 }
 
+type Named = Pick<Message, 'chat' | 'message_id' | 'message_thread_id' | 'is_topic_message' | 'ephemeral_message_id'>;
+
 /** A reply carries a thread of its own kind; only a topic's is the number of a place. */
-export function idsOf(
-  message: Pick<Message, 'chat' | 'message_id' | 'message_thread_id' | 'is_topic_message'>,
-): SentIds {
+export function idsOf(message: Named): SentIds {
   const threadId = message.is_topic_message === true ? (message.message_thread_id ?? null) : null;
-  return { chatId: String(message.chat.id), threadId, messageId: message.message_id };
+  const ids = { chatId: String(message.chat.id), threadId, messageId: message.message_id };
+  return message.ephemeral_message_id === undefined ? ids : { ...ids, ephemeralId: message.ephemeral_message_id };
 }

@@ -1,10 +1,10 @@
-import type { RawApi } from 'grammy';
-import type { Message } from 'grammy/types';
 import type { Budget, Log } from '../../../app/ports.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import type { CallSignal, TelegramApi } from '../api.ts';
+import type { TelegramApi } from '../api.ts';
 import type { Answered } from '../errors.ts';
-import { contentOf, idsOf, keyboardOf } from './message.ts';
+import { type Call, editCall as edit, type Edited, setButtons, type Spot } from './calls.ts';
+import { idsOf } from './message.ts';
+import { otherForm } from './refusals.ts';
 import { createRing } from './ring.ts';
 
 /** What an edit with the content of a part says about a message. */
@@ -14,14 +14,11 @@ export type Probed =
   /** It was ours with other content, and has this one now. */
   | { readonly is: 'rewritten'; readonly topic: number | null }
   | { readonly is: 'foreign' }
+  /** It is ours, but one has a file and the other has none. */
+  | { readonly is: 'otherForm' }
   /** There is no such message, or none any more, or it is in another chat. */
   | { readonly is: 'missing' }
   | { readonly is: 'trouble'; readonly error: string };
-
-export interface Spot {
-  readonly address: string;
-  readonly messageId: number;
-}
 
 /** Edits that find something out. Each spends the budget of its chat, and nothing here throws for what was answered. */
 export interface Probes {
@@ -80,18 +77,6 @@ export function createProbes(needs: ProbesNeeds): Probes {
   };
 }
 
-type Call<T> = (raw: RawApi, signal: CallSignal) => Promise<T>;
-type Edited = Message | true;
-
-function edit({ address, messageId }: Spot, drawn: Drawn): Call<Edited> {
-  return (raw, signal) => raw.editMessageText({ chat_id: address, message_id: messageId, ...contentOf(drawn) }, signal);
-}
-
-function setButtons({ address, messageId }: Spot, rows: NonNullable<Drawn['buttons']>): Call<Edited> {
-  return (raw, signal) =>
-    raw.editMessageReplyMarkup({ chat_id: address, message_id: messageId, reply_markup: keyboardOf(rows) }, signal);
-}
-
 type Paid<T> = Answered<T> | { readonly is: 'unpaid'; readonly error: string };
 
 async function paid<T>({ api, budget }: ProbesNeeds, address: string, call: Call<T>): Promise<Paid<T>> {
@@ -119,6 +104,7 @@ function probedBy(answer: Paid<Edited>): Probed {
   if (answer.is !== 'refused') return { is: 'trouble', error };
   if (/message is not modified/i.test(error)) return { is: 'same' };
   if (/message can't be edited/i.test(error)) return { is: 'foreign' };
+  if (otherForm.test(error)) return { is: 'otherForm' };
   if (/message to edit not found|MESSAGE_ID_INVALID/i.test(error)) return { is: 'missing' };
   return { is: 'trouble', error };
 }

@@ -3,7 +3,7 @@ import type { BlockedCause } from '../../../domain/shown.ts';
 import type { Unanswered } from '../errors.ts';
 
 /** What was asked for. The same words of the platform can mean something else for another call. */
-export type Verb = 'send' | 'edit' | 'pin' | 'setTopic' | 'createTopic';
+export type Verb = 'send' | 'edit' | 'pin' | 'setTopic' | 'createTopic' | 'remove';
 
 type Unsent = Exclude<Sent, { readonly is: 'sent' }>;
 
@@ -25,10 +25,14 @@ const blocking: readonly (readonly [RegExp, BlockedCause])[] = [
   [/CHAT_SEND_\w+_FORBIDDEN|need administrator rights/i, 'no_write_right'],
 ];
 
-const topicGone = /message thread not found|TOPIC_DELETED|TOPIC_ID_INVALID/i;
+export const topicGone = /message thread not found|TOPIC_DELETED|TOPIC_ID_INVALID/i;
 const messageGone = /message to (?:edit|pin) not found|message can't be (?:edited|pinned)|MESSAGE_ID_INVALID/i;
 const noTopicHere = /the chat is not a (?:supergroup )?forum/i;
 
+/** A message that was to be removed is not there. */
+export const messageAway = /message to delete not found|MESSAGE_ID_INVALID/i;
+/** The words of a message stand below a file, or do not. */
+export const otherForm = /there is no (?:text|caption) in the message to edit/i;
 /** It looks already as it was asked to look. */
 export const unchanged = /message is not modified|TOPIC_NOT_MODIFIED/i;
 /** The formatting is at fault, so that the bare words would be taken. */

@@ -1,9 +1,11 @@
-import { executionThread, type Task } from '../../../domain/task.ts';
+import type { DateStyle } from '../../../domain/chat-settings.ts';
+import { executionThread, isBlank, type Task } from '../../../domain/task.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
 import { button, dataOf, shortId } from '../buttons/press.ts';
-import { aboutMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
+import { aboutMoment, dayMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
 import { drawn } from './drawing.ts';
-import { blocks, lines, type Rich } from './rich.ts';
+import { policyLines } from './policy.ts';
+import { lines, type Rich } from './rich.ts';
 import { texts } from './texts.ts';
 
 /** What a card tells beside the task itself. */
@@ -14,6 +16,10 @@ export interface CardFacts {
   readonly pauserName?: string | null;
   /** When it was started by the press that draws this. */
   readonly startedAt?: number;
+  /** When it comes once more beside its schedule. */
+  readonly snoozedTo?: number | null;
+  /** How the chat wants dates written. */
+  readonly dates?: DateStyle | undefined;
   /**
    * Two presses of one button, as it was drawn, have one effect; a button that was drawn anew is another one. So each
    * drawing has its own mark.
@@ -26,7 +32,7 @@ export function card(task: Task, facts: CardFacts): Drawn {
   return drawn(cardText(task, facts), cardButtons(task, facts));
 }
 
-function cardText(task: Task, facts: CardFacts): Rich {
+export function cardText(task: Task, facts: CardFacts): Rich {
   const { task: words } = texts;
   const schedule = scheduleWords(task, facts.now);
   return lines(
@@ -34,22 +40,29 @@ function cardText(task: Task, facts: CardFacts): Rich {
     stateText(task, facts),
     schedule === null ? null : words.scheduled(schedule, zoneOf(task)),
     nextText(task, facts),
+    snoozeText(task, facts),
     ...lastTexts(task, facts),
     task.state === 'deleted' ? null : placeText(task),
-    facts.ownerName === undefined || facts.ownerName === null ? null : words.madeBy(facts.ownerName),
-    task.instructions.trim() === task.title ? null : words.text(task.instructions),
+    ...policyLines(task.policies, settingOf(task, facts.now, facts.dates)),
+    words.madeOn(facts.ownerName ?? null, dayMoment(task.created.at, settingOf(task, facts.now, facts.dates))),
+    isBlank(task.instructions) || task.instructions.trim() === task.title ? null : words.text(task.instructions),
   );
 }
 
-function nextText({ state, schedule }: Task, { next, now }: CardFacts): string | null {
-  if (next.length > 0) return texts.task.next(moments(next.slice(0, 3), settingOf({ schedule }, now)));
+function nextText({ state, schedule }: Task, { next, now, dates }: CardFacts): string | null {
+  if (next.length > 0) return texts.task.next(moments(next.slice(0, 3), settingOf({ schedule }, now, dates)));
   return state === 'active' ? texts.task.noNext : null;
 }
 
+function snoozeText(task: Task, { snoozedTo = null, now, dates }: CardFacts): string | null {
+  if (snoozedTo === null || snoozedTo <= now || task.state === 'deleted') return null;
+  return texts.task.snoozedTo(aboutMoment(snoozedTo, settingOf(task, now, dates)));
+}
+
 /** In words, because a colour or a sign alone says nothing to many. */
-function stateText(task: Task, facts: Pick<CardFacts, 'now' | 'pauserName'>): string {
+function stateText(task: Task, facts: Pick<CardFacts, 'now' | 'pauserName' | 'dates'>): string {
   const { task: words } = texts;
-  const setting = settingOf(task, facts.now);
+  const setting = settingOf(task, facts.now, facts.dates);
   switch (task.state) {
     case 'active': {
       const { consecutiveFailures } = task.counters;
@@ -74,15 +87,15 @@ function pausedText({ pausedReason, resumeAt, paused }: Task, by: string | null,
   return at === null ? words.paused : words.pausedBy(by, at);
 }
 
-function lastTexts(task: Task, { now, startedAt }: CardFacts): readonly (Rich | string | null)[] {
+function lastTexts(task: Task, { now, startedAt, dates }: CardFacts): readonly (Rich | string | null)[] {
   const { task: words, status } = texts;
   const { lastRunAt, lastRunStatus, lastError } = task;
-  const setting = settingOf(task, now);
+  const setting = settingOf(task, now, dates);
   if (startedAt !== undefined) return [words.started(aboutMoment(startedAt, setting))];
   if (lastRunAt === null || lastRunStatus === null) return [words.neverRan];
   const failed = lastRunStatus === 'failed' && lastError !== null;
   return [
-    words.last(status[lastRunStatus] ?? lastRunStatus, aboutMoment(lastRunAt, setting)),
+    `${words.last(status[lastRunStatus] ?? lastRunStatus, aboutMoment(lastRunAt, setting))}${words.runs(task.counters.runs)}`,
     failed ? words.lastError(lastError) : null,
   ];
 }
@@ -121,20 +134,6 @@ export function cardButtons(task: Task, { next, mark }: Pick<CardFacts, 'next' |
       button(words.delete, dataOf('delete', id)),
     ],
   ];
-}
-
-/** The menu of what can be changed, in place of the card's own buttons. */
-export function editMenu(task: Task, facts: CardFacts): Drawn {
-  const { button: words, edit } = texts;
-  const id = shortId(task.id);
-  return drawn(blocks(cardText(task, facts), edit.menu), [
-    [
-      button(words.newTime, dataOf('editwhat', id, 'time')),
-      button(words.newText, dataOf('editwhat', id, 'text')),
-      button(words.newTitle, dataOf('editwhat', id, 'title')),
-    ],
-    [button(words.back, dataOf('task', id))],
-  ]);
 }
 
 export function taskName({ number, title }: Pick<Task, 'number' | 'title'>): Rich {

@@ -1,3 +1,4 @@
+import type { DateStyle } from '../../../domain/chat-settings.ts';
 import type { Drawn, View } from '../../../domain/shown.ts';
 import { backlogCountedMax, messagePartLengthMax } from '../../../domain/limits.ts';
 import type { Task } from '../../../domain/task.ts';
@@ -5,6 +6,7 @@ import { button, dataOf, shortId, type Rows } from '../buttons/press.ts';
 import { card, taskName } from './card.ts';
 import { moment, type Setting } from './clock.ts';
 import { drawn } from './drawing.ts';
+import { askingDrawn, isAsking, type Asked, type Asking } from './reminder.ts';
 import { resultButtons } from './result.ts';
 import { blocks, lines, shortened, type Rich } from './rich.ts';
 import { texts } from './texts.ts';
@@ -18,12 +20,19 @@ export interface About {
   readonly next: readonly number[];
   /** The zone in which the chat speaks of time. */
   readonly timezone: string;
+  /** How the chat wants dates written. */
+  readonly dates?: DateStyle | undefined;
+  /** When it comes once more beside its schedule. */
+  readonly snoozedTo?: number | null;
   readonly ownerName?: string | null;
   readonly pauserName?: string | null;
+  /** For what asks people about something: how that stands. */
+  readonly asked?: Asked | null;
 }
 
 /** Draws a view from what is true now. Null when there is nothing left to show. */
 export function draw(view: View, about: About): Drawn | null {
+  if (isOfPlace(view)) return placeDrawn(view, about);
   switch (view.view) {
     case 'result':
       return resultDrawn(view, about);
@@ -31,27 +40,62 @@ export function draw(view: View, about: About): Drawn | null {
       return blockedDrawn(view, about);
     case 'inDoubt':
       return inDoubtDrawn(view, about);
+    case 'bundle':
+      // Whoever sends it reads what was held, see `bundle`.
+      return null;
+    default:
+      return about.task === null ? null : drawnAbout(about.task, view, about);
+  }
+}
+
+const ofPlaces = [
+  'topicRemade',
+  'notPinned',
+  'topicNotRemoved',
+  'downtime',
+  'backlog',
+  'chatGone',
+  'chatBack',
+] as const;
+type PlaceView = Of<(typeof ofPlaces)[number]>;
+
+function isOfPlace(view: View): view is PlaceView {
+  return ofPlaces.some((name) => name === view.view);
+}
+
+/** Words about a chat or a topic, whatever the task. */
+function placeDrawn(view: PlaceView, about: About): Drawn {
+  const { notice, out } = texts;
+  switch (view.view) {
     case 'topicRemade':
-      return drawn(texts.notice.topicRemade(about.task === null ? null : taskName(about.task)));
+      return drawn(notice.topicRemade(about.task === null ? null : taskName(about.task)));
     case 'notPinned':
-      return drawn(texts.notice.notPinned);
+      return drawn(notice.notPinned);
+    case 'topicNotRemoved':
+      return drawn(out.topicNotRemoved(view.cause, view.error));
     case 'downtime':
       return downtimeDrawn(view, about);
     case 'backlog':
       return backlogDrawn(view, about);
     case 'chatGone':
-      return drawn(texts.notice.chatGone(view.title, view.paused, view.cause));
+      return drawn(notice.chatGone(view.title, view.paused, view.cause));
     case 'chatBack':
-      return drawn(texts.notice.chatBack(view.paused));
-    default:
-      return about.task === null ? null : drawnOf(about.task, view, about);
+      return drawn(notice.chatBack(view.paused));
   }
 }
 
 type Of<Name extends View['view']> = Extract<View, { view: Name }>;
 
+type TaskView = 'card' | 'failed' | 'recovered' | 'autoPaused';
+
 /** Views that are about a task and nothing without it. */
-function drawnOf(task: Task, view: Of<'card' | 'failed' | 'recovered' | 'autoPaused'>, about: About): Drawn {
+function drawnAbout(task: Task, view: Of<TaskView> | Asking, about: About): Drawn | null {
+  if (!isAsking(view)) return drawnOf(task, view, about);
+  const { asked = null } = about;
+  return asked === null ? null : askingDrawn(view, { task, setting: settingFor(task, about), asked });
+}
+
+function drawnOf(task: Task, view: Of<TaskView>, about: About): Drawn {
   switch (view.view) {
     case 'card':
       return card(task, { ...about, mark: markOf(task) });
@@ -83,8 +127,12 @@ function resultDrawn({ text, occurrenceId }: Of<'result'>, { task }: About): Dra
   return drawn(shortened(text, messagePartLengthMax), resultButtons(task, occurrenceId, 'r'));
 }
 
-function settingFor(task: Task, { timezone, now }: About): Setting {
-  return { timezone: task.pausedReason?.startsWith('unreadable') === true ? timezone : task.schedule.timezone, now };
+function settingFor(task: Task, { timezone, now, dates }: About): Setting {
+  return {
+    timezone: task.pausedReason?.startsWith('unreadable') === true ? timezone : task.schedule.timezone,
+    now,
+    dates,
+  };
 }
 
 function failedDrawn(view: Of<'failed'>, task: Task, about: About): Drawn {

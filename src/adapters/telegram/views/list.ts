@@ -1,8 +1,9 @@
 import type { ChatTasksQuery } from '../../../app/chat-store.ts';
+import type { DateStyle } from '../../../domain/chat-settings.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
 import { button, dataOf, shortId, type Verb } from '../buttons/press.ts';
-import { moment, zoneOf } from './clock.ts';
+import { aboutMoment, distance, scheduleShort, zoneOf } from './clock.ts';
 import { drawn } from './drawing.ts';
 import { blocks, lines, oneLine, say, type Rich } from './rich.ts';
 import { taskName } from './card.ts';
@@ -25,13 +26,16 @@ export interface ListFacts {
   readonly total: number;
   readonly now: number;
   readonly timezone: string;
+  readonly dates?: DateStyle | undefined;
+  /** To when tasks are snoozed, by their ids. */
+  readonly snoozes?: ReadonlyMap<string, number>;
 }
 
 export function listDrawn(listing: Listing, facts: ListFacts): Drawn {
   const { list } = texts;
   if (facts.total === 0) {
     const isBare = listing.filter === 'all' && listing.text === null;
-    return drawn(emptyText(listing), isBare ? [] : [filterRow(listing)]);
+    return drawn(emptyText(listing), isBare ? [emptyRow()] : filterRows(listing));
   }
   const pages = Math.ceil(facts.total / pageSize);
   const canTurn = dataOf('list', listing.filter, pages, listing.text ?? '') !== null;
@@ -43,16 +47,12 @@ export function listDrawn(listing: Listing, facts: ListFacts): Drawn {
     blocks(
       heading,
       lines(...facts.tasks.map((task) => list.row(taskName(task), rowState(task, facts)))),
-      lines(
-        list.zone(facts.timezone),
-        pages > 1 && canTurn ? list.page(listing.page + 1, pages) : null,
-        pages > 1 && !canTurn ? list.more(facts.tasks.length, facts.total) : null,
-      ),
+      lines(list.zone(facts.timezone), pages > 1 && !canTurn ? list.more(facts.tasks.length, facts.total) : null),
     ),
     [
       ...pairs(facts.tasks.map((task) => taskButton(task, 'task'))),
-      pages > 1 ? pageRow(listing, pages) : [],
-      filterRow(listing),
+      pages > 1 && canTurn ? pageRow(listing, pages) : [],
+      ...filterRows(listing),
     ],
   );
 }
@@ -63,16 +63,35 @@ function emptyText({ filter, text }: Listing): Rich {
   return lines(list.heading(text === null ? list.what[filter] : list.matching(text), 0), list.noneOf);
 }
 
-function rowState(task: Task, { now, timezone }: ListFacts): string {
+/** The word for how it stands, and when it comes next or what it does. */
+function rowState(task: Task, facts: ListFacts): string {
   const { list } = texts;
-  if (task.state === 'paused') return list.paused;
+  const words = scheduleShort(task, facts.now);
+  if (task.state === 'paused') return lined(list.paused, words);
   if (task.state !== 'active') return list.completed;
+  const { consecutiveFailures } = task.counters;
+  const state = consecutiveFailures > 0 ? list.failing(consecutiveFailures) : list.active;
+  return lined(state, nextText(task, facts) ?? words, snoozeText(task, facts));
+}
+
+function lined(...parts: readonly (string | null)[]): string {
+  return parts.filter((part) => part !== null).join(', ');
+}
+
+function nextText(task: Task, facts: ListFacts): string | null {
+  if (task.nextAt === null) return null;
+  return texts.list.nextAt(distance(task.nextAt, facts.now), at(task, task.nextAt, facts));
+}
+
+function snoozeText(task: Task, facts: ListFacts): string | null {
+  const until = facts.snoozes?.get(task.id) ?? null;
+  return until === null || until <= facts.now ? null : texts.list.snoozed(at(task, until, facts));
+}
+
+function at(task: Task, instant: number, { now, timezone, dates }: ListFacts): string {
   const zone = zoneOf(task);
   const named = zone === timezone ? '' : ` (${zone})`;
-  const at = task.nextAt === null ? null : `${moment(task.nextAt, { timezone: zone, now })}${named}`;
-  const { consecutiveFailures } = task.counters;
-  if (consecutiveFailures > 0) return list.failing(consecutiveFailures, at);
-  return at === null ? texts.task.active : list.nextAt(at);
+  return `${aboutMoment(instant, { timezone: zone, now, dates })}${named}`;
 }
 
 function pageRow({ filter, text, page }: Listing, pages: number): (Button | null)[] {
@@ -80,17 +99,30 @@ function pageRow({ filter, text, page }: Listing, pages: number): (Button | null
   const to = (target: number) => dataOf('list', filter, target, text ?? '');
   return [
     page > 0 ? button(words.previous, to(page - 1)) : null,
+    button(words.page(page + 1, pages), to(page)),
     page < pages - 1 ? button(words.following, to(page + 1)) : null,
   ];
 }
 
-const filters: readonly Filter[] = ['all', 'active', 'paused', 'failing', 'mine'];
+const filters: readonly (readonly Filter[])[] = [
+  ['all', 'active', 'paused'],
+  ['failing', 'completed', 'mine'],
+];
 
-function filterRow({ filter, text }: Listing): (Button | null)[] {
-  const { filters: words } = texts.button;
-  return filters.map((each) =>
-    each === filter && text === null ? null : button(words[each], dataOf('list', each, 0, '')),
+function filterRows({ filter, text }: Listing): (Button | null)[][] {
+  const { filters: words, chosen } = texts.button;
+  return filters.map((row) =>
+    row.map((each) => {
+      const isChosen = each === filter && text === null;
+      return button(isChosen ? chosen(words[each]) : words[each], dataOf('list', each, 0, ''));
+    }),
   );
+}
+
+/** What somebody who has no task yet wants to do. */
+function emptyRow(): (Button | null)[] {
+  const { button: words } = texts;
+  return [button(words.newTask, dataOf('make')), button(words.templates, dataOf('make', 'templates'))];
 }
 
 function taskButton(task: Task, verb: Verb): Button | null {

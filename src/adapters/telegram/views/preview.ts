@@ -1,7 +1,10 @@
 import type { Preview } from '../../../app/preview.ts';
 import type { Refusal } from '../../../domain/schedule/schedule.ts';
-import { titleFrom } from '../../../domain/task.ts';
-import type { Button, Drawn } from '../../../domain/shown.ts';
+import { durationMs } from '../../../domain/duration.ts';
+import { nagEveryDefaultMs, nagLimitDefault } from '../../../domain/limits.ts';
+import type { Policies } from '../../../domain/policy.ts';
+import type { Button, Drawn, Media } from '../../../domain/shown.ts';
+import { isBlank, titleFrom } from '../../../domain/task.ts';
 import { button, dataOf, shortId } from '../buttons/press.ts';
 import { clockIn, moments, wordsOf } from './clock.ts';
 import { drawn } from './drawing.ts';
@@ -13,6 +16,13 @@ export interface Proposal {
   readonly draftId: string;
   readonly text: string;
   readonly preview: Preview;
+  /** What is sent with the text, or alone when that is blank. */
+  readonly media: Media | null;
+  readonly policies: Policies;
+  /** The text can be changed by a button, as the person did not write it for this. */
+  readonly offersText: boolean;
+  /** A task of this chat with the same title. */
+  readonly same: { readonly number: number; readonly title: string } | null;
   readonly now: number;
   /** The zone of the chat, and whether this person may confirm it when nobody has. */
   readonly zone: { readonly name: string; readonly isConfirmed: boolean; readonly maySet: boolean };
@@ -25,11 +35,17 @@ export interface Proposal {
   readonly offersPlain?: boolean;
 }
 
+/** The title of a task that is made without one; a picture without words is called what it is. */
+export function titleOf({ text, media }: { readonly text: string; readonly media: Media | null | undefined }): string {
+  if (!isBlank(text) || media === null || media === undefined) return titleFrom(text);
+  return texts.wizard.kinds[media.kind];
+}
+
 export function proposalDrawn(proposal: Proposal): Drawn {
   const { preview, now } = proposal;
   const { schedule } = preview;
   const { making } = texts;
-  const title = titleFrom(proposal.text);
+  const title = titleOf(proposal);
   const words = blocks(
     proposal.before ?? null,
     lines(
@@ -40,13 +56,31 @@ export function proposalDrawn(proposal: Proposal): Drawn {
         ? making.nothingToRun
         : texts.task.next(moments(preview.next.slice(0, 3), { timezone: schedule.timezone, now })),
       ...preview.warnings.filter((one) => !isRefusal(one)).map(({ message }) => making.note(message)),
+      proposal.media === null ? null : texts.wizard.with[proposal.media.kind],
+      ...policyLines(proposal.policies),
       proposal.topicsOff === null ? null : making.note(making.topicsOff[proposal.topicsOff]),
-      proposal.text.trim() === title ? null : making.text(proposal.text),
+      isBlank(proposal.text) || proposal.text.trim() === title ? null : making.text(proposal.text),
     ),
     faultOf(proposal),
+    sameLine(proposal),
     asksZone(proposal) ? making.isItNow(clockIn(proposal.zone.name, now)) : null,
   );
   return drawn(words, proposalButtons(proposal));
+}
+
+/** What goes with it beside the text and the time, as people say it. */
+function policyLines({ ack, approval, missed }: Policies): readonly string[] {
+  const { wizard } = texts;
+  const minutes = Math.round((ack?.nag_every === undefined ? nagEveryDefaultMs : durationMs(ack.nag_every)) / 60_000);
+  return [
+    ...(ack === undefined ? [] : [wizard.ack(wizard.minutes(minutes), ack.nag_limit ?? nagLimitDefault)]),
+    ...(approval === 'required' ? [wizard.approval] : []),
+    ...(missed === 'skip' ? [wizard.missedSkip] : []),
+  ];
+}
+
+function sameLine({ same }: Proposal): Rich | null {
+  return same === null ? null : texts.wizard.same(same.number, same.title);
 }
 
 /** What creation would refuse is calculated all the same, and stands among the warnings. */
@@ -73,13 +107,21 @@ function asksZone({ zone, preview: { schedule } }: Proposal): boolean {
 }
 
 function proposalButtons(proposal: Proposal): (Button | null)[][] {
-  const { button: words } = texts;
+  const { button: words, wizard } = texts;
   const id = shortId(proposal.draftId);
+  const { same } = proposal;
   const canCreate = proposal.offersPlain !== true && !proposal.preview.warnings.some(isRefusal);
-  const create = canCreate ? button(words.create, dataOf('create', id)) : null;
+  const create = canCreate ? button(same === null ? words.create : wizard.addAnyway, dataOf('create', id)) : null;
+  const edit = same === null ? null : button(wizard.editThat, dataOf('wizard', id, 'that'));
   return [
     asksZone(proposal) ? [button(words.yes, dataOf('zoneyes', id)), button(words.noChange, dataOf('zones'))] : [],
     proposal.offersPlain === true ? [button(words.asPlain, dataOf('plain', id))] : [],
-    [create, button(words.changeTime, dataOf('retime', id)), button(words.cancel, dataOf('cancel', id))],
+    same === null ? [] : [edit, create],
+    [
+      same === null ? create : null,
+      button(words.changeTime, dataOf('retime', id)),
+      proposal.offersText ? button(wizard.changeText, dataOf('wizard', id, 'retext')) : null,
+      button(words.cancel, dataOf('cancel', id)),
+    ],
   ];
 }

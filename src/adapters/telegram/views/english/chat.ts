@@ -43,11 +43,6 @@ export const chatTexts = {
   allowedUser: (id: string): string =>
     `Approved. The person with the id ${id} may use me in their private chat now, and begins there with /start.`,
   allowedBefore: 'That was approved before.',
-  allowHow: (): Rich =>
-    lines(
-      say`${code('/allow')} in a group approves the group.`,
-      say`${code('/allow 123456789')} approves the private chat of the person with that id.`,
-    ),
   allowNotHere: 'That is no id: an id is a number, such as 123456789.',
 } as const;
 
@@ -81,7 +76,6 @@ export const deedTexts = {
     ),
   deleted: (name: Rich): Rich => say`Deleted ${name}. It can be brought back within 24 hours.`,
   isDeleted: (name: Rich): Rich => say`${name} is deleted. It can still be brought back.`,
-  undone: (name: Rich): Rich => say`Taken back: ${name} is as it was before.`,
   cancelledRun: (name: Rich): Rich => say`Stopping what ${name} runs now.`,
   nothingRuns: (name: Rich): Rich => say`Nothing of ${name} runs at the moment.`,
   nothingToCancel: 'There is nothing to cancel here: no draft is open, and no task is named. /cancel #3 stops a run.',
@@ -98,8 +92,6 @@ export const deedTexts = {
   tonightIsOver: 'That hour has passed. Choose another one.',
   settledLine: (name: string, arrived: boolean): string => `${name}: ${arrived ? 'it arrived' : 'it is sent again'}`,
   snoozedWord: 'Snoozed',
-  doneLine: (name: string, at: string): string => `Done, ${name} ${at}`,
-  done: 'Done',
   pausedWord: 'Paused',
   resumedWord: 'Resumed',
   startedWord: 'Started',

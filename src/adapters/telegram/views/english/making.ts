@@ -1,3 +1,4 @@
+import type { Where } from './wizard.ts';
 import { blocks, bold, code, italic, lines, oneLine, pre, quote, say, shortened, type Rich } from '../rich.ts';
 
 export const examples: readonly string[] = [
@@ -6,25 +7,27 @@ export const examples: readonly string[] = [
   'every weekday at 9:00 Stand up',
 ];
 
+const again: Readonly<Record<Where, string>> = {
+  private: 'Write again',
+  group: 'Reply to this message with',
+};
+
 function list(items: readonly string[]): Rich {
   return lines(...items.map((item) => code(item)));
 }
 
 export const makingTexts = {
-  ask: (): Rich => blocks(say`When, and what? Write both in one message. For example:`, list(examples)),
-  unread: (sentence: string, tries: readonly string[]): Rich =>
-    blocks(sentence, lines('These can be read:', list(tries)), 'Write the time again, or press Cancel.'),
+  unread: (sentence: string, tries: readonly string[], where: Where): Rich =>
+    blocks(sentence, lines('These can be read:', list(tries)), `${again[where]} the time, or press Cancel.`),
   /** The same where the text is wanted too. */
-  unreadBoth: (sentence: string, tries: readonly string[]): Rich =>
+  unreadBoth: (sentence: string, tries: readonly string[], where: Where): Rich =>
     blocks(
       sentence,
       lines('These can be read:', list(tries)),
-      'Write both again in one message, first the time and then the text, or press Cancel.',
+      `${again[where]} both in one message, first the time and then the text, or press Cancel.`,
     ),
   unreadQuick: (sentence: string, tries: readonly string[]): Rich =>
     blocks(sentence, lines('These can be read:', list(tries))),
-  askText: (words: string, zone: string): Rich =>
-    blocks(say`${words} (${zone}). And what shall I say then?`, 'Your next message here is the text.'),
   askTime: (title: string, tries: readonly string[]): Rich =>
     blocks(say`Send the new time for ${italic(oneLine(title, 60))}. For example:`, list(tries)),
   timeTries: ['tomorrow at 8am', 'every day at 9', 'every 2 weeks on monday 10:00'] as readonly string[],

@@ -3,10 +3,10 @@ import { blocks, bold, lines, pre, say, shortened, oneLine, type Rich } from '..
 
 const errorShownMax = 600;
 
-const privateTopics = (bot: string): string =>
+export const privateTopics = (bot: string): string =>
   `Open BotFather’s Mini App, then My bots, ${bot}, Bot Settings, Threads Settings, and switch Threaded Mode on.`;
-const groupTopics = 'Open the group’s settings and switch Topics on.';
-const groupRight = 'Open the group’s administrators, choose this bot, and allow “Manage topics”.';
+export const groupTopics = 'Open the group’s settings and switch Topics on.';
+export const groupRight = 'Open the group’s administrators, choose this bot, and allow “Manage topics”.';
 
 /** Where it is known what kind of chat it is, nobody need read about the other kind. */
 const topicsOffTodo = {
@@ -100,18 +100,4 @@ export const noticeTexts = {
     ),
   errorOf: (name: Rich): Rich => say`The error of ${name}:`,
   noError: 'There is no error to show.',
-} as const;
-
-export const setupTexts = {
-  topicsOnPrivate: 'Topics: on. Every task gets a topic of its own here.',
-  topicsOffPrivate: (bot: string): string =>
-    `Topics: off. Only this bot’s owner can switch them on: ${privateTopics(bot)} Until then results wait.`,
-  topicsOnGroup: 'Topics: on.',
-  topicsOffGroup: `Topics: off. ${groupTopics} Until then results wait.`,
-  rightOk: 'Manage topics: allowed.',
-  rightMissing: `Manage topics: not allowed. ${groupRight} Until then results wait.`,
-  pinOk: 'Pin messages: allowed.',
-  pinMissing: 'Pin messages: not allowed. It works without; cards are just not pinned.',
-  unknown: 'I could not ask Telegram how things stand here. Press Check again in a moment.',
-  allSet: 'All set.',
 } as const;

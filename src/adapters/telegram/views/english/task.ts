@@ -35,8 +35,11 @@ export const taskTexts = {
   inTopic: (url: string | null): Rich =>
     url === null ? say`Results: in its own topic` : say`Results: ${link('in its own topic', url)}`,
   topicLater: 'Results: in its own topic, made at the first run',
+  snoozedTo: (at: string): string => `Snoozed to ${at}`,
+  runs: (count: number): string => (count === 0 ? '' : `, ${count} ${count === 1 ? 'run' : 'runs'} so far`),
+  madeOn: (name: string | null, at: string): string => `Made${name === null ? '' : ` by ${name}`} on ${at}`,
+  policy: (name: string, value: string): string => `${name}: ${value}`,
   topicBlocked: 'Results: waiting, because its topic cannot be made here. See /start',
-  madeBy: (name: string): string => `Made by ${name}`,
 } as const;
 
 export const statusWords: Readonly<Record<string, string>> = {
@@ -80,8 +83,16 @@ export const buttonTexts = {
   itArrived: 'It arrived',
   sendAgain: 'Send again',
   checkAgain: 'Check again',
-  previous: '‹ Back',
-  following: 'More ›',
+  previous: '‹',
+  following: '›',
+  page: (page: number, pages: number): string => `${page}/${pages}`,
+  /** What holds now among several that can be chosen. */
+  chosen: (label: string): string => `✓ ${label}`,
+  newTask: 'New',
+  templates: 'Templates',
+  newest: '‹ Newest',
+  older: 'Older ›',
+  why: (at: string): string => `Why ${at}`,
   filters: { all: 'All', active: 'Active', paused: 'Paused', failing: 'Failing', completed: 'Completed', mine: 'Mine' },
 } as const;
 
@@ -98,13 +109,13 @@ export const listTexts = {
   matching: (text: string): string => `Tasks with “${oneLine(text, 40)}”`,
   none: (): Rich => say`No tasks here yet. Make the first one: ${code('/new every weekday at 9 Stand up')}`,
   noneOf: 'None. /tasks shows all of them.',
-  page: (page: number, pages: number): string => `Page ${page} of ${pages}`,
   zone: (zone: string): string => `Times in ${zone} unless a zone is named.`,
   more: (shown: number, total: number): string => `${shown} of ${total} shown. Add another word to narrow it down.`,
   row: (name: Rich, state: string): Rich => say`${name}: ${state}`,
-  nextAt: (at: string): string => `next ${at}`,
-  failing: (count: number, at: string | null): string =>
-    `failing (${count} in a row)${at === null ? '' : `, next ${at}`}`,
+  nextAt: (distance: string, at: string): string => `next ${distance}, ${at}`,
+  snoozed: (at: string): string => `snoozed to ${at}`,
+  active: 'active',
+  failing: (count: number): string => `failing (${count} in a row)`,
   paused: 'paused',
   completed: 'completed',
   whichOne: (verb: string): string => `Which task? Press one, or name it: ${verb} #3`,
@@ -124,7 +135,9 @@ export const listTexts = {
 export const historyTexts = {
   heading: (name: Rich): Rich => say`History of ${name}`,
   none: 'It has not run yet.',
-  row: (at: string, status: string, more: string): string => `${at}: ${status}${more}`,
+  row: (at: Rich | string, status: string, more: string): Rich => say`${at}: ${status}${more}`,
+  took: (time: string): string => `, took ${time}`,
+  late: (time: string): string => `, ${time} late`,
   byHand: ', by hand',
   catchUp: ', caught up late',
   snoozed: ', snoozed',
@@ -145,5 +158,5 @@ export const historyTexts = {
   whyNothing: 'There was no slot in that time.',
   whyMore: 'There is more. Name a shorter time: /why #3 2027-01-31',
   whyUnread: (): Rich =>
-    say`I cannot read that moment. Write ${code('today')}, ${code('yesterday')} or ${code('2027-01-31')} for a day, or ${code('2027-01-31 09:00')} for one slot.`,
+    say`I cannot read that moment. Write ${code('today')}, ${code('yesterday')}, ${code('monday')} or ${code('2027-01-31')} for a day, or ${code('monday 9:00')} or ${code('2027-01-31 09:00')} for one slot.`,
 } as const;

@@ -1,0 +1,88 @@
+import { alerted, answerWith, redrawn } from '../commands/answers.ts';
+import { settingFor } from '../commands/cards.ts';
+import { undoRow } from '../commands/editing.ts';
+import type { Answer, ConversationRooms, Pressed } from '../conversation.ts';
+import { taskName } from '../views/card.ts';
+import { aboutMoment, settingOf, type Setting } from '../views/clock.ts';
+import { dayName, isDay } from '../views/days.ts';
+import { drawn } from '../views/drawing.ts';
+import { resultButtons, withLine, withRows } from '../views/result.ts';
+import { oneLine } from '../views/rich.ts';
+import { isSnooze, pickButtons, pickedIn, snoozeButtons, snoozedTo } from '../views/snooze.ts';
+import { texts } from '../views/texts.ts';
+import { longId } from './press.ts';
+import { arg, pressedTask, targetOf } from './presser.ts';
+
+/** Buttons that put off: for a span, until an hour, or until a day and an hour that are picked. */
+
+const nameMax = 40;
+
+/** For how long? The menu takes the place of the buttons; the words stay. */
+export async function snoozePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await pressedTask(pressed, rooms, 'change');
+  if ('answer' in found) return found.answer;
+  const { task } = found;
+  if (task.state === 'deleted') return alerted(texts.chat.gone);
+  const occurrence = arg(pressed, 1) === '' ? null : longId(arg(pressed, 1));
+  const rows = snoozeButtons(task, occurrence, rooms.clock.now());
+  if (occurrence !== null && pressed.shown !== null) return redrawn(pressed, withRows(pressed.shown, rows));
+  const menu = drawn(texts.deed.snoozeFor(taskName(task)), rows);
+  return occurrence === null ? redrawn(pressed, menu) : answerWith(menu);
+}
+
+/** Back from the menu. */
+export async function resultPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await pressedTask(pressed, rooms, 'read');
+  if ('answer' in found) return found.answer;
+  if (pressed.shown === null) return alerted(texts.chat.oldButton);
+  return redrawn(pressed, withRows(pressed.shown, resultButtons(found.task, longId(arg(pressed, 1)), 'r')));
+}
+
+/** A day, and then an hour of it; a message that can be answered takes a time in words as well. */
+export async function pickPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await pressedTask(pressed, rooms, 'change');
+  if ('answer' in found) return found.answer;
+  const { task } = found;
+  if (task.state === 'deleted') return alerted(texts.chat.gone);
+  const setting = settingOf(task, rooms.clock.now());
+  const occurrence = arg(pressed, 1) === '' ? null : longId(arg(pressed, 1));
+  const day = arg(pressed, 2) === '' ? null : Number(arg(pressed, 2));
+  if (day !== null && !isDay(day, setting)) return alerted(texts.pick.over);
+  const rows = pickButtons(task, occurrence, { day, now: setting.now });
+  // A result keeps its words, so what else can be done is said beside it.
+  if (occurrence !== null && pressed.shown !== null) {
+    return redrawn(pressed, withRows(pressed.shown, rows), texts.pick.toast);
+  }
+  const name = taskName(task);
+  return redrawn(
+    pressed,
+    drawn(day === null ? texts.pick.day(name) : texts.pick.hour(name, dayName(day, setting)), rows),
+  );
+}
+
+/** The instant, or the span from now on, that a button stands for. */
+function untilOf(word: string, setting: Setting): number | { readonly forMs: number } | 'over' | 'unknown' {
+  const picked = pickedIn(word);
+  if (picked !== null) return picked > setting.now ? picked : 'over';
+  return isSnooze(word) ? (snoozedTo(word, setting) ?? 'over') : 'unknown';
+}
+
+export async function laterPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await pressedTask(pressed, rooms, 'change');
+  if ('answer' in found) return found.answer;
+  const setting = await settingFor(found.task, rooms);
+  const until = untilOf(arg(pressed, 1), setting);
+  if (until === 'unknown') return alerted(texts.chat.oldButton);
+  if (until === 'over') return alerted(texts.deed.tonightIsOver);
+  const { task, entryId } = await rooms.tasks.snooze(targetOf(pressed, found.task), until);
+  const at = aboutMoment(typeof until === 'number' ? until : setting.now + until.forMs, setting);
+  const toast = texts.deed.snoozedWord;
+  const occurrence = arg(pressed, 2);
+  if (occurrence === '' || pressed.shown === null) {
+    const words = texts.deed.snoozed(taskName(task), at, setting.timezone);
+    return redrawn(pressed, drawn(words, undoRow(task, entryId)), toast);
+  }
+  const line = texts.deed.snoozedLine(oneLine(pressed.person.name, nameMax), at, setting.timezone);
+  const shown = withLine(pressed.shown, line) ?? pressed.shown;
+  return redrawn(pressed, withRows(shown, resultButtons(task, longId(occurrence), 'r')), toast);
+}

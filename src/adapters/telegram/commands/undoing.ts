@@ -1,0 +1,59 @@
+import { undoMs } from '../../../domain/limits.ts';
+import type { Task } from '../../../domain/task.ts';
+import { undoable } from '../../../app/tasks/undo.ts';
+import type { Undone } from '../../../app/tasks/tasks.ts';
+import type { Answer, ConversationRooms, Said } from '../conversation.ts';
+import { pastMoment } from '../views/clock.ts';
+import { lines } from '../views/rich.ts';
+import { texts } from '../views/texts.ts';
+import { answer } from './answers.ts';
+import { nextSentence, settingFor } from './cards.ts';
+import { impliedBy, namedTask } from './naming.ts';
+import { nameOf, refusal } from './rights.ts';
+
+/** `/undo` takes back the last change of the person here, and with a task named, its last change whoever made it. */
+export async function undoCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
+  const isBare = said.args.trim() === '';
+  if (isBare && (await impliedBy(said, rooms)) === null) return undoLast(said, rooms);
+  const wish = { deed: 'change', verb: 'task', isAlone: true, isForDeleted: true } as const;
+  const named = await namedTask(said, rooms, wish);
+  return 'answer' in named ? named.answer : undone(said, rooms, { task: named.task, entryId: null });
+}
+
+async function undoLast(said: Said, rooms: ConversationRooms): Promise<Answer> {
+  const last = await rooms.store.lastChange({
+    chatId: said.place.chat.id,
+    actor: said.person.actor,
+    verbs: [...undoable],
+    since: rooms.clock.now() - undoMs,
+    askedAt: said.date,
+  });
+  const task = last === null ? null : await rooms.store.readTask(last.taskId);
+  if (last === null || task === null) return answer(texts.undo.none());
+  return undone(said, rooms, { task, entryId: last.entryId });
+}
+
+interface Undoing {
+  readonly task: Task;
+  /** Null for the last change of the task. */
+  readonly entryId: string | null;
+}
+
+async function undone(said: Said, rooms: ConversationRooms, { task, entryId }: Undoing): Promise<Answer> {
+  const refused = await refusal(said, 'change', { task, rooms });
+  if (refused !== null) return answer(refused);
+  const target = { taskId: task.id, actor: said.person.actor, idempotencyKey: said.key };
+  const back = await rooms.tasks.undo(target, entryId);
+  return answer(await undoneWords(back, rooms));
+}
+
+/** What was taken back, who had done it and when; and what comes next, as after every change. */
+export async function undoneWords({ task, undone: entry, entryId, replayed }: Undone, rooms: ConversationRooms) {
+  const next = await nextSentence(task, rooms);
+  if (entryId === null && !replayed) return lines(texts.undo.before(task.number), next);
+  const setting = await settingFor(task, rooms);
+  const by = (await nameOf(rooms, entry.actor)) ?? texts.chat.somebody;
+  const deed = texts.undo.deeds[entry.verb] ?? texts.undo.deeds['edit'] ?? '';
+  const at = pastMoment(entry.at, setting);
+  return lines(texts.undo.undone(texts.undo.deed(`#${task.number} ${deed}`, by, at)), next);
+}

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { MessageShown, World } from '../../src/adapters/sandbox/world.ts';
+import type { MediaKind, MessageShown, World } from '../../src/adapters/sandbox/world.ts';
 import { startServer, type Server } from '../../src/compose/server.ts';
 import { readConfig } from '../../src/config.ts';
 import { countingIds, manualTime, memoryLog, type ManualTime, type MemoryLog } from '../support/fakes.ts';
@@ -33,7 +33,7 @@ export interface Bot {
     as: string,
     chat: number,
     text: string,
-    at?: { readonly thread?: number; readonly replyTo?: number },
+    at?: { readonly thread?: number; readonly replyTo?: number; readonly media?: { readonly kind: MediaKind } },
   ): Promise<MessageShown[]>;
   /** Somebody presses a button of the message, by its text; answers the toast. */
   press(
@@ -66,14 +66,17 @@ const folders = new Set<string>();
 export async function stopBots(): Promise<void> {
   for (const [server, time] of running) await stopped(server, time);
   running.clear();
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders) {
+    // A backup may still be under way, which a stop does not wait for.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+  }
   folders.clear();
 }
 
-export async function aBot(env: Readonly<Record<string, string>> = {}): Promise<Bot> {
+export async function aBot(env: Readonly<Record<string, string>> = {}, at = start): Promise<Bot> {
   const folder = mkdtempSync(join(tmpdir(), 'cronogram-e2e-'));
   folders.add(folder);
-  return botOn({ folder, env, time: manualTime(start) });
+  return botOn({ folder, env, time: manualTime(at) });
 }
 
 interface Given {
@@ -131,21 +134,21 @@ async function botOn({ folder, env, time }: Given): Promise<Bot> {
     pass,
     last,
     say: async (as, chat, text, at = {}) => {
-      const before = Math.max(0, ...world.messages(chat, { limit: 1 }).map(({ messageId }) => messageId));
+      const before = new Set(shown(chat).map(numbersOf));
       world.say({ as, chat, text, ...at });
       await pass(humanMs);
-      return shown(chat).filter(({ messageId }) => messageId > before);
+      return shown(chat).filter((message) => !before.has(numbersOf(message)));
     },
     press: async (as, message, button) => {
-      const { callbackId } = world.press({ as, chat: message.chatId, messageId: message.messageId, button });
+      const { chatId: chat, messageId, ephemeralId } = message;
+      const ephemeral = ephemeralId === null ? {} : { ephemeralId };
+      const { callbackId } = world.press({ as, chat, messageId, ...ephemeral, button });
       await pass(humanMs);
       return world.callbackAnswer(callbackId);
     },
     drift: (ms) => drift(time, ms),
     now: (message) => {
-      const found = world
-        .messages(message.chatId, { limit: 500 })
-        .find(({ messageId }) => messageId === message.messageId);
+      const found = world.messages(message.chatId, { limit: 500 }).find((one) => numbersOf(one) === numbersOf(message));
       if (found === undefined) throw new Error('the message is gone');
       return found;
     },
@@ -158,6 +161,11 @@ async function botOn({ folder, env, time }: Given): Promise<Bot> {
     },
     api: (method, path, body) => ask(server.url, { method, path, body }),
   };
+}
+
+/** A message that one person alone sees has a number of its own kind, and no other. */
+function numbersOf({ messageId, ephemeralId }: MessageShown): string {
+  return `${messageId} ${ephemeralId ?? ''}`;
 }
 
 /** So many turns of the loop without a sign of life mean that everything waits for the clock. */

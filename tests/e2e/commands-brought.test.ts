@@ -60,18 +60,24 @@ it('a command for another bot is its own business, in a group and in private', a
   expect(await bring(bot, ada, message('ada', '/tasks@other_bot', { chat: privately('ada') }))).toEqual([]);
 });
 
-it('a caption is read like a text, and a picture alone is answered in private only', async () => {
+it('a caption is read like a text, and what nobody can schedule is answered in private only', async () => {
   const bot = await aLab();
   const caption = '/new every day at 9 Ping';
-  const captioned = { photo: [{}], caption, caption_entities: [{ type: 'bot_command', offset: 0, length: 4 }] };
+  const photo = [{ file_id: 'AgACsmall' }, { file_id: 'AgAClarge' }];
+  const captioned = { photo, caption, caption_entities: [{ type: 'bot_command', offset: 0, length: 4 }] };
   expect(texts(await bring(bot, lab, message('ben', null, captioned)))).toEqual([
-    expect.stringMatching(/^New task: Ping\nEvery day at 09:00/),
+    expect.stringMatching(/^New task: Ping\nEvery day at 09:00[\s\S]*\nWith a photo$/),
   ]);
-  expect(await bring(bot, lab, message('ben', null, { photo: [{}] }))).toEqual([]);
+  for (const more of [{ photo }, { sticker: {} }])
+    expect(await bring(bot, lab, message('ben', null, more))).toEqual([]);
   bot.world.say({ as: 'ada', chat: ada, text: '/start' });
   await bot.pass(1000);
-  const alone = message('ada', null, { chat: privately('ada'), voice: {} });
-  expect(texts(await bring(bot, ada, alone))).toEqual(['I can only read text. Send /help to see what I understand.']);
+  for (const more of [{ sticker: {} }, { location: {} }, { poll: {} }]) {
+    const alone = message('ada', null, { chat: privately('ada'), ...more });
+    expect(texts(await bring(bot, ada, alone))).toEqual([
+      'I can schedule texts, pictures, videos, voice messages, audio and other files, but not this. Send /help to see what I understand.',
+    ]);
+  }
 });
 
 it('a message of sixteen thousand characters is a task, with its text whole', async () => {

@@ -85,7 +85,7 @@ describe('/new <when> <what>', () => {
     const bot = await aBotIn(lab);
     const question = await ask(bot, inLab, '/new every day at 9');
     expect(question.text).toBe(
-      'Every day at 09:00 (UTC). And what shall I say then?\n\nYour next message here is the text.',
+      'Every day at 09:00 (UTC). What should I say?\n\nReply to this message with the text, or a picture or another file.',
     );
     await expectSilence(bot, ['ben', lab], 'I am only talking');
     const preview = await ask(bot, inLab, 'every day at 10 is too late');
@@ -95,10 +95,10 @@ describe('/new <when> <what>', () => {
   it('asks for everything when all is missing, and for what can be read when it cannot', async () => {
     const bot = await aBotIn(lab);
     const question = await ask(bot, inLab, '/new');
-    expect(question.text).toContain('When, and what? Write both in one message.');
-    expect(labels(question)).toEqual([['Cancel']]);
+    expect(question.text).toContain('Choose, or reply to this message with when and what');
+    expect(labels(question).flat()).toEqual(expect.arrayContaining(['Every day', 'Once', 'Templates', 'Cancel']));
     const again = await askText(bot, inLab, 'now and then call mum');
-    expect(again).toContain('Write both again in one message');
+    expect(again).toContain('Reply to this message with both in one message');
     expect(await askText(bot, inLab, 'tomorrow at 8 call mum')).toContain('New task: call mum');
   });
 
@@ -201,7 +201,7 @@ describe('a preview', () => {
     const preview = await ask(bot, inLab, '/new every day at 9 Ping');
     await bot.press('ada', preview, 'Change time');
     expect(bot.now(preview).text).toContain('Send the new time for Ping.');
-    expect(await askText(bot, inLab, 'hm')).toContain('Write the time again, or press Cancel.');
+    expect(await askText(bot, inLab, 'hm')).toContain('Reply to this message with the time, or press Cancel.');
     const doubtful = await ask(bot, inLab, 'every day at 10 and more');
     expect(doubtful.text).toMatch(/belongs to the time\. Send the time alone\.[\s\S]*every day at 9\n/);
     // By now people may be talking to each other again.
@@ -225,7 +225,7 @@ describe('a preview', () => {
     const question = await ask(bot, inLab, '/new every day at 9');
     await bot.pass(31 * minute);
     await expectSilence(bot, inLab, 'too late');
-    expect(labels(question)).toEqual([['Cancel']]);
+    expect(labels(question)).toEqual([['Templates', 'Cancel']]);
     expect(tasks(bot)).toEqual([]);
   });
 
@@ -371,6 +371,7 @@ describe('/tz', () => {
 
   it('in a group is for admins, by word and by button', async () => {
     const bot = await aTalkingBot({ TELEGRAM_CHATS: String(lab) });
+    bot.world.setFeatures({ isEphemeralOn: false });
     const menu = await ask(bot, inLab, '/tz');
     expect(labels(await ask(bot, ['ben', lab], '/tz'))).toEqual([]);
     expect(await askText(bot, ['ben', lab], '/tz Madrid')).toBe('Only an admin of this chat may do that.');

@@ -24,10 +24,10 @@ describe('/start and /help', () => {
         'Everything else: /help',
       ].join('\n\n'),
     );
-    expect(labels(hello)).toEqual([['Yes', 'No, change']]);
+    expect(labels(hello)).toEqual([['Yes', 'No, change'], ['Add me to a group']]);
     expect(await bot.press('ada', hello, 'Yes')).toEqual({ text: 'Good: UTC', alert: false });
     expect(bot.now(hello).text).toContain('Times here are in UTC, where it is 09:00 now.');
-    expect(labels(bot.now(hello))).toEqual([]);
+    expect(labels(bot.now(hello))).toEqual([['Add me to a group']]);
     expect(await askText(bot, ['ada', ada], '/start')).not.toContain('Is it 09:00');
   });
 
@@ -38,19 +38,19 @@ describe('/start and /help', () => {
     expect(await askText(bot, ['ben', lab], '/help@cronogram_bot me')).toMatch(/^I say things on time\./);
   });
 
-  it('says in a group what is missing, looks again when asked, and tells members that an admin sets the zone', async () => {
+  it('says in a group what is missing, looks again when asked, and lets admins alone confirm the zone', async () => {
     const bot = await aTalkingBot({ TELEGRAM_CHATS: `${noRights},${lab}` });
     const hello = await ask(bot, ['ben', noRights], '/start');
-    expect(hello.text).toContain('Manage topics: not allowed. Open the group’s administrators');
-    expect(hello.text).toContain('Times here are in UTC. An admin can change that with /tz.');
-    expect(labels(hello)).toEqual([['Check again']]);
+    expect(hello.text).toContain('✗ Manage topics: not allowed. Open the group’s administrators');
+    expect(hello.text).toContain('✗ Time zone: UTC, and nobody has confirmed it. Is it 09:00 for you now?');
+    expect(labels(hello)).toEqual([['Yes', 'No, change'], ['Check again']]);
+    expect((await bot.press('ben', hello, 'Yes'))?.alert).toBe(true);
+    await bot.press('ada', hello, 'Yes');
     bot.world.setBotStatus(noRights, 'administrator', 'ada');
     bot.world.setBotRights(noRights, { can_manage_topics: true, can_pin_messages: true });
-    await bot.press('ben', hello, 'Check again');
+    await bot.press('ben', bot.now(hello), 'Check again');
     expect(bot.now(hello).text).toContain('All set.');
-    expect(labels(bot.now(hello))).toEqual([]);
-    const plainHello = await ask(bot, ['ada', lab], '/start');
-    expect(plainHello.text).toContain('All set.');
+    expect(labels(bot.now(hello))).toEqual([['Check again', 'Send a test']]);
   });
 
   it('answers in the topic in which it is asked', async () => {
@@ -84,10 +84,9 @@ describe('/start and /help', () => {
     for (const [example] of forMember.matchAll(/^\/new .+?(?= – )/gm)) {
       expect(await askText(bot, ['ada', lab], example)).toContain('New task:');
     }
-    const times = forMember.split('Times I read\n')[1]?.split('\nA zone may follow')[0]?.split('\n') ?? [];
-    expect(times).toHaveLength(8);
-    for (const time of times)
-      expect(await askText(bot, ['ada', lab], `/new ${time}\nSay it`)).toContain('New task: Say it');
+    for (const [example] of (await askText(bot, ['ada', lab], '/help new')).matchAll(/^\/new .+$/gm)) {
+      expect(await askText(bot, ['ada', lab], example)).toContain('New task:');
+    }
   });
 });
 
@@ -183,22 +182,22 @@ describe('strangers', () => {
 describe('groups', () => {
   it('are approved by an owner with /allow, which owners alone are told of', async () => {
     const bot = await aTalkingBot();
-    expect(await askText(bot, ['ada', lab], '/start')).toContain('/allow lets the members of this chat in.');
+    expect(await askText(bot, ['ada', lab], '/start')).toContain('An owner of this bot sends /allow here.');
     expect(await askText(bot, ['ben', lab], '/start')).not.toContain('/allow');
     const approved = await ask(bot, ['ada', lab], '/allow');
-    expect(approved.text).toMatch(/^This group is approved now\. Members may use me here\.\n\nTopics: on\./);
+    expect(approved.text).toMatch(/^This group is approved now\. Members may use me here\.\n\nSet-up of this chat\n✓ Topics: on\./);
     expect(approved.text).toContain('Now try: /new');
     expect(await askText(bot, ['ada', lab], '/allow')).toBe('That was approved before.');
     expect(await askText(bot, ['ben', lab], '/start')).toMatch(/^Hello Ben\./);
     expect(await askText(bot, ['ben', lab], '/allow')).toBe('Only an owner of this bot may do that.');
-    expect(await askText(bot, ['ada', plain], '/start')).toContain('Only owners may use me here so far.');
+    expect(await askText(bot, ['ada', plain], '/start')).toContain('✗ Approved: not yet.');
   });
 
   it('are approved from afar by their id, and what is no id is refused', async () => {
     const bot = await aTalkingBot();
     expect(await askText(bot, ['ada', ada], '/allow')).toContain('/allow in a group approves the group.');
     for (const nonsense of ['Ben', '@ben', '0', '12 34', '-', '99999999999999999']) {
-      expect(await askText(bot, ['ada', ada], `/allow ${nonsense}`)).toContain('That is no id');
+      expect(await askText(bot, ['ada', ada], `/allow ${nonsense}`)).toMatch(/^(?:That is no id|I know nobody called|I cannot look up)/);
     }
     expect(await askText(bot, ['ada', ada], `/allow ${lab}`)).toContain(
       `The members of the chat ${lab} may use me there now.`,

@@ -29,27 +29,31 @@ describe('/tasks', () => {
     await bot.pass(3 * minute);
     await ask(bot, inLab, '/pause 2');
     const list = await ask(bot, inLab, '/tasks');
-    expect(list.text).toMatch(/^Tasks in this chat: 20\n\n#19 Broken: failing \(1 in a row\), next Thu 19 Nov 09:01\n/);
-    expect(list.text).toContain('Page 1 of 3');
+    expect(list.text).toMatch(
+      /^Tasks in this chat: 20\n\n#19 Broken: failing \(1 in a row\), next in 23 h, Thu 19 Nov 09:01\n/,
+    );
+    expect(labels(list)).toContainEqual(['1/3', '›']);
     expect(list.text.match(/^#\d+/gm)).toHaveLength(8);
     const seen = new Set(list.text.match(/^#\d+/gm));
     for (const page of [2, 3]) {
-      await bot.press('ada', bot.now(list), 'More ›');
-      expect(bot.now(list).text).toContain(`Page ${page} of 3`);
+      await bot.press('ada', bot.now(list), '›');
+      expect(labels(bot.now(list)).flat()).toContain(`${page}/3`);
       for (const number of bot.now(list).text.match(/^#\d+/gm) ?? []) seen.add(number);
     }
     expect(seen.size).toBe(20);
-    expect(labels(bot.now(list)).flat()).not.toContain('More ›');
-    await bot.press('ada', bot.now(list), '‹ Back');
-    expect(bot.now(list).text).toContain('Page 2 of 3');
+    expect(labels(bot.now(list)).flat()).not.toContain('›');
+    await bot.press('ada', bot.now(list), '‹');
+    expect(labels(bot.now(list)).flat()).toContain('2/3');
     await bot.press('ada', bot.now(list), 'Failing');
     expect(bot.now(list).text).toMatch(/^Failing tasks: 1\n\n#19 Broken/);
     await bot.press('ada', bot.now(list), 'Paused');
-    expect(bot.now(list).text).toContain('#2 Task 2: paused');
-    await bot.press('ben', bot.now(list), 'Mine');
-    expect(bot.now(list).text).toMatch(/^Your tasks: 1\n\n#20 Tea/);
-    await bot.press('ben', bot.now(list), '#20 Tea');
-    expect(bot.now(list).text).toMatch(/^#20 Tea\nActive\n/);
+    expect(bot.now(list).text).toContain('#2 Task 2: paused, every day at 12:02');
+    // What Ada asked for is seen by her alone.
+    const own = await ask(bot, ['ben', lab], '/tasks');
+    await bot.press('ben', own, 'Mine');
+    expect(bot.now(own).text).toMatch(/^Your tasks: 1\n\n#20 Tea/);
+    await bot.press('ben', bot.now(own), '#20 Tea');
+    expect(bot.now(own).text).toMatch(/^#20 Tea\nActive\n/);
   });
 
   it.each([
@@ -73,7 +77,7 @@ describe('/tasks', () => {
     const bot = await aLab();
     const list = await ask(bot, ['ben', lab], '/tasks');
     expect(list.text).toBe('No tasks here yet. Make the first one: /new every weekday at 9 Stand up');
-    expect(labels(list)).toEqual([]);
+    expect(labels(list)).toEqual([['New', 'Templates']]);
   });
 
   it('shows each chat its own', async () => {
@@ -132,12 +136,12 @@ describe('the card of a task', () => {
       expect(labels(bot.now(shown))).toEqual([['Cancel']]);
       return ask(bot, inLab, words);
     };
-    const time = await edit('New time', 'every day at 13');
+    const time = await edit('Time', 'every day at 13');
     expect(time.text).toContain('Time:\n  before: every day at 12:00 (UTC)\n  now: every day at 13:00 (UTC)');
-    expect((await edit('New text', 'Eat')).text).toContain('Text:\n  before: Lunch\n  now: Eat');
-    expect((await edit('New title', 'Meal')).text).toContain('Title:\n  before: Lunch\n  now: Meal');
+    expect((await edit('Text', 'Eat')).text).toContain('Text:\n  before: Lunch\n  now: Eat');
+    expect((await edit('Title', 'Meal')).text).toContain('Title:\n  before: Lunch\n  now: Meal');
     await bot.press('ada', time, 'Undo');
-    expect(bot.now(time).text).toContain('Taken back: #1 Meal is as it was before.');
+    expect(bot.now(time).text).toContain('Undone: #1 was changed by Ada at 09:0');
     await bot.press('ada', card, 'Edit');
     await bot.press('ada', bot.now(card), 'Back');
     expect(bot.now(card).text).toMatch(/^#1 Meal\nActive\nEvery day at 12:00/);
@@ -148,12 +152,12 @@ describe('the card of a task', () => {
     const bot = await aLab();
     const card = await made(bot, inLab, 'every day at 12 Lunch');
     await bot.press('ada', card, 'Edit');
-    await bot.press('ada', bot.now(card), 'New text');
+    await bot.press('ada', bot.now(card), 'Text');
     expect(await askText(bot, inLab, 'Hello {{ you')).toContain('looks like a template');
     expect(await askText(bot, inLab, `${'x'.repeat(4000)}`)).toContain('Changed');
-    await bot.press('ada', card, 'New title').catch(() => null);
+    await bot.press('ada', card, 'Title').catch(() => null);
     const again = await ask(bot, inLab, '/edit 1');
-    await bot.press('ada', again, 'New title');
+    await bot.press('ada', again, 'Title');
     await bot.press('ada', bot.now(again), 'Cancel');
     expect(bot.now(again).text).toBe('Cancelled. Nothing was changed.');
     expect(await bot.say('ada', lab, 'Not a title')).toEqual([]);
@@ -233,8 +237,8 @@ describe('a result', () => {
       alert: true,
     });
     expect(await bot.press('ben', result, 'Done')).toEqual({ text: 'Done', alert: false });
-    expect(bot.now(result).text).toMatch(/^Lunch\n\n— Done, Ben 09:\d\d$/);
-    expect(labels(bot.now(result))).toEqual([]);
+    expect(bot.now(result).text).toMatch(/^Lunch\n\n— Done by Ben, 09:\d\d$/);
+    expect(labels(bot.now(result))).toEqual([['Not done yet']]);
   });
 
   it('is put off by Snooze, and comes again then', async () => {
@@ -244,7 +248,7 @@ describe('a result', () => {
     const [result] = lunches();
     if (result === undefined) throw new Error('there is no result');
     await bot.press('ada', result, 'Snooze');
-    expect(labels(bot.now(result))).toEqual([['10 min', '1 h'], ['Tonight', 'Tomorrow'], ['Back']]);
+    expect(labels(bot.now(result))).toEqual([['10 min', '1 h'], ['Tonight', 'Tomorrow', 'Pick…'], ['Back']]);
     await bot.press('ada', bot.now(result), 'Back');
     expect(labels(bot.now(result))).toEqual([['Done', 'Snooze']]);
     await bot.press('ada', bot.now(result), 'Snooze');
@@ -257,7 +261,7 @@ describe('a result', () => {
 });
 
 describe('commands outside of a topic', () => {
-  it.each(['run', 'pause', 'resume', 'skip', 'snooze', 'edit', 'history', 'why', 'next', 'delete', 'task'])(
+  it.each(['run', 'pause', 'resume', 'skip', 'snooze', 'edit', 'history', 'why', 'delete', 'task'])(
     '/%s asks which task is meant, and its buttons do it',
     async (command) => {
       const bot = await aLab();
@@ -283,7 +287,7 @@ describe('commands outside of a topic', () => {
         `I do not understand “2” there, so I have done nothing.\nWrite the number alone: /${command} #3`,
       );
       expect(runs(bot)).toEqual([]);
-      expect(await askText(bot, inLab, '/tasks')).toContain('#1 Lunch: next');
+      expect(await askText(bot, inLab, '/tasks')).toContain('#1 Lunch: active, next');
     },
   );
 
@@ -307,7 +311,9 @@ describe('commands outside of a topic', () => {
     await made(bot, ['ben', lab], 'every day at 12 Tea');
     expect(await askText(bot, ['ben', lab], '/pause all')).toBe('Paused 1 task.');
     expect(await askText(bot, inLab, '/pause ALL until tomorrow at 9')).toBe('Paused 1 task.');
-    expect(await askText(bot, inLab, '/tasks')).toMatch(/#1 Lunch: paused\n#2 Tea: paused/);
+    expect(await askText(bot, inLab, '/tasks')).toMatch(
+      /#1 Lunch: paused, every day at 12:00\n#2 Tea: paused, every day at 12:00/,
+    );
     expect(await askText(bot, ['ben', lab], '/resume all')).toBe('Resumed 1 task.');
     expect(await askText(bot, inLab, '/resume all')).toBe('Resumed 1 task.');
     expect(await askText(bot, inLab, '/resume all')).toBe('There is nothing to resume here.');
@@ -327,7 +333,7 @@ describe('commands outside of a topic', () => {
     expect(await askText(bot, inLab, '/why 1 2026-11-18 12:00')).toContain('Ada had skipped it in advance');
     expect(await askText(bot, inLab, '/edit 1 zone Madrid')).toContain('now: every day at 12:00 (Europe/Madrid)');
     expect(await askText(bot, inLab, '/edit 1 zone Atlantis')).toContain('is not a time zone that I know');
-    expect(await askText(bot, inLab, '/edit 1 title')).toContain('/edit #3 title Plants');
+    expect(await askText(bot, inLab, '/edit 1 title')).toContain('/edit #1 title Water the plants');
     expect(await askText(bot, inLab, '/edit 1 whenever')).toContain('These can be read:');
     expect(await askText(bot, inLab, '/edit 1 title Lunch')).toBe('Nothing to change: #1 Lunch is like that already.');
     expect(await askText(bot, inLab, '/why 1 today')).toMatch(/^Why, for #1 Lunch\n\n[\s\S]*Zone: Europe\/Madrid$/);

@@ -84,7 +84,7 @@ describe.each([
     expect(await say('/tasks')).toMatch(/^Tasks in this chat: 2/);
     const preview = await ask(bot, ['ada', chat], '/new every day at 14 Cake', { thread: topic });
     expect(await bot.press('ada', preview, 'Create')).toMatchObject({ text: 'Created as #3' });
-    expect(await say('/new in 5 minutes')).toContain('And what shall I say then?');
+    expect(await say('/new in 5 minutes')).toContain('What should I say?');
     expect(await say('/cancel')).toBe('Cancelled. Nothing was made.');
     await bot.press('ada', bot.now(preview), 'Run now');
     expect(bot.world.topics(chat).map(({ name }) => name)).toEqual(['Lunch', 'Cake']);
@@ -127,7 +127,7 @@ it('/cancel drops a draft first, and stops the run then', async () => {
   const thread = topicNamed(bot, lab, 'Slow');
   const say = (text: string, answer: string) => hear(bot, ['ada', lab], { text, answer, thread });
   await say('/run', 'Started #1 Slow.');
-  await say('/new every day at 9', 'And what shall I say then?');
+  await say('/new every day at 9', 'What should I say?');
   await say('/cancel', 'Cancelled. Nothing was made.');
   await say('/cancel', 'Stopping what #1 Slow runs now.');
   await driftUntil(bot, () => ended(2));

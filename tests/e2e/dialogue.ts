@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { expect } from 'vitest';
-import type { MessageShown } from '../../src/adapters/sandbox/world.ts';
+import type { MediaKind, MessageShown } from '../../src/adapters/sandbox/world.ts';
 import { sandboxToken } from '../../src/compose/chat.ts';
 import { aBot, second, type Bot } from './bot.ts';
 import { driftUntil, unhurried } from './deliveries.ts';
@@ -15,6 +15,7 @@ export function aTalkingBot(env: Readonly<Record<string, string>> = {}): Promise
 interface At {
   readonly thread?: number;
   readonly replyTo?: number;
+  readonly media?: { readonly kind: MediaKind };
 }
 
 /** Says something that the bot answers with one message. */
@@ -109,7 +110,9 @@ export async function bring(
   chat: number,
   update: Readonly<Record<string, unknown>>,
 ): Promise<MessageShown[]> {
-  const before = Math.max(0, ...bot.world.messages(chat, { limit: 1 }).map(({ messageId }) => messageId));
+  const shown = () => bot.world.messages(chat, { limit: 500 }).filter(({ from }) => from === 'bot');
+  const numbers = ({ messageId, ephemeralId }: MessageShown) => `${messageId} ${ephemeralId ?? ''}`;
+  const before = new Set(shown().map(numbers));
   const answer = await fetch(`${bot.server.url}/telegram`, {
     method: 'POST',
     headers: { 'x-telegram-bot-api-secret-token': webhookSecret },
@@ -117,7 +120,7 @@ export async function bring(
   });
   expect(answer.status).toBe(200);
   await bot.pass(2 * second);
-  return bot.world.messages(chat, { limit: 500 }).filter(({ messageId, from }) => messageId > before && from === 'bot');
+  return shown().filter((message) => !before.has(numbers(message)));
 }
 
 function freePort(): Promise<number> {

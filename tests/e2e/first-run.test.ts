@@ -73,8 +73,13 @@ describe.each(places)('in %s', (_name, chat) => {
     if (again === undefined) throw new Error('it did not come again');
     expect(again.text).toBe('water the plants');
     await bot.press('ada', again, 'Done');
-    expect(bot.now(again).text).toMatch(/— Done, Ada/);
-    expect(bot.now(again).buttons).toEqual([]);
+    expect(bot.now(again).text).toMatch(/— Done by Ada, /);
+    expect(
+      bot
+        .now(again)
+        .buttons.flat()
+        .map(({ text }) => text),
+    ).toEqual(['Not done yet']);
   });
 });
 

@@ -91,10 +91,11 @@ describe('an answer to a person whose send got no answer', () => {
       await opened(bot, lab);
       await bot.pass(minute);
       bot.world.fault({ kind, method: 'sendMessage', count: 1 });
-      await bot.say('ada', lab, '/help');
+      // One that everybody sees; what one person alone sees is simply said again.
+      await bot.say('ada', lab, '/new in 2 hours tea');
       await bot.pass(2 * minute);
-      const [, help, ...more] = saidIn(bot, lab, null);
-      expect(help).toContain('/new');
+      const [, preview, ...more] = saidIn(bot, lab, null);
+      expect(preview).toContain('tea');
       expect(more).toEqual([]);
     },
   );

@@ -1,0 +1,157 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ada, lab, minute, noRights, plain, stopBots, type Bot } from './bot.ts';
+import { callsSince, mark, methodsSince, select } from './deliveries.ts';
+import { ask, askText, aTalkingBot, forge, labels } from './dialogue.ts';
+
+afterEach(stopBots);
+
+const allowed = { TELEGRAM_CHATS: `${lab},${noRights},${plain}` };
+const signs = (text: string) =>
+  text
+    .split('\n')
+    .filter((line) => /^[✓✗]/.test(line))
+    .map((line) => line.slice(0, line.indexOf(':')));
+const calls = (bot: Bot, after: number) =>
+  bot.world
+    .calls(after, 1000)
+    .filter(({ method }) => method !== 'getUpdates')
+    .map(({ method }) => method);
+
+describe('the checklist of a group', () => {
+  it('follows by itself what is switched, in the same message', async () => {
+    const bot = await aTalkingBot(allowed);
+    const list = await ask(bot, ['ada', noRights], '/start');
+    expect(signs(list.text)).toEqual([
+      '✓ Topics',
+      '✗ Manage topics',
+      '✗ Pin messages',
+      '✓ Privacy mode',
+      '✓ Approved',
+      '✗ Time zone',
+    ]);
+    expect(labels(list)).toEqual([['Yes', 'No, change'], ['Check again']]);
+    const before = mark(bot);
+    bot.world.setBotStatus(noRights, 'administrator', 'ada');
+    await bot.pass(minute);
+    bot.world.setBotRights(noRights, { can_manage_topics: true, can_pin_messages: true });
+    await bot.pass(minute);
+    expect(signs(bot.now(list).text).slice(0, 3)).toEqual(['✓ Topics', '✓ Manage topics', '✓ Pin messages']);
+    expect(new Set(calls(bot, before))).toEqual(new Set(['editMessageText']));
+    expect(labels(bot.now(list))).toEqual([
+      ['Yes', 'No, change'],
+      ['Check again', 'Send a test'],
+    ]);
+    await bot.press('ada', bot.now(list), 'Yes');
+    expect(bot.now(list).text).toContain('All set.');
+    bot.world.setForum(noRights, false);
+    await bot.say('ben', noRights, 'hello everybody');
+    expect(signs(bot.now(list).text)[0]).toBe('✗ Topics');
+    expect(bot.now(list).text).not.toContain('All set.');
+    bot.world.setForum(noRights, true);
+    await bot.say('ben', noRights, 'hello again');
+    expect(signs(bot.now(list).text)[0]).toBe('✓ Topics');
+    expect(bot.texts(noRights).filter((text) => text.includes('Set-up of this chat'))).toHaveLength(1);
+  });
+
+  it('is found again after a restart, and an older one is left as it was', async () => {
+    const first = await aTalkingBot(allowed);
+    const old = await ask(first, ['ada', noRights], '/start');
+    const list = await ask(first, ['ada', noRights], '/start');
+    const bot = await first.restart();
+    bot.world.setBotStatus(noRights, 'administrator', 'ada');
+    await bot.pass(minute);
+    bot.world.setBotRights(noRights, { can_manage_topics: true, can_pin_messages: true });
+    await bot.pass(minute);
+    expect(bot.now(list).text).toContain('✓ Manage topics');
+    expect(bot.now(old).text).toContain('✗ Manage topics');
+    await bot.press('ben', bot.now(old), 'Check again');
+    expect(bot.now(old).text).toContain('✓ Manage topics');
+  });
+
+  it('comes once for whoever is led there by the link', async () => {
+    const bot = await aTalkingBot();
+    const hello = await ask(bot, ['ada', ada], '/start');
+    expect(hello.buttons.flat().find(({ text }) => text === 'Add me to a group')).toMatchObject({
+      url: 'https://t.me/cronogram_bot?startgroup=setup&admin=manage_topics+pin_messages',
+    });
+    bot.world.setBotStatus(lab, 'left', 'ada');
+    bot.world.setBotStatus(lab, 'administrator', 'ada');
+    bot.world.say({ as: 'ada', chat: lab, text: '/start@cronogram_bot setup' });
+    await bot.pass(minute);
+    expect(bot.texts(lab).filter((text) => text.includes('Set-up of this chat'))).toHaveLength(1);
+    expect(bot.last(lab).text).toMatch(/^Hello! /);
+    await bot.pass(5 * minute);
+    expect(await askText(bot, ['ada', lab], '/start setup')).toContain('Set-up of this chat');
+  });
+
+  it('sends a test that lands like any result; two presses of one button send one', async () => {
+    const bot = await aTalkingBot(allowed);
+    await ask(bot, ['ada', lab], '/tz UTC');
+    const list = await ask(bot, ['ben', lab], '/start');
+    const data = list.buttons.flat().find(({ text }) => text === 'Send a test')?.data ?? '';
+    expect(await bot.press('ben', list, 'Send a test')).toEqual({
+      text: '#1 comes within about a minute',
+      alert: false,
+    });
+    expect(bot.now(list).text).toContain('The test is #1. It comes at 09:01 into a topic of its own');
+    await bot.press('ben', await forge(bot, list, data), 'forged');
+    await bot.pass(2 * minute);
+    const topic = bot.world.topics(lab).find(({ name }) => name === 'Test');
+    expect(bot.texts(lab, topic?.threadId)[1]).toMatch(/^This is a test: results of tasks land like this/);
+    expect(select(bot, 'select title, state, owner_id from tasks')).toEqual([
+      { title: 'Test', state: 'completed', owner_id: 'telegram:user:1002' },
+    ]);
+    await ask(bot, ['ada', lab], '/settings create admins');
+    const again = await ask(bot, ['ben', lab], '/start');
+    expect((await bot.press('ben', again, 'Send a test'))?.alert).toBe(true);
+  });
+
+  it('costs three calls at most, and asks the platform once in a while', async () => {
+    const bot = await aTalkingBot(allowed);
+    await bot.say('ben', lab, '/help');
+    for (const text of ['/start', '/start', '/status']) {
+      const before = mark(bot);
+      await bot.say('ben', lab, text);
+      expect([text, calls(bot, before).length <= 2]).toEqual([text, true]);
+    }
+    await bot.pass(15 * minute);
+    const before = mark(bot);
+    await bot.say('ben', lab, '/start');
+    expect(calls(bot, before)).toEqual(['getChatMember', 'getChatMember', 'sendMessage']);
+    const list = bot.last(lab);
+    const pressed = mark(bot);
+    await bot.press('ada', list, 'Check again');
+    expect(calls(bot, pressed).toSorted()).toEqual(['answerCallbackQuery', 'editMessageText', 'getChatMember']);
+  });
+
+  it('says what cannot work in a plain group, and what a private chat needs', async () => {
+    const bot = await aTalkingBot(allowed);
+    expect((await ask(bot, ['ben', plain], '/start')).text).toContain('✗ Topics: off. Open the group’s settings');
+    const hello = await ask(bot, ['ada', ada], '/start');
+    expect(hello.text).toContain('Topics: on. Every task gets a topic of its own here.');
+    bot.world.setForum(ada, false);
+    await bot.pass(2 * minute);
+    const off = await ask(bot, ['ada', ada], '/start');
+    expect(off.text).toContain('BotFather');
+    expect(off.text).toContain('Threaded Mode');
+    expect(labels(off).flat()).toContain('Check again');
+    bot.world.setForum(ada, true);
+    await bot.press('ada', off, 'Check again');
+    expect(bot.now(off).text).toContain('Topics: on.');
+  });
+});
+
+describe('a look at what is blocked', () => {
+  it('comes after the answer to whoever has spoken', async () => {
+    const bot = await aTalkingBot(allowed);
+    await bot.say('ada', noRights, '/new in 1 minute Ping');
+    await bot.press('ada', bot.last(noRights), 'Create');
+    await bot.pass(5 * minute);
+    const before = mark(bot);
+    await bot.say('ada', noRights, '/tz UTC');
+    const tried = callsSince(bot, before).map(({ method }) => method);
+    expect(tried).toContain('createForumTopic');
+    expect(tried.indexOf('sendMessage')).toBeLessThan(tried.indexOf('createForumTopic'));
+    expect(methodsSince(bot, before).filter((method) => method === 'sendMessage')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,165 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { MessageShown } from '../../src/adapters/sandbox/world.ts';
+import { ada, ben, day, hour, lab, minute, stopBots, type Bot } from './bot.ts';
+import { aTask, callsSince, mark, methodsSince, saidIn, select, threadOf, topicNamed } from './deliveries.ts';
+import { ask, aTalkingBot, labels } from './dialogue.ts';
+
+afterEach(stopBots);
+
+const asks = { policies: { ack: {} } };
+
+/** A reminder at half past nine that asks for Done. */
+async function aReminder(chat: number, more: Readonly<Record<string, unknown>> = asks) {
+  const bot = await aTalkingBot({ TELEGRAM_CHATS: String(lab) });
+  await bot.say('ada', chat, '/tz UTC');
+  const taskId = await aTask(bot, { text: 'Take the pill', thread: threadOf(chat), cron: '30 9 * * *', more });
+  await bot.pass(30 * minute);
+  const topic = topicNamed(bot, chat, 'Take the pill');
+  return { bot, taskId, topic };
+}
+
+const said = (bot: Bot, chat: number, topic: number | null) => saidIn(bot, chat, topic);
+const withWords = (bot: Bot, chat: number, words: RegExp): MessageShown => {
+  const found = bot.world.messages(chat, { limit: 500 }).filter(({ text }) => words.test(text));
+  const last = found.at(-1);
+  if (last === undefined) throw new Error(`nothing like ${String(words)}`);
+  return last;
+};
+
+describe.each([
+  ['a group', lab],
+  ['a private chat', ada],
+] as const)('a reminder that asks for Done, in %s', (_name, chat) => {
+  it('stays open in its topic, one word at a time, until somebody presses Done', async () => {
+    const { bot, topic } = await aReminder(chat);
+    expect(said(bot, chat, topic)).toEqual(['Take the pill']);
+    await bot.pass(10 * minute);
+    expect(said(bot, chat, topic)).toEqual([
+      'Take the pill',
+      'Still open since 09:30: #1 Take the pill (1st reminder)',
+    ]);
+    await bot.pass(10 * minute);
+    expect(said(bot, chat, topic)).toEqual([
+      'Take the pill',
+      'Still open since 09:30: #1 Take the pill (2nd reminder)',
+    ]);
+
+    const nag = withWords(bot, chat, /^Still open/);
+    expect(labels(nag)).toEqual([['Done', 'Snooze']]);
+    const before = mark(bot);
+    expect(await bot.press('ada', nag, 'Done')).toEqual({ text: 'Done', alert: false });
+    expect(methodsSince(bot, before).toSorted()).toEqual(['answerCallbackQuery', 'deleteMessage', 'editMessageText']);
+    expect(said(bot, chat, topic)).toEqual(['Take the pill\n\n— Done by Ada, 09:50']);
+    expect(labels(withWords(bot, chat, /^Take the pill/))).toEqual([['Not done yet']]);
+    await bot.pass(5 * hour);
+    expect(said(bot, chat, topic)).toHaveLength(1);
+    expect((await ask(bot, ['ada', chat], '/history', { thread: topic })).text).toContain(', done by Ada 09:50');
+    const why = (await ask(bot, ['ada', chat], '/why', { thread: topic })).text;
+    expect(why).toMatch(/; done by Ada at 09:50:02, after 2 reminders\.$/m);
+    expect(why).toContain('ran on time; delivered as message');
+  });
+
+  it('is taken back by whoever pressed by mistake, and asks again', async () => {
+    const { bot, topic } = await aReminder(chat);
+    await bot.press('ada', withWords(bot, chat, /^Take the pill/), 'Done');
+    await bot.press('ada', withWords(bot, chat, /^Take the pill/), 'Not done yet');
+    expect(said(bot, chat, topic)).toEqual(['Take the pill']);
+    await bot.pass(10 * minute);
+    expect(said(bot, chat, topic)).toHaveLength(2);
+  });
+
+  it('is answered by Snooze, and asks again when it comes again', async () => {
+    const { bot, topic } = await aReminder(chat);
+    await bot.pass(10 * minute);
+    const nag = withWords(bot, chat, /^Still open/);
+    await bot.press('ada', nag, 'Snooze');
+    await bot.press('ada', bot.now(nag), '1 h');
+    expect(said(bot, chat, topic).filter((text) => text.startsWith('Still open'))).toEqual([]);
+    await bot.pass(hour + 12 * minute);
+    expect(said(bot, chat, topic).filter((text) => text.startsWith('Still open'))).toHaveLength(1);
+    expect(select(bot, 'select status from acks order by created_at')).toEqual([
+      { status: 'superseded' },
+      { status: 'open' },
+    ]);
+  });
+
+  it('is kept over a restart, and comes on time', async () => {
+    const { bot, topic } = await aReminder(chat);
+    const again = await bot.restart({ awayMs: 5 * minute });
+    await again.pass(5 * minute);
+    expect(said(again, chat, topic)).toHaveLength(2);
+  });
+});
+
+describe('a reminder that nobody answers', () => {
+  it('is told to an admin who can be written to, with the way to it, and to the topic', async () => {
+    const { bot, topic } = await aReminder(lab);
+    await bot.say('ada', ada, '/start');
+    await bot.pass(50 * minute);
+    expect(said(bot, lab, topic)).toEqual([
+      'Take the pill',
+      'Nobody has said Done, after 3 reminders. I stop asking, and have told an admin. Done can still be pressed above.',
+    ]);
+    const word = withWords(bot, ada, /^Not done:/);
+    expect(word.text).toBe(
+      'Not done: #1 Take the pill was due 09:30 (UTC). Nobody has said Done, after 3 reminders.\n\nIt is in The Lab.',
+    );
+    expect(labels(word)).toEqual([['Open it']]);
+    expect(word.buttons[0]?.[0]?.url).toMatch(/^https:\/\/t\.me\/c\/1000000001\/\d+\/\d+$/);
+    await bot.press('ben', withWords(bot, lab, /^Take the pill/), 'Done');
+    expect(said(bot, lab, topic)[0]).toMatch(/— Done by Ben, 10:2\d$/);
+  });
+
+  it('is told in the group where no admin can be written to, and is done from there', async () => {
+    const { bot, topic } = await aReminder(lab);
+    await bot.pass(50 * minute);
+    const word = withWords(bot, lab, /^Not done:/);
+    expect(word.threadId ?? null).toBeNull();
+    expect(labels(word)).toEqual([['Done', 'Open it']]);
+    const before = mark(bot);
+    await bot.press('ben', word, 'Done');
+    expect(callsSince(bot, before)).toHaveLength(3);
+    expect(bot.now(word).text).toMatch(/— Done by Ben, 10:2\d$/);
+    expect(bot.now(word).buttons).toEqual([]);
+    expect(said(bot, lab, topic)[0]).toMatch(/— Done by Ben, 10:2\d$/);
+  });
+
+  it('is told beside the topic in a private chat', async () => {
+    const { bot, topic } = await aReminder(ada);
+    await bot.pass(50 * minute);
+    expect(said(bot, ada, topic).at(-1)).toBe(
+      'Nobody has said Done, after 3 reminders. I stop asking; Done can still be pressed above.',
+    );
+    expect(labels(withWords(bot, ada, /^Not done:/))).toEqual([['Done']]);
+  });
+});
+
+it('whoever comes second is told who was first', async () => {
+  const { bot } = await aReminder(lab, {});
+  await bot.press('ben', withWords(bot, lab, /^Take the pill/), 'Done');
+  const result = withWords(bot, lab, /^Take the pill/);
+  expect(result.text).toBe('Take the pill\n\n— Done by Ben, 09:30');
+  const [row] = select<{ task_id: string; occurrence_id: string }>(bot, 'select task_id, occurrence_id from acks');
+  expect(row).toBeDefined();
+  expect(await bot.press('ada', result, 'Not done yet')).toMatchObject({ alert: false });
+  expect(bot.now(result).text).toBe('Take the pill');
+});
+
+it('quiet hours are slept through, and the reminders go on with their end', async () => {
+  const { bot, topic } = await aReminder(lab, {
+    policies: { ack: {}, quiet: { from: '09:35', to: '11:00', mode: 'hold' } },
+  });
+  await bot.pass(80 * minute);
+  expect(said(bot, lab, topic)).toEqual(['Take the pill']);
+  await bot.pass(11 * minute);
+  expect(said(bot, lab, topic).at(-1)).toBe('Still open since 09:30: #1 Take the pill (1st reminder)');
+});
+
+it('a day later, the next run asks in place of the one before', async () => {
+  const { bot, topic } = await aReminder(lab, { policies: { ack: { nag_every: 'PT23H' } } });
+  await bot.pass(day - hour);
+  expect(said(bot, lab, topic).at(-1)).toMatch(/^Still open since Wed 18 Nov 09:30/);
+  await bot.pass(hour);
+  expect(said(bot, lab, topic)).toEqual(['Take the pill', 'Take the pill']);
+  expect(ben).not.toBe(ada);
+});

@@ -72,6 +72,8 @@ export interface ChatFacts {
   waitingChats(limit: number): Promise<readonly Chat[]>;
   /** People who are known by that name, whatever its case. */
   usersNamed(name: string, limit: number): Promise<readonly User[]>;
+  /** How its admins are called, as far as somebody has told: whoever approved the chat first. */
+  adminNames(chatId: string, limit: number): Promise<readonly string[]>;
   /** Where a message of ours arrived; null when it has not, or nobody remembers. */
   sentMessage(deliveryId: string): Promise<SentMessage | null>;
   serverFacts(now: number): Promise<ServerFacts>;

@@ -210,6 +210,17 @@ export interface MessageAbout {
   readonly occurrenceId: string | null;
 }
 
+/** A button of a result was pressed on a message: it has arrived, whatever is known of its send. */
+export interface FoundByPress {
+  readonly address: string;
+  readonly topic: number;
+  readonly messageId: number;
+  readonly occurrenceId: string;
+  /** What the message shows. */
+  readonly text: string;
+  readonly at: number;
+}
+
 export interface UnknownPart {
   readonly deliveryId: string;
   readonly topic: number | null;
@@ -311,6 +322,8 @@ export interface ChatStore {
     name: string,
     since: number,
   ): Promise<readonly { readonly topicId: number; readonly at: number }[]>;
+  /** A press on the message settles it; false when there was nothing to settle, or it is another message. */
+  foundByPress(found: FoundByPress): Promise<boolean>;
   /** A person settles what nobody knows: it arrived, or it is sent again. False when it is settled already. */
   settleByHand(deliveryId: string, arrived: boolean, at: number): Promise<boolean>;
   /** What waits for a person in this chat (null: in all) is looked at again now; `inDoubt` also makes topics that may exist. */

@@ -68,6 +68,16 @@ export function topicNotRemoved(
   return { ...ended(part), status: 'failed', error, evidence: null, guidance };
 }
 
+/** A word for a thread that is not there any more is said in the chat itself; an answer belongs where it was asked for. */
+export function threadGone({ ids }: Pick<Needs, 'ids'>, part: OutboxPart, error: string): PartEnd {
+  const { kind, route, taskId, shown, silent, expiresAt } = part;
+  if (kind !== 'notice' || route.topic === null) return failed(part, error);
+  const thread = { ...route, topic: null };
+  const word: NewMessage = { id: ids.next(), kind, thread, taskId, shown, edits: null, expiresAt };
+  const guidance = silent ? { ...word, silent } : word;
+  return { ...ended(part), status: 'failed', error, evidence: null, guidance };
+}
+
 interface Later {
   readonly error: string | null;
   readonly afterMs: number;

@@ -12,6 +12,7 @@ import {
   notPinned,
   putOff,
   sendAgain,
+  threadGone,
   topicNotRemoved,
   tryAgain,
 } from './deliverer-ends.ts';
@@ -175,8 +176,9 @@ async function moved(serving: Serving, address: string, error: string): Promise<
 
 async function topicGone(serving: Serving, error: string): Promise<PartEnd> {
   const { part, remade, store } = serving;
-  // An answer to a person belongs where they wrote, and decoration comes anew with the topic.
-  if (part.topic === null || isDecoration(part)) return failed(part, error);
+  // Decoration comes anew with the topic.
+  if (isDecoration(part)) return failed(part, error);
+  if (part.topic === null) return threadGone(serving, part, error);
   if (remade.has(part.id)) return failed(part, `its topic was made again, and is gone again: ${error}`);
   remade.add(part.id);
   await store.endTopic({ taskId: part.topic.taskId, state: 'none', lost: true });

@@ -9,7 +9,7 @@ import type { Outcome } from './actions/action.ts';
 import type { Actions } from './actions/registry.ts';
 import { noNotices, noticesOf } from './end-notices.ts';
 import type { Ids, Log } from './ports.ts';
-import type { NewDelivery, RunEnd, StartableRun, StartedRun } from './store.ts';
+import type { NewApproval, NewDelivery, RunEnd, StartableRun, StartedRun } from './store.ts';
 
 interface Needs {
   readonly actions: Actions;
@@ -76,13 +76,15 @@ function confirmed(needs: Needs, run: StartableRun, ended: Ended): Brought & Pic
   return {
     ...asked,
     deliveries: brought.deliveries.map((part) => ({ ...part, approveBy: decideBy })),
-    approval: { id: needs.ids.next(), text: quoteOf(ended), decideBy },
+    approval: { id: needs.ids.next(), ...quoteOf(ended), decideBy },
   };
 }
 
 /** Enough to judge by; the message around it must fit as well. */
-function quoteOf({ result }: Ended): string {
-  return typeof result === 'string' || result.is !== 'done' ? '' : result.text.slice(0, limits.approvalQuoteMax);
+function quoteOf({ result }: Ended): Pick<NewApproval, 'text' | 'mediaKind'> {
+  if (typeof result === 'string' || result.is !== 'done') return { text: '' };
+  const text = result.text.slice(0, limits.approvalQuoteMax);
+  return result.media === undefined ? { text } : { text, mediaKind: result.media.kind };
 }
 
 type Brought = Pick<RunEnd, 'output' | 'deliveries' | 'context' | 'usage'>;

@@ -6,7 +6,7 @@ import type { OccurrenceSource, Reason } from '../domain/occurrence.ts';
 import type { UnknownPolicy } from '../domain/policy.ts';
 import type { AttemptStatus, NewRun, RunInput, RunStatus } from '../domain/run.ts';
 import type { DeliveryKind, DeliveryStatus } from '../domain/delivery.ts';
-import type { BlockedCause, Shown } from '../domain/shown.ts';
+import type { BlockedCause, Shown, MediaKind } from '../domain/shown.ts';
 import type { Definition, TaskState } from '../domain/task.ts';
 import type { Thread } from '../domain/thread.ts';
 import type { NewMessage, OnlyFor } from './chat-store.ts';
@@ -194,6 +194,7 @@ export interface NewApproval {
   /** The delivery of the question, in the thread where the task was asked for. */
   readonly id: string;
   readonly text: string;
+  readonly mediaKind?: MediaKind;
   readonly decideBy: number;
 }
 

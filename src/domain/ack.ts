@@ -9,6 +9,7 @@ import { quietUntil, type Quiet } from './quiet.ts';
  *         | superseded (a newer run of the task, or a snooze, asks instead) | dropped (the task was paused or deleted, it asks
  *           for nothing any more, or its result was never shown)
  *   given_up | superseded | dropped -> done (it is never too late to say so)
+ *   superseded -> open (the snooze that had answered it was taken back)
  *   done -> open | given_up | superseded (it was said by mistake), or no row at all where none was asked for
  *
  * Who says Done first counts; every other move is guarded by the status that it leaves.
@@ -80,7 +81,7 @@ function whenShown(open: OpenAck, until: number | null, now: number): number {
 /** The longer something has not arrived, the less likely it is to arrive in the next minute. */
 function lookAgainAt({ createdAt }: OpenAck, now: number): number {
   const waitedMs = Math.max(0, now - createdAt);
-  return now + Math.min(Math.max(waitedMs / 4, limits.nagLookMinMs), limits.nagLookMaxMs);
+  return now + Math.min(Math.max(Math.ceil(waitedMs / 4), limits.nagLookMinMs), limits.nagLookMaxMs);
 }
 
 /** `2nd`, as a person counts. */

@@ -84,21 +84,42 @@ export interface PolicySubject {
 }
 
 export function policyOf(chosen: Policies, subject: PolicySubject): Policy {
+  return { ...slotPolicy(chosen, subject), ...runPolicy(chosen, subject), ...resultPolicy(chosen) };
+}
+
+type SlotPolicy = 'missed' | 'missedLimit' | 'graceMs' | 'overlap' | 'startAt' | 'until' | 'maxRuns' | 'jitterMs';
+
+/** Which slots there are, and what becomes of one that cannot simply run. */
+function slotPolicy(chosen: Policies, subject: PolicySubject): Pick<Policy, SlotPolicy> {
   return {
     missed: chosen.missed ?? missedDefault(subject),
     missedLimit: chosen.missed_limit ?? limits.missedLimitDefault,
     graceMs: optionalMs(chosen.grace),
-    unknown: chosen.unknown ?? 'resend',
     overlap: chosen.overlap ?? 'skip',
-    retry: retryOf(chosen.retry, subject.actionKind),
-    timeoutMs: optionalMs(chosen.timeout) ?? timeoutDefault(subject.actionKind),
-    autoPause: chosen.auto_pause ?? limits.autoPauseDefault,
     startAt: instantOf(chosen.start_at),
     until: instantOf(chosen.until),
     maxRuns: chosen.max_runs ?? null,
-    maxAgeMs: optionalMs(chosen.max_age),
     jitterMs: optionalMs(chosen.jitter) ?? 0,
+  };
+}
+
+function runPolicy(
+  chosen: Policies,
+  { actionKind }: PolicySubject,
+): Pick<Policy, 'retry' | 'timeoutMs' | 'autoPause' | 'priority'> {
+  return {
+    retry: retryOf(chosen.retry, actionKind),
+    timeoutMs: optionalMs(chosen.timeout) ?? timeoutDefault(actionKind),
+    autoPause: chosen.auto_pause ?? limits.autoPauseDefault,
     priority: chosen.priority ?? limits.priorityDefault,
+  };
+}
+
+/** How what a run brought is shown, and what is asked about it. */
+function resultPolicy(chosen: Policies): Pick<Policy, 'unknown' | 'maxAgeMs' | 'approval' | 'quiet' | 'ack'> {
+  return {
+    unknown: chosen.unknown ?? 'resend',
+    maxAgeMs: optionalMs(chosen.max_age),
     approval: chosen.approval ?? 'none',
     quiet: chosen.quiet ?? null,
     ack: chosen.ack === undefined ? null : ackOf(chosen.ack),
@@ -166,23 +187,29 @@ function instantOf(text: string | undefined): number | undefined {
 
 /** Refuses what no policy may say. The shape (which keys, which types) is checked by the adapter that read it. */
 export function checkPolicies(chosen: Policies): void {
-  checkDuration('grace', chosen.grace, [0, 7 * 86_400_000]);
-  checkDuration('timeout', chosen.timeout, [1, limits.timeoutMaxMs]);
-  checkDuration('max_age', chosen.max_age, [1000, 366 * 86_400_000]);
-  checkDuration('jitter', chosen.jitter, [0, limits.jitterMaxMs]);
-  checkDuration('retry.base', chosen.retry?.base, [0, limits.retryPauseMaxMs]);
-  checkDuration('retry.cap', chosen.retry?.cap, [0, limits.retryPauseMaxMs]);
-  const pause = chosen.auto_pause;
-  if (pause !== undefined && pause !== 0 && (pause < limits.autoPauseMin || pause > limits.autoPauseMax)) {
-    throw refused('auto_pause', `is 0 (off) or ${limits.autoPauseMin} to ${limits.autoPauseMax}`);
-  }
-  checkDuration('ack.nag_every', chosen.ack?.nag_every, [limits.nagEveryMinMs, limits.nagEveryMaxMs]);
+  checkDurations(chosen);
+  checkAutoPause(chosen.auto_pause);
   const quiet = chosen.quiet === undefined ? null : quietFault(chosen.quiet);
   if (quiet !== null) throw refused('quiet', quiet);
   checkInstant('start_at', chosen.start_at);
   checkInstant('until', chosen.until);
   const { startAt, until } = policyOf(chosen, { actionKind: 'message', minGapMs: null });
   if (startAt !== undefined && until !== undefined && until < startAt) throw refused('until', 'lies before start_at');
+}
+
+function checkDurations(chosen: Policies): void {
+  checkDuration('grace', chosen.grace, [0, 7 * 86_400_000]);
+  checkDuration('timeout', chosen.timeout, [1, limits.timeoutMaxMs]);
+  checkDuration('max_age', chosen.max_age, [1000, 366 * 86_400_000]);
+  checkDuration('jitter', chosen.jitter, [0, limits.jitterMaxMs]);
+  checkDuration('retry.base', chosen.retry?.base, [0, limits.retryPauseMaxMs]);
+  checkDuration('retry.cap', chosen.retry?.cap, [0, limits.retryPauseMaxMs]);
+  checkDuration('ack.nag_every', chosen.ack?.nag_every, [limits.nagEveryMinMs, limits.nagEveryMaxMs]);
+}
+
+function checkAutoPause(pause: number | undefined): void {
+  if (pause === undefined || pause === 0 || (pause >= limits.autoPauseMin && pause <= limits.autoPauseMax)) return;
+  throw refused('auto_pause', `is 0 (off) or ${limits.autoPauseMin} to ${limits.autoPauseMax}`);
 }
 
 /** A slot that is spread beyond the next one would run in another order than people read. */

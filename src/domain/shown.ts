@@ -86,6 +86,8 @@ export type View =
       readonly to: number;
       readonly count: number;
       readonly decideBy: number;
+      /** Nobody has answered in time. */
+      readonly isOver?: true;
     }
   /** Nobody has said yet that it is done. */
   | {
@@ -96,9 +98,25 @@ export type View =
       readonly number: number;
     }
   /** To an admin: it was asked for again and again, and nobody has said that it is done. */
-  | { readonly view: 'escalated'; readonly occurrenceId: string; readonly dueAt: number; readonly nags: number }
+  | {
+      readonly view: 'escalated';
+      readonly occurrenceId: string;
+      readonly dueAt: number;
+      readonly nags: number;
+      /** How the admin is called who was told; absent where the chat itself was. */
+      readonly told?: string;
+    }
   /** A result that is shown only when somebody approves it. */
-  | { readonly view: 'approval'; readonly runId: string; readonly text: string; readonly decideBy: number }
+  | {
+      readonly view: 'approval';
+      readonly runId: string;
+      readonly text: string;
+      /** What stands above the text. */
+      readonly mediaKind?: MediaKind;
+      readonly decideBy: number;
+      /** Nobody has decided in time. */
+      readonly isOver?: true;
+    }
   /** What came in the quiet hours that have just ended: one word for all of it. */
   | { readonly view: 'bundle'; readonly chatId: string; readonly until: number }
   /** The pinned card of a task, as the task stands when it is drawn. */

@@ -6,6 +6,9 @@ import { aPipeline, actor, hour, minute, type Pipeline } from '../support/pipeli
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 
 /** The first run has made the topic and its card, so that what follows is about one thing alone. */
+/** What is changed is shown in the card a moment later. */
+const second = 1000;
+
 async function withTopic(policies = {}): Promise<{ p: Pipeline; id: string; topic: number }> {
   const p = await aPipeline();
   const { id } = await p.create({ schedule: hourly, policies });
@@ -83,7 +86,7 @@ describe('the card', () => {
   it('is changed where it stands when its task changes', async () => {
     const { p, id } = await withTopic();
     await p.rooms.tasks.pause({ taskId: id, actor }, null);
-    await p.settle();
+    await p.pass(second);
     expect([p.chat.cards.length, p.chat.pins.length]).toEqual([1, 1]);
     expect(partsOf(p, 'card').map(({ status, message_id }) => [status, message_id])).toEqual([
       ['delivered', p.chat.cards[0]?.messageId],
@@ -95,7 +98,7 @@ describe('the card', () => {
     const { p, id } = await withTopic();
     p.chat.failDecoration('lost', 'dropped');
     await p.rooms.tasks.pause({ taskId: id, actor }, null);
-    await p.settle();
+    await p.pass(second);
     expect(partsOf(p, 'card').at(-1)?.status).toBe('pending');
     await p.pass(2000);
     await p.pass(2000);
@@ -107,7 +110,7 @@ describe('the card', () => {
     const { p, id } = await withTopic();
     const open = p.chat.hold();
     await p.rooms.tasks.pause({ taskId: id, actor }, null);
-    await p.settle();
+    await p.pass(second);
     open();
     const next = p.restart();
     await next.settle();
@@ -126,7 +129,7 @@ describe('the card', () => {
       }),
     });
     await p.rooms.tasks.pause({ taskId: id, actor }, null);
-    await p.settle();
+    await p.pass(second);
     Object.assign(p.chat, { send: (part: Outgoing) => chat.send(part) });
     expect(partsOf(p, 'card').at(-1)).toMatchObject({
       status: 'failed',
@@ -138,7 +141,7 @@ describe('the card', () => {
     const { p, id } = await withTopic();
     p.chat.failDecoration('moot');
     await p.rooms.tasks.pause({ taskId: id, actor }, null);
-    await p.settle();
+    await p.pass(second);
     expect(partsOf(p, 'card').at(-1)).toMatchObject({ status: 'failed', error: 'message to edit not found' });
     expect(texts(p)).toEqual(['Stand up!']);
   });
@@ -159,18 +162,18 @@ describe('the door of a topic', () => {
   it('is closed when its task is deleted, and opened when it is restored', async () => {
     const { p, id, topic } = await withTopic();
     await p.rooms.tasks.delete({ taskId: id, actor });
-    await p.settle();
+    await p.pass(second);
     expect([...p.chat.closed]).toEqual([topic]);
     await p.rooms.tasks.restore({ taskId: id, actor });
-    await p.settle();
+    await p.pass(second);
     expect([...p.chat.closed]).toEqual([]);
   });
 
   it('stays as it is where it cannot be closed, and nobody is asked about it', async () => {
     const { p, id } = await withTopic();
-    p.chat.failDecoration('ok', 'blocked');
+    p.chat.failDecoration('blocked');
     await p.rooms.tasks.delete({ taskId: id, actor });
-    await p.settle();
+    await p.pass(second);
     expect(partsOf(p, 'close').map(({ status }) => status)).toEqual(['failed']);
     expect(texts(p)).toEqual(['Stand up!']);
   });
@@ -207,7 +210,7 @@ describe('a topic that a person deleted', () => {
     const { p, id } = await withTopic();
     p.chat.deleteTopic(p.chat.topics[0]?.id ?? 0);
     await p.rooms.tasks.pause({ taskId: id, actor }, null);
-    await p.settle();
+    await p.pass(second);
     expect(partsOf(p, 'card').at(-1)?.status).toBe('failed');
     expect(callsOf(p, 'createTopic')).toHaveLength(1);
   });

@@ -1,13 +1,23 @@
-import type { Actor } from '../../src/domain/actor.ts';
 import type { TaskInput } from '../../src/app/tasks/definition.ts';
 import type { TaskPatch } from '../../src/app/tasks/edit.ts';
 import type { Target, Tasks } from '../../src/app/tasks/tasks.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { ScheduleInput } from '../../src/domain/schedule/schedule.ts';
-import { someAction, somePolicies, someQuietHours, someSchedule, someText } from './definitions.ts';
+import { someAction, somePolicies, someSchedule, someText } from './definitions.ts';
 import { dooms } from './faults.ts';
 import { scheduleOf, type Row } from './journal.ts';
-import type { Outcome, World } from './world.ts';
+import {
+  actor,
+  approve,
+  beQuiet,
+  crossReminder,
+  judge,
+  letTopicGo,
+  retryBlocked,
+  sayDone,
+  settleByHand,
+} from './people.ts';
+import type { World } from './world.ts';
 
 /**
  * What may happen next in a world. A new verb is a new entry here; what it did is judged by the audit rows that it left,
@@ -23,7 +33,6 @@ export interface Move {
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
-const actor: Actor = 'telegram:user:1001';
 const threads = [
   'telegram:chat:-1001',
   'telegram:chat:-1001',
@@ -44,13 +53,6 @@ function tasksOf({ database }: World): Known[] {
 
 /** The part of a title that never changes, by which the chat knows a task. */
 export const nameOf = (title: string) => title.split(' ', 1)[0] ?? '';
-
-/** Remarks on an answer, which is wrong if nobody should get it. */
-function judge<T>(world: World, outcome: Outcome<T>, refusals: readonly ErrorCode[]): string {
-  if (outcome.is !== 'refused') return outcome.is;
-  if (!refusals.includes(outcome.code)) world.wrong.push(`a client was refused with ${outcome.code}`);
-  return `refused: ${outcome.code}`;
-}
 
 const badTiming: readonly ErrorCode[] = ['invalid_schedule', 'invalid_policy', 'schedule_exhausted'];
 
@@ -347,77 +349,6 @@ function moveChat(world: World): Promise<string> {
   return Promise.resolve(`${from} to ${world.chat.move(from)}`);
 }
 
-/** A person presses the button of a part whose fate nobody knows, and tells the truth. */
-async function settleByHand(world: World): Promise<string> {
-  const asked = world.database
-    .prepare(`select id from deliveries where status = 'unknown' and ready_at is null order by id`)
-    .pluck()
-    .all() as string[];
-  if (asked.length === 0) return 'nothing is asked';
-  const id = world.chance.pick(asked);
-  if (world.chat.isOnItsWay(id)) return `${id} is on its way, and nobody can know`;
-  const arrived = world.chat.messages.some(({ deliveryId, gone }) => deliveryId === id && gone === null);
-  const done = await world.ask((_tasks, { store, rooms }) => {
-    rooms.bell.ring('deliverer');
-    return store.settleByHand(id, arrived, world.time.now());
-  });
-  return `${id} ${arrived ? 'arrived' : 'did not arrive'} -> ${done.is}`;
-}
-
-/** A chat gets quiet hours, others, or none. */
-async function beQuiet(world: World): Promise<string> {
-  const { chance, database, time } = world;
-  const chats = database.prepare(`select id from chats order by id`).pluck().all() as string[];
-  if (chats.length === 0) return 'there is no chat yet';
-  const chatId = chance.pick(chats);
-  const settings = chance.is(0.35) ? {} : { quiet: someQuietHours(chance) };
-  const done = await world.ask((_tasks, { store, rooms }) => {
-    rooms.bell.ring('deliverer');
-    return store.changeChat(chatId, { settings }, time.now());
-  });
-  return `${chatId} ${JSON.stringify(settings)} -> ${done.is}`;
-}
-
-/** Somebody says that it is done, of what asks for that or of anything else, or takes it back. */
-async function sayDone(world: World): Promise<string> {
-  const { chance, database } = world;
-  const found = database
-    .prepare(
-      `select task_id as taskId, id as occurrenceId from occurrences where status = 'succeeded'
-       order by id in (select occurrence_id from acks) desc, id desc limit 5`,
-    )
-    .all() as { taskId: string; occurrenceId: string }[];
-  if (found.length === 0) return 'nothing has run yet';
-  const request = { ...chance.pick(found), actor };
-  const isBack = chance.is(0.25);
-  const done = await world.ask(async (_tasks, { rooms }) => {
-    if (isBack) await rooms.acks.notDone(request);
-    else await rooms.acks.done(request);
-  });
-  return `${request.occurrenceId} ${isBack ? 'is not done' : 'is done'} -> ${done.is}`;
-}
-
-/** Somebody decides about a result that waits for that. */
-async function approve(world: World): Promise<string> {
-  const { chance, database } = world;
-  const waiting = database
-    .prepare(`select distinct run_id from deliveries where status = 'blocked' and cause = 'approval' order by run_id`)
-    .pluck()
-    .all() as string[];
-  if (waiting.length === 0) return 'nothing waits for approval';
-  const approval = { runId: chance.pick(waiting), actor, isGiven: chance.is(0.6) };
-  const done = await world.ask((_tasks, { rooms }) => rooms.approvals.decide(approval));
-  return `${approval.runId} ${approval.isGiven ? 'given' : 'refused'} -> ${done.is}`;
-}
-
-/** A person presses Retry in one of the chats. */
-async function retryBlocked(world: World): Promise<string> {
-  const done = await world.ask((_tasks, { store }) =>
-    store.retryBlocked({ chatId: null, taskId: null, inDoubt: false }, world.time.now()),
-  );
-  return `-> ${done.is}`;
-}
-
 export const moves: readonly Move[] = [
   { name: 'live', weight: 14, play: live },
   { name: 'oversleep', weight: 4, play: oversleep },
@@ -451,7 +382,9 @@ export const moves: readonly Move[] = [
   { name: 'settle by hand', weight: 1, play: settleByHand },
   { name: 'retry what is blocked', weight: 1, play: retryBlocked },
   { name: 'be quiet', weight: 2, play: beQuiet },
+  { name: 'let a topic go', weight: 1, play: letTopicGo },
   { name: 'say done', weight: 2, play: sayDone },
+  { name: 'cross a reminder', weight: 3, play: crossReminder },
   { name: 'approve', weight: 2, play: approve },
 ];
 

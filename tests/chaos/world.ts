@@ -226,8 +226,8 @@ async function live(world: World, ms: number): Promise<void> {
   await settle(world);
 }
 
-/** At the platform's pace each part of a backlog takes a few turns of its own, and quiet hours last for a day at most. */
-const restWakesMax = (left: number) => 10_000 + 5 * left;
+/** At the platform's pace each part of a backlog takes a few turns of its own, and an approval may take a day and more. */
+const restWakesMax = (left: number) => 25_000 + 5 * left;
 
 /** Everything that still moves by itself; what waits for a person may wait for ever, and all that stands behind it. */
 const moving = `with stuck as materialized (

@@ -36,10 +36,10 @@ describe.each(places)('a reply to a result, in %s', (_name, chat) => {
     expect(await reply('10m')).toMatch(/^Snoozed: #1 Lunch comes again Wed 18 Nov 09:1\d \(UTC\)\.$/);
     expect(await reply('tomorrow 9')).toMatch(/^Snoozed: #1 Lunch comes again Thu 19 Nov 09:00 \(UTC\)\.$/);
     expect(await reply('later')).toBe('Until when shall #1 Lunch wait?');
-    expect(await reply('skip')).toMatch(/^Skipped the next run of #1 Lunch\. Next: Thu 19 Nov 12:00/);
+    expect(await reply('skip')).toMatch(/^Left out of #1 Lunch: Wed 18 Nov 12:00 \(UTC\)\.\nNext: Thu 19 Nov 12:00/);
     expect(await reply('why?')).toMatch(/^Why, for #1 Lunch\n\n.*09:00/);
     expect(await reply('/why')).toMatch(/^Why, for #1 Lunch\n\n.*09:00/);
-    expect(await reply('/skip 2')).toContain('Skipped the next 2 runs of #1 Lunch.');
+    expect(await reply('/skip 2')).toContain('Left out of #1 Lunch: ');
     const before = bot.texts(chat, topic).filter((text) => text === 'Lunch').length;
     await bot.say('ada', chat, 'again', { thread: topic });
     expect(bot.texts(chat, topic).filter((text) => text === 'Lunch')).toHaveLength(before);

@@ -34,7 +34,7 @@ describe.each([
   it('is quoted where the task was asked for, and shown in its topic when somebody lets it go', async () => {
     const { bot, question, topics } = await aReport(place);
     expect(question.text).toBe(
-      'For approval: this is what #1 Report wants to show. Without an answer by Thu 19 Nov 09:30 (UTC) it is thrown away.\nAll is well.',
+      `For approval: this is what #1 Report wants to show.\nAll is well.\n${chat === lab ? 'An admin can deliver it. ' : ''}Without an answer by Thu 19 Nov 09:30 (UTC) it is thrown away.`,
     );
     expect(labels(question)).toEqual([['Deliver', 'Discard']]);
     expect(topics()).not.toContain('Report');
@@ -48,7 +48,7 @@ describe.each([
     expect(bot.now(question).text).toMatch(/— Delivered by Ada, 09:30$/);
     expect(bot.now(question).buttons).toEqual([]);
     expect(saidIn(bot, chat, topicNamed(bot, chat, 'Report'))).toEqual(['All is well.']);
-    expect(await why(bot, chat)).toMatch(/approved by Ada at 09:30:\d\d, delivered as message/);
+    expect(await why(bot, chat)).toContain('approved by Ada at 09:30, delivered.');
   });
 
   it('is discarded by a press, once and for all', async () => {
@@ -65,11 +65,16 @@ describe.each([
     const { bot, question, topics } = await aReport(place);
     await bot.pass(day - minute);
     expect(rowsOf(bot, 'result')[0]).toMatchObject({ status: 'blocked', cause: 'approval' });
+    const before = mark(bot);
     await bot.pass(2 * minute);
     expect(rowsOf(bot, 'result')[0]).toMatchObject({ status: 'failed', error: 'nobody approved it within 1 day' });
     expect(topics()).not.toContain('Report');
-    expect(await bot.press('ada', question, 'Deliver')).toMatchObject({ alert: true });
-    expect(bot.now(question).text).toMatch(/— Nobody decided in time, so it was thrown away\.$/);
+    // The question says so by itself, and bears no button any more.
+    expect(bot.now(question).text).toBe(
+      'For approval: this is what #1 Report wants to show.\nAll is well.\n\n— Nobody approved it in time; thrown away.',
+    );
+    expect(bot.now(question).buttons).toEqual([]);
+    expect(methodsSince(bot, before).filter((method) => method === 'editMessageText')).toHaveLength(1);
   });
 
   it('is released by nothing else', async () => {
@@ -96,6 +101,36 @@ it('the question comes in the topic where the task was asked for, and others may
   expect(rowsOf(bot, 'result').at(-1)).toMatchObject({ status: 'blocked' });
   await bot.press('ada', question, 'Deliver');
   expect(saidIn(bot, lab, topicNamed(bot, lab, 'Report'))).toEqual(['All is well.']);
+});
+
+it('nobody but an admin lets the result of their own task go; to discard it they may', async () => {
+  const bot = await aTalkingBot({ TELEGRAM_CHATS: String(lab) });
+  await bot.say('ada', lab, '/tz UTC');
+  await bot.say('ben', lab, '/new every day at 9:30 Report');
+  await bot.press('ben', bot.last(lab), 'Create');
+  await ask(bot, ['ben', lab], '/edit #1 approval on');
+  await bot.pass(30 * minute);
+  const question = bot.last(lab);
+  expect(question.text).toContain('\nAn admin can deliver it. Without an answer by');
+  const refused = await bot.press('ben', question, 'Deliver');
+  expect(refused?.alert).toBe(true);
+  expect(refused?.text).toMatch(/^Only an admin of this chat/);
+  expect(rowsOf(bot, 'result').at(-1)).toMatchObject({ status: 'blocked' });
+  expect(await bot.press('ben', question, 'Discard')).toEqual({ text: 'Discarded', alert: false });
+});
+
+it('names what stands above the text', async () => {
+  const bot = await aTalkingBot({ TELEGRAM_CHATS: String(lab) });
+  await bot.say('ada', lab, '/tz UTC');
+  const { document } = bot.world.say({ as: 'ada', chat: lab, text: '', media: { kind: 'photo' } });
+  await bot.pass(2000);
+  const media = { kind: 'photo', file_id: document?.fileId };
+  const more = { policies: { approval: 'required' }, action: { kind: 'message', media } };
+  await aTask(bot, { title: 'Plants', text: 'Like this.', thread: threadOf(lab), cron: '30 9 * * *', more });
+  await bot.pass(30 * minute);
+  expect(bot.last(lab).text).toMatch(
+    /^For approval: this is what #1 Plants wants to show, with a photo\.\nLike this\.\n/,
+  );
 });
 
 it('whoever comes second is told who decided', async () => {

@@ -66,11 +66,21 @@ const folders = new Set<string>();
 export async function stopBots(): Promise<void> {
   for (const [server, time] of running) await stopped(server, time);
   running.clear();
-  for (const folder of folders) {
-    // A backup may still be under way, which a stop does not wait for.
-    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
-  }
+  for (const folder of folders) await removed(folder);
   folders.clear();
+}
+
+/** A backup may still be under way, which a stop does not wait for: it writes until it has ended. */
+async function removed(folder: string): Promise<void> {
+  for (;;) {
+    try {
+      rmSync(folder, { recursive: true, force: true });
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error;
+      await new Promise(setImmediate);
+    }
+  }
 }
 
 export async function aBot(env: Readonly<Record<string, string>> = {}, at = start): Promise<Bot> {

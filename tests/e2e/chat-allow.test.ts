@@ -94,7 +94,7 @@ describe('/allow', () => {
       'Taken back: Ben may not use me any more. 1 task there is paused.',
     );
     expect((await bot.say('ben', ben, '/tasks')).map(({ text }) => text)).toEqual([
-      expect.stringContaining('This is a private bot'),
+      expect.stringContaining('I am a private bot'),
     ]);
     expect(select(bot, 'select state from tasks')).toEqual([{ state: 'paused' }]);
     expect(await askText(bot, ['ada', ada], `/allow off ${ben}`)).toContain('nothing to take back');
@@ -116,7 +116,7 @@ describe('/allow', () => {
     const bot = await aTalkingBot({ TELEGRAM_CHATS: `${lab},${ben}` });
     expect(await askText(bot, ['ben', ben], '/allow')).toBe('Only an owner of this bot may do that.');
     expect(await askText(bot, ['ben', lab], '/allow off')).toBe('Only an owner of this bot may do that.');
-    expect(await askText(bot, ['ben', ben], '/help allow')).toMatch(/^I say things on time\./);
+    expect(await askText(bot, ['ben', ben], '/help allow')).toMatch(/^I have no help on “allow”\./);
     expect(await askText(bot, ['ada', ada], '/help allow')).toContain('/allow off 123456789');
   });
 });

@@ -121,6 +121,14 @@ describe('/digest', () => {
     expect(told).toContain('#1 Digest is on its way to its topic.');
   });
 
+  it('tells times in the words that the chat has chosen', async () => {
+    const bot = await aTalkingBot(inLab);
+    await ask(bot, ['ada', lab], '/settings dates us');
+    expect(await askText(bot, ['ada', lab], '/digest daily 8')).toContain('Next: Thu, Nov 19, 8:00 AM (UTC)');
+    expect(await askText(bot, ['ada', ada], '/status')).toContain('running since Wed 18 Nov');
+    expect(await askText(bot, ['ada', lab], '/status')).toContain('running since Wed, Nov 18');
+  });
+
   it('is for admins, and nonsense gets examples', async () => {
     const bot = await aTalkingBot(inLab);
     expect(await askText(bot, ['ben', lab], '/digest daily 8')).toBe('Only an admin of this chat may do that.');

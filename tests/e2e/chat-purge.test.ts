@@ -24,11 +24,9 @@ describe.each([
     expect(labels(question)).toEqual([['Delete all 3 tasks', 'Keep']]);
     const before = mark(bot);
     expect(await bot.press('ada', question, 'Delete all 3 tasks')).toEqual({ text: 'Deleted 3 tasks', alert: false });
-    expect(
-      methodsSince(bot, before)
-        .filter((method) => method !== 'closeForumTopic')
-        .toSorted(),
-    ).toEqual(['answerCallbackQuery', 'editMessageText', 'editMessageText']);
+    // The task that has a topic shows it by the door of that, or by its card where a topic has none.
+    const shows = chat === lab ? 'closeForumTopic' : 'editMessageText';
+    expect(methodsSince(bot, before).toSorted()).toEqual(['answerCallbackQuery', 'editMessageText', shows].toSorted());
     expect(bot.now(question).text).toContain('Deleted 3 tasks.\n\n#1 Stand up\n#2 Lunch\n#3 Pizza\n\n');
     expect(states(bot)).toEqual(['deleted', 'deleted', 'deleted']);
     const deleted = await ask(bot, ['ada', chat], '/task 2');
@@ -42,7 +40,7 @@ describe('/purge', () => {
     const bot = await aTalkingBot(inLab);
     expect(await askText(bot, ['ada', lab], '/purge')).toBe('There are no tasks here, so there is nothing to delete.');
     await made(bot, ['ada', lab], 'every day at 11 Lunch');
-    expect(await askText(bot, ['ben', lab], '/purge')).toBe('Only an admin of this chat may do that.');
+    expect(await askText(bot, ['ben', lab], '/purge')).toBe('Only an admin of this chat may do that (Ada).');
     expect(await askText(bot, ['ada', lab], '/purge 3')).toContain('Write /purge alone');
     const question = await ask(bot, ['ada', lab], '/purge');
     expect((await bot.press('ben', question, 'Delete the one task'))?.alert).toBe(true);

@@ -19,7 +19,7 @@ describe('/settings', () => {
     expect(forAdmin.text.split('\n').slice(2, 8)).toEqual([
       'Who may create tasks: every member',
       'Quiet hours: off',
-      'Reactions: on, a sign instead of a word where it says enough',
+      'Thumbs up instead of a message: on',
       'Dates: English, such as Wed 18 Nov 09:00',
       'Time zone: UTC, where it is 09:00 now',
       'Digest: off',
@@ -27,19 +27,20 @@ describe('/settings', () => {
     expect(labels(forAdmin)).toEqual([
       ['✓ Members create', 'Admins create'],
       ['✓ Quiet: off', '22–7', '23–8'],
-      ['✓ Reactions on', 'Reactions off'],
+      ['✓ 👍 on', '👍 off'],
       ['Dates', 'Time zone', 'Digest'],
     ]);
     expect(forAdmin.onlyFor).toBe('ada');
     const forMember = await ask(bot, ['ben', lab], '/settings');
     expect([labels(forMember), forMember.onlyFor]).toEqual([[], 'ben']);
-    expect(forMember.text).toContain('An admin of this chat can change them.');
+    expect(forMember.text).toContain('Only an admin of this chat may change that (Ada).');
+    expect(forMember.text).toContain('For a task of your own: /edit #3 quiet 22:00-07:00');
   });
 
   it('is one message that changes in place, and a second press changes nothing', async () => {
     const bot = await aTalkingBot(inLab);
     const message = await ask(bot, ['ada', lab], '/settings');
-    for (const label of ['Admins create', '22–7', 'Without sound', 'Reactions off']) {
+    for (const label of ['Admins create', '22–7', 'Without sound', '👍 off']) {
       const before = mark(bot);
       expect(await bot.press('ada', bot.now(message), label)).toEqual({ text: 'Saved', alert: false });
       const calls = bot.world.calls(before, 100).filter(({ method }) => method !== 'getUpdates');
@@ -54,7 +55,7 @@ describe('/settings', () => {
       ['Members create', '✓ Admins create'],
       ['Quiet: off', '✓ 22–7', '23–8'],
       ['Hold results', '✓ Without sound'],
-      ['Reactions on', '✓ Reactions off'],
+      ['👍 on', '✓ 👍 off'],
     ]);
     await bot.press('ada', bot.now(message), '✓ Admins create');
     expect(stored(bot, lab)).toMatchObject({ create: 'admins' });
@@ -84,7 +85,7 @@ describe('/settings', () => {
     expect(await say('/settings quiet from 10pm to 7am')).toContain('Quiet hours: 22:00 to 07:00 (UTC), results come');
     expect(await say('/settings quiet hold')).toContain('22:00 to 07:00 (UTC), results wait until they end');
     expect(await say('/settings QUIET off')).toContain('Quiet hours: off');
-    expect(await say('/settings reactions off')).toContain('Reactions: off');
+    expect(await say('/settings reactions off')).toContain('Thumbs up instead of a message: off');
     expect(await say('/settings dates français')).toContain('Dates: Français');
     expect(await say('/settings zone Madrid')).toContain('Europe/Madrid');
     expect(await say('/settings digest daily 7')).toContain('comes every day at 07:00');
@@ -112,9 +113,13 @@ describe('/settings', () => {
   it('keeps what it does not know, and is not changed by members, strangers or made-up buttons', async () => {
     const bot = await aTalkingBot(inLab);
     const message = await ask(bot, ['ada', lab], '/settings create admins');
-    expect(await askText(bot, ['ben', lab], '/settings quiet off')).toBe('Only an admin of this chat may do that.');
+    const refused = await ask(bot, ['ben', lab], '/settings quiet off');
+    expect([refused.text, refused.onlyFor]).toEqual([
+      'Only an admin of this chat may change that (Ada).\nFor a task of your own: /edit #3 quiet 22:00-07:00',
+      'ben',
+    ]);
     expect(await bot.press('ben', message, 'Members create')).toEqual({
-      text: 'Only an admin of this chat may do that.',
+      text: 'Only an admin of this chat may do that (Ada).',
       alert: true,
     });
     for (const data of ['v1:set', 'v1:set:create', 'v1:set:create:owner', 'v1:set:quiet:99', 'v1:set:__proto__:x']) {
@@ -128,11 +133,27 @@ describe('/settings', () => {
     await expectSilence(bot, ['mallory', mallory], '/settings create admins');
   });
 
+  it('tells whoever may not whom to ask, and nobody else in the group reads it', async () => {
+    const bot = await aTalkingBot(inLab);
+    await ask(bot, ['ada', lab], '/tz UTC');
+    for (const words of ['/settings dates de', '/tz Madrid', '/digest daily 8', '/purge', '/settings digest off']) {
+      const refused = await ask(bot, ['ben', lab], words);
+      expect([words, refused.text, refused.onlyFor]).toEqual([
+        words,
+        expect.stringMatching(/^Only an admin .*\(Ada\)\./),
+        'ben',
+      ]);
+    }
+    expect(await askText(bot, ['ben', lab], '/tz Madrid')).toContain('/edit #3 zone Europe/Madrid');
+    await ask(bot, ['ada', lab], '/settings thumbs off');
+    expect(stored(bot, lab)).toEqual({ reactions: false });
+  });
+
   it('holds who may create, at once', async () => {
     const bot = await aTalkingBot(inLab);
     await ask(bot, ['ada', lab], '/settings create admins');
     expect(await askText(bot, ['ben', lab], '/new every day at 9 Ping')).toBe(
-      'Only an admin of this chat may do that.',
+      'Only an admin of this chat may do that (Ada).',
     );
     await ask(bot, ['ada', lab], '/settings create members');
     expect(await askText(bot, ['ben', lab], '/new every day at 9 Ping')).toContain('Every day at 09:00');

@@ -36,7 +36,7 @@ describe('/new <when> <what>', () => {
     ['every 2 weeks on monday 10:00', /^Every 2 weeks on Monday at 10:00/, 'Mon 23 Nov 10:00, Mon 7 Dec 10:00'],
     ['every month on the 1st at 9', /1st/, 'Tue 1 Dec 09:00, Fri 1 Jan 2027 09:00'],
     ['last friday of the month at 17:00', /last Friday/, 'Fri 27 Nov 17:00, Fri 25 Dec 17:00, Fri 29 Jan 2027 17:00'],
-    ['every 15 minutes', /^Every 15 minutes from/, 'Wed 18 Nov 09:15'],
+    ['every 15 minutes', /^Every 15 minutes, starting Wed 18 Nov 09:/, 'Wed 18 Nov 09:15'],
     ['every 2h from 8 to 18', /hours/, 'Wed 18 Nov 10:00, Wed 18 Nov 12:00, Wed 18 Nov 14:00'],
     ['30 6 * * 1-5', /06:30/, 'Thu 19 Nov 06:30, Fri 20 Nov 06:30, Mon 23 Nov 06:30'],
     ['FREQ=WEEKLY;BYDAY=SA;BYHOUR=10;BYMINUTE=0', /Saturday/, 'Sat 21 Nov 10:00'],
@@ -50,7 +50,7 @@ describe('/new <when> <what>', () => {
     expect(schedule).toMatch(words);
     expect(zone).toBe(`Zone: ${when.includes('Madrid') ? 'Europe/Madrid' : 'UTC'}`);
     expect(coming).toContain(`Next: ${next}`);
-    expect(labels(preview)).toEqual([['Create', 'Change time', 'Cancel']]);
+    expect(labels(preview)).toEqual([['Create', 'Change time', 'Cancel'], ['Change text']]);
     expect(bot.world.topics(lab)).toEqual([]);
     expect(await bot.press('ada', preview, 'Create')).toEqual({ text: 'Created as #1', alert: false });
     const card = bot.now(preview);
@@ -81,14 +81,15 @@ describe('/new <when> <what>', () => {
     expect(tasks(bot)[0]?.instructions).toBe(long.trim());
   });
 
-  it('asks for the text when it is missing, and takes the next message as it', async () => {
+  it('asks for the text when it is missing, and takes the answer as it', async () => {
     const bot = await aBotIn(lab);
     const question = await ask(bot, inLab, '/new every day at 9');
     expect(question.text).toBe(
       'Every day at 09:00 (UTC). What should I say?\n\nReply to this message with the text, or a picture or another file.',
     );
     await expectSilence(bot, ['ben', lab], 'I am only talking');
-    const preview = await ask(bot, inLab, 'every day at 10 is too late');
+    await expectSilence(bot, inLab, 'every day at 10 is too late');
+    const preview = await ask(bot, inLab, 'every day at 10 is too late', { replyTo: question.messageId });
     expect(preview.text).toContain('New task: every day at 10 is too late\nEvery day at 09:00');
   });
 
@@ -97,8 +98,9 @@ describe('/new <when> <what>', () => {
     const question = await ask(bot, inLab, '/new');
     expect(question.text).toContain('Choose, or reply to this message with when and what');
     expect(labels(question).flat()).toEqual(expect.arrayContaining(['Every day', 'Once', 'Templates', 'Cancel']));
-    const again = await askText(bot, inLab, 'now and then call mum');
-    expect(again).toContain('Reply to this message with both in one message');
+    await expectSilence(bot, inLab, 'now and then call mum');
+    const again = await ask(bot, inLab, 'now and then call mum', { replyTo: question.messageId });
+    expect(again.text).toContain('Reply to this message with both in one message');
     expect(await askText(bot, inLab, 'tomorrow at 8 call mum')).toContain('New task: call mum');
   });
 
@@ -130,7 +132,7 @@ describe('/new <when> <what>', () => {
     expect(bot.now(preview).text).toMatch(
       /It cannot be created like this\. .* is over\. Choose a time in the future\./,
     );
-    expect(labels(bot.now(preview))).toEqual([['Change time', 'Cancel']]);
+    expect(labels(bot.now(preview))).toEqual([['Change time', 'Cancel'], ['Change text']]);
     expect(tasks(bot)).toEqual([]);
   });
 
@@ -138,7 +140,7 @@ describe('/new <when> <what>', () => {
     const bot = await aBotIn(ada);
     const preview = await ask(bot, inPrivate, '/new every 10 seconds Ping');
     expect(preview.text).toContain('It cannot be created like this. It would run 10 seconds apart');
-    expect(labels(preview)).toEqual([['Change time', 'Cancel']]);
+    expect(labels(preview)).toEqual([['Change time', 'Cancel'], ['Change text']]);
   });
 
   it('refuses more tasks than the quota allows, in words for people, and makes it when one is deleted', async () => {
@@ -157,7 +159,7 @@ describe('/new <when> <what>', () => {
     const preview = await ask(bot, inLab, '/new in 5 minutes Rent is {{ due');
     await bot.press('ada', preview, 'Create');
     expect(bot.now(preview).text).toContain('looks like a template');
-    expect(labels(bot.now(preview))).toEqual([['Send as plain text'], ['Change time', 'Cancel']]);
+    expect(labels(bot.now(preview))).toEqual([['Send as plain text'], ['Change time', 'Cancel'], ['Change text']]);
     expect(await bot.press('ada', bot.now(preview), 'Send as plain text')).toMatchObject({ text: 'Created as #1' });
     await bot.pass(6 * minute);
     const [topic] = bot.world.topics(lab);
@@ -201,13 +203,15 @@ describe('a preview', () => {
     const preview = await ask(bot, inLab, '/new every day at 9 Ping');
     await bot.press('ada', preview, 'Change time');
     expect(bot.now(preview).text).toContain('Send the new time for Ping.');
-    expect(await askText(bot, inLab, 'hm')).toContain('Reply to this message with the time, or press Cancel.');
-    const doubtful = await ask(bot, inLab, 'every day at 10 and more');
+    const reply = { replyTo: preview.messageId };
+    const unread = await ask(bot, inLab, 'hm', reply);
+    expect(unread.text).toContain('Reply to this message with the time, or press Cancel.');
+    const doubtful = await ask(bot, inLab, 'every day at 10 and more', { replyTo: unread.messageId });
     expect(doubtful.text).toMatch(/belongs to the time\. Send the time alone\.[\s\S]*every day at 9\n/);
-    // By now people may be talking to each other again.
+    // People may be talking to each other meanwhile.
     await expectSilence(bot, inLab, 'every day at 10 Ping');
-    const reply = { replyTo: doubtful.messageId };
-    expect(await askText(bot, inLab, 'every day at 10 Ping', reply)).toContain('what follows it: Ping. Send the time');
+    const again = { replyTo: doubtful.messageId };
+    expect(await askText(bot, inLab, 'every day at 10 Ping', again)).toContain('what follows it: Ping. Send the time');
     const better = await ask(bot, inLab, 'every day at 10');
     expect(better.text).toContain('New task: Ping\nEvery day at 10:00');
     expect(await bot.press('ada', better, 'Create')).toMatchObject({ text: 'Created as #1' });
@@ -231,9 +235,9 @@ describe('a preview', () => {
 
   it('survives a restart, at every step', async () => {
     let bot = await aBotIn(lab);
-    await ask(bot, inLab, '/new every day at 9');
+    const question = await ask(bot, inLab, '/new every day at 9');
     bot = await bot.restart({ awayMs: minute });
-    const preview = await ask(bot, inLab, 'Ping');
+    const preview = await ask(bot, inLab, 'Ping', { replyTo: question.messageId });
     bot = await bot.restart({ awayMs: minute });
     await bot.press('ada', preview, 'Change time');
     bot = await bot.restart({ awayMs: minute });
@@ -246,10 +250,10 @@ describe('a preview', () => {
   it('belongs to the one who began it, while another one drafts beside', async () => {
     const bot = await aBotIn(lab);
     const inTheLab = ['ben', lab] as const;
-    await ask(bot, inLab, '/new every day at 9');
-    await ask(bot, inTheLab, '/new every day at 10');
-    const his = await ask(bot, inTheLab, 'Of Ben');
-    const hers = await ask(bot, inLab, 'Of Ada');
+    const herQuestion = await ask(bot, inLab, '/new every day at 9');
+    const hisQuestion = await ask(bot, inTheLab, '/new every day at 10');
+    const his = await ask(bot, inTheLab, 'Of Ben', { replyTo: hisQuestion.messageId });
+    const hers = await ask(bot, inLab, 'Of Ada', { replyTo: herQuestion.messageId });
     expect(his.text).toContain('New task: Of Ben\nEvery day at 10:00');
     expect(hers.text).toContain('New task: Of Ada\nEvery day at 09:00');
     for (const button of ['Create', 'Change time', 'Cancel']) {
@@ -269,9 +273,9 @@ describe('a preview', () => {
   it('begun in a topic is gone on with there, and not elsewhere', async () => {
     const bot = await aBotIn(lab);
     const topic = await madeWithTopic(bot, inLab, 'every day at 10 Stand up');
-    await ask(bot, inLab, '/new every day at 9', { thread: topic });
+    const question = await ask(bot, inLab, '/new every day at 9', { thread: topic });
     await expectSilence(bot, inLab, 'Somewhere else');
-    const preview = await ask(bot, inLab, 'In here', { thread: topic });
+    const preview = await ask(bot, inLab, 'In here', { thread: topic, replyTo: question.messageId });
     expect(preview.text).toContain('New task: In here');
     expect(preview.threadId).toBe(topic);
     expect(await bot.press('ada', preview, 'Create')).toMatchObject({ text: 'Created as #2' });
@@ -374,8 +378,8 @@ describe('/tz', () => {
     bot.world.setFeatures({ isEphemeralOn: false });
     const menu = await ask(bot, inLab, '/tz');
     expect(labels(await ask(bot, ['ben', lab], '/tz'))).toEqual([]);
-    expect(await askText(bot, ['ben', lab], '/tz Madrid')).toBe('Only an admin of this chat may do that.');
-    const refused = { text: 'Only an admin of this chat may do that.', alert: true };
+    expect(await askText(bot, ['ben', lab], '/tz Madrid')).toContain('Only an admin of this chat may change that');
+    const refused = { text: 'Only an admin of this chat may do that (Ada).', alert: true };
     for (const button of ['Yes', 'No, change', 'Berlin']) expect(await bot.press('ben', menu, button)).toEqual(refused);
     bot.world.setMember(lab, 'ben', 'administrator');
     await bot.pass(second);

@@ -17,7 +17,7 @@ describe('/start and /help', () => {
     const hello = await ask(bot, ['ada', ada], '/start');
     expect(hello.text).toBe(
       [
-        'Hello Ada. I say things on time: tell me when and what, and I do it in a topic of its own.',
+        'Hello Ada. I send messages on time: tell me when and what. Each task gets a topic: a thread for its messages.',
         'Topics: on. Every task gets a topic of its own here.',
         'Times here are in UTC. Is it 09:00 for you now?',
         'Now try: /new every weekday at 9:00 Stand up',
@@ -35,7 +35,7 @@ describe('/start and /help', () => {
     const bot = await aTalkingBot({ TELEGRAM_CHATS: String(lab) });
     expect(await askText(bot, ['ada', ada], '/start please claimed')).not.toContain('You are the owner');
     expect(await askText(bot, ['ben', lab], '/START@Cronogram_Bot')).toMatch(/^Hello Ben\./);
-    expect(await askText(bot, ['ben', lab], '/help@cronogram_bot me')).toMatch(/^I say things on time\./);
+    expect(await askText(bot, ['ben', lab], '/help@cronogram_bot me')).toMatch(/^I have no help on “me”\./);
   });
 
   it('says in a group what is missing, looks again when asked, and lets admins alone confirm the zone', async () => {
@@ -62,30 +62,12 @@ describe('/start and /help', () => {
 
   it('helps with every command that there is for that person, each with an example that works', async () => {
     const bot = await aTalkingBot({ TELEGRAM_CHATS: String(lab) });
-    const forOwner = await askText(bot, ['ada', ada], '/help');
-    const forMember = await askText(bot, ['ben', lab], '/help');
-    expect(forOwner).toContain('/allow 123456789');
-    expect(forMember).not.toContain('/allow');
-    const names = [
-      'new',
-      'tasks',
-      'task',
-      'run',
-      'pause',
-      'resume',
-      'snooze',
-      'skip',
-      'edit',
-      'history',
-      'why',
-      'next',
-    ];
-    for (const name of [...names, 'delete', 'cancel', 'tz', 'start']) expect(forMember).toContain(`/${name}`);
-    for (const [example] of forMember.matchAll(/^\/new .+?(?= – )/gm)) {
-      expect(await askText(bot, ['ada', lab], example)).toContain('New task:');
-    }
-    for (const [example] of (await askText(bot, ['ada', lab], '/help new')).matchAll(/^\/new .+$/gm)) {
-      expect(await askText(bot, ['ada', lab], example)).toContain('New task:');
+    expect(await askText(bot, ['ada', ada], '/help all')).toContain('/allow 123456789');
+    expect(await askText(bot, ['ben', lab], '/help all')).not.toContain('/allow');
+    const everyday = await askText(bot, ['ben', lab], '/help');
+    const onTimes = await askText(bot, ['ben', lab], '/help times');
+    for (const [example] of `${everyday}\n${onTimes}`.matchAll(/^\/new \w+ .+?(?=$| – )/gm)) {
+      if (!example.includes('templates')) expect(await askText(bot, ['ada', lab], example)).toContain('New task:');
     }
   });
 });
@@ -97,7 +79,11 @@ describe('the claim code', () => {
     expect(claimed).toMatch(/^Hello Ada\. .*\n\nYou are the owner of this bot now\. [\s\S]*Topics: on\./);
     expect(claimed).not.toContain(String(bot.claims[0]));
     expect(await askText(bot, ['ben', ben], `/start ${bot.claims[0]}`)).toBe(
-      'Hello! This is a private bot, and you are not on its list. Its owner can let you in with /allow 1002',
+      [
+        'Hello! I am a private bot, and you are not on my list yet.',
+        'Ask the person who runs this bot to send me: /allow 1002',
+        'In a group where I am approved you can write to me right away.',
+      ].join('\n'),
     );
     expect(traces(bot, ben)).toEqual([]);
     const again = await bot.restart();
@@ -149,6 +135,17 @@ describe('strangers', () => {
     expect(bot.log.lines.filter(({ event }) => event === 'stranger_refused')).toHaveLength(2);
   });
 
+  it('are all told the same in private, members of an approved group too, and of no group by its name', async () => {
+    const bot = await aTalkingBot({ TELEGRAM_CHATS: String(lab) });
+    expect(await askText(bot, ['ben', lab], '/tasks')).toContain('No tasks here yet');
+    const toMember = await askText(bot, ['ben', ben], '/tasks');
+    const toStranger = await askText(bot, ['mallory', mallory], '/tasks');
+    expect(toMember.replace(String(ben), String(mallory))).toBe(toStranger);
+    expect(toMember).not.toContain('Lab');
+    expect(select(bot, `select id from chats where address = '${ben}'`)).toEqual([]);
+    expect(await askText(bot, ['ben', lab], '/tasks')).toContain('No tasks here yet');
+  });
+
   it('are heard as soon as an owner has let them in', async () => {
     const bot = await aTalkingBot();
     await ask(bot, ['mallory', mallory], '/start');
@@ -185,7 +182,9 @@ describe('groups', () => {
     expect(await askText(bot, ['ada', lab], '/start')).toContain('An owner of this bot sends /allow here.');
     expect(await askText(bot, ['ben', lab], '/start')).not.toContain('/allow');
     const approved = await ask(bot, ['ada', lab], '/allow');
-    expect(approved.text).toMatch(/^This group is approved now\. Members may use me here\.\n\nSet-up of this chat\n✓ Topics: on\./);
+    expect(approved.text).toMatch(
+      /^This group is approved now\. Members may use me here\.\n\nSet-up of this chat\n✓ Topics: on\./,
+    );
     expect(approved.text).toContain('Now try: /new');
     expect(await askText(bot, ['ada', lab], '/allow')).toBe('That was approved before.');
     expect(await askText(bot, ['ben', lab], '/start')).toMatch(/^Hello Ben\./);
@@ -197,7 +196,9 @@ describe('groups', () => {
     const bot = await aTalkingBot();
     expect(await askText(bot, ['ada', ada], '/allow')).toContain('/allow in a group approves the group.');
     for (const nonsense of ['Ben', '@ben', '0', '12 34', '-', '99999999999999999']) {
-      expect(await askText(bot, ['ada', ada], `/allow ${nonsense}`)).toMatch(/^(?:That is no id|I know nobody called|I cannot look up)/);
+      expect(await askText(bot, ['ada', ada], `/allow ${nonsense}`)).toMatch(
+        /^(?:That is no id|I know nobody called|I cannot look up)/,
+      );
     }
     expect(await askText(bot, ['ada', ada], `/allow ${lab}`)).toContain(
       `The members of the chat ${lab} may use me there now.`,
@@ -224,7 +225,7 @@ describe('groups', () => {
       bot.world.setBotStatus(chat, 'administrator', by);
       await bot.pass(minute);
     }
-    expect(bot.texts(lab)).toEqual([expect.stringMatching(/^Hello! I say things on time[\s\S]*Now try: \/new/)]);
+    expect(bot.texts(lab)).toEqual([expect.stringMatching(/^Hello! I send messages on time[\s\S]*Now try: \/new/)]);
     expect(await askText(bot, ['ben', lab], '/tasks')).toContain('No tasks here yet.');
     expect(bot.texts(noRights)).toEqual(['Hello! I only work in groups that my owner has approved.']);
     await expectSilence(bot, ['ben', noRights], '/tasks');

@@ -35,13 +35,16 @@ describe.each([
   it('every command means that task, and answers in there', async () => {
     const { bot, topic, say } = await aScene(chat);
     const run = await bot.say('ada', chat, '/run', { thread: topic });
-    expect(run.map(({ text }) => text)).toEqual(['Started #1 Lunch.', 'Lunch']);
+    // A sign at the word says that it was heard; the result itself is the answer.
+    expect(run.map(({ text }) => text)).toEqual(['Lunch']);
+    const asked = bot.world.messages(chat, { thread: topic, limit: 100 }).findLast(({ text }) => text === '/run');
+    expect(asked?.reactions).toEqual(['👀']);
     expect(await say('/task')).toMatch(/^#1 Lunch\nActive/);
     expect(await say('/history')).toMatch(/^History of #1 Lunch/);
     expect(await say('/why')).toMatch(/^Why, for #1 Lunch/);
     expect(await say('/why today')).toMatch(/^Why, for #1 Lunch/);
     expect(await say('/next')).toMatch(/^What is coming for #1 Lunch\n\nWed 18 Nov 12:00/);
-    expect(await say('/skip 2')).toContain('Skipped the next 2 runs of #1 Lunch.');
+    expect(await say('/skip 2')).toContain('Left out of #1 Lunch: ');
     expect(await say('/snooze 10 min')).toContain('Snoozed: #1 Lunch comes again');
     expect(await say('/edit every day at 11')).toContain('now: every day at 11:00');
     expect(await say('/edit title Brunch')).toContain('now: Brunch');
@@ -60,7 +63,9 @@ describe.each([
       );
     }
     expect(await say('/pause 2')).toContain('I cannot read until when.');
-    expect(await say('/edit 2')).toContain('These can be read:');
+    expect(await say('/edit 2')).toBe(
+      '2 may be an hour or a task, so I have changed nothing.\n\nThese can be read:\n/edit #1 02:00\n/edit #2',
+    );
     expect(states(bot)).toEqual(['active', 'active']);
     expect(await say('/pause #2')).toBe('Paused #2 Tea.');
     expect(await say('/task #2')).toMatch(/^#2 Tea\nPaused/);
@@ -126,7 +131,9 @@ it('/cancel drops a draft first, and stops the run then', async () => {
   await bot.pass(second);
   const thread = topicNamed(bot, lab, 'Slow');
   const say = (text: string, answer: string) => hear(bot, ['ada', lab], { text, answer, thread });
-  await say('/run', 'Started #1 Slow.');
+  const running = () => select(bot, `select id from runs where status = 'running'`).length;
+  bot.world.say({ as: 'ada', chat: lab, text: '/run', thread });
+  await driftUntil(bot, () => running() === 1);
   await say('/new every day at 9', 'What should I say?');
   await say('/cancel', 'Cancelled. Nothing was made.');
   await say('/cancel', 'Stopping what #1 Slow runs now.');
@@ -141,10 +148,11 @@ it('/cancel drops a draft first, and stops the run then', async () => {
 it('a topic that belongs to no task implies none', async () => {
   const bot = await aTalkingBot({ TELEGRAM_CHATS: String(lab) });
   await made(bot, ['ada', lab], 'every day at 12 Lunch');
+  await made(bot, ['ada', lab], 'every day at 13 Tea');
   const topic = bot.world.createTopic(lab, 'ada', 'Chatter');
   await bot.pass(second);
   expect(await askText(bot, ['ada', lab], '/pause', { thread: topic })).toBe(
-    'Which task? Press one, or name it: /pause #3',
+    'Which task? Press one, or name it: /pause #1',
   );
   expect(await askText(bot, ['ada', lab], '/pause 1', { thread: topic })).toBe('Paused #1 Lunch.');
   await expectSilence(bot, ['ada', lab], '/frobnicate', { thread: topic });

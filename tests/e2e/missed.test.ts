@@ -62,14 +62,13 @@ describe.each([
     expect(other.bot.now(other.question).text).toMatch(/— Ada: run none of them$/);
   });
 
-  it('are over after a day, which whoever presses then is told', async () => {
+  it('are over after a day, and the question says so by itself', async () => {
     const { bot, topic, question } = await anOutage(chat, { cron: '0 10 * * 3', awayMs: 2 * hour });
     expect(labels(question)).toEqual([['Run it', 'Skip']]);
+    const before = mark(bot);
     await bot.pass(day + minute);
-    expect(await bot.press('ada', question, 'Run it')).toEqual({
-      text: 'Nobody answered in time, so none of them runs.',
-      alert: true,
-    });
+    expect(bot.now(question).text).toMatch(/^Missed: #1 [\s\S]*\n\n— Nobody answered in time, so none of them runs\.$/);
+    expect(callsSince(bot, before).map(({ method }) => method)).toEqual(['editMessageText']);
     expect(ran(bot, chat, topic)).toBe(0);
     expect(bot.now(question).buttons).toEqual([]);
   });

@@ -1,7 +1,19 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MessageShown } from '../../src/adapters/sandbox/world.ts';
 import { ada, ben, day, hour, lab, minute, stopBots, type Bot } from './bot.ts';
-import { aTask, callsSince, mark, methodsSince, saidIn, select, threadOf, topicNamed } from './deliveries.ts';
+import {
+  aTask,
+  callsSince,
+  driftUntil,
+  mark,
+  methodsSince,
+  rowsOf,
+  runNow,
+  saidIn,
+  select,
+  threadOf,
+  topicNamed,
+} from './deliveries.ts';
 import { ask, aTalkingBot, labels } from './dialogue.ts';
 
 afterEach(stopBots);
@@ -55,8 +67,7 @@ describe.each([
     expect(said(bot, chat, topic)).toHaveLength(1);
     expect((await ask(bot, ['ada', chat], '/history', { thread: topic })).text).toContain(', done by Ada 09:50');
     const why = (await ask(bot, ['ada', chat], '/why', { thread: topic })).text;
-    expect(why).toMatch(/; done by Ada at 09:50:02, after 2 reminders\.$/m);
-    expect(why).toContain('ran on time; delivered as message');
+    expect(why).toMatch(/: ran on time; delivered; done by Ada at 09:50, after 2 reminders\.$/m);
   });
 
   it('is taken back by whoever pressed by mistake, and asks again', async () => {
@@ -73,7 +84,10 @@ describe.each([
     await bot.pass(10 * minute);
     const nag = withWords(bot, chat, /^Still open/);
     await bot.press('ada', nag, 'Snooze');
-    await bot.press('ada', bot.now(nag), '1 h');
+    const before = mark(bot);
+    expect(await bot.press('ada', bot.now(nag), '1 h')).toMatchObject({ alert: false });
+    expect(methodsSince(bot, before).toSorted()).toEqual(['answerCallbackQuery', 'deleteMessage', 'editMessageText']);
+    expect(withWords(bot, chat, /^Take the pill/).text).toMatch(/\n\n— Snoozed by Ada/);
     expect(said(bot, chat, topic).filter((text) => text.startsWith('Still open'))).toEqual([]);
     await bot.pass(hour + 12 * minute);
     expect(said(bot, chat, topic).filter((text) => text.startsWith('Still open'))).toHaveLength(1);
@@ -81,6 +95,17 @@ describe.each([
       { status: 'superseded' },
       { status: 'open' },
     ]);
+  });
+
+  it('is asked about again when the snooze that answered it is taken back', async () => {
+    const { bot, topic } = await aReminder(chat);
+    await bot.press('ada', withWords(bot, chat, /^Take the pill/), 'Snooze');
+    await bot.press('ada', withWords(bot, chat, /^Take the pill/), '1 h');
+    expect(select(bot, 'select status from acks')).toEqual([{ status: 'superseded' }]);
+    await ask(bot, ['ada', chat], '/undo #1', { thread: topic });
+    expect(select(bot, 'select status from acks')).toEqual([{ status: 'open' }]);
+    await bot.pass(11 * minute);
+    expect(said(bot, chat, topic).filter((text) => text.startsWith('Still open'))).toHaveLength(1);
   });
 
   it('is kept over a restart, and comes on time', async () => {
@@ -98,7 +123,7 @@ describe('a reminder that nobody answers', () => {
     await bot.pass(50 * minute);
     expect(said(bot, lab, topic)).toEqual([
       'Take the pill',
-      'Nobody has said Done, after 3 reminders. I stop asking, and have told an admin. Done can still be pressed above.',
+      'Nobody has said Done, after 3 reminders. I stop asking, and have told Ada. Done can still be pressed above.',
     ]);
     const word = withWords(bot, ada, /^Not done:/);
     expect(word.text).toBe(
@@ -115,6 +140,10 @@ describe('a reminder that nobody answers', () => {
     await bot.pass(50 * minute);
     const word = withWords(bot, lab, /^Not done:/);
     expect(word.threadId ?? null).toBeNull();
+    expect(word.text).toBe(
+      'Not done: #1 Take the pill was due 09:30 (UTC). Nobody has said Done, after 3 reminders.\n\nAda, it is your task.',
+    );
+    expect(said(bot, lab, topic).at(-1)).toContain('I stop asking, and have told the group.');
     expect(labels(word)).toEqual([['Done', 'Open it']]);
     const before = mark(bot);
     await bot.press('ben', word, 'Done');
@@ -122,6 +151,15 @@ describe('a reminder that nobody answers', () => {
     expect(bot.now(word).text).toMatch(/— Done by Ben, 10:2\d$/);
     expect(bot.now(word).buttons).toEqual([]);
     expect(said(bot, lab, topic)[0]).toMatch(/— Done by Ben, 10:2\d$/);
+  });
+
+  it('is told in the group where the admin has blocked the bot meanwhile, and the topic does not say otherwise', async () => {
+    const { bot, topic } = await aReminder(lab);
+    await bot.say('ada', ada, '/start');
+    bot.world.setBotStatus(ada, 'kicked', 'ada');
+    await bot.pass(50 * minute);
+    expect(withWords(bot, lab, /^Not done:/).threadId ?? null).toBeNull();
+    expect(said(bot, lab, topic).at(-1)).toContain('I stop asking, and have told the group.');
   });
 
   it('is told beside the topic in a private chat', async () => {
@@ -143,6 +181,30 @@ it('whoever comes second is told who was first', async () => {
   expect(row).toBeDefined();
   expect(await bot.press('ada', result, 'Not done yet')).toMatchObject({ alert: false });
   expect(bot.now(result).text).toBe('Take the pill');
+});
+
+it('a result of which nobody knew whether it had arrived shows who has done it meanwhile', async () => {
+  const bot = await aTalkingBot({ TELEGRAM_CHATS: String(lab) });
+  await bot.say('ada', lab, '/tz UTC');
+  const taskId = await aTask(bot, { text: 'Take the pill', thread: threadOf(lab), cron: '0 0 1 1 *', more: asks });
+  await runNow(bot, taskId);
+  await bot.pass(minute);
+  const results = () => said(bot, lab, topicNamed(bot, lab, 'Take the pill'));
+  expect(results()).toEqual(['Take the pill']);
+  bot.world.fault({ kind: 'answer_lost', method: 'sendMessage', count: 1 });
+  await runNow(bot, taskId);
+  await driftUntil(bot, () => results().length === 2);
+  bot.world.press({
+    as: 'ada',
+    chat: lab,
+    messageId: withWords(bot, lab, /^Take the pill/).messageId,
+    button: 'Done',
+  });
+  await driftUntil(bot, () => /Done by Ada/.test(results()[1] ?? ''));
+  await driftUntil(bot, () => rowsOf(bot, 'result')[1]?.status === 'delivered');
+  await bot.pass(minute);
+  expect(results()).toHaveLength(2);
+  expect(results()[1]).toMatch(/^Take the pill\n\n— Done by Ada, 09:0\d$/);
 });
 
 it('quiet hours are slept through, and the reminders go on with their end', async () => {

@@ -27,8 +27,11 @@ describe.each([
 Every day at 08:00
 Zone: UTC
 Next: Thu 19 Nov 08:00, Fri 20 Nov 08:00, Sat 21 Nov 08:00
-Asks for Done, and reminds every 10 minutes, up to 3 times`);
-    expect(labels(bot.now(message))).toEqual([['Create', 'Change time', 'Change text', 'Cancel']]);
+Asks for Done, again every 10 minutes, up to 3 times`);
+    expect(labels(bot.now(message))).toEqual([
+      ['Create', 'Change time', 'Cancel'],
+      ['Change text', 'Don’t ask'],
+    ]);
     await bot.press(as, bot.now(message), 'Create');
     const [task] = tasks(bot);
     expect(task?.title).toBe('Take your medication');
@@ -48,8 +51,11 @@ Asks for Done, and reminds every 10 minutes, up to 3 times`);
     expect(worded.text).toMatch(/^New task: Glass and paper\nEvery 2 weeks on Tuesday at 19:00/);
     await bot.press(as, worded, 'Change time');
     await bot.press(as, bot.now(worded), 'Every 2 weeks');
-    for (const button of ['Wed', 'Next', '07:00', '07:00']) await bot.press(as, bot.now(worded), button);
-    expect(bot.now(worded).text).toMatch(/^New task: Glass and paper\nEvery 2 weeks on Wednesday at 07:00/);
+    for (const button of ['Wed', 'Next', '07:00', '07:00', 'Next week: Wed 25 Nov'])
+      await bot.press(as, bot.now(worded), button);
+    expect(bot.now(worded).text).toMatch(
+      /^New task: Glass and paper\nEvery 2 weeks on Wednesday at 07:00, starting Wed 25 Nov/,
+    );
     await bot.press(as, bot.now(worded), 'Create');
     expect(tasks(bot)).toMatchObject([{ title: 'Glass and paper' }]);
   });

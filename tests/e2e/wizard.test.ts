@@ -99,7 +99,8 @@ ${Write} the text, or a picture or another file.
 Every Monday and Thursday at 18:30
 Zone: UTC
 Next: Thu 19 Nov 18:30, Mon 23 Nov 18:30, Thu 26 Nov 18:30
-[Create] [Change time] [Cancel]`);
+[Create] [Change time] [Cancel]
+[Change text]`);
     // The question has gone, so that one message is left.
     expect(() => bot.now(message)).toThrow('the message is gone');
     expect(await bot.press(as, preview, 'Create')).toEqual({ text: 'Created as #1', alert: false });
@@ -212,16 +213,19 @@ describe('two people in one group', () => {
     expect(schedules(bot).map(({ title }) => title)).toEqual(['Football', 'Yoga']);
   });
 
-  it('are told once that only replies are heard when they talk to each other, and then left alone', async () => {
+  it('are left alone when they talk to each other, until one of them answers the bot', async () => {
     const bot = await aBotIn(lab);
     const message = await ask(bot, ['ben', lab], '/new');
-    const first = await ask(bot, ['ben', lab], 'what did he say?', { replyTo: message.messageId });
-    expect(first.text).not.toContain('From now on');
-    const second = await ask(bot, ['ben', lab], 'did he?', { replyTo: first.messageId });
-    expect(second.text).toContain('From now on, reply to this message, so that I know that you mean me.');
-    await expectSilence(bot, ['ben', lab], 'never mind');
-    const third = await ask(bot, ['ben', lab], 'tomorrow at 9 Call him', { replyTo: second.messageId });
-    expect(third.text).toMatch(/^New task: Call him/);
+    for (const words of ['what did he say?', 'see you tomorrow at 9', 'never mind']) {
+      await expectSilence(bot, ['ben', lab], words);
+    }
+    await bot.press('ben', message, 'Every day');
+    for (const words of ['10 people are coming', 'Take the laptop']) await expectSilence(bot, ['ben', lab], words);
+    const noted = await ask(bot, ['ben', lab], 'Take the laptop', { replyTo: message.messageId });
+    expect(noted.text).toMatch(/^Noted the text\.\n\nEvery day, at what time\?/);
+    await bot.press('ben', noted, '09:00');
+    await bot.press('ben', bot.now(noted), '09:15');
+    expect(bot.now(noted).text).toMatch(/^New task: Take the laptop\nEvery day at 09:15/);
   });
 });
 
@@ -240,6 +244,19 @@ describe.each([
     await bot.press('ada', preview, 'Create');
     expect(bot.now(preview).text).toMatch(/^#2 Coffee/);
   });
+
+  it('an answer to a result is about that result, also while a text is waited for', async () => {
+    const bot = await aBotIn(chat);
+    const topic = await madeWithTopic(bot, ['ada', chat], 'every day at 12 Lunch');
+    const result = bot.world
+      .messages(chat, { limit: 500 })
+      .findLast(({ text, threadId }) => text === 'Lunch' && threadId === topic);
+    const question = await ask(bot, ['ada', chat], '/new every day at 9', { thread: topic });
+    await bot.say('ada', chat, 'done', { thread: topic, replyTo: result?.messageId ?? 0 });
+    expect(bot.texts(chat, topic).filter((text) => text.startsWith('New task'))).toEqual([]);
+    const preview = await ask(bot, ['ada', chat], 'Coffee', { thread: topic, replyTo: question.messageId });
+    expect(preview.text).toMatch(/^New task: Coffee/);
+  });
 });
 
 it('a task with the same title is shown before another one is made', async () => {
@@ -248,7 +265,8 @@ it('a task with the same title is shown before another one is made', async () =>
   const preview = await ask(bot, ['ben', lab], '/new tomorrow at 8 call mum');
   expect(seen(preview)).toContain(`There is #1 Call Mum already. Edit that one, or add this one as well?
 [Edit that one] [Add anyway]
-[Change time] [Cancel]`);
+[Change time] [Cancel]
+[Change text]`);
   await bot.press('ben', preview, 'Add anyway');
   expect(schedules(bot)).toHaveLength(2);
   const again = await ask(bot, ['ben', lab], '/new tomorrow at 8 CALL MUM');

@@ -150,6 +150,7 @@ const finding: Finding = {
 /** Nothing has happened yet. */
 const truth: Truth = {
   why: async () => ({ timezone: 'UTC', answers: [], summary: {}, next: null, from: now, to: now }),
+  lately: async () => ({ timezone: 'UTC', answers: [], summary: {}, from: now, to: now }),
   upcoming: async () => [now + 3_600_000],
   readEvents: async () => ({ events: [], next: 'the-end' }),
   readAudit: async () => ({ items: [], next: null }),
@@ -189,13 +190,13 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpNeeds> = {}):
     resume: async () => changed,
     delete: async () => changed,
     restore: async () => changed,
-    skip: async () => changed,
+    skip: async () => ({ ...changed, slots: [] }),
     unskip: async () => changed,
     snooze: async () => changed,
     answer: async () => changed,
     cancel: async () => changed,
     unbindTopic: async () => 'unbound',
-    undo: async () => ({ ...changed, undone: entry }),
+    undo: async () => ({ ...changed, undone: entry, moot: null }),
     cancelRun: async () => ({ cancelled: true, run }),
     repeat: async () => ({ task, taskRun }),
     runNow: async () => ({ task, taskRun }),

@@ -66,7 +66,7 @@ describe('GET /v1/tasks/:task_id/why', () => {
             deliveries: [{ status: 'delivered', message_id: 1002, error_message: null }],
             version: 1,
           },
-          line: 'Wed 18 Nov 11:00: ran, 3 ms after its slot; delivered as message 1002.',
+          line: 'Wed 18 Nov 11:00: ran on time; delivered.',
         },
       ],
       summary: { ran: 1 },
@@ -211,7 +211,7 @@ describe('what the operator reads', () => {
 const nobody = async () => {
   throw new Error('nobody asks this');
 };
-const silent: Truth = { why: nobody, upcoming: nobody, readEvents: nobody, readAudit: nobody, listDowntimes: nobody };
+const silent: Truth = { why: nobody, lately: nobody, upcoming: nobody, readEvents: nobody, readAudit: nobody, listDowntimes: nobody };
 const open = { id: 'd1', from: start - hour, to: start, report: null, reportedAt: null };
 const counts = { missed: 3, late: 1, asked: 0, skipped: 2 };
 const known = {

@@ -1,3 +1,7 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { compileFunction } from 'node:vm';
 import { expect, test } from 'vitest';
 import { messagesScript } from '../../src/adapters/sandbox/page/script-messages.ts';
@@ -41,6 +45,22 @@ test('the script is whole, and writes what people say as text alone', async () =
   expect(() => compileFunction(text)).not.toThrow();
   expect(text).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|`/);
   expect(text).not.toMatch(/https?:\/\/\w/);
+});
+
+test('the script uses no name that nobody has declared', async () => {
+  const { ask } = await servePages();
+  const { text } = await ask('GET', '/page.js');
+  const folder = mkdtempSync(join(tmpdir(), 'sandbox-page-'));
+  const [script, rules] = [join(folder, 'page.js'), join(folder, 'rules.json')];
+  writeFileSync(script, text);
+  writeFileSync(rules, JSON.stringify({ env: { browser: true, es2024: true }, rules: { 'no-undef': 'error' } }));
+  const lint = ['--config', rules, '--format', 'unix', script];
+  const told = spawnSync(process.execPath, [join('node_modules', 'oxlint', 'bin', 'oxlint'), ...lint], {
+    encoding: 'utf8',
+  });
+  rmSync(folder, { recursive: true });
+  expect(told.stdout.split('\n').filter((line) => line.includes('no-undef'))).toEqual([]);
+  expect([told.signal, told.error]).toEqual([null, undefined]);
 });
 
 test('every part that the script looks for stands in the markup', async () => {

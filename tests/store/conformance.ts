@@ -1,6 +1,7 @@
 import { describe } from 'vitest';
 import type { OpenWorld } from '../support/store-worlds.ts';
 import { ackTests, approvalTests, askedTests } from './conformance/acks.ts';
+import { escalationTests } from './conformance/escalations.ts';
 import { admissionTests } from './conformance/admission.ts';
 import { accountTests } from './conformance/account.ts';
 import { cardTests } from './conformance/cards.ts';
@@ -13,6 +14,7 @@ import { chatTests, goneTests, moveTests } from './conformance/chats.ts';
 import { afterEndTests, endTests } from './conformance/ends.ts';
 import { downtimeTests, feedTests } from './conformance/feeds.ts';
 import { draftTests, inboxTests, messageTests } from './conformance/inbox.ts';
+import { lateNagTests } from './conformance/late-nags.ts';
 import { lightTests } from './conformance/light.ts';
 import { lostClaimTests } from './conformance/lost-claims.ts';
 import { noticeTests } from './conformance/notices.ts';
@@ -49,6 +51,8 @@ export function conformance(open: OpenWorld): void {
   });
   describe('confirmations', () => {
     ackTests(open);
+    lateNagTests(open);
+    escalationTests(open);
   });
   describe('what is asked, and what is left out', () => {
     askedTests(open);

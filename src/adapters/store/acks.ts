@@ -7,7 +7,8 @@ import { listOf, row, rows, write, type Engine, type Script } from './engine.ts'
 import { tellEvents } from './journal.ts';
 import { dueAcks, type DueRow } from './acks-due.ts';
 import { readAck as readAckRow } from './codec.ts';
-import { escalate, insertNag, settleNag } from './nags.ts';
+import { escalate } from './escalations.ts';
+import { insertNag, settleNag } from './nags.ts';
 import { shownOf } from './part-rows.ts';
 
 /** Who has confirmed what, and who must be reminded. The row of an open one is made with the end of its run. */
@@ -131,8 +132,7 @@ function* readAck(occurrenceId: string): Script<AckView | null> {
   );
   if (found === undefined) return null;
   const { status, nags, done_at: doneAt, done_by: doneBy, chat_title: chatTitle } = found;
-  const resultMessageId = (yield* resultOf(found.run_id))?.messageId ?? null;
-  return { status, nags, doneAt, doneBy, resultMessageId, chatTitle };
+  return { status, nags, doneAt, doneBy, result: yield* resultOf(found.run_id), chatTitle };
 }
 
 /** What was confirmed of these occurrences, or is to be. */

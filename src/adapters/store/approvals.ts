@@ -4,9 +4,11 @@ import { outboxRanks } from '../../domain/delivery.ts';
 import { approvalExpiryMs } from '../../domain/limits.ts';
 import { spanText } from '../../domain/schedule/words.ts';
 import type { View } from '../../domain/shown.ts';
-import { decisionIn } from './codec.ts';
+import { decisionIn, readFacts } from './codec.ts';
 import { row, rows, write, type Engine, type Script } from './engine.ts';
 import { tellEvents } from './journal.ts';
+import { insertAside } from './nags.ts';
+import { idAt } from './time-ids.ts';
 
 /**
  * Results that wait for somebody to approve them: their parts are `blocked` with this cause, in a lane of their own, until a
@@ -23,8 +25,9 @@ const discardedError = 'discarded';
 export function* askApproval(ends: readonly RunEnd[]): Script<void> {
   for (const { run, status, approval, finishedAt } of ends) {
     if (approval === undefined || status !== 'succeeded' || run.taskId === null || run.chatId === null) continue;
-    const { id, text, decideBy } = approval;
-    const content: View = { view: 'approval', runId: run.id, text, decideBy };
+    const { id, ...asked } = approval;
+    const { decideBy } = asked;
+    const content: View = { view: 'approval', runId: run.id, ...asked };
     const home = yield* row<{ home_topic: number | null }>(`select home_topic from tasks where id = ?t`, run.taskId);
     yield* write(
       `insert into deliveries (id, run_id, task_id, chat_id, lane, rank, kind, part, status, ready_at, content,
@@ -50,6 +53,30 @@ export function* askApproval(ends: readonly RunEnd[]): Script<void> {
 /** Among the words about a run, after those about how it ended. */
 const questionPart = 3;
 
+interface QuestionRow {
+  readonly id: string;
+  readonly chat_id: string;
+  readonly task_id: string | null;
+  readonly message_thread_id: number | null;
+  readonly message_id: number | null;
+  readonly content: string;
+  readonly created_at: number;
+}
+
+/** The time is over: the question says so by itself, once for all parts of the result. */
+export function* tellNotApproved(runId: string | null, now: number): Script<void> {
+  const question = yield* row<QuestionRow>(
+    `select id, chat_id, task_id, message_thread_id, message_id, content, created_at from deliveries
+     where run_id = ?t and kind = 'notice' and part = ?i and status = 'delivered'`,
+    runId,
+    questionPart,
+  );
+  if (question === undefined || question.message_id === null) return;
+  const { id, created_at: createdAt, message_id: edits } = question;
+  const content = { ...readFacts(question.content), isOver: true };
+  yield* insertAside(question, { id: idAt(createdAt, `expired:${id}`), kind: 'notice', edits, content }, now);
+}
+
 interface PartRow {
   readonly task_id: string | null;
   readonly status: string;
@@ -71,7 +98,8 @@ function* decideApproval(approval: Approval & { readonly at: number }): Script<A
   if (decided.length === 0) return yield* decidedBefore(runId);
   const taskId = decided[0]?.task_id ?? null;
   yield* tellEvents([{ kind: isGiven ? 'approval.given' : 'approval.refused', at, taskId, ref: runId }]);
-  if (!isGiven) yield* tellEvents(decided.map(({ id }) => ({ kind: 'delivery.failed', at, taskId, ref: id })));
+  if (isGiven) yield* rows(remindText, at, runId);
+  else yield* tellEvents(decided.map(({ id }) => ({ kind: 'delivery.failed', at, taskId, ref: id })));
   return { is: 'decided', isGiven, by: actor, at, isFirst: true };
 }
 
@@ -80,6 +108,9 @@ const waiting = `run_id = ?t and kind = 'result' and status = 'blocked' and caus
 /** Somebody has just looked at it, so it is neither too old nor held for quiet hours. */
 const releaseText = `update deliveries set status = 'pending', ready_at = ?i, cause = null, expires_at = null, urgent = 1,
     lane = 'task:' || task_id, evidence = ?t where ${waiting} returning id, task_id`;
+/** While it waited it was looked for ever more seldom, and now it comes at once. */
+const remindText = `update acks set nag_at = ?i + nag_every_ms
+  where status = 'open' and occurrence_id = (select r.occurrence_id from runs r where r.id = ?t)`;
 const discardText = `update deliveries set status = 'failed', ready_at = null, error = '${discardedError}', evidence = ?t
   where ${waiting} returning id, task_id`;
 
@@ -91,5 +122,6 @@ function* decidedBefore(runId: string): Script<Approved> {
   if (part === undefined) return { is: 'none' };
   const known = decisionIn(part.evidence);
   if (known !== null) return { is: 'decided', ...known, isFirst: false };
-  return part.cause === 'approval' || part.error === notApprovedError ? { is: 'expired' } : { is: 'none' };
+  const isWaiting = part.status === 'blocked' && part.cause === 'approval';
+  return isWaiting || part.error === notApprovedError ? { is: 'expired' } : { is: 'none' };
 }

@@ -15,6 +15,12 @@ const cardExpiryMs = 60 * 60_000;
 /** Within a day a deletion can be taken back; a topic that could not be closed until then stays as it is. */
 const doorExpiryMs = 24 * 60 * 60_000;
 
+/**
+ * The card waits a moment for what comes at the same time and must not wait for it: the answer to whoever made the change,
+ * and the result of the last slot, which is taken up before its run has ended.
+ */
+const cardWaitMs = 1000;
+
 /** The card is drawn when it is sent, so its row holds no more than that. */
 const cardContent = JSON.stringify({ view: 'card' });
 
@@ -24,13 +30,14 @@ export interface CardChange {
   /** Names the change, so that its rows have ids of their own, and sorts after the changes before it. */
   readonly key: string;
   readonly door: 'close' | 'open' | null;
-  /** It waits so long, for a result that is about to come and must not wait for the card. */
-  readonly waitsMs?: number;
+  /** False where the card need not be drawn anew; it is with the next change. */
+  readonly isDrawn?: boolean;
 }
 
 interface Place {
   readonly id: string;
   readonly chat_id: string;
+  readonly address: string;
 }
 
 /** Has the cards drawn anew of tasks that have a topic. In a chat that cannot be reached that waits until it can be. */
@@ -39,21 +46,28 @@ export function* refreshCards(changes: readonly CardChange[]): Script<void> {
   const { marks, values } = listOf(changes.map(({ taskId }) => taskId));
   const placed = yield* rows<Place>(
     // No join, which may be begun at the chats and walk all of their tasks.
-    `select t.id, t.chat_id from tasks t
+    `select t.id, t.chat_id, (select c.address from chats c where c.id = t.chat_id) as address from tasks t
      where t.id in (${marks}) and t.topic_state = 'ready' and exists (
        select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram' and c.state <> 'gone')`,
     ...values,
   );
-  const chats = new Map(placed.map((place) => [place.id, place.chat_id]));
-  for (const { taskId, at, key, door, waitsMs = 0 } of changes) {
-    const chatId = chats.get(taskId);
-    if (chatId === undefined) continue;
+  const places = new Map(placed.map((place) => [place.id, place]));
+  for (const { taskId, at, key, door, isDrawn = true } of changes) {
+    const place = places.get(taskId);
+    if (place === undefined) continue;
+    const { chat_id: chatId, address } = place;
     const id = (what: string) => idAt(at, `${key}:${what}`);
-    const [readyAt, expiresAt] = [at + waitsMs, at + cardExpiryMs];
-    yield* addCard({ id: id('card'), taskId, chatId, at, readyAt, expiresAt });
+    const readyAt = at + cardWaitMs;
+    // A door that is closed or opened says it, and costs a call; in a private chat there is no door, so the card must.
+    if (isDrawn && (door === null || isPrivate(address)))
+      yield* addCard({ id: id('card'), taskId, chatId, at, readyAt, expiresAt: at + cardExpiryMs });
     if (door === null) continue;
-    yield* insertCardPart({ id: id(door), taskId, chatId, at, expiresAt: at + doorExpiryMs, kind: door });
+    yield* insertCardPart({ id: id(door), taskId, chatId, at, readyAt, expiresAt: at + doorExpiryMs, kind: door });
   }
+}
+
+function isPrivate(address: string): boolean {
+  return !address.startsWith('-');
 }
 
 export interface NewCard {

@@ -6,7 +6,7 @@ import { dropParts } from './drop-parts.ts';
 import { endWaiting } from './pauses.ts';
 import { each, lock, rows, write, type Script } from './engine.ts';
 import { recordVerbs, tellEvents } from './journal.ts';
-import { closeAcks } from './open-acks.ts';
+import { closeAcks, reopenAck } from './open-acks.ts';
 import { claimOnce, settleOnce } from './once.ts';
 import { lookAtHeld } from './quiet-parts.ts';
 import { checkQuota, lockOwner } from './quota.ts';
@@ -62,12 +62,12 @@ export function* changeLocked(request: LockedRequest, plan: Plan): Script<Writte
       taskId,
     );
   }
-  yield* addManual(request, change);
+  const isAnswered = yield* addManual(request, change);
   const task = yield* taskById(taskId);
   yield* keepVersion(request, scene.task, task);
   // What was called off already, or ended meanwhile, is not called off again.
   if (change.audit?.verb === 'cancel' && calledOff === 0) return { change, task, entryId: null };
-  return { change, task, entryId: yield* writeAudit(request, change, { before: scene.task, after: task }) };
+  return { change, task, entryId: yield* writeAudit(request, change, { before: scene.task, after: task, isAnswered }) };
 }
 
 /** Only tasks that can still run count against a quota, so what comes back from an end has to ask again. */
@@ -104,6 +104,7 @@ function* endSnooze(taskId: string, reason: string, now: number): Script<void> {
     now,
     taskId,
   );
+  if (ended.length > 0 && reason === 'undone') yield* reopenAck(taskId, now);
   yield* tellEvents(
     ended.map(({ id }) => ({ kind: 'occurrence.skipped', at: now, taskId, ref: id, data: { reason } })),
   );
@@ -127,12 +128,14 @@ function* answerQuestions(taskId: string, answer: TaskChange['answer'], now: num
   );
 }
 
-function* addManual({ taskId, at }: LockedRequest, { manual }: TaskChange): Script<void> {
-  if (manual === null) return;
+/** True when a reminder that stands in the topic goes away with it. */
+function* addManual({ taskId, at }: LockedRequest, { manual }: TaskChange): Script<boolean> {
+  if (manual === null) return false;
   // Whoever puts a reminder off has answered it; it asks again when it comes again.
-  if (manual.occurrence.source === 'snooze') yield* closeAcks(taskId, 'superseded', at);
+  const isAnswered = manual.occurrence.source === 'snooze' && (yield* closeAcks(taskId, 'superseded', at));
   yield* insertOccurrences([{ taskId, occurrence: manual.occurrence }], at);
   if (manual.run !== null) yield* dispatchRuns([manual.run], at);
+  return isAnswered;
 }
 
 function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): Script<void> {
@@ -156,16 +159,18 @@ function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): S
 interface Sides {
   readonly before: Task;
   readonly after: Task;
+  /** It has answered a reminder, which says so in its place: the card need not say so at once, and a call is saved. */
+  readonly isAnswered: boolean;
 }
 
 function* writeAudit(
   { taskId, actor, at }: LockedRequest,
   { audit }: TaskChange,
-  { before, after }: Sides,
+  { before, after, isAnswered }: Sides,
 ): Script<string | null> {
   if (audit === null) return null;
   const [entry] = yield* recordVerbs([
-    { at, actor, taskId, stateBefore: before.state, stateAfter: after.state, ...audit },
+    { at, actor, taskId, stateBefore: before.state, stateAfter: after.state, hasCard: !isAnswered, ...audit },
   ]);
   return entry ?? null;
 }

@@ -16,6 +16,7 @@ export function chatFactStore(engine: Engine): ChatFacts {
     chatSettings: (chatId) => engine.transact(() => chatSettings(chatId)),
     waitingChats: (limit) => engine.transact(() => waitingChats(limit)),
     usersNamed: (name, limit) => engine.transact(() => usersNamed(name, limit)),
+    adminNames: (chatId, limit) => engine.transact(() => adminNames(chatId, limit)),
     sentMessage: (deliveryId) => engine.transact(() => sentMessage(deliveryId)),
     serverFacts: (now) => engine.transact(() => serverFacts(engine.dialect, now)),
   };
@@ -166,6 +167,20 @@ function* usersNamed(name: string, limit: number): Script<User[]> {
     name,
     limit,
   );
+}
+
+function* adminNames(chatId: string, limit: number): Script<string[]> {
+  const approvers = yield* rows<{ name: string }>(
+    `select name from users where name is not null and id = (select approved_by from chats where id = ?t)`,
+    chatId,
+  );
+  const admins = yield* rows<{ name: string }>(
+    `select u.name as name from members m join users u on u.id = m.user_id
+     where m.chat_id = ?t and m.status = 'admin' and u.name is not null order by m.checked_at desc, u.id limit ?i`,
+    chatId,
+    limit,
+  );
+  return [...new Set([...approvers, ...admins].map(({ name }) => name))].slice(0, limit);
 }
 
 function* sentMessage(deliveryId: string): Script<SentMessage | null> {

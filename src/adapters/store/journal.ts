@@ -13,6 +13,8 @@ export interface AuditEntry {
   readonly stateAfter: TaskState;
   readonly before?: object | null;
   readonly after?: object | null;
+  /** False where the card need not be drawn anew; it is with the next change. */
+  readonly hasCard?: boolean;
 }
 
 /** What changes nothing that the card of a task shows. */
@@ -43,11 +45,22 @@ export function* recordVerbs(entries: readonly AuditEntry[]): Script<string[]> {
     ids.push(id);
     events.push({ kind: `task.${entry.verb}`, at: entry.at, taskId: entry.taskId, ref: id });
     if (!unseen.has(entry.verb))
-      cards.push({ taskId: entry.taskId, at: entry.at, key: id.padStart(16, '0'), door: doorOf(entry) });
+      cards.push({
+        taskId: entry.taskId,
+        at: entry.at,
+        key: id.padStart(16, '0'),
+        door: doorOf(entry),
+        isDrawn: entry.hasCard !== false && !isRenamedBack(entry),
+      });
   }
   yield* tellEvents(events);
   yield* refreshCards(cards);
   return ids;
+}
+
+/** The name of the topic is changed back, which shows it above the card already; the card follows with the next change. */
+function isRenamedBack({ verb, after }: AuditEntry): boolean {
+  return verb === 'undo' && after !== null && after !== undefined && 'title' in after;
 }
 
 /** The topic of a task is closed with its deletion, and opened when that is taken back, by whatever verb. */
@@ -56,20 +69,11 @@ function doorOf({ stateBefore, stateAfter }: AuditEntry): CardChange['door'] {
   return stateAfter === 'deleted' ? 'close' : 'open';
 }
 
-/** The last slot is taken up before its result is there, which most are within a moment. */
-const lastResultMs = 1000;
-
 /** Nothing is left to run of these tasks. */
 export function* tellComplete(taskIds: readonly string[], now: number): Script<void> {
   yield* tellEvents(taskIds.map((taskId) => ({ kind: 'task.complete', at: now, taskId, ref: null })));
   yield* refreshCards(
-    taskIds.map((taskId) => ({
-      taskId,
-      at: now,
-      key: `complete:${taskId}`,
-      door: null,
-      waitsMs: lastResultMs,
-    })),
+    taskIds.map((taskId) => ({ taskId, at: now, key: `complete:${taskId}`, door: null })),
   );
 }
 

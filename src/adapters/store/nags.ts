@@ -2,7 +2,7 @@ import type { NagDecision } from '../../app/acks/store.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
 import type { View } from '../../domain/shown.ts';
 import type { DueRow } from './acks-due.ts';
-import { row, rows, write, type Script, type Value } from './engine.ts';
+import { listOf, row, rows, write, type Script, type Value } from './engine.ts';
 import { idAt } from './time-ids.ts';
 
 /** The messages by which somebody is reminded: each takes the place of the one before, and none outlives its reason. */
@@ -10,7 +10,7 @@ import { idAt } from './time-ids.ts';
 /** Words about a run that come after its end count from here on, apart from those that come with it. */
 const firstPart = 10;
 /** The line that nobody has said Done follows every reminder that there can be. */
-const lastPart = 1000;
+export const lastPart = 1000;
 
 interface Word {
   readonly id: string;
@@ -29,7 +29,7 @@ export function* insertNag(
 }
 
 /** Quiet hours were asked about when it was decided, so nothing holds it any more. */
-function* insertInTopic(
+export function* insertInTopic(
   { taskId, runId, chatId }: Pick<DueRow, 'taskId' | 'runId' | 'chatId'>,
   { id, part, content }: Word,
   now: number,
@@ -44,7 +44,8 @@ function* insertInTopic(
     taskId,
     chatId,
     `task:${taskId}`,
-    outboxRanks.result,
+    // However many are reminded at once, what tasks bring goes first; a reminder comes again anyway.
+    content.view === 'nag' ? outboxRanks.card : outboxRanks.result,
     part,
     now,
     JSON.stringify(content),
@@ -61,9 +62,9 @@ interface NagRow {
   readonly message_id: number | null;
 }
 
-/** A reminder that has come is removed, once, and one that is still to come is not sent any more. */
-export function* settleNag(deliveryId: string | null, now: number): Script<void> {
-  if (deliveryId === null) return;
+/** A reminder that has come is removed, once, and one that is still to come is not sent any more. True when one had come. */
+export function* settleNag(deliveryId: string | null, now: number): Script<boolean> {
+  if (deliveryId === null) return false;
   yield* rows(
     `update deliveries set status = 'failed', error = 'moot: nobody has to be reminded any more', ready_at = null
      where id = ?t and status in ('pending', 'blocked')`,
@@ -73,12 +74,34 @@ export function* settleNag(deliveryId: string | null, now: number): Script<void>
     `select status, created_at, chat_id, task_id, message_thread_id, message_id from deliveries where id = ?t`,
     deliveryId,
   );
-  if (nag?.status !== 'delivered' || nag.message_id === null) return;
+  if (nag?.status !== 'delivered' || nag.message_id === null) return false;
   yield* insertAside(
     nag,
     { id: idAt(nag.created_at, `settled:${deliveryId}`), kind: 'remove', edits: nag.message_id, content: { text: '' } },
     now,
   );
+  return true;
+}
+
+/**
+ * Reminders that were with the platform while their reason went away: one that has come is removed now, and one that came
+ * back is not sent again. The lock lets whoever closes the reason at this very moment find the reminder, or be found here.
+ */
+export function* settleLateNags(deliveryIds: readonly string[], now: number): Script<void> {
+  if (deliveryIds.length === 0) return;
+  const { marks, values } = listOf(deliveryIds);
+  const nags = yield* rows<{ id: string; occurrence_id: string | null }>(
+    `select d.id, r.occurrence_id from deliveries d join runs r on r.id = d.run_id
+     where d.id in (${marks}) and d.kind = 'notice' and d.part > ${firstPart} and d.part < ${lastPart}`,
+    ...values,
+  );
+  for (const { id, occurrence_id: occurrenceId } of nags) {
+    const ack = yield* row<{ status: string; nag_delivery_id: string | null }>(
+      `select status, nag_delivery_id from acks where occurrence_id = ?t [for update]`,
+      occurrenceId,
+    );
+    if (ack?.status !== 'open' || ack.nag_delivery_id !== id) yield* settleNag(id, now);
+  }
 }
 
 interface Aside {
@@ -89,7 +112,7 @@ interface Aside {
 }
 
 /** To a thread of a chat, in the lane of such words there. */
-function* insertAside(
+export function* insertAside(
   place: Pick<NagRow, 'chat_id' | 'task_id' | 'message_thread_id'>,
   { id, kind, edits, content }: Aside,
   now: number,
@@ -115,46 +138,4 @@ function* insertAside(
      on conflict do nothing`,
     ...values,
   );
-}
-
-/** A line in the topic, and a word to somebody who can do more than be reminded. */
-export function* escalate(
-  { due, slotAt, nags, ...one }: DueRow,
-  { lineId, wordId }: Extract<NagDecision, { is: 'giveUp' }>,
-  now: number,
-): Script<void> {
-  const content: View = { view: 'escalated', occurrenceId: due.occurrenceId, dueAt: slotAt, nags };
-  yield* insertInTopic(one, { id: lineId, part: lastPart, content }, now);
-  const chatId = (yield* adminChatOf(one.chatId)) ?? one.chatId;
-  const place = { chat_id: chatId, task_id: one.taskId, message_thread_id: null };
-  yield* insertAside(place, { id: wordId, kind: 'notice', edits: null, content }, now);
-}
-
-const actorLength = 'telegram:user:'.length;
-
-/**
- * The private chat of whoever approved the group, or else of an admin of it; null where none is known. A bot can write to
- * those alone who have begun, and whoever has was answered.
- */
-function* adminChatOf(chatId: string): Script<string | null> {
-  const group = yield* row<{ address: string; approved_by: string | null }>(
-    `select address, approved_by from chats where id = ?t and address like '-%'`,
-    chatId,
-  );
-  if (group === undefined) return null;
-  const admins = yield* rows<{ user_id: string }>(
-    `select user_id from members where chat_id = ?t and status = 'admin' and user_id like 'telegram:user:%'
-     order by checked_at desc, user_id`,
-    chatId,
-  );
-  for (const actor of [group.approved_by ?? '', ...admins.map(({ user_id }) => user_id)]) {
-    if (!actor.startsWith('telegram:user:')) continue;
-    const own = yield* row<{ id: string }>(
-      `select c.id from chats c where c.provider = 'telegram' and c.address = ?t and c.state not in ('refused', 'gone')
-         and exists (select 1 from deliveries d where d.platform_chat_id = c.address and d.message_id is not null)`,
-      actor.slice(actorLength),
-    );
-    if (own !== undefined) return own.id;
-  }
-  return null;
 }

@@ -1,6 +1,6 @@
 import type { RunEnd } from '../../app/store.ts';
 import type { AckStatus } from '../../domain/ack.ts';
-import { rows, write, type Script } from './engine.ts';
+import { row, rows, write, type Script } from './engine.ts';
 import { settleNag } from './nags.ts';
 
 /** What runs that have succeeded leave open for somebody to confirm; most ask for nothing, and cost nothing here. */
@@ -25,12 +25,13 @@ export function* openAcks(ends: readonly RunEnd[]): Script<void> {
   }
 }
 
-/** Nobody is asked any more about what the task had left open, and no reminder of it stays. */
+/** Nobody is asked any more about what the task had left open, and no reminder of it stays. True when one is removed. */
 export function* closeAcks(
   taskId: string,
   as: Extract<AckStatus, 'superseded' | 'dropped'>,
   now: number,
-): Script<void> {
+): Script<boolean> {
+  let isRemoved = false;
   const open = yield* rows<{ occurrence_id: string; nag_delivery_id: string | null }>(
     `select occurrence_id, nag_delivery_id from acks where task_id = ?t and status = 'open'`,
     taskId,
@@ -43,6 +44,36 @@ export function* closeAcks(
       now,
       id,
     );
-    yield* settleNag(nag, now);
+    if (yield* settleNag(nag, now)) isRemoved = true;
+  }
+  return isRemoved;
+}
+
+/** Runs among which the one is looked for that a snooze had answered. */
+const lookedAt = 20;
+
+/** A snooze that is taken back has answered nothing: what it had put off is asked about again. */
+export function* reopenAck(taskId: string, now: number): Script<void> {
+  const recent = yield* rows<{ id: string }>(
+    `select id from occurrences where task_id = ?t and slot_at <= ?i order by slot_at desc limit ?i`,
+    taskId,
+    now,
+    lookedAt,
+  );
+  for (const { id } of recent) {
+    const ack = yield* row<{ status: AckStatus; nag_every_ms: number | null }>(
+      `select status, nag_every_ms from acks where occurrence_id = ?t`,
+      id,
+    );
+    if (ack === undefined) continue;
+    // What came after it asks for itself, so only the newest can have been answered by the snooze.
+    if (ack.status !== 'superseded' || ack.nag_every_ms === null) return;
+    yield* write(
+      `update acks set status = 'open', nag_at = ?i, updated_at = ?i where occurrence_id = ?t and status = 'superseded'`,
+      now + ack.nag_every_ms,
+      now,
+      id,
+    );
+    return;
   }
 }

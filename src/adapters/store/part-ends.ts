@@ -6,6 +6,13 @@ import { dropParts } from './drop-parts.ts';
 import { each, listOf, lock, row, rows, write, type Script, type Value } from './engine.ts';
 import { tellEvents } from './journal.ts';
 import { forgetToldOf, insertMessages, tellOnce } from './messages.ts';
+import { tellGroupInstead } from './escalations.ts';
+import { settleLateNags } from './nags.ts';
+
+/** Who has let a result go stands before what is found out about its sends, and stays. It takes the value three times. */
+const foundOut = `case when evidence like '{"approved_by":%'
+    then case when ?t like '{%' then substr(evidence, 1, length(evidence) - 1) || ',' || substr(?t, 2) else evidence end
+    else ?t end`;
 
 /**
  * An end that leaves the part open uses up the fence, because it is written again when the answer to the first write was
@@ -13,20 +20,20 @@ import { forgetToldOf, insertMessages, tellOnce } from './messages.ts';
  */
 const endText = {
   delivered: `update deliveries set status = 'delivered', platform_chat_id = ?t, message_thread_id = ?i, message_id = ?i,
-      delivered_at = ?i, evidence = coalesce(?t, evidence), error = null, cause = null, ready_at = null, doubted_at = null
+      delivered_at = ?i, evidence = coalesce(${foundOut}, evidence), error = null, cause = null, ready_at = null, doubted_at = null
     where id = ?t and fence = ?i and status in ('sending', 'unknown')`,
   pending: `update deliveries set status = 'pending', sends = sends - ?i, put_offs = put_offs + ?i, ready_at = ?i, error = ?t,
-      evidence = coalesce(?t, evidence), cause = null, settles = 0,
+      evidence = coalesce(${foundOut}, evidence), cause = null, settles = 0,
       doubted_at = case when ?i = 1 then coalesce(doubted_at, sent_at) end, fence = fence + 1
     where id = ?t and fence = ?i and status in ('sending', 'unknown', 'pending', 'blocked')`,
   blocked: `update deliveries set status = 'blocked', sends = sends - ?i, ready_at = ?i, cause = ?t, error = ?t,
       fence = fence + 1
     where id = ?t and fence = ?i and status in ('sending', 'pending', 'blocked')`,
-  unknown: `update deliveries set status = 'unknown', ready_at = ?i, error = ?t, evidence = ?t,
+  unknown: `update deliveries set status = 'unknown', ready_at = ?i, error = ?t, evidence = ${foundOut},
       settles = case when status = 'unknown' then settles + 1 else 0 end, doubted_at = coalesce(doubted_at, sent_at),
       fence = fence + 1
     where id = ?t and fence = ?i and status in ('sending', 'unknown')`,
-  failed: `update deliveries set status = 'failed', error = ?t, evidence = coalesce(?t, evidence), ready_at = null
+  failed: `update deliveries set status = 'failed', error = ?t, evidence = coalesce(${foundOut}, evidence), ready_at = null
     where id = ?t and fence = ?i and status in ('sending', 'unknown', 'pending', 'blocked')`,
 } as const;
 
@@ -51,6 +58,16 @@ export function* endParts(ends: readonly PartEnd[], now: number): Script<number>
       won.filter(({ taskId }) => !gone.has(taskId ?? '')),
       now,
     );
+    if (status !== 'failed')
+      yield* settleLateNags(
+        won.map(({ id }) => id),
+        now,
+      );
+    if (status === 'failed' || status === 'blocked')
+      yield* tellGroupInstead(
+        won.map(({ id }) => id),
+        now,
+      );
     // Being put off says nothing to anybody; what became of a part does.
     if (status !== 'pending')
       yield* tellEvents(won.map(({ id, taskId = null }) => ({ kind: `delivery.${status}`, at: now, taskId, ref: id })));
@@ -58,20 +75,22 @@ export function* endParts(ends: readonly PartEnd[], now: number): Script<number>
   return written;
 }
 
+const thrice = (value: Value) => [value, value, value];
+
 function endValues(end: PartEnd): Value[] {
   switch (end.status) {
     case 'delivered':
-      return [end.ids.chatId, end.ids.threadId, end.ids.messageId, end.at, end.evidence];
+      return [end.ids.chatId, end.ids.threadId, end.ids.messageId, end.at, ...thrice(end.evidence)];
     case 'pending': {
       const unsent = end.unsent ? 1 : 0;
-      return [unsent, unsent, end.readyAt, end.error, end.evidence, end.inDoubt ? 1 : 0];
+      return [unsent, unsent, end.readyAt, end.error, ...thrice(end.evidence), end.inDoubt ? 1 : 0];
     }
     case 'blocked':
       return [end.unsent ? 1 : 0, end.readyAt, end.cause, end.error];
     case 'unknown':
-      return [end.readyAt, end.error, end.evidence];
+      return [end.readyAt, end.error, ...thrice(end.evidence)];
     case 'failed':
-      return [end.error, end.evidence];
+      return [end.error, ...thrice(end.evidence)];
   }
 }
 

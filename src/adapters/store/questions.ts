@@ -4,7 +4,9 @@ import type { Actor } from '../../domain/actor.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
 import type { View } from '../../domain/shown.ts';
 import { readFacts } from './codec.ts';
-import { row, write, type Engine, type Script } from './engine.ts';
+import { row, rows, write, type Engine, type Script } from './engine.ts';
+import { insertAside } from './nags.ts';
+import { idAt } from './time-ids.ts';
 
 /** Missed slots about which a task asks. They wait as occurrences with an instant by which somebody must have decided. */
 export function questionStore(engine: Engine): QuestionStore {
@@ -60,5 +62,45 @@ export function* askAboutMissed(claims: readonly Claim[], now: number): Script<v
       open.decideBy,
       now,
     );
+    yield* write(
+      `insert into kv (scope, key, value, updated_at) values ('${askedScope}', ?t, ?t, ?i)
+       on conflict (scope, key) do update set value = excluded.value, updated_at = excluded.updated_at`,
+      taskId,
+      questionId,
+      now,
+    );
+  }
+}
+
+/** Which message asked last about the missed slots of a task. */
+const askedScope = 'missed';
+
+interface AskedRow {
+  readonly id: string;
+  readonly chat_id: string;
+  readonly task_id: string | null;
+  readonly message_thread_id: number | null;
+  readonly message_id: number | null;
+  readonly content: string;
+  readonly created_at: number;
+}
+
+/** Nobody has answered in time: the last question of each task says so by itself, once nothing of it is open any more. */
+export function* tellNobodyAnswered(taskIds: readonly string[], now: number): Script<void> {
+  for (const taskId of new Set(taskIds)) {
+    if ((yield* openQuestion(taskId)) !== null) continue;
+    const [asked] = yield* rows<{ value: string }>(
+      `delete from kv where scope = '${askedScope}' and key = ?t returning value`,
+      taskId,
+    );
+    const question = yield* row<AskedRow>(
+      `select id, chat_id, task_id, message_thread_id, message_id, content, created_at from deliveries
+       where id = ?t and status = 'delivered'`,
+      asked?.value ?? '',
+    );
+    if (question === undefined || question.message_id === null) continue;
+    const { id, created_at: createdAt, message_id: edits } = question;
+    const content = { ...readFacts(question.content), isOver: true };
+    yield* insertAside(question, { id: idAt(createdAt, `expired:${id}`), kind: 'notice', edits, content }, now);
   }
 }

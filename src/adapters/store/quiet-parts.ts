@@ -1,11 +1,13 @@
 import type { HeldTask } from '../../app/chat-store.ts';
 import { settingsOf } from '../../domain/chat-settings.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
-import { hushOf, type Hush } from '../../domain/hush.ts';
+import { unknownHoldMs } from '../../domain/limits.ts';
+import { hushOf, type Hush, type HushSubject } from '../../domain/hush.ts';
 import type { Policies } from '../../domain/policy.ts';
+import { isTimezone } from '../../domain/schedule/schedule.ts';
 import { row, rows, write, type Script } from './engine.ts';
 import { tellEvents } from './journal.ts';
-import { notApprovedError } from './approvals.ts';
+import { notApprovedError, tellNotApproved } from './approvals.ts';
 import type { PartRow } from './part-rows.ts';
 import { idAt } from './time-ids.ts';
 
@@ -34,7 +36,12 @@ export function* quieted(part: PartRow, now: number): Script<PartRow | null> {
     yield* holdLane(part, { until: hush.until, now });
     return null;
   }
-  return { ...part, silent: hush.is === 'silent' || part.held_until !== null ? 1 : part.silent };
+  return { ...part, silent: hush.is === 'silent' || isToldOf(part, now) ? 1 : part.silent };
+}
+
+/** The word about what has waited comes as long as it is of use; what comes later still must be heard by itself. */
+function isToldOf({ held_until: until }: PartRow, now: number): boolean {
+  return until !== null && now < until + bundleExpiryMs;
 }
 
 const heard: Hush = { is: 'heard' };
@@ -45,11 +52,22 @@ function isSubject({ kind, goes_to: goesTo, task_id: taskId, lane, status }: Par
   return kind === 'result' || kind === 'notice';
 }
 
-function subjectOf(part: PartRow) {
+function subjectOf(part: PartRow): HushSubject {
+  const { quiet: own = null } = policiesIn(part.task_policies);
+  const { quiet } = settingsOf(objectIn(part.chat_settings));
+  // Most have no quiet hours, and then nobody asks for the zone.
+  if (own === null && quiet === null) return noHours;
   return {
-    task: { quiet: policiesIn(part.task_policies).quiet ?? null, timezone: part.task_timezone ?? 'UTC' },
-    chat: { quiet: settingsOf(objectIn(part.chat_settings)).quiet, timezone: part.chat_timezone },
+    task: { quiet: own, timezone: zoneIn(part.task_timezone) ?? 'UTC' },
+    chat: { quiet, timezone: zoneIn(part.chat_timezone) },
   };
+}
+
+const noHours: HushSubject = { task: { quiet: null, timezone: 'UTC' }, chat: { quiet: null, timezone: null } };
+
+/** A zone that is not known, or not any more, would stop everybody else's parts as well. */
+function zoneIn(text: string | null): string | null {
+  return text !== null && isTimezone(text) ? text : null;
 }
 
 function policiesIn(text: string | null): Pick<Policies, 'quiet'> {
@@ -68,7 +86,8 @@ function objectIn(text: string | null): Readonly<Record<string, unknown>> {
 }
 
 /** Only the person who is asked lets it go; the clock alone ends it, when the time for that is over. */
-function* notApproved({ id, task_id: taskId, expires_at: expiresAt }: PartRow, now: number): Script<null> {
+function* notApproved(part: PartRow, now: number): Script<null> {
+  const { id, task_id: taskId, run_id: runId, expires_at: expiresAt } = part;
   if (expiresAt !== null && expiresAt > now) {
     yield* rows(`update deliveries set ready_at = ?i where id = ?t and status = 'blocked'`, expiresAt, id);
     return null;
@@ -77,6 +96,7 @@ function* notApproved({ id, task_id: taskId, expires_at: expiresAt }: PartRow, n
     `update deliveries set status = 'failed', error = '${notApprovedError}', ready_at = null where id = ?t and status = 'blocked'`,
     id,
   );
+  yield* tellNotApproved(runId, now);
   yield* tellEvents([{ kind: 'delivery.failed', at: now, taskId, ref: id }]);
   return null;
 }
@@ -152,19 +172,33 @@ function* addBundle({ id: partId, chat_id: chatId }: PartRow, { until, now }: Ho
 }
 
 /**
- * The word waits as long as something waits for the same end, whatever has let it go too early. A task's own quiet hours may
- * end while those of the chat last; then the word about them comes without a sound.
+ * The word waits as long as something waits for the same end, whatever has let it go too early, and for a while as long as
+ * nobody knows what became of something that has left. A task's own quiet hours may end while those of the chat last; then
+ * the word about them comes without a sound.
  */
 function* bundleNow(part: PartRow, now: number): Script<PartRow | null> {
   const { until } = objectIn(part.content);
-  if (typeof until === 'number' && (yield* isAnyHeld(part.chat_id, until, now))) {
-    yield* rows(`update deliveries set ready_at = ?i where id = ?t and status = 'pending'`, until, part.id);
+  const readyAt = typeof until === 'number' ? yield* whenTold(part.chat_id, until, now) : now;
+  if (readyAt > now) {
+    yield* rows(`update deliveries set ready_at = ?i where id = ?t and status = 'pending'`, readyAt, part.id);
     return null;
   }
   const { chat } = subjectOf(part);
   const timezone = chat.timezone ?? 'UTC';
   const isQuiet = hushOf({ chat, task: { quiet: null, timezone } }, now).is !== 'heard';
   return isQuiet ? { ...part, silent: 1 } : part;
+}
+
+function* whenTold(chatId: string, until: number, now: number): Script<number> {
+  if (yield* isAnyHeld(chatId, until, now)) return until;
+  const unsure = yield* row<{ at: number | null }>(
+    `select max(sent_at) as at from deliveries
+     where chat_id = ?t and held_until = ?i and held_until is not null and status = 'unknown' and sent_at > ?i`,
+    chatId,
+    until,
+    now - unknownHoldMs,
+  );
+  return typeof unsure?.at === 'number' ? unsure.at + unknownHoldMs : now;
 }
 
 function* isAnyHeld(chatId: string, until: number, now: number): Script<boolean> {

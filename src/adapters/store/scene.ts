@@ -33,7 +33,7 @@ export function* sceneOf({ taskId, at, look }: Pick<ChangeRequest, 'taskId' | 'a
     live,
     waiting: due.waiting,
     ...(yield* aheadOf(taskId, at)),
-    ...(yield* openOf(taskId)),
+    ...(yield* openOf(taskId, at)),
     replays: look !== undefined && 'replaysOf' in look ? yield* replaysOf(look.replaysOf) : [],
     recent: look !== undefined && 'recent' in look ? yield* recentOf(taskId) : [],
     grant: grantOf(due),
@@ -52,14 +52,15 @@ function* aheadOf(taskId: string, now: number): Script<Pick<TaskScene, 'taken' |
 }
 
 /** What waits for a person, or for a later time that a person chose. */
-function* openOf(taskId: string): Script<Pick<TaskScene, 'questions' | 'snoozedTo'>> {
+function* openOf(taskId: string, at: number): Script<Pick<TaskScene, 'questions' | 'snoozedTo'>> {
   const open = yield* rows<{ id: string; slot_at: number; source: string; decide_by: number | null }>(
     `select id, slot_at, source, decide_by from occurrences
      where task_id = ?t and status = 'pending' and (decide_by is not null or source = 'snooze') order by slot_at`,
     taskId,
   );
   return {
-    questions: open.filter(({ decide_by }) => decide_by !== null).map(({ id }) => id),
+    // People were told until when they may answer, so what nobody has ended yet is over all the same.
+    questions: open.filter(({ decide_by: by }) => by !== null && by > at).map(({ id }) => id),
     snoozedTo: open.find(({ source }) => source === 'snooze')?.slot_at ?? null,
   };
 }

@@ -19,6 +19,7 @@ import { dispatchRuns, writeClaims, writeQuarantines } from './claims.ts';
 import { each, lock, row, rows, type Engine, type Script } from './engine.ts';
 import { tellGrantGone } from './grant-words.ts';
 import { recordVerbs, tellComplete, tellEvents } from './journal.ts';
+import { tellNobodyAnswered } from './questions.ts';
 
 /** Slots into occurrences and runs. Each method is one transaction; a second caller finds nothing left to do. */
 export function slotStore(engine: Engine): SlotStore {
@@ -142,14 +143,10 @@ function* admitWaiting({ now, limit }: Batch, plan: Parameters<SlotStore['admitW
   return { taken: decided.length, more: decided.length > 0 };
 }
 
-/** A card must not go on telling of a snooze that is over; the result goes before it. */
-const snoozeOverMs = 1000;
-
+/** A card must not go on telling of a snooze that is over. */
 function* tellSnoozesOver(found: readonly WaitingRow[], now: number): Script<void> {
   const over = found.filter(({ o_source: source }) => source === 'snooze');
-  yield* refreshCards(
-    over.map((one) => ({ taskId: one.id, at: now, key: `snoozed:${one.o_id}`, door: null, waitsMs: snoozeOverMs })),
-  );
+  yield* refreshCards(over.map((one) => ({ taskId: one.id, at: now, key: `snoozed:${one.o_id}`, door: null })));
 }
 
 function readWaiting(found: WaitingRow): WaitingOccurrence {
@@ -235,6 +232,10 @@ function* expireQuestions({ now, limit }: Batch): Script<Counts> {
       ref: id,
       data: { reason: 'ask_expired' },
     })),
+  );
+  yield* tellNobodyAnswered(
+    expired.map(({ task_id }) => task_id),
+    now,
   );
   return { taken: expired.length, more: expired.length === limit };
 }

@@ -12,6 +12,7 @@ import { inboxStore } from './inbox.ts';
 import { messageStore } from './messages.ts';
 import { outboxStore } from './outbox.ts';
 import { peopleStore } from './people.ts';
+import { pressedStore } from './pressed.ts';
 import { questionStore } from './questions.ts';
 import { runStore } from './runs.ts';
 import { slotStore } from './slots.ts';
@@ -34,6 +35,7 @@ export function createStore(engine: Engine): Store {
     ...messageStore(engine),
     ...chatsStore(engine),
     ...peopleStore(engine),
+    ...pressedStore(engine),
     ...chatTaskStore(engine),
     ...chatFactStore(engine),
     ...traceStore(engine),

@@ -45,11 +45,12 @@ interface After {
   readonly limit: number;
 }
 
+/** A change of a message, asked for by a press on it, does not tell which send it came from: that one may be in doubt. */
 function* explainedAfter({ address, messageId, limit }: After): Script<number[]> {
   const found = yield* rows<{ id: number }>(
     `select message_id as id from inbox where address = ?t and message_id > ?i
      union
-     select message_id as id from deliveries where platform_chat_id = ?t and message_id > ?i
+     select message_id as id from deliveries where platform_chat_id = ?t and message_id > ?i and edits is null
      order by id limit ?i`,
     address,
     messageId,

@@ -169,7 +169,12 @@ export interface ConversationRooms {
   readonly truth: Truth;
   readonly acks: Acks;
   readonly approvals: Approvals;
-  readonly store: ChatStore & ChatFacts & Pick<TaskStore, 'readTask'> & Pick<AckStore, 'readAck'> & Pick<QuestionStore, 'lastAnswer'> & Pick<UpkeepStore, 'readNote' | 'writeNote'>;
+  readonly store: ChatStore &
+    ChatFacts &
+    Pick<TaskStore, 'readTask'> &
+    Pick<AckStore, 'readAck'> &
+    Pick<QuestionStore, 'lastAnswer'> &
+    Pick<UpkeepStore, 'readNote' | 'writeNote'>;
   /** How the server stands: for owners. */
   readonly status: () => Promise<ServerStatus>;
   readonly quota: Quota;

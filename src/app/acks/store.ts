@@ -46,7 +46,7 @@ export interface AckView {
   readonly nags: number;
   readonly doneAt: number | null;
   readonly doneBy: Actor | null;
-  readonly resultMessageId: number | null;
+  readonly result: ResultShown | null;
   readonly chatTitle: string | null;
 }
 

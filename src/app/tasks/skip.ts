@@ -11,20 +11,31 @@ export interface Skip {
   readonly count: number;
   /** The slot that the person saw as the next one; when another is next by now, the wish is outdated and does nothing. */
   readonly from: number | null;
+  /** Instead of the next ones those from the one instant up to the other, which is not part of it; `count` at most. */
+  readonly within?: Within;
+}
+
+export interface Within {
+  readonly from: number;
+  readonly to: number;
 }
 
 /**
  * Skips slots in advance: each gets its row now, with the reason, and the task goes on after the last of them. The rows are
  * what keeps a slot from running, whatever else happens to the task.
  */
-export function planSkip(ids: Ids, { scene, claims, nextAt }: VerbScene, { count, from }: Skip): TaskChange {
+export function planSkip(ids: Ids, { scene, claims, nextAt }: VerbScene, { count, from, within }: Skip): TaskChange {
   refuseDeleted(scene);
   if (nextAt === null) {
     throw new AppError('nothing_to_skip', `There is no coming run to skip: the task is ${scene.task.state}.`);
   }
   if (from !== null && from !== nextAt) return { ...noChange, claims };
   refuseUnknownNext(scene);
-  const { slots, next } = comingSlots(scene.task, nextAt, { count, taken: scene.taken });
+  const coming = { count, taken: scene.taken };
+  const { slots, next } =
+    within === undefined
+      ? comingSlots(scene.task, nextAt, coming)
+      : slotsWithin(scene.task, nextAt, { ...coming, within });
   const claim: Claim = {
     taskId: scene.task.id,
     expectNextAt: nextAt,
@@ -75,6 +86,33 @@ function comingSlots(task: Task, first: number, { count, taken }: Coming): { slo
     next = nextOpenSlot(task, next, taken);
   }
   return { slots, next };
+}
+
+/** What comes before them stays as it is: only the rows of these keep them from running. */
+function slotsWithin(
+  task: Task,
+  nextAt: number,
+  { count, taken, within }: Coming & { readonly within: Within },
+): { slots: number[]; next: number | null } {
+  const { schedule } = task;
+  const isDelay = schedule.kind === 'interval' && schedule.from === 'completion';
+  let slot = nextAt >= within.from || isDelay ? nextAt : nextOpenSlot(task, within.from - 1, taken);
+  const slots: number[] = [];
+  while (slot !== null && slot >= within.from && slot < within.to && slots.length < count) {
+    slots.push(slot);
+    slot = isDelay ? null : nextOpenSlot(task, slot, taken);
+  }
+  const [first] = slots;
+  if (first === undefined) {
+    throw new AppError('nothing_to_skip', 'This task has no run in that time that could be skipped.');
+  }
+  return { slots, next: first === nextAt ? nextOpenSlot(task, slots.at(-1) ?? nextAt, taken) : nextAt };
+}
+
+/** The slots that an entry of the audit tells of. */
+export function slotsTold(after: Readonly<Record<string, unknown>> | null): readonly number[] {
+  const slots = after?.['slots'];
+  return Array.isArray(slots) ? slots.map((slot) => Date.parse(String(slot))) : [];
 }
 
 /** Takes back what was skipped in advance: all of it, or the slots named. */

@@ -31,7 +31,7 @@ import {
 } from './create.ts';
 import { editTask, type Changes, type TaskPatch } from './edit.ts';
 import { planRunNow } from './run-now.ts';
-import { planSkip, planUnskip, type Skip } from './skip.ts';
+import { planSkip, planUnskip, slotsTold, type Skip } from './skip.ts';
 import { planSnooze } from './snooze.ts';
 import { planUndo } from './undo.ts';
 import { notFound, refuseDeleted } from './refusals.ts';
@@ -56,6 +56,13 @@ export interface RanByHand {
 
 export interface Undone extends Changed {
   readonly undone: AuditRow;
+  /** Nothing was left to take back: that was done before, or what was changed has come to its end. */
+  readonly moot: 'before' | 'over' | null;
+}
+
+export interface Skipped extends Changed {
+  /** What was skipped by it, earliest first. */
+  readonly slots: readonly number[];
 }
 
 /** Everything that can be done to a task, whoever asks. No other module writes a definition. */
@@ -69,7 +76,7 @@ export interface Tasks {
   resume(target: Target): Promise<Changed>;
   delete(target: Target): Promise<Changed>;
   restore(target: Target): Promise<Changed>;
-  skip(target: Target, skip: Skip): Promise<Changed>;
+  skip(target: Target, skip: Skip): Promise<Skipped>;
   unskip(target: Target): Promise<Changed>;
   snooze(target: Target, until: number | { readonly forMs: number }): Promise<Changed>;
   /** What becomes of missed slots about which it asks. */
@@ -108,7 +115,7 @@ export function createTasks(needs: CreateNeeds): Tasks {
     resume: (target) => change(needs, { target, verb: ['resume'] }, planResume),
     delete: (target) => change(needs, { target, verb: ['delete'] }, planDelete),
     restore: (target) => change(needs, { target, verb: ['restore'], look: { recent: true } }, planRestore),
-    skip: (target, skip) => change(needs, { target, verb: ['skip', skip] }, (scene) => planSkip(ids, scene, skip)),
+    skip: (target, skipping) => skip(needs, target, skipping),
     unskip: (target) => change(needs, { target, verb: ['unskip'] }, (scene) => planUnskip(scene, null)),
     snooze: (target, until) =>
       change(needs, { target, verb: ['snooze', until] }, ({ scene, now }) =>
@@ -193,30 +200,51 @@ async function edit(needs: CreateNeeds, target: Target, patch: TaskPatch): Promi
   return { ...changed, warnings, changes };
 }
 
+async function skip(needs: CreateNeeds, target: Target, skipping: Skip): Promise<Skipped> {
+  let slots: readonly number[] = [];
+  const changed = await change(needs, { target, verb: ['skip', skipping] }, (scene) => {
+    const planned = planSkip(needs.ids, scene, skipping);
+    slots = slotsTold(planned.audit?.after ?? null);
+    return planned;
+  });
+  // Handled once more, it is the first request that tells what it did.
+  if (changed.replayed) slots = slotsTold((await entryOf(needs, target, () => changed.entryId))?.after ?? null);
+  return { ...changed, slots };
+}
+
 async function undo(needs: CreateNeeds, target: Target, entryId: string | null): Promise<Undone> {
-  const found: { entry: AuditRow | null } = { entry: null };
+  const found: { entry: AuditRow | null; moot: Undone['moot'] } = { entry: null, moot: null };
   const { rules, ids } = needs;
   const changed = await change(needs, { target, verb: ['undo', entryId], look: { recent: true } }, (scene) => {
-    const { change: back, entry } = planUndo({ ...scene, rules, ids }, entryId);
-    found.entry = entry;
+    const { change: back, entry, moot } = planUndo({ ...scene, rules, ids }, entryId);
+    Object.assign(found, { entry, moot });
     return back;
   });
   const undone = found.entry ?? (await undoneBefore(needs, target, { entryId, by: changed.entryId }));
   if (undone === null) throw notFound();
   if (undone.before?.['title'] !== undefined) needs.renamed?.(changed.task);
-  return { ...changed, undone };
+  return { ...changed, undone, moot: found.moot };
 }
 
 /** What the first request with this key has taken back: the entry that it named, or the one that its own entry tells of. */
 async function undoneBefore(
+  needs: CreateNeeds,
+  target: Target,
+  { entryId, by }: { readonly entryId: string | null; readonly by: string | null },
+): Promise<AuditRow | null> {
+  return entryOf(needs, target, (recent) => entryId ?? recent.find(({ id }) => id === by)?.after?.['undoes']);
+}
+
+/** One of the latest entries about the task. */
+async function entryOf(
   { store, clock, quota }: CreateNeeds,
   { taskId, actor }: Target,
-  { entryId, by }: { readonly entryId: string | null; readonly by: string | null },
+  idIn: (recent: readonly AuditRow[]) => unknown,
 ): Promise<AuditRow | null> {
   const request = { taskId, actor, at: clock.now(), once: null, quota, look: { recent: true } } as const;
   const found: { entry: AuditRow | undefined } = { entry: undefined };
   await store.changeTask(request, ({ recent }) => {
-    const named = entryId ?? recent.find(({ id }) => id === by)?.after?.['undoes'];
+    const named = idIn(recent);
     found.entry = recent.find(({ id }) => id === named);
     return noChange;
   });

@@ -9,7 +9,7 @@ import type { Ids } from '../ports.ts';
 import { noChange, type AuditRow, type TaskChange } from '../task-store.ts';
 import type { Rules } from './definition.ts';
 import { editTask, toldFields, type TaskPatch } from './edit.ts';
-import { planSkip, planUnskip } from './skip.ts';
+import { planSkip, planUnskip, slotsTold } from './skip.ts';
 import { planSnooze } from './snooze.ts';
 import { notFound } from './refusals.ts';
 import { planDelete, planPause, planRestore, planResume, type VerbScene } from './verbs.ts';
@@ -38,6 +38,8 @@ export interface Undoing extends VerbScene {
 export interface Undone {
   readonly change: TaskChange;
   readonly entry: AuditRow;
+  /** Why nothing was left to do: it was taken back before, or what it did has come to its end. */
+  readonly moot: 'before' | 'over' | null;
 }
 
 /**
@@ -47,12 +49,13 @@ export interface Undone {
 export function planUndo(undoing: Undoing, entryId: string | null): Undone {
   const { scene, now } = undoing;
   const entry = entryToUndo(scene.recent, { entryId, now, isDeleted: scene.task.state === 'deleted' });
-  if (undoneIn(scene.recent).has(entry.id)) return { change: noChange, entry };
+  if (undoneIn(scene.recent).has(entry.id)) return { change: noChange, entry, moot: 'before' };
   const change = reversed(undoing, entry);
   // What the change did is gone already: the slot has passed, the snooze has run, somebody else took it back.
-  if (change.audit === null) return { change, entry };
+  if (change.audit === null) return { change, entry, moot: 'over' };
   return {
     entry,
+    moot: null,
     change: {
       ...change,
       audit: {
@@ -108,7 +111,7 @@ function reversed(undoing: Undoing, entry: AuditRow): TaskChange {
     case 'restore':
       return planDelete(undoing);
     case 'skip':
-      return planUnskip(undoing, slotsOf(entry));
+      return planUnskip(undoing, slotsTold(entry.after));
     case 'unskip':
       return skippedAgain(undoing, entry);
     case 'snooze':
@@ -186,13 +189,8 @@ function instantIn(facts: AuditRow['before']): number | null {
 
 /** Slots that have passed meanwhile ran, or did not; only those to come can be skipped again. */
 function skippedAgain(undoing: Undoing, entry: AuditRow): TaskChange {
-  const ahead = slotsOf(entry).filter((slot) => slot > undoing.now);
+  const ahead = slotsTold(entry.after).filter((slot) => slot > undoing.now);
   return ahead.length === 0 ? noChange : planSkip(undoing.ids, undoing, { count: ahead.length, from: null });
-}
-
-function slotsOf({ after }: AuditRow): readonly number[] {
-  const slots = after?.['slots'];
-  return Array.isArray(slots) ? slots.map((slot) => Date.parse(String(slot))) : [];
 }
 
 /** The fields as they were, through the same checks as any other change: a time may have passed meanwhile. */

@@ -5,6 +5,7 @@ import {
   dateText,
   DAY_MS,
   dayOfWall,
+  MINUTE_MS,
   pad,
   secondOfDayOf,
   weekdayOf,
@@ -20,6 +21,20 @@ export interface Moments {
   exact(instant: number): string;
   /** `09:00`; with the day when it is another than that of the instant beside it. */
   beside(instant: number, other: number): string;
+}
+
+/** To the minute, for what somebody did or what began at some second: nobody needs to know which. */
+export function coarse(fine: Moments): Moments {
+  return {
+    full: (instant) => fine.full(minuteOf(instant)),
+    exact: (instant) => fine.exact(instant),
+    beside: (instant, other) => fine.beside(minuteOf(instant), other),
+  };
+}
+
+/** The minute in which an instant lies. */
+export function minuteOf(instant: number): number {
+  return Math.floor(instant / MINUTE_MS) * MINUTE_MS;
 }
 
 export function momentsIn(timezone: string, now: number, dates: DateStyle = 'en'): Moments {

@@ -14,7 +14,7 @@ export function answerNoSlot(timeline: Timeline, at: number): Answer {
   const end = stretch === null ? endText(timeline, at) : null;
   const around = aroundText(timeline, at);
   const schedule = scheduleText(timeline, at);
-  const aside = stretch === null ? '' : `; ${standingText(timeline, stretch)}`;
+  const aside = stretch === null ? '' : `; ${standingText(timeline, stretch, at)}`;
   const version = rulingAt(timeline, at)?.version ?? null;
   return {
     at,
@@ -35,16 +35,16 @@ function endText(timeline: Timeline, at: number): { readonly cause: string; read
   if (ruling === null) return null;
   const { startAt, until, maxRuns } = ruling.policy;
   if (startAt !== undefined && at < startAt) {
-    return { cause: 'start_at', text: `no slot, as the task begins on ${moments.full(startAt)} (start_at)` };
+    return { cause: 'start_at', text: `nothing is due, as the task begins on ${moments.full(startAt)} (start_at)` };
   }
   if (until !== undefined && at > until) {
-    return { cause: 'until', text: `no slot, as the task ends on ${moments.full(until)} (until)` };
+    return { cause: 'until', text: `nothing is due, as the task ends on ${moments.full(until)} (until)` };
   }
   const last = at > now ? lastAllowed(timeline) : Number.POSITIVE_INFINITY;
   if (at > last && maxRuns !== null) {
     return {
       cause: 'max_runs',
-      text: `no slot is planned, as with max_runs (${maxRuns}) ${lastText(timeline, last)}`,
+      text: `nothing is planned, as with max_runs (${maxRuns}) ${lastText(timeline, last)}`,
     };
   }
   return null;
@@ -52,7 +52,7 @@ function endText(timeline: Timeline, at: number): { readonly cause: string; read
 
 function lastText({ rows: { task, ahead }, moments }: Timeline, last: number): string {
   const next = task.nextAt ?? task.resumeAt ?? last;
-  if (last >= next) return `the slot of ${moments.full(last)} may be the last one, if every slot until then runs`;
+  if (last >= next) return `the run of ${moments.full(last)} may be the last one, if nothing until then is left out`;
   return ahead.waiting > 0 ? 'what still waits to be started may be the last of it' : 'nothing is left to run';
 }
 
@@ -71,14 +71,14 @@ function aroundText(timeline: Timeline, at: number): string {
   const named = (one: Neighbour | null) => (one === null ? null : `${moments.beside(one.at, at)} (${one.word})`);
   const before = named(beforeText(timeline, at));
   const after = named(afterText(timeline, at));
-  if (before !== null && after !== null) return `; the slots around it are ${before} and ${after}`;
-  if (before !== null) return `; the slot before it is ${before}`;
-  return after === null ? '' : `; the slot after it is ${after}`;
+  if (before !== null && after !== null) return `; the times around it are ${before} and ${after}`;
+  if (before !== null) return `; the time before it is ${before}`;
+  return after === null ? '' : `; the time after it is ${after}`;
 }
 
 /** While work goes on, a delay after its end cannot be planned. */
 function untilEndText({ rows: { ahead }, now }: Timeline, at: number): string {
-  return ahead.awaitsEnd && at > now ? '; when the next slot is depends on when the run ends that is under way' : '';
+  return ahead.awaitsEnd && at > now ? '; when the next run is depends on when the one ends that is under way' : '';
 }
 
 interface Neighbour {

@@ -16,7 +16,7 @@ export function answerOpen(timeline: Timeline, slot: number): Answer {
   }
   const quarantine = nextPause(timeline, slot);
   if (quarantine !== null) {
-    const text = `no run; ${standingText(timeline, quarantine)}, before this slot was taken up`;
+    const text = `no run; ${standingText(timeline, quarantine, slot)}, before this run was taken up`;
     return { ...open(timeline, slot, ['missed', 'unreadable', text]), evidence: evidenceOf(quarantine) };
   }
   if ((rulingAt(timeline, slot)?.version ?? null) === null) {

@@ -17,11 +17,8 @@ export function deliveryText(one: Case, parts: readonly SlotDelivery[]): string 
   const left = parts.filter(({ status }) => status !== 'delivered');
   const [worst] = left.toSorted((a, b) => gravity[b.status] - gravity[a.status]);
   if (worst !== undefined) return keptText(one, worst, parts.length) ?? leftText(worst, left.length, parts.length);
-  const first = parts[0]?.messageId ?? 0;
   const approved = approvedText(one, parts[0]);
-  return parts.length === 1
-    ? `; ${approved}delivered as message ${first}`
-    : `; ${approved}delivered as ${parts.length} messages, the first of them ${first}`;
+  return `; ${approved}delivered${parts.length === 1 ? '' : ` in ${parts.length} messages`}`;
 }
 
 function approvedText(one: Case, part: SlotDelivery | undefined): string {
@@ -44,8 +41,8 @@ function discardedText(one: Case, { by, at }: NonNullable<SlotDelivery['decision
   return `; ${were} discarded by ${actorText(by)} ${on(one, at)}`;
 }
 
-function sinceText({ timeline: { moments }, slotAt }: Case, instant: number): string {
-  return moments.beside(instant, slotAt);
+function sinceText({ timeline: { about }, slotAt }: Case, instant: number): string {
+  return about.beside(instant, slotAt);
 }
 
 /** Whether somebody has confirmed it, where somebody was asked or has said so. */
@@ -59,7 +56,7 @@ export function ackText(one: Case, ack: SlotAck | null): string {
     case 'open':
       return `; nobody has said Done yet${after}`;
     case 'given_up':
-      return `; nobody said Done${after}, and an admin was told`;
+      return `; nobody said Done${nags === 0 ? '' : `, not even after the last of ${counted(nags, 'reminder')}`}`;
     case 'superseded':
       return `; nobody said Done${after}, until it was asked for anew`;
     case 'dropped':

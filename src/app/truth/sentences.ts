@@ -4,6 +4,7 @@ import { graceMs } from '../../domain/policy.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import { spanText } from '../../domain/schedule/words.ts';
 import type { Deed, GapRow, SlotRow } from './store.ts';
+import { minuteOf } from './moments.ts';
 import { actorText } from './texts.ts';
 import { rulingAt, type Timeline } from './timeline.ts';
 
@@ -41,14 +42,13 @@ const sentences: Readonly<Record<Reason, (one: Case) => string>> = {
     one.status === 'pending'
       ? `for the run before it to end (policy overlap: ${overlapOf(one)})`
       : `because the run before it was still going (policy overlap: ${overlapOf(one)})`,
-  queue_full: () =>
-    `because ${limits.queueLengthMax} occurrences were waiting before it already (policy overlap: queue)`,
+  queue_full: () => `because ${limits.queueLengthMax} others were waiting before it already (policy overlap: queue)`,
   replaced: ({ source }) =>
     source === 'snooze'
       ? 'because it was snoozed again, to another time'
-      : 'because a newer slot took its place (policy overlap: replace)',
+      : 'because a newer run took its place (policy overlap: replace)',
   max_runs: (one) => `because ${maxRunsText(one)}`,
-  late: (one) => `${absence(one)}${graceText(one)}, and the policy missed: skip leaves late slots out`,
+  late: (one) => `${absence(one)}${graceText(one)}, and the policy missed: skip leaves late runs out`,
   covered: (one) => `${absence(one)}, and ${coveredText(one)}`,
   beyond_limit: (one) => `${absence(one)}, and ${limitText(one)}`,
   ask: (one) =>
@@ -76,8 +76,16 @@ export function sentenceFor(reason: Reason, one: Case): string {
 }
 
 /** "on Tue 17 Nov 18:02", or only the time when that is the day of the slot. */
-export function on({ timeline: { moments }, slotAt }: Pick<Case, 'timeline' | 'slotAt'>, instant: number): string {
-  const text = moments.beside(instant, slotAt);
+export function on({ timeline: { about }, slotAt }: Pick<Case, 'timeline' | 'slotAt'>, instant: number): string {
+  return onDay(about.beside(instant, slotAt));
+}
+
+/** The same to the second, for what is to come. */
+export function onExactly({ timeline: { moments }, slotAt }: Case, instant: number): string {
+  return onDay(moments.beside(instant, slotAt));
+}
+
+function onDay(text: string): string {
   return `${text.includes(' ') && /^[A-Z]/.test(text) ? 'on' : 'at'} ${text}`;
 }
 
@@ -93,18 +101,27 @@ function overlapOf(one: Case): string {
   return policyOfCase(one)?.overlap ?? 'skip';
 }
 
+/** The minute would do, but for the seconds that were too late. */
 function absence(one: Case): string {
-  return `nobody was there until ${one.timeline.moments.beside(one.decidedAt, one.slotAt)}`;
+  const { timeline, decidedAt, slotAt } = one;
+  const isClose = minuteOf(decidedAt) - slotAt <= (graceOf(one) ?? 0);
+  const moments = isClose ? timeline.moments : timeline.about;
+  return `nobody was there until ${moments.beside(decidedAt, slotAt)}`;
 }
 
-function graceText({ timeline, slotAt }: Case): string {
+function graceText(one: Case): string {
+  const grace = graceOf(one);
+  return grace === null ? '' : `, which is past the grace of ${grace === 0 ? 'nothing' : spanText(grace)}`;
+}
+
+/** Null where no schedule can be read that was in force. */
+function graceOf({ timeline, slotAt }: Case): number | null {
   const ruling = rulingAt(timeline, slotAt);
-  if (ruling === null) return '';
+  if (ruling === null) return null;
   try {
-    const grace = graceMs(ruling.policy, slotAt, nextSlot(ruling.schedule, slotAt));
-    return `, which is past the grace of ${grace === 0 ? 'nothing' : spanText(grace)}`;
+    return graceMs(ruling.policy, slotAt, nextSlot(ruling.schedule, slotAt));
   } catch {
-    return '';
+    return null;
   }
 }
 
@@ -112,16 +129,16 @@ function graceText({ timeline, slotAt }: Case): string {
 function coveredText(one: Case): string {
   const ask = policyOfCase(one)?.missed === 'ask';
   return ask
-    ? 'the policy missed: ask asks about the latest of the missed slots alone'
-    : 'the policy missed: once makes up for all missed slots with one run';
+    ? 'the policy missed: ask asks about the latest of the missed runs alone'
+    : 'the policy missed: once makes up for all missed runs with one';
 }
 
 function limitText(one: Case): string {
   const limit = policyOfCase(one)?.missedLimit;
-  const slots = limit === undefined ? 'latest slots' : limit === 1 ? 'latest slot' : `latest ${limit} slots`;
+  const runs = limit === undefined ? 'latest runs' : limit === 1 ? 'latest run' : `latest ${limit} runs`;
   return policyOfCase(one)?.missed === 'ask'
-    ? `the policy missed: ask asks about the ${slots} alone`
-    : `the policy missed: all makes up for the ${slots} alone`;
+    ? `the policy missed: ask asks about the ${runs} alone`
+    : `the policy missed: all makes up for the ${runs} alone`;
 }
 
 function maxRunsText(one: Case): string {
@@ -130,7 +147,7 @@ function maxRunsText(one: Case): string {
 }
 
 function untilAnswer(one: Case): string {
-  return one.decideBy === null ? '' : `, until ${one.timeline.moments.beside(one.decideBy, one.slotAt)}`;
+  return one.decideBy === null ? '' : `, until ${one.timeline.about.beside(one.decideBy, one.slotAt)}`;
 }
 
 /** What asked for it, when that was not the schedule alone. */
@@ -141,7 +158,10 @@ export const askedFor: Readonly<Record<OccurrenceSource, (one: Case) => string>>
       ? ', as nobody was there in time'
       : `, as nobody was there in time and ${actorText(asker.actor)} wanted it after all`,
   run_now: (one) => `, asked for by hand${doneBy(one)}`,
-  snooze: (one) => `, snoozed to this time${doneBy(one)}`,
+  snooze: (one) =>
+    one.status === 'succeeded'
+      ? `, because ${one.asker === null ? 'it was snoozed' : `${actorText(one.asker.actor)} snoozed it`}`
+      : `, snoozed to this time${doneBy(one)}`,
   retry: (one) => `, as a retry${doneBy(one)}`,
   replay: (one) => `, as a replay${doneBy(one)}`,
 };

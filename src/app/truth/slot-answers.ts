@@ -1,7 +1,7 @@
-import type { Reason } from '../../domain/occurrence.ts';
+import { isByHand, type Reason } from '../../domain/occurrence.ts';
 import { counted, spanText } from '../../domain/schedule/words.ts';
 import type { Answer, Decision, Evidence } from './answers.ts';
-import { askedFor, on, sentenceFor, type Case } from './sentences.ts';
+import { askedFor, on, onExactly, sentenceFor, type Case } from './sentences.ts';
 import type { Deed, SlotRow, SlotRun } from './store.ts';
 import { ackText, deliveryText } from './outcomes.ts';
 import { actorText, errorText } from './texts.ts';
@@ -29,8 +29,13 @@ export function answerSlot(timeline: Timeline, row: SlotRow): Answer {
     decision,
     cause,
     evidence: evidenceOf(timeline, row, deed ?? asker),
-    line: `${timeline.moments.full(row.slotAt)}: ${text}.`,
+    line: `${whenText(timeline, row)}: ${text}.`,
   };
+}
+
+/** A slot is exact; what somebody asked for by hand came about then. */
+function whenText({ moments, about }: Timeline, { source, slotAt }: SlotRow): string {
+  return (isByHand(source) ? about : moments).full(slotAt);
 }
 
 interface Told {
@@ -92,9 +97,9 @@ function tellRunning(one: Case, row: SlotRow): Told {
 
 function runText(one: Case, { run }: SlotRow): string {
   if (run === null) return 'its run is live';
-  if (run.status === 'backoff') return `${runStates.backoff} ${on(one, run.readyAt)}`;
+  if (run.status === 'backoff') return `${runStates.backoff} ${onExactly(one, run.readyAt)}`;
   const putOff = run.status === 'queued' && run.readyAt > one.timeline.now;
-  return putOff ? `its run is to start ${on(one, run.readyAt)} (policy jitter)` : runStates[run.status];
+  return putOff ? `its run is to start ${onExactly(one, run.readyAt)} (policy jitter)` : runStates[run.status];
 }
 
 /** Started much later than taken up: it waited behind an earlier run, for a right moment, or for room. */
@@ -106,17 +111,23 @@ function tellDone(one: Case, row: SlotRow): Told {
   const startedAfter = startedAfterMs(row) ?? row.lateMs;
   const waited = startedAfter - row.lateMs > noticeableMs;
   const when = late ? ` late, ${on(one, slotAt + startedAfter)}` : '';
-  const after = isHand(row) && !waited ? '' : `${afterText(startedAfter)}${waited ? waitText(row) : ''}`;
+  const after = isByHand(row.source) && !waited ? '' : `${afterText(startedAfter)}${waited ? waitText(row) : ''}`;
   const asked = askedFor[row.source](one) + againText(one, row.replayOfSlot);
   return {
     decision: late ? 'late' : 'ran',
     cause: row.source,
-    text: `ran${when}${after}${asked}${triesText(row)}${deliveryText(one, row.run?.deliveries ?? [])}${ackText(one, row.ack)}`,
+    text: `ran${isAgain(one, row) ? ' again' : ''}${when}${after}${asked}${triesText(row)}${deliveryText(one, row.run?.deliveries ?? [])}${ackText(one, row.ack)}`,
   };
 }
 
+/** What comes within a second is on time; the evidence knows the milliseconds. */
 function afterText(startedAfter: number): string {
-  return startedAfter === 0 ? ' on time' : `, ${shortSpan(startedAfter)} after its slot`;
+  return startedAfter < noticeableMs ? ' on time' : `, ${spanText(startedAfter)} after its time`;
+}
+
+/** A snooze brings back what has come before, unless it was the first run that there ever was. */
+function isAgain({ timeline: { rows } }: Case, { source }: SlotRow): boolean {
+  return source === 'snooze' && rows.task.counters.runs > 1;
 }
 
 /** What put it off is still to be seen while nothing was tried twice; a retry has another instant to be ready at. */
@@ -125,16 +136,8 @@ function waitText({ run }: SlotRow): string {
   return jitter ? ', put off by the policy jitter' : ', as it had to wait';
 }
 
-function shortSpan(ms: number): string {
-  return ms < 1000 ? `${ms} ms` : spanText(ms);
-}
-
-function isHand({ source }: SlotRow): boolean {
-  return source !== 'schedule' && source !== 'catch_up';
-}
-
-function againText({ timeline: { moments } }: Case, slot: number | null): string {
-  return slot === null ? '' : ` of ${moments.full(slot)}`;
+function againText({ timeline: { about } }: Case, slot: number | null): string {
+  return slot === null ? '' : ` of ${about.full(slot)}`;
 }
 
 function triesText({ run }: SlotRow): string {
@@ -153,9 +156,17 @@ function endText(one: Case, row: SlotRow): string {
   const asked = askedFor[row.source](one);
   // What nobody made up for was not made up for, whatever was meant to happen to it.
   const by = row.source === 'catch_up' ? '' : asked + againText(one, row.replayOfSlot);
+  if (row.reason === 'skip' && row.slotAt > one.timeline.now) return aheadText(one);
   if (row.reason === null) return `${row.status}${by}${errorText(row.error)}`;
   const sign = row.status === 'missed' ? ';' : by === '' && row.reason === 'cancelled' ? '' : ',';
   return `${row.status}${by}${sign} ${sentenceFor(row.reason, one)}`;
+}
+
+/** It is still to come, and nobody will be there for it. */
+function aheadText(one: Case): string {
+  const { deed } = one;
+  const who = deed === null ? 'somebody skipped it' : `${actorText(deed.actor)} skipped it ${on(one, deed.at)}`;
+  return `will be left out, as ${who}`;
 }
 
 function lastError({ run }: SlotRow): string | null {

@@ -1,5 +1,6 @@
 import type { Answer, Evidence } from './answers.ts';
 import { caseOfGap, sentenceFor } from './sentences.ts';
+import { minuteOf, type Moments } from './moments.ts';
 import type { Stretch } from './standing.ts';
 import type { Deed, GapRow } from './store.ts';
 import { actorText, errorText } from './texts.ts';
@@ -8,15 +9,15 @@ import { rulingAt, type Timeline } from './timeline.ts';
 /** The truth about slots that share one record, or have none. */
 
 export function answerGap(timeline: Timeline, gap: GapRow): Answer {
-  const { moments } = timeline;
+  const { moments, about } = timeline;
   const { id, fromAt, toAt, count, reason, createdAt } = gap;
-  const slots = count === 1 ? '1 slot' : `${count.toLocaleString('en')} slots`;
+  const runs = count === 1 ? '1 run' : `${count.toLocaleString('en')} runs`;
   const span = fromAt === toAt ? moments.full(fromAt) : `From ${moments.full(fromAt)} to ${moments.full(toAt)}`;
   // A task that its failures stop has slots left that are due, and nobody decides about them any more.
   const told =
     reason === 'paused'
-      ? `${slots} left out, as the task was paused by then (${moments.beside(createdAt, toAt)})`
-      : `${slots} missed in one outage; ${sentenceFor(reason, caseOfGap(timeline, gap))}`;
+      ? `${runs} left out, as the task was paused by then (${about.beside(createdAt, toAt)})`
+      : `${runs} missed in one outage; ${sentenceFor(reason, caseOfGap(timeline, gap))}`;
   const version = rulingAt(timeline, fromAt)?.version ?? null;
   return {
     at: null,
@@ -32,11 +33,14 @@ export function answerGap(timeline: Timeline, gap: GapRow): Answer {
 
 /** A whole stretch without slots, for a list. */
 export function answerStretch(timeline: Timeline, stretch: Stretch): Answer {
-  const { moments } = timeline;
   const from = stretch.is === 'not_created' ? null : Math.max(stretch.first - 1, 0);
   const to = endOf(stretch);
+  // Within one minute only the seconds tell one end from the other.
+  const isShort = from !== null && to !== null && minuteOf(from) === minuteOf(to);
+  const moments = isShort ? timeline.moments : timeline.about;
   const begins = from === null ? '' : `From ${moments.full(from)}`;
   const ends = to === null ? ' on' : `${from === null ? 'Until' : ' to'} ${moments.full(to)}`;
+  const verb = to !== null && to <= timeline.now ? 'nothing was due' : 'nothing is due';
   return {
     at: null,
     from,
@@ -45,7 +49,7 @@ export function answerStretch(timeline: Timeline, stretch: Stretch): Answer {
     decision: stretch.is,
     cause: causeOf(timeline, stretch),
     evidence: evidenceOf(stretch),
-    line: `${begins}${ends}: no slots; ${standingText(timeline, stretch)}.`,
+    line: `${begins}${ends}: ${verb}; ${standingText(timeline, stretch, null)}.`,
   };
 }
 
@@ -56,8 +60,9 @@ export interface Point {
 
 /** A point in such a stretch. */
 export function answerStanding(timeline: Timeline, stretch: Stretch, { at, isSlot }: Point): Answer {
-  const text = standingText(timeline, stretch);
-  const verb = isSlot ? (at > timeline.now ? 'no run planned' : 'no run') : 'no slot';
+  const text = standingText(timeline, stretch, at);
+  const isAhead = at > timeline.now;
+  const verb = isSlot ? (isAhead ? 'no run planned' : 'no run') : isAhead ? 'nothing is due' : 'nothing was due';
   return {
     at,
     from: null,
@@ -98,39 +103,49 @@ function endOf({ last, until }: Stretch): number | null {
   return Number.isFinite(last) ? last : null;
 }
 
-/** One sentence for why a task has no slots there. */
-export function standingText(timeline: Timeline, stretch: Stretch): string {
-  const { moments, rows } = timeline;
+/** One sentence for why a task has no slots there; `at` is the instant that is asked about, null for all of them. */
+export function standingText(timeline: Timeline, stretch: Stretch, at: number | null): string {
+  const { rows } = timeline;
   const { begun, ended, lastSlot, until } = stretch;
+  const when = (instant: number) => momentsFor(timeline, instant, at).full(instant);
   switch (stretch.is) {
     case 'not_created': {
       const creator = actorText(ended?.actor ?? rows.task.created.by);
-      return `${creator} created the task only on ${moments.full(rows.task.created.at)}`;
+      return `${creator} created the task only on ${when(rows.task.created.at)}`;
     }
     case 'paused': {
-      const end = until === null ? '' : `, until ${moments.full(until)}`;
-      return `${pausedText(timeline, stretch)}${pauseText(reasonOf(timeline, stretch))}${end}`;
+      const end = until === null ? '' : `, until ${when(until)}`;
+      return `${pausedText(stretch, when)}${pauseText(reasonOf(timeline, stretch))}${end}`;
     }
     case 'deleted':
-      return doneText(timeline, begun, ['deleted', 'the task']);
+      return doneText(begun, ['deleted', 'the task'], when);
     case 'completed':
       return lastSlot === null
         ? 'the task was completed by then: nothing was left to run'
-        : `the task was completed by its last slot, ${moments.full(lastSlot)}`;
+        : `the task was completed: its last time was ${timeline.moments.full(lastSlot)}`;
   }
 }
 
-/** A restored task is as paused as it was when it was deleted. */
-function pausedText(timeline: Timeline, { begun, pausedBy }: Stretch): string {
-  if (begun?.stateBefore !== 'deleted') return doneText(timeline, begun, ['paused', 'it']);
-  if (pausedBy === null) return 'the task was paused';
-  const actor = 'by' in pausedBy ? pausedBy.by : pausedBy.actor;
-  return `${actorText(actor)} had paused it on ${timeline.moments.full(pausedBy.at)}, before it was deleted and restored`;
+/** What was done in the very minute that is asked about is told to the second, or one would not know which came first. */
+function momentsFor({ moments, about }: Timeline, instant: number, at: number | null): Moments {
+  return at !== null && minuteOf(at) === minuteOf(instant) ? moments : about;
 }
 
-function doneText({ moments }: Timeline, deed: Deed | null, [did, what]: readonly [string, string]): string {
+/** A restored task is as paused as it was when it was deleted. */
+function pausedText({ begun, pausedBy }: Stretch, when: (instant: number) => string): string {
+  if (begun?.stateBefore !== 'deleted') return doneText(begun, ['paused', 'it'], when);
+  if (pausedBy === null) return 'the task was paused';
+  const actor = 'by' in pausedBy ? pausedBy.by : pausedBy.actor;
+  return `${actorText(actor)} had paused it on ${when(pausedBy.at)}, before it was deleted and restored`;
+}
+
+function doneText(
+  deed: Deed | null,
+  [did, what]: readonly [string, string],
+  when: (instant: number) => string,
+): string {
   if (deed === null) return `the task was ${did}`;
-  return `${actorText(deed.actor)} had ${did} ${what} on ${moments.full(deed.at)}`;
+  return `${actorText(deed.actor)} had ${did} ${what} on ${when(deed.at)}`;
 }
 
 function pauseText(reason: string): string {

@@ -1,6 +1,7 @@
 import { policyOf, type Policy } from '../../domain/policy.ts';
 import { isTimezone, minGapMs, nextSlots, type Schedule } from '../../domain/schedule/schedule.ts';
-import { momentsIn, type Moments } from './moments.ts';
+import { MINUTE_MS } from '../../domain/schedule/calendar.ts';
+import { coarse, momentsIn, type Moments } from './moments.ts';
 import { stretchesOf, type Stretch } from './standing.ts';
 import type { GapRow, InForce, TruthRows } from './store.ts';
 
@@ -15,13 +16,18 @@ export interface Ruling extends Span {
   readonly version: number | null;
   readonly schedule: Schedule;
   readonly policy: Policy;
+  /** Null for a schedule that names one slot. */
+  readonly minGapMs: number | null;
 }
 
 /** What is known of a task around a stretch of time, in the form in which questions are answered. */
 export interface Timeline {
   readonly rows: TruthRows;
   readonly now: number;
+  /** For slots, which are told as the schedule names them. */
   readonly moments: Moments;
+  /** For what people and the clock did: to the minute, unless the schedule itself counts in seconds. */
+  readonly about: Moments;
   readonly stretches: readonly Stretch[];
   readonly rulings: readonly Ruling[];
   /** Records of slots older than this have been removed. */
@@ -33,15 +39,23 @@ export interface Timeline {
 export function timelineOf(rows: TruthRows, now: number, retentionMs: number): Timeline {
   const { timezone } = rows.task.schedule;
   const keptFrom = Math.max(now - retentionMs, rows.removedBefore ?? Number.NEGATIVE_INFINITY);
+  const moments = momentsIn(isTimezone(timezone) ? timezone : 'UTC', now);
+  const rulings = rulingsOf(rows);
   return {
     rows,
     now,
-    moments: momentsIn(isTimezone(timezone) ? timezone : 'UTC', now),
+    moments,
+    about: rulings.some(isFine) ? moments : coarse(moments),
     stretches: stretchesOf(rows, keptFrom),
-    rulings: rulingsOf(rows),
+    rulings,
     keptFrom,
     retentionMs,
   };
+}
+
+/** Its slots do not lie on full minutes apart, so a minute says too little about them. */
+function isFine({ minGapMs: gap }: Ruling): boolean {
+  return gap !== null && gap % MINUTE_MS !== 0;
 }
 
 /** An edit holds for the slots after it; those up to it were taken up before it was made. */
@@ -59,8 +73,9 @@ function rulingsOf({ task, versions }: TruthRows): Ruling[] {
 function readRuling({ version, definition }: InForce, span: Span): Ruling[] {
   const { schedule, policies, action } = definition;
   try {
-    const policy = policyOf(policies, { actionKind: action.kind, minGapMs: minGapMs(schedule) });
-    return [{ ...span, version, schedule, policy }];
+    const gap = minGapMs(schedule);
+    const policy = policyOf(policies, { actionKind: action.kind, minGapMs: gap });
+    return [{ ...span, version, schedule, policy, minGapMs: gap }];
   } catch {
     return [];
   }

@@ -4,13 +4,16 @@ import { parseInstant } from '../../domain/schedule/instant-text.ts';
 import type { Clock } from '../ports.ts';
 import type { TaskStore } from '../task-store.ts';
 import { upcoming } from '../upcoming.ts';
+import { latelyOf, type Lately } from './lately.ts';
 import type { TruthStore } from './store.ts';
-import { createWhy, type Place, type Why, type WhyPage } from './why.ts';
+import { createWhy, summaryOf, type Place, type Why, type WhyAnswers, type WhyPage } from './why.ts';
 
 /** What can be asked about what was, is and will be. */
 export interface Truth extends Pick<TruthStore, 'readEvents' | 'readAudit' | 'listDowntimes'> {
   /** Answers a question that names its instants as texts; without any of them it is about the last day. */
   why(taskId: string, question: Question): Promise<WhyTold>;
+  /** What there is to tell where no time is named, in brief. */
+  lately(taskId: string): Promise<WhyAnswers & Lately>;
   /** The slots to come, as far as they can be told. */
   upcoming(taskId: string, count: number): Promise<readonly number[]>;
 }
@@ -36,7 +39,7 @@ export interface WhyTold extends WhyPage {
 }
 
 interface Needs {
-  readonly store: TruthStore & Pick<TaskStore, 'readTask'>;
+  readonly store: TruthStore & Pick<TaskStore, 'readTask' | 'listTaskRuns'>;
   readonly clock: Clock;
   readonly retentionMs: number;
 }
@@ -52,6 +55,12 @@ export function createTruth(needs: Needs): Truth {
       if (task === null) throw noTask();
       const zone = isTimezone(task.schedule.timezone) ? task.schedule.timezone : 'UTC';
       return answer(why, taskId, readQuestion(question, zone, clock.now()));
+    },
+    lately: async (taskId) => {
+      const task = await store.readTask(taskId);
+      if (task === null) throw noTask();
+      const told = await latelyOf({ store, clock, why }, taskId);
+      return { ...told, timezone: task.schedule.timezone, summary: summaryOf(told.answers) };
     },
     upcoming: async (taskId, count) => {
       const planned = await store.readPlanned(taskId);

@@ -1,10 +1,12 @@
 import { AppError } from '../../domain/errors.ts';
+import { MINUTE_MS } from '../../domain/schedule/calendar.ts';
 import type { Clock } from '../ports.ts';
 import type { Answer, Decision } from './answers.ts';
 import { answerSlot } from './slot-answers.ts';
 import type { TruthQuery, TruthRows, TruthStore } from './store.ts';
 import { answerNoSlot } from './no-slot-answers.ts';
 import { answerOpen, answerRemoved } from './open-answers.ts';
+import type { Stretch } from './standing.ts';
 import { answerGap, answerStanding, answerStretch } from './stretch-answers.ts';
 import {
   gapAt,
@@ -46,6 +48,8 @@ export interface RangeRequest {
   readonly to: number;
   readonly after: Place | null;
   readonly limit: number;
+  /** Leaves out what was over within a minute and kept nothing from running. */
+  readonly isBrief?: boolean;
 }
 
 export interface WhyPage extends WhyAnswers {
@@ -63,8 +67,7 @@ export function createWhy(needs: Needs): Why {
   const timeline = async (query: TruthQuery): Promise<Timeline> => {
     const rows: TruthRows | null = await needs.store.readTruth(query);
     if (rows === null) throw new AppError('not_found', 'There is no such task.');
-    const now = needs.clock.now();
-    return timelineOf(rows, now, needs.retentionMs);
+    return timelineOf(rows, needs.clock.now(), needs.retentionMs);
   };
   return {
     at: async (taskId, instant) => {
@@ -176,7 +179,9 @@ function entriesIn(timeline: Timeline, request: RangeRequest): Placed[] {
           },
         ]),
     ...timeline.stretches
-      .filter((stretch) => overlap(stretch, whole) !== null)
+      .filter(
+        (stretch) => overlap(stretch, whole) !== null && !(request.isBrief === true && isBlink(timeline, stretch)),
+      )
       .map((stretch) => ({
         at: begin(stretch.first),
         rank: ranks.stretch,
@@ -192,6 +197,11 @@ function entriesIn(timeline: Timeline, request: RangeRequest): Placed[] {
   ];
 }
 
+/** Nothing would have run in it. */
+function isBlink(timeline: Timeline, stretch: Stretch): boolean {
+  return stretch.last - stretch.first < MINUTE_MS && namedSlots(timeline, stretch, 1).length === 0;
+}
+
 /** Beyond the last row of a full page nothing has been read, so nothing can be said about it yet. */
 function lastRead({ slots, gaps, readTo }: TruthRows, { to, limit }: RangeRequest): number {
   const full = limit + 1;
@@ -200,7 +210,7 @@ function lastRead({ slots, gaps, readTo }: TruthRows, { to, limit }: RangeReques
   return Math.min(slot, gap, readTo ?? to, to);
 }
 
-function summaryOf(answers: readonly Answer[]): WhyPage['summary'] {
+export function summaryOf(answers: readonly Answer[]): WhyPage['summary'] {
   const summary: Partial<Record<Decision, number>> = {};
   for (const { decision, evidence } of answers) {
     summary[decision] = (summary[decision] ?? 0) + (decision === 'gap' ? (evidence.gap?.count ?? 1) : 1);

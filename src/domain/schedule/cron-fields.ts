@@ -240,7 +240,8 @@ export function normalCron(text: string): string {
   return trimmed.startsWith('@') ? trimmed.toLowerCase() : trimmed;
 }
 
-function fieldsOf(text: string): string[] {
+/** The five fields as written, of a nickname as well. */
+export function fieldsOf(text: string): string[] {
   if (text === '')
     throw unreadable(
       { field: 'cron', reason: 'empty' },

@@ -4,16 +4,16 @@ import { cronOf, recurrenceOf } from './slots.ts';
 import type { IntervalSchedule, OnceSchedule, Schedule } from './shapes.ts';
 import { counted, list } from './words.ts';
 import { cronWords } from './words-cron.ts';
-import { rruleWords } from './words-rrule.ts';
+import { type DayWords, rruleWords } from './words-rrule.ts';
 import { toWall } from './zone.ts';
 
-function momentText(instant: number, timezone: string): string {
+function momentText(instant: number, timezone: string, day: DayWords): string {
   const wall = toWall(timezone, instant);
-  return `${dateText(dayOfWall(wall))} ${clockText(secondOfDayOf(wall))}`;
+  return `${day(dayOfWall(wall))} ${clockText(secondOfDayOf(wall))}`;
 }
 
-function onceWords({ onceAt, timezone }: OnceSchedule): string {
-  return `once on ${momentText(onceAt, timezone).replace(' ', ' at ')}`;
+function onceWords({ onceAt, timezone }: OnceSchedule, day: DayWords): string {
+  return `once on ${momentText(onceAt, timezone, day).replace(/ (?=\d\d:)/, ' at ')}`;
 }
 
 function unitsOf({ months, days, clockMs }: Duration): Array<[number, string]> {
@@ -30,27 +30,31 @@ function unitsOf({ months, days, clockMs }: Duration): Array<[number, string]> {
   ];
 }
 
-function intervalWords({ interval, startAt, from, timezone }: IntervalSchedule): string {
+function intervalWords({ interval, startAt, from, timezone }: IntervalSchedule, day: DayWords): string {
   const units = unitsOf(parseDuration(interval)).filter(([value]) => value > 0);
   const [only] = units;
-  const start = momentText(startAt, timezone);
+  const moment = momentText(startAt, timezone, day);
+  const start = day === dateText ? `from ${moment}` : `starting ${moment}`;
   if (from === 'completion')
-    return `${list(units.map(([value, unit]) => counted(value, unit)))} after each run has ended, from ${start}`;
+    return `${list(units.map(([value, unit]) => counted(value, unit)))} after each run has ended, ${start}`;
   const step =
     units.length === 1 && only?.[0] === 1 ? only[1] : list(units.map(([value, unit]) => counted(value, unit)));
-  return `every ${step} from ${start}`;
+  return `every ${step}${day === dateText ? '' : ','} ${start}`;
 }
 
-/** Short English for a schedule. It never leaves a fact out; the zone is for the caller to add. */
-export function describe(schedule: Schedule): string {
+/**
+ * Short English for a schedule. It never leaves a fact out; the zone is for the caller to add. Days are written like
+ * `2026-11-24`, and always in the same words, unless the caller has a way to write them that people like better.
+ */
+export function describe(schedule: Schedule, day: DayWords = dateText): string {
   switch (schedule.kind) {
     case 'once':
-      return onceWords(schedule);
+      return onceWords(schedule, day);
     case 'cron':
       return cronWords(cronOf(schedule));
     case 'rrule':
-      return rruleWords(recurrenceOf(schedule));
+      return rruleWords(recurrenceOf(schedule), day);
     case 'interval':
-      return intervalWords(schedule);
+      return intervalWords(schedule, day);
   }
 }

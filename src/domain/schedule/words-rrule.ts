@@ -13,7 +13,7 @@ import {
   weekdayWords,
   yearDayWords,
 } from './words.ts';
-import { toWall, wallText } from './zone.ts';
+import { toWall } from './zone.ts';
 
 const UNITS = {
   SECONDLY: 'second',
@@ -25,6 +25,9 @@ const UNITS = {
   YEARLY: 'year',
 };
 const TIMES_SHOWN_MAX = 12;
+
+/** How the day of that number since 1970 is written. */
+export type DayWords = (day: number) => string;
 
 function mondayFirst(days: readonly OrdinalDay[]): OrdinalDay[] {
   return [...days].sort((a, b) => a.ordinal - b.ordinal || ((a.weekday + 6) % 7) - ((b.weekday + 6) % 7));
@@ -224,34 +227,42 @@ function weekStartPart({ frequency, interval, weekStart, weekNumbers, positions 
   return matters && weekStart !== 1 ? `, weeks beginning on ${WEEKDAY_NAMES[weekStart] ?? ''}` : '';
 }
 
-function exceptionPart({ lines, excluded, excludedDays, added, timezone }: Recurrence): string {
-  const out = [...[...excluded].map((instant) => wallText(instant, timezone)), ...[...excludedDays].map(dateText)];
+function exceptionPart({ lines, excluded, excludedDays, added, timezone }: Recurrence, day: DayWords): string {
+  const out = [...[...excluded].map((instant) => momentText(instant, timezone, day)), ...[...excludedDays].map(day)];
   const without = lines.excluded.length === 0 ? '' : `, except ${out.length > 3 ? `${out.length} dates` : list(out)}`;
   const extra =
     added.length === 0
       ? ''
-      : `, and also on ${added.length > 3 ? `${added.length} more dates` : list(added.map((at) => wallText(at, timezone)))}`;
+      : `, and also on ${added.length > 3 ? `${added.length} more dates` : list(added.map((at) => momentText(at, timezone, day)))}`;
   return without + extra;
 }
 
-function spanPart({ parts, periods, steps, startWall, until, timezone }: Recurrence): string {
-  // A rule of whole days names its times itself; one that steps through the day has its phase from the time of DTSTART.
-  const time = periods === null ? ` ${clockText(secondOfDayOf(startWall))}` : '';
-  const start = `${dateText(dayOfWall(startWall))}${time}`;
-  const count = parts.interval > 1 ? 'counted ' : '';
-  const from = `, ${count}${steps?.keepsToClock === true ? 'on the clock ' : ''}from ${start}`;
-  return until === null ? from : `${from}, until ${untilText(toWall(timezone, until), until, timezone)}`;
+function momentText(instant: number, timezone: string, day: DayWords): string {
+  const wall = toWall(timezone, instant);
+  return `${day(dayOfWall(wall))} ${clockText(secondOfDayOf(wall)).slice(0, 5)}`;
 }
 
-function untilText(wall: number, until: number, timezone: string): string {
-  return wall % 86_400_000 === 86_399_999 ? dateText(dayOfWall(wall)) : wallText(until, timezone);
+function spanPart({ parts, periods, steps, startWall, until, timezone }: Recurrence, day: DayWords): string {
+  // A rule of whole days names its times itself; one that steps through the day has its phase from the time of DTSTART.
+  const time = periods === null ? ` ${clockText(secondOfDayOf(startWall))}` : '';
+  const start = `${day(dayOfWall(startWall))}${time}`;
+  const clock = steps?.keepsToClock === true ? 'on the clock ' : '';
+  const count = parts.interval > 1 ? 'counted ' : '';
+  const from = day === dateText ? `, ${count}${clock}from ${start}` : `, ${clock}starting ${start}`;
+  return until === null ? from : `${from}, until ${untilText(until, timezone, day)}`;
+}
+
+function untilText(until: number, timezone: string, day: DayWords): string {
+  const wall = toWall(timezone, until);
+  return wall % 86_400_000 === 86_399_999 ? day(dayOfWall(wall)) : momentText(until, timezone, day);
 }
 
 function throughDay(time: string, days: string): string {
   return days === 'every day' ? time : `${time}, ${asCondition(days)}`;
 }
 
-export function rruleWords(recurrence: Recurrence): string {
+/** A day as `2026-11-24`, which programs read, or as the people of a chat want it written; then "starting" goes before it. */
+export function rruleWords(recurrence: Recurrence, day: DayWords = dateText): string {
   const { parts } = recurrence;
   const { head, rest } = frequencyPart(recurrence);
   const days = rest ? dayParts(recurrence) : [];
@@ -260,5 +271,5 @@ export function rruleWords(recurrence: Recurrence): string {
   const rule = time.startsWith('every ')
     ? throughDay(time, when)
     : [when, time].filter((part) => part !== '').join(' ');
-  return `${rule}${positionPart(recurrence)}${weekStartPart(parts)}${spanPart(recurrence)}${exceptionPart(recurrence)}`;
+  return `${rule}${positionPart(recurrence)}${weekStartPart(parts)}${spanPart(recurrence, day)}${exceptionPart(recurrence, day)}`;
 }

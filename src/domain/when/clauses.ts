@@ -1,5 +1,12 @@
 import { readAmount } from './amount.ts';
-import { readDayPart, readOneTime, readTimes } from './clock-time.ts';
+import {
+  type ClockTime,
+  readDayPart,
+  readMissingTime,
+  readOneTime,
+  readTimeBeforeDays,
+  readTimes,
+} from './clock-time.ts';
 import { type Cursor, words } from './cursor.ts';
 import { type Days, readDays } from './days.ts';
 import type { Draft, EdgeDay } from './draft.ts';
@@ -17,9 +24,9 @@ const WAIT_NEXT =
 const IN_TIME = /'?\s+time(?![\p{L}'])/uy;
 const FROM_NOW = words('from\\s+now');
 const FROM = words('(?:from|between)');
-const TO = words('to|and|until|till|-|through|thru');
+const TO = words("to|and|until|till|'?til|-|through|thru");
 const TO_MARK = /\s*-\s*/y;
-const UNTIL = words('(?:until|till|til)(?:\\s+and\\s+including)?(?:\\s+the\\s+end\\s+of)?');
+const UNTIL = words("(?:until|till|'?til)(?:\\s+and\\s+including)?(?:\\s+the\\s+end\\s+of)?");
 const STARTING = words(
   '(?:starting|beginning|counted|counting)(?:\\s+(?:on|from))?|as\\s+of|from(?!\\s+now)(?:\\s+on)?',
 );
@@ -133,11 +140,26 @@ function minuteWords(cursor: Cursor): number[] | null {
 
 function times(cursor: Cursor, draft: Draft): boolean {
   if (draft.times !== null) return false;
-  const found = readTimes(cursor, draft.promised?.of === 'times' ? draft.promised.count : null);
+  const promised = draft.promised?.of === 'times' ? draft.promised.count : null;
+  const found = readTimes(cursor, promised) ?? impliedTimes(cursor, draft);
   if (found === null) return false;
   draft.times = found;
   cursor.take(SHARP);
   return true;
+}
+
+/** The time of a day that is clear already, or that follows. */
+function impliedTimes(cursor: Cursor, draft: Draft): readonly ClockTime[] | null {
+  if (lacksTime(draft)) return readMissingTime(cursor);
+  const isFirst = draft.rhythm === null && draft.days === null && draft.wait === null;
+  return isFirst ? readTimeBeforeDays(cursor) : null;
+}
+
+/** "Every month 9" may want a day, and "friday 13" may be one. */
+export function lacksTime({ rhythm, days: named, wait: waiting, times: known }: Draft): boolean {
+  if (waiting !== null || known !== null) return false;
+  if (rhythm !== null) return rhythm.kind === 'calendar' && (rhythm.unit === 'day' || named !== null);
+  return named?.kind === 'ahead' || (named?.kind === 'weekdays' && named.plural);
 }
 
 /** A part of the day needs a day or a time that it belongs to; "night owl" begins a text. */

@@ -1,5 +1,5 @@
 import { clockText } from '../schedule/calendar.ts';
-import { HOUR_WORD, numberOf } from './lexicon.ts';
+import { HOUR_WORD, numberOf, WEEKDAY, WORKDAYS } from './lexicon.ts';
 import { type Cursor, words } from './cursor.ts';
 import { refusal } from './refusal.ts';
 
@@ -35,8 +35,18 @@ const DAY_PART = words(String.raw`(?:in\s+the\s+|at\s+)?(?<part>morning|afternoo
 const BETWEEN = /\s*(?:,\s*(?:and\s+)?|and\s+|&\s*)(?:at\s+|@\s*)?/y;
 const MARKS_END = /\s*(?:$|[:;.!?()-](?!\d)|,(?!\s*\d))/y;
 const CLAUSE_FOLLOWS = words(
-  'on|in|every|each|from|until|till|starting|between|utc|gmt|today|tomorrow|tonight|of|for|mon|monday|tuesday|wednesday|thursday|friday|saturday|sunday|weekdays|weekends|to|please',
+  "on|in|every|each|from|until|till|'?til|starting|between|utc|gmt|today|tomorrow|tonight|of|for|mon|monday|tuesday|wednesday|thursday|friday|saturday|sunday|weekdays|weekends|to|please",
 );
+
+/** `8.45`, but neither `$8.45` nor `8.45 euros`. */
+const DOTTED = words(
+  String.raw`(?<hour>\d|1\d|2[0-3]|0\d)\.(?<minute>[0-5]\d)(?!\s*(?:[%\p{Sc}°"/*x+=]|(?:eur|euros?|usd|dollars?|gbp|pounds?|chf|cents?|percent|k?g|lbs?|oz|k?m|cm|mm|miles?|l|litres?|liters?|ml|times|hours?|hrs?|h|minutes?|mins?|days?|weeks?|mb|gb|million|points?)(?![\p{L}\p{N}])))`,
+);
+const DAYS_NEXT = new RegExp(
+  String.raw`,?\s+(?:every|each|daily|(?:on\s+)?(?:${WORKDAYS}s?|weekends?|${WEEKDAY}s?)|today|tomorrow|tonight)(?![\w'])`,
+  'y',
+);
+const LONE_HOUR = /\s+(?<hour>\d{1,2})(?=\s*(?:$|[:;,!?](?!\s*\d)|\.(?!\d)|-+\s+(?!\d)))/y;
 
 const QUARTER_MINUTES = { half: 30, past: 15, to: -15 };
 
@@ -118,6 +128,34 @@ function following(cursor: Cursor): ClockTime[] {
     if (next === null) return times;
     times.push(next);
   }
+}
+
+/** Where a time is missing: `8.45` can be nothing else there, and neither can a number with nothing but a mark behind it. */
+export function readMissingTime(cursor: Cursor): ClockTime[] | null {
+  const first = dottedTime(cursor);
+  if (first === null) {
+    const hour = cursor.text[cursor.at - 1] === ',' ? null : bareTime(cursor, LONE_HOUR);
+    return hour === null ? null : [hour];
+  }
+  const times = [first];
+  for (;;) {
+    const next = cursor.attempt((at) => (at.take(BETWEEN) === null ? null : dottedTime(at)));
+    if (next === null) return times;
+    times.push(next);
+  }
+}
+
+/** `8.45 weekdays`, at the beginning: the days behind it say that it is a time. */
+export function readTimeBeforeDays(cursor: Cursor): ClockTime[] | null {
+  return cursor.attempt((at) => {
+    const time = dottedTime(at);
+    return time !== null && at.has(DAYS_NEXT) ? [time] : null;
+  });
+}
+
+function dottedTime(cursor: Cursor): ClockTime | null {
+  const match = cursor.take(DOTTED);
+  return match === null ? null : timeOf(match, Number(match.groups?.['minute']), false);
 }
 
 function isSettled(cursor: Cursor): boolean {

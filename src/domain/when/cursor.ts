@@ -1,10 +1,13 @@
 /** A place in one line of text. A reader that finds nothing leaves it where it was. */
 export class Cursor {
   readonly text: string;
+  /** The same line as it was written, place by place. */
+  readonly written: string;
   at = 0;
 
-  constructor(text: string) {
+  constructor(text: string, written: string = text) {
     this.text = text;
+    this.written = written;
   }
 
   take(pattern: RegExp): RegExpExecArray | null {

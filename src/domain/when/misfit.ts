@@ -1,3 +1,4 @@
+import type { AppError } from '../errors.ts';
 import { Cursor, words } from './cursor.ts';
 import { NUMBER_WORD, WEEKDAY } from './lexicon.ts';
 import { refusal, type Topic } from './refusal.ts';
@@ -80,7 +81,7 @@ const WHEN_INSIDE = words(
 );
 
 /** The refusal of a text at whose beginning no when can be read. */
-export function misfitOf(line: string): Error {
+export function misfitOf(line: string): AppError {
   const cursor = new Cursor(line);
   if (/^\s*$/.test(line)) return refusal('any', 'empty', 'There is no time; begin with it, and let the text follow.');
   for (const { pattern, topic, reason, sentence } of MISFITS) {

@@ -31,6 +31,17 @@ export function refusal(topic: Topic, reason: string, sentence: string): AppErro
   });
 }
 
+/** A longer line is no help as an example. */
+export const MENDED_LENGTH_MAX = 120;
+
+/** The same where the line itself could be mended: it comes first among what can be written instead. */
+export function mendedRefusal(mended: string, reason: string, sentence: string): AppError {
+  const [first, second] = examples.hour;
+  return new AppError('invalid_schedule', `${sentence} Try "${mended}", "${first}" or "${second}".`, {
+    details: { field: 'when', reason, examples: [mended, first, second] },
+  });
+}
+
 /** The schedule's own refusal says what is wrong with it; what can be written instead is added. */
 export function withExamples<T>(topic: Topic, read: () => T): T {
   try {

@@ -38,7 +38,7 @@ const TRAPS: readonly Trap[] = [
     'Exceptions cannot be said here; name the days that are meant.',
   ),
   trap(
-    String.raw`(?:until|till|til|starting|beginning|as\s+of|ending|for\s+(?:the\s+next|an?|\d+|${NUMBER_WORD})\s+${UNIT}\b|(?:for\s+)?(?:\d+|${NUMBER_WORD})\s+times\b)`,
+    String.raw`(?:until|till|'?til|starting|beginning|as\s+of|ending|for\s+(?:the\s+next|an?|\d+|${NUMBER_WORD})\s+${UNIT}\b|(?:for\s+)?(?:\d+|${NUMBER_WORD})\s+times\b)`,
     'end',
     'This start or end of a series cannot be read; the end is a day or a number of runs.',
   ),

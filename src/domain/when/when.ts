@@ -1,7 +1,8 @@
+import { AppError } from '../errors.ts';
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
 import { zoneName } from '../schedule/zone-name.ts';
 import { unreadable, quoted } from '../schedule/fault.ts';
-import { isSeries, readClauses } from './clauses.ts';
+import { isSeries, lacksTime, readClauses } from './clauses.ts';
 import { Cursor, plainLine } from './cursor.ts';
 import type { Days } from './days.ts';
 import { emptyDraft, type Draft } from './draft.ts';
@@ -10,8 +11,9 @@ import { readMachine } from './machine.ts';
 import { misfitOf } from './misfit.ts';
 import { onceOf } from './once.ts';
 import { recurringSchedule } from './recurring.ts';
-import { refusal, withExamples } from './refusal.ts';
+import { MENDED_LENGTH_MAX, mendedRefusal, refusal, withExamples } from './refusal.ts';
 import { checkEnd, textAfter } from './remainder.ts';
+import { misspelt } from './spelling.ts';
 import { readSpelledDate } from './spelled-date.ts';
 
 /** A text read as a when and what is to be said then. */
@@ -108,7 +110,7 @@ function wordsSchedule(cursor: Cursor, setting: Setting): Schedule {
   if (isEmpty(draft)) {
     cursor.at = begin;
     const spelled = readSpelledDate(cursor, setting);
-    if (spelled === null) throw misfitOf(cursor.text.slice(begin));
+    if (spelled === null) throw unreadBeginning(cursor, setting);
     checkEnd(cursor, draft);
     return onceAt(spelled, setting);
   }
@@ -118,14 +120,51 @@ function wordsSchedule(cursor: Cursor, setting: Setting): Schedule {
   // Where a time is missing, the words behind are part of that mistake; else they tell more than that a moment is past.
   const isWhole = draft.times !== null || draft.wait !== null;
   if (isWhole) checkEnd(cursor, draft);
-  else checkTime(cursor, draft);
+  else checkTime(cursor, draft, setting);
   const schedule = scheduleOf(draft, { ...setting, timezone: draft.timezone ?? setting.timezone });
   if (!isWhole) checkEnd(cursor, draft);
   return schedule;
 }
 
+const UNKNOWN: ReadonlySet<unknown> = new Set(['unknown', 'not_first', 'unknown_rhythm']);
+
+function unreadBeginning(cursor: Cursor, setting: Setting): AppError {
+  const misfit = misfitOf(cursor.text.slice(cursor.at));
+  const isUnknown = UNKNOWN.has(misfit.details?.['reason']);
+  return (isUnknown ? misspelt(cursor, (line) => whenIn(line, setting)) : null) ?? misfit;
+}
+
+/** The words of the when in a line, or null where there is none. */
+function whenIn(line: string, setting: Setting): string | null {
+  try {
+    const { end } = find(line, line, setting);
+    return line.slice(0, end);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'invalid_schedule') return null;
+    throw error;
+  }
+}
+
+/** What can be read and is short enough for an example. */
+function isExample(line: string, setting: Setting): boolean {
+  return line.length <= MENDED_LENGTH_MAX && whenIn(line, setting) !== null;
+}
+
+const NUMBER_NEXT = /\s+(?<hour>1?\d|2[0-3])(?=\s+\S)/y;
+
 /** Where a time is missing and something like one stands there, it is that which has to be mended. */
-function checkTime(cursor: Cursor, { rhythm }: Draft): void {
+function checkTime(cursor: Cursor, draft: Draft, setting: Setting): void {
+  const before = cursor.at;
+  const hour = draft.days !== null || lacksTime(draft) ? cursor.take(NUMBER_NEXT)?.groups?.['hour'] : undefined;
+  cursor.at = before;
+  if (hour !== undefined) {
+    const mended = `${cursor.written.slice(0, before)} at${cursor.written.slice(before)}`.trim();
+    const sentence = `If the ${hour} is the hour, write "at ${hour}".`;
+    throw isExample(mended, setting)
+      ? mendedRefusal(mended, 'bare_hour', sentence)
+      : refusal('hour', 'bare_hour', sentence);
+  }
+  const { rhythm } = draft;
   const like = rhythm?.kind === 'elapsed' ? null : cursor.take(LIKE_TIME);
   if (like === null) return;
   throw refusal('clock', 'no_such_time', `"${like[0].trim()}" is not an exact time of the clock; write it like 09:30.`);
@@ -138,7 +177,8 @@ function find(text: string, line: string, setting: Setting): Found {
     checkEnd(new Cursor(plainLine(behind)), null);
     return { ...machine, reminds: false };
   }
-  const cursor = new Cursor(plainLine(line.slice(0, WINDOW)));
+  const written = line.slice(0, WINDOW);
+  const cursor = new Cursor(plainLine(written), written);
   const reminds = cursor.take(LEAD)?.groups?.['reminds'] !== undefined;
   const schedule = withExamples('any', () => wordsSchedule(cursor, setting));
   return { schedule, end: cursor.at, reminds };

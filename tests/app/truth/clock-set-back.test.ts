@@ -23,7 +23,7 @@ describe('a time that came twice, because the clock was set back', () => {
 
     const lines = (await story(p, task, { from: start, to: p.time.now() })).map(told);
     expect(lines.filter((line) => line.startsWith('paused'))).toEqual([
-      'paused, manual: From Wed 18 Nov 09:45 to Wed 18 Nov 14:15: no slots; telegram:user:1002 had paused it on Wed 18 Nov 09:45.',
+      'paused, manual: From Wed 18 Nov 09:45 to Wed 18 Nov 14:15: nothing was due; telegram:user:1002 had paused it on Wed 18 Nov 09:45.',
     ]);
     expect(lines.filter((line) => line.includes('no record'))).toEqual([]);
     expect(await said(p, task, start + 3 * hour)).toContain('telegram:user:1002 had paused it on Wed 18 Nov 09:45');
@@ -42,7 +42,7 @@ describe('a time that came twice, because the clock was set back', () => {
     await p.rooms.tasks.edit(by, { policies: { until: null } });
     p.time.setWall(start + 3 * hour);
     await p.rooms.tasks.delete(by);
-    expect(await said(p, task, start + 2 * hour)).toContain('completed by its last slot, Wed 18 Nov 10:00');
+    expect(await said(p, task, start + 2 * hour)).toContain('completed: its last time was Wed 18 Nov 10:00');
     expect((await why(p, task, start + 4 * hour)).decision).toBe('deleted');
   });
 

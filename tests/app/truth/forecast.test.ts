@@ -36,7 +36,7 @@ describe('what is coming', () => {
     expect(await coming(p, task)).toEqual([1, 3]);
     expect(await planned(p, task)).toEqual([1, 3]);
     expect(await said(p, task, start + 4 * hour)).toBe(
-      'no_slot, max_runs: Wed 18 Nov 13:00: no slot is planned, as with max_runs (2) the slot of Wed 18 Nov 12:00 may be the last one, if every slot until then runs; the slot before it is 11:00 (skipped).',
+      'no_slot, max_runs: Wed 18 Nov 13:00: nothing is planned, as with max_runs (2) the run of Wed 18 Nov 12:00 may be the last one, if nothing until then is left out; the time before it is 11:00 (skipped).',
     );
     for (let hours = 0; hours < 4; hours += 1) await p.pass(hour);
     expect((await p.history(task.id)).map(({ status }) => status)).toEqual(['succeeded', 'skipped', 'succeeded']);
@@ -79,7 +79,7 @@ describe('what is coming', () => {
     expect(await planned(p, task)).toEqual([]);
     const standIn = (await p.store.readTask(task.id))?.nextAt ?? 0;
     expect(await said(p, task, standIn)).toBe(
-      'no_slot, no_slot: Wed 18 Nov 10:00: not a time of this task (30 minutes after each run has ended, from 2026-11-18 09:00); the slot before it is 09:30 (running); when the next slot is depends on when the run ends that is under way.',
+      'no_slot, no_slot: Wed 18 Nov 10:00: not a time of this task (30 minutes after each run has ended, from 2026-11-18 09:00); the time before it is 09:30 (running); when the next run is depends on when the one ends that is under way.',
     );
     await p.pass(20 * minute);
     expect(await coming(p, task)).toEqual([80 / 60]);

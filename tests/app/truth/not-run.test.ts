@@ -32,7 +32,7 @@ describe('a slot that was not run', () => {
     await p.time.advance(15 * minute - second);
     await p.rooms.scheduler.step(p.time.now(), 100);
     expect(await said(p, task, start + 15 * minute)).toBe(
-      'skipped, queue_full: Wed 18 Nov 09:15: skipped, because 10 occurrences were waiting before it already (policy overlap: queue).',
+      'skipped, queue_full: Wed 18 Nov 09:15: skipped, because 10 others were waiting before it already (policy overlap: queue).',
     );
   });
 
@@ -47,7 +47,7 @@ describe('a slot that was not run', () => {
     await p.pass(30 * second);
     await p.pass(second);
     expect(await said(p, task, start + minute)).toBe(
-      'cancelled, replaced: Wed 18 Nov 09:01: cancelled, because a newer slot took its place (policy overlap: replace).',
+      'cancelled, replaced: Wed 18 Nov 09:01: cancelled, because a newer run took its place (policy overlap: replace).',
     );
   });
 
@@ -59,7 +59,7 @@ describe('a slot that was not run', () => {
       'skipped, max_runs: Wed 18 Nov 09:02: skipped, because max_runs (1) was used up.',
     );
     expect(await said(p, task, start + 4 * minute)).toBe(
-      'completed, completed: Wed 18 Nov 09:04: no run planned; the task was completed by its last slot, Wed 18 Nov 09:03.',
+      'completed, completed: Wed 18 Nov 09:04: no run planned; the task was completed: its last time was Wed 18 Nov 09:03.',
     );
   });
 
@@ -69,10 +69,10 @@ describe('a slot that was not run', () => {
     const task = await p.create({ schedule: hourly, policies: { missed, ...limit } });
     await p.pass(2 * hour + 40 * minute);
     const lines = {
-      skip: 'missed, late: Wed 18 Nov 10:00: missed; nobody was there until 11:40, which is past the grace of 10 minutes, and the policy missed: skip leaves late slots out.',
-      once: 'missed, covered: Wed 18 Nov 10:00: missed; nobody was there until 11:40, and the policy missed: once makes up for all missed slots with one run.',
-      all: 'missed, beyond_limit: Wed 18 Nov 10:00: missed; nobody was there until 11:40, and the policy missed: all makes up for the latest slot alone.',
-      ask: 'missed, beyond_limit: Wed 18 Nov 10:00: missed; nobody was there until 11:40, and the policy missed: ask asks about the latest slot alone.',
+      skip: 'missed, late: Wed 18 Nov 10:00: missed; nobody was there until 11:40, which is past the grace of 10 minutes, and the policy missed: skip leaves late runs out.',
+      once: 'missed, covered: Wed 18 Nov 10:00: missed; nobody was there until 11:40, and the policy missed: once makes up for all missed runs with one.',
+      all: 'missed, beyond_limit: Wed 18 Nov 10:00: missed; nobody was there until 11:40, and the policy missed: all makes up for the latest run alone.',
+      ask: 'missed, beyond_limit: Wed 18 Nov 10:00: missed; nobody was there until 11:40, and the policy missed: ask asks about the latest run alone.',
     };
     expect(await said(p, task, start + hour)).toBe(lines[missed]);
   });
@@ -103,7 +103,7 @@ describe('a slot that was not run', () => {
     const task = await p.create({ schedule: hourly });
     await p.rooms.tasks.skip(by(task), { count: 1, from: null });
     expect(await said(p, task, start + hour)).toBe(
-      'skipped, skip: Wed 18 Nov 10:00: skipped, because telegram:user:1001 had skipped it in advance at 09:00.',
+      'skipped, skip: Wed 18 Nov 10:00: will be left out, as telegram:user:1001 skipped it at 09:00.',
     );
     await p.pass(2 * hour);
     expect(await said(p, task, start + hour)).toBe(
@@ -127,10 +127,10 @@ describe('a slot that was not run', () => {
     await p.rooms.tasks.delete(by(deleted));
     const last = start + 2 * minute - 1;
     expect(await said(p, paused, last)).toBe(
-      'skipped, paused: Wed 18 Nov 09:01:59: skipped, because telegram:user:1001 paused the task at 09:01:59 while it was waiting.',
+      'skipped, paused: Wed 18 Nov 09:01:59: skipped, because telegram:user:1001 paused the task at 09:01 while it was waiting.',
     );
     expect(await said(p, deleted, last)).toBe(
-      'cancelled, deleted: Wed 18 Nov 09:01:59: cancelled, because telegram:user:1001 deleted the task at 09:01:59.',
+      'cancelled, deleted: Wed 18 Nov 09:01:59: cancelled, because telegram:user:1001 deleted the task at 09:01.',
     );
   });
 
@@ -176,10 +176,10 @@ describe('a slot that was not run', () => {
     p.database.prepare(`update tasks set policies = 'x'`).run();
     await p.pass(5 * minute + second);
     expect(await said(p, task, start + 5 * minute)).toBe(
-      'missed, unreadable: Wed 18 Nov 09:05: no run; the system had paused it on Wed 18 Nov 09:05:01, as its row could not be read: policies is no JSON, before this slot was taken up.',
+      'missed, unreadable: Wed 18 Nov 09:05: no run; the system had paused it on Wed 18 Nov 09:05:01, as its row could not be read: policies is no JSON, before this run was taken up.',
     );
     expect(await said(p, task, start + 10 * minute)).toBe(
-      'paused, unreadable: Wed 18 Nov 09:10: no run planned; the system had paused it on Wed 18 Nov 09:05:01, as its row could not be read: policies is no JSON.',
+      'paused, unreadable: Wed 18 Nov 09:10: no run planned; the system had paused it on Wed 18 Nov 09:05, as its row could not be read: policies is no JSON.',
     );
   });
 
@@ -197,10 +197,10 @@ describe('slots of a long outage', () => {
     const task = await p.create({ schedule: minutely, policies: { missed: 'skip' } });
     await p.pass(2 * day);
     expect(await said(p, task, start + day)).toBe(
-      'gap, late: From Thu 19 Nov 01:41 to Thu 19 Nov 18:20: 1,000 slots missed in one outage; nobody was there until Fri 20 Nov 09:00, which is past the grace of 30 seconds, and the policy missed: skip leaves late slots out.',
+      'gap, late: From Thu 19 Nov 01:41 to Thu 19 Nov 18:20: 1,000 runs missed in one outage; nobody was there until Fri 20 Nov 09:00, which is past the grace of 30 seconds, and the policy missed: skip leaves late runs out.',
     );
     expect(await said(p, task, start + day + 30 * second)).toBe(
-      'no_slot, no_slot: Thu 19 Nov 09:00:30: not a time of this task (every minute); the slots around it are 09:00 (missed) and 09:01 (missed).',
+      'no_slot, no_slot: Thu 19 Nov 09:00:30: not a time of this task (every minute); the times around it are 09:00 (missed) and 09:01 (missed).',
     );
   });
 
@@ -213,7 +213,7 @@ describe('slots of a long outage', () => {
     });
     await live(p, 4);
     expect(await said(p, task, start + 4 * minute)).toBe(
-      'gap, paused: Wed 18 Nov 09:04: 1 slot left out, as the task was paused by then (09:04).',
+      'gap, paused: Wed 18 Nov 09:04: 1 run left out, as the task was paused by then (09:04).',
     );
     expect(await said(p, task, start + 50 * minute)).toBe(
       'paused, auto:consecutive_failures: Wed 18 Nov 09:50: no run planned; the system had paused it on Wed 18 Nov 09:04, as its runs had failed too often in a row.',

@@ -20,10 +20,10 @@ describe('an instant at which a task had no slots', () => {
       'paused, manual: Wed 18 Nov 11:00: no run; telegram:user:1001 had paused it on Wed 18 Nov 10:01.',
     );
     expect(await said(p, task, start + 2 * hour + minute)).toBe(
-      'no_slot, no_slot: Wed 18 Nov 11:01: not a time of this task (every hour); telegram:user:1001 had paused it on Wed 18 Nov 10:01; the slots around it are 10:00 (ran) and 12:00 (paused).',
+      'no_slot, no_slot: Wed 18 Nov 11:01: not a time of this task (every hour); telegram:user:1001 had paused it on Wed 18 Nov 10:01; the times around it are 10:00 (ran) and 12:00 (paused).',
     );
     expect(await said(p, task, start + day + 2 * hour)).toBe(
-      'ran, schedule: Thu 19 Nov 11:00: ran, 1 minute after its slot; delivered as message 1003.',
+      'ran, schedule: Thu 19 Nov 11:00: ran, 1 minute after its time; delivered.',
     );
     expect((await why(p, task, start + 2 * hour)).evidence.deed).toMatchObject({ verb: 'pause', actor });
   });
@@ -41,7 +41,7 @@ describe('an instant at which a task had no slots', () => {
       'paused, manual: Wed 18 Nov 11:00: no run; telegram:user:1001 had paused it on Wed 18 Nov 09:00, until Wed 18 Nov 12:00.',
     );
     expect(await said(p, task, start + 3 * hour)).toBe(
-      'ran, schedule: Wed 18 Nov 12:00: ran, 2 seconds after its slot; delivered as message 1002.',
+      'ran, schedule: Wed 18 Nov 12:00: ran, 2 seconds after its time; delivered.',
     );
   });
 
@@ -124,13 +124,13 @@ describe('an instant at which a task had no slots', () => {
     const task = await p.create({ schedule: { kind: 'once', once_at: '2026-11-18T10:00', timezone: 'UTC' } });
     await p.pass(hour);
     expect(await said(p, task, start + 2 * hour)).toBe(
-      'completed, completed: Wed 18 Nov 11:00: no slot; the task was completed by its last slot, Wed 18 Nov 10:00.',
+      'completed, completed: Wed 18 Nov 11:00: nothing is due; the task was completed: its last time was Wed 18 Nov 10:00.',
     );
     await p.pass(hour);
     await p.rooms.tasks.edit(by(task), { schedule: hourly });
     await p.pass(hour);
     expect(await said(p, task, start + 90 * minute)).toBe(
-      'completed, completed: Wed 18 Nov 10:30: no slot; the task was completed by its last slot, Wed 18 Nov 10:00.',
+      'completed, completed: Wed 18 Nov 10:30: nothing was due; the task was completed: its last time was Wed 18 Nov 10:00.',
     );
     expect((await why(p, task, start + hour)).decision).toBe('ran');
     expect((await why(p, task, start + 3 * hour)).decision).toBe('ran');
@@ -162,15 +162,15 @@ describe('what is changed at the very instant of a slot', () => {
 });
 
 describe('an instant that is no slot', () => {
-  it('names the slots around it', async () => {
+  it('names the times around it', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });
     await p.pass(hour);
     expect(await said(p, task, start + 65 * minute)).toBe(
-      'no_slot, no_slot: Wed 18 Nov 10:05: not a time of this task (every hour); the slots around it are 10:00 (ran) and 11:00 (planned).',
+      'no_slot, no_slot: Wed 18 Nov 10:05: not a time of this task (every hour); the times around it are 10:00 (ran) and 11:00 (planned).',
     );
     expect(await said(p, task, start + 30 * minute)).toBe(
-      'no_slot, no_slot: Wed 18 Nov 09:30: not a time of this task (every hour); the slot after it is 10:00 (ran).',
+      'no_slot, no_slot: Wed 18 Nov 09:30: not a time of this task (every hour); the time after it is 10:00 (ran).',
     );
   });
 
@@ -179,7 +179,7 @@ describe('an instant that is no slot', () => {
     const task = await p.create({ schedule: hourly });
     await p.pass(hour);
     expect(await said(p, task, start + hour + 7)).toBe(
-      'no_slot, no_slot: Wed 18 Nov 10:00:00.007: not a time of this task (every hour); the slots around it are 10:00 (ran) and 11:00 (planned).',
+      'no_slot, no_slot: Wed 18 Nov 10:00:00.007: not a time of this task (every hour); the times around it are 10:00 (ran) and 11:00 (planned).',
     );
     await p.rooms.tasks.pause(by(task), null);
     expect(await said(p, task, start + hour + 5 * second - 1)).toContain('Wed 18 Nov 10:00:04.999: not a time');
@@ -193,13 +193,13 @@ describe('an instant that is no slot', () => {
     await p.pass(2 * hour);
     expect((await why(p, task, start + hour)).evidence.version).toBe(1);
     expect(await said(p, task, start + 2 * hour)).toBe(
-      'no_slot, no_slot: Wed 18 Nov 11:00: not a time of this task (every hour at minute 30); the slots around it are 10:30 (missed) and 11:30 (ran late).',
+      'no_slot, no_slot: Wed 18 Nov 11:00: not a time of this task (every hour at minute 30); the times around it are 10:30 (missed) and 11:30 (ran late).',
     );
     expect(await said(p, task, start + hour + 30 * minute)).toBe(
-      'missed, covered: Wed 18 Nov 10:30: missed; nobody was there until 12:10, and the policy missed: once makes up for all missed slots with one run.',
+      'missed, covered: Wed 18 Nov 10:30: missed; nobody was there until 12:10, and the policy missed: once makes up for all missed runs with one.',
     );
     expect(await said(p, task, start + 30 * minute)).toBe(
-      'no_slot, no_slot: Wed 18 Nov 09:30: not a time of this task (every hour); the slot after it is 10:00 (ran).',
+      'no_slot, no_slot: Wed 18 Nov 09:30: not a time of this task (every hour); the time after it is 10:00 (ran).',
     );
   });
 
@@ -208,16 +208,16 @@ describe('an instant that is no slot', () => {
     const policies = { start_at: '2026-11-18T12:00:00Z', until: '2026-11-18T14:00:00Z' };
     const task = await p.create({ schedule: hourly, policies });
     expect(await said(p, task, start + hour)).toBe(
-      'no_slot, start_at: Wed 18 Nov 10:00: no slot, as the task begins on Wed 18 Nov 12:00 (start_at); the slot after it is 12:00 (planned).',
+      'no_slot, start_at: Wed 18 Nov 10:00: nothing is due, as the task begins on Wed 18 Nov 12:00 (start_at); the time after it is 12:00 (planned).',
     );
     expect(await said(p, task, start + 3 * hour)).toBe('planned, schedule: Wed 18 Nov 12:00: planned.');
     expect(await said(p, task, start + 6 * hour)).toBe(
-      'no_slot, until: Wed 18 Nov 15:00: no slot, as the task ends on Wed 18 Nov 14:00 (until).',
+      'no_slot, until: Wed 18 Nov 15:00: nothing is due, as the task ends on Wed 18 Nov 14:00 (until).',
     );
     const limited = await p.create({ schedule: hourly, policies: { max_runs: 2 } });
     expect((await why(p, limited, start + 2 * hour)).decision).toBe('planned');
     expect(await said(p, limited, start + 3 * hour)).toBe(
-      'no_slot, max_runs: Wed 18 Nov 12:00: no slot is planned, as with max_runs (2) the slot of Wed 18 Nov 11:00 may be the last one, if every slot until then runs.',
+      'no_slot, max_runs: Wed 18 Nov 12:00: nothing is planned, as with max_runs (2) the run of Wed 18 Nov 11:00 may be the last one, if nothing until then is left out.',
     );
   });
 
@@ -228,7 +228,7 @@ describe('an instant that is no slot', () => {
     await p.pass(hour);
     await p.pass(10 * minute);
     expect(await said(p, task, start + hour + 5 * minute)).toBe(
-      'no_slot, no_slot: Wed 18 Nov 10:05: not a time of this task (1 hour after each run has ended, from 2026-11-18 09:00); the slots around it are 10:00 (ran) and 11:00 (planned).',
+      'no_slot, no_slot: Wed 18 Nov 10:05: not a time of this task (1 hour after each run has ended, from 2026-11-18 09:00); the times around it are 10:00 (ran) and 11:00 (planned).',
     );
     expect(await said(p, task, start + 2 * hour)).toBe('planned, schedule: Wed 18 Nov 11:00: planned.');
   });
@@ -242,8 +242,8 @@ describe('the time', () => {
     for (let step = 0; step < 8; step += 1) await p.pass(30 * minute);
     const first = Date.UTC(2026, 9, 25, 0, 30);
     expect([await said(p, task, first), await said(p, task, first + hour)]).toEqual([
-      'ran, schedule: Sun 25 Oct 02:30 (UTC+02:00): ran on time; delivered as message 1004.',
-      'ran, schedule: Sun 25 Oct 02:30 (UTC+01:00): ran on time; delivered as message 1006.',
+      'ran, schedule: Sun 25 Oct 02:30 (UTC+02:00): ran on time; delivered.',
+      'ran, schedule: Sun 25 Oct 02:30 (UTC+01:00): ran on time; delivered.',
     ]);
   });
 
@@ -269,12 +269,12 @@ describe('a stretch of time', () => {
     await p.settle();
     const lines = (await story(p, task, { to: start + 8 * hour })).map(told);
     expect(lines).toEqual([
-      'not_created, not_created: Until Wed 18 Nov 09:00: no slots; telegram:user:1001 created the task only on Wed 18 Nov 09:00.',
-      'ran, schedule: Wed 18 Nov 10:00: ran on time; delivered as message 1002.',
+      'not_created, not_created: Until Wed 18 Nov 09:00: nothing was due; telegram:user:1001 created the task only on Wed 18 Nov 09:00.',
+      'ran, schedule: Wed 18 Nov 10:00: ran on time; delivered.',
       'skipped, skip: Wed 18 Nov 11:00: skipped, because telegram:user:1001 had skipped it in advance at 10:00.',
-      'paused, manual: From Wed 18 Nov 11:30 to Wed 18 Nov 13:30: no slots; telegram:user:1001 had paused it on Wed 18 Nov 11:30.',
-      'ran, schedule: Wed 18 Nov 14:00: ran on time; delivered as message 1003.',
-      'ran, run_now: Wed 18 Nov 14:00: ran, asked for by hand by telegram:user:1001; delivered as message 1004.',
+      'paused, manual: From Wed 18 Nov 11:30 to Wed 18 Nov 13:30: nothing was due; telegram:user:1001 had paused it on Wed 18 Nov 11:30.',
+      'ran, schedule: Wed 18 Nov 14:00: ran on time; delivered.',
+      'ran, run_now: Wed 18 Nov 14:00: ran, asked for by hand by telegram:user:1001; delivered.',
       'planned, schedule: Wed 18 Nov 15:00: planned.',
       'planned, schedule: Wed 18 Nov 16:00: planned.',
       'planned, schedule: Wed 18 Nov 17:00: planned.',
@@ -297,9 +297,9 @@ describe('a stretch of time', () => {
     );
     const lines = (await story(p, task, { from: start, to: start + 11 * day })).map(told);
     expect(lines).toEqual([
-      'not_created, not_created: Until Wed 18 Nov 09:00: no slots; telegram:user:1001 created the task only on Wed 18 Nov 09:00.',
+      'not_created, not_created: Until Wed 18 Nov 09:00: nothing was due; telegram:user:1001 created the task only on Wed 18 Nov 09:00.',
       'unrecorded, retention: From Wed 18 Nov 09:00 to Sat 28 Nov 09:00: records of that time were removed after 20 days.',
-      'late, catch_up: Sat 28 Nov 10:00: ran late, on Sun 29 Nov 09:00, 23 hours after its slot, as nobody was there in time; delivered as message 1012.',
+      'late, catch_up: Sat 28 Nov 10:00: ran late, on Sun 29 Nov 09:00, 23 hours after its time, as nobody was there in time; delivered.',
     ]);
   });
 
@@ -324,7 +324,7 @@ describe('a stretch of time', () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly, policies: { until: '2026-11-18T12:00:00Z' } });
     expect((await story(p, task, { from: start, to: start + day })).map(told)).toEqual([
-      'not_created, not_created: Until Wed 18 Nov 09:00: no slots; telegram:user:1001 created the task only on Wed 18 Nov 09:00.',
+      'not_created, not_created: Until Wed 18 Nov 09:00: nothing was due; telegram:user:1001 created the task only on Wed 18 Nov 09:00.',
       'planned, schedule: Wed 18 Nov 10:00: planned.',
       'planned, schedule: Wed 18 Nov 11:00: planned.',
       'planned, schedule: Wed 18 Nov 12:00: planned.',
@@ -345,7 +345,7 @@ describe('a database from before states and versions were kept', () => {
     p.database.exec('update audit set state_before = null, state_after = null; delete from task_versions');
     expect(await said(p, task, start + hour)).toContain('ran on time');
     expect(await said(p, task, start + 30 * minute)).toBe(
-      'no_slot, no_slot: Wed 18 Nov 09:30: not a time of this task (every hour); the slot after it is 10:00 (ran).',
+      'no_slot, no_slot: Wed 18 Nov 09:30: not a time of this task (every hour); the time after it is 10:00 (ran).',
     );
     expect(await said(p, task, start + 90 * minute)).toBe(
       'paused, manual: Wed 18 Nov 10:30: no run; telegram:user:1001 had paused it on Wed 18 Nov 10:00.',

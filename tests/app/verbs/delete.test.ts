@@ -38,6 +38,7 @@ describe('deleting', () => {
       '160 run_now cancelled deleted',
       '300 snooze cancelled deleted',
     ]);
+    await p.pass(minute);
     const calls = p.chat.calls.length;
     await p.pass(4 * hour);
     expect(await story(p, task)).toHaveLength(5);

@@ -275,3 +275,53 @@ describe('unskipping', () => {
     expect(auditOf(p).map(({ verb }) => verb)).toEqual(['create', 'skip', 'skip', 'undo']);
   });
 });
+
+describe('skipping a stretch of time', () => {
+  const within = (p: Pipeline, task: { readonly id: string }, from: number, to: number, count = 100) =>
+    p.rooms.tasks.skip(target(task), { count, from: null, within: { from: start + from, to: start + to } });
+
+  it('leaves out its slots alone, and what comes before them stays next', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    const skipped = await within(p, task, 2 * hour, 4 * hour);
+    expect(skipped.slots).toEqual([start + 2 * hour, start + 3 * hour]);
+    expect(skipped.task.nextAt).toBe(start + hour);
+    for (let turn = 0; turn < 4; turn += 1) await p.pass(hour);
+    expect(await story(p, task)).toEqual(['60 succeeded', '120 skipped skip', '180 skipped skip', '240 succeeded']);
+  });
+
+  it('that begins before the next slot moves that, and one after another takes no slot twice', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await within(p, task, 2 * hour, 3 * hour);
+    const first = await within(p, task, 0, 4 * hour);
+    expect(first.slots).toEqual([start + hour, start + 3 * hour]);
+    expect(first.task.nextAt).toBe(start + 4 * hour);
+    const { undone } = await p.rooms.tasks.undo(target(task), first.entryId);
+    expect(undone.verb).toBe('skip');
+    expect(await nextIn(p, task)).toBe(60);
+  });
+
+  it('without a slot in it is refused, and so is what nobody can know yet', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    await expect(within(p, task, 61 * minute, 119 * minute)).rejects.toThrow('no run in that time');
+    const waiting = await p.create({ schedule: delay });
+    await expect(within(p, waiting, 20 * hour, 30 * hour)).rejects.toThrow('no run in that time');
+  });
+
+  it('takes as many as were asked for at most', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    expect((await within(p, task, 0, 500 * hour, 3)).slots).toHaveLength(3);
+  });
+
+  it('handled once more tells the same slots', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly });
+    const again = () => p.rooms.tasks.skip({ ...target(task), idempotencyKey: 'once' }, { count: 2, from: null });
+    const [first, second] = [await again(), await again()];
+    expect(second).toMatchObject({ replayed: true, slots: first.slots });
+    expect(first.slots).toEqual([start + hour, start + 2 * hour]);
+  });
+});

@@ -4,9 +4,17 @@ import { brief, groupBy, tell, type Account } from './account.ts';
 
 /** What people are asked to confirm and to approve: nothing of it is lost, doubled, or let go by itself. */
 export function proveAsked(account: Account): string[] {
-  return [oneIsOpen, allAreAsked, remindersAreCounted, doneIsTheEnd, nothingUnapproved].flatMap((prove) =>
-    prove(account),
-  );
+  return [
+    oneIsOpen,
+    openOnesGoOn,
+    allAreAsked,
+    remindersAreCounted,
+    doneIsTheEnd,
+    noReminderStays,
+    nothingUnapproved,
+    approvalsEnd,
+    bundlesAreOne,
+  ].flatMap((prove) => prove(account));
 }
 
 const policiesOf = ({ input }: Row<'runs'>) => (JSON.parse(input) as { policies?: Policies }).policies ?? {};
@@ -16,6 +24,15 @@ function oneIsOpen({ rows }: Account): string[] {
   const open = rows.acks.filter(({ status }) => status === 'open');
   const many = [...groupBy(open, ({ task_id: id }) => id).values()].filter(({ length }) => length > 1);
   return tell('a task asks for more than one Done', many);
+}
+
+/** Whatever is not over has an instant at which it goes on, and that lies ahead. */
+function openOnesGoOn({ rows, world }: Account): string[] {
+  const now = world.time.now();
+  const stuck = rows.acks.filter(({ status, nag_at: at }) =>
+    status === 'open' ? at === null || at <= now : at !== null,
+  );
+  return tell('a confirmation does not go on', stuck.map(brief));
 }
 
 /** Whoever was to be asked has a row, whatever became of it. */
@@ -49,6 +66,46 @@ function doneIsTheEnd({ rows, world }: Account): string[] {
     return isReminder(part) && at !== null && part.created_at > at;
   });
   return tell('somebody was reminded of what was done', late.map(brief));
+}
+
+/** At most the last reminder stands there, and only as long as somebody has to be reminded. */
+function noReminderStays({ rows, world }: Account): string[] {
+  const wanted = new Set(rows.acks.filter(({ status }) => status === 'open').map(({ nag_delivery_id: id }) => id));
+  const removals = groupBy(
+    rows.deliveries.filter(({ kind }) => kind === 'remove'),
+    ({ edits }) => String(edits),
+  );
+  const standing = rows.deliveries.filter((part) => {
+    if (!isReminder(part) || wanted.has(part.id) || part.status !== 'delivered') return false;
+    // What the platform does not remove stays, and the row says so.
+    if ((removals.get(String(part.message_id)) ?? []).some(({ status }) => status === 'failed')) return false;
+    return world.chat.messages.some(({ messageId, gone }) => messageId === part.message_id && gone === null);
+  });
+  return tell('a reminder stands where nobody has to be reminded', standing.map(brief));
+}
+
+/** Nothing waits for an approval for ever, and what was approved has come, or says why not. */
+function approvalsEnd({ rows, world }: Account): string[] {
+  const wrong = rows.deliveries.filter(
+    ({ status, cause, expires_at: at }) =>
+      status === 'blocked' && cause === 'approval' && (at === null || at <= world.time.now()),
+  );
+  return tell('a result waits for an approval for ever', wrong.map(brief));
+}
+
+/** Each end of quiet hours is told of once, unless the hours or the clock have changed meanwhile. */
+function bundlesAreOne({ rows, world }: Account): string[] {
+  const changed = /^\S+ (?:set the clock|relive|be quiet|edit|upsert|undo|oversleep|move a chat) /;
+  const changes = world.journal.lines.filter((line) => changed.test(line) && !line.endsWith('...')).length;
+  const told = groupBy(
+    rows.deliveries.filter(({ content, status }) => content.includes('"view":"bundle"') && status === 'delivered'),
+    ({ chat_id: chatId, content }) => `${chatId} ${content}`,
+  );
+  const many = [...told.values()].filter(({ length }) => length > 1 + changes);
+  return tell(
+    'a night is told of more than once',
+    many.map((words) => words.map(brief)),
+  );
 }
 
 function nothingUnapproved({ rows, runs, world }: Account): string[] {

@@ -58,7 +58,8 @@ const isSettledByHand = ({ evidence }: Row<'deliveries'>) => evidence?.includes(
 const hasDoubt = ({ evidence }: Row<'deliveries'>) => evidence?.includes('"is":"undecided"') === true;
 /** It goes when the next one comes, or when somebody has said Done. */
 const isReminder = ({ content }: Row<'deliveries'>) => content.includes('"view":"nag"');
-const isDecoration = ({ kind }: Row<'deliveries'>) => ['card', 'pin', 'close', 'open', 'remove'].includes(kind);
+const isDecoration = ({ kind }: Row<'deliveries'>) =>
+  ['card', 'pin', 'close', 'open', 'remove', 'removeTopic'].includes(kind);
 const toThread = (part: Row<'deliveries'>) => part.goes_to === 'thread';
 const squeezed = (text: string) => text.replaceAll(/\s+/g, '');
 
@@ -102,14 +103,21 @@ function isShown(part: Row<'deliveries'>, { shown, world, address }: Scene): boo
 /** A card that is drawn anew, a pin, or a door: the platform said that it was done, to the message that was meant. */
 function isDone(part: Row<'deliveries'>, { callsFor, world }: Scene): boolean {
   const done = (callsFor.get(part.id) ?? []).some(({ answer }) => answer === 'sent');
-  if (part.kind === 'remove') return done;
-  if (part.kind === 'close' || part.kind === 'open') return done && part.message_thread_id !== null;
+  if (!done || part.kind === 'remove') return done;
+  if (part.kind === 'removeTopic') return world.chat.topics.every(({ id, deleted }) => id !== part.to_topic || deleted);
+  if (part.kind === 'close' || part.kind === 'open') return part.message_thread_id !== null;
   const message = world.chat.messages.find(({ messageId }) => messageId === part.message_id);
-  return done && message?.isCard === true && (part.edits === null || part.edits === part.message_id);
+  const isMeant = message?.isCard === true || part.kind === 'notice';
+  return isMeant && (part.edits === null || part.edits === part.message_id);
 }
 
 /** What people see stands in a topic of its own task; a topic is made only where there is none. */
-function placesAreRight({ world, tasks, parts }: Scene): string[] {
+function placesAreRight({ world, tasks, parts, rows }: Scene): string[] {
+  const letGo = new Set(
+    rows.audit
+      .filter(({ verb }) => verb === 'unbind')
+      .map(({ before }) => (JSON.parse(before ?? '{}') as { topic_id?: number }).topic_id),
+  );
   const isTakenBack = ({ topic, gone }: Message) => topic === null && gone === 'removed';
   // A card is simply sent again when a process has died over it, so nobody knows of one that strayed just then.
   const isLostCard = ({ topic, isCard }: Message) => topic === null && isCard && world.journal.dealt.kills > 0;
@@ -132,7 +140,8 @@ function placesAreRight({ world, tasks, parts }: Scene): string[] {
   });
   const doubled = [...groupBy([...topics], ({ name, chatId }) => `${chatId} ${nameOf(name)}`).values()].flatMap(
     (own) => {
-      const alive = own.filter(({ deleted }) => !deleted);
+      // What a task has let go of may stand there still, if the platform did not remove it.
+      const alive = own.filter(({ deleted, id }) => !deleted && !letGo.has(id));
       const name = nameOf(own[0]?.name ?? '');
       const strayed = messages.filter(
         ({ topic, deliveryId }) =>
@@ -159,7 +168,7 @@ function nothingSentTooSoon({ callsFor, parts, shown, world }: Scene): string[] 
   const hasty: unknown[] = [];
   for (const [of, calls] of callsFor) {
     const part = parts.get(of);
-    if (part === undefined || isDecoration(part) || isSettledByHand(part)) continue;
+    if (part === undefined || part.edits !== null || isDecoration(part) || isSettledByHand(part)) continue;
     for (const [index, call] of calls.entries()) {
       const sentBefore = calls.slice(0, index).findLastIndex(({ is }) => is === 'send');
       if (call.is !== 'send' || sentBefore < 0) continue;
@@ -219,9 +228,13 @@ function endsAreExplained({ rows, callsFor, world, tasks }: Scene): string[] {
     if (error === 'the task was deleted') return wasDeleted(part.task_id ?? '');
     if (error.startsWith('too old')) return part.expires_at !== null;
     if (error.startsWith('unconfirmed')) return isSettledByHand(part);
-    if (isKeptFromPeople(part, error)) return true;
-    if (answers(part, 'refused') || (error !== '' && part.sends >= 5)) return true;
+    if (isKeptFromPeople(part, error) || isRefused(part, error)) return true;
     return isDecoration(part) ? error.startsWith('moot') || isVain(part) : isWithoutTopic(part, error);
+  }
+  /** For good, or too often, or because what was to be changed is gone. */
+  function isRefused(part: Row<'deliveries'>, error: string): boolean {
+    if (answers(part, 'refused') || (part.edits !== null && answers(part, 'moot'))) return true;
+    return error !== '' && part.sends >= 5;
   }
   /** An answer is not kept for later, a word in a thread is not sent elsewhere, and a topic is made again once for each part. */
   function isWithoutTopic(part: Row<'deliveries'>, error: string): boolean {
@@ -259,7 +272,16 @@ function isHeld(part: Row<'deliveries'>, all: readonly Row<'deliveries'>[]): boo
 }
 
 /** Within a topic, whoever was made first is shown first, but for one whose fate was not known for a while. */
-function orderIsKept({ rows }: Scene): string[] {
+function orderIsKept({ rows, world }: Scene): string[] {
+  const arrival = world.database
+    .prepare(`select min(id) from events where ref = ? and kind = 'delivery.delivered'`)
+    .pluck();
+  const ended = world.database
+    .prepare(`select min(id) from events where ref = ? and kind in ('run.succeeded', 'run.failed')`)
+    .pluck();
+  // Where the store failed, the end of a run was written later than it came, and its parts with it.
+  const cameLater = (part: Row<'deliveries'>, next: Row<'deliveries'>) =>
+    Number(ended.get(part.run_id) ?? 0) > Number(arrival.get(next.id) ?? Infinity);
   const certain = rows.deliveries.filter(
     (part) => part.status === 'delivered' && part.evidence === null && isMessage(part) && !toThread(part),
   );
@@ -269,7 +291,7 @@ function orderIsKept({ rows }: Scene): string[] {
       const sorted = parts.toSorted((a, b) => (a.id < b.id ? -1 : 1));
       return sorted.flatMap((part, index) => {
         const next = sorted[index + 1];
-        return next !== undefined && (next.message_id ?? 0) < (part.message_id ?? 0)
+        return next !== undefined && (next.message_id ?? 0) < (part.message_id ?? 0) && !cameLater(part, next)
           ? [[brief(part), brief(next)]]
           : [];
       });
@@ -280,20 +302,34 @@ function orderIsKept({ rows }: Scene): string[] {
 
 /** What waited for the end of quiet hours and was shown is told of by a word that comes after it, where nothing held it up. */
 function nightsAreTold({ rows, callsFor }: Scene): string[] {
+  // It was claimed once, or once more for its topic.
   const isSmooth = (part: Row<'deliveries'>) =>
-    part.status === 'delivered' && part.evidence === null && (callsFor.get(part.id) ?? []).length === 1;
+    part.status === 'delivered' &&
+    part.evidence === null &&
+    part.fence <= 2 &&
+    (callsFor.get(part.id) ?? []).length === 1;
   const held = rows.deliveries.filter((part) => part.held_until !== null && part.put_offs === 0 && isSmooth(part));
   const words = groupBy(
     rows.deliveries.filter(({ content }) => content.includes('"view":"bundle"')),
     ({ chat_id: chatId, content }) => `${chatId} ${(JSON.parse(content) as { until: number }).until}`,
   );
+  // What stands behind a part in trouble may come after the word, which tells of it all the same.
+  const isBehind = (part: Row<'deliveries'>) =>
+    rows.deliveries.some(
+      (one) => one.lane === part.lane && one.held_until === part.held_until && one.id < part.id && !isSmooth(one),
+    );
   const untold = held.filter((part) => {
+    if (isBehind(part)) return false;
     const own = words.get(`${part.chat_id} ${part.held_until}`) ?? [];
     const isLater = (word: Row<'deliveries'>) =>
       word.status !== 'delivered' || (word.message_id ?? 0) > (part.message_id ?? 0);
     return !own.some(isLater);
   });
-  const loud = held.filter(({ silent }) => silent !== 1);
+  // Later than that nobody is told of the night any more, and what comes then must be heard.
+  const toldMs = 12 * 60 * 60_000;
+  const loud = held.filter(
+    ({ silent, held_until: until, delivered_at: at }) => silent !== 1 && (at ?? 0) < (until ?? 0) + toldMs,
+  );
   return [
     ...tell('what came in the night is told of by nobody', untold.map(brief)),
     ...tell('what came in the night came with a sound', loud.map(brief)),

@@ -11,7 +11,7 @@ const pieces = [
   '1st last second first friday of in from to until for 10 times minutes 2h hours tomorrow today',
   'tonight next this other and , - : may 31 january 2027 12/05 Europe/Madrid UTC EST * */5 0',
   'FREQ=DAILY P1D @daily call mum morning evening half past twice a starting now 🎂 ñ １２ remind me',
-  '99999999999 0.5',
+  '99999999999 0.5 8.45 9.30 8h45 til evry mondy tomorow',
 ]
   .join(' ')
   .split(' ')
@@ -95,6 +95,22 @@ test('plain words behind a complete when never change it', () => {
       if (refusalOf(sent) === null) expect(read(sent, setting).schedule).toEqual(read(row.phrase, setting).schedule);
     }),
     { seed: SEED, numRuns: 4_000 },
+  );
+});
+
+test('a misspelt word never becomes a schedule', () => {
+  const known = ['every', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'tomorrow', 'weekdays'];
+  const slip = fc.tuple(fc.constantFrom(...known), fc.nat(5), fc.constantFrom('drop', 'double', 'swap'));
+  fc.assert(
+    fc.property(slip, fc.constantFrom('at 9', 'day at 9 call mum', '8.45 water'), ([word, at, how], behind) => {
+      const [head, one, two, tail] = [word.slice(0, at), word.charAt(at), word.charAt(at + 1), word.slice(at + 2)];
+      const written = { drop: head + two + tail, double: head + one + one + two + tail, swap: head + two + one + tail }[
+        how
+      ];
+      const isWord = [...known, 'weekday', 'ever'].includes(written);
+      if (!isWord) expect(refusalOf(`${written} ${behind}`)).not.toBeNull();
+    }),
+    { seed: SEED, numRuns: 1_000 },
   );
 });
 

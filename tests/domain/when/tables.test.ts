@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { AppError } from '../../../src/domain/errors.ts';
 import { nextSlots } from '../../../src/domain/schedule/schedule.ts';
 import { examples } from '../../../src/domain/when/refusal.ts';
 import { expectedSchedule, phrases, read, refusalOf, refused } from './phrases.ts';
@@ -42,6 +43,44 @@ describe('an example that a refusal names is read', () => {
       }
     },
   );
+});
+
+function examplesOf(refusal: AppError | null): readonly unknown[] {
+  const named = refusal?.details?.['examples'];
+  return Array.isArray(named) ? named : [];
+}
+
+describe('a line that can be mended is named as it would be read', () => {
+  test.each([
+    [
+      'Evry day at 9 Water the Plants',
+      'I do not know “Evry”. Did you mean “every”?',
+      'every day at 9 Water the Plants',
+    ],
+    ['tomorow 8am call Mum', 'I do not know “tomorow”. Did you mean “tomorrow”?', 'tomorrow 8am call Mum'],
+    ['wekday', null, null],
+    ['Mondy at 9', 'I do not know “Mondy”. Did you mean “monday”?', 'monday at 9'],
+    ['every Mondy at 9', 'I do not know “Mondy”. Did you mean “monday”?', 'every monday at 9'],
+    [
+      'remind me tomorow at 9 to go',
+      'I do not know “tomorow”. Did you mean “tomorrow”?',
+      'remind me tomorrow at 9 to go',
+    ],
+    ['every day 9 Water the Plants', 'If the 9 is the hour, write "at 9".', 'every day at 9 Water the Plants'],
+    ['Every Monday 18 yoga', 'If the 18 is the hour, write "at 18".', 'Every Monday at 18 yoga'],
+  ] as const)('%s', (text, sentence, mended) => {
+    const refusal = refusalOf(text);
+    const [first] = examplesOf(refusal);
+    if (mended === null) return expect(refusal?.message).not.toContain('Did you mean');
+    expect(refusal?.message).toContain(sentence);
+    expect(first).toBe(mended);
+    return expect(refusalOf(mended)).toBeNull();
+  });
+
+  test('of a long line only its time, so that the example stays one', () => {
+    const refusal = refusalOf(`evry day at 9 ${'water the plants '.repeat(20)}`);
+    expect(examplesOf(refusal)[0]).toBe('every day at 9');
+  });
 });
 
 test('a text of any length behind a when is kept whole', () => {

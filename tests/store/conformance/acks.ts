@@ -4,11 +4,11 @@ import { noChange, type NewTask } from '../../../src/app/task-store.ts';
 import { ample, aTask, claimAll, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 
-const ack = { nagEveryMs: 10 * minute, nagLimit: 3 };
-const somebody = 'telegram:user:8';
+export const ack = { nagEveryMs: 10 * minute, nagLimit: 3 };
+export const somebody = 'telegram:user:8';
 
 /** A task whose slot at nine has run, and asks to be confirmed. */
-async function asked(world: World, facts: Partial<NewTask> = {}, isAsked = true) {
+export async function asked(world: World, facts: Partial<NewTask> = {}, isAsked = true) {
   const task = await aTask(world, { policies: { ack: {} }, ...facts });
   await claimAll(world, { now: nine, limit: 100 });
   const started = await startOne(world, nine);
@@ -24,7 +24,7 @@ async function asked(world: World, facts: Partial<NewTask> = {}, isAsked = true)
   };
 }
 
-const rowsOf = (world: World) =>
+export const rowsOf = (world: World) =>
   world.query<{ status: string; nags: number; nag_at: number | null; done_by: string | null }>(
     'select status, nags, nag_at, done_by from acks order by created_at, occurrence_id',
   );
@@ -34,7 +34,11 @@ const notices = async (world: World) =>
   );
 
 /** What the plan is shown, and what is decided about it. */
-async function claim(world: World, now: number, decide: (due: DueAck) => NagDecision): Promise<readonly DueAck[]> {
+export async function claim(
+  world: World,
+  now: number,
+  decide: (due: DueAck) => NagDecision,
+): Promise<readonly DueAck[]> {
   const seen: DueAck[] = [];
   await world.store.claimNags({ now, limit: 10 }, (due) => {
     seen.push(...due);
@@ -69,7 +73,7 @@ async function deliver(world: World, messageId: number, now: number): Promise<vo
 }
 
 /** Its topic is there, so that its results can go out. */
-async function withTopic(world: World, taskId: string): Promise<void> {
+export async function withTopic(world: World, taskId: string): Promise<void> {
   await world.query(`update tasks set topic_state = 'ready', topic_id = 42 where id = ?t`, taskId);
 }
 
@@ -199,39 +203,6 @@ export function ackTests(open: OpenWorld): void {
     await world.store.noteDone(note);
     await world.store.takeBackDone(note);
     expect(await rowsOf(world)).toMatchObject([{ status: 'given_up', nag_at: null }]);
-  });
-
-  test('after the last reminder the topic and an admin who can be written to are told', async () => {
-    const world = await open();
-    const { task, occurrenceId } = await asked(world);
-    const at = nine + hour;
-    const own = await world.store.noteChat({ newId: world.make.id(), address: '8', title: null, kind: 'private', at });
-    await world.store.noteMember({ chatId: task.chatId, userId: somebody, status: 'admin', checkedAt: nine });
-    const giveUp = (): NagDecision => ({
-      occurrenceId,
-      is: 'giveUp',
-      lineId: world.make.id(),
-      wordId: world.make.id(),
-    });
-    await claim(world, at, giveUp);
-    const told = () =>
-      world.query<{ chat_id: string; goes_to: string }>(
-        `select chat_id, goes_to from deliveries where kind = 'notice' order by id`,
-      );
-    // Nobody has begun there, so nothing can be written there.
-    expect(await told()).toEqual([
-      { chat_id: task.chatId, goes_to: 'task' },
-      { chat_id: task.chatId, goes_to: 'thread' },
-    ]);
-    expect(await rowsOf(world)).toMatchObject([{ status: 'given_up', nag_at: null }]);
-    await world.query(`delete from deliveries where kind = 'notice'`);
-    await world.query(`update deliveries set platform_chat_id = '8', message_id = 1`);
-    await world.query(`update acks set status = 'open', nag_at = ?i`, nine);
-    await claim(world, at, giveUp);
-    expect(await told()).toEqual([
-      { chat_id: task.chatId, goes_to: 'task' },
-      { chat_id: own.id, goes_to: 'thread' },
-    ]);
   });
 
   test('a newer run of the task closes the older one', async () => {

@@ -123,6 +123,29 @@ function whoTests(open: OpenWorld): void {
     expect(await store.usersNamed('%', 5)).toEqual([]);
   });
 
+  test('the admins of a chat are known by name, whoever approved it first, and nobody of another chat', async () => {
+    const world = await open();
+    const { store } = world;
+    const chat = await aChat(world, '-1');
+    const other = await aChat(world, '-2');
+    expect(await store.adminNames(chat.id, 2)).toEqual([]);
+    const people = [
+      ['telegram:user:1', 'Ada', 'admin', chat],
+      ['telegram:user:2', 'Ben', 'admin', chat],
+      ['telegram:user:3', 'Cleo', 'member', chat],
+      ['telegram:user:4', 'Dan', 'admin', other],
+      ['telegram:user:5', null, 'admin', chat],
+    ] as const;
+    for (const [index, [id, name, status, where]] of people.entries()) {
+      await store.noteUser({ id, name }, nine);
+      await store.noteMember({ chatId: where.id, userId: id, status, checkedAt: nine + index });
+    }
+    expect(await store.adminNames(chat.id, 5)).toEqual(['Ben', 'Ada']);
+    await store.changeChat(chat.id, { state: 'approved', approvedBy: 'telegram:user:1' }, nine);
+    expect(await store.adminNames(chat.id, 5)).toEqual(['Ada', 'Ben']);
+    expect(await store.adminNames(chat.id, 1)).toEqual(['Ada']);
+  });
+
   test('the settings of a chat are what was chosen, and nothing where nobody knows it', async () => {
     const world = await open();
     const chat = await aChat(world);

@@ -49,9 +49,11 @@ describe('/next without a task', () => {
     expect(await told(talk, '/next')).toBe('The next 24 hours\n\nNothing is planned.\n\nZone: UTC');
     await made(talk, 'every day at 12 Lunch');
     await talk.ask('/pause #1');
-    expect(await told(talk, '/next')).toContain('Nothing is planned.');
+    expect(await told(talk, '/next')).toBe('The next 24 hours\n\nNothing is planned.\n\nPaused: #1\n\nZone: UTC');
     await talk.ask('/pause #1 until 11:00');
-    expect(await told(talk, '/next')).toContain('12:00 #1 Lunch');
+    expect(await told(talk, '/next')).toContain('12:00 #1 Lunch\n\nPaused: #1 until Wed 18 Nov 11:00\n\nZone');
+    await talk.ask('/pause #1 until monday');
+    expect(await told(talk, '/next')).toContain('Nothing is planned.\n\nPaused: #1 until Mon 23 Nov\n\nZone');
   });
 
   test('leaves out what was skipped, and tells what comes often once a day', async () => {
@@ -63,10 +65,10 @@ describe('/next without a task', () => {
         'The next 24 hours',
         '',
         'Wed 18 Nov',
-        '09:15 #1 Ping and on: every 15 minutes from 2026-11-18 09:00',
+        '09:15 #1 Ping and on: every 15 minutes, starting Wed 18 Nov 09:00',
         '',
         'Thu 19 Nov',
-        '00:00 #1 Ping and on: every 15 minutes from 2026-11-18 09:00',
+        '00:00 #1 Ping and on: every 15 minutes, starting Wed 18 Nov 09:00',
         '',
         'Zone: UTC',
       ].join('\n'),
@@ -79,7 +81,7 @@ describe('/next without a task', () => {
     for (let number = 1; number <= 25; number += 1) await made(talk, `every day at 12:${10 + number} Task ${number}`);
     const text = await told(talk, '/next');
     expect(text.match(/#\d+ Task/g)).toHaveLength(20);
-    expect(text).toContain('There is more. /next #3 shows one task.');
+    expect(text).toContain('There is more. /next #21 shows one task.');
   });
 
   test('is on the clocks of the chat', async () => {
@@ -169,7 +171,7 @@ describe('a pause', () => {
     expect(paused.shown.text).toBe('Paused #1 Lunch until Sat 21 Nov 00:00 (UTC).');
     expect((await talk.ask('/tasks')).shown.text).toContain('paused, every day at 12:00');
     await talk.press(paused, 'Undo');
-    expect(paused.shown.text).toContain('Undone: #1 was paused by Ada');
+    expect(paused.shown.text).toContain('Undone: the pause of #1 by Ada');
   });
 
   test('of an old button is refused when that day has passed', async () => {

@@ -28,7 +28,7 @@ describe('which task is meant', () => {
     for (const text of ['/pause #1', '/pause 1', '/pause # 1']) {
       expect((await talk.ask(text)).shown.text).toMatch(/^(Paused )?#1 Lunch/);
     }
-    expect((await talk.ask('/pause 1a')).shown.text).toContain('Which task?');
+    expect((await talk.ask('/pause 1a')).shown.text).toContain('I cannot read until when.');
   });
 
   test('in the topic of a task it is that task, and a bare number belongs to the command', async () => {
@@ -38,7 +38,9 @@ describe('which task is meant', () => {
     const { topicId } = await only(talk);
     if (topicId === null) throw new Error('no topic was made');
     const skipped = await talk.ask('/skip 2', { topic: topicId });
-    expect(skipped.shown.text).toMatch(/^Skipped the next 2 runs of #1 Ping\./);
+    expect(skipped.shown.text).toMatch(
+      /^Left out of #1 Ping: Wed 18 Nov 09:30, Wed 18 Nov 10:00 \(UTC\)\.\nNext: Wed 18 Nov 10:30/,
+    );
     await made(talk, 'every day at 8 Other');
     expect((await talk.ask('/task #2', { topic: topicId })).shown.text).toMatch(/^#2 Other\n/);
     expect((await talk.ask('/task', { topic: topicId })).shown.text).toMatch(/^#1 Ping\n/);
@@ -48,7 +50,7 @@ describe('which task is meant', () => {
     const talk = await withTask();
     await made(talk, 'every day at 13 Tea');
     const list = await talk.ask('/pause');
-    expect(list.shown.text).toBe('Which task? Press one, or name it: /pause #3');
+    expect(list.shown.text).toBe('Which task? Press one, or name it: /pause #1');
     expect(labels(list)).toEqual([['#1 Lunch', '#2 Tea']]);
     await talk.press(list, '#2 Tea');
     expect(list.shown.text).toMatch(/^#2 Tea\nPaused by Ada on Wed 18 Nov 09:00\n/);
@@ -91,14 +93,16 @@ describe('commands that do something', () => {
       ['Resume', 'Undo'],
       ['Until tomorrow', 'Until Monday', 'Pick…'],
     ]);
-    expect((await talk.ask('/pause 1')).shown.text).toBe('#1 Lunch is paused already.');
+    expect((await talk.ask('/pause 1')).shown.text).toBe(
+      '#1 Lunch is paused already, since Wed 18 Nov 09:00 by Ada, until somebody resumes it.',
+    );
     await talk.press(paused, 'Resume');
     expect(paused.shown.text).toBe(
       '#1 Lunch goes on.\nNext: Wed 18 Nov 12:00, Thu 19 Nov 12:00, Fri 20 Nov 12:00 (UTC)',
     );
     const again = await talk.ask('/pause 1');
     await talk.press(again, 'Undo');
-    expect(again.shown.text).toMatch(/^Undone: #1 was paused by Ada at 09:00\.\nNext: /);
+    expect(again.shown.text).toMatch(/^Undone: the pause of #1 by Ada at 09:00\.\nNext: /);
     expect((await only(talk)).state).toBe('active');
   });
 
@@ -143,12 +147,12 @@ describe('commands that do something', () => {
   test('/skip leaves out as many as were named, and a double press of Skip next one', async () => {
     const talk = await withTask();
     expect((await talk.ask('/skip 1 2')).shown.text).toBe(
-      'Skipped the next 2 runs of #1 Lunch. Next: Fri 20 Nov 12:00, Sat 21 Nov 12:00, Sun 22 Nov 12:00 (UTC)',
+      'Left out of #1 Lunch: Wed 18 Nov 12:00, Thu 19 Nov 12:00 (UTC).\nNext: Fri 20 Nov 12:00, Sat 21 Nov 12:00, Sun 22 Nov 12:00 (UTC)',
     );
     expect((await talk.ask('/skip 1 0')).shown.text).toContain('a number from 1 to 100');
     const card = await talk.ask('/task 1');
     const data = dataBehind(card, 'Skip next');
-    expect((await talk.send(card, data)).toast).toBe('Skipped');
+    expect((await talk.send(card, data)).toast).toBe('Left out: Fri 20 Nov 12:00');
     expect((await talk.send(card, data)).toast).toBe('That run was skipped already');
     expect((await only(talk)).nextAt).toBe(Date.UTC(2026, 10, 21, 12));
   });
@@ -269,7 +273,7 @@ describe('commands that do something', () => {
     ]);
     await talk.press(edited, 'Undo');
     expect(await repeated()).toEqual([edited.shown]);
-    expect(edited.shown.text).toMatch(/^Undone: #1 was changed by Ada/);
+    expect(edited.shown.text).toMatch(/^Undone: the change of the title of #1 by Ada/);
   });
 });
 

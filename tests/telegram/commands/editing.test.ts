@@ -38,19 +38,21 @@ describe('/edit by words', () => {
     ['urgent on', 'Quiet hours', 'as in this chat', 'off, it is urgent', { quiet: { mode: 'off' } }],
     [
       'ack every 15 minutes 5 times',
-      'Confirm',
-      'not asked for',
-      'asked for, every 15 min, 5 times at most',
+      'Asks for Done',
+      'no',
+      'again every 15 minutes, up to 5 times',
       { ack: { nag_every: 'PT15M', nag_limit: 5 } },
     ],
-    ['ack on', 'Confirm', 'not asked for', 'asked for, every 10 min, 3 times at most', { ack: {} }],
+    ['ack on', 'Asks for Done', 'no', 'again every 10 minutes, up to 3 times', { ack: {} }],
+    ['nag until done', 'Asks for Done', 'no', 'again every 10 minutes, up to 50 times', { ack: { nag_limit: 50 } }],
     [
-      'confirm every 1h',
-      'Confirm',
-      'not asked for',
-      'asked for, every 1 h, 3 times at most',
-      { ack: { nag_every: 'PT1H' } },
+      'done every 30 minutes until done',
+      'Asks for Done',
+      'no',
+      'again every 30 minutes, up to 50 times',
+      { ack: { nag_every: 'PT30M', nag_limit: 50 } },
     ],
+    ['confirm every 1h', 'Asks for Done', 'no', 'again every hour, up to 3 times', { ack: { nag_every: 'PT1H' } }],
     ['approval on', 'Approval', 'not needed', 'needed before each delivery', { approval: 'required' }],
     ['until 2027-01-31', 'Ends', 'never', 'Sun 31 Jan 2027 23:59', { until: '2027-01-31T23:59:00.000Z' }],
     ['start 2027-01-31', 'Starts', 'at once', 'Sun 31 Jan 2027 00:00', { start_at: '2027-01-31T00:00:00.000Z' }],
@@ -64,10 +66,11 @@ describe('/edit by words', () => {
     expect(message.shown.text).toContain(`Changed: #1 Lunch\n\n${name}:\n  before: ${before}\n  now: ${after}\n`);
     expect(message.shown.text).toMatch(/\nNext: .* \(UTC\)$/);
     expect((await only(talk)).policies).toEqual(policies);
-    expect((await talk.ask('/task #1')).shown.text).toContain(`\n${name}: ${after}\n`);
+    const sign = name === 'Asks for Done' ? ',' : ':';
+    expect((await talk.ask('/task #1')).shown.text).toContain(`\n${name}${sign} ${after}\n`);
     expect(await edit(talk, words)).toContain('Nothing to change');
     await talk.press(message, 'Undo');
-    expect(message.shown.text).toMatch(/^Undone: #1 was changed by Ada at 09:00\.\n/);
+    expect(message.shown.text).toMatch(/^Undone: the change of the settings of #1 by Ada at 09:00\.\n/);
     expect((await only(talk)).policies).toEqual({});
   });
 
@@ -198,17 +201,28 @@ describe('the Edit menu', () => {
   test('leads to every setting in one message, with what holds now', async () => {
     const talk = await withTask();
     const menu = await open(talk, 'More');
-    expect(labels(menu)).toEqual([['Missed', 'Confirm'], ['Quiet hours', 'Approval', 'Ends'], ['Back']]);
-    await talk.press(menu, 'Confirm');
-    expect(menu.shown.text).toBe('Confirm: not asked for\nPress one, or write /edit #1 ack every 15 minutes 5 times');
-    expect(labels(menu)).toEqual([['✓ Off', 'Every 10 min'], ['Every 30 min', 'Every hour'], ['Back']]);
-    await talk.press(menu, 'Every 10 min');
-    expect(menu.shown.text).toContain('now: asked for, every 10 min, 3 times at most');
+    expect(labels(menu)).toEqual([['Missed', 'Ask for Done'], ['Quiet hours', 'Approval', 'Ends'], ['Back']]);
+    await talk.press(menu, 'Ask for Done');
+    expect(menu.shown.text).toBe('Asks for Done: no\nPress one, or write /edit #1 ack every 15 minutes 5 times');
+    expect(labels(menu)).toEqual([
+      ['✓ Off', 'Every 10 min, 3 times'],
+      ['Every 10 min, 20 times', 'Every 30 min, 3 times'],
+      ['Every hour, 3 times'],
+      ['Back'],
+    ]);
+    await talk.press(menu, 'Every 10 min, 3 times');
+    expect(menu.shown.text).toContain('now: again every 10 minutes, up to 3 times');
     expect(labels(menu)).toEqual([['Undo', 'Back']]);
     await talk.press(menu, 'Back');
     await talk.press(menu, 'More');
-    await talk.press(menu, 'Confirm');
-    expect(labels(menu)[0]).toEqual(['Off', '✓ Every 10 min']);
+    await talk.press(menu, 'Ask for Done');
+    expect(labels(menu)[0]).toEqual(['Off', '✓ Every 10 min, 3 times']);
+    await talk.press(menu, 'Every 10 min, 20 times');
+    expect(menu.shown.text).toContain('now: again every 10 minutes, up to 20 times');
+    await talk.press(menu, 'Back');
+    await talk.press(menu, 'More');
+    await talk.press(menu, 'Ask for Done');
+    expect(labels(menu)[1]?.[0]).toBe('✓ Every 10 min, 20 times');
   });
 
   test.each([

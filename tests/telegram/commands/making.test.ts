@@ -9,12 +9,15 @@ const preview = [
   'Next: Thu 19 Nov 09:00, Fri 20 Nov 09:00, Mon 23 Nov 09:00',
 ].join('\n');
 
+/** In a group, words are meant for the bot when they answer it. */
+const reply = { repliesTo: 1 };
+
 describe('/new with a time and a text', () => {
   test('shows title, schedule in words, zone and the next three runs before anything is made', async () => {
     const talk = await aTalk();
     const message = await talk.ask('/new every weekday at 9 Stand up');
     expect(message.shown.text).toBe(preview);
-    expect(labels(message)).toEqual([['Create', 'Change time', 'Cancel']]);
+    expect(labels(message)).toEqual([['Create', 'Change time', 'Cancel'], ['Change text']]);
     expect(await tasksIn(talk)).toEqual([]);
   });
 
@@ -78,14 +81,14 @@ describe('/new with a time and a text', () => {
       const { shown } = await talk.ask(text);
       expect(shown.text).toMatch(/09:(?:05|15)/);
       await talk.pipeline.time.advance(2 * hour);
-      const [reply] = (await talk.again()).replies.filter((each) => 'shown' in each);
+      const [again] = (await talk.again()).replies.filter((each) => 'shown' in each);
       talk.pipeline.time.setWall(talk.pipeline.time.now() - 2 * hour);
-      return { text: reply?.shown.text, buttons: labels({ id: 0, topic: null, shown: reply?.shown ?? { text: '' } }) };
+      return { text: again?.shown.text, buttons: labels({ id: 0, topic: null, shown: again?.shown ?? { text: '' } }) };
     };
     const once = await late('/new in 5 minutes Tea');
     expect(once.text).toContain('Next: nothing, as this never runs');
     expect(once.text).toContain('is over. Choose a time in the future.');
-    expect(once.buttons).toEqual([['Change time', 'Cancel']]);
+    expect(once.buttons).toEqual([['Change time', 'Cancel'], ['Change text']]);
     const often = await late('/new every 15 minutes Stretch');
     expect(often.text).toContain('Next: Wed 18 Nov 11:15, Wed 18 Nov 11:30, Wed 18 Nov 11:45');
   });
@@ -150,7 +153,7 @@ describe('/new with a time and a text', () => {
     const talk = await aTalk();
     const message = await talk.ask('/new every 10 seconds Ping');
     expect(message.shown.text).toMatch(/It cannot be created like this\. It would run 10 seconds apart/);
-    expect(labels(message)).toEqual([['Change time', 'Cancel']]);
+    expect(labels(message)).toEqual([['Change time', 'Cancel'], ['Change text']]);
     await talk.send(message, dataBehind(message, 'Change time').replace('retime', 'create'));
     expect(message.shown.text.match(/It cannot be created like this/g)).toHaveLength(1);
     expect(await tasksIn(talk)).toEqual([]);
@@ -171,11 +174,11 @@ describe('a draft', () => {
         'every weekday at 9:00 Stand up',
       ].join('\n'),
     );
-    const half = await talk.ask('every weekday at 9');
+    const half = await talk.ask('every weekday at 9', reply);
     expect(half.shown.text).toBe(
       'Every weekday at 09:00 (UTC). What should I say?\n\nReply to this message with the text, or a picture or another file.',
     );
-    const whole = await talk.ask('Stand up');
+    const whole = await talk.ask('Stand up', reply);
     expect(whole.shown.text).toBe(preview);
     await talk.press(whole, 'Create');
     expect(await tasksIn(talk)).toHaveLength(1);
@@ -196,18 +199,35 @@ describe('a draft', () => {
         'Reply to this message with both in one message, first the time and then the text, or press Cancel.',
       ].join('\n'),
     );
-    const second = await talk.ask('in 20 minutes Call mum');
+    const second = await talk.ask('in 20 minutes Call mum', reply);
     expect(second.shown.text).toMatch(/^New task: Call mum\n/);
   });
 
-  test('in a group it does not comment on talk: after two misreadings only replies are told so', async () => {
+  test('in a group it leaves talk alone, but for a time that it has asked for', async () => {
     const talk = await aTalk();
     await talk.ask('/new soon Call mum');
-    const second = await talk.ask('what did he say?');
-    expect(second.shown.text).toContain('From now on, reply to this message, so that I know that you mean me.');
-    expect(await talk.say('I do not know')).toBeNull();
-    expect(await talk.say('I do not know', { repliesTo: 1 })).not.toBeNull();
+    for (const words of ['what did he say?', 'see you tomorrow at 9', 'thanks', '👍'])
+      expect(await talk.say(words)).toBeNull();
+    expect(await talk.say('I do not know', reply)).not.toBeNull();
     expect((await talk.ask('in 20 minutes Call mum')).shown.text).toMatch(/^New task: Call mum/);
+  });
+
+  test.each(['/new every day at 9', '/new'])('in a group only a reply is the text: %s', async (begin) => {
+    const talk = await aTalk();
+    const asked = await talk.ask(begin);
+    if (begin === '/new') for (const label of ['Every day', '09:00', '09:00']) await talk.press(asked, label);
+    for (const words of ['Who has the key?', 'tomorrow at 9', 'done']) expect(await talk.say(words)).toBeNull();
+    const photo = { kind: 'photo', fileId: 'AgAC' } as const;
+    expect(await talk.say('', { media: photo })).toBeNull();
+    expect((await talk.ask('Water the plants', reply)).shown.text).toMatch(
+      /^New task: Water the plants\nEvery day at 09:00/,
+    );
+  });
+
+  test('in a group our name is as good as a reply', async () => {
+    const talk = await aTalk();
+    await talk.ask('/new every day at 9');
+    expect((await talk.ask('Stand up', { isAddressed: true })).shown.text).toMatch(/^New task: Stand up/);
   });
 
   test('belongs to one person in one thread', async () => {
@@ -215,14 +235,14 @@ describe('a draft', () => {
     await talk.ask('/new every day at 9');
     expect(await talk.say('Not mine', { person: bob })).toBeNull();
     expect(await talk.say('Elsewhere', { topic: 5 })).toBeNull();
-    expect((await talk.ask('Mine')).shown.text).toContain('New task: Mine');
+    expect((await talk.ask('Mine', reply)).shown.text).toContain('New task: Mine');
   });
 
   test('another /new replaces it and says so, and the buttons of the old one are over', async () => {
     const talk = await aTalk();
     const old = await talk.ask('/new every day at 9 First');
     const fresh = await talk.ask('/new every day at 10 Second');
-    expect(fresh.shown.text).toMatch(/^The task you had begun here is dropped: First\n\nNew task: Second\n/);
+    expect(fresh.shown.text).toMatch(/^The task you had begun here \(First\) is dropped\.\n\nNew task: Second\n/);
     expect(await talk.press(old, 'Create')).toMatchObject({
       toast: 'This draft is over. Send /new to begin again.',
       isAlert: true,
@@ -250,7 +270,7 @@ describe('a draft', () => {
     const talk = await aTalk();
     await talk.ask('/new every day at 9');
     const later = talk.restart();
-    const message = await later.ask('Stand up');
+    const message = await later.ask('Stand up', reply);
     const afterwards = later.restart();
     await afterwards.press(message, 'Create');
     expect(await tasksIn(afterwards)).toHaveLength(1);
@@ -273,9 +293,9 @@ describe('a draft', () => {
     const stale = dataBehind(message, 'Create');
     await talk.press(message, 'Change time');
     expect(message.shown.text).toMatch(/^Send the new time for Stand up\. For example:/);
-    expect((await talk.ask('whenever')).shown.text).toContain('These can be read:');
-    expect((await talk.ask('every day at 10: and then some')).shown.text).toContain('Send the time alone.');
-    const fresh = await talk.ask('every day at 10');
+    expect((await talk.ask('whenever', reply)).shown.text).toContain('These can be read:');
+    expect((await talk.ask('every day at 10: and then some', reply)).shown.text).toContain('Send the time alone.');
+    const fresh = await talk.ask('every day at 10', reply);
     expect(fresh.shown.text).toMatch(/^New task: Stand up\nEvery day at 10:00\n/);
     expect(await talk.send(message, stale)).toMatchObject({ isAlert: true });
     await talk.press(fresh, 'Create');
@@ -290,7 +310,7 @@ describe('a draft', () => {
     await talk.press(message, 'Create');
     expect(message.shown.text).toContain('has a fault:\n\noutput "{{ braces" not closed');
     expect(message.shown.text).not.toContain('action.plain');
-    expect(labels(message)).toEqual([['Send as plain text'], ['Change time', 'Cancel']]);
+    expect(labels(message)).toEqual([['Send as plain text'], ['Change time', 'Cancel'], ['Change text']]);
     await talk.press(message, 'Send as plain text');
     expect(message.shown.text).toMatch(/^#1 Use \{\{ braces\n/);
     const [task] = await tasksIn(talk);
@@ -303,10 +323,7 @@ describe('the zone of the chat', () => {
     const talk = await aTalk({ timezone: null });
     const message = await talk.ask('/new every day at 10 Stand up');
     expect(message.shown.text).toContain('\n\nIs it 09:00 for you now?');
-    expect(labels(message)).toEqual([
-      ['Yes', 'No, change'],
-      ['Create', 'Change time', 'Cancel'],
-    ]);
+    expect(labels(message)).toEqual([['Yes', 'No, change'], ['Create', 'Change time', 'Cancel'], ['Change text']]);
     await talk.press(message, 'Yes');
     expect(message.shown.text).not.toContain('for you now');
     expect((await talk.chat()).timezone).toBe('UTC');
@@ -340,11 +357,12 @@ describe('the zone of the chat', () => {
     expect((await tasksIn(talk))[0]?.nextAt).toBe(Date.UTC(2026, 10, 19, 8));
   });
 
-  test('members cannot confirm it, and are told who can', async () => {
+  test('is only told to members, who cannot confirm it', async () => {
     const talk = await aTalk({ timezone: null });
     const message = await talk.ask('/new every day at 10 Stand up', { person: bob });
-    expect(message.shown.text).toContain('Zone: UTC, until an admin sets another one with /tz');
-    expect(labels(message)).toEqual([['Create', 'Change time', 'Cancel']]);
+    expect(message.shown.text).toMatch(/\nZone: UTC\n/);
+    expect(message.shown.text).not.toMatch(/admin|for you now/);
+    expect(labels(message)).toEqual([['Create', 'Change time', 'Cancel'], ['Change text']]);
     expect(await talk.send(message, 'v1:zone:Europe/Berlin', { person: bob })).toMatchObject({
       toast: 'Only an admin of this chat may do that.',
       isAlert: true,
@@ -356,7 +374,7 @@ describe('the zone of the chat', () => {
     const talk = await aTalk({ timezone: null });
     const message = await talk.ask('/new every day at 9 in Europe/Madrid Stand up');
     expect(message.shown.text).toContain('Zone: Europe/Madrid');
-    expect(labels(message)).toEqual([['Create', 'Change time', 'Cancel']]);
+    expect(labels(message)).toEqual([['Create', 'Change time', 'Cancel'], ['Change text']]);
   });
 });
 
@@ -375,9 +393,9 @@ describe('who may make tasks', () => {
 describe('plain text', () => {
   test('in a private chat a line that begins with a time is a task in one line', async () => {
     const talk = await aTalk({ kind: 'private' });
-    const message = await talk.ask('tomorrow at 9 call mum');
+    const message = await talk.ask('tomorrow at 9 call mum', reply);
     expect(message.shown.text).toMatch(/^New task: call mum\n/);
-    expect((await talk.ask('hello there')).shown.text).toBe(
+    expect((await talk.ask('hello there', reply)).shown.text).toBe(
       'I did not find a time in that. Try /new tomorrow at 8am Call mum, or see /help.',
     );
   });

@@ -58,28 +58,35 @@ describe('a reply to a result', () => {
 
   test.each([
     ['later', /^Until when shall #1 Lunch wait\?$/],
-    ['skip', /^Skipped the next run of #1 Lunch\. Next: Thu 19 Nov 12:00/],
+    ['skip', /^Left out of #1 Lunch: Wed 18 Nov 12:00 \(UTC\)\.\nNext: Thu 19 Nov 12:00/],
     ['why?', /^Why, for #1 Lunch\n\n.*09:00/],
-    ['again', /^Started #1 Lunch\./],
-    ['Run it again', /^Started #1 Lunch\./],
     ['history', /^History of #1 Lunch/],
   ])('%s is understood', async (words, answer) => {
     const scene = await aScene();
     expect(text(await scene.reply(words))).toMatch(answer);
   });
 
+  test.each(['again', 'Run it again'])('%s is answered by a sign, and by the result', async (words) => {
+    const scene = await aScene();
+    expect(await scene.reply(words)).toBeNull();
+    expect((await scene.talk.again()).reaction).toBe('👀');
+    await scene.talk.pipeline.settle();
+    const [task] = await tasksIn(scene.talk);
+    expect(await scene.talk.pipeline.history(task?.id ?? '')).toHaveLength(2);
+  });
+
   test('a command needs no number there, in the base thread neither', async () => {
     const { talk, result } = await aScene();
     const by = { topic: null, repliesTo: result };
     expect(text(await talk.say('/snooze 2 hours', by))).toContain('Snoozed: #1 Lunch comes again Wed 18 Nov 11:00');
-    expect(text(await talk.say('/skip 2', by))).toContain('Skipped the next 2 runs of #1 Lunch.');
+    expect(text(await talk.say('/skip 2', by))).toContain('Left out of #1 Lunch: ');
     expect(text(await talk.say('/why', by))).toMatch(/^Why, for #1 Lunch\n\n.*09:00/);
     expect(text(await talk.say('/history', by))).toMatch(/^History of #1 Lunch/);
     expect(text(await talk.say('/run', by))).toContain('Started #1 Lunch');
     expect(text(await talk.say('/task', by))).toMatch(/^#1 Lunch\n/);
     expect(text(await talk.say('/edit title Brunch', by))).toContain('now: Brunch');
     expect(text(await talk.say('/cancel', by))).toMatch(/#1 Brunch/);
-    expect(text(await talk.say('/undo', by))).toContain('Undone: #1 was changed by Ada');
+    expect(text(await talk.say('/undo', by))).toContain('Undone: the change of the title of #1 by Ada');
   });
 
   test('a number that is named wins, and a bare one belongs to the command', async () => {
@@ -142,7 +149,7 @@ describe('a reply to an answer of ours', () => {
   test('means none where it is about several', async () => {
     const { talk } = await aScene();
     const list = await talk.ask('/tasks');
-    expect(text(await talk.say('/pause', { repliesTo: list.id }))).toBe('Which task? Press one, or name it: /pause #3');
+    expect(text(await talk.say('/pause', { repliesTo: list.id }))).toBe('Which task? Press one, or name it: /pause #1');
     expect(await talk.say('10m', { repliesTo: list.id })).toBeNull();
   });
 

@@ -7,10 +7,7 @@ describe('a task with the same title', () => {
     await talk.press(await talk.ask('/new every day at 9 Call  Mum'), 'Create');
     const preview = await talk.ask('/new tomorrow at 8 call mum');
     expect(preview.shown.text).toContain('There is #1 Call Mum already. Edit that one, or add this one as well?');
-    expect(labels(preview)).toEqual([
-      ['Edit that one', 'Add anyway'],
-      ['Change time', 'Cancel'],
-    ]);
+    expect(labels(preview)).toEqual([['Edit that one', 'Add anyway'], ['Change time', 'Cancel'], ['Change text']]);
     const before = preview.shown;
     await talk.press(preview, 'Edit that one');
     expect(preview.shown.text).toBe('#1 Call Mum comes every day at 09:00 (UTC).\nWhat shall be changed about it?');
@@ -48,6 +45,9 @@ describe('a task with the same title', () => {
     await talk.press(await talk.ask('/new tomorrow at 8 call mum'), 'Add anyway');
     expect(await tasksIn(talk)).toHaveLength(2);
     for (const number of [1, 2]) await talk.ask(`/delete ${number}`);
-    expect(labels(await talk.ask('/new tomorrow at 8 call mum'))).toEqual([['Create', 'Change time', 'Cancel']]);
+    expect(labels(await talk.ask('/new tomorrow at 8 call mum'))).toEqual([
+      ['Create', 'Change time', 'Cancel'],
+      ['Change text'],
+    ]);
   });
 });

@@ -21,7 +21,7 @@ test('what somebody else has chosen meanwhile is not lost', async () => {
   const talk = await aTalk();
   const one = await talk.ask('/settings');
   const other = await talk.ask('/settings', { person: root });
-  await talk.press(one, 'Reactions off');
+  await talk.press(one, '👍 off');
   await talk.press(other, 'Admins create', { person: root });
   expect((await talk.chat()).settings).toEqual({ reactions: false, create: 'admins' });
 });

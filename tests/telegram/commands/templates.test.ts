@@ -6,6 +6,9 @@ import { titleFrom } from '../../../src/domain/task.ts';
 import { minute } from '../../support/pipeline.ts';
 import { aTalk, labels, tasksIn } from './talk.ts';
 
+/** In a group, words are meant for the bot when they answer it. */
+const reply = { repliesTo: 1 };
+
 describe('the templates', () => {
   test('are a dozen, each with a name, a title and an id of its own', () => {
     expect(templates).toHaveLength(12);
@@ -39,10 +42,13 @@ describe('the templates', () => {
         'Every day at 08:00',
         'Zone: UTC',
         'Next: Thu 19 Nov 08:00, Fri 20 Nov 08:00, Sat 21 Nov 08:00',
-        'Asks for Done, and reminds every 10 minutes, up to 3 times',
+        'Asks for Done, again every 10 minutes, up to 3 times',
       ].join('\n'),
     );
-    expect(labels(message)).toEqual([['Create', 'Change time', 'Change text', 'Cancel']]);
+    expect(labels(message)).toEqual([
+      ['Create', 'Change time', 'Cancel'],
+      ['Change text', 'Don’t ask'],
+    ]);
     await talk.press(message, 'Create');
     expect(await tasksIn(talk)).toMatchObject([
       {
@@ -53,7 +59,7 @@ describe('the templates', () => {
     ]);
   });
 
-  test.each(templates.map(({ id, name }) => [id, name] as const))(
+  test.each(templates.filter(({ yearlyAt }) => yearlyAt === undefined).map(({ id, name }) => [id, name] as const))(
     '%s makes a task that is taken as it is',
     async (_id, name) => {
       const talk = await aTalk();
@@ -64,6 +70,42 @@ describe('the templates', () => {
       expect(await tasksIn(talk)).toHaveLength(1);
     },
   );
+
+  test('a birthday asks for its day, by buttons or in words, and for nothing else', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new templates');
+    await talk.press(message, '🎂 Birthday');
+    expect(message.shown.text).toMatch(/^On which day of the year\?\n/);
+    await talk.press(message, 'Feb');
+    expect(message.shown.text).toMatch(/^On which day of February\?\n/);
+    expect(labels(message).flat()).toHaveLength(29 + 2);
+    await talk.press(message, 'Back');
+    await talk.press(message, 'May');
+    await talk.press(message, '12');
+    expect(message.shown.text).toMatch(/^New task: Somebody has a birthday today\.\nEvery year on 12 May at 09:00/i);
+    await talk.press(message, 'Create');
+    expect(await tasksIn(talk)).toMatchObject([{ schedule: { cron: '0 9 12 5 *' } }]);
+  });
+
+  test.each([
+    ['12 may', /at 09:00/],
+    ['on the 12th of may at 8:30', /at 08:30/],
+  ] as const)('a birthday on %s is understood', async (words, time) => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new templates');
+    await talk.press(message, '🎂 Birthday');
+    expect((await talk.ask('some day', reply)).shown.text).toMatch(/^I cannot read that as a day of the year/);
+    const preview = await talk.ask(words, reply);
+    expect(preview.shown.text).toMatch(/^New task: Somebody has a birthday today/);
+    expect(preview.shown.text).toMatch(time);
+  });
+
+  test('a birthday leads back to the templates, and leaves no text behind', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new templates');
+    for (const label of ['🎂 Birthday', 'Back', '🏠 Rent']) await talk.press(message, label);
+    expect(message.shown.text).toMatch(/^New task: Pay the rent\n/);
+  });
 
   test('give the text alone where the time is chosen already', async () => {
     const talk = await aTalk();
@@ -85,12 +127,12 @@ describe('the templates', () => {
     expect(message.shown.text).toMatch(/the new text for Pay the rent\.$/);
     await talk.press(message, 'Back');
     await talk.press(message, 'Change text');
-    const preview = await talk.ask('Pay the rent of the garage');
+    const preview = await talk.ask('Pay the rent of the garage', reply);
     expect(preview.shown.text).toMatch(
-      /^New task: Pay the rent of the garage\n[\s\S]*reminds every hour, up to 2 times/,
+      /^New task: Pay the rent of the garage\n[\s\S]*Asks for Done, again every hour, up to 2 times/,
     );
     await talk.press(preview, 'Change time');
-    const later = await talk.ask('every month on the 3rd at 8');
+    const later = await talk.ask('every month on the 3rd at 8', reply);
     expect(later.shown.text).toMatch(/^New task: Pay the rent of the garage\nOn the 3rd of the month at 08:00/);
     await talk.press(later, 'Create');
     expect(await tasksIn(talk)).toMatchObject([
@@ -101,6 +143,6 @@ describe('the templates', () => {
   test('and words instead of one are read as always', async () => {
     const talk = await aTalk();
     await talk.ask('/new templates');
-    expect((await talk.ask('tomorrow at 8 Call mum')).shown.text).toMatch(/^New task: Call mum/);
+    expect((await talk.ask('tomorrow at 8 Call mum', reply)).shown.text).toMatch(/^New task: Call mum/);
   });
 });

@@ -24,8 +24,10 @@ describe('/undo', () => {
     await made(talk, 'every day at 13 Tea');
     await told(talk, '/pause #1');
     await told(talk, '/edit #2 title Coffee');
-    expect(await told(talk, '/undo')).toMatch(/^Undone: #2 was changed by Ada at 09:03\.\nNext: Wed 18 Nov 13:00/);
-    expect(await told(talk, '/undo')).toMatch(/^Undone: #1 was paused by Ada at 09:02\.\nNext: Wed 18 Nov 12:00/);
+    expect(await told(talk, '/undo')).toMatch(
+      /^Undone: the change of the title of #2 by Ada at 09:03\.\nNext: Wed 18 Nov 13:00/,
+    );
+    expect(await told(talk, '/undo')).toMatch(/^Undone: the pause of #1 by Ada at 09:02\.\nNext: Wed 18 Nov 12:00/);
     expect(await stateOf(talk, 1)).toBe('active');
     expect(await told(talk, '/undo')).toContain('You have changed nothing here in the last 24 hours');
   });
@@ -36,8 +38,8 @@ describe('/undo', () => {
     await told(talk, '/edit #1 title Brunch');
     await told(talk, '/pause #1');
     const first = await talk.ask('/undo');
-    expect(first.shown.text).toContain('was paused');
-    expect(JSON.stringify(await talk.again())).toContain('was paused');
+    expect(first.shown.text).toContain('the pause of #1');
+    expect(JSON.stringify(await talk.again())).toContain('the pause of #1');
     expect((await tasksIn(talk))[0]).toMatchObject({ title: 'Brunch', state: 'active' });
   });
 
@@ -46,7 +48,7 @@ describe('/undo', () => {
     await made(talk, 'every day at 12 Lunch', { person: bob });
     await told(talk, '/pause #1');
     await made(talk, 'every day at 13 Tea');
-    expect(await told(talk, '/undo #1', { person: bob })).toContain('Undone: #1 was paused by Ada at 09:01.');
+    expect(await told(talk, '/undo #1', { person: bob })).toContain('Undone: the pause of #1 by Ada at 09:01.');
   });
 
   test('what others did is not taken back without the right', async () => {
@@ -62,9 +64,9 @@ describe('/undo', () => {
     const talk = await aTalk();
     await made(talk, 'every day at 12 Lunch');
     await told(talk, '/delete #1');
-    expect(await told(talk, '/undo')).toContain('Undone: #1 was deleted by Ada at 09:01.');
+    expect(await told(talk, '/undo')).toContain('Undone: the deletion of #1 by Ada at 09:01.');
     await told(talk, '/delete #1');
-    expect(await told(talk, '/undo #1')).toContain('Undone: #1 was deleted');
+    expect(await told(talk, '/undo #1')).toContain('Undone: the deletion of #1');
     expect(await stateOf(talk, 1)).toBe('active');
   });
 
@@ -81,7 +83,9 @@ describe('/undo', () => {
     expect(await told(talk, '/undo #1 2')).toContain('I do not understand “2” there');
     await told(talk, '/snooze #1 10 min');
     await talk.pipeline.pass(hour);
-    expect(await told(talk, '/undo')).toMatch(/^That is taken back already, or has come to its end: #1 stays/);
+    expect(await told(talk, '/undo')).toMatch(
+      /^There is nothing left to undo: the snooze of #1 to Wed 18 Nov 09:18 by Ada at 09:08 has come to its end\.\n/,
+    );
   });
 
   test('a day later it is too late', async () => {

@@ -55,6 +55,7 @@ export function memoryLedger(): Ledger {
     snoozesOf: async () => new Map(),
     readUser: async () => null,
     readPlanned: async () => null,
+    listTaskRuns: async () => ({ items: [], next: null }),
     readAck: async () => null,
     readQuestion: async () => null,
   };

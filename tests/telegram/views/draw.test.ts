@@ -150,11 +150,12 @@ describe('what is drawn', () => {
   test('a time of absence, with what it cost', () => {
     const view: View = {
       view: 'downtime',
-      from: start,
-      to: start + 60 * minute,
+      // Nobody needs to know the second.
+      from: start + 2000,
+      to: start + 60 * minute + 5000,
       missed: 2,
       late: 1,
-      asked: 0,
+      asked: 1,
       skipped: 0,
       tasks: [{ number: 3, title: 'Stand up' }],
       moreTasks: 4,
@@ -162,7 +163,7 @@ describe('what is drawn', () => {
     expect(wordsOf(view, null)).toBe(
       [
         'I was not there from Wed 18 Nov 09:00 until Wed 18 Nov 10:00 (UTC).',
-        'Runs: 1 made up for, 2 missed.',
+        'Runs: 1 made up for, 2 missed, 1 for you to decide.',
         '',
         '#3 Stand up',
         'and 4 more',
@@ -270,7 +271,7 @@ describe('whatever people write', () => {
             { tasks: [task, task], total: 20, now: start, timezone: 'UTC' },
           ),
         );
-        sound(choiceDrawn('Which?', [task], 'pause'));
+        sound(choiceDrawn('Which?', [task], ({ id }) => `v1:pause:${id}`));
         sound(historyDrawn(task, { runs: [], from: null, older: null }, { timezone: 'UTC', now: start }));
         sound(drawn('x', snoozeButtons(task, otherId, start)));
         const failed: View = { view: 'failed', runId: otherId, slotAt: start, attempts: 1, error: words };
@@ -302,9 +303,9 @@ describe('whatever people write', () => {
             preview,
             media: { kind: 'photo', fileId: 'AgAC' },
             policies: { ack: { nag_every: 'PT2H' }, approval: 'required', missed: 'skip' },
-            offersText: true,
             same: { number: 4, title: words },
             now: start,
+            dates: 'en',
             zone: { name: 'UTC', isConfirmed: false, maySet: true },
             topicsOff: 'group',
           }),
@@ -380,7 +381,9 @@ describe('the set-up check', () => {
     expect(isReady(bare)).toBe(false);
     expect(isReady({ ...group, canPin: false })).toBe(true);
     expect(checklist({ ...group, canPin: false }, chat).text).not.toContain('All set');
-    expect(checklist({ ...group, canManageTopics: null, canPin: null }, chat).text).toContain('I could not ask Telegram');
+    expect(checklist({ ...group, canManageTopics: null, canPin: null }, chat).text).toContain(
+      'I could not ask Telegram',
+    );
   });
 
   test('in a private chat topics are up to the owner of the bot', () => {

@@ -72,6 +72,9 @@ const actor = () => {
 };
 
 /* ---- calls ---- */
+/* The server could not be asked, or did not answer as it should. */
+class TransportError extends Error {}
+
 async function call(method, path, body) {
   let response;
   try {
@@ -81,10 +84,10 @@ async function call(method, path, body) {
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch {
-    throw new Error('The server does not answer. Is it still running?');
+    throw new TransportError('The server does not answer. Is it still running?');
   }
   const answer = await response.json().catch(() => null);
-  if (!response.ok) throw new Error(answer && answer.error ? answer.error.message : 'The server answered ' + response.status + '.');
+  if (!response.ok) throw new TransportError(answer && answer.error ? answer.error.message : 'The server answered ' + response.status + '.');
   return answer;
 }
 const get = (path) => call('GET', path);

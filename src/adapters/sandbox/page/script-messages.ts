@@ -219,10 +219,10 @@ function drawHint(chat) {
   const hint = byId('hint');
   hint.hidden = !isEmpty;
   if (!isEmpty) return;
-  draw(hint, [chat.key, shown.thread, ...state.starters], () => [
+  draw(hint, [chat.key, shown.thread, ...shown.state.starters], () => [
     el('p', {}, el('b', {}, 'Write to the bot')),
     el('p', {}, 'Nothing was said here yet. Try one of these:'),
-    el('p', {}, ...state.starters.map((text) => el('button', { type: 'button', class: 'starter', on: { click: (event) => act(() => say(text), event.currentTarget) } }, text))),
+    el('p', {}, ...shown.state.starters.map((text) => el('button', { type: 'button', class: 'starter', on: { click: (event) => act(() => say(text), event.currentTarget) } }, text))),
     el('p', { class: 'note' }, 'Then open the clock and press "Go to the next run".')]);
 }
 

@@ -76,8 +76,11 @@ function plan(what) {
       if (now.has('state')) await refreshState();
       if (now.has('messages')) await refreshMessages();
       if (now.has('calls')) await refreshCalls();
+      showLink(source.readyState === EventSource.OPEN);
     } catch (error) {
       showLink(false);
+      /* A fault of the page itself is not one of the connection, and must not look like it. */
+      if (!(error instanceof TransportError)) throw error;
     }
   }, 60);
 }

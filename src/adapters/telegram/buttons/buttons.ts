@@ -13,6 +13,8 @@ import { wizardPressed } from './wizard.ts';
 import { donePressed, errorPressed, lastErrorPressed, notDonePressed, retryPressed, seenPressed } from './results.ts';
 import { fieldPressed, fieldSetPressed } from './editing.ts';
 import { pauseToPressed } from './pausing.ts';
+import { hoursPressed, keptPressed, makeOncePressed } from './retiming.ts';
+import { whichPressed } from './which.ts';
 import { laterPressed, pickPressed, resultPressed, snoozePressed } from './snoozing.ts';
 import {
   agendaPressed,
@@ -85,6 +87,10 @@ const handlers: Readonly<Record<Verb, PressedHandler>> = {
   missed: missedPressed,
   deliver: deliverPressed,
   discard: discardPressed,
+  makeonce: makeOncePressed,
+  hours: hoursPressed,
+  kept: keptPressed,
+  which: whichPressed,
 };
 
 /** Every verb of every button that was ever sent. */

@@ -43,7 +43,7 @@ export async function fieldSetPressed(pressed: Pressed, rooms: ConversationRooms
 const choices: Readonly<Record<string, (value: string) => string>> = {
   zone: (value) => `zone ${value}`,
   missed: (value) => `missed ${value}`,
-  ack: (value) => (value === 'off' ? 'ack off' : `ack every ${value}`),
+  ack: (value) => (value === 'off' ? 'ack off' : `ack every ${value.replace(/(?<=[mh])(\d+)$/, ' $1 times')}`),
   quiet: (value) => `quiet ${value.replace(/^(\d\d)(\d\d)-(\d\d)(\d\d)$/, '$1:$2-$3:$4')}`,
   approval: (value) => `approval ${value}`,
   ends: (value) => {

@@ -6,7 +6,7 @@ import { undoRow } from '../commands/editing.ts';
 import type { Answer, ConversationRooms, Pressed } from '../conversation.ts';
 import { taskName } from '../views/card.ts';
 import { aboutMoment, settingOf, type Setting } from '../views/clock.ts';
-import { dayIn, dayRows, isDay, startOf } from '../views/days.ts';
+import { dayIn, dayRows, isDay, nextMonday, startOf } from '../views/days.ts';
 import { drawn } from '../views/drawing.ts';
 import { texts } from '../views/texts.ts';
 import { button, dataOf, shortId, type Rows } from './press.ts';
@@ -32,15 +32,17 @@ export function pausedRows(task: Task, entryId: string | null, now: number): Row
   ];
 }
 
-/** The day after `today` on which a week begins; the first of January 1970 was a Thursday. */
-function nextMonday(today: number): number {
-  return today + 1 + ((10 - (today % 7)) % 7);
+export function pausedWords(task: Task, setting: Setting) {
+  const end = task.resumeAt === null ? null : aboutMoment(task.resumeAt, setting);
+  return texts.deed.paused(taskName(task), end, setting.timezone);
 }
 
-export function pausedWords(task: Task, wasChanged: boolean, setting: Setting) {
-  const name = taskName(task);
-  const end = task.resumeAt === null ? null : aboutMoment(task.resumeAt, setting);
-  return wasChanged ? texts.deed.paused(name, end, setting.timezone) : texts.deed.pausedBefore(name);
+export function pausedBeforeWords(task: Task, by: string | null, setting: Setting) {
+  return texts.deed.pausedBefore(taskName(task), {
+    since: task.paused === null ? null : aboutMoment(task.paused.at, setting),
+    by,
+    until: task.resumeAt === null ? null : `${aboutMoment(task.resumeAt, setting)} (${setting.timezone})`,
+  });
 }
 
 export async function pauseToPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
@@ -61,6 +63,6 @@ export async function pauseToPressed(pressed: Pressed, rooms: ConversationRooms)
   if (!isDay(until, { ...setting, now: now + DAY_MS })) return alerted(texts.pick.over);
   const { task, entryId } = await rooms.tasks.pause(targetOf(pressed, found.task), startOf(until, setting));
   if (task.state !== 'paused') return alerted(texts.deed.notPausable(taskName(task)).text);
-  const words = pausedWords(task, true, setting);
+  const words = pausedWords(task, setting);
   return redrawn(pressed, drawn(words, pausedRows(task, entryId, now)), texts.deed.pausedWord);
 }

@@ -57,6 +57,10 @@ export const verbs = [
   'missed',
   'deliver',
   'discard',
+  'makeonce',
+  'hours',
+  'kept',
+  'which',
 ] as const;
 
 export type Verb = (typeof verbs)[number];

@@ -39,3 +39,23 @@ export async function permitted(
 export function targetOf({ person, key }: Pressed, task: Task): Target {
   return { taskId: task.id, actor: person.actor, idempotencyKey: key };
 }
+
+/**
+ * Before a result is changed by a press on it: a send whose answer was lost would be looked for by its first words
+ * otherwise, and given those back.
+ */
+export async function noteArrival(
+  { place, messageId, shown }: Pressed,
+  rooms: ConversationRooms,
+  occurrenceId: string,
+) {
+  if (place.topic === null || shown === null || messageId === 0) return;
+  await rooms.store.foundByPress({
+    address: place.chat.address,
+    topic: place.topic,
+    messageId,
+    occurrenceId,
+    text: shown.text,
+    at: rooms.clock.now(),
+  });
+}

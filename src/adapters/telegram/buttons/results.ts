@@ -12,7 +12,7 @@ import { doneShown, resultButtons, withLine, withoutLine, withRows } from '../vi
 import { lines, oneLine, pre } from '../views/rich.ts';
 import { texts } from '../views/texts.ts';
 import { longId } from './press.ts';
-import { arg, permitted, pressedTask } from './presser.ts';
+import { arg, noteArrival, permitted, pressedTask } from './presser.ts';
 
 /** Buttons of results and of words about failures. They stand in the chat for months. */
 
@@ -72,7 +72,8 @@ function doneReplies(
   return [onResult, { is: 'edit', messageId: said.messageId, shown: aside }];
 }
 
-function firstShown(result: Done['result']): Drawn | null {
+/** What a result said at first. */
+export function firstShown(result: Done['result']): Drawn | null {
   if (result === null || !('text' in result.shown)) return null;
   const { text } = result.shown;
   return 'media' in result.shown && result.shown.media !== undefined ? { text, media: result.shown.media } : { text };
@@ -81,6 +82,7 @@ function firstShown(result: Done['result']): Drawn | null {
 export async function donePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
   const { messageId, shown } = pressed;
   const [taskId, occurrenceId] = [longId(arg(pressed, 0)), longId(arg(pressed, 1))];
+  await noteArrival(pressed, rooms, occurrenceId);
   return doneAnswer(pressed, rooms, { taskId, occurrenceId, messageId, shown });
 }
 

@@ -1,3 +1,4 @@
+import type { Drawn } from '../../../domain/shown.ts';
 import { alerted, answerWith, redrawn } from '../commands/answers.ts';
 import { settingFor } from '../commands/cards.ts';
 import { undoRow } from '../commands/editing.ts';
@@ -6,12 +7,13 @@ import { taskName } from '../views/card.ts';
 import { aboutMoment, settingOf, type Setting } from '../views/clock.ts';
 import { dayName, isDay } from '../views/days.ts';
 import { drawn } from '../views/drawing.ts';
-import { resultButtons, withLine, withRows } from '../views/result.ts';
+import { resultButtons, withLine, withoutLine, withRows } from '../views/result.ts';
 import { oneLine } from '../views/rich.ts';
 import { isSnooze, pickButtons, pickedIn, snoozeButtons, snoozedTo } from '../views/snooze.ts';
 import { texts } from '../views/texts.ts';
 import { longId } from './press.ts';
-import { arg, pressedTask, targetOf } from './presser.ts';
+import { firstShown } from './results.ts';
+import { arg, noteArrival, pressedTask, targetOf } from './presser.ts';
 
 /** Buttons that put off: for a span, until an hour, or until a day and an hour that are picked. */
 
@@ -25,6 +27,7 @@ export async function snoozePressed(pressed: Pressed, rooms: ConversationRooms):
   if (task.state === 'deleted') return alerted(texts.chat.gone);
   const occurrence = arg(pressed, 1) === '' ? null : longId(arg(pressed, 1));
   const rows = snoozeButtons(task, occurrence, rooms.clock.now());
+  if (occurrence !== null) await noteArrival(pressed, rooms, occurrence);
   if (occurrence !== null && pressed.shown !== null) return redrawn(pressed, withRows(pressed.shown, rows));
   const menu = drawn(texts.deed.snoozeFor(taskName(task)), rows);
   return occurrence === null ? redrawn(pressed, menu) : answerWith(menu);
@@ -83,6 +86,20 @@ export async function laterPressed(pressed: Pressed, rooms: ConversationRooms): 
     return redrawn(pressed, drawn(words, undoRow(task, entryId)), toast);
   }
   const line = texts.deed.snoozedLine(oneLine(pressed.person.name, nameMax), at, setting.timezone);
-  const shown = withLine(pressed.shown, line) ?? pressed.shown;
-  return redrawn(pressed, withRows(shown, resultButtons(task, longId(occurrence), 'r')), toast);
+  const { messageId, shown } = await resultFor(pressed, longId(occurrence), rooms);
+  const rows = resultButtons(task, longId(occurrence), 'r');
+  const told = withRows(withLine(withoutLine(shown), line) ?? shown, rows);
+  return { replies: [{ is: 'edit', messageId, shown: told }], toast: { text: toast, isAlert: false } };
+}
+
+/** Pressed below a reminder, which goes away, it is told in the result itself. */
+async function resultFor(
+  { messageId, shown }: Pressed,
+  occurrenceId: string,
+  { store }: ConversationRooms,
+): Promise<{ readonly messageId: number; readonly shown: Drawn }> {
+  const result = (await store.readAck(occurrenceId))?.result ?? null;
+  const first = result === null || result.messageId === messageId ? null : firstShown(result);
+  if (result !== null && first !== null) return { messageId: result.messageId, shown: first };
+  return { messageId, shown: shown ?? { text: '' } };
 }

@@ -1,11 +1,13 @@
 import type { Task } from '../../../domain/task.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import { alerted, answerWith, redrawn } from '../commands/answers.ts';
-import { cardOf, factsOf, markFor, nextSentence } from '../commands/cards.ts';
+import { cardOf, factsOf, markFor, nextSentence, settingFor } from '../commands/cards.ts';
 import { putDraft } from '../commands/drafts.ts';
 import { agendaOf, historyOf, isFilter, listOf, whyWords } from '../commands/looking.ts';
 import { cancelRow } from '../commands/making.ts';
+import { isRepeating } from '../commands/retiming.ts';
 import { refusal } from '../commands/rights.ts';
+import { leftOutWords } from '../commands/skipping.ts';
 import { turned } from '../commands/steps.ts';
 import { undoneWords } from '../commands/undoing.ts';
 import type { Answer, ConversationRooms, Pressed } from '../conversation.ts';
@@ -93,11 +95,12 @@ export async function skipPressed(pressed: Pressed, rooms: ConversationRooms): P
   const target = targetOf(pressed, found.task);
   const idempotencyKey =
     from === null ? `telegram:skip:${pressed.place.chat.id}:${pressed.messageId}` : target.idempotencyKey;
-  const { task, entryId } = await rooms.tasks.skip(
+  const { task, entryId, slots } = await rooms.tasks.skip(
     { ...target, idempotencyKey: idempotencyKey ?? null },
     { count: 1, from: Number.isFinite(from) ? from : null },
   );
-  const toast = entryId === null ? texts.deed.skippedBefore : texts.deed.skippedWord;
+  const words = leftOutWords(slots, await settingFor(task, rooms));
+  const toast = entryId === null ? texts.deed.skippedBefore : texts.deed.leftOutWord(words);
   return onCard(pressed, rooms, { task, toast });
 }
 
@@ -117,10 +120,10 @@ export async function editWhatPressed(pressed: Pressed, rooms: ConversationRooms
   const isKnown = what === 'time' || what === 'text' || what === 'title';
   if (task.state === 'deleted' || !isKnown) return onCard(pressed, rooms, found);
   const id = rooms.ids.next();
-  const { edit, making } = texts;
+  const { edit, making, retime } = texts;
   const name = taskName(task);
   const words = {
-    time: edit.askTime(name, making.timeTries),
+    time: edit.askTime(name, isRepeating(task) ? retime.tries : making.timeTries),
     text: edit.askText(name),
     title: edit.askTitle(name),
   };
@@ -174,7 +177,9 @@ export async function undoPressed(pressed: Pressed, rooms: ConversationRooms): P
   const entryId = longId(arg(pressed, 1));
   if (entryId === '') return alerted(texts.chat.oldButton);
   const back = await rooms.tasks.undo(targetOf(pressed, found.task), entryId);
-  return redrawn(pressed, drawn(await undoneWords(back, rooms)), texts.deed.undoneWord);
+  const { beforeWord, overWord } = texts.undo;
+  const toast = { before: beforeWord, over: overWord, undone: texts.deed.undoneWord }[back.moot ?? 'undone'];
+  return redrawn(pressed, drawn(await undoneWords(back, rooms)), toast);
 }
 
 export async function listPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {

@@ -6,7 +6,7 @@ import type { Answer, ConversationRooms, Person, Said } from '../conversation.ts
 import { drawn } from '../views/drawing.ts';
 import { blocks, lines, type Rich } from '../views/rich.ts';
 import { texts } from '../views/texts.ts';
-import { answer } from './answers.ts';
+import { answer, turnedDown } from './answers.ts';
 import { markFor } from './cards.ts';
 import { keepList, startWords } from './checklist.ts';
 import { refusal } from './rights.ts';
@@ -19,7 +19,7 @@ const addressForm = /^-?[1-9]\d{0,15}$/;
 
 export async function allowCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
   const refused = await refusal(said, 'approve', { task: null, rooms });
-  if (refused !== null) return answer(refused);
+  if (refused !== null) return turnedDown(refused);
   const words = said.args.trim();
   const off = /^off(?=\s|$)\s*(.*)$/is.exec(words);
   if (off !== null) return revoked(said, rooms, (off[1] ?? '').trim());

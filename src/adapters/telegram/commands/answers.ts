@@ -26,6 +26,11 @@ export function forAsker(told: Answer): Answer {
   return { ...told, replies };
 }
 
+/** Why somebody may not, or what they have to mend: in a group nobody else needs to read it. */
+export function turnedDown(words: Rich | string): Answer {
+  return forAsker(answer(words));
+}
+
 /** The message that carries the button is drawn anew. */
 export function redrawn(pressed: Pressed, shown: Drawn, toast: string | null = null): Answer {
   return {

@@ -1,20 +1,23 @@
 import type { AppError } from '../../../domain/errors.ts';
+import { isBlank } from '../../../domain/task.ts';
 import type { Answer, ConversationRooms, Said } from '../conversation.ts';
 import { blocks, type Rich } from '../views/rich.ts';
 import { texts } from '../views/texts.ts';
-import { answer, silence } from './answers.ts';
+import { answer, silence, turnedDown } from './answers.ts';
 import { draftHere, type Kept, type OpenDraft, type StepOf } from './drafts.ts';
-import { readTimeAlone, replacedWords, whatIsWrong, whatIsWrongWithTime } from './making.ts';
+import { isForUs, readTimeAlone, replacedWords, textIn, whatIsWrong, whatIsWrongWithTime } from './making.ts';
+import { keptWith, readAsked } from './clauses.ts';
 import { readBeginning, readBoth, type Both } from './quick.ts';
 import { triedTo } from './refusals.ts';
 import { refusal } from './rights.ts';
 import { missed, spoken, whereOf, type MakingStep } from './steps.ts';
-import { afterTime, timeTyped, typedPart } from './wizard.ts';
+import { timeTyped, typedPart } from './typed.ts';
+import { afterTime } from './wizard.ts';
 
 /** `/new`: with everything it shows the preview at once, and without it asks for what is missing. */
 export async function newTask(said: Said, rooms: ConversationRooms): Promise<Answer> {
   const refused = await refusal(said, 'create', { task: null, rooms });
-  if (refused !== null) return answer(refused);
+  if (refused !== null) return turnedDown(refused);
   const draft = await draftHere(said, rooms);
   const before = replacedWords(draft);
   const words = said.args.trim();
@@ -22,7 +25,7 @@ export async function newTask(said: Said, rooms: ConversationRooms): Promise<Ans
   // Whoever answers a question of ours means that question, and not that its words be sent.
   const isAnswer = said.repliedTo?.isOurs === true && (words === '' || draft !== null);
   const kept = isAnswer ? sentWith(said) : brought(said);
-  const step: StepOf<'ask'> = { step: 'ask', misses: 0, kept };
+  const step: StepOf<'ask'> = { step: 'ask', kept };
   return words === '' ? spoken(said, rooms, { step, before }) : readNew(said, rooms, { step, before });
 }
 
@@ -38,7 +41,6 @@ function brought(said: Said): Kept {
   const media = repliedTo?.media ?? null;
   if (text === '' && media === null) return sentWith(said);
   return {
-    isBrought: true,
     ...(text === '' ? {} : { text }),
     ...(media === null ? {} : { media }),
     ...sentWith(said),
@@ -52,20 +54,20 @@ interface Reading {
 
 /** Reads when and what from one text. */
 async function readNew(said: Said, rooms: ConversationRooms, { step, before }: Reading): Promise<Answer> {
-  const read = await triedTo(async () => (isMeant(said) ? readBoth : readBeginning)(said.args, said, rooms));
+  const read = await triedTo(async () => (isForUs(said) ? readBoth : readBeginning)(said.args, said, rooms));
   if ('refusal' in read) return unread(said, rooms, { step, before, fault: read.refusal });
-  return spoken(said, rooms, { step: stepOf(read.made, step.kept), before });
+  const isTalk = !isForUs(said) && hasSubject(step.kept) && read.made.text !== '';
+  return isTalk ? silence : spoken(said, rooms, { step: stepOf(read.made, step.kept), before });
 }
 
-/** "See you tomorrow at 9" ends with a time as well: where people talk to each other, it must be said to us. */
-function isMeant({ command, place, repliedTo, isAddressed }: Said): boolean {
-  const isToUs = repliedTo?.isOurs === true || isAddressed === true;
-  return command !== null || place.chat.kind === 'private' || isToUs;
+function hasSubject({ text, media }: Kept): boolean {
+  return text !== undefined || media !== undefined;
 }
 
 /** The words of the person go before the words of the message that they answered. */
-function stepOf({ read: { when }, text }: Both, kept: Kept): MakingStep {
-  return afterTime({ when, kept: text === '' ? kept : { ...kept, text } });
+function stepOf({ read: { when, policies }, text }: Both, kept: Kept): MakingStep {
+  const all = keptWith(kept, policies);
+  return afterTime({ when, kept: text === '' ? all : { ...all, text } });
 }
 
 interface Unread extends Reading {
@@ -73,12 +75,12 @@ interface Unread extends Reading {
 }
 
 async function unread(said: Said, rooms: ConversationRooms, { step, before, fault }: Unread): Promise<Answer> {
-  const hasText = step.kept.text !== undefined || step.kept.media !== undefined;
+  const hasText = hasSubject(step.kept);
   const { sentence, tries } = hasText ? whatIsWrongWithTime(fault) : whatIsWrong(fault);
   const where = whereOf(said);
   const { making } = texts;
   const words = hasText ? making.unread(sentence, tries, where) : making.unreadBoth(sentence, tries, where);
-  return (await missed(said, rooms, { step, fault: blocks(before, words) })) ?? silence;
+  return missed(said, rooms, { step, fault: blocks(before, words) });
 }
 
 /** The next plain message of somebody whose draft waits for it. */
@@ -87,9 +89,18 @@ export async function goOn(said: Said, rooms: ConversationRooms, draft: OpenDraf
   if (step.step === 'edit' || step.step === 'made') return silence;
   if (isPartOfAlbum(said, step)) return silence;
   if (step.step === 'preview' || isAsking(said)) return quickly(said, rooms);
+  if (isTalk(said, step)) return silence;
   const refused = await refusal(said, 'create', { task: null, rooms });
-  if (refused !== null) return { ...answer(refused), draft: { is: 'drop', draftId: row.id } };
+  if (refused !== null) return { ...turnedDown(refused), draft: { is: 'drop', draftId: row.id } };
   return carriedOn(said, rooms, withMedia(said, step));
+}
+
+/** What nobody said to us can be a time that we ask for, but any sentence could be a text, and any file an attachment. */
+function isTalk(said: Said, step: MakingStep): boolean {
+  if (isForUs(said)) return false;
+  const asksText =
+    step.step === 'text' || step.step === 'retext' || (step.step === 'templates' && step.when !== undefined);
+  return asksText || said.media !== null;
 }
 
 /** Of several pictures that are sent at once, one can be kept: the first. */
@@ -106,15 +117,14 @@ async function carriedOn(said: Said, rooms: ConversationRooms, step: MakingStep)
   const words = said.args.trim();
   switch (step.step) {
     case 'text':
-      return spoken(said, rooms, { step: { ...step, step: 'preview', text: words } });
     case 'retext':
-      return spoken(said, rooms, { step: { ...step, step: 'preview', text: words } });
+      return textTyped(said, rooms, { ...step, step: 'preview', text: words, from: step });
     case 'offer':
       return offerTyped(said, rooms, step);
     case 'templates':
       if (step.when !== undefined)
-        return spoken(said, rooms, { step: { ...step, step: 'preview', when: step.when, text: words } });
-      return readNew(said, rooms, { step: { step: 'ask', misses: 0, kept: step.kept }, before: null });
+        return textTyped(said, rooms, { ...step, step: 'preview', when: step.when, text: words, from: step });
+      return readNew(said, rooms, { step: { step: 'ask', kept: step.kept }, before: null });
     case 'preview':
       return quickly(said, rooms);
     default:
@@ -122,29 +132,38 @@ async function carriedOn(said: Said, rooms: ConversationRooms, step: MakingStep)
   }
 }
 
+type TextTyped = StepOf<'preview'> & { readonly from: MakingStep };
+
+/** What cannot be seen is no text, unless a file comes with it. */
+async function textTyped(said: Said, rooms: ConversationRooms, { from, ...step }: TextTyped): Promise<Answer> {
+  const isNothing = isBlank(step.text) && step.kept.media === undefined;
+  return spoken(
+    said,
+    rooms,
+    isNothing ? { step: from, before: { text: texts.wizard.blankText, entities: [] } } : { step },
+  );
+}
+
 type Timing = Exclude<MakingStep, { step: 'text' | 'retext' | 'offer' | 'templates' | 'preview' }>;
 
 async function timePart(said: Said, rooms: ConversationRooms, step: Timing): Promise<Answer> {
   // A picture without words belongs to the task; the time is still asked for.
-  if (said.args.trim() === '' && said.media !== null) {
-    const isForUs = said.place.chat.kind === 'private' || said.repliedTo?.isOurs === true;
-    return isForUs ? spoken(said, rooms, { step }) : silence;
-  }
+  if (said.args.trim() === '' && said.media !== null) return spoken(said, rooms, { step });
   if (step.step === 'ask') return readNew(said, rooms, { step, before: null });
   return step.step === 'time' ? timeAnswered(said, rooms, step) : typedPart(said, rooms, step);
 }
 
 async function timeAnswered(said: Said, rooms: ConversationRooms, step: StepOf<'time'>): Promise<Answer> {
-  const read = await triedTo(async () => readTimeAlone(said.args, said, rooms));
+  const read = await triedTo(async () => readAsked(said.args, { speaking: said, rooms }, readTimeAlone));
   if ('made' in read) return timeTyped(said, rooms, { read: read.made, step });
   const { sentence, tries } = whatIsWrongWithTime(read.refusal);
-  return (await missed(said, rooms, { step, fault: texts.making.unread(sentence, tries, whereOf(said)) })) ?? silence;
+  return missed(said, rooms, { step, fault: texts.making.unread(sentence, tries, whereOf(said)) });
 }
 
 /** A file came alone, and then its time. */
 async function offerTyped(said: Said, rooms: ConversationRooms, step: StepOf<'offer'>): Promise<Answer> {
   if (said.media !== null) return offered(said, rooms);
-  const read = await triedTo(async () => readBoth(said.args, said, rooms));
+  const read = await triedTo(async () => (isForUs(said) ? readBoth : readBeginning)(said.args, said, rooms));
   return 'made' in read ? spoken(said, rooms, { step: stepOf(read.made, step.kept) }) : quickly(said, rooms);
 }
 
@@ -171,27 +190,34 @@ export async function quickly(said: Said, rooms: ConversationRooms): Promise<Ans
   if (asked !== null && hasSubject) return scheduleThis(said, rooms, words.slice(asked[0].length));
   if (words === '' && media !== null) return offered(said, rooms);
   const read = await triedTo(async () => readBoth(said.args, said, rooms));
-  if (!('made' in read)) return answer(hintFor(words));
+  if (!('made' in read)) return answer(hintFor(words, read.refusal));
   const refused = await refusal(said, 'create', { task: null, rooms });
-  if (refused !== null) return answer(refused);
+  if (refused !== null) return turnedDown(refused);
   const before = replacedWords(await draftHere(said, rooms));
   return spoken(said, rooms, { step: stepOf(read.made, sentWith(said)), before });
 }
 
-function hintFor(words: string): Rich | string {
+/** Faults that only a line with a time can have: then it is told what is wrong with it. */
+const nearly: ReadonlySet<unknown> = new Set(['misspelt', 'bare_hour']);
+
+function hintFor(words: string, fault: AppError): Rich | string {
+  if (nearly.has(fault.details?.['reason'])) {
+    const { sentence, tries } = whatIsWrong(fault);
+    return texts.making.unreadQuick(sentence, tries);
+  }
   return /^schedule\s+(?:this|that|it)\b/i.test(words) ? texts.wizard.nothingToSchedule : texts.making.quickHint();
 }
 
 async function scheduleThis(said: Said, rooms: ConversationRooms, when: string): Promise<Answer> {
   const refused = await refusal(said, 'create', { task: null, rooms });
-  if (refused !== null) return answer(refused);
+  if (refused !== null) return turnedDown(refused);
   const before = replacedWords(await draftHere(said, rooms));
-  const step: StepOf<'ask'> = { step: 'ask', misses: 0, kept: brought(said) };
+  const step: StepOf<'ask'> = { step: 'ask', kept: brought(said) };
   if (when === '') return spoken(said, rooms, { step, before });
-  const read = await triedTo(async () => readTimeAlone(when, said, rooms));
+  const read = await triedTo(async () => readAsked(when, { speaking: said, rooms }, readTimeAlone));
   if ('refusal' in read) return unread(said, rooms, { step, before, fault: read.refusal });
-  const rest = (read.made.preview.text ?? '').trim();
-  return spoken(said, rooms, { step: stepOf({ read: read.made, text: rest }, step.kept), before });
+  const text = textIn(read.made);
+  return spoken(said, rooms, { step: stepOf({ read: read.made, text }, step.kept), before });
 }
 
 /** A file alone may be meant for anything, so it is only offered. */

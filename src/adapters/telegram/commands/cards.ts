@@ -1,5 +1,6 @@
 import type { Drawn } from '../../../domain/shown.ts';
 import { settingsOf, type DateStyle } from '../../../domain/chat-settings.ts';
+import { leftOutAhead } from '../../../app/left-out.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { ConversationRooms } from '../conversation.ts';
 import { card, type CardFacts } from '../views/card.ts';
@@ -26,6 +27,7 @@ export async function factsOf(task: Task, rooms: ConversationRooms, mark: string
     now: rooms.clock.now(),
     dates: await datesOf(task, rooms),
     snoozedTo: (await rooms.store.snoozesOf([task.id])).get(task.id) ?? null,
+    leftOut: isOver ? [] : await leftOutAhead((query) => rooms.tasks.listRuns(query), task.id, rooms.clock.now()),
     next: isOver ? [] : await rooms.truth.upcoming(task.id, nextShown),
     ownerName: await nameOf(rooms, task.ownerId),
     pauserName: task.paused === null ? null : await nameOf(rooms, task.paused.by),

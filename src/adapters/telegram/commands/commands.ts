@@ -1,22 +1,17 @@
-import type { Command, SaidHandler } from '../conversation.ts';
+import type { Command, Said, SaidHandler } from '../conversation.ts';
 import { texts } from '../views/texts.ts';
 import { allowCommand } from './allowing.ts';
-import { answer, forAsker } from './answers.ts';
+import { forAsker, turnedDown } from './answers.ts';
 import { digestCommand } from './digest.ts';
-import {
-  cancelCommand,
-  deleteCommand,
-  pauseCommand,
-  resumeCommand,
-  runCommand,
-  skipCommand,
-  snoozeCommand,
-} from './doing.ts';
+import { cancelCommand, deleteCommand, pauseCommand, resumeCommand, runCommand, snoozeCommand } from './doing.ts';
+import { skipCommand } from './skipping.ts';
 import { draftHere } from './drafts.ts';
 import { editCommand, goOnEditing } from './editing.ts';
+import { doneCommand, doneHere } from './finishing.ts';
 import { cardCommand, historyCommand, listCommand, nextCommand, whyCommand } from './looking.ts';
 import { goOn, newTask, quickly } from './beginning.ts';
-import { misspeltOf, nearest } from './nearest.ts';
+import { numberIn } from './naming.ts';
+import { misspeltOf, nearest, synonymOf } from './nearest.ts';
 import { helpCommand, startCommand, zoneCommand } from './places.ts';
 import { purgeCommand } from './purging.ts';
 import { said } from './refusals.ts';
@@ -70,8 +65,13 @@ export const commands: readonly Command[] = [
 /** Text without a command: what a draft waits for, a reply to a message about a task, or in a private chat a new one. */
 export const plainText: SaidHandler = said(async (one, rooms) => {
   const draft = await draftHere(one, rooms);
-  if (draft === null || draft.step.step === 'preview') return (await replied(one, rooms)) ?? quickly(one, rooms);
+  if (draft === null || draft.step.step === 'preview') {
+    return (await replied(one, rooms)) ?? (await doneHere(one, rooms)) ?? quickly(one, rooms);
+  }
   const { row, step } = draft;
+  // Whoever answers the message of a task means that one, whatever else is open.
+  const about = step.step !== 'edit' && one.repliedTo?.isOurs === true ? await replied(one, rooms) : null;
+  if (about !== null) return about;
   return step.step === 'edit' ? goOnEditing(one, rooms, { row, step }) : goOn(one, rooms, draft);
 });
 
@@ -80,12 +80,34 @@ function namesFor(isOwner: boolean): readonly string[] {
   return commands.filter(({ menu: shownTo }) => shownTo !== 'owners' || isOwner).map(({ name }) => name);
 }
 
-/** In a group a word that is only the beginning of a command may well be the command of another bot. */
+/**
+ * In a group a word that is only the beginning of a command may well be the command of another bot. Words that people take
+ * for commands of ours are answered like those.
+ */
 export function nearCommand(word: string): string | null {
-  return misspeltOf(word.toLowerCase(), namesFor(false));
+  const lower = word.toLowerCase();
+  return synonymOf(lower)?.name ?? misspeltOf(lower, namesFor(false));
 }
 
-export const unknownCommand: SaidHandler = async ({ command, person }) => {
-  const word = command ?? '';
-  return answer(texts.chat.unknownCommand(word, nearest(word.toLowerCase(), namesFor(person.isOwner))));
-};
+/** What is called otherwise is done at once where it only reads or asks; for everything else its name is told. */
+export const unknownCommand: SaidHandler = said(async (one, rooms) => {
+  const word = one.command ?? '';
+  const lower = word.toLowerCase();
+  if (lower === 'done') return doneCommand(one, rooms);
+  const synonym = synonymOf(lower);
+  const command = synonym?.isDone === true ? commands.find(({ name }) => name === synonym.name) : undefined;
+  if (command !== undefined) return command.handle({ ...one, command: command.name, args: argsOf(one) }, rooms);
+  const hint = texts.reply.synonyms[lower]?.(taskTold(one));
+  const name = synonym?.name ?? nearest(lower, namesFor(one.person.isOwner));
+  return turnedDown(hint ?? texts.chat.unknownCommand(word, name));
+});
+
+/** "/remind me tomorrow" is the beginning of a sentence that is known. */
+function argsOf({ command, args }: Said): string {
+  return command === 'remind' && /^(?:me|us)\b/i.test(args) ? `remind ${args}` : args;
+}
+
+function taskTold({ place, args }: Said): string {
+  const number = numberIn(place, args)?.number ?? place.topicTask?.number ?? null;
+  return number === null ? '' : ` #${number}`;
+}

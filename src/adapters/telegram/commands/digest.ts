@@ -5,11 +5,12 @@ import { threadKeyOf, type Thread } from '../../../domain/thread.ts';
 import { button, dataOf, shortId, type Rows } from '../buttons/press.ts';
 import type { Answer, ConversationRooms, Person, Place, Said } from '../conversation.ts';
 import { taskName } from '../views/card.ts';
-import { moments, scheduleText, settingOf } from '../views/clock.ts';
+import { moments, scheduleText } from '../views/clock.ts';
 import { drawn } from '../views/drawing.ts';
 import { blocks, lines, type Rich } from '../views/rich.ts';
 import { texts } from '../views/texts.ts';
-import { answer, forAsker } from './answers.ts';
+import { answer, forAsker, turnedDown } from './answers.ts';
+import { settingFor } from './cards.ts';
 import { readOr } from './making.ts';
 import { mayManage, refusal } from './rights.ts';
 import { signOr } from './signs.ts';
@@ -32,18 +33,21 @@ const subject = 'digest';
 export async function digestCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
   const words = said.args.trim().toLowerCase();
   if (words === '') return forAsker(answer(...(await digestView(said, rooms))));
-  if (words === 'off') return answer((await switchedOff(said, rooms)).words);
+  if (words === 'off') return toldOf(await switchedOff(said, rooms));
   if (words === 'now') return toldNow(said, await digestNow(said, rooms));
   const preview = readDigestWhen(words, said, rooms);
   if (preview === null) return answer(texts.digest.unread());
-  const { words: told, rows } = await scheduled(said, rooms, preview);
-  return answer(told, rows);
+  return toldOf(await scheduled(said, rooms, preview));
 }
 
 /** In its own topic the digest itself is the answer. */
 function toldNow(said: Said, { words, isRefused }: Told): Answer {
-  const isHere = said.place.topicTask?.subject === subject && isRefused !== true;
-  return isHere ? signOr(said, '👀', answer(words)) : answer(words);
+  if (isRefused === true) return turnedDown(words);
+  return said.place.topicTask?.subject === subject ? signOr(said, '👀', answer(words)) : answer(words);
+}
+
+function toldOf({ words, rows, isRefused }: Told): Answer {
+  return isRefused === true ? turnedDown(words) : answer(words, rows);
 }
 
 /** The task that is the digest of the chat, whether it comes or rests. */
@@ -129,7 +133,7 @@ export async function scheduled(asked: Asked, rooms: ConversationRooms, { schedu
       : (await rooms.tasks.edit({ taskId: known.id, actor, idempotencyKey: key }, { schedule: at, enabled: true }))
           .task;
   const next = await rooms.truth.upcoming(task.id, 1);
-  const setting = settingOf(task, rooms.clock.now());
+  const setting = await settingFor(task, rooms);
   const words = texts.digest.on(taskName(task), scheduleText(task.schedule, rooms.clock.now()));
   return {
     words: lines(words, texts.digest.next(moments(next, setting), setting.timezone)),

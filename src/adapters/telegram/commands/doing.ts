@@ -1,8 +1,8 @@
-import { skipMax } from '../../../domain/limits.ts';
+import { settingsOf } from '../../../domain/chat-settings.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Target } from '../../../app/tasks/tasks.ts';
 import type { Answer, ConversationRooms, Said } from '../conversation.ts';
-import { pausedRows, pausedWords } from '../buttons/pausing.ts';
+import { pausedBeforeWords, pausedRows, pausedWords } from '../buttons/pausing.ts';
 import { button, dataOf, shortId } from '../buttons/press.ts';
 import { taskName } from '../views/card.ts';
 import { aboutMoment } from '../views/clock.ts';
@@ -10,25 +10,28 @@ import { drawn } from '../views/drawing.ts';
 import { snoozeButtons } from '../views/snooze.ts';
 import { lines } from '../views/rich.ts';
 import { texts } from '../views/texts.ts';
-import { answer, answerWith } from './answers.ts';
+import { answer, answerWith, turnedDown } from './answers.ts';
 import { nextSentence, settingFor } from './cards.ts';
 import { draftHere } from './drafts.ts';
 import { undoRow } from './editing.ts';
-import { momentIn } from './moments.ts';
+import { momentIn, pauseEndIn } from './moments.ts';
 import { impliedBy, namedTask, numberIn } from './naming.ts';
 import { triedTo } from './refusals.ts';
-import { mayManage } from './rights.ts';
+import { mayManage, nameOf } from './rights.ts';
+import { signOr } from './signs.ts';
 
-function targetOf({ person, key }: Said, task: Task): Target {
+export function targetOf({ person, key }: Said, task: Task): Target {
   return { taskId: task.id, actor: person.actor, idempotencyKey: key };
 }
 
 export async function runCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const named = await namedTask(said, rooms, { deed: 'change', verb: 'run', isAlone: true });
+  const named = await namedTask(said, rooms, { deed: 'change', verb: 'run', isAlone: true, isAsked: true });
   if ('answer' in named) return named.answer;
   const { task } = await rooms.tasks.runNow(targetOf(said, named.task));
   const isHere = said.place.topicTask?.id === task.id;
-  return answer(isHere ? texts.deed.startedHere(taskName(task)) : texts.deed.started(taskName(task)));
+  return isHere
+    ? signOr(said, '👀', answer(texts.deed.startedHere(taskName(task))))
+    : answer(texts.deed.started(taskName(task)));
 }
 
 const everything = /^all(?=\s|$)/i;
@@ -37,13 +40,17 @@ export async function pauseCommand(said: Said, rooms: ConversationRooms): Promis
   if (everything.test(said.args)) return pauseAll(said, rooms);
   const named = await namedTask(said, rooms, { deed: 'change', verb: 'pause', fits: 'active' });
   if ('answer' in named) return named.answer;
-  const until = untilOf(said, rooms, { words: named.rest, timezone: named.task.schedule.timezone });
-  if (until === 'unread') return answer(texts.deed.untilHow());
+  const isPaused = named.rest === '' && named.task.state === 'paused';
+  // Whoever only says that it shall be paused has nothing against the end that its pause has.
+  const until = isPaused ? named.task.resumeAt : untilOf(said, rooms, { words: named.rest, ...named.task.schedule });
+  if (until === 'unread') return answer(texts.deed.untilHow(`#${named.task.number}`));
   const { task, entryId } = await rooms.tasks.pause(targetOf(said, named.task), until);
   const now = rooms.clock.now();
   if (task.state !== 'paused') return answer(texts.deed.notPausable(taskName(task)));
-  const words = pausedWords(task, entryId !== null, await settingFor(task, rooms));
-  return answer(words, pausedRows(task, entryId, now));
+  const setting = await settingFor(task, rooms);
+  if (entryId !== null) return answer(pausedWords(task, setting), pausedRows(task, entryId, now));
+  const by = task.paused === null ? null : await nameOf(rooms, task.paused.by);
+  return answer(pausedBeforeWords(task, by, setting), pausedRows(task, entryId, now));
 }
 
 interface Until {
@@ -52,14 +59,19 @@ interface Until {
 }
 
 function untilOf({ date }: Said, rooms: ConversationRooms, { words, timezone }: Until): number | null | 'unread' {
-  return words === '' ? null : (momentIn(words, { rooms, timezone, now: date }, '0:00') ?? 'unread');
+  return words === '' ? null : (pauseEndIn(words, { rooms, timezone, now: date }) ?? 'unread');
 }
 
 export async function resumeCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
   if (everything.test(said.args)) return resumeAll(said, rooms);
   const named = await namedTask(said, rooms, { deed: 'change', verb: 'resume', fits: 'paused', isAlone: true });
   if ('answer' in named) return named.answer;
-  const { task, entryId } = await rooms.tasks.resume(targetOf(said, named.task));
+  const tried = await triedTo(() => rooms.tasks.resume(targetOf(said, named.task)));
+  if ('refusal' in tried) {
+    const isOver = tried.refusal.code === 'schedule_exhausted';
+    return turnedDown(isOver ? texts.edit.exhausted(named.task.number) : tried.refusal.message);
+  }
+  const { task, entryId } = tried.made;
   return answer(lines(texts.deed.goesOn(taskName(task)), await nextSentence(task, rooms)), undoRow(task, entryId));
 }
 
@@ -67,14 +79,18 @@ export async function resumeCommand(said: Said, rooms: ConversationRooms): Promi
 async function pauseAll(said: Said, rooms: ConversationRooms): Promise<Answer> {
   const words = said.args.replace(everything, '').trim();
   const until = untilOf(said, rooms, { words, timezone: said.place.timezone });
-  if (until === 'unread') return answer(texts.deed.untilHow());
+  if (until === 'unread') return answer(texts.deed.untilHow('all'));
   const active = await tasksOf(said, rooms, 'active');
   let changed = 0;
   for (const task of active) {
     const { entryId, replayed } = await rooms.tasks.pause(targetOf(said, task), until);
     if (entryId !== null || replayed) changed += 1;
   }
-  return answer(texts.deed.pausedAll(changed, active.length - changed));
+  const { timezone } = said.place;
+  const { dates } = settingsOf(said.place.chat.settings);
+  const setting = { timezone, now: rooms.clock.now(), dates };
+  const end = until === null ? null : `${aboutMoment(until, setting)} (${timezone})`;
+  return answer(texts.deed.pausedAll(changed, active.length - changed, end));
 }
 
 /** What was paused for its failures, or cannot be read, stays so: somebody has to look at it. */
@@ -112,19 +128,10 @@ async function tasksOf(
 }
 
 export async function deleteCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const named = await namedTask(said, rooms, { deed: 'change', verb: 'delete', isAlone: true });
+  const named = await namedTask(said, rooms, { deed: 'change', verb: 'delete', isAlone: true, isAsked: true });
   if ('answer' in named) return named.answer;
   const { task } = await rooms.tasks.delete(targetOf(said, named.task));
   return answer(texts.deed.deleted(taskName(task)), [[button(texts.button.undo, dataOf('restore', shortId(task.id)))]]);
-}
-
-export async function skipCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const named = await namedTask(said, rooms, { deed: 'change', verb: 'skip', fits: 'active' });
-  if ('answer' in named) return named.answer;
-  const count = named.rest === '' ? 1 : /^\d{1,6}$/.test(named.rest) ? Number(named.rest) : 0;
-  if (count < 1 || count > skipMax) return answer(texts.deed.skipHow(skipMax));
-  const { task, entryId } = await rooms.tasks.skip(targetOf(said, named.task), { count, from: null });
-  return answer(texts.deed.skipped(taskName(task), count, await nextSentence(task, rooms)), undoRow(task, entryId));
 }
 
 export async function snoozeCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
@@ -136,7 +143,7 @@ export async function snoozeCommand(said: Said, rooms: ConversationRooms): Promi
   }
   const setting = await settingFor(task, rooms);
   const until = momentIn(rest, { rooms, timezone: setting.timezone, now: said.date }, '9:00');
-  if (until === null) return answer(texts.deed.snoozeHow());
+  if (until === null) return answer(texts.deed.snoozeHow(task.number));
   const { entryId } = await rooms.tasks.snooze(targetOf(said, task), until);
   return answer(
     texts.deed.snoozed(taskName(task), aboutMoment(until, setting), setting.timezone),
@@ -154,7 +161,7 @@ export async function cancelCommand(said: Said, rooms: ConversationRooms): Promi
     return { ...answer(words), draft: { is: 'drop', draftId: draft.row.id } };
   }
   if (implied === null && said.args.trim() === '') return answer(texts.deed.nothingToCancel);
-  const named = await namedTask(said, rooms, { deed: 'change', verb: 'task', isAlone: true });
+  const named = await namedTask(said, rooms, { deed: 'change', verb: 'task', isAlone: true, isAsked: true });
   if ('answer' in named) return named.answer;
   const { task, entryId, replayed } = await rooms.tasks.cancel(targetOf(said, named.task));
   const isStopping = entryId !== null || replayed;

@@ -22,11 +22,12 @@ const Schedule = z.object({
 const When = z.object({ words: z.string(), at: z.number(), schedule: Schedule });
 export type DraftWhen = z.output<typeof When>;
 
-/** The part of the policies that a template can bring. */
+/** The part of the policies that a template can bring, or a few words beside the time. */
 const Policies = z.object({
   ack: z.object({ nag_every: z.string(), nag_limit: z.number() }).optional(),
   approval: z.enum(['none', 'required']).optional(),
   missed: z.enum(['skip', 'once']).optional(),
+  quiet: z.object({ mode: z.literal('off') }).optional(),
 });
 
 /** What is there already, whatever is still asked for. */
@@ -36,8 +37,8 @@ const Kept = z.object({
   /** The platform sends several pictures as so many messages, which have this in common. */
   album: z.string().optional(),
   policies: Policies.optional(),
-  /** The text was brought by a template, a reply or a file, and may be changed like the time. */
-  isBrought: z.boolean().optional(),
+  /** The text was written before it was asked for, so that another one may take its place. */
+  isEarly: z.boolean().optional(),
   /** Our message that shows the step, as far as it is known: it goes when another one takes its place. */
   message: z.number().optional(),
 });
@@ -49,20 +50,37 @@ export const ordinals = ['first', 'second', 'third', 'fourth', 'last'] as const;
 
 /** What was chosen by buttons so far. It becomes words, which are read like all others. */
 const Plan = z.object({
-  rhythm: z.enum(rhythms),
+  /** A template of a day in the year is the only one to bring `year`. */
+  rhythm: z.enum([...rhythms, 'year']),
   days: z.array(z.enum(weekdays)),
   ordinal: z.enum(ordinals).optional(),
   /** The words before the time, as in "every monday and thursday". */
   lead: z.string().optional(),
   hour: z.number().optional(),
+  /** The time of the day, where something is asked for after it. */
+  time: z.string().optional(),
+  /** The first runs among which the week is chosen that an "every 2 weeks" begins with. */
+  weeks: z.array(z.string()).optional(),
+  month: z.number().optional(),
 });
 export type Plan = z.output<typeof Plan>;
 
 /** The steps in which a part of the time is asked for by buttons. */
-export const partSteps = ['days', 'month', 'ordinal', 'nth', 'date', 'hour', 'minute', 'cron'] as const;
+export const partSteps = [
+  'days',
+  'month',
+  'ordinal',
+  'nth',
+  'date',
+  'hour',
+  'minute',
+  'week',
+  'yearmonth',
+  'yearday',
+  'cron',
+] as const;
 export type PartStep = (typeof partSteps)[number];
 
-const misses = z.number().default(0);
 const kept = Kept.default({});
 const plan = Plan.optional();
 
@@ -74,19 +92,20 @@ const plan = Plan.optional();
  *
  * By buttons, each step in the same message, with a way back from each:
  *
- *   ask | time -> days | month | month -> ordinal -> nth | date -> hour -> minute -> text | preview
- *   ask | time -> cron -> text | preview      ask | text -> templates -> preview      preview -> retext -> preview
+ *   ask | time -> days | month | month -> ordinal -> nth | date -> hour -> minute [-> week] -> text | preview
+ *   ask | time -> cron -> text | preview      ask | text -> templates [-> yearmonth -> yearday] -> preview
+ *   preview -> retext -> preview
  *
  * `offer` keeps a file that came alone until somebody says that it is to be scheduled. `made` stays until it expires, so
  * that a second press finds the task that the first one made.
  */
 const Step = z.discriminatedUnion('step', [
-  z.object({ step: z.literal('ask'), misses, kept }),
-  z.object({ step: z.enum(partSteps), plan: Plan, misses, kept }),
-  z.object({ step: z.literal('text'), when: When, plan, misses, kept }),
+  z.object({ step: z.literal('ask'), kept }),
+  z.object({ step: z.enum(partSteps), plan: Plan, kept }),
+  z.object({ step: z.literal('text'), when: When, plan, kept }),
   z.object({ step: z.literal('templates'), when: When.optional(), plan, kept }),
   z.object({ step: z.literal('preview'), when: When, text: z.string(), plan, kept }),
-  z.object({ step: z.literal('time'), text: z.string(), misses, when: When.optional(), kept }),
+  z.object({ step: z.literal('time'), text: z.string(), when: When.optional(), kept }),
   z.object({ step: z.literal('retext'), when: When, text: z.string(), plan, kept }),
   z.object({ step: z.literal('offer'), kept: Kept }),
   z.object({ step: z.literal('made'), taskId: z.string() }),

@@ -1,8 +1,7 @@
 import type { TaskPatch, Changes } from '../../../app/tasks/edit.ts';
 import type { Edited } from '../../../app/tasks/tasks.ts';
-import { inputOf } from '../../../app/tasks/undo.ts';
 import type { Schedule } from '../../../domain/schedule/schedule.ts';
-import type { Task } from '../../../domain/task.ts';
+import { isBlank, titleFrom, type Task } from '../../../domain/task.ts';
 import { button, dataOf, shortId, type Rows } from '../buttons/press.ts';
 import type { Answer, ConversationRooms, Said } from '../conversation.ts';
 import { taskName } from '../views/card.ts';
@@ -11,13 +10,13 @@ import { editMenu } from '../views/edit.ts';
 import { policyName, policyWords } from '../views/policy.ts';
 import { blocks, lines, type Rich } from '../views/rich.ts';
 import { texts } from '../views/texts.ts';
-import { answer, answerWith, silence } from './answers.ts';
+import { answer, answerWith, silence, turnedDown } from './answers.ts';
 import { factsOf, markFor, nextSentence, nextShown, settingFor } from './cards.ts';
 import { putDraft, type DraftStep, type OpenDraft } from './drafts.ts';
 import { fieldIn, nearField } from './field-words.ts';
-import { cancelRow, isTalk, readWords, whatIsWrongWithTime } from './making.ts';
+import { cancelRow, isTalk } from './making.ts';
 import { namedTask } from './naming.ts';
-import { triedTo } from './refusals.ts';
+import { retimed, type NewTime } from './retiming.ts';
 import { refusal } from './rights.ts';
 
 /** `/edit [n] <new when>`, and `/edit [n] <field> <value>`; alone it shows the menu. */
@@ -26,6 +25,7 @@ export async function editCommand(said: Said, rooms: ConversationRooms): Promise
   if ('answer' in named) return named.answer;
   const { task, rest } = named;
   if (rest === '') return answerWith(editMenu(task, await factsOf(task, rooms, markFor(said))));
+  if (isBareNumber(said, rest)) return answer(texts.retime.bareNumber(task.number, rest));
   const field = fieldIn(rest, { task, rooms, now: said.date });
   if (field === null) return editTime(said, rooms, { task, words: rest });
   if (field.is === 'patch') return edited(said, rooms, { task, patch: field.patch });
@@ -33,36 +33,33 @@ export async function editCommand(said: Said, rooms: ConversationRooms): Promise
   return answer(texts.field.how(field.field, task.number, field.example));
 }
 
-interface NewTime {
-  readonly task: Task;
-  readonly words: string;
+/** What is to be changed, or what is said instead. */
+async function timed(said: Said, rooms: ConversationRooms, { task, words }: NewTime): Promise<Timed> {
+  const read = await retimed(said, rooms, { task, words });
+  if (read.is === 'schedule') return { patch: { schedule: read.schedule } };
+  return read.is === 'ask' ? { asks: answer(read.words, read.rows) } : read;
 }
+
+type Timed =
+  | { readonly patch: TaskPatch }
+  | { readonly asks: Answer }
+  | { readonly sentence: Rich | string; readonly tries: readonly string[] };
 
 async function editTime(said: Said, rooms: ConversationRooms, { task, words }: NewTime): Promise<Answer> {
-  const read = await readTime(said, rooms, { task, words });
-  if ('fault' in read) {
-    const near = nearField(words);
-    if (near?.is === 'unknown')
-      return answer(texts.field.nearest(near.word, near.field, `#${task.number} ${near.example}`));
-    return answer(lines(read.fault, texts.edit.how()));
+  const read = await timed(said, rooms, { task, words });
+  if ('patch' in read) return edited(said, rooms, { task, patch: read.patch });
+  if ('asks' in read) return read.asks;
+  const near = nearField(words);
+  if (near?.is === 'unknown') {
+    return answer(texts.field.nearest(near.word, near.field, `#${task.number} ${near.example}`));
   }
-  return edited(said, rooms, { task, patch: { schedule: inputOf(read.schedule) } });
+  const tries = [...read.tries.slice(0, 2), ...texts.retime.fields];
+  return answer(texts.retime.how(read.sentence, tries, task.number));
 }
 
-/** The new time of a task is read on the clocks of the task, whatever the chat has. */
-async function readTime(
-  said: Said,
-  rooms: ConversationRooms,
-  { task, words }: NewTime,
-): Promise<{ readonly schedule: Schedule } | { readonly fault: Rich }> {
-  const place = { ...said.place, timezone: task.schedule.timezone };
-  const read = await triedTo(async () => readWords(words, { place, date: said.date }, rooms));
-  if ('refusal' in read) {
-    const { sentence, tries } = whatIsWrongWithTime(read.refusal);
-    return { fault: texts.making.unreadQuick(sentence, tries) };
-  }
-  const rest = (read.made.preview.text ?? '').trim();
-  return rest === '' ? { schedule: read.made.preview.schedule } : { fault: texts.making.leftOver(rest) };
+/** "/edit 2" in the topic of another task may mean the task as well as the hour. */
+function isBareNumber({ args }: Said, rest: string): boolean {
+  return args.trim() === rest && /^\d{1,9}$/.test(rest);
 }
 
 interface Editing {
@@ -71,9 +68,17 @@ interface Editing {
 }
 
 /** Changes the task and shows what is different now, with the way back. */
-async function edited(said: Said, rooms: ConversationRooms, editing: Editing): Promise<Answer> {
-  const { words, rows } = await change(said, rooms, editing);
+async function edited(said: Said, rooms: ConversationRooms, { task, patch }: Editing): Promise<Answer> {
+  const { words, rows } = await change(said, rooms, { task, patch: withTitle(task, patch) });
   return answer(words, rows);
+}
+
+/** A title that was taken from the text goes along with it; one that somebody chose stays. */
+function withTitle(task: Task, patch: TaskPatch): TaskPatch {
+  const { instructions, title } = patch;
+  if (instructions === undefined || title !== undefined || isBlank(instructions)) return patch;
+  const isDerived = !isBlank(task.instructions) && titleFrom(task.instructions) === task.title;
+  return isDerived ? { ...patch, title: titleFrom(instructions) } : patch;
 }
 
 interface Changed {
@@ -177,14 +182,14 @@ function factsIn(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-function valueText(field: string, value: unknown, { now }: Setting): string {
-  if (field === 'schedule') return timeText(value as Schedule, now);
+function valueText(field: string, value: unknown, { now, dates }: Setting): string {
+  if (field === 'schedule') return timeText(value as Schedule, now, dates);
   if (field === 'tags' && Array.isArray(value)) return value.length === 0 ? texts.field.noTags : value.join(', ');
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function timeText(schedule: Schedule, now: number): string {
-  return `${scheduleText(schedule, now)} (${schedule.timezone})`;
+function timeText(schedule: Schedule, now: number, dates: Setting['dates']): string {
+  return `${scheduleText(schedule, now, dates)} (${schedule.timezone})`;
 }
 
 interface EditDraft {
@@ -198,20 +203,19 @@ export async function goOnEditing(said: Said, rooms: ConversationRooms, { row, s
   const task = await rooms.store.readTask(step.taskId);
   if (task === null || task.state === 'deleted') return { ...answer(texts.chat.gone), draft: drop };
   const refused = await refusal(said, 'change', { task, rooms });
-  if (refused !== null) return { ...answer(refused), draft: drop };
+  if (refused !== null) return { ...turnedDown(refused), draft: drop };
   const words = said.args.trim();
   if (step.what !== 'time') {
     const patch = step.what === 'title' ? { title: words } : { instructions: words };
     return { ...(await edited(said, rooms, { task, patch })), draft: drop };
   }
-  const read = await readTime(said, rooms, { task, words });
-  if ('schedule' in read) {
-    return { ...(await edited(said, rooms, { task, patch: { schedule: inputOf(read.schedule) } })), draft: drop };
-  }
+  const read = await timed(said, rooms, { task, words });
+  if ('patch' in read) return { ...(await edited(said, rooms, { task, patch: read.patch })), draft: drop };
+  if ('asks' in read) return { ...read.asks, draft: drop };
   if (isTalk(said, step.misses)) return silence;
   const id = rooms.ids.next();
   return {
-    ...answer(read.fault, cancelRow(id)),
+    ...answer(texts.retime.how(read.sentence, read.tries, null), cancelRow(id)),
     draft: putDraft(said, { ...step, misses: step.misses + 1 }, { id, now: rooms.clock.now() }),
   };
 }

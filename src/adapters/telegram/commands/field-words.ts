@@ -42,7 +42,7 @@ const fields: readonly Field[] = [
   { names: ['retry', 'retries', 'attempts'], example: 'retry 3', read: readRetry },
   { names: ['quiet'], example: 'quiet 22:00-07:00', read: readQuiet },
   { names: ['urgent'], example: 'urgent on', read: readUrgent },
-  { names: ['ack', 'confirm'], example: 'ack every 15 minutes 5 times', read: readAck },
+  { names: ['ack', 'confirm', 'nag', 'done'], example: 'ack every 15 minutes 5 times', read: readAck },
   { names: ['approval'], example: 'approval on', read: readApproval },
   { names: ['until', 'ends', 'end'], example: 'until 2027-01-31', read: (value, by) => readBound('until', value, by) },
   { names: ['start', 'starts'], example: 'start 2027-01-31', read: (value, by) => readBound('start_at', value, by) },
@@ -142,6 +142,13 @@ function readUrgent(value: string): TaskPatch | null {
 function readAck(value: string, reading: FieldReading): TaskPatch | null {
   const on = isOn(value);
   if (on !== null) return { policies: { ack: on ? {} : null } };
+  const untilDone = /^(?:on\b)?(.*?)[,\s]*until done$/i.exec(value)?.[1];
+  // As often as people can be reminded at all.
+  if (untilDone === '') return { policies: { ack: { nag_limit: nagLimitMax } } };
+  return readNags(untilDone === undefined ? value : `${untilDone.trim()} ${nagLimitMax} times`, reading);
+}
+
+function readNags(value: string, reading: FieldReading): TaskPatch | null {
   const [, span = '', times] =
     /^(?:every\s+)?(.+?)(?:[,\s]+(?:at most\s+)?(\d{1,4})\s*(?:times|x))?$/i.exec(value) ?? [];
   const every = spanIn(span, reading);

@@ -7,12 +7,13 @@ import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ConversationRooms, Person, Place, Said } from '../conversation.ts';
 import { taskName } from '../views/card.ts';
 import { agendaDrawn, agendaSpans, type AgendaSpan } from '../views/agenda.ts';
-import { aboutMoment, capital, dateIn, moment, settingOf, weekdayIn, type Setting } from '../views/clock.ts';
+import { aboutMoment, dateIn, moment, settingOf, weekdayIn, type Setting } from '../views/clock.ts';
 import { historyDrawn } from '../views/history.ts';
 import { listDrawn, pageSize, type Filter, type Listing } from '../views/list.ts';
-import { blocks, lines, oneLine, type Rich } from '../views/rich.ts';
+import { idsIn, whyLine, type Names } from '../views/why.ts';
+import { blocks, lines, type Rich } from '../views/rich.ts';
 import { texts } from '../views/texts.ts';
-import { answer, answerWith } from './answers.ts';
+import { answer, answerWith, turnedDown } from './answers.ts';
 import { cardOf, markFor, settingFor } from './cards.ts';
 import { impliedBy, namedTask, numberIn } from './naming.ts';
 import { triedTo } from './refusals.ts';
@@ -28,7 +29,7 @@ export function isFilter(word: string): word is Filter {
 
 export async function listCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
   const refused = await refusal(said, 'read', { task: null, rooms });
-  if (refused !== null) return answer(refused);
+  if (refused !== null) return turnedDown(refused);
   const words = said.args.trim().replace(/\s+/g, ' ');
   const word = words.toLowerCase() === 'done' ? 'completed' : words.toLowerCase();
   const listing: Listing = isFilter(word)
@@ -101,7 +102,7 @@ export async function nextCommand(said: Said, rooms: ConversationRooms): Promise
   const isChat = span !== null || (said.args.trim() === '' && (await impliedBy(said, rooms)) === null);
   if (isChat) {
     const refused = await refusal(said, 'read', { task: null, rooms });
-    return refused === null ? answerWith(await agendaOf(span ?? 'day', said, rooms)) : answer(refused);
+    return refused === null ? answerWith(await agendaOf(span ?? 'day', said, rooms)) : turnedDown(refused);
   }
   const named = await namedTask(said, rooms, { deed: 'read', verb: 'task', isAlone: true });
   if ('answer' in named) return named.answer;
@@ -131,6 +132,7 @@ function spanNamed(args: string): AgendaSpan | null {
 
 /** More than fit on the agenda, because one that is paused may come later than it could. */
 const plannedMax = 60;
+const pausedShown = 10;
 
 export async function agendaOf(
   span: AgendaSpan,
@@ -140,7 +142,15 @@ export async function agendaOf(
   const now = clock.now();
   const planned = await store.plannedBefore(place.chat.id, now + agendaSpans[span], plannedMax);
   const snoozed = await store.snoozedBefore(place.chat.id, now + agendaSpans[span], plannedMax);
-  return agendaDrawn({ planned, snoozed, setting: { timezone: place.timezone, now, dates: datesIn(place) }, span });
+  const asked = { chatId: place.chat.id, filter: 'paused', ownerId: null, text: null, offset: 0 } as const;
+  const paused = await store.chatTasks({ ...asked, limit: pausedShown });
+  return agendaDrawn({
+    planned,
+    snoozed,
+    paused,
+    setting: { timezone: place.timezone, now, dates: datesIn(place) },
+    span,
+  });
 }
 
 /** What was put off comes beside the slots of the schedule. */
@@ -150,7 +160,6 @@ async function snoozedTo(task: Task, { store, clock }: ConversationRooms): Promi
 }
 
 const whyShown = 12;
-const answerLengthMax = 280;
 
 export async function whyCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
   const named = await namedTask(said, rooms, { deed: 'read', verb: 'why' });
@@ -168,19 +177,19 @@ async function slotOf(runId: string, rooms: ConversationRooms): Promise<string |
   return /:scheduled_for:(\S+)$/.exec(read.made.idempotencyKey)?.[1] ?? null;
 }
 
-/** The truth about the slots of a day, of a moment, or of the last day when none is named. */
+/** The truth about a day, about a moment, or about the last runs and the next one when no time is named. */
 export async function whyWords(task: Task, when: string, rooms: ConversationRooms): Promise<Rich> {
   const { history } = texts;
   const question = questionOf(when, settingOf(task, rooms.clock.now()));
   if (question === null) return history.whyUnread();
   try {
-    const told = await rooms.truth.why(task.id, { ...question, after: null, limit: whyShown });
-    const rows: string[] = [];
-    for (const { line } of told.answers) rows.push(capital(oneLine(await withNames(line, rooms), answerLengthMax)));
+    const told = await whyTold(task, question, rooms);
+    const names = await namesOf(idsIn(told.answers), rooms);
+    const rows = told.answers.map((one) => whyLine(one, names));
     return blocks(
       history.why(taskName(task)),
       ...(rows.length === 0 ? [history.whyNothing] : rows),
-      told.next === null ? null : history.whyMore,
+      told.hasMore ? history.whyMore(task.number, dateIn(settingOf(task, rooms.clock.now()), 0)) : null,
       texts.making.zone(told.timezone),
     );
   } catch (error) {
@@ -189,13 +198,18 @@ export async function whyWords(task: Task, when: string, rooms: ConversationRoom
   }
 }
 
+/** Without a time it is what happened last and what comes next, and of a busy task not all of that. */
+async function whyTold({ id }: Task, question: WhyQuestion, { truth }: ConversationRooms) {
+  if (question.at === undefined && question.from === undefined) return { ...(await truth.lately(id)), hasMore: false };
+  const told = await truth.why(id, { ...question, after: null, limit: whyShown });
+  return { ...told, hasMore: told.next !== null };
+}
+
 /** The records know people by their ids. */
-async function withNames(line: string, rooms: ConversationRooms): Promise<string> {
-  let text = line;
-  for (const actor of new Set(line.match(/telegram:user:\d+/g) ?? [])) {
-    if (isActor(actor)) text = text.replaceAll(actor, (await nameOf(rooms, actor)) ?? texts.chat.somebody);
-  }
-  return text;
+async function namesOf(ids: ReadonlySet<string>, rooms: ConversationRooms): Promise<Names> {
+  const names = new Map<string, string>();
+  for (const id of ids) if (isActor(id)) names.set(id, (await nameOf(rooms, id)) ?? texts.chat.somebody);
+  return names;
 }
 
 type WhyQuestion = { readonly at?: string; readonly from?: string; readonly to?: string };

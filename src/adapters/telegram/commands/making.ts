@@ -2,7 +2,8 @@ import type { DraftChange } from '../../../app/chat-store.ts';
 import type { Preview } from '../../../app/preview.ts';
 import { inputOf } from '../../../app/tasks/undo.ts';
 import { AppError } from '../../../domain/errors.ts';
-import { checkTexts } from '../../../domain/task.ts';
+import { settingsOf } from '../../../domain/chat-settings.ts';
+import { checkTexts, isBlank } from '../../../domain/task.ts';
 import { button, dataOf, shortId, type Rows } from '../buttons/press.ts';
 import type { ConversationRooms, Person, Place, Said } from '../conversation.ts';
 import { examples } from '../views/english/making.ts';
@@ -41,8 +42,10 @@ export function readWords(
   return { preview, when: { words, at: date, schedule } };
 }
 
+/** What cannot be seen is no text. */
 export function textIn({ preview }: ReadWords): string {
-  return (preview.text ?? '').trim();
+  const text = (preview.text ?? '').trim();
+  return isBlank(text) ? '' : text;
 }
 
 /**
@@ -74,8 +77,13 @@ export function readOr<T>(read: () => T): T | null {
   }
 }
 
+/** In a group people talk to each other as well: a reply to us, our name or a command says that we are meant. */
+export function isForUs({ command, place, repliedTo, isAddressed }: Said): boolean {
+  return command !== null || place.chat.kind === 'private' || repliedTo?.isOurs === true || isAddressed === true;
+}
+
 /** In a group people talk to each other as well: after this many words that were none, only a reply to us is told so. */
-export const missesAloud = 2;
+const missesAloud = 2;
 
 export function isTalk({ place, repliedTo }: Said, misses: number): boolean {
   return misses >= missesAloud && place.chat.kind !== 'private' && repliedTo?.isOurs !== true;
@@ -100,12 +108,20 @@ export function cancelRow(draftId: string): Rows {
 
 /** What is lost when another task is begun in the same place. */
 export function replacedWords(draft: OpenDraft | null): Rich | null {
-  if (draft === null) return null;
-  const { step } = draft;
-  if (step.step === 'offer') return null;
-  const text = 'text' in step ? step.text : 'kept' in step ? (step.kept.text ?? '') : '';
-  const media = 'kept' in step ? step.kept.media : undefined;
-  return texts.making.replaced(text.trim() === '' && media === undefined ? null : titleOf({ text, media }));
+  const step = draft?.step;
+  if (step === undefined || step.step === 'offer' || step.step === 'made') return null;
+  return step.step === 'edit' ? texts.making.editReplaced : texts.making.replaced(knownOf(step));
+}
+
+/** What tells it from others: its title, or as much of its time as there is; null where nothing was said. */
+function knownOf(step: Exclude<OpenDraft['step'], { step: 'edit' | 'made' }>): string | null {
+  const text = 'text' in step ? step.text : (step.kept.text ?? '');
+  const { media } = step.kept;
+  if (!isBlank(text) || media !== undefined) return titleOf({ text, media });
+  if ('when' in step && step.when !== undefined) return step.when.words;
+  const plan = 'plan' in step ? step.plan : undefined;
+  if (plan === undefined || plan.rhythm === 'year') return null;
+  return plan.lead ?? texts.wizard.rhythms[plan.rhythm];
 }
 
 interface Proposing {
@@ -119,7 +135,7 @@ export async function proposalOf(
   { clock, preview, store }: Pick<ConversationRooms, 'clock' | 'preview' | 'store'>,
   { draftId, step }: Proposing,
 ): Promise<Proposal> {
-  const { media, policies, isBrought } = step.kept;
+  const { media, policies } = step.kept;
   const same = await store.taskByTitle(place.chat.id, titleOfStep(step));
   return {
     draftId,
@@ -127,9 +143,9 @@ export async function proposalOf(
     preview: preview({ schedule: step.when.schedule, after: clock.now(), count: 3 }),
     media: media ?? null,
     policies: policies ?? {},
-    offersText: isBrought === true,
     same: same === null ? null : { number: same.number, title: same.title },
     now: clock.now(),
+    dates: settingsOf(place.chat.settings).dates,
     zone: { name: place.timezone, isConfirmed: place.isZoneConfirmed, maySet: mayManage({ person, place }) },
     topicsOff: topicsOff(place),
   };

@@ -8,8 +8,11 @@ import { choiceDrawn, pageSize } from '../views/list.ts';
 import { blocks } from '../views/rich.ts';
 import { taskName } from '../views/card.ts';
 import { texts } from '../views/texts.ts';
-import { answer, answerWith } from './answers.ts';
+import { answer, answerWith, turnedDown } from './answers.ts';
+import { draftHere } from './drafts.ts';
+import { replacedWords } from './making.ts';
 import { refusal } from './rights.ts';
+import { keptFor } from './which.ts';
 
 /** What a command wants to do with a task. */
 export interface Wish {
@@ -20,6 +23,10 @@ export interface Wish {
   readonly fits?: ChatTasksQuery['filter'];
   /** Nothing may follow the task: words that do could name another one, and are not guessed at. */
   readonly isAlone?: boolean;
+  /** It is asked for even where there is one task alone. */
+  readonly isAsked?: boolean;
+  /** A number that names no task is a count. */
+  readonly isCounting?: boolean;
   /** What was deleted is meant as well. */
   readonly isForDeleted?: boolean;
 }
@@ -44,6 +51,8 @@ export interface Told {
   readonly answer: Answer;
 }
 
+const unit = /^(?:s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)$/i;
+
 /** `#3` names a task everywhere; a bare number does so only outside of a task's topic, as the first argument. */
 export function numberIn(
   { topicTask }: Pick<Place, 'topicTask'>,
@@ -51,7 +60,9 @@ export function numberIn(
 ): { number: number; rest: string } | null {
   const pattern = topicTask === null ? /^(?:#\s?)?(\d{1,9})(?:\s+|$)/ : /^#\s?(\d{1,9})(?:\s+|$)/;
   const match = pattern.exec(args);
-  return match === null ? null : { number: Number(match[1]), rest: args.slice(match[0].length).trim() };
+  // "10 min" is a span.
+  if (match === null || (!args.startsWith('#') && unit.test(args.slice(match[0].length)))) return null;
+  return { number: Number(match[1]), rest: args.slice(match[0].length).trim() };
 }
 
 /** A reply to a message of ours is about the task of that message, wherever it stands. */
@@ -96,11 +107,15 @@ export async function namedTask(said: Said, rooms: ConversationRooms, wish: Wish
   const implied = await impliedBy(said, rooms);
   const numbered = numberIn({ topicTask: implied?.task ?? null }, args);
   if (numbered === null) {
-    if (implied === null) return { answer: await which(said, rooms, wish) };
+    if (implied === null) return unnamed(said, rooms, wish);
     const { task, runId } = implied;
     return allowed(said, rooms, { wish, named: { task, rest: args.trim(), runId }, isImplied: true });
   }
   const task = await rooms.store.taskByNumber(place.chat.id, numbered.number);
+  if (task === null && wish.isCounting === true && /^\d+$/.test(args.trim())) {
+    const only = await onlyOne(place, rooms.store, wish);
+    if (only !== null) return allowed(said, rooms, { wish, named: { task: only, rest: args.trim() }, isImplied: true });
+  }
   if (task === null) return { answer: await noSuchNumber(said, rooms, { wish, number: numbered.number }) };
   const isImplied = implied?.task.id === task.id;
   return allowed(said, rooms, { wish, named: { task, rest: numbered.rest }, isImplied });
@@ -114,7 +129,7 @@ interface Found {
 
 async function allowed(said: Said, rooms: ConversationRooms, { wish, named, isImplied }: Found): Promise<Named | Told> {
   const refused = await refusal(said, wish.deed, { task: named.task, rooms });
-  if (refused !== null) return { answer: answer(refused) };
+  if (refused !== null) return { answer: turnedDown(refused) };
   if (wish.isAlone === true && named.rest !== '') return { answer: leftOver(said, named, isImplied) };
   return named.task.state === 'deleted' && wish.isForDeleted !== true
     ? { answer: deletedAnswer(named.task, rooms.clock.now()) }
@@ -122,7 +137,12 @@ async function allowed(said: Said, rooms: ConversationRooms, { wish, named, isIm
 }
 
 function leftOver({ command }: Said, { task, rest }: Named, isImplied: boolean): Answer {
-  return answer(texts.list.leftOver(`/${command ?? 'task'}`, rest, isImplied ? taskName(task) : null));
+  return answer(
+    texts.list.leftOver(`/${command ?? 'task'}`, rest, {
+      name: isImplied ? taskName(task) : null,
+      number: task.number,
+    }),
+  );
 }
 
 /** For a day what was deleted can be brought back; after that it does not exist. */
@@ -134,10 +154,35 @@ function deletedAnswer(task: Task, now: number): Answer {
   ]);
 }
 
-async function which({ place, command }: Said, { store }: ConversationRooms, { verb, fits }: Wish): Promise<Answer> {
-  const tasks = await shortList(place, store, fits ?? 'all');
-  if (tasks.length === 0) return answer(texts.list.noneAtAll);
-  return answerWith(choiceDrawn(texts.list.whichOne(`/${command ?? 'task'}`), tasks, verb));
+/** Where there is one task alone that is the one; among several it is asked which, and what was typed is kept for it. */
+async function unnamed(said: Said, rooms: ConversationRooms, wish: Wish): Promise<Named | Told> {
+  const only = await onlyOne(said.place, rooms.store, wish);
+  const words = said.args.trim();
+  if (only !== null) return allowed(said, rooms, { wish, named: { task: only, rest: words }, isImplied: true });
+  return { answer: await which(said, rooms, wish) };
+}
+
+async function onlyOne(place: Place, store: ConversationRooms['store'], wish: Wish): Promise<Task | null> {
+  const [task, other] = wish.isAsked === true ? [] : await shortList(place, store, wish.fits ?? 'all');
+  return other === undefined ? (task ?? null) : null;
+}
+
+async function which(said: Said, rooms: ConversationRooms, { verb, fits, isAlone }: Wish): Promise<Answer> {
+  const { place, command, args } = said;
+  const tasks = await shortList(place, rooms.store, fits ?? 'all');
+  const [first] = tasks;
+  if (first === undefined) return answer(texts.list.noneAtAll);
+  const name = command ?? 'task';
+  const words = isAlone === true ? '' : args.trim();
+  const lead = texts.list.whichOne(`/${name} #${first.number}`, words);
+  if (words === '') return answerWith(choiceDrawn(lead, tasks, dataWith(verb)));
+  const kept = keptFor(said, { command: name, words }, { id: rooms.ids.next(), now: rooms.clock.now() });
+  const dropped = kept.draft === null ? null : replacedWords(await draftHere(said, rooms));
+  return { ...answerWith(choiceDrawn(blocks(dropped, lead), tasks, kept.dataFor)), draft: kept.draft };
+}
+
+function dataWith(verb: Verb): (task: Task) => string | null {
+  return (task) => dataOf(verb, shortId(task.id));
 }
 
 async function noSuchNumber(
@@ -148,7 +193,7 @@ async function noSuchNumber(
   const { list } = texts;
   const tasks = await shortList(place, store, wish.fits ?? 'all');
   if (tasks.length === 0) return answer(blocks(list.noSuchNumber(number), list.noneAtAll));
-  return answerWith(choiceDrawn(blocks(list.noSuchNumber(number), list.existing), tasks, wish.verb));
+  return answerWith(choiceDrawn(blocks(list.noSuchNumber(number), list.existing), tasks, dataWith(wish.verb)));
 }
 
 async function shortList(

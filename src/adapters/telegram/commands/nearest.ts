@@ -39,3 +39,24 @@ function distance(one: string, other: string): number {
   }
   return at(one.length, other.length);
 }
+
+/** Another word for a command; `isDone` where doing it at once takes nothing away from anybody. */
+interface Synonym {
+  readonly name: string;
+  readonly isDone?: true;
+}
+
+const synonyms: ReadonlyMap<string, Synonym> = new Map<string, Synonym>([
+  ['explain', { name: 'why', isDone: true }],
+  ['list', { name: 'tasks', isDone: true }],
+  ['remind', { name: 'new', isDone: true }],
+  ['restore', { name: 'undo' }],
+  ['unskip', { name: 'undo' }],
+  ['quiet', { name: 'settings' }],
+  ['stop', { name: 'pause' }],
+  ['done', { name: 'done' }],
+]);
+
+export function synonymOf(word: string): Synonym | null {
+  return synonyms.get(word) ?? null;
+}

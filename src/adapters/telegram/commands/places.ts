@@ -2,14 +2,14 @@ import { button, dataOf, type Rows } from '../buttons/press.ts';
 import { claimedArg, setupArg, type Answer, type ConversationRooms, type Said } from '../conversation.ts';
 import { clockIn } from '../views/clock.ts';
 import { drawn } from '../views/drawing.ts';
-import { blocks, type Rich } from '../views/rich.ts';
+import { blocks, lines, type Rich } from '../views/rich.ts';
 import { proposalDrawn } from '../views/preview.ts';
 import { texts } from '../views/texts.ts';
-import { answer, answerWith, forAsker, silence } from './answers.ts';
+import { answer, answerWith, forAsker, silence, turnedDown } from './answers.ts';
 import { addLink, keepList, lastList, startWords, zoneCheckRow } from './checklist.ts';
 import { inZone, readAgain } from './making.ts';
 import { markFor } from './cards.ts';
-import { mayManage, refusal } from './rights.ts';
+import { adminsOf, mayManage, refusal } from './rights.ts';
 import { likelyZones, readZone } from './zones.ts';
 
 /** What concerns the chat as a whole: its set-up and its zone. */
@@ -35,15 +35,35 @@ async function wasJustGreeted({ place }: Said, rooms: ConversationRooms): Promis
   return last !== null && Math.abs(rooms.clock.now() - last.at) < justGreetedMs;
 }
 
-/** `/help` alone is about everything; with the name of a command it shows three ways to say it. */
+/** `/help` alone is about everyday things; with the name of a command, or a word, it shows how to use that. */
 export async function helpCommand({ person, args, place }: Said, rooms: ConversationRooms): Promise<Answer> {
   const { help } = texts;
-  const word = args.trim().replace(/^\//, '').toLowerCase();
-  const examples = Object.hasOwn(help.about, word) ? help.about[word] : undefined;
-  const isForOthers = word === 'allow' && !person.isOwner;
-  if (examples !== undefined && !isForOthers) return answer(help.aboutOne(menuWords(word), examples));
-  if (place.chat.kind !== 'private') return answer(help.help(person.isOwner));
-  return answer(help.help(person.isOwner), [[{ text: texts.setup.addToGroup, url: addLink(rooms.botUsername()) }]]);
+  const word = wordIn(args);
+  const isPrivate = place.chat.kind === 'private';
+  if (word !== '') return answer(helpOn(word, person.isOwner));
+  const words = help.help({ isPrivate, bot: `@${rooms.botUsername()}` });
+  if (!isPrivate) return answer(words);
+  return answer(words, [[{ text: texts.setup.addToGroup, url: addLink(rooms.botUsername()) }]]);
+}
+
+/** "How do I snooze" is no word, but `/snooze`, `Snooze` and `quiet hours` are. */
+function wordIn(args: string): string {
+  return args
+    .trim()
+    .replace(/^\//, '')
+    .replace(/^quiet hours$/i, 'quiet')
+    .replace(/^time zones?$/i, 'zone')
+    .toLowerCase();
+}
+
+function helpOn(word: string, isOwner: boolean): Rich {
+  const { help } = texts;
+  if (word === 'all') return help.all(isOwner);
+  const names = Object.keys(help.menu).filter((name) => name !== 'allow' || isOwner);
+  const command = names.find((name) => name === word);
+  if (command !== undefined) return help.about(command, menuWords(command));
+  const known = help.wordFor(word);
+  return known === null ? help.unknown(word, names) : help.aboutWord(known);
 }
 
 /** What the menu says of it, without the example at its end. */
@@ -65,7 +85,9 @@ export async function zoneCommand(said: Said, rooms: ConversationRooms): Promise
     return forAsker(answer(isAdmin ? blocks(words, texts.chat.zonePick()) : words, rows));
   }
   const refused = await refusal(said, 'manage', { task: null, rooms });
-  if (refused !== null) return answer(refused);
+  if (refused !== null) {
+    return turnedDown(lines(texts.settings.adminsOnly(await adminsOf(place, rooms)), texts.settings.ownZone()));
+  }
   const word = readZone(args, now);
   const { chat } = texts;
   switch (word.is) {

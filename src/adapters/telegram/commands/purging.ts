@@ -5,13 +5,13 @@ import { button, dataOf } from '../buttons/press.ts';
 import type { Answer, ConversationRooms, Place, Said } from '../conversation.ts';
 import { drawn } from '../views/drawing.ts';
 import { texts } from '../views/texts.ts';
-import { answer, answerWith } from './answers.ts';
+import { answer, answerWith, turnedDown } from './answers.ts';
 import { refusal } from './rights.ts';
 
 /** `/purge`: all tasks of the chat go, once somebody has seen how many that are. */
 export async function purgeCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
   const refused = await refusal(said, 'manage', { task: null, rooms });
-  if (refused !== null) return answer(refused);
+  if (refused !== null) return turnedDown(refused);
   if (said.args.trim() !== '') return answer(texts.purge.alone);
   return answerWith(purgeDrawn(await rooms.threads.count(threadOf(said.place))));
 }

@@ -1,9 +1,10 @@
 import { AppError } from '../../../domain/errors.ts';
 import type { ConversationRooms } from '../conversation.ts';
-import { readTimeAlone, readWords, textIn, type ReadWords, type Speaking } from './making.ts';
+import { readAsked, type Asked } from './clauses.ts';
+import { readTimeAlone, readWords, textIn, type Speaking } from './making.ts';
 
 export interface Both {
-  readonly read: ReadWords;
+  readonly read: Asked;
   readonly text: string;
 }
 
@@ -11,7 +12,7 @@ type Rooms = Pick<ConversationRooms, 'preview' | 'clock'>;
 
 /** When and what from one text that begins with the time. */
 export function readBeginning(words: string, speaking: Speaking, rooms: Rooms): Both {
-  const read = readWords(words, speaking, rooms);
+  const read = readAsked(words, { speaking, rooms }, readWords);
   return { read, text: textIn(read) };
 }
 
@@ -44,6 +45,9 @@ function isNoBeginning(error: unknown): boolean {
 /** "Evening pills every day at 20:00" begins with a text all the same. */
 const partOfDay = /^(?:morning|afternoon|evening|night)s?\b/i;
 
+/** "Pay 8.45 every friday": with a text before it, that is hardly a time. */
+const sumOfMoney = /^\d+\.\d/;
+
 /** A time has hardly more words, and each of them costs a reading. */
 const wordsMax = 14;
 
@@ -74,9 +78,10 @@ function withoutMarks(head: string): string {
 }
 
 /** Throws where a time begins there that cannot be read: what follows later in the line is a part of it at best. */
-function endAt(end: string, speaking: Speaking, rooms: Rooms): ReadWords | 'text' {
+function endAt(end: string, speaking: Speaking, rooms: Rooms): Asked | 'text' {
+  if (sumOfMoney.test(end)) return 'text';
   try {
-    return readTimeAlone(end, speaking, rooms);
+    return readAsked(end, { speaking, rooms }, readTimeAlone);
   } catch (error) {
     const reason = reasonOf(error);
     // A number, a part of the day and a preposition stand in texts as well: "bus 9", "evening pills", "go by train".

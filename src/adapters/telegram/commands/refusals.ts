@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode } from '../../../domain/errors.ts';
 import type { Answer, Pressed, PressedHandler, Said, SaidHandler } from '../conversation.ts';
 import { texts } from '../views/texts.ts';
-import { alerted, answer } from './answers.ts';
+import { alerted, turnedDown } from './answers.ts';
 
 /**
  * What a fault is in a chat: its own sentence, which was written for the person who has to mend the input, other words, or
@@ -19,7 +19,7 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
   not_found: () => texts.chat.noSuchTask,
   task_exists: 'itself',
   run_in_progress: 'itself',
-  schedule_exhausted: () => texts.edit.exhausted,
+  schedule_exhausted: () => texts.edit.exhausted(null),
   nothing_to_skip: 'itself',
   nothing_to_answer: 'itself',
   nothing_to_undo: 'itself',
@@ -51,7 +51,7 @@ export function templateFault(message: string): string {
 
 /** The handler, with what it is refused said to the person. */
 export function said(handler: SaidHandler): SaidHandler {
-  return (one: Said, rooms) => orSentence(() => handler(one, rooms), answer);
+  return (one: Said, rooms) => orSentence(() => handler(one, rooms), turnedDown);
 }
 
 export function pressed(handler: PressedHandler): PressedHandler {

@@ -5,7 +5,9 @@ import { settingOf } from '../views/clock.ts';
 import { drawn } from '../views/drawing.ts';
 import { texts } from '../views/texts.ts';
 import { answer, forAsker, silence } from './answers.ts';
-import { runCommand, skipCommand, snoozeCommand } from './doing.ts';
+import { runCommand, snoozeCommand } from './doing.ts';
+import { isDoneWord } from './finishing.ts';
+import { skipCommand } from './skipping.ts';
 import { historyCommand, whyCommand } from './looking.ts';
 import { momentIn } from './moments.ts';
 import { impliedBy, type Implied } from './naming.ts';
@@ -32,15 +34,12 @@ const wordings: readonly Wording[] = [
   },
 ];
 
-const doneWords =
-  /^(?:(?:ok(?:ay)?|yes|yep|all)[,!. ]+)?(?:done|taken|did it|finished|i have taken it)$|^[✅✔☑]\uFE0F?$/iu;
-
 /** What a reply to a message about a task comes to; null when it is none, and may mean something else. */
 export async function replied(said: Said, rooms: ConversationRooms): Promise<Answer | null> {
   const implied = await impliedBy(said, rooms);
   if (implied?.by !== 'reply') return null;
   const words = said.args.trim().replace(/[.!?\s]+$/u, '');
-  if (doneWords.test(words)) return done(said, rooms, implied);
+  if (isDoneWord(words)) return done(said, rooms, implied);
   const wording = wordings.find(({ pattern }) => pattern.test(words));
   if (wording !== undefined) return wording.handle(asCommand(said, wording.command, ''), rooms);
   const { timezone } = settingOf(implied.task, said.date);

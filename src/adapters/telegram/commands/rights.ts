@@ -2,6 +2,7 @@ import { may, refusalText, type Deed } from '../../../domain/access.ts';
 import type { Actor } from '../../../domain/actor.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { ConversationRooms, Person, Place } from '../conversation.ts';
+import { oneLine } from '../views/rich.ts';
 import { texts } from '../views/texts.ts';
 
 interface Asking {
@@ -19,8 +20,24 @@ export async function refusal(
   if (task !== null && task.chatId !== place.chat.id) return texts.chat.noSuchTask;
   const verdict = may(person, deed, { chat: place.chat, task });
   if (verdict.ok) return null;
-  const ownerName = verdict.refusal.is === 'not_theirs' ? await nameOf(rooms, verdict.refusal.ownerId) : null;
-  return refusalText(verdict.refusal, ownerName);
+  const { is } = verdict.refusal;
+  return refusalText(verdict.refusal, {
+    ownerName: is === 'not_theirs' ? await nameOf(rooms, verdict.refusal.ownerId) : null,
+    admins: is === 'admins_only' ? await adminsOf(place, rooms) : [],
+  });
+}
+
+/** Nobody reads more names than that. */
+const adminsNamed = 2;
+const nameShownMax = 30;
+
+/** Admins of the chat whom somebody could ask, as far as their names are known. */
+export async function adminsOf(
+  { chat }: Pick<Place, 'chat'>,
+  { store }: Pick<ConversationRooms, 'store'>,
+): Promise<readonly string[]> {
+  if (chat.kind === 'private') return [];
+  return (await store.adminNames(chat.id, adminsNamed)).map((name) => oneLine(name, nameShownMax));
 }
 
 export function mayManage({ person, place }: Asking): boolean {

@@ -3,12 +3,12 @@ import { isClock, type Quiet } from '../../../domain/quiet.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ConversationRooms, Person, Place, Said } from '../conversation.ts';
 import { settingsDrawn, type SettingsFacts } from '../views/settings.ts';
-import type { Rich } from '../views/rich.ts';
+import { lines, type Rich } from '../views/rich.ts';
 import { texts } from '../views/texts.ts';
-import { answer, answerWith, forAsker } from './answers.ts';
+import { answer, answerWith, forAsker, turnedDown } from './answers.ts';
 import { digestCommand, digestWords } from './digest.ts';
 import { zoneCommand } from './places.ts';
-import { mayManage, refusal } from './rights.ts';
+import { adminsOf, mayManage, refusal } from './rights.ts';
 
 /** What the admins of a chat have chosen for it: shown to everybody, changed by them, with buttons or in words. */
 
@@ -29,9 +29,15 @@ export async function settingsCommand(said: Said, rooms: ConversationRooms): Pro
     case 'digest':
       return digestCommand({ ...said, args: value }, rooms);
     default:
-      return changedByWords(said, rooms, { key: key.toLowerCase(), value: value.toLowerCase() });
+      return changedByWords(said, rooms, {
+        key: calledSo[key.toLowerCase()] ?? key.toLowerCase(),
+        value: value.toLowerCase(),
+      });
   }
 }
+
+/** As the view calls them. */
+const calledSo: Readonly<Record<string, string>> = { thumbs: 'reactions' };
 
 export async function settingsFacts({ place, person }: Here, rooms: ConversationRooms): Promise<SettingsFacts> {
   return {
@@ -40,6 +46,7 @@ export async function settingsFacts({ place, person }: Here, rooms: Conversation
     now: rooms.clock.now(),
     isPrivate: place.chat.kind === 'private',
     mayChange: mayManage({ place, person }),
+    admins: await adminsOf(place, rooms),
     digest: await digestWords(place, rooms),
   };
 }
@@ -55,8 +62,15 @@ async function changedByWords(said: Said, rooms: ConversationRooms, wanted: Want
   const change = readSetting(wanted, settingsOf(said.place.chat.settings).quiet);
   if ('unread' in change) return answer(change.unread);
   const refused = await refusal(said, 'manage', { task: null, rooms });
-  if (refused !== null) return answer(refused);
+  if (refused !== null) return turnedDown(await refusedWords(said, rooms, wanted.key));
   return answerWith(await changed(said, rooms, change.set));
+}
+
+/** Who may, and what everybody can do with tasks of their own. */
+async function refusedWords({ place }: Said, rooms: ConversationRooms, key: string): Promise<Rich> {
+  const { adminsOnly, ownQuiet } = texts.settings;
+  const isQuiet = key === 'quiet' || key === 'mode';
+  return lines(adminsOnly(await adminsOf(place, rooms)), isQuiet ? ownQuiet() : null);
 }
 
 type Setting = Readonly<Record<string, unknown>>;

@@ -1,3 +1,4 @@
+import { settingsOf } from '../../../domain/chat-settings.ts';
 import { DAY_MS, dayOfWall } from '../../../domain/schedule/calendar.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/zone.ts';
 import type { Answer, ConversationRooms, Said } from '../conversation.ts';
@@ -5,14 +6,14 @@ import { clockIn } from '../views/clock.ts';
 import { blocks } from '../views/rich.ts';
 import { checklist, privateText } from '../views/setup.ts';
 import { chatStatus, serverStatus, usageText } from '../views/status.ts';
-import { answer, forAsker } from './answers.ts';
+import { answer, forAsker, turnedDown } from './answers.ts';
 import { threadOf } from './purging.ts';
 import { refusal } from './rights.ts';
 
 /** How things stand: the chat for everybody in it, the server for its owners. */
 export async function statusCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
   const refused = await refusal(said, 'read', { task: null, rooms });
-  if (refused !== null) return answer(refused);
+  if (refused !== null) return turnedDown(refused);
   const { place, person } = said;
   const { timezone, isZoneConfirmed, chat } = place;
   const now = rooms.clock.now();
@@ -21,7 +22,9 @@ export async function statusCommand(said: Said, rooms: ConversationRooms): Promi
   const words = blocks(
     setUp.isPrivate ? privateText(setUp, `@${rooms.botUsername()}`) : checklist(setUp, standing),
     chatStatus(await rooms.threads.count(threadOf(place))),
-    person.isOwner ? serverStatus(await rooms.status(), { timezone, now }) : null,
+    person.isOwner
+      ? serverStatus(await rooms.status(), { timezone, now, dates: settingsOf(chat.settings).dates })
+      : null,
   );
   return forAsker(answer(words));
 }
@@ -29,7 +32,7 @@ export async function statusCommand(said: Said, rooms: ConversationRooms): Promi
 /** What this chat has used, and what it and the one who asks may still make. */
 export async function usageCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
   const refused = await refusal(said, 'read', { task: null, rooms });
-  if (refused !== null) return answer(refused);
+  if (refused !== null) return turnedDown(refused);
   const { place, person } = said;
   const { chat, timezone } = place;
   const { store, clock, quota } = rooms;

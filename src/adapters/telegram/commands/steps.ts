@@ -1,3 +1,4 @@
+import { settingsOf } from '../../../domain/chat-settings.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ConversationRooms, Pressed, Said } from '../conversation.ts';
 import { wordsOf } from '../views/clock.ts';
@@ -5,7 +6,6 @@ import { drawn } from '../views/drawing.ts';
 import type { Where } from '../views/english/wizard.ts';
 import { proposalDrawn, titleOf } from '../views/preview.ts';
 import { blocks, type Rich } from '../views/rich.ts';
-import { texts } from '../views/texts.ts';
 import {
   askQuestion,
   offerQuestion,
@@ -17,9 +17,9 @@ import {
   type Asking,
   type Question,
 } from '../views/wizard.ts';
-import { redrawn } from './answers.ts';
+import { redrawn, silence } from './answers.ts';
 import { putDraft, type DraftStep, type DraftWhen } from './drafts.ts';
-import { checkStep, isTalk, missesAloud, proposalOf, type Here } from './making.ts';
+import { checkStep, isForUs, proposalOf, type Here } from './making.ts';
 
 /** A step of making a task, shown in a new message or in the one that carried the step before. */
 export type MakingStep = Exclude<DraftStep, { step: 'made' | 'edit' }>;
@@ -46,7 +46,8 @@ export async function stepDrawn(here: Here, rooms: Rooms, showing: Showing): Pro
     return proposalDrawn({ ...(await proposalOf(here, rooms, { draftId, step })), before });
   }
   const { timezone } = here.place;
-  const asking = { draftId, where: whereOf(here), timezone, now: rooms.clock.now() };
+  const { dates } = settingsOf(here.place.chat.settings);
+  const asking = { draftId, where: whereOf(here), timezone, now: rooms.clock.now(), dates };
   const { words, rows } = questionOf(asking, step, rooms);
   return drawn(instead ?? blocks(before, words), rows);
 }
@@ -60,7 +61,7 @@ function questionOf(asking: Asking, step: Exclude<MakingStep, { step: 'preview' 
     case 'templates':
       return templatesQuestion(
         asking,
-        step.when === undefined ? null : wordsOf(scheduleOf(step.when, rooms), asking.now),
+        step.when === undefined ? null : wordsOf(scheduleOf(step.when, rooms), asking.now, asking.dates),
       );
     case 'time':
       return timeQuestion(asking, titleOf({ text: step.text, media: step.kept.media }), step.when !== undefined);
@@ -96,18 +97,15 @@ export async function spoken(said: Said, rooms: ConversationRooms, speaking: Spe
 }
 
 interface Missing {
-  readonly step: Extract<MakingStep, { misses: number }>;
+  readonly step: MakingStep;
   readonly fault: Rich;
 }
 
 /** What was said cannot be read as what was asked for. In a group it may not have been meant for us at all. */
-export async function missed(said: Said, rooms: ConversationRooms, { step, fault }: Missing): Promise<Answer | null> {
-  if (isTalk(said, step.misses)) return null;
-  const misses = step.misses + 1;
-  const isLast = misses === missesAloud && whereOf(said) === 'group';
-  const words = blocks(fault, isLast ? texts.wizard.onlyReplies : null);
+export async function missed(said: Said, rooms: ConversationRooms, { step, fault }: Missing): Promise<Answer> {
+  if (!isForUs(said)) return silence;
   const isWhole = step.step === 'ask' || step.step === 'time';
-  return spoken(said, rooms, { step: { ...step, misses }, ...(isWhole ? { instead: words } : { before: words }) });
+  return spoken(said, rooms, { step, ...(isWhole ? { instead: fault } : { before: fault }) });
 }
 
 interface Turning {

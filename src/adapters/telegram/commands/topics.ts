@@ -3,7 +3,7 @@ import { button, dataOf, shortId } from '../buttons/press.ts';
 import type { Answer, ConversationRooms, Said } from '../conversation.ts';
 import { taskName } from '../views/card.ts';
 import { texts } from '../views/texts.ts';
-import { answer } from './answers.ts';
+import { answer, turnedDown } from './answers.ts';
 import { numberIn } from './naming.ts';
 import { refusal } from './rights.ts';
 
@@ -16,7 +16,7 @@ export async function topicCommand(said: Said, rooms: ConversationRooms): Promis
   if ('answer' in found) return found.answer;
   const { task } = found;
   const refused = await refusal(said, 'change', { task, rooms });
-  if (refused !== null) return answer(refused);
+  if (refused !== null) return turnedDown(refused);
   if (task.topicState === 'creating') return answer(topic.beingMade(taskName(task)));
   if (task.topicId === null) {
     return answer(said.place.isForum ? topic.none(taskName(task)) : topic.unavailable(taskName(task)));

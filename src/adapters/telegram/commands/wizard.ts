@@ -1,11 +1,11 @@
 import { AppError } from '../../../domain/errors.ts';
+import { MONTH_NAMES } from '../../../domain/schedule/words.ts';
 import { pad } from '../../../domain/schedule/calendar.ts';
-import type { Answer, ConversationRooms, Said } from '../conversation.ts';
-import { dateIn } from '../views/clock.ts';
+import type { ConversationRooms } from '../conversation.ts';
+import { dateIn, weekdayIn } from '../views/clock.ts';
 import { templates } from '../views/english/templates.ts';
-import type { Rich } from '../views/rich.ts';
 import { texts } from '../views/texts.ts';
-import { silence } from './answers.ts';
+import { keptWith, readAsked } from './clauses.ts';
 import {
   ordinals,
   rhythms,
@@ -16,27 +16,19 @@ import {
   type Plan,
   type StepOf,
 } from './drafts.ts';
-import {
-  readOr,
-  readTimeAlone,
-  readWords,
-  textIn,
-  whatIsWrongWithTime,
-  type ReadWords,
-  type Speaking,
-} from './making.ts';
-import { triedTo } from './refusals.ts';
-import { missed, spoken, type MakingStep } from './steps.ts';
+import { readTimeAlone, readWords, type Speaking } from './making.ts';
+import type { MakingStep } from './steps.ts';
 
 /**
  * Making a task by buttons. Whatever is chosen becomes words, such as "every monday and thursday at 09:30", and goes through
  * the same reading as what people write; so both have the same rules and the same warnings.
  */
-type Rooms = Pick<ConversationRooms, 'preview' | 'clock'>;
-
-interface Choosing {
+export interface Reading {
   readonly speaking: Speaking;
-  readonly rooms: Rooms;
+  readonly rooms: Pick<ConversationRooms, 'preview' | 'clock'>;
+}
+
+interface Choosing extends Reading {
   readonly value: string;
   readonly more: string;
 }
@@ -88,11 +80,23 @@ const moves: Readonly<Record<string, Move>> = {
     step.step === 'hour' && isBelow(value, 24)
       ? { ...step, step: 'minute', plan: { ...step.plan, hour: Number(value) } }
       : null,
-  t: (step, { value, speaking, rooms }) => {
+  t: (step, choosing) => {
+    const { value } = choosing;
     if (step.step !== 'minute' || !isBelow(value, 60)) return null;
-    const time = `${pad(step.plan.hour ?? 0, 2)}:${pad(Number(value), 2)}`;
-    const { when } = readWords(`${step.plan.lead ?? 'every day'} at ${time}`, speaking, rooms);
-    return afterTime({ ...step, when });
+    return timed(step, `${pad(step.plan.hour ?? 0, 2)}:${pad(Number(value), 2)}`, choosing);
+  },
+  b: (step, choosing) => {
+    const { value } = choosing;
+    if (step.step !== 'week' || step.plan.weeks?.includes(value) !== true) return null;
+    return begunIn(step, value, choosing);
+  },
+  ym: (step, { value }) => {
+    if (step.step !== 'yearmonth' || !/^(?:[1-9]|1[0-2])$/.test(value)) return null;
+    return { ...step, step: 'yearday', plan: { ...step.plan, month: Number(value) } };
+  },
+  yd: (step, choosing) => {
+    if (step.step !== 'yearday' || !/^(?:[1-9]|[12]\d|3[01])$/.test(choosing.value)) return null;
+    return dayOfYear(step, `${choosing.value} ${monthName(step.plan)}`, choosing);
   },
   templates: (step) => {
     if (step.step === 'ask') return { step: 'templates', kept: step.kept };
@@ -102,18 +106,63 @@ const moves: Readonly<Record<string, Move>> = {
     const template = templates.find(({ id }) => id === value);
     if (step.step !== 'templates' || template === undefined) return null;
     const { text, policies } = template;
+    const kept = keptWith(step.kept, policies);
+    if (step.when === undefined && template.yearlyAt !== undefined) {
+      const plan: Plan = { rhythm: 'year', days: [], time: template.yearlyAt };
+      return { step: 'yearmonth', plan, kept: { ...kept, text } };
+    }
     const when = step.when ?? readWords(template.when, speaking, rooms).when;
-    const kept = { ...step.kept, isBrought: true, ...(policies === undefined ? {} : { policies }) };
     return { step: 'preview', when, text, plan: step.plan, kept };
   },
   retext: (step) => (step.step === 'preview' ? { ...step, step: 'retext' } : null),
-  begin: (step) => (step.step === 'offer' ? { step: 'ask', misses: 0, kept: step.kept } : null),
+  noask: (step) => (step.step === 'preview' ? without(step, 'ack') : null),
+  calm: (step) => (step.step === 'preview' ? without(step, 'quiet') : null),
+  begin: (step) => (step.step === 'offer' ? { step: 'ask', kept: step.kept } : null),
   back: (step) => before(step),
 };
 
 /** What the button leads to. Throws what a person is told: that a day is missing, or that a time is over. */
 export function chosen(step: MakingStep, action: string, choosing: Choosing): MakingStep | null {
   return Object.hasOwn(moves, action) ? (moves[action]?.(step, choosing) ?? null) : null;
+}
+
+function without(step: StepOf<'preview'>, policy: 'ack' | 'quiet'): StepOf<'preview'> {
+  const { policies, ...kept } = step.kept;
+  const { [policy]: _dropped, ...left } = policies ?? {};
+  return { ...step, kept: Object.keys(left).length === 0 ? kept : { ...kept, policies: left } };
+}
+
+export function monthName({ month = 1 }: Plan): string {
+  return (MONTH_NAMES[month - 1] ?? '').toLowerCase();
+}
+
+/** The time of the day is known; an "every 2 weeks" still has two weeks with which it may begin. */
+export function timed(step: StepOf<PartStep>, time: string, reading: Reading): MakingStep {
+  const { plan, kept } = step;
+  const { when, preview, policies } = asked(`${plan.lead ?? 'every day'} at ${time}`, reading);
+  const [first] = preview.next;
+  if (plan.rhythm !== 'fortnight' || first === undefined)
+    return afterTime({ when, plan, kept: keptWith(kept, policies) });
+  const day = { timezone: when.schedule.timezone, now: first };
+  const monday = dateIn(day, (8 - weekdayIn(day)) % 7 || 7);
+  const later = asked(`${plan.lead ?? ''} at ${time} starting ${monday}`, reading).preview.next[0] ?? first;
+  return { ...step, step: 'week', plan: { ...plan, time, weeks: [dateIn(day, 0), dateIn({ ...day, now: later }, 0)] } };
+}
+
+/** With the first run on that day, or on the first one that fits after it. */
+export function begunIn({ plan, kept }: StepOf<PartStep>, day: string, reading: Reading): MakingStep {
+  const { when, policies } = asked(`${plan.lead ?? ''} at ${plan.time ?? ''} starting ${day}`, reading);
+  return afterTime({ when, plan, kept: keptWith(kept, policies) });
+}
+
+export function dayOfYear({ plan, kept }: StepOf<PartStep>, day: string, reading: Reading): MakingStep {
+  const lead = `every year on ${day}`;
+  const { when, policies } = asked(`${lead} at ${plan.time ?? ''}`, reading);
+  return afterTime({ when, plan: { ...plan, lead }, kept: keptWith(kept, policies) });
+}
+
+function asked(words: string, { speaking, rooms }: Reading) {
+  return readAsked(words, { speaking, rooms }, readTimeAlone);
 }
 
 function isBelow(value: string, max: number): boolean {
@@ -124,7 +173,7 @@ function listed(days: readonly string[]): string {
   return days.length < 2 ? days.join('') : `${days.slice(0, -1).join(', ')} and ${days.at(-1)}`;
 }
 
-function nth(day: number): string {
+export function nth(day: number): string {
   const ending = { 1: 'st', 2: 'nd', 3: 'rd' }[day % 10] ?? 'th';
   return `${day}${day > 10 && day < 20 ? 'th' : ending}`;
 }
@@ -137,15 +186,16 @@ const firstParts: Readonly<Record<Plan['rhythm'], PartStep>> = {
   month: 'month',
   once: 'date',
   cron: 'cron',
+  year: 'yearmonth',
 };
 
 function begun(rhythm: Plan['rhythm'], kept: Kept): StepOf<PartStep> {
   const lead = rhythm === 'day' ? 'every day' : rhythm === 'weekday' ? 'every weekday' : undefined;
-  return { step: firstParts[rhythm], plan: { rhythm, days: [], lead }, misses: 0, kept };
+  return { step: firstParts[rhythm], plan: { rhythm, days: [], lead }, kept };
 }
 
-function hourStep({ plan, kept }: StepOf<PartStep>, lead: string): StepOf<PartStep> {
-  return { step: 'hour', plan: { ...plan, lead }, misses: 0, kept };
+export function hourStep({ plan, kept }: StepOf<PartStep>, lead: string): StepOf<PartStep> {
+  return { step: 'hour', plan: { ...plan, lead }, kept };
 }
 
 interface Timed {
@@ -157,29 +207,27 @@ interface Timed {
 /** When the time is known, the text is asked for, unless it is there: then the task can be shown. */
 export function afterTime({ when, plan, kept }: Timed): MakingStep {
   const { text, ...others } = kept;
-  if (text === undefined && kept.media === undefined) return { step: 'text', when, plan, misses: 0, kept };
+  if (text === undefined && kept.media === undefined) return { step: 'text', when, plan, kept };
   return { step: 'preview', when, text: text ?? '', plan, kept: others };
 }
 
 /** The time of a preview is asked for again: by the clock where the days were chosen by buttons. */
 export function retimed({ when, text, plan, kept }: StepOf<'preview'>): MakingStep {
-  if (plan?.hour === undefined) return { step: 'time', text, misses: 0, when, kept };
-  return { step: 'hour', plan, misses: 0, kept: { ...kept, text } };
+  if (plan?.hour === undefined) return { step: 'time', text, when, kept };
+  return { step: 'hour', plan, kept: { ...kept, text } };
 }
 
 function before(step: MakingStep): MakingStep | null {
   const { kept } = step;
   switch (step.step) {
     case 'templates':
-      return step.when === undefined
-        ? { step: 'ask', misses: 0, kept }
-        : { step: 'text', when: step.when, plan: step.plan, misses: 0, kept };
+      return step.when === undefined ? { step: 'ask', kept } : { step: 'text', when: step.when, plan: step.plan, kept };
     case 'time':
       return step.when === undefined ? null : { step: 'preview', when: step.when, text: step.text, kept };
     case 'retext':
       return { ...step, step: 'preview' };
     case 'text':
-      return step.plan === undefined ? { step: 'ask', misses: 0, kept } : lastPart(step.plan, kept);
+      return step.plan === undefined ? { step: 'ask', kept } : lastPart(step.plan, kept);
     case 'ask':
     case 'preview':
     case 'offer':
@@ -190,110 +238,23 @@ function before(step: MakingStep): MakingStep | null {
 }
 
 function lastPart(plan: Plan, kept: Kept): StepOf<PartStep> {
+  if (plan.weeks !== undefined) return { step: 'week', plan, kept };
   const step = plan.hour !== undefined ? 'minute' : plan.lead === undefined ? firstParts[plan.rhythm] : 'hour';
-  return { step, plan, misses: 0, kept };
+  return { step, plan, kept };
 }
 
 function partBefore({ step, plan, kept }: StepOf<PartStep>): MakingStep {
-  const to = (part: PartStep): MakingStep => ({ step: part, plan, misses: 0, kept });
+  const to = (part: PartStep): MakingStep => ({ step: part, plan, kept });
   if (step === 'minute') return to('hour');
+  if (step === 'week') return to(plan.hour === undefined ? 'hour' : 'minute');
+  if (step === 'yearday') return to('yearmonth');
+  if (step === 'yearmonth') {
+    const { text: _ofTemplate, ...others } = kept;
+    return { step: 'templates', kept: others };
+  }
   if (step === 'nth') return to('ordinal');
   if (step === 'ordinal') return to('month');
   const isFirst = step !== 'hour' || firstParts[plan.rhythm] === 'hour';
-  if (isFirst) return { step: 'ask', misses: 0, kept };
+  if (isFirst) return { step: 'ask', kept };
   return to(plan.ordinal === undefined ? firstParts[plan.rhythm] : 'nth');
-}
-
-/** Words instead of a button: as the part that is asked for, or else as a whole time of their own. */
-export async function typedPart(said: Said, rooms: ConversationRooms, step: StepOf<PartStep>): Promise<Answer> {
-  const part = said.args.length > partLengthMax ? null : partOf(said.args.trim(), step, { speaking: said, rooms });
-  if (part !== null) return spoken(said, rooms, { step: part });
-  const read = await triedTo(async () => readTimeAlone(said.args, said, rooms));
-  if ('made' in read) return timeTyped(said, rooms, { read: read.made, step });
-  const { sentence, tries } = whatIsWrongWithTime(read.refusal);
-  return (await missed(said, rooms, { step, fault: texts.making.unreadQuick(sentence, tries) })) ?? silence;
-}
-
-/** Nobody needs more words for a part of a time. */
-const partLengthMax = 100;
-
-interface Reading {
-  readonly speaking: Speaking;
-  readonly rooms: Rooms;
-}
-
-function partOf(words: string, step: StepOf<PartStep>, reading: Reading): MakingStep | null {
-  const bare = words.replace(/^(?:on|at|every|each)\s+/i, '').replace(/^the\s+/i, '');
-  if (bare === '') return null;
-  switch (step.step) {
-    case 'hour':
-    case 'minute':
-      return clockTyped(bare, step, reading);
-    case 'days': {
-      const lead = step.plan.rhythm === 'fortnight' ? `every 2 weeks on ${bare}` : `every ${bare}`;
-      return daysTyped(lead, step, reading);
-    }
-    case 'month':
-      return daysTyped(`every month on the ${/^\d{1,2}$/.test(bare) ? nth(Number(bare)) : bare}`, step, reading);
-    case 'date':
-      return dateTyped(words, step, reading);
-    default:
-      return null;
-  }
-}
-
-function alone(words: string, { speaking, rooms }: Reading): ReadWords | null {
-  const read = readOr(() => readTimeAlone(words, speaking, rooms));
-  return read === null || textIn(read) !== '' ? null : read;
-}
-
-function clockTyped(bare: string, { step, plan, kept }: StepOf<PartStep>, reading: Reading): MakingStep | null {
-  const isMinute = step === 'minute' && /^:?[0-5]?\d$/.test(bare);
-  const time = isMinute ? `${pad(plan.hour ?? 0, 2)}:${bare.replace(':', '').padStart(2, '0')}` : bare;
-  const read = alone(`${plan.lead ?? 'every day'} at ${time}`, reading);
-  return read === null ? null : afterTime({ when: read.when, plan, kept });
-}
-
-/** The day alone, or with its time as in "monday at 9". */
-function daysTyped(lead: string, step: StepOf<PartStep>, reading: Reading): MakingStep | null {
-  const whole = alone(lead, reading);
-  if (whole !== null) return afterTime({ when: whole.when, plan: step.plan, kept: step.kept });
-  return alone(`${lead} at 9:00`, reading) === null ? null : hourStep(step, lead);
-}
-
-function dateTyped(words: string, step: StepOf<PartStep>, reading: Reading): MakingStep | null {
-  // The last minute of the day, because the day is not over before.
-  const read = alone(words, reading) === null ? alone(`${words} at 23:59`, reading) : null;
-  const schedule = read?.preview.schedule;
-  if (schedule?.kind !== 'once') return null;
-  return hourStep(step, dateIn({ timezone: schedule.timezone, now: schedule.onceAt }, 0));
-}
-
-interface TimeTyped {
-  readonly read: ReadWords;
-  readonly step: StepOf<PartStep | 'time'>;
-}
-
-/** A whole time was written; what follows it is the text, where none is there yet. */
-export async function timeTyped(said: Said, rooms: ConversationRooms, { read, step }: TimeTyped): Promise<Answer> {
-  const rest = textIn(read);
-  const text = step.step === 'time' ? step.text : step.kept.text;
-  const media = said.media ?? step.kept.media;
-  const kept: Kept = { ...step.kept, ...(media === undefined ? {} : { media }) };
-  if (rest === '') {
-    return spoken(said, rooms, {
-      step: afterTime({ when: read.when, kept: text === undefined ? kept : { ...kept, text } }),
-    });
-  }
-  if (text === undefined)
-    return spoken(said, rooms, { step: afterTime({ when: read.when, kept: { ...kept, text: rest } }) });
-  return told(said, rooms, { step, fault: texts.making.leftOver(rest) });
-}
-
-async function told(
-  said: Said,
-  rooms: ConversationRooms,
-  { step, fault }: { step: StepOf<PartStep | 'time'>; fault: Rich },
-): Promise<Answer> {
-  return (await missed(said, rooms, { step, fault })) ?? silence;
 }

@@ -84,9 +84,11 @@ async function lookAt(needs: Needs, update: unknown, me: Me): Promise<NewUpdate 
   return kept(id, start === null ? update : startAlone(read, start.word === setupArg ? setupArg : null), origin);
 }
 
+/** A word that one person alone sees has 0 in the place of a number, which explains nothing about the chat. */
 function kept(id: number, update: unknown, { chat, messageId }: Origin): NewUpdate {
-  const address = messageId === null || chat === null ? null : String(chat.id);
-  return { id, payload: JSON.stringify(update), address, messageId };
+  const isNumbered = messageId !== null && messageId > 0 && chat !== null;
+  const at = isNumbered ? { address: String(chat.id), messageId } : { address: null, messageId: null };
+  return { id, payload: JSON.stringify(update), ...at };
 }
 
 async function isLetIn(needs: Needs, read: FromUpdate, { chat, from }: Origin): Promise<boolean> {

@@ -63,9 +63,11 @@ function replied(writing: Writing, reply: Reply): NewMessage {
       return isAlone ? { ...made, onlyFor: withoutMessage(asker) } : made;
     }
     case 'edit': {
-      const made = messageOf(writing, reply.shown, reply.messageId);
-      // A message that one person alone sees has no number of its own, and is named by another one.
-      return asker?.ephemeralId === undefined ? made : { ...made, edits: null, onlyFor: asker };
+      if (reply.messageId > 0) return messageOf(writing, reply.shown, reply.messageId);
+      // A message that one person alone sees has no number of its own, and is named by another one. Where that is not
+      // known, as in what somebody has replied to, the same is said anew.
+      const made = messageOf(writing, reply.shown);
+      return asker === undefined ? made : { ...made, onlyFor: asker };
     }
     case 'remove':
       return { ...messageOf(writing, { text: '' }, reply.messageId), kind: 'remove' };

@@ -1,4 +1,5 @@
 import type { Chat, OnlyFor } from '../../../app/chat-store.ts';
+import { isDoneWord } from '../commands/finishing.ts';
 import type { Answer, ConversationRooms, Person, Place, Replied, Said } from '../conversation.ts';
 import { handledBy, nothingToSay, saying, telegramThread, type Handled, type Taken, type Writing } from './handled.ts';
 import type { Haste } from './haste.ts';
@@ -146,6 +147,8 @@ async function concernsUs(needs: Needs, { place }: Scene, { message, wording, sp
   const { chat, topic } = place;
   if (wording.command !== null) return isOurCommand(needs, wording, place);
   if (wording.isAddressed) return true;
+  // Where a task reminds people, "done" is said to it.
+  if (place.topicTask !== null && isDoneWord(wording.args)) return true;
   if (chat.kind === 'private' || repliedTo(needs, message)?.isOurs === true) return true;
   return (await needs.store.openDraft(chat.id, `telegram:user:${speaker.id}`, topic, writtenAt(message))) !== null;
 }
@@ -243,7 +246,8 @@ function roomsOf({ rooms, me, setUp }: Needs): ConversationRooms {
 /** A draft remembers the command that began it, so that it can be mended by editing that. */
 function begunBy({ command, messageId }: Said, given: Answer): Answer {
   const { draft } = given;
-  if (command === null || draft?.is !== 'put') return given;
+  // What one person alone sees has no number, by which its edits could be told.
+  if (command === null || draft?.is !== 'put' || messageId === 0) return given;
   return {
     ...given,
     draft: { is: 'put', draft: { ...draft.draft, body: { ...draft.draft.body, messageId, command } } },

@@ -1,8 +1,12 @@
 /** What the inbound side says by itself, before or instead of a command. */
 
-/** An owner needs the number, and hardly anybody knows their own. */
+/** An owner needs the number, and hardly anybody knows their own. Which groups there are is nobody's business here. */
 export function strangerRefused(userId: number): string {
-  return `Hello! This is a private bot, and you are not on its list. Its owner can let you in with /allow ${userId}`;
+  return [
+    'Hello! I am a private bot, and you are not on my list yet.',
+    `Ask the person who runs this bot to send me: /allow ${userId}`,
+    'In a group where I am approved you can write to me right away.',
+  ].join('\n');
 }
 
 /** While there is no owner, whoever writes is most likely the one who has just started the server. */

@@ -1,24 +1,32 @@
 import type { Chat, ChatStore } from '../../../app/chat-store.ts';
 import type { Clock, Outgoing, Route } from '../../../app/ports.ts';
+import { leftOutAhead } from '../../../app/left-out.ts';
+import type { TaskStore } from '../../../app/task-store.ts';
 import type { Planned, TruthStore } from '../../../app/truth/store.ts';
 import { upcoming } from '../../../app/upcoming.ts';
 import { settingsOf } from '../../../domain/chat-settings.ts';
 import { type Drawn, isView, type View } from '../../../domain/shown.ts';
 import { nameOf } from '../commands/rights.ts';
 import { bundle } from '../views/bundle.ts';
+import { pastMoment, settingOf } from '../views/clock.ts';
 import { draw } from '../views/draw.ts';
 import { isAsking } from '../views/reminder.ts';
+import { doneShown } from '../views/result.ts';
+import { oneLine } from '../views/rich.ts';
+import { texts } from '../views/texts.ts';
 import { askedFacts, type AskedStore } from './asked-facts.ts';
 
 export interface DrawingNeeds {
   readonly store: Pick<ChatStore, 'findChat' | 'readUser' | 'heldParts' | 'snoozesOf'> &
     Pick<TruthStore, 'readPlanned'> &
+    Pick<TaskStore, 'listTaskRuns'> &
     AskedStore;
   readonly clock: Clock;
   readonly defaultTimezone: string;
 }
 
 const slotsShown = 3;
+const nameMax = 40;
 
 /** What a part shows by now; null when there is nothing to show any more. */
 export async function drawnOf(needs: DrawingNeeds, part: Outgoing): Promise<Drawn | null> {
@@ -32,7 +40,28 @@ export async function drawnOf(needs: DrawingNeeds, part: Outgoing): Promise<Draw
     const held = await store.heldParts(chat.id, until);
     return bundle({ chat, until, held, timezone: chat.timezone ?? defaultTimezone });
   }
-  return withMedia(shown, await drawnNow(needs, { view: shown, taskId, chat, route }));
+  const drawn = withMedia(shown, await drawnNow(needs, { view: shown, taskId, chat, route }));
+  return shown.view === 'result' ? withDone(needs, { view: shown, taskId, drawn }) : drawn;
+}
+
+interface ResultDrawn {
+  readonly view: Extract<View, { view: 'result' }>;
+  readonly taskId: string | null;
+  readonly drawn: Drawn | null;
+}
+
+/** Somebody may have said Done to a result of which nobody knew whether it had arrived: sent again, it is done all the same. */
+async function withDone(
+  { store, clock }: DrawingNeeds,
+  { view: { occurrenceId }, taskId, drawn }: ResultDrawn,
+): Promise<Drawn | null> {
+  if (drawn === null || taskId === null) return drawn;
+  const { doneAt = null, doneBy = null } = (await store.readAck(occurrenceId)) ?? {};
+  const task = (await (doneAt === null ? null : store.readPlanned(taskId)))?.task;
+  if (doneAt === null || doneBy === null || task === undefined) return drawn;
+  const name = oneLine((await nameOf({ store }, doneBy)) ?? texts.chat.somebody, nameMax);
+  const setting = settingOf(task, clock.now());
+  return doneShown(drawn, texts.reminder.doneBy(name, pastMoment(doneAt, setting)), { taskId, occurrenceId });
 }
 
 /** A file stands above the words, whatever those are by now. */
@@ -58,7 +87,9 @@ async function drawnNow(needs: DrawingNeeds, { view, taskId, chat, route }: Draw
   const ownerName = await nameOf({ store }, task.ownerId);
   const pauserName = task.paused === null ? null : await nameOf({ store }, task.paused.by);
   const snoozedTo = (await store.snoozesOf([task.id])).get(task.id) ?? null;
-  return draw(view, { ...about, task, next: comingOf(planned), snoozedTo, ownerName, pauserName, asked });
+  const leftOut =
+    view.view === 'card' ? await leftOutAhead((query) => store.listTaskRuns(query), task.id, about.now) : [];
+  return draw(view, { ...about, task, next: comingOf(planned), leftOut, snoozedTo, ownerName, pauserName, asked });
 }
 
 /** A schedule that cannot be read any more has no slots to come, and neither has what was deleted. */

@@ -5,7 +5,7 @@ import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import { button, dataOf } from '../buttons/press.ts';
 import { taskName } from './card.ts';
-import { clockIn, dayMoment, scheduleShort, type Setting } from './clock.ts';
+import { aboutMoment, clockIn, dayMoment, scheduleShort, type Setting } from './clock.ts';
 import { dayIn, startOf } from './days.ts';
 import { drawn } from './drawing.ts';
 import { blocks, bold, lines, type Rich } from './rich.ts';
@@ -16,6 +16,8 @@ export interface AgendaFacts {
   readonly planned: readonly PlannedTask[];
   /** Tasks that are snoozed, with the instant. */
   readonly snoozed: readonly { readonly task: Task; readonly at: number }[];
+  /** Those that are paused, which is why they are missing here. */
+  readonly paused: { readonly tasks: readonly Pick<Task, 'number' | 'resumeAt'>[]; readonly total: number };
   readonly setting: Setting;
   readonly span: AgendaSpan;
 }
@@ -50,6 +52,7 @@ function slotsOf(planned: PlannedTask, setting: Setting, until: number): readonl
 }
 
 interface Line {
+  readonly number: number;
   readonly at: number;
   readonly words: Rich;
 }
@@ -59,6 +62,7 @@ export function agendaDrawn(facts: AgendaFacts): Drawn {
   const { setting, span } = facts;
   const all = linesOf(facts).toSorted((a, b) => a.at - b.at);
   const shown = all.slice(0, linesMax);
+  const hidden = all[linesMax];
   const days = new Map<number, Rich[]>();
   for (const { at, words } of shown) {
     const day = dayIn(setting, at);
@@ -70,10 +74,26 @@ export function agendaDrawn(facts: AgendaFacts): Drawn {
     blocks(
       bold(agenda[span]),
       ...(shown.length === 0 ? [agenda.none] : dayBlocks(days, setting)),
-      lines(all.length > shown.length ? agenda.more : null, texts.making.zone(setting.timezone)),
+      pausedText(facts),
+      lines(hidden === undefined ? null : agenda.more(hidden.number), texts.making.zone(setting.timezone)),
     ),
     [[other]],
   );
+}
+
+function pausedText({ paused: { tasks, total }, setting }: AgendaFacts): string | null {
+  const { agenda } = texts;
+  if (tasks.length === 0) return null;
+  const told = tasks.map(({ number, resumeAt }) =>
+    agenda.pausedOne(number, resumeAt === null ? null : endText(resumeAt, setting)),
+  );
+  return agenda.paused([...told, ...(total > told.length ? [agenda.pausedMore(total - told.length)] : [])].join(', '));
+}
+
+/** A pause until a day ends when that begins. */
+function endText(instant: number, setting: Setting): string {
+  const isDay = startOf(dayIn(setting, instant), setting) === instant;
+  return isDay ? dayMoment(instant, setting) : aboutMoment(instant, setting);
 }
 
 function dayBlocks(days: ReadonlyMap<number, readonly Rich[]>, setting: Setting): readonly Rich[] {
@@ -88,7 +108,7 @@ function linesOf({ planned, snoozed, setting, span }: AgendaFacts): readonly Lin
   const clock = (at: number) => clockIn(setting.timezone, at);
   const again = snoozed
     .filter(({ at }) => at > setting.now && at <= until)
-    .map(({ task, at }) => ({ at, words: agenda.snoozed(clock(at), taskName(task)) }));
+    .map(({ task, at }) => ({ number: task.number, at, words: agenda.snoozed(clock(at), taskName(task)) }));
   return [...planned.flatMap((one) => linesOfTask(one, setting, until)), ...again];
 }
 
@@ -102,9 +122,16 @@ function linesOfTask(planned: PlannedTask, setting: Setting, until: number): rea
   }
   const clock = (at: number) => clockIn(setting.timezone, at);
   const name = taskName(task);
+  const { number } = task;
   return [...byDay.values()].flatMap((slots) => {
     const [first = 0] = slots;
-    if (slots.length <= perDayMax) return slots.map((at) => ({ at, words: agenda.row(clock(at), name) }));
-    return [{ at: first, words: agenda.many(clock(first), name, scheduleShort(task, setting.now) ?? '') }];
+    if (slots.length <= perDayMax) return slots.map((at) => ({ number, at, words: agenda.row(clock(at), name) }));
+    return [
+      {
+        number,
+        at: first,
+        words: agenda.many(clock(first), name, scheduleShort(task, setting.now, setting.dates) ?? ''),
+      },
+    ];
   });
 }

@@ -18,6 +18,8 @@ export interface CardFacts {
   readonly startedAt?: number;
   /** When it comes once more beside its schedule. */
   readonly snoozedTo?: number | null;
+  /** Runs ahead that somebody has skipped. */
+  readonly leftOut?: readonly number[];
   /** How the chat wants dates written. */
   readonly dates?: DateStyle | undefined;
   /**
@@ -34,12 +36,13 @@ export function card(task: Task, facts: CardFacts): Drawn {
 
 export function cardText(task: Task, facts: CardFacts): Rich {
   const { task: words } = texts;
-  const schedule = scheduleWords(task, facts.now);
+  const schedule = scheduleWords(task, facts.now, facts.dates);
   return lines(
     words.heading(task.number, task.title),
     stateText(task, facts),
     schedule === null ? null : words.scheduled(schedule, zoneOf(task)),
     nextText(task, facts),
+    leftOutText(task, facts),
     snoozeText(task, facts),
     ...lastTexts(task, facts),
     task.state === 'deleted' ? null : placeText(task),
@@ -52,6 +55,15 @@ export function cardText(task: Task, facts: CardFacts): Rich {
 function nextText({ state, schedule }: Task, { next, now, dates }: CardFacts): string | null {
   if (next.length > 0) return texts.task.next(moments(next.slice(0, 3), settingOf({ schedule }, now, dates)));
   return state === 'active' ? texts.task.noNext : null;
+}
+
+const leftOutMax = 3;
+
+function leftOutText(task: Task, { leftOut = [], now, dates }: CardFacts): string | null {
+  const ahead = leftOut.filter((slot) => slot > now);
+  if (ahead.length === 0 || task.state === 'deleted' || task.state === 'completed') return null;
+  const told = moments(ahead.slice(0, leftOutMax), settingOf(task, now, dates));
+  return texts.task.leftOut(told, ahead.length - Math.min(ahead.length, leftOutMax));
 }
 
 function snoozeText(task: Task, { snoozedTo = null, now, dates }: CardFacts): string | null {

@@ -29,9 +29,13 @@ export function moment(instant: number, { timezone, now, dates }: Setting): stri
 
 /** `Wed 18 Nov`: the day alone. */
 export function dayMoment(instant: number, setting: Setting): string {
-  const day = dayOfWall(toWall(setting.timezone, instant)) * DAY_MS;
+  return dayText(dayOfWall(toWall(setting.timezone, instant)), setting);
+}
+
+/** The same for the day of that number since 1970. */
+export function dayText(day: number, setting: Setting): string {
   // Noon is shown once and by every clock, so the time is cut off without its offset.
-  return moment(resolveShifted(setting.timezone, day + DAY_MS / 2), setting).replace(/,? 12:00( PM)?$/, '');
+  return moment(resolveShifted(setting.timezone, day * DAY_MS + DAY_MS / 2), setting).replace(/,? 12:00( PM)?$/, '');
 }
 
 /** For what was done: `09:01`, with the day when that is not today. */
@@ -92,24 +96,33 @@ export function settingOf(task: Pick<Task, 'schedule'>, now: number, dates?: Dat
 }
 
 /** Short English for when it runs, or null where the row cannot be read. */
-export function scheduleWords(task: Pick<Task, 'schedule' | 'pausedReason'>, now: number): string | null {
-  return isUnreadable(task) ? null : wordsOf(task.schedule, now);
+export function scheduleWords(
+  task: Pick<Task, 'schedule' | 'pausedReason'>,
+  now: number,
+  dates?: DateStyle,
+): string | null {
+  return isUnreadable(task) ? null : wordsOf(task.schedule, now, dates);
 }
 
 /** The same to stand within a sentence. */
-export function scheduleShort(task: Pick<Task, 'schedule' | 'pausedReason'>, now: number): string | null {
-  return isUnreadable(task) ? null : scheduleText(task.schedule, now);
+export function scheduleShort(
+  task: Pick<Task, 'schedule' | 'pausedReason'>,
+  now: number,
+  dates?: DateStyle,
+): string | null {
+  return isUnreadable(task) ? null : scheduleText(task.schedule, now, dates);
 }
 
-export function wordsOf(schedule: Schedule, now: number): string {
-  return capital(scheduleText(schedule, now));
+export function wordsOf(schedule: Schedule, now: number, dates?: DateStyle): string {
+  return capital(scheduleText(schedule, now, dates));
 }
 
-/** To stand within a sentence. A single moment is told as all moments are, with its weekday. */
-export function scheduleText(schedule: Schedule, now: number): string {
-  if (schedule.kind !== 'once') return describe(schedule);
-  const { onceAt, timezone } = schedule;
-  return `once on ${moment(onceAt, { timezone, now }).replace(/ (?=\d\d:)/, ' at ')}`;
+/** To stand within a sentence. Days are told as everywhere in the chat, with their weekday. */
+export function scheduleText(schedule: Schedule, now: number, dates?: DateStyle): string {
+  const { timezone } = schedule;
+  const setting = { timezone, now, dates };
+  if (schedule.kind !== 'once') return describe(schedule, (day) => dayText(day, setting));
+  return `once on ${moment(schedule.onceAt, setting).replace(/ (?=\d+:)/, ' at ')}`;
 }
 
 export function capital(text: string): string {

@@ -44,6 +44,11 @@ export function startOf(day: number, { timezone }: Setting): number {
   return resolveShifted(timezone, day * DAY_MS);
 }
 
+/** The day after `today` on which a week begins; the first of January 1970 was a Thursday. */
+export function nextMonday(today: number): number {
+  return today + 1 + ((10 - (today % 7)) % 7);
+}
+
 /** One that can be picked: from today on, and not for ever. */
 export function isDay(day: number, setting: Setting): boolean {
   const today = dayIn(setting, setting.now);

@@ -4,7 +4,7 @@ import { backlogCountedMax, messagePartLengthMax } from '../../../domain/limits.
 import type { Task } from '../../../domain/task.ts';
 import { button, dataOf, shortId, type Rows } from '../buttons/press.ts';
 import { card, taskName } from './card.ts';
-import { moment, type Setting } from './clock.ts';
+import { aboutMoment, moment, type Setting } from './clock.ts';
 import { drawn } from './drawing.ts';
 import { askingDrawn, isAsking, type Asked, type Asking } from './reminder.ts';
 import { resultButtons } from './result.ts';
@@ -24,6 +24,8 @@ export interface About {
   readonly dates?: DateStyle | undefined;
   /** When it comes once more beside its schedule. */
   readonly snoozedTo?: number | null;
+  /** Runs ahead that somebody has skipped. */
+  readonly leftOut?: readonly number[];
   readonly ownerName?: string | null;
   readonly pauserName?: string | null;
   /** For what asks people about something: how that stands. */
@@ -92,7 +94,9 @@ type TaskView = 'card' | 'failed' | 'recovered' | 'autoPaused';
 function drawnAbout(task: Task, view: Of<TaskView> | Asking, about: About): Drawn | null {
   if (!isAsking(view)) return drawnOf(task, view, about);
   const { asked = null } = about;
-  return asked === null ? null : askingDrawn(view, { task, setting: settingFor(task, about), asked });
+  return asked === null
+    ? null
+    : askingDrawn(view, { task, setting: settingFor(task, about), asked, ownerName: about.ownerName ?? null });
 }
 
 function drawnOf(task: Task, view: Of<TaskView>, about: About): Drawn {
@@ -235,7 +239,7 @@ function downtimeDrawn(view: Of<'downtime'>, about: About): Drawn {
   return drawn(
     blocks(
       lines(
-        notice.downtime(moment(view.from, about), moment(view.to, about), about.timezone),
+        notice.downtime(aboutMoment(view.from, about), aboutMoment(view.to, about), about.timezone),
         notice.downtimeCounts(view),
       ),
       names.length === 0 ? null : notice.downtimeTasks(names, view.moreTasks),

@@ -1,3 +1,5 @@
+import { nagEveryDefaultMs, nagLimitDefault } from '../../../domain/limits.ts';
+import { MINUTE_MS } from '../../../domain/schedule/calendar.ts';
 import type { Policies } from '../../../domain/policy.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
@@ -62,7 +64,8 @@ export function settingMenu(task: Task, name: SettingName, now: number): Drawn {
   const choices = Object.entries(field.choices[name] ?? {}).map(([value, label]) =>
     button(value === chosen ? words.chosen(label) : label, dataOf('fieldset', id, name, value)),
   );
-  return drawn(field.menu.ask(field.button[name], valueOf(task, name, now), `#${task.number} ${examples[name]}`), [
+  const label = name === 'ack' ? policyName(name) : field.button[name];
+  return drawn(field.menu.ask(label, valueOf(task, name, now), `#${task.number} ${examples[name]}`), [
     ...inTwos(choices),
     [button(words.back, dataOf('field', id, 'more'))],
   ]);
@@ -117,7 +120,11 @@ function chosenIn({ policies }: Task, name: SettingName): string | null {
 }
 
 function ackChosen(ack: Policies['ack']): string | null {
-  return ack === undefined ? 'off' : (ackChoices[ack.nag_every ?? ''] ?? null);
+  if (ack === undefined) return 'off';
+  const limit = ack.nag_limit ?? nagLimitDefault;
+  const every = ackSpans[ack.nag_every ?? `PT${nagEveryDefaultMs / MINUTE_MS}M`] ?? '';
+  const choice = limit === nagLimitDefault ? every : `${every}${limit}`;
+  return texts.field.choices['ack']?.[choice] === undefined ? null : choice;
 }
 
 function quietChosen(quiet: Policies['quiet']): string {
@@ -125,4 +132,4 @@ function quietChosen(quiet: Policies['quiet']): string {
   return quiet.mode === 'off' ? 'off' : `${quiet.from}-${quiet.to}`.replaceAll(':', '');
 }
 
-const ackChoices: Readonly<Record<string, string>> = { PT10M: '10m', PT30M: '30m', PT1H: '1h' };
+const ackSpans: Readonly<Record<string, string>> = { PT10M: '10m', PT30M: '30m', PT1H: '1h' };

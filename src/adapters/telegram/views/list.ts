@@ -2,7 +2,7 @@ import type { ChatTasksQuery } from '../../../app/chat-store.ts';
 import type { DateStyle } from '../../../domain/chat-settings.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
-import { button, dataOf, shortId, type Verb } from '../buttons/press.ts';
+import { button, dataOf, shortId } from '../buttons/press.ts';
 import { aboutMoment, distance, scheduleShort, zoneOf } from './clock.ts';
 import { drawn } from './drawing.ts';
 import { blocks, lines, oneLine, say, type Rich } from './rich.ts';
@@ -50,7 +50,7 @@ export function listDrawn(listing: Listing, facts: ListFacts): Drawn {
       lines(list.zone(facts.timezone), pages > 1 && !canTurn ? list.more(facts.tasks.length, facts.total) : null),
     ),
     [
-      ...pairs(facts.tasks.map((task) => taskButton(task, 'task'))),
+      ...pairs(facts.tasks.map((task) => taskButton(task, dataOf('task', shortId(task.id))))),
       pages > 1 && canTurn ? pageRow(listing, pages) : [],
       ...filterRows(listing),
     ],
@@ -66,7 +66,7 @@ function emptyText({ filter, text }: Listing): Rich {
 /** The word for how it stands, and when it comes next or what it does. */
 function rowState(task: Task, facts: ListFacts): string {
   const { list } = texts;
-  const words = scheduleShort(task, facts.now);
+  const words = scheduleShort(task, facts.now, facts.dates);
   if (task.state === 'paused') return lined(list.paused, words);
   if (task.state !== 'active') return list.completed;
   const { consecutiveFailures } = task.counters;
@@ -125,8 +125,8 @@ function emptyRow(): (Button | null)[] {
   return [button(words.newTask, dataOf('make')), button(words.templates, dataOf('make', 'templates'))];
 }
 
-function taskButton(task: Task, verb: Verb): Button | null {
-  return button(texts.task.plainName(task.number, oneLine(task.title, 30)), dataOf(verb, shortId(task.id)));
+function taskButton(task: Task, data: string | null): Button | null {
+  return button(texts.task.plainName(task.number, oneLine(task.title, 30)), data);
 }
 
 function pairs(all: readonly (Button | null)[]): (Button | null)[][] {
@@ -136,6 +136,10 @@ function pairs(all: readonly (Button | null)[]): (Button | null)[][] {
 }
 
 /** Asks which task is meant; each button does at once what was asked for. */
-export function choiceDrawn(lead: Rich | string, tasks: readonly Task[], verb: Verb): Drawn {
-  return drawn(say`${lead}`, pairs(tasks.map((task) => taskButton(task, verb))));
+export function choiceDrawn(
+  lead: Rich | string,
+  tasks: readonly Task[],
+  dataFor: (task: Task) => string | null,
+): Drawn {
+  return drawn(say`${lead}`, pairs(tasks.map((task) => taskButton(task, dataFor(task)))));
 }

@@ -3,6 +3,7 @@ import { nagEveryDefaultMs, nagLimitDefault } from '../../../domain/limits.ts';
 import type { AckInput, Policies, RetryInput } from '../../../domain/policy.ts';
 import type { QuietInput } from '../../../domain/quiet.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/schedule/calendar.ts';
+import { spanText } from '../../../domain/schedule/words.ts';
 import { moment, type Setting } from './clock.ts';
 import { texts } from './texts.ts';
 
@@ -16,7 +17,12 @@ export function policyName(field: string): string {
 export function policyLines(policies: Policies, setting: Setting): readonly string[] {
   return Object.entries(policies)
     .filter(([, value]) => value !== undefined)
-    .map(([field, value]) => texts.task.policy(policyName(field), policyWords(field, value, setting)));
+    .map(([field, value]) => policyLine(field, value, setting));
+}
+
+function policyLine(field: string, value: unknown, setting: Setting): string {
+  const words = policyWords(field, value, setting);
+  return field === 'ack' ? texts.field.asks(words) : texts.task.policy(policyName(field), words);
 }
 
 /** `undefined` stands for what is usual. */
@@ -72,7 +78,9 @@ function quietWords({ from, to, mode }: QuietInput): string {
 
 function ackWords({ nag_every: every, nag_limit: limit }: AckInput): string {
   const ms = every === undefined ? nagEveryDefaultMs : durationMs(every);
-  return texts.field.ackOn(msWords(ms), limit ?? nagLimitDefault);
+  // "Every hour", but "every 2 hours".
+  const span = spanText(ms).replace(/^1 (?=\w+$)/, '');
+  return texts.field.ackOn(span, limit ?? nagLimitDefault);
 }
 
 function durationWords(iso: string): string {

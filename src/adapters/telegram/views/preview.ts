@@ -1,13 +1,13 @@
+import type { DateStyle } from '../../../domain/chat-settings.ts';
 import type { Preview } from '../../../app/preview.ts';
 import type { Refusal } from '../../../domain/schedule/schedule.ts';
-import { durationMs } from '../../../domain/duration.ts';
-import { nagEveryDefaultMs, nagLimitDefault } from '../../../domain/limits.ts';
 import type { Policies } from '../../../domain/policy.ts';
 import type { Button, Drawn, Media } from '../../../domain/shown.ts';
 import { isBlank, titleFrom } from '../../../domain/task.ts';
 import { button, dataOf, shortId } from '../buttons/press.ts';
 import { clockIn, moments, wordsOf } from './clock.ts';
 import { drawn } from './drawing.ts';
+import { policyLines } from './policy.ts';
 import { blocks, lines, type Rich } from './rich.ts';
 import { texts } from './texts.ts';
 
@@ -19,11 +19,10 @@ export interface Proposal {
   /** What is sent with the text, or alone when that is blank. */
   readonly media: Media | null;
   readonly policies: Policies;
-  /** The text can be changed by a button, as the person did not write it for this. */
-  readonly offersText: boolean;
   /** A task of this chat with the same title. */
   readonly same: { readonly number: number; readonly title: string } | null;
   readonly now: number;
+  readonly dates: DateStyle;
   /** The zone of the chat, and whether this person may confirm it when nobody has. */
   readonly zone: { readonly name: string; readonly isConfirmed: boolean; readonly maySet: boolean };
   /** Null where topics are on, or nothing is known against them. */
@@ -42,22 +41,21 @@ export function titleOf({ text, media }: { readonly text: string; readonly media
 }
 
 export function proposalDrawn(proposal: Proposal): Drawn {
-  const { preview, now } = proposal;
+  const { preview, now, dates } = proposal;
   const { schedule } = preview;
+  const setting = { timezone: schedule.timezone, now, dates };
   const { making } = texts;
   const title = titleOf(proposal);
   const words = blocks(
     proposal.before ?? null,
     lines(
       making.preview(title),
-      wordsOf(schedule, now),
-      zoneLine(proposal),
-      preview.next.length === 0
-        ? making.nothingToRun
-        : texts.task.next(moments(preview.next.slice(0, 3), { timezone: schedule.timezone, now })),
+      wordsOf(schedule, now, dates),
+      making.zone(schedule.timezone),
+      preview.next.length === 0 ? making.nothingToRun : texts.task.next(moments(preview.next.slice(0, 3), setting)),
       ...preview.warnings.filter((one) => !isRefusal(one)).map(({ message }) => making.note(message)),
       proposal.media === null ? null : texts.wizard.with[proposal.media.kind],
-      ...policyLines(proposal.policies),
+      ...policyLines(proposal.policies, setting),
       proposal.topicsOff === null ? null : making.note(making.topicsOff[proposal.topicsOff]),
       isBlank(proposal.text) || proposal.text.trim() === title ? null : making.text(proposal.text),
     ),
@@ -66,17 +64,6 @@ export function proposalDrawn(proposal: Proposal): Drawn {
     asksZone(proposal) ? making.isItNow(clockIn(proposal.zone.name, now)) : null,
   );
   return drawn(words, proposalButtons(proposal));
-}
-
-/** What goes with it beside the text and the time, as people say it. */
-function policyLines({ ack, approval, missed }: Policies): readonly string[] {
-  const { wizard } = texts;
-  const minutes = Math.round((ack?.nag_every === undefined ? nagEveryDefaultMs : durationMs(ack.nag_every)) / 60_000);
-  return [
-    ...(ack === undefined ? [] : [wizard.ack(wizard.minutes(minutes), ack.nag_limit ?? nagLimitDefault)]),
-    ...(approval === 'required' ? [wizard.approval] : []),
-    ...(missed === 'skip' ? [wizard.missedSkip] : []),
-  ];
 }
 
 function sameLine({ same }: Proposal): Rich | null {
@@ -95,12 +82,6 @@ function faultOf({ preview, fault }: Proposal): Rich | null {
   return refused === undefined ? (fault ?? null) : texts.making.refused(refused.message);
 }
 
-function zoneLine({ zone, preview: { schedule } }: Proposal): string {
-  const { making } = texts;
-  const unset = !zone.isConfirmed && !zone.maySet && schedule.timezone === zone.name;
-  return unset ? making.zoneUnset(schedule.timezone) : making.zone(schedule.timezone);
-}
-
 /** Whoever named a zone has said it already. */
 function asksZone({ zone, preview: { schedule } }: Proposal): boolean {
   return !zone.isConfirmed && zone.maySet && schedule.timezone === zone.name;
@@ -109,7 +90,7 @@ function asksZone({ zone, preview: { schedule } }: Proposal): boolean {
 function proposalButtons(proposal: Proposal): (Button | null)[][] {
   const { button: words, wizard } = texts;
   const id = shortId(proposal.draftId);
-  const { same } = proposal;
+  const { same, policies } = proposal;
   const canCreate = proposal.offersPlain !== true && !proposal.preview.warnings.some(isRefusal);
   const create = canCreate ? button(same === null ? words.create : wizard.addAnyway, dataOf('create', id)) : null;
   const edit = same === null ? null : button(wizard.editThat, dataOf('wizard', id, 'that'));
@@ -120,8 +101,12 @@ function proposalButtons(proposal: Proposal): (Button | null)[][] {
     [
       same === null ? create : null,
       button(words.changeTime, dataOf('retime', id)),
-      proposal.offersText ? button(wizard.changeText, dataOf('wizard', id, 'retext')) : null,
       button(words.cancel, dataOf('cancel', id)),
+    ],
+    [
+      button(wizard.changeText, dataOf('wizard', id, 'retext')),
+      policies.ack === undefined ? null : button(wizard.dontAsk, dataOf('wizard', id, 'noask')),
+      policies.quiet === undefined ? null : button(wizard.notUrgent, dataOf('wizard', id, 'calm')),
     ],
   ];
 }

@@ -7,8 +7,8 @@ import { button, dataOf, shortId, type Rows } from '../buttons/press.ts';
 import { taskName } from './card.ts';
 import { aboutMoment, moment, pastMoment, type Setting } from './clock.ts';
 import { drawn } from './drawing.ts';
-import { resultButtons } from './result.ts';
-import { blocks, lines } from './rich.ts';
+import { resultButtons, withLine } from './result.ts';
+import { blocks, lines, type Rich } from './rich.ts';
 import { texts } from './texts.ts';
 
 /** Where a message of this kind goes, and how that stands by now which it asks about. */
@@ -30,6 +30,7 @@ export interface AskingScene {
   readonly task: Task;
   readonly setting: Setting;
   readonly asked: Asked;
+  readonly ownerName: string | null;
 }
 
 /** Null when nobody has to be asked any more. */
@@ -40,7 +41,7 @@ export function askingDrawn(view: Asking, scene: AskingScene): Drawn | null {
     case 'escalated':
       return scene.asked.topic === null ? escalatedDrawn(view, scene) : gaveUpDrawn(view, scene);
     case 'missed':
-      return missedDrawn(scene);
+      return missedDrawn(view, scene);
     case 'approval':
       return approvalDrawn(view, scene);
     case 'mayNotRun':
@@ -61,25 +62,29 @@ function nagDrawn(
   return replyTo(drawn(words, resultButtons(task, occurrenceId, 'r')), ack);
 }
 
-function replyTo(shown: Drawn, { resultMessageId }: AckView): Drawn {
-  return resultMessageId === null ? shown : { ...shown, replyTo: resultMessageId };
+function replyTo(shown: Drawn, { result }: AckView): Drawn {
+  return result === null ? shown : { ...shown, replyTo: result.messageId };
 }
 
 /** The line below the reminders that came to nothing. */
-function gaveUpDrawn({ nags }: Of<'escalated'>, { task, asked: { ack } }: AskingScene): Drawn | null {
+function gaveUpDrawn({ nags, told }: Of<'escalated'>, { task, asked: { ack } }: AskingScene): Drawn | null {
   if (ack?.status !== 'given_up') return null;
   const { reminder } = texts;
-  const isGroup = task.home.address.startsWith('-');
   const times = reminder.times(nags);
-  return replyTo(drawn(isGroup ? reminder.gaveUpTold(times) : reminder.gaveUp(times)), ack);
+  return replyTo(
+    drawn(isGroup(task) ? reminder.gaveUpTold(times, told ?? reminder.theGroup) : reminder.gaveUp(times)),
+    ack,
+  );
 }
 
 /** To somebody who can do more than be reminded, beside the task or in their own chat, where only a link leads to it. */
-function escalatedDrawn(view: Of<'escalated'>, { task, setting, asked: { ack, address } }: AskingScene): Drawn | null {
+function escalatedDrawn(view: Of<'escalated'>, scene: AskingScene): Drawn | null {
+  const { task, setting } = scene;
+  const { ack, address } = scene.asked;
   if (ack?.status !== 'given_up') return null;
   const { reminder, button: words } = texts;
   const isHere = address === task.home.address;
-  const url = linkTo(task, ack.resultMessageId);
+  const url = linkTo(task, ack.result?.messageId ?? null);
   const rows: Rows = [
     [
       isHere ? button(words.done, dataOf('done', shortId(task.id), shortId(view.occurrenceId))) : null,
@@ -90,10 +95,21 @@ function escalatedDrawn(view: Of<'escalated'>, { task, setting, asked: { ack, ad
   return drawn(
     blocks(
       reminder.escalated(taskName(task), due, reminder.times(view.nags)),
+      isHere ? ownerWord(scene) : null,
       isHere || ack.chatTitle === null ? null : reminder.escalatedIn(ack.chatTitle),
     ),
     rows,
   );
+}
+
+function isGroup({ home }: Task): boolean {
+  return home.address.startsWith('-');
+}
+
+/** Among many people it is told whose it is; what the API made is nobody's. */
+function ownerWord({ task, ownerName }: AskingScene): string | null {
+  const isOfPerson = task.ownerId.startsWith('telegram:user:');
+  return isGroup(task) && isOfPerson && ownerName !== null ? texts.reminder.escalatedOwner(ownerName) : null;
 }
 
 /** Only messages of supergroups have addresses that everybody can open. */
@@ -103,10 +119,12 @@ function linkTo({ home, topicId }: Task, messageId: number | null): string | nul
   return `https://t.me/c/${group}/${topicId}/${messageId}`;
 }
 
-function missedDrawn({ task, setting, asked: { question } }: AskingScene): Drawn | null {
-  if (question === null) return null;
+/** What is over is told of as it was asked about, without the buttons. */
+function missedDrawn(view: Of<'missed'>, { task, setting, asked: { question } }: AskingScene): Drawn | null {
+  const open = view.isOver === true ? view : question;
+  if (open === null) return null;
   const { reminder } = texts;
-  const { count, from, to, decideBy } = question;
+  const { count, from, to, decideBy } = open;
   const name = taskName(task);
   const until = `${aboutMoment(decideBy, setting)} (${setting.timezone})`;
   const zone = setting.timezone;
@@ -117,7 +135,7 @@ function missedDrawn({ task, setting, asked: { question } }: AskingScene): Drawn
           reminder.missedMany(name, { count, from: moment(from, setting), to: moment(to, setting), zone }),
           reminder.missedUntil(until),
         );
-  return drawn(words, missedRows(task, count));
+  return view.isOver === true ? overDrawn(words, reminder.missedOver) : drawn(words, missedRows(task, count));
 }
 
 function missedRows(task: Task, count: number): Rows {
@@ -131,11 +149,22 @@ function missedRows(task: Task, count: number): Rows {
   ];
 }
 
-function approvalDrawn({ runId, text, decideBy }: Of<'approval'>, { task, setting }: AskingScene): Drawn {
+function overDrawn(words: Rich, line: string): Drawn {
+  const shown = drawn(words);
+  return withLine(shown, line) ?? shown;
+}
+
+function approvalDrawn(view: Of<'approval'>, { task, setting }: AskingScene): Drawn {
   const { reminder } = texts;
-  const run = shortId(runId);
-  const until = `${aboutMoment(decideBy, setting)} (${setting.timezone})`;
-  return drawn(lines(reminder.approval(taskName(task), until), reminder.approvalQuote(text)), [
+  const run = shortId(view.runId);
+  const until = `${aboutMoment(view.decideBy, setting)} (${setting.timezone})`;
+  const words = lines(
+    reminder.approval(taskName(task), view.mediaKind),
+    view.text.trim() === '' && view.mediaKind !== undefined ? null : reminder.approvalQuote(view.text),
+    view.isOver === true ? null : reminder.approvalUntil(until, isGroup(task)),
+  );
+  if (view.isOver === true) return overDrawn(words, reminder.approvalExpired);
+  return drawn(words, [
     [button(reminder.button.deliver, dataOf('deliver', run)), button(reminder.button.discard, dataOf('discard', run))],
   ]);
 }

@@ -16,12 +16,14 @@ export interface SettingsFacts {
   /** In a private chat there is nobody else who could create anything. */
   readonly isPrivate: boolean;
   readonly mayChange: boolean;
+  /** Whom somebody who may not can ask. */
+  readonly admins: readonly string[];
   /** When the digest comes; null when none does. */
   readonly digest: string | null;
 }
 
 export function settingsDrawn(facts: SettingsFacts): Drawn {
-  const { settings, timezone, now, isPrivate, mayChange, digest } = facts;
+  const { settings, timezone, now, isPrivate, mayChange, admins, digest } = facts;
   const { create, quiet, reactions, dates } = settings;
   const words = texts.settings;
   return drawn(
@@ -35,7 +37,7 @@ export function settingsDrawn(facts: SettingsFacts): Drawn {
         words.zone(timezone, clockIn(timezone, now)),
         words.digest(digest),
       ),
-      mayChange ? words.ownHours() : words.readOnly,
+      mayChange ? words.ownHours() : lines(words.adminsOnly(admins), words.ownQuiet()),
     ),
     mayChange ? settingsRows(facts) : [],
   );

@@ -6,6 +6,7 @@ import { noticeTexts } from './english/notice.ts';
 import { outTexts } from './english/out.ts';
 import { allowTexts, digestTexts, purgeTexts, serverTexts, topicTexts, usageTexts } from './english/place.ts';
 import { reminderTexts } from './english/reminder.ts';
+import { retimeTexts } from './english/retime.ts';
 import { settingsTexts } from './english/settings.ts';
 import { setupTexts } from './english/setup.ts';
 import { wizardTexts } from './english/wizard.ts';
@@ -37,6 +38,7 @@ const english = {
   undo: undoTexts,
   field: fieldTexts,
   pick: pickTexts,
+  retime: retimeTexts,
   agenda: agendaTexts,
   out: outTexts,
   reminder: reminderTexts,

@@ -1,10 +1,11 @@
-import { civilFromDays, dayOfWall, pad, weekdayOf } from '../../../domain/schedule/calendar.ts';
+import { civilFromDays, dayOfWall, monthLength, pad, weekdayOf } from '../../../domain/schedule/calendar.ts';
 import { MONTH_NAMES, WEEKDAY_NAMES } from '../../../domain/schedule/words.ts';
 import { toWall } from '../../../domain/schedule/zone.ts';
 import type { Media } from '../../../domain/shown.ts';
 import { button, dataOf, shortId, type Rows } from '../buttons/press.ts';
 import { ordinals, rhythms, weekdays, type PartStep, type Plan, type StepOf } from '../commands/drafts.ts';
-import { capital, dateIn, wordsOf } from './clock.ts';
+import type { DateStyle } from '../../../domain/chat-settings.ts';
+import { capital, dateIn, dayText as dayTold, wordsOf, type Setting } from './clock.ts';
 import { templates } from './english/templates.ts';
 import type { Where } from './english/wizard.ts';
 import { titleOf } from './preview.ts';
@@ -18,6 +19,7 @@ export interface Asking {
   readonly where: Where;
   readonly timezone: string;
   readonly now: number;
+  readonly dates: DateStyle;
 }
 
 export interface Question {
@@ -143,8 +145,40 @@ const parts: Readonly<Record<PartStep, (asking: Asking, plan: Plan) => Question>
     );
     return { words: texts.wizard.minute(leadText(plan), asking.where), rows };
   },
+  week: (asking, { weeks = [] }) => ({
+    words: texts.wizard.week,
+    rows: weeks.map((week) => [
+      choice(asking, texts.wizard.weekOf(weekOf(week, asking), dayTold(dayIn(week), asking)), 'b', week),
+    ]),
+  }),
+  yearmonth: (asking) => ({
+    words: texts.wizard.yearMonth(asking.where),
+    rows: grid(
+      texts.wizard.months.map((month, index) => choice(asking, month, 'ym', index + 1)),
+      4,
+    ),
+  }),
+  yearday: (asking, { month = 1 }) => {
+    const name = MONTH_NAMES[month - 1] ?? '';
+    // A leap year, because 29 February comes back.
+    const all = Array.from({ length: monthLength(2_000, month) }, (_none, index) =>
+      choice(asking, String(index + 1), 'yd', index + 1),
+    );
+    return { words: texts.wizard.yearDay(name, asking.where), rows: grid(all, 7) };
+  },
   cron: (asking) => ({ words: texts.wizard.cron(asking.where), rows: [] }),
 };
+
+/** A day such as `2026-11-23`, counted from 1970. */
+function dayIn(date: string): number {
+  return dayOfWall(Date.parse(`${date}T00:00:00Z`));
+}
+
+/** So many weeks after this one, which begins on Monday. */
+export function weekOf(date: string, { timezone, now }: Setting): number {
+  const monday = (day: number) => day - ((weekdayOf(day) + 6) % 7);
+  return (monday(dayIn(date)) - monday(dayOfWall(toWall(timezone, now)))) / 7;
+}
 
 function dayName({ timezone, now }: Asking, ahead: number): string {
   const { wizard } = texts;
@@ -159,7 +193,7 @@ function dayText(days: number): string {
 
 /** The day or the days as people read them, before there is a time. */
 function leadText({ rhythm, lead = '' }: Plan): string {
-  if (rhythm === 'once') return dayText(dayOfWall(Date.parse(`${lead}T00:00:00Z`)));
+  if (rhythm === 'once') return dayText(dayIn(lead));
   const names = WEEKDAY_NAMES.map((name) => name.toLowerCase());
   return capital(lead.replace(new RegExp(`\\b(?:${names.join('|')})\\b`, 'g'), capital));
 }
@@ -170,7 +204,7 @@ export function textQuestion(
   schedule: Parameters<typeof wordsOf>[0],
 ): Question {
   const { wizard } = texts;
-  const words = wizard.text(wordsOf(schedule, asking.now), when.schedule.timezone, asking.where);
+  const words = wizard.text(wordsOf(schedule, asking.now, asking.dates), when.schedule.timezone, asking.where);
   const back = plan === undefined ? [] : [choice(asking, texts.button.back, 'back')];
   return { words, rows: [[choice(asking, wizard.templatesButton, 'templates'), ...back, cancel(asking)]] };
 }

@@ -1,7 +1,18 @@
 import { code, lines, oneLine, say, type Rich } from '../rich.ts';
 
-/** What is said to a reply that was not understood. */
+/** What is said to words that were not understood, or that are no commands. */
 export const replyTexts = {
+  /** Words that people take for commands; `task` is the one that they named, with a space before it, or nothing. */
+  synonyms: {
+    restore: (task: string): Rich =>
+      say`${code(`/undo${task}`)} brings back a task that was deleted in the last 24 hours.`,
+    unskip: (task: string): Rich => say`${code(`/undo${task}`)} brings back a run that was left out.`,
+    quiet: (): Rich => say`${code('/settings quiet 22:00-07:00')} sets the quiet hours of this chat.`,
+    stop: (task: string): Rich =>
+      say`${code(`/pause${task}`)} stops a task until it is resumed, and ${code(`/delete${task}`)} for good.`,
+  } as Readonly<Record<string, (task: string) => Rich>>,
+  doneHow: 'Reply “done” to the message that is done, or write it in the topic of the task.',
+  nothingOpen: (name: Rich): Rich => say`Nothing of ${name} waits to be confirmed.`,
   hint: (name: Rich): Rich =>
     lines(
       say`I do not understand that as a reply about ${name}. These I do:`,
@@ -10,21 +21,32 @@ export const replyTexts = {
 } as const;
 
 export const undoTexts = {
-  undone: (what: string): string => `Undone: ${what}`,
-  /** What was done, as it is told of the past. */
+  undone: (what: string): string => `Undone: ${what}.`,
+  /** What was done, as the sentences around it tell it. `detail` is what was changed, or when it was to be. */
   deeds: {
-    edit: 'was changed',
-    upsert: 'was changed',
-    pause: 'was paused',
-    resume: 'was resumed',
-    delete: 'was deleted',
-    restore: 'was brought back',
-    skip: 'had runs skipped',
-    unskip: 'had skipped runs brought back',
-    snooze: 'was snoozed',
+    edit: (number: number, detail: string): string => `the change of ${detail} of #${number}`,
+    pause: (number: number): string => `the pause of #${number}`,
+    resume: (number: number): string => `the end of the pause of #${number}`,
+    delete: (number: number): string => `the deletion of #${number}`,
+    restore: (number: number): string => `the return of #${number}`,
+    skip: (number: number, detail: string): string => `the skip of ${detail} for #${number}`,
+    unskip: (number: number, detail: string): string => `the return of ${detail} to #${number}`,
+    snooze: (number: number, detail: string): string => `the snooze of #${number} to ${detail}`,
+  } as Readonly<Record<string, (number: number, detail: string) => string>>,
+  fields: {
+    schedule: 'the time',
+    instructions: 'the text',
+    title: 'the title',
+    policies: 'the settings',
+    tags: 'the tags',
+    action: 'the attachment',
   } as Readonly<Record<string, string>>,
-  deed: (deed: string, by: string, at: string): string => `${deed} by ${by} at ${at}.`,
-  before: (number: number): string => `That is taken back already, or has come to its end: #${number} stays as it is.`,
+  anything: 'something',
+  deed: (deed: string, by: string, at: string): string => `${deed} by ${by} at ${at}`,
+  before: (what: string): string => `That was undone before: ${what}. Nothing was changed now.`,
+  over: (what: string): string => `There is nothing left to undo: ${what} has come to its end.`,
+  beforeWord: 'Taken back before',
+  overWord: 'Nothing left to take back',
   none: (): Rich =>
     lines(
       'You have changed nothing here in the last 24 hours that can be taken back.',
@@ -39,7 +61,7 @@ export const fieldTexts = {
     overlap: 'When it still runs',
     retry: 'Attempts',
     quiet: 'Quiet hours',
-    ack: 'Confirm',
+    ack: 'Asks for Done',
     approval: 'Approval',
     until: 'Ends',
     start_at: 'Starts',
@@ -67,9 +89,10 @@ export const fieldTexts = {
   quietOfChat: 'as in this chat',
   quiet: (from: string, to: string, mode: string): string =>
     `${from}-${to}, ${mode === 'silent' ? 'without a sound' : 'results wait'}`,
-  ackOff: 'not asked for',
+  ackOff: 'no',
   ackOn: (every: string, times: number): string =>
-    `asked for, every ${every}, ${times} ${times === 1 ? 'time' : 'times'} at most`,
+    `again every ${every}, up to ${times} ${times === 1 ? 'time' : 'times'}`,
+  asks: (how: string): string => `Asks for Done, ${how}`,
   approvalOn: 'needed before each delivery',
   approvalOff: 'not needed',
   never: 'never',
@@ -98,7 +121,7 @@ export const fieldTexts = {
     zone: 'Zone',
     more: 'More',
     missed: 'Missed',
-    ack: 'Confirm',
+    ack: 'Ask for Done',
     quiet: 'Quiet hours',
     approval: 'Approval',
     ends: 'Ends',
@@ -106,7 +129,13 @@ export const fieldTexts = {
   /** What stands on the buttons of each setting. */
   choices: {
     missed: { skip: 'Leave out', once: 'Run the last', all: 'Run all', ask: 'Ask' },
-    ack: { off: 'Off', '10m': 'Every 10 min', '30m': 'Every 30 min', '1h': 'Every hour' },
+    ack: {
+      off: 'Off',
+      '10m': 'Every 10 min, 3 times',
+      '10m20': 'Every 10 min, 20 times',
+      '30m': 'Every 30 min, 3 times',
+      '1h': 'Every hour, 3 times',
+    },
     quiet: { chat: 'As in this chat', off: 'Off (urgent)', '2200-0700': '22:00-07:00' },
     approval: { off: 'Not needed', on: 'Needed' },
     ends: { never: 'Never', '7d': 'In a week', '30d': 'In 30 days', r5: 'After 5 runs', r10: 'After 10 runs' },
@@ -136,5 +165,9 @@ export const agendaTexts = {
   row: (at: string, name: Rich): Rich => say`${at} ${name}`,
   snoozed: (at: string, name: Rich): Rich => say`${at} ${name}, snoozed to then`,
   many: (from: string, name: Rich, words: string): Rich => say`${from} ${name} and on: ${words}`,
-  more: 'There is more. /next #3 shows one task.',
+  more: (number: number): Rich => say`There is more. ${code(`/next #${number}`)} shows one task.`,
+  /** `which` are their numbers, with the end where there is one. */
+  paused: (which: string): string => `Paused: ${which}`,
+  pausedOne: (number: number, until: string | null): string => `#${number}${until === null ? '' : ` until ${until}`}`,
+  pausedMore: (count: number): string => `${count} more`,
 } as const;

@@ -2,9 +2,10 @@ import { blocks, bold, code, italic, lines, oneLine, say, type Rich } from '../r
 
 export const chatTexts = {
   greeting: (name: string): Rich =>
-    say`Hello ${name}. I say things on time: tell me when and what, and I do it in a topic of its own.`,
+    say`Hello ${name}. I send messages on time: tell me when and what. Each task gets a topic: a thread for its messages.`,
   claimed: 'You are the owner of this bot now. Only you, and whoever you let in, can use it.',
-  helloGroup: 'Hello! I say things on time: tell me when and what, and I do it in a topic of its own.',
+  helloGroup:
+    'Hello! I send messages on time: tell me when and what. Each task gets a topic: a thread for its messages.',
   notApproved: 'Only owners may use me here so far. /allow lets the members of this chat in.',
   tryNew: (): Rich => say`Now try: ${code('/new every weekday at 9:00 Stand up')}`,
   seeHelp: 'Everything else: /help',
@@ -46,43 +47,58 @@ export const chatTexts = {
   allowNotHere: 'That is no id: an id is a number, such as 123456789.',
 } as const;
 
+interface PausedBefore {
+  readonly since: string | null;
+  readonly by: string | null;
+  /** With its zone; null where nobody has named an end. */
+  readonly until: string | null;
+}
+
 export const deedTexts = {
   started: (name: Rich): Rich => say`Started ${name}. The result comes in its topic.`,
   startedHere: (name: Rich): Rich => say`Started ${name}.`,
   paused: (name: Rich, until: string | null, zone: string): Rich =>
     say`Paused ${name}${until === null ? '' : ` until ${until} (${zone})`}.`,
-  pausedBefore: (name: Rich): Rich => say`${name} is paused already.`,
+  pausedBefore: (name: Rich, { since, by, until }: PausedBefore): Rich =>
+    say`${name} is paused already${since === null ? '' : `, since ${since}`}${by === null ? '' : ` by ${by}`}, ${until === null ? 'until somebody resumes it' : `until ${until}`}.`,
   notPausable: (name: Rich): Rich => say`${name} is completed, so there is nothing to pause.`,
   goesOn: (name: Rich): Rich => say`${name} goes on.`,
-  skipped: (name: Rich, count: number, next: string): Rich =>
-    say`Skipped ${count === 1 ? 'the next run' : `the next ${count} runs`} of ${name}. ${next}`,
+  leftOut: (name: Rich, at: string, zone: string): Rich => say`Left out of ${name}: ${at} (${zone}).`,
+  leftOutNext: (words: Rich, next: string): Rich => lines(words, next),
+  andMore: (first: string, count: number, last: string): string => `${first} and ${count} more, the last ${last}`,
+  leftOutWord: (at: string): string => `Left out: ${at}`,
   skippedBefore: 'That run was skipped already',
-  skipHow: (max: number): string => `Write how many runs to skip as a number from 1 to ${max}: /skip #3 2`,
+  skipHow: (max: number, number: number): Rich =>
+    lines(
+      `I cannot read which runs to leave out: a number from 1 to ${max}, or a day. These can be read:`,
+      code(`/skip #${number} 2`),
+      code(`/skip #${number} friday`),
+    ),
   snoozed: (name: Rich, at: string, zone: string): Rich => say`Snoozed: ${name} comes again ${at} (${zone}).`,
-  snoozeHow: (): Rich =>
+  snoozeHow: (number: number): Rich =>
     lines(
       'I cannot read that as a moment. These can be read:',
-      code('/snooze #3 10 min'),
-      code('/snooze #3 2 hours'),
-      code('/snooze #3 tomorrow at 9'),
+      code(`/snooze #${number} 10 min`),
+      code(`/snooze #${number} 2 hours`),
+      code(`/snooze #${number} tomorrow at 9`),
     ),
   snoozeFor: (name: Rich): Rich => say`Until when shall ${name} wait?`,
-  untilHow: (): Rich =>
+  /** `which` is a task with its sign, or all of them. */
+  untilHow: (which: string): Rich =>
     lines(
       'I cannot read until when. These can be read:',
-      code('/pause #3 until friday at 9:00'),
-      code('/pause #3 until 2027-01-31 09:00'),
-      code('/pause all for 2 hours'),
+      code(`/pause ${which} until friday at 9:00`),
+      code(`/pause ${which} for 2 hours`),
     ),
   deleted: (name: Rich): Rich => say`Deleted ${name}. It can be brought back within 24 hours.`,
   isDeleted: (name: Rich): Rich => say`${name} is deleted. It can still be brought back.`,
   cancelledRun: (name: Rich): Rich => say`Stopping what ${name} runs now.`,
   nothingRuns: (name: Rich): Rich => say`Nothing of ${name} runs at the moment.`,
   nothingToCancel: 'There is nothing to cancel here: no draft is open, and no task is named. /cancel #3 stops a run.',
-  pausedAll: (count: number, left: number): string =>
-    count + left === 0 ? 'There is nothing to pause here.' : all('Paused', count, left),
+  pausedAll: (count: number, left: number, until: string | null): string =>
+    count + left === 0 ? 'There is nothing to pause here.' : all('Paused', count, { left, until }),
   resumedAll: (count: number, left: number): string =>
-    count + left === 0 ? 'There is nothing to resume here.' : all('Resumed', count, left),
+    count + left === 0 ? 'There is nothing to resume here.' : all('Resumed', count, { left }),
   retried: 'Trying again',
   answerArrived: 'Noted: it arrived',
   answerResend: 'Sending it again',
@@ -95,13 +111,12 @@ export const deedTexts = {
   pausedWord: 'Paused',
   resumedWord: 'Resumed',
   startedWord: 'Started',
-  skippedWord: 'Skipped',
   deletedWord: 'Deleted',
   restoredWord: 'Brought back',
   undoneWord: 'Taken back',
 } as const;
 
-function all(verb: string, count: number, left: number): string {
-  const tasks = `${count} ${count === 1 ? 'task' : 'tasks'}`;
+function all(verb: string, count: number, { left, until = null }: { left: number; until?: string | null }): string {
+  const tasks = `${count} ${count === 1 ? 'task' : 'tasks'}${until === null ? '' : ` until ${until}`}`;
   return left === 0 ? `${verb} ${tasks}.` : `${verb} ${tasks}. ${left} stayed as they are.`;
 }

@@ -37,7 +37,6 @@ export const makingTexts = {
   preview: (title: string): Rich => bold(`New task: ${oneLine(title, 128)}`),
   text: (text: string): Rich => quote(shortened(text.trim(), 600)),
   zone: (zone: string): string => `Zone: ${zone}`,
-  zoneUnset: (zone: string): string => `Zone: ${zone}, until an admin sets another one with /tz`,
   isItNow: (clock: string): Rich => bold(`Is it ${clock} for you now?`),
   nothingToRun: 'Next: nothing, as this never runs',
   note: (message: string): string => `Note: ${message}`,
@@ -52,7 +51,8 @@ export const makingTexts = {
   replaced: (title: string | null): Rich =>
     title === null
       ? say`The task you had begun here is dropped.`
-      : say`The task you had begun here is dropped: ${italic(oneLine(title, 60))}`,
+      : say`The task you had begun here (${italic(oneLine(title, 60))}) is dropped.`,
+  editReplaced: say`The change you had begun here is dropped.`,
   dropped: 'Cancelled. Nothing was made.',
   editDropped: 'Cancelled. Nothing was changed.',
   over: 'This draft is over. Send /new to begin again.',
@@ -81,13 +81,6 @@ export const editTexts = {
     blocks(say`Send the new time for ${name} as your next message. For example:`, list(tries)),
   askText: (name: Rich): Rich => say`Send the new text for ${name} as your next message.`,
   askTitle: (name: Rich): Rich => say`Send the new title for ${name} as your next message.`,
-  how: (): Rich =>
-    lines(
-      say`${code('/edit #3 every day at 10')} changes the time,`,
-      say`${code('/edit #3 text Water the plants')} the text,`,
-      say`${code('/edit #3 title Plants')} the title,`,
-      say`${code('/edit #3 zone Europe/Madrid')} the time zone.`,
-    ),
   changed: (name: Rich): Rich => say`Changed: ${name}`,
   nothing: (name: Rich): Rich => say`Nothing to change: ${name} is like that already.`,
   diff: (field: string, before: string, after: string): Rich =>
@@ -95,7 +88,9 @@ export const editTexts = {
   fields: { title: 'Title', instructions: 'Text', schedule: 'Time', action: 'Kind' } as Readonly<
     Record<string, string>
   >,
-  exhausted: 'This task has nothing left to run. Give it a new time first: /edit #3 tomorrow at 9',
+  /** `number` is null where it is not known which task was meant. */
+  exhausted: (number: number | null): string =>
+    `This task has nothing left to run. Give it a new time first: /edit${number === null ? '' : ` #${number} tomorrow at 9`}`,
   unknownZone: (zone: string): Rich =>
     say`${italic(oneLine(zone, 40))} is not a time zone that I know. Write its name, such as ${code('Europe/Madrid')}.`,
 } as const;

@@ -75,7 +75,7 @@ export const noticeTexts = {
     const parts = [
       counts.late > 0 ? `${counts.late} made up for` : null,
       counts.missed > 0 ? `${counts.missed} missed` : null,
-      counts.asked > 0 ? `${counts.asked} waiting for your answer` : null,
+      counts.asked > 0 ? `${counts.asked} for you to decide` : null,
       counts.skipped > 0 ? `${counts.skipped} skipped, as their tasks say` : null,
     ].filter((part) => part !== null);
     return parts.length === 0 ? 'No run was due in that time.' : `Runs: ${parts.join(', ')}.`;

@@ -1,7 +1,8 @@
 import type { BlockedCause, MediaKind } from '../../../../domain/shown.ts';
 import { lines, pre, say, shortened, type Rich } from '../rich.ts';
 
-const mediaWords: Readonly<Record<MediaKind, string>> = {
+/** What a file is called. */
+export const mediaWords: Readonly<Record<MediaKind, string>> = {
   photo: 'photo',
   document: 'file',
   video: 'video',

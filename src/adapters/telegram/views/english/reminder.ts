@@ -1,4 +1,6 @@
 import type { GrantFault } from '../../../../domain/grant.ts';
+import type { MediaKind } from '../../../../domain/shown.ts';
+import { mediaWords } from './out.ts';
 import { bold, oneLine, quote, say, shortened, type Rich } from '../rich.ts';
 
 const quoteMax = 300;
@@ -17,10 +19,12 @@ export const reminderTexts = {
     say`${bold(`Still open since ${since}:`)} ${name} (${which} reminder)`,
   gaveUp: (times: string): string =>
     `Nobody has said Done, after ${times}. I stop asking; Done can still be pressed above.`,
-  gaveUpTold: (times: string): string =>
-    `Nobody has said Done, after ${times}. I stop asking, and have told an admin. Done can still be pressed above.`,
+  gaveUpTold: (times: string, told: string): string =>
+    `Nobody has said Done, after ${times}. I stop asking, and have told ${oneLine(told, 40)}. Done can still be pressed above.`,
+  theGroup: 'the group',
   escalated: (name: Rich, due: string, times: string): Rich =>
     say`${bold('Not done:')} ${name} was due ${due}. Nobody has said Done, after ${times}.`,
+  escalatedOwner: (owner: string): string => `${oneLine(owner, 40)}, it is your task.`,
   escalatedIn: (chat: string): string => `It is in ${oneLine(chat, 80)}.`,
   times: (count: number): string => (count === 0 ? 'no reminder' : count === 1 ? 'one reminder' : `${count} reminders`),
 
@@ -41,14 +45,16 @@ export const reminderTexts = {
   missedWord: { latest: 'It runs now', all: 'They run now', none: 'None of them runs' },
   missedOver: 'Nobody answered in time, so none of them runs.',
 
-  approval: (name: Rich, until: string): Rich =>
-    say`${bold('For approval:')} this is what ${name} wants to show. Without an answer by ${until} it is thrown away.`,
+  approval: (name: Rich, mediaKind: MediaKind | undefined): Rich =>
+    say`${bold('For approval:')} this is what ${name} wants to show${mediaKind === undefined ? '' : `, with ${withArticle(mediaWords[mediaKind])}`}.`,
+  approvalUntil: (until: string, isGroup: boolean): string =>
+    `${isGroup ? 'An admin can deliver it. ' : ''}Without an answer by ${until} it is thrown away.`,
   approvalQuote: (text: string): Rich => quote(shortened(text.trim() || '(no text)', approvalQuoteMax)),
   approved: (name: string, at: string): string => `Delivered by ${name}, ${at}`,
   discarded: (name: string, at: string): string => `Discarded by ${name}, ${at}`,
   approvedWord: 'It goes out now',
   discardedWord: 'Discarded',
-  approvalExpired: 'Nobody decided in time, so it was thrown away.',
+  approvalExpired: 'Nobody approved it in time; thrown away.',
 
   mayNotRun: (name: Rich, reason: GrantFault, hasLeft: boolean): Rich =>
     say`${bold('Not run:')} ${name} was left out, because ${mayNotBecause(reason, hasLeft)} Its runs are left out until that is mended; I tell you this once.`,
@@ -75,6 +81,10 @@ export const reminderTexts = {
     discard: 'Discard',
   },
 } as const;
+
+function withArticle(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+}
 
 function mayNotBecause(reason: GrantFault, hasLeft: boolean): string {
   if (hasLeft) return 'its owner is not in this chat any more.';

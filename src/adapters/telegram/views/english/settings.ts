@@ -1,4 +1,5 @@
 import type { DateStyle } from '../../../../domain/chat-settings.ts';
+import { namedIn } from '../../../../domain/access.ts';
 import type { Quiet } from '../../../../domain/quiet.ts';
 import { bold, code, lines, say, type Rich } from '../rich.ts';
 
@@ -31,20 +32,22 @@ export const settingsTexts = {
     const does = mode === 'hold' ? 'results wait until they end' : 'results come without a sound';
     return `Quiet hours: ${from} to ${to} (${zone}), ${does}`;
   },
-  reactions: (on: boolean): string => `Reactions: ${on ? 'on, a sign instead of a word where it says enough' : 'off'}`,
+  reactions: (on: boolean): string => `Thumbs up instead of a message: ${on ? 'on' : 'off'}`,
   dates: (style: DateStyle, example: string): string => `Dates: ${styles[style]}, such as ${example}`,
   zone: (zone: string, clock: string): string => `Time zone: ${zone}, where it is ${clock} now`,
   digest: (words: string | null): string => `Digest: ${words ?? 'off'}`,
-  readOnly: 'An admin of this chat can change them.',
-  ownHours: (): Rich => say`Own hours: ${code('/settings quiet 22:30-06:45')}`,
+  adminsOnly: (names: readonly string[]): string => `Only an admin of this chat may change that${namedIn(names)}.`,
+  ownQuiet: (): Rich => say`For a task of your own: ${code('/edit #3 quiet 22:00-07:00')}`,
+  ownZone: (): Rich => say`For a task of your own: ${code('/edit #3 zone Europe/Madrid')}`,
+  ownHours: (): Rich => say`Other hours: ${code('/settings quiet 22:30-06:45')}`,
   pickDates: 'How shall dates be written here?',
   membersCreate: 'Members create',
   adminsCreate: 'Admins create',
   quietOff: 'Quiet: off',
   hold: 'Hold results',
   silent: 'Without sound',
-  reactionsOn: 'Reactions on',
-  reactionsOff: 'Reactions off',
+  reactionsOn: '👍 on',
+  reactionsOff: '👍 off',
   datesButton: 'Dates',
   zoneButton: 'Time zone',
   digestButton: 'Digest',
@@ -56,7 +59,7 @@ export const settingsTexts = {
       code('/settings create admins'),
       code('/settings quiet 22:30-06:45 silent'),
       code('/settings quiet off'),
-      code('/settings reactions off'),
+      code('/settings thumbs off'),
       code('/settings dates de'),
       code('/settings zone Madrid'),
       code('/settings digest daily 8:00'),

@@ -28,6 +28,7 @@ export const taskTexts = {
   scheduled: (words: string, zone: string): Rich => say`${words} (${zone})`,
   next: (times: string): string => `Next: ${times}`,
   noNext: 'Next: nothing planned',
+  leftOut: (times: string, more: number): string => `Left out: ${times}${more === 0 ? '' : ` and ${more} more`}`,
   neverRan: 'Last: has not run yet',
   last: (status: string, at: string): string => `Last: ${status} ${at}`,
   started: (at: string): string => `Started ${at}; the result comes in its topic`,
@@ -118,13 +119,19 @@ export const listTexts = {
   failing: (count: number): string => `failing (${count} in a row)`,
   paused: 'paused',
   completed: 'completed',
-  whichOne: (verb: string): string => `Which task? Press one, or name it: ${verb} #3`,
+  /** `named` is the command with a task that there is, and what was typed after the command is kept. */
+  whichOne: (named: string, words: string): Rich =>
+    words === ''
+      ? say`Which task? Press one, or name it: ${code(named)}`
+      : say`Which task? Press one, or name it: ${code(`${named} ${oneLine(words, 200)}`)}`,
+  whichOver: 'That was too long ago. Write it again.',
+  whichTheirs: 'Only the person who wrote that may press here.',
   /** `name` is the task of the topic; null outside of one. */
-  leftOver: (verb: string, rest: string, name: Rich | null): Rich =>
+  leftOver: (verb: string, rest: string, { name, number }: { name: Rich | null; number: number }): Rich =>
     lines(
       say`I do not understand “${oneLine(rest, 80)}” there, so I have done nothing.`,
       name === null
-        ? say`Write the number alone: ${code(`${verb} #3`)}`
+        ? say`Write the number alone: ${code(`${verb} #${number}`)}`
         : say`Here ${code(verb)} alone means ${name}; ${code(`${verb} #3`)} means another task.`,
     ),
   noSuchNumber: (number: number): string => `There is no task #${number} in this chat.`,
@@ -150,13 +157,14 @@ export const historyTexts = {
   deliveryFailed: ', could not be delivered',
   deliveryUnknown: ', nobody knows whether it arrived',
   error: (error: string): string => ` (${oneLine(error, 120)})`,
-  footer: (zone: string): Rich => say`Times in ${zone}. ${code('/why')} explains each slot.`,
+  footer: (zone: string): Rich => say`Times in ${zone}. ${code('/why')} explains each run.`,
   upcoming: (name: Rich): Rich => say`What is coming for ${name}`,
   nothingComing: 'Nothing is planned.',
   snoozedTo: (at: string): string => `${at}, snoozed to then`,
   why: (name: Rich): Rich => say`Why, for ${name}`,
-  whyNothing: 'There was no slot in that time.',
-  whyMore: 'There is more. Name a shorter time: /why #3 2027-01-31',
+  whyNothing: 'Nothing was due in that time.',
+  whyMore: (number: number, date: string): Rich =>
+    say`There is more. Name a shorter time: ${code(`/why #${number} ${date}`)}`,
   whyUnread: (): Rich =>
     say`I cannot read that moment. Write ${code('today')}, ${code('yesterday')}, ${code('monday')} or ${code('2027-01-31')} for a day, or ${code('monday 9:00')} or ${code('2027-01-31 09:00')} for one slot.`,
 } as const;

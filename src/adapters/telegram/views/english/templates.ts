@@ -7,6 +7,8 @@ export interface Template {
   readonly text: string;
   /** Read like the words of a person. */
   readonly when: string;
+  /** The day of the year is asked for, because nobody can guess it; it comes at this time then. */
+  readonly yearlyAt?: string;
   readonly policies?: {
     readonly ack?: { readonly nag_every: string; readonly nag_limit: number };
     readonly missed?: 'skip' | 'once';
@@ -30,6 +32,7 @@ export const templates: readonly Template[] = [
     name: '🎂 Birthday',
     text: 'Somebody has a birthday today. Send a card!',
     when: 'every year on 24 december at 09:00',
+    yearlyAt: '09:00',
   },
   {
     id: 'backup',

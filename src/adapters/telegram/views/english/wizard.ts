@@ -11,6 +11,9 @@ const here = {
 
 const Here = { private: 'Write', group: 'Reply to this message with' } as const;
 
+const clockFault = { sentence: 'I cannot read that as a time of the day.', tries: ['9:30', '18:00', '7am'] };
+const dayFault = { sentence: 'I cannot read that as a day of the year.', tries: ['12 may', '24 december'] };
+
 export const wizardTexts = {
   heading: 'New task',
   headingOf: (title: string): Rich => bold(`New task: ${oneLine(title, 128)}`),
@@ -48,7 +51,25 @@ export const wizardTexts = {
   templates: (where: Where): Rich =>
     lines(bold('Choose a template'), `Each can be changed before it is made. Or ${here[where]} when and what.`),
   templatesFor: (when: string): Rich => bold(`${when}. Which text?`),
-  onlyReplies: 'From now on, reply to this message, so that I know that you mean me.',
+  notedText: 'Noted the text.',
+  blankText: 'There is nothing to see in that text. Send one with words in it.',
+  week: bold('With which week shall it begin?'),
+  weekOf: (ahead: number, day: string): string =>
+    ahead < 2 ? `${ahead === 0 ? 'This' : 'Next'} week: ${day}` : `In ${ahead} weeks: ${day}`,
+  yearMonth: (where: Where): Rich => lines(bold('On which day of the year?'), `Choose, or ${here[where]} it: 12 may`),
+  yearDay: (month: string, where: Where): Rich =>
+    lines(bold(`On which day of ${month}?`), `Choose, or ${here[where]} it: 12`),
+  /** What is wrong with words at a step that asks for a part of the time, and what can be read there. */
+  partFaults: {
+    hour: clockFault,
+    minute: clockFault,
+    days: { sentence: 'I cannot read that as days of the week.', tries: ['monday', 'monday and thursday', 'weekdays'] },
+    month: { sentence: 'I cannot read that as a day of the month.', tries: ['the 15th', 'last friday', 'last day'] },
+    date: { sentence: 'I cannot read that as a day to come.', tries: ['tomorrow', 'friday', '24 december'] },
+    week: { sentence: 'I cannot read that as a week to begin with.', tries: ['this week', 'next week'] },
+    yearmonth: dayFault,
+    yearday: dayFault,
+  } as Readonly<Record<string, { readonly sentence: string; readonly tries: readonly string[] } | undefined>>,
   noDays: 'Choose at least one day.',
   kinds: {
     photo: 'Photo',
@@ -75,12 +96,6 @@ export const wizardTexts = {
     lines(say`${name} comes ${when} (${zone}).`, 'What shall be changed about it?'),
   useTime: 'Use the new time',
   useText: 'Use the new text',
-  ack: (every: string, limit: number): string =>
-    `Asks for Done, and reminds every ${every}, up to ${limit} ${limit === 1 ? 'time' : 'times'}`,
-  approval: 'Asks for approval before it is shown',
-  missedSkip: 'What is missed is not caught up',
-  minutes: (count: number): string =>
-    count % 60 === 0 ? (count === 60 ? 'hour' : `${count / 60} hours`) : count === 1 ? 'minute' : `${count} minutes`,
   chosen: (day: string): string => `✓ ${day}`,
   rhythms: {
     day: 'Every day',
@@ -92,6 +107,7 @@ export const wizardTexts = {
     cron: 'Cron',
   },
   weekdays: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'],
+  months: ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'],
   weekdaysLong: ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'],
   ordinals: { first: 'First', second: 'Second', third: 'Third', fourth: 'Fourth', last: 'Last' },
   lastDay: 'Last day',
@@ -102,6 +118,8 @@ export const wizardTexts = {
   next: 'Next',
   templatesButton: 'Templates',
   changeText: 'Change text',
+  dontAsk: 'Don’t ask',
+  notUrgent: 'Not urgent',
   scheduleThis: 'Schedule this',
   addAnyway: 'Add anyway',
   editThat: 'Edit that one',

@@ -7,9 +7,12 @@ import { defineConfig } from 'vitest/config';
  */
 const memory = '/dev/shm';
 const roomBytes = 1024 ** 3;
-if (existsSync(memory) && process.env['TMPDIR'] === undefined) {
-  const { bavail, bsize } = statfsSync(memory);
-  if (bavail * bsize >= roomBytes) process.env['TMPDIR'] = memory;
+const env = hasRoom(memory) ? { TMPDIR: memory } : {};
+
+function hasRoom(folder: string): boolean {
+  if (!existsSync(folder)) return false;
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize >= roomBytes;
 }
 
 const fast = ['tests/domain/**/*.test.ts', 'tests/app/**/*.test.ts', 'tests/guard/**/*.test.ts'];
@@ -25,10 +28,11 @@ export default defineConfig({
     // Each test builds its own world, so files need none of their own, and load what they share once.
     // One name per speed: `fast` is pure and part of every check, `store` proves the two engines, `edges` is the rest.
     projects: [
-      { test: { name: 'fast', include: fast, isolate: false } },
+      { test: { name: 'fast', include: fast, isolate: false, env } },
       {
         test: {
           name: 'store',
+          env,
           include: store,
           globalSetup,
           testTimeout: 30_000,
@@ -39,6 +43,7 @@ export default defineConfig({
       {
         test: {
           name: 'edges',
+          env,
           include: ['tests/**/*.test.ts'],
           exclude: [...fast, ...store],
           isolate: false,

@@ -8,7 +8,14 @@ import { upcoming } from './upcoming.ts';
 export interface DigestFacts extends ChatNews {
   /** Until when `coming` looks ahead: the next digest. */
   readonly until: number;
-  readonly coming: readonly { readonly number: number; readonly title: string; readonly at: number }[];
+  /** The next run of each task, and how many follow it until then. */
+  readonly coming: readonly {
+    readonly number: number;
+    readonly title: string;
+    readonly at: number;
+    readonly later: number;
+  }[];
+  /** Tasks that were too many to be looked at. */
   readonly moreComing: number;
   readonly dates: DateStyle;
 }
@@ -33,9 +40,8 @@ interface Needs {
 
 /** Nobody reads more lines of one kind. */
 const rowsMax = 50;
-/** Slots of one task: what runs more often is told by its first ones. */
-const slotsMax = 5;
-const comingMax = 15;
+/** Runs of one task that are counted. */
+const slotsMax = 100;
 const dayMs = 86_400_000;
 
 /** What a digest tells, read from the store. */
@@ -66,15 +72,17 @@ async function comingUntil(
   { chatId, taskId, now }: DigestQuery,
   until: number,
 ): Promise<Pick<DigestFacts, 'coming' | 'moreComing'>> {
+  // By their next run, so that what is left out comes last.
   const query = { chatId, filter: 'active', ownerId: null, text: null, offset: 0, limit: rowsMax } as const;
-  const { tasks } = await store.chatTasks(query);
+  const { tasks, total } = await store.chatTasks(query);
   const coming: DigestFacts['coming'][number][] = [];
   for (const { id, number, title } of tasks) {
     if (id === taskId) continue;
     const planned = await store.readPlanned(id);
-    const slots = planned === null ? [] : upcoming(planned, slotsMax);
-    coming.push(...slots.filter((at) => at > now && at <= until).map((at) => ({ number, title, at })));
+    const [at, ...later] = (planned === null ? [] : upcoming(planned, slotsMax)).filter(
+      (slot) => slot > now && slot <= until,
+    );
+    if (at !== undefined) coming.push({ number, title, at, later: later.length });
   }
-  const inOrder = coming.toSorted((a, b) => a.at - b.at);
-  return { coming: inOrder.slice(0, comingMax), moreComing: Math.max(0, inOrder.length - comingMax) };
+  return { coming: coming.toSorted((a, b) => a.at - b.at), moreComing: Math.max(0, total - tasks.length) };
 }

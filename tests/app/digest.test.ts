@@ -44,8 +44,8 @@ async function told(facts: Partial<DigestFacts>, more: Partial<Job> = {}) {
 test('is grouped, on the clocks of its task, and counts what happened more than once', async () => {
   const { text } = await told({
     coming: [
-      { number: 3, title: 'Stand up', at: start + hour },
-      { number: 4, title: 'Lunch', at: start + 20 * hour },
+      { number: 3, title: 'Stand up', at: start + hour, later: 6 },
+      { number: 4, title: 'Lunch', at: start + 20 * hour, later: 0 },
     ],
     moreComing: 2,
     failed: [{ number: 5, title: 'Backup', count: 2, error: 'the disk\n is full' }],
@@ -60,7 +60,7 @@ test('is grouped, on the clocks of its task, and counts what happened more than 
   });
   expect(text?.split('\n')).toEqual([
     'Coming until Thu 19 Nov 10:00 (Europe/Madrid)',
-    '11:00 #3 Stand up',
+    '11:00 #3 Stand up, and 6 more times',
     'Thu 19 Nov 06:00 #4 Lunch',
     'and 2 more',
     '',

@@ -1,5 +1,4 @@
-import { writeFileSync } from 'node:fs';
-import { afterEach, expect, it, onTestFailed } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { ada, lab, mallory, stopBots } from './bot.ts';
 import { aStory, awayUntil, press, say, storyText, until } from './month.ts';
 
@@ -91,7 +90,6 @@ it(
   'lives with a team in New York through a crash, a launch and the end of daylight saving time',
   async () => {
     let story = await aStory(lab, 'America/New_York', '2026-10-12 09:00');
-    onTestFailed(() => writeFileSync('/tmp/scratch/p5/team.txt', storyText(story)));
     await say(story, 'ada', '/allow');
     await press(story, 'ada', 'Yes');
     await say(story, 'ada', '/new every weekday at 9:30 Stand-up in five minutes');

@@ -38,11 +38,14 @@ export async function until(story: Story, wall: string): Promise<void> {
   heading(story);
 }
 
-/** The server is away until the clocks show it. */
+/** The server is away until the clocks show it; ten minutes later everything is told. */
 export async function awayUntil(story: Story, wall: string): Promise<Story> {
   const awayMs = instantOf(story.zone, wall) - nowIn(story);
   const later = { ...story, bot: await story.bot.restart({ awayMs }) };
-  await later.bot.pass(60_000);
+  // What was missed is told a little later, and bit by bit.
+  await later.bot.pass(5 * 60_000);
+  await later.bot.drift(20_000);
+  await later.bot.pass(instantOf(story.zone, wall) + 10 * 60_000 - nowIn(later));
   heading(later, ' (the server was away until now)');
   return later;
 }

@@ -211,7 +211,14 @@ describe('what the operator reads', () => {
 const nobody = async () => {
   throw new Error('nobody asks this');
 };
-const silent: Truth = { why: nobody, lately: nobody, upcoming: nobody, readEvents: nobody, readAudit: nobody, listDowntimes: nobody };
+const silent: Truth = {
+  why: nobody,
+  lately: nobody,
+  upcoming: nobody,
+  readEvents: nobody,
+  readAudit: nobody,
+  listDowntimes: nobody,
+};
 const open = { id: 'd1', from: start - hour, to: start, report: null, reportedAt: null };
 const counts = { missed: 3, late: 1, asked: 0, skipped: 2 };
 const known = {

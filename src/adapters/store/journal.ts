@@ -72,9 +72,7 @@ function doorOf({ stateBefore, stateAfter }: AuditEntry): CardChange['door'] {
 /** Nothing is left to run of these tasks. */
 export function* tellComplete(taskIds: readonly string[], now: number): Script<void> {
   yield* tellEvents(taskIds.map((taskId) => ({ kind: 'task.complete', at: now, taskId, ref: null })));
-  yield* refreshCards(
-    taskIds.map((taskId) => ({ taskId, at: now, key: `complete:${taskId}`, door: null })),
-  );
+  yield* refreshCards(taskIds.map((taskId) => ({ taskId, at: now, key: `complete:${taskId}`, door: null })));
 }
 
 export interface NewEvent {

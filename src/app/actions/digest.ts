@@ -48,7 +48,7 @@ function digestText(facts: DigestFacts, { since, now, timezone }: Stretch): stri
   const { coming, moreComing, failed, waiting, snoozed, paused, succeeded } = facts;
   const groups = [
     group(`Coming until ${moments.full(facts.until)} (${timezone})`, coming, {
-      line: (one) => `${moments.beside(one.at, now)} ${named(one)}`,
+      line: (one) => `${moments.beside(one.at, now)} ${named(one)}${laterWord(one.later)}`,
       more: moreComing,
     }),
     group(`Failed since ${moments.full(minuteOf(since))}`, failed, {
@@ -78,6 +78,10 @@ function group<T>(title: string, all: readonly T[], { line, more = 0 }: Told<T>)
 
 function named({ number, title }: { readonly number: number; readonly title: string }): string {
   return `#${number} ${title}`;
+}
+
+function laterWord(later: number): string {
+  return later === 0 ? '' : `, and ${later} more ${later === 1 ? 'time' : 'times'}`;
 }
 
 function times(count: number): string {

@@ -160,7 +160,11 @@ export function cardTests(open: OpenWorld): void {
     await show(world, task, [world.make.part()]);
     await change(world, task, deleted, nine + minute);
     expect(await kinds(world)).toEqual(['close']);
-    expect(await next(world, nine + 2 * minute)).toMatchObject({ kind: 'close', edits: null, route: { topic: topicId } });
+    expect(await next(world, nine + 2 * minute)).toMatchObject({
+      kind: 'close',
+      edits: null,
+      route: { topic: topicId },
+    });
 
     await change(world, task, undone, nine + 2 * minute);
     expect(await kinds(world)).toEqual(['open']);

@@ -149,7 +149,7 @@ function hoursData(task: Task, times: readonly number[]): string | null {
   return dataOf('hours', shortId(task.id), times.map((time) => clockOf(time).replace(':', '')).join('.'));
 }
 
-export function clockOf(minute: number): string {
+function clockOf(minute: number): string {
   return clockText(minute * 60);
 }
 

@@ -5,6 +5,7 @@ import { escalationTests } from './conformance/escalations.ts';
 import { admissionTests } from './conformance/admission.ts';
 import { accountTests } from './conformance/account.ts';
 import { cardTests } from './conformance/cards.ts';
+import { pressedTests } from './conformance/pressed.ts';
 import { auditTests, workAuditTests } from './conformance/audit.ts';
 import { calledOffTests } from './conformance/called-off.ts';
 import { changeTests, verbTests } from './conformance/changes.ts';
@@ -152,6 +153,9 @@ function chatConformance(open: OpenWorld): void {
   });
   describe('cards', () => {
     cardTests(open);
+  });
+  describe('presses', () => {
+    pressedTests(open);
   });
   describe('words about runs', () => {
     noticeTests(open);

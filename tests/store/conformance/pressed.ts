@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import type { FoundByPress } from '../../../src/app/chat-store.ts';
+import { minute, nine } from '../../support/builders.ts';
+import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { asked, withTopic } from './acks.ts';
+
+/** A result on its way, and a press on what may be its message. */
+async function pressedScene(world: World) {
+  const { task, occurrenceId, part } = await asked(world);
+  await withTopic(world, task.id);
+  const [claimed] = await world.store.claimParts({ now: nine + minute, limit: 1, after: '' }, 'boot-here', new Set());
+  if (claimed === undefined) throw new Error('nothing was ready');
+  const text = 'text' in part.content ? part.content.text : '';
+  const found: FoundByPress = { address: '-100', topic: 42, messageId: 501, occurrenceId, text, at: nine + minute };
+  return { claimed, found };
+}
+
+const result = (world: World) =>
+  world.query<{ status: string; message_id: number | null }>(
+    `select status, message_id from deliveries where kind = 'result'`,
+  );
+
+/** A press on a message proves that it is there. */
+export function pressedTests(open: OpenWorld): void {
+  test('a press on a result whose answer is still to come settles it, and a late answer changes nothing', async () => {
+    const world = await open();
+    const { claimed, found } = await pressedScene(world);
+    expect(await world.store.foundByPress(found)).toBe(true);
+    expect(await result(world)).toEqual([{ status: 'delivered', message_id: 501 }]);
+    expect(await world.store.foundByPress(found)).toBe(false);
+    const { id, fence } = claimed;
+    const lost = {
+      id,
+      fence,
+      status: 'unknown',
+      readyAt: nine,
+      error: 'lost',
+      evidence: '{}',
+      guidance: null,
+    } as const;
+    expect(await world.store.endParts([lost], nine + minute)).toBe(0);
+    expect(await result(world)).toEqual([{ status: 'delivered', message_id: 501 }]);
+  });
+
+  test('a press that shows other words, stands elsewhere, or names another run settles nothing', async () => {
+    const world = await open();
+    const { found } = await pressedScene(world);
+    for (const wrong of [{ text: 'made up' }, { topic: 43 }, { occurrenceId: 'nobody-knows' }]) {
+      expect(await world.store.foundByPress({ ...found, ...wrong })).toBe(false);
+    }
+    expect(await result(world)).toEqual([{ status: 'sending', message_id: null }]);
+  });
+}

@@ -1,5 +1,5 @@
 import type { Log, Outgoing, SentIds, Transport } from './ports.ts';
-import type { OutboxPart } from './store.ts';
+import type { OutboxPart } from './outbox-store.ts';
 
 interface Needs {
   readonly transport: Pick<Transport, 'settle' | 'remove'>;

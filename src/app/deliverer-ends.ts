@@ -3,7 +3,7 @@ import type { BlockedCause, View } from '../domain/shown.ts';
 import type { Thread } from '../domain/thread.ts';
 import type { NewMessage } from './chat-store.ts';
 import type { Clock, Ids, SentIds } from './ports.ts';
-import type { OutboxPart, PartEnd } from './store.ts';
+import type { OutboxPart, PartEnd } from './outbox-store.ts';
 
 /** What may become of a part, as the store is told. */
 

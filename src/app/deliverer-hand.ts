@@ -2,7 +2,7 @@ import { createCollector } from './collector.ts';
 import { servePart, type PartNeeds } from './deliverer-parts.ts';
 import type { Pacer } from './pacer.ts';
 import type { Bell, Timer } from './ports.ts';
-import type { OutboxPart, OutboxStore, PartEnd } from './store.ts';
+import type { OutboxPart, OutboxStore, PartEnd } from './outbox-store.ts';
 
 /** The parts that are on their way, one for each chat, until what became of them is written. */
 export interface PartsInHand {

@@ -19,7 +19,7 @@ import {
 import { withoutDoubles } from './deliverer-doubles.ts';
 import type { Pacer, Turn } from './pacer.ts';
 import type { Clock, Ids, Log, Outgoing, Sent, SentIds, Transport } from './ports.ts';
-import type { OutboxPart, OutboxStore, PartEnd } from './store.ts';
+import type { OutboxPart, OutboxStore, PartEnd } from './outbox-store.ts';
 import { prepareTopic } from './topics.ts';
 
 /** What serving one part needs. */

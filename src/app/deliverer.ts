@@ -4,7 +4,8 @@ import { createPartsInHand, type HandNeeds } from './deliverer-hand.ts';
 import { createClaimCount, type Holding } from './holding.ts';
 import type { Pacer } from './pacer.ts';
 import type { Timer } from './ports.ts';
-import type { Counts, OutboxPart, OutboxStore } from './store.ts';
+import type { OutboxPart, OutboxStore } from './outbox-store.ts';
+import type { Counts } from './store.ts';
 
 /**
  * Brings results to their threads, as fast as the platform allows: one call in flight per chat, what people wait for first,

@@ -12,7 +12,8 @@ import type { AckStore } from './acks/store.ts';
 import type { ApprovalStore } from './approvals.ts';
 import type { QuestionStore } from './questions.ts';
 import type { ChatStore } from './chat-store.ts';
-import type { Claim, DueTask, NewOccurrence, OutboxStore, RunStore, SlotStore, UpkeepStore } from './store.ts';
+import type { OutboxStore } from './outbox-store.ts';
+import type { Claim, DueTask, NewOccurrence, RunStore, SlotStore, UpkeepStore } from './store.ts';
 import type { SlotAck, SlotDelivery, TruthStore } from './truth/store.ts';
 
 /** What the use cases around tasks ask of the store, and what they get to see of it. */

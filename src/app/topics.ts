@@ -2,7 +2,7 @@ import * as limits from '../domain/limits.ts';
 import type { BlockedCause } from '../domain/shown.ts';
 import { isBlank } from '../domain/task.ts';
 import type { Clock, Ids, Route, TopicMade, Transport } from './ports.ts';
-import type { OutboxStore, TopicView } from './store.ts';
+import type { OutboxStore, TopicView } from './outbox-store.ts';
 
 /** Whether a part can go to its topic now. */
 export type TopicReady =

@@ -1,4 +1,5 @@
-import type { Batch, OutboxPart, OutboxStore } from '../../app/store.ts';
+import type { OutboxPart, OutboxStore } from '../../app/outbox-store.ts';
+import type { Batch } from '../../app/store.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
 import * as limits from '../../domain/limits.ts';
 import { each, row, rows, type Engine, type Script, type Tuple } from './engine.ts';

@@ -1,5 +1,5 @@
 import type { NewMessage } from '../../app/chat-store.ts';
-import type { PartEnd } from '../../app/store.ts';
+import type { PartEnd } from '../../app/outbox-store.ts';
 import { isView } from '../../domain/shown.ts';
 import { insertCardPart } from './cards.ts';
 import { dropParts } from './drop-parts.ts';

@@ -1,5 +1,5 @@
 import type { OnlyFor } from '../../app/chat-store.ts';
-import type { OutboxPart, TopicView } from '../../app/store.ts';
+import type { OutboxPart, TopicView } from '../../app/outbox-store.ts';
 import type { DeliveryKind } from '../../domain/delivery.ts';
 import type { UnknownPolicy } from '../../domain/policy.ts';
 import type { BlockedCause, Shown } from '../../domain/shown.ts';

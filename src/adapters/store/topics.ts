@@ -1,4 +1,4 @@
-import type { TopicEnd, TopicView } from '../../app/store.ts';
+import type { TopicEnd, TopicView } from '../../app/outbox-store.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
 import { addCard } from './cards.ts';
 import { row, write, type Script } from './engine.ts';

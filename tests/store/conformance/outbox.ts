@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { NewDelivery, OutboxPart, PartEnd } from '../../../src/app/store.ts';
+import type { OutboxPart, PartEnd } from '../../../src/app/outbox-store.ts';
+import type { NewDelivery } from '../../../src/app/store.ts';
 import type { NewTask } from '../../../src/app/task-store.ts';
 import { unknownHoldMs } from '../../../src/domain/limits.ts';
 import type { Task } from '../../../src/domain/task.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { OutboxPart, PartEnd } from '../../../src/app/store.ts';
+import type { OutboxPart, PartEnd } from '../../../src/app/outbox-store.ts';
 import { noChange, type NewTask } from '../../../src/app/task-store.ts';
 import type { QuietInput } from '../../../src/domain/quiet.ts';
 import type { Task } from '../../../src/domain/task.ts';

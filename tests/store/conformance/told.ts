@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PartEnd } from '../../../src/app/store.ts';
+import type { PartEnd } from '../../../src/app/outbox-store.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import {
   ample,

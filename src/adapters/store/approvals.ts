@@ -1,14 +1,13 @@
 import type { Approval, ApprovalStore, Approved } from '../../app/approvals.ts';
 import type { RunEnd } from '../../app/store.ts';
-import { outboxRanks } from '../../domain/delivery.ts';
 import { approvalExpiryMs } from '../../domain/limits.ts';
 import { spanText } from '../../domain/schedule/words.ts';
 import type { View } from '../../domain/shown.ts';
-import { decisionIn, readFacts } from './codec.ts';
-import { row, rows, write, type Engine, type Script } from './engine.ts';
+import { decisionIn } from './codec.ts';
+import { row, rows, type Engine, type Script } from './engine.ts';
+import { questionColumns, sayExpired, type QuestionRow } from './expired-questions.ts';
+import { insertPart } from './new-parts.ts';
 import { tellEvents } from './journal.ts';
-import { insertAside } from './nags.ts';
-import { idAt } from './time-ids.ts';
 
 /**
  * Results that wait for somebody to approve them: their parts are `blocked` with this cause, in a lane of their own, until a
@@ -29,52 +28,25 @@ export function* askApproval(ends: readonly RunEnd[]): Script<void> {
     const { decideBy } = asked;
     const content: View = { view: 'approval', runId: run.id, ...asked };
     const home = yield* row<{ home_topic: number | null }>(`select home_topic from tasks where id = ?t`, run.taskId);
-    yield* write(
-      `insert into deliveries (id, run_id, task_id, chat_id, lane, rank, kind, part, status, ready_at, content,
-         unknown_policy, expires_at, fence, sends, put_offs, settles, created_at, goes_to, to_topic)
-       values (?t, ?t, ?t, ?t, ?t, ?i, 'notice', ?i, 'pending', ?i, ?t, 'resend', ?i, 0, 0, 0, 0, ?i, 'thread', ?i)
-       on conflict do nothing`,
-      id,
-      run.id,
-      run.taskId,
-      run.chatId,
-      `notice:${run.chatId}:${home?.home_topic ?? ''}`,
-      outboxRanks.result,
-      questionPart,
-      finishedAt,
-      JSON.stringify(content),
-      decideBy,
-      finishedAt,
-      home?.home_topic ?? null,
-    );
+    const { taskId, chatId } = run;
+    const place = { chatId, taskId, thread: { topic: home?.home_topic ?? null } };
+    const part = { ...place, id, run: { id: run.id, part: questionPart }, expiresAt: decideBy };
+    yield* insertPart({ ...part, kind: 'notice', content }, finishedAt);
   }
 }
 
 /** Among the words about a run, after those about how it ended. */
 const questionPart = 3;
 
-interface QuestionRow {
-  readonly id: string;
-  readonly chat_id: string;
-  readonly task_id: string | null;
-  readonly message_thread_id: number | null;
-  readonly message_id: number | null;
-  readonly content: string;
-  readonly created_at: number;
-}
-
 /** The time is over: the question says so by itself, once for all parts of the result. */
 export function* tellNotApproved(runId: string | null, now: number): Script<void> {
   const question = yield* row<QuestionRow>(
-    `select id, chat_id, task_id, message_thread_id, message_id, content, created_at from deliveries
+    `select ${questionColumns} from deliveries
      where run_id = ?t and kind = 'notice' and part = ?i and status = 'delivered'`,
     runId,
     questionPart,
   );
-  if (question === undefined || question.message_id === null) return;
-  const { id, created_at: createdAt, message_id: edits } = question;
-  const content = { ...readFacts(question.content), isOver: true };
-  yield* insertAside(question, { id: idAt(createdAt, `expired:${id}`), kind: 'notice', edits, content }, now);
+  yield* sayExpired(question, now);
 }
 
 interface PartRow {

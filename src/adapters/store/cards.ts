@@ -1,5 +1,6 @@
 import { outboxRanks } from '../../domain/delivery.ts';
-import { listOf, rows, write, type Script } from './engine.ts';
+import { listOf, rows, type Script } from './engine.ts';
+import { insertPart } from './new-parts.ts';
 import { idAt } from './time-ids.ts';
 
 /**
@@ -20,9 +21,6 @@ const doorExpiryMs = 24 * 60 * 60_000;
  * and the result of the last slot, which is taken up before its run has ended.
  */
 const cardWaitMs = 1000;
-
-/** The card is drawn when it is sent, so its row holds no more than that. */
-const cardContent = JSON.stringify({ view: 'card' });
 
 export interface CardChange {
   readonly taskId: string;
@@ -100,22 +98,8 @@ type CardPart = NewCard & {
 };
 
 export function* insertCardPart(part: CardPart): Script<void> {
-  const { id, taskId, chatId, at, readyAt = at, expiresAt, kind, edits } = part;
-  yield* write(
-    `insert into deliveries (id, task_id, chat_id, lane, rank, kind, part, status, ready_at, content, unknown_policy,
-       expires_at, fence, sends, put_offs, settles, created_at, goes_to, edits)
-     values (?t, ?t, ?t, ?t, ?i, ?t, 1, 'pending', ?i, ?t, 'resend', ?i, 0, 0, 0, 0, ?i, 'task', ?i)
-     on conflict (id) do nothing`,
-    id,
-    taskId,
-    chatId,
-    cardLane(taskId),
-    outboxRanks.card,
-    kind,
-    readyAt,
-    cardContent,
-    expiresAt,
-    at,
-    edits ?? null,
-  );
+  const { at, ...more } = part;
+  // The card is drawn when it is sent, so its row holds no more than that.
+  const content = { view: 'card' };
+  yield* insertPart({ ...more, content, lane: cardLane(part.taskId), rank: outboxRanks.card }, at);
 }

@@ -3,7 +3,8 @@ import type { View } from '../../domain/shown.ts';
 import type { DueRow } from './acks-due.ts';
 import { readFacts } from './codec.ts';
 import { listOf, row, rows, write, type Script } from './engine.ts';
-import { insertAside, insertInTopic, lastPart } from './nags.ts';
+import { insertInTopic, lastPart } from './nags.ts';
+import { insertPart, placeOf } from './new-parts.ts';
 import { idAt } from './time-ids.ts';
 
 /** Nobody has said Done, however often they were reminded: somebody is told who can do more about it. */
@@ -25,8 +26,8 @@ export function* escalate(
     ...(admin === null ? {} : { told: admin.name }),
   };
   yield* insertInTopic(one, { id: lineId, part: lastPart, content }, now);
-  const place = { chat_id: admin?.chatId ?? one.chatId, task_id: one.taskId, message_thread_id: null };
-  yield* insertAside(place, { id: wordId, kind: 'notice', edits: null, content }, now);
+  const place = { chatId: admin?.chatId ?? one.chatId, taskId: one.taskId, thread: { topic: null } };
+  yield* insertPart({ ...place, id: wordId, kind: 'notice', content }, now);
 }
 
 interface Admin {
@@ -89,8 +90,8 @@ export function* tellGroupInstead(deliveryIds: readonly string[], now: number): 
        where id = ?t and status in ('blocked', 'failed')`,
       id,
     );
-    const place = { chat_id: home, task_id: taskId, message_thread_id: null };
-    yield* insertAside(place, { id: idAt(now, `instead:${id}`), kind: 'notice', edits: null, content: shown }, now);
+    const place = { chatId: home, taskId, thread: { topic: null } };
+    yield* insertPart({ ...place, id: idAt(now, `instead:${id}`), kind: 'notice', content: shown }, now);
     yield* rewriteLine(shown, now);
   }
 }
@@ -116,5 +117,5 @@ function* rewriteLine(shown: Escalated, now: number): Script<void> {
   yield* write(`update deliveries set content = ?t where id = ?t`, JSON.stringify(shown), line.id);
   if (line.message_id === null) return;
   const edit = { id: idAt(now, `line:${line.id}`), kind: 'notice', edits: line.message_id, content: shown } as const;
-  yield* insertAside(line, edit, now);
+  yield* insertPart({ ...placeOf(line), ...edit }, now);
 }

@@ -1,8 +1,8 @@
-import { outboxRanks } from '../../domain/delivery.ts';
 import type { GrantFault } from '../../domain/grant.ts';
 import type { Reason } from '../../domain/occurrence.ts';
 import type { View } from '../../domain/shown.ts';
-import { row, rows, write, type Script } from './engine.ts';
+import { row, rows, type Script } from './engine.ts';
+import { insertPart } from './new-parts.ts';
 import { toldScope } from './messages.ts';
 import { idAt } from './time-ids.ts';
 
@@ -55,17 +55,6 @@ function* isNews(taskId: string, { place, reason, now }: Word): Script<boolean> 
 
 function* insertWord(taskId: string, { place, reason, now }: Word): Script<void> {
   const content: View = { view: 'mayNotRun', reason, hasLeft: place.revoked_by === 'system:left' };
-  yield* write(
-    `insert into deliveries (id, task_id, chat_id, lane, rank, kind, part, status, ready_at, content, unknown_policy, fence,
-       sends, put_offs, settles, created_at, goes_to)
-     values (?t, ?t, ?t, ?t, ?i, 'notice', 1, 'pending', ?i, ?t, 'resend', 0, 0, 0, 0, ?i, 'thread') on conflict do nothing`,
-    idAt(now, `grant:${taskId}`),
-    taskId,
-    place.chat_id,
-    `notice:${place.chat_id}:`,
-    outboxRanks.result,
-    now,
-    JSON.stringify(content),
-    now,
-  );
+  const part = { id: idAt(now, `grant:${taskId}`), taskId, chatId: place.chat_id, thread: { topic: null } };
+  yield* insertPart({ ...part, kind: 'notice', content }, now);
 }

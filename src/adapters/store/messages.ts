@@ -1,8 +1,8 @@
 import type { ChatStore, MessageAbout, NewMessage } from '../../app/chat-store.ts';
-import { outboxRanks } from '../../domain/delivery.ts';
 import { isDeliverable } from '../../domain/thread.ts';
 import { chatOf, findChat, telegram } from './chat-rows.ts';
-import { row, rows, write, type Engine, type Script } from './engine.ts';
+import { row, rows, type Engine, type Script } from './engine.ts';
+import { insertPart } from './new-parts.ts';
 
 /** Messages that belong to no run, and which words were said already. */
 export function messageStore(engine: Engine): Pick<ChatStore, 'addMessages' | 'tellOnce' | 'forgetTold' | 'messageAt'> {
@@ -14,10 +14,6 @@ export function messageStore(engine: Engine): Pick<ChatStore, 'addMessages' | 't
   };
 }
 
-/**
- * Answers and notices of a thread are served in lanes of their own, so that nobody waits for the answer to a press because
- * some notice cannot be sent.
- */
 export function* insertMessages(messages: readonly NewMessage[], at: number): Script<void> {
   for (const message of messages) {
     // What is delivered nowhere has nobody to read it.
@@ -28,27 +24,8 @@ export function* insertMessages(messages: readonly NewMessage[], at: number): Sc
 }
 
 function* insertMessage(message: NewMessage, chatId: string, at: number): Script<void> {
-  const { id, kind, thread, taskId, shown, edits, expiresAt } = message;
-  yield* write(
-    `insert into deliveries (id, task_id, chat_id, lane, rank, kind, part, status, ready_at, content, unknown_policy,
-       expires_at, fence, sends, put_offs, settles, created_at, goes_to, to_topic, edits, silent, only_for)
-     values (?t, ?t, ?t, ?t, ?i, ?t, 1, 'pending', ?i, ?t, 'resend', ?i, 0, 0, 0, 0, ?i, 'thread', ?i, ?i, ?i, ?t)`,
-    id,
-    taskId,
-    chatId,
-    // What is removed is so when what was said before it has been said.
-    `${kind === 'notice' ? kind : 'answer'}:${chatId}:${thread.topic ?? ''}`,
-    kind === 'notice' ? outboxRanks.result : outboxRanks.answer,
-    kind,
-    message.readyAt ?? at,
-    JSON.stringify(shown),
-    expiresAt,
-    at,
-    thread.topic,
-    edits,
-    message.silent === true ? 1 : 0,
-    message.onlyFor === undefined ? null : JSON.stringify(message.onlyFor),
-  );
+  const { shown: content, silent: isSilent = false, ...part } = message;
+  yield* insertPart({ ...part, chatId, content, isSilent }, at);
 }
 
 /** A card, a result and a word about a task name it, and an answer to a person names none. */

@@ -2,7 +2,8 @@ import type { NagDecision } from '../../app/acks/store.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
 import type { View } from '../../domain/shown.ts';
 import type { DueRow } from './acks-due.ts';
-import { listOf, row, rows, write, type Script, type Value } from './engine.ts';
+import { listOf, row, rows, type Script } from './engine.ts';
+import { insertPart, placeOf } from './new-parts.ts';
 import { idAt } from './time-ids.ts';
 
 /** The messages by which somebody is reminded: each takes the place of the one before, and none outlives its reason. */
@@ -34,23 +35,10 @@ export function* insertInTopic(
   { id, part, content }: Word,
   now: number,
 ): Script<void> {
-  yield* write(
-    `insert into deliveries (id, run_id, task_id, chat_id, lane, rank, kind, part, status, ready_at, content,
-       unknown_policy, fence, sends, put_offs, settles, created_at, goes_to, urgent)
-     values (?t, ?t, ?t, ?t, ?t, ?i, 'notice', ?i, 'pending', ?i, ?t, 'resend', 0, 0, 0, 0, ?i, 'task', 1)
-     on conflict do nothing`,
-    id,
-    runId,
-    taskId,
-    chatId,
-    `task:${taskId}`,
-    // However many are reminded at once, what tasks bring goes first; a reminder comes again anyway.
-    content.view === 'nag' ? outboxRanks.card : outboxRanks.result,
-    part,
-    now,
-    JSON.stringify(content),
-    now,
-  );
+  // However many are reminded at once, what tasks bring goes first; a reminder comes again anyway.
+  const rank = content.view === 'nag' ? outboxRanks.card : outboxRanks.result;
+  const run = { id: runId, part };
+  yield* insertPart({ id, run, taskId, chatId, kind: 'notice', rank, content, isUrgent: true }, now);
 }
 
 interface NagRow {
@@ -75,11 +63,8 @@ export function* settleNag(deliveryId: string | null, now: number): Script<boole
     deliveryId,
   );
   if (nag?.status !== 'delivered' || nag.message_id === null) return false;
-  yield* insertAside(
-    nag,
-    { id: idAt(nag.created_at, `settled:${deliveryId}`), kind: 'remove', edits: nag.message_id, content: { text: '' } },
-    now,
-  );
+  const id = idAt(nag.created_at, `settled:${deliveryId}`);
+  yield* insertPart({ ...placeOf(nag), id, kind: 'remove', edits: nag.message_id, content: { text: '' } }, now);
   return true;
 }
 
@@ -102,40 +87,4 @@ export function* settleLateNags(deliveryIds: readonly string[], now: number): Sc
     );
     if (ack?.status !== 'open' || ack.nag_delivery_id !== id) yield* settleNag(id, now);
   }
-}
-
-interface Aside {
-  readonly id: string;
-  readonly kind: 'remove' | 'notice';
-  readonly edits: number | null;
-  readonly content: object;
-}
-
-/** To a thread of a chat, in the lane of such words there. */
-export function* insertAside(
-  place: Pick<NagRow, 'chat_id' | 'task_id' | 'message_thread_id'>,
-  { id, kind, edits, content }: Aside,
-  now: number,
-): Script<void> {
-  const { chat_id: chatId, task_id: taskId, message_thread_id: topic } = place;
-  const values: readonly Value[] = [
-    id,
-    taskId,
-    chatId,
-    `${kind === 'notice' ? 'notice' : 'answer'}:${chatId}:${topic ?? ''}`,
-    kind === 'notice' ? outboxRanks.result : outboxRanks.answer,
-    kind,
-    now,
-    JSON.stringify(content),
-    now,
-    topic,
-    edits,
-  ];
-  yield* write(
-    `insert into deliveries (id, task_id, chat_id, lane, rank, kind, part, status, ready_at, content, unknown_policy,
-       fence, sends, put_offs, settles, created_at, goes_to, to_topic, edits, urgent)
-     values (?t, ?t, ?t, ?t, ?i, ?t, 1, 'pending', ?i, ?t, 'resend', 0, 0, 0, 0, ?i, 'thread', ?i, ?i, 1)
-     on conflict do nothing`,
-    ...values,
-  );
 }

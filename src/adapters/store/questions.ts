@@ -1,12 +1,11 @@
 import type { AnsweredQuestion, OpenQuestion, QuestionStore } from '../../app/questions.ts';
 import type { Claim } from '../../app/store.ts';
 import type { Actor } from '../../domain/actor.ts';
-import { outboxRanks } from '../../domain/delivery.ts';
 import type { View } from '../../domain/shown.ts';
 import { readFacts } from './codec.ts';
 import { row, rows, write, type Engine, type Script } from './engine.ts';
-import { insertAside } from './nags.ts';
-import { idAt } from './time-ids.ts';
+import { questionColumns, sayExpired, type QuestionRow } from './expired-questions.ts';
+import { insertPart } from './new-parts.ts';
 
 /** Missed slots about which a task asks. They wait as occurrences with an instant by which somebody must have decided. */
 export function questionStore(engine: Engine): QuestionStore {
@@ -48,20 +47,8 @@ export function* askAboutMissed(claims: readonly Claim[], now: number): Script<v
     const task = yield* row<{ chat_id: string }>(`select chat_id from tasks where id = ?t`, taskId);
     if (open === null || task === undefined) continue;
     const content: View = { view: 'missed', ...open };
-    yield* write(
-      `insert into deliveries (id, task_id, chat_id, lane, rank, kind, part, status, ready_at, content, unknown_policy,
-         expires_at, fence, sends, put_offs, settles, created_at, goes_to)
-       values (?t, ?t, ?t, ?t, ?i, 'notice', 1, 'pending', ?i, ?t, 'resend', ?i, 0, 0, 0, 0, ?i, 'task')`,
-      questionId,
-      taskId,
-      task.chat_id,
-      `task:${taskId}`,
-      outboxRanks.result,
-      now,
-      JSON.stringify(content),
-      open.decideBy,
-      now,
-    );
+    const part = { id: questionId, taskId, chatId: task.chat_id, expiresAt: open.decideBy };
+    yield* insertPart({ ...part, kind: 'notice', content }, now);
     yield* write(
       `insert into kv (scope, key, value, updated_at) values ('${askedScope}', ?t, ?t, ?i)
        on conflict (scope, key) do update set value = excluded.value, updated_at = excluded.updated_at`,
@@ -75,16 +62,6 @@ export function* askAboutMissed(claims: readonly Claim[], now: number): Script<v
 /** Which message asked last about the missed slots of a task. */
 const askedScope = 'missed';
 
-interface AskedRow {
-  readonly id: string;
-  readonly chat_id: string;
-  readonly task_id: string | null;
-  readonly message_thread_id: number | null;
-  readonly message_id: number | null;
-  readonly content: string;
-  readonly created_at: number;
-}
-
 /** Nobody has answered in time: the last question of each task says so by itself, once nothing of it is open any more. */
 export function* tellNobodyAnswered(taskIds: readonly string[], now: number): Script<void> {
   for (const taskId of new Set(taskIds)) {
@@ -93,14 +70,11 @@ export function* tellNobodyAnswered(taskIds: readonly string[], now: number): Sc
       `delete from kv where scope = '${askedScope}' and key = ?t returning value`,
       taskId,
     );
-    const question = yield* row<AskedRow>(
-      `select id, chat_id, task_id, message_thread_id, message_id, content, created_at from deliveries
+    const question = yield* row<QuestionRow>(
+      `select ${questionColumns} from deliveries
        where id = ?t and status = 'delivered'`,
       asked?.value ?? '',
     );
-    if (question === undefined || question.message_id === null) continue;
-    const { id, created_at: createdAt, message_id: edits } = question;
-    const content = { ...readFacts(question.content), isOver: true };
-    yield* insertAside(question, { id: idAt(createdAt, `expired:${id}`), kind: 'notice', edits, content }, now);
+    yield* sayExpired(question, now);
   }
 }

@@ -5,7 +5,9 @@ import { unknownHoldMs } from '../../domain/limits.ts';
 import { hushOf, type Hush, type HushSubject } from '../../domain/hush.ts';
 import type { Policies } from '../../domain/policy.ts';
 import { isTimezone } from '../../domain/schedule/schedule.ts';
-import { row, rows, write, type Script } from './engine.ts';
+import type { View } from '../../domain/shown.ts';
+import { row, rows, type Script } from './engine.ts';
+import { insertPart } from './new-parts.ts';
 import { tellEvents } from './journal.ts';
 import { notApprovedError, tellNotApproved } from './approvals.ts';
 import type { PartRow } from './part-rows.ts';
@@ -137,7 +139,11 @@ function bundleLane(chatId: string): string {
 
 /** The end that it is about is told by its content alone, so the same words are the same end. */
 function bundleContent(chatId: string, until: number): string {
-  return JSON.stringify({ view: 'bundle', chatId, until });
+  return JSON.stringify(bundleOf(chatId, until));
+}
+
+function bundleOf(chatId: string, until: number): View {
+  return { view: 'bundle', chatId, until };
 }
 
 /** A word about the night is of no use the next evening. */
@@ -155,18 +161,19 @@ function* addBundle({ id: partId, chat_id: chatId }: PartRow, { until, now }: Ho
     content,
   );
   if (waiting !== undefined) return;
-  yield* write(
-    `insert into deliveries (id, chat_id, lane, rank, kind, part, status, ready_at, content, unknown_policy, expires_at,
-       fence, sends, put_offs, settles, created_at, goes_to)
-     values (?t, ?t, ?t, ?i, 'notice', 1, 'pending', ?i, ?t, 'resend', ?i, 0, 0, 0, 0, ?i, 'thread')
-     on conflict (id) do nothing`,
-    idAt(until, `quiet:${partId}`),
-    chatId,
-    bundleLane(chatId),
-    outboxRanks.card,
-    until,
-    content,
-    until + bundleExpiryMs,
+  yield* insertPart(
+    {
+      id: idAt(until, `quiet:${partId}`),
+      chatId,
+      taskId: null,
+      kind: 'notice',
+      content: bundleOf(chatId, until),
+      thread: { topic: null },
+      lane: bundleLane(chatId),
+      rank: outboxRanks.card,
+      readyAt: until,
+      expiresAt: until + bundleExpiryMs,
+    },
     now,
   );
 }

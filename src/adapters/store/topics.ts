@@ -1,7 +1,7 @@
 import type { TopicEnd, TopicView } from '../../app/outbox-store.ts';
-import { outboxRanks } from '../../domain/delivery.ts';
 import { addCard } from './cards.ts';
 import { row, write, type Script } from './engine.ts';
+import { insertPart } from './new-parts.ts';
 
 interface TopicBegin {
   readonly topic: Pick<TopicView, 'taskId' | 'name'>;
@@ -72,17 +72,6 @@ function* furnish(
   if (task.provider !== 'telegram') return;
   yield* addCard({ id: cardId, taskId, chatId: task.chat_id, at, expiresAt: null });
   if (task.topic_lost !== 1) return;
-  yield* write(
-    `insert into deliveries (id, task_id, chat_id, lane, rank, kind, part, status, ready_at, content, unknown_policy,
-       fence, sends, put_offs, settles, created_at)
-     values (?t, ?t, ?t, ?t, ?i, 'notice', 1, 'pending', ?i, ?t, 'resend', 0, 0, 0, 0, ?i)`,
-    remadeId,
-    taskId,
-    task.chat_id,
-    `task:${taskId}`,
-    outboxRanks.result,
-    at,
-    JSON.stringify({ view: 'topicRemade' }),
-    at,
-  );
+  const content = { view: 'topicRemade' };
+  yield* insertPart({ id: remadeId, taskId, chatId: task.chat_id, kind: 'notice', content }, at);
 }

@@ -131,23 +131,20 @@ interface Writing {
 
 /** The draft takes the place of the one before it. Each has an id of its own, so that buttons of older ones are over. */
 export function putDraft(
-  { place, person }: Writing,
+  writing: Writing,
   step: DraftStep,
   { id, now }: { readonly id: string; readonly now: number },
 ): DraftChange {
   const { step: name, ...body } = step;
-  return {
-    is: 'put',
-    draft: {
-      id,
-      chatId: place.chat.id,
-      userId: person.actor,
-      topic: place.topic,
-      step: name,
-      body,
-      expiresAt: now + draftMs,
-    },
-  };
+  return putRow(writing, { id, step: name, body, expiresAt: now + draftMs });
+}
+
+/** What is kept of this person here, whatever it is. */
+export function putRow(
+  { place, person }: Writing,
+  row: Pick<Draft, 'id' | 'step' | 'body' | 'expiresAt'>,
+): DraftChange {
+  return { is: 'put', draft: { ...row, chatId: place.chat.id, userId: person.actor, topic: place.topic } };
 }
 
 /** The draft that waited for something from this person here when they said it. */

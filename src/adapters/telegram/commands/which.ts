@@ -3,6 +3,7 @@ import type { Draft, DraftChange } from '../../../app/chat-store.ts';
 import type { Task } from '../../../domain/task.ts';
 import { dataOf, shortId } from '../buttons/press.ts';
 import type { Said } from '../conversation.ts';
+import { putRow } from './drafts.ts';
 
 /**
  * A command that named no task, kept until one is pressed. What is short stands on the buttons themselves; the rest waits in
@@ -26,21 +27,9 @@ export function keptFor(said: Said, { command, words }: Unnamed, { id, now }: { 
   const inline = (task: Pick<Task, 'id'>) => dataOf('which', shortId(task.id), command, words);
   // Every id is as long as this one.
   if (inline({ id }) !== null) return { dataFor: inline, draft: null };
-  const { place, person } = said;
   return {
     dataFor: (task) => dataOf('which', shortId(task.id), `@${shortId(id)}`),
-    draft: {
-      is: 'put',
-      draft: {
-        id,
-        chatId: place.chat.id,
-        userId: person.actor,
-        topic: place.topic,
-        step: stepName,
-        body: { command, words },
-        expiresAt: now + keptMs,
-      },
-    },
+    draft: putRow(said, { id, step: stepName, body: { command, words }, expiresAt: now + keptMs }),
   };
 }
 

@@ -357,8 +357,9 @@ export function readRun(row: RunRow, parts: Parts): RunView {
   };
 }
 
-/** What a row of the audit says; one that cannot be read says nothing. */
-export function readFacts(text: string): Json | null {
+/** What a column of ours says; one that cannot be read says nothing. */
+export function readFacts(text: string | null): Json | null {
+  if (text === null) return null;
   try {
     return readObject('facts', text);
   } catch {

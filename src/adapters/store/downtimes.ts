@@ -8,10 +8,10 @@ import type {
   TaskHome,
   ToldDowntime,
 } from '../../app/truth/store.ts';
+import { readFacts } from './codec.ts';
 import { listOf, row, rows, type Engine, type Script } from './engine.ts';
 import { tellEvents } from './journal.ts';
 import { insertMessages } from './messages.ts';
-import { factsIn } from './truth-deeds.ts';
 import { readNote, writeNote } from './upkeep.ts';
 
 const aliveNote = 'alive_at';
@@ -202,7 +202,7 @@ function* listDowntimes(limit: number): Script<Downtime[]> {
     from: one.from_at,
     to: one.to_at,
     // Written by us alone; a report that cannot be read counts as one that was never told.
-    report: factsIn(one.report) as DowntimeReport | null,
+    report: readFacts(one.report) as DowntimeReport | null,
     reportedAt: one.reported_at,
   }));
 }

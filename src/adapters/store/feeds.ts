@@ -1,8 +1,9 @@
 import type { AuditQuery, DeedPage, EventPage, EventQuery, EventRow } from '../../app/truth/store.ts';
 import { AppError } from '../../domain/errors.ts';
 import { pairOf, positionOf, writeCursor } from './cursor.ts';
+import { readFacts } from './codec.ts';
 import { row, rows, type Engine, type Script } from './engine.ts';
-import { deedColumns, factsIn, readDeed, type DeedColumns } from './truth-deeds.ts';
+import { deedColumns, readDeed, type DeedColumns } from './truth-deeds.ts';
 
 interface EventColumns {
   readonly id: number;
@@ -93,7 +94,7 @@ function readEvent(one: EventColumns): EventRow {
     kind: one.kind,
     taskId: one.task_id,
     ref: one.ref,
-    data: factsIn(one.data),
+    data: readFacts(one.data),
   };
 }
 

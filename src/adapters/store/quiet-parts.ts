@@ -6,6 +6,7 @@ import { hushOf, type Hush, type HushSubject } from '../../domain/hush.ts';
 import type { Policies } from '../../domain/policy.ts';
 import { isTimezone } from '../../domain/schedule/schedule.ts';
 import type { View } from '../../domain/shown.ts';
+import { readFacts } from './codec.ts';
 import { row, rows, type Script } from './engine.ts';
 import { insertPart } from './new-parts.ts';
 import { tellEvents } from './journal.ts';
@@ -78,13 +79,7 @@ function policiesIn(text: string | null): Pick<Policies, 'quiet'> {
 
 /** What cannot be read chooses nothing; whoever needs all of it says so. */
 function objectIn(text: string | null): Readonly<Record<string, unknown>> {
-  if (text === null || text === '{}') return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-  } catch {
-    return {};
-  }
+  return readFacts(text) ?? {};
 }
 
 /** Only the person who is asked lets it go; the clock alone ends it, when the time for that is over. */

@@ -1,5 +1,6 @@
 import type { Deed, LastSlot, Pauser, SlotRow, TruthQuery, Twice } from '../../app/truth/store.ts';
 import type { TaskState } from '../../domain/task.ts';
+import { readFacts } from './codec.ts';
 import { row, rows, type Script, type Value } from './engine.ts';
 import { cutAt, readTo, stepsBack } from './truth-windows.ts';
 
@@ -222,20 +223,7 @@ export function readDeed(one: DeedColumns): Deed {
     taskId: one.task_id,
     stateBefore: one.state_before as TaskState | null,
     stateAfter: one.state_after as TaskState | null,
-    before: factsIn(one.before),
-    after: factsIn(one.after),
+    before: readFacts(one.before),
+    after: readFacts(one.after),
   };
-}
-
-/** What cannot be read is left out: a note about the past must not keep anybody from asking. */
-export function factsIn(text: string | null): Readonly<Record<string, unknown>> | null {
-  if (text === null) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
-  } catch {
-    return null;
-  }
 }

@@ -1,6 +1,6 @@
 import type { InForce, TruthQuery, Twice } from '../../app/truth/store.ts';
 import type { Task } from '../../domain/task.ts';
-import { factsIn } from './truth-deeds.ts';
+import { readFacts } from './codec.ts';
 import { row, rows, type Script } from './engine.ts';
 import { cutAt, readTo, standing, stepsBack } from './truth-windows.ts';
 
@@ -77,13 +77,13 @@ function* beforeVersions(task: Task, from: number): Script<InForce[]> {
     task.id,
   );
   const [base] = first === undefined ? [] : readVersion(first);
-  const before = factsIn(edit?.before ?? null);
+  const before = readFacts(edit?.before ?? null);
   const definition = { ...(base?.definition ?? task), ...before };
   return isDefinition(definition) ? [{ version: null, at: Number.NEGATIVE_INFINITY, definition }] : [];
 }
 
 function readVersion({ version, at, definition }: VersionColumns): InForce[] {
-  const facts = factsIn(definition);
+  const facts = readFacts(definition);
   return isDefinition(facts) ? [{ version, at, definition: facts }] : [];
 }
 

@@ -1,9 +1,10 @@
 import type { GapRow, TruthQuery, TruthRows, TruthStore } from '../../app/truth/store.ts';
 import { downtimeStore } from './downtimes.ts';
+import { readFacts } from './codec.ts';
 import { row, rows, type Engine, type Script } from './engine.ts';
 import { readAuditPage, readEvents } from './feeds.ts';
 import { aheadOf, findTask, readPlanned } from './truth-ahead.ts';
-import { changesOf, deedsAt, factsIn, lastSlotsOf, pausersOf } from './truth-deeds.ts';
+import { changesOf, deedsAt, lastSlotsOf, pausersOf } from './truth-deeds.ts';
 import { aroundOf, slotRows, withWork, type SlotColumns } from './truth-slots.ts';
 import { versionsOf } from './truth-versions.ts';
 import { readNote } from './upkeep.ts';
@@ -62,7 +63,7 @@ function nearer(a: number | null, b: number | null): number | null {
 
 /** What retention notes about its last night. */
 function* removedBefore(): Script<number | null> {
-  const before = factsIn(yield* readNote('retention'))?.['before'];
+  const before = readFacts(yield* readNote('retention'))?.['before'];
   const at = typeof before === 'string' ? Date.parse(before) : Number.NaN;
   return Number.isNaN(at) ? null : at;
 }

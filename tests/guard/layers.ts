@@ -1,13 +1,15 @@
 import { computed, importsOf } from './source.ts';
 import type { Import, SourceFile } from './source.ts';
 
-/** domain <- app <- adapters <- compose <- main. What each room may see besides itself: */
+/** domain <- app <- adapters <- compose <- main; api, the words of the wire, beside app. What each room may see besides itself: */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   app: ['domain'],
-  adapter: ['domain', 'app'],
+  // What is said over HTTP, for the side that asks and the side that answers.
+  api: ['domain'],
+  adapter: ['domain', 'app', 'api'],
   config: ['domain'],
-  compose: ['domain', 'app', 'adapter', 'config'],
+  compose: ['domain', 'app', 'api', 'adapter', 'config'],
   main: ['domain', 'app', 'config', 'compose'],
   sandbox: ['domain', 'app', 'config', 'compose'],
   // The client talks to a server over HTTP, and the verbs for a stopped server need no running one.
@@ -34,9 +36,9 @@ export function checkLayers(files: readonly SourceFile[]): LayerReport {
   return { edges: imports.length, faults };
 }
 
-/** domain, app, adapters/<name>, config, compose, main, sandbox or cli; null when a file has no room. */
+/** domain, app, api, adapters/<name>, config, compose, main, sandbox or cli; null when a file has no room. */
 export function roomOf(path: string): string | null {
-  const [, room] = /^src\/(domain|app|adapters\/[^/]+|compose)\//.exec(path) ?? [];
+  const [, room] = /^src\/(domain|app|api|adapters\/[^/]+|compose)\//.exec(path) ?? [];
   const [, entry] = /^src\/(main|sandbox|cli|compose|config)\.ts$/.exec(path) ?? [];
   return room ?? entry ?? null;
 }

@@ -1,5 +1,6 @@
-import type { z } from '@hono/zod-openapi';
-import type { runAnswer, taskAnswer, taskRunAnswer } from '../../src/adapters/http/answers.ts';
+import type { z } from 'zod';
+import type { runAnswer, taskRunAnswer } from '../../src/api/runs.ts';
+import type { taskAnswer } from '../../src/api/tasks.ts';
 import { createHttpApp, type HttpNeeds } from '../../src/adapters/http/app.ts';
 import { previewSchedule } from '../../src/app/preview.ts';
 import { checks, type Finding } from '../../src/domain/audit.ts';

@@ -13,6 +13,7 @@ import { serveSchedules } from './schedules.ts';
 import { serveTasks, type TaskRoutes } from './tasks.ts';
 import { serveThreads, type ThreadRoutes } from './threads.ts';
 import { requireToken } from './token.ts';
+import { trace, traceOf } from './trace.ts';
 import { serveTruth, type TruthRoutes } from './truth.ts';
 import { serveUpkeep, type UpkeepRoutes } from './upkeep.ts';
 import { serveVerbs } from './verbs.ts';
@@ -52,17 +53,13 @@ export function createHttpApp(needs: HttpNeeds): OpenAPIHono {
   return app;
 }
 
-const requestIdHeader = 'x-request-id';
-const requestIdShape = /^[\w.:-]{1,128}$/;
 const probes = new Set(['/livez', '/readyz', '/healthz']);
 
 /** One line for each request. The route is its pattern: paths and queries hold what people wrote. */
 function logged({ log, stopwatch, ids }: HttpNeeds): MiddlewareHandler {
   return async (c, next) => {
     const started = stopwatch.elapsed();
-    const given = c.req.header(requestIdHeader);
-    const requestId = given !== undefined && requestIdShape.test(given) ? given : ids.next();
-    c.header(requestIdHeader, requestId);
+    const requestId = trace(c, () => ids.next());
     c.header('cache-control', 'no-store');
     c.header('x-content-type-options', 'nosniff');
     await next();
@@ -92,8 +89,8 @@ function answerFault({ log, ids }: HttpNeeds, error: Error, c: Context): Respons
     const facts = {
       error_id: errorId,
       route: routeOf(c),
-      request_id: c.res.headers.get(requestIdHeader),
-      ...traceOf(error),
+      request_id: traceOf(c),
+      ...causeOf(error),
     };
     if (fault.status === 503) log.warn('http_fault', facts);
     else log.error('http_fault', facts);
@@ -102,7 +99,7 @@ function answerFault({ log, ids }: HttpNeeds, error: Error, c: Context): Respons
 }
 
 /** The first line of each message and the places in the code; further lines may hold what people wrote. */
-function traceOf(error: Error): Readonly<Record<string, unknown>> {
+function causeOf(error: Error): Readonly<Record<string, unknown>> {
   const line = ({ name, message }: Error) => `${name}: ${message.split('\n', 1)[0] ?? ''}`.slice(0, 300);
   const places = (error.stack ?? '').split('\n').filter((text) => /^\s+at /.test(text));
   return {

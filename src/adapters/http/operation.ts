@@ -1,40 +1,19 @@
-import type { OpenAPIHono, RouteConfig, z } from '@hono/zod-openapi';
+import type { OpenAPIHono, RouteConfig } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { z as schema } from '@hono/zod-openapi';
+import { z } from 'zod';
+import { errorAnswer, type AnswerStatus, type Operation } from '../../api/operation.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
-import { errorAnswer } from './answers.ts';
 import { statusOf } from './errors.ts';
 import { readBody, readIdempotencyKey, readParams, readQuery } from './reading.ts';
-import type { noBody, nothing } from './schemas.ts';
-
-/** One route: what it reads, what it answers, and how it is described; all three come from the same schemas. */
-export interface Operation<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType> {
-  readonly id: string;
-  readonly tag: 'tasks' | 'threads' | 'runs' | 'schedules' | 'operations' | 'health';
-  readonly summary: string;
-  readonly method: 'get' | 'post' | 'patch' | 'delete';
-  readonly path: string;
-  /** Needs no token. */
-  readonly open?: true;
-  readonly params?: P;
-  readonly query?: Q;
-  readonly body?: B;
-  /** Takes an Idempotency-Key. */
-  readonly idempotent?: true;
-  readonly answer: A;
-  /** 200 when absent. */
-  readonly statuses?: readonly AnswerStatus[];
-  /** What else it may refuse with, besides what every route of its kind does. */
-  readonly refuses?: readonly ErrorCode[];
-}
-
-export type AnswerStatus = 200 | 201 | 503;
+import { traceOf } from './trace.ts';
 
 export interface Received<P, Q, B> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
   readonly idempotencyKey: string | null;
+  /** The id of the request, under which everything that it brings about can be found. */
+  readonly traceId: string;
 }
 
 export interface Answer<A> {
@@ -47,12 +26,11 @@ type Handle<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A ext
 ) => Promise<Answer<z.output<A>>>;
 
 /** Serves an operation and puts it into the document, so that neither can be there without the other. */
-export function serve<
-  A extends z.ZodType,
-  P extends z.ZodType = typeof nothing,
-  Q extends z.ZodType = typeof nothing,
-  B extends z.ZodType = typeof noBody,
->(app: OpenAPIHono, operation: Operation<P, Q, B, A>, handle: Handle<P, Q, B, A>): void {
+export function serve<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType>(
+  app: OpenAPIHono,
+  operation: Operation<P, Q, B, A>,
+  handle: Handle<P, Q, B, A>,
+): void {
   app.openAPIRegistry.registerPath(describe(operation));
   const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
   app.on(operation.method.toUpperCase(), path, async (c) => {
@@ -69,15 +47,14 @@ async function receive<P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   return {
     params: (params === undefined ? {} : readParams(c, params)) as z.output<P>,
     // A probe may carry anything: refusing it would look like an outage.
-    query: (open === true ? {} : readQuery(c, query ?? schema.strictObject({}))) as z.output<Q>,
+    query: (open === true ? {} : readQuery(c, query ?? z.strictObject({}))) as z.output<Q>,
     body: (body === undefined ? undefined : await readBody(c, body)) as z.output<B>,
     idempotencyKey: idempotent === undefined ? null : readIdempotencyKey(c),
+    traceId: traceOf(c),
   };
 }
 
-type AnyOperation = Operation<z.ZodType, z.ZodType, z.ZodType, z.ZodType>;
-
-function describe(operation: AnyOperation): RouteConfig {
+function describe(operation: Operation): RouteConfig {
   const { id, tag, summary, method, path, answer } = operation;
   const answers = (operation.statuses ?? [200]).map(
     (status) => [status, described(successes[status], answer)] as const,
@@ -94,20 +71,25 @@ function describe(operation: AnyOperation): RouteConfig {
   };
 }
 
-const successes: Readonly<Record<AnswerStatus, string>> = { 200: 'Done.', 201: 'Created.', 503: 'Not ready.' };
+const successes: Readonly<Record<AnswerStatus, string>> = {
+  200: 'Done.',
+  201: 'Created.',
+  202: 'Taken on.',
+  503: 'Not ready.',
+};
 
 function described(description: string, answer: z.ZodType) {
   return { description, content: { 'application/json': { schema: answer } } };
 }
 
-const keyHeader = schema.object({
-  'Idempotency-Key': schema
+const keyHeader = z.object({
+  'Idempotency-Key': z
     .string()
     .optional()
-    .openapi({ description: 'The same key and request again have no second effect, for a day.' }),
+    .meta({ description: 'The same key and request again have no second effect, for a day.' }),
 });
 
-function requestOf({ params, query, body, idempotent }: AnyOperation): NonNullable<RouteConfig['request']> {
+function requestOf({ params, query, body, idempotent }: Operation): NonNullable<RouteConfig['request']> {
   return {
     ...(params === undefined ? {} : { params: params as z.ZodObject }),
     ...(query === undefined ? {} : { query: query as z.ZodObject }),
@@ -118,7 +100,7 @@ function requestOf({ params, query, body, idempotent }: AnyOperation): NonNullab
   };
 }
 
-function refusalsOf(operation: AnyOperation): RouteConfig['responses'] {
+function refusalsOf(operation: Operation): RouteConfig['responses'] {
   const { open, params, body, idempotent, refuses = [] } = operation;
   const codes: ErrorCode[] = [
     'invalid_request',

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { z } from '@hono/zod-openapi';
+import type { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
 import { idempotencyKeyLengthMax } from '../../domain/limits.ts';
 import { bodyText } from './body.ts';

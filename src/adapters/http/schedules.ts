@@ -1,27 +1,30 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
+import * as api from '../../api/schedules.ts';
 import type { Preview, PreviewRequest } from '../../app/preview.ts';
-import { previewAnswer } from './answers.ts';
 import { serve } from './operation.ts';
-import { presentOf, type PreviewBody, previewBody } from './schemas.ts';
 import { wirePreview } from './wire.ts';
 
 export function serveSchedules(app: OpenAPIHono, preview: (request: PreviewRequest) => Preview): void {
-  serve(
-    app,
-    {
-      id: 'previewSchedule',
-      tag: 'schedules',
-      summary: 'Calculate a schedule without creating anything',
-      method: 'post',
-      path: '/v1/schedules/preview',
-      body: previewBody,
-      answer: previewAnswer,
-    },
-    async ({ body }) => ({ status: 200, body: wirePreview(preview(requestOf(body))) }),
-  );
+  serve(app, api.previewSchedule, async ({ body }) => ({ status: 200, body: wirePreview(preview(requestOf(body))) }));
 }
 
-function requestOf({ schedule, after, when = '', timezone = '', now, count }: PreviewBody): PreviewRequest {
+/** The use cases know no null: a field that is null was not sent. */
+export function presentOf(schedule: api.ScheduleInput) {
+  const text = (value: string | null | undefined) => value ?? undefined;
+  const { kind, once_at, cron: fields, rrule: rule, interval: every, start_at, from } = schedule;
+  return {
+    kind,
+    once_at: text(once_at),
+    cron: text(fields),
+    rrule: text(rule),
+    interval: text(every),
+    start_at: text(start_at),
+    from: from ?? undefined,
+    timezone: schedule.timezone,
+  };
+}
+
+function requestOf({ schedule, after, when = '', timezone = '', now, count }: api.PreviewBody): PreviewRequest {
   const instant = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
   if (schedule !== undefined) return { schedule: presentOf(schedule), after: instant(after), count };
   return { when, timezone, now: instant(now), count };

@@ -1,10 +1,10 @@
-import type { z } from '@hono/zod-openapi';
+import type { z } from 'zod';
 import type { Answer, Evidence } from '../../app/truth/answers.ts';
 import type { Deed, Downtime, EventRow } from '../../app/truth/store.ts';
 import type { Window } from '../../app/truth/truth.ts';
 import { AppError } from '../../domain/errors.ts';
 import { threadKeyOf } from '../../domain/thread.ts';
-import type { auditEntry, downtimeAnswer, eventPage, whyAnswer } from './truth-schemas.ts';
+import type { auditEntry, downtimeAnswer, eventPage, whyAnswer } from '../../api/truth.ts';
 import { iso, isoOrNull } from './wire.ts';
 
 type WireAnswer = z.output<typeof whyAnswer>;

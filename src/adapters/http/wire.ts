@@ -1,4 +1,4 @@
-import type { z } from '@hono/zod-openapi';
+import type { z } from 'zod';
 import type { Attempt, Delivery, RunView, TaskRun, TaskVersion } from '../../app/task-store.ts';
 import type { Changes } from '../../app/tasks/edit.ts';
 import type { Preview } from '../../app/preview.ts';
@@ -6,7 +6,9 @@ import { occurrenceKey } from '../../domain/occurrence.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import { executionThread, type Task } from '../../domain/task.ts';
 import { threadKeyOf } from '../../domain/thread.ts';
-import type { editedTask, previewAnswer, runAnswer, taskAnswer, taskRunAnswer } from './answers.ts';
+import type { runAnswer, taskRunAnswer } from '../../api/runs.ts';
+import type { previewAnswer } from '../../api/schedules.ts';
+import type { editedTask, taskAnswer } from '../../api/tasks.ts';
 
 type WireTask = z.output<typeof taskAnswer>;
 type WireTaskRun = z.output<typeof taskRunAnswer>;

@@ -18,6 +18,8 @@ export function auditTable(d: Dialect) {
       state_after: text('state_after'),
       before: text('before'),
       after: text('after'),
+      /** The request in whose course it was done, as its client named it. */
+      trace_id: text('trace_id'),
     },
     (t) => [d.index('audit_task').on(t.task_id, t.at)],
   );
@@ -89,6 +91,8 @@ export function idempotencyKeysTable(d: Dialect) {
       payload_hash: text('payload_hash').notNull(),
       /** What the first call made. It commits together with the effect, so there is no state in between. */
       result: text('result').notNull(),
+      /** JSON: what the first call was told, so that a repetition is told the same; null until that was kept. */
+      answer: text('answer'),
       created_at: int('created_at').notNull(),
       expires_at: int('expires_at').notNull(),
     },

@@ -89,6 +89,8 @@ export function runsTable(d: Dialect) {
       created_at: int('created_at').notNull(),
       started_at: int('started_at'),
       finished_at: int('finished_at'),
+      /** The request that asked for it, as its client named it; null for what a schedule asked for. */
+      trace_id: text('trace_id'),
     },
     (t) => [
       d.uniqueIndex('runs_key').on(t.idempotency_key, t.source),

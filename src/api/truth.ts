@@ -1,0 +1,199 @@
+import { z } from 'zod';
+import * as limits from '../domain/limits.ts';
+import { cursor, facts, instant, page, strict, taskParams, whole } from './fields.ts';
+import { operation } from './operation.ts';
+import { deliveryAnswer } from './runs.ts';
+
+/** What is asked about the truth, and what is told. */
+
+const asked = z
+  .string()
+  .max(40)
+  .optional()
+  .meta({ description: 'With an offset or Z an instant, without one the clock of the zone of the task.' });
+const taskId = z.string().max(64).optional().meta({ description: 'Of this task alone.' });
+
+const whyQuery = strict({
+  at: asked.meta({
+    description: 'One instant, alone. To the minute it stands for whatever happened in that minute.',
+    example: '2026-11-18T09:00',
+  }),
+  from: asked.meta({ description: '24 hours before `to` when absent.' }),
+  to: asked.meta({ description: 'Now when absent.' }),
+  ...page,
+});
+const eventsQuery = strict({
+  after: z.string().max(200).optional().meta({
+    description: 'A cursor; `latest` begins after the newest event, nothing with the oldest that is kept.',
+  }),
+  task_id: taskId,
+  limit: whole(limits.eventPageMax, limits.eventPageDefault),
+});
+const auditQuery = strict({ task_id: taskId, ...page });
+const downtimesQuery = strict({ limit: whole(limits.pageMax, limits.pageDefault) });
+
+const state = z.enum(['active', 'paused', 'completed', 'deleted']).nullable();
+
+const decision = z.enum([
+  'ran',
+  'late',
+  'failed',
+  'running',
+  'waiting',
+  'skipped',
+  'missed',
+  'cancelled',
+  'gap',
+  'paused',
+  'completed',
+  'deleted',
+  'not_created',
+  'no_slot',
+  'planned',
+  'due',
+  'unrecorded',
+]);
+
+const evidence = strict({
+  task_run_id: z.string(),
+  run_id: z.string(),
+  source: z.string(),
+  late_ms: z.number().meta({ description: 'How long after its slot it was taken up.' }),
+  started_after_ms: z.number().meta({ description: 'How long after its slot its work began.' }),
+  attempts: strict({ count: z.int(), last_error_message: z.string().nullable() }),
+  deliveries: z.array(deliveryAnswer.pick(deliveryFields()).extend({ cause: z.string().nullable() })),
+  done: strict({
+    status: z.enum(['open', 'done', 'given_up', 'superseded', 'dropped']),
+    reminders: z.int(),
+    at: instant.nullable(),
+    by: z.string().nullable(),
+  }).meta({ description: 'Whether somebody has said that it is done, where somebody has or is asked to.' }),
+  replay_of: z.string(),
+  audit: strict({ entry_id: z.string(), at: instant, actor: z.string(), verb: z.string() }),
+  gap: strict({ gap_id: z.string(), count: z.int() }),
+  version: z.int().meta({ description: 'The version of the task that was in force.' }),
+  error_message: z.string(),
+})
+  .partial()
+  .meta({ id: 'Evidence' });
+
+function deliveryFields() {
+  return {
+    delivery_id: true,
+    part: true,
+    status: true,
+    thread_key: true,
+    message_id: true,
+    error_message: true,
+    delivered_at: true,
+  } as const;
+}
+
+export const whyAnswer = strict({
+  at: instant.nullable().meta({ description: 'For a point in time.' }),
+  from: instant.nullable().meta({ description: 'For a stretch of time; null also where it has no beginning.' }),
+  to: instant.nullable().meta({ description: 'For a stretch of time; null also where it has no end.' }),
+  slot: instant.nullable().meta({ description: 'The slot it is about; null when it is about none, or several.' }),
+  decision,
+  cause: z.string().meta({ description: 'One machine word.', example: 'overlap' }),
+  evidence,
+  line: z.string().meta({
+    description: 'The answer in plain English, with times on the clock of the zone of the task.',
+    example: 'Wed 18 Nov 09:00: skipped, because the run before it was still going (policy overlap: skip).',
+  }),
+}).meta({ id: 'WhyAnswer' });
+
+const whyPage = strict({
+  task_id: z.string(),
+  timezone: z.string(),
+  answers: z.array(whyAnswer),
+  summary: z.partialRecord(decision, z.int()).meta({ description: 'Counts of this page; a gap counts its slots.' }),
+  next_cursor: cursor,
+});
+
+const event = strict({
+  cursor: z.string(),
+  at: instant,
+  kind: z.string(),
+  task_id: z.string().nullable(),
+  ref: z.string().nullable().meta({ description: 'The row it is about.' }),
+  data: facts.nullable(),
+}).meta({ id: 'Event' });
+export const eventPage = strict({
+  events: z.array(event),
+  next_cursor: z.string().meta({ description: 'Where to go on, also when nothing has come yet.' }),
+});
+
+export const auditEntry = strict({
+  entry_id: z.string(),
+  at: instant,
+  actor: z.string(),
+  verb: z.string(),
+  task_id: z.string().nullable(),
+  state_before: state,
+  state_after: state,
+  before: facts.nullable(),
+  after: facts.nullable(),
+}).meta({ id: 'AuditEntry' });
+const auditPage = strict({ entries: z.array(auditEntry), next_cursor: cursor });
+
+const counts = { missed: z.int(), late: z.int(), asked: z.int(), skipped: z.int() };
+export const downtimeAnswer = strict({
+  downtime_id: z.string(),
+  from: instant,
+  to: instant,
+  counts: strict(counts)
+    .nullable()
+    .meta({ description: 'In slots. Null until every slot of that time was decided about.' }),
+  threads: z.array(
+    strict({ thread_key: z.string(), ...counts, tasks: z.array(z.string()), more_tasks: z.int() }).openapi(
+      'DowntimeThread',
+    ),
+  ),
+  more_threads: z.int(),
+  reported_at: instant.nullable(),
+}).meta({ id: 'Downtime' });
+const downtimesAnswer = strict({ downtimes: z.array(downtimeAnswer) });
+
+export const whyTask = operation({
+  id: 'whyTask',
+  tag: 'runs',
+  summary: 'Why a task ran, or did not run, at an instant or in a stretch of time; deleted tasks included',
+  method: 'get',
+  path: '/v1/tasks/{task_id}/why',
+  params: taskParams,
+  query: whyQuery,
+  answer: whyPage,
+  refuses: ['invalid_cursor'],
+});
+
+const feed = { tag: 'operations', method: 'get' } as const;
+
+export const listEvents = operation({
+  ...feed,
+  id: 'listEvents',
+  summary: 'What happened, in the order in which it became true; go on with next_cursor and miss nothing',
+  path: '/v1/events',
+  query: eventsQuery,
+  answer: eventPage,
+  refuses: ['invalid_cursor'],
+});
+
+export const listAudit = operation({
+  ...feed,
+  id: 'listAudit',
+  summary: 'Who did what to which task, newest first',
+  path: '/v1/audit',
+  query: auditQuery,
+  answer: auditPage,
+  refuses: ['invalid_cursor'],
+});
+
+export const listDowntimes = operation({
+  ...feed,
+  id: 'listDowntimes',
+  summary: 'When nobody was there, and what that cost, newest first',
+  path: '/v1/downtimes',
+  query: downtimesQuery,
+  answer: downtimesAnswer,
+});

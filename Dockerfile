@@ -6,26 +6,29 @@ RUN apt-get update \
   && apt-get install -y --no-install-recommends python3 make g++ \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
+# Which packages may run a script of their own when they are installed stands in package.json (allowScripts), for npm 11 and 12.
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json ./
 COPY src ./src
-RUN npm run build && npm prune --omit=dev
+RUN npm run build && chmod +x dist/cli.js && npm prune --omit=dev
 
 FROM node:20-bookworm-slim
 ENV NODE_ENV=production \
   DATABASE_URL=file:/data/cronogram.db \
-  HTTP_HOST=0.0.0.0
-WORKDIR /app
-COPY --from=build /app/node_modules ./node_modules
-COPY --from=build /app/dist ./dist
-COPY package.json LICENSE ./
-COPY drizzle ./drizzle
+  HTTP_HOST=0.0.0.0 \
+  HTTP_PORT=8787
+COPY --from=build /app/node_modules /app/node_modules
+COPY --from=build /app/dist /app/dist
+COPY package.json LICENSE /app/
+COPY drizzle /app/drizzle
 # The volume takes over the owner of the folder that it covers.
-RUN mkdir /data && chown node:node /data
+RUN ln -s /app/dist/cli.js /usr/local/bin/cronogram && mkdir /data && chown node:node /data
 USER node
+# What is written goes beside the database, and nothing else need be writable: run it with a read-only root.
+WORKDIR /data
 VOLUME /data
 EXPOSE 8787
-HEALTHCHECK --interval=30s --timeout=5s --start-period=20s --retries=3 \
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.HTTP_PORT || 8787}/livez`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "dist/main.js"]
+CMD ["node", "/app/dist/main.js"]

@@ -7,6 +7,8 @@ import { clockSteps } from './clock.ts';
 import { corruptRows } from './corrupt-row.ts';
 import { crash } from './crash.ts';
 import { diskFull } from './disk-full.ts';
+import { hangingDatabase, hangingTelegram } from './hang.ts';
+import { image } from './image.ts';
 import { build, endAll, temporaryPlace, type StartOptions } from './program.ts';
 import { randomFrom } from './random.ts';
 import type { Breach } from './rows.ts';
@@ -70,6 +72,10 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     }
   },
   sandbox: async (options) => ({ breaches: await sandboxAlone(fileIn(options, 'alone')), figures: [] }),
+  hang: async (options) => ({ breaches: await hangingTelegram(fileIn(options, 'hang')), figures: [] }),
+  'hang-postgres': async (options) =>
+    onPostgres(async (databaseUrl) => ({ breaches: await hangingDatabase({ ...options, databaseUrl }), figures: [] })),
+  image: async (options) => ({ breaches: await image(fileIn(options, 'image')), figures: [] }),
   stop: async (options) => ({ breaches: await stopUnderLoad(fileIn(options, 'stop')), figures: [] }),
 };
 

@@ -13,15 +13,16 @@ export function createIds(now: () => number): Ids {
   let used = poolSize;
   let lastMs = 0;
   let counter = 0;
-  const byte = (): number => {
-    if (used >= poolSize) {
+  /** Where the next bytes of chance begin; asking the system for each few of them would cost more than all else here. */
+  const take = (bytes: number): number => {
+    if (used + bytes > poolSize) {
       randomFillSync(pool);
       used = 0;
     }
-    const value = pool[used] ?? 0;
-    used += 1;
-    return value;
+    used += bytes;
+    return used - bytes;
   };
+  const byte = (): number => pool[take(1)] ?? 0;
   const tick = () => {
     const ms = now();
     if (ms > lastMs) {
@@ -44,7 +45,7 @@ export function createIds(now: () => number): Ids {
       for (let index = 0; index < 7; index += 1) tail += hex[byte()] ?? '';
       return `${time.slice(0, 8)}-${time.slice(8)}-${order}-${tail.slice(0, 4)}-${tail.slice(4)}`;
     },
-    chance: () => randomBytes(6).readUIntBE(0, 6) / 2 ** 48,
+    chance: () => pool.readUIntBE(take(6), 6) / 2 ** 48,
   };
 }
 

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { freshPostgres } from '../support/postgres.ts';
+import { openBotApi } from './bot-api.ts';
+import { createTask, metricsOf } from './page.ts';
+import { aServer } from './place.ts';
+
+const minute = 60_000;
+
+it('a server on Postgres measures as one on SQLite does, and how its connections are used besides', async () => {
+  const telegram = await openBotApi();
+  const place = await aServer(telegram, { DATABASE_URL: (await freshPostgres()).url, TELEGRAM_CHATS: '1001' });
+  await place.becomes(200);
+  const schedule = { kind: 'interval', interval: 'PT1M', timezone: 'UTC' };
+  await createTask(place, { instructions: 'Water the plants', schedule });
+  let metrics = await metricsOf(place.server.url);
+  while (metrics.get('cronogram_runs_total{action="message",status="succeeded"}') === 0) {
+    await place.pass(minute / 4);
+    metrics = await metricsOf(place.server.url);
+  }
+  expect(metrics.get('cronogram_slot_claim_lateness_seconds_count{how="on_time"}')).toBeGreaterThan(0);
+  expect(metrics.get('cronogram_tasks{state="active",schedule="interval"}')).toBe(1);
+  expect(metrics.get('cronogram_queue_depth{state="running"}')).toBe(0);
+  expect(metrics.get('cronogram_database_bytes')).toBeGreaterThan(1_000_000);
+  expect(metrics.get('cronogram_ready{part="database"}')).toBe(1);
+  const used = ['in_use', 'idle', 'waiting'].map((state) =>
+    metrics.get(`cronogram_database_connections{state="${state}"}`),
+  );
+  expect(used.every((count) => count !== undefined && count >= 0 && count <= 10)).toBe(true);
+  // Backups of Postgres are made by its own means.
+  expect([...metrics.keys()].filter((name) => name.startsWith('cronogram_backup_age'))).toEqual([]);
+});

@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** A server as a process of its own, from the sources. */
+export interface Program {
+  readonly pid: number;
+  /** Everything that it has written. */
+  readonly written: () => string;
+  /** The lines of its log. */
+  readonly lines: () => readonly Readonly<Record<string, unknown>>[];
+  /** Where it listens; rejects when it ends before that. */
+  url(): Promise<string>;
+  /** Resolves when a line of that event is in the log. */
+  logs(event: string): Promise<Readonly<Record<string, unknown>>>;
+  kill(signal: NodeJS.Signals): void;
+  readonly ended: Promise<number | null>;
+}
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const loader = import.meta.resolve('tsx');
+const patienceMs = 25_000;
+
+/** What ends with a test. Tests that run side by side have one each. */
+export type AtEnd = (end: () => Promise<void> | void) => void;
+
+/** `folder` is where it works, so that no `.env` of this checkout is read. */
+export function startProgram(folder: string, env: Readonly<Record<string, string>>, atEnd: AtEnd): Program {
+  const child = spawn(process.execPath, ['--import', loader, main], {
+    cwd: folder,
+    env: { HTTP_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  const watchers = new Set<() => void>();
+  const add = (chunk: Buffer) => {
+    text += chunk.toString();
+    for (const watch of watchers) watch();
+  };
+  child.stdout.on('data', add);
+  child.stderr.on('data', add);
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('close', (code) => resolve(code));
+  });
+  atEnd(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  const lines = () => text.split('\n').flatMap(parsed);
+  const logs = (event: string) =>
+    new Promise<Readonly<Record<string, unknown>>>((resolve, reject) => {
+      const look = () => {
+        const found = lines().find((line) => line['event'] === event);
+        if (found === undefined) return;
+        watchers.delete(look);
+        clearTimeout(late);
+        resolve(found);
+      };
+      const late = setTimeout(() => reject(new Error(`There is no line "${event}" in:\n${text}`)), patienceMs);
+      watchers.add(look);
+      void ended.then(() => {
+        look();
+        reject(new Error(`It ended without a line "${event}":\n${text}`));
+      });
+      look();
+    });
+  return {
+    pid: child.pid ?? 0,
+    written: () => text,
+    lines,
+    logs,
+    url: async () => new URL(String((await logs('started'))['api'])).origin,
+    kill: (signal) => void child.kill(signal),
+    ended,
+  };
+}
+
+function parsed(line: string): Readonly<Record<string, unknown>>[] {
+  try {
+    return line.startsWith('{') ? [JSON.parse(line) as Record<string, unknown>] : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { openBotApi } from './bot-api.ts';
+import { startProgram, type AtEnd } from './program.ts';
+
+const token = 'the-token-of-the-tests';
+const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+
+function aFolder(atEnd: AtEnd): string {
+  const folder = mkdtempSync(join(tmpdir(), 'cronogram-stop-'));
+  atEnd(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A stream that is read until its other end closes it. */
+async function aStream(url: string): Promise<{ readonly closed: Promise<void> }> {
+  const answer = await fetch(url, { headers: { ...headers, accept: 'text/event-stream' } });
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([
+    200,
+    expect.stringContaining('text/event-stream'),
+  ]);
+  const drain = async () => {
+    try {
+      for await (const chunk of answer.body ?? []) void chunk;
+    } catch {
+      // Cut is as good as closed.
+    }
+  };
+  return { closed: drain() };
+}
+
+describe.concurrent('a signal', () => {
+  it('ends the server with 0 at once, although streams are open', async ({ onTestFinished: atEnd }) => {
+    const program = startProgram(aFolder(atEnd), { DATABASE_URL: 'file:c.db', API_TOKEN: token }, atEnd);
+    const url = await program.url();
+    const streams = [await aStream(`${url}/v1/events`), await aStream(`${url}/sandbox/control/events`)];
+    const asked = performance.now();
+    program.kill('SIGTERM');
+    await Promise.all(streams.map(({ closed }) => closed));
+    expect(await program.ended).toBe(0);
+    // Ten seconds would be the grace of what is in flight, which nothing is.
+    expect(performance.now() - asked).toBeLessThan(6000);
+    expect(program.lines().at(-1)).toMatchObject({ level: 'info', event: 'stopped' });
+  });
+
+  it('that comes a second time ends it without waiting, and it says what it waited for', async ({
+    onTestFinished: atEnd,
+  }) => {
+    const telegram = await openBotApi();
+    atEnd(() => telegram.close());
+    telegram.behave('chat 1001', 'hang');
+    const program = startProgram(
+      aFolder(atEnd),
+      {
+        DATABASE_URL: 'file:c.db',
+        API_TOKEN: token,
+        TELEGRAM_BOT_TOKEN: '123456789:the-token-of-the-bot-of-the-tests',
+        TELEGRAM_API_ROOT: telegram.root,
+        TELEGRAM_CHATS: '1001',
+        TELEGRAM_OWNERS: '1002',
+      },
+      atEnd,
+    );
+    const url = await program.url();
+    const body = { instructions: 'Hello', schedule: { kind: 'interval', interval: 'PT1H', timezone: 'UTC' } };
+    const made = await fetch(`${url}/v1/threads/telegram:chat:1001/tasks`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    const { task } = (await made.json()) as { task: { task_id: string } };
+    await fetch(`${url}/v1/tasks/${task.task_id}/run-now`, { method: 'POST', headers });
+    const isHanging = () =>
+      expect(telegram.asked.some((method) => /^(?:sendMessage|createForumTopic)$/.test(method))).toBe(true);
+    await vi.waitFor(isHanging, { timeout: 10_000 });
+    program.kill('SIGTERM');
+    await program.logs('stopping');
+    const asked = performance.now();
+    // At first a second signal is taken for the same one, sent twice by a terminal and a package manager.
+    program.kill('SIGINT');
+    await vi.waitFor(() => expect(performance.now() - asked).toBeGreaterThan(600), { timeout: 5000 });
+    expect((await fetch(`${url}/readyz`)).status).toBe(503);
+    program.kill('SIGTERM');
+    expect(await program.ended).toBe(1);
+    expect(performance.now() - asked).toBeLessThan(6000);
+    expect(program.lines().at(-1)).toMatchObject({ event: 'stop_cut_short', waits_for: 'deliveries under way' });
+  });
+
+  it('ends a start that waits for a database which never answers', async ({ onTestFinished: atEnd }) => {
+    const open = new Set<Socket>();
+    const silent = createServer((socket) => open.add(socket));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    atEnd(() => {
+      for (const socket of open) socket.destroy();
+      silent.close();
+    });
+    const address = silent.address();
+    const port = typeof address === 'object' ? address?.port : null;
+    const url = `postgres://somebody@127.0.0.1:${port}/somewhere`;
+    const program = startProgram(aFolder(atEnd), { DATABASE_URL: url, API_TOKEN: token }, atEnd);
+    await vi.waitFor(() => expect(open.size).toBe(1), { timeout: 15_000 });
+    program.kill('SIGTERM');
+    await program.logs('stopping');
+    expect(await program.ended).toBe(1);
+    expect(program.written()).toContain('stop_failed');
+  });
+});

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import pg from 'pg';
 import { AppError } from '../../domain/errors.ts';
@@ -13,12 +14,15 @@ export interface Holder {
   readonly since: number;
 }
 
+/** Whoever only looks whether the lock is free holds it for less than this, and must not be what refuses a start. */
+const glanceMs = 100;
+
 /**
  * The lock beside a SQLite file is a small database of its own: its write transaction stays open for the life of the
  * process, so even `kill -9` frees it, and the holder's row can be read by whoever is refused.
  */
 export function lockFile(file: string, holder: Holder): Lock {
-  const connection = new Database(file, { timeout: 0 });
+  const connection = new Database(file, { timeout: glanceMs });
   try {
     connection.exec(`begin immediate`);
     connection.exec(`create table if not exists holder (pid integer, host text, since integer)`);
@@ -30,13 +34,18 @@ export function lockFile(file: string, holder: Holder): Lock {
   } catch (error) {
     throw refused(file, connection, error);
   }
+  taken.add(connection);
   return {
     release: async () => {
+      taken.delete(connection);
       connection.exec('rollback');
       connection.close();
     },
   };
 }
+
+/** A connection that nobody refers to is closed when memory is tidied, and the lock would be gone without a word. */
+const taken = new Set<Database.Database>();
 
 function refused(file: string, connection: Database.Database, error: unknown): unknown {
   if ((error as { code?: unknown }).code !== 'SQLITE_BUSY') {
@@ -54,10 +63,46 @@ function refused(file: string, connection: Database.Database, error: unknown): u
   );
 }
 
+/** Postgres does not tell since when. */
+export type Found = Omit<Holder, 'since'> & { readonly since: number | null };
+
+export type LockState =
+  | { readonly is: 'free' }
+  | { readonly is: 'held'; readonly by: Found | null }
+  /** The lock of another user, or on a disk that cannot be written, tells nobody anything. */
+  | { readonly is: 'unknown'; readonly reason: string };
+
+/** Whether a process holds the lock beside a SQLite file, and which. The look itself changes nothing. */
+export function lockState(file: string): LockState {
+  if (!existsSync(file)) return { is: 'free' };
+  let connection: Database.Database | null = null;
+  try {
+    connection = new Database(file, { timeout: 0, fileMustExist: true });
+    connection.exec('begin immediate');
+    connection.exec('rollback');
+    return { is: 'free' };
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'SQLITE_BUSY' || connection === null)
+      return { is: 'unknown', reason: error instanceof Error ? error.message : String(error) };
+    return { is: 'held', by: holderIn(connection) };
+  } finally {
+    connection?.close();
+  }
+}
+
+/** A process that takes the lock at this very moment has not written its name yet. */
+function holderIn(connection: Database.Database): Holder | null {
+  try {
+    return (connection.prepare(`select pid, host, since from holder`).get() as Holder | undefined) ?? null;
+  } catch {
+    return null;
+  }
+}
+
 /** A server that accepts and does not answer would otherwise be waited for without end. */
 const patienceMs = 5000;
 
-const schedulerLockKey = 7_290_411_002;
+export const schedulerLockKey = 7_290_411_002;
 
 /** On Postgres a session lock of a connection of its own. Without that connection nobody may go on scheduling. */
 export async function lockPostgres(url: string, holder: Holder, onLost: (error: Error) => void): Promise<Lock> {

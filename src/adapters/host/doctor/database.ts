@@ -1,0 +1,166 @@
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Held, HostPorts } from '../ports.ts';
+import { counted, instantText, sizeOf, stretchOf } from '../screen.ts';
+import { fail, ok, warn, type Check, type Patient, type Verdict } from './finding.ts';
+import { isOpenToOthers } from './settings.ts';
+
+/** The data: whether it is there, whole, writable, of the right version, and copied. */
+
+const fileOf = ({ read }: Patient) => read.settings.databaseFile;
+const onPostgres = (patient: Patient) => (fileOf(patient) === null ? 'the database is a Postgres server' : null);
+
+const folder: Check = {
+  check: 'data_folder',
+  title: 'Data folder',
+  leftOut: onPostgres,
+  look: ({ read }) => {
+    const { dataFolder } = read.settings;
+    if (!existsSync(dataFolder)) {
+      const parent = ancestorOf(dataFolder);
+      if (mayWrite(parent)) return [ok(`${dataFolder} is made at the first start`)];
+      return [fail(`${dataFolder} is not there and cannot be made.`, `Give yourself the right to write to ${parent}.`)];
+    }
+    const owner = `sudo chown -R "$(id -un)" ${dataFolder}`;
+    const files = ['', '-wal', '-shm', '.lock'].map((rest) => `${read.settings.databaseFile}${rest}`);
+    const closed = [dataFolder, ...files].filter((path) => existsSync(path) && !mayWrite(path));
+    if (closed.length > 0) return [fail(`${closed.join(', ')} cannot be written.`, owner)];
+    const open = [dataFolder, ...files.slice(0, 1)].filter((path) => existsSync(path) && isOpenToOthers(path));
+    if (open.length === 0) return [ok(`${dataFolder}, for its owner alone`)];
+    return [warn(`Others on this computer can look into ${open.join(' and ')}.`, `chmod -R go= ${dataFolder}`)];
+  },
+};
+
+function mayWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The nearest folder above that exists. */
+function ancestorOf(path: string): string {
+  return existsSync(path) ? path : ancestorOf(dirname(path));
+}
+
+const database: Check = {
+  check: 'database',
+  title: 'Database',
+  look: async (patient) => {
+    const { inspected, server } = await patient.examined;
+    const name = fileOf(patient) ?? `Postgres${server === null ? '' : ` ${server}`}`;
+    if (inspected.is === 'absent') return [ok(`${name}: empty; it is set up at the first start`)];
+    if (inspected.is === 'sound') {
+      const { bytes, tasks, activeTasks } = inspected.facts;
+      return [ok(`${name}: whole, ${sizeOf(bytes)}, ${counted(tasks, 'task')} (${activeTasks} active)`)];
+    }
+    return [unsound(name, inspected.is, inspected.reason)];
+  },
+};
+
+function unsound(name: string, is: 'foreign' | 'damaged' | 'unreadable', reason: string): Verdict {
+  if (is === 'damaged')
+    return fail(`${name} is damaged: ${reason}.`, 'Stop the server, then: cronogram restore latest');
+  if (is === 'foreign') return fail(`${name}: ${reason}.`, 'Let DATABASE_URL name another file.');
+  const fix = name.startsWith('Postgres')
+    ? 'Check the host, the user and the password in DATABASE_URL, and that the server runs.'
+    : 'Look at the permissions of the file and its folder.';
+  return fail(`${name} cannot be read: ${reason}.`, fix);
+}
+
+const lock: Check = {
+  check: 'lock',
+  title: 'Server process',
+  look: async ({ ports, examined }) => [holderVerdict((await examined).held, ports)],
+};
+
+function holderVerdict(held: Held, { system, clock }: HostPorts): Verdict {
+  if (held.is === 'free') return ok('none runs on this database');
+  if (held.is === 'unknown') return warn(`Whether one runs cannot be told: ${held.reason}.`, 'Run doctor as its user.');
+  if (held.by === null) return ok('one has the database');
+  const { pid, host, since } = held.by;
+  const age = since === null ? '' : `, for ${stretchOf(clock.now() - since)}`;
+  if (host !== system.host) return ok(`process ${pid} on ${host} has the database${age}`);
+  if (system.isRunning(pid)) return ok(`process ${pid} has the database${age}`);
+  return warn(
+    `Process ${pid} is said to have the database, and is not there; another one has it.`,
+    `Look who has it open: fuser -v <the file>.lock`,
+  );
+}
+
+const migrations: Check = {
+  check: 'migrations',
+  title: 'Schema',
+  look: async ({ examined }) => {
+    const { inspected, held } = await examined;
+    if (inspected.is === 'absent') return [ok('is set up at the first start')];
+    if (inspected.is !== 'sound') return [];
+    const { missing, newer } = inspected.facts;
+    if (newer.length > 0) {
+      return [
+        fail(
+          `The database was written by a newer version (it has ${newer.join(', ')}).`,
+          'Install that version, or restore a copy from before the upgrade: cronogram restore --list',
+        ),
+      ];
+    }
+    if (missing.length === 0) return [ok('up to date')];
+    const text = `${counted(missing.length, 'step')} missing (${missing.join(', ')}).`;
+    if (held.is !== 'held') return [ok(`${text} The next start adds them and keeps a copy from before.`)];
+    return [warn(`${text} An older version runs.`, 'Start the server again, so that the new version runs.')];
+  },
+};
+
+/** Below this the server soon stops taking up slots, because nothing can be committed. */
+const scarceBytes = 256 * 1024 * 1024;
+const emptyBytes = 64 * 1024 * 1024;
+
+const disk: Check = {
+  check: 'disk',
+  title: 'Disk space',
+  look: ({ read }) => {
+    const { dataFolder, databaseFile } = read.settings;
+    const { bavail, bsize } = statfsSync(ancestorOf(dataFolder));
+    const free = bavail * bsize;
+    const size = databaseFile === null ? 0 : (statSync(databaseFile, { throwIfNoEntry: false })?.size ?? 0);
+    const text = `${sizeOf(free)} free in ${dataFolder}`;
+    const fix = 'Free some space, or lower BACKUP_KEEP and RETENTION_DAYS.';
+    if (free < emptyBytes) return [fail(`Only ${text}: slots cannot be recorded when it is full.`, fix)];
+    if (free < size + emptyBytes) return [warn(`Only ${text}: too little for a backup of ${sizeOf(size)}.`, fix)];
+    return [free < scarceBytes ? warn(`Only ${text}.`, fix) : ok(text)];
+  },
+};
+
+/** One is made each night; two missed nights are no accident. */
+const staleMs = 50 * 3_600_000;
+
+const backups: Check = {
+  check: 'backups',
+  title: 'Backups',
+  leftOut: (patient) => {
+    const file = fileOf(patient);
+    if (file === null) return 'the database is a Postgres server';
+    return existsSync(file) ? null : 'there is no database yet';
+  },
+  look: ({ ports, read }) => {
+    const copies = ports.data.copies();
+    const [newest] = copies;
+    const make = 'Make one now: cronogram backup. The server makes one each night while it runs.';
+    const kept = read.settings.backupsKept;
+    const none = kept === 0 ? ' BACKUP_KEEP=0: the server makes none.' : '';
+    const { birthtimeMs } = statSync(read.settings.databaseFile ?? '.');
+    const now = ports.clock.now();
+    if (newest === undefined) {
+      const isNew = now - birthtimeMs < staleMs && kept > 0;
+      return [isNew ? ok('none yet; the first is made tonight') : warn(`There is none.${none}`, make)];
+    }
+    const age = now - newest.at;
+    const text = `${counted(copies.length, 'copy').replace('copys', 'copies')}, the newest from ${instantText(newest.at)} (${sizeOf(newest.bytes)})`;
+    if (age <= staleMs) return [ok(text)];
+    return [warn(`The newest is ${stretchOf(age)} old.${none}`, make)];
+  },
+};
+
+export const databaseChecks: readonly Check[] = [folder, database, lock, migrations, disk, backups];

@@ -1,0 +1,69 @@
+import type { Bot, BotFacts, Held, HostPorts, Inspected, SettingsRead, Told } from '../ports.ts';
+
+export type Level = 'ok' | 'warn' | 'fail';
+
+export interface Finding {
+  /** What was looked at, for machines. */
+  readonly check: string;
+  readonly title: string;
+  readonly level: Level;
+  readonly text: string;
+  /** What to do about it; null when there is nothing to do. */
+  readonly fix: string | null;
+}
+
+export interface Skipped {
+  readonly check: string;
+  readonly reason: string;
+}
+
+export interface Examined {
+  readonly inspected: Inspected;
+  readonly held: Held;
+  readonly server: string | null;
+}
+
+/** What the checks have in common; each question is asked once. */
+export interface Patient {
+  readonly ports: HostPorts;
+  readonly read: SettingsRead;
+  /** Null where nobody may ask Telegram, or where there is no token. */
+  readonly line: { readonly bot: Bot; readonly me: Promise<Told<BotFacts>> } | null;
+  readonly examined: Promise<Examined>;
+}
+
+export interface Check {
+  readonly check: string;
+  readonly title: string;
+  /** Why it cannot be looked at here; null when it can. */
+  readonly leftOut?: (patient: Patient, isOffline: boolean) => string | null;
+  readonly look: (patient: Patient) => Promise<readonly Verdict[]> | readonly Verdict[];
+}
+
+/** A finding before it is known whose it is. */
+export interface Verdict {
+  readonly level: Level;
+  readonly text: string;
+  readonly fix: string | null;
+}
+
+export function ok(text: string): Verdict {
+  return { level: 'ok', text, fix: null };
+}
+
+export function warn(text: string, fix: string): Verdict {
+  return { level: 'warn', text, fix };
+}
+
+export function fail(text: string, fix: string): Verdict {
+  return { level: 'fail', text, fix };
+}
+
+export function needsNetwork({ read }: Patient, isOffline: boolean): string | null {
+  if (isOffline) return '--offline';
+  return read.settings.isSandboxed ? 'in the sandbox there is no Telegram' : null;
+}
+
+export function needsBot(patient: Patient, isOffline: boolean): string | null {
+  return needsNetwork(patient, isOffline) ?? (patient.line === null ? 'there is no token' : null);
+}

@@ -1,0 +1,48 @@
+import * as clack from '@clack/prompts';
+import type { Readable, Writable } from 'node:stream';
+import { HostFault } from '../fault.ts';
+import type { Asking } from '../ports.ts';
+
+interface Streams {
+  readonly input: Readable;
+  readonly output: Writable;
+}
+
+/** Questions on a terminal. They are no results, so they go where progress goes. */
+export function terminalAsking(streams: Streams = { input: process.stdin, output: process.stderr }): Asking {
+  return {
+    intro: (title) => clack.intro(title, streams),
+    outro: (text) => clack.outro(text, streams),
+    say: (text) => clack.log.message(text, streams),
+    good: (text) => clack.log.success(text, streams),
+    warn: (text) => clack.log.warn(text, streams),
+    secret: async (message, fault) =>
+      answered(await clack.password({ message, validate: (text) => fault(text ?? ''), ...streams })),
+    text: async (message, { initial, fault }) =>
+      answered(
+        await clack.text({
+          message,
+          validate: (text) => fault(text ?? ''),
+          ...(initial === undefined ? {} : { initialValue: initial }),
+          ...streams,
+        }),
+      ),
+    confirm: async (message, initialValue) => answered(await clack.confirm({ message, initialValue, ...streams })),
+    choose: async (message, options, until) => {
+      const chosen = await clack.select<string>({
+        message,
+        options: options.map((option) => ({ ...option })),
+        ...(until === undefined ? {} : { signal: until }),
+        ...streams,
+      });
+      if (clack.isCancel(chosen) && until?.aborted === true) return null;
+      const value = answered(chosen);
+      return options.find((option) => option.value === value)?.value ?? null;
+    },
+  };
+}
+
+function answered<T>(answer: T | typeof clack.CANCEL_SYMBOL): T {
+  if (clack.isCancel(answer)) throw new HostFault('cancelled', 'Cancelled; nothing was changed.');
+  return answer;
+}

@@ -1,0 +1,81 @@
+import { closeSync, fsyncSync, openSync, readFileSync, realpathSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { isSystemError } from '../fault.ts';
+
+/** Changes of a `.env` file: a text sets a variable, null takes it away. */
+export type Changes = Readonly<Record<string, string | null>>;
+
+export function readEnvText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT')) return '';
+    throw error;
+  }
+}
+
+/** The text with the changes. Everything else stays as it is: order, comments, variables that we do not know. */
+export function changedEnv(text: string, changes: Changes): string {
+  return Object.entries(changes).reduce((rest, [name, value]) => changedOne(rest, name, value), text);
+}
+
+function changedOne(text: string, name: string, value: string | null): string {
+  const assignment = assignmentOf(name);
+  const line = value === null ? '' : `${name}=${quoted(value)}`;
+  const first = assignment.exec(text);
+  if (first !== null) {
+    // The last one counts where a variable is set twice; one is enough.
+    let isFirst = true;
+    return text.replace(assignmentOf(name), () => {
+      const written = isFirst && line !== '' ? `${line}\n` : '';
+      isFirst = false;
+      return written;
+    });
+  }
+  if (value === null) return text;
+  // Where the variable is explained is where people look for it.
+  const explained = new RegExp(`^#\\s?${name}=.*\\n?`, 'm').exec(text);
+  if (explained !== null) {
+    const end = explained.index + explained[0].length;
+    const head = text.slice(0, end);
+    return `${head}${head.endsWith('\n') ? '' : '\n'}${line}\n${text.slice(end)}`;
+  }
+  return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`;
+}
+
+/** A line that sets a variable; a value in quotes may go over several lines. */
+function assignmentOf(name: string): RegExp {
+  return new RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=[ \\t]*(?:"[^"]*"|'[^']*'|\`[^\`]*\`|[^\\n])*\\n?`, 'gm');
+}
+
+function quoted(value: string): string {
+  return /^[\w:/.,@+-]*$/.test(value) ? value : `'${value}'`;
+}
+
+/** Puts the whole file there at once, for its owner alone. A link stays one. */
+export function writeEnvText(file: string, text: string, prepare: (partial: string) => void): void {
+  const place = placeOf(file);
+  const partial = `${place}.partial`;
+  rmSync(partial, { force: true });
+  const handle = openSync(partial, 'wx', 0o600);
+  try {
+    writeSync(handle, text);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  prepare(partial);
+  renameSync(partial, place);
+  const folder = openSync(dirname(place), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+function placeOf(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT')) return file;
+    throw error;
+  }
+}

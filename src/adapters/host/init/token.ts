@@ -1,0 +1,120 @@
+import { parseEnv } from 'node:util';
+import { exits, HostFault } from '../fault.ts';
+import type { BotFacts, Told } from '../ports.ts';
+import { plain } from '../screen.ts';
+import type { Guide, InitWish } from './guide.ts';
+
+export interface TokenFound {
+  readonly token: string;
+  readonly me: BotFacts;
+  /** It is where it belongs already. */
+  readonly isKept: boolean;
+}
+
+type Wish = Pick<InitWish, 'isForced'> & { readonly given: string | null };
+
+const shape = /^\d{1,20}:[\w-]{20,100}$/;
+const shapeWords = 'A token looks like 123456789:AbC... and comes from @BotFather.';
+
+/** The token of the bot, proved by the platform. Null when the person would rather try the sandbox first. */
+export async function chooseToken(guide: Guide, { given, isForced }: Wish): Promise<TokenFound | null> {
+  const present = presentToken(guide);
+  if (given !== null) {
+    requireReplaceable(present, given, isForced);
+    return proved(guide, given, present.token === given && present.isInFile);
+  }
+  if (present.token !== null && !(isForced && guide.isGuided)) {
+    const kept = await keepPresent(guide, present);
+    if (kept !== null) return kept;
+  }
+  if (!guide.isGuided) throw withoutToken();
+  return askForToken(guide);
+}
+
+interface Present {
+  readonly token: string | null;
+  /** In `.env`, itself or as the name of a file. */
+  readonly isInFile: boolean;
+}
+
+function presentToken({ ports, envText }: Guide): Present {
+  const variables = parseEnv(envText);
+  const isInFile = Boolean(variables['TELEGRAM_BOT_TOKEN'] ?? variables['TELEGRAM_BOT_TOKEN_FILE']);
+  // What the file says counts before what the environment says: the file is what is written.
+  return { token: variables['TELEGRAM_BOT_TOKEN'] || ports.settings().settings.token, isInFile };
+}
+
+function requireReplaceable({ token, isInFile }: Present, given: string, isForced: boolean): void {
+  if (!shape.test(given)) throw new HostFault('usage', `That is no token. ${shapeWords}`);
+  if (isForced || !isInFile || token === given) return;
+  throw new HostFault('refused', '.env has another token already. Add --force to put the new one in its place.');
+}
+
+function withoutToken(): HostFault {
+  return new HostFault(
+    'usage',
+    'There is no token. Give it with --token-file <file> (or - for what comes in), or try without Telegram: --sandbox',
+  );
+}
+
+async function proved(guide: Guide, token: string, isKept: boolean): Promise<TokenFound> {
+  const told = await ask(guide, token);
+  if (told.is === 'ok') return { token, me: told.value, isKept };
+  throw faultOf(guide, told);
+}
+
+async function ask({ ports, apiRoot }: Guide, token: string): Promise<Told<BotFacts>> {
+  const bot = ports.telegram.bot(token, apiRoot);
+  try {
+    return await bot.me();
+  } finally {
+    bot.close();
+  }
+}
+
+function faultOf({ apiRoot }: Guide, told: Exclude<Told<BotFacts>, { is: 'ok' }>): HostFault {
+  if (told.is === 'token') return new HostFault('refused', unknownToken);
+  const reason = 'error' in told ? ` (${plain(told.error)})` : '';
+  return new HostFault(
+    'telegram_unreachable',
+    `${apiRoot} does not answer${reason}. Check the connection, then run init again; nothing was written.`,
+  );
+}
+
+const unknownToken = 'Telegram does not know this token. Copy it again: @BotFather, /mybots, your bot, API Token.';
+
+/** Null when the person wants another one. */
+async function keepPresent(guide: Guide, { token, isInFile }: Present): Promise<TokenFound | null> {
+  const { asking } = guide.ports;
+  if (token === null) return null;
+  if (!guide.isGuided) return proved(guide, token, isInFile);
+  const told = await ask(guide, token);
+  if (told.is === 'ok') {
+    const keeps = await asking.confirm(`There is a token of @${told.value.username} already. Keep it?`, true);
+    return keeps ? { token, me: told.value, isKept: isInFile } : null;
+  }
+  asking.warn(`There is a token already. ${faultOf(guide, told).message}`);
+  return null;
+}
+
+async function askForToken(guide: Guide): Promise<TokenFound | null> {
+  const { asking } = guide.ports;
+  asking.say('1/4  The bot\nOpen https://t.me/BotFather, send /newbot, and answer its two questions.');
+  const way = await asking.choose('How do you want to begin?', [
+    { value: 'token', label: 'With a bot of mine', hint: 'paste its token' },
+    { value: 'sandbox', label: 'Without Telegram', hint: 'a chat page on this computer, for trying things out' },
+  ]);
+  if (way === 'sandbox') return null;
+  for (;;) {
+    const fault = (text: string) => (shape.test(text.trim()) ? undefined : shapeWords);
+    const token = (await asking.secret('The token from @BotFather', fault)).trim();
+    const told = await ask(guide, token);
+    if (told.is === 'ok') {
+      asking.good(`@${told.value.username} (${plain(told.value.name)})`);
+      return { token, me: told.value, isKept: false };
+    }
+    const refused = faultOf(guide, told);
+    if (refused.exitCode !== exits.refused) throw refused;
+    asking.warn(refused.message);
+  }
+}

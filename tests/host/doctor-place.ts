@@ -1,0 +1,49 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import type { Diagnosis } from '../../src/adapters/host/doctor/doctor.ts';
+import { systemClock, systemStopwatch, systemTimer } from '../../src/adapters/system/clock.ts';
+import { aSandbox } from '../support/sandbox.ts';
+import { hostPlace, type PlaceOptions } from './place.ts';
+
+/** A free port, so that a server of whoever runs the tests is no part of them. */
+export async function freePort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return String(port);
+}
+
+export async function aPlace({ environment = {}, ...options }: PlaceOptions = {}) {
+  const place = hostPlace({ ...options, environment: { HTTP_PORT: await freePort(), ...environment } });
+  const look = async (...words: string[]) => {
+    const { out, exitCode } = await place.type('doctor', ...words, '--json');
+    const diagnosis = JSON.parse(out) as Diagnosis;
+    const found = (check: string) => diagnosis.checks.filter((each) => each.check === check);
+    return { out, exitCode, diagnosis, found, level: (check: string) => found(check).map(({ level }) => level) };
+  };
+  return { ...place, look };
+}
+
+/** Something that answers in the place of Telegram. */
+export async function aStub(answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const systemTime = { ...systemClock, ...systemStopwatch, ...systemTimer };
+
+export async function withTelegram(environment: Record<string, string> = {}) {
+  const telegram = await aSandbox({ time: systemTime });
+  onTestFinished(() => telegram.close());
+  const place = await aPlace({
+    environment: { TELEGRAM_BOT_TOKEN: telegram.token, TELEGRAM_API_ROOT: telegram.apiRoot, ...environment },
+  });
+  return { ...place, telegram };
+}

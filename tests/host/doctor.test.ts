@@ -1,0 +1,278 @@
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { killHard, storeChild } from '../support/child.ts';
+import { aPlace, aStub, freePort } from './doctor-place.ts';
+import { freshPostgres } from '../support/postgres.ts';
+import { openStore } from '../../src/adapters/store/open.ts';
+import { databaseAt, openedAt, openings, placeIn } from './place.ts';
+
+describe('doctor in a new folder', () => {
+  it('finds nothing wrong, and leaves nothing behind', async () => {
+    const { look, folder, type } = await aPlace();
+    const { diagnosis, exitCode } = await look('--offline');
+    expect(diagnosis.checks.filter(({ level }) => level !== 'ok')).toEqual([]);
+    expect([exitCode, diagnosis.ok]).toEqual([0, true]);
+    expect(readdirSync(folder)).toEqual([]);
+    const { out } = await type('doctor', '--offline');
+    expect(out).toContain('Everything is well.');
+    expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  it('leaves a database as it is', async () => {
+    const { look, database } = await aPlace();
+    await databaseAt(database, 2);
+    const before = [
+      readdirSync(dirname(database)).filter((name) => !/-(?:wal|shm)$/.test(name)),
+      statSync(database).mtimeMs,
+    ];
+    const { found, level } = await look('--offline');
+    expect(found('database')[0]?.text).toContain('2 tasks (2 active)');
+    expect([level('data_folder'), level('migrations')]).toEqual([['ok'], ['ok']]);
+    expect([
+      readdirSync(dirname(database)).filter((name) => !/-(?:wal|shm)$/.test(name)),
+      statSync(database).mtimeMs,
+    ]).toEqual(before);
+  });
+});
+
+describe('the computer', () => {
+  it('an old Node.js is a fault, an old npm is worth a word, and none is no fault', async () => {
+    const run = async () => ({ is: 'ran', code: 0, out: '10.9.0\n', err: '' }) as const;
+    const node = { path: '/usr/bin/node', version: '18.20.1', zoneRules: '2025c' };
+    const old = await (await aPlace({ system: { node, run } })).look('--offline');
+    expect([old.level('node'), old.level('npm'), old.exitCode]).toEqual([['fail'], ['warn'], 1]);
+    const without = await (await aPlace({ system: { run: async () => ({ is: 'absent' }) } })).look('--offline');
+    expect(without.level('npm')).toEqual(['ok']);
+  });
+
+  it.each([
+    ['Could not locate the bindings file. Tried:\n → /x/build/better_sqlite3.node', 'install script'],
+    ['was compiled against a different Node.js version using NODE_MODULE_VERSION 115', 'another Node.js'],
+  ])('a driver that says "%s" is mended by one line', async (message, words) => {
+    const place = await aPlace();
+    const data = {
+      ...place.ports.data,
+      loadDriver: () => {
+        throw new Error(message);
+      },
+    };
+    const { look } = await aPlace({ ports: { data } });
+    const [finding] = (await look('--offline')).found('sqlite');
+    expect(finding).toMatchObject({ level: 'fail', text: expect.stringContaining(words) as string });
+    expect(finding?.fix).toContain('npm rebuild --ignore-scripts=false better-sqlite3');
+  });
+
+  it('rules of time that are older than those of the database are worth a word, newer ones are not', async () => {
+    const { look, database } = await aPlace();
+    const opened = await openedAt(database, 0);
+    await opened.store.writeNote('tz_version', '2099z', 0);
+    await opened.close();
+    const [older] = (await look('--offline')).found('time_zones');
+    expect(older).toMatchObject({ level: 'warn', text: expect.stringContaining('2099z') as string });
+  });
+});
+
+describe('the configuration', () => {
+  it('is told with every fault, and the rest is looked at all the same', async () => {
+    const { look } = await aPlace({
+      environment: { MIN_INTERVAL: 'often', TELEGRAM_OWNER: '1', TELEGRAM_WEBHOOK_URL: 'https://a.example/x' },
+    });
+    const { found, level, exitCode } = await look('--offline');
+    expect(found('configuration').map((each) => [each.level, each.text.split(' ')[0]])).toEqual([
+      ['fail', 'MIN_INTERVAL'],
+      ['fail', 'TELEGRAM_WEBHOOK_SECRET'],
+      ['warn', 'TELEGRAM_OWNER'],
+    ]);
+    expect([level('disk'), exitCode]).toEqual([['ok'], 1]);
+  });
+
+  it('a token of the API that can be guessed is a fault where others can ask', async () => {
+    const weak = await (await aPlace({ environment: { API_TOKEN: 'secret' } })).look('--offline');
+    const open = await (await aPlace({ environment: { API_TOKEN: 'secret', HTTP_HOST: '0.0.0.0' } })).look('--offline');
+    expect([weak.level('api_token'), open.level('api_token')]).toEqual([['warn'], ['fail']]);
+    expect(weak.out).not.toContain('secret"');
+  });
+
+  it('files that others can read are named, with the line that closes them', async () => {
+    const { look, folder, database } = await aPlace();
+    await databaseAt(database, 0);
+    writeFileSync(join(folder, '.env'), 'A=1\n', { mode: 0o644 });
+    writeFileSync(join(dirname(database), 'api-token'), 'x'.repeat(40), { mode: 0o644 });
+    chmodSync(database, 0o644);
+    const { found } = await look('--offline');
+    expect(['env_file', 'api_token', 'data_folder'].map((check) => found(check)[0]?.level)).toEqual([
+      'warn',
+      'warn',
+      'warn',
+    ]);
+    expect(found('env_file')[0]?.fix).toBe('chmod 600 .env');
+  });
+
+  it('retention that just outlives the longest retry is worth a word', async () => {
+    const { look } = await aPlace({ environment: { RETENTION_DAYS: '17' } });
+    expect((await look('--offline')).level('retention')).toEqual(['warn']);
+  });
+});
+
+describe('the database', () => {
+  it.each([
+    [
+      'damaged',
+      (file: string) => {
+        const whole = readFileSync(file);
+        writeFileSync(file, whole.fill(7, 8192, whole.length - 4096));
+      },
+    ],
+    ['foreign', (file: string) => writeFileSync(file, 'x'.repeat(5000))],
+  ])('that is %s is a fault with a way out', async (_name, spoil) => {
+    const { look, database } = await aPlace();
+    await databaseAt(database, 0);
+    spoil(database);
+    const { found, exitCode } = await look('--offline');
+    expect([found('database')[0]?.level, exitCode]).toEqual(['fail', 1]);
+    expect(found('database')[0]?.fix).not.toBe('');
+  });
+
+  it('of a newer version is a fault, of an older one is brought up to date by the next start', async () => {
+    const { look, database } = await aPlace();
+    await databaseAt(database, 0);
+    const change = (sql: string) => new Database(database).exec(sql).close();
+    change(`delete from schema_migrations where name like '0004%'`);
+    expect((await look('--offline')).found('migrations')[0]).toMatchObject({
+      level: 'ok',
+      text: expect.stringContaining('0004') as string,
+    });
+    change(`insert into schema_migrations values ('9999_future', 1)`);
+    expect((await look('--offline')).level('migrations')).toEqual(['fail']);
+  });
+
+  it('on a Postgres server that is away is a fault that shows no password', async () => {
+    const { look } = await aPlace({ environment: { DATABASE_URL: 'postgres://me:s3cret-word@127.0.0.1:1/x' } });
+    const { found, out, diagnosis } = await look('--offline');
+    expect(found('database')[0]).toMatchObject({ level: 'fail' });
+    expect(diagnosis.skipped.map(({ check }) => check)).toContain('backups');
+    expect(out).not.toContain('s3cret-word');
+  });
+
+  it('on a Postgres server is looked at there, with whoever has it', async () => {
+    const postgres = await freshPostgres();
+    const { url } = postgres;
+    onTestFinished(() => postgres.drop());
+    const { look } = await aPlace({ environment: { DATABASE_URL: url } });
+    expect((await look('--offline')).found('database')[0]?.text).toMatch(/^Postgres [\d.]+.*: empty/);
+    const opened = await openStore({ url, ...openings });
+    const { found, level } = await look('--offline');
+    expect(found('database')[0]?.text).toMatch(/^Postgres [\d.]+.*: whole, .*0 tasks/);
+    expect(found('lock')[0]?.text).toContain(`process ${process.pid} on here has the database`);
+    expect(level('migrations')).toEqual(['ok']);
+    await opened.close();
+    expect((await look('--offline')).found('lock')[0]?.text).toBe('none runs on this database');
+  });
+
+  it('without a fresh backup is worth a word', async () => {
+    const { look, database, json } = await aPlace();
+    await databaseAt(database, 0);
+    expect((await look('--offline')).level('backups')).toEqual(['ok']);
+    const { file } = await json<{ file: string }>('backup');
+    expect((await look('--offline')).level('backups')).toEqual(['ok']);
+    const old = Date.now() / 1000 - 5 * 86_400;
+    utimesSync(file, old, old);
+    expect((await look('--offline')).found('backups')[0]).toMatchObject({
+      level: 'warn',
+      text: expect.stringContaining('5 days old') as string,
+    });
+  });
+
+  it('held by a process is told by its number, and is free when that one was killed', async () => {
+    const { look, database } = await aPlace();
+    mkdirSync(dirname(database), { recursive: true });
+    const child = storeChild('hold', `file:${database}`);
+    expect(await child.line()).toBe('held');
+    const { found } = await look('--offline');
+    expect(found('lock')[0]?.text).toContain(`process ${child.process.pid} on child has the database`);
+    expect(found('http')[0]).toMatchObject({ level: 'warn' });
+    await killHard(child);
+    expect((await look('--offline')).found('lock')[0]?.text).toBe('none runs on this database');
+  });
+});
+
+describe('the server of this folder', () => {
+  it('is looked at while it runs, and doctor takes nothing from it', async () => {
+    const place = await aPlace();
+    const { HTTP_PORT: port } = { HTTP_PORT: String(place.ports.settings().settings.port) };
+    const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+    const tsx = fileURLToPath(import.meta.resolve('tsx'));
+    const server = spawn(process.execPath, ['--import', tsx, main], {
+      cwd: place.folder,
+      env: { PATH: '/usr/bin:/bin', HTTP_PORT: port, DATABASE_URL: `file:${place.database}` },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void server.kill('SIGKILL'));
+    let said = '';
+    await new Promise<void>((resolve) =>
+      server.stdout.on('data', (chunk: Buffer) => {
+        said += String(chunk);
+        if (said.includes('"started"')) resolve();
+      }),
+    );
+    const { found, level } = await place.look();
+    expect(found('lock')[0]?.text).toContain(`process ${server.pid} has the database`);
+    expect(found('http')[0]).toMatchObject({
+      level: 'warn',
+      text: expect.stringContaining('but 1.2.3 is installed') as string,
+    });
+    expect([level('database'), level('api_token'), level('data_folder')]).toEqual([['ok'], ['ok'], ['ok']]);
+    expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
+  });
+
+  it('and a port that another program has is a fault', async () => {
+    const address = await aStub((_request, response) => void response.end('{"name":"something else"}'));
+    const { look } = await aPlace({ environment: { HTTP_PORT: new URL(address).port } });
+    expect((await look('--offline')).found('http')[0]).toMatchObject({
+      level: 'fail',
+      text: expect.stringContaining('another program') as string,
+    });
+  });
+
+  it('that answers and is not ready is a fault, with what is not well, and no secret in it', async () => {
+    const apiToken = 'a-token-that-nobody-can-guess-0123';
+    const answers: Record<string, readonly [number, object]> = {
+      '/version': [200, { name: 'cronogram', version: '1.2.3' }],
+      '/livez': [200, { ok: true }],
+      '/readyz': [503, { ok: false, database: `disk full at ${apiToken}`, telegram: 'ok' }],
+    };
+    const address = await aStub((request, response) => {
+      const [status, body] = answers[request.url ?? ''] ?? [404, {}];
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+    const { look } = await aPlace({ environment: { HTTP_PORT: new URL(address).port, API_TOKEN: apiToken } });
+    const [finding] = (await look('--offline')).found('http');
+    expect(finding).toMatchObject({
+      level: 'fail',
+      text: expect.stringContaining('database disk full at [hidden]') as string,
+    });
+    expect(finding?.text).not.toContain('telegram');
+  });
+});
+
+it('doctor looks from the folder it is given, and sees a database that another place made', async () => {
+  const { folder, database } = await aPlace();
+  await databaseAt(database, 1);
+  const there = placeIn(folder, { environment: { HTTP_PORT: await freePort() } });
+  const { out } = await there.type('doctor', '--offline');
+  expect(out).toContain('1 task (1 active)');
+  expect(existsSync(join(folder, '.env'))).toBe(false);
+});

@@ -45,15 +45,23 @@ export interface ChatNews {
 export interface ServerFacts {
   readonly tasks: number;
   readonly active: number;
+  readonly paused: number;
+  readonly completed: number;
   /** Active tasks whose slot has come and was not taken up yet, and the oldest such slot. */
   readonly due: number;
   readonly dueSince: number | null;
+  /** When the next slot of any task is due. */
+  readonly nextDueAt: number | null;
   readonly running: number;
+  /** Runs that wait for their turn, or for another try. */
+  readonly queued: number;
   readonly pending: number;
   readonly blocked: number;
   readonly unknown: number;
   readonly chats: number;
   readonly databaseBytes: number;
+  /** When the oldest run was made that is still remembered. */
+  readonly oldestRunAt: number | null;
 }
 
 export interface SentMessage {

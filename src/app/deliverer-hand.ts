@@ -2,6 +2,7 @@ import { createCollector } from './collector.ts';
 import { servePart, type PartNeeds } from './deliverer-parts.ts';
 import type { Pacer } from './pacer.ts';
 import type { Bell, Timer } from './ports.ts';
+import { tellTraced } from './run-log.ts';
 import type { OutboxPart, OutboxStore, PartEnd } from './outbox-store.ts';
 
 /** The parts that are on their way, one for each chat, until what became of them is written. */
@@ -25,7 +26,7 @@ export interface HandNeeds extends PartNeeds {
 }
 
 export function createPartsInHand(needs: HandNeeds): PartsInHand {
-  const { store, bell, pacer, clock } = needs;
+  const { store, bell, pacer, clock, log } = needs;
   const busy = new Map<string, { readonly partId: string; readonly done: Promise<void> }>();
   /** Parts whose topic was gone, until they have ended. */
   const remade = new Set<string>();
@@ -52,6 +53,7 @@ export function createPartsInHand(needs: HandNeeds): PartsInHand {
       const turn = pacer.start({ chatId, address: part.route.address });
       const done = servePart({ ...needs, part, turn, remade }).then((end) => {
         turn.end();
+        tellPart(log, part, end);
         if (end.status === 'delivered' || end.status === 'failed') remade.delete(part.id);
         ends.add({ chatId, end, at: clock.now() });
       });
@@ -71,6 +73,13 @@ export function createPartsInHand(needs: HandNeeds): PartsInHand {
       await ends.idle();
     },
   };
+}
+
+/** Answers to people, cards and their like have no run; the platform's own log is the place for them. */
+function tellPart(log: PartNeeds['log'], { id, runId, traceId, kind }: OutboxPart, { status }: PartEnd): void {
+  // What is put off is told of when it comes to something.
+  if (runId !== null && status !== 'pending')
+    tellTraced(log, 'delivery_status', { runId, traceId, delivery_id: id, kind, status });
 }
 
 interface EndedPart {

@@ -13,6 +13,8 @@ export interface OutboxPart {
   readonly fence: number;
   readonly status: DeliveryStatus;
   readonly runId: string | null;
+  /** The request that asked for its run; null where a schedule did, and for what has no run. */
+  readonly traceId: string | null;
   readonly taskId: string | null;
   readonly chatId: string;
   readonly part: number;
@@ -20,6 +22,7 @@ export interface OutboxPart {
   /** How often it was put off without having left. */
   readonly putOffs: number;
   readonly settles: number;
+  readonly createdAt: number;
   readonly sentAt: number | null;
   readonly expiresAt: number | null;
   readonly unknown: UnknownPolicy;

@@ -2,7 +2,7 @@ import { conclude, type AttemptOutcome } from '../domain/conclusion.ts';
 import { outboxRanks, splitText } from '../domain/delivery.ts';
 import * as limits from '../domain/limits.ts';
 import { policyOf, type Policy } from '../domain/policy.ts';
-import type { RunInput } from '../domain/run.ts';
+import type { MessageInput, RunInput } from '../domain/run.ts';
 import { nextSlot } from '../domain/schedule/schedule.ts';
 import type { Drawn, Shown } from '../domain/shown.ts';
 import type { Outcome } from './actions/action.ts';
@@ -117,6 +117,7 @@ function deliveriesOf(
 ): NewDelivery[] {
   if (!input.delivers) return [];
   const { unknown, maxAgeMs, quiet } = runPolicy(input);
+  const place = input.message === undefined ? {} : messagePlace(input.message);
   // Whoever asked for it just now waits for it, at whatever hour.
   const isUrgent = input.byHand === true || input.again !== undefined || quiet?.mode === 'off';
   const parts = partsOf(result);
@@ -129,7 +130,15 @@ function deliveriesOf(
     unknown,
     expiresAt: maxAgeMs === null ? null : (input.again?.askedAt ?? input.slotAt ?? finishedAt) + maxAgeMs,
     ...(isUrgent ? { urgent: true as const } : {}),
+    ...place,
   }));
+}
+
+/** A message belongs to the thread that was named, and comes as it was asked for. */
+function messagePlace({ topic, mode }: MessageInput): Pick<NewDelivery, 'thread' | 'urgent' | 'silent'> {
+  const thread = { topic };
+  if (mode === 'silent') return { thread, silent: true };
+  return mode === 'urgent' ? { thread, urgent: true } : { thread };
 }
 
 type Part = Pick<Drawn, 'text' | 'media'>;

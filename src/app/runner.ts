@@ -4,6 +4,7 @@ import type { Actions } from './actions/registry.ts';
 import { createCollector, within } from './collector.ts';
 import { createClaimCount, type Holding } from './holding.ts';
 import type { Bell, Clock, Ids, Log, Stopwatch, Timer } from './ports.ts';
+import { tellTraced } from './run-log.ts';
 import { brokenEnd, endOf, runPolicy, thrownEnd } from './runner-ends.ts';
 import { startPlan } from './runner-starts.ts';
 import type { Counts, RunEnd, RunStore, StartableRun, StartedRun } from './store.ts';
@@ -111,10 +112,20 @@ export function createRunner(needs: RunnerNeeds): Runner {
   };
 }
 
+function tellStarted(log: Log, { run: { id: runId, traceId, taskId }, attempt: number }: StartedRun): void {
+  tellTraced(log, 'run_started', { runId, traceId, task_id: taskId, attempt: number });
+}
+
+function tellEnded(log: Log, { run, attempt: number, status, durationMs: ms }: RunEnd): void {
+  const { id: runId, traceId, taskId } = run;
+  tellTraced(log, 'run_ended', { runId, traceId, task_id: taskId, attempt: number, status, ms });
+}
+
 async function writeEnds({ store, bell, log, clock }: RunnerNeeds, batch: readonly RunEnd[]): Promise<void> {
   const now = clock.now();
   const { written, autoPaused } = await store.finishRuns(batch.map((end) => inTimeOf(now, end)));
   if (written < batch.length) log.warn('late_results_dropped', { count: batch.length - written });
+  for (const end of batch) tellEnded(log, end);
   for (const taskId of autoPaused) log.warn('task_auto_paused', { task_id: taskId });
   bell.ring('deliverer');
   bell.ring('scheduler');
@@ -136,6 +147,7 @@ function abort(one: Live | undefined, reason: AbortReason): void {
 /** Null when the process stops under the attempt: it stays open, and the next process ends it as interrupted. */
 async function attempt(needs: RunnerNeeds, started: StartedRun, controller: AbortController): Promise<RunEnd | null> {
   const { clock, stopwatch, timer } = needs;
+  tellStarted(needs.log, started);
   const startedAt = clock.now();
   const from = stopwatch.elapsed();
   const callOff = timer.after(runPolicy(started.run.input).timeoutMs, () => controller.abort('timedOut'));

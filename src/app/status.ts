@@ -6,6 +6,7 @@ import type { UpkeepStore } from './store.ts';
 /** How the server stands, for its owners. */
 export interface ServerStatus {
   readonly version: string;
+  readonly at: number;
   readonly startedAt: number;
   readonly ready: Ready;
   readonly facts: ServerFacts;
@@ -23,13 +24,17 @@ interface Needs {
 /** The process is as old as this function's call. */
 export function createStatus({ store, clock, version, ready }: Needs): () => Promise<ServerStatus> {
   const startedAt = clock.now();
-  return async () => ({
-    version,
-    startedAt,
-    ready: await ready(),
-    facts: await store.serverFacts(clock.now()),
-    audit: auditIn(await store.readNote('audit')),
-  });
+  return async () => {
+    const at = clock.now();
+    return {
+      version,
+      at,
+      startedAt,
+      ready: await ready(),
+      facts: await store.serverFacts(at),
+      audit: auditIn(await store.readNote('audit')),
+    };
+  };
 }
 
 /** What another version wrote, and this one cannot read, is as good as none. */

@@ -108,6 +108,8 @@ export interface StartableRun {
   readonly cancelRequested: boolean;
   readonly taskState: TaskState | null;
   readonly grant: Grant | null;
+  /** The request in whose course it was asked for; null for what a schedule asked for. */
+  readonly traceId: string | null;
   readonly input: RunInput;
 }
 
@@ -142,6 +144,10 @@ export interface NewDelivery {
   readonly expiresAt: number | null;
   /** Quiet hours do not apply to it: somebody asked for it just now, or its task is urgent. */
   readonly urgent?: true;
+  /** It comes without a sound. */
+  readonly silent?: true;
+  /** A thread of the chat; the topic of the task, whichever that is by then, without it. */
+  readonly thread?: { readonly topic: number | null };
   /** It is shown only when somebody approves it, at the latest then. */
   readonly approveBy?: number;
 }

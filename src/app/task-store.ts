@@ -7,7 +7,10 @@ import type { DeliveryStatus } from '../domain/delivery.ts';
 import type { Definition, Task, TaskState } from '../domain/task.ts';
 import type { Thread } from '../domain/thread.ts';
 import type { ChatFacts } from './chat-facts.ts';
+import type { GrantStore } from './grant-store.ts';
 import type { HousekeepingStore } from './housekeeping/store.ts';
+import type { WorkloadStore } from './metering/workload.ts';
+import type { AnswerStore, Once } from './kept-answers.ts';
 import type { AckStore } from './acks/store.ts';
 import type { ApprovalStore } from './approvals.ts';
 import type { QuestionStore } from './questions.ts';
@@ -15,18 +18,11 @@ import type { ChatStore } from './chat-store.ts';
 import type { OutboxStore } from './outbox-store.ts';
 import type { Claim, DueTask, NewOccurrence, RunStore, SlotStore, UpkeepStore } from './store.ts';
 import type { SlotAck, SlotDelivery, TruthStore } from './truth/store.ts';
+import type { UsageStore } from './usage.ts';
 
 /** What the use cases around tasks ask of the store, and what they get to see of it. */
 
 type Facts = Readonly<Record<string, unknown>>;
-
-/** What the outside of a request must not do twice. */
-export interface Once {
-  readonly scope: string;
-  readonly key: string;
-  readonly payloadHash: string;
-  readonly expiresAt: number;
-}
 
 /** Tasks that can still run, at most. */
 export interface Quota {
@@ -51,6 +47,8 @@ export interface NewTask extends Definition {
   readonly onExisting: 'fail' | 'upsert' | 'add';
   readonly quota: Quota;
   readonly once: Once | null;
+  /** The request in whose course it is made, as its client named it. */
+  readonly traceId?: string | null | undefined;
   /** A new id for the chat, used when the thread is seen for the first time. */
   readonly newChatId: string;
 }
@@ -96,7 +94,36 @@ export interface TaskScene {
   /** What was done to it lately, newest first, when that was asked for. */
   readonly recent: readonly AuditRow[];
   readonly grant: Grant | null;
+  /** What stands in the way of another place, when that was asked for. */
+  readonly place?: PlaceView;
 }
+
+/** A task before it gets another place. */
+export interface PlaceView {
+  /** The place that is meant: the thread where it is already, another one of its chat, or another chat. */
+  readonly is: 'here' | 'thisChat' | 'elsewhere';
+  /** Parts that are still on their way to where it is. */
+  readonly openParts: number;
+  /** Its topic may exist although nobody has said so. */
+  readonly isTopicInDoubt: boolean;
+  /** Its chat can be reached no more, and so can nothing that is there. */
+  readonly isGone: boolean;
+}
+
+/** Another place for a task. In another chat it gets a number and a grant of that chat. */
+export interface Move {
+  readonly home: Thread;
+  /** A new id for the chat, used when the thread is seen for the first time. */
+  readonly newChatId: string;
+  readonly grantId: string;
+  /** An owner who stands in for nobody gives way to whoever approved the chat. */
+  readonly standIn: Actor;
+}
+
+/** A fresh grant takes the place of the one that is there, which is revoked. */
+export type GrantChange =
+  | { readonly is: 'given'; readonly id: string; readonly scopes: readonly string[]; readonly expiresAt: number | null }
+  | { readonly is: 'revoked'; readonly id: string };
 
 export interface TaskFields extends Definition {
   readonly state: TaskState;
@@ -122,6 +149,8 @@ export interface TaskChange {
   /** New scopes of the task's grant, when what it does has changed. */
   readonly scopes: readonly string[] | null;
   readonly cancelLive: boolean;
+  readonly move: Move | null;
+  readonly grant: GrantChange | null;
   /** Slots that were skipped in advance and are not any more. */
   readonly unskip: readonly number[];
   /** Ends the open snooze with this reason. */
@@ -140,6 +169,8 @@ export const noChange: TaskChange = {
   endWaiting: null,
   scopes: null,
   cancelLive: false,
+  move: null,
+  grant: null,
   unskip: [],
   endSnooze: null,
   answer: null,
@@ -151,11 +182,15 @@ export interface ChangeRequest {
   readonly actor: Actor;
   readonly at: number;
   readonly once: Once | null;
+  /** The request in whose course it is done, as its client named it. */
+  readonly traceId?: string | null | undefined;
   /** Held when a task that was completed or deleted gets something to do again. */
   readonly quota: Quota;
   /** What else the decision wants to see: what was done lately, or what was done again of an occurrence. */
-  readonly look?: { readonly recent: true } | { readonly replaysOf: string };
+  readonly look?: Look;
 }
+
+export type Look = { readonly recent: true } | { readonly replaysOf: string } | { readonly place: Thread };
 
 export interface Changed {
   readonly task: Task;
@@ -207,6 +242,8 @@ export interface TaskRun {
   readonly error: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** The request that asked for its run; null where a schedule did. */
+  readonly traceId: string | null;
   readonly attempts: readonly Attempt[];
   readonly deliveries: readonly Delivery[];
   /** Whether somebody has confirmed it; null where nobody was asked and nobody has said anything. */
@@ -219,6 +256,11 @@ export interface RunView {
   readonly idempotencyKey: string;
   readonly taskId: string | null;
   readonly occurrenceId: string | null;
+  /** The thread that a message goes to, or where the task was asked for; null when neither is there any more. */
+  readonly thread: Thread | null;
+  /** For whom a message was put there, as the client calls them. */
+  readonly userKey: string | null;
+  readonly traceId: string | null;
   readonly status: RunStatus;
   readonly output: Facts | null;
   readonly error: string | null;
@@ -270,6 +312,19 @@ export interface CancelRequest {
   readonly runId: string;
   readonly actor: Actor;
   readonly at: number;
+  readonly traceId?: string | null | undefined;
+}
+
+/** Calls off the named runs, each with its row in the audit where it has a task. */
+export interface CancelRunsRequest extends Omit<CancelRequest, 'runId'> {
+  readonly runIds: readonly string[];
+}
+
+/** A place into which something may be said. */
+export interface OpenThread {
+  readonly chatId: string;
+  /** Whoever let the bot in; null where nobody had to. */
+  readonly approvedBy: Actor | null;
 }
 
 export interface Page<T> {
@@ -294,6 +349,24 @@ export interface TaskRunQuery {
   readonly cursor: string | null;
 }
 
+/** Every condition that is given must hold. */
+export interface RunQuery {
+  /** `live` is every status that is not final. */
+  readonly status: RunStatus | 'live' | null;
+  readonly taskId: string | null;
+  readonly thread: Thread | null;
+  readonly source: string | null;
+  readonly subject: string | null;
+  readonly tags: readonly string[];
+  /** What the run was given, or the error with which it ended. */
+  readonly text: string | null;
+  /** When it was made, both ends included. */
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
 /** What the use cases around tasks need. Definitions are written by nobody else. */
 export interface TaskStore {
   createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange): Promise<Created>;
@@ -305,13 +378,26 @@ export interface TaskStore {
   readTaskRun(id: string): Promise<TaskRun | null>;
   listTaskRuns(query: TaskRunQuery): Promise<Page<TaskRun>>;
   readRun(runId: string): Promise<RunView | null>;
+  /**
+   * All runs, newest first; those of one task by the slots that asked for them. One look is bounded: a page may hold fewer
+   * runs than were asked for, or none, and still have a cursor with which the look goes on.
+   */
+  listRuns(query: RunQuery): Promise<Page<RunView>>;
   readEndedRun(runId: string): Promise<EndedRun | null>;
   listVersions(taskId: string): Promise<readonly TaskVersion[]>;
   countThread(thread: Thread): Promise<ThreadCounts>;
+  /** Those of the tasks that run something now which nobody has called off. */
+  tasksAtWork(taskIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Takes the topic from a task, with its row in the audit. */
   unbindTopic(unbinding: Unbinding): Promise<Unbound>;
   /** Calls a run off. False when it has ended in another way already; null when there is no such run. */
   cancelRun(request: CancelRequest): Promise<boolean | null>;
+  /** Runs of a thread that have not ended and that nobody has called off. */
+  liveRunsOf(thread: Thread, limit: number): Promise<readonly string[]>;
+  /** Answers how many of them were called off by this; the others had ended, or were called off before. */
+  cancelRuns(request: CancelRunsRequest): Promise<number>;
+  /** The chat of a thread, made when it is new; null where the bot was sent away, or is no more. */
+  openThread(thread: Thread, newId: string, at: number): Promise<OpenThread | null>;
 }
 
 export interface Created {
@@ -330,12 +416,16 @@ export interface Store
     OutboxStore,
     TaskStore,
     UpkeepStore,
+    WorkloadStore,
     TruthStore,
     HousekeepingStore,
     ChatStore,
     ChatFacts,
     AckStore,
     ApprovalStore,
-    QuestionStore {
+    QuestionStore,
+    GrantStore,
+    AnswerStore,
+    UsageStore {
   close(): Promise<void>;
 }

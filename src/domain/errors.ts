@@ -12,6 +12,7 @@ export type ErrorCode =
   | 'invalid_cursor'
   | 'unauthorized'
   | 'not_found'
+  | 'method_not_allowed'
   | 'task_exists'
   | 'run_in_progress'
   | 'schedule_exhausted'
@@ -20,11 +21,18 @@ export type ErrorCode =
   | 'nothing_to_undo'
   | 'too_late'
   | 'not_repeatable'
+  | 'not_attachable'
+  | 'owner_left'
   | 'idempotency_mismatch'
+  | 'request_in_progress'
+  | 'idempotency_key_mismatch'
+  | 'not_finished'
   | 'payload_too_large'
   | 'unsupported_media_type'
   | 'quota_exceeded'
+  | 'rate_limited'
   | 'store_unavailable'
+  | 'stopping'
   | 'internal';
 
 export interface ErrorOptions {

@@ -1,50 +1,64 @@
+/** What can be done to a task; the verbs of the audit. */
+const taskVerbs = [
+  'create',
+  'edit',
+  'upsert',
+  'pause',
+  'resume',
+  'complete',
+  'delete',
+  'restore',
+  'skip',
+  'unskip',
+  'snooze',
+  'answer',
+  'run_now',
+  'retry',
+  'replay',
+  'cancel',
+  'undo',
+  'unbind',
+  'attach',
+  'grant',
+  'revoke',
+  'quarantine',
+  'reconcile',
+] as const;
+
+const otherKinds = [
+  'occurrence.skipped',
+  'occurrence.missed',
+  'occurrence.cancelled',
+  'gap.recorded',
+  'run.started',
+  'run.succeeded',
+  'run.failed',
+  'run.cancelled',
+  'run.backoff',
+  'delivery.delivered',
+  'delivery.unknown',
+  'delivery.blocked',
+  'delivery.failed',
+  'ack.done',
+  'ack.taken_back',
+  'ack.given_up',
+  'approval.given',
+  'approval.refused',
+  'downtime.reported',
+  'audit.finding',
+] as const;
+
 /**
  * What happened, as one closed list of kinds. An event is written in the transaction that made it true, so whoever reads
  * them in order misses nothing and is told nothing that did not happen. What was done to a task is `task.` with the verb of
  * its audit row; the rest names the row it is about.
  */
-export type EventKind =
-  | `task.${TaskVerb}`
-  | 'occurrence.skipped'
-  | 'occurrence.missed'
-  | 'occurrence.cancelled'
-  | 'gap.recorded'
-  | 'run.started'
-  | 'run.succeeded'
-  | 'run.failed'
-  | 'run.cancelled'
-  | 'run.backoff'
-  | 'delivery.delivered'
-  | 'delivery.unknown'
-  | 'delivery.blocked'
-  | 'delivery.failed'
-  | 'ack.done'
-  | 'ack.taken_back'
-  | 'ack.given_up'
-  | 'approval.given'
-  | 'approval.refused'
-  | 'downtime.reported'
-  | 'audit.finding';
+export type EventKind = `task.${TaskVerb}` | (typeof otherKinds)[number];
+export type TaskVerb = (typeof taskVerbs)[number];
 
-/** What can be done to a task; the verbs of the audit. */
-export type TaskVerb =
-  | 'create'
-  | 'edit'
-  | 'upsert'
-  | 'pause'
-  | 'resume'
-  | 'complete'
-  | 'delete'
-  | 'restore'
-  | 'skip'
-  | 'unskip'
-  | 'snooze'
-  | 'answer'
-  | 'run_now'
-  | 'retry'
-  | 'replay'
-  | 'cancel'
-  | 'undo'
-  | 'unbind'
-  | 'quarantine'
-  | 'reconcile';
+export const eventKinds: readonly EventKind[] = [...taskVerbs.map((verb): EventKind => `task.${verb}`), ...otherKinds];
+
+/** A wanted kind that ends in a point stands for all that begin with it. */
+export function isOfKind(kind: string, wanted: string | null): boolean {
+  return wanted === null || (wanted.endsWith('.') ? kind.startsWith(wanted) : kind === wanted);
+}

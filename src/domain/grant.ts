@@ -30,11 +30,15 @@ export function grantEnded(grant: Grant | null, now: number): GrantFault | null 
 export function grantFault(grant: Grant | null, scope: string, now: number): GrantFault | null {
   const ended = grantEnded(grant, now);
   if (ended !== null || grant === null) return ended;
-  return grant.scopes.some((given) => covers(given, scope)) ? null : 'grant_scope';
+  return allows(grant.scopes, scope) ? null : 'grant_scope';
 }
 
 export function actionScope(actionKind: string): string {
   return `action:${actionKind}`;
+}
+
+export function allows(scopes: readonly string[], wanted: string): boolean {
+  return scopes.some((given) => covers(given, wanted));
 }
 
 function covers(given: string, wanted: string): boolean {

@@ -14,6 +14,9 @@ export const actionBytesMax = 32_768;
 /** The evolving context is read and written with every run, so it must stay small. */
 export const contextBytesMax = 65_536;
 export const subjectLengthMax = 128;
+/** One for each kind of action would do; more is a mistake. */
+export const scopesMax = 20;
+export const scopeLengthMax = 64;
 export const tagsMax = 10;
 export const tagLengthMax = 40;
 export const threadKeyLengthMax = 256;
@@ -25,6 +28,14 @@ export const errorMessageLengthMax = 1000;
 export const requestBytesMax = 262_144;
 export const pageDefault = 50;
 export const pageMax = 200;
+/** A message of more than about 25 parts is a document, and would keep its chat busy for more than a minute. */
+export const messageLengthMax = 100_000;
+/** What a client calls the person for whom a message is. */
+export const userKeyLengthMax = 128;
+/** Looks for runs in one request: together some tens of milliseconds, between which others have their turn. */
+export const runLooksMax = 10;
+/** Runs that are called off in one transaction. */
+export const cancelBatchMax = 100;
 export const previewCountDefault = 5;
 export const previewCountMax = 100;
 
@@ -136,12 +147,26 @@ export const clockStepMs = 2 * second;
 /** Past this without a finished step, readiness says no. */
 export const loopStuckMs = 90 * second;
 /** A signal that is repeated within this time is one that was sent twice; later it means that somebody has lost patience. */
-export const signalRepeatMs = 3 * second;
+export const signalRepeatMs = 500;
+/** A tick that somebody asked for waits so long for what it has begun; what goes on beyond that goes on by itself. */
+export const tickWaitMs = 5 * second;
 /** Readiness is asked often, and its answer costs a write. */
 export const readinessKeptMs = second;
+/** A database that has not answered by then is as good as away, and whoever asks is told. */
+export const readinessWaitMs = 4 * second;
+/** Metrics are asked for by several watchers, and each look reads the store. */
+export const scrapeKeptMs = second;
+/** Rows of one state that a look counts; more of them is an alarm in any case. */
+export const countedMax = 10_000;
+/** All tasks are counted at most so often, in pages of a few milliseconds. */
+export const taskTallyKeptMs = minute;
+export const taskTallyPage = 2000;
+/** A sign of life for whoever watches from outside, and how long its answer is waited for. */
+export const heartbeatEveryMs = minute;
+export const heartbeatWaitMs = 10 * second;
 /** How long a stop waits for running attempts before it aborts them. */
 export const stopGraceMs = 10 * second;
-/** Three graces, of the door, of what runs and of what is being sent, and some time for the database; then a stop is given up. */
+/** The graces of the door, of what runs and of what is being sent, and some time for the database; then a stop is given up. */
 export const stopMaxMs = 45 * second;
 /** The nightly chores begin at three in the morning UTC: few people wait for anything then, in Europe and in America. */
 export const nightStartMs = 3 * hour;
@@ -246,5 +271,7 @@ export const backlogEveryMs = 30 * second;
 export const backlogCountedMax = 1000;
 /** Rows that are counted for whoever asks how much a chat uses; more would hold up everybody else. */
 export const usageCountedMax = 10_000;
+/** The stretch of which use is told when none is named. */
+export const usageDefaultMs = 30 * day;
 /** One update of the platform; a message with all its entities and a keyboard is a tenth of this. */
 export const updateBytesMax = 1_048_576;

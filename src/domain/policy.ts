@@ -84,7 +84,25 @@ export interface PolicySubject {
 }
 
 export function policyOf(chosen: Policies, subject: PolicySubject): Policy {
-  return { ...slotPolicy(chosen, subject), ...runPolicy(chosen, subject), ...resultPolicy(chosen) };
+  for (const _name in chosen) return policyFrom(chosen, subject);
+  return defaultsOf(subject);
+}
+
+function policyFrom(chosen: Policies, subject: PolicySubject): Policy {
+  return Object.freeze({ ...slotPolicy(chosen, subject), ...runPolicy(chosen, subject), ...resultPolicy(chosen) });
+}
+
+/** Most tasks choose nothing, and every slot and every run of theirs asks: the few answers that there are, are kept. */
+const defaults = new Map<string, Policy>();
+
+function defaultsOf(subject: PolicySubject): Policy {
+  // No default looks at more than this of the subject.
+  const key = `${missedDefault(subject)} ${subject.actionKind === 'message' ? 'message' : 'other'}`;
+  const known = defaults.get(key);
+  if (known !== undefined) return known;
+  const made = policyFrom({}, subject);
+  defaults.set(key, made);
+  return made;
 }
 
 type SlotPolicy = 'missed' | 'missedLimit' | 'graceMs' | 'overlap' | 'startAt' | 'until' | 'maxRuns' | 'jitterMs';

@@ -42,8 +42,31 @@ export interface RunInput {
   readonly byHand?: true | undefined;
   /** For a retry or a replay: what it must not take from its own instant. */
   readonly again?: Again | undefined;
+  /** For a text that no task sends: how it is shown, and where. */
+  readonly message?: MessageInput | undefined;
   /** For a delay after the last finish: the schedule whose next slot the end of this run decides. */
   readonly follows?: { readonly schedule: Schedule; readonly bounds: Bounds } | undefined;
+}
+
+/**
+ * How a message comes. `normal` comes at once, and without a sound in the quiet hours of its chat; `silent` never makes a
+ * sound, and `urgent` always does.
+ */
+export const deliveryModes = ['normal', 'silent', 'urgent'] as const;
+export type DeliveryMode = (typeof deliveryModes)[number];
+
+/** What is said in a thread is said in order. The chat is named by our own id, so that a group that moves keeps its order. */
+export function threadLane(chatId: string, topic: number | null): string {
+  return `thread:${chatId}:${topic ?? ''}`;
+}
+
+/** A text for a thread as it stands, which belongs to no task. */
+export interface MessageInput {
+  /** The topic of the chat, which is nobody's to make; null for its base thread. */
+  readonly topic: number | null;
+  readonly mode: DeliveryMode;
+  /** For whom it was put there, as the client calls them. */
+  readonly userKey?: string;
 }
 
 /** A run that is done again with what it was given the first time. */
@@ -72,6 +95,8 @@ export interface RunRequest {
   readonly ownerId: Actor;
   /** It starts up to this much later than it was asked for, see `readyAt`. */
   readonly jitterMs?: number;
+  /** The request in whose course it was asked for; absent for what a schedule asks for. */
+  readonly traceId?: string | null | undefined;
   readonly input: RunInput;
 }
 

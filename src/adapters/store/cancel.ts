@@ -1,5 +1,5 @@
 import { tellEvents } from './journal.ts';
-import { each, rows, type Script } from './engine.ts';
+import { each, listOf, rows, type Script } from './engine.ts';
 
 /** The live runs of a task by way of their two partial indexes: every other way to them reads the history of all runs. */
 const liveOfTask = `select id from runs where task_id = ?t and exclusive = 1 and status in ('queued', 'running', 'backoff', 'waiting')
@@ -14,6 +14,21 @@ export function* cancelLive(taskId: string, reason: string, now: number): Script
     reason,
     now,
   );
+}
+
+/** Those of the tasks that have a live run which was not called off yet. */
+export function* tasksAtWork(taskIds: readonly string[]): Script<ReadonlySet<string>> {
+  if (taskIds.length === 0) return new Set();
+  const { marks, values } = listOf(taskIds);
+  const found = yield* rows<{ task_id: string }>(
+    `select task_id from runs where task_id in (${marks}) and exclusive = 1
+       and status in ('queued', 'running', 'backoff', 'waiting') and cancel_requested_at is null
+     union select task_id from runs where task_id in (${marks}) and exclusive = 0
+       and status in ('queued', 'running', 'backoff', 'waiting') and cancel_requested_at is null`,
+    ...values,
+    ...values,
+  );
+  return new Set(found.map(({ task_id: taskId }) => taskId));
 }
 
 interface RunOfTask {

@@ -1,10 +1,12 @@
 import type { Changed, ChangeRequest, TaskChange, TaskScene } from '../../app/task-store.ts';
 import type { Task } from '../../domain/task.ts';
+import { moveTask } from './attach.ts';
 import { cancelLive } from './cancel.ts';
 import { dispatchRuns, insertOccurrences, writeClaims } from './claims.ts';
 import { dropParts } from './drop-parts.ts';
 import { endWaiting } from './pauses.ts';
 import { each, lock, rows, write, type Script } from './engine.ts';
+import { changeGrant, followState } from './grants.ts';
 import { recordVerbs, tellEvents } from './journal.ts';
 import { closeAcks, reopenAck } from './open-acks.ts';
 import { claimOnce, settleOnce } from './once.ts';
@@ -62,11 +64,15 @@ export function* changeLocked(request: LockedRequest, plan: Plan): Script<Writte
       taskId,
     );
   }
+  yield* followState(request, scene.task, change.set.state);
+  const isGrantChanged = change.grant !== null && (yield* changeGrant(request, scene.task, change.grant));
+  if (change.move !== null) yield* moveTask(request, scene.task, change.move);
   const isAnswered = yield* addManual(request, change);
   const task = yield* taskById(taskId);
   yield* keepVersion(request, scene.task, task);
   // What was called off already, or ended meanwhile, is not called off again.
-  if (change.audit?.verb === 'cancel' && calledOff === 0) return { change, task, entryId: null };
+  const isMoot = (change.audit?.verb === 'cancel' && calledOff === 0) || (change.grant !== null && !isGrantChanged);
+  if (isMoot) return { change, task, entryId: null };
   return { change, task, entryId: yield* writeAudit(request, change, { before: scene.task, after: task, isAnswered }) };
 }
 
@@ -164,13 +170,25 @@ interface Sides {
 }
 
 function* writeAudit(
-  { taskId, actor, at }: LockedRequest,
-  { audit }: TaskChange,
+  { taskId, actor, at, traceId }: LockedRequest,
+  { audit, move }: TaskChange,
   { before, after, isAnswered }: Sides,
 ): Script<string | null> {
   if (audit === null) return null;
+  // Which number and whose it is there, only the new chat could say.
+  const told = move === null ? {} : { after: { ...audit.after, number: after.number, owner_user_key: after.ownerId } };
   const [entry] = yield* recordVerbs([
-    { at, actor, taskId, stateBefore: before.state, stateAfter: after.state, hasCard: !isAnswered, ...audit },
+    {
+      at,
+      actor,
+      taskId,
+      stateBefore: before.state,
+      stateAfter: after.state,
+      hasCard: !isAnswered,
+      traceId,
+      ...audit,
+      ...told,
+    },
   ]);
   return entry ?? null;
 }

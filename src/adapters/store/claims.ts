@@ -150,8 +150,8 @@ export function* dispatchRuns(runs: readonly NewRun[], now: number): Script<void
 export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
   return yield* each(
     `insert into runs (id, source, idempotency_key, payload_hash, lane, exclusive, rank, task_id, task_version,
-       occurrence_id, chat_id, owner_id, status, ready_at, fence, attempts, interruptions, input, created_at)
-     values (?t, ?t, ?t, ?t, ?t, ?i, ?i, ?t, ?i, ?t, ?t, ?t, 'queued', ?i, 0, 0, 0, ?t, ?i)
+       occurrence_id, chat_id, owner_id, status, ready_at, fence, attempts, interruptions, input, created_at, trace_id)
+     values (?t, ?t, ?t, ?t, ?t, ?i, ?i, ?t, ?i, ?t, ?t, ?t, 'queued', ?i, 0, 0, 0, ?t, ?i, ?t)
      on conflict (idempotency_key, source) do nothing`,
     runs.map((run): Tuple => [
       run.id,
@@ -169,6 +169,7 @@ export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
       run.readyAt,
       run.inputText,
       run.createdAt,
+      run.traceId ?? null,
     ]),
   );
 }

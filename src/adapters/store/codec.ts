@@ -1,7 +1,7 @@
 import type { Actor } from '../../domain/actor.ts';
 import type { Grant } from '../../domain/grant.ts';
 import { policyOf, type Policies } from '../../domain/policy.ts';
-import type { RunInput, RunStatus } from '../../domain/run.ts';
+import type { MessageInput, RunInput, RunStatus } from '../../domain/run.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { ActionSpec, Stamp, Task, TaskState } from '../../domain/task.ts';
@@ -13,6 +13,15 @@ import type { Tables } from './tables/define.ts';
 /** Rows as both engines give them, and what the rooms make of them. A row that lies is an `Unreadable`, not a crash. */
 type Rows = { [K in keyof Tables]: Tables[K]['$inferSelect'] };
 export type TaskRow = Rows['tasks'] & { readonly provider: string; readonly address: string };
+/** What a task shows of itself. */
+export type ShownTask = Omit<TaskRow, HiddenColumn>;
+type HiddenColumn =
+  | 'auto_pause'
+  | 'grant_id'
+  | `topic_${'boot' | 'asked_at' | 'cause' | 'name' | 'called_at' | 'lost'}`
+  | 'card_message_id'
+  | `incident${'' | '_at' | '_failures'}`
+  | 'skips_until';
 export type RunRow = Rows['runs'];
 export type OccurrenceRow = Rows['occurrences'];
 export type AttemptRow = Rows['attempts'];
@@ -35,7 +44,7 @@ function readObject(column: string, text: string): Json {
   return value as Json;
 }
 
-function readTexts(column: string, text: string): readonly string[] {
+export function readTexts(column: string, text: string): readonly string[] {
   if (text === '[]') return [];
   const value: unknown = JSON.parse(text);
   if (!Array.isArray(value) || value.some((item) => typeof item !== 'string')) throw new Error(`${column} is no list`);
@@ -176,7 +185,7 @@ function unreadable(id: string, error: unknown): Unreadable {
  * A task for people and clients. A part that cannot be read is shown empty: the row is paused with the reason by the step
  * that stumbled over it, and a list of tasks must not fail because of one of them.
  */
-export function readTask(row: TaskRow): Task {
+export function readTask(row: ShownTask): Task {
   const lenient = <T>(read: () => T, otherwise: T): T => {
     try {
       return read();
@@ -219,7 +228,7 @@ export function readTask(row: TaskRow): Task {
   };
 }
 
-function stamps(row: TaskRow): Pick<Task, 'created' | 'updated' | 'paused' | 'resumed' | 'deleted'> {
+function stamps(row: ShownTask): Pick<Task, 'created' | 'updated' | 'paused' | 'resumed' | 'deleted'> {
   const stamp = (at: number | null, by: string | null): Stamp | null =>
     at === null || by === null ? null : { at, by: by as Actor };
   return {
@@ -250,6 +259,7 @@ export function readStartable(row: StartableRow): StartableRun | Unreadable {
       cancelRequested: row.cancel_requested_at !== null,
       taskState: row.task_state as TaskState | null,
       grant: row.chat_id === null ? null : readGrant(row, row.chat_id),
+      traceId: row.trace_id,
       input: readInput(row.input),
     };
   } catch (error) {
@@ -285,7 +295,7 @@ export function readDelivery(row: DeliveryRow): Delivery {
     id: row.id,
     part: row.part,
     status: row.status as Delivery['status'],
-    thread: { provider: row.provider, address: row.address, topic: row.message_thread_id },
+    thread: { provider: row.provider, address: row.address, topic: topicOf(row) },
     platformChatId: row.platform_chat_id,
     messageThreadId: row.message_thread_id,
     messageId: row.message_id,
@@ -296,6 +306,11 @@ export function readDelivery(row: DeliveryRow): Delivery {
     heldUntil: row.held_until,
     decision: decisionIn(row.evidence),
   };
+}
+
+/** Where it is; for what goes to a thread by its name, also where it is to be. */
+function topicOf({ message_id: messageId, message_thread_id: topic, goes_to: goesTo, to_topic: asked }: DeliveryRow) {
+  return goesTo === 'thread' && messageId === null ? asked : topic;
 }
 
 /** What is kept of a decision beside the part; null when there was none. */
@@ -321,7 +336,9 @@ interface Parts {
   readonly deliveries: readonly Delivery[];
 }
 
-export function readTaskRun(row: OccurrenceRow, parts: Parts, ack: TaskRun['ack']): TaskRun {
+export type TaskRunRow = OccurrenceRow & { readonly trace_id: string | null };
+
+export function readTaskRun(row: TaskRunRow, parts: Parts, ack: TaskRun['ack']): TaskRun {
   return {
     id: row.id,
     taskId: row.task_id,
@@ -335,18 +352,32 @@ export function readTaskRun(row: OccurrenceRow, parts: Parts, ack: TaskRun['ack'
     error: row.error,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+    traceId: row.trace_id,
     ...parts,
     ack,
   };
 }
 
-export function readRun(row: RunRow, parts: Parts): RunView {
+/** A run with the chat it belongs to, and where in it its task was asked for. */
+export type ViewedRow = RunRow & {
+  readonly provider: string | null;
+  readonly address: string | null;
+  readonly home_topic: number | null;
+};
+
+export function readRun(row: ViewedRow, parts: Parts): RunView {
+  const message = row.task_id === null ? messageIn(row.input) : null;
+  const topic = row.task_id === null ? (message?.topic ?? null) : row.home_topic;
+  const { provider, address } = row;
   return {
     id: row.id,
     source: row.source,
     idempotencyKey: row.idempotency_key,
     taskId: row.task_id,
     occurrenceId: row.occurrence_id,
+    thread: provider === null || address === null ? null : { provider, address, topic },
+    userKey: message?.userKey ?? null,
+    traceId: row.trace_id,
     status: row.status as RunStatus,
     output: row.output === null ? null : readObject('output', row.output),
     error: row.error,
@@ -355,6 +386,11 @@ export function readRun(row: RunRow, parts: Parts): RunView {
     finishedAt: row.finished_at,
     ...parts,
   };
+}
+
+/** A run that cannot be read was told so by whoever stumbled over it, and is still shown. */
+function messageIn(input: string): Partial<MessageInput> | null {
+  return (readFacts(input)?.['message'] as Partial<MessageInput> | undefined) ?? null;
 }
 
 /** What a column of ours says; one that cannot be read says nothing. */

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts';
 
 /** The lists that are read in pages. */
-export type List = 'task' | 'slot' | 'event' | 'audit';
+export type List = 'task' | 'slot' | 'run' | 'event' | 'audit' | 'grant';
 
 /** A cursor names its list, so that one of another list is refused instead of answering nonsense. */
 export function writeCursor(list: List, position: string | number): string {

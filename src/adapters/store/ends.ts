@@ -2,7 +2,7 @@ import type { Finished, RunEnd } from '../../app/store.ts';
 import { each, listOf, lock, rows, type Script, type Tuple } from './engine.ts';
 import { askApproval } from './approvals.ts';
 import { insertEndParts } from './end-parts.ts';
-import { tellComplete, tellEvents, type NewEvent } from './journal.ts';
+import { tellComplete, tellEvents, traced, type NewEvent } from './journal.ts';
 import { tellNotices } from './notices.ts';
 import { openAcks } from './open-acks.ts';
 import { autoPause } from './pauses.ts';
@@ -58,8 +58,9 @@ function* lockTasks(ends: readonly RunEnd[]): Script<void> {
 /** One for each attempt, so that whoever reads them sees every try. */
 function endEvent({ run, attempt, status, finishedAt }: RunEnd): NewEvent {
   const event = { kind: `run.${status}`, at: finishedAt, taskId: run.taskId, ref: run.id } as const;
-  // Most runs need one attempt, and the fewer bytes a result costs, the better.
-  return attempt === 1 ? event : { ...event, data: { attempt } };
+  // Most runs need one attempt and are asked for by a schedule, and the fewer bytes a result costs, the better.
+  if (attempt === 1 && run.traceId === null) return event;
+  return { ...event, data: { ...(attempt === 1 ? {} : { attempt }), ...traced(run.traceId) } };
 }
 
 function isFinal(end: RunEnd): boolean {

@@ -1,5 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
+import type { ConnectionsUsed } from '../../app/metering/gauges.ts';
 import { rows, type Ask, type Engine, type Script, type Tuple, type Value } from './engine.ts';
 import { postgresTables } from './tables/postgres.ts';
 
@@ -13,6 +14,8 @@ export interface Client {
 export interface Connections {
   connect(): Promise<Client>;
   reader: Engine['reader'];
+  /** Absent where there is no pool. */
+  used?: () => ConnectionsUsed;
   end(): Promise<void>;
 }
 
@@ -41,6 +44,7 @@ export function postgresPool(url: string, onError: (error: Error) => void, patie
   return {
     connect: async () => pool.connect(),
     reader: drizzle(pool) as unknown as Engine['reader'],
+    used: () => ({ inUse: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     end: () => pool.end(),
   };
 }
@@ -50,10 +54,30 @@ export function postgresEngine(connections: Connections): Engine {
     dialect: 'postgres',
     tables: postgresTables,
     reader: connections.reader,
+    read: (script) => read(connections, script),
     transact: (script) => transact(connections, script),
     transactLightly: (script) => transact(connections, () => lightly(script())),
     close: () => connections.end(),
   };
+}
+
+async function read<T>(connections: Connections, script: () => Script<T>): Promise<T> {
+  const client = await connections.connect();
+  let broken = true;
+  try {
+    const found = await played(client, script());
+    broken = false;
+    return found;
+  } finally {
+    // Whatever failed, a connection that may still be waiting for an answer is lent to nobody.
+    client.release(broken);
+  }
+}
+
+async function played<T>(client: Client, script: Script<T>): Promise<T> {
+  let step = script.next();
+  while (step.done !== true) step = script.next((await answer(client, step.value)) as never);
+  return step.value;
 }
 
 /** The commit is told before it is on the disk. */
@@ -78,10 +102,9 @@ type Played<T> = { readonly value: T; readonly broken: false } | { readonly erro
 async function runOnce<T>(client: Client, script: Script<T>): Promise<Played<T>> {
   try {
     await client.query('begin', []);
-    let step = script.next();
-    while (step.done !== true) step = script.next((await answer(client, step.value)) as never);
+    const value = await played(client, script);
     await client.query('commit', []);
-    return { value: step.value, broken: false };
+    return { value, broken: false };
   } catch (error) {
     return { error, broken: !(await rolledBack(client)) };
   }

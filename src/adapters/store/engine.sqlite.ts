@@ -2,6 +2,7 @@ import Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { createCheckpointer, type Checkpointer } from './checkpointer.ts';
 import type { Ask, Engine, Script, Tuple } from './engine.ts';
+import { createSharedCommits } from './shared-commits.ts';
 import { sqliteTables } from './tables/sqlite.ts';
 
 type Connection = Database.Database;
@@ -27,34 +28,47 @@ export function openSqlite(file: string): Connection {
 /** Rows that travel in one insert: enough to spare most of the way in and out of the database, few enough to keep the text short. */
 const rowsPerInsert = 20;
 
-export function sqliteEngine(connection: Connection): Engine {
+/**
+ * With a `turn`, which resolves when everybody who is ready in this turn of the process has had a chance to ask, transactions
+ * share their commits; without it each commits at once.
+ */
+export function sqliteEngine(connection: Connection, turn?: () => Promise<void>): Engine {
   const prepare = preparer(connection);
   const checkpointer = checkpointerOf(connection);
+  let written = 0;
+  const wrote = (count: number) => {
+    written += count;
+    checkpointer?.wrote(count);
+  };
   const answer = (ask: Ask): unknown => {
     if (ask.does === 'lock') return [];
     if (ask.does === 'each') {
-      checkpointer?.wrote(ask.tuples.length);
+      wrote(ask.tuples.length);
       return isInsert(ask.text) ? insertEach(prepare, ask) : ask.tuples.map(runsOn(prepare(ask.text)));
     }
     const statement = prepare(ask.text);
     if (statement.reader) {
       const found = statement.all(ask.values);
-      if (!statement.readonly) checkpointer?.wrote(found.length);
+      if (!statement.readonly) wrote(found.length);
       return found;
     }
     const { changes } = statement.run(ask.values);
-    checkpointer?.wrote(changes);
+    wrote(changes);
     return [];
   };
+  const playOne = <T>(script: () => Script<T>): T => play(script(), answer);
   // A nested call would join the outer transaction as a savepoint; scripts never nest, so every call commits by itself.
   const transaction = connection.transaction((run: () => unknown) => run());
-  const transact = <T>(script: () => Script<T>): T => transaction.immediate(() => play(script(), answer)) as T;
+  const transact = <T>(script: () => Script<T>): T => transaction.immediate(() => playOne(script)) as T;
+  const shared =
+    turn === undefined ? null : createSharedCommits({ connection, play: playOne, turn, written: () => written });
   return {
     dialect: 'sqlite',
     tables: sqliteTables,
     reader: drizzle(connection),
+    read: async (script) => playOne(script),
     // The promise form is the port's; the work is done before the caller gets it, so no other writer can come between.
-    transact: async (script) => transact(script),
+    transact: async (script) => (shared === null ? transact(script) : shared.run(script)),
     transactLightly: async (script) => {
       // The next durable commit brings this one to the disk as well, so the order of commits is kept.
       connection.pragma('synchronous = NORMAL');
@@ -65,6 +79,7 @@ export function sqliteEngine(connection: Connection): Engine {
       }
     },
     close: async () => {
+      shared?.drain();
       await checkpointer?.stop();
       connection.pragma('wal_checkpoint(TRUNCATE)');
       connection.close();

@@ -25,6 +25,8 @@ export interface Engine {
   readonly tables: Tables;
   /** For single reads outside a transaction: the typed query builder, the same on both engines once awaited. */
   readonly reader: BetterSQLite3Database;
+  /** Plays a script that only reads, outside of any transaction: each of its statements sees what is committed by then. */
+  read<T>(script: () => Script<T>): Promise<T>;
   /** Runs the script in one durable transaction: all of it or nothing. */
   transact<T>(script: () => Script<T>): Promise<T>;
   /**

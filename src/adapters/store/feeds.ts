@@ -1,5 +1,6 @@
 import type { AuditQuery, DeedPage, EventPage, EventQuery, EventRow } from '../../app/truth/store.ts';
 import { AppError } from '../../domain/errors.ts';
+import { isOfKind } from '../../domain/event.ts';
 import { pairOf, positionOf, writeCursor } from './cursor.ts';
 import { readFacts } from './codec.ts';
 import { row, rows, type Engine, type Script } from './engine.ts';
@@ -15,7 +16,7 @@ interface EventColumns {
   readonly data: string | null;
 }
 
-/** Events looked at for one page when only those of one task are wanted; the cursor goes on where the look ended. */
+/** Events looked at for one page when only some of them are wanted; the cursor goes on where the look ended. */
 const lookMax = 5000;
 
 /**
@@ -35,13 +36,14 @@ export function* readEvents(dialect: Engine['dialect'], query: EventQuery): Scri
   if (query.after === 'latest') return { events: [], next: yield* newest(dialect) };
   const [tx, id] = query.after === null ? [-1, 0] : yield* placeOf(dialect, pairOf('event', query.after));
   const { where, order } = settled[dialect];
-  const look = query.taskId === null ? query.limit : lookMax;
+  const { taskId, kind = null } = query;
+  const look = taskId === null && kind === null ? query.limit : lookMax;
   const seen = yield* rows<EventColumns>(
     `select id, tx, at, kind, task_id, ref, data from events where ${where} order by ${order} limit ?i`,
     ...(dialect === 'sqlite' ? [id] : [tx, id]),
     look,
   );
-  const found = seen.filter(({ task_id }) => query.taskId === null || task_id === query.taskId);
+  const found = seen.filter((one) => (taskId === null || one.task_id === taskId) && isOfKind(one.kind, kind));
   const page = found.slice(0, query.limit);
   const last = found.length > query.limit ? page.at(-1) : seen.at(-1);
   return {

@@ -13,12 +13,25 @@ export interface AuditEntry {
   readonly stateAfter: TaskState;
   readonly before?: object | null;
   readonly after?: object | null;
+  /** The request in whose course it was done. */
+  readonly traceId?: string | null | undefined;
   /** False where the card need not be drawn anew; it is with the next change. */
   readonly hasCard?: boolean;
 }
 
 /** What changes nothing that the card of a task shows. */
-const unseen: ReadonlySet<TaskVerb> = new Set(['create', 'run_now', 'retry', 'replay', 'cancel', 'answer', 'unbind']);
+const unseen: ReadonlySet<TaskVerb> = new Set([
+  'create',
+  'run_now',
+  'retry',
+  'replay',
+  'cancel',
+  'answer',
+  'unbind',
+  'attach',
+  'grant',
+  'revoke',
+]);
 
 /**
  * Writes audit rows, and with each its event, which names the row; and has the card of the task drawn anew. Answers the ids
@@ -30,8 +43,8 @@ export function* recordVerbs(entries: readonly AuditEntry[]): Script<string[]> {
   const ids: string[] = [];
   for (const entry of entries) {
     const [made] = yield* rows<{ id: number }>(
-      `insert into audit (at, actor, verb, task_id, state_before, state_after, before, after)
-       values (?i, ?t, ?t, ?t, ?t, ?t, ?t, ?t) returning id`,
+      `insert into audit (at, actor, verb, task_id, state_before, state_after, before, after, trace_id)
+       values (?i, ?t, ?t, ?t, ?t, ?t, ?t, ?t, ?t) returning id`,
       entry.at,
       entry.actor,
       entry.verb,
@@ -40,6 +53,7 @@ export function* recordVerbs(entries: readonly AuditEntry[]): Script<string[]> {
       entry.stateAfter,
       entry.before ? JSON.stringify(entry.before) : null,
       entry.after ? JSON.stringify(entry.after) : null,
+      entry.traceId ?? null,
     );
     const id = String(made?.id ?? '');
     ids.push(id);
@@ -81,6 +95,11 @@ export interface NewEvent {
   readonly taskId: string | null;
   readonly ref: string | null;
   readonly data?: object;
+}
+
+/** The request that brought it about, for the data of an event; nothing where there was none. */
+export function traced(traceId: string | null | undefined): { readonly trace_id?: string } {
+  return typeof traceId === 'string' ? { trace_id: traceId } : {};
 }
 
 /** Appends events; they become readable with the commit of what they tell. */

@@ -72,6 +72,14 @@ function* mergeChats(old: ChatRow, young: ChatRow, at: number): Script<void> {
     old.last_number,
     young.id,
   );
+  // What waits in order goes on in order.
+  yield* rows(
+    `update runs set lane = replace(lane, ?t, ?t)
+     where lane is not null and status in ('queued', 'running', 'backoff', 'waiting') and chat_id = ?t`,
+    `:${young.id}:`,
+    `:${old.id}:`,
+    young.id,
+  );
   for (const table of ['grants', 'runs', 'audit', 'usage', 'drafts', 'acks']) {
     yield* rows(`update ${table} set chat_id = ?t where chat_id = ?t`, old.id, young.id);
   }

@@ -1,4 +1,4 @@
-import type { Once } from '../../app/task-store.ts';
+import { keyUsedOtherwise, type Once } from '../../app/kept-answers.ts';
 import { AppError } from '../../domain/errors.ts';
 import { row, write, type Script } from './engine.ts';
 
@@ -36,11 +36,12 @@ export function* resultUnder(once: Once, now: number): Script<string | null> {
     now,
   );
   if (known === undefined) return null;
-  if (known.payload_hash === once.payloadHash) return known.result;
-  throw new AppError(
-    'idempotency_mismatch',
-    'This Idempotency-Key was used before with another request; use a new key for a new request.',
-  );
+  refuseOtherPayload(once, known.payload_hash);
+  return known.result;
+}
+
+export function refuseOtherPayload(once: Once, payloadHash: string): void {
+  if (payloadHash !== once.payloadHash) throw keyUsedOtherwise();
 }
 
 export function* settleOnce(once: Once | null, result: string): Script<void> {

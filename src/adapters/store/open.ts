@@ -1,11 +1,14 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type { ConnectionsUsed } from '../../app/metering/gauges.ts';
 import type { Backups } from '../../app/ports.ts';
 import type { Store } from '../../app/task-store.ts';
 import { AppError } from '../../domain/errors.ts';
 import { fileBackups } from './backup.ts';
+import type { Engine } from './engine.ts';
 import { postgresEngine, postgresPool, type Connections } from './engine.postgres.ts';
 import { openSqlite, sqliteEngine } from './engine.sqlite.ts';
+import { tellingOfEvents } from './event-hints.ts';
 import { translate } from './faults.ts';
 import { lockFile, lockPostgres, type Holder, type Lock } from './lock.ts';
 import { migratePostgres, migrateSqlite, type Migrated } from './migrate.ts';
@@ -16,6 +19,10 @@ export interface Opened {
   readonly migrated: Migrated;
   /** Null where the database is not a file of ours. */
   readonly backups: Backups | null;
+  /** How the connections are used; null where there is but one. */
+  readonly connections: (() => ConnectionsUsed) | null;
+  /** Has this called after each commit of this process that has written events. */
+  onEvents(call: () => void): void;
   close(): Promise<void>;
 }
 
@@ -26,6 +33,8 @@ export interface Opening {
   readonly onLost: (error: Error) => void;
   /** A pooled connection broke; the pool makes a new one. */
   readonly onPoolError: (error: Error) => void;
+  /** Resolves in the next turn of the process: the transactions of one turn share a commit. Without it each has its own. */
+  readonly turn?: () => Promise<void>;
 }
 
 /** Takes the lock first, so that a second process changes nothing, not even the schema. */
@@ -42,7 +51,7 @@ export function databaseFile(url: string): string | null {
   return url.startsWith('file:') ? resolve(url.slice('file:'.length)) : null;
 }
 
-async function openFile({ url, holder }: Opening): Promise<Opened> {
+async function openFile({ url, holder, turn }: Opening): Promise<Opened> {
   const file = databaseFile(url);
   if (file === null) throw new AppError('store_unavailable', 'DATABASE_URL is file:<path> or postgres://...');
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -54,7 +63,7 @@ async function openFile({ url, holder }: Opening): Promise<Opened> {
       connection.close();
       throw error;
     });
-    return { ...opened(createStore(sqliteEngine(connection)), migrated, lock), backups: fileBackups(file) };
+    return { ...opened(sqliteEngine(connection, turn), migrated, lock), backups: fileBackups(file), connections: null };
   } catch (error) {
     await lock.release();
     throw error;
@@ -69,7 +78,11 @@ async function openPostgres({ url, holder, onLost, onPoolError }: Opening): Prom
       await connections.end();
       throw error;
     });
-    return { ...opened(createStore(postgresEngine(connections)), migrated, lock), backups: null };
+    return {
+      ...opened(postgresEngine(connections), migrated, lock),
+      backups: null,
+      connections: connections.used ?? null,
+    };
   } catch (error) {
     await lock.release();
     throw error;
@@ -77,10 +90,15 @@ async function openPostgres({ url, holder, onLost, onPoolError }: Opening): Prom
 }
 
 /** The lock goes last: whoever gets it next must find a database that nobody writes to. */
-function opened(store: Store, migrated: Migrated, lock: Lock): Omit<Opened, 'backups'> {
+function opened(engine: Engine, migrated: Migrated, lock: Lock): Omit<Opened, 'backups' | 'connections'> {
+  let wroteEvents = () => {};
+  const store = createStore(tellingOfEvents(engine, () => wroteEvents()));
   return {
     store,
     migrated,
+    onEvents: (call) => {
+      wroteEvents = call;
+    },
     close: async () => {
       await store.close();
       await lock.release();

@@ -242,7 +242,8 @@ function* nextPartAt(now: number): Script<number | null> {
     `select min(ready_at) as at from deliveries where status = 'unknown' and ready_at is not null`,
   );
   const held = yield* row<{ at: number | null }>(
-    `select min(sent_at) as at from deliveries where status = 'unknown' and sent_at > ?i`,
+    // Spelled so that the few that are unknown are looked through, and not the index of everything that was ever sent.
+    `select min(coalesce(sent_at, 0)) as at from deliveries where status = 'unknown' and coalesce(sent_at, 0) > ?i`,
     now - limits.unknownHoldMs,
   );
   const instants = [waiting?.at, unknown?.at, typeof held?.at === 'number' ? held.at + limits.unknownHoldMs : null];

@@ -19,10 +19,12 @@ export type PartRow = DeliveryRow & {
   readonly task_timezone: string | null;
   readonly chat_settings: string | null;
   readonly chat_timezone: string | null;
+  readonly trace_id: string | null;
 };
 
 export const partSource = `select d.*, c.provider, c.address, t.home_topic, t.topic_state, t.topic_id, t.topic_cause,
     t.topic_name, t.topic_asked_at, t.card_message_id, t.title,
+    (select r.trace_id from runs r where r.id = d.run_id) as trace_id,
     t.policies as task_policies, t.timezone as task_timezone, c.settings as chat_settings, c.timezone as chat_timezone
   from deliveries d join chats c on c.id = d.chat_id left join tasks t on t.id = d.task_id`;
 
@@ -78,12 +80,14 @@ export function claimedPart(part: PartRow, now: number): OutboxPart {
     fence: part.fence + 1,
     status,
     runId: part.run_id,
+    traceId: part.trace_id,
     taskId: part.task_id,
     chatId: part.chat_id,
     part: part.part,
     sends: part.sends + (sends ? 1 : 0),
     putOffs: part.put_offs,
     settles: part.settles,
+    createdAt: part.created_at,
     sentAt,
     expiresAt: part.expires_at,
     unknown: part.unknown_policy as UnknownPolicy,

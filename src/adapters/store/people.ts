@@ -2,7 +2,8 @@ import type { ChatStore, Member, User } from '../../app/chat-store.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { membershipFreshMs } from '../../domain/limits.ts';
 import { row, rows, type Engine, type Script } from './engine.ts';
-import { lockUser } from './tasks.ts';
+import { afterDeletion, left } from './grants.ts';
+import { lockUser } from './principals.ts';
 
 type PeopleStore = Pick<
   ChatStore,
@@ -83,8 +84,6 @@ function* noteMember({ chatId, userId, status, checkedAt }: Member): Script<void
   yield* applyMembership({ chatId, userId, isOut, at: checkedAt });
 }
 
-const left = 'system:left';
-
 interface Membership {
   readonly chatId: string;
   readonly userId: Actor;
@@ -109,6 +108,13 @@ export function* applyMembership({ chatId, userId, isOut, at }: Membership): Scr
     );
     return;
   }
+  // The grant of a deleted task comes back with the task.
+  yield* rows(
+    `update grants set revoked_by = '${afterDeletion}' where revoked_by = '${left}'
+       and id in (select t.grant_id from tasks t where t.owner_id = ?t and t.chat_id = ?t and t.state = 'deleted')`,
+    userId,
+    chatId,
+  );
   yield* rows(
     `update grants set revoked_at = null, revoked_by = null where ${mine} and revoked_by = '${left}'`,
     userId,

@@ -32,6 +32,7 @@ const openInLane = `lane = ?t and status in ('pending', 'blocked', 'sending', 'u
 export function* quieted(part: PartRow, now: number): Script<PartRow | null> {
   if (part.cause === 'approval') return yield* notApproved(part, now);
   if (part.kind === 'notice' && part.lane === bundleLane(part.chat_id)) return yield* bundleNow(part, now);
+  if (isMessage(part)) return { ...part, silent: isQuiet(part, now) ? 1 : part.silent };
   if (!isSubject(part)) return part;
   const hush = part.urgent === 1 ? heard : hushOf(subjectOf(part), now);
   if (hush.is === 'held') {
@@ -53,6 +54,16 @@ const heard: Hush = { is: 'heard' };
 function isSubject({ kind, goes_to: goesTo, task_id: taskId, lane, status }: PartRow): boolean {
   if (taskId === null || goesTo !== 'task' || lane !== `task:${taskId}` || status === 'unknown') return false;
   return kind === 'result' || kind === 'notice';
+}
+
+/** A text that somebody has put there just now: whoever waits for it has it at once, and nobody is woken by it. */
+function isMessage({ kind, task_id: taskId, run_id: runId, urgent, status }: PartRow): boolean {
+  return kind === 'result' && taskId === null && runId !== null && urgent === 0 && status !== 'unknown';
+}
+
+function isQuiet(part: PartRow, now: number): boolean {
+  const { chat } = subjectOf(part);
+  return hushOf({ chat, task: { quiet: null, timezone: chat.timezone ?? 'UTC' } }, now).is !== 'heard';
 }
 
 function subjectOf(part: PartRow): HushSubject {
@@ -185,10 +196,7 @@ function* bundleNow(part: PartRow, now: number): Script<PartRow | null> {
     yield* rows(`update deliveries set ready_at = ?i where id = ?t and status = 'pending'`, readyAt, part.id);
     return null;
   }
-  const { chat } = subjectOf(part);
-  const timezone = chat.timezone ?? 'UTC';
-  const isQuiet = hushOf({ chat, task: { quiet: null, timezone } }, now).is !== 'heard';
-  return isQuiet ? { ...part, silent: 1 } : part;
+  return isQuiet(part, now) ? { ...part, silent: 1 } : part;
 }
 
 function* whenTold(chatId: string, until: number, now: number): Script<number> {

@@ -11,11 +11,7 @@ interface Counted {
 
 /** Only tasks that can still run count. The quota of a user is for what they made themselves: a token that makes tasks in their chat has none. */
 export function* checkQuota(quota: Quota, { chatId, owner, createdBy }: Counted): Script<void> {
-  const inChat = yield* row<{ count: number }>(
-    `select count(*) as count from tasks where chat_id = ?t and state in ('active', 'paused')`,
-    chatId,
-  );
-  if ((inChat?.count ?? 0) >= quota.chat) throw quotaExceeded('chat', quota.chat);
+  yield* checkChatQuota(quota, chatId);
   if (createdBy !== owner) return;
   const ofUser = yield* row<{ count: number }>(
     `select count(*) as count from tasks where owner_id = ?t and created_by = ?t and state in ('active', 'paused')`,
@@ -23,6 +19,14 @@ export function* checkQuota(quota: Quota, { chatId, owner, createdBy }: Counted)
     owner,
   );
   if ((ofUser?.count ?? 0) >= quota.user) throw quotaExceeded('user', quota.user);
+}
+
+export function* checkChatQuota(quota: Quota, chatId: string): Script<void> {
+  const inChat = yield* row<{ count: number }>(
+    `select count(*) as count from tasks where chat_id = ?t and state in ('active', 'paused')`,
+    chatId,
+  );
+  if ((inChat?.count ?? 0) >= quota.chat) throw quotaExceeded('chat', quota.chat);
 }
 
 function quotaExceeded(whose: 'chat' | 'user', limit: number): AppError {

@@ -82,6 +82,7 @@ const shelves: Readonly<Record<Shelf, (request: PruneRequest) => Script<Pruned>>
     }),
   versions: pruneVersions,
   tasks: pruneTasks,
+  grants: pruneGrants,
 };
 
 /** The newest row stays, because SQLite would give its number to another one, and a reader who stands there would miss that. */
@@ -269,6 +270,23 @@ function* pruneTasks(request: PruneRequest): Script<Pruned> {
     gone.grant_id,
   );
   return { removed: { tasks: 1, task_versions: versions.length, grants: grants.length }, next: gone.id };
+}
+
+/** Grants in whose place others were given. Each costs a look at all tasks of its owner, so one of them goes at a time. */
+function* pruneGrants(request: PruneRequest): Script<Pruned> {
+  const page = yield* pageOf({ ...byId, table: 'grants', times: 4 }, request);
+  if (page === null) return nothing;
+  const gone = yield* row<{ id: string }>(
+    `select g.id from grants g where g.id > ?t and g.id <= ?t and g.revoked_at < ?i
+       and not exists (select 1 from tasks t where t.owner_id = g.owner_id and t.grant_id = g.id)
+     order by g.id limit 1`,
+    page.from,
+    page.to,
+    request.before,
+  );
+  if (gone === undefined) return { removed: {}, next: page.next };
+  yield* rows(`delete from grants where id = ?t`, gone.id);
+  return { removed: { grants: 1 }, next: gone.id };
 }
 
 /** Buttons of a draft that has expired still say so for a day, rather than that nobody knows what they are. */

@@ -9,7 +9,7 @@ import { tellGrantGone } from './grant-words.ts';
 import { tellNotices } from './notices.ts';
 import { autoPause } from './pauses.ts';
 import { insertRuns } from './claims.ts';
-import { tellEvents } from './journal.ts';
+import { tellEvents, traced } from './journal.ts';
 
 /** Runs and their attempts. Each method is one transaction, guarded by status and fence. */
 export function runStore(engine: Engine): RunStore {
@@ -149,7 +149,7 @@ function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Sc
       at: now,
       taskId: byId.get(one.runId)?.task_id ?? null,
       ref: one.runId,
-      data: { reason: one.reason ?? one.error },
+      data: { reason: one.reason ?? one.error, ...traced(byId.get(one.runId)?.trace_id) },
     })),
   );
   yield* tellGrantGone(
@@ -202,7 +202,11 @@ function* openAttempts({ starting, byId, bootId, now }: Opening): Script<string[
     won.map((runId): Tuple => [runId, (byId.get(runId)?.attempts ?? 0) + 1, bootId, now]),
   );
   yield* tellEvents(
-    won.map((runId) => ({ kind: 'run.started', at: now, taskId: byId.get(runId)?.task_id ?? null, ref: runId })),
+    won.map((runId) => {
+      const { task_id: taskId = null, trace_id: traceId = null } = byId.get(runId) ?? {};
+      const event = { kind: 'run.started', at: now, taskId, ref: runId } as const;
+      return traceId === null ? event : { ...event, data: traced(traceId) };
+    }),
   );
   return won;
 }

@@ -22,7 +22,8 @@ export function sampleStore(engine: Engine): Pick<HousekeepingStore, 'sampleTask
  */
 const untouched = `t.state = 'active' and t.created_at < ?i and t.updated_at < ?i and coalesce(t.resumed_at, 0) < ?i
   and not exists (select 1 from audit a where a.task_id = t.id and a.at >= ?i
-    and a.verb not in ('run_now', 'retry', 'replay', 'cancel', 'answer', 'skip', 'reconcile'))
+    and a.verb not in ('run_now', 'retry', 'replay', 'cancel', 'answer', 'skip', 'reconcile',
+      'attach', 'grant', 'revoke'))
   and not exists (select 1 from kv where kv.scope = 'system' and kv.key = 'tz_version' and kv.updated_at >= ?i)`;
 
 function touchable(from: number): number[] {

@@ -4,6 +4,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { TaskVerb } from '../../domain/event.ts';
 import type { TaskState } from '../../domain/task.ts';
 import { dueColumns, dueSource, readDue, readFacts, readGrant, readTask, type DueRow, type TaskRow } from './codec.ts';
+import { placeOf } from './attach.ts';
 import { row, rows, type Script } from './engine.ts';
 import { countReserved } from './slots.ts';
 
@@ -37,6 +38,7 @@ export function* sceneOf({ taskId, at, look }: Pick<ChangeRequest, 'taskId' | 'a
     replays: look !== undefined && 'replaysOf' in look ? yield* replaysOf(look.replaysOf) : [],
     recent: look !== undefined && 'recent' in look ? yield* recentOf(taskId) : [],
     grant: grantOf(due),
+    ...(look !== undefined && 'place' in look ? { place: yield* placeOf(task, look.place) } : {}),
   };
 }
 

@@ -1,11 +1,13 @@
 import type { Store } from '../../app/task-store.ts';
 import { ackStore } from './acks.ts';
 import { approvalStore } from './approvals.ts';
+import { answerStore } from './kept-answers.ts';
 import { chatFactStore } from './chat-facts.ts';
 import { chatTaskStore } from './chat-tasks.ts';
 import { chatsStore } from './chats.ts';
 import type { Engine } from './engine.ts';
 import { translate } from './faults.ts';
+import { grantStore } from './grants.ts';
 import { holdStore } from './holds.ts';
 import { housekeepingStore } from './housekeeping.ts';
 import { inboxStore } from './inbox.ts';
@@ -20,6 +22,8 @@ import { taskStore } from './tasks.ts';
 import { traceStore } from './traces.ts';
 import { truthStore } from './truth.ts';
 import { upkeepStore } from './upkeep.ts';
+import { usageStore } from './usage.ts';
+import { workloadStore } from './workload.ts';
 
 /** The store over either engine. Nothing but an `AppError` leaves it. */
 export function createStore(engine: Engine): Store {
@@ -29,6 +33,7 @@ export function createStore(engine: Engine): Store {
     ...outboxStore(engine),
     ...taskStore(engine),
     ...upkeepStore(engine),
+    ...workloadStore(engine),
     ...housekeepingStore(engine),
     ...truthStore(engine),
     ...inboxStore(engine),
@@ -43,6 +48,9 @@ export function createStore(engine: Engine): Store {
     ...ackStore(engine),
     ...approvalStore(engine),
     ...questionStore(engine),
+    ...grantStore(engine),
+    ...answerStore(engine),
+    ...usageStore(engine),
     close: () => engine.close(),
   };
   const guarded = Object.entries(store).map(([name, method]) => [name, translated(method as Method)]);

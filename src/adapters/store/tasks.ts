@@ -1,15 +1,18 @@
-import type { CancelRequest, Created, NewTask, Once, TaskChange, TaskScene, TaskStore } from '../../app/task-store.ts';
+import type { Once } from '../../app/kept-answers.ts';
+import type { CancelRequest, Created, NewTask, TaskChange, TaskScene, TaskStore } from '../../app/task-store.ts';
 import { AppError } from '../../domain/errors.ts';
-import { cancelRuns } from './cancel.ts';
+import { cancelRuns, tasksAtWork } from './cancel.ts';
 import { chatOf } from './chat-rows.ts';
 import { changeLocked, changeTask } from './changes.ts';
-import { row, rows, type Engine, type Script } from './engine.ts';
+import { row, type Engine, type Script } from './engine.ts';
 import { recordVerbs } from './journal.ts';
 import { claimOnce, resultUnder, settleOnce } from './once.ts';
+import { lockUser } from './principals.ts';
 import { checkQuota } from './quota.ts';
 import { taskReads } from './reads.ts';
 import { taskById } from './scene.ts';
 import { definitionColumns, insertRow } from './task-columns.ts';
+import { threadRunStore } from './thread-runs.ts';
 import { unbindTopic } from './unbound.ts';
 import { addVersion } from './versions.ts';
 
@@ -20,7 +23,9 @@ export function taskStore(engine: Engine): TaskStore {
     madeUnder: (once, now) => engine.transact(() => madeUnder(once, now)),
     changeTask: (request, plan) => engine.transact(() => changeTask(request, plan)),
     cancelRun: (request) => engine.transact(() => cancelRun(request)),
+    tasksAtWork: (taskIds) => engine.transact(() => tasksAtWork(taskIds)),
     unbindTopic: (unbinding) => engine.transact(() => unbindTopic(unbinding)),
+    ...threadRunStore(engine),
     ...taskReads(engine),
   };
 }
@@ -35,7 +40,8 @@ function* createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange):
   const twin = task.onExisting === 'add' ? undefined : yield* twinOf(task, chat.id);
   if (twin !== undefined) {
     if (task.onExisting === 'fail') throw taskExists(twin);
-    yield* changeLocked({ taskId: twin.id, actor: task.actor, at: task.at, quota: task.quota }, existing);
+    const { actor, at, quota, traceId } = task;
+    yield* changeLocked({ taskId: twin.id, actor, at, quota, traceId }, existing);
     yield* settleOnce(task.once, twin.id);
     return { task: yield* taskById(twin.id), created: false, replayed: false };
   }
@@ -48,19 +54,6 @@ function* createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange):
 function* madeUnder(once: Once, now: number): Script<TaskScene['task'] | null> {
   const known = yield* resultUnder(once, now);
   return known === null ? null : yield* taskById(known);
-}
-
-/** The row of a principal, made when it is seen for the first time. */
-export function* lockUser(id: string, now: number): Script<void> {
-  const role = id.startsWith('system') ? 'system' : 'user';
-  yield* rows(
-    `insert into users (id, role, created_at, updated_at) values (?t, ?t, ?i, ?i) on conflict (id) do nothing`,
-    id,
-    role,
-    now,
-    now,
-  );
-  yield* row(`select id from users where id = ?t [for update]`, id);
 }
 
 interface Twin {
@@ -135,12 +128,13 @@ function* insertTask(task: NewTask, chatId: string, owner: string): Script<void>
       stateBefore: null,
       stateAfter: 'active',
       after: { title: task.title },
+      traceId: task.traceId,
     },
   ]);
 }
 
 /** One run, whoever it belongs to. What has ended in another way stays as it ended. */
-function* cancelRun({ runId, actor, at }: CancelRequest): Script<boolean | null> {
+function* cancelRun({ runId, actor, at, traceId }: CancelRequest): Script<boolean | null> {
   const found = yield* row<{ status: string; task_id: string | null; cancel_requested_at: number | null }>(
     `select status, task_id, cancel_requested_at from runs where id = ?t [for update]`,
     runId,
@@ -161,6 +155,7 @@ function* cancelRun({ runId, actor, at }: CancelRequest): Script<boolean | null>
       stateBefore: state,
       stateAfter: state,
       after: { run_id: runId },
+      traceId,
     },
   ]);
   return true;

@@ -14,9 +14,10 @@ export interface DeedColumns {
   readonly state_after: string | null;
   readonly before: string | null;
   readonly after: string | null;
+  readonly trace_id: string | null;
 }
 
-export const deedColumns = 'id, at, actor, verb, task_id, state_before, state_after, before, after';
+export const deedColumns = 'id, at, actor, verb, task_id, state_before, state_after, before, after, trace_id';
 
 /** Rows of an older version have no states, but their verb tells them. A second pause may move the end of the first. */
 export const changesState = `(state_before <> state_after or (state_before is null and state_after is not null)
@@ -225,5 +226,6 @@ export function readDeed(one: DeedColumns): Deed {
     stateAfter: one.state_after as TaskState | null,
     before: readFacts(one.before),
     after: readFacts(one.after),
+    traceId: one.trace_id,
   };
 }

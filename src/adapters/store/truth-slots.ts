@@ -22,12 +22,15 @@ export interface SlotColumns {
   readonly run_started_at: number | null;
   readonly run_ready_at: number | null;
   readonly run_cancel_at: number | null;
+  readonly run_provider: string | null;
+  readonly run_address: string | null;
 }
 
 const selected = `select o.id, o.slot_at, o.source, o.status, o.reason, o.decide_by, o.replay_of, p.slot_at as replay_of_slot,
     o.late_ms, o.error, o.created_at, o.updated_at, o.run_id, r.status as run_status, r.created_at as run_created_at,
-    r.started_at as run_started_at, r.ready_at as run_ready_at, r.cancel_requested_at as run_cancel_at
-  from occurrences o left join runs r on r.id = o.run_id left join occurrences p on p.id = o.replay_of`;
+    r.started_at as run_started_at, r.ready_at as run_ready_at, r.cancel_requested_at as run_cancel_at,
+    c.provider as run_provider, c.address as run_address
+  from occurrences o left join runs r on r.id = o.run_id left join chats c on c.id = r.chat_id left join occurrences p on p.id = o.replay_of`;
 
 export function* slotRows({ taskId, from, to, limit }: TruthQuery): Script<SlotColumns[]> {
   return yield* rows<SlotColumns>(
@@ -144,8 +147,10 @@ function readSlot(one: SlotColumns, ack: SlotRow['ack'], work: Pick<SlotRun, 'at
 /** A run whose row is gone leaves its occurrence, which says enough. */
 function readRunOf(one: SlotColumns, work: Pick<SlotRun, 'attempts' | 'deliveries'>): SlotRun | null {
   if (one.run_id === null || one.run_status === null) return null;
+  const { run_provider: provider, run_address: address } = one;
   return {
     id: one.run_id,
+    place: provider === null || address === null ? null : { provider, address },
     status: one.run_status as SlotRun['status'],
     createdAt: one.run_created_at ?? one.created_at,
     startedAt: one.run_started_at,

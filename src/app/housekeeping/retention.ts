@@ -7,7 +7,7 @@ import type { HousekeepingStore, Removed, Shelf } from './store.ts';
 
 const dayMs = 86_400_000;
 
-/** First what others refer to by their age, last the tasks of which nothing may be left by then. */
+/** First what others refer to by their age, last the tasks of which nothing may be left by then, and rights of no task. */
 const order: readonly Shelf[] = [
   'occurrences',
   'runs',
@@ -19,6 +19,7 @@ const order: readonly Shelf[] = [
   'inbox',
   'versions',
   'tasks',
+  'grants',
 ];
 
 interface Needs {

@@ -14,7 +14,8 @@ export type Shelf =
   | 'downtimes'
   | 'inbox'
   | 'versions'
-  | 'tasks';
+  | 'tasks'
+  | 'grants';
 
 export interface PruneRequest {
   readonly shelf: Shelf;

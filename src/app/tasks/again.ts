@@ -2,10 +2,11 @@ import { AppError } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { occurrenceKey, outgoingKey } from '../../domain/occurrence.ts';
 import type { Again, RunRequest } from '../../domain/run.ts';
+import { isDeliverable } from '../../domain/thread.ts';
 import type { ClaimMaker } from '../claims.ts';
 import { policyFor } from '../requests.ts';
 import { noChange, type EndedRun, type TaskChange, type TaskScene } from '../task-store.ts';
-import { admitted, freeSlot, runInProgress } from './by-hand.ts';
+import { admitted, freeSlot, runInProgress, type ByHand } from './by-hand.ts';
 import { refuseDeleted } from './refusals.ts';
 
 /** A run of a task that has ended, and how it is to be done again. */
@@ -39,7 +40,7 @@ export function refuseUnrepeatable(kind: Again['kind'], run: EndedRun): asserts 
 export function planAgain(
   maker: ClaimMaker,
   scene: TaskScene,
-  { kind, of, now }: Repeat & { now: number },
+  { kind, of, now, traceId }: Repeat & ByHand,
 ): TaskChange {
   refuseDeleted(scene);
   const verdict = admitted(scene, policyFor(scene.task).overlap, now);
@@ -47,7 +48,7 @@ export function planAgain(
   const slotAt = freeSlot(scene, now);
   const id = maker.ids.next();
   const request = againRequest(scene, { kind, of, now, slotAt, occurrenceId: id });
-  const run = verdict.status === 'dispatched' ? maker.runs.prepare(request, now) : null;
+  const run = verdict.status === 'dispatched' ? maker.runs.prepare({ ...request, traceId }, now) : null;
   const planned = { id, slotAt, source: kind, ...verdict, decideBy: null, runId: run?.id ?? null, lateMs: 0 };
   return {
     ...noChange,
@@ -91,6 +92,9 @@ function againRequest({ task }: TaskScene, { kind, of, now, slotAt, occurrenceId
     ownerId: task.ownerId,
     input: {
       ...input,
+      // Whatever it was given then, what it brings is shown where the task is now.
+      number: task.number,
+      delivers: isDeliverable(task.home),
       // What failed goes on from where the task stands now; what is replayed sees what it saw, and leaves no trace there.
       context: kind === 'retry' ? task.context : input.context,
       follows: undefined,

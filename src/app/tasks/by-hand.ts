@@ -8,6 +8,12 @@ import type { TaskScene } from '../task-store.ts';
 
 /** What every occurrence has in common that a person asks for beside the schedule. */
 
+/** When it is asked for, and in the course of which request. */
+export interface ByHand {
+  readonly now: number;
+  readonly traceId?: string | null | undefined;
+}
+
 /** The first free millisecond that is no slot, so that the key of a run by hand never takes the key of a slot. */
 export function freeSlot({ task, taken }: TaskScene, from: number): number {
   for (let slotAt = from; slotAt < from + limits.freeSlotTriesMax; slotAt += 1) {

@@ -4,10 +4,11 @@ import { idempotencyRetentionMs, pageMax } from '../../domain/limits.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
-import type { Bell, Clock, Digest, Ids, Log } from '../ports.ts';
+import type { Bell, Clock, Digest, Ids, Log, Timer } from '../ports.ts';
 import { endPauses } from '../scheduler.ts';
 import type { SlotStore } from '../store.ts';
-import type { Once, Quota, TaskStore } from '../task-store.ts';
+import type { Once } from '../kept-answers.ts';
+import type { Quota, TaskStore } from '../task-store.ts';
 import { claimsFirst, type ClaimFirst } from './claims-first.ts';
 import { defineTask, firstSlot, type Rules, type TaskInput } from './definition.ts';
 import { replaceDefinition } from './edit.ts';
@@ -18,6 +19,8 @@ export interface CreateRequest {
   readonly onExisting?: 'fail' | 'upsert' | 'add' | undefined;
   readonly actor: Actor;
   readonly idempotencyKey: string | null;
+  /** The request in whose course it is made, as its client named it. */
+  readonly traceId?: string | null | undefined;
 }
 
 export interface CreateNeeds extends ClaimFirst {
@@ -27,6 +30,7 @@ export interface CreateNeeds extends ClaimFirst {
   readonly ids: Ids;
   readonly digest: Digest;
   readonly bell: Bell;
+  readonly timer: Timer;
   readonly rules: Rules;
   readonly quota: Quota;
   /** Told when a task has another title now; nobody waits for what becomes of that. */
@@ -70,11 +74,14 @@ export async function createTask(needs: CreateNeeds, request: CreateRequest): Pr
       onExisting: request.onExisting ?? (definition.subject === null ? 'add' : 'fail'),
       quota: needs.quota,
       once,
+      traceId: request.traceId,
       newChatId: ids.next(),
     },
     (scene) => replaceDefinition(claimsFirst(needs, scene, now), { scene, checked, input: request.input, now }),
   );
-  ringAll(needs);
+  // A new task is nobody's business but the scheduler's, until its first slot is due.
+  if (result.created) needs.bell.ring('scheduler');
+  else ringAll(needs);
   return { ...result, warnings: checked.warnings };
 }
 

@@ -3,14 +3,14 @@ import type { Policy } from '../../domain/policy.ts';
 import type { ClaimMaker } from '../claims.ts';
 import { noChange, type TaskChange, type TaskScene } from '../task-store.ts';
 import { policyFor, requestOf, type RunnableTask } from '../requests.ts';
-import { admitted, freeSlot, runInProgress, type Admitted } from './by-hand.ts';
+import { admitted, freeSlot, runInProgress, type Admitted, type ByHand } from './by-hand.ts';
 import { refuseDeleted } from './refusals.ts';
 
 /**
  * Runs a task by hand, now, whether it is active or not. The schedule is not touched and no bound is counted. Where the
  * overlap policy lets only one run live, a live run refuses it by name instead of swallowing it.
  */
-export function planRunNow(maker: ClaimMaker, scene: TaskScene, now: number): TaskChange {
+export function planRunNow(maker: ClaimMaker, scene: TaskScene, { now, traceId }: ByHand): TaskChange {
   refuseDeleted(scene);
   const { task } = scene;
   const policy = policyFor(task);
@@ -20,7 +20,8 @@ export function planRunNow(maker: ClaimMaker, scene: TaskScene, now: number): Ta
   const id = maker.ids.next();
   const runnable: RunnableTask = { ...task, provider: task.home.provider };
   const request = { occurrenceId: id, slotAt, late: false, priority: limits.priorityRunNow, byHand: true };
-  const run = status === 'dispatched' ? maker.runs.prepare(requestOf(runnable, policy, request), now) : null;
+  const asked = { ...requestOf(runnable, policy, request), traceId };
+  const run = status === 'dispatched' ? maker.runs.prepare(asked, now) : null;
   return {
     ...noChange,
     manual: {

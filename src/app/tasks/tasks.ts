@@ -4,12 +4,13 @@ import { AppError } from '../../domain/errors.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
+import { parseThreadKey } from '../../domain/thread.ts';
+import type { GrantPage, GrantQuery, GrantStore, GrantView } from '../grant-store.ts';
 import {
   noChange,
   type AuditRow,
   type Changed,
   type ChangeRequest,
-  type Once,
   type Page,
   type RunView,
   type TaskChange,
@@ -19,7 +20,9 @@ import {
   type TaskVersion,
   type Unbound,
 } from '../task-store.ts';
+import type { Once } from '../kept-answers.ts';
 import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
+import { planAttach, refuseUndeliverable } from './attach.ts';
 import { claimsFirst } from './claims-first.ts';
 import {
   createTask,
@@ -30,6 +33,7 @@ import {
   type CreateResult,
 } from './create.ts';
 import { editTask, type Changes, type TaskPatch } from './edit.ts';
+import { planGrant, planRevoke, type GrantChanged, type GrantWish } from './grants.ts';
 import { planRunNow } from './run-now.ts';
 import { planSkip, planUnskip, slotsTold, type Skip } from './skip.ts';
 import { planSnooze } from './snooze.ts';
@@ -42,6 +46,8 @@ export interface Target {
   readonly taskId: string;
   readonly actor: Actor;
   readonly idempotencyKey?: string | null;
+  /** The request in whose course it is done, as its client named it. */
+  readonly traceId?: string | null | undefined;
 }
 
 export interface Edited extends Changed {
@@ -83,18 +89,33 @@ export interface Tasks {
   answer(target: Target, choice: MissedAnswer): Promise<Changed>;
   undo(target: Target, entryId: string | null): Promise<Undone>;
   runNow(target: Target): Promise<RanByHand>;
+  /** Gives it a chat, or another one, as long as nothing of it is there. */
+  attach(target: Target, threadKey: string): Promise<Changed>;
+  listGrants(query: Omit<GrantQuery, 'now'>): Promise<GrantPage>;
+  /** Gives it a fresh right to run, in the place of the one that it has. */
+  grant(target: Target, wish: GrantWish): Promise<GrantChanged>;
+  /** Takes a right to run away for good. */
+  revoke(grantId: string, by: Omit<Target, 'taskId'>): Promise<GrantChanged>;
   /** Calls off what the task runs now. */
   cancel(target: Target): Promise<Changed>;
   /** Takes its topic from it, which the caller removes; the next result makes another one. */
   unbindTopic(target: Target, topicId: number): Promise<Unbound>;
   listRuns(query: TaskRunQuery): Promise<Page<TaskRun>>;
   getRun(runId: string): Promise<RunView>;
-  cancelRun(runId: string, actor: Actor): Promise<{ readonly cancelled: boolean; readonly run: RunView }>;
+  cancelRun(
+    runId: string,
+    actor: Actor,
+    traceId?: string | null,
+  ): Promise<{ readonly cancelled: boolean; readonly run: RunView }>;
   /** Does a run again: a retry makes good what failed, a replay is a new call. */
   repeat(kind: Repeat['kind'], runId: string, by: Omit<Target, 'taskId'>): Promise<RanByHand>;
 }
 
-export function createTasks(needs: CreateNeeds): Tasks {
+interface TasksNeeds extends CreateNeeds {
+  readonly store: CreateNeeds['store'] & GrantStore;
+}
+
+export function createTasks(needs: TasksNeeds): Tasks {
   const { store, ids, clock } = needs;
   const get = async (taskId: string): Promise<Task> => {
     const task = await store.readTask(taskId);
@@ -105,7 +126,7 @@ export function createTasks(needs: CreateNeeds): Tasks {
   return {
     create: (request) => createTask(needs, request),
     get,
-    list: (query) => store.listTasks(query),
+    list: (query) => listTasks(needs, query),
     versions: async (taskId) => {
       await get(taskId);
       return store.listVersions(taskId);
@@ -124,6 +145,10 @@ export function createTasks(needs: CreateNeeds): Tasks {
     answer: (target, choice) =>
       change(needs, { target, verb: ['answer', choice] }, (scene) => planAnswer(scene, choice)),
     undo: (target, entryId) => undo(needs, target, entryId),
+    attach: (target, threadKey) => attach(needs, target, threadKey),
+    listGrants: (query) => store.listGrants({ ...query, now: clock.now() }),
+    grant: (target, wish) => grant(needs, target, wish),
+    revoke: (grantId, by) => revoke(needs, grantId, by),
     cancel: (target) => change(needs, { target, verb: ['cancel'] }, planCancel),
     runNow: (target) => runNow(needs, target),
     unbindTopic: ({ taskId, actor }, topicId) => store.unbindTopic({ taskId, topicId, actor, at: clock.now() }),
@@ -132,8 +157,8 @@ export function createTasks(needs: CreateNeeds): Tasks {
       return store.listTaskRuns(query);
     },
     getRun,
-    cancelRun: async (runId, actor) => {
-      const cancelled = await store.cancelRun({ runId, actor, at: clock.now() });
+    cancelRun: async (runId, actor, traceId) => {
+      const cancelled = await store.cancelRun({ runId, actor, at: clock.now(), traceId });
       if (cancelled === null) throw noRun();
       ringAll(needs);
       return { cancelled, run: await getRun(runId) };
@@ -171,8 +196,9 @@ async function change(needs: CreateNeeds, deed: Deed, plan: (scene: VerbScene) =
 }
 
 function requestOf(needs: CreateNeeds, { target, verb, look }: Deed, now: number): ChangeRequest {
-  const { taskId, actor } = target;
-  const request = { taskId, actor, at: now, once: onceOf(needs, { target, verb }, now), quota: needs.quota };
+  const { taskId, actor, traceId } = target;
+  const once = onceOf(needs, { target, verb }, now);
+  const request = { taskId, actor, at: now, once, quota: needs.quota, traceId };
   return look === undefined ? request : { ...request, look };
 }
 
@@ -251,12 +277,65 @@ async function entryOf(
   return found.entry ?? null;
 }
 
+async function attach(needs: CreateNeeds, target: Target, threadKey: string): Promise<Changed> {
+  const home = parseThreadKey(threadKey);
+  refuseUndeliverable(home);
+  return change(needs, { target, verb: ['attach', threadKey], look: { place: home } }, ({ scene }) =>
+    planAttach(needs.ids, scene, home),
+  );
+}
+
+async function grant(needs: TasksNeeds, target: Target, wish: GrantWish): Promise<GrantChanged> {
+  const id = needs.ids.next();
+  const changed = await change(needs, { target, verb: ['grant', wish] }, (scene) => planGrant(scene, id, wish));
+  if (!changed.replayed) return { ...changed, grant: await readGrant(needs, id) };
+  // Asked once more, it is the first request that tells what it gave.
+  const given = (await entryOf(needs, target, () => changed.entryId))?.after?.['grant_id'];
+  return { ...changed, grant: await readGrant(needs, typeof given === 'string' ? given : '') };
+}
+
+async function revoke(needs: TasksNeeds, grantId: string, by: Omit<Target, 'taskId'>): Promise<GrantChanged> {
+  const known = await readGrant(needs, grantId);
+  const [taskId] = known.taskIds;
+  // One that was replaced was revoked with that.
+  if (taskId === undefined) return { grant: known, entryId: null, replayed: false };
+  const target = { ...by, taskId };
+  const changed = await change(needs, { target, verb: ['revoke', grantId] }, (scene) => planRevoke(scene, grantId));
+  return { ...changed, grant: await readGrant(needs, grantId) };
+}
+
+async function readGrant({ store }: TasksNeeds, grantId: string): Promise<GrantView> {
+  const found = await store.readGrant(grantId);
+  if (found === null) throw new AppError('not_found', 'There is no such grant.');
+  return found;
+}
+
+/** Looks of the store that one page may take, so that a search through a large table ends, and hands its cursor on. */
+const looksPerPage = 200;
+
+/** The store looks at so many rows at a time; in between everybody else gets a turn. */
+async function listTasks({ store, timer }: CreateNeeds, query: TaskQuery): Promise<Page<Task>> {
+  let page = await store.listTasks(query);
+  const items = [...page.items];
+  for (let looks = 1; looks < looksPerPage && page.next !== null && items.length < query.limit; looks += 1) {
+    await timer.yield();
+    page = await store.listTasks({ ...query, limit: query.limit - items.length, cursor: page.next });
+    items.push(...page.items);
+  }
+  return { items, next: page.next };
+}
+
 async function runNow(needs: CreateNeeds, target: Target): Promise<RanByHand> {
   const now = needs.clock.now();
-  const changed = await needs.store.changeTask(requestOf(needs, { target, verb: ['run-now'] }, now), (scene) =>
-    planRunNow(needs, scene, now),
-  );
-  ringAll(needs);
+  let isDispatched = false;
+  const changed = await needs.store.changeTask(requestOf(needs, { target, verb: ['run-now'] }, now), (scene) => {
+    const planned = planRunNow(needs, scene, { now, traceId: target.traceId });
+    isDispatched = planned.manual !== null && planned.manual.run !== null;
+    return planned;
+  });
+  // For everybody else nothing has changed, and each room that looks in vain keeps the run waiting.
+  if (isDispatched) needs.bell.ring('runner');
+  else ringAll(needs);
   return { task: changed.task, taskRun: await readTaskRun(needs, changed.occurrenceId) };
 }
 
@@ -277,7 +356,7 @@ async function repeat(needs: CreateNeeds, { kind, runId }: Repeating, by: Omit<T
   const changed = await store.changeTask(requestOf(needs, { target, verb: [kind, runId], look }, now), (scene) => {
     refuseDeleted(scene);
     known = kind === 'retry' ? retryUnderWay(scene) : null;
-    return known === null ? planAgain(needs, scene, { kind, of, now }) : noChange;
+    return known === null ? planAgain(needs, scene, { kind, of, now, traceId: by.traceId }) : noChange;
   });
   ringAll(needs);
   // The first request with this key found a retry that was under way, and made none of its own.

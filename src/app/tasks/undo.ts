@@ -27,6 +27,13 @@ export const undoable: ReadonlySet<TaskVerb> = new Set([
   'snooze',
 ]);
 
+/** What is not taken back but followed by something else. */
+const lasting: Readonly<Partial<Record<TaskVerb, string>>> = {
+  attach: 'A task that was attached to a chat stays there. While it has no topic, attach it to another chat instead.',
+  grant: 'A grant cannot be undone. Revoke it, or give the task another one.',
+  revoke: 'A grant that was revoked stays so. Give the task a fresh one.',
+};
+
 /** What can give a task that was completed something to do. */
 const revived: ReadonlySet<TaskVerb> = new Set(['edit', 'upsert', 'resume']);
 
@@ -81,6 +88,8 @@ function entryToUndo(recent: readonly AuditRow[], { entryId, now, isDeleted }: W
   // For a task that is gone nothing exists but its way back.
   if (isDeleted && entry?.verb !== 'delete') throw notFound();
   if (entry === undefined) {
+    const lasts = lasting[recent.find(({ id }) => id === entryId)?.verb ?? 'create'];
+    if (lasts !== undefined) throw new AppError('nothing_to_undo', lasts);
     throw new AppError(
       'nothing_to_undo',
       'There is nothing to undo. Runs cannot be taken back, and neither can old changes.',

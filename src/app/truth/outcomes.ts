@@ -1,18 +1,19 @@
 import { counted } from '../../domain/schedule/words.ts';
 import { isDeliverable, threadKeyOf } from '../../domain/thread.ts';
 import { on, type Case } from './sentences.ts';
-import type { SlotAck, SlotDelivery } from './store.ts';
+import type { SlotAck, SlotDelivery, SlotRun } from './store.ts';
 import { actorText, errorText } from './texts.ts';
 
 /** What became of what a run brought: whether people were shown it, and whether they have confirmed it. */
 
 /** The end of a line about a run: whether the result arrived, which is another question than whether the work was done. */
-export function deliveryText(one: Case, parts: readonly SlotDelivery[]): string {
-  const { home } = one.timeline.rows.task;
+export function deliveryText(one: Case, run: Pick<SlotRun, 'deliveries' | 'place'> | null): string {
+  const parts = run?.deliveries ?? [];
+  const place = { ...(run?.place ?? one.timeline.rows.task.home), topic: null };
   if (parts.length === 0) {
-    return isDeliverable(home)
+    return isDeliverable(place)
       ? '; it had nothing to show'
-      : `; its result is kept in the history, as ${threadKeyOf(home)} is delivered nowhere`;
+      : `; its result is kept in the history, as ${threadKeyOf(place)} is delivered nowhere`;
   }
   const left = parts.filter(({ status }) => status !== 'delivered');
   const [worst] = left.toSorted((a, b) => gravity[b.status] - gravity[a.status]);

@@ -116,7 +116,7 @@ function tellDone(one: Case, row: SlotRow): Told {
   return {
     decision: late ? 'late' : 'ran',
     cause: row.source,
-    text: `ran${isAgain(one, row) ? ' again' : ''}${when}${after}${asked}${triesText(row)}${deliveryText(one, row.run?.deliveries ?? [])}${ackText(one, row.ack)}`,
+    text: `ran${isAgain(one, row) ? ' again' : ''}${when}${after}${asked}${triesText(row)}${deliveryText(one, row.run)}${ackText(one, row.ack)}`,
   };
 }
 

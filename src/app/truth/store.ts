@@ -22,6 +22,8 @@ export interface Deed {
   readonly stateAfter: TaskState | null;
   readonly before: Facts | null;
   readonly after: Facts | null;
+  /** The request in whose course it was done; null where none was told. */
+  readonly traceId: string | null;
 }
 
 /** What a task was told to do from an instant on. Null as a version: from before versions were kept. */
@@ -62,6 +64,8 @@ export interface SlotAck {
 
 export interface SlotRun {
   readonly id: string;
+  /** The chat of its task at that time, which may have another one by now; null when nobody remembers. */
+  readonly place: Pick<Thread, 'provider' | 'address'> | null;
   readonly status: RunStatus;
   readonly createdAt: number;
   readonly startedAt: number | null;
@@ -182,6 +186,8 @@ export interface EventQuery {
   /** Null begins with the oldest that is kept, `latest` after the newest. */
   readonly after: string | null;
   readonly taskId: string | null;
+  /** One kind, or all kinds that begin with a text that ends in a point. */
+  readonly kind?: string | null;
   readonly limit: number;
 }
 

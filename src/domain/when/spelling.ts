@@ -1,4 +1,5 @@
 import type { AppError } from '../errors.ts';
+import { slips } from '../slips.ts';
 import type { Cursor } from './cursor.ts';
 import { MENDED_LENGTH_MAX, mendedRefusal } from './refusal.ts';
 
@@ -17,26 +18,6 @@ const WORD = /\s*(?<word>[a-z]{4,12})(?![\p{L}\p{N}_'])/uy;
 /** So many letters may be wrong; what is longer is still clear with two. */
 function slipsMax(word: string): number {
   return word.length >= 8 ? 2 : 1;
-}
-
-/** How many letters are missing, too many, wrong or in the place of their neighbours. */
-function slips(written: string, meant: string): number {
-  const rows: number[][] = [Array.from({ length: meant.length + 1 }, (_none, index) => index)];
-  const cost = (at: number, to: number) => rows[at]?.[to] ?? 0;
-  for (let at = 1; at <= written.length; at += 1) {
-    rows.push([at]);
-    for (let to = 1; to <= meant.length; to += 1) {
-      const changed = cost(at - 1, to - 1) + (written[at - 1] === meant[to - 1] ? 0 : 1);
-      const isSwapped = at > 1 && to > 1 && written.slice(at - 2, at) === swapped(meant.slice(to - 2, to));
-      const others = [cost(at - 1, to) + 1, cost(at, to - 1) + 1, ...(isSwapped ? [cost(at - 2, to - 2) + 1] : [])];
-      rows[at]?.push(Math.min(changed, ...others));
-    }
-  }
-  return cost(written.length, meant.length);
-}
-
-function swapped(pair: string): string {
-  return `${pair.charAt(1)}${pair.charAt(0)}`;
 }
 
 /** The word itself where it is known, the only one that is near it, or null. */

@@ -109,6 +109,9 @@ export function tasksTable(
         foreignColumns: [grants.id, grants.owner_id],
       }),
       d.uniqueIndex('tasks_number').on(t.chat_id, t.number),
+      // A page of the tasks of a chat, newest first.
+      d.index('tasks_list').on(t.chat_id, t.id),
+      d.index('tasks_of_grant').on(t.grant_id),
       d.index('tasks_due').on(t.next_at).where(sql.raw('next_at is not null')),
       d.index('tasks_resume').on(t.resume_at).where(sql.raw('resume_at is not null')),
       d.index('tasks_owner').on(t.owner_id, t.state),

@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { homedir } from 'node:os';
+import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { durationMs } from './domain/duration.ts';
 import { retentionDaysMin } from './domain/policy.ts';
 import { zoneName } from './domain/schedule/zone-name.ts';
+import { slips } from './domain/slips.ts';
 
 /** Adds the variables of a `.env` file in the working folder to the environment; those that are set already win. */
 export function loadEnvFile(): void {
@@ -107,6 +111,10 @@ const schema = z.object({
   DATABASE_URL: z
     .string()
     .regex(/^(file:.+|postgres(ql)?:\/\/.+)$/, 'is file:<path> or postgres://user@host/database')
+    .refine(
+      (text) => !text.startsWith('postgres') || URL.canParse(text),
+      'cannot be read as an address: write special characters of the password as %23 for #, %2F for / and so on',
+    )
     .default('file:data/cronogram.db'),
   HTTP_HOST: z
     .string()
@@ -117,6 +125,7 @@ const schema = z.object({
     .string()
     .regex(/^[\x21-\x7e]{1,512}$/, 'has 1 to 512 printable characters without spaces')
     .optional(),
+  API_RATE: whole(0, 1_000_000, 1000),
   LOG_LEVEL: z
     .enum(
       ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'],
@@ -131,6 +140,7 @@ const schema = z.object({
   BATCH_SIZE: whole(1, 2000, 100),
   RETENTION_DAYS: retentionDays,
   BACKUP_KEEP: whole(0, 1000, 7),
+  HEARTBEAT_URL: webAddress.optional(),
   ECHO_ACTION: flag,
 });
 
@@ -151,6 +161,7 @@ const examples: Record<keyof z.input<typeof schema>, string> = {
   HTTP_HOST: '127.0.0.1',
   HTTP_PORT: '8787',
   API_TOKEN: 'the output of: openssl rand -base64 32',
+  API_RATE: '1000',
   LOG_LEVEL: 'info',
   QUOTA_PER_CHAT: '500',
   QUOTA_PER_USER: '50',
@@ -160,13 +171,21 @@ const examples: Record<keyof z.input<typeof schema>, string> = {
   BATCH_SIZE: '100',
   RETENTION_DAYS: '90',
   BACKUP_KEEP: '7',
+  HEARTBEAT_URL: 'https://hc-ping.com/the-id-of-your-check',
   ECHO_ACTION: '0',
 };
 
 export const CONFIG_KEYS: readonly string[] = Object.keys(examples);
 
 /** Variables that hold a secret; each can also be given as the path of a file that holds it, `<NAME>_FILE`. */
-const secretKeys = ['TELEGRAM_BOT_TOKEN', 'TELEGRAM_WEBHOOK_SECRET', 'API_TOKEN', 'DATABASE_URL'] as const;
+const secretKeys = [
+  'TELEGRAM_BOT_TOKEN',
+  'TELEGRAM_WEBHOOK_SECRET',
+  'API_TOKEN',
+  'DATABASE_URL',
+  // Whoever knows it can pretend that all is well.
+  'HEARTBEAT_URL',
+] as const;
 
 export type Config = Readonly<z.output<typeof schema>>;
 
@@ -203,6 +222,66 @@ export function readConfig(environment: Environment = process.env): ConfigResult
   return { config: Object.freeze(result.data) };
 }
 
+/**
+ * Every text of the configuration that must not be written anywhere: the secrets, and the parts of them that others repeat.
+ * An address stands without its host, which alone is no secret.
+ */
+export function secretsIn(config: Config): readonly string[] {
+  const addresses = [config.DATABASE_URL, config.HEARTBEAT_URL].flatMap((url) =>
+    url === undefined ? [] : partsOf(url),
+  );
+  const { TELEGRAM_BOT_TOKEN: bot, TELEGRAM_WEBHOOK_SECRET: webhook, API_TOKEN: api } = config;
+  return [...[bot, webhook, api].filter((secret) => secret !== undefined), ...addresses];
+}
+
+function partsOf(address: string): readonly string[] {
+  if (address.startsWith('file:') || !URL.canParse(address)) return [];
+  const { username, password, pathname, search, protocol } = new URL(address);
+  const isDatabase = protocol.startsWith('postgres');
+  const shown = isDatabase ? [] : [pathname, pathname + search, search].filter((part) => part.length > 1);
+  const names = [password, ...(isDatabase ? [] : [username])].filter((part) => part !== '');
+  return [address, ...shown, ...names, ...names.map(decoded)];
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+export interface LenientRead {
+  readonly config: Config;
+  readonly faults: readonly ConfigFault[];
+}
+
+/** What makes sense only together is left out together. */
+const together: readonly (readonly string[])[] = [['TELEGRAM_WEBHOOK_URL', 'TELEGRAM_WEBHOOK_SECRET']];
+
+/** For whoever must say what is wrong and go on: what is wrong counts as absent. */
+export function readLeniently(environment: Environment = process.env): LenientRead {
+  const read = readConfig(environment);
+  if ('config' in read) return { config: read.config, faults: [] };
+  const faulty = read.faults.map(({ variable }) => variable.replace(/_FILE$/, ''));
+  const out = [...faulty, ...together.filter((each) => each.some((name) => faulty.includes(name))).flat()];
+  const left = Object.entries(environment).filter(([name]) => !out.includes(name.replace(/_FILE$/, '')));
+  // Each turn takes a variable away; when none is left to take, the defaults are what remains.
+  const isLess = left.length < Object.keys(environment).length;
+  const rest = readLeniently(isLess ? Object.fromEntries(left) : {});
+  return { config: rest.config, faults: [...read.faults, ...rest.faults] };
+}
+
+/** What the text of a `.env` file says by itself, without the environment around it. */
+export function readEnvText(text: string): LenientRead {
+  return readLeniently(parseEnv(text));
+}
+
+/** Where programs keep what a user has set, systemd among them. */
+export function userConfigFolder(environment: Environment = process.env): string {
+  return environment['XDG_CONFIG_HOME'] || join(homedir(), '.config');
+}
+
 /** What is right by itself and makes no sense together. */
 function togetherFaults(config: Config): ConfigFault[] {
   const fault = (variable: keyof typeof examples, problem: string) => ({
@@ -237,4 +316,75 @@ function readSecret({ key, file, given, faults }: SecretRead): void {
   } catch (error) {
     fault(`cannot be read (${(error as { code?: string }).code ?? 'unknown'})`);
   }
+}
+
+/** What the command line takes from its surroundings. Whoever calls it may be on another computer than the server. */
+export interface CliConfig {
+  readonly apiUrl: string;
+  readonly isApiUrlNamed: boolean;
+  /** The token that is meant for whichever server is asked. */
+  readonly token: string | null;
+  readonly tokenFile: string | null;
+  /** The token of the server of this folder: it is for this computer alone. */
+  readonly ownToken: string | null;
+  readonly ownTokenFile: string;
+  readonly threadKey: string;
+  readonly noColour: boolean;
+}
+
+/** Nothing is checked here that the command line does not use: a fault in the server's variables must not stop it. */
+export function readCliConfig(environment: Environment = process.env): CliConfig {
+  const given = (name: string) => environment[name] || null;
+  const file = given('DATABASE_URL')?.replace(/^file:/, '');
+  const isFile = file !== undefined && !/^postgres(ql)?:/.test(file);
+  const named = given('CRONOGRAM_API_URL');
+  return {
+    apiUrl: named ?? ownAddress(given('HTTP_HOST'), given('HTTP_PORT')),
+    isApiUrlNamed: named !== null,
+    token: given('CRONOGRAM_API_TOKEN'),
+    tokenFile: given('CRONOGRAM_API_TOKEN_FILE'),
+    ownToken: given('API_TOKEN'),
+    ownTokenFile: given('API_TOKEN_FILE') ?? join(isFile ? dirname(file) : 'data', 'api-token'),
+    threadKey: given('CRONOGRAM_THREAD_KEY') ?? 'cli:default',
+    noColour: given('NO_COLOR') !== null || environment['TERM'] === 'dumb',
+  };
+}
+
+/** A server that listens on every address is asked on this computer's own. */
+function ownAddress(host: string | null, port: string | null): string {
+  const own = host === null || host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${own.includes(':') ? `[${own}]` : own}:${port ?? '8787'}`;
+}
+
+export interface Stray {
+  readonly variable: string;
+  /** The variable that was probably meant; null when none is near. */
+  readonly nearest: string | null;
+}
+
+/** Read by the command line, in the environment of whoever calls it. */
+const clientKeys = ['CRONOGRAM_THREAD_KEY', 'CRONOGRAM_API_URL', 'CRONOGRAM_API_TOKEN', 'CRONOGRAM_API_TOKEN_FILE'];
+/** Nobody but us begins so. */
+const ownBeginning = /^(?:TELEGRAM|CRONOGRAM)_/;
+
+/**
+ * Variables that nobody reads and that look as if somebody had meant us: a setting with a slip in its name would otherwise be
+ * a default that nobody wanted. They are worth a word and no more, because an environment belongs to others as well.
+ */
+export function strayVariables(environment: Environment = process.env): readonly Stray[] {
+  const known = [...CONFIG_KEYS, ...secretKeys.map((key) => `${key}_FILE`), ...clientKeys];
+  return Object.keys(environment).flatMap((variable) => {
+    if (known.includes(variable) || !/^[A-Z][A-Z0-9_]{3,59}$/.test(variable)) return [];
+    const nearest = nearestTo(variable, known);
+    return nearest === null && !ownBeginning.test(variable) ? [] : [{ variable, nearest }];
+  });
+}
+
+/** One slip in a short name, two in a long one. A different word in a name of several is another name. */
+function nearestTo(variable: string, known: readonly string[]): string | null {
+  const [best] = known
+    .map((name) => ({ name, distance: slips(variable, name) }))
+    .filter(({ name, distance }) => distance <= (name.length >= 12 ? 2 : 1))
+    .toSorted((a, b) => a.distance - b.distance);
+  return best?.name ?? null;
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createIds, sha256 } from '../src/adapters/system/ids.ts';
 import { tokenFrom } from '../src/adapters/system/token-file.ts';
-import { readConfig } from '../src/config.ts';
+import { createSecrets } from '../src/app/secrets.ts';
+import { CONFIG_KEYS, readConfig, secretsIn, strayVariables } from '../src/config.ts';
 import { retentionDaysMin } from '../src/domain/policy.ts';
 
 const folders: string[] = [];
@@ -52,6 +53,13 @@ describe('the configuration', () => {
     expect(JSON.stringify(faults)).not.toContain('a b');
   });
 
+  it('bounds the requests a second, or does not with 0', () => {
+    expect(readConfig({})).toMatchObject({ config: { API_RATE: 1000 } });
+    expect(readConfig({ API_RATE: '0' })).toMatchObject({ config: { API_RATE: 0 } });
+    for (const API_RATE of ['-1', '1.5', 'fast', '1000001'])
+      expect(readConfig({ API_RATE }), API_RATE).toMatchObject({ faults: [{ variable: 'API_RATE' }] });
+  });
+
   it('reads who owns the bot and which chats are approved, and refuses what is no id', () => {
     expect(readConfig({ TELEGRAM_OWNERS: '1001, 1002', TELEGRAM_CHATS: '-1001234567890,1002' })).toMatchObject({
       config: { TELEGRAM_OWNERS: ['1001', '1002'], TELEGRAM_CHATS: ['-1001234567890', '1002'] },
@@ -91,6 +99,62 @@ describe('the configuration', () => {
       );
     }
     expect(readConfig({})).toMatchObject({ config: { RETENTION_DAYS: 90, BACKUP_KEEP: 7 } });
+  });
+
+  it('takes an address to be told that all is well, and no other kind of address', () => {
+    expect(readConfig({ HEARTBEAT_URL: 'https://hc-ping.com/x' })).toMatchObject({
+      config: { HEARTBEAT_URL: 'https://hc-ping.com/x' },
+    });
+    expect(readConfig({})).not.toHaveProperty('config.HEARTBEAT_URL');
+    for (const url of ['hc-ping.com/x', 'ftp://x', 'https://'])
+      expect(readConfig({ HEARTBEAT_URL: url })).toMatchObject({ faults: [{ variable: 'HEARTBEAT_URL' }] });
+  });
+
+  it('tells an address of a database that cannot be read from one that can', () => {
+    expect(readConfig({ DATABASE_URL: 'postgres://ada:p%23ss@db/cronogram' })).toHaveProperty('config');
+    for (const url of ['postgres://ada:p#ss/w@db/cronogram', 'postgres://ada:pass@db:port/x', 'mysql://x', 'file:'])
+      expect(readConfig({ DATABASE_URL: url })).toMatchObject({ faults: [{ variable: 'DATABASE_URL' }] });
+  });
+
+  it('knows what of it must not be written anywhere', () => {
+    const read = readConfig({
+      API_TOKEN: 'the-token-of-the-api',
+      DATABASE_URL: 'postgres://ada:p%23ss-word@db/cronogram',
+      HEARTBEAT_URL: 'https://watch.example.org/ping/the-id?key=the-key',
+    });
+    if ('faults' in read) throw new Error(JSON.stringify(read.faults));
+    const { hide } = createSecrets(secretsIn(read.config));
+    for (const text of [
+      'token the-token-of-the-api',
+      'password p#ss-word',
+      'password p%23ss-word',
+      'GET /ping/the-id?key=the-key',
+      'https://watch.example.org/ping/the-id?key=the-key',
+      Buffer.from('the-token-of-the-api').toString('base64'),
+    ])
+      expect(hide(text)).not.toMatch(/the-token|p.{1,3}ss-word|the-id|dGhlLXRva2Vu/);
+    // What is no secret stays readable: the database that cannot be reached, the file that is full.
+    expect(hide('connect ECONNREFUSED db:5432, cronogram')).toBe('connect ECONNREFUSED db:5432, cronogram');
+    const plain = readConfig({});
+    expect('config' in plain ? secretsIn(plain.config) : null).toEqual([]);
+  });
+
+  it.each([
+    ['TELEGRAM_BOT_TOKN', 'TELEGRAM_BOT_TOKEN'],
+    ['LOGLEVEL', 'LOG_LEVEL'],
+    ['API_TOKEN_FLE', 'API_TOKEN_FILE'],
+    ['RETENTION_DAY', 'RETENTION_DAYS'],
+    ['TELEGRAM_CHANNEL', null],
+  ])('wonders about %s', (variable, nearest) => {
+    expect(strayVariables({ [variable]: 'x' })).toEqual([{ variable, nearest }]);
+  });
+
+  it('wonders about nothing that is somebody else’s, or that it knows', () => {
+    const known = [...CONFIG_KEYS, 'API_TOKEN_FILE', 'CRONOGRAM_API_TOKEN_FILE', 'CRONOGRAM_THREAD_KEY'];
+    const foreign =
+      'PATH HOME TZ LANG NODE_ENV NODE_OPTIONS HTTP_PROXY HTTPS_PROXY NO_PROXY POSTGRES_PASSWORD npm_lifecycle_event PORT HOST';
+    const environment = Object.fromEntries([...known, ...foreign.split(' ')].map((name) => [name, 'x']));
+    expect(strayVariables(environment)).toEqual([]);
   });
 
   it('reads a secret from a file, and refuses to guess between two', () => {

@@ -12,7 +12,7 @@ export function strict<S extends z.core.$ZodShape>(shape: S): z.ZodObject<S, z.c
   });
 }
 
-export const nothing = strict({});
+const nothing = strict({});
 export const noBody = nothing.optional();
 
 /** As clients are told it. */
@@ -55,6 +55,11 @@ export const page = {
 
 /** Longer than any text that is searched for; a search is not a place for a document. */
 export const searchText = z.string().max(200);
+
+/** A parameter of a query that may stand there several times. */
+export function many<T extends z.ZodType>(one: T) {
+  return z.array(one).max(10).default([]);
+}
 
 export const taskParams = strict({ task_id: z.string() });
 export const runParams = strict({ run_id: z.string() });

@@ -5,7 +5,11 @@ import { operation } from './operation.ts';
 /** What watchers ask without a token. None of it names a task, a chat or a secret. */
 
 const healthAnswer = z.looseObject({ ok: z.boolean() }).meta({ id: 'Health' });
-const versionAnswer = strict({ name: z.literal('cronogram'), version: z.string() });
+const versionAnswer = strict({
+  name: z.literal('cronogram'),
+  version: z.string(),
+  node: z.string().meta({ description: 'The version of Node that runs it.' }),
+});
 const document = z.looseObject({ openapi: z.string() });
 
 const probe = { tag: 'health', method: 'get', open: true } as const;

@@ -13,7 +13,7 @@ export interface Operation<
   A extends z.ZodType = z.ZodType,
 > {
   readonly id: string;
-  readonly tag: 'tasks' | 'threads' | 'runs' | 'schedules' | 'operations' | 'health';
+  readonly tag: 'tasks' | 'threads' | 'runs' | 'schedules' | 'grants' | 'operations' | 'health';
   readonly summary: string;
   readonly method: 'get' | 'post' | 'patch' | 'delete';
   readonly path: string;
@@ -27,6 +27,8 @@ export interface Operation<
   readonly answer: A;
   /** 200 when absent. */
   readonly statuses?: readonly AnswerStatus[];
+  /** What it answers instead to whoever takes server-sent events. */
+  readonly stream?: string;
   /** What else it may refuse with, besides what every operation of its kind does. */
   readonly refuses?: readonly ErrorCode[];
 }

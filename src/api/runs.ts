@@ -1,6 +1,20 @@
 import { z } from 'zod';
 import * as limits from '../domain/limits.ts';
-import { cursor, facts, instant, noBody, page, runParams, strict, taskParams, text, whole } from './fields.ts';
+import {
+  cursor,
+  facts,
+  instant,
+  instantSent,
+  many,
+  noBody,
+  page,
+  runParams,
+  searchText,
+  strict,
+  taskParams,
+  text,
+  whole,
+} from './fields.ts';
 import { operation } from './operation.ts';
 import { taskAnswer } from './tasks.ts';
 
@@ -14,6 +28,10 @@ const attempt = strict({
   error_message: text,
 }).meta({ id: 'Attempt' });
 
+const traceId = text.meta({
+  description: 'The x-request-id of the request that asked for the run, or the run_id where none did.',
+});
+
 export const deliveryAnswer = strict({
   delivery_id: z.string(),
   part: z.int(),
@@ -25,6 +43,7 @@ export const deliveryAnswer = strict({
   error_message: text,
   created_at: instant,
   delivered_at: instant.nullable(),
+  trace_id: traceId,
 }).meta({ id: 'Delivery' });
 
 const work = { attempts: z.array(attempt), deliveries: z.array(deliveryAnswer) };
@@ -43,8 +62,15 @@ export const taskRunAnswer = strict({
   error_message: text,
   created_at: instant,
   updated_at: instant,
+  trace_id: traceId,
   ...work,
 }).meta({ id: 'TaskRun' });
+
+const runStatuses = ['queued', 'running', 'backoff', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
+
+const fault = strict({ message: z.string() })
+  .nullable()
+  .meta({ description: 'error_message once more, as clients of other servers of this kind know it.' });
 
 export const runAnswer = strict({
   run_id: z.string(),
@@ -52,12 +78,16 @@ export const runAnswer = strict({
   idempotency_key: z.string(),
   task_id: text,
   task_run_id: text,
-  status: z.enum(['queued', 'running', 'backoff', 'waiting', 'succeeded', 'failed', 'cancelled']),
+  thread_key: text.meta({ description: 'Where a message goes, or where the task was asked for.' }),
+  user_key: text.meta({ description: 'For whom a message was put there.' }),
+  status: z.enum(runStatuses),
   output: facts.nullable(),
   error_message: text,
+  error: fault,
   created_at: instant,
   started_at: instant.nullable(),
   finished_at: instant.nullable(),
+  trace_id: traceId,
   ...work,
 }).meta({ id: 'Run' });
 export const ranNow = strict({ task: taskAnswer, task_run: taskRunAnswer });
@@ -79,6 +109,52 @@ export const listTaskRuns = operation({
   params: taskParams,
   query: runsQuery,
   answer: strict({ task_runs: z.array(taskRunAnswer), next_cursor: cursor }),
+});
+
+const allRunsQuery = strict({
+  status: z
+    .enum([...runStatuses, 'live'])
+    .optional()
+    .meta({ description: 'live: whatever has not ended yet.' }),
+  task_id: searchText.optional().meta({ description: 'The runs of one task, latest slot first.' }),
+  thread_key: z.string().optional().meta({
+    description: 'A base thread stands for its whole chat; a topic for what was asked for, or is shown, in it.',
+    example: 'cli:default',
+  }),
+  source: searchText.optional().meta({ description: 'What asked for it: task, api, or what a message named.' }),
+  subject: searchText.optional().meta({ description: 'The subject of its task.' }),
+  tag: many(searchText).meta({ description: 'A tag of its task. Repeat it for several: tag=a&tag=b needs both.' }),
+  q: searchText.optional().meta({ description: 'Text in what it was given, or in its error.' }),
+  from: instantSent.optional().meta({ description: 'Made at this instant or later.' }),
+  to: instantSent.optional().meta({ description: 'Made at this instant or earlier.' }),
+  ...page,
+});
+
+export const listRuns = operation({
+  id: 'listRuns',
+  tag,
+  summary: 'List all runs, newest first; a page that is not full may still have a cursor to go on with',
+  method: 'get',
+  path: '/v1/runs',
+  query: allRunsQuery,
+  answer: strict({ runs: z.array(runAnswer), next_cursor: cursor }),
+});
+
+export const getRunResult = operation({
+  id: 'getRunResult',
+  tag,
+  summary: 'Read how a run has ended; 409 not_finished, with its status, while it lives',
+  method: 'get',
+  path: `${path}/result`,
+  params: runParams,
+  answer: strict({
+    run_id: z.string(),
+    status: z.enum(['succeeded', 'failed', 'cancelled']),
+    output: facts.nullable(),
+    error_message: text,
+    finished_at: instant.nullable(),
+  }).meta({ id: 'RunResult' }),
+  refuses: ['not_finished'],
 });
 
 export const listNextRuns = operation({

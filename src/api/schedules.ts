@@ -119,6 +119,7 @@ const previewBody = previewShape
     id: 'PreviewRequest',
     description: 'Either a schedule, or a when in plain words with the zone in which it is read.',
     anyOf: [{ required: ['schedule'] }, { required: ['when', 'timezone'] }],
+    example: { when: 'every weekday at 9:00', timezone: 'Europe/Madrid', count: 3 },
   });
 
 export const previewAnswer = strict({

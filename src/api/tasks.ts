@@ -1,19 +1,8 @@
 import { z } from 'zod';
 import * as limits from '../domain/limits.ts';
-import {
-  duration,
-  facts,
-  instant,
-  instantSent,
-  cursor,
-  page,
-  searchText,
-  strict,
-  taskParams,
-  text,
-  threadParams,
-} from './fields.ts';
+import { facts, instant, cursor, page, searchText, strict, taskParams, text, threadParams } from './fields.ts';
 import { operation } from './operation.ts';
+import { policies, policyChanges } from './policies.ts';
 import { scheduleAnswer, scheduleInput, warning } from './schedules.ts';
 
 export const taskAnswer = strict({
@@ -49,85 +38,63 @@ export const taskAnswer = strict({
   last_error_message: text,
 }).meta({ id: 'Task' });
 
-const policyShape = {
-  missed: z.enum(['skip', 'once', 'all', 'ask']),
-  missed_limit: z.int().min(1).max(limits.missedLimitMax),
-  grace: duration,
-  unknown: z.enum(['resend', 'ask']),
-  overlap: z.enum(['skip', 'queue', 'replace', 'allow']),
-  retry: strict({
-    attempts: z.int().min(1).max(limits.retryAttemptsMax).optional(),
-    base: duration.optional(),
-    factor: z.number().min(1).max(limits.retryFactorMax).optional(),
-    cap: duration.optional(),
-    jitter: z.number().min(0).max(limits.retryJitterMax).optional(),
-  }),
-  timeout: duration,
-  auto_pause: z
-    .int()
-    .min(0)
-    .max(limits.autoPauseMax)
-    .meta({ description: `0 (off) or ${limits.autoPauseMin} to ${limits.autoPauseMax}.` }),
-  start_at: instantSent,
-  until: instantSent,
-  max_runs: z.int().min(1).max(limits.maxRunsMax),
-  max_age: duration,
-  jitter: duration,
-  priority: z.int().min(1).max(10),
-  approval: z.enum(['none', 'required']),
-  quiet: strict({
-    from: z.string().max(5).optional(),
-    to: z.string().max(5).optional(),
-    mode: z.enum(['hold', 'silent', 'off']),
-  }).meta({ description: 'Clock times such as 22:00 in the zone of the task; `off` is heard at any time.' }),
-  ack: strict({
-    nag_every: duration.optional(),
-    nag_limit: z.int().min(0).max(limits.nagLimitMax).optional(),
-  }).meta({ description: 'Somebody must say that it is done, and is reminded until they do.' }),
-};
-
-const onExisting = z.enum(['fail', 'upsert', 'add']);
-
-type Resettable = { [K in keyof typeof policyShape]: z.ZodOptional<z.ZodNullable<(typeof policyShape)[K]>> };
-const resettable = Object.fromEntries(
-  Object.entries(policyShape).map(([name, policy]) => [name, policy.nullish()]),
-) as Resettable;
-
 const action = z
   .looseObject({ kind: z.string().meta({ example: 'message' }) })
   .meta({ id: 'Action', description: 'What a run does; the settings beside kind belong to the kind.' });
-const title = z.string().meta({ maxLength: limits.titleLengthMax });
-const instructions = z.string().meta({ maxLength: limits.instructionsLengthMax });
-const subject = z.string().nullable().meta({ maxLength: limits.subjectLengthMax });
-const tags = z.array(z.string().meta({ maxLength: limits.tagLengthMax })).meta({ maxItems: limits.tagsMax });
+const title = z.string().meta({
+  maxLength: limits.titleLengthMax,
+  description: 'The name of the task and of its topic; the first line of the instructions when absent.',
+});
+const instructions = z.string().meta({
+  maxLength: limits.instructionsLengthMax,
+  description:
+    'The text of a message, the prompt of a prompt, a note otherwise. A template where it contains {{ or {%.',
+});
+const subject = z.string().nullable().meta({
+  maxLength: limits.subjectLengthMax,
+  description: 'What it is about, in the words of the client: together with the title it names the task.',
+});
+const tags = z.array(z.string().meta({ maxLength: limits.tagLengthMax })).meta({
+  maxItems: limits.tagsMax,
+  description: 'Words by which tasks are found, and changed together.',
+});
+const context = facts.meta({ description: 'What the runs of the task know and hand on to each other.' });
 
 const createBody = strict({
   title: title.optional(),
   instructions,
   action: action.optional(),
   schedule: scheduleInput,
-  policies: strict({ ...policyShape, on_existing: onExisting })
-    .partial()
-    .optional(),
+  policies: policies.optional(),
   subject: subject.optional(),
   tags: tags.optional(),
-  context: facts.optional(),
-}).meta({ id: 'TaskCreate' });
+  context: context.optional(),
+}).meta({
+  id: 'TaskCreate',
+  example: {
+    instructions: 'Stand up!',
+    schedule: { kind: 'cron', cron: '0 9 * * 1-5', timezone: 'Europe/Madrid' },
+  },
+});
 
 const patchBody = strict({
   title,
   instructions,
   action,
   schedule: scheduleInput,
-  policies: strict(resettable),
+  policies: policyChanges,
   subject,
   tags,
-  context: facts,
-  enabled: z.boolean(),
+  context,
+  enabled: z.boolean().meta({ description: 'false pauses the task, true lets it go on.' }),
 })
   .partial()
   .refine((patch) => Object.keys(patch).length > 0, { error: 'name at least one field to change' })
-  .meta({ id: 'TaskPatch', description: 'The fields to change; a policy that is null goes back to its default.' });
+  .meta({
+    id: 'TaskPatch',
+    description: 'The fields to change; a policy that is null goes back to its default.',
+    example: { title: 'Stand up, everybody', policies: { missed: 'once' } },
+  });
 
 const filters = {
   state: z.enum(['all', 'enabled', 'disabled']).default('all'),
@@ -139,7 +106,7 @@ const threadTasksQuery = strict({ ...filters, ...page });
 export type TasksFilter = z.output<typeof threadTasksQuery>;
 const tasksQuery = strict({ thread_key: z.string().optional(), ...filters, ...page });
 
-export const oneTask = strict({ task: taskAnswer });
+const oneTask = strict({ task: taskAnswer });
 export const entryId = text.meta({ description: 'The entry of the audit, to undo it by; null when nothing changed.' });
 export const changedTask = strict({ task: taskAnswer, entry_id: entryId });
 const changes = z

@@ -47,6 +47,19 @@ export const pauseThread = operation({
   answer: bulkAnswer,
 });
 
+export const cancelThread = operation({
+  ...thread,
+  id: 'cancelThread',
+  summary: 'Call off everything that a thread has under way: what its tasks run, and messages that wait',
+  method: 'post',
+  path: `${path}/cancel`,
+  body: noBody,
+  answer: strict({
+    cancelled: z.int(),
+    left: z.int().meta({ description: 'Runs that ended by themselves before they could be called off.' }),
+  }),
+});
+
 export const resumeThread = operation({
   ...thread,
   id: 'resumeThread',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { eventKinds, isOfKind } from '../domain/event.ts';
 import * as limits from '../domain/limits.ts';
 import { cursor, facts, instant, page, strict, taskParams, whole } from './fields.ts';
 import { operation } from './operation.ts';
@@ -22,11 +23,22 @@ const whyQuery = strict({
   to: asked.meta({ description: 'Now when absent.' }),
   ...page,
 });
-const eventsQuery = strict({
+export const eventsQuery = strict({
   after: z.string().max(200).optional().meta({
     description: 'A cursor; `latest` begins after the newest event, nothing with the oldest that is kept.',
   }),
   task_id: taskId,
+  kind: z
+    .string()
+    .max(40)
+    .refine((kind) => eventKinds.some((known) => isOfKind(known, kind)), {
+      error: 'there is no such kind of event; write one such as run.failed, or the beginning of some such as run.',
+    })
+    .optional()
+    .meta({
+      description: 'Of this kind alone; with a point at the end, of all kinds that begin so.',
+      example: 'run.',
+    }),
   limit: whole(limits.eventPageMax, limits.eventPageDefault),
 });
 const auditQuery = strict({ task_id: taskId, ...page });
@@ -134,6 +146,10 @@ export const auditEntry = strict({
   state_after: state,
   before: facts.nullable(),
   after: facts.nullable(),
+  trace_id: z
+    .string()
+    .nullable()
+    .meta({ description: 'The x-request-id of the request in whose course it was done, where there was one.' }),
 }).meta({ id: 'AuditEntry' });
 const auditPage = strict({ entries: z.array(auditEntry), next_cursor: cursor });
 
@@ -146,9 +162,9 @@ export const downtimeAnswer = strict({
     .nullable()
     .meta({ description: 'In slots. Null until every slot of that time was decided about.' }),
   threads: z.array(
-    strict({ thread_key: z.string(), ...counts, tasks: z.array(z.string()), more_tasks: z.int() }).openapi(
-      'DowntimeThread',
-    ),
+    strict({ thread_key: z.string(), ...counts, tasks: z.array(z.string()), more_tasks: z.int() }).meta({
+      id: 'DowntimeThread',
+    }),
   ),
   more_threads: z.int(),
   reported_at: instant.nullable(),
@@ -176,7 +192,8 @@ export const listEvents = operation({
   path: '/v1/events',
   query: eventsQuery,
   answer: eventPage,
-  refuses: ['invalid_cursor'],
+  stream:
+    'With accept: text/event-stream the events come as they happen: the cursor as id, the kind as event, the event in JSON as data. It goes on behind the header Last-Event-ID, or behind after.',
 });
 
 export const listAudit = operation({

@@ -22,7 +22,7 @@ const snoozeBody = strict({ for: duration.optional(), until: instantSent.optiona
   .refine((body) => (body.for === undefined) !== (body.until === undefined), {
     error: 'name either "for", a duration such as PT10M, or "until", an instant',
   })
-  .meta({ id: 'Snooze' });
+  .meta({ id: 'Snooze', example: { for: 'PT10M' } });
 const answerBody = z.union([
   strict({
     answer: z

@@ -94,6 +94,7 @@ describe('an answer', () => {
         error_message: null,
         created_at: '2026-11-18T09:00:00.000Z',
         updated_at: '2026-11-18T09:00:00.000Z',
+        trace_id: 'run-1',
         attempts: [
           {
             attempt: 1,
@@ -117,6 +118,7 @@ describe('an answer', () => {
             error_message: null,
             created_at: '2026-11-18T09:00:00.000Z',
             delivered_at: '2026-11-18T09:00:00.005Z',
+            trace_id: 'run-1',
           },
         ],
       },
@@ -159,7 +161,10 @@ describe('an answer', () => {
       tags: ['t'],
       context: { a: 1 },
     };
-    await door.ask('POST', createPath, body, { 'idempotency-key': 'key-1' });
+    await door.ask('POST', createPath, body, {
+      'idempotency-key': 'key-1',
+      'x-request-id': 'request-1',
+    });
     expect(door.asked[0]?.given).toEqual([
       {
         threadKey: 'cli:default',
@@ -167,6 +172,7 @@ describe('an answer', () => {
         onExisting: 'upsert',
         actor: 'api:token:default',
         idempotencyKey: 'key-1',
+        traceId: 'request-1',
       },
     ]);
   });
@@ -269,7 +275,11 @@ describe('what is open', () => {
   });
 
   it('names the version', async () => {
-    expect(await (await aDoor().app.request('/version')).json()).toEqual({ name: 'cronogram', version: '1.2.3' });
+    expect(await (await aDoor().app.request('/version')).json()).toEqual({
+      name: 'cronogram',
+      version: '1.2.3',
+      node: process.versions.node,
+    });
   });
 });
 

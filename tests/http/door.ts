@@ -2,11 +2,14 @@ import type { z } from 'zod';
 import type { runAnswer, taskRunAnswer } from '../../src/api/runs.ts';
 import type { taskAnswer } from '../../src/api/tasks.ts';
 import { createHttpApp, type HttpNeeds } from '../../src/adapters/http/app.ts';
+import type { GrantView } from '../../src/app/grant-store.ts';
 import { previewSchedule } from '../../src/app/preview.ts';
 import { checks, type Finding } from '../../src/domain/audit.ts';
 import type { Task } from '../../src/domain/task.ts';
 import type { AuditRow, RunView, TaskRun } from '../../src/app/task-store.ts';
+import type { ServerStatus } from '../../src/app/status.ts';
 import type { Tasks } from '../../src/app/tasks/tasks.ts';
+import type { Usage } from '../../src/app/usage.ts';
 import type { Truth } from '../../src/app/truth/truth.ts';
 import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/fakes.ts';
 
@@ -81,6 +84,7 @@ export const taskRun: TaskRun = {
   error: null,
   createdAt: now,
   updatedAt: now,
+  traceId: null,
   attempts: [
     {
       attempt: 1,
@@ -123,6 +127,53 @@ const entry: AuditRow = {
   before: null,
   after: null,
 };
+const grant: GrantView = {
+  id: 'grant-1',
+  taskIds: ['task-1'],
+  ownerId: 'telegram:user:7',
+  thread: { provider: 'telegram', address: '-1001234', topic: null },
+  scopes: ['action:message'],
+  expiresAt: null,
+  revokedAt: null,
+  revokedBy: null,
+  createdAt: now,
+  createdBy: 'telegram:user:7',
+};
+const bulked = async () => ({ changed: 2, left: 1 });
+const usage: Usage = {
+  from: now - 1,
+  to: now,
+  runs: 3,
+  failures: 1,
+  messages: 2,
+  isCapped: false,
+  spent: [{ kind: 'echo', quantity: 3 }],
+  quota: { chat: { used: 2, limit: 500 }, user: null },
+};
+const status: ServerStatus = {
+  version: '1.2.3',
+  at: now,
+  startedAt: now - 5000,
+  ready: { ok: true, database: 'ok' },
+  facts: {
+    tasks: 3,
+    active: 1,
+    paused: 1,
+    completed: 1,
+    due: 0,
+    dueSince: null,
+    nextDueAt: now + 1000,
+    running: 1,
+    queued: 0,
+    pending: 0,
+    blocked: 0,
+    unknown: 0,
+    chats: 1,
+    databaseBytes: 4096,
+    oldestRunAt: null,
+  },
+  audit: null,
+};
 const counts = { active: 3, paused: 1, completed: 1, liveRuns: 1, openDeliveries: 2 };
 
 export const run: RunView = {
@@ -131,6 +182,9 @@ export const run: RunView = {
   idempotencyKey: 'key',
   taskId: 'task-1',
   occurrenceId: 'occurrence-1',
+  thread: { provider: 'telegram', address: '-1001234', topic: 7 },
+  userKey: null,
+  traceId: null,
   status: 'succeeded',
   output: { text: 'Stand up!' },
   error: null,
@@ -197,6 +251,10 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpNeeds> = {}):
     answer: async () => changed,
     cancel: async () => changed,
     unbindTopic: async () => 'unbound',
+    attach: async () => changed,
+    listGrants: async () => ({ items: [grant], next: 'more' }),
+    grant: async () => ({ grant, entryId: '17', replayed: false }),
+    revoke: async () => ({ grant, entryId: '17', replayed: false }),
     undo: async () => ({ ...changed, undone: entry, moot: null }),
     cancelRun: async () => ({ cancelled: true, run }),
     repeat: async () => ({ task, taskRun }),
@@ -223,6 +281,20 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpNeeds> = {}):
       pause: async () => ({ changed: 2, left: 1 }),
       resume: async () => ({ changed: 2, left: 1 }),
     },
+    runs: {
+      list: async () => ({ items: [run], next: 'more' }),
+      result: async () => run,
+      cancelThread: async () => ({ cancelled: 2, left: 1 }),
+    },
+    messages: { post: async () => run },
+    bulk: { pause: bulked, resume: bulked, cancel: bulked, delete: bulked },
+    operations: {
+      status: async () => status,
+      usage: async () => usage,
+      tick: async () => ({ scheduled: 1, started: 1, deliveries: 1, reminders: 0, more: false, failed: [] }),
+      retentionDays: 90,
+    },
+    tellOnce: async (_request, tell) => ({ ...(await tell()), isRepeated: false }),
     truth,
     upkeep: {
       audit: async () => ({ at: now, findings: [finding], checked: { tasks: 1 } }),

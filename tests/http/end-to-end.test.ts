@@ -1,10 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createHttpApp } from '../../src/adapters/http/app.ts';
 import { serveHttp } from '../../src/adapters/http/server.ts';
-import { previewSchedule } from '../../src/app/preview.ts';
-import { countingIds } from '../support/fakes.ts';
 import { aPipeline, minute, type Pipeline, type PipelineOptions } from '../support/pipeline.ts';
-import { bearer, creation, cron, token, told, type Asked } from './door.ts';
+import { bearer, creation, cron, told, type Asked } from './door.ts';
+import { appOver } from './pipeline-door.ts';
 
 interface Place {
   readonly pipeline: Pipeline;
@@ -20,21 +18,7 @@ interface Place {
 /** The door before the whole pipeline on a real database, asked over a real socket. */
 async function aPlace(options: PipelineOptions = {}): Promise<Place> {
   const pipeline = await aPipeline(options);
-  const { time, rooms, log } = pipeline;
-  const app = createHttpApp({
-    tasks: rooms.tasks,
-    threads: rooms.threads,
-    truth: rooms.truth,
-    upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
-    preview: (request) => previewSchedule(request, { now: time.now(), minIntervalMs: minute }),
-    token,
-    actor: 'api:token:default',
-    health: { live: () => ({ ok: true }), ready: async () => ({ ok: true }) },
-    version: '1.2.3',
-    log,
-    stopwatch: time,
-    ids: countingIds('http'),
-  });
+  const app = appOver(pipeline);
   const listening = await serveHttp({ app, host: '127.0.0.1', port: 0 });
   onTestFinished(() => listening.close());
   const ask: Place['ask'] = async (method, path, body, headers = {}) => {
@@ -215,8 +199,13 @@ describe('an Idempotency-Key', () => {
   it('makes one task of many requests, also of those at once', async () => {
     const { make, ask } = await aPlace();
     const answers = await Promise.all(Array.from({ length: 8 }, () => make({}, 'key-1')));
-    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201));
-    expect(new Set(answers.map(({ json }) => json.task.task_id)).size).toBe(1);
+    const made = answers.filter(({ status }) => status === 201);
+    // Those that come while the first is at work are told to come again.
+    const early = answers.filter(({ status }) => status !== 201).map(({ json }) => json.error.code);
+    expect([made.length + early.length, new Set(early).size <= 1]).toEqual([8, true]);
+    for (const code of early) expect(code).toBe('request_in_progress');
+    made.push(await make({}, 'key-1'));
+    expect(new Set(made.map(({ text }) => text)).size).toBe(1);
     expect((await ask('GET', '/v1/tasks')).json.tasks).toHaveLength(1);
   });
 
@@ -231,14 +220,11 @@ describe('an Idempotency-Key', () => {
     const { make, ask, pipeline } = await aPlace();
     const path = `/v1/tasks/${(await make()).json.task.task_id}`;
     const key = { 'idempotency-key': 'key-1' };
-    const answers = await Promise.all([
-      ask('POST', `${path}/run-now`, {}, key),
-      ask('POST', `${path}/run-now`, undefined, key),
-    ]);
+    const first = await ask('POST', `${path}/run-now`, {}, key);
     await pipeline.settle();
-    answers.push(await ask('POST', `${path}/run-now`, {}, key));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect(new Set(answers.map(({ json }) => json.task_run.task_run_id)).size).toBe(1);
+    const second = await ask('POST', `${path}/run-now`, undefined, key);
+    expect([first.status, second.status, second.headers.get('idempotency-replayed')]).toEqual([200, 200, 'true']);
+    expect([first.headers.get('idempotency-replayed'), second.text]).toEqual([null, first.text]);
     expect((await ask('GET', `${path}/runs`)).json.task_runs).toHaveLength(1);
   });
 });

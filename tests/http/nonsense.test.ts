@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createHttpApp } from '../../src/adapters/http/app.ts';
 import { statusOf } from '../../src/adapters/http/errors.ts';
-import { previewSchedule } from '../../src/app/preview.ts';
-import { countingIds } from '../support/fakes.ts';
-import { aPipeline, minute, type Pipeline } from '../support/pipeline.ts';
-import { bearer, creation, cron, token, type Json } from './door.ts';
+import { aPipeline, type Pipeline } from '../support/pipeline.ts';
+import { bearer, creation, cron, type Json } from './door.ts';
+import { appOver } from './pipeline-door.ts';
 
 const seed = 20_261_118;
 const requestsPerRoute = 300;
@@ -132,27 +130,23 @@ const routes: Route[] = [
   ['GET', '/v1/audit'],
   ['GET', '/v1/downtimes'],
   ['GET', '/v1/runs/:run_id'],
+  ['POST', '/v1/tasks/:task_id/attach', { thread_key: 'telegram:chat:-1001234' }],
+  ['POST', '/v1/tasks/pause', { subject: 's', tag: 't', thread_key: 'cli:default', until: '2027-01-01T00:00:00Z' }],
+  ['POST', '/v1/tasks/resume', { tag: 't' }],
+  ['POST', '/v1/tasks/cancel', { subject: 's' }],
+  ['GET', '/v1/grants'],
+  ['DELETE', '/v1/grants/:grant_id'],
+  ['GET', '/v1/status'],
+  ['GET', '/v1/usage'],
+  ['POST', '/v1/tick', {}],
   ['POST', '/v1/audit/run', {}],
   ['POST', '/v1/reconcile', { fix: true }],
   ['GET', '/livez'],
   ['GET', '/version'],
 ];
 
-function doorOf({ rooms, time, log }: Pipeline) {
-  return createHttpApp({
-    tasks: rooms.tasks,
-    threads: rooms.threads,
-    truth: rooms.truth,
-    upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
-    preview: (request) => previewSchedule(request, { now: time.now(), minIntervalMs: minute }),
-    token,
-    actor: 'api:token:default',
-    health: { live: () => ({ ok: true }), ready: async () => ({ ok: true }) },
-    version: '1.2.3',
-    log,
-    stopwatch: time,
-    ids: countingIds('http'),
-  });
+function doorOf(pipeline: Pipeline) {
+  return appOver(pipeline);
 }
 
 describe('nonsense', () => {
@@ -189,6 +183,10 @@ describe('nonsense', () => {
 /** The id of something that is there, so that a request gets beyond the first look. */
 async function existing(pipeline: Pipeline, route: string): Promise<string> {
   const task = await pipeline.create();
+  if (route.includes(':grant_id')) {
+    const query = { thread: null, ownerId: null, taskId: task.id, state: null, limit: 1, cursor: null };
+    return (await pipeline.rooms.tasks.listGrants(query)).items[0]?.id ?? '';
+  }
   if (!route.includes(':run_id')) return task.id;
   return (await pipeline.rooms.tasks.runNow({ taskId: task.id, actor: 'system' })).taskRun.runId ?? '';
 }

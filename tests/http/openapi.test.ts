@@ -1,28 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { errorMeanings } from '../../src/adapters/http/error-meanings.ts';
+import { statusOf } from '../../src/adapters/http/errors.ts';
+import { exampleOf } from '../../src/adapters/http/docs-example.ts';
+import type { Description, Schema } from '../../src/adapters/http/openapi.ts';
+import { operations as known } from '../../src/api/operations.ts';
 import { aDoor } from './door.ts';
-
-interface Operation {
-  readonly operationId?: string;
-  readonly summary?: string;
-  readonly security?: readonly object[];
-  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required?: boolean }[];
-  readonly requestBody?: {
-    readonly required?: boolean;
-    readonly content: Readonly<Record<string, { readonly schema: unknown }>>;
-  };
-  readonly responses: Readonly<
-    Record<
-      string,
-      { readonly description?: string; readonly content: Readonly<Record<string, { readonly schema: unknown }>> }
-    >
-  >;
-}
-
-interface Description {
-  readonly openapi: string;
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-}
+import { faultsOf } from './json-schema.ts';
 
 async function describedBy(app: ReturnType<typeof aDoor>['app']): Promise<Description> {
   return (await (await app.request('/openapi.json')).json()) as Description;
@@ -35,41 +18,92 @@ async function operations() {
   );
 }
 
+/** For people, and so no operations. */
+const pages = ['GET /', 'GET /docs'];
+
+/** Every schema of a description, wherever it stands. */
+function schemasIn(value: unknown): readonly Schema[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const isSchema = ['type', '$ref', 'oneOf', 'anyOf', 'properties'].some((name) => name in value);
+  return [...(isSchema ? [value as Schema] : []), ...Object.values(value).flatMap(schemasIn)];
+}
+
 describe('the description', () => {
   it('holds every route that is served, and no other', async () => {
     const { app } = aDoor();
     const served = app.routes
       .filter(({ method }) => method !== 'ALL')
-      .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
+      .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`)
+      .filter((route) => !pages.includes(route));
     const told = (await operations()).map(({ path, method }) => `${method.toUpperCase()} ${path}`);
     expect(told.toSorted()).toEqual(served.toSorted());
     expect(told.length).toBeGreaterThanOrEqual(17);
   });
 
-  it('gives each operation a name, its parameters, its answers and the envelope of its errors', async () => {
+  it('holds every operation that a client can ask for, under its id', async () => {
+    const told = (await operations()).map(({ operation }) => operation.operationId);
+    expect(told.toSorted()).toEqual(Object.keys(known).toSorted());
+    for (const [name, { id }] of Object.entries(known)) expect(id).toBe(name);
+  });
+
+  it('gives each operation a name, its place, its parameters and its answers', async () => {
+    const { tags } = await describedBy(aDoor().app);
     const all = await operations();
     expect(new Set(all.map(({ operation }) => operation.operationId)).size).toBe(all.length);
     for (const { path, operation } of all) {
-      expect(operation.summary, path).toBeTruthy();
-      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      expect(operation.summary, path).toMatch(/^[A-Z].*[^.]$/);
       expect(
-        operation.parameters?.filter((parameter) => parameter.in === 'path').map(({ name }) => name) ?? [],
+        tags.map(({ name }) => name),
+        path,
+      ).toContain(operation.tags[0]);
+      expect(operation.tags, path).toHaveLength(1);
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const parameters = operation.parameters ?? [];
+      expect(
+        parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name),
         path,
       ).toEqual(inPath);
-      const statuses = Object.keys(operation.responses);
-      expect(
-        statuses.some((status) => status.startsWith('2')),
-        path,
-      ).toBe(true);
-      for (const [status, { description, content }] of Object.entries(operation.responses)) {
-        expect(description, path).toBeTruthy();
-        const isFault = Number(status) >= 400 && path !== '/readyz' && path !== '/livez' && path !== '/healthz';
-        if (isFault)
-          expect(content['application/json']?.schema, `${path} ${status}`).toEqual({
-            $ref: '#/components/schemas/Error',
-          });
+      expect(Object.keys(operation.responses).some((status) => status.startsWith('2'))).toBe(true);
+      for (const [status, answer] of Object.entries(operation.responses)) {
+        expect(answer.description, `${path} ${status}`).toBeTruthy();
+        expect(answer.headers, `${path} ${status}`).toHaveProperty('x-request-id');
       }
     }
+  });
+
+  it('says of each refusal with which codes it comes, in the envelope of errors', async () => {
+    for (const { path, operation } of await operations()) {
+      for (const [status, { content, 'x-error-codes': codes }] of Object.entries(operation.responses)) {
+        if (codes === undefined) continue;
+        const place = `${path} ${status}`;
+        expect(content?.['application/json']?.schema, place).toEqual({ $ref: '#/components/schemas/Error' });
+        expect(codes.length, place).toBeGreaterThan(0);
+        expect(
+          codes.map((code) => statusOf[code as keyof typeof statusOf]),
+          place,
+        ).toEqual(codes.map(() => Number(status)));
+      }
+      const told = Object.values(operation.responses).flatMap(({ 'x-error-codes': codes }) => codes ?? []);
+      const hasBody = operation.requestBody !== undefined;
+      expect(told.includes('unsupported_media_type'), path).toBe(hasBody);
+      expect(told.includes('rate_limited'), path).toBe(path.startsWith('/v1/'));
+    }
+    const create = (await operations()).find(({ operation }) => operation.operationId === 'createTask');
+    expect(create?.operation.responses['400']?.['x-error-codes']).toEqual([
+      'invalid_request',
+      'invalid_thread_key',
+      'invalid_template',
+      'invalid_action',
+      'invalid_schedule',
+      'invalid_policy',
+    ]);
+  });
+
+  it('explains every code, and closes their list', async () => {
+    const { components } = await describedBy(aDoor().app);
+    const { Error: fault } = components.schemas;
+    expect(fault?.properties?.['error']?.properties?.['code']?.enum).toEqual(Object.keys(statusOf));
+    expect(Object.keys(errorMeanings).toSorted()).toEqual(Object.keys(statusOf).toSorted());
   });
 
   it('asks for the token under /v1 alone', async () => {
@@ -80,45 +114,89 @@ describe('the description', () => {
     }
   });
 
-  it('refers only to what it holds', async () => {
+  it('tells of the headers that a client needs', async () => {
+    const all = new Map((await operations()).map(({ operation }) => [operation.operationId, operation]));
+    const headersOf = (id: string, status: string) => Object.keys(all.get(id)?.responses[status]?.headers ?? {});
+    expect(headersOf('createTask', '201')).toEqual([
+      'x-request-id',
+      'ratelimit-limit',
+      'ratelimit-remaining',
+      'ratelimit-reset',
+      'idempotency-replayed',
+    ]);
+    expect(headersOf('createTask', '429')).toContain('retry-after');
+    expect(headersOf('getTask', '503')).toContain('retry-after');
+    expect(headersOf('getTask', '401')).toContain('www-authenticate');
+    expect(headersOf('isLive', '200')).toEqual(['x-request-id']);
+    const keyed = [...all.values()].filter(({ parameters = [] }) =>
+      parameters.some(({ name }) => name === 'Idempotency-Key'),
+    );
+    expect(keyed.map(({ operationId }) => operationId)).toContain('runTaskNow');
+  });
+
+  it('tells of the stream of events beside its pages', async () => {
+    const { paths } = await describedBy(aDoor().app);
+    const events = paths['/v1/events']?.['get'];
+    expect(Object.keys(events?.responses['200']?.content ?? {})).toEqual(['application/json', 'text/event-stream']);
+    expect(events?.parameters?.map(({ name, in: place }) => `${place} ${name}`)).toEqual([
+      'query after',
+      'query task_id',
+      'query kind',
+      'query limit',
+      'header Last-Event-ID',
+    ]);
+  });
+
+  it('refers only to what it holds, and holds nothing that nobody refers to', async () => {
     const described = await describedBy(aDoor().app);
     expect(described.openapi).toBe('3.1.0');
-    expect(described.components['securitySchemes']).toEqual({ token: { type: 'http', scheme: 'bearer' } });
-    const references = [...JSON.stringify(described).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(
-      ([, name]) => name,
+    expect(described.components.securitySchemes['token']).toMatchObject({ type: 'http', scheme: 'bearer' });
+    const references = [...JSON.stringify(described).matchAll(/"\$ref":"#\/components\/(\w+)\/([\w-]+)"/g)].map(
+      ([, kind, name]) => `${kind}/${name}`,
     );
     expect(references.length).toBeGreaterThan(20);
-    for (const name of references) expect(described.components['schemas']).toHaveProperty(name ?? '');
+    expect(JSON.stringify(described).match(/"\$ref"/g)).toHaveLength(references.length);
+    const { schemas, headers } = described.components;
+    const held = [
+      ...Object.keys(schemas).map((name) => `schemas/${name}`),
+      ...Object.keys(headers).map((name) => `headers/${name}`),
+    ];
+    expect([...new Set(references)].toSorted()).toEqual(held.toSorted());
+  });
+
+  it('gives examples that are what they stand for', async () => {
+    const described = await describedBy(aDoor().app);
+    const withExample = schemasIn(described).filter(({ example }) => example !== undefined);
+    expect(withExample.length).toBeGreaterThan(20);
+    for (const schema of withExample)
+      expect(faultsOf(schema.example, schema, described), JSON.stringify(schema)).toEqual([]);
+    for (const { operation } of await operations()) {
+      const body = operation.requestBody?.content['application/json']?.schema;
+      if (body === undefined) continue;
+      const example = exampleOf(body, described.components.schemas);
+      expect(faultsOf(example, body, described), operation.operationId).toEqual([]);
+    }
   });
 
   it('says which bodies are needed and that their fields are closed', async () => {
     const bodies = (await operations()).flatMap(({ operation: { operationId, requestBody } }) =>
-      requestBody === undefined ? [] : [[operationId, requestBody.required ?? false]],
+      requestBody?.required === true ? [operationId] : [],
     );
-    expect(Object.fromEntries(bodies)).toEqual({
-      createTask: true,
-      updateTask: true,
-      previewSchedule: true,
-      runTaskNow: false,
-      pauseTask: false,
-      runAudit: false,
-      reconcile: false,
-      resumeTask: false,
-      cancelTask: false,
-      answerTask: true,
-      skipTask: false,
-      unskipTask: false,
-      snoozeTask: true,
-      restoreTask: false,
-      undoTask: false,
-      pauseThread: false,
-      resumeThread: false,
-      cancelRun: false,
-      retryRun: false,
-      replayRun: false,
-    });
-    const { components } = await describedBy(aDoor().app);
-    expect(components['schemas']?.['TaskCreate']).toMatchObject({
+    expect(bodies.toSorted()).toEqual([
+      'answerTask',
+      'attachTask',
+      'cancelTasks',
+      'createGrant',
+      'createTask',
+      'pauseTasks',
+      'postMessage',
+      'previewSchedule',
+      'resumeTasks',
+      'snoozeTask',
+      'updateTask',
+    ]);
+    const described = await describedBy(aDoor().app);
+    expect(described.components.schemas['TaskCreate']).toMatchObject({
       additionalProperties: false,
       required: ['instructions', 'schedule'],
     });

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Truth } from '../../src/app/truth/truth.ts';
-import { createHttpApp } from '../../src/adapters/http/app.ts';
-import { previewSchedule } from '../../src/app/preview.ts';
-import { countingIds } from '../support/fakes.ts';
-import { actor, aPipeline, hour, minute, start, type Pipeline } from '../support/pipeline.ts';
-import { aDoor, bearer, token, told, type Asked } from './door.ts';
+import { actor, aPipeline, hour, start, type Pipeline } from '../support/pipeline.ts';
+import { aDoor, bearer, told, type Asked } from './door.ts';
+import { appOver } from './pipeline-door.ts';
 
 type Body = Readonly<Record<string, unknown>> & {
   readonly answers: readonly Readonly<Record<string, unknown>>[];
@@ -15,21 +13,8 @@ type Body = Readonly<Record<string, unknown>> & {
 };
 
 /** Asks the door before a whole pipeline. */
-function asking({ rooms, time, log }: Pipeline): (path: string) => Promise<Asked & { readonly body: Body }> {
-  const app = createHttpApp({
-    tasks: rooms.tasks,
-    threads: rooms.threads,
-    truth: rooms.truth,
-    upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
-    preview: (request) => previewSchedule(request, { now: time.now(), minIntervalMs: minute }),
-    token,
-    actor: 'api:token:default',
-    health: { live: () => ({ ok: true }), ready: async () => ({ ok: true }) },
-    version: '1.2.3',
-    log,
-    stopwatch: time,
-    ids: countingIds('http'),
-  });
+function asking(pipeline: Pipeline): (path: string) => Promise<Asked & { readonly body: Body }> {
+  const app = appOver(pipeline);
   return async (path) => {
     const asked = await told(await app.request(path, { headers: bearer }));
     return { ...asked, body: JSON.parse(asked.text) as Body };

@@ -193,16 +193,26 @@ describe('a path', () => {
   );
 
   it.each([
-    ['GET', '/'],
     ['GET', '/v1'],
     ['GET', '/v1/tasks/'],
-    ['PUT', '/v1/tasks/task-1'],
-    ['DELETE', '/v1/tasks'],
+    ['GET', '/v2/tasks'],
     ['POST', '/v1/tasks/task-1/leap'],
-    ['OPTIONS', '/v1/tasks'],
-    ['POST', '/livez'],
+    ['OPTIONS', '/v1/leaps'],
   ])('without a route is not found: %s %s', async (method, path) => {
     expect((await refused(method, path)).slice(0, 2)).toEqual([404, 'not_found']);
+  });
+
+  it.each([
+    ['PUT', '/v1/tasks/task-1', 'DELETE, GET, HEAD, OPTIONS, PATCH'],
+    ['DELETE', '/v1/tasks', 'GET, HEAD, OPTIONS'],
+    ['GET', '/v1/tasks/task-1/pause', 'OPTIONS, POST'],
+    ['PATCH', '/v1/threads/cli%3Adefault/tasks', 'DELETE, GET, HEAD, OPTIONS, POST'],
+    ['POST', '/livez', 'GET, HEAD, OPTIONS'],
+  ])('that takes other methods says which: %s %s', async (method, path, allowed) => {
+    const { status, json, headers } = await aDoor().ask(method, path);
+    expect([status, json.error.code, headers.get('allow')]).toEqual([405, 'method_not_allowed', allowed]);
+    const asked = await aDoor().ask('OPTIONS', path);
+    expect([asked.status, asked.text, asked.headers.get('allow')]).toEqual([204, '', allowed]);
   });
 });
 
@@ -225,7 +235,7 @@ describe('a patch', () => {
       policies: { grace: null, retry: { attempts: 2 } },
     });
     expect(door.asked[0]?.given).toEqual([
-      { taskId: 'task-1', actor: 'api:token:default' },
+      { taskId: 'task-1', actor: 'api:token:default', traceId: 'id-00000001' },
       { subject: null, enabled: false, policies: { grace: null, retry: { attempts: 2 } } },
     ]);
   });

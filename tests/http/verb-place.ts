@@ -1,10 +1,8 @@
 import { onTestFinished } from 'vitest';
-import { createHttpApp } from '../../src/adapters/http/app.ts';
 import { serveHttp } from '../../src/adapters/http/server.ts';
-import { previewSchedule } from '../../src/app/preview.ts';
-import { countingIds } from '../support/fakes.ts';
-import { aPipeline, minute, start, type Pipeline, type PipelineOptions } from '../support/pipeline.ts';
-import { bearer, token, told, type Asked } from './door.ts';
+import { aPipeline, start, type Pipeline, type PipelineOptions } from '../support/pipeline.ts';
+import { bearer, told, type Asked } from './door.ts';
+import { appOver } from './pipeline-door.ts';
 
 type Told = Omit<Asked, 'json'> & { readonly json: Asked['json'] & Answers };
 
@@ -43,21 +41,7 @@ export const iso = (ms: number) => new Date(start + ms).toISOString();
 /** The door before the whole pipeline on a real database, asked over a real socket. */
 export async function aPlace(options: PipelineOptions = {}): Promise<Place> {
   const p = await aPipeline(options);
-  const { time, rooms, log } = p;
-  const app = createHttpApp({
-    tasks: rooms.tasks,
-    threads: rooms.threads,
-    truth: rooms.truth,
-    upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
-    preview: (request) => previewSchedule(request, { now: time.now(), minIntervalMs: minute }),
-    token,
-    actor: 'api:token:default',
-    health: { live: () => ({ ok: true }), ready: async () => ({ ok: true }) },
-    version: '1.2.3',
-    log,
-    stopwatch: time,
-    ids: countingIds('http'),
-  });
+  const app = appOver(p);
   const listening = await serveHttp({ app, host: '127.0.0.1', port: 0 });
   onTestFinished(() => listening.close());
   const ask: Place['ask'] = async (method, path, body, headers = {}) => {

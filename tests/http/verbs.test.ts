@@ -397,6 +397,6 @@ describe('every verb', () => {
     expect(said(await ask('POST', `${path}/skip`, '{}', { 'content-type': 'text/plain' }))).toBe(
       '415 unsupported_media_type',
     );
-    expect(said(await ask('GET', `${path}/pause`))).toBe('404 not_found');
+    expect(said(await ask('GET', `${path}/pause`))).toBe('405 method_not_allowed');
   });
 });

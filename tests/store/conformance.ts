@@ -7,6 +7,7 @@ import { accountTests } from './conformance/account.ts';
 import { cardTests } from './conformance/cards.ts';
 import { pressedTests } from './conformance/pressed.ts';
 import { auditTests, workAuditTests } from './conformance/audit.ts';
+import { attachTests } from './conformance/attach.ts';
 import { calledOffTests } from './conformance/called-off.ts';
 import { changeTests, verbTests } from './conformance/changes.ts';
 import { chatFactTests } from './conformance/chat-facts.ts';
@@ -15,6 +16,8 @@ import { chatTests, goneTests, moveTests } from './conformance/chats.ts';
 import { afterEndTests, endTests } from './conformance/ends.ts';
 import { downtimeTests, feedTests } from './conformance/feeds.ts';
 import { draftTests, inboxTests, messageTests } from './conformance/inbox.ts';
+import { grantTests } from './conformance/grants.ts';
+import { keptAnswerTests } from './conformance/kept-answers.ts';
 import { lateNagTests } from './conformance/late-nags.ts';
 import { lightTests } from './conformance/light.ts';
 import { lostClaimTests } from './conformance/lost-claims.ts';
@@ -24,11 +27,15 @@ import { doubtTests, guidanceTests, traceTests } from './conformance/part-words.
 import { peopleTests } from './conformance/people.ts';
 import { changedQuietTests, quietTests } from './conformance/quiet.ts';
 import { recordRetentionTests, retentionTests } from './conformance/retention.ts';
-import { readTests, upkeepTests } from './conformance/reads.ts';
+import { longListTests, readTests, upkeepTests } from './conformance/reads.ts';
+import { longRunListTests, runListTests } from './conformance/run-lists.ts';
 import { refusedRunTests, runTests } from './conformance/runs.ts';
 import { slotTests, specialSlotTests } from './conformance/slots.ts';
 import { createTests, tableTests } from './conformance/tasks.ts';
 import { leftOverTests, setBackTests, toldTests } from './conformance/told.ts';
+import { threadRunTests } from './conformance/thread-runs.ts';
+import { usageTests } from './conformance/usage.ts';
+import { workloadTests } from './conformance/workload.ts';
 import { truthTests } from './conformance/truth.ts';
 import { personVerbTests } from './conformance/verbs.ts';
 
@@ -44,6 +51,13 @@ export function conformance(open: OpenWorld): void {
   describe('runs', () => {
     runTests(open);
     refusedRunTests(open);
+  });
+  describe('lists of runs', () => {
+    runListTests(open);
+    longRunListTests(open);
+  });
+  describe('runs of threads', () => {
+    threadRunTests(open);
   });
   describe('ends of runs', () => {
     endTests(open);
@@ -84,6 +98,21 @@ export function conformance(open: OpenWorld): void {
   describe('verbs', () => {
     personVerbTests(open);
   });
+  describe('another chat', () => {
+    attachTests(open);
+  });
+  describe('grants', () => {
+    grantTests(open);
+  });
+  describe('kept answers', () => {
+    keptAnswerTests(open);
+  });
+  describe('workload', () => {
+    workloadTests(open);
+  });
+  describe('usage', () => {
+    usageTests(open);
+  });
   describe('what is told', () => {
     toldTests(open);
   });
@@ -95,6 +124,7 @@ export function conformance(open: OpenWorld): void {
   });
   describe('reads', () => {
     readTests(open);
+    longListTests(open);
   });
   describe('truth', () => {
     truthTests(open);

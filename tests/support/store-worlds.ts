@@ -13,7 +13,8 @@ import { countingIds } from './fakes.ts';
 import { pgliteConnections, startPglite } from './pglite.ts';
 import { freshPostgres } from './postgres.ts';
 
-export type Kind = 'sqlite' | 'pglite' | 'postgres';
+/** `shared` is SQLite as the product runs it, where the transactions of one turn share a commit. */
+export type Kind = 'sqlite' | 'shared' | 'pglite' | 'postgres';
 
 /** A migrated, empty database with a store over it. */
 export interface World {
@@ -30,7 +31,9 @@ export type OpenWorld = () => Promise<World>;
 
 /** Called once at the top of a test file. What it returns gives every test an empty world and takes it down again. */
 export function worldsOf(kind: Kind): OpenWorld {
-  return kind === 'sqlite' ? sqliteWorlds() : postgresWorlds(kind === 'pglite' ? pgliteDatabase : serverDatabase);
+  if (kind === 'sqlite') return sqliteWorlds();
+  if (kind === 'shared') return sqliteWorlds(() => new Promise((resolve) => setImmediate(resolve)));
+  return postgresWorlds(kind === 'pglite' ? pgliteDatabase : serverDatabase);
 }
 
 export function worldOver(engine: Engine, beside: () => Engine): World {
@@ -50,7 +53,7 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-function sqliteWorlds(): OpenWorld {
+function sqliteWorlds(turn?: () => Promise<void>): OpenWorld {
   return async () => {
     const file = join(temporaryFolder(), 'cronogram.db');
     const connect = () => {
@@ -60,7 +63,7 @@ function sqliteWorlds(): OpenWorld {
     };
     const connection = connect();
     await migrateSqlite(connection, 0);
-    return worldOver(sqliteEngine(connection), () => sqliteEngine(connect()));
+    return worldOver(sqliteEngine(connection, turn), () => sqliteEngine(connect(), turn));
   };
 }
 

@@ -2,23 +2,46 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { matchedRoutes } from 'hono/route';
+import { silentMeter, type Meter } from '../../app/metering/meter.ts';
+import type { TellOnce } from '../../app/kept-answers.ts';
 import type { Ids, Log, Stopwatch } from '../../app/ports.ts';
 import type { Preview, PreviewRequest } from '../../app/preview.ts';
 import { AppError } from '../../domain/errors.ts';
+import { serveAttach } from './attach.ts';
+import { serveBulk, type BulkRoutes } from './bulk.ts';
 import { faultOf } from './errors.ts';
+import { serveGrants } from './grants.ts';
+import { serveDocs } from './docs.ts';
 import { serveHealth, type Health } from './health.ts';
+import { serveMetrics, type MetricsNeeds } from './metrics.ts';
+import { countServed } from './observing.ts';
 import { checkTarget } from './reading.ts';
-import { serveRuns } from './runs.ts';
+import { replayedHeader, repeats } from './repeats.ts';
+import { serveMessages, type MessageRoutes } from './messages.ts';
+import { methodsOf, unserved } from './routes.ts';
+import { serveRuns, type RunRoutes } from './runs.ts';
 import { serveSchedules } from './schedules.ts';
+import { serveStatus, type StatusRoutes } from './status.ts';
 import { serveTasks, type TaskRoutes } from './tasks.ts';
 import { serveThreads, type ThreadRoutes } from './threads.ts';
-import { requireToken } from './token.ts';
+import { limitRate, requireToken } from './token.ts';
 import { trace, traceOf } from './trace.ts';
+import { streamEndOf } from './events.ts';
 import { serveTruth, type TruthRoutes } from './truth.ts';
 import { serveUpkeep, type UpkeepRoutes } from './upkeep.ts';
 import { serveVerbs } from './verbs.ts';
 
-export interface HttpNeeds extends TaskRoutes, ThreadRoutes, UpkeepRoutes, TruthRoutes {
+export interface HttpNeeds
+  extends
+    TaskRoutes,
+    ThreadRoutes,
+    RunRoutes,
+    MessageRoutes,
+    UpkeepRoutes,
+    TruthRoutes,
+    MetricsNeeds,
+    BulkRoutes,
+    StatusRoutes {
   readonly preview: (request: PreviewRequest) => Preview;
   readonly token: string;
   readonly health: Health;
@@ -26,37 +49,53 @@ export interface HttpNeeds extends TaskRoutes, ThreadRoutes, UpkeepRoutes, Truth
   readonly log: Log;
   readonly stopwatch: Stopwatch;
   readonly ids: Ids;
+  readonly tellOnce: TellOnce;
+  /** Requests a second; 0, and absent, is no limit. */
+  readonly apiRate?: number;
+  /** Absent where nobody measures. */
+  readonly meter?: Meter;
 }
 
 /** The API: what comes in is checked against one schema, handed to a use case, and told in the words of the contract. */
 export function createHttpApp(needs: HttpNeeds): OpenAPIHono {
   const app = new OpenAPIHono();
   app.onError((error, c) => answerFault(needs, error, c));
-  app.notFound((c) =>
-    answerFault(needs, new AppError('not_found', `There is no route ${c.req.method} ${c.req.path.slice(0, 100)}.`), c),
-  );
+  const methods = methodsOf(app);
+  app.notFound((c) => {
+    const answer = unserved(c, methods);
+    return answer instanceof AppError ? answerFault(needs, answer, c) : answer;
+  });
   app.use(logged(needs));
   app.use(async (c, next) => {
     checkTarget(c.req.url);
     await next();
   });
-  app.use('/v1/*', requireToken(needs.token));
-  app.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' });
+  const guard = requireToken(needs);
+  app.use('/v1/*', guard);
+  app.use('/v1/*', limitRate(needs.apiRate ?? 0, needs.stopwatch));
+  app.use('/v1/*', repeats(needs.tellOnce));
   serveTasks(app, needs);
   serveVerbs(app, needs);
+  serveAttach(app, needs);
+  serveBulk(app, needs);
+  serveGrants(app, needs);
   serveThreads(app, needs);
   serveRuns(app, needs);
+  serveMessages(app, needs);
   serveTruth(app, needs);
   serveSchedules(app, needs.preview);
   serveUpkeep(app, needs);
+  serveStatus(app, needs);
   serveHealth(app, needs);
+  serveMetrics(app, needs, guard);
+  serveDocs(app, needs);
   return app;
 }
 
-const probes = new Set(['/livez', '/readyz', '/healthz']);
+const probes = new Set(['/livez', '/readyz', '/healthz', '/metrics']);
 
 /** One line for each request. The route is its pattern: paths and queries hold what people wrote. */
-function logged({ log, stopwatch, ids }: HttpNeeds): MiddlewareHandler {
+function logged({ log, stopwatch, ids, meter = silentMeter }: HttpNeeds): MiddlewareHandler {
   return async (c, next) => {
     const started = stopwatch.elapsed();
     const requestId = trace(c, () => ids.next());
@@ -64,15 +103,18 @@ function logged({ log, stopwatch, ids }: HttpNeeds): MiddlewareHandler {
     c.header('x-content-type-options', 'nosniff');
     await next();
     const route = routeOf(c);
-    const facts = {
-      method: c.req.method,
-      route,
-      status: c.res.status,
-      ms: Math.round(stopwatch.elapsed() - started),
-      request_id: requestId,
+    const facts = { method: c.req.method, route, status: c.res.status, request_id: requestId };
+    const isReplay = c.res.headers.has(replayedHeader);
+    countServed(meter, { ...facts, ms: stopwatch.elapsed() - started, isReplay });
+    const write = (more: object = {}) => {
+      const line = { ...facts, ms: Math.round(stopwatch.elapsed() - started), ...more };
+      if (probes.has(route)) log.debug('http_request', line);
+      else log.info('http_request', line);
     };
-    if (probes.has(route)) log.debug('http_request', facts);
-    else log.info('http_request', facts);
+    // A stream is told of when it has ended.
+    const ended = streamEndOf(c);
+    if (ended === null) write();
+    else void ended.then(write);
   };
 }
 

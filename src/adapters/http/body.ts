@@ -13,6 +13,10 @@ export async function bodyText(c: Context): Promise<string> {
 }
 
 async function readBytes(c: Context): Promise<Uint8Array> {
+  const encoding = c.req.header('content-encoding') ?? 'identity';
+  if (!/^identity$/i.test(encoding)) {
+    throw new AppError('unsupported_media_type', 'Send the body as it is, without a content-encoding such as gzip.');
+  }
   const declared = c.req.header('content-length');
   if (declared !== undefined && Number(declared) > requestBytesMax) throw tooLarge();
   try {

@@ -12,6 +12,7 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   invalid_cursor: 400,
   unauthorized: 401,
   not_found: 404,
+  method_not_allowed: 405,
   task_exists: 409,
   run_in_progress: 409,
   schedule_exhausted: 409,
@@ -20,12 +21,19 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   nothing_to_undo: 409,
   too_late: 409,
   not_repeatable: 409,
+  not_attachable: 409,
+  owner_left: 409,
+  request_in_progress: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,
   idempotency_mismatch: 422,
+  idempotency_key_mismatch: 400,
+  not_finished: 409,
   quota_exceeded: 429,
+  rate_limited: 429,
   internal: 500,
   store_unavailable: 503,
+  stopping: 503,
 };
 
 /** A quota is freed when somebody removes a task, so coming back sooner than in a minute is pointless. */
@@ -33,10 +41,15 @@ const quotaRetrySeconds = 60;
 /** A database that is full or restarting is seldom back before that. */
 const storeRetrySeconds = 5;
 
+/** What a first request does is seldom long. */
+const inProgressRetrySeconds = 1;
+
 const headersOf: Readonly<Partial<Record<ErrorCode, Readonly<Record<string, string>>>>> = {
   unauthorized: { 'www-authenticate': 'Bearer realm="cronogram"' },
+  request_in_progress: { 'retry-after': String(inProgressRetrySeconds) },
   quota_exceeded: { 'retry-after': String(quotaRetrySeconds) },
   store_unavailable: { 'retry-after': String(storeRetrySeconds) },
+  stopping: { 'retry-after': String(storeRetrySeconds), connection: 'close' },
   // The rest of the body is not read, so the connection cannot serve another request.
   payload_too_large: { connection: 'close' },
 };
@@ -62,9 +75,15 @@ export function faultOf(error: unknown, errorId: string): Fault {
   const { code, message, details } = error;
   return {
     status: statusOf[code],
-    headers: headersOf[code] ?? {},
+    headers: { ...headersOf[code], ...retryHeader(details) },
     body: { error: { code, message, ...(details === undefined ? {} : { details: whole(code, details) }) } },
   };
+}
+
+/** Where the time to wait depends on the case, the details say it, for clients that read no headers as well. */
+function retryHeader(details: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, string>> {
+  const seconds = details['retry_after_seconds'];
+  return typeof seconds === 'number' ? { 'retry-after': String(seconds) } : {};
 }
 
 /** The domain names a field within its schedule; a client needs the way from the body. */

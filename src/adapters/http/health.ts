@@ -23,7 +23,7 @@ export function serveHealth(app: OpenAPIHono, { health, version }: { health: Hea
   serve(app, api.isReady, async () => stateAnswer(await health.ready()));
   serve(app, api.getVersion, async () => ({
     status: 200,
-    body: { name: 'cronogram' as const, version },
+    body: { name: 'cronogram' as const, version, node: process.versions.node },
   }));
   let described: ReturnType<typeof describeApi> | undefined;
   serve(app, api.getDescription, async () => {

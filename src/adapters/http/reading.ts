@@ -1,9 +1,10 @@
 import type { Context } from 'hono';
-import type { z } from 'zod';
+import { ZodArray, ZodDefault, ZodObject, type z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
 import { idempotencyKeyLengthMax } from '../../domain/limits.ts';
 import { bodyText } from './body.ts';
 import { refusal } from './errors.ts';
+import { nameThatStandsTwice } from './names-twice.ts';
 
 /** Nobody nests settings deeper by hand, and everything that walks a value later may do so without a thought of its stack. */
 const depthMax = 32;
@@ -15,33 +16,53 @@ const keyShape = new RegExp(`^[\\x21-\\x7e]{1,${idempotencyKeyLengthMax}}$`);
 export function readParams(c: Context, schema: z.ZodType): unknown {
   const params: Readonly<Record<string, string>> = c.req.param();
   for (const [name, value] of Object.entries(params)) {
-    if (name.endsWith('_id') && !idShape.test(value)) throw new AppError('not_found', 'There is no such thing.');
+    // In the words of the use cases: nobody can tell from the answer what looks like an id and what is one.
+    if (name.endsWith('_id') && !idShape.test(value))
+      throw new AppError('not_found', `There is no such ${name.slice(0, -'_id'.length)}.`);
   }
   return checked(schema, sound(params));
 }
 
 /** An empty parameter counts as absent, so that a form can send all of its fields. */
 export function readQuery(c: Context, schema: z.ZodType): unknown {
-  const found = new Map<string, string | undefined>();
-  for (const [name, value] of new URL(c.req.url).searchParams) {
+  const found = new Map<string, string | readonly string[] | undefined>();
+  const { searchParams } = new URL(c.req.url);
+  for (const [name, value] of searchParams) {
+    if (isMany(schema, name)) {
+      found.set(
+        name,
+        searchParams.getAll(name).filter((one) => one !== ''),
+      );
+      continue;
+    }
     if (found.has(name)) throw refusal([name], 'it stands twice; send it once');
     found.set(name, value === '' ? undefined : value);
   }
   return checked(schema, sound(Object.fromEntries(found)));
 }
 
+/** A parameter whose schema is a list may stand there several times; every other one is a slip. */
+function isMany(schema: z.ZodType, name: string): boolean {
+  const field: unknown = schema instanceof ZodObject ? schema.shape[name] : undefined;
+  return field instanceof ZodDefault && field.unwrap() instanceof ZodArray;
+}
+
 /** A body is one JSON object; an absent one is `undefined`, which only some requests allow. */
 export async function readBody(c: Context, schema: z.ZodType): Promise<unknown> {
   const text = await bodyText(c);
   if (text === '') return checked(schema, undefined);
-  const type = c.req.header('content-type') ?? '';
-  if (!/^application\/json\s*(;|$)/i.test(type)) {
-    throw new AppError(
-      'unsupported_media_type',
-      'Send the body as JSON, with the header content-type: application/json.',
-    );
-  }
+  checkType(c.req.header('content-type') ?? '');
   return checked(schema, sound(parsed(text)));
+}
+
+const jsonType = /^application\/json\s*(?:;|$)/i;
+const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i;
+
+function checkType(type: string): void {
+  const isJson = jsonType.test(type);
+  if (isJson && /^utf-?8$/i.test(charset.exec(type)?.[1] ?? 'utf-8')) return;
+  const problem = isJson ? 'Send the body in UTF-8' : 'Send the body as JSON';
+  throw new AppError('unsupported_media_type', `${problem}, with the header content-type: application/json.`);
 }
 
 export function readIdempotencyKey(c: Context): string | null {
@@ -70,6 +91,8 @@ function parsed(text: string): unknown {
   } catch (error) {
     throw new AppError('invalid_request', 'The body is not JSON.', { cause: error });
   }
+  const twice = nameThatStandsTwice(text);
+  if (twice !== null) throw refusal([twice], 'it stands twice in one object; send it once');
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   throw new AppError('invalid_request', 'The body is a JSON object: {...}.');
 }
@@ -100,7 +123,14 @@ function problemOf({ value, name, depth }: Place): string | null {
   if (depth > depthMax) return `a request is at most ${depthMax} levels deep`;
   if (name === '__proto__' || textProblem(name) !== null) return 'this name of a field is not allowed';
   if (typeof value === 'string') return textProblem(value);
-  return typeof value === 'number' && !Number.isFinite(value) ? 'the number is too large' : null;
+  return typeof value === 'number' && !isExact(value)
+    ? 'the number is too large to be kept exactly; send it as a text'
+    : null;
+}
+
+/** Past this whole numbers have gaps: an id that is sent as one would be kept as another. */
+function isExact(value: number): boolean {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
 }
 
 function pathTo({ name, within }: Place): readonly string[] {

@@ -2,21 +2,29 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { AppError } from '../../domain/errors.ts';
-import { stopGraceMs } from '../../domain/limits.ts';
+import { requestBytesMax, stopGraceMs } from '../../domain/limits.ts';
 import { faultOf } from './errors.ts';
 
 export interface Serving {
-  readonly app: { fetch(request: Request): Response | Promise<Response> };
+  /** Is told of the connection as well, which a request by itself knows nothing of. */
+  readonly app: { fetch(request: Request, env?: object): Response | Promise<Response> };
   /** Takes a request over, connection and all, and says so; what it leaves is the app's. */
   readonly takeOver?: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
   readonly host: string;
   readonly port: number;
+  /** Ends what would go on for ever, before what is in flight is waited for. */
+  readonly leave?: () => Promise<void>;
   /** How long a stop lets requests in flight go on. */
   readonly graceMs?: number;
 }
 
 export interface Listening {
   readonly port: number;
+  /**
+   * Resolves when the requests that are in flight now have been answered, or cut because their grace is over. Streams are
+   * ended at once: whoever reads one goes on elsewhere from where it stood. What comes from now on is answered as before.
+   */
+  drain(): Promise<void>;
   /** Takes no new request, and resolves when those in flight have been answered or their grace is over. */
   close(): Promise<void>;
 }
@@ -24,25 +32,48 @@ export interface Listening {
 /** A client that sends slower than this holds a connection for nothing. */
 const requestTimeoutMs = 30_000;
 const headersTimeoutMs = 10_000;
+/** Longer than proxies and pools of clients keep an idle connection, so that it is never us who close it under a request. */
+const keepAliveMs = 75_000;
+/** The request line and all headers together. */
+const headerBytesMax = 16_384;
 
-export async function serveHttp({ app, takeOver, host, port, graceMs = stopGraceMs }: Serving): Promise<Listening> {
-  const listener = getRequestListener((request) => app.fetch(request), {
+export async function serveHttp(serving: Serving): Promise<Listening> {
+  const { app, takeOver, host, port, graceMs = stopGraceMs, leave = async () => {} } = serving;
+  const listener = getRequestListener((request, env) => app.fetch(request, env), {
     overrideGlobalObjects: false,
     errorHandler: unreadable,
   });
-  const server = createServer({ requestTimeout: requestTimeoutMs, headersTimeout: headersTimeoutMs });
+  const server = createServer({
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: headersTimeoutMs,
+    keepAliveTimeout: keepAliveMs,
+    maxHeaderSize: headerBytesMax,
+  });
   const inFlight = new Set<ServerResponse>();
   server.on('request', (incoming, outgoing) => {
     inFlight.add(outgoing);
     outgoing.once('close', () => inFlight.delete(outgoing));
     if (takeOver?.(incoming, outgoing) !== true) void listener(incoming, outgoing);
   });
+  // Whoever asks first whether a body is welcome hears of one that is too large before sending it.
+  server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (Number(incoming.headers['content-length'] ?? 0) <= requestBytesMax) outgoing.writeContinue();
+    server.emit('request', incoming, outgoing);
+  });
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => refuseBytes(socket, error.code));
   await listen(server, host, port);
   const address = server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : port,
-    close: () => closeServer(server, inFlight, graceMs),
+    drain: async () => {
+      await leave();
+      await drained(inFlight, graceMs);
+    },
+    close: async () => {
+      const closed = closeServer(server, inFlight, graceMs);
+      await leave();
+      await closed;
+    },
   };
 }
 
@@ -66,6 +97,29 @@ function unheard(error: Error & { code?: string }, place: string): AppError {
       cause: error,
     },
   );
+}
+
+async function drained(inFlight: ReadonlySet<ServerResponse>, graceMs: number): Promise<void> {
+  const grace = AbortSignal.timeout(graceMs);
+  const ends = [...inFlight].map((outgoing) => {
+    const cut = () => outgoing.destroy();
+    grace.addEventListener('abort', cut);
+    const ended = new Promise<void>((resolve) => {
+      outgoing.once('close', () => {
+        grace.removeEventListener('abort', cut);
+        resolve();
+      });
+    });
+    if (isStream(outgoing)) cut();
+    else if (!outgoing.headersSent) outgoing.setHeader('connection', 'close');
+    return ended;
+  });
+  await Promise.all(ends);
+}
+
+/** It has begun and is not written to its end: every other answer is written in one piece. */
+function isStream(outgoing: ServerResponse): boolean {
+  return outgoing.headersSent && !outgoing.writableEnded;
 }
 
 /** Connections that are kept alive would hold the stop up, so each answer from now on is the last of its connection. */
@@ -94,9 +148,27 @@ function unreadable(): Response {
   return Response.json(body, { status });
 }
 
-const rawStatuses: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+interface RawFault {
+  readonly status: string;
+  readonly error: AppError;
+}
+
+const rawFaults: Readonly<Record<string, RawFault>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    error: new AppError(
+      'payload_too_large',
+      `The address and the headers of a request have at most ${headerBytesMax} bytes together.`,
+    ),
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    error: new AppError('invalid_request', 'The request did not arrive in time.'),
+  },
+};
+const unreadableFault: RawFault = {
+  status: '400 Bad Request',
+  error: new AppError('invalid_request', 'This is not a readable HTTP request.'),
 };
 
 /** What is not HTTP is answered in HTTP all the same, where the other side still listens. */
@@ -105,10 +177,8 @@ function refuseBytes(socket: Socket, code: string | undefined): void {
     socket.destroy();
     return;
   }
-  const status = rawStatuses[code ?? ''] ?? '400 Bad Request';
-  const text = JSON.stringify(
-    faultOf(new AppError('invalid_request', 'This is not a readable HTTP request.'), '').body,
-  );
+  const { status, error } = rawFaults[code ?? ''] ?? unreadableFault;
+  const text = JSON.stringify(faultOf(error, '').body);
   const head = [
     `HTTP/1.1 ${status}`,
     'content-type: application/json',

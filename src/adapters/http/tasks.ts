@@ -22,10 +22,18 @@ export function serveTasks(app: OpenAPIHono, needs: TaskRoutes): void {
 }
 
 function serveCreate(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
-  serve(app, api.createTask, async ({ params, body, idempotencyKey }) => {
+  const { createTask } = api;
+  serve(app, createTask, async ({ params, body, idempotencyKey, traceId }) => {
     const { on_existing: onExisting, ...policies } = body.policies ?? {};
     const input = { ...body, schedule: presentOf(body.schedule), policies };
-    const made = await tasks.create({ threadKey: params.thread_key, input, onExisting, actor, idempotencyKey });
+    const made = await tasks.create({
+      threadKey: params.thread_key,
+      input,
+      onExisting,
+      actor,
+      idempotencyKey,
+      traceId,
+    });
     return {
       status: made.created || made.replayed ? 201 : 200,
       body: { task: wireTask(made.task), warnings: made.warnings.map((warning) => ({ ...warning })) },
@@ -63,7 +71,7 @@ function serveOne(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
     return { status: 200, body: { task: wireTask(task) } };
   });
   serve(app, api.deleteTask, async (received) => {
-    await tasks.delete({ taskId: received.params.task_id, actor });
+    await tasks.delete({ taskId: received.params.task_id, actor, traceId: received.traceId });
     return { status: 200, body: { deleted: true as const } };
   });
   serve(app, api.listTaskVersions, async (received) => {
@@ -73,10 +81,10 @@ function serveOne(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
 }
 
 function serveUpdate(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
-  serve(app, api.updateTask, async ({ params: { task_id: taskId }, body }) => {
+  serve(app, api.updateTask, async ({ params: { task_id: taskId }, body, traceId }) => {
     const { schedule, ...rest } = body;
     const patch = schedule === undefined ? rest : { ...rest, schedule: presentOf(schedule) };
-    const edited = await tasks.edit({ taskId, actor }, patch);
+    const edited = await tasks.edit({ taskId, actor, traceId }, patch);
     return {
       status: 200,
       body: {

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 
-export const requestIdHeader = 'x-request-id';
+const requestIdHeader = 'x-request-id';
 const requestIdShape = /^[\w.:-]{1,128}$/;
 
 /** Gives the request the id that its client named, or a new one, and tells it. */

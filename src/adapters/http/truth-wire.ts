@@ -96,6 +96,7 @@ export function wireDeed(deed: Deed): z.output<typeof auditEntry> {
     state_after: deed.stateAfter,
     before: deed.before === null ? null : { ...deed.before },
     after: deed.after === null ? null : { ...deed.after },
+    trace_id: deed.traceId,
   };
 }
 

@@ -1,16 +1,21 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import * as api from '../../api/truth.ts';
 import type { Truth } from '../../app/truth/truth.ts';
+import { serveEventStream } from './events.ts';
+import type { EventStreams } from './events-stream.ts';
 import { serve } from './operation.ts';
 import { readPlace, wireAnswer, wireDeed, wireDowntime, wireEvent, wirePlace } from './truth-wire.ts';
 
 export interface TruthRoutes {
   readonly truth: Truth;
+  /** Absent where nobody stays long enough to listen; then events come in pages alone. */
+  readonly streams?: EventStreams;
 }
 
 /** What was, is and will be, and why. */
-export function serveTruth(app: OpenAPIHono, { truth }: TruthRoutes): void {
+export function serveTruth(app: OpenAPIHono, { truth, streams }: TruthRoutes): void {
   serveWhy(app, truth);
+  if (streams !== undefined) serveEventStream(app, streams);
   serveFeeds(app, truth);
 }
 
@@ -33,8 +38,8 @@ function serveWhy(app: OpenAPIHono, truth: Truth): void {
 }
 
 function serveFeeds(app: OpenAPIHono, truth: Truth): void {
-  serve(app, api.listEvents, async ({ query: { after = null, task_id: taskId = null, limit } }) => {
-    const page = await truth.readEvents({ after, taskId, limit });
+  serve(app, api.listEvents, async ({ query: { after = null, task_id: taskId = null, kind = null, limit } }) => {
+    const page = await truth.readEvents({ after, taskId, kind, limit });
     return { status: 200, body: { events: page.events.map(wireEvent), next_cursor: page.next } };
   });
   serve(app, api.listAudit, async ({ query: { task_id: taskId = null, limit, cursor = null } }) => {

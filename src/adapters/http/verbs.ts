@@ -21,13 +21,15 @@ function told({ task, entryId }: Changed) {
 }
 
 function serveRunning(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
-  serve(app, api.runTaskNow, async ({ params: { task_id: taskId }, idempotencyKey }) => {
-    const { task, taskRun } = await tasks.runNow({ taskId, actor, idempotencyKey });
+  serve(app, api.runTaskNow, async ({ params: { task_id: taskId }, idempotencyKey, traceId }) => {
+    const { task, taskRun } = await tasks.runNow({ taskId, actor, idempotencyKey, traceId });
     return { status: 200, body: { task: wireTask(task), task_run: wireTaskRun(taskRun) } };
   });
-  serve(app, api.cancelTask, async ({ params: { task_id: taskId } }) => told(await tasks.cancel({ taskId, actor })));
-  serve(app, api.answerTask, async ({ params: { task_id: taskId }, body }) =>
-    told(await tasks.answer({ taskId, actor }, choiceOf(body))),
+  serve(app, api.cancelTask, async ({ params: { task_id: taskId }, traceId }) =>
+    told(await tasks.cancel({ taskId, actor, traceId })),
+  );
+  serve(app, api.answerTask, async ({ params: { task_id: taskId }, body, traceId }) =>
+    told(await tasks.answer({ taskId, actor, traceId }, choiceOf(body))),
   );
 }
 
@@ -37,21 +39,25 @@ function choiceOf(body: api.MissedChoice): MissedAnswer {
 }
 
 function servePausing(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
-  serve(app, api.pauseTask, async ({ params: { task_id: taskId }, body }) => {
+  serve(app, api.pauseTask, async ({ params: { task_id: taskId }, body, traceId }) => {
     const until = body?.until === undefined ? null : Date.parse(body.until);
-    return told(await tasks.pause({ taskId, actor }, until));
+    return told(await tasks.pause({ taskId, actor, traceId }, until));
   });
-  serve(app, api.resumeTask, async ({ params: { task_id: taskId } }) => told(await tasks.resume({ taskId, actor })));
+  serve(app, api.resumeTask, async ({ params: { task_id: taskId }, traceId }) =>
+    told(await tasks.resume({ taskId, actor, traceId })),
+  );
 }
 
 function serveSkipping(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
-  serve(app, api.skipTask, async ({ params: { task_id: taskId }, body: { count, from }, idempotencyKey }) => {
+  serve(app, api.skipTask, async ({ params: { task_id: taskId }, body: { count, from }, idempotencyKey, traceId }) => {
     const skip = { count, from: from === undefined ? null : Date.parse(from) };
-    return told(await tasks.skip({ taskId, actor, idempotencyKey }, skip));
+    return told(await tasks.skip({ taskId, actor, idempotencyKey, traceId }, skip));
   });
-  serve(app, api.unskipTask, async ({ params: { task_id: taskId } }) => told(await tasks.unskip({ taskId, actor })));
-  serve(app, api.snoozeTask, async ({ params: { task_id: taskId }, body, idempotencyKey }) =>
-    told(await tasks.snooze({ taskId, actor, idempotencyKey }, endOf(body))),
+  serve(app, api.unskipTask, async ({ params: { task_id: taskId }, traceId }) =>
+    told(await tasks.unskip({ taskId, actor, traceId })),
+  );
+  serve(app, api.snoozeTask, async ({ params: { task_id: taskId }, body, idempotencyKey, traceId }) =>
+    told(await tasks.snooze({ taskId, actor, idempotencyKey, traceId }, endOf(body))),
   );
 }
 
@@ -67,9 +73,11 @@ function endOf(body: { readonly for?: string | undefined; readonly until?: strin
 }
 
 function serveUndoing(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
-  serve(app, api.restoreTask, async ({ params: { task_id: taskId } }) => told(await tasks.restore({ taskId, actor })));
-  serve(app, api.undoTask, async ({ params: { task_id: taskId }, body }) => {
-    const changed = await tasks.undo({ taskId, actor }, body.entry_id ?? null);
+  serve(app, api.restoreTask, async ({ params: { task_id: taskId }, traceId }) =>
+    told(await tasks.restore({ taskId, actor, traceId })),
+  );
+  serve(app, api.undoTask, async ({ params: { task_id: taskId }, body, traceId }) => {
+    const changed = await tasks.undo({ taskId, actor, traceId }, body.entry_id ?? null);
     const { id, verb: what, at } = changed.undone;
     return {
       status: 200,

@@ -6,7 +6,7 @@ import { occurrenceKey } from '../../domain/occurrence.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import { executionThread, type Task } from '../../domain/task.ts';
 import { threadKeyOf } from '../../domain/thread.ts';
-import type { runAnswer, taskRunAnswer } from '../../api/runs.ts';
+import type { getRunResult, runAnswer, taskRunAnswer } from '../../api/runs.ts';
 import type { previewAnswer } from '../../api/schedules.ts';
 import type { editedTask, taskAnswer } from '../../api/tasks.ts';
 
@@ -97,8 +97,9 @@ export function wireTaskRun(run: TaskRun): WireTaskRun {
     error_message: run.error,
     created_at: iso(run.createdAt),
     updated_at: iso(run.updatedAt),
+    trace_id: run.traceId ?? run.runId,
     attempts: run.attempts.map(wireAttempt),
-    deliveries: run.deliveries.map(wireDelivery),
+    deliveries: run.deliveries.map((one) => wireDelivery(one, run.traceId ?? run.runId)),
   };
 }
 
@@ -109,14 +110,29 @@ export function wireRun(run: RunView): z.output<typeof runAnswer> {
     idempotency_key: run.idempotencyKey,
     task_id: run.taskId,
     task_run_id: run.occurrenceId,
+    thread_key: run.thread === null ? null : threadKeyOf(run.thread),
+    user_key: run.userKey,
     status: run.status,
     output: run.output === null ? null : { ...run.output },
     error_message: run.error,
+    error: run.error === null ? null : { message: run.error },
     created_at: iso(run.createdAt),
     started_at: isoOrNull(run.startedAt),
     finished_at: isoOrNull(run.finishedAt),
+    trace_id: run.traceId ?? run.id,
     attempts: run.attempts.map(wireAttempt),
-    deliveries: run.deliveries.map(wireDelivery),
+    deliveries: run.deliveries.map((one) => wireDelivery(one, run.traceId ?? run.id)),
+  };
+}
+
+/** A run that has ended. */
+export function wireResult({ id, status, output, error, finishedAt }: RunView): z.output<typeof getRunResult.answer> {
+  return {
+    run_id: id,
+    status: status === 'succeeded' || status === 'failed' ? status : 'cancelled',
+    output: output === null ? null : { ...output },
+    error_message: error,
+    finished_at: isoOrNull(finishedAt),
   };
 }
 
@@ -159,7 +175,7 @@ function wireAttempt(attempt: Attempt): WireTaskRun['attempts'][number] {
   };
 }
 
-function wireDelivery(delivery: Delivery): WireTaskRun['deliveries'][number] {
+function wireDelivery(delivery: Delivery, traceId: string | null): WireTaskRun['deliveries'][number] {
   return {
     delivery_id: delivery.id,
     part: delivery.part,
@@ -171,6 +187,7 @@ function wireDelivery(delivery: Delivery): WireTaskRun['deliveries'][number] {
     error_message: delivery.error,
     created_at: iso(delivery.createdAt),
     delivered_at: isoOrNull(delivery.deliveredAt),
+    trace_id: traceId,
   };
 }
 

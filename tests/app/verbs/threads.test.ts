@@ -3,9 +3,9 @@ import { actor, aPipeline, group, type Pipeline } from '../../support/pipeline.t
 import { auditOf, hourly } from './world.ts';
 
 const deeds = {
-  purge: (p: Pipeline) => p.rooms.threads.purge(group, actor),
-  pause: (p: Pipeline) => p.rooms.threads.pause(group, actor, null),
-  resume: (p: Pipeline) => p.rooms.threads.resume(group, actor),
+  purge: (p: Pipeline) => p.rooms.threads.purge(group, { actor }),
+  pause: (p: Pipeline) => p.rooms.threads.pause(group, { actor }, null),
+  resume: (p: Pipeline) => p.rooms.threads.resume(group, { actor }),
 } as const;
 
 describe('what is done to a whole thread', () => {

@@ -31,7 +31,7 @@ it('an unreadable task is refused what would need its schedule, with what to do'
       });
     await expect(tasks.skip(target(task), { count: 1, from: null })).rejects.toMatchObject({ code: 'nothing_to_skip' });
     expect((await tasks.pause(target(task), null)).entryId).toBeNull();
-    expect(await threads.resume(group, actor)).toEqual({ changed: 0, left: 1 });
+    expect(await threads.resume(group, { actor })).toEqual({ changed: 0, left: 1 });
   });
   expect(verbs).toEqual([]);
 });

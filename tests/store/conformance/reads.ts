@@ -207,3 +207,71 @@ export function upkeepTests(open: OpenWorld): void {
     expect(await world.query(`select ready_at from runs where status = 'succeeded'`)).toEqual([{ ready_at: nine }]);
   });
 }
+
+const many = 2300;
+
+/** A task in a chat of its own, and behind it, newer, more tasks of another chat than two looks pass. */
+async function aLongList(world: World) {
+  const home = { provider: 'cli', address: 'rare', topic: null };
+  const rare = await aTask(world, { title: 'An orchid', tags: ['greenhouse'], subject: 'flowers', home });
+  const plain = await aTask(world, { title: 'A daisy' });
+  // Their ids come after all others, and the ten thousands keep them in one order as numbers and as texts.
+  await world.query(
+    `insert into tasks (id, chat_id, number, owner_id, grant_id, version, state, title, instructions, action, schedule_kind,
+       once_at, timezone, policies, auto_pause, tags, context, runs, failures, consecutive_failures, bounded_runs, topic_state,
+       created_at, created_by, updated_at, updated_by)
+     with recursive n(i) as (select 10001 union all select i + 1 from n where i < 10000 + ${many})
+     select 'z' || i, t.chat_id, i, t.owner_id, t.grant_id, 1, 'completed', t.title, t.instructions, t.action, 'once', ?i, 'UTC',
+       '{}', 10, '[]', '{}', 0, 0, 0, 0, 'none', 0, 'system', 0, 'system' from tasks t, n where t.id = ?t`,
+    nine,
+    plain.id,
+  );
+  return { rare, home };
+}
+
+/** A list of many. */
+export function longListTests(open: OpenWorld): void {
+  test.each([
+    ['a word', { text: 'orchid' }],
+    ['a tag', { tag: 'greenhouse' }],
+    ['a subject', { subject: 'flowers' }],
+    ['a state', { state: 'enabled' }],
+  ] as const)('a look for %s is bounded, and what stands far back is found by going on', async (_what, query) => {
+    const world = await open();
+    const { rare } = await aLongList(world);
+
+    const pages: (readonly string[])[] = [];
+    let cursor: string | null = null;
+    do {
+      const page = await world.store.listTasks({ ...everything, ...query, cursor });
+      pages.push(page.items.map(({ id }) => id));
+      cursor = page.next;
+    } while (cursor !== null && pages.length < 9);
+    expect(pages.flat()).toContain(rare.id);
+    expect(pages.slice(0, 2)).toEqual([[], []]);
+    expect(pages).toHaveLength(3);
+  });
+
+  test('every task is on one page, however the pages are cut', async () => {
+    const world = await open();
+    await aLongList(world);
+
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page = await world.store.listTasks({ ...everything, limit: 333, cursor });
+      seen.push(...page.items.map(({ id }) => id));
+      cursor = page.next;
+    } while (cursor !== null);
+    expect(seen).toHaveLength(many + 2);
+    expect(seen).toEqual([...new Set(seen)].toSorted().reverse());
+  });
+
+  test('the tasks of a thread are found in one look, however many stand beside them', async () => {
+    const world = await open();
+    const { rare, home } = await aLongList(world);
+
+    const page = await world.store.listTasks({ ...everything, thread: home, text: 'orchid' });
+    expect(page).toEqual({ items: [expect.objectContaining({ id: rare.id })], next: null });
+  });
+}

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Shelf } from '../../../src/app/housekeeping/store.ts';
+import { noChange } from '../../../src/app/task-store.ts';
 import { retentionKeptRuns, taskVersionsKept } from '../../../src/domain/limits.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { aTask, claimAll, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
@@ -307,6 +308,26 @@ export function recordRetentionTests(open: OpenWorld): void {
     expect(
       await world.query('select task_id, min(version) as first, count(*) as n from task_versions group by task_id'),
     ).toEqual([{ task_id: task.id, first: 6, n: taskVersionsKept }]);
+  });
+
+  test('a grant in whose place another was given goes when that was long ago; one that a task has stays', async () => {
+    const world = await open();
+    const [replaced, young, revoked] = [await aTask(world), await aTask(world), await aTask(world)];
+    const grantOf = async ({ id }: { readonly id: string }) =>
+      (await world.query<{ grant_id: string }>(`select grant_id from tasks where id = ?t`, id))[0]?.grant_id ?? '';
+    const give = (task: { readonly id: string }, at: number, id: string) =>
+      world.store.changeTask({ taskId: task.id, actor: 'system', at, once: null, quota: { chat: 9, user: 9 } }, () => ({
+        ...noChange,
+        grant: { is: 'given', id, scopes: ['action:message'], expiresAt: null },
+      }));
+    const [old, kept] = [await grantOf(replaced), await grantOf(young)];
+    await give(replaced, nine, 'zz-1');
+    await give(young, later, 'zz-2');
+    await world.query(`update grants set revoked_at = 1, revoked_by = 'system' where id = ?t`, await grantOf(revoked));
+
+    expect(await prune(world, 'grants')).toEqual({ grants: 1 });
+    const left = (await world.query<{ id: string }>('select id from grants')).map(({ id }) => id);
+    expect([left.includes(old), left.includes(kept), left.length]).toEqual([false, true, 4]);
   });
 
   test('a task that was deleted long ago goes with its grant when nothing of it is left', async () => {

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { instant, instantSent, noBody, strict } from './fields.ts';
+import { operation } from './operation.ts';
+
+/** How things stand, what was used, and a push for those who do not want to wait. */
+
+const count = z.int();
+const tag = 'operations';
+
+export const getStatus = operation({
+  id: 'getStatus',
+  tag,
+  summary: 'How the server stands',
+  method: 'get',
+  path: '/v1/status',
+  answer: strict({
+    version: z.string(),
+    now: instant,
+    started_at: instant,
+    uptime_seconds: count,
+    ready: z.looseObject({ ok: z.boolean() }).meta({ description: 'As /readyz tells it, part by part.' }),
+    tasks: strict({ total: count, active: count, paused: count, completed: count }),
+    due: strict({
+      count: count.meta({ description: 'Active tasks whose slot has come and was not taken up yet.' }),
+      since: instant.nullable(),
+    }),
+    next_due_at: instant.nullable(),
+    runs: strict({ running: count, queued: count }),
+    deliveries: strict({ pending: count, blocked: count, unknown: count }),
+    chats: count.meta({ description: 'Chats that were approved.' }),
+    database_bytes: count,
+    audit: strict({ at: instant, findings: count })
+      .nullable()
+      .meta({ description: 'The last look for what must never be; null when there was none yet.' }),
+    retention: strict({ days: count, oldest_run_at: instant.nullable() }),
+  }).meta({ id: 'Status' }),
+});
+
+const used = strict({ used: count, limit: count }).nullable();
+
+export const getUsage = operation({
+  id: 'getUsage',
+  tag,
+  summary: 'What ran, was shown and was consumed, of a chat, of a person, or of the whole server',
+  method: 'get',
+  path: '/v1/usage',
+  query: strict({
+    thread_key: z.string().optional(),
+    user_key: z.string().max(64).optional().meta({ description: 'The owner of the tasks.' }),
+    from: instantSent.optional().meta({ description: '30 days before to when absent.' }),
+    to: instantSent
+      .optional()
+      .meta({ description: 'The present instant when absent; it does not belong to the stretch.' }),
+  }),
+  answer: strict({
+    from: instant,
+    to: instant,
+    runs: count,
+    failures: count,
+    messages: count.meta({ description: 'Answers, results and notices that were delivered.' }),
+    capped: z.boolean().meta({ description: 'There are more than were counted.' }),
+    spent: z.array(strict({ kind: z.string(), quantity: z.number() })),
+    quota: strict({ chat: used, user: used }).meta({
+      description: 'Tasks that can still run; null where no thread_key or no user_key was named.',
+    }),
+  }).meta({ id: 'Usage' }),
+});
+
+export const tick = operation({
+  id: 'tick',
+  tag,
+  summary: 'Take up what is due now, without waiting for the server to do so by itself',
+  method: 'post',
+  path: '/v1/tick',
+  body: noBody,
+  answer: strict({
+    scheduled: count.meta({ description: 'Tasks and occurrences that were taken up.' }),
+    started: count.meta({ description: 'Runs that were begun, or ended without being begun.' }),
+    deliveries: count.meta({ description: 'Parts that were taken up to be delivered.' }),
+    reminders: count,
+    more: z.boolean().meta({ description: 'Something is left to do right now, or has not ended yet: ask again.' }),
+    failed: z.array(z.string()).meta({ description: 'Rooms whose step failed; they try again by themselves.' }),
+  }).meta({ id: 'Tick' }),
+});

@@ -1,0 +1,52 @@
+import { createHttpApp } from '../../src/adapters/http/app.ts';
+import { sha256 } from '../../src/adapters/system/ids.ts';
+import { createLoop } from '../../src/adapters/wake/loop.ts';
+import { createKeptAnswers } from '../../src/app/kept-answers.ts';
+import { previewSchedule } from '../../src/app/preview.ts';
+import { createStatus } from '../../src/app/status.ts';
+import { createTick } from '../../src/app/tick.ts';
+import { createUsage } from '../../src/app/usage.ts';
+import { countingIds } from '../support/fakes.ts';
+import { minute, settings, type Pipeline } from '../support/pipeline.ts';
+import { token } from './door.ts';
+
+/** The door before a whole pipeline, whose rooms nobody turns but the test. */
+export function appOver({ rooms, time, log, store }: Pipeline) {
+  const loops = (['scheduler', 'runner', 'deliverer'] as const).map((name) => {
+    const work = {
+      name,
+      step: (now: number, limit: number) => rooms[name].step(now, limit),
+      nextAt: async () => null,
+    };
+    return createLoop(work, { clock: time, stopwatch: time, timer: time, log, batchMax: 100 });
+  });
+  const ready = async () => ({ ok: true, database: 'ok' });
+  return createHttpApp({
+    tasks: rooms.tasks,
+    threads: rooms.threads,
+    bulk: rooms.bulk,
+    runs: rooms.runs,
+    messages: rooms.messages,
+    truth: rooms.truth,
+    upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
+    operations: {
+      status: createStatus({ store, clock: time, version: '1.2.3', ready }),
+      usage: createUsage({
+        store,
+        clock: time,
+        quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
+      }),
+      tick: createTick({ rooms: loops, timer: time, idle: {} }),
+      retentionDays: settings.RETENTION_DAYS,
+    },
+    tellOnce: createKeptAnswers({ store, clock: time, digest: sha256, log }),
+    preview: (request) => previewSchedule(request, { now: time.now(), minIntervalMs: minute }),
+    token,
+    actor: 'api:token:default',
+    health: { live: () => ({ ok: true }), ready },
+    version: '1.2.3',
+    log,
+    stopwatch: time,
+    ids: countingIds('http'),
+  });
+}

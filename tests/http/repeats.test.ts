@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { createKeptAnswers } from '../../src/app/kept-answers.ts';
+import { sha256 } from '../../src/adapters/system/ids.ts';
+import { day } from '../support/pipeline.ts';
+import { aDoor, createPath, creation, taskRun, task } from './door.ts';
+import { aPlace, failing, said } from './verb-place.ts';
+
+const key = (name: string) => ({ 'idempotency-key': name });
+const replayed = 'idempotency-replayed';
+
+describe('a request with an Idempotency-Key', () => {
+  it('is told the same again, byte for byte, although the task has changed meanwhile', async () => {
+    const { p, ask, make } = await aPlace();
+    const path = await make();
+    const first = await ask('POST', `${path}/run-now`, {}, key('k'));
+    await p.settle();
+    await ask('PATCH', path, { title: 'Another' });
+    const again = await ask('POST', `${path}/run-now`, {}, key('k'));
+    expect([again.status, again.text, again.headers.get(replayed)]).toEqual([first.status, first.text, 'true']);
+    expect(first.headers.get(replayed)).toBeNull();
+    expect((await ask('GET', `${path}/runs`)).json.task_runs).toHaveLength(1);
+  });
+
+  it.each([
+    ['skip', { count: 1 }, { count: 2 }],
+    ['snooze', { for: 'PT10M' }, { for: 'PT20M' }],
+    ['attach', { thread_key: 'telegram:chat:-1001234' }, { thread_key: 'telegram:chat:-5' }],
+  ])('has one effect and one answer: %s', async (verb, body, other) => {
+    const { ask, make } = await aPlace();
+    const path = `${await make()}/${verb}`;
+    const first = await ask('POST', path, body, key('k'));
+    const again = await ask('POST', path, body, key('k'));
+    expect([first.status, again.text, again.headers.get(replayed)]).toEqual([200, first.text, 'true']);
+    expect(said(await ask('POST', path, other, key('k')))).toBe('422 idempotency_mismatch');
+  });
+
+  it('retries and replays a run once for each of the two', async () => {
+    const { p, ask, make } = await aPlace();
+    const run = (await ask('POST', `${await make({ action: failing })}/run-now`)).json.task_run.run_id;
+    await p.settle();
+    for (const verb of ['retry', 'replay']) {
+      const first = await ask('POST', `/v1/runs/${run}/${verb}`, {}, key('k'));
+      await p.settle();
+      const again = await ask('POST', `/v1/runs/${run}/${verb}`, {}, key('k'));
+      expect([first.status, again.text, again.headers.get(replayed)]).toEqual([200, first.text, 'true']);
+    }
+  });
+
+  it('is told how things stand when the process died before the answer was kept', async () => {
+    const { p, ask, make } = await aPlace();
+    const path = await make();
+    const first = await ask('POST', `${path}/run-now`, {}, key('k'));
+    p.database.prepare(`delete from idempotency_keys where answer is not null`).run();
+    await p.settle();
+    const again = await ask('POST', `${path}/run-now`, {}, key('k'));
+    expect(again.json.task_run).toMatchObject({ task_run_id: first.json.task_run.task_run_id, status: 'succeeded' });
+    expect((await ask('POST', `${path}/run-now`, {}, key('k'))).text).toBe(again.text);
+    expect((await ask('GET', `${path}/runs`)).json.task_runs).toHaveLength(1);
+  });
+
+  it('is not remembered when it was refused', async () => {
+    const { p, ask, make } = await aPlace();
+    const path = await make();
+    await ask('POST', `${path}/run-now`);
+    expect(said(await ask('POST', `${path}/run-now`, {}, key('k')))).toBe('409 run_in_progress');
+    await p.settle();
+    const made = await ask('POST', `${path}/run-now`, {}, key('k'));
+    expect([made.status, made.headers.get(replayed)]).toEqual([200, null]);
+  });
+
+  it('is a new one after a day, and another one at another place', async () => {
+    const { p, ask, make } = await aPlace();
+    const [one, two] = [await make(), await make()];
+    const run = async (path: string) => (await ask('POST', `${path}/run-now`, {}, key('k'))).json.task_run.task_run_id;
+    const first = await run(one);
+    expect(await run(two)).not.toBe(first);
+    await p.settle();
+    await p.time.advance(day);
+    expect(await run(one)).not.toBe(first);
+  });
+
+  it('is sent away while the first is at work, with the time to come again', async () => {
+    let open = () => {};
+    const held = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const kept = new Map<string, string>();
+    const tellOnce = createKeptAnswers({
+      store: {
+        keptAnswer: async ({ scope, key: name }) => kept.get(scope + name) ?? null,
+        keepAnswer: async ({ scope, key: name }, answer) => void kept.set(scope + name, answer),
+      },
+      clock: { now: () => 0 },
+      digest: sha256,
+      log: aDoor().log,
+    });
+    const runNow = async () => {
+      await held;
+      return { task, taskRun };
+    };
+    const door = aDoor({ runNow }, { tellOnce });
+    const path = '/v1/tasks/task-1/run-now';
+    const first = door.ask('POST', path, {}, key('k'));
+    while (door.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const second = await door.ask('POST', path, {}, key('k'));
+    expect([second.status, second.json.error.code, second.headers.get('retry-after')]).toEqual([
+      409,
+      'request_in_progress',
+      '1',
+    ]);
+    expect((await door.ask('POST', createPath, creation, key('k'))).status).toBe(201);
+    open();
+    const done = await first;
+    const third = await door.ask('POST', path, {}, key('k'));
+    expect([done.status, third.text, third.headers.get(replayed)]).toEqual([200, done.text, 'true']);
+    expect(door.asked.filter(({ name }) => name === 'runNow')).toHaveLength(1);
+  });
+});

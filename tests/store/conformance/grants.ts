@@ -1,0 +1,198 @@
+import { expect, test } from 'vitest';
+import type { GrantQuery } from '../../../src/app/grant-store.ts';
+import { aTask, hour, minute, nine } from '../../support/builders.ts';
+import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { aChat, owner, someone, threadOf } from './chat-builders.ts';
+import { actor, deeds, engineOn, target } from './verbs.ts';
+
+const by = { actor } as const;
+
+function listed({ store }: World, facts: Partial<GrantQuery> = {}) {
+  return store.listGrants({
+    thread: null,
+    ownerId: null,
+    taskId: null,
+    state: null,
+    now: nine,
+    limit: 50,
+    cursor: null,
+    ...facts,
+  });
+}
+
+async function ids(world: World, facts: Partial<GrantQuery> = {}): Promise<string[]> {
+  return (await listed(world, facts)).items.map(({ id }) => id);
+}
+
+async function grantOf(world: World, taskId: string) {
+  const [grant] = (await listed(world, { taskId })).items;
+  if (grant === undefined) throw new Error('the task has no grant');
+  return grant;
+}
+
+/** The right to run, as it is listed, given, revoked, and follows its task. */
+export function grantTests(open: OpenWorld): void {
+  listTests(open);
+  giveTests(open);
+  followTests(open);
+}
+
+function listTests(open: OpenWorld): void {
+  test('grants are listed newest first, by chat, topic, owner, task and state', async () => {
+    const world = await open();
+    const one = await aTask(world, { home: threadOf('-100', 7) });
+    const two = await aTask(world, { home: threadOf('-100'), ownerIfNone: someone });
+    const three = await aTask(world, { home: threadOf('-5') });
+    const [a, b, c] = [await grantOf(world, one.id), await grantOf(world, two.id), await grantOf(world, three.id)];
+    await world.query(`update grants set expires_at = ${nine} where id = ?t`, b.id);
+    await world.query(`update grants set revoked_at = 1, revoked_by = ?t where id = ?t`, owner, c.id);
+
+    expect(await ids(world)).toEqual([c.id, b.id, a.id]);
+    expect(await ids(world, { thread: threadOf('-100') })).toEqual([b.id, a.id]);
+    expect(await ids(world, { thread: threadOf('-100', 7) })).toEqual([a.id]);
+    expect(await ids(world, { thread: threadOf('-404') })).toEqual([]);
+    expect(await ids(world, { ownerId: someone })).toEqual([b.id]);
+    expect(await ids(world, { state: 'active' })).toEqual([a.id]);
+    expect(await ids(world, { state: 'expired' })).toEqual([b.id]);
+    expect(await ids(world, { state: 'expired', now: nine - 1 })).toEqual([]);
+    expect(await ids(world, { state: 'revoked' })).toEqual([c.id]);
+    expect(await ids(world, { taskId: 'none' })).toEqual([]);
+  });
+
+  test('pages follow each other, and a cursor of another list is refused', async () => {
+    const world = await open();
+    for (let made = 0; made < 3; made += 1) await aTask(world);
+    const first = await listed(world, { limit: 2 });
+    const second = await listed(world, { limit: 2, cursor: first.next });
+    expect([first.items.length, second.items.length, second.next]).toEqual([2, 1, null]);
+    expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).toBe(3);
+    await expect(listed(world, { cursor: 'dGFzazox' })).rejects.toMatchObject({ code: 'invalid_cursor' });
+  });
+}
+
+function giveTests(open: OpenWorld): void {
+  test('a revoked grant skips the slots of its task with that reason, and a fresh one lets them run again', async () => {
+    const world = await open();
+    const { rooms, create, pass, story, time } = engineOn(world);
+    const task = await create();
+    const old = await grantOf(world, task.id);
+    const revoked = await rooms.tasks.revoke(old.id, by);
+    expect(revoked.grant).toMatchObject({ id: old.id, taskIds: [task.id], revokedAt: time.now(), revokedBy: actor });
+    expect((await rooms.tasks.revoke(old.id, by)).entryId).toBeNull();
+    await pass(30 * minute);
+    const { grant } = await rooms.tasks.grant(target(task), { scopes: null, expiresAt: nine + 100 * hour });
+    expect(grant).toMatchObject({ taskIds: [task.id], scopes: ['action:message'], expiresAt: nine + 100 * hour });
+    await pass(hour);
+    expect(await story(task)).toEqual(['0 skipped grant_revoked', '60 succeeded']);
+    expect(await deeds(world)).toEqual([
+      'create nothing -> active',
+      'revoke active -> active',
+      'grant active -> active',
+    ]);
+    expect(
+      await world.query(`select kind from events where kind in ('task.grant', 'task.revoke') order by id`),
+    ).toEqual([{ kind: 'task.revoke' }, { kind: 'task.grant' }]);
+    expect((await rooms.tasks.revoke(old.id, by)).grant).toMatchObject({ id: old.id, taskIds: [], revokedBy: actor });
+  });
+
+  test('a fresh grant takes the place of one that still held, and the same key gives no second one', async () => {
+    const world = await open();
+    const { rooms, create } = engineOn(world);
+    const task = await create();
+    const old = await grantOf(world, task.id);
+    const wish = { scopes: ['action:*'], expiresAt: null };
+    const first = await rooms.tasks.grant(target(task, 'k'), wish);
+    const again = await rooms.tasks.grant(target(task, 'k'), wish);
+    expect(again.grant).toEqual(first.grant);
+    expect([again.replayed, await ids(world)]).toEqual([true, [first.grant.id, old.id]]);
+    expect(await world.store.readGrant(old.id)).toMatchObject({ revokedBy: actor });
+  });
+
+  test('scopes that would let nothing run, and an end in the past, are refused', async () => {
+    const world = await open();
+    const { rooms, create, time } = engineOn(world);
+    const task = await create();
+    const give = (scopes: string[] | null, expiresAt: number | null) =>
+      rooms.tasks.grant(target(task), { scopes, expiresAt });
+    for (const scopes of [[], ['action:http'], ['anything'], ['action:message', 'Action: *']]) {
+      await expect(give(scopes, null)).rejects.toMatchObject({ code: 'invalid_request' });
+    }
+    await expect(give(null, time.now())).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(await ids(world)).toHaveLength(1);
+    await expect(rooms.tasks.revoke('none', by)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('whoever is out of the chat gets no fresh grant there, and what is revoked by hand outlives the return', async () => {
+    const world = await open();
+    const { rooms } = engineOn(world);
+    const task = await aTask(world, { home: threadOf('-100'), actor: someone, ownerIfNone: someone });
+    const { id: chatId } = await aChat(world);
+    const note = (status: 'out' | 'member', checkedAt: number) =>
+      world.store.noteMember({ chatId, userId: someone, status, checkedAt });
+    const { id } = await grantOf(world, task.id);
+    await note('out', nine);
+    await expect(rooms.tasks.grant(target(task), { scopes: null, expiresAt: null })).rejects.toMatchObject({
+      code: 'owner_left',
+    });
+    expect(await ids(world)).toEqual([id]);
+    await note('member', nine + 1);
+    expect(await grantOf(world, task.id)).toMatchObject({ revokedBy: null });
+
+    await note('out', nine + 2);
+    expect((await rooms.tasks.revoke(id, by)).entryId).not.toBeNull();
+    await note('member', nine + 3);
+    expect(await grantOf(world, task.id)).toMatchObject({ revokedAt: nine + 2, revokedBy: actor });
+  });
+}
+
+function followTests(open: OpenWorld): void {
+  test('a grant goes with its task and comes back with it, by every way', async () => {
+    const world = await open();
+    const { rooms, create } = engineOn(world);
+    const task = await create();
+    const state = async () => (await grantOf(world, task.id)).revokedBy;
+    const { entryId } = await rooms.tasks.delete(target(task));
+    expect(await state()).toBe('system:deleted');
+    const restored = await rooms.tasks.restore(target(task));
+    expect(await state()).toBeNull();
+    await rooms.tasks.undo(target(task), restored.entryId);
+    expect(await state()).toBe('system:deleted');
+    await rooms.tasks.restore(target(task));
+    const last = await rooms.tasks.delete(target(task));
+    await rooms.tasks.undo(target(task), last.entryId);
+    expect([await state(), entryId === null]).toEqual([null, false]);
+  });
+
+  test('what was revoked before a deletion, or in the course of it, is not given back', async () => {
+    const world = await open();
+    const { rooms, create } = engineOn(world);
+    const [before, meanwhile] = [await create(), await create()];
+    await rooms.tasks.revoke((await grantOf(world, before.id)).id, by);
+    for (const task of [before, meanwhile]) await rooms.tasks.delete(target(task));
+    await rooms.tasks.revoke((await grantOf(world, meanwhile.id)).id, by);
+    for (const task of [before, meanwhile]) await rooms.tasks.restore(target(task));
+    for (const task of [before, meanwhile]) expect((await grantOf(world, task.id)).revokedBy).toBe(actor);
+  });
+
+  test('an owner who leaves or comes back while the task is deleted finds the right that fits', async () => {
+    const world = await open();
+    const { rooms } = engineOn(world);
+    const mine = { home: threadOf('-100'), actor: someone, ownerIfNone: someone } as const;
+    const [leaver, comer] = [await aTask(world, mine), await aTask(world, { ...mine, home: threadOf('-5') })];
+    const note = (chatId: string, status: 'out' | 'member', checkedAt: number) =>
+      world.store.noteMember({ chatId, userId: someone, status, checkedAt });
+    await note(comer.chatId, 'out', nine);
+    for (const task of [leaver, comer]) await rooms.tasks.delete(target(task));
+    await note(leaver.chatId, 'out', nine + 1);
+    await note(comer.chatId, 'member', nine + 1);
+    const states = async () => [
+      (await grantOf(world, leaver.id)).revokedBy,
+      (await grantOf(world, comer.id)).revokedBy,
+    ];
+    expect(await states()).toEqual(['system:deleted', 'system:deleted']);
+    for (const task of [leaver, comer]) await rooms.tasks.restore(target(task));
+    expect(await states()).toEqual(['system:left', null]);
+    await note(leaver.chatId, 'member', nine + 2);
+    expect(await states()).toEqual([null, null]);
+  });
+}

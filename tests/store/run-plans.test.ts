@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
+import { migrateSqlite } from '../../src/adapters/store/migrate.ts';
+import type { RunQuery } from '../../src/app/task-store.ts';
+import { aTask, claimAll, nine } from '../support/builders.ts';
+import { temporaryFolder, worldOver } from '../support/store-worlds.ts';
+
+const base = { provider: 'telegram', address: '-100', topic: null };
+
+const queries: Readonly<Record<string, Partial<RunQuery>>> = {
+  all: {},
+  ended: { status: 'failed' },
+  live: { status: 'live' },
+  task: { taskId: 'of the test', status: 'succeeded' },
+  thread: { thread: base },
+  topic: { thread: { ...base, topic: 7 } },
+  words: { text: 'water', source: 'task' },
+  labels: { subject: 'plants', tags: ['home', 'daily'] },
+  time: { from: nine, to: nine },
+};
+
+test('no question about runs, and no look for what a thread has under way, reads a whole table or sorts one', async () => {
+  const connection = openSqlite(join(temporaryFolder(), 'cronogram.db'));
+  onTestFinished(() => void connection.close());
+  await migrateSqlite(connection, 0);
+  const world = worldOver(sqliteEngine(connection), () => sqliteEngine(connection));
+  const task = await aTask(world);
+  await claimAll(world, { now: nine, limit: 1 });
+  const statements = new Set<string>();
+  const prepare = connection.prepare.bind(connection);
+  const recording = (text: string) => {
+    statements.add(text);
+    return prepare(text);
+  };
+  connection.prepare = recording as typeof connection.prepare;
+
+  for (const query of Object.values(queries)) {
+    const taskId = query.taskId === undefined ? null : task.id;
+    const nothing = { status: null, thread: null, source: null, subject: null, tags: [], text: null };
+    await world.store.listRuns({ ...nothing, from: null, to: null, limit: 10, cursor: null, ...query, taskId });
+  }
+  await world.store.liveRunsOf(base, 100);
+  await world.store.liveRunsOf({ ...base, topic: 7 }, 100);
+
+  const used = [...statements].filter((text) => /^\s*select\b/i.test(text));
+  const details = used.flatMap((text) =>
+    prepare<unknown[], { detail: string }>(`explain query plan ${text}`)
+      .all(...Array.from({ length: (text.match(/\?/g) ?? []).length }, () => null))
+      .map(({ detail }) => detail),
+  );
+  // The parts of a page are put in order for each of its runs, and the newest page of all runs is read from the end of their ids.
+  const isPage = (detail: string) => /^SCAN "?runs"? USING (?:COVERING )?INDEX sqlite_autoindex_runs_1/.test(detail);
+  const faults = details.filter((detail) => /^SCAN |TEMP B-TREE FOR ORDER BY/.test(detail) && !isPage(detail));
+  expect(used.length).toBeGreaterThan(10);
+  expect(faults).toEqual([]);
+});

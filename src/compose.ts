@@ -32,10 +32,14 @@ import type {
   Timer,
   Transport,
 } from './app/ports.ts';
+import { createSecrets, type Secrets } from './app/secrets.ts';
 import type { Store } from './app/task-store.ts';
-import { createRunService } from './app/run-service.ts';
+import { createMessages, type Messages } from './app/messages.ts';
+import { createRunService, type RunService } from './app/run-service.ts';
+import { createRuns, type Runs } from './app/runs.ts';
 import { createRunner, type Runner } from './app/runner.ts';
 import { createScheduler, type Scheduler } from './app/scheduler.ts';
+import { createBulk, type Bulk } from './app/tasks/bulk.ts';
 import { createTasks, type Tasks } from './app/tasks/tasks.ts';
 import { createThreads, type Threads } from './app/tasks/threads.ts';
 import { createDowntimes, type Downtimes } from './app/truth/downtime.ts';
@@ -53,8 +57,8 @@ export interface World {
   readonly log: Log;
 }
 
-export function systemWorld(logLevel: string): World {
-  const log = createLog(logLevel);
+export function systemWorld(logLevel: string, secrets: Pick<Secrets, 'hide'> = createSecrets()): World {
+  const log = createLog(logLevel, secrets);
   const ids = createIds(() => systemClock.now());
   return { clock: systemClock, stopwatch: systemStopwatch, timer: systemTimer, ids, log };
 }
@@ -80,6 +84,9 @@ const dayMs = 86_400_000;
 export interface Rooms extends Housekeeping {
   readonly tasks: Tasks;
   readonly threads: Threads;
+  readonly runs: Runs;
+  readonly messages: Messages;
+  readonly bulk: Bulk;
   readonly truth: Truth;
   readonly downtimes: Downtimes;
   readonly chats: Chats;
@@ -118,18 +125,8 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const runs = createRunService({ store, ids, digest: sha256, clock, bell });
   const actions = actionsOf(settings, store, timer);
   const shared = { ...world, store, bell, bootId, batchMax };
-  const tasks = createTasks({
-    store,
-    log: world.log,
-    clock,
-    ids,
-    digest: sha256,
-    bell,
-    runs,
-    renamed: outside.renamed,
-    rules: { actions, minIntervalMs: settings.MIN_INTERVAL },
-    quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
-  });
+  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), runs, renamed: outside.renamed });
+  const bulk = createBulk({ store, tasks, timer });
   const downtimes = createDowntimes({ store, clock, ids, bell, log: world.log });
   const scheduler = watchedRoom(createScheduler({ ...shared, runs }));
   const runner = createRunner({ ...shared, actions, concurrency: settings.RUN_CONCURRENCY });
@@ -144,7 +141,9 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   });
   return {
     tasks,
-    threads: createThreads({ store, tasks, timer }),
+    threads: createThreads({ store, bulk }),
+    ...workOf(shared, runs),
+    bulk,
     truth: createTruth({ store, clock, retentionMs: settings.RETENTION_DAYS * dayMs }),
     downtimes,
     chats,
@@ -188,6 +187,21 @@ function paceOf(settings: RoomSettings): Rates {
 function answeredBy(needs: AnswerNeeds): Pick<Rooms, 'acks' | 'nagging' | 'approvals'> {
   return { acks: createAcks(needs), nagging: createNagging(needs), approvals: createApprovals(needs) };
 }
+
+function rulesOf(settings: RoomSettings, actions: Actions) {
+  return {
+    digest: sha256,
+    rules: { actions, minIntervalMs: settings.MIN_INTERVAL },
+    quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
+  };
+}
+
+/** What clients see of runs, and what they put into threads. */
+function workOf(needs: WorkNeeds, runs: RunService): Pick<Rooms, 'runs' | 'messages'> {
+  return { runs: createRuns(needs), messages: createMessages({ ...needs, runs }) };
+}
+
+type WorkNeeds = AnswerNeeds & Pick<World, 'timer'>;
 
 type AnswerNeeds = Pick<World, 'clock' | 'ids'> & { readonly store: Store; readonly bell: Bell };
 

@@ -1,9 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { systemWorld, type World } from './compose.ts';
 import { startServer, type Server } from './compose/server.ts';
-import { faultLines, loadEnvFile, readConfig, type Config, type ConfigFault } from './config.ts';
+import { createSecrets, type Secrets } from './app/secrets.ts';
+import {
+  faultLines,
+  loadEnvFile,
+  readConfig,
+  secretsIn,
+  strayVariables,
+  type Config,
+  type ConfigFault,
+} from './config.ts';
 import { AppError } from './domain/errors.ts';
 import { signalRepeatMs, stopMaxMs } from './domain/limits.ts';
+
+/** Until the configuration is read nobody knows what to hide. */
+let hidden: Pick<Secrets, 'hide'> = createSecrets();
 
 const exitCodes = { stopped: 0, failed: 1, badConfig: 78 } as const;
 
@@ -12,7 +24,12 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 };
 
 async function main(): Promise<void> {
-  loadEnvFile();
+  try {
+    loadEnvFile();
+  } catch (error) {
+    const problem = `cannot be read (${(error as { code?: string }).code ?? 'unknown'})`;
+    return refuse([{ variable: '.env', problem, example: 'chmod 600 .env, owned by whoever starts the server' }]);
+  }
   const read = readConfig();
   if ('faults' in read) refuse(read.faults);
   else await run(read.config);
@@ -24,8 +41,11 @@ function refuse(faults: readonly ConfigFault[]): void {
 }
 
 async function run(config: Config): Promise<void> {
-  const world = systemWorld(config.LOG_LEVEL);
+  const secrets = createSecrets(secretsIn(config));
+  hidden = secrets;
+  const world = systemWorld(config.LOG_LEVEL, secrets);
   const { log } = world;
+  for (const stray of strayVariables()) log.warn('unknown_variable', { ...stray });
   const fail = (event: string) => (error: unknown) => {
     log.error(event, { error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     process.exit(exitCodes.failed);
@@ -36,6 +56,8 @@ async function run(config: Config): Promise<void> {
   const starting = startServer({
     config,
     world,
+    secrets,
+    isWholeProcess: true,
     version,
     zoneRules,
     onLost: fail('scheduler_lock_lost'),
@@ -56,17 +78,30 @@ function stopOnSignal(
   failed: (error: unknown) => void,
 ): void {
   let askedAt: number | null = null;
+  let waitsFor = () => 'the start';
+  void starting.then(
+    (server) => (waitsFor = server.waitsFor),
+    () => undefined,
+  );
+  const giveUp = (event: string) => {
+    log.error(event, { waits_for: waitsFor(), after_ms: Math.round(stopwatch.elapsed() - (askedAt ?? 0)) });
+    process.exit(exitCodes.failed);
+  };
   const stop = (signal: string) => {
     const now = stopwatch.elapsed();
     if (askedAt !== null) {
-      if (now - askedAt > signalRepeatMs) process.exit(exitCodes.failed);
+      if (now - askedAt > signalRepeatMs) giveUp('stop_cut_short');
       return;
     }
     askedAt = now;
     log.info('stopping', { signal });
     // A start that hangs must not make the stop hang as well.
-    timer.after(stopMaxMs, () => process.exit(exitCodes.failed));
-    starting.then((server) => server.stop()).then(() => process.exit(exitCodes.stopped), failed);
+    timer.after(stopMaxMs, () => giveUp('stop_timed_out'));
+    const stopped = () => {
+      log.info('stopped', { ms: Math.round(stopwatch.elapsed() - now) });
+      process.exit(exitCodes.stopped);
+    };
+    starting.then((server) => server.stop()).then(stopped, failed);
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
@@ -84,7 +119,7 @@ function announce(server: Server, { log }: World): void {
   const places = {
     data: server.dataFile ?? 'postgres',
     ...(server.sandbox === null ? {} : { chat: `${server.url}/sandbox` }),
-    api: `${server.url}/openapi.json`,
+    api: `${server.url}/docs`,
     health: `${server.url}/healthz`,
     token_file: server.tokenFile ?? 'none, API_TOKEN is set',
   };
@@ -98,6 +133,6 @@ main().catch((error: unknown) => {
   // What a person can mend is told in a sentence; a trace is for faults of ours.
   const text =
     error instanceof AppError ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${hidden.hide(text)}\n`);
   process.exit(exitCodes.failed);
 });

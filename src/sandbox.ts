@@ -1,6 +1,7 @@
 import { systemWorld, type World } from './compose.ts';
 import { startSandbox, type SandboxProcess } from './compose/sandbox-process.ts';
-import { faultLines, loadEnvFile, readConfig, type Config, type ConfigFault } from './config.ts';
+import { faultLines, loadEnvFile, readConfig, secretsIn, type Config, type ConfigFault } from './config.ts';
+import { createSecrets } from './app/secrets.ts';
 import { AppError } from './domain/errors.ts';
 
 /** The sandbox alone, without the product: a Telegram on this computer, which outlives every start of the product. */
@@ -27,7 +28,7 @@ function refuse(faults: readonly ConfigFault[]): void {
 }
 
 async function run(config: Config): Promise<void> {
-  const world = systemWorld(config.LOG_LEVEL);
+  const world = systemWorld(config.LOG_LEVEL, createSecrets(secretsIn(config)));
   const starting = startSandbox(config, world);
   let isStopping = false;
   const stop = (signal: string) => {

@@ -7,6 +7,7 @@ import { serveSandbox } from '../adapters/sandbox/serving.ts';
 import type { World as SandboxWorld } from '../adapters/sandbox/world.ts';
 import { databaseFile } from '../adapters/store/open.ts';
 import { createTelegramApi, type TelegramApi } from '../adapters/telegram/api.ts';
+import type { Meter } from '../app/metering/meter.ts';
 import type { Timer } from '../app/ports.ts';
 import type { Config } from '../config.ts';
 import type { World } from '../compose.ts';
@@ -28,15 +29,21 @@ export interface Wire {
 /** The token of the bot in the sandbox; whoever reads this can play with nobody's bot but their own. */
 export const sandboxToken = '777000001:the-sandbox-knows-no-other-bot-token';
 
+interface WireNeeds {
+  readonly timer: Timer;
+  readonly meter: Meter;
+}
+
 /** Patience with the other end is measured by the real clock: a jump must not look like an answer that is overdue. */
-export async function openWire(config: Config, world: World, timer: Timer): Promise<Wire> {
+export async function openWire(config: Config, world: World, { timer, meter }: WireNeeds): Promise<Wire> {
+  const measure = { meter, stopwatch: world.stopwatch };
   const token = config.TELEGRAM_BOT_TOKEN;
   if (token !== undefined && !config.SANDBOX) {
-    const api = createTelegramApi({ token, apiRoot: config.TELEGRAM_API_ROOT, timer });
+    const api = createTelegramApi({ token, apiRoot: config.TELEGRAM_API_ROOT, timer, measure });
     return { api, sandbox: null, close: async () => api.close() };
   }
   const sandbox = await openSandboxRoom(config, world);
-  const api = createTelegramApi({ token: sandboxToken, apiRoot: sandbox.apiRoot, timer });
+  const api = createTelegramApi({ token: sandboxToken, apiRoot: sandbox.apiRoot, timer, measure });
   return {
     api,
     sandbox,
@@ -81,7 +88,7 @@ async function openSandboxRoom(config: Config, world: World): Promise<SandboxRoo
     world: sandbox.world,
     furnish: (travel, starters) => {
       const links = [
-        { title: 'API', href: '/openapi.json' },
+        { title: 'API', href: '/docs' },
         { title: 'Health', href: '/healthz' },
       ];
       pages = createSandboxPages({ ...world, world: sandbox.world, travel, links, starters });

@@ -1,22 +1,37 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { createHttpApp } from '../adapters/http/app.ts';
+import { createEventStreams, type EventStreams } from '../adapters/http/events-stream.ts';
+import type { PageOfMetrics } from '../adapters/http/observing.ts';
 import { serveHttp, type Listening } from '../adapters/http/server.ts';
-import { databaseFile } from '../adapters/store/open.ts';
+import { untilStopping } from '../adapters/http/stopping.ts';
+import { databaseFile, type Opened } from '../adapters/store/open.ts';
+import { sha256 } from '../adapters/system/ids.ts';
 import { tokenFrom } from '../adapters/system/token-file.ts';
 import type { Loop } from '../adapters/wake/loop.ts';
+import { createKeptAnswers } from '../app/kept-answers.ts';
+import type { Meter } from '../app/metering/meter.ts';
 import { previewSchedule } from '../app/preview.ts';
-import { createReadiness, type Watched } from '../app/readiness.ts';
+import type { Timer } from '../app/ports.ts';
+import { createReadiness, shownToAll, type Ready, type Watched } from '../app/readiness.ts';
+import { createStatus } from '../app/status.ts';
 import type { Store } from '../app/task-store.ts';
+import { createTick } from '../app/tick.ts';
+import { createUsage } from '../app/usage.ts';
 import type { Rooms, World } from '../compose.ts';
 import type { Config } from '../config.ts';
+import type { Phase } from './phase.ts';
 
 export interface Door {
   readonly listening: Listening;
+  /** What /readyz says, in full: errors of drivers included. */
+  readonly ready: () => Promise<Ready>;
+  readonly token: string;
   readonly tokenFile: string | null;
 }
 
-interface Parts {
+/** What the API is made of. */
+export interface ApiParts {
   readonly world: World;
   readonly rooms: Rooms;
   readonly store: Store;
@@ -24,7 +39,27 @@ interface Parts {
   readonly version: string;
   /** What else must be well for the product to be ready. */
   readonly watched: readonly Watched[];
+  /** Absent where nobody measures; the page is told what /readyz asks. */
+  readonly measures?: { readonly meter: Meter; readonly page: (ready: () => Promise<Ready>) => PageOfMetrics };
+  /** Absent where the server stands from its start to its end. */
+  readonly phase?: Phase;
+  /** Absent where nobody listens to events as they come. */
+  readonly streams?: EventStreams;
+  /** Absent where there is but one client. */
+  readonly apiRate?: number;
+}
+
+interface Parts extends ApiParts {
+  /** Absent where nobody is told of events as they come. Patience is measured by the real clock, also in the sandbox. */
+  readonly live?: { readonly timer: Timer; readonly onEvents: Opened['onEvents'] };
   readonly takeOver: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
+}
+
+export interface Api {
+  readonly app: ReturnType<typeof createHttpApp>;
+  readonly ready: () => Promise<Ready>;
+  readonly token: string;
+  readonly tokenFile: string | null;
 }
 
 /** A shorter token can be guessed by whoever can ask often enough. */
@@ -33,30 +68,87 @@ const soundTokenLength = 16;
 const livenessMs = 10 * 60_000;
 
 export async function openDoor(config: Config, parts: Parts): Promise<Door> {
-  const { world, rooms, store, loops, version } = parts;
+  const { takeOver } = parts;
+  const streams = streamsOf(parts);
+  const made = { ...parts, ...(streams === null ? {} : { streams }), apiRate: config.API_RATE };
+  const { app, token, tokenFile, ready } = createApi(config, made);
+  const open = untilStopping(app, () => parts.phase?.is() === 'stopping');
+  const listening = await serveHttp({
+    app: open,
+    takeOver,
+    leave: async () => streams?.close(),
+    host: config.HTTP_HOST,
+    port: config.HTTP_PORT,
+  });
+  return { listening, ready, token, tokenFile };
+}
+
+function streamsOf({ live, rooms, world }: Parts): EventStreams | null {
+  if (live === undefined) return null;
+  const streams = createEventStreams({
+    readEvents: (query) => rooms.truth.readEvents(query),
+    timer: live.timer,
+    log: world.log,
+  });
+  live.onEvents(streams.hint);
+  return streams;
+}
+
+/** The API as it stands behind the door. Whoever has it can ask it without a network. */
+export function createApi(config: Config, parts: ApiParts): Api {
+  const { world, rooms, store, loops, version, phase } = parts;
   const { token, tokenFile } = tokenOf(config);
   if (token.length < soundTokenLength) world.log.warn('api_token_is_short', { sound_length: soundTokenLength });
+  // Ready is whoever does what people wait for; a chore that failed is no reason to send them away.
+  const ready = createReadiness({ ...world, store }, [
+    ...loops.filter(({ name }) => name !== 'housekeeper'),
+    ...parts.watched,
+  ]);
   const app = createHttpApp({
     ...world,
+    ...measuredBy(parts, async () => readyIn(phase, await ready())),
     tasks: rooms.tasks,
     threads: rooms.threads,
+    bulk: rooms.bulk,
+    operations: operationsOf(config, parts, ready),
+    tellOnce: createKeptAnswers({ ...world, store, digest: sha256 }),
+    runs: rooms.runs,
+    messages: rooms.messages,
     truth: rooms.truth,
+    ...(parts.streams === undefined ? {} : { streams: parts.streams }),
+    ...(parts.apiRate === undefined ? {} : { apiRate: parts.apiRate }),
     upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
     preview: (request) => previewSchedule(request, { now: world.clock.now(), minIntervalMs: config.MIN_INTERVAL }),
     token,
     actor: 'api:token:default',
     version,
     health: {
-      live: () => ({ ok: loops.every((loop) => loop.health().idleMs < livenessMs) }),
-      // Ready is whoever does what people wait for; a chore that failed is no reason to send them away.
-      ready: createReadiness({ ...world, store }, [
-        ...loops.filter(({ name }) => name !== 'housekeeper'),
-        ...parts.watched,
-      ]),
+      live: () => ({ ok: loops.every((loop) => loop.health().turnMs < livenessMs) }),
+      ready: async () => readyIn(phase, shownToAll(await ready())),
     },
   });
-  const { takeOver } = parts;
-  return { listening: await serveHttp({ app, takeOver, host: config.HTTP_HOST, port: config.HTTP_PORT }), tokenFile };
+  return { app, ready: async () => readyIn(phase, await ready()), token, tokenFile };
+}
+
+function operationsOf(config: Config, { world, rooms, store, loops, version }: ApiParts, ready: () => Promise<Ready>) {
+  const { QUOTA_PER_CHAT: chat, QUOTA_PER_USER: user, RETENTION_DAYS: retentionDays } = config;
+  const idle = { runner: () => rooms.runner.idle(), deliverer: () => rooms.deliverer.idle() };
+  return {
+    status: createStatus({ ...world, store, version, ready }),
+    usage: createUsage({ ...world, store, quota: { chat, user } }),
+    tick: createTick({ ...world, rooms: loops, idle }),
+    retentionDays,
+  };
+}
+
+function measuredBy({ measures }: ApiParts, ready: () => Promise<Ready>) {
+  return measures === undefined ? {} : { meter: measures.meter, metrics: measures.page(ready) };
+}
+
+/** The answer of the parts holds for a moment; that the server stops is true at once. */
+function readyIn(phase: Phase | undefined, ready: Ready): Ready {
+  const now = phase?.is() ?? 'running';
+  return now === 'running' ? { ...ready, server: 'ok' } : { ...ready, ok: false, server: now };
 }
 
 /** The token that the operator chose, or one that is made at the first start and kept beside the data. */

@@ -1,5 +1,6 @@
 import { createLoop, type Loop, type Work } from '../adapters/wake/loop.ts';
 import { createClockWatch } from '../app/clock-watch.ts';
+import { silentMeter, type Meter } from '../app/metering/meter.ts';
 import type { Room } from '../app/ports.ts';
 import type { Store } from '../app/task-store.ts';
 import { endsPerClaim, type Rooms, type World } from '../compose.ts';
@@ -9,10 +10,15 @@ interface Parts {
   readonly world: World;
   readonly rooms: Rooms;
   readonly store: Store;
+  /** Absent where nobody measures. */
+  readonly meter?: Meter;
 }
 
 /** In the order in which they start: whoever takes work over is there before whoever hands it on; who tidies up comes last. */
-export function createLoops(config: Pick<Config, 'BATCH_SIZE'>, { world, rooms, store }: Parts): readonly Loop[] {
+export function createLoops(
+  config: Pick<Config, 'BATCH_SIZE'>,
+  { world, rooms, store, meter = silentMeter }: Parts,
+): readonly Loop[] {
   const watch = createClockWatch({ ...world, store });
   const works: readonly (Work & { readonly name: Room })[] = [
     {
@@ -34,8 +40,25 @@ export function createLoops(config: Pick<Config, 'BATCH_SIZE'>, { world, rooms, 
   ];
   return works.map((work) => {
     const share = work.name === 'runner' || work.name === 'deliverer' ? endsPerClaim : 1;
-    const loop = createLoop(work, { ...world, batchMax: config.BATCH_SIZE * share });
+    const loop = createLoop(counted(work, meter), { ...world, batchMax: config.BATCH_SIZE * share });
     rooms.connect(work.name, () => loop.ring());
     return loop;
   });
+}
+
+/** Counts the steps that failed; the loop goes on by itself. */
+function counted(work: Work, meter: Meter): Work {
+  const counting = async <T>(done: Promise<T>): Promise<T> => {
+    try {
+      return await done;
+    } catch (error) {
+      meter.count('loop_failures_total', { loop: work.name });
+      throw error;
+    }
+  };
+  return {
+    name: work.name,
+    step: (now, limit) => counting(work.step(now, limit)),
+    nextAt: (now) => counting(work.nextAt(now)),
+  };
 }

@@ -1,12 +1,16 @@
 import { hostname } from 'node:os';
 import type { World as SandboxWorld } from '../adapters/sandbox/world.ts';
 import { databaseFile, openStore, type Opened } from '../adapters/store/open.ts';
+import { createMeter, type PrometheusMeter } from '../adapters/system/meter.ts';
 import type { TravelTime } from '../adapters/system/travel-time.ts';
 import { createPlatform } from '../adapters/telegram/in/platform.ts';
 import { topicNames } from '../adapters/telegram/out/topic-names.ts';
 import { telegramTransport } from '../adapters/telegram/out/transport.ts';
 import type { Loop } from '../adapters/wake/loop.ts';
+import { meteredStore } from '../app/metering/store.ts';
 import type { Timer } from '../app/ports.ts';
+import type { Secrets } from '../app/secrets.ts';
+import type { Store } from '../app/task-store.ts';
 import { followZoneRules } from '../app/zone-rules.ts';
 import { composeRooms, type Rooms, type World } from '../compose.ts';
 import type { Config } from '../config.ts';
@@ -14,7 +18,10 @@ import { stopGraceMs } from '../domain/limits.ts';
 import { isSandboxed, openWire, type Wire } from './chat.ts';
 import { openConversation, type TelegramIn } from './conversation.ts';
 import { openDoor, type Door } from './door.ts';
+import { openHeartbeat } from './heartbeat.ts';
 import { createLoops } from './loops.ts';
+import { countedBackups, metricsPage, startAtZero } from './measuring.ts';
+import { createPhase, type Phase } from './phase.ts';
 import { skippedBefore, timeOf, travelling, travelOf } from './travelling.ts';
 import type { Travel } from '../adapters/sandbox/travel.ts';
 
@@ -24,12 +31,18 @@ export interface Server {
   readonly tokenFile: string | null;
   /** The chats of the sandbox and its clock; null where the chats are Telegram's. */
   readonly sandbox: { readonly world: SandboxWorld; readonly travel: Travel } | null;
+  /** What a stop under way waits for. */
+  readonly waitsFor: () => string;
   stop(): Promise<void>;
 }
 
 export interface Starting {
   readonly config: Config;
+  /** The process is this server, so that its metrics tell of the process as well. */
+  readonly isWholeProcess?: true;
   readonly world: World;
+  /** Is told the secrets that are made or read in the course of the start. */
+  readonly secrets?: Pick<Secrets, 'add'>;
   readonly version: string;
   readonly zoneRules: string;
   /** The right to schedule was lost; the process must end. */
@@ -48,6 +61,7 @@ export async function startServer(starting: Starting): Promise<Server> {
     holder: { pid: process.pid, host: hostname(), since: world.clock.now() },
     onLost,
     onPoolError: (error) => world.log.warn('database_connection_lost', { error: error.message }),
+    turn: () => world.timer.yield(),
   });
   if (opened.migrated.applied.length > 0) world.log.info('migrated', { ...opened.migrated });
   try {
@@ -59,18 +73,66 @@ export async function startServer(starting: Starting): Promise<Server> {
   }
 }
 
-async function startOver(
-  starting: Starting,
-  { opened, time, realTimer }: { opened: Opened; time: TravelTime | null; realTimer: Timer },
-): Promise<Server> {
+interface Ground {
+  readonly opened: Opened;
+  readonly time: TravelTime | null;
+  readonly realTimer: Timer;
+}
+
+async function startOver(starting: Starting, ground: Ground): Promise<Server> {
+  const { config, world } = starting;
+  const phase = createPhase();
+  const inside = await openInside(starting, ground);
+  const { rooms, loops, conversation, wire, meter, travel } = inside;
+  const door = await openDoorTo(starting, ground, { ...inside, phase }).catch(async (error: unknown) => {
+    await wire.close();
+    throw error;
+  });
+  starting.secrets?.add(door.token);
+  await rooms.downtimes.open();
+  for (const loop of loops) loop.start();
+  conversation.start();
+  const watched = { world: { ...world, timer: ground.realTimer }, meter, ready: door.ready };
+  const heartbeat = openHeartbeat(config, watched);
+  heartbeat?.start();
+  phase.run();
+  return {
+    url: `http://${config.HTTP_HOST}:${door.listening.port}`,
+    dataFile: databaseFile(config.DATABASE_URL),
+    tokenFile: door.tokenFile,
+    sandbox: wire.sandbox === null || travel === null ? null : { world: wire.sandbox.world, travel },
+    waitsFor: () => phase.waitsFor(),
+    stop: async () => {
+      phase.stop();
+      heartbeat?.stop();
+      await stopAll({ door, loops, rooms, conversation, wire, phase });
+      await phase.waitFor('database', rooms.downtimes.close());
+      await phase.waitFor('database', ground.opened.close());
+    },
+  };
+}
+
+/** Everything behind the door. Nothing of it runs yet. */
+interface Inside {
+  readonly meter: PrometheusMeter;
+  readonly store: Store;
+  readonly wire: Wire;
+  readonly rooms: Rooms;
+  readonly loops: readonly Loop[];
+  readonly conversation: TelegramIn;
+  readonly travel: Travel | null;
+}
+
+async function openInside(starting: Starting, { opened, time, realTimer }: Ground): Promise<Inside> {
   const { config, world, version, zoneRules } = starting;
-  const { store, backups } = opened;
   const { clock, log } = world;
-  const wire = await openWire(config, world, realTimer);
+  const meter = createMeter({ ofProcess: starting.isWholeProcess === true });
+  const store = meteredStore(opened.store, { meter, clock });
+  const wire = await openWire(config, world, { timer: realTimer, meter });
   const platform = createPlatform(wire.api);
   const rooms = composeRooms(config, world, {
     store,
-    backups,
+    backups: countedBackups(opened.backups, meter),
     platform,
     renamed: topicNames({ api: wire.api, log }),
     transport: (budget) =>
@@ -78,45 +140,43 @@ async function startOver(
   });
   const batchMax = config.BATCH_SIZE;
   await followZoneRules({ store, scheduler: rooms.scheduler, clock, log, version: zoneRules, batchMax });
-  const loops = createLoops(config, { world, rooms, store });
+  const loops = createLoops(config, { world, rooms, store, meter });
+  startAtZero(meter, loops);
   let claim: string | null = null;
   const printClaim = (code: string) => {
     claim = code;
     starting.printClaim(code);
   };
-  const conversation = openConversation(
-    { config, world, printClaim, version },
-    { wire, platform, rooms, store, loops },
-  );
+  const asked = { config, world, printClaim, version };
+  const conversation = openConversation(asked, { wire, platform, rooms, store, loops });
   const travel = time === null ? null : travelOf({ time, loops, rooms, conversation, wire, store });
   if (travel !== null) wire.sandbox?.furnish(travel, () => firstWords(conversation.isClaimable() ? claim : null));
-  const door = await openDoor(config, {
+  return { meter, store, wire, rooms, loops, conversation, travel };
+}
+
+function openDoorTo(
+  { config, world, version }: Starting,
+  { opened, realTimer }: Ground,
+  { phase, meter, conversation, wire, ...inside }: Inside & { readonly phase: Phase },
+): Promise<Door> {
+  const { rooms, store, loops } = inside;
+  return openDoor(config, {
     world,
     rooms,
     store,
     loops,
     version,
+    phase,
+    live: { timer: realTimer, onEvents: (call) => opened.onEvents(call) },
+    measures: {
+      meter,
+      page: (ready) => metricsPage(config, { meter, world, store, opened, loops, ready, version }),
+    },
     watched: [{ name: 'telegram', health: () => conversation.health() }],
     takeOver: (incoming, outgoing) =>
-      conversation.takeOver(incoming, outgoing) || wire.sandbox?.takeOver(incoming, outgoing) === true,
-  }).catch(async (error: unknown) => {
-    await wire.close();
-    throw error;
+      conversation.takeOver(incoming, outgoing) ||
+      (phase.is() !== 'stopping' && wire.sandbox?.takeOver(incoming, outgoing) === true),
   });
-  await rooms.downtimes.open();
-  for (const loop of loops) loop.start();
-  conversation.start();
-  return {
-    url: `http://${config.HTTP_HOST}:${door.listening.port}`,
-    dataFile: databaseFile(config.DATABASE_URL),
-    tokenFile: door.tokenFile,
-    sandbox: wire.sandbox === null || travel === null ? null : { world: wire.sandbox.world, travel },
-    stop: async () => {
-      await stopAll({ door, loops, rooms, conversation, wire });
-      await rooms.downtimes.close();
-      await opened.close();
-    },
-  };
 }
 
 /** A newcomer needs no terminal at hand: the page, which is for this computer alone, shows the code as well. */
@@ -130,14 +190,20 @@ interface Running {
   readonly rooms: Rooms;
   readonly conversation: TelegramIn;
   readonly wire: Wire;
+  readonly phase: Phase;
 }
 
-/** Intake first, the slots next, then what runs, then what is being sent; what is not done by then is taken up at the next start. */
-async function stopAll({ door, loops, rooms, conversation, wire }: Running): Promise<void> {
+/**
+ * Intake first, the slots next, then what runs, then what is being sent; what is not done by then is taken up at the next
+ * start. The door closes last: until then it tells whoever asks that the server stops.
+ */
+async function stopAll({ door, loops, rooms, conversation, wire, phase }: Running): Promise<void> {
   wire.sandbox?.leave();
-  await Promise.all([door.listening.close(), conversation.stop(stopGraceMs)]);
-  for (const loop of [...loops].reverse()) await loop.stop();
-  await rooms.runner.stop(stopGraceMs);
-  await rooms.deliverer.stop(stopGraceMs);
-  await wire.close();
+  const intake = Promise.all([door.listening.drain(), conversation.stop(stopGraceMs)]);
+  await phase.waitFor('requests and updates', intake);
+  for (const loop of [...loops].reverse()) await phase.waitFor(`a step of the ${loop.name}`, loop.stop());
+  await phase.waitFor('running attempts', rooms.runner.stop(stopGraceMs));
+  await phase.waitFor('deliveries under way', rooms.deliverer.stop(stopGraceMs));
+  await phase.waitFor('connections', door.listening.close());
+  await phase.waitFor('connections to Telegram', wire.close());
 }

@@ -1,8 +1,11 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { Api, type RawApi } from 'grammy';
-import type { Timer } from '../../app/ports.ts';
+import type { Meter } from '../../app/metering/meter.ts';
+import type { Stopwatch, Timer } from '../../app/ports.ts';
 import { type Answered, notConnected, unansweredBy } from './errors.ts';
+import { measured } from './measured.ts';
+import { createSecrets } from '../../app/secrets.ts';
 
 /** The signal of a package that the client library declares; it stands for the platform's own, which is typed apart. */
 export type CallSignal = NonNullable<Parameters<RawApi['getMe']>[0]>;
@@ -20,6 +23,8 @@ export interface TelegramApiNeeds {
   readonly token: string;
   readonly apiRoot: string;
   readonly timer: Timer;
+  /** Counts every call; absent where nobody measures. */
+  readonly measure?: { readonly meter: Meter; readonly stopwatch: Stopwatch };
   /** How long an answer is waited for. */
   readonly timeoutMs?: number;
 }
@@ -40,8 +45,11 @@ const keepIdleMs = 300_000;
 export function createTelegramApi(needs: TelegramApiNeeds): TelegramApi {
   const { token, timer, timeoutMs = answerWaitMs } = needs;
   const apiRoot = needs.apiRoot.replace(/\/+$/, '');
+  const secrets = createSecrets([token]);
   const agent = agentFor(apiRoot, timer);
-  const { raw } = new Api(token, { apiRoot, baseFetchConfig: { compress: true, agent } });
+  const client = new Api(token, { apiRoot, baseFetchConfig: { compress: true, agent } });
+  if (needs.measure !== undefined) client.config.use(measured(needs.measure));
+  const { raw } = client;
   return {
     raw,
     ask: async (call, ms = timeoutMs) => {
@@ -51,7 +59,8 @@ export function createTelegramApi(needs: TelegramApiNeeds): TelegramApi {
         return { is: 'ok', value: await call(raw, controller.signal as unknown as CallSignal) };
       } catch (error) {
         if (controller.signal.aborted) return { is: 'lost', error: `no answer within ${ms / 1000} s` };
-        return unansweredBy(error, token);
+        const unanswered = unansweredBy(error, token);
+        return { ...unanswered, error: secrets.hide(unanswered.error) };
       } finally {
         callOff();
       }

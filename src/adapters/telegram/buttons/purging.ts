@@ -23,7 +23,7 @@ export async function purgePressed(pressed: Pressed, rooms: ConversationRooms): 
   if (String(all) !== arg(pressed, 0)) return redrawn(pressed, purgeDrawn(counts), purge.changed);
   const query = { chatId: pressed.place.chat.id, filter: 'all', ownerId: null, text: null, offset: 0 } as const;
   const { tasks } = await rooms.store.chatTasks({ ...query, limit: namedMax });
-  await rooms.threads.purge(threadKey, pressed.person.actor);
+  await rooms.threads.purge(threadKey, { actor: pressed.person.actor });
   const names = tasks.toSorted((a, b) => a.number - b.number).map(taskName);
   return redrawn(pressed, drawn(purge.done(all, names, all - names.length)), purge.doneWord(all));
 }

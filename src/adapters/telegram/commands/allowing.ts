@@ -120,7 +120,7 @@ async function revoked({ place, person }: Said, rooms: ConversationRooms, words:
   const owner = chat.kind === 'private' ? await rooms.store.readUser(actorAt(chat.address)) : null;
   if (owner?.role === 'owner') return answer(allow.ownChat);
   const threadKey = threadKeyOf({ provider: 'telegram', address: chat.address, topic: null });
-  const { changed } = await rooms.threads.pause(threadKey, person.actor, null);
+  const { changed } = await rooms.threads.pause(threadKey, { actor: person.actor }, null);
   await rooms.store.changeChat(chat.id, { state: 'refused', approvedBy: null }, rooms.clock.now());
   rooms.log.info('chat_approval_ended', { chat_id: chat.id, address: chat.address, by: person.actor });
   return answer(allow.revoked(chat.title ?? chat.address, changed));

@@ -16,6 +16,7 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
   invalid_action: 'itself',
   invalid_cursor: () => texts.chat.oldButton,
   unauthorized: 'ours',
+  method_not_allowed: 'ours',
   not_found: () => texts.chat.noSuchTask,
   task_exists: 'itself',
   run_in_progress: 'itself',
@@ -25,13 +26,20 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
   nothing_to_undo: 'itself',
   too_late: 'itself',
   not_repeatable: 'itself',
+  not_attachable: 'itself',
+  owner_left: 'itself',
   idempotency_mismatch: 'ours',
+  idempotency_key_mismatch: 'ours',
+  not_finished: 'itself',
+  request_in_progress: 'ours',
   payload_too_large: 'itself',
   unsupported_media_type: 'ours',
+  rate_limited: 'ours',
   quota_exceeded: ({ message, details }) =>
     typeof details?.['limit'] === 'number'
       ? texts.making.quota(details['quota'] === 'user' ? 'user' : 'chat', details['limit'])
       : message,
+  stopping: 'ours',
   store_unavailable: 'ours',
   internal: 'ours',
 };

@@ -1,0 +1,139 @@
+import { shown, toned, type Terminal, type Tone } from './terminal.ts';
+
+/** How wide a text stands on a terminal. The exact measure costs its import, which plain ASCII need not pay. */
+export type Measure = (text: string) => number;
+
+const plainAscii = /^[\u0020-\u007E]*$/;
+
+export async function measureFor(texts: Iterable<string>): Promise<Measure> {
+  for (const text of texts) {
+    if (plainAscii.test(text)) continue;
+    const { default: stringWidth } = await import('string-width');
+    return (each) => (plainAscii.test(each) ? each.length : stringWidth(each));
+  }
+  return (text) => text.length;
+}
+
+export interface Cell {
+  readonly text: string;
+  readonly tone?: Tone;
+}
+
+export interface Column {
+  readonly title: string;
+  /** Gives way first, down to this width; the others keep theirs for as long as there is room. */
+  readonly least?: number;
+}
+
+const gap = '  ';
+const ellipsis = '…';
+const leastWidth = 4;
+
+/** A table that fits the terminal. Cells are one line each. */
+export async function table(
+  terminal: Pick<Terminal, 'columns' | 'hasColours'>,
+  columns: readonly Column[],
+  rows: readonly (readonly (Cell | string)[])[],
+): Promise<string> {
+  const cells = rows.map((row) => row.map(oneLine));
+  const titles = columns.map(({ title }) => ({ text: title, tone: 'dim' as const }));
+  const measure = await measureFor([...titles, ...cells.flat()].map(({ text }) => text));
+  const natural = columns.map((_column, at) =>
+    Math.max(...[titles, ...cells].map((row) => measure(row[at]?.text ?? ''))),
+  );
+  const widths = fit(columns, natural, terminal.columns);
+  const line = (row: readonly Cell[]) => {
+    const parts = row.map(({ text, tone }, at) => {
+      const width = widths[at] ?? 0;
+      const cut = cutTo(text, width, measure);
+      const padding = at === row.length - 1 ? '' : ' '.repeat(Math.max(0, width - measure(cut)));
+      return `${toned(cut, tone, terminal.hasColours)}${padding}`;
+    });
+    return `${parts.join(gap).trimEnd()}\n`;
+  };
+  return [titles, ...cells].map(line).join('');
+}
+
+function oneLine(cell: Cell | string): Cell {
+  const { text, tone } = typeof cell === 'string' ? { text: cell } : cell;
+  const flat = shown(text).replaceAll(/\s+/g, ' ').trim();
+  return tone === undefined ? { text: flat } : { text: flat, tone };
+}
+
+/** Columns that may give way share what is missing; when that is not enough, the widest ones are cut in turn. */
+function fit(columns: readonly Column[], natural: readonly number[], room: number): readonly number[] {
+  const widths = [...natural];
+  const free = room - gap.length * (columns.length - 1);
+  const total = () => widths.reduce((sum, width) => sum + width, 0);
+  const shrink = (least: (at: number) => number) => {
+    while (total() > free) {
+      const candidates = widths.flatMap((width, at) => (width > least(at) ? [at] : []));
+      const widest = candidates.reduce((best, at) => ((widths[at] ?? 0) > (widths[best] ?? 0) ? at : best), -1);
+      const start = widest < 0 ? candidates[0] : widest;
+      if (start === undefined) return;
+      widths[start] = (widths[start] ?? 0) - 1;
+    }
+  };
+  shrink((at) => columns[at]?.least ?? natural[at] ?? 0);
+  shrink(() => leastWidth);
+  return widths;
+}
+
+/** The text, or as much of it as fits, with an ellipsis. Characters are taken as people see them. */
+export function cutTo(text: string, width: number, measure: Measure): string {
+  if (measure(text) <= width) return text;
+  let kept = '';
+  let used = 0;
+  for (const { segment } of new Intl.Segmenter('en').segment(text)) {
+    const next = used + measure(segment);
+    if (next > width - 1) break;
+    kept += segment;
+    used = next;
+  }
+  return `${kept.trimEnd()}${ellipsis}`;
+}
+
+export type Fact = readonly [name: string, value: string | Cell | null | undefined];
+
+/** Names and values beneath each other; what has no value is left out. A long value goes on under itself. */
+export async function facts(terminal: Pick<Terminal, 'columns' | 'hasColours'>, all: readonly Fact[]): Promise<string> {
+  const known = all.flatMap(([name, value]) => {
+    if (value === null || value === undefined) return [];
+    const cell = typeof value === 'string' ? { text: value } : value;
+    return cell.text === '' ? [] : [{ name, cell }];
+  });
+  const measure = await measureFor(known.map(({ cell }) => cell.text));
+  const width = Math.max(0, ...known.map(({ name }) => name.length)) + 2;
+  return known
+    .map(({ name, cell }) => {
+      const lines = wrapped(shown(cell.text), terminal.columns - width, measure);
+      const head = toned(name, 'dim', terminal.hasColours) + ' '.repeat(width - name.length);
+      return lines
+        .map((line, at) => `${at === 0 ? head : ' '.repeat(width)}${toned(line, cell.tone, terminal.hasColours)}`)
+        .map((line) => `${line.trimEnd()}\n`)
+        .join('');
+    })
+    .join('');
+}
+
+/** Broken between words. A word that is longer than the line stays whole, because it is an id or an address to be copied. */
+export function wrapped(text: string, width: number, measure: Measure): readonly string[] {
+  return text.split('\n').flatMap((paragraph) => {
+    // What is set apart is to be copied as it stands.
+    if (paragraph.startsWith('  ')) return [paragraph];
+    const lines: string[] = [];
+    let line = '';
+    for (const word of paragraph.split(/(?<=\S)\s+(?=\S)/)) {
+      const longer = line === '' ? word : `${line} ${word}`;
+      if (measure(longer) > width && line !== '') {
+        lines.push(line);
+        line = word;
+      } else line = longer;
+    }
+    return [...lines, line];
+  });
+}
+
+export async function sentence(terminal: Pick<Terminal, 'columns'>, text: string): Promise<string> {
+  return `${wrapped(shown(text), terminal.columns, await measureFor([text])).join('\n')}\n`;
+}

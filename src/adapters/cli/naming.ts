@@ -1,0 +1,125 @@
+import type { AnswerOf } from './client.ts';
+import { CliFault, exitCodes, usage } from './faults.ts';
+import { given } from './options.ts';
+import type { Session } from './session.ts';
+
+export type Task = AnswerOf<'getTask'>['task'];
+
+const wholeId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** An id begins with its time, which has begun with a zero since 1970 and does so for thousands of years. */
+const asNumber = /^(?:#\s*(\d{1,9})|([1-9]\d{0,6}))$/;
+
+/** Ids are shown as far as it takes to tell them apart, and never shorter than the part that says when they were made. */
+export function shortIds(ids: readonly string[]): (id: string) => string {
+  const distinct = new Set(ids).size;
+  for (let length = 13; length < 36; length += 1) {
+    if (new Set(ids.map((id) => id.slice(0, length))).size === distinct) return (id) => id.slice(0, length);
+  }
+  return (id) => id;
+}
+
+const pageMax = 200;
+/** A search looks at this many pages; whoever has more tasks than that knows their ids. */
+const pagesMax = 50;
+
+/** The id that a name stands for. A whole id is taken as it is, so that what is done to it costs one request. */
+export async function taskIdOf(session: Session, name: string): Promise<string> {
+  if (wholeId.test(name)) return name.toLowerCase();
+  return (await taskNamed(session, name)).task_id;
+}
+
+export async function taskNamed(session: Session, name: string): Promise<Task> {
+  if (name === '') throw usage("Name a task: its id, the beginning of its id, or its number as 3 or '#3'.");
+  const number = asNumber.exec(name);
+  if (number !== null) return byNumber(session, Number(number[1] ?? number[2]));
+  return (await byId(session, name)) ?? (await byBeginning(session, name));
+}
+
+async function byId({ client }: Session, id: string): Promise<Task | null> {
+  try {
+    return (await client.call('getTask', { params: { task_id: id } })).task;
+  } catch (error) {
+    // A deleted task is not told of, and can be restored by its id all the same; a whole id need not be looked for.
+    if (error instanceof CliFault && error.code === 'not_found' && !wholeId.test(id)) return null;
+    throw error;
+  }
+}
+
+async function byNumber(session: Session, number: number): Promise<Task> {
+  const found = await look(session, session.threadKey, (task) => task.number === number);
+  const [task] = found;
+  if (task !== undefined) return task;
+  const elsewhere = session.namedThread === null ? ' Name its thread with --thread-key.' : '';
+  throw new CliFault('not_found', `There is no task #${number} in ${session.threadKey}.${elsewhere}`, {
+    exitCode: exitCodes.notFound,
+  });
+}
+
+async function byBeginning(session: Session, beginning: string): Promise<Task> {
+  const lower = beginning.toLowerCase();
+  const found = await look(session, session.namedThread, (task) => task.task_id.toLowerCase().startsWith(lower));
+  const [task, ...others] = found;
+  if (task === undefined) throw nobodyNamed('task', beginning);
+  if (others.length === 0) return task;
+  throw ambiguous(
+    'task',
+    beginning,
+    found.map((one) => one.task_id),
+  );
+}
+
+function nobodyNamed(what: 'task' | 'run', name: string): CliFault {
+  const message = `No ${what} has the id "${name.slice(0, 60)}", or one that begins with it. "cronogram ${what} list" lists them.`;
+  return new CliFault('not_found', message, { exitCode: exitCodes.notFound });
+}
+
+function ambiguous(what: 'task' | 'run', beginning: string, ids: readonly string[]): CliFault {
+  const shown = ids.slice(0, 3).join(', ');
+  const more = ids.length > 3 ? ` and ${ids.length - 3} more` : '';
+  const message = `Several ${what}s have an id that begins with "${beginning}": ${shown}${more}. Write more of it.`;
+  return new CliFault('ambiguous', message, { exitCode: exitCodes.usage, details: { ids } });
+}
+
+/** So many of the newest runs are looked through for one whose id begins so. */
+const runPagesMax = 10;
+
+/** The id of a run that a name stands for: a whole id, or the beginning of one of the newest. */
+export async function runIdOf({ client }: Session, name: string): Promise<string> {
+  if (wholeId.test(name)) return name.toLowerCase();
+  if (name === '') throw usage('Name a run by its id. "cronogram run list" lists them.');
+  const found: string[] = [];
+  let cursor: string | null = null;
+  for (let pages = 0; pages < runPagesMax; pages += 1) {
+    const query = { limit: String(pageMax), ...given({ cursor: cursor ?? undefined }) };
+    const page: AnswerOf<'listRuns'> = await client.call('listRuns', { query });
+    found.push(...page.runs.map((run) => run.run_id).filter((id) => id.startsWith(name.toLowerCase())));
+    cursor = page.next_cursor;
+    if (cursor === null) break;
+  }
+  const [id, ...others] = found;
+  if (id === undefined) throw nobodyNamed('run', name);
+  if (others.length > 0) throw ambiguous('run', name, found);
+  return id;
+}
+
+async function look(
+  { client }: Session,
+  thread: string | null,
+  wanted: (task: Task) => boolean,
+): Promise<readonly Task[]> {
+  const found: Task[] = [];
+  let cursor: string | null = null;
+  for (let pages = 0; pages < pagesMax; pages += 1) {
+    const query = {
+      limit: String(pageMax),
+      ...given({ thread_key: thread ?? undefined, cursor: cursor ?? undefined }),
+    };
+    const page: AnswerOf<'listTasks'> = await client.call('listTasks', { query });
+    found.push(...page.tasks.filter(wanted));
+    cursor = page.next_cursor;
+    if (cursor === null) return found;
+  }
+  throw usage(
+    `There are more than ${pageMax * pagesMax} tasks to look through. Write the whole id, or name the thread with --thread-key.`,
+  );
+}

@@ -1,0 +1,110 @@
+import { request as askHttp, type IncomingMessage } from 'node:http';
+import { request as askHttps } from 'node:https';
+import { CliFault, exitCodes, usage } from './faults.ts';
+import type { Wire, WireRequest } from './wire.ts';
+
+/** A server that is alive answers sooner; the slowest thing that is asked of it is an audit of everything. */
+const patienceMs = 60_000;
+/** Far more than any page of rows; what is longer is no answer of ours. */
+const answerBytesMax = 64 * 1024 * 1024;
+
+/** A plain request of node:http: the global fetch would cost each command a tenth of the time in which it should be done. */
+export function networkWire(address: string): Wire {
+  const base = baseOf(address);
+  const place = `${base.origin}${base.pathname.replace(/\/$/, '')}`;
+  const open = async (asked: WireRequest, signal: AbortSignal) => {
+    try {
+      return await answerTo(new URL(`${place}${asked.path}`), asked, signal);
+    } catch (error) {
+      throw signal.aborted ? error : away(place, error);
+    }
+  };
+  return {
+    place,
+    ask: async (asked, signal) => {
+      const timeout = AbortSignal.timeout(patienceMs);
+      const answer = await open(asked, AbortSignal.any([signal, timeout])).catch((error: unknown) => {
+        throw timeout.aborted ? late(place) : error;
+      });
+      try {
+        return { status: answer.statusCode ?? 0, type: typeOf(answer), text: await textOf(answer) };
+      } catch (error) {
+        if (error instanceof CliFault || signal.aborted) throw error;
+        throw timeout.aborted ? late(place) : away(place, error);
+      }
+    },
+    listen: async (asked, signal) => {
+      const answer = await open(asked, signal);
+      answer.setEncoding('utf8');
+      return { status: answer.statusCode ?? 0, type: typeOf(answer), chunks: answer as AsyncIterable<string> };
+    },
+    close: async () => {},
+  };
+}
+
+/** The address is not repeated where it carries a password. */
+function baseOf(address: string): URL {
+  const wanted = 'Write it like http://127.0.0.1:8787.';
+  if (!URL.canParse(address))
+    throw usage(`The address of the server cannot be read: ${address.slice(0, 100)}. ${wanted}`);
+  const url = new URL(address);
+  if (url.username !== '' || url.password !== '')
+    throw usage(`The address of the server carries no user name or password; the token goes into --token. ${wanted}`);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw usage(`The address of the server begins with http:// or https://. ${wanted}`);
+  return url;
+}
+
+function answerTo(url: URL, { method, headers, body }: WireRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  const ask = url.protocol === 'https:' ? askHttps : askHttp;
+  return new Promise((resolve, reject) => {
+    const asked = ask(url, { method, headers: { ...headers, connection: 'close' }, signal }, resolve);
+    asked.once('error', reject);
+    asked.end(body);
+  });
+}
+
+function typeOf(answer: IncomingMessage): string {
+  return answer.headers['content-type'] ?? '';
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    size += chunk.byteLength;
+    if (size > answerBytesMax) throw new CliFault('not_understood', 'The answer is too long to be one of Cronogram.');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+const remedies =
+  'Start the server with npm start, name another address with --api-url, or add --offline to work on a stopped one.';
+
+function away(place: string, cause: unknown): CliFault {
+  const code = (cause as { code?: unknown } | null)?.code;
+  const [why] =
+    typeof code === 'string' ? [reasons[code] ?? `the connection failed (${code})`] : ['the connection failed'];
+  return new CliFault('server_away', `Cannot reach the server at ${place}: ${why}. ${remedies}`, {
+    exitCode: exitCodes.away,
+    cause,
+  });
+}
+
+function late(place: string): CliFault {
+  const message = `The server at ${place} took more than ${patienceMs / 1000} seconds to answer. Look at its log, and try again.`;
+  return new CliFault('server_away', message, { exitCode: exitCodes.away });
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ECONNRESET: 'the connection broke before the answer was there',
+  ENOTFOUND: 'there is no host of that name',
+  EAI_AGAIN: 'the name of the host cannot be looked up now',
+  EHOSTUNREACH: 'there is no way to that host',
+  ENETUNREACH: 'there is no network',
+  ETIMEDOUT: 'the host does not answer',
+  HPE_INVALID_CONSTANT: 'what answers there does not speak HTTP',
+  EPROTO: 'what answers there does not speak TLS; try http://',
+};

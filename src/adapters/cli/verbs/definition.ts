@@ -1,0 +1,215 @@
+import type { Asked } from '../client.ts';
+import { usage } from '../faults.ts';
+import { given, lengthOf, objectOf, isoLength } from '../options.ts';
+import type { Session } from '../session.ts';
+import type { Flag } from '../verb.ts';
+import { hostZone, instantOf } from './moments.ts';
+
+/** What a task is, as it is typed in flags. */
+export interface DefinitionOptions {
+  readonly title?: string;
+  readonly text?: string;
+  readonly instructions?: string;
+  readonly onceAt?: string;
+  readonly cron?: string;
+  readonly rrule?: string;
+  readonly every?: string;
+  readonly when?: string;
+  readonly startAt?: string;
+  readonly from?: 'start' | 'completion';
+  readonly timezone?: string;
+  readonly tag?: readonly string[];
+  readonly subject?: string;
+  readonly policy?: readonly string[];
+  readonly missed?: string;
+  readonly overlap?: string;
+  readonly timeout?: string;
+  readonly until?: string;
+  readonly maxRuns?: string;
+  readonly actionJson?: string;
+  readonly contextJson?: string;
+}
+
+export const definitionFlags: readonly Flag[] = [
+  { flags: '--title <title>', about: 'its name (default: the beginning of the text)' },
+  { flags: '--text <text>', about: 'what it says when it runs; - reads it from the input' },
+  { flags: '--instructions <text>', about: 'the same as --text, as the API calls it' },
+  { flags: '--when <words>', about: 'when it runs, in plain words: "every weekday at 9:00"' },
+  { flags: '--once-at <instant>', about: 'once: 2027-01-31T09:00, on the clock of the zone or with an offset' },
+  { flags: '--cron <fields>', about: 'five fields: "0 9 * * 1-5"' },
+  { flags: '--rrule <rule>', about: 'RFC 5545: "FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=17;BYMINUTE=0"' },
+  { flags: '--every <length>', about: 'again and again: 15m, 2h, 1d, P1M' },
+  { flags: '--start-at <instant>', about: 'with --every: the instant to count from' },
+  {
+    flags: '--from <point>',
+    about: 'with --every: count from the start or the end of a run',
+    choices: ['start', 'completion'],
+  },
+  { flags: '--timezone <zone>', about: 'IANA name, such as Europe/Madrid' },
+  { flags: '--tag <tag>', about: 'a tag; may be given several times', isList: true },
+  { flags: '--subject <subject>', about: 'what it is about' },
+  { flags: '--missed <what>', about: 'slots that nobody was there for', choices: ['skip', 'once', 'all', 'ask'] },
+  {
+    flags: '--overlap <what>',
+    about: 'a slot while the last run still runs',
+    choices: ['skip', 'queue', 'replace', 'allow'],
+  },
+  { flags: '--timeout <length>', about: 'how long an attempt may take: 30s, 5m' },
+  { flags: '--until <when>', about: 'no run after this' },
+  { flags: '--max-runs <count>', about: 'so many runs and no more' },
+  {
+    flags: '--policy <name=value>',
+    about: 'any policy, such as grace=10m or retry.attempts=5; may be given several times',
+    isList: true,
+  },
+  { flags: '--action-json <json>', about: 'what a run does, if not to say the text' },
+  { flags: '--context-json <json>', about: 'what the first run knows' },
+];
+
+type Schedule = Asked<'createTask'>['body']['schedule'];
+type Policies = NonNullable<NonNullable<Asked<'updateTask'>['body']>['policies']>;
+
+export interface ReadSchedule {
+  readonly schedule: Schedule;
+  /** What stood behind a when in plain words. */
+  readonly text: string | null;
+}
+
+const ways = ['onceAt', 'cron', 'rrule', 'every', 'when'] as const;
+const wayFlags = '--when, --once-at, --cron, --rrule or --every';
+
+/** Null where no schedule was typed. `zone` is the one that holds where none is named; null where it must be. */
+export async function readSchedule(
+  session: Session,
+  options: DefinitionOptions,
+  zone: string | null,
+): Promise<ReadSchedule | null> {
+  const typed = ways.filter((way) => options[way] !== undefined);
+  if (typed.length > 1) throw usage(`Say once when it runs: give exactly one of ${wayFlags}.`);
+  if (options.every === undefined && (options.startAt !== undefined || options.from !== undefined)) {
+    throw usage('--start-at and --from go with --every.');
+  }
+  if (typed.length === 0) return null;
+  if (options.when !== undefined) return inWords(session, options.when, options.timezone ?? zone ?? hostZone());
+  const timezone = options.timezone ?? zone;
+  if (timezone === null) throw usage(`Name the zone in which the clock is read: --timezone ${hostZone()}, or another.`);
+  return { schedule: inFields(options, timezone), text: null };
+}
+
+function inFields({ onceAt, cron, rrule, every = '', startAt, from }: DefinitionOptions, timezone: string): Schedule {
+  if (onceAt !== undefined) return { kind: 'once', once_at: onceAt, timezone };
+  if (cron !== undefined) return { kind: 'cron', cron, timezone };
+  if (rrule !== undefined) return { kind: 'rrule', rrule, timezone };
+  return { kind: 'interval', interval: calendarLength(every), timezone, ...given({ start_at: startAt, from }) };
+}
+
+/** Days and longer are days of the calendar, so that they are not turned into hours. */
+function calendarLength(text: string): string {
+  const [, amount, unit = ''] = /^(\d{1,6})\s*(s|m|h|d|w)$/i.exec(text.trim()) ?? [];
+  if (amount === undefined) return text;
+  return /[dw]/i.test(unit) ? `P${amount}${unit.toUpperCase()}` : `PT${amount}${unit.toUpperCase()}`;
+}
+
+async function inWords({ client }: Session, when: string, timezone: string): Promise<ReadSchedule> {
+  const { schedule, text } = await client.call('previewSchedule', { body: { when, timezone, count: 1 } });
+  const { kind, timezone: zone } = schedule;
+  const known = Object.fromEntries(
+    (['once_at', 'cron', 'rrule', 'interval', 'start_at', 'from'] as const).flatMap((field) =>
+      schedule[field] === null ? [] : [[field, schedule[field]]],
+    ),
+  );
+  // The server has just written it; only the type does not know which fields belong to which kind.
+  return {
+    schedule: { kind, timezone: zone, ...known } as Schedule,
+    text: text?.trim() === '' ? null : (text?.trim() ?? null),
+  };
+}
+
+const lengths = new Set(['grace', 'timeout', 'max_age', 'jitter', 'retry.base', 'retry.cap', 'ack.nag_every']);
+const instants = new Set(['start_at', 'until']);
+/** Where one value says most of it: the field that it stands for. */
+const mainFields: Readonly<Record<string, string>> = { retry: 'attempts' };
+
+/** Null where no policy was typed. A policy without a value, `grace=`, goes back to its default. */
+export async function readPolicies(
+  session: Session,
+  options: DefinitionOptions,
+  timezone: string,
+): Promise<Policies | null> {
+  const { missed, overlap, timeout, until, maxRuns } = options;
+  const dedicated = Object.entries(given({ missed, overlap, timeout, until, max_runs: maxRuns }));
+  const typed = [
+    ...dedicated.map(([name, value]) => [name, value ?? ''] as const),
+    ...(options.policy ?? []).map(pairOf),
+  ];
+  if (typed.length === 0) return null;
+  const policies: Record<string, unknown> = {};
+  for (const [name, text] of typed) {
+    const [root = '', field] = name.split('.', 2);
+    const value = instants.has(name) && text !== '' ? await instantOf(session, text, timezone) : valueOf(name, text);
+    policies[root] = field === undefined ? value : { ...recordOf(policies[root]), [field]: value };
+  }
+  // What is no policy is refused by the server, which names those that there are.
+  return policies;
+}
+
+function pairOf(text: string): readonly [string, string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw usage(`--policy ${text.slice(0, 40)}: write its name and its value, such as --policy grace=10m.`);
+  return [text.slice(0, at).trim().replaceAll('-', '_'), text.slice(at + 1).trim()];
+}
+
+function valueOf(name: string, text: string): unknown {
+  if (text === '' || text === 'null' || text === 'default') return null;
+  if (lengths.has(name)) return lengthText(text);
+  const main = mainFields[name];
+  if (main !== undefined && !text.startsWith('{')) return { [main]: plainOf(text) };
+  if (name === 'quiet') return quietOf(text);
+  return name === 'ack' && text === 'on' ? {} : plainOf(text);
+}
+
+/** `10m` as the API takes it; what is not a length of time is refused by the server. */
+function lengthText(text: string): string {
+  const ms = /^P|^\d+$/i.test(text) ? null : lengthOf(text);
+  return ms === null ? text : isoLength(ms);
+}
+
+function quietOf(text: string): unknown {
+  const [, from, to] = /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(text) ?? [];
+  if (from !== undefined) return { from, to, mode: 'hold' };
+  return text === 'off' ? { mode: 'off' } : plainOf(text);
+}
+
+/** Numbers, switches and objects as JSON, everything else as it stands. */
+function plainOf(text: string): unknown {
+  if (!/^(?:-?\d+(?:\.\d+)?$|true$|false$|\{)/.test(text)) return text;
+  return text.startsWith('{') ? objectOf('--policy', text) : (JSON.parse(text) as unknown);
+}
+
+function recordOf(value: unknown): object {
+  return typeof value === 'object' && value !== null ? value : {};
+}
+
+/** The fields beside the schedule and the policies. */
+export function readFields({ title, tag, subject, actionJson, contextJson }: DefinitionOptions) {
+  const action = actionJson === undefined ? undefined : actionOf(actionJson);
+  const context = contextJson === undefined ? undefined : objectOf('--context-json', contextJson);
+  return given({ title, tags: tag === undefined ? undefined : [...tag], subject, action, context });
+}
+
+function actionOf(text: string): { [field: string]: unknown; kind: string } {
+  const { kind, ...rest } = objectOf('--action-json', text);
+  if (typeof kind !== 'string') throw usage('--action-json needs the kind of the action: {"kind":"message"}.');
+  return { kind, ...rest };
+}
+
+/** The text from wherever it was typed; null where it was not. */
+export async function readText(
+  { terminal }: Session,
+  argument: string | undefined,
+  { text, instructions }: DefinitionOptions,
+): Promise<string | null> {
+  const [typed = null, ...more] = [argument, text, instructions].filter((one) => one !== undefined);
+  if (more.length > 0) throw usage('Write the text once: as the last word or with --text.');
+  return typed === '-' ? (await terminal.read()).replace(/\n$/, '') : typed;
+}

@@ -1,0 +1,185 @@
+import type { Command } from 'commander';
+import type { AnswerOf } from '../client.ts';
+import { usage } from '../faults.ts';
+import { facts, sentence } from '../layout.ts';
+import { taskIdOf, taskNamed } from '../naming.ts';
+import { given, isoLength, lengthOf, wholeOf } from '../options.ts';
+import type { Session } from '../session.ts';
+import { timesIn } from '../times.ts';
+import type { AddVerb, Flag, Told } from '../verb.ts';
+import { named, standing } from '../views/task.ts';
+import { instantOf } from './moments.ts';
+
+export const keyFlag: Flag = {
+  flags: '--idempotency-key <key>',
+  about: 'the same key and request again have no second effect, for a day',
+};
+
+export interface KeyOptions {
+  readonly idempotencyKey?: string;
+}
+
+const keyShape = /^[\u0021-\u007E]{1,200}$/;
+
+export function keyHeader({ idempotencyKey }: KeyOptions) {
+  if (idempotencyKey !== undefined && !keyShape.test(idempotencyKey)) {
+    throw usage('--idempotency-key has 1 to 200 printable ASCII characters without spaces.');
+  }
+  return idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } };
+}
+
+type Changed = AnswerOf<'pauseTask'>;
+
+/** What was done to the task, and how it stands by that. */
+export async function changedTold(session: Session, answer: Changed, done: string): Promise<Told> {
+  const { terminal, clock } = session;
+  const nothing = answer.entry_id === null ? ' It was like that already.' : '';
+  const head = await sentence(terminal, `${done} ${named(answer.task)}.${nothing}`);
+  return { json: answer, text: head + (await facts(terminal, standing(answer.task, clock.now()))) };
+}
+
+/** The verbs that do something to a task besides changing its definition. */
+export function addDoingVerbs(task: Command, add: AddVerb): void {
+  addSwitches(task, add);
+  addSkipping(task, add);
+  addSnooze(task, add);
+  addUndoing(task, add);
+  addCalls(task, add);
+  add<KeyOptions>(task, {
+    usage: 'attach <task> <thread_key>',
+    summary: 'give a task a chat, where its results go to a topic of its own',
+    examples: ['cronogram task attach 3 telegram:chat:-1001234'],
+    flags: [keyFlag],
+    does: async (session, [name = '', thread = ''], key) => {
+      const asked = {
+        params: { task_id: await taskIdOf(session, name) },
+        body: { thread_key: thread },
+        ...keyHeader(key),
+      };
+      const answer = await session.client.call('attachTask', asked);
+      return changedTold(session, answer, `Attached to ${answer.task.creator_thread_key}:`);
+    },
+  });
+  add(task, {
+    usage: 'delete <task>',
+    summary: 'delete a task; for a day it can be restored',
+    examples: ['cronogram task delete 3'],
+    does: async (session, [name = '']) => {
+      const found = await taskNamed(session, name);
+      const answer = await session.client.call('deleteTask', { params: { task_id: found.task_id } });
+      const text = await sentence(session.terminal, `Deleted ${named(found)}.`);
+      return { json: answer, text, note: `To bring it back within a day:\n  cronogram task restore ${found.task_id}` };
+    },
+  });
+}
+
+function addSwitches(task: Command, add: AddVerb): void {
+  for (const [verb, enabled] of [
+    ['enable', true],
+    ['disable', false],
+  ] as const) {
+    add(task, {
+      usage: `${verb} <task>`,
+      summary: enabled
+        ? 'let a task run by its schedule (the same as resume)'
+        : 'keep a task from running by its schedule',
+      examples: [`cronogram task ${verb} 3`],
+      does: async (session, [name = '']) => {
+        const params = { task_id: await taskIdOf(session, name) };
+        const answer = await session.client.call('updateTask', { params, body: { enabled } });
+        return changedTold(session, answer, enabled ? 'Enabled' : 'Disabled');
+      },
+    });
+  }
+}
+
+function addSkipping(task: Command, add: AddVerb): void {
+  add<KeyOptions & { readonly count?: string }>(task, {
+    usage: 'skip <task>',
+    summary: 'skip the next run of a task, or several',
+    examples: ['cronogram task skip 3 --count 2'],
+    flags: [{ flags: '--count <count>', about: 'how many runs, 1 to 100' }, keyFlag],
+    does: async (session, [name = ''], { count, ...key }) => {
+      const runs = count === undefined ? 1 : wholeOf('--count', count, { min: 1, max: 100 });
+      const params = { task_id: await taskIdOf(session, name) };
+      const answer = await session.client.call('skipTask', { params, body: { count: runs }, ...keyHeader(key) });
+      return changedTold(session, answer, runs === 1 ? 'Skipped the next run of' : `Skipped the next ${runs} runs of`);
+    },
+  });
+  add(task, {
+    usage: 'unskip <task>',
+    summary: 'take back what was skipped in advance',
+    examples: ['cronogram task unskip 3'],
+    does: async (session, [name = '']) => {
+      const answer = await session.client.call('unskipTask', { params: { task_id: await taskIdOf(session, name) } });
+      return changedTold(session, answer, 'Took back the skipped runs of');
+    },
+  });
+}
+
+function addSnooze(task: Command, add: AddVerb): void {
+  add<KeyOptions>(task, {
+    usage: 'snooze <task> <when>',
+    summary: 'run a task once more later, beside its schedule',
+    about:
+      'When: how long from now, such as 10m, 2h or P1D, or when it is to be, such as "tomorrow 9:00" or an instant.',
+    examples: ['cronogram task snooze 3 10m', 'cronogram task snooze 3 "monday 9:00"'],
+    flags: [keyFlag],
+    does: async (session, [name = '', when = ''], key) => {
+      const found = await taskNamed(session, name);
+      const ms = lengthOf(when);
+      const body =
+        ms === null ? { until: await instantOf(session, when, found.schedule.timezone) } : { for: isoLength(ms) };
+      const answer = await session.client.call('snoozeTask', {
+        params: { task_id: found.task_id },
+        body,
+        ...keyHeader(key),
+      });
+      const words =
+        'until' in body
+          ? `until ${timesIn(found.schedule.timezone, session.clock.now()).full(body.until)}`
+          : `for ${when}`;
+      return { json: answer, text: await sentence(session.terminal, `Snoozed ${named(answer.task)} ${words}.`) };
+    },
+  });
+}
+
+function addUndoing(task: Command, add: AddVerb): void {
+  add<{ readonly entry?: string }>(task, {
+    usage: 'undo <task>',
+    summary: 'take back the latest change of a task, within a day',
+    examples: ['cronogram task undo 3'],
+    flags: [{ flags: '--entry <id>', about: 'another change, by its entry in the audit' }],
+    does: async (session, [name = ''], { entry }) => {
+      const params = { task_id: await taskIdOf(session, name) };
+      const answer = await session.client.call('undoTask', { params, body: given({ entry_id: entry }) });
+      return changedTold(session, answer, `Took back "${answer.undone.verb}" of`);
+    },
+  });
+  add(task, {
+    usage: 'restore <task_id>',
+    summary: 'bring a deleted task back, within a day',
+    about: 'A deleted task has no number any more: name it by its whole id.',
+    examples: ['cronogram task restore 01989d4c-6c00-7000-8000-000000000000'],
+    does: async (session, [id = '']) => {
+      const answer = await session.client.call('restoreTask', { params: { task_id: id } });
+      return changedTold(session, answer, 'Restored');
+    },
+  });
+}
+
+function addCalls(task: Command, add: AddVerb): void {
+  add<{ readonly run?: string }>(task, {
+    usage: 'answer <task>',
+    summary: 'say whether missed slots run after all (policy missed=ask)',
+    examples: ['cronogram task answer 3 --run latest'],
+    flags: [{ flags: '--run <which>', about: 'which of the missed slots run', choices: ['latest', 'all', 'none'] }],
+    does: async (session, [name = ''], { run }) => {
+      if (run !== 'latest' && run !== 'all' && run !== 'none')
+        throw usage('Say which slots run: --run latest, --run all or --run none.');
+      const params = { task_id: await taskIdOf(session, name) };
+      const answer = await session.client.call('answerTask', { params, body: { answer: run } });
+      return changedTold(session, answer, `Answered (${run}) for`);
+    },
+  });
+}

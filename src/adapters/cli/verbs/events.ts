@@ -1,0 +1,144 @@
+import type { Command } from 'commander';
+import type { AnswerOf } from '../client.ts';
+import { CliFault, usage } from '../faults.ts';
+import { sentence, table } from '../layout.ts';
+import { taskIdOf } from '../naming.ts';
+import { given, wholeOf } from '../options.ts';
+import type { Session } from '../session.ts';
+import { shown, toned } from '../terminal.ts';
+import { timesIn, type Times } from '../times.ts';
+import type { AddVerb, Told } from '../verb.ts';
+import { hostZone } from './moments.ts';
+
+type Event = AnswerOf<'listEvents'>['events'][number];
+
+interface EventsOptions {
+  readonly follow?: true;
+  readonly after?: string;
+  readonly task?: string;
+  readonly kind?: string;
+  readonly limit?: string;
+}
+
+export function addEventVerbs(program: Command, add: AddVerb): void {
+  add<EventsOptions>(program, {
+    usage: 'events',
+    summary: 'tell what happened, in the order in which it became true',
+    about: 'With --follow: what happens from now on, until Ctrl-C; with --json one event in a line.',
+    examples: ['cronogram events --follow --kind run.', 'cronogram events --after latest --json'],
+    flags: [
+      { flags: '-f, --follow', about: 'go on and tell what comes' },
+      { flags: '--after <cursor>', about: 'begin behind this event; latest: behind the newest' },
+      { flags: '--task <task>', about: 'of one task' },
+      { flags: '--kind <kind>', about: 'of this kind, such as run.failed; "run." for all that begin so' },
+      { flags: '--limit <count>', about: 'rows at once, 1 to 1000' },
+    ],
+    does: events,
+  });
+}
+
+async function events(session: Session, _args: readonly string[], options: EventsOptions): Promise<Told | null> {
+  const { follow, after, task, kind, limit } = options;
+  const taskId = task === undefined ? undefined : await taskIdOf(session, task);
+  const query = given({ task_id: taskId, kind });
+  if (follow === true) {
+    if (session.isOffline) throw usage('--follow needs a running server: with --offline nothing happens.');
+    if (limit !== undefined) throw usage('--limit does not go with --follow, which tells everything.');
+    await followed(session, query, after ?? 'latest');
+    return null;
+  }
+  const rows = limit === undefined ? undefined : String(wholeOf('--limit', limit, { min: 1, max: 1000 }));
+  const answer = await session.client.call('listEvents', { query: { ...query, ...given({ after, limit: rows }) } });
+  if (answer.events.length === 0) return { json: answer, text: 'No events.\n' };
+  const times = timesIn(hostZone(), session.clock.now());
+  const columns = [
+    { title: `AT (${times.zone})`, least: 16 },
+    { title: 'KIND' },
+    { title: 'TASK', least: 13 },
+    { title: 'DATA', least: 8 },
+  ];
+  const cells = answer.events.map((event) => [times.at(event.at), event.kind, event.task_id ?? '', dataText(event)]);
+  const text = await table(session.terminal, columns, cells);
+  return { json: answer, text, note: `Go on with --after ${answer.next_cursor}` };
+}
+
+function dataText({ data }: Event): string {
+  return data === null ? '' : JSON.stringify(data);
+}
+
+type Query = Pick<EventsOptions, 'kind'> & { readonly task_id?: string };
+
+const comeBackMs = 2000;
+
+/** Comes back behind the last event that was told when the connection breaks, so that a restart of the server loses nothing. */
+async function followed(session: Session, query: Query, after: string): Promise<void> {
+  const { client, interrupted } = session;
+  let position = after;
+  let hasBegun = false;
+  while (!interrupted.aborted) {
+    try {
+      const chunks = await client.listen('listEvents', { query: { ...query, after: position } });
+      hasBegun = true;
+      await tellAll(session, chunks, (id) => {
+        position = id;
+      });
+    } catch (error) {
+      if (interrupted.aborted) return;
+      const isAway = !(error instanceof CliFault) || error.code === 'server_away';
+      if (!hasBegun || !isAway) throw error;
+    }
+    if (!interrupted.aborted) await comeBack(session);
+  }
+}
+
+async function tellAll(session: Session, chunks: AsyncIterable<string>, reached: (id: string) => void): Promise<void> {
+  const times = timesIn(hostZone(), session.clock.now());
+  for await (const { id, data } of eventsIn(chunks)) {
+    if (data !== null) tellEvent(session, data, times);
+    if (id !== null) reached(id);
+  }
+}
+
+async function comeBack({ terminal, timer, interrupted, client }: Session): Promise<void> {
+  terminal.err(await sentence(terminal, `The connection to ${client.place} has ended; trying again.`));
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      callOff();
+      interrupted.removeEventListener('abort', end);
+      resolve();
+    };
+    const callOff = timer.after(comeBackMs, end);
+    interrupted.addEventListener('abort', end, { once: true });
+  });
+}
+
+function tellEvent({ terminal, isJson }: Session, data: string, times: Times): void {
+  const event = JSON.parse(data) as Event;
+  if (isJson) return terminal.out(`${JSON.stringify(event)}\n`);
+  const at = toned(times.at(event.at), 'dim', terminal.hasColours);
+  terminal.out(
+    `${at}  ${shown([event.kind, event.task_id ?? '', dataText(event)].filter((part) => part !== '').join('  '))}\n`,
+  );
+}
+
+interface Piece {
+  readonly id: string | null;
+  readonly data: string | null;
+}
+
+/** The pieces of a server-sent stream. What it breaks off in the middle of is not told, and comes again. */
+async function* eventsIn(chunks: AsyncIterable<string>): AsyncIterable<Piece> {
+  let rest = '';
+  for await (const chunk of chunks) {
+    rest += chunk;
+    const pieces = rest.split('\n\n');
+    rest = pieces.pop() ?? '';
+    for (const piece of pieces) yield pieceOf(piece);
+  }
+}
+
+function pieceOf(text: string): Piece {
+  const fields = text.split('\n').map((line) => /^(id|data): ?(.*)$/.exec(line));
+  const value = (name: string) => fields.findLast((field) => field?.[1] === name)?.[2] ?? null;
+  return { id: value('id'), data: value('data') };
+}

@@ -1,0 +1,172 @@
+import type { Command } from 'commander';
+import type { AnswerOf } from '../client.ts';
+import type { Step } from '../exchange/plan.ts';
+import { CliFault, exitCodes } from '../faults.ts';
+import { sentence, table } from '../layout.ts';
+import { counted } from '../lengths.ts';
+import type { Task } from '../naming.ts';
+import { given } from '../options.ts';
+import type { Session } from '../session.ts';
+import type { AddVerb, Told } from '../verb.ts';
+import { confirmed } from './confirming.ts';
+
+/** Tasks to a file and back. What reads and writes YAML is loaded here and nowhere else. */
+export function addExchangeVerbs(program: Command, add: AddVerb): void {
+  add<{ readonly output?: string }>(program, {
+    usage: 'export',
+    summary: 'write tasks as YAML, to read them in elsewhere or again',
+    about:
+      'All tasks that can still run; those of one thread with --thread-key. A file is for its owner alone (mode 600).',
+    examples: ['cronogram export -o tasks.yaml', 'cronogram export --thread-key cli:default'],
+    flags: [{ flags: '-o, --output <file>', about: 'write to this file' }],
+    does: exportTasks,
+  });
+  add<ImportOptions>(program, {
+    usage: 'import <file>',
+    summary: 'make and change tasks as a file says, after showing a plan',
+    about:
+      'A task is found by its id, else by its thread, title and subject; the same file again changes nothing. Tasks that the file does not name stay. - reads from the input. With --thread-key all tasks go to that thread.',
+    examples: ['cronogram import tasks.yaml --dry-run', 'cronogram import tasks.yaml --yes'],
+    flags: [
+      { flags: '--dry-run', about: 'only show the plan' },
+      { flags: '-y, --yes', about: 'do not ask' },
+    ],
+    does: importTasks,
+  });
+}
+
+async function exportTasks(
+  session: Session,
+  _args: readonly string[],
+  { output }: { readonly output?: string },
+): Promise<Told> {
+  const { entryOf } = await import('../exchange/entry.ts');
+  const { fileText, writeTasks } = await import('../exchange/file.ts');
+  const all = await allTasks(session);
+  const entries = all.filter(({ state }) => state !== 'completed').map(entryOf);
+  const left = all.length - entries.length;
+  const note =
+    left === 0 ? '' : ` ${counted(left, 'task')} that will not run again ${left === 1 ? 'is' : 'are'} left out.`;
+  const text = fileText(entries);
+  const json = { cronogram: 1, tasks: entries };
+  if (output === undefined) return { json, text, ...(note === '' ? {} : { note: note.trim() }) };
+  writeTasks(output, text);
+  const words = `${counted(entries.length, 'task')} written to ${output}.${note}`;
+  return {
+    json: { file: output, tasks: entries.length, left_out: left },
+    text: await sentence(session.terminal, words),
+  };
+}
+
+const pageMax = 200;
+
+/** Oldest first, so that tasks made anew get their numbers in the same order. */
+async function allTasks({ client, namedThread }: Session): Promise<readonly Task[]> {
+  const found: Task[] = [];
+  let cursor: string | null = null;
+  do {
+    const query = {
+      limit: String(pageMax),
+      ...given({ thread_key: namedThread ?? undefined, cursor: cursor ?? undefined }),
+    };
+    const page: AnswerOf<'listTasks'> = await client.call('listTasks', { query });
+    found.push(...page.tasks);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return found.toReversed();
+}
+
+interface ImportOptions {
+  readonly dryRun?: true;
+  readonly yes?: true;
+}
+
+async function importTasks(
+  session: Session,
+  [file = '']: readonly string[],
+  { dryRun, yes }: ImportOptions,
+): Promise<Told> {
+  const { entriesIn, readTasks } = await import('../exchange/file.ts');
+  const { planOf } = await import('../exchange/plan.ts');
+  const isPiped = file === '-';
+  const text = isPiped ? await session.terminal.read() : readTasks(file);
+  const steps = await planOf(session, entriesIn(text, isPiped ? 'The input' : file));
+  const shown = await planText(session, steps);
+  const isNothing = steps.every(({ does }) => does === 'skip');
+  if (dryRun === true || isNothing) {
+    return {
+      json: { applied: false, plan: steps.map(wireStep) },
+      text: shown,
+      ...(isNothing ? {} : { note: 'Nothing was changed.' }),
+    };
+  }
+  if (yes !== true && session.terminal.canAsk && !session.isJson) session.terminal.err(shown);
+  await confirmed(session, { question: `${summary(steps)} Do it?`, yes: yes === true });
+  return apply(session, steps);
+}
+
+interface Done {
+  readonly step: Step;
+  readonly task: Task | null;
+  readonly fault: CliFault | null;
+}
+
+/** One task that is refused does not keep the others out. */
+async function apply(session: Session, steps: readonly Step[]): Promise<Told> {
+  const { carryOut } = await import('../exchange/plan.ts');
+  const done: Done[] = [];
+  for (const step of steps) {
+    try {
+      done.push({ step, task: await carryOut(session, step), fault: null });
+    } catch (error) {
+      if (!(error instanceof CliFault) || session.interrupted.aborted || error.exitCode === exitCodes.away) throw error;
+      done.push({ step, task: null, fault: error });
+    }
+  }
+  const failed = done.filter(({ fault }) => fault !== null);
+  const faults = failed.map(({ step, fault }) =>
+    sentence(session.terminal, `Not done: ${step.title} (${step.does}): ${fault?.message ?? ''}`),
+  );
+  const text = (await Promise.all(faults)).join('') + (await sentence(session.terminal, doneWords(done)));
+  const plan = done.map(({ step, task, fault }) => ({
+    ...wireStep(step),
+    task_id: task?.task_id ?? step.task?.task_id ?? null,
+    error: fault === null ? null : { code: fault.code, message: fault.message },
+  }));
+  return { json: { applied: true, plan }, text, exitCode: failed.length === 0 ? exitCodes.done : exitCodes.failed };
+}
+
+function doneWords(done: readonly Done[]): string {
+  const count = (does: Step['does']) => done.filter(({ step, fault }) => step.does === does && fault === null).length;
+  const failed = done.filter(({ fault }) => fault !== null).length;
+  const words = `${count('create')} created, ${count('update')} updated, ${count('skip')} left as they are`;
+  return failed === 0 ? `${words}.` : `${words}, ${failed} refused.`;
+}
+
+function summary(steps: readonly Step[]): string {
+  const count = (does: Step['does']) => steps.filter((step) => step.does === does).length;
+  return `${count('create')} to create, ${count('update')} to update, ${count('skip')} as they should be.`;
+}
+
+async function planText(session: Session, steps: readonly Step[]): Promise<string> {
+  const told = steps.filter(({ does }) => does !== 'skip');
+  const total = await sentence(session.terminal, summary(steps));
+  if (told.length === 0) return total;
+  const columns = [
+    { title: 'PLAN' },
+    { title: 'TITLE', least: 12 },
+    { title: 'THREAD', least: 12 },
+    { title: 'CHANGES', least: 8 },
+  ];
+  const rows = told.map(({ does, title, thread, changes }) => [
+    { text: does, tone: does === 'create' ? ('good' as const) : ('warn' as const) },
+    title,
+    thread,
+    Object.keys(changes).join(', '),
+  ]);
+  return (await table(session.terminal, columns, rows)) + total;
+}
+
+function wireStep({ does, title, thread, task, changes }: Step) {
+  return { action: does, title, thread_key: thread, task_id: task?.task_id ?? null, changes: Object.keys(changes) };
+}

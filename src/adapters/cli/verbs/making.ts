@@ -1,0 +1,207 @@
+import type { Command } from 'commander';
+import type { AnswerOf, Asked } from '../client.ts';
+import { usage } from '../faults.ts';
+import { facts, sentence } from '../layout.ts';
+import { taskNamed } from '../naming.ts';
+import type { Session } from '../session.ts';
+import { timesIn } from '../times.ts';
+import type { AddVerb, Told } from '../verb.ts';
+import { named, scheduleWords, standing, warningText } from '../views/task.ts';
+import {
+  definitionFlags,
+  readFields,
+  readPolicies,
+  readSchedule,
+  readText,
+  type DefinitionOptions,
+} from './definition.ts';
+import { keyFlag, keyHeader, type KeyOptions } from './doing.ts';
+
+type OnExisting = 'fail' | 'upsert' | 'add';
+
+interface CreateOptions extends DefinitionOptions, KeyOptions {
+  readonly onExisting?: OnExisting;
+  readonly dryRun?: true;
+}
+
+const createAbout = `Give exactly one of --when, --once-at, --cron, --rrule and --every. All but --when need --timezone; --when is read
+in the zone of this computer without one, or in the zone that its words name.`;
+
+export function addMakingVerbs(task: Command, add: AddVerb): void {
+  add<CreateOptions>(task, {
+    usage: 'create [text]',
+    summary: 'make a task',
+    about: createAbout,
+    examples: [
+      'cronogram task create --when "every weekday at 9:00" "Stand up"',
+      'cronogram task create --cron "0 9 * * 1-5" --timezone Asia/Tokyo "Stand up"',
+    ],
+    flags: [
+      ...definitionFlags,
+      { flags: '--on-existing <what>', about: 'when there is such a task already', choices: ['fail', 'upsert', 'add'] },
+      keyFlag,
+      { flags: '--dry-run', about: 'only tell when it would run' },
+    ],
+    does: create,
+  });
+  add<UpdateOptions>(task, {
+    usage: 'update <task>',
+    summary: 'change the named fields of a task',
+    about:
+      'A schedule is read in the zone of the task, unless --timezone names another. A policy without a value (grace=) goes back to its default.',
+    examples: [
+      'cronogram task update 3 --when "every day at 8:30"',
+      'cronogram task update 3 --title "Daily" --policy grace=10m',
+    ],
+    flags: [
+      ...definitionFlags,
+      { flags: '--clear-subject', about: 'take the subject away' },
+      { flags: '--clear-tags', about: 'take all tags away' },
+      { flags: '--enable', about: 'let it run by its schedule' },
+      { flags: '--disable', about: 'keep it from running by its schedule' },
+    ],
+    does: update,
+  });
+}
+
+async function create(session: Session, [argument]: readonly string[], options: CreateOptions): Promise<Told> {
+  const read = await readSchedule(session, options, null);
+  if (read === null) throw usage('Say when it runs: --when, --once-at, --cron, --rrule or --every.');
+  const typed = await readText(session, argument, options);
+  const instructions = typed ?? read.text ?? (options.actionJson === undefined ? null : '');
+  if (instructions === null)
+    throw usage('Say what it says: write the text as the last word, or - to read it from the input.');
+  const { timezone } = read.schedule;
+  const policies = {
+    ...(await readPolicies(session, options, timezone)),
+    ...(options.onExisting === undefined ? {} : { on_existing: options.onExisting }),
+  };
+  const body = {
+    ...readFields(options),
+    instructions,
+    schedule: read.schedule,
+    ...(Object.keys(policies).length === 0 ? {} : { policies: withoutNull(policies) }),
+  };
+  if (options.dryRun === true) return preview(session, body);
+  const answer = await session.client.call('createTask', {
+    params: { thread_key: session.threadKey },
+    body,
+    ...keyHeader(options),
+  });
+  return { json: answer, text: await createdText(session, answer), ...notesOf(answer) };
+}
+
+type CreateBody = Asked<'createTask'>['body'];
+
+/** What is created has the defaults already. */
+function withoutNull(policies: object): NonNullable<CreateBody['policies']> {
+  return Object.fromEntries(Object.entries(policies).filter(([, value]) => value !== null));
+}
+
+async function preview(session: Session, body: CreateBody): Promise<Told> {
+  const answer = await session.client.call('previewSchedule', { body: { schedule: body.schedule } });
+  const text = `Nothing is made. It would run in ${session.threadKey}:\n${await previewText(session, answer)}`;
+  return { json: { dry_run: true, thread_key: session.threadKey, task: body, preview: answer }, text };
+}
+
+export async function previewText({ terminal, clock }: Session, answer: AnswerOf<'previewSchedule'>): Promise<string> {
+  const times = timesIn(answer.schedule.timezone, clock.now());
+  const [first, ...others] = answer.next.map((instant) => times.full(instant));
+  const rows = others.map((text) => ['', text] as const);
+  const warnings = answer.warnings.map(({ message }) => ['note', { text: message, tone: 'warn' as const }] as const);
+  return facts(terminal, [
+    ['schedule', `${answer.description} (${times.zone})`],
+    ['text', answer.text ?? null],
+    ['next', first ?? 'never'],
+    ...rows,
+    ...warnings,
+  ]);
+}
+
+function notesOf({ warnings }: { readonly warnings: readonly { readonly message: string }[] }): {
+  readonly note?: string;
+} {
+  const note = warningText(warnings);
+  return note === null ? {} : { note };
+}
+
+async function createdText({ terminal, clock }: Session, { task }: AnswerOf<'createTask'>): Promise<string> {
+  // The first version is a new one; a task that was there already has been brought up to date.
+  const head = await sentence(terminal, `${task.version === 1 ? 'Created' : 'Brought up to date:'} ${named(task)}.`);
+  const words = `${scheduleWords(task.schedule, clock.now())} (${task.schedule.timezone})`;
+  return (
+    head +
+    (await facts(terminal, [
+      ['schedule', words],
+      ...standing(task, clock.now()),
+      ['thread', task.creator_thread_key],
+      ['id', task.task_id],
+    ]))
+  );
+}
+
+interface UpdateOptions extends DefinitionOptions {
+  readonly clearSubject?: true;
+  readonly clearTags?: true;
+  readonly enable?: true;
+  readonly disable?: true;
+}
+
+const exclusive: readonly (readonly [keyof UpdateOptions, keyof UpdateOptions, string])[] = [
+  ['enable', 'disable', '--enable and --disable'],
+  ['clearTags', 'tag', '--clear-tags and --tag'],
+  ['clearSubject', 'subject', '--clear-subject and --subject'],
+];
+
+function checkUpdate(options: UpdateOptions): void {
+  const clash = exclusive.find(([one, other]) => options[one] !== undefined && options[other] !== undefined);
+  if (clash !== undefined) throw usage(`${clash[2]} exclude each other. Leave one of them out.`);
+  if (Object.keys(options).length === 0) throw usage('Name at least one field to change, such as --title or --when.');
+  const { timezone, when, onceAt, cron, rrule, every } = options;
+  if (timezone !== undefined && [when, onceAt, cron, rrule, every].every((way) => way === undefined)) {
+    throw usage('--timezone goes with a schedule: name it too, such as --cron "0 9 * * *".');
+  }
+}
+
+async function update(session: Session, [name = '']: readonly string[], options: UpdateOptions): Promise<Told> {
+  checkUpdate(options);
+  const before = await taskNamed(session, name);
+  const { timezone } = before.schedule;
+  const read = await readSchedule(session, options, timezone);
+  const rest = read?.text ?? null;
+  if (rest !== null)
+    throw usage(`"${rest.slice(0, 60)}" behind the when was not understood. Write a text with --text.`);
+  const text = await readText(session, undefined, options);
+  const policies = await readPolicies(session, options, read?.schedule.timezone ?? timezone);
+  const body = {
+    ...readFields(options),
+    ...(text === null ? {} : { instructions: text }),
+    ...(read === null ? {} : { schedule: read.schedule }),
+    ...(policies === null ? {} : { policies }),
+    ...switchesOf(options),
+  };
+  const answer = await session.client.call('updateTask', { params: { task_id: before.task_id }, body });
+  return { json: answer, text: await editedText(session, answer), ...notesOf(answer) };
+}
+
+function switchesOf({ clearSubject, clearTags, enable, disable }: UpdateOptions) {
+  return {
+    ...(clearSubject === true ? { subject: null } : {}),
+    ...(clearTags === true ? { tags: [] } : {}),
+    ...(enable === true ? { enabled: true } : {}),
+    ...(disable === true ? { enabled: false } : {}),
+  };
+}
+
+async function editedText({ terminal, clock }: Session, { task, changes }: AnswerOf<'updateTask'>): Promise<string> {
+  const rows = Object.entries(changes).map(
+    ([field, { before, after }]) => [field, `${valueText(before)} -> ${valueText(after)}`] as const,
+  );
+  const head = rows.length === 0 ? `${named(task)} is like that already.` : `Changed ${named(task)}.`;
+  return (await sentence(terminal, head)) + (await facts(terminal, [...rows, ...standing(task, clock.now())]));
+}
+
+function valueText(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '(none)';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,27 @@
+import { usage } from '../faults.ts';
+import { lengthOf } from '../options.ts';
+import type { Session } from '../session.ts';
+
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/i;
+
+/**
+ * An instant as people write it: with an offset as it stands, a length of time from now, else whatever the server reads as
+ * a moment, on the clock of the zone.
+ */
+export async function instantOf({ client, clock }: Session, text: string, timezone: string): Promise<string> {
+  if (instant.test(text)) return new Date(Date.parse(text)).toISOString();
+  const ms = lengthOf(text);
+  if (ms !== null && /[a-z]/i.test(text)) return new Date(clock.now() + ms).toISOString();
+  const { schedule, text: rest = '' } = await client.call('previewSchedule', {
+    body: { when: text, timezone, count: 1 },
+  });
+  if (schedule.kind !== 'once' || schedule.once_at === null || rest.trim() !== '') {
+    throw usage(`"${text.slice(0, 60)}" is no single moment. Write 2027-01-31T09:00:00Z, "monday 9:00" or 2h.`);
+  }
+  return schedule.once_at;
+}
+
+/** The zone of this computer, for what a person types without a zone. */
+export function hostZone(): string {
+  return new Intl.DateTimeFormat('en-US').resolvedOptions().timeZone;
+}

@@ -1,0 +1,292 @@
+import type { Command } from 'commander';
+import type { AnswerOf } from '../client.ts';
+import { exitCodes } from '../faults.ts';
+import { facts, sentence, table, type Cell, type Fact } from '../layout.ts';
+import { counted, durationWords } from '../lengths.ts';
+import { taskIdOf } from '../naming.ts';
+import { given } from '../options.ts';
+import type { Session } from '../session.ts';
+import { distance, timesIn } from '../times.ts';
+import type { AddVerb, Told } from '../verb.ts';
+import { more, pageFlags, pageOf, type PageOptions } from './looking.ts';
+import { hostZone, instantOf } from './moments.ts';
+
+/** How the server stands, and what keeps it in order. */
+export function addOperationVerbs(program: Command, add: AddVerb): void {
+  add(program, {
+    usage: 'status',
+    summary: 'tell how the server stands',
+    examples: ['cronogram status'],
+    does: async (session) => {
+      const answer = await session.client.call('getStatus', {});
+      return { json: answer, text: await statusText(session, answer) };
+    },
+  });
+  addUsage(program, add);
+  addAudit(program, add);
+  add<{ readonly fix?: true }>(program, {
+    usage: 'reconcile',
+    summary: 'tell what the audit finds, and mend it with --fix',
+    about: 'Exit code 1 when something is left to mend.',
+    examples: ['cronogram reconcile', 'cronogram reconcile --fix'],
+    flags: [{ flags: '--fix', about: 'mend what can be mended safely' }],
+    does: async (session, _args, { fix }) => {
+      const answer = await session.client.call('reconcile', { body: { fix: fix === true } });
+      const fixed = answer.fixed.map(({ check, id, did }) => `${check} ${id}: ${did}\n`).join('');
+      const isClean = answer.findings.length === 0;
+      const left = fix === true ? answer.findings.some(({ fixable }) => !fixable) : !isClean;
+      const text = `${await findingsText(session, answer.findings)}${fixed}`;
+      const hint =
+        fix !== true && answer.findings.some(({ fixable }) => fixable)
+          ? { note: 'Mend what can be mended:\n  cronogram reconcile --fix' }
+          : {};
+      return { json: answer, text, exitCode: left ? exitCodes.failed : exitCodes.done, ...hint };
+    },
+  });
+  addDowntimes(program, add);
+  addHealth(program, add);
+}
+
+function cell(ok: boolean, text: string): Cell {
+  return { text, tone: ok ? 'good' : 'bad' };
+}
+
+async function statusText({ terminal, clock, client }: Session, answer: AnswerOf<'getStatus'>): Promise<string> {
+  const { tasks, due, runs, deliveries, audit, ready, retention } = answer;
+  const times = timesIn(hostZone(), Date.parse(answer.now));
+  const { ok, ...parts } = ready;
+  const faults = Object.entries(parts).filter(([, state]) => state !== 'ok' && typeof state === 'string');
+  return facts(terminal, [
+    ['server', `${answer.version} at ${client.place}, up ${durationWords(answer.uptime_seconds * 1000)}`],
+    ['ready', cell(ok, ok ? 'yes' : `no: ${faults.map(([part, state]) => `${part} ${String(state)}`).join(', ')}`)],
+    ['tasks', `${tasks.total}: ${tasks.active} active, ${tasks.paused} paused, ${tasks.completed} completed`],
+    [
+      'due now',
+      due.count === 0
+        ? 'nothing'
+        : `${counted(due.count, 'task')}${due.since === null ? '' : `, since ${times.at(due.since)}`}`,
+    ],
+    ['next', answer.next_due_at === null ? 'none' : times.full(answer.next_due_at)],
+    ['runs', `${runs.running} running, ${runs.queued} waiting`],
+    ['deliveries', deliveryCell(deliveries)],
+    ['chats', String(answer.chats)],
+    ['database', `${(answer.database_bytes / 1_048_576).toFixed(1)} MiB`],
+    ['history', `kept ${counted(retention.days, 'day')}`],
+    [
+      'audit',
+      audit === null
+        ? 'not yet'
+        : cell(
+            audit.findings === 0,
+            `${audit.findings === 0 ? 'clean' : counted(audit.findings, 'finding')}, ${distance(Date.parse(audit.at), Date.parse(answer.now))}`,
+          ),
+    ],
+    ['clock', clockFact(Date.parse(answer.now) - clock.now())],
+  ]);
+}
+
+/** A sandbox may be days ahead, and then the next runs look wrong to whoever does not know. */
+function clockFact(aheadMs: number): string | null {
+  if (Math.abs(aheadMs) < clockToleranceMs) return null;
+  return `${durationWords(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} this computer`;
+}
+const clockToleranceMs = 30_000;
+
+function deliveryCell({ pending, blocked, unknown }: AnswerOf<'getStatus'>['deliveries']): Cell {
+  const text = `${pending} waiting, ${blocked} blocked, ${unknown} unknown`;
+  return blocked + unknown === 0 ? { text } : { text, tone: 'warn' };
+}
+
+interface UsageOptions {
+  readonly user?: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+function addUsage(program: Command, add: AddVerb): void {
+  add<UsageOptions>(program, {
+    usage: 'usage',
+    summary: 'tell what ran, was delivered and was consumed',
+    about: 'Of the whole server; of one chat with --thread-key.',
+    examples: ['cronogram usage --from "2027-01-01 00:00"'],
+    flags: [
+      { flags: '--user <user_key>', about: 'of the tasks of one owner' },
+      { flags: '--from <when>', about: 'the beginning (default: 30 days before the end)' },
+      { flags: '--to <when>', about: 'the end (default: now)' },
+    ],
+    does: async (session, _args, { user, from, to }) => {
+      const instant = async (text: string | undefined) =>
+        text === undefined ? undefined : instantOf(session, text, hostZone());
+      const stretch = { from: await instant(from), to: await instant(to) };
+      const query = given({ thread_key: session.namedThread ?? undefined, user_key: user, ...stretch });
+      const answer = await session.client.call('getUsage', { query });
+      return { json: answer, text: await usageText(session, answer) };
+    },
+  });
+}
+
+function usageText({ terminal, clock }: Session, answer: AnswerOf<'getUsage'>): Promise<string> {
+  const times = timesIn(hostZone(), clock.now());
+  const quota = Object.entries(answer.quota).flatMap(([of, used]): Fact[] =>
+    used === null ? [] : [[`tasks of the ${of}`, `${used.used} of ${used.limit}`]],
+  );
+  const atLeast = answer.capped ? 'at least ' : '';
+  return facts(terminal, [
+    ['from', `${times.about(answer.from)} (${times.zone})`],
+    ['to', times.about(answer.to)],
+    ['runs', `${atLeast}${answer.runs}, ${answer.failures} failed`],
+    ['messages', `${atLeast}${answer.messages}`],
+    ...answer.spent.map(({ kind, quantity }): Fact => [kind, String(quantity)]),
+    ...quota,
+  ]);
+}
+
+type Findings = AnswerOf<'runAudit'>['findings'];
+
+async function findingsText({ terminal }: Session, findings: Findings): Promise<string> {
+  if (findings.length === 0) return 'Everything is in order.\n';
+  const words = findings.map(({ check, count, sentence: what, fixable, examples }) =>
+    sentence(terminal, `${check} (${count}): ${what}${fixable ? ' It can be mended.' : ''}\n  ${examples.join(' ')}`),
+  );
+  return (await Promise.all(words)).join('');
+}
+
+interface AuditOptions extends PageOptions {
+  readonly task?: string;
+  readonly run?: true;
+}
+
+function addAudit(program: Command, add: AddVerb): void {
+  add<AuditOptions>(program, {
+    usage: 'audit',
+    summary: 'list who did what; with --run look for what must never be',
+    about: 'With --run: exit code 1 when something is found.',
+    examples: ['cronogram audit --task 3', 'cronogram audit --run'],
+    flags: [
+      { flags: '--run', about: 'look now, and change nothing' },
+      { flags: '--task <task>', about: 'what was done to one task' },
+      ...pageFlags,
+    ],
+    does: async (session, _args, { task, run, ...page }) => {
+      if (run === true) return auditNow(session);
+      const taskId = task === undefined ? undefined : await taskIdOf(session, task);
+      const answer = await session.client.call('listAudit', {
+        query: { ...given({ task_id: taskId }), ...pageOf(page) },
+      });
+      if (answer.entries.length === 0) return { json: answer, text: 'Nobody has done anything yet.\n' };
+      return { json: answer, text: await auditTable(session, answer), ...more(answer.next_cursor) };
+    },
+  });
+}
+
+async function auditNow(session: Session): Promise<Told> {
+  const answer = await session.client.call('runAudit', {});
+  const rows = Object.values(answer.checked).reduce((sum, count) => sum + count, 0);
+  const text = `${await findingsText(session, answer.findings)}${counted(rows, 'row')} looked at.\n`;
+  return { json: answer, text, exitCode: answer.findings.length === 0 ? exitCodes.done : exitCodes.failed };
+}
+
+function auditTable({ terminal, clock }: Session, { entries }: AnswerOf<'listAudit'>): Promise<string> {
+  const times = timesIn(hostZone(), clock.now());
+  const columns = [
+    { title: 'ENTRY' },
+    { title: `AT (${times.zone})`, least: 16 },
+    { title: 'WHO', least: 8 },
+    { title: 'DID' },
+    { title: 'TASK', least: 13 },
+    { title: 'STATE', least: 8 },
+  ];
+  const rows = entries.map((one) => [
+    one.entry_id,
+    times.about(one.at),
+    one.actor,
+    one.verb,
+    one.task_id ?? '',
+    one.state_before === one.state_after
+      ? (one.state_after ?? '')
+      : `${one.state_before ?? 'none'} -> ${one.state_after ?? 'none'}`,
+  ]);
+  return table(terminal, columns, rows);
+}
+
+function addDowntimes(program: Command, add: AddVerb): void {
+  add<{ readonly limit?: string }>(program, {
+    usage: 'downtimes',
+    summary: 'list when nobody was there, and what that cost',
+    examples: ['cronogram downtimes --limit 5'],
+    flags: [{ flags: '--limit <count>', about: 'rows at once, 1 to 200' }],
+    does: async (session, _args, { limit }) => {
+      const answer = await session.client.call('listDowntimes', { query: pageOf(given({ limit })) });
+      if (answer.downtimes.length === 0) return { json: answer, text: 'There was no downtime.\n' };
+      const times = timesIn(hostZone(), session.clock.now());
+      const columns = [
+        { title: `FROM (${times.zone})`, least: 16 },
+        { title: 'LASTED' },
+        { title: 'MISSED' },
+        { title: 'LATE' },
+        { title: 'ASKED' },
+        { title: 'SKIPPED' },
+      ];
+      const rows = answer.downtimes.map(({ from, to, counts }) => [
+        times.at(from),
+        durationWords(Date.parse(to) - Date.parse(from)),
+        ...(counts === null
+          ? ['?', '?', '?', '?']
+          : [counts.missed, counts.late, counts.asked, counts.skipped].map(String)),
+      ]);
+      return { json: answer, text: await table(session.terminal, columns, rows) };
+    },
+  });
+}
+
+function addHealth(program: Command, add: AddVerb): void {
+  add(program, {
+    usage: 'health',
+    summary: 'tell whether the server can do its work; exit code 1 when not',
+    examples: ['cronogram health'],
+    does: async (session) => {
+      const answer = await session.client.call('isReady', {});
+      const { ok, ...parts } = answer;
+      const rows = Object.entries(parts).map(([part, state]): Fact => [
+        part,
+        cell(state === 'ok' || typeof state !== 'string', typeof state === 'string' ? state : JSON.stringify(state)),
+      ]);
+      const text = await facts(session.terminal, [['ready', cell(ok, ok ? 'yes' : 'no')], ...rows]);
+      return { json: answer, text, exitCode: ok ? exitCodes.done : exitCodes.failed };
+    },
+  });
+  add(program, {
+    usage: 'version',
+    summary: 'tell the version of this program and of the server',
+    examples: ['cronogram version'],
+    does: async (session) => {
+      const server = await session.client.call('getVersion', {});
+      const json = { cli: session.version, server: server.version };
+      return {
+        json,
+        text: await facts(session.terminal, [
+          ['this program', json.cli],
+          ['server', `${json.server} at ${session.client.place}`],
+        ]),
+      };
+    },
+  });
+  add(program, {
+    usage: 'tick',
+    summary: 'take up what is due now, without waiting for the server',
+    examples: ['cronogram tick'],
+    does: async (session) => {
+      const answer = await session.client.call('tick', {});
+      const words = `Taken up: ${answer.scheduled} slots, ${answer.started} runs, ${answer.deliveries} deliveries, ${answer.reminders} reminders.`;
+      const failed =
+        answer.failed.length === 0 ? '' : ` Failed: ${answer.failed.join(', ')}; they try again by themselves.`;
+      const exitCode = answer.failed.length === 0 ? exitCodes.done : exitCodes.failed;
+      return {
+        json: answer,
+        text: await sentence(session.terminal, words + failed),
+        exitCode,
+        ...(answer.more ? { note: 'Something is left to do: ask again.' } : {}),
+      };
+    },
+  });
+}

@@ -1,0 +1,269 @@
+import type { Command } from 'commander';
+import type { AnswerOf, Asked } from '../client.ts';
+import { CliFault, exitCodes, usage } from '../faults.ts';
+import { sentence, table } from '../layout.ts';
+import { durationWords } from '../lengths.ts';
+import { runIdOf, shortIds, taskIdOf } from '../naming.ts';
+import { given } from '../options.ts';
+import type { Session } from '../session.ts';
+import { shown, toned } from '../terminal.ts';
+import { timesIn } from '../times.ts';
+import type { AddVerb, Told } from '../verb.ts';
+import { deliverySentence, runCell } from '../views/run.ts';
+import { named } from '../views/task.ts';
+import { keyFlag, keyHeader, type KeyOptions } from './doing.ts';
+import { more, pageFlags, pageOf, runText, sentWords, type PageOptions } from './looking.ts';
+import { hostZone, instantOf } from './moments.ts';
+import {
+  exitCodeOfRun,
+  askedRunId,
+  patienceOf,
+  waitFlags,
+  waitForRun,
+  type Waited,
+  type WaitOptions,
+} from './waiting.ts';
+
+interface RunOptions extends KeyOptions, WaitOptions {
+  readonly wait?: true;
+}
+
+type RanNow = AnswerOf<'runTaskNow'>;
+
+export function addRunVerb(task: Command, add: AddVerb): void {
+  add<RunOptions>(task, {
+    usage: 'run <task>',
+    summary: 'run a task now, beside its schedule',
+    examples: ['cronogram task run 3', 'cronogram task run 3 --wait --timeout 2m'],
+    flags: [{ flags: '--wait', about: 'wait for its end and say what was delivered where' }, ...waitFlags, keyFlag],
+    does: async (session, [name = ''], options) => {
+      const patience = checkedPatience(session, options);
+      const params = { task_id: await taskIdOf(session, name) };
+      const answer = await session.client.call('runTaskNow', { params, ...keyHeader(options) });
+      return patience === null ? askedTold(session, answer) : waitedTold(session, answer, patience);
+    },
+  });
+}
+
+function checkedPatience({ isOffline }: Session, options: RunOptions) {
+  if (options.wait !== true) {
+    if (options.timeout !== undefined || options.intervalMs !== undefined)
+      throw usage('--timeout and --interval-ms go with --wait.');
+    return null;
+  }
+  if (isOffline) throw usage('--wait needs a running server: with --offline nothing runs. Leave one of the two out.');
+  return patienceOf(options);
+}
+
+async function askedTold(session: Session, answer: RanNow): Promise<Told> {
+  const { task, task_run: asked } = answer;
+  const runId = asked.run_id === null ? '' : ` run ${asked.run_id}`;
+  const note = session.isOffline
+    ? 'It runs when the server is started.'
+    : asked.run_id === null
+      ? `Look at it with:\n  cronogram task history ${task.task_id}`
+      : `Wait for it with:\n  cronogram run wait ${asked.run_id}`;
+  return {
+    json: answer,
+    text: await sentence(session.terminal, `Running ${named(task)}:${runId} (${asked.status}).`),
+    note,
+  };
+}
+
+async function waitedTold(session: Session, answer: RanNow, patience: ReturnType<typeof patienceOf>): Promise<Told> {
+  const waited = await waitForRun(session, askedRunId(answer), patience);
+  const json = { ...answer, run: waited.run };
+  return { json, ...(await endTold(session, waited, named(answer.task))) };
+}
+
+/** How it ended, how long it took, and where it is to be read. */
+async function endTold(session: Session, waited: Waited, name: string): Promise<Omit<Told, 'json'>> {
+  const { terminal } = session;
+  const { run, isSettled } = waited;
+  const exitCode = exitCodeOfRun(waited);
+  const isOver = run.finished_at !== null;
+  if (!isOver) {
+    const text = `${name} has not ended in that time: it is ${run.status}.`;
+    return {
+      text: await sentence(terminal, text),
+      note: `It goes on. Look at it with:\n  cronogram run get ${run.run_id}`,
+      exitCode,
+    };
+  }
+  const took =
+    run.started_at === null || run.finished_at === null
+      ? ''
+      : ` in ${durationWords(Date.parse(run.finished_at) - Date.parse(run.started_at))}`;
+  const { text: status, tone } = runCell(run.status);
+  const why = run.error_message === null ? '.' : `: ${run.error_message}`;
+  const head = await sentence(terminal, `${name} ${status}${took}${why}`);
+  const delivered = run.status === 'cancelled' ? '' : await sentence(terminal, deliveryWords(run));
+  const note = isSettled ? {} : { note: 'Not everything has been delivered in that time; it goes on.' };
+  return {
+    text: `${head.replace(` ${status}`, ` ${toned(status, tone, terminal.hasColours)}`)}${delivered}`,
+    exitCode,
+    ...note,
+  };
+}
+
+/** A result that is delivered nowhere is told here instead. */
+function deliveryWords({ deliveries, output, thread_key: thread, status }: Waited['run']): string {
+  if (deliveries.length > 0) return deliverySentence(deliveries);
+  const place = `Nothing is delivered to ${thread ?? 'a thread'}: it is kept in the history.`;
+  const text = output?.['text'];
+  return status === 'succeeded' && typeof text === 'string' ? `${place}\n${text}` : place;
+}
+
+export function addRunVerbs(run: Command, add: AddVerb): void {
+  addRunList(run, add);
+  add(run, {
+    usage: 'get <run>',
+    summary: 'show a run, its attempts and what was delivered',
+    examples: ['cronogram run get 01989d4c-6c00-70'],
+    does: async (session, [id = '']) => {
+      const answer = await session.client.call('getRun', { params: { run_id: await runIdOf(session, id) } });
+      return { json: answer, text: await runText(session, answer, 'UTC') };
+    },
+  });
+  add<WaitOptions>(run, {
+    usage: 'wait <run>',
+    summary: 'wait until a run has ended',
+    examples: ['cronogram run wait 01989d4c-6c00-70 --timeout 2m'],
+    flags: waitFlags,
+    does: async (session, [id = ''], options) => {
+      if (session.isOffline) throw usage('wait needs a running server: with --offline nothing runs.');
+      const waited = await waitForRun(session, await runIdOf(session, id), patienceOf(options));
+      return { json: waited.run, ...(await endTold(session, waited, `Run ${waited.run.run_id}`)) };
+    },
+  });
+  add(run, {
+    usage: 'cancel <run>',
+    summary: 'call off a run',
+    examples: ['cronogram run cancel 01989d4c-6c00-70'],
+    does: async (session, [id = '']) => {
+      const answer = await session.client.call('cancelRun', { params: { run_id: await runIdOf(session, id) } });
+      if (answer.cancelled) return { json: answer, text: `Called off the run ${answer.run.run_id}.\n` };
+      throw new CliFault('too_late', `Run ${answer.run.run_id} had ended already: it is ${answer.run.status}.`, {
+        exitCode: exitCodes.refused,
+      });
+    },
+  });
+  addRepeats(run, add);
+}
+
+type RunStatus = NonNullable<Asked<'listRuns'>['query']>['status'];
+const statuses: readonly NonNullable<RunStatus>[] = [
+  'live',
+  'queued',
+  'running',
+  'backoff',
+  'waiting',
+  'succeeded',
+  'failed',
+  'cancelled',
+];
+
+interface RunListOptions extends PageOptions {
+  readonly status?: NonNullable<RunStatus>;
+  readonly task?: string;
+  readonly source?: string;
+  readonly subject?: string;
+  readonly tag?: readonly string[];
+  readonly query?: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+function addRunList(run: Command, add: AddVerb): void {
+  add<RunListOptions>(run, {
+    usage: 'list',
+    summary: 'list runs, newest first',
+    about: 'The runs of all threads; those of one with --thread-key.',
+    examples: ['cronogram run list --status live', 'cronogram run list --task 3 --from "2027-01-31 09:00"'],
+    flags: [
+      { flags: '--status <status>', about: 'runs that stand so; live: not ended yet', choices: statuses },
+      { flags: '--task <task>', about: 'of one task' },
+      { flags: '--source <source>', about: 'what asked for it: task, api, or what a message named' },
+      { flags: '--subject <subject>', about: 'of tasks with this subject' },
+      { flags: '--tag <tag>', about: 'of tasks with this tag; may be given several times', isList: true },
+      { flags: '-q, --query <text>', about: 'text in what it was given, or in its error' },
+      { flags: '--from <when>', about: 'made then or later' },
+      { flags: '--to <when>', about: 'made then or earlier' },
+      ...pageFlags,
+    ],
+    does: listRuns,
+  });
+  add(run, {
+    usage: 'result <run>',
+    summary: 'tell what a run has brought about',
+    examples: ['cronogram run result 01989d4c-6c00-70'],
+    does: async (session, [id = '']) => {
+      const answer = await session.client.call('getRunResult', { params: { run_id: await runIdOf(session, id) } });
+      const text = answer.output?.['text'];
+      const result = typeof text === 'string' ? text : JSON.stringify(answer.output, null, 2);
+      return {
+        json: answer,
+        text: `${shown(answer.status === 'succeeded' ? result : (answer.error_message ?? answer.status))}\n`,
+      };
+    },
+  });
+}
+
+async function listRuns(session: Session, _args: readonly string[], options: RunListOptions): Promise<Told> {
+  const { status, task, source, subject, tag, query: q, from, to, ...page } = options;
+  const taskId = task === undefined ? undefined : await taskIdOf(session, task);
+  const instant = async (text: string | undefined) =>
+    text === undefined ? undefined : instantOf(session, text, hostZone());
+  const filters = { status, task_id: taskId, source, subject, q, from: await instant(from), to: await instant(to) };
+  const query = {
+    ...given({
+      ...filters,
+      thread_key: session.namedThread ?? undefined,
+      tag: tag === undefined ? undefined : [...tag],
+    }),
+    ...pageOf(page),
+  };
+  const answer = await session.client.call('listRuns', { query });
+  if (answer.runs.length === 0) return { json: answer, text: 'No runs.\n', ...more(answer.next_cursor) };
+  const times = timesIn(hostZone(), session.clock.now());
+  const short = shortIds(answer.runs.map((one) => one.run_id));
+  const columns = [
+    { title: 'RUN' },
+    { title: `MADE (${times.zone})`, least: 16 },
+    { title: 'STATUS' },
+    { title: 'SENT' },
+    { title: 'THREAD', least: 8 },
+    { title: 'ERROR', least: 8 },
+  ];
+  const rows = answer.runs.map((one) => [
+    short(one.run_id),
+    times.at(one.created_at),
+    runCell(one.status),
+    sentWords(one.deliveries),
+    one.thread_key ?? '',
+    one.error_message ?? '',
+  ]);
+  return { json: answer, text: await table(session.terminal, columns, rows), ...more(answer.next_cursor) };
+}
+
+const repeats = {
+  retry: 'make good a run that failed, as the same call for its target',
+  replay: 'do a run once more with what it was given, as a new call',
+} as const;
+
+function addRepeats(run: Command, add: AddVerb): void {
+  for (const kind of ['retry', 'replay'] as const) {
+    add<RunOptions>(run, {
+      usage: `${kind} <run>`,
+      summary: repeats[kind],
+      examples: [`cronogram run ${kind} 01989d4c-6c00-70 --wait`],
+      flags: [{ flags: '--wait', about: 'wait for its end and say what was delivered where' }, ...waitFlags, keyFlag],
+      does: async (session, [id = ''], options) => {
+        const patience = checkedPatience(session, options);
+        const asked = { params: { run_id: await runIdOf(session, id) }, ...keyHeader(options) };
+        const answer = await session.client.call(kind === 'retry' ? 'retryRun' : 'replayRun', asked);
+        return patience === null ? askedTold(session, answer) : waitedTold(session, answer, patience);
+      },
+    });
+  }
+}

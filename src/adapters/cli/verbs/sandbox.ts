@@ -1,0 +1,134 @@
+import type { Command } from 'commander';
+import { CliFault, exitCodes, usage } from '../faults.ts';
+import { facts, sentence } from '../layout.ts';
+import { counted } from '../lengths.ts';
+import { given, isoLength, lengthOf, millisecondsOf, wholeOf } from '../options.ts';
+import type { Session } from '../session.ts';
+import { shown, toned } from '../terminal.ts';
+import { timesIn } from '../times.ts';
+import type { AddVerb, Flag, Told } from '../verb.ts';
+import { hostZone } from './moments.ts';
+
+/** The Telegram that is built in: what its people write and press, and how late it is there. */
+
+interface Place {
+  readonly as?: string;
+  readonly chat?: string;
+  readonly wait?: string;
+}
+
+const placeFlags: readonly Flag[] = [
+  { flags: '--as <person>', about: 'ada, ben or mallory (default: ada)' },
+  { flags: '--chat <chat>', about: 'a key such as lab, or an id (default: the private chat of that person)' },
+  { flags: '--wait <length>', about: 'how long to wait for an answer, at most 60s (default: 5s)' },
+];
+
+const waitDefaultMs = 5000;
+const waitMaxMs = 60_000;
+
+/** The fields of the answers of the control API that are shown. */
+interface Message {
+  readonly text: string;
+  readonly thread_id: number | null;
+  readonly message_id: number;
+  readonly buttons: readonly (readonly { readonly text: string }[])[];
+}
+
+export function addSandboxVerbs(sandbox: Command, add: AddVerb): void {
+  add<Place & { readonly thread?: string }>(sandbox, {
+    usage: 'say <text>',
+    summary: 'write to the bot as somebody, and show what it answers',
+    examples: [
+      'cronogram sandbox say "/new in 1 minute say hello"',
+      'cronogram sandbox say --as ben --chat lab /tasks',
+    ],
+    flags: [...placeFlags, { flags: '--thread <id>', about: 'in this topic' }],
+    does: async (session, [text = ''], { thread, ...place }) => {
+      const topic = thread === undefined ? undefined : wholeOf('--thread', thread, { min: 1, max: 999_999_999 });
+      const answer = await control(session, 'say', { ...placeOf(place), text, ...given({ thread: topic }) });
+      const { answers } = answer as { readonly answers: readonly Message[] };
+      return { json: answer, text: answersText(session, answers) };
+    },
+  });
+  add<Place & { readonly message?: string }>(sandbox, {
+    usage: 'press <button>',
+    summary: 'press a button by what stands on it',
+    examples: ['cronogram sandbox press Create', 'cronogram sandbox press "Run now" --chat lab'],
+    flags: [
+      ...placeFlags,
+      { flags: '--message <id>', about: 'of this message (default: the newest with that button)' },
+    ],
+    does: async (session, [button = ''], { message, ...place }) => {
+      const id = message === undefined ? undefined : wholeOf('--message', message, { min: 1, max: 999_999_999 });
+      const answer = await control(session, 'press', { ...placeOf(place), button, ...given({ message_id: id }) });
+      const { callback, answers } = answer as {
+        readonly callback: { readonly text: string | null } | null;
+        readonly answers: readonly Message[];
+      };
+      const toast = callback?.text === null || callback?.text === undefined ? '' : `(${shown(callback.text)})\n`;
+      return { json: answer, text: `${toast}${answersText(session, answers, toast === '')}` };
+    },
+  });
+  add(sandbox, {
+    usage: 'jump [to]',
+    summary: 'move the clock to the next run, by a length of time, or to an instant',
+    examples: ['cronogram sandbox jump', 'cronogram sandbox jump 1d', 'cronogram sandbox jump 2027-01-31T09:00:00Z'],
+    does: async (session, [to = 'next']) => {
+      const ms = lengthOf(to);
+      const answer = await control(session, 'jump', { to: ms === null ? to : isoLength(ms) });
+      return { json: answer, text: await jumpText(session, answer as Jumped) };
+    },
+  });
+}
+
+function placeOf({ as = 'ada', chat, wait }: Place) {
+  const ms = wait === undefined ? waitDefaultMs : millisecondsOf('--wait', wait);
+  if (ms > waitMaxMs) throw usage('--wait is at most 60s.');
+  const id = chat !== undefined && /^-?\d{1,16}$/.test(chat) ? Number(chat) : chat;
+  return { as, chat: id ?? as, wait: ms };
+}
+
+async function control({ client, isOffline }: Session, deed: string, body: unknown): Promise<unknown> {
+  if (isOffline)
+    throw usage('The sandbox is part of a running server: start it with npm start, and leave --offline out.');
+  try {
+    return await client.ask({
+      method: 'POST',
+      path: `/sandbox/control/${deed}`,
+      headers: {},
+      body: JSON.stringify(body),
+    });
+  } catch (error) {
+    if (error instanceof CliFault && error.code === 'not_found' && error.message.startsWith('There is no route')) {
+      const message = `The server at ${client.place} has no sandbox: it talks to Telegram. Start one without TELEGRAM_BOT_TOKEN, or with SANDBOX=1.`;
+      throw new CliFault('not_found', message, { exitCode: exitCodes.notFound, cause: error });
+    }
+    throw error;
+  }
+}
+
+function answersText({ terminal }: Session, answers: readonly Message[], saysNothing = true): string {
+  if (answers.length === 0) return saysNothing ? 'The bot has not answered.\n' : '';
+  return answers
+    .map(({ text, thread_id: thread, message_id: id, buttons }) => {
+      const head = toned(`message ${id}${thread === null ? '' : `, topic ${thread}`}`, 'dim', terminal.hasColours);
+      const rows = buttons.map((row) => `${row.map((button) => `[${shown(button.text)}]`).join(' ')}\n`).join('');
+      return `${head}\n${shown(text)}\n${rows}`;
+    })
+    .join('\n');
+}
+
+interface Jumped {
+  readonly now: string;
+  readonly visited: number;
+  readonly next_at: string | null;
+}
+
+async function jumpText({ terminal }: Session, { now, visited, next_at: next }: Jumped): Promise<Told['text']> {
+  const times = timesIn(hostZone(), Date.parse(now));
+  const head = await sentence(
+    terminal,
+    `The sandbox is at ${times.at(now)} (${times.zone}); ${counted(visited, 'slot')} on the way.`,
+  );
+  return head + (await facts(terminal, [['next', next === null ? 'nothing is due' : times.full(next)]]));
+}

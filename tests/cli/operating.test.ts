@@ -1,0 +1,149 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { lab, stopBots } from '../e2e/bot.ts';
+import { aPlace } from './place.ts';
+import { widest } from './terminal.ts';
+
+afterEach(stopBots);
+
+const daily = 'task create --cron "0 9 * * *" --timezone UTC';
+
+describe('the tasks of a thread', () => {
+  it('are paused, resumed and called off together', async () => {
+    const { well } = await aPlace();
+    for (const name of ['One', 'Two']) await well(`${daily} ${name}`);
+    expect((await well('thread pause --until "tomorrow 8:00"')).out).toBe('2 tasks paused.\n');
+    expect((await well('thread resume cli:default')).out).toBe('2 tasks resumed.\n');
+    expect((await well('thread cancel cli:default')).out).toBe('Called off 0 runs.\n');
+  });
+
+  it('are removed only when somebody says yes', async () => {
+    const { well, type } = await aPlace();
+    for (const name of ['One', 'Two']) await well(`${daily} ${name}`);
+    expect((await well('thread purge cli:default --dry-run')).out).toBe(
+      '2 tasks of cli:default (2 active, 0 paused, 0 completed).\n',
+    );
+    const nobody = await type('thread purge cli:default');
+    expect(nobody.code).toBe(2);
+    expect(nobody.err).toContain('--yes');
+    const no = await type('thread purge cli:default', { answers: ['n'] });
+    expect(no.code).toBe(1);
+    expect(no.err).toContain('Nothing was changed.');
+    expect((await well('task list --json')).json['tasks']).toHaveLength(2);
+    expect((await well('thread purge cli:default', { answers: ['y'] })).out).toContain('Deleted: 2 tasks');
+    expect((await well('thread purge cli:default --yes')).out).toBe('cli:default has no tasks.\n');
+  });
+});
+
+describe('grants', () => {
+  it('are listed, given and revoked', async () => {
+    const { well } = await aPlace();
+    await well(`${daily} Hello`);
+    const [first] = (await well('grant list --task 1 --json')).json['grants'] as { readonly grant_id: string }[];
+    const made = await well('grant create 1 --expires "2027-01-31 00:00" --scope action:message --json');
+    const { grant_id: second } = made.json['grant'] as { readonly grant_id: string };
+    const listed = await well('grant list');
+    expect(listed.out).toContain(first?.grant_id);
+    expect(listed.out).toMatch(new RegExp(`${second} +active`));
+    expect((await well(`grant revoke ${second}`)).out.replace('\n', ' ')).toContain('is revoked.');
+    expect((await well('grant list --state revoked --json')).json['grants']).toHaveLength(2);
+  });
+});
+
+describe('how the server stands', () => {
+  it.each([
+    'status',
+    'usage',
+    'health',
+    'version',
+    'audit',
+    'reconcile',
+    'downtimes',
+    'tick',
+    'events',
+    'grant list',
+    'run list',
+  ])('is told by %s, in 80 columns and as JSON', async (verb) => {
+    const { well } = await aPlace();
+    await well(`${daily} "A title that is so long that it would not fit any table at all, whatever it did"`);
+    await well('task run 1 --wait');
+    const told = await well(verb);
+    expect(told.out).not.toBe('');
+    expect(widest(told.out + told.err)).toBeLessThanOrEqual(80);
+    expect(Object.keys((await well(`${verb} --json`)).json).length).toBeGreaterThan(0);
+  });
+
+  it('is clean where nothing is wrong', async () => {
+    const { well } = await aPlace();
+    await well(`${daily} Hello`);
+    expect((await well('audit --run')).out).toMatch(/^Everything is in order\.\n\d+ rows? looked at\.\n$/);
+    expect((await well('reconcile --fix')).out).toBe('Everything is in order.\n');
+    expect((await well('audit --task 1')).out).toContain('create');
+  });
+});
+
+describe('events', () => {
+  it('are told from where they were left', async () => {
+    const { well } = await aPlace();
+    await well(`${daily} Hello`);
+    const all = await well('events --json');
+    expect(all.json['events']).toMatchObject([{ kind: 'task.create' }]);
+    expect((await well(`events --after ${String(all.json['next_cursor'])}`)).out).toBe('No events.\n');
+    expect((await well('events --kind run. --json')).json['events']).toEqual([]);
+  });
+
+  it('are followed until somebody presses Ctrl-C', async () => {
+    const { bot, well, type } = await aPlace();
+    await well(`${daily} Hello`);
+    const interruption = new AbortController();
+    const following = type('events --follow --json', {
+      interrupted: interruption.signal,
+      heard: (text) => {
+        if (text.includes('task.pause')) interruption.abort();
+      },
+    });
+    // It begins behind the newest event, so that it must be listening before something happens.
+    let isOver = false;
+    void following.finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      await well('task pause 1');
+      await well('task resume 1');
+      await bot.drift(1000);
+    }
+    const said = await following;
+    expect(said.code).toBe(0);
+    const kinds = said.out
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { readonly kind: string }).kind);
+    expect(kinds).toContain('task.pause');
+    expect(kinds).not.toContain('task.create');
+  });
+});
+
+describe('the sandbox', () => {
+  it('hears what people say, lets buttons be pressed, and jumps', async () => {
+    const { bot, well, type } = await aPlace({ TELEGRAM_CHATS: String(lab) });
+    // The command waits for an answer, so that time has to go on for the bot to give one.
+    const during = async (words: string) => {
+      const said = type(words);
+      let isOver = false;
+      void said.finally(() => {
+        isOver = true;
+      });
+      while (!isOver) await bot.drift(250);
+      return said;
+    };
+    const preview = await during('sandbox say "/new every day at 9:30 Hello there"');
+    expect(preview.out).toContain('[Create]');
+    const created = await during('sandbox press Create');
+    expect(created.code).toBe(0);
+    const jumped = await during('sandbox jump --json');
+    expect(jumped.json['now']).toMatch(/^2026-11-18T09:30:00/);
+    expect((await during('sandbox jump 1h')).out).toContain('The sandbox is at');
+    expect((await type('sandbox press Nonsense')).code).toBe(3);
+    expect((await type('sandbox say hello --as nobody')).code).toBe(3);
+    expect((await well('task list --json')).json['tasks']).toHaveLength(1);
+  });
+});

@@ -1,0 +1,95 @@
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { verbs } from '../../src/adapters/telegram/buttons/press.ts';
+import { commands } from '../../src/adapters/telegram/commands/commands.ts';
+import { operations } from '../../src/api/operations.ts';
+import { composeCli } from '../../src/compose/cli.ts';
+import { rows, type Row, type Way } from './parity.ts';
+import { typed } from './terminal.ts';
+
+const ways: readonly Way[] = ['command', 'button', 'operation', 'cli'];
+
+function program(): Command {
+  return composeCli({
+    terminal: {
+      out: () => undefined,
+      err: () => undefined,
+      showsProgress: false,
+      canAsk: false,
+      hasColours: false,
+      columns: 80,
+      read: async () => '',
+      ask: async () => '',
+    },
+    interrupted: new AbortController().signal,
+    version: '1.2.3',
+    environment: {},
+  }).command;
+}
+
+/** `task list`, for every verb that has no verbs of its own. */
+function leaves(group: Command, path = ''): readonly string[] {
+  return group.commands.flatMap((one) =>
+    one.commands.length > 0 ? leaves(one, `${path}${one.name()} `) : [`${path}${one.name()}`],
+  );
+}
+
+const registries: Readonly<Record<Way, readonly string[]>> = {
+  command: commands.map(({ name }) => name),
+  button: verbs,
+  operation: Object.keys(operations),
+  cli: leaves(program()),
+};
+
+/** What the table does not say of the registries, and what it says beyond them. */
+function gaps(table: readonly Row[], all: Readonly<Record<Way, readonly string[]>>): readonly string[] {
+  const named = (way: Way) => new Set(table.flatMap((row) => row[way] ?? []));
+  const unexplained = table.flatMap((row) =>
+    ways.flatMap((way) => {
+      const isThere = (row[way] ?? []).length > 0;
+      const reason = row.without?.[way];
+      if (isThere && reason !== undefined) return [`${row.verb}: ${way} is there and explained away`];
+      return isThere || reason !== undefined ? [] : [`${row.verb}: no ${way}, and no reason`];
+    }),
+  );
+  const unknown = ways.flatMap((way) => [
+    ...all[way].filter((name) => !named(way).has(name)).map((name) => `${way} ${name} is not in the table`),
+    ...[...named(way)].filter((name) => !all[way].includes(name)).map((name) => `${way} ${name} is not there any more`),
+  ]);
+  return [...unexplained, ...unknown];
+}
+
+describe('the ways in', () => {
+  it('offer the same verbs, or say why not', () => {
+    expect(gaps(rows, registries)).toEqual([]);
+  });
+
+  it('are really looked at', () => {
+    for (const way of ways) expect(registries[way].length).toBeGreaterThan(20);
+  });
+
+  it('are told when one of them learns or forgets a verb', () => {
+    expect(gaps(rows, { ...registries, command: [...registries.command, 'dance'] })).toEqual([
+      'command dance is not in the table',
+    ]);
+    expect(gaps(rows, { ...registries, button: registries.button.filter((verb) => verb !== 'seen') })).toEqual([
+      'button seen is not there any more',
+    ]);
+    expect(gaps([...rows, { verb: 'dance', cli: ['help'] }], registries)).toHaveLength(3);
+  });
+});
+
+describe('the help', () => {
+  const paths = ['', 'task', 'run', 'schedule', 'thread', 'message', 'grant', 'sandbox', 'service', ...registries.cli];
+
+  it.each(paths)('of "%s" fits 80 columns', async (path) => {
+    const said = await typed([...path.split(' ').filter((word) => word !== ''), '--help']);
+    expect(said).toMatchObject({ code: 0, err: '' });
+    for (const line of said.out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  it.each(registries.cli)('of "%s" has an example that can be typed', async (path) => {
+    const said = await typed([...path.split(' '), '--help']);
+    expect(said.out).toMatch(/\n {2,}(?:\$ )?(?:\S.*)?\bcronogram /);
+  });
+});

@@ -1,0 +1,118 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { stopBots, type Bot } from '../e2e/bot.ts';
+import { aPlace, split, token } from './place.ts';
+
+afterEach(stopBots);
+
+const entry = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cronogram-process-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+interface Meanwhile {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly whenStarted?: (child: ChildProcess) => Promise<void>;
+}
+
+/** The program as a process of its own, in a folder of its own. */
+async function started(words: string, { environment = {}, whenStarted }: Meanwhile = {}): Promise<Ended> {
+  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), entry, ...split(words)], {
+    cwd: folder,
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let [out, err] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  const ended = new Promise<Ended>((resolve) => child.once('close', (code) => resolve({ code, out, err })));
+  await whenStarted?.(child);
+  return ended;
+}
+
+/** Somebody has looked at a run. */
+function isWaitedFor({ log }: Bot): boolean {
+  return log.lines.some(({ event, facts }) => event === 'http_request' && facts['route'] === '/v1/runs/:run_id');
+}
+
+async function runs(bot: Bot): Promise<readonly unknown[]> {
+  const answer = await fetch(`${bot.server.url}/v1/runs?status=live`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  return ((await answer.json()) as { readonly runs: readonly unknown[] }).runs;
+}
+
+describe('the program as a process', () => {
+  it('tells its version and its help', async () => {
+    expect(await started('--version')).toMatchObject({ code: 0, out: '0.1.0\n', err: '' });
+    expect((await started('--help')).out).toContain('Usage: cronogram');
+    expect(await started('tsk')).toMatchObject({ code: 2, out: '' });
+  });
+
+  it('finds the server of its folder, and its token', async () => {
+    const { bot } = await aPlace();
+    const { port } = new URL(bot.server.url);
+    writeFileSync(join(folder, '.env'), `HTTP_PORT=${port}\n`);
+    mkdirSync(join(folder, 'data'));
+    writeFileSync(join(folder, 'data', 'api-token'), `${token}\n`);
+    expect(await started('task create --cron "0 9 * * *" --timezone UTC Hello')).toMatchObject({ code: 0 });
+    expect((await started('task list')).out).toContain('Hello');
+  });
+
+  it('stops waiting when it is interrupted, and says that the run goes on', async () => {
+    const { bot, well } = await aPlace({ ECHO_ACTION: '1' });
+    const action = `--action-json '{"kind":"echo","delay_ms":60000}'`;
+    await well(`task create --cron "0 9 * * *" --timezone UTC ${action} Hello`);
+    const environment = { CRONOGRAM_API_URL: bot.server.url, CRONOGRAM_API_TOKEN: token };
+    // The time of the server stands still, so that the run goes on for as long as this takes.
+    const ended = await started('task run 1 --wait --timeout 1h', {
+      environment,
+      whenStarted: async (child) => {
+        while (!isWaitedFor(bot)) await new Promise(setImmediate);
+        child.kill('SIGINT');
+      },
+    });
+    expect(ended).toMatchObject({ code: 130, out: '' });
+    expect(ended.err).toContain('the run goes on');
+    expect(await runs(bot)).toMatchObject([{ status: 'running' }]);
+  });
+
+  it('prints completion for every shell, and what fits', async () => {
+    for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {
+      const said = await started(`completion ${shell}`);
+      expect(said).toMatchObject({ code: 0, err: '' });
+      expect(said.out).toMatch(/cronogram \S*complete\b/);
+    }
+    expect((await started('complete -- task pa')).out).toContain('pause\t');
+    expect((await started('complete -- task list --st')).out).toContain('--state\t');
+    expect((await started('complete -- task list --state e')).out).toContain('enabled');
+    const without = await started('complete -- task get ""');
+    expect(without).toMatchObject({ code: 0, err: '' });
+  });
+
+  it('completes the ids of tasks', async () => {
+    const { bot, well } = await aPlace();
+    const made = await well('task create --cron "0 9 * * *" --timezone UTC Hello --json');
+    const { task_id: id } = made.json['task'] as { readonly task_id: string };
+    const environment = { CRONOGRAM_API_URL: bot.server.url, CRONOGRAM_API_TOKEN: token };
+    expect((await started('complete -- task get ""', { environment })).out).toContain(`${id}\tHello`);
+  });
+});

@@ -1,0 +1,228 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { stopBots } from '../e2e/bot.ts';
+import { aPlace } from './place.ts';
+import { widest } from './terminal.ts';
+
+afterEach(stopBots);
+
+interface WireTask {
+  readonly task_id: string;
+  readonly number: number;
+  readonly title: string;
+  readonly instructions: string;
+  readonly enabled: boolean;
+  readonly schedule: Record<string, unknown>;
+  readonly policies: Record<string, unknown>;
+  readonly tags: readonly string[];
+  readonly subject: string | null;
+}
+const taskIn = ({ json }: { json: Record<string, unknown> }) => json['task'] as WireTask;
+
+describe('a task on the command line', () => {
+  it('is made in plain words, listed, shown, changed, paused, run and deleted', async () => {
+    const { well, type } = await aPlace();
+    const made = await well('task create --when "every weekday at 9:30" --timezone Europe/Madrid "Stand up"');
+    expect(made.out).toContain('Created #1 Stand up.');
+    expect(made.out).toMatch(/schedule +every weekday at 09:30 \(Europe\/Madrid\)/);
+    expect((await well('task list')).out).toMatch(/Stand up +every weekday at 09:30 .*Wed 18 Nov 09:30|Stand up/);
+    expect((await well('task get 1')).out).toContain('cli:default');
+    const changed = await well('task update 1 --title Daily --policy grace=5m');
+    expect(changed.out).toMatch(/title +Stand up -> Daily/);
+    expect((await well('task pause 1 --until "monday 9:00"')).out).toMatch(
+      /paused +until Mon 23 Nov 09:00 \(Europe\/Madrid\)/,
+    );
+    expect((await well("task resume '#1'")).out).toContain('Resumed #1 Daily.');
+    expect((await well('task run 1 --wait')).out).toContain('#1 Daily succeeded');
+    expect((await well('task history 1')).out).toContain('succeeded');
+    const deleted = await well('task delete 1');
+    expect(deleted.out).toBe('Deleted #1 Daily.\n');
+    expect((await type('task get 1')).code).toBe(3);
+    const [, id = ''] = /task restore (\S+)/.exec(deleted.err) ?? [];
+    expect((await well(`task restore ${id}`)).out).toContain('Restored #1 Daily.');
+  });
+
+  it.each([
+    ['--cron "0 9 * * 1-5" --timezone Europe/Madrid', { kind: 'cron', cron: '0 9 * * 1-5', timezone: 'Europe/Madrid' }],
+    ['--rrule FREQ=DAILY;BYHOUR=9;BYMINUTE=0 --timezone UTC', { kind: 'rrule', timezone: 'UTC' }],
+    ['--once-at 2027-01-31T09:00 --timezone Europe/Madrid', { kind: 'once', once_at: '2027-01-31T08:00:00.000Z' }],
+    ['--every 15m --timezone UTC', { kind: 'interval', interval: 'PT15M' }],
+    ['--every 2d --timezone UTC --from completion', { kind: 'interval', interval: 'P2D', from: 'completion' }],
+    [
+      '--every P1M --start-at 2027-01-31T09:00:00Z --timezone UTC',
+      { interval: 'P1M', start_at: '2027-01-31T09:00:00.000Z' },
+    ],
+    ['--when "in 20 minutes"', { kind: 'once', once_at: '2026-11-18T09:20:00.000Z' }],
+  ])('takes its schedule from %s', async (flags, schedule) => {
+    const { well } = await aPlace();
+    expect(taskIn(await well(`task create ${flags} Hello --json`)).schedule).toMatchObject(schedule);
+  });
+
+  it('takes every field that the API takes', async () => {
+    const { well } = await aPlace();
+    const flags =
+      '--title T --tag a --tag b --subject s --missed once --overlap queue --timeout 8s --max-runs 5 --until 2028-01-01T00:00:00Z --policy retry.attempts=2 --policy retry.base=1m --policy quiet=22:00-07:00 --policy ack=on --policy priority=3';
+    const task = taskIn(await well(`task create --cron "0 9 * * *" --timezone UTC ${flags} Hello --json`));
+    expect(task).toMatchObject({ title: 'T', instructions: 'Hello', tags: ['a', 'b'], subject: 's' });
+    expect(task.policies).toMatchObject({
+      missed: 'once',
+      overlap: 'queue',
+      timeout: 'PT8S',
+      max_runs: 5,
+      until: '2028-01-01T00:00:00.000Z',
+      retry: { attempts: 2, base: 'PT1M' },
+      quiet: { from: '22:00', to: '07:00', mode: 'hold' },
+      priority: 3,
+    });
+  });
+
+  it('reads its text from the input, and from behind the when', async () => {
+    const { well } = await aPlace();
+    const piped = await well('task create --when "every day at 9" --timezone UTC - --json', { input: 'one\ntwo\n' });
+    expect(taskIn(piped).instructions).toBe('one\ntwo');
+    const behind = await well('task create --when "every day at 9 water the plants" --timezone UTC --json');
+    expect(taskIn(behind).instructions).toBe('water the plants');
+  });
+
+  it('tells what would be made, and makes nothing, on a dry run', async () => {
+    const { well } = await aPlace();
+    const dry = await well('task create --cron "0 9 * * 1-5" --timezone UTC Hello --dry-run');
+    expect(dry.out).toContain('Nothing is made.');
+    expect(dry.out).toMatch(/next +Thu 19 Nov 09:00 \(UTC\)/);
+    expect((await well('task list --json')).json).toEqual({ tasks: [], next_cursor: null });
+  });
+
+  it('has one effect for one idempotency key', async () => {
+    const { well, type } = await aPlace();
+    const words = 'task create --cron "0 9 * * *" --timezone UTC Hello --idempotency-key k1 --json';
+    expect(taskIn(await well(words)).task_id).toBe(taskIn(await well(words)).task_id);
+    const other = await type(words.replace('Hello', 'Other'));
+    expect(other.code).toBe(4);
+    expect(other.json).toMatchObject({ error: { code: 'idempotency_mismatch' } });
+  });
+
+  it('is found by the beginning of its id, and not by one that several begin with', async () => {
+    const { well, type } = await aPlace();
+    const first = taskIn(await well('task create --cron "0 9 * * *" --timezone UTC One --json'));
+    const second = taskIn(await well('task create --cron "0 9 * * *" --timezone UTC Two --json'));
+    let same = 0;
+    while (first.task_id[same] === second.task_id[same]) same += 1;
+    expect(taskIn(await well(`task get ${second.task_id.slice(0, same + 1)} --json`)).title).toBe('Two');
+    const both = await type(`task get ${first.task_id.slice(0, same)}`);
+    expect(both.code).toBe(2);
+    expect(both.err).toContain(first.task_id);
+    expect(both.err).toContain(second.task_id);
+    expect((await type('task get nothing-begins-so')).code).toBe(3);
+  });
+
+  it('is named by its number in the thread that is named, and in no other', async () => {
+    const { well, type } = await aPlace();
+    await well('task create --cron "0 9 * * *" --timezone UTC Here');
+    await well('task create --cron "0 9 * * *" --timezone UTC There --thread-key cli:other');
+    expect((await well('task get 1')).out).toContain('#1 Here');
+    expect((await well('task get 1 --thread-key cli:other')).out).toContain('#1 There');
+    expect((await well('task get 1', { environment: { CRONOGRAM_THREAD_KEY: 'cli:other' } })).out).toContain(
+      '#1 There',
+    );
+    const none = await type('task get 7 --thread-key cli:other');
+    expect(none).toMatchObject({ code: 3, err: 'There is no task #7 in cli:other.\n' });
+  });
+
+  it('is changed only in what is named, and says what that was', async () => {
+    const { well } = await aPlace();
+    await well('task create --cron "0 9 * * *" --timezone Europe/Madrid --tag a --subject s --policy grace=1m Hello');
+    const moved = taskIn(await well('task update 1 --cron "30 8 * * *" --json'));
+    expect(moved.schedule).toMatchObject({ cron: '30 8 * * *', timezone: 'Europe/Madrid' });
+    const cleared = taskIn(await well('task update 1 --clear-tags --clear-subject --policy grace= --disable --json'));
+    expect(cleared).toMatchObject({ tags: [], subject: null, policies: {}, enabled: false });
+    expect((await well('task update 1 --disable')).out).toContain('is like that already');
+    expect(taskIn(await well('task enable 1 --json')).enabled).toBe(true);
+  });
+
+  it('is skipped, snoozed, answered for, undone and asked about', async () => {
+    const { well, type } = await aPlace();
+    await well('task create --cron "0 9 * * *" --timezone UTC Hello');
+    expect((await well('task skip 1 --count 2')).out).toMatch(/next +Sat 21 Nov 09:00/);
+    expect((await well('task unskip 1')).out).toMatch(/next +Thu 19 Nov 09:00/);
+    expect((await well('task snooze 1 10m')).out).toBe('Snoozed #1 Hello for 10m.\n');
+    expect((await well('task snooze 1 "tomorrow 8:00"')).out).toContain('until Thu 19 Nov 08:00');
+    await well('task update 1 --title Other');
+    expect((await well('task undo 1')).out).toContain('Took back "edit" of #1 Hello.');
+    expect((await well('task why 1')).out).toContain('nothing was due');
+    expect((await well('task versions 1')).out).toMatch(/version +\d/);
+    expect((await well('task next 1 --count 3')).out.split('\n')).toHaveLength(4);
+    const nothing = await type('task answer 1 --run all');
+    expect(nothing.code).toBe(4);
+  });
+
+  it('is paused, resumed and called off together with all of its tag or subject', async () => {
+    const { well, type } = await aPlace();
+    for (const name of ['One', 'Two']) await well(`task create --cron "0 9 * * *" --timezone UTC --tag team ${name}`);
+    await well('task create --cron "0 9 * * *" --timezone UTC --subject backup Three');
+    expect((await well('task pause --tag team --dry-run')).out).toBe('2 tasks would be paused.\n');
+    expect((await well('task pause --tag team')).out).toBe('2 tasks paused.\n');
+    expect((await well('task list --state disabled --json')).json['tasks']).toHaveLength(2);
+    expect((await well('task resume --tag team')).out).toBe('2 tasks resumed.\n');
+    expect((await well('task pause --subject backup')).out).toBe('1 task paused.\n');
+    expect((await type('task pause 1 --tag team')).code).toBe(2);
+    expect((await type('task pause')).err).toContain("3, or '#3' in quotes");
+  });
+});
+
+describe('a list of tasks', () => {
+  it('fits the terminal, whatever the titles are', async () => {
+    const { well } = await aPlace();
+    const titles = [
+      'Water the plants of the whole office and those of the neighbours',
+      '毎朝のスタンドアップ会議を忘れないでください',
+      '👩‍👩‍👧‍👦 family',
+    ];
+    for (const title of titles)
+      await well(`task create --when "every weekday at 9:00" --timezone Europe/Madrid "${title}"`);
+    for (const columns of [60, 80, 120]) {
+      expect(widest((await well('task list', { columns })).out)).toBeLessThanOrEqual(columns);
+      expect(widest((await well('task history 1', { columns })).out)).toBeLessThanOrEqual(columns);
+    }
+  });
+
+  it('has colours for somebody who looks, and none with NO_COLOR or in a pipe', async () => {
+    const { well } = await aPlace();
+    await well('task create --when "every day at 9" --timezone UTC Hello');
+    expect((await well('task list', { hasColours: true })).out).toContain('\u001B[');
+    expect((await well('task list', { hasColours: true, environment: { NO_COLOR: '1' } })).out).not.toContain('\u001B');
+    expect((await well('task list')).out).not.toContain('\u001B');
+  });
+
+  it('never lets a text steer the terminal', async () => {
+    const { well } = await aPlace();
+    const made = await well('task create --when "every day at 9" --timezone UTC -', {
+      input: 'a\u001B]0;owned\u0007b\u202Ec',
+    });
+    for (const said of [made, await well('task list'), await well('task get 1'), await well('task run 1 --wait')]) {
+      expect(['\u001B', '\u0007', '\u202E'].filter((mark) => (said.out + said.err).includes(mark))).toEqual([]);
+    }
+  });
+
+  it('is turned page by page, and told as a whole with --all', async () => {
+    const { well } = await aPlace();
+    for (const name of ['One', 'Two', 'Three']) await well(`task create --cron "0 9 * * *" --timezone UTC ${name}`);
+    const first = await well('task list --limit 2 --json');
+    expect(first.json['tasks']).toHaveLength(2);
+    const rest = await well(`task list --limit 2 --cursor ${String(first.json['next_cursor'])} --json`);
+    expect(rest.json).toMatchObject({ next_cursor: null, tasks: [{ title: 'One' }] });
+    expect((await well('task list --limit 2 --all --json')).json['tasks']).toHaveLength(3);
+    expect((await well('task list --limit 2')).err).toContain('--cursor');
+  });
+
+  it('is narrowed by its flags', async () => {
+    const { well } = await aPlace();
+    await well('task create --cron "0 9 * * *" --timezone UTC --tag a --subject s One');
+    await well('task create --cron "0 9 * * *" --timezone UTC --thread-key cli:other Two');
+    const titles = async (flags: string) =>
+      ((await well(`task list ${flags} --json`)).json['tasks'] as WireTask[]).map(({ title }) => title);
+    expect(await titles('--tag a')).toEqual(['One']);
+    expect(await titles('--subject s')).toEqual(['One']);
+    expect(await titles('-q Tw')).toEqual(['Two']);
+    expect(await titles('--thread-key cli:other')).toEqual(['Two']);
+    expect(await titles('')).toEqual(['Two', 'One']);
+  });
+});

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { zoneName } from '../domain/schedule/zone-name.ts';
+import { isTimezone } from '../domain/schedule/zone-name.ts';
 import * as limits from '../domain/limits.ts';
 import { instant, instantSent, strict, text, timezone } from './fields.ts';
 import { operation } from './operation.ts';
@@ -107,7 +107,7 @@ function previewFault({ schedule, after, when, timezone: zone, now }: PreviewBod
   }
   if (after !== undefined) return [['after'], 'it goes with schedule; with when, send now'];
   if (zone === undefined) return [['timezone'], 'it is missing'];
-  return zoneName(zone) !== null ? null : [['timezone'], 'it is not a time zone; write its IANA name, such as Europe/Madrid'];
+  return isTimezone(zone) ? null : [['timezone'], 'it is not a time zone; write its IANA name, such as Europe/Madrid'];
 }
 
 const previewBody = previewShape

@@ -27,7 +27,9 @@ export function lengthOf(text: string): number | null {
 export function millisecondsOf(flag: string, text: string): number {
   const ms = lengthOf(text);
   if (ms === null)
-    throw usage(`${flag}: "${text.slice(0, 40)}" is not a length of time. Write 30s, 10m, PT1M or a number of seconds.`);
+    throw usage(
+      `${flag}: "${text.slice(0, 40)}" is not a length of time. Write 30s, 10m, PT1M or a number of seconds.`,
+    );
   return ms;
 }
 

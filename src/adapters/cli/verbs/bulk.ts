@@ -7,7 +7,7 @@ import { given } from '../options.ts';
 import type { Session } from '../session.ts';
 import type { AddVerb, Flag, Told } from '../verb.ts';
 import { changedTold } from './doing.ts';
-import { hostZone, instantOf } from './moments.ts';
+import { hostZone, dayOrInstantOf } from './moments.ts';
 
 /** What can be done to one task, or to all of a tag or a subject. */
 
@@ -82,7 +82,7 @@ async function pause(session: Session, [name]: readonly string[], options: BulkO
 }
 
 export async function untilOf(session: Session, { until }: { readonly until?: string }, timezone: string) {
-  return until === undefined ? {} : { until: await instantOf(session, until, timezone) };
+  return until === undefined ? {} : { until: await dayOrInstantOf(session, until, { timezone, hour: '0:00' }) };
 }
 
 interface Chosen {

@@ -7,8 +7,8 @@ import { given, isoLength, lengthOf, wholeOf } from '../options.ts';
 import type { Session } from '../session.ts';
 import { timesIn } from '../times.ts';
 import type { AddVerb, Flag, Told } from '../verb.ts';
-import { named, standing } from '../views/task.ts';
-import { instantOf } from './moments.ts';
+import { named, namedLast, standing } from '../views/task.ts';
+import { dayOrInstantOf } from './moments.ts';
 
 export const keyFlag: Flag = {
   flags: '--idempotency-key <key>',
@@ -34,7 +34,7 @@ type Changed = AnswerOf<'pauseTask'>;
 export async function changedTold(session: Session, answer: Changed, done: string): Promise<Told> {
   const { terminal, clock } = session;
   const nothing = answer.entry_id === null ? ' It was like that already.' : '';
-  const head = await sentence(terminal, `${done} ${named(answer.task)}.${nothing}`);
+  const head = await sentence(terminal, `${done} ${namedLast(answer.task)}${nothing}`);
   return { json: answer, text: head + (await facts(terminal, standing(answer.task, clock.now()))) };
 }
 
@@ -67,7 +67,7 @@ export function addDoingVerbs(task: Command, add: AddVerb): void {
     does: async (session, [name = '']) => {
       const found = await taskNamed(session, name);
       const answer = await session.client.call('deleteTask', { params: { task_id: found.task_id } });
-      const text = await sentence(session.terminal, `Deleted ${named(found)}.`);
+      const text = await sentence(session.terminal, `Deleted ${namedLast(found)}`);
       return { json: answer, text, note: `To bring it back within a day:\n  cronogram task restore ${found.task_id}` };
     },
   });
@@ -129,7 +129,9 @@ function addSnooze(task: Command, add: AddVerb): void {
       const found = await taskNamed(session, name);
       const ms = lengthOf(when);
       const body =
-        ms === null ? { until: await instantOf(session, when, found.schedule.timezone) } : { for: isoLength(ms) };
+        ms === null
+          ? { until: await dayOrInstantOf(session, when, { timezone: found.schedule.timezone, hour: '9:00' }) }
+          : { for: isoLength(ms) };
       const answer = await session.client.call('snoozeTask', {
         params: { task_id: found.task_id },
         body,

@@ -6,7 +6,7 @@ import { taskNamed } from '../naming.ts';
 import type { Session } from '../session.ts';
 import { timesIn } from '../times.ts';
 import type { AddVerb, Told } from '../verb.ts';
-import { named, scheduleWords, standing, warningText } from '../views/task.ts';
+import { named, namedLast, scheduleWords, standing, warningText } from '../views/task.ts';
 import {
   definitionFlags,
   readFields,
@@ -127,7 +127,7 @@ function notesOf({ warnings }: { readonly warnings: readonly { readonly message:
 
 async function createdText({ terminal, clock }: Session, { task }: AnswerOf<'createTask'>): Promise<string> {
   // The first version is a new one; a task that was there already has been brought up to date.
-  const head = await sentence(terminal, `${task.version === 1 ? 'Created' : 'Brought up to date:'} ${named(task)}.`);
+  const head = await sentence(terminal, `${task.version === 1 ? 'Created' : 'Brought up to date:'} ${namedLast(task)}`);
   const words = `${scheduleWords(task.schedule, clock.now())} (${task.schedule.timezone})`;
   return (
     head +
@@ -197,7 +197,7 @@ async function editedText({ terminal, clock }: Session, { task, changes }: Answe
   const rows = Object.entries(changes).map(
     ([field, { before, after }]) => [field, `${valueText(before)} -> ${valueText(after)}`] as const,
   );
-  const head = rows.length === 0 ? `${named(task)} is like that already.` : `Changed ${named(task)}.`;
+  const head = rows.length === 0 ? `${named(task)} is like that already.` : `Changed ${namedLast(task)}`;
   return (await sentence(terminal, head)) + (await facts(terminal, [...rows, ...standing(task, clock.now())]));
 }
 

@@ -1,4 +1,4 @@
-import { usage } from '../faults.ts';
+import { CliFault, usage } from '../faults.ts';
 import { lengthOf } from '../options.ts';
 import type { Session } from '../session.ts';
 
@@ -19,6 +19,20 @@ export async function instantOf({ client, clock }: Session, text: string, timezo
     throw usage(`"${text.slice(0, 60)}" is no single moment. Write 2027-01-31T09:00:00Z, "monday 9:00" or 2h.`);
   }
   return schedule.once_at;
+}
+
+/** The same, where a day alone means one hour of it: a pause ends with the night, a snooze comes in the morning. */
+export async function dayOrInstantOf(
+  session: Session,
+  text: string,
+  { timezone, hour }: { readonly timezone: string; readonly hour: string },
+): Promise<string> {
+  try {
+    return await instantOf(session, text, timezone);
+  } catch (error) {
+    if (!(error instanceof CliFault) || error.details?.['reason'] !== 'no_time') throw error;
+    return instantOf(session, `${text} at ${hour}`, timezone);
+  }
 }
 
 /** The zone of this computer, for what a person types without a zone. */

@@ -15,6 +15,12 @@ export function named({ number, title }: Pick<Task, 'number' | 'title'>): string
   return `#${number} ${shown(title).replaceAll(/\s+/g, ' ')}`;
 }
 
+/** The same at the end of a sentence: a title that ends one by itself needs no full stop. */
+export function namedLast(task: Pick<Task, 'number' | 'title'>): string {
+  const name = named(task);
+  return /[.!?…]$/.test(name) ? name : `${name}.`;
+}
+
 /** When it runs, in words; as it was written where it cannot be read. */
 export function scheduleWords(schedule: Schedule, now: number): string {
   const { kind, once_at, cron, rrule, interval, start_at, from, timezone } = schedule;

@@ -20,33 +20,37 @@ export function changedEnv(text: string, changes: Changes): string {
 }
 
 function changedOne(text: string, name: string, value: string | null): string {
-  const assignment = assignmentOf(name);
-  const line = value === null ? '' : `${name}=${quoted(value)}`;
-  const first = assignment.exec(text);
-  if (first !== null) {
-    // The last one counts where a variable is set twice; one is enough.
-    let isFirst = true;
-    return text.replace(assignmentOf(name), () => {
-      const written = isFirst && line !== '' ? `${line}\n` : '';
-      isFirst = false;
-      return written;
-    });
-  }
+  const line = value === null ? '' : `${name}=${quoted(value)}\n`;
+  // The last one counts where a variable is set twice; one is enough.
+  let isSet = false;
+  const changed = text.replace(assignments, (written, set: string) => {
+    if (set !== name) return written;
+    const isFirst = !isSet;
+    isSet = true;
+    return isFirst ? line : '';
+  });
+  if (isSet) return changed;
   if (value === null) return text;
   // Where the variable is explained is where people look for it.
   const explained = new RegExp(`^#\\s?${name}=.*\\n?`, 'm').exec(text);
   if (explained !== null) {
     const end = explained.index + explained[0].length;
     const head = text.slice(0, end);
-    return `${head}${head.endsWith('\n') ? '' : '\n'}${line}\n${text.slice(end)}`;
+    return `${head}${endOf(head)}${line}${text.slice(end)}`;
   }
-  return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`;
+  return `${text}${endOf(text)}${line}`;
 }
 
-/** A line that sets a variable; a value in quotes may go over several lines. */
-function assignmentOf(name: string): RegExp {
-  return new RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=[ \\t]*(?:"[^"]*"|'[^']*'|\`[^\`]*\`|[^\\n])*\\n?`, 'gm');
+function endOf(text: string): string {
+  return text === '' || text.endsWith('\n') ? '' : '\n';
 }
+
+/**
+ * Whatever sets a variable, as the server reads it: a value that begins with a quote goes on to the next one, over lines as
+ * well, and what stands in it sets nothing; any other quote is a character like others.
+ */
+const assignments =
+  /^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`)?[^\n]*\n?/gm;
 
 function quoted(value: string): string {
   return /^[\w:/.,@+-]*$/.test(value) ? value : `'${value}'`;

@@ -100,7 +100,8 @@ export function checklistDrawn(facts: ListFacts, isHello: boolean): Drawn {
 /** Where it stands, and what it was drawn from; its message is known by its delivery, until it was changed once. */
 export type LastList = { readonly at: number; readonly isForum: boolean } & Where;
 
-type Where = { readonly delivery: string } | { readonly message: number };
+/** `by`: the update that brought it about, which is no news for it. */
+type Where = ({ readonly delivery: string } | { readonly message: number }) & { readonly by?: number };
 
 function noteOf(chatId: string): string {
   return `checklist:${chatId}`;

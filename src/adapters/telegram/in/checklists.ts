@@ -47,7 +47,7 @@ export function createChecklists(needs: Needs): Checklists {
       const id = ids.next();
       const place = placeOf(needs, chat, heard.isForum);
       const shown = await drawnNow(needs, place, { ...heard, isHello: true });
-      await keepList(needs, place, { delivery: id });
+      await keepList(needs, place, { delivery: id, by: heard.updateId });
       const writing = { ids, now: clock.now(), thread: telegramThread(chat.address, null) };
       return handledBy(writing, { replies: [{ is: 'message', shown, id }] });
     },
@@ -55,7 +55,8 @@ export function createChecklists(needs: Needs): Checklists {
       if (!isNews(address, heard)) return;
       const chat = await store.findChat(address);
       const last = chat === null ? null : await lastList(needs, chat);
-      if (chat === null || last === null || (last.isForum === heard.isForum && !heard.isHint)) return;
+      if (chat === null || last === null || last.by === heard.updateId) return;
+      if (last.isForum === heard.isForum && !heard.isHint) return;
       const place = placeOf(needs, chat, heard.isForum);
       const messageId = await messageOf(needs, last);
       if (messageId !== null) await redraw(needs, place, { ...heard, messageId });

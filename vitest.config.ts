@@ -28,7 +28,8 @@ export default defineConfig({
     // Each test builds its own world, so files need none of their own, and load what they share once.
     // One name per speed: `fast` is pure and part of every check, `store` proves the two engines, `edges` is the rest.
     projects: [
-      { test: { name: 'fast', include: fast, isolate: false, env } },
+      // A busy machine draws out even what is pure.
+      { test: { name: 'fast', include: fast, isolate: false, env, testTimeout: 30_000 } },
       {
         test: {
           name: 'store',

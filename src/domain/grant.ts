@@ -22,7 +22,8 @@ export type GrantFault = Extract<Reason, `grant_${string}`>;
  */
 export function grantEnded(grant: Grant | null, now: number): GrantFault | null {
   if (grant === null) return 'grant_missing';
-  if (grant.revokedAt !== null && grant.revokedAt <= now) return 'grant_revoked';
+  // Whenever that was: a clock that is set back gives nobody a right back.
+  if (grant.revokedAt !== null) return 'grant_revoked';
   return grant.expiresAt !== null && grant.expiresAt <= now ? 'grant_expired' : null;
 }
 

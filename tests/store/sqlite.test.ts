@@ -222,3 +222,20 @@ test('no statement of a step reads a whole table: what is scanned is an index of
   expect(used.length).toBeGreaterThan(50);
   expect(faults).toEqual([]);
 });
+
+test('when the next part is due is found among the few that are open, however much was sent of late', async () => {
+  const world = await aWorld();
+  await world.store.nextPartAt(nine);
+  const asked = [...world.statements].filter(
+    (text) => text.startsWith('select min(') && text.includes('from deliveries'),
+  );
+  expect(asked).toHaveLength(3);
+  const plans = asked.map((text) =>
+    world.connection
+      .prepare<unknown[], { detail: string }>(`explain query plan ${text}`)
+      .all(...Array.from({ length: (text.match(/\?/g) ?? []).length }, () => nine))
+      .map(({ detail }) => detail)
+      .join(),
+  );
+  for (const plan of plans) expect(plan).toMatch(/INDEX deliveries_(?:waiting|unknown)\b/);
+});

@@ -78,6 +78,18 @@ describe('a loop', () => {
     expect(turns).toEqual([0, 0, 7 * second]);
   });
 
+  it('makes one step for all who ring in the same turn of the process', async () => {
+    const { loop, time, turns } = aLoop();
+    loop.start();
+    await time.advance(second);
+    for (let count = 0; count < 5; count += 1) loop.ring();
+    expect(turns).toEqual([0]);
+    await time.advance(0);
+    await time.advance(0);
+    expect(turns).toEqual([0, second]);
+    expect(loop.isAsleep()).toBe(true);
+  });
+
   it('does not spin on a row that is due but held by somebody', async () => {
     const { loop, time, turns } = aLoop({ nextAt: () => 0 });
     loop.start();

@@ -12,7 +12,7 @@ export function strict<S extends z.core.$ZodShape>(shape: S): z.ZodObject<S, z.c
   });
 }
 
-const nothing = strict({});
+export const nothing = strict({});
 export const noBody = nothing.optional();
 
 /** As clients are told it. */

@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import { benchApi } from './api.ts';
+import { benchCli } from './cli.ts';
 import { benchPacing, benchSlotToCall } from './chat.ts';
 import { benchClaim } from './claim.ts';
 import { benchLateness, benchPipeline } from './live.ts';
@@ -20,6 +22,8 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   start: benchStart,
   why: benchWhy,
   retention: benchRetention,
+  api: benchApi,
+  cli: benchCli,
 };
 
 const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, only: { type: 'string' } } });

@@ -85,7 +85,7 @@ export async function openBench(
   const file = join(folder, 'bench.db');
   const database = openSqlite(file);
   await migrateSqlite(database, systemClock.now());
-  const store = createStore(sqliteEngine(database));
+  const store = createStore(sqliteEngine(database, () => (options.time ?? systemTimer).yield()));
   const world: World = {
     clock: options.time ?? systemClock,
     stopwatch: options.time ?? systemStopwatch,

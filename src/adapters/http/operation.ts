@@ -1,6 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { z } from 'zod';
+import type { z } from 'zod';
+import { nothing } from '../../api/fields.ts';
 import type { AnswerStatus, Operation } from '../../api/operation.ts';
 import { describe } from './describing.ts';
 import { readBody, readIdempotencyKey, readParams, readQuery } from './reading.ts';
@@ -55,7 +56,7 @@ async function receive<P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   const read = {
     params: (params === undefined ? {} : readParams(c, params)) as z.output<P>,
     // A probe may carry anything: refusing it would look like an outage.
-    query: (open === true ? {} : readQuery(c, query ?? z.strictObject({}))) as z.output<Q>,
+    query: (open === true ? {} : readQuery(c, query ?? nothing)) as z.output<Q>,
     body: (body === undefined ? undefined : await readBody(c, body)) as z.output<B>,
   };
   return {

@@ -1,0 +1,57 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
+import { createStore } from '../../src/adapters/store/store.ts';
+import { systemTimer } from '../../src/adapters/system/clock.ts';
+import { composeRooms, systemWorld } from '../../src/compose.ts';
+import { openDoor } from '../../src/compose/door.ts';
+import { createLoops } from '../../src/compose/loops.ts';
+import { readConfig } from '../../src/config.ts';
+import { token } from './load.ts';
+import { nullTransport, settings } from './world.ts';
+
+/**
+ * A process of its own for the bench of the API. `product <file>` serves the product over the database with everything that
+ * it does besides, and with a chat that answers at once; `bare <file>` answers from a file of bytes what the product answered.
+ * Its port goes to the parent.
+ */
+const [kind, place = ''] = process.argv.slice(2);
+
+async function serveProduct(file: string): Promise<number> {
+  const read = readConfig({ API_TOKEN: token, HTTP_PORT: '0', DATABASE_URL: `file:${file}`, API_RATE: '0' });
+  if ('faults' in read) throw new Error(JSON.stringify(read.faults));
+  const store = createStore(sqliteEngine(openSqlite(file), () => systemTimer.yield()));
+  const world = systemWorld('info');
+  const rooms = composeRooms(settings, world, { store, transport: () => nullTransport() });
+  const loops = createLoops(settings, { world, rooms, store });
+  const door = await openDoor(read.config, {
+    world,
+    rooms,
+    store,
+    loops,
+    version: '0',
+    watched: [],
+    takeOver: () => false,
+  });
+  await rooms.downtimes.open();
+  for (const loop of loops) loop.start();
+  return door.listening.port;
+}
+
+/** The answers stand in the parent's message, by the path of the request. */
+async function serveBare(): Promise<number> {
+  let bytes = Buffer.alloc(0);
+  process.on('message', (text: string) => (bytes = Buffer.from(text)));
+  const server = createServer((incoming, outgoing) => {
+    incoming.resume().once('end', () => {
+      outgoing.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length });
+      outgoing.end(bytes);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+const port = kind === 'product' ? await serveProduct(place) : await serveBare();
+process.once('disconnect', () => process.exit(0));
+process.send?.(port);

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { fuzzCli } from './cli.ts';
+import { fuzzHttp } from './http.ts';
+
+/** The same requests on every run: what is found can be found again. `tests/fuzz/main.ts` looks farther. */
+const seed = 20_261_118;
+const cases = { http: 8800, cli: 1200 };
+/** A busy machine may take several times the seconds that it takes alone. */
+const timeout = 120_000;
+
+describe('ten thousand cases of input', () => {
+  it(
+    'of requests to every operation: each gets an answer as described, or an error in the envelope, and touches nothing else',
+    async () => {
+      const { faults, counts } = await fuzzHttp(seed, cases.http);
+
+      expect(faults.join('\n')).toBe('');
+      // What is refused at the first look proves little: every kind of answer has to be among them.
+      for (const status of [200, 201, 202, 400, 401, 404, 405, 409, 413, 415, 422]) {
+        expect(counts.get(status) ?? 0, String(status)).toBeGreaterThan(5);
+      }
+      expect(counts.get(200) ?? 0).toBeGreaterThan(cases.http / 5);
+    },
+    timeout,
+  );
+
+  it(
+    'of command lines: each ends with an exit code that is described, and says what is wrong',
+    async () => {
+      const { faults, counts } = await fuzzCli(seed, cases.cli);
+
+      expect(faults.join('\n')).toBe('');
+      for (const code of [0, 2, 3]) expect(counts.get(code) ?? 0, String(code)).toBeGreaterThan(cases.cli / 10);
+    },
+    timeout,
+  );
+});
+
+describe('a fuzz of a product that is broken', () => {
+  it('finds a fault of the server', async () => {
+    const { faults } = await fuzzHttp(seed, 300, ({ rooms }) => {
+      Object.assign(rooms.tasks, { get: () => Promise.reject(new TypeError('spoiled')) });
+    });
+
+    expect(faults.join('\n')).toContain('a fault of the server');
+  });
+
+  it('finds an answer that is not as described', async () => {
+    const { faults } = await fuzzHttp(seed, 300, ({ rooms }) => {
+      const schedule = { kind: 'once', onceAt: 0, timezone: 'UTC' };
+      const definition = {
+        title: '',
+        instructions: '',
+        action: { kind: 'message' },
+        schedule,
+        policies: {},
+        subject: null,
+        tags: [],
+      };
+      Object.assign(rooms.tasks, { versions: async () => [{ version: 1.5, at: 0, actor: 'system', definition }] });
+    });
+
+    expect(faults.join('\n')).toMatch(/not what is described/);
+  });
+
+  it('finds a task that changed although nobody named it', async () => {
+    const { faults } = await fuzzHttp(seed, 300, ({ database }) => {
+      database.exec(
+        `create trigger spoil after update on tasks begin update tasks set title = 'spoiled' where subject = 'aside'; end`,
+      );
+    });
+
+    expect(faults.join('\n')).toContain('that nobody named');
+  });
+});

@@ -101,7 +101,7 @@ function invalid(field: string, message: string): AppError {
 }
 
 /** A chat that sent the bot away looks like one that does not exist. */
-function noThread(): AppError {
+export function noThread(): AppError {
   return new AppError(
     'not_found',
     'There is no such thread. Add the bot to the chat as an owner of it, and try again.',

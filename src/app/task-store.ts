@@ -108,6 +108,8 @@ export interface PlaceView {
   readonly isTopicInDoubt: boolean;
   /** Its chat can be reached no more, and so can nothing that is there. */
   readonly isGone: boolean;
+  /** The chat that is meant has sent the bot away, or is no more. */
+  readonly isShut: boolean;
 }
 
 /** Another place for a task. In another chat it gets a number and a grant of that chat. */

@@ -55,7 +55,7 @@ export function createUsage({ store, clock, quota }: Needs): (request: UsageRequ
   return async ({ threadKey, userKey, ...stretch }) => {
     const to = stretch.to ?? clock.now() + 1;
     const from = stretch.from ?? to - usageDefaultMs;
-    if (from >= to) throw bad('from', 'from: it lies before to.');
+    if (from >= to) throw bad('from', 'from: it must lie before to.');
     const thread = threadKey === null ? null : parseThreadKey(threadKey);
     const ownerId = userKey === null ? null : actorOf(userKey);
     const usage = await store.usageOf({ thread, ownerId, from, to });

@@ -7,7 +7,7 @@ import type { Asking, Copy, Data, HostPorts, SettingsRead, Telegram, Told } from
 import { createSystem } from '../adapters/host/system.ts';
 import { copyDatabase, copyName, fileBackups, listCopies } from '../adapters/store/backup.ts';
 import { inspectFile, inspectPostgres } from '../adapters/store/inspection.ts';
-import { lockState } from '../adapters/store/lock.ts';
+import { lockNameOf, lockState } from '../adapters/store/lock.ts';
 import { databaseFile } from '../adapters/store/open.ts';
 import { giveToOwnerOf } from '../adapters/store/ownership.ts';
 import { restoreDatabase } from '../adapters/store/restoration.ts';
@@ -114,7 +114,7 @@ function dataOf(config: ConfigOf, { folder, host }: { folder: string; host: stri
     inspect: async () => {
       const { DATABASE_URL: url } = config();
       const place = databaseFile(url);
-      if (place !== null) return { inspected: inspectFile(place), held: lockState(`${place}.lock`), server: null };
+      if (place !== null) return { inspected: inspectFile(place), held: lockState(lockNameOf(place)), server: null };
       const { inspection, lock, server } = await inspectPostgres(url);
       return { inspected: inspection, held: lock, server };
     },
@@ -165,7 +165,7 @@ function isSetAside(name: string, database: string): boolean {
 function filesOf({ DATABASE_URL: url }: LenientRead['config']): readonly string[] {
   const file = databaseFile(url);
   const folder = file === null ? resolve('data') : dirname(file);
-  const own = file === null ? [] : [file, `${file}.lock`, ...setAside(file).map(({ file: aside }) => aside)];
+  const own = file === null ? [] : [file, lockNameOf(file), ...setAside(file).map(({ file: aside }) => aside)];
   const copies = file === null ? [] : listCopies(file).map(({ file: place }) => place);
   const besides = [join(folder, 'sandbox.db'), join(folder, 'api-token')];
   const logs = ['', '-journal', '-wal', '-shm'];

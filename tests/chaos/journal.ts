@@ -36,6 +36,8 @@ export interface Promised {
   readonly runsByHand: Set<string>;
   /** Requests to run by hand that may have had an effect: those without a key, and the different keys. */
   readonly asked: Map<string, number>;
+  /** Messages of clients by their text, and the run that was told of each; null while nobody was told of one. */
+  readonly posted: Map<string, string | null>;
 }
 
 /** An audit row of a task, with the definition that has held since. */
@@ -77,7 +79,7 @@ const pauseOfRunMaxMs = 31 * 60_000;
 const pauseOfPartMaxMs = 11 * 60_000;
 
 /** What is done beside the schedule changes nothing about when a task is on. */
-const beside = new Set(['run_now', 'snooze', 'retry', 'replay', 'cancel', 'answer']);
+const beside = new Set(['run_now', 'snooze', 'retry', 'replay', 'cancel', 'answer', 'attach', 'grant', 'revoke']);
 
 export function openJournal({ database, now, mark }: Needs): Journal {
   const newAudit = database.prepare('select * from audit where id > ? order by id');
@@ -164,7 +166,7 @@ export function openJournal({ database, now, mark }: Needs): Journal {
       blind ||= unnoticed;
     },
     dealt: { thrown: 0, lost: 0, kills: 0 },
-    promised: { created: new Map(), runsByHand: new Set(), asked: new Map() },
+    promised: { created: new Map(), runsByHand: new Set(), asked: new Map(), posted: new Map() },
   };
 }
 

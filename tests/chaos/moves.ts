@@ -17,6 +17,7 @@ import {
   sayDone,
   settleByHand,
 } from './people.ts';
+import { attach, grant, post, revoke } from './surfaces.ts';
 import type { World } from './world.ts';
 
 /**
@@ -92,11 +93,25 @@ async function upsert(world: World): Promise<string> {
   const input = { ...someInput(world, title), subject: 'the same', policies: sparse(world) };
   const onExisting = chance.pick(['upsert', 'upsert', 'fail'] as const);
   const request = { threadKey: threads[0] ?? '', actor, input, idempotencyKey: null, onExisting };
+  const before = twinsOf(world, title);
   const done = await world.ask((tasks) => tasks.create(request));
-  const twins = tasksOf(world).filter((task) => task.title === title && task.state !== 'deleted').length;
-  if (twins > 1) world.wrong.push(`${twins} tasks are ${title} with one subject`);
+  const twins = twinsOf(world, title);
+  if (twins > Math.max(before, 1)) world.wrong.push(`${twins} tasks are ${title} with one subject`);
   const told = { ...input, instructions: undefined };
   return `${title} ${onExisting} ${JSON.stringify(told)} -> ${judge(world, done, [...badTiming, 'task_exists'])}`;
+}
+
+/** Tasks of one identity in the chat of the upserts; whoever attaches or restores one may make more of them. */
+function twinsOf({ database }: World, title: string): number {
+  return Number(
+    database
+      .prepare(
+        `select count(*) from tasks where title = ? and subject is not null and state <> 'deleted'
+           and chat_id = (select chat_id from chat_aliases where address = '-1001')`,
+      )
+      .pluck()
+      .get(title),
+  );
 }
 
 function sparse({ chance, time }: World) {
@@ -386,6 +401,10 @@ export const moves: readonly Move[] = [
   { name: 'say done', weight: 2, play: sayDone },
   { name: 'cross a reminder', weight: 3, play: crossReminder },
   { name: 'approve', weight: 2, play: approve },
+  { name: 'post', weight: 3, play: post },
+  { name: 'attach', weight: 2, play: attach },
+  { name: 'revoke', weight: 0.7, play: revoke },
+  { name: 'grant', weight: 1.5, play: grant },
 ];
 
 /** Every world begins with something to do. */

@@ -46,6 +46,13 @@ describe('backup', () => {
     ]);
   });
 
+  it('names a file with blanks so that the line can be typed', async () => {
+    const { database, folder, type } = hostPlace();
+    await databaseAt(database, 1);
+    const { out } = await type('backup', join(folder, "Ada's copy.db"));
+    expect(out.replaceAll(/\s+/g, ' ')).toContain(`cronogram restore 'Ada'\\''s copy.db'`);
+  });
+
   it('writes over nothing, and needs a database and a folder', async () => {
     const { database, folder, type } = hostPlace();
     expect((await type('backup')).fault).toMatchObject({ exitCode: 3 });

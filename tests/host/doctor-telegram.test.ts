@@ -68,7 +68,7 @@ describe('Telegram', () => {
     const unknown = await look();
     expect([unknown.level('token'), unknown.exitCode]).toEqual([['fail'], 1]);
     expect(unknown.diagnosis.skipped.find(({ check }) => check === 'updates')?.reason).toBe(
-      'what it depends on has failed',
+      'what it depends on is not there',
     );
     await telegram.close();
     const away = await look();

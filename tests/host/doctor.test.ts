@@ -247,6 +247,18 @@ describe('the server of this folder', () => {
     });
   });
 
+  it('and a port that the server of another folder has is a fault', async () => {
+    const bodies: Record<string, object> = { '/version': { name: 'cronogram', version: '1.2.3' } };
+    const address = await aStub(
+      (request, response) => void response.end(JSON.stringify(bodies[request.url ?? ''] ?? { ok: true })),
+    );
+    const { look } = await aPlace({ environment: { HTTP_PORT: new URL(address).port } });
+    expect((await look('--offline')).found('http')[0]).toMatchObject({
+      level: 'fail',
+      text: expect.stringContaining('works in another folder') as string,
+    });
+  });
+
   it('that answers and is not ready is a fault, with what is not well, and no secret in it', async () => {
     const apiToken = 'a-token-that-nobody-can-guess-0123';
     const answers: Record<string, readonly [number, object]> = {

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { terminalAsking } from '../../src/adapters/host/init/asking.ts';
-import { changedEnv } from '../../src/adapters/host/init/env-file.ts';
+import { changedEnv, writeEnvText } from '../../src/adapters/host/init/env-file.ts';
 import type { InitDone } from '../../src/adapters/host/init/init.ts';
 import type { Asking } from '../../src/adapters/host/ports.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../../src/adapters/system/clock.ts';
@@ -94,6 +94,18 @@ describe('init without anybody to ask', () => {
     await type(...words);
     expect([text(), statSync(file).mode & 0o777]).toEqual([once, 0o600]);
     expect(readdirSync(join(file, '..')).filter((name) => name.includes('partial'))).toEqual([]);
+  });
+
+  it.each([
+    ['a quote in a comment', "DEFAULT_TIMEZONE=UTC # the team's\nSECRET_X='abc'\n", "SECRET_X='abc'\n"],
+    ['a value of several lines', 'SECRET_X="a\nDEFAULT_TIMEZONE=UTC\nb"\n', 'SECRET_X="a\nDEFAULT_TIMEZONE=UTC\nb"\n'],
+    ['lines of Windows', 'export DEFAULT_TIMEZONE="UTC" # x\r\nSECRET_X=a\r\n', 'SECRET_X=a\r\n'],
+  ])('takes nothing away with %s', async (_what, before, stays) => {
+    const { type, file, text, read } = await aPlace();
+    writeFileSync(file, before);
+    await type('init', '--token', sandboxToken, '--owner', '1001', '--zone', 'Asia/Tokyo');
+    expect(text()).toContain(stays);
+    expect(read()).toMatchObject({ faults: [], config: { DEFAULT_TIMEZONE: 'Asia/Tokyo' } });
   });
 
   it('does not put another token in the place of one without --force', async () => {
@@ -283,6 +295,19 @@ describe('a .env file', () => {
     ['A=$&\n', { A: '$&-$1' }, "A='$&-$1'\n"],
   ])('%j with %j is %j', (before, changes, after) => {
     expect(changedEnv(before, changes)).toBe(after);
+  });
+
+  it('that cannot be replaced leaves no half of another one', async () => {
+    const { file, folder } = await aPlace();
+    writeFileSync(file, 'A=1\n');
+    const fail = () => {
+      throw new Error('the disk is full');
+    };
+    expect(() => writeEnvText(file, 'A=2\n', fail)).toThrow('the disk is full');
+    expect([readFileSync(file, 'utf8'), readdirSync(folder).filter((name) => name.includes('partial'))]).toEqual([
+      'A=1\n',
+      [],
+    ]);
   });
 
   it('that cannot be replaced is told in words', async () => {

@@ -131,6 +131,7 @@ describe('restore', () => {
     expect(readdirSync(dirname(real)).toSorted()).toEqual([
       'real.db',
       expect.stringMatching(/^real\.db\.before-restore-/) as string,
+      'real.db.lock',
     ]);
   });
 

@@ -63,6 +63,15 @@ describe('POST /v1/tasks/:task_id/attach', () => {
     expect(said(await ask('POST', path, { thread_key: thread }))).toBe('429 quota_exceeded');
   });
 
+  it.each(['refused', 'gone'] as const)('knows no chat that is %s', async (state) => {
+    const { p, ask } = await aPlace();
+    const note = { newId: 'chat-1', address: '-5', title: 'Garden', kind: 'supergroup', at: p.time.now() };
+    await p.store.changeChat((await p.store.noteChat(note)).id, { state }, p.time.now());
+    const path = `/v1/tasks/${(await chatless({ ask })).task_id}/attach`;
+    expect(said(await ask('POST', path, { thread_key: 'telegram:chat:-5' }))).toBe('404 not_found');
+    expect(said(await ask('POST', path, { thread_key: thread }))).toBe('200');
+  });
+
   it('hands on the thread, the key and the id of the request', async () => {
     const door = aDoor();
     const headers = { 'idempotency-key': 'k', 'x-request-id': 'trace-1' };

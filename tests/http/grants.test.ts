@@ -69,6 +69,18 @@ describe('grants', () => {
     ]);
   });
 
+  it('stay revoked when the clock goes back to before that', async () => {
+    const { p, ask, path, taskId, told } = await aRightPlace();
+    await p.pass(30 * 60_000);
+    const [grant] = (await told('GET', `/v1/grants?task_id=${taskId}`)).grants;
+    await told('DELETE', `/v1/grants/${grant?.grant_id}`);
+    p.time.setWall(p.time.now() - hour);
+    expect((await ask('POST', `${path}/run-now`)).json.task_run).toMatchObject({
+      status: 'skipped',
+      reason: 'grant_revoked',
+    });
+  });
+
   it('are listed by thread, owner and state, page by page', async () => {
     const { ask, make, told } = await aRightPlace();
     await make();

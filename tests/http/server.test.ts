@@ -171,6 +171,30 @@ describe('a stop', () => {
     await server.close();
   });
 
+  it('waits for many requests at once without a warning of the process', async () => {
+    const held = gate();
+    let waiting = 0;
+    const server = await aServer({
+      get: async () => {
+        waiting += 1;
+        await held.closed;
+        return task;
+      },
+    });
+    const warnings: string[] = [];
+    const note = ({ name }: Error) => void warnings.push(name);
+    process.on('warning', note);
+    onTestFinished(() => void process.off('warning', note));
+    const answers = Array.from({ length: 15 }, () => fetch(`${server.url}/v1/tasks/task-1`, { headers: bearer }));
+    while (waiting < 15) await new Promise((resolve) => setImmediate(resolve));
+    const drained = server.drain();
+    held.open();
+    await drained;
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(answers.map(() => 200));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(warnings).toEqual([]);
+  });
+
   it('cuts off what does not end within its grace', async () => {
     const reached = gate();
     const server = await aServer(

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
@@ -25,6 +25,19 @@ describe('on one SQLite file', () => {
     await expect(refused).rejects.toThrow(/process 4711 on garden, since 2027-01-04T09:00:00\.000Z/);
     await first.close();
     const second = await openStore(opening(url, 4712));
+    await expect(openStore(opening(url))).rejects.toThrow(/process 4712/);
+    await second.close();
+  });
+
+  test('a second process that comes by a link is refused as well', async () => {
+    const url = aFile();
+    const first = await openStore(opening(url));
+    const link = join(temporaryFolder(), 'linked.db');
+    symlinkSync(url.slice('file:'.length), link);
+
+    await expect(openStore(opening(`file:${link}`, 4712))).rejects.toThrow(/process 4711 on garden/);
+    await first.close();
+    const second = await openStore(opening(`file:${link}`, 4712));
     await expect(openStore(opening(url))).rejects.toThrow(/process 4712/);
     await second.close();
   });

@@ -38,7 +38,7 @@ test('a full disk refuses the claim as a whole, and the same slots are claimed w
 
   await expect(claims()).rejects.toMatchObject({
     code: 'store_unavailable',
-    message: expect.stringContaining('SQLITE_FULL') as string,
+    message: expect.stringContaining('free some space') as string,
   });
   await expect(claims()).rejects.toMatchObject({ code: 'store_unavailable' });
   for (const table of ['occurrences', 'runs']) expect(await world.query(`select id from ${table}`)).toEqual([]);
@@ -47,6 +47,24 @@ test('a full disk refuses the claim as a whole, and the same slots are claimed w
   world.connection.pragma('max_page_count = 1073741823');
   expect(await claims()).toMatchObject({ taken: 100 });
   expect(await world.query('select distinct slot_at from occurrences')).toEqual([{ slot_at: nine }]);
+});
+
+test('a full disk keeps no database open: what is committed waits in its log', async () => {
+  const file = join(temporaryFolder(), 'full.db');
+  const connection = openSqlite(file);
+  await migrateSqlite(connection, nine);
+  connection.exec(`insert into kv (scope, key, value, updated_at) values ('s', 'k', 'v', 1)`);
+  const pragma = connection.pragma.bind(connection);
+  connection.pragma = (text, options) => {
+    if (text.startsWith('wal_checkpoint')) throw Object.assign(new Error('full'), { code: 'SQLITE_FULL' });
+    return pragma(text, options);
+  };
+  await sqliteEngine(connection).close();
+
+  expect(connection.open).toBe(false);
+  const again = openSqlite(file);
+  onTestFinished(() => void again.close());
+  expect(again.prepare(`select value from kv where scope = 's'`).pluck().get()).toBe('v');
 });
 
 test('a store that cannot commit says so when it is asked', async () => {

@@ -64,7 +64,11 @@ function linesOf(paragraph: string, width: number): string[] {
 /** As somebody in that folder would type it. */
 export function typedPath(path: string, folder: string): string {
   const short = relative(folder, path);
-  return short === '' || short.startsWith('..') ? path : short;
+  return forShell(short === '' || short.startsWith('..') ? path : short);
+}
+
+function forShell(text: string): string {
+  return /^[\p{L}\p{N}_./:@%+,~-]*$/u.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** Names on the left, values beside them. */

@@ -101,20 +101,19 @@ function unheard(error: Error & { code?: string }, place: string): AppError {
 
 async function drained(inFlight: ReadonlySet<ServerResponse>, graceMs: number): Promise<void> {
   const grace = AbortSignal.timeout(graceMs);
-  const ends = [...inFlight].map((outgoing) => {
-    const cut = () => outgoing.destroy();
-    grace.addEventListener('abort', cut);
+  const draining = [...inFlight];
+  const cutAll = () => draining.forEach((outgoing) => outgoing.destroy());
+  grace.addEventListener('abort', cutAll);
+  const ends = draining.map((outgoing) => {
     const ended = new Promise<void>((resolve) => {
-      outgoing.once('close', () => {
-        grace.removeEventListener('abort', cut);
-        resolve();
-      });
+      outgoing.once('close', () => resolve());
     });
-    if (isStream(outgoing)) cut();
+    if (isStream(outgoing)) outgoing.destroy();
     else if (!outgoing.headersSent) outgoing.setHeader('connection', 'close');
     return ended;
   });
   await Promise.all(ends);
+  grace.removeEventListener('abort', cutAll);
 }
 
 /** It has begun and is not written to its end: every other answer is written in one piece. */

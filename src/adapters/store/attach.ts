@@ -32,6 +32,7 @@ export function* placeOf(task: Task, home: Thread): Script<PlaceView> {
     openParts: Number(parts?.count ?? 0),
     isTopicInDoubt: doubted !== undefined,
     isGone: gone !== undefined,
+    isShut: chat?.state === 'refused' || chat?.state === 'gone',
   };
 }
 

@@ -3,9 +3,10 @@ import type { Task } from '../../domain/task.ts';
 import { moveTask } from './attach.ts';
 import { cancelLive } from './cancel.ts';
 import { dispatchRuns, insertOccurrences, writeClaims } from './claims.ts';
+import { lockChat } from './chat-rows.ts';
 import { dropParts } from './drop-parts.ts';
 import { endWaiting } from './pauses.ts';
-import { each, lock, rows, write, type Script } from './engine.ts';
+import { each, lock, row, rows, write, type Script } from './engine.ts';
 import { changeGrant, followState } from './grants.ts';
 import { recordVerbs, tellEvents } from './journal.ts';
 import { closeAcks, reopenAck } from './open-acks.ts';
@@ -46,6 +47,7 @@ interface Written {
 
 export function* changeLocked(request: LockedRequest, plan: Plan): Script<Written> {
   const { taskId, at } = request;
+  yield* lockPlaces(request);
   yield* lock(`select id from tasks where id = ?t for update`, taskId);
   const scene = yield* sceneOf(request);
   const change = plan(scene);
@@ -74,6 +76,26 @@ export function* changeLocked(request: LockedRequest, plan: Plan): Script<Writte
   const isMoot = (change.audit?.verb === 'cancel' && calledOff === 0) || (change.grant !== null && !isGrantChanged);
   if (isMoot) return { change, task, entryId: null };
   return { change, task, entryId: yield* writeAudit(request, change, { before: scene.task, after: task, isAnswered }) };
+}
+
+/**
+ * Whoever makes a task locks its chat and its owner before the task that is there already, so what may need them takes them
+ * first as well: the chat into which a task moves, and that of a task that may come back.
+ */
+function* lockPlaces({ taskId, look }: LockedRequest): Script<void> {
+  if (look === undefined || 'replaysOf' in look) return;
+  const task = yield* row<{ chat_id: string; owner_id: string }>(
+    `select chat_id, owner_id from tasks where id = ?t`,
+    taskId,
+  );
+  if (task === undefined) return;
+  const chat = 'place' in look ? yield* lockChat(look.place) : undefined;
+  if ('recent' in look) yield* row(`select id from chats where id = ?t [for no key update]`, task.chat_id);
+  yield* rows(
+    `select id from users where id in (?t, ?t) order by id [for no key update]`,
+    task.owner_id,
+    chat?.approved_by ?? task.owner_id,
+  );
 }
 
 /** Only tasks that can still run count against a quota, so what comes back from an end has to ask again. */

@@ -67,8 +67,9 @@ export function* chatOf(thread: Place, newId: string, now: number): Script<ChatR
 
 const byAlias = `select c.* from chat_aliases a join chats c on c.id = a.chat_id where a.provider = ?t and a.address = ?t`;
 
+/** Nobody changes its key, so rows that refer to it can be written meanwhile. */
 export function* lockChat({ provider, address }: Place): Script<ChatRow | undefined> {
-  return yield* row<ChatRow>(`${byAlias} [for update of c]`, provider, address);
+  return yield* row<ChatRow>(`${byAlias} [for no key update of c]`, provider, address);
 }
 
 export function* findChat({ provider, address }: Place): Script<ChatRow | undefined> {

@@ -160,7 +160,7 @@ function remembered(kind: string, text: string, make: () => string): string {
 }
 
 function withLocks(text: string): string {
-  return text.replace(/\[(for update[^\]]*)\]/g, '$1');
+  return text.replace(/\[(for (?:no key )?update[^\]]*)\]/g, '$1');
 }
 
 const sqlTypes: Readonly<Record<string, string>> = { t: 'text', i: 'bigint' };

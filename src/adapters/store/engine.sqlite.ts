@@ -81,10 +81,20 @@ export function sqliteEngine(connection: Connection, turn?: () => Promise<void>)
     close: async () => {
       shared?.drain();
       await checkpointer?.stop();
-      connection.pragma('wal_checkpoint(TRUNCATE)');
-      connection.close();
+      try {
+        connection.pragma('wal_checkpoint(TRUNCATE)');
+      } catch (error) {
+        // What the log holds is committed, and the next start reads it: a full disk must not keep a process from its end.
+        if (codeOf(error) !== 'SQLITE_FULL') throw error;
+      } finally {
+        connection.close();
+      }
     },
   };
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | null)?.code;
 }
 
 /** Pages of the log: with a thread that works it off, the database steps in only when that thread cannot keep up. */
@@ -167,5 +177,5 @@ function play<T>(script: Script<T>, answer: (ask: Ask) => unknown): T {
 }
 
 function sqliteText(text: string): string {
-  return text.replace(/\[for update[^\]]*\]/g, '').replace(/\?[ti]\b/g, '?');
+  return text.replace(/\[for (?:no key )?update[^\]]*\]/g, '').replace(/\?[ti]\b/g, '?');
 }

@@ -21,11 +21,18 @@ export function translate(error: unknown): AppError {
   if (isOurs(error, code)) {
     return new AppError('internal', error instanceof Error ? error.message : String(error), { cause: error });
   }
-  const reason = code === '' && error instanceof Error ? error.message : code;
+  const reason = code === '' && error instanceof Error ? error.message : (wayOut[code] ?? code);
   return new AppError('store_unavailable', `The database cannot be used right now (${reason || 'closed'}).`, {
     cause: error,
   });
 }
+
+/** What a person can do about it. */
+const wayOut: Readonly<Record<string, string>> = {
+  SQLITE_FULL: 'SQLITE_FULL: the disk is full; free some space',
+  SQLITE_READONLY: 'SQLITE_READONLY: give the user of this process the right to write to its file and folder',
+  SQLITE_CANTOPEN: 'SQLITE_CANTOPEN: give the user of this process the right to its file and folder',
+};
 
 function isOurs(error: unknown, code: string): boolean {
   if (constraintOf(error) === contended) return false;

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import pg from 'pg';
 import { AppError } from '../../domain/errors.ts';
@@ -12,6 +12,11 @@ export interface Holder {
   readonly pid: number;
   readonly host: string;
   readonly since: number;
+}
+
+/** The lock of a SQLite database. It lies beside the file itself, so that whoever comes by a link meets it there. */
+export function lockNameOf(database: string): string {
+  return `${existsSync(database) ? realpathSync(database) : database}.lock`;
 }
 
 /** Whoever only looks whether the lock is free holds it for less than this, and must not be what refuses a start. */

@@ -10,7 +10,7 @@ import { postgresEngine, postgresPool, type Connections } from './engine.postgre
 import { openSqlite, sqliteEngine } from './engine.sqlite.ts';
 import { tellingOfEvents } from './event-hints.ts';
 import { translate } from './faults.ts';
-import { lockFile, lockPostgres, type Holder, type Lock } from './lock.ts';
+import { lockFile, lockNameOf, lockPostgres, type Holder, type Lock } from './lock.ts';
 import { migratePostgres, migrateSqlite, type Migrated } from './migrate.ts';
 import { createStore } from './store.ts';
 
@@ -55,7 +55,7 @@ async function openFile({ url, holder, turn }: Opening): Promise<Opened> {
   const file = databaseFile(url);
   if (file === null) throw new AppError('store_unavailable', 'DATABASE_URL is file:<path> or postgres://...');
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const lock = lockFile(`${file}.lock`, holder);
+  const lock = lockFile(lockNameOf(file), holder);
   try {
     const connection = openSqlite(file);
     chmodSync(file, 0o600);
@@ -100,8 +100,11 @@ function opened(engine: Engine, migrated: Migrated, lock: Lock): Omit<Opened, 'b
       wroteEvents = call;
     },
     close: async () => {
-      await store.close();
-      await lock.release();
+      try {
+        await store.close();
+      } finally {
+        await lock.release();
+      }
     },
   };
 }

@@ -10,5 +10,5 @@ export function* lockUser(id: string, now: number): Script<void> {
     now,
     now,
   );
-  yield* row(`select id from users where id = ?t [for update]`, id);
+  yield* row(`select id from users where id = ?t [for no key update]`, id);
 }

@@ -39,6 +39,6 @@ function quotaExceeded(whose: 'chat' | 'user', limit: number): AppError {
 
 /** The same rows that a creation locks, so that neither can overtake the other at the edge of a quota. */
 export function* lockOwner({ chatId, ownerId }: Pick<Task, 'chatId' | 'ownerId'>): Script<void> {
-  yield* row(`select id from chats where id = ?t [for update]`, chatId);
-  yield* row(`select id from users where id = ?t [for update]`, ownerId);
+  yield* row(`select id from chats where id = ?t [for no key update]`, chatId);
+  yield* row(`select id from users where id = ?t [for no key update]`, ownerId);
 }

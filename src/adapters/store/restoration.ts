@@ -17,7 +17,7 @@ import Database from 'better-sqlite3';
 import { AppError } from '../../domain/errors.ts';
 import { requireRoom, stampOf } from './backup.ts';
 import { inspectFile, looksLikeDatabase, type DatabaseFacts, type Inspection } from './inspection.ts';
-import { lockFile, type Holder } from './lock.ts';
+import { lockFile, lockNameOf, type Holder } from './lock.ts';
 import { giveToOwnerOf } from './ownership.ts';
 
 /**
@@ -59,7 +59,7 @@ export async function restoreDatabase(
   const { copy, holder } = restoring;
   requireOther(restoring.file, copy);
   mkdirSync(dirname(restoring.file), { recursive: true, mode: 0o700 });
-  const lockName = `${restoring.file}.lock`;
+  const lockName = lockNameOf(restoring.file);
   const lock = lockFile(lockName, holder);
   // The logs of a database lie beside the file itself, and not beside a link to it.
   const file = existsSync(restoring.file) ? realpathSync(restoring.file) : restoring.file;

@@ -4,6 +4,7 @@ import { isDeliverable, threadKeyOf, type Thread } from '../../domain/thread.ts'
 import type { Ids } from '../ports.ts';
 import { noChange, type TaskChange, type TaskScene } from '../task-store.ts';
 import { runInProgress } from './by-hand.ts';
+import { noThread } from '../messages.ts';
 import { refuseDeleted } from './refusals.ts';
 
 /** Where a task can be attached to. */
@@ -25,6 +26,7 @@ export function planAttach(ids: Ids, scene: TaskScene, home: Thread): TaskChange
   refuseDeleted(scene);
   const { task, place } = scene;
   if (place === undefined || place.is === 'here') return noChange;
+  if (place.isShut) throw noThread();
   if (place.is === 'elsewhere') refuseTied(scene);
   return {
     ...noChange,

@@ -3,6 +3,7 @@ import { openAccount } from './account.ts';
 import { proveAsked } from './asked.ts';
 import { proveDeliveries } from './deliveries.ts';
 import { proveSlots } from './slots.ts';
+import { proveSurfaces } from './surfaces.ts';
 import { proveTasks } from './tasks.ts';
 import { proveWork } from './work.ts';
 
@@ -21,6 +22,7 @@ export function breachesOf(
       ...proveTasks(account),
       ...proveDeliveries(account),
       ...proveAsked(account),
+      ...proveSurfaces(account),
     ],
   };
 }

@@ -226,6 +226,7 @@ function endsAreExplained({ rows, callsFor, world, tasks }: Scene): string[] {
   function isExplained(part: Row<'deliveries'>): boolean {
     const error = part.error ?? '';
     if (error === 'the task was deleted') return wasDeleted(part.task_id ?? '');
+    if (error === 'the task has moved to another chat') return wasMoved(part.task_id ?? '');
     if (error.startsWith('too old')) return part.expires_at !== null;
     if (error.startsWith('unconfirmed')) return isSettledByHand(part);
     if (isKeptFromPeople(part, error) || isRefused(part, error)) return true;
@@ -249,6 +250,9 @@ function endsAreExplained({ rows, callsFor, world, tasks }: Scene): string[] {
   }
   function wasDeleted(taskId: string): boolean {
     return (world.journal.turns.get(taskId) ?? []).some(({ state }) => state === 'deleted');
+  }
+  function wasMoved(taskId: string): boolean {
+    return rows.audit.some(({ verb, task_id: id }) => verb === 'attach' && id === taskId);
   }
   const lostTopics = new Set(
     world.chat.calls.filter(({ is, answer }) => is === 'find' && answer === 'nothing').map(({ of }) => nameOf(of)),

@@ -19,8 +19,10 @@ function occurrencesAgree({ rows, runs }: Account): string[] {
     if (one.status === 'cancelled' && run === undefined) return false;
     return run?.status !== one.status;
   });
+  // What a client says belongs to no task, and no slot asked for it.
   const orphans = rows.runs.filter(
-    ({ id, occurrence_id }) => !rows.occurrences.some((one) => one.id === occurrence_id && one.run_id === id),
+    ({ id, task_id, occurrence_id }) =>
+      task_id !== null && !rows.occurrences.some((one) => one.id === occurrence_id && one.run_id === id),
   );
   return [
     ...tell('an occurrence disagrees with its run', wrong.map(brief)),
@@ -147,7 +149,8 @@ function belongsTo(end: Turn | undefined, run: Row<'runs'>): boolean {
 
 /** A run says what its task was to say when it was admitted, and nothing else. */
 function textsAreMeant({ rows, world }: Account): string[] {
-  const wrong = rows.runs.filter((run) => {
+  const ofTasks = rows.runs.filter(({ task_id }) => task_id !== null);
+  const wrong = ofTasks.filter((run) => {
     const { instructions } = JSON.parse(run.input) as { instructions: string };
     return !(world.journal.texts.get(run.task_id ?? '')?.has(instructions) ?? false);
   });

@@ -67,7 +67,7 @@ async function run({ check, title, leftOut, look }: Check, patient: Patient, isO
     const verdicts = await look(patient);
     if (verdicts.length > 0)
       return { findings: verdicts.map((verdict) => ({ check, title, ...verdict })), skipped: [] };
-    return { findings: [], skipped: [{ check, reason: 'what it depends on has failed' }] };
+    return { findings: [], skipped: [{ check, reason: 'what it depends on is not there' }] };
   } catch (error) {
     const text = `This could not be looked at: ${error instanceof Error ? error.message : String(error)}.`;
     const verdict = fail(text, 'Look at the other lines first, then run doctor again.');

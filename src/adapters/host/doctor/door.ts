@@ -80,6 +80,8 @@ async function wellness(patient: Patient, running: string): Promise<Verdict> {
   if (live?.status !== 200) return fail(`${where}, but does not turn any more.`, 'Start the server again.');
   if (ready?.status !== 200)
     return fail(`${where}, but is not ready: ${troubles(ready?.body)}.`, 'Mend what it names; its log tells more.');
+  if ((await patient.examined).held.is === 'free')
+    return fail(`${where}, but works in another folder.`, 'Look from there, or choose another HTTP_PORT in .env here.');
   if (running !== installed)
     return warn(`${where}, but ${installed} is installed.`, 'Start the server again, so that the new version runs.');
   return ok(`${where} and is ready`);

@@ -49,8 +49,7 @@ function endOf(text: string): string {
  * Whatever sets a variable, as the server reads it: a value that begins with a quote goes on to the next one, over lines as
  * well, and what stands in it sets nothing; any other quote is a character like others.
  */
-const assignments =
-  /^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`)?[^\n]*\n?/gm;
+const assignments = /^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`)?[^\n]*\n?/gm;
 
 function quoted(value: string): string {
   return /^[\w:/.,@+-]*$/.test(value) ? value : `'${value}'`;
@@ -61,18 +60,28 @@ export function writeEnvText(file: string, text: string, prepare: (partial: stri
   const place = placeOf(file);
   const partial = `${place}.partial`;
   rmSync(partial, { force: true });
-  const handle = openSync(partial, 'wx', 0o600);
+  try {
+    writeWhole(partial, text);
+    prepare(partial);
+    renameSync(partial, place);
+  } catch (error) {
+    // Half of it may hold a token.
+    rmSync(partial, { force: true });
+    throw error;
+  }
+  const folder = openSync(dirname(place), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+function writeWhole(file: string, text: string): void {
+  const handle = openSync(file, 'wx', 0o600);
   try {
     writeSync(handle, text);
     fsyncSync(handle);
   } finally {
     closeSync(handle);
   }
-  prepare(partial);
-  renameSync(partial, place);
-  const folder = openSync(dirname(place), 'r');
-  fsyncSync(folder);
-  closeSync(folder);
 }
 
 function placeOf(file: string): string {

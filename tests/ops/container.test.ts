@@ -133,6 +133,7 @@ interface Service {
   readonly stop_grace_period?: string;
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
+  readonly init?: boolean;
   readonly security_opt?: readonly string[];
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly healthcheck?: { readonly test: readonly string[] };
@@ -149,7 +150,7 @@ const composeFile = parse(text('compose.yaml'), { merge: true }) as ComposeFile;
 
 /** The keys of a service that are used here, out of those that Compose knows: a slip in one of them would be refused, or go unnoticed. */
 const serviceKeys = new Set(
-  'image build profiles restart ports volumes read_only tmpfs cap_drop security_opt pids_limit mem_limit stop_grace_period healthcheck logging env_file environment secrets depends_on'.split(
+  'image build profiles restart init ports volumes read_only tmpfs cap_drop security_opt pids_limit mem_limit stop_grace_period healthcheck logging env_file environment secrets depends_on'.split(
     ' ',
   ),
 );
@@ -177,6 +178,7 @@ describe('compose.yaml', () => {
       build: '.',
       read_only: true,
       cap_drop: ['ALL'],
+      init: true,
       security_opt: ['no-new-privileges:true'],
       volumes: ['data:/data'],
       restart: 'unless-stopped',

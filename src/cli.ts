@@ -10,8 +10,8 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 
 /** Narrower than this nothing can be laid out. */
 const columnsMin = 20;
-/** Where there is no terminal, or one that does not know. */
-const columnsElsewhere = 80;
+/** Of a terminal that does not know. */
+const columnsUsual = 80;
 
 const interruption = new AbortController();
 
@@ -21,10 +21,10 @@ const terminal: Terminal = {
   showsProgress: process.stderr.isTTY,
   canAsk: process.stdin.isTTY && process.stderr.isTTY,
   hasColours: process.stdout.isTTY,
-  columns:
-    process.stdout.isTTY && process.stdout.columns > 0
-      ? Math.max(columnsMin, process.stdout.columns)
-      : columnsElsewhere,
+  // What goes into a file or another program is not cut: whoever searches it would not find what is left out.
+  columns: process.stdout.isTTY
+    ? Math.max(columnsMin, process.stdout.columns > 0 ? process.stdout.columns : columnsUsual)
+    : Number.POSITIVE_INFINITY,
   read: async () => {
     const chunks: Buffer[] = [];
     for await (const chunk of process.stdin as AsyncIterable<Buffer>) chunks.push(chunk);

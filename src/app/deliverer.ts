@@ -91,7 +91,7 @@ export function createDeliverer(needs: DelivererNeeds): Deliverer {
       const [partAt, freeInMs] = [await store.nextPartAt(now), pacer.freeInMs()];
       if (freeInMs === null) return partAt;
       // What is ready by now and was not taken waits for its chat.
-      const freeAt = now + Math.ceil(freeInMs);
+      const freeAt = now + Math.max(Math.ceil(freeInMs), 1);
       return partAt === null || partAt <= now ? freeAt : Math.min(partAt, freeAt);
     },
     holding: { ...claims, has: inHand.has },

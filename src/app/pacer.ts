@@ -17,7 +17,10 @@ export interface Pacer extends Budget {
   release(count: number): void;
   /** Chats in which none may start now. */
   heldChats(): ReadonlySet<string>;
-  /** How long until that changes by itself; null when only the end of a call changes it. */
+  /**
+   * How long until that changes by itself; null when only the end of a call changes it. What was held when calls were last
+   * booked and has become free since counts as a change that is due: whoever looked then has left it aside.
+   */
   freeInMs(): number | null;
   /** Takes the chat's turn, with one of the calls that were set aside. */
   start(chat: PacedChat): Turn;
@@ -65,6 +68,8 @@ interface State {
   /** Chats in which somebody waits for the next call of a turn. */
   readonly waiting: Set<Gate>;
   held: readonly Held[];
+  /** When calls were last booked, and whether none could be. */
+  looked: { readonly at: number; readonly inVain: boolean };
 }
 
 /** What hangs on the end of somebody else's call is looked at again after this. */
@@ -72,13 +77,15 @@ const lookAgainMs = 100;
 
 export function createPacer(needs: Needs, rates: Rates): Pacer {
   const all = { open: 0, ends: [], heldUntil: -Infinity };
-  const state: State = { needs, rates, gates: new Map(), chatAt: new Map(), all, waiting: new Set(), held: [] };
+  const looked = { at: Infinity, inVain: false };
+  const state: State = { needs, rates, gates: new Map(), chatAt: new Map(), all, waiting: new Set(), held: [], looked };
   const known = (address: string) => gateOf(state, { chatId: state.chatAt.get(address) ?? address, address });
   return {
     open: () => remember(state),
     book: (most) => {
       const count = Math.max(Math.min(most, roomOf(state)), 0);
       all.open += count;
+      state.looked = { at: needs.stopwatch.elapsed(), inVain: count === 0 };
       return count;
     },
     release: (count) => {
@@ -205,12 +212,13 @@ function freeInMs(state: State): number | null {
   const whenAll = allFreeAt(state);
   if (whenAll > now) return whenAll === Infinity ? null : whenAll - now;
   if (roomOf(state) === 0) return lookAgainMs;
+  if (state.looked.inVain) return 0;
   let next = Infinity;
   for (const gate of state.gates.values()) {
     const at = freeAt(state, gate);
-    if (at > now && at < next) next = at;
+    if (at > Math.min(state.looked.at, now) && at < next) next = at;
   }
-  return next === Infinity ? null : next - now;
+  return next === Infinity ? null : Math.max(next - now, 0);
 }
 
 async function take(state: State, gate: Gate): Promise<boolean> {

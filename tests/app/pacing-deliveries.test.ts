@@ -122,6 +122,29 @@ describe('a full outbox', () => {
   });
 });
 
+describe('a chat that becomes free while the outbox is looked through', () => {
+  it('is served at once, and not when the loop next looks by itself', async () => {
+    const p = await aPipeline({ settings: paced });
+    await p.store.addMessages([message(1, '-1001')], p.time.now());
+    await p.settle();
+    await p.store.addMessages([message(2, '-1001')], p.time.now());
+    await p.pass(999);
+    const claimParts = p.store.claimParts.bind(p.store);
+    let looks = 0;
+    p.store.claimParts = async (...asked) => {
+      looks += 1;
+      const parts = await claimParts(...asked);
+      await p.time.advance(1);
+      return parts;
+    };
+    const { deliverer } = p.rooms;
+    const now = p.time.now();
+    expect(await deliverer.step(now, 100)).toMatchObject({ taken: 0 });
+    expect([looks, await deliverer.nextAt(now)]).toEqual([1, now + 1]);
+    expect(await deliverer.step(p.time.now(), 100)).toMatchObject({ taken: 1 });
+  });
+});
+
 describe('a chat that is full of answers to people', () => {
   it('has its results all the same, one after every four answers', async () => {
     const p = await aPipeline({ settings: paced });

@@ -90,6 +90,23 @@ describe('the budget of one chat', () => {
     expect(callAndEnd(pacer, group(2))).toBe(true);
   });
 
+  it('that becomes free behind the back of whoever has just looked is told as free at once', async () => {
+    const { pacer, time } = world();
+    expect(callAndEnd(pacer, group(1))).toBe(true);
+    await time.advance(500);
+    expect(callAndEnd(pacer, group(2))).toBe(true);
+    await time.advance(499);
+    expect([pacer.book(1), pacer.heldChats().has('group-1')]).toEqual([1, true]);
+    pacer.release(1);
+    await time.advance(1);
+    // Somebody else looks as well, and the other group is held for longer.
+    expect(pacer.heldChats().has('group-1')).toBe(false);
+    expect(pacer.freeInMs()).toBe(0);
+    expect(pacer.book(0)).toBe(0);
+    await time.advance(1000);
+    expect([pacer.book(1), pacer.freeInMs()]).toEqual([1, null]);
+  });
+
   it('costs nothing for a turn in which nobody was called', () => {
     const { pacer } = world();
     expect(pacer.book(1)).toBe(1);
@@ -193,7 +210,9 @@ describe('a start', () => {
     await pacer.open();
     expect([pacer.book(1), pacer.freeInMs()]).toEqual([0, 4000]);
     await time.advance(4000);
-    expect(pacer.book(1)).toBe(1);
+    // Whoever was refused a moment ago is not left to wait for something else.
+    expect(pacer.freeInMs()).toBe(0);
+    expect([pacer.book(1), pacer.freeInMs()]).toEqual([1, null]);
   });
 
   it('knows what was sent in the minute before it, and that a call arrives after it is written down', async () => {

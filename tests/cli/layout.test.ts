@@ -36,6 +36,13 @@ describe('a table', () => {
     },
   );
 
+  it('never cuts what is to be copied, however narrow the terminal', async () => {
+    const id = '01989d4c-6c00-7000-8000-000000000000';
+    const whole = [{ title: 'ID', isWhole: true }, { title: 'TITLE', least: 6 }, { title: 'STATE' }];
+    const told = await table({ columns: 30, hasColours: false }, whole, [[id, 'A title that goes on', 'active']]);
+    expect(told).toContain(`${id}  A t…  act…`);
+  });
+
   it('puts a text of several lines on one', async () => {
     expect(await table(plain, columns, [['1', 'one\n\ttwo', 'x']])).toContain('one two');
   });

@@ -49,6 +49,32 @@ describe('grants', () => {
   });
 });
 
+describe('a stretch of time', () => {
+  it.each(['2026-11-01', '"2026-11-01 09:00"', '2026-11-01T09:00', '2026-11-01T09:00:00Z', '24h', 'P2D'])(
+    'begins in the past: --from %s',
+    async (from) => {
+      const { well } = await aPlace();
+      await well(`${daily} Hello`);
+      await well('task run 1 --wait');
+      expect((await well(`run list --from ${from} --json`)).json['runs']).toHaveLength(1);
+      expect((await well(`usage --from ${from}`)).out).toMatch(/runs +1,/);
+      await well(`schedule preview "every day at 9" --after ${from}`);
+    },
+  );
+
+  it('ends where it is said, and what is no moment is answered with how to write one', async () => {
+    const { well, type } = await aPlace();
+    await well(`${daily} Hello`);
+    await well('task run 1 --wait');
+    expect((await well('run list --to 2h --json')).json['runs']).toEqual([]);
+    expect((await well('run list --to 2026-11-18 --json')).json['runs']).toEqual([]);
+    await well('task why 1 --from 2026-11-17 --to 2026-11-18');
+    const wrong = await type('usage --from whenever');
+    expect(wrong.code).toBe(2);
+    expect(wrong.err.replaceAll('\n', ' ')).toContain('or 2h for two hours ago');
+  });
+});
+
 describe('how the server stands', () => {
   it.each([
     'status',
@@ -142,6 +168,8 @@ describe('the sandbox', () => {
     const jumped = await during('sandbox jump --json');
     expect(jumped.json['now']).toMatch(/^2026-11-18T09:30:00/);
     expect((await during('sandbox jump 1h')).out).toContain('The sandbox is at');
+    await during('sandbox say /allow --chat lab');
+    expect((await during('sandbox say /tasks --chat lab')).out).toContain('shown to ada alone\n');
     expect((await type('sandbox press Nonsense')).code).toBe(3);
     expect((await type('sandbox say hello --as nobody')).code).toBe(3);
     expect((await well('task list --json')).json['tasks']).toHaveLength(1);

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -106,6 +106,17 @@ describe('the program as a process', () => {
     expect((await started('complete -- task list --state e')).out).toContain('enabled');
     const without = await started('complete -- task get ""');
     expect(without).toMatchObject({ code: 0, err: '' });
+  });
+
+  it('completes in a bash that has nothing else installed, and may be read twice', async () => {
+    const { out } = await started('completion bash');
+    const stub = 'cronogram() { printf "list\\tlist tasks\\nlatest\\t\\n:4\\n"; }; compopt() { :; }';
+    const typed = 'COMP_WORDS=(cronogram task li); COMP_CWORD=2; __cronogram_complete; echo "${COMPREPLY[*]}"';
+    const file = join(folder, 'completion.bash');
+    writeFileSync(file, out);
+    const read = `source ${file}`;
+    const done = spawnSync('bash', ['--norc', '-c', [stub, read, read, typed].join('\n')], { encoding: 'utf8' });
+    expect(done).toMatchObject({ status: 0, stderr: '', stdout: 'list\n' });
   });
 
   it('completes the ids of tasks', async () => {

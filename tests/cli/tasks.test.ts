@@ -19,6 +19,28 @@ interface WireTask {
 const taskIn = ({ json }: { json: Record<string, unknown> }) => json['task'] as WireTask;
 
 describe('a task on the command line', () => {
+  it('is told of in words, whatever is done to it', async () => {
+    const { well } = await aPlace();
+    await well('task create --cron "0 9 * * 1-5" --timezone Europe/Madrid "Stand up"');
+    expect((await well('task update 1 --when "every day at 8:30"')).out).toContain(
+      'every weekday at 09:00 (Europe/Madrid) -> every day at 08:30',
+    );
+    expect((await well('task cancel 1')).out).toContain('Nothing is running of #1 Stand up.');
+    expect((await well('task history 1')).out).toBe('#1 Stand up has not run yet.\n');
+    await well('task run 1 --wait');
+    expect((await well('task history 1 --status failed')).out).toBe('No run of #1 Stand up has the status failed.\n');
+  });
+
+  it('of another thread is offered by its id to whoever names it by its number alone', async () => {
+    const { well, type } = await aPlace();
+    const made = await well('task create --cron "0 9 * * *" --timezone UTC --thread-key cli:other Hello --json');
+    const said = await type('task why 1');
+    expect(said.code).toBe(3);
+    const [, id = ''] = /^ {2}(\S+) {2}cli:other {2}Hello$/m.exec(said.err) ?? [];
+    expect((await well(`task get ${id}`)).out).toContain(taskIn(made).task_id);
+    expect((await type('task why 2')).err).toContain('"cronogram task list"');
+  });
+
   it('is made in plain words, listed, shown, changed, paused, run and deleted', async () => {
     const { well, type } = await aPlace();
     const made = await well('task create --when "every weekday at 9:30" --timezone Europe/Madrid "Stand up"');

@@ -8,10 +8,23 @@ import type { AddVerb } from './verb.ts';
 const shells: readonly string[] = ['bash', 'zsh', 'fish', 'powershell'];
 
 const about = `Shells: ${shells.join(', ')}. Install it with one of these:
-  cronogram completion bash > ~/.local/share/bash-completion/completions/cronogram
+  echo 'source <(cronogram completion bash)' >> ~/.bashrc
   cronogram completion zsh > "\${fpath[1]}/_cronogram"
   cronogram completion fish > ~/.config/fish/completions/cronogram.fish
   cronogram completion powershell >> $PROFILE`;
+
+/**
+ * The script counts on a function of the package bash-completion, which servers often lack, and declares names as read-only,
+ * which a second reading in the same shell would complain about.
+ */
+const bashPrelude = `declare -F __cronogram_complete > /dev/null && return 0
+declare -F _get_comp_words_by_ref > /dev/null || _get_comp_words_by_ref() {
+    words=("\${COMP_WORDS[@]}")
+    cword=$COMP_CWORD
+    cur=\${COMP_WORDS[COMP_CWORD]}
+    prev=\${COMP_WORDS[COMP_CWORD - 1]}
+}
+`;
 
 /** The only file that knows the package. Its scripts ask the program what fits, by a verb that no help shows. */
 export function addCompletion(program: Command, add: AddVerb): void {
@@ -20,10 +33,11 @@ export function addCompletion(program: Command, add: AddVerb): void {
     summary: 'print what makes a shell complete verbs and flags',
     about,
     examples: ['source <(cronogram completion bash)'],
-    does: async (_session, [shell = '']) => {
+    does: async (session, [shell = '']) => {
       if (!shells.includes(shell))
         throw usage(`There is completion for ${shells.join(', ')}; "${shell.slice(0, 40)}" is none of them.`);
       const { script } = await import('@bomb.sh/tab');
+      if (shell === 'bash') session.terminal.out(bashPrelude);
       script(shell, program.name(), program.name());
       return null;
     },

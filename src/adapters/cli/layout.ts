@@ -23,6 +23,8 @@ export interface Column {
   readonly title: string;
   /** Gives way first, down to this width; the others keep theirs for as long as there is room. */
   readonly least?: number;
+  /** Never cut, however narrow the terminal: what stands there is to be copied. */
+  readonly isWhole?: boolean;
 }
 
 const gap = '  ';
@@ -75,7 +77,7 @@ function fit(columns: readonly Column[], natural: readonly number[], room: numbe
     }
   };
   shrink((at) => columns[at]?.least ?? natural[at] ?? 0);
-  shrink(() => leastWidth);
+  shrink((at) => (columns[at]?.isWhole === true ? (natural[at] ?? 0) : leastWidth));
   return widths;
 }
 

@@ -2,6 +2,7 @@ import type { AnswerOf } from './client.ts';
 import { CliFault, exitCodes, usage } from './faults.ts';
 import { given } from './options.ts';
 import type { Session } from './session.ts';
+import { shown } from './terminal.ts';
 
 export type Task = AnswerOf<'getTask'>['task'];
 
@@ -49,10 +50,27 @@ async function byNumber(session: Session, number: number): Promise<Task> {
   const found = await look(session, session.threadKey, (task) => task.number === number);
   const [task] = found;
   if (task !== undefined) return task;
-  const elsewhere = session.namedThread === null ? ' Name its thread with --thread-key.' : '';
-  throw new CliFault('not_found', `There is no task #${number} in ${session.threadKey}.${elsewhere}`, {
+  const hint = session.namedThread === null ? await elsewhere(session, number) : '';
+  throw new CliFault('not_found', `There is no task #${number} in ${session.threadKey}.${hint}`, {
     exitCode: exitCodes.notFound,
   });
+}
+
+const elsewhereMax = 3;
+
+/** The tasks of that number in other threads, by the ids that name them: a number alone may mean another one there. */
+async function elsewhere({ client }: Session, number: number): Promise<string> {
+  const page = await client.call('listTasks', { query: { limit: String(pageMax) } });
+  const others = page.tasks.filter((task) => task.number === number);
+  if (others.length === 0) return ' "cronogram task list" lists the tasks of all threads.';
+  const short = shortIds(page.tasks.map((task) => task.task_id));
+  const lines = others
+    .slice(0, elsewhereMax)
+    .map(
+      (task) => `  ${short(task.task_id)}  ${task.creator_thread_key}  ${shown(task.title).replaceAll(/\s+/g, ' ')}`,
+    );
+  const more = others.length > elsewhereMax ? `\n  and ${others.length - elsewhereMax} more` : '';
+  return ` Name its thread with --thread-key, or the task by its id:\n${lines.join('\n')}${more}`;
 }
 
 async function byBeginning(session: Session, beginning: string): Promise<Task> {

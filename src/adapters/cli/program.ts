@@ -7,6 +7,9 @@ import type { Terminal } from './terminal.ts';
 import { collect } from './options.ts';
 import type { AddVerb, Flag, Told as Result } from './verb.ts';
 
+/** Longer lines are hard to read, and a file has no width of its own. */
+const helpColumns = 80;
+
 /** A part of the program: verbs that belong together. */
 export type Part = (program: Command, add: AddVerb, end: (exitCode: number) => void) => void;
 
@@ -88,8 +91,8 @@ function rootOf({ terminal, version }: Host): Command {
     .configureOutput({
       writeOut: (text) => terminal.out(text),
       writeErr: (text) => terminal.err(text),
-      getOutHelpWidth: () => terminal.columns,
-      getErrHelpWidth: () => terminal.columns,
+      getOutHelpWidth: () => Math.min(terminal.columns, helpColumns),
+      getErrHelpWidth: () => Math.min(terminal.columns, helpColumns),
       // A fault is told once, by whoever catches it.
       outputError: () => {},
     });

@@ -107,6 +107,6 @@ function overNetwork(around: Surroundings, globals: Globals): Reach {
 }
 
 function tokenMissing({ tokenFile }: Surroundings): CliFault {
-  const message = `There is no token of the API: ${tokenFile} does not exist, or belongs to another server than the one that is asked. Set CRONOGRAM_API_TOKEN or CRONOGRAM_API_TOKEN_FILE, or give --token.`;
+  const message = `There is no token of the API: ${tokenFile} does not exist, or belongs to another server than the one that is asked. Work in the folder of the server, set CRONOGRAM_API_TOKEN or CRONOGRAM_API_TOKEN_FILE, or give --token.`;
   return new CliFault('unauthorized', message, { exitCode: exitCodes.refused });
 }

@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { AppError } from '../../domain/errors.ts';
 import type { RowChange } from './table.ts';
@@ -73,6 +74,7 @@ export function openStorage(file: string): Storage {
 function openAlone(file: string): Database.Database {
   const connection = new Database(file, { timeout: 0 });
   try {
+    if (!connection.memory) chmodSync(file, 0o600);
     connection.pragma('locking_mode = EXCLUSIVE');
     connection.pragma('journal_mode = WAL');
     return connection;

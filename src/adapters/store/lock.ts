@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { chmodSync, existsSync, realpathSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import pg from 'pg';
 import { AppError } from '../../domain/errors.ts';
@@ -29,6 +29,7 @@ const glanceMs = 100;
 export function lockFile(file: string, holder: Holder): Lock {
   const connection = new Database(file, { timeout: glanceMs });
   try {
+    chmodSync(file, 0o600);
     connection.exec(`begin immediate`);
     connection.exec(`create table if not exists holder (pid integer, host text, since integer)`);
     connection.exec(`delete from holder`);

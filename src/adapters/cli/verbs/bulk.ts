@@ -60,7 +60,8 @@ export function addBulkVerbs(task: Command, add: AddVerb): void {
       const chosen = chosenBy(name, options);
       if (chosen === null) {
         const params = { task_id: await taskIdOf(session, name ?? '') };
-        return changedTold(session, await session.client.call('cancelTask', { params }), 'Called off what ran of');
+        const answer = await session.client.call('cancelTask', { params });
+        return changedTold(session, answer, { did: 'Called off what ran of', idle: 'Nothing is running of' });
       }
       const answer = await session.client.call('cancelTasks', { body: bodyOf(session, chosen), query: dryOf(options) });
       return bulkTold(session, answer, options.dryRun === true ? 'would be called off' : 'called off');

@@ -30,11 +30,19 @@ export function keyHeader({ idempotencyKey }: KeyOptions) {
 
 type Changed = AnswerOf<'pauseTask'>;
 
+/** A deed that has words of its own for when there was nothing to do. */
+interface Deed {
+  readonly did: string;
+  readonly idle: string;
+}
+
 /** What was done to the task, and how it stands by that. */
-export async function changedTold(session: Session, answer: Changed, done: string): Promise<Told> {
+export async function changedTold(session: Session, answer: Changed, deed: string | Deed): Promise<Told> {
   const { terminal, clock } = session;
-  const nothing = answer.entry_id === null ? ' It was like that already.' : '';
-  const head = await sentence(terminal, `${done} ${namedLast(answer.task)}${nothing}`);
+  const isIdle = answer.entry_id === null;
+  const words = typeof deed === 'string' ? deed : isIdle ? deed.idle : deed.did;
+  const nothing = isIdle && typeof deed === 'string' ? ' It was like that already.' : '';
+  const head = await sentence(terminal, `${words} ${namedLast(answer.task)}${nothing}`);
   return { json: answer, text: head + (await facts(terminal, standing(answer.task, clock.now()))) };
 }
 

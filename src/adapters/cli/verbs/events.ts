@@ -31,7 +31,7 @@ export function addEventVerbs(program: Command, add: AddVerb): void {
       { flags: '--after <cursor>', about: 'begin behind this event; latest: behind the newest' },
       { flags: '--task <task>', about: 'of one task' },
       { flags: '--kind <kind>', about: 'of this kind, such as run.failed; "run." for all that begin so' },
-      { flags: '--limit <count>', about: 'rows at once, 1 to 1000' },
+      { flags: '--limit <count>', about: 'rows at once, 1 to 500' },
     ],
     does: events,
   });
@@ -47,7 +47,7 @@ async function events(session: Session, _args: readonly string[], options: Event
     await followed(session, query, after ?? 'latest');
     return null;
   }
-  const rows = limit === undefined ? undefined : String(wholeOf('--limit', limit, { min: 1, max: 1000 }));
+  const rows = limit === undefined ? undefined : String(wholeOf('--limit', limit, { min: 1, max: 500 }));
   const answer = await session.client.call('listEvents', { query: { ...query, ...given({ after, limit: rows }) } });
   if (answer.events.length === 0) return { json: answer, text: 'No events.\n' };
   const times = timesIn(hostZone(), session.clock.now());

@@ -74,7 +74,7 @@ async function list(
   if (answer.grants.length === 0) return { json: answer, text: 'No grants.\n', ...more(answer.next_cursor) };
   const times = timesIn(hostZone(), session.clock.now());
   const columns = [
-    { title: 'GRANT' },
+    { title: 'GRANT', isWhole: true },
     { title: 'STATE' },
     { title: 'OWNER', least: 8 },
     { title: 'SCOPES', least: 8 },

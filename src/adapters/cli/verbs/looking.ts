@@ -7,6 +7,7 @@ import type { Session } from '../session.ts';
 import { timesIn } from '../times.ts';
 import type { AddVerb, Flag, Told } from '../verb.ts';
 import type { Command } from 'commander';
+import { withTime } from './moments.ts';
 import { attemptsTable, deliveriesTable, runCell } from '../views/run.ts';
 import { named, policyWords, scheduleWords, taskCard, taskTable } from '../views/task.ts';
 
@@ -128,10 +129,14 @@ function addHistory(task: Command, add: AddVerb): void {
       });
       const { task_runs: runs, next_cursor: next } = answer;
       if (runs.length === 0)
-        return { json: answer, text: await sentence(session.terminal, `${named(found)} has not run yet.`) };
+        return { json: answer, text: await sentence(session.terminal, emptyWords(named(found), status)) };
       return { json: answer, text: await historyTable(session, found.schedule.timezone, runs), ...more(next) };
     },
   });
+}
+
+function emptyWords(name: string, status: TaskRunStatus | undefined): string {
+  return status === undefined ? `${name} has not run yet.` : `No run of ${name} has the status ${status}.`;
 }
 
 function historyTable(
@@ -203,7 +208,7 @@ function addWhy(task: Command, add: AddVerb): void {
     usage: 'why <task> [at]',
     summary: 'tell why a task ran, or did not, at an instant or of late',
     about:
-      'An instant without an offset is read on the clock of the task, to the minute. Without one: the last 24 hours.',
+      'An instant without an offset is read on the clock of the task, to the minute. Without one: the last 24 hours. With --from and --to a day alone is its first minute.',
     examples: ['cronogram task why 3 2027-01-31T09:00', 'cronogram task why 3 --from 2027-01-01 --to 2027-02-01'],
     flags: [
       { flags: '--from <instant>', about: 'the beginning of a stretch of time' },
@@ -213,7 +218,10 @@ function addWhy(task: Command, add: AddVerb): void {
     does: async (session, [name = '', at], { from, to, ...page }) => {
       const answer = await session.client.call('whyTask', {
         params: { task_id: await taskIdOf(session, name) },
-        query: { ...given({ at, from, to }), ...pageOf(page) },
+        query: {
+          ...given({ at, from: withTime(from), to: withTime(to) }),
+          ...pageOf(page),
+        },
       });
       const lines = await Promise.all(answer.answers.map(({ line }) => sentence(session.terminal, line)));
       return {

@@ -24,8 +24,8 @@ interface CreateOptions extends DefinitionOptions, KeyOptions {
   readonly dryRun?: true;
 }
 
-const createAbout = `Give exactly one of --when, --once-at, --cron, --rrule and --every. All but --when need --timezone; --when is read
-in the zone of this computer without one, or in the zone that its words name.`;
+const createAbout =
+  'Give exactly one of --when, --once-at, --cron, --rrule and --every. All but --when need --timezone; --when is read in the zone of this computer without one, or in the zone that its words name.';
 
 export function addMakingVerbs(task: Command, add: AddVerb): void {
   add<CreateOptions>(task, {
@@ -194,11 +194,19 @@ function switchesOf({ clearSubject, clearTags, enable, disable }: UpdateOptions)
 }
 
 async function editedText({ terminal, clock }: Session, { task, changes }: AnswerOf<'updateTask'>): Promise<string> {
-  const rows = Object.entries(changes).map(
-    ([field, { before, after }]) => [field, `${valueText(before)} -> ${valueText(after)}`] as const,
-  );
+  const rows = Object.entries(changes).map(([field, { before, after }]) => {
+    const words = (value: unknown) => (field === 'schedule' ? scheduleText(value, clock.now()) : valueText(value));
+    return [field, `${words(before)} -> ${words(after)}`] as const;
+  });
   const head = rows.length === 0 ? `${named(task)} is like that already.` : `Changed ${namedLast(task)}`;
   return (await sentence(terminal, head)) + (await facts(terminal, [...rows, ...standing(task, clock.now())]));
+}
+
+/** The schedule of a change in the words of the other verbs; what is none is shown as it stands. */
+function scheduleText(value: unknown, now: number): string {
+  if (typeof value !== 'object' || value === null || !('timezone' in value)) return valueText(value);
+  const schedule = value as AnswerOf<'updateTask'>['task']['schedule'];
+  return `${scheduleWords(schedule, now)} (${schedule.timezone})`;
 }
 
 function valueText(value: unknown): string {

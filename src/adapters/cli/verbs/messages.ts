@@ -42,7 +42,9 @@ export function addMessageVerbs(message: Command, add: AddVerb): void {
       return {
         json: answer,
         text: await sentence(session.terminal, words),
-        note: `Wait for it with:\n  cronogram run wait ${answer.run_id}`,
+        note: session.isOffline
+          ? 'It is sent when the server is started.'
+          : `Wait for it with:\n  cronogram run wait ${answer.run_id}`,
       };
     },
   });

@@ -1,4 +1,5 @@
-import { CliFault, usage } from '../faults.ts';
+import { parseInstant } from '../../../domain/schedule/instant-text.ts';
+import { CliFault, exitCodes, usage } from '../faults.ts';
 import { lengthOf } from '../options.ts';
 import type { Session } from '../session.ts';
 
@@ -32,6 +33,35 @@ export async function dayOrInstantOf(
   } catch (error) {
     if (!(error instanceof CliFault) || error.details?.['reason'] !== 'no_time') throw error;
     return instantOf(session, `${text} at ${hour}`, timezone);
+  }
+}
+
+const day = /^\d{4}-\d\d-\d\d$/;
+const dayAndTime = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?$/i;
+
+/** A day alone is its first minute. */
+export function withTime<Text extends string | undefined>(text: Text): Text | string {
+  return text !== undefined && day.test(text) ? `${text}T00:00` : text;
+}
+
+/**
+ * The edge of a stretch of time that is looked at, which mostly lies in the past: a day, a day and a time on the clock of
+ * the zone, an instant, or a length of time ago.
+ */
+export async function edgeOf(session: Session, text: string, timezone: string): Promise<string> {
+  const written = withTime(text.trim());
+  if (dayAndTime.test(written)) return new Date(parseInstant(written, timezone, 'start_at')).toISOString();
+  const ms = lengthOf(written);
+  if (ms !== null && /[a-z]/i.test(written)) return new Date(session.clock.now() - ms).toISOString();
+  try {
+    return await instantOf(session, written, timezone);
+  } catch (error) {
+    if (!(error instanceof CliFault) || error.exitCode !== exitCodes.usage) throw error;
+    const example = 'Write 2027-01-31, "2027-01-31 09:00", 2027-01-31T09:00:00Z, or 2h for two hours ago.';
+    throw new CliFault(error.code, `"${text.slice(0, 60)}" is no moment that is known here. ${example}`, {
+      exitCode: exitCodes.usage,
+      cause: error,
+    });
   }
 }
 

@@ -9,7 +9,7 @@ import type { Session } from '../session.ts';
 import { distance, timesIn } from '../times.ts';
 import type { AddVerb, Told } from '../verb.ts';
 import { more, pageFlags, pageOf, type PageOptions } from './looking.ts';
-import { hostZone, instantOf } from './moments.ts';
+import { edgeOf, hostZone } from './moments.ts';
 
 /** How the server stands, and what keeps it in order. */
 export function addOperationVerbs(program: Command, add: AddVerb): void {
@@ -108,15 +108,18 @@ function addUsage(program: Command, add: AddVerb): void {
     usage: 'usage',
     summary: 'tell what ran, was delivered and was consumed',
     about: 'Of the whole server; of one chat with --thread-key.',
-    examples: ['cronogram usage --from "2027-01-01 00:00"'],
+    examples: ['cronogram usage --from 2027-01-01 --to 2027-02-01', 'cronogram usage --from 24h'],
     flags: [
       { flags: '--user <user_key>', about: 'of the tasks of one owner' },
-      { flags: '--from <when>', about: 'the beginning (default: 30 days before the end)' },
+      {
+        flags: '--from <when>',
+        about: 'the beginning: a day, a day and a time, or so long ago (default: 30 days before the end)',
+      },
       { flags: '--to <when>', about: 'the end (default: now)' },
     ],
     does: async (session, _args, { user, from, to }) => {
       const instant = async (text: string | undefined) =>
-        text === undefined ? undefined : instantOf(session, text, hostZone());
+        text === undefined ? undefined : edgeOf(session, text, hostZone());
       const stretch = { from: await instant(from), to: await instant(to) };
       const query = given({ thread_key: session.namedThread ?? undefined, user_key: user, ...stretch });
       const answer = await session.client.call('getUsage', { query });
@@ -277,7 +280,7 @@ function addHealth(program: Command, add: AddVerb): void {
     examples: ['cronogram tick'],
     does: async (session) => {
       const answer = await session.client.call('tick', {});
-      const words = `Taken up: ${answer.scheduled} slots, ${answer.started} runs, ${answer.deliveries} deliveries, ${answer.reminders} reminders.`;
+      const words = `Taken up: ${counted(answer.scheduled, 'slot')}, ${counted(answer.started, 'run')}, ${answer.deliveries} to deliver, ${counted(answer.reminders, 'reminder')}.`;
       const failed =
         answer.failed.length === 0 ? '' : ` Failed: ${answer.failed.join(', ')}; they try again by themselves.`;
       const exitCode = answer.failed.length === 0 ? exitCodes.done : exitCodes.failed;

@@ -5,7 +5,7 @@ import type { Session } from '../session.ts';
 import type { AddVerb, Told } from '../verb.ts';
 import { definitionFlags, readSchedule, type DefinitionOptions } from './definition.ts';
 import { previewText } from './making.ts';
-import { hostZone, instantOf } from './moments.ts';
+import { edgeOf, hostZone } from './moments.ts';
 
 interface PreviewOptions extends DefinitionOptions {
   readonly count?: string;
@@ -38,7 +38,7 @@ async function preview(session: Session, [words]: readonly string[], options: Pr
   const { count, after, ...definition } = options;
   const when = words ?? options.when;
   const zone = options.timezone ?? hostZone();
-  const from = after === undefined ? undefined : await instantOf(session, after, zone);
+  const from = after === undefined ? undefined : await edgeOf(session, after, zone);
   const runs = count === undefined ? undefined : wholeOf('--count', count, { min: 1, max: 100 });
   const read = when === undefined ? await readSchedule(session, definition, zone) : null;
   if (when === undefined && read === null)

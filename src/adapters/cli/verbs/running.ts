@@ -13,7 +13,7 @@ import { deliverySentence, runCell } from '../views/run.ts';
 import { named } from '../views/task.ts';
 import { keyFlag, keyHeader, type KeyOptions } from './doing.ts';
 import { more, pageFlags, pageOf, runText, sentWords, type PageOptions } from './looking.ts';
-import { hostZone, instantOf } from './moments.ts';
+import { edgeOf, hostZone } from './moments.ts';
 import {
   exitCodeOfRun,
   askedRunId,
@@ -213,7 +213,7 @@ async function listRuns(session: Session, _args: readonly string[], options: Run
   const { status, task, source, subject, tag, query: q, from, to, ...page } = options;
   const taskId = task === undefined ? undefined : await taskIdOf(session, task);
   const instant = async (text: string | undefined) =>
-    text === undefined ? undefined : instantOf(session, text, hostZone());
+    text === undefined ? undefined : edgeOf(session, text, hostZone());
   const filters = { status, task_id: taskId, source, subject, q, from: await instant(from), to: await instant(to) };
   const query = {
     ...given({
@@ -228,7 +228,7 @@ async function listRuns(session: Session, _args: readonly string[], options: Run
   const times = timesIn(hostZone(), session.clock.now());
   const short = shortIds(answer.runs.map((one) => one.run_id));
   const columns = [
-    { title: 'RUN' },
+    { title: 'RUN', isWhole: true },
     { title: `MADE (${times.zone})`, least: 16 },
     { title: 'STATUS' },
     { title: 'SENT' },

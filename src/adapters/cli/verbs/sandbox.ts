@@ -31,6 +31,8 @@ interface Message {
   readonly text: string;
   readonly thread_id: number | null;
   readonly message_id: number;
+  /** The one person who sees it, for a message without an id of the chat. */
+  readonly only_for: string | null;
   readonly buttons: readonly (readonly { readonly text: string }[])[];
 }
 
@@ -108,10 +110,14 @@ async function control({ client, isOffline }: Session, deed: string, body: unkno
 }
 
 function answersText({ terminal }: Session, answers: readonly Message[], saysNothing = true): string {
-  if (answers.length === 0) return saysNothing ? 'The bot has not answered.\n' : '';
+  if (answers.length === 0)
+    return saysNothing
+      ? 'The bot has not answered in that time. --wait 30s waits longer; some words get no answer.\n'
+      : '';
   return answers
-    .map(({ text, thread_id: thread, message_id: id, buttons }) => {
-      const head = toned(`message ${id}${thread === null ? '' : `, topic ${thread}`}`, 'dim', terminal.hasColours);
+    .map(({ text, thread_id: thread, message_id: id, only_for: reader, buttons }) => {
+      const name = reader === null ? `message ${id}` : `shown to ${shown(reader)} alone`;
+      const head = toned(`${name}${thread === null ? '' : `, topic ${thread}`}`, 'dim', terminal.hasColours);
       const rows = buttons.map((row) => `${row.map((button) => `[${shown(button.text)}]`).join(' ')}\n`).join('');
       return `${head}\n${shown(text)}\n${rows}`;
     })

@@ -13,13 +13,15 @@ it('a server on Postgres measures as one on SQLite does, and how its connections
   const schedule = { kind: 'interval', interval: 'PT1M', timezone: 'UTC' };
   await createTask(place, { instructions: 'Water the plants', schedule });
   let metrics = await metricsOf(place.server.url);
-  while (metrics.get('cronogram_runs_total{action="message",status="succeeded"}') === 0) {
+  const isUnderWay = () =>
+    metrics.get('cronogram_runs_total{action="message",status="succeeded"}') === 0 ||
+    metrics.get('cronogram_queue_depth{state="running"}') !== 0;
+  while (isUnderWay()) {
     await place.pass(minute / 4);
     metrics = await metricsOf(place.server.url);
   }
   expect(metrics.get('cronogram_slot_claim_lateness_seconds_count{how="on_time"}')).toBeGreaterThan(0);
   expect(metrics.get('cronogram_tasks{state="active",schedule="interval"}')).toBe(1);
-  expect(metrics.get('cronogram_queue_depth{state="running"}')).toBe(0);
   expect(metrics.get('cronogram_database_bytes')).toBeGreaterThan(1_000_000);
   expect(metrics.get('cronogram_ready{part="database"}')).toBe(1);
   const used = ['in_use', 'idle', 'waiting'].map((state) =>

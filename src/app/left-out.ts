@@ -1,4 +1,5 @@
-import type { Page, TaskRun, TaskRunQuery } from './task-store.ts';
+import type { Page } from './page.ts';
+import type { TaskRun, TaskRunQuery } from './run-views.ts';
 
 /** As many as one word can skip, so that the nearest are among them. */
 const lookedAt = 100;

@@ -5,7 +5,8 @@ import { threadLane, type DeliveryMode, type RunInput, type RunRequest } from '.
 import { isDeliverable, parseThreadKey, type Thread } from '../domain/thread.ts';
 import type { Clock, Ids } from './ports.ts';
 import type { RunService } from './run-service.ts';
-import type { RunView, TaskStore } from './task-store.ts';
+import type { RunView } from './run-views.ts';
+import type { TaskStore } from './task-store.ts';
 
 /** A text that a client puts into a thread. It belongs to no task, and is shown as it stands. */
 export interface MessageRequest {

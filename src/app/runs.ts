@@ -4,7 +4,9 @@ import { cancelBatchMax, runLooksMax } from '../domain/limits.ts';
 import { liveStatuses } from '../domain/run.ts';
 import { parseThreadKey } from '../domain/thread.ts';
 import type { Bell, Clock, Timer } from './ports.ts';
-import type { Page, RunQuery, RunView, TaskStore } from './task-store.ts';
+import type { Page } from './page.ts';
+import type { RunQuery, RunView } from './run-views.ts';
+import type { TaskStore } from './task-store.ts';
 
 /** What runs and has run, whatever asked for it. */
 export interface Runs {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MessageRequest } from '../../src/app/messages.ts';
-import type { RunView } from '../../src/app/task-store.ts';
+import type { RunView } from '../../src/app/run-views.ts';
 import type { ChatState } from '../../src/app/chat-store.ts';
 import { aPipeline, group, hour, minute, type Pipeline } from '../support/pipeline.ts';
 

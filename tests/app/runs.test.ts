@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRuns } from '../../src/app/runs.ts';
-import type { Page, RunQuery, RunView } from '../../src/app/task-store.ts';
+import type { Page } from '../../src/app/page.ts';
+import type { RunQuery, RunView } from '../../src/app/run-views.ts';
 import { actor, aPipeline, group, minute, type Pipeline } from '../support/pipeline.ts';
 
 const address = '-1001234';

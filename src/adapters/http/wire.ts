@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { Attempt, Delivery, RunView, TaskRun, TaskVersion } from '../../app/task-store.ts';
+import type { Attempt, Delivery, RunView, TaskRun } from '../../app/run-views.ts';
+import type { TaskVersion } from '../../app/task-store.ts';
 import type { Changes } from '../../app/tasks/edit.ts';
 import type { Preview } from '../../app/preview.ts';
 import { occurrenceKey } from '../../domain/occurrence.ts';

@@ -6,7 +6,7 @@ import type { Actor } from '../../domain/actor.ts';
 import { listOf, row, rows, write, type Engine, type Script } from './engine.ts';
 import { tellEvents } from './journal.ts';
 import { dueAcks, type DueRow } from './acks-due.ts';
-import { readAck as readAckRow } from './codec.ts';
+import { readAck as readAckRow } from './run-codec.ts';
 import { escalate } from './escalations.ts';
 import { insertNag, settleNag } from './nags.ts';
 import { shownOf } from './part-rows.ts';

@@ -3,7 +3,7 @@ import type { RunEnd } from '../../app/store.ts';
 import { approvalExpiryMs } from '../../domain/limits.ts';
 import { spanText } from '../../domain/schedule/words.ts';
 import type { View } from '../../domain/shown.ts';
-import { decisionIn } from './codec.ts';
+import { decisionIn } from './run-codec.ts';
 import { row, rows, type Engine, type Script } from './engine.ts';
 import { questionColumns, sayExpired, type QuestionRow } from './expired-questions.ts';
 import { insertPart } from './new-parts.ts';

@@ -3,7 +3,7 @@ import type { OutboxPart, TopicView } from '../../app/outbox-store.ts';
 import type { DeliveryKind } from '../../domain/delivery.ts';
 import type { UnknownPolicy } from '../../domain/policy.ts';
 import type { BlockedCause, Shown } from '../../domain/shown.ts';
-import type { DeliveryRow } from './codec.ts';
+import type { DeliveryRow } from './run-codec.ts';
 
 /** A part as the outbox reads it, with the place it goes to. */
 export type PartRow = DeliveryRow & {

@@ -1,20 +1,14 @@
 import { and, count, desc, eq, inArray, lt, ne, type SQL } from 'drizzle-orm';
-import type {
-  EndedRun,
-  Page,
-  TaskRun,
-  TaskRunQuery,
-  TaskStore,
-  TaskVersion,
-  ThreadCounts,
-} from '../../app/task-store.ts';
+import type { EndedRun, TaskRun, TaskRunQuery } from '../../app/run-views.ts';
+import type { Page } from '../../app/page.ts';
+import type { TaskStore, TaskVersion, ThreadCounts } from '../../app/task-store.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { versionsShownMax } from '../../domain/limits.ts';
 import { liveStatuses } from '../../domain/run.ts';
 import type { Definition } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { acksOf } from './acks.ts';
-import { readEnded, readTaskRun, type OccurrenceRow, type TaskRunRow } from './codec.ts';
+import { readEnded, readTaskRun, type OccurrenceRow, type TaskRunRow } from './run-codec.ts';
 import { foreignCursor, positionOf, writeCursor } from './cursor.ts';
 import { rows, type Engine, type Script } from './engine.ts';
 import { taskListReads } from './task-list.ts';

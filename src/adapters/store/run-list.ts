@@ -1,7 +1,10 @@
 import { and, asc, desc, eq, gte, inArray, isNull, lt, lte, or, sql, type SQL } from 'drizzle-orm';
-import type { Page, RunQuery, RunView, TaskStore } from '../../app/task-store.ts';
+import type { Page } from '../../app/page.ts';
+import type { RunQuery, RunView } from '../../app/run-views.ts';
+import type { TaskStore } from '../../app/task-store.ts';
 import { liveStatuses } from '../../domain/run.ts';
-import { readFacts, readRun, type RunRow, type ViewedRow } from './codec.ts';
+import { readFacts } from './codec.ts';
+import { readRun, type RunRow, type ViewedRow } from './run-codec.ts';
 import { foreignCursor, positionOf, writeCursor } from './cursor.ts';
 import type { Engine } from './engine.ts';
 import { partsOf } from './run-parts.ts';

@@ -1,5 +1,5 @@
-import type { Attempt, Delivery } from '../../app/task-store.ts';
-import { readAttempt, readDelivery, type AttemptRow, type DeliveryRow } from './codec.ts';
+import type { Attempt, Delivery } from '../../app/run-views.ts';
+import { readAttempt, readDelivery, type AttemptRow, type DeliveryRow } from './run-codec.ts';
 import { listOf, rows, type Engine, type Script } from './engine.ts';
 
 interface RunParts {

@@ -1,7 +1,8 @@
 import type { Batch, Finished, RunEnd, RunStore, Started, StartedRun, StartPlan } from '../../app/store.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { NewRun } from '../../domain/run.ts';
-import { grantColumns, readStartable, type StartableRow } from './codec.ts';
+import { grantColumns } from './codec.ts';
+import { readStartable, type StartableRow } from './run-codec.ts';
 import { each, listOf, row, rows, type Engine, type Script, type Tuple } from './engine.ts';
 import type { Ending } from './end-parts.ts';
 import { writeEnds } from './ends.ts';

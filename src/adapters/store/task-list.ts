@@ -1,4 +1,5 @@
-import type { Page, TaskQuery, TaskStore } from '../../app/task-store.ts';
+import type { Page } from '../../app/page.ts';
+import type { TaskQuery, TaskStore } from '../../app/task-store.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { readTask, type ShownTask } from './codec.ts';

@@ -1,5 +1,6 @@
 import type { Once } from '../../app/kept-answers.ts';
-import type { CancelRequest, Created, NewTask, TaskChange, TaskScene, TaskStore } from '../../app/task-store.ts';
+import type { CancelRequest } from '../../app/run-views.ts';
+import type { Created, NewTask, TaskChange, TaskScene, TaskStore } from '../../app/task-store.ts';
 import { AppError } from '../../domain/errors.ts';
 import { cancelRuns, tasksAtWork } from './cancel.ts';
 import { chatOf } from './chat-rows.ts';

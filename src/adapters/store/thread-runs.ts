@@ -1,4 +1,5 @@
-import type { CancelRunsRequest, OpenThread, TaskStore } from '../../app/task-store.ts';
+import type { CancelRunsRequest, OpenThread } from '../../app/run-views.ts';
+import type { TaskStore } from '../../app/task-store.ts';
 import { threadLane } from '../../domain/run.ts';
 import type { TaskState } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';

@@ -1,6 +1,6 @@
 import type { SlotDelivery, SlotRow, SlotRun, TruthQuery } from '../../app/truth/store.ts';
 import { acksOf } from './acks.ts';
-import { decisionIn } from './codec.ts';
+import { decisionIn } from './run-codec.ts';
 import { listOf, rows, type Script } from './engine.ts';
 
 export interface SlotColumns {

@@ -5,7 +5,8 @@ import type { Again, RunRequest } from '../../domain/run.ts';
 import { isDeliverable } from '../../domain/thread.ts';
 import type { ClaimMaker } from '../claims.ts';
 import { policyFor } from '../requests.ts';
-import { noChange, type EndedRun, type TaskChange, type TaskScene } from '../task-store.ts';
+import { noChange, type TaskChange, type TaskScene } from '../task-store.ts';
+import { type EndedRun } from '../run-views.ts';
 import { admitted, freeSlot, runInProgress, type ByHand } from './by-hand.ts';
 import { refuseDeleted } from './refusals.ts';
 

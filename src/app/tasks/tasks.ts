@@ -11,15 +11,13 @@ import {
   type AuditRow,
   type Changed,
   type ChangeRequest,
-  type Page,
-  type RunView,
   type TaskChange,
   type TaskQuery,
-  type TaskRun,
-  type TaskRunQuery,
   type TaskVersion,
   type Unbound,
 } from '../task-store.ts';
+import { type Page } from '../page.ts';
+import { type RunView, type TaskRun, type TaskRunQuery } from '../run-views.ts';
 import type { Once } from '../kept-answers.ts';
 import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
 import { planAttach, refuseUndeliverable } from './attach.ts';

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../domain/schedule/calendar.ts';
 import type { Clock } from '../ports.ts';
-import type { TaskRun, TaskStore } from '../task-store.ts';
+import type { TaskRun } from '../run-views.ts';
+import type { TaskStore } from '../task-store.ts';
 import { upcoming } from '../upcoming.ts';
 import type { Answer } from './answers.ts';
 import type { TruthStore } from './store.ts';

@@ -1,4 +1,5 @@
-import type { Changed, TaskRun } from '../../../src/app/task-store.ts';
+import type { Changed } from '../../../src/app/task-store.ts';
+import type { TaskRun } from '../../../src/app/run-views.ts';
 import type { ScheduleInput } from '../../../src/domain/schedule/schedule.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { actor, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';

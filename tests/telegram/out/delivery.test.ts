@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { TaskRun } from '../../../src/app/task-store.ts';
+import type { TaskRun } from '../../../src/app/run-views.ts';
 import { createTelegramApi } from '../../../src/adapters/telegram/api.ts';
 import { telegramTransport } from '../../../src/adapters/telegram/out/transport.ts';
 import type { World } from '../../../src/adapters/sandbox/world.ts';

@@ -1,4 +1,4 @@
-import type { Delivery, TaskRun } from '../../../app/task-store.ts';
+import type { Delivery, TaskRun } from '../../../app/run-views.ts';
 import type { DeliveryStatus } from '../../../domain/delivery.ts';
 import { isByHand, type OccurrenceSource } from '../../../domain/occurrence.ts';
 import type { Task } from '../../../domain/task.ts';

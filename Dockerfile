@@ -1,19 +1,18 @@
 # syntax=docker/dockerfile:1
 
-FROM node:20-bookworm-slim AS build
-# better-sqlite3 is compiled from source where no prebuilt binary can be fetched.
-RUN apt-get update \
-  && apt-get install -y --no-install-recommends python3 make g++ \
-  && rm -rf /var/lib/apt/lists/*
+FROM node:24-slim AS build
 WORKDIR /app
 # Which packages may run a script of their own when they are installed stands in package.json (allowScripts), for npm 11 and 12.
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json ./
 COPY src ./src
-RUN npm run build && chmod +x dist/cli.js && npm prune --omit=dev
+# The image has a Node, so it does without the one that the repository brings. That one goes by its name, because other
+# packages bring what they need as optional dependencies too, and --omit=optional would leave that out.
+RUN npm run build && chmod +x dist/cli.js && npm prune --omit=dev \
+  && rm -rf node_modules/node-linux-* node_modules/.bin/node
 
-FROM node:20-bookworm-slim
+FROM node:24-slim
 ENV NODE_ENV=production \
   DATABASE_URL=file:/data/cronogram.db \
   HTTP_HOST=0.0.0.0 \

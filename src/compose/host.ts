@@ -14,6 +14,10 @@ export function addHostVerbs(program: Command, { version, terminal, end }: HostV
   add(program, {
     screen: terminal,
     end,
+    start: async () => {
+      const { runServer } = await import('./server-process.ts');
+      return runServer();
+    },
     load: async () => {
       const { hostPorts } = await import('./host-ports.ts');
       return hostPorts({ version });

@@ -252,7 +252,7 @@ export const rows: readonly Row[] = [
   },
   {
     verb: 'look after this computer',
-    cli: ['init', 'doctor', 'backup', 'restore', 'service install', 'service status', 'service uninstall'],
+    cli: ['start', 'init', 'doctor', 'backup', 'restore', 'service install', 'service status', 'service uninstall'],
     without: { command: ofHost, button: ofHost, operation: ofHost },
   },
   {

@@ -9,7 +9,9 @@ interface Ban {
 }
 
 const system = 'src/adapters/system/';
-const commandLine = ['src/main.ts', 'src/sandbox.ts', 'src/cli.ts', 'src/adapters/cli/', 'src/adapters/host/'];
+const entries = ['src/main.ts', 'src/sandbox.ts', 'src/cli.ts', 'src/runtime.ts'];
+const processes = ['server', 'sandbox', 'cli'].map((name) => `src/compose/${name}-process.ts`);
+const commandLine = [...entries, ...processes, 'src/adapters/cli/', 'src/adapters/host/'];
 
 /** Whatever reads the world behind the back of the ports makes a step that no test can repeat. */
 const bans: readonly Ban[] = [

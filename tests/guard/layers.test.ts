@@ -31,12 +31,13 @@ const sound: readonly SourceFile[] = [
     path: 'src/compose.ts',
     text: "import './config.ts'; import './adapters/store/store.ts'; import './adapters/http/server.ts';",
   },
-  { path: 'src/main.ts', text: "import { compose } from './compose.ts'; import { config } from './config.ts';" },
+  { path: 'src/runtime.ts', text: "import { spawn } from 'node:child_process';" },
+  { path: 'src/main.ts', text: "import { onFitNode } from './runtime.ts'; await import('./compose.ts');" },
 ];
 
 describe('a tree in memory', () => {
   it('is sound without a planted fault', () => {
-    expect(checkLayers(sound)).toEqual({ edges: 14, faults: [] });
+    expect(checkLayers(sound)).toEqual({ edges: 15, faults: [] });
   });
 
   it.each([

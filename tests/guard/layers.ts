@@ -10,10 +10,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   adapter: ['domain', 'app', 'api'],
   config: ['domain'],
   compose: ['domain', 'app', 'api', 'adapter', 'config'],
-  main: ['domain', 'app', 'config', 'compose'],
-  sandbox: ['domain', 'app', 'config', 'compose'],
-  // The client talks to a server over HTTP, and the verbs for a stopped server need no running one.
-  cli: ['domain', 'app', 'config', 'compose', 'adapters/cli', 'adapters/host'],
+  // An entry looks at the Node that runs it before anything else is loaded.
+  runtime: [],
+  main: ['runtime', 'compose'],
+  sandbox: ['runtime', 'compose'],
+  cli: ['runtime', 'compose'],
 };
 
 /** The calculation libraries. Everything else that domain may want is an input of its functions. */
@@ -36,10 +37,10 @@ export function checkLayers(files: readonly SourceFile[]): LayerReport {
   return { edges: imports.length, faults };
 }
 
-/** domain, app, api, adapters/<name>, config, compose, main, sandbox or cli; null when a file has no room. */
+/** domain, app, api, adapters/<name>, config, compose, an entry or its runtime; null when a file has no room. */
 export function roomOf(path: string): string | null {
   const [, room] = /^src\/(domain|app|api|adapters\/[^/]+|compose)\//.exec(path) ?? [];
-  const [, entry] = /^src\/(main|sandbox|cli|compose|config)\.ts$/.exec(path) ?? [];
+  const [, entry] = /^src\/(main|sandbox|cli|runtime|compose|config)\.ts$/.exec(path) ?? [];
   return room ?? entry ?? null;
 }
 

@@ -66,6 +66,7 @@ export function placeIn(folder: string, options: PlaceOptions = {}): HostPlace {
         read: async () => options.input ?? '',
       },
       load: async () => ports,
+      start: async () => 0,
       end: (code) => void (exitCode = code),
     });
     try {

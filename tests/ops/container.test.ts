@@ -63,9 +63,13 @@ describe('the image', () => {
     const taken = restOf(last, 'COPY').filter((rest) => rest.startsWith('--from='));
     expect(taken.map((rest) => rest.split(/\s+/)[1])).toEqual(['/app/node_modules', '/app/dist']);
     expect(instructions.filter(({ does }) => does === 'FROM').map(({ rest }) => rest.split(/\s+/)[0])).toEqual([
-      'node:20-bookworm-slim',
-      'node:20-bookworm-slim',
+      'node:24-slim',
+      'node:24-slim',
     ]);
+    const built = restOf(instructions, 'RUN').join('\n');
+    expect(built).toContain('rm -rf node_modules/node-linux-*');
+    // The compiler is an optional dependency as well.
+    expect(built).not.toMatch(/npm ci.*omit=optional/);
   });
 
   it('runs as nobody of importance, with its data in a volume of that user', () => {

@@ -10,6 +10,8 @@ import type { Screen } from './screen.ts';
 export interface HostNeeds {
   readonly screen: Screen;
   readonly load: () => Promise<HostPorts>;
+  /** Starts the server in this process; the code says how a start that came to nothing ends. */
+  readonly start: () => Promise<number>;
   /** The verb has told its result, and ends with this all the same. */
   readonly end: (exitCode: number) => void;
 }
@@ -17,6 +19,7 @@ export interface HostNeeds {
 const group = 'This computer:';
 
 export function addHostVerbs(program: Command, needs: HostNeeds): void {
+  addStart(program, needs);
   addInit(program, needs);
   addDoctor(program, needs);
   addBackup(program, needs);
@@ -81,6 +84,17 @@ function whole(name: string, text: string | undefined): number | null {
   if (text === undefined) return null;
   if (/^\d{1,4}$/.test(text)) return Number(text);
   throw new HostFault('usage', `${name} takes a whole number from 0 to 9999, and not "${text.slice(0, 40)}".`);
+}
+
+function addStart(program: Command, { start, end }: HostNeeds): void {
+  program
+    .command('start')
+    .helpGroup(group)
+    .description('start the server, with what .env and ./data of this folder hold')
+    .action(async () => {
+      const code = await start();
+      if (code !== 0) end(code);
+    });
 }
 
 const jsonWords = 'answer with JSON, and ask nothing';

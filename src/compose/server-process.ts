@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs';
+import { systemWorld, type World } from '../compose.ts';
+import { startServer, type Server } from './server.ts';
+import { createSecrets, type Secrets } from '../app/secrets.ts';
+import {
+  faultLines,
+  loadEnvFile,
+  readConfig,
+  secretsIn,
+  strayVariables,
+  type Config,
+  type ConfigFault,
+} from '../config.ts';
+import { AppError } from '../domain/errors.ts';
+import { signalRepeatMs, stopMaxMs } from '../domain/limits.ts';
+
+/** Until the configuration is read nobody knows what to hide. */
+let hidden: Pick<Secrets, 'hide'> = createSecrets();
+
+const exitCodes = { stopped: 0, failed: 1, badConfig: 78 } as const;
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+/** The server as a process of its own: it runs until a signal ends it. The code says how a start that came to nothing ends. */
+export async function runServer(): Promise<number> {
+  try {
+    return await start();
+  } catch (error) {
+    // What a person can mend is told in a sentence; a trace is for faults of ours.
+    const text =
+      error instanceof AppError
+        ? error.message
+        : error instanceof Error
+          ? (error.stack ?? error.message)
+          : String(error);
+    process.stderr.write(`${hidden.hide(text)}\n`);
+    return process.exit(exitCodes.failed);
+  }
+}
+
+async function start(): Promise<number> {
+  try {
+    loadEnvFile();
+  } catch (error) {
+    const problem = `cannot be read (${(error as { code?: string }).code ?? 'unknown'})`;
+    return refuse([{ variable: '.env', problem, example: 'chmod 600 .env, owned by whoever starts the server' }]);
+  }
+  const read = readConfig();
+  if ('faults' in read) return refuse(read.faults);
+  await run(read.config);
+  return exitCodes.stopped;
+}
+
+function refuse(faults: readonly ConfigFault[]): number {
+  process.stderr.write(faultLines(faults));
+  return exitCodes.badConfig;
+}
+
+async function run(config: Config): Promise<void> {
+  const secrets = createSecrets(secretsIn(config));
+  hidden = secrets;
+  const world = systemWorld(config.LOG_LEVEL, secrets);
+  const { log } = world;
+  for (const stray of strayVariables()) log.warn('unknown_variable', { ...stray });
+  const fail = (event: string) => (error: unknown) => {
+    log.error(event, { error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    process.exit(exitCodes.failed);
+  };
+  process.on('uncaughtException', fail('uncaught_exception'));
+  process.on('unhandledRejection', fail('unhandled_rejection'));
+  const zoneRules = process.versions['tz'] ?? 'unknown';
+  const starting = startServer({
+    config,
+    world,
+    secrets,
+    isWholeProcess: true,
+    version,
+    zoneRules,
+    onLost: fail('scheduler_lock_lost'),
+    printClaim,
+  });
+  stopOnSignal(world, starting, fail('stop_failed'));
+  // Last of all: whoever reads that it has started may stop it at once, and that must be a clean stop.
+  announce(await starting, world);
+}
+
+/**
+ * The first signal stops cleanly, also while the start is still under way. A terminal and a package manager may both pass
+ * on the same one, so a second within a moment means nothing; after that it means that somebody will not wait.
+ */
+function stopOnSignal(
+  { log, stopwatch, timer }: World,
+  starting: Promise<Server>,
+  failed: (error: unknown) => void,
+): void {
+  let askedAt: number | null = null;
+  let waitsFor = () => 'the start';
+  void starting.then(
+    (server) => (waitsFor = server.waitsFor),
+    () => undefined,
+  );
+  const giveUp = (event: string) => {
+    log.error(event, { waits_for: waitsFor(), after_ms: Math.round(stopwatch.elapsed() - (askedAt ?? 0)) });
+    process.exit(exitCodes.failed);
+  };
+  const stop = (signal: string) => {
+    const now = stopwatch.elapsed();
+    if (askedAt !== null) {
+      if (now - askedAt > signalRepeatMs) giveUp('stop_cut_short');
+      return;
+    }
+    askedAt = now;
+    log.info('stopping', { signal });
+    // A start that hangs must not make the stop hang as well.
+    timer.after(stopMaxMs, () => giveUp('stop_timed_out'));
+    const stopped = () => {
+      log.info('stopped', { ms: Math.round(stopwatch.elapsed() - now) });
+      process.exit(exitCodes.stopped);
+    };
+    starting.then((server) => server.stop()).then(stopped, failed);
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+/** To whoever started the server, and to nobody else: what goes to the log may go anywhere. */
+function printClaim(code: string): void {
+  process.stdout.write(
+    `\nNobody owns this bot yet. Whoever sends it this in a private chat first does: /start ${code}\n\n`,
+  );
+}
+
+/** For people on a terminal, in words; for machines, one line of JSON. */
+function announce(server: Server, { log }: World): void {
+  const places = {
+    data: server.dataFile ?? 'postgres',
+    ...(server.sandbox === null ? {} : { chat: `${server.url}/sandbox` }),
+    api: `${server.url}/docs`,
+    health: `${server.url}/healthz`,
+    token_file: server.tokenFile ?? 'none, API_TOKEN is set',
+  };
+  log.info('started', { version, ...places });
+  if (!process.stdout.isTTY) return;
+  const lines = Object.entries(places).map(([name, place]) => `  ${name.padEnd(12)}${place}`);
+  process.stdout.write(`\n  Cronogram ${version}\n${lines.join('\n')}\n\n`);
+}

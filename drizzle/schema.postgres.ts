@@ -1,4 +1,4 @@
-import { postgresTables } from '../src/adapters/store/tables/postgres.ts';
+import { postgresTables } from '../src/store/tables/postgres.ts';
 
 // The migration generator finds tables only as top-level exports.
 export const {

@@ -1,4 +1,4 @@
-import { sqliteTables } from '../src/adapters/store/tables/sqlite.ts';
+import { sqliteTables } from '../src/store/tables/sqlite.ts';
 
 // The migration generator finds tables only as top-level exports.
 export const {

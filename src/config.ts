@@ -5,7 +5,7 @@ import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { durationMs } from './domain/duration.ts';
 import { retentionDaysMin } from './domain/policy.ts';
-import { zoneName } from './domain/schedule/zone-name.ts';
+import { zoneName } from './domain/schedule/time/zone-name.ts';
 import { slips } from './domain/slips.ts';
 
 /** Adds the variables of a `.env` file in the working folder to the environment; those that are set already win. */

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createIds, sha256 } from '../src/adapters/system/ids.ts';
-import { tokenFrom } from '../src/adapters/system/token-file.ts';
-import { createSecrets } from '../src/app/secrets.ts';
+import { createIds, sha256 } from '../src/system/ids.ts';
+import { tokenFrom } from '../src/system/token-file.ts';
+import { createSecrets } from '../src/app/operations/secrets.ts';
 import { CONFIG_KEYS, readConfig, secretsIn, strayVariables } from '../src/config.ts';
 import { retentionDaysMin } from '../src/domain/policy.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isTimezone } from '../domain/schedule/zone-name.ts';
+import { isTimezone } from '../domain/schedule/time/zone-name.ts';
 import * as limits from '../domain/limits.ts';
 import { instant, instantSent, strict, text, timezone } from './fields.ts';
 import { operation } from './operation.ts';

@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { createSandboxPages, type SandboxPages } from '../adapters/sandbox/control.ts';
-import { foreignness } from '../adapters/sandbox/loopback.ts';
-import { openSandbox, type Sandbox } from '../adapters/sandbox/sandbox.ts';
-import { serveSandbox } from '../adapters/sandbox/serving.ts';
-import type { World as SandboxWorld } from '../adapters/sandbox/world.ts';
-import { databaseFile } from '../adapters/store/open.ts';
-import { createTelegramApi, type TelegramApi } from '../adapters/telegram/api.ts';
-import type { Meter } from '../app/metering/meter.ts';
-import type { Timer } from '../app/ports.ts';
+import { createSandboxPages, type SandboxPages } from '../sandbox/control/control.ts';
+import { foreignness } from '../sandbox/loopback.ts';
+import { openSandbox, type Sandbox } from '../sandbox/sandbox.ts';
+import { serveSandbox } from '../sandbox/serving.ts';
+import type { World as SandboxWorld } from '../sandbox/world/world.ts';
+import { databaseFile } from '../store/engine/open.ts';
+import { createTelegramApi, type TelegramApi } from '../telegram/api.ts';
+import type { Meter } from '../app/ports/meter.ts';
+import type { Timer } from '../app/ports/outside.ts';
 import type { Config } from '../config.ts';
-import type { World } from '../compose.ts';
+import type { World } from './assembly.ts';
 import { dataFolder } from './door.ts';
-import type { Travel } from '../adapters/sandbox/travel.ts';
+import type { Travel } from '../sandbox/world/travel.ts';
 
 /** Without a token there is no Telegram to talk to, so the product brings one of its own. */
 export function isSandboxed(config: Pick<Config, 'SANDBOX' | 'TELEGRAM_BOT_TOKEN'>): boolean {

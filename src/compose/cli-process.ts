@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { Terminal } from '../adapters/cli/terminal.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import { composeCli } from './cli.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {

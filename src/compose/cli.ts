@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { createProgram, type Part, type Program } from '../adapters/cli/program.ts';
-import { CliFault, exitCodes } from '../adapters/cli/faults.ts';
-import type { Host, Surroundings } from '../adapters/cli/session.ts';
-import { remoteVerbs } from '../adapters/cli/verbs/all.ts';
-import { systemClock, systemStopwatch, systemTimer } from '../adapters/system/clock.ts';
+import { createProgram, type Part, type Program } from '../cli/program.ts';
+import { CliFault, exitCodes } from '../cli/faults.ts';
+import type { Host, Surroundings } from '../cli/session.ts';
+import { remoteVerbs } from '../cli/verbs/all.ts';
+import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import type { CliConfig } from '../config.ts';
 import { addHostVerbs } from './host.ts';
 

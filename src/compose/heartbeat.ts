@@ -1,8 +1,8 @@
-import { createKnock } from '../adapters/outbound/knock.ts';
-import { createHeartbeat, type Heartbeat } from '../app/heartbeat.ts';
-import type { Meter } from '../app/metering/meter.ts';
-import type { Ready } from '../app/readiness.ts';
-import type { World } from '../compose.ts';
+import { createKnock } from '../system/knock.ts';
+import { createHeartbeat, type Heartbeat } from '../app/operations/heartbeat.ts';
+import type { Meter } from '../app/ports/meter.ts';
+import type { Ready } from '../app/operations/readiness.ts';
+import type { World } from './assembly.ts';
 import type { Config } from '../config.ts';
 
 interface Needs {

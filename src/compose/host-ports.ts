@@ -2,20 +2,20 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-import { terminalAsking } from '../adapters/host/init/asking.ts';
-import type { Asking, Copy, Data, HostPorts, SettingsRead, Telegram, Told } from '../adapters/host/ports.ts';
-import { createSystem } from '../adapters/host/system.ts';
-import { copyDatabase, copyName, fileBackups, listCopies } from '../adapters/store/backup.ts';
-import { inspectFile, inspectPostgres } from '../adapters/store/inspection.ts';
-import { lockNameOf, lockState } from '../adapters/store/lock.ts';
-import { databaseFile } from '../adapters/store/open.ts';
-import { giveToOwnerOf } from '../adapters/store/ownership.ts';
-import { restoreDatabase } from '../adapters/store/restoration.ts';
-import { systemClock, systemStopwatch, systemTimer } from '../adapters/system/clock.ts';
-import { newCode } from '../adapters/system/ids.ts';
-import { createTelegramApi } from '../adapters/telegram/api.ts';
-import { addLink } from '../adapters/telegram/commands/checklist.ts';
-import { createSurvey, platformTime, type Surveyed } from '../adapters/telegram/survey.ts';
+import { terminalAsking } from '../host/init/asking.ts';
+import type { Asking, Copy, Data, HostPorts, SettingsRead, Telegram, Told } from '../host/ports.ts';
+import { createSystem } from '../host/system.ts';
+import { copyDatabase, copyName, fileBackups, listCopies } from '../store/files/backup.ts';
+import { inspectFile, inspectPostgres } from '../store/files/inspection.ts';
+import { lockNameOf, lockState } from '../store/engine/lock.ts';
+import { databaseFile } from '../store/engine/open.ts';
+import { giveToOwnerOf } from '../store/files/ownership.ts';
+import { restoreDatabase } from '../store/files/restoration.ts';
+import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
+import { newCode } from '../system/ids.ts';
+import { createTelegramApi } from '../telegram/api.ts';
+import { addLink } from '../telegram/chat/place/checklist.ts';
+import { createSurvey, platformTime, type Surveyed } from '../telegram/survey.ts';
 import {
   loadEnvFile,
   readEnvText,

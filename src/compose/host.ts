@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { addHostVerbs as add } from '../adapters/host/program.ts';
-import type { Screen } from '../adapters/host/screen.ts';
+import { addHostVerbs as add } from '../host/program.ts';
+import type { Screen } from '../host/screen.ts';
 
 export interface HostVerbsNeeds {
   readonly version: string;

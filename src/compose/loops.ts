@@ -1,9 +1,9 @@
-import { createLoop, type Loop, type Work } from '../adapters/wake/loop.ts';
-import { createClockWatch } from '../app/clock-watch.ts';
-import { silentMeter, type Meter } from '../app/metering/meter.ts';
-import type { Room } from '../app/ports.ts';
-import type { Store } from '../app/task-store.ts';
-import { endsPerClaim, type Rooms, type World } from '../compose.ts';
+import { createLoop, type Loop, type Work } from '../system/loop.ts';
+import { createClockWatch } from '../app/pipeline/clock-watch.ts';
+import { silentMeter, type Meter } from '../app/ports/meter.ts';
+import type { Room } from '../app/ports/outside.ts';
+import type { Store } from '../app/ports/tasks.ts';
+import { endsPerClaim, type Rooms, type World } from './assembly.ts';
 import type { Config } from '../config.ts';
 
 interface Parts {

@@ -1,13 +1,13 @@
-import type { PageOfMetrics } from '../adapters/http/observing.ts';
-import type { PrometheusMeter } from '../adapters/system/meter.ts';
-import type { Opened } from '../adapters/store/open.ts';
-import type { Loop } from '../adapters/wake/loop.ts';
-import { createGauges } from '../app/metering/gauges.ts';
-import type { Meter } from '../app/metering/meter.ts';
-import type { Backups } from '../app/ports.ts';
-import type { Ready } from '../app/readiness.ts';
-import type { Store } from '../app/task-store.ts';
-import type { World } from '../compose.ts';
+import type { PageOfMetrics } from '../http/observing.ts';
+import type { PrometheusMeter } from '../system/meter.ts';
+import type { Opened } from '../store/engine/open.ts';
+import type { Loop } from '../system/loop.ts';
+import { createGauges } from '../app/operations/gauges.ts';
+import type { Meter } from '../app/ports/meter.ts';
+import type { Backups } from '../app/ports/outside.ts';
+import type { Ready } from '../app/operations/readiness.ts';
+import type { Store } from '../app/ports/tasks.ts';
+import type { World } from './assembly.ts';
 import type { Config } from '../config.ts';
 
 interface Measured {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import type { Wire, WireRequest } from '../adapters/cli/wire.ts';
-import { databaseFile, openStore, type Opened } from '../adapters/store/open.ts';
-import { composeRooms, systemWorld, type World } from '../compose.ts';
+import type { Wire, WireRequest } from '../cli/wire.ts';
+import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
+import { composeRooms, systemWorld, type World } from './assembly.ts';
 import type { Config } from '../config.ts';
 import { AppError } from '../domain/errors.ts';
 import { isSandboxed } from './chat.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { serveStandalone } from '../adapters/sandbox/standalone.ts';
-import { createSecrets } from '../app/secrets.ts';
-import { systemWorld, type World } from '../compose.ts';
+import { serveStandalone } from '../sandbox/standalone.ts';
+import { createSecrets } from '../app/operations/secrets.ts';
+import { systemWorld, type World } from './assembly.ts';
 import { faultLines, loadEnvFile, readConfig, secretsIn, type Config, type ConfigFault } from '../config.ts';
 import { AppError } from '../domain/errors.ts';
 import { sandboxToken } from './chat.ts';

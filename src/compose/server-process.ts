@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { systemWorld, type World } from '../compose.ts';
+import { systemWorld, type World } from './assembly.ts';
 import { startServer, type Server } from './server.ts';
-import { createSecrets, type Secrets } from '../app/secrets.ts';
+import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
 import {
   faultLines,
   loadEnvFile,

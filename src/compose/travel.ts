@@ -1,6 +1,6 @@
-import type { JumpTarget, Travel } from '../adapters/sandbox/travel.ts';
-import { within } from '../app/collector.ts';
-import type { Stopwatch, Timer } from '../app/ports.ts';
+import type { JumpTarget, Travel } from '../sandbox/world/travel.ts';
+import { within } from '../app/pipeline/collector.ts';
+import type { Stopwatch, Timer } from '../app/ports/outside.ts';
 import { AppError } from '../domain/errors.ts';
 
 /** What must come to rest before time may move on. */

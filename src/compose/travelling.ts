@@ -1,11 +1,11 @@
-import { createIds } from '../adapters/system/ids.ts';
-import { createTravelTime, type TravelTime } from '../adapters/system/travel-time.ts';
-import type { Loop } from '../adapters/wake/loop.ts';
-import type { Store } from '../app/task-store.ts';
-import type { Rooms, World } from '../compose.ts';
+import { createIds } from '../system/ids.ts';
+import { createTravelTime, type TravelTime } from '../system/travel-time.ts';
+import type { Loop } from '../system/loop.ts';
+import type { Store } from '../app/ports/tasks.ts';
+import type { Rooms, World } from './assembly.ts';
 import type { Wire } from './chat.ts';
 import type { TelegramIn } from './conversation.ts';
-import type { Travel } from '../adapters/sandbox/travel.ts';
+import type { Travel } from '../sandbox/world/travel.ts';
 import { createTravel } from './travel.ts';
 
 export function timeOf({ clock, stopwatch, timer }: World): TravelTime {

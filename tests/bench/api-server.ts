@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
-import { createStore } from '../../src/adapters/store/store.ts';
-import { systemTimer } from '../../src/adapters/system/clock.ts';
-import { composeRooms, systemWorld } from '../../src/compose.ts';
+import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
+import { createStore } from '../../src/store/engine/store.ts';
+import { systemTimer } from '../../src/system/clock.ts';
+import { composeRooms, systemWorld } from '../../src/compose/assembly.ts';
 import { openDoor } from '../../src/compose/door.ts';
 import { createLoops } from '../../src/compose/loops.ts';
 import { readConfig } from '../../src/config.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { openSqlite } from '../../src/adapters/store/engine.sqlite.ts';
+import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import { closedLoop, openClient, openLoop, type Shot } from './load.ts';
 import { percentile, type Figure } from './report.ts';
 import { end, start, type Child } from './served.ts';

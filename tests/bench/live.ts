@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { openSqlite } from '../../src/adapters/store/engine.sqlite.ts';
+import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import { createLoops } from '../../src/compose/loops.ts';
 import { stopGraceMs } from '../../src/domain/limits.ts';
 import { pipelineByHand, timersByHand } from './by-hand.ts';

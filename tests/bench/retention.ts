@@ -1,10 +1,9 @@
 import { copyFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
-
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { createLoop } from '../../src/adapters/wake/loop.ts';
+import { createLoop } from '../../src/system/loop.ts';
 import type { Figure } from './report.ts';
 import { fill, openBench, settings, type Bench } from './world.ts';
 

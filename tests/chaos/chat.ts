@@ -1,4 +1,13 @@
-import type { Evidence, Look, Outgoing, Route, Sent, SentIds, TopicMade, Transport } from '../../src/app/ports.ts';
+import type {
+  Evidence,
+  Look,
+  Outgoing,
+  Route,
+  Sent,
+  SentIds,
+  TopicMade,
+  Transport,
+} from '../../src/app/ports/outside.ts';
 import { textOf } from '../support/fakes.ts';
 import type { Chance } from './chance.ts';
 import type { SimulatedTime } from './time.ts';

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Tables } from '../../src/adapters/store/tables/define.ts';
+import type { Tables } from '../../src/store/tables/define.ts';
 import type { Policies } from '../../src/domain/policy.ts';
 import type { Schedule } from '../../src/domain/schedule/schedule.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock, Stopwatch, Timer } from '../../src/app/ports.ts';
+import type { Clock, Stopwatch, Timer } from '../../src/app/ports/outside.ts';
 
 /** Time in the hands of the simulation: it moves only when told, and nothing is left half done when it has moved. */
 export interface SimulatedTime extends Clock, Stopwatch, Timer {

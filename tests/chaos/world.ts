@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3';
-import { openSqlite } from '../../src/adapters/store/engine.sqlite.ts';
-import { migrateSqlite } from '../../src/adapters/store/migrate.ts';
-import type { Ids } from '../../src/app/ports.ts';
+import { openSqlite } from '../../src/store/engine/sqlite.ts';
+import { migrateSqlite } from '../../src/store/engine/migrate.ts';
+import type { Ids } from '../../src/app/ports/outside.ts';
 import type { Tasks } from '../../src/app/tasks/tasks.ts';
-import type { RoomSettings } from '../../src/compose.ts';
+import type { RoomSettings } from '../../src/compose/assembly.ts';
 import { readConfig } from '../../src/config.ts';
 import { AppError, type ErrorCode } from '../../src/domain/errors.ts';
 import { chanceOf, type Chance } from './chance.ts';

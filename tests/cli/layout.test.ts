@@ -1,8 +1,8 @@
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { cutTo, facts, measureFor, sentence, table, wrapped } from '../../src/adapters/cli/layout.ts';
-import { isoLength, lengthOf } from '../../src/adapters/cli/options.ts';
-import { shown } from '../../src/adapters/cli/terminal.ts';
+import { cutTo, facts, measureFor, sentence, table, wrapped } from '../../src/cli/layout.ts';
+import { isoLength, lengthOf } from '../../src/cli/options.ts';
+import { shown } from '../../src/cli/terminal.ts';
 import { widest } from './terminal.ts';
 
 const plain = { columns: 40, hasColours: false };

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { verbs } from '../../src/adapters/telegram/buttons/press.ts';
-import { commands } from '../../src/adapters/telegram/commands/commands.ts';
+import { verbs } from '../../src/telegram/chat/kit/press.ts';
+import { commands } from '../../src/telegram/chat/commands.ts';
 import { operations } from '../../src/api/operations.ts';
 import { composeCli } from '../../src/compose/cli.ts';
 import { rows, type Row, type Way } from './parity.ts';

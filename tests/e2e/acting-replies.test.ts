@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { MessageShown } from '../../src/adapters/sandbox/world.ts';
+import type { MessageShown } from '../../src/sandbox/world/world.ts';
 import { ada, day, lab, minute, stopBots, type Bot } from './bot.ts';
 import { ask, aTalkingBot, expectSilence, labels, made, madeWithTopic } from './dialogue.ts';
 

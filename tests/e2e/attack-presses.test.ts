@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { shortId, verbs } from '../../src/adapters/telegram/buttons/press.ts';
+import { shortId, verbs } from '../../src/telegram/chat/kit/press.ts';
 import { randomFrom, type Random } from '../system/random.ts';
 import { ben, hour, lab, mallory, minute, stopBots, type Bot } from './bot.ts';
 import { aTask, select } from './deliveries.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { FaultKind, MessageShown } from '../../src/adapters/sandbox/world.ts';
+import type { FaultKind, MessageShown } from '../../src/sandbox/world/world.ts';
 import { randomFrom, type Random } from '../system/random.ts';
 import { ada, hour, lab, minute, second, stopBots, type Bot } from './bot.ts';
 import { aTask, select, threadOf } from './deliveries.ts';

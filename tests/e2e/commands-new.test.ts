@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { MessageShown } from '../../src/adapters/sandbox/world.ts';
+import type { MessageShown } from '../../src/sandbox/world/world.ts';
 import { ada, ben, hour, lab, minute, plain, second, stopBots, type Bot } from './bot.ts';
 import { mark, methodsSince, select } from './deliveries.ts';
 import { ask, askText, aTalkingBot, dataOf, expectSilence, labels, made, madeWithTopic } from './dialogue.ts';

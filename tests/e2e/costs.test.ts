@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import type { MessageShown } from '../../src/adapters/sandbox/world.ts';
+import type { MessageShown } from '../../src/sandbox/world/world.ts';
 import { ada, lab, minute, stopBots, type Bot } from './bot.ts';
 import { mark } from './deliveries.ts';
 import { aTalkingBot, made, madeWithTopic } from './dialogue.ts';

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import type { Call } from '../../src/adapters/sandbox/world.ts';
+import type { Call } from '../../src/sandbox/world/world.ts';
 import { lab, minute, type Bot } from './bot.ts';
 
 /** What a test of the delivery looks at, beside what people see: the calls on the wire and the rows behind them. */

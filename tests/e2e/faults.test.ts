@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { FaultKind } from '../../src/adapters/sandbox/world.ts';
+import type { FaultKind } from '../../src/sandbox/world/world.ts';
 import { aBot, ada, ben, lab, minute, plain, second, stopBots, type Bot } from './bot.ts';
 import { aTask, callsSince, mark, opened, ownFloods, rowsOf, saidIn, threadOf, topicNamed } from './deliveries.ts';
 

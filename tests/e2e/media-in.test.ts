@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { mediaKinds } from '../../src/adapters/sandbox/world.ts';
+import { mediaKinds } from '../../src/sandbox/world/world.ts';
 import { ada, day, lab, stopBots, type Bot } from './bot.ts';
 import { ask, askText, aTalkingBot, expectSilence, madeWithTopic } from './dialogue.ts';
 

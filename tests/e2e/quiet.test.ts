@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { MessageShown } from '../../src/adapters/sandbox/world.ts';
+import type { MessageShown } from '../../src/sandbox/world/world.ts';
 import { ada, hour, lab, minute, stopBots, type Bot } from './bot.ts';
 import { aTask, opened, rowsOf, runNow, threadOf, topicNamed } from './deliveries.ts';
 import { aTalkingBot } from './dialogue.ts';

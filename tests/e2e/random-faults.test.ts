@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { SandboxRefusal, type Fault, type FaultKind } from '../../src/adapters/sandbox/world.ts';
+import { SandboxRefusal, type Fault, type FaultKind } from '../../src/sandbox/world/world.ts';
 import { aBot, ada, hour, lab, minute, second, stopBots, type Bot } from './bot.ts';
 import { aTask, opened, ownFloods, rowsOf, saidIn, select, threadOf } from './deliveries.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { MessageShown } from '../../src/adapters/sandbox/world.ts';
+import type { MessageShown } from '../../src/sandbox/world/world.ts';
 import { ada, lab, minute, stopBots, type Bot } from './bot.ts';
 import { mark, select } from './deliveries.ts';
 import { ask, aTalkingBot, dataOf, expectSilence, forge, labels, madeWithTopic } from './dialogue.ts';

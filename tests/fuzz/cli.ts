@@ -1,9 +1,9 @@
 import type { Argument, Command, Option } from 'commander';
-import { exitCodes } from '../../src/adapters/cli/faults.ts';
-import { createProgram } from '../../src/adapters/cli/program.ts';
-import type { Host } from '../../src/adapters/cli/session.ts';
-import { remoteVerbs } from '../../src/adapters/cli/verbs/all.ts';
-import { serveHttp } from '../../src/adapters/http/server.ts';
+import { exitCodes } from '../../src/cli/faults.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import type { Host } from '../../src/cli/session.ts';
+import { remoteVerbs } from '../../src/cli/verbs/all.ts';
+import { serveHttp } from '../../src/http/server.ts';
 import { chanceOf, type Chance } from '../chaos/chance.ts';
 import { token } from '../http/door.ts';
 import { appOver } from '../http/pipeline-door.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { errorAnswer, type Operation } from '../../src/api/operation.ts';
 import { operations } from '../../src/api/operations.ts';
-import { statusOf } from '../../src/adapters/http/errors.ts';
+import { statusOf } from '../../src/http/errors.ts';
 import { chanceOf } from '../chaos/chance.ts';
 import { appOver } from '../http/pipeline-door.ts';
 import { aPipeline, type Pipeline } from '../support/pipeline.ts';

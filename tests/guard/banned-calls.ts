@@ -8,10 +8,10 @@ interface Ban {
   readonly rooms: readonly string[];
 }
 
-const system = 'src/adapters/system/';
+const system = 'src/system/';
 const entries = ['src/main.ts', 'src/sandbox.ts', 'src/cli.ts', 'src/runtime.ts'];
 const processes = ['server', 'sandbox', 'cli'].map((name) => `src/compose/${name}-process.ts`);
-const commandLine = [...entries, ...processes, 'src/adapters/cli/', 'src/adapters/host/'];
+const commandLine = [...entries, ...processes, 'src/cli/', 'src/host/'];
 
 /** Whatever reads the world behind the back of the ports makes a step that no test can repeat. */
 const bans: readonly Ban[] = [

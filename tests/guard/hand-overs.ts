@@ -4,12 +4,12 @@ import type { SourceFile } from './source.ts';
 
 /** Methods of the store that write what a task is. Only the use cases around tasks may call them. */
 const definitionWriters = ['createTask', 'changeTask'];
-const definitionRooms = /^src\/(?:app\/tasks(?:\.ts$|[-/])|adapters\/store\/)/;
+const definitionRooms = /^src\/(?:app\/tasks\/|store\/)/;
 
-const scheduler = /^src\/app\/scheduler(?:\.ts$|[-/])/;
-const executors = /^src\/app\/actions(?:\.ts$|\/)/;
-const executorUsers = /^src\/(?:app\/(?:runner|actions)(?:\.ts$|[-/])|compose(?:\.ts$|\/))/;
-const telegram = /^src\/adapters\/telegram\//;
+const scheduler = /^src\/app\/pipeline\/scheduler(?:\.ts$|[-/])/;
+const executors = /^src\/app\/actions\//;
+const executorUsers = /^src\/(?:app\/(?:pipeline\/runner(?:\.ts$|[-/])|actions\/)|compose\/)/;
+const telegram = /^src\/telegram\//;
 
 /**
  * A hand-over between the steps of an occurrence is a row, never a call: definitions are written in one place, the

@@ -12,17 +12,17 @@ it('finds a telling name on every file of the real tree', () => {
 });
 
 it('accepts kebab-case nouns and variants', () => {
-  const paths = ['src/main.ts', 'src/adapters/store/store.ts', 'src/adapters/store/tables/sqlite.ts'];
+  const paths = ['src/main.ts', 'src/store/store.ts', 'src/store/tables/sqlite.ts'];
   expect(nameFaults(paths.map((path) => ({ path, text: '' })))).toEqual([]);
 });
 
 it.each([
   ['src/domain/utils.ts', 'says nothing'],
   ['src/app/helpers/time.ts', 'says nothing'],
-  ['src/adapters/http/index.ts', 'says nothing'],
+  ['src/http/index.ts', 'says nothing'],
   ['src/domain/taskState.ts', 'is not kebab-case'],
   ['src/domain/task_state.ts', 'is not kebab-case'],
-  ['src/adapters/http/http-routes.ts', 'repeats the folder'],
+  ['src/http/http-routes.ts', 'repeats the folder'],
 ])('bites on %s', (path, fault) => {
   expect(nameFaults([{ path, text: '' }]).join()).toContain(fault);
 });

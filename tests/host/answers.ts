@@ -1,4 +1,4 @@
-import type { Asking } from '../../src/adapters/host/ports.ts';
+import type { Asking } from '../../src/host/ports.ts';
 
 interface Given {
   readonly confirm?: readonly boolean[];

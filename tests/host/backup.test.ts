@@ -2,7 +2,7 @@ import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, 
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { BackupMade } from '../../src/adapters/host/backup.ts';
+import type { BackupMade } from '../../src/host/backup.ts';
 import { killHard, storeChild } from '../support/child.ts';
 import { databaseAt, hostPlace, openedAt } from './place.ts';
 

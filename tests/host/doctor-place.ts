@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { Diagnosis } from '../../src/adapters/host/doctor/doctor.ts';
-import { systemClock, systemStopwatch, systemTimer } from '../../src/adapters/system/clock.ts';
+import type { Diagnosis } from '../../src/host/doctor/doctor.ts';
+import { systemClock, systemStopwatch, systemTimer } from '../../src/system/clock.ts';
 import { aSandbox } from '../support/sandbox.ts';
 import { hostPlace, type PlaceOptions } from './place.ts';
 

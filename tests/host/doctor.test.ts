@@ -16,7 +16,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { killHard, storeChild } from '../support/child.ts';
 import { aPlace, aStub, freePort } from './doctor-place.ts';
 import { freshPostgres } from '../support/postgres.ts';
-import { openStore } from '../../src/adapters/store/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { databaseAt, openedAt, openings, placeIn } from './place.ts';
 
 describe('doctor in a new folder', () => {

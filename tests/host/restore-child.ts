@@ -1,4 +1,4 @@
-import { restoreDatabase } from '../../src/adapters/store/restoration.ts';
+import { restoreDatabase } from '../../src/store/files/restoration.ts';
 
 /** Restores, and is killed right after the step that it is told: a process of its own, as a person's would be. */
 const [file = '', copy = '', last = ''] = process.argv.slice(2);

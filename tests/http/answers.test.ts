@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { statusOf } from '../../src/adapters/http/errors.ts';
+import { statusOf } from '../../src/http/errors.ts';
 import { AppError, type ErrorCode } from '../../src/domain/errors.ts';
 import { aDoor, bearer, createPath, creation, run, task, taskRun } from './door.ts';
 

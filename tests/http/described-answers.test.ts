@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DescribedAnswer, Description, Schema } from '../../src/adapters/http/openapi.ts';
+import type { DescribedAnswer, Description, Schema } from '../../src/http/docs/openapi.ts';
 import { operations } from '../../src/api/operations.ts';
 import { aPipeline, hour, minute, type Pipeline } from '../support/pipeline.ts';
 import { bearer } from './door.ts';

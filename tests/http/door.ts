@@ -1,17 +1,17 @@
 import type { z } from 'zod';
 import type { runAnswer, taskRunAnswer } from '../../src/api/runs.ts';
 import type { taskAnswer } from '../../src/api/tasks.ts';
-import { createHttpApp, type HttpNeeds } from '../../src/adapters/http/app.ts';
-import type { GrantView } from '../../src/app/grant-store.ts';
-import { previewSchedule } from '../../src/app/preview.ts';
+import { createHttpApp, type HttpNeeds } from '../../src/http/app.ts';
+import type { GrantView } from '../../src/app/ports/grants.ts';
+import { previewSchedule } from '../../src/app/tasks/preview.ts';
 import { checks, type Finding } from '../../src/domain/audit.ts';
 import type { Task } from '../../src/domain/task.ts';
-import type { AuditRow } from '../../src/app/task-store.ts';
-import type { RunView, TaskRun } from '../../src/app/run-views.ts';
-import type { ServerStatus } from '../../src/app/status.ts';
+import type { AuditRow } from '../../src/app/ports/tasks.ts';
+import type { RunView, TaskRun } from '../../src/app/ports/runs.ts';
+import type { ServerStatus } from '../../src/app/operations/status.ts';
 import type { Tasks } from '../../src/app/tasks/tasks.ts';
-import type { Usage } from '../../src/app/usage.ts';
-import type { Truth } from '../../src/app/truth/truth.ts';
+import type { Usage } from '../../src/app/use-cases/usage.ts';
+import type { Truth } from '../../src/app/why/truth.ts';
 import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/fakes.ts';
 
 export const token = 'the-token';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { heartbeatMs, slowReaderMs } from '../../src/adapters/http/events-reader.ts';
-import { streamsMax } from '../../src/adapters/http/events-stream.ts';
+import { heartbeatMs, slowReaderMs } from '../../src/http/events/reader.ts';
+import { streamsMax } from '../../src/http/events/stream.ts';
 import { worldsOf } from '../support/store-worlds.ts';
 import { manualTime } from '../support/fakes.ts';
 import { nine } from '../support/builders.ts';

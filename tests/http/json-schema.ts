@@ -1,4 +1,4 @@
-import type { Description, Schema } from '../../src/adapters/http/openapi.ts';
+import type { Description, Schema } from '../../src/http/docs/openapi.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

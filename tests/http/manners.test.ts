@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { serveHttp } from '../../src/adapters/http/server.ts';
+import { serveHttp } from '../../src/http/server.ts';
 import { requestBytesMax } from '../../src/domain/limits.ts';
 import { aDoor, bearer, createPath, creation, task, told } from './door.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { errorMeanings } from '../../src/adapters/http/error-meanings.ts';
-import { statusOf } from '../../src/adapters/http/errors.ts';
-import { exampleOf } from '../../src/adapters/http/docs-example.ts';
-import type { Description, Schema } from '../../src/adapters/http/openapi.ts';
+import { errorMeanings } from '../../src/http/docs/error-meanings.ts';
+import { statusOf } from '../../src/http/errors.ts';
+import { exampleOf } from '../../src/http/docs/example.ts';
+import type { Description, Schema } from '../../src/http/docs/openapi.ts';
 import { operations as known } from '../../src/api/operations.ts';
 import { aDoor } from './door.ts';
 import { faultsOf } from './json-schema.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressesMax, callerOf, createBucket, createGuesses, guessesMax } from '../../src/adapters/http/rate.ts';
+import { addressesMax, callerOf, createBucket, createGuesses, guessesMax } from '../../src/http/rate.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import { manualTime } from '../support/fakes.ts';
 import { aDoor, bearer, told, type Door } from './door.ts';

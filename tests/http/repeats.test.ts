@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createKeptAnswers } from '../../src/app/kept-answers.ts';
-import { sha256 } from '../../src/adapters/system/ids.ts';
+import { createKeptAnswers } from '../../src/app/use-cases/kept-answers.ts';
+import { sha256 } from '../../src/system/ids.ts';
 import { day } from '../support/pipeline.ts';
 import { aDoor, createPath, creation, taskRun, task } from './door.ts';
 import { aPlace, failing, said } from './verb-place.ts';

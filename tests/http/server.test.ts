@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { Agent, request } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { serveHttp } from '../../src/adapters/http/server.ts';
+import { serveHttp } from '../../src/http/server.ts';
 import { requestBytesMax } from '../../src/domain/limits.ts';
 import type { Tasks } from '../../src/app/tasks/tasks.ts';
 import { aDoor, bearer, createPath, creation, task, told, type Asked } from './door.ts';

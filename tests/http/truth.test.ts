@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Truth } from '../../src/app/truth/truth.ts';
+import type { Truth } from '../../src/app/why/truth.ts';
 import { actor, aPipeline, hour, start, type Pipeline } from '../support/pipeline.ts';
 import { aDoor, bearer, told, type Asked } from './door.ts';
 import { appOver } from './pipeline-door.ts';

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { serveHttp } from '../../src/adapters/http/server.ts';
+import { serveHttp } from '../../src/http/server.ts';
 import { aPipeline, start, type Pipeline, type PipelineOptions } from '../support/pipeline.ts';
 import { bearer, told, type Asked } from './door.ts';
 import { appOver } from './pipeline-door.ts';

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createKnock } from '../../src/adapters/outbound/knock.ts';
-import { createHeartbeat } from '../../src/app/heartbeat.ts';
-import type { Meter } from '../../src/app/metering/meter.ts';
+import { createKnock } from '../../src/system/knock.ts';
+import { createHeartbeat } from '../../src/app/operations/heartbeat.ts';
+import type { Meter } from '../../src/app/ports/meter.ts';
 import { manualTime, memoryLog } from '../support/fakes.ts';
 
 const minute = 60_000;

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { controlBytesMax } from '../../src/adapters/sandbox/control-answers.ts';
-import { foreignness } from '../../src/adapters/sandbox/loopback.ts';
+import { controlBytesMax } from '../../src/sandbox/control/answers.ts';
+import { foreignness } from '../../src/sandbox/loopback.ts';
 import { assert } from '../../src/domain/errors.ts';
 import { servePages } from './control-server.ts';
 

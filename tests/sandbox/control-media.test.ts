@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { mediaKinds } from '../../src/adapters/sandbox/world.ts';
+import { mediaKinds } from '../../src/sandbox/world/world.ts';
 import { servePages, type ServedPages } from './control-server.ts';
 
 const lab = -1_001_000_000_001;

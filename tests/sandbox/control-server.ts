@@ -1,10 +1,10 @@
 import { createServer, request, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { createSandboxPages, type PageNeeds } from '../../src/adapters/sandbox/control.ts';
-import { openSandbox, type Sandbox } from '../../src/adapters/sandbox/sandbox.ts';
+import { createSandboxPages, type PageNeeds } from '../../src/sandbox/control/control.ts';
+import { openSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import type { Travel } from '../../src/adapters/sandbox/travel.ts';
+import type { Travel } from '../../src/sandbox/world/travel.ts';
 import { manualTime, memoryLog, type ManualTime, type MemoryLog } from '../support/fakes.ts';
 
 const token = '777000001:control-test';

@@ -1,6 +1,6 @@
 import { get } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { serveStandalone } from '../../src/adapters/sandbox/standalone.ts';
+import { serveStandalone } from '../../src/sandbox/standalone.ts';
 import { manualTime, memoryLog } from '../support/fakes.ts';
 import { startAt } from './control-server.ts';
 

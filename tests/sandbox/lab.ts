@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
-import { openSandbox, type Sandbox } from '../../src/adapters/sandbox/sandbox.ts';
-import { serveSandbox } from '../../src/adapters/sandbox/serving.ts';
-import type { World } from '../../src/adapters/sandbox/world.ts';
-import type { Timer } from '../../src/app/ports.ts';
+import { openSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
+import { serveSandbox } from '../../src/sandbox/serving.ts';
+import type { World } from '../../src/sandbox/world/world.ts';
+import type { Timer } from '../../src/app/ports/outside.ts';
 import { manualTime, memoryLog, type ManualTime, type MemoryLog } from '../support/fakes.ts';
 
 export const token = '777000001:test-token';

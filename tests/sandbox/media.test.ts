@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mediaKinds, type MediaKind } from '../../src/adapters/sandbox/world.ts';
+import { mediaKinds, type MediaKind } from '../../src/sandbox/world/world.ts';
 import { ada, answerOf, lab, noRights, openLab, refusal, token, type Fields, type Lab } from './lab.ts';
 
 /** What a message of the Bot API carries in the field of that kind: of a photo, the largest size. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileFunction } from 'node:vm';
 import { expect, test } from 'vitest';
-import { messagesScript } from '../../src/adapters/sandbox/page/script-messages.ts';
+import { messagesScript } from '../../src/sandbox/page/script-messages.ts';
 import { servePages } from './control-server.ts';
 
 test('the page and its two files come with their types and forbid everything else', async () => {

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openStorage } from '../../src/adapters/sandbox/storage.ts';
+import { openStorage } from '../../src/sandbox/world/storage.ts';
 import { ben, lab, noRights, openLab, refusal } from './lab.ts';
 
 test('getMe follows the privacy mode, which is on at first', async () => {

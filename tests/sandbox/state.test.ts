@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { State } from '../../src/adapters/sandbox/state.ts';
+import { State } from '../../src/sandbox/world/state.ts';
 import { manualTime, memoryLog } from '../support/fakes.ts';
 import { lab, start } from './lab.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { RefusalCode } from '../../src/adapters/sandbox/world.ts';
+import type { RefusalCode } from '../../src/sandbox/world/world.ts';
 import { manualTime } from '../support/fakes.ts';
 import { ada, ben, lab, mallory, noRights, openLab, plain, refusal, start } from './lab.ts';
 

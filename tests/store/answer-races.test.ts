@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createKeptAnswers, type Told } from '../../src/app/kept-answers.ts';
-import { sha256 } from '../../src/adapters/system/ids.ts';
+import { createKeptAnswers, type Told } from '../../src/app/use-cases/kept-answers.ts';
+import { sha256 } from '../../src/system/ids.ts';
 import { minute, nine } from '../support/builders.ts';
 import { manualTime, memoryLog } from '../support/fakes.ts';
 import { worldsOf, type OpenWorld, type World } from '../support/store-worlds.ts';

@@ -1,4 +1,4 @@
-import type { Store } from '../../src/app/task-store.ts';
+import type { Store } from '../../src/app/ports/tasks.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { World } from '../support/store-worlds.ts';
 

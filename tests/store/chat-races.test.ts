@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { noChange } from '../../src/app/task-store.ts';
+import { noChange } from '../../src/app/ports/tasks.ts';
 import { aTask, nine } from '../support/builders.ts';
 import { worldsOf, type OpenWorld } from '../support/store-worlds.ts';
 import { atOnce, codes, numbers, won } from './at-once.ts';

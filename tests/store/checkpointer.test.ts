@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createCheckpointer } from '../../src/adapters/store/checkpointer.ts';
-import { rows } from '../../src/adapters/store/engine.ts';
-import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
+import { createCheckpointer } from '../../src/store/engine/checkpointer.ts';
+import { rows } from '../../src/store/engine/engine.ts';
+import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 
 const folders: string[] = [];
 

@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { postgresEngine, postgresPool } from '../../src/adapters/store/engine.postgres.ts';
-import { tellEvents } from '../../src/adapters/store/journal.ts';
-import { rows, type Script } from '../../src/adapters/store/engine.ts';
-import { migratePostgres } from '../../src/adapters/store/migrate.ts';
-import type { EventPage } from '../../src/app/truth/store.ts';
+import { postgresEngine, postgresPool } from '../../src/store/engine/postgres.ts';
+import { tellEvents } from '../../src/store/records/journal.ts';
+import { rows, type Script } from '../../src/store/engine/engine.ts';
+import { migratePostgres } from '../../src/store/engine/migrate.ts';
+import type { EventPage } from '../../src/app/ports/why.ts';
 import { nine } from '../support/builders.ts';
 import { freshPostgres } from '../support/postgres.ts';
 import { worldOver, worldsOf, type World } from '../support/store-worlds.ts';

@@ -4,11 +4,11 @@ import Database from 'better-sqlite3';
 import { getTableConfig as postgresConfig, type PgTable } from 'drizzle-orm/pg-core';
 import { getTableConfig as sqliteConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Client } from '../../src/adapters/store/engine.postgres.ts';
-import { openSqlite } from '../../src/adapters/store/engine.sqlite.ts';
-import { migratePostgres, migrateSqlite, readMigrations, type Migration } from '../../src/adapters/store/migrate.ts';
-import { postgresTables } from '../../src/adapters/store/tables/postgres.ts';
-import { sqliteTables } from '../../src/adapters/store/tables/sqlite.ts';
+import type { Client } from '../../src/store/engine/postgres.ts';
+import { openSqlite } from '../../src/store/engine/sqlite.ts';
+import { migratePostgres, migrateSqlite, readMigrations, type Migration } from '../../src/store/engine/migrate.ts';
+import { postgresTables } from '../../src/store/tables/postgres.ts';
+import { sqliteTables } from '../../src/store/tables/sqlite.ts';
 import { pgliteConnections, startPglite } from '../support/pglite.ts';
 import { temporaryFolder } from '../support/store-worlds.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { row, rows, type Script } from '../../src/adapters/store/engine.ts';
-import { postgresEngine, postgresPool, type Connections } from '../../src/adapters/store/engine.postgres.ts';
-import { translate } from '../../src/adapters/store/faults.ts';
+import { row, rows, type Script } from '../../src/store/engine/engine.ts';
+import { postgresEngine, postgresPool, type Connections } from '../../src/store/engine/postgres.ts';
+import { translate } from '../../src/store/engine/faults.ts';
 import { freshPostgres } from '../support/postgres.ts';
 
 const opened: (() => Promise<void>)[] = [];

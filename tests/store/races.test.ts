@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { noChange, type Created, type NewTask, type TaskChange } from '../../src/app/task-store.ts';
-import { rows, type Script } from '../../src/adapters/store/engine.ts';
+import { noChange, type Created, type NewTask, type TaskChange } from '../../src/app/ports/tasks.ts';
+import { rows, type Script } from '../../src/store/engine/engine.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { Task } from '../../src/domain/task.ts';
 import { storeChild } from '../support/child.ts';

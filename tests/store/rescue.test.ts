@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Engine, Script } from '../../src/adapters/store/engine.ts';
-import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
-import { postgresEngine, postgresPool } from '../../src/adapters/store/engine.postgres.ts';
-import { migratePostgres, migrateSqlite } from '../../src/adapters/store/migrate.ts';
-import { createStore } from '../../src/adapters/store/store.ts';
-import { composeRooms } from '../../src/compose.ts';
+import type { Engine, Script } from '../../src/store/engine/engine.ts';
+import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
+import { postgresEngine, postgresPool } from '../../src/store/engine/postgres.ts';
+import { migratePostgres, migrateSqlite } from '../../src/store/engine/migrate.ts';
+import { createStore } from '../../src/store/engine/store.ts';
+import { composeRooms } from '../../src/compose/assembly.ts';
 import { countingIds, faultyTransport, manualTime, memoryLog } from '../support/fakes.ts';
 import { actor, group, minute, settings, start } from '../support/pipeline.ts';
 import { freshPostgres } from '../support/postgres.ts';

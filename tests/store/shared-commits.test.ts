@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { rows, write, type Engine, type Script } from '../../src/adapters/store/engine.ts';
-import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
+import { rows, write, type Engine, type Script } from '../../src/store/engine/engine.ts';
+import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { temporaryFolder } from '../support/store-worlds.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));

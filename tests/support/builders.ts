@@ -1,4 +1,4 @@
-import type { Ids } from '../../src/app/ports.ts';
+import type { Ids } from '../../src/app/ports/outside.ts';
 import type {
   Batch,
   Claim,
@@ -10,8 +10,8 @@ import type {
   StartPlan,
   StartableRun,
   Unreadable,
-} from '../../src/app/store.ts';
-import { noChange, type NewTask, type Store } from '../../src/app/task-store.ts';
+} from '../../src/app/ports/pipeline.ts';
+import { noChange, type NewTask, type Store } from '../../src/app/ports/tasks.ts';
 import { occurrenceKey } from '../../src/domain/occurrence.ts';
 import type { NewRun, RunInput } from '../../src/domain/run.ts';
 import type { Task } from '../../src/domain/task.ts';

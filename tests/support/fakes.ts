@@ -11,7 +11,7 @@ import type {
   Timer,
   TopicMade,
   Transport,
-} from '../../src/app/ports.ts';
+} from '../../src/app/ports/outside.ts';
 import type { BlockedCause, Shown as Content } from '../../src/domain/shown.ts';
 
 /** A clock that moves only when told. Timers fire in order while it moves; the wall clock can be set apart from it. */

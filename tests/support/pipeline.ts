@@ -1,14 +1,14 @@
 import type { Database } from 'better-sqlite3';
-import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
-import { migrateSqlite } from '../../src/adapters/store/migrate.ts';
-import { createStore } from '../../src/adapters/store/store.ts';
-import type { Store } from '../../src/app/task-store.ts';
-import type { TaskRun } from '../../src/app/run-views.ts';
-import { sha256 } from '../../src/adapters/system/ids.ts';
-import { createRunService, type RunService } from '../../src/app/run-service.ts';
+import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
+import { migrateSqlite } from '../../src/store/engine/migrate.ts';
+import { createStore } from '../../src/store/engine/store.ts';
+import type { Store } from '../../src/app/ports/tasks.ts';
+import type { TaskRun } from '../../src/app/ports/runs.ts';
+import { sha256 } from '../../src/system/ids.ts';
+import { createRunService, type RunService } from '../../src/app/pipeline/run-service.ts';
 import type { CreateRequest } from '../../src/app/tasks/create.ts';
 import type { TaskInput } from '../../src/app/tasks/definition.ts';
-import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose.ts';
+import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose/assembly.ts';
 import type { Task } from '../../src/domain/task.ts';
 import {
   countingIds,

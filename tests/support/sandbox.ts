@@ -1,7 +1,7 @@
-import { openSandbox, type Sandbox, type SandboxNeeds } from '../../src/adapters/sandbox/sandbox.ts';
-import { serveSandbox } from '../../src/adapters/sandbox/serving.ts';
-import type { World } from '../../src/adapters/sandbox/world.ts';
-import type { Clock, Stopwatch, Timer } from '../../src/app/ports.ts';
+import { openSandbox, type Sandbox, type SandboxNeeds } from '../../src/sandbox/sandbox.ts';
+import { serveSandbox } from '../../src/sandbox/serving.ts';
+import type { World } from '../../src/sandbox/world/world.ts';
+import type { Clock, Stopwatch, Timer } from '../../src/app/ports/outside.ts';
 import { manualTime, memoryLog, type MemoryLog } from './fakes.ts';
 
 export const sandboxToken = '777000001:AAF-sandbox-token-of-the-tests-0123';

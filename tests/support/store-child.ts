@@ -1,6 +1,6 @@
-import { openSqlite, sqliteEngine } from '../../src/adapters/store/engine.sqlite.ts';
-import { openStore } from '../../src/adapters/store/open.ts';
-import { createStore } from '../../src/adapters/store/store.ts';
+import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import { createStore } from '../../src/store/engine/store.ts';
 import { buildersOf, nine, readable } from './builders.ts';
 import { countingIds } from './fakes.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Fault } from '../../src/adapters/sandbox/world.ts';
+import type { Fault } from '../../src/sandbox/world/world.ts';
 import { create } from './api.ts';
 import { proveDeliveries } from './delivery-proof.ts';
 import { becomes, readyUrl, start, type Boot, type StartOptions } from './program.ts';

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import pg from 'pg';
-import type { Tables } from '../../src/adapters/store/tables/define.ts';
+import type { Tables } from '../../src/store/tables/define.ts';
 
 const names = ['tasks', 'chats', 'occurrences', 'gaps', 'runs', 'attempts', 'deliveries', 'audit'] as const;
 

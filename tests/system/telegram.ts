@@ -1,8 +1,8 @@
-import { forumId } from '../../src/adapters/sandbox/first-world.ts';
-import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
-import { serveSandbox } from '../../src/adapters/sandbox/serving.ts';
-import type { Call, MessageShown, TopicShown, World } from '../../src/adapters/sandbox/world.ts';
-import { systemClock, systemStopwatch, systemTimer } from '../../src/adapters/system/clock.ts';
+import { forumId } from '../../src/sandbox/world/first-world.ts';
+import { openSandbox } from '../../src/sandbox/sandbox.ts';
+import { serveSandbox } from '../../src/sandbox/serving.ts';
+import type { Call, MessageShown, TopicShown, World } from '../../src/sandbox/world/world.ts';
+import { systemClock, systemStopwatch, systemTimer } from '../../src/system/clock.ts';
 import { memoryLog } from '../support/fakes.ts';
 
 /** A Telegram in this process, so that whatever is done to the server, the chats stay as they are and can be asked. */

@@ -1,5 +1,5 @@
-import { momentsIn } from '../truth/moments.ts';
-import type { DigestFacts, DigestSource } from '../digest-source.ts';
+import { momentsIn } from '../why/moments.ts';
+import type { DigestFacts, DigestSource } from './digest-source.ts';
 import type { Action, Job, Outcome } from './action.ts';
 import { refuseUnknown } from './message.ts';
 

@@ -1,5 +1,5 @@
 import type { ActionSpec } from '../../domain/task.ts';
-import type { Timer } from '../ports.ts';
+import type { Timer } from '../ports/outside.ts';
 import type { Action, Job, Outcome } from './action.ts';
 import { invalid, refuseUnknown } from './message.ts';
 

@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { RunInput } from '../../domain/run.ts';
 import { wallText } from '../../domain/schedule/schedule.ts';
 import type { ActionSpec } from '../../domain/task.ts';
-import type { Templates } from '../ports.ts';
+import type { Templates } from '../ports/outside.ts';
 import type { Action, Job, Outcome } from './action.ts';
 
 /**

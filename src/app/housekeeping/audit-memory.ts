@@ -1,8 +1,8 @@
 import { checks, type CheckName } from '../../domain/audit.ts';
 import { missingKeptMs } from '../../domain/limits.ts';
-import type { UpkeepStore } from '../store.ts';
+import type { UpkeepStore } from '../ports/pipeline.ts';
 import type { Missing } from './slot-sample.ts';
-import type { AuditedTable } from './store.ts';
+import type { AuditedTable } from '../ports/upkeep.ts';
 
 /** A row that a check of its table has found. */
 export interface Fault {

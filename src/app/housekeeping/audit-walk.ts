@@ -1,9 +1,9 @@
 import { checks, type CheckName, type Finding } from '../../domain/audit.ts';
 import * as limits from '../../domain/limits.ts';
-import type { UpkeepStore } from '../store.ts';
+import type { UpkeepStore } from '../ports/pipeline.ts';
 import { recall, type Fault, type Told } from './audit-memory.ts';
 import { slotSample, type Missing } from './slot-sample.ts';
-import type { AuditedTable, HousekeepingStore } from './store.ts';
+import type { AuditedTable, HousekeepingStore } from '../ports/upkeep.ts';
 
 /** What a whole walk has seen; more of it than its findings show, for whoever mends it. */
 export interface Seen extends Told {

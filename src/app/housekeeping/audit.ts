@@ -1,11 +1,11 @@
 import type { Finding } from '../../domain/audit.ts';
 import * as limits from '../../domain/limits.ts';
-import type { Clock, Log, Timer } from '../ports.ts';
+import type { Clock, Log, Timer } from '../ports/outside.ts';
 import { remember } from './audit-memory.ts';
 import { auditWalk, type AuditWalk, type Seen, type WalkNeeds } from './audit-walk.ts';
 import type { Chore } from './chore.ts';
 import { nightly } from './nightly.ts';
-import type { HousekeepingStore } from './store.ts';
+import type { HousekeepingStore } from '../ports/upkeep.ts';
 
 export interface AuditReport {
   readonly at: number;

@@ -1,6 +1,6 @@
 import { backupRetryMs } from '../../domain/limits.ts';
-import type { Backups, Bell, Clock, Log } from '../ports.ts';
-import type { UpkeepStore } from '../store.ts';
+import type { Backups, Bell, Clock, Log } from '../ports/outside.ts';
+import type { UpkeepStore } from '../ports/pipeline.ts';
 import type { Chore } from './chore.ts';
 import { nightly } from './nightly.ts';
 

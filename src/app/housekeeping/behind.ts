@@ -1,4 +1,4 @@
-import type { Counts } from '../store.ts';
+import type { Counts } from '../ports/pipeline.ts';
 
 interface Stepping {
   step(now: number, limit: number): Promise<Counts>;

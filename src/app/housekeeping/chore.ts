@@ -1,4 +1,4 @@
-import type { Counts } from '../store.ts';
+import type { Counts } from '../ports/pipeline.ts';
 
 /**
  * One piece of keeping the place in order. A step is bounded, so that no transaction of it holds up the event loop; `more`

@@ -6,8 +6,8 @@ import {
   chorePauseMs,
   choreRestMs,
 } from '../../domain/limits.ts';
-import type { Log } from '../ports.ts';
-import type { Counts } from '../store.ts';
+import type { Log } from '../ports/outside.ts';
+import type { Counts } from '../ports/pipeline.ts';
 import type { Chore } from './chore.ts';
 
 /** All chores as one piece of work for a loop: each turn is one bounded step of one chore, and the chores take turns. */

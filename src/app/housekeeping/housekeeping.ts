@@ -1,6 +1,6 @@
-import type { Holding } from '../holding.ts';
-import type { Backups, Bell, Clock, Ids, Log, Timer } from '../ports.ts';
-import type { Store } from '../task-store.ts';
+import type { Holding } from '../pipeline/holding.ts';
+import type { Backups, Bell, Clock, Ids, Log, Timer } from '../ports/outside.ts';
+import type { Store } from '../ports/tasks.ts';
 import { createAudit, type Audit } from './audit.ts';
 import { createBackup } from './backup.ts';
 import type { Chore } from './chore.ts';

@@ -1,5 +1,5 @@
 import { nightStartMs } from '../../domain/limits.ts';
-import type { Counts, UpkeepStore } from '../store.ts';
+import type { Counts, UpkeepStore } from '../ports/pipeline.ts';
 import type { Chore } from './chore.ts';
 
 const dayMs = 86_400_000;

@@ -2,13 +2,13 @@ import type { Actor } from '../../domain/actor.ts';
 import { checks, type CheckName, type Finding } from '../../domain/audit.ts';
 import { reconcileMax } from '../../domain/limits.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
-import type { Holding } from '../holding.ts';
-import type { Bell, Clock, Ids, Log, Timer } from '../ports.ts';
-import { policyFor } from '../requests.ts';
-import type { DueTask, Unreadable } from '../store.ts';
+import type { Holding } from '../pipeline/holding.ts';
+import type { Bell, Clock, Ids, Log, Timer } from '../ports/outside.ts';
+import { policyFor } from '../pipeline/requests.ts';
+import type { DueTask, Unreadable } from '../ports/pipeline.ts';
 import type { Audit } from './audit.ts';
 import { slotName, type Seen } from './audit-walk.ts';
-import type { HousekeepingStore, Replanned } from './store.ts';
+import type { HousekeepingStore, Replanned } from '../ports/upkeep.ts';
 
 export interface ReconcileRequest {
   /** False only tells what was found. */

@@ -1,8 +1,8 @@
 import { slotAccountPage } from '../../domain/limits.ts';
 import { nextSlots } from '../../domain/schedule/schedule.ts';
-import { policyFor } from '../requests.ts';
-import type { DueTask, Unreadable } from '../store.ts';
-import type { HousekeepingStore } from './store.ts';
+import { policyFor } from '../pipeline/requests.ts';
+import type { DueTask, Unreadable } from '../ports/pipeline.ts';
+import type { HousekeepingStore } from '../ports/upkeep.ts';
 
 export interface Window {
   readonly from: number;

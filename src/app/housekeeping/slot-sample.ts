@@ -1,7 +1,7 @@
 import * as limits from '../../domain/limits.ts';
-import type { DueTask, Unreadable, UpkeepStore } from '../store.ts';
+import type { DueTask, Unreadable, UpkeepStore } from '../ports/pipeline.ts';
 import { slotAccounting, type SlotAccounting, type Window } from './slot-account.ts';
-import type { HousekeepingStore } from './store.ts';
+import type { HousekeepingStore } from '../ports/upkeep.ts';
 
 export interface Missing {
   readonly taskId: string;

@@ -3,10 +3,10 @@ import * as limits from '../../domain/limits.ts';
 import { occurrenceKey, outgoingKey } from '../../domain/occurrence.ts';
 import type { Again, RunRequest } from '../../domain/run.ts';
 import { isDeliverable } from '../../domain/thread.ts';
-import type { ClaimMaker } from '../claims.ts';
-import { policyFor } from '../requests.ts';
-import { noChange, type TaskChange, type TaskScene } from '../task-store.ts';
-import { type EndedRun } from '../run-views.ts';
+import type { ClaimMaker } from '../pipeline/claims.ts';
+import { policyFor } from '../pipeline/requests.ts';
+import { noChange, type TaskChange, type TaskScene } from '../ports/tasks.ts';
+import type { EndedRun } from '../ports/runs.ts';
 import { admitted, freeSlot, runInProgress, type ByHand } from './by-hand.ts';
 import { refuseDeleted } from './refusals.ts';
 

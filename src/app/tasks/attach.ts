@@ -1,10 +1,10 @@
 import { apiPrincipal } from '../../domain/actor.ts';
 import { AppError } from '../../domain/errors.ts';
 import { isDeliverable, threadKeyOf, type Thread } from '../../domain/thread.ts';
-import type { Ids } from '../ports.ts';
-import { noChange, type TaskChange, type TaskScene } from '../task-store.ts';
+import type { Ids } from '../ports/outside.ts';
+import { noChange, type TaskChange, type TaskScene } from '../ports/tasks.ts';
 import { runInProgress } from './by-hand.ts';
-import { noThread } from '../messages.ts';
+import { noThread } from '../use-cases/messages.ts';
 import { refuseDeleted } from './refusals.ts';
 
 /** Where a task can be attached to. */

@@ -3,8 +3,8 @@ import { AppError } from '../../domain/errors.ts';
 import { pageMax } from '../../domain/limits.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { Timer } from '../ports.ts';
-import type { TaskQuery, TaskStore } from '../task-store.ts';
+import type { Timer } from '../ports/outside.ts';
+import type { TaskQuery, TaskStore } from '../ports/tasks.ts';
 import type { Tasks, Target } from './tasks.ts';
 
 /** What is done to many tasks at once: to each by the same verb as alone, with its own row in the audit. */

@@ -4,7 +4,7 @@ import * as limits from '../../domain/limits.ts';
 import type { PlannedOccurrence } from '../../domain/due.ts';
 import { isSlot } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
-import type { TaskScene } from '../task-store.ts';
+import type { TaskScene } from '../ports/tasks.ts';
 
 /** What every occurrence has in common that a person asks for beside the schedule. */
 

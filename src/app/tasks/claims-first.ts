@@ -1,6 +1,6 @@
-import { claimOf, type ClaimMaker } from '../claims.ts';
-import type { Claim, DueTask } from '../store.ts';
-import type { TaskScene } from '../task-store.ts';
+import { claimOf, type ClaimMaker } from '../pipeline/claims.ts';
+import type { Claim, DueTask } from '../ports/pipeline.ts';
+import type { TaskScene } from '../ports/tasks.ts';
 
 export type ClaimFirst = ClaimMaker;
 

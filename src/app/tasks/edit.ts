@@ -11,7 +11,7 @@ import {
 } from '../../domain/schedule/schedule.ts';
 import { checkLabels, checkSize, type ActionSpec, type Definition, type Task } from '../../domain/task.ts';
 import type { TaskVerb } from '../../domain/event.ts';
-import { noChange, type TaskChange, type TaskFields, type TaskScene } from '../task-store.ts';
+import { noChange, type TaskChange, type TaskFields, type TaskScene } from '../ports/tasks.ts';
 import type { ClaimedScene } from './claims-first.ts';
 import { nextOpenSlot } from './open-slots.ts';
 import { exhausted, isUnreadable, pauseFacts, unreadableRow } from './refusals.ts';

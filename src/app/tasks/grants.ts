@@ -1,8 +1,8 @@
 import { AppError } from '../../domain/errors.ts';
 import { actionScope, allows } from '../../domain/grant.ts';
 import { scopeLengthMax, scopesMax } from '../../domain/limits.ts';
-import type { GrantView } from '../grant-store.ts';
-import { noChange, type Changed, type TaskChange } from '../task-store.ts';
+import type { GrantView } from '../ports/grants.ts';
+import { noChange, type Changed, type TaskChange } from '../ports/tasks.ts';
 import { refuseDeleted } from './refusals.ts';
 import type { VerbScene } from './verbs.ts';
 

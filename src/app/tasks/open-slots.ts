@@ -1,6 +1,6 @@
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
-import { policyFor } from '../requests.ts';
+import { policyFor } from '../pipeline/requests.ts';
 
 /** The first slot after an instant that has no row of its own: a person may have skipped some in advance. */
 export function nextOpenSlot(

@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
 import type { Task } from '../../domain/task.ts';
-import type { TaskScene } from '../task-store.ts';
+import type { TaskScene } from '../ports/tasks.ts';
 
 /** What more than one verb refuses or tells, in the same words. */
 

@@ -1,8 +1,8 @@
 import * as limits from '../../domain/limits.ts';
 import type { Policy } from '../../domain/policy.ts';
-import type { ClaimMaker } from '../claims.ts';
-import { noChange, type TaskChange, type TaskScene } from '../task-store.ts';
-import { policyFor, requestOf, type RunnableTask } from '../requests.ts';
+import type { ClaimMaker } from '../pipeline/claims.ts';
+import { noChange, type TaskChange, type TaskScene } from '../ports/tasks.ts';
+import { policyFor, requestOf, type RunnableTask } from '../pipeline/requests.ts';
 import { admitted, freeSlot, runInProgress, type Admitted, type ByHand } from './by-hand.ts';
 import { refuseDeleted } from './refusals.ts';
 

@@ -1,8 +1,8 @@
 import { AppError } from '../../domain/errors.ts';
 import type { Task } from '../../domain/task.ts';
-import type { Ids } from '../ports.ts';
-import type { Claim } from '../store.ts';
-import { noChange, type TaskChange, type TaskScene } from '../task-store.ts';
+import type { Ids } from '../ports/outside.ts';
+import type { Claim } from '../ports/pipeline.ts';
+import { noChange, type TaskChange, type TaskScene } from '../ports/tasks.ts';
 import { nextOpenSlot } from './open-slots.ts';
 import { refuseDeleted } from './refusals.ts';
 import type { VerbScene } from './verbs.ts';

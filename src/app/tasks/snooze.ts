@@ -1,8 +1,8 @@
 import { AppError } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { wallText } from '../../domain/schedule/schedule.ts';
-import type { Ids } from '../ports.ts';
-import { noChange, type TaskChange, type TaskScene } from '../task-store.ts';
+import type { Ids } from '../ports/outside.ts';
+import { noChange, type TaskChange, type TaskScene } from '../ports/tasks.ts';
 import { freeSlot } from './by-hand.ts';
 import { refuseDeleted } from './refusals.ts';
 

@@ -1,11 +1,11 @@
-import type { MissedAnswer } from '../questions.ts';
+import type { MissedAnswer } from '../ports/questions.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { AppError } from '../../domain/errors.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
-import type { GrantPage, GrantQuery, GrantStore, GrantView } from '../grant-store.ts';
+import type { GrantPage, GrantQuery, GrantStore, GrantView } from '../ports/grants.ts';
 import {
   noChange,
   type AuditRow,
@@ -15,10 +15,10 @@ import {
   type TaskQuery,
   type TaskVersion,
   type Unbound,
-} from '../task-store.ts';
-import { type Page } from '../page.ts';
-import { type RunView, type TaskRun, type TaskRunQuery } from '../run-views.ts';
-import type { Once } from '../kept-answers.ts';
+} from '../ports/tasks.ts';
+import type { Page } from '../ports/page.ts';
+import type { RunView, TaskRun, TaskRunQuery } from '../ports/runs.ts';
+import type { Once } from '../use-cases/kept-answers.ts';
 import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
 import { planAttach, refuseUndeliverable } from './attach.ts';
 import { claimsFirst } from './claims-first.ts';

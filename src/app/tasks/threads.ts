@@ -1,5 +1,5 @@
 import { parseThreadKey } from '../../domain/thread.ts';
-import type { TaskStore, ThreadCounts } from '../task-store.ts';
+import type { TaskStore, ThreadCounts } from '../ports/tasks.ts';
 import type { Bulk, Bulked, By, Chosen } from './bulk.ts';
 
 /** What is done to all tasks of a thread at once. */

@@ -7,9 +7,9 @@ import {
   monthLength,
   weekdayBits,
   weekdayOf,
-} from './calendar.ts';
+} from './time/calendar.ts';
 import { type CronFields, EVERY_WEEK } from './cron-fields.ts';
-import { nextElapsed, nextOnClock, type WallTimes } from './wall-search.ts';
+import { nextElapsed, nextOnClock, type WallTimes } from './time/wall-search.ts';
 
 const DAY_MINUTES = 1_440;
 const HORIZON_MONTHS = 4_801;

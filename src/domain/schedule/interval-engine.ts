@@ -1,7 +1,7 @@
-import { addMonths, civilFromDays, DAY_MS, dayOfWall, daysFromCivil } from './calendar.ts';
-import { type Duration, parseDuration } from './duration.ts';
+import { addMonths, civilFromDays, DAY_MS, dayOfWall, daysFromCivil } from './time/calendar.ts';
+import { type Duration, parseDuration } from './time/duration.ts';
 import type { IntervalSchedule } from './shapes.ts';
-import { resolveShifted, toWall } from './zone.ts';
+import { resolveShifted, toWall } from './time/zone.ts';
 
 const MEAN_MONTH_MS = 30.436875 * DAY_MS;
 

@@ -1,4 +1,4 @@
-import { DAY_MS, YEAR_MS } from './calendar.ts';
+import { DAY_MS, YEAR_MS } from './time/calendar.ts';
 
 /** Every bound on what a schedule may cost or contain, each with its reason. */
 export const scheduleLimits = {

@@ -1,17 +1,17 @@
 import { normalCron, parseCron } from './cron-fields.ts';
-import { normalDuration, parseDuration } from './duration.ts';
+import { normalDuration, parseDuration } from './time/duration.ts';
 import { type Fault, quoted, unreadable } from './fault.ts';
-import { parseInstant } from './instant-text.ts';
-import { normalRrule, readRecurrence } from './recurrence.ts';
+import { parseInstant } from './time/instant-text.ts';
+import { normalRrule, readRecurrence } from './rrule/recurrence.ts';
 import type { Schedule, ScheduleInput } from './shapes.ts';
-import { zoneName } from './zone-name.ts';
+import { zoneName } from './time/zone-name.ts';
 
 export { type Refusal, refusals, type Warning, warnings } from './advice.ts';
-export { describe } from './description.ts';
+export { describe } from './words/description.ts';
 export { anchorOf, isSlot, lastSlot, minGapMs, nextSlot, nextSlots, slotsThrough } from './slots.ts';
 export type { Bounds, Schedule, ScheduleInput } from './shapes.ts';
-export { offsetAt, wallText } from './zone.ts';
-export { isTimezone } from './zone-name.ts';
+export { offsetAt, wallText } from './time/zone.ts';
+export { isTimezone } from './time/zone-name.ts';
 
 function required(input: ScheduleInput, field: Fault['field'] & keyof ScheduleInput): string {
   const value = input[field];

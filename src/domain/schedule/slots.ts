@@ -4,9 +4,9 @@ import { type CronFields, parseCron } from './cron-fields.ts';
 import { intervalMinGap, nextInterval } from './interval-engine.ts';
 import { scheduleLimits } from './limits.ts';
 import { ParsedCache } from './parsed-cache.ts';
-import { nextRecurrence, readRecurrence, type Recurrence, recurrenceEnd } from './recurrence.ts';
-import { recurrenceMinGap } from './rrule-gap.ts';
-import { resolveShifted } from './zone.ts';
+import { nextRecurrence, readRecurrence, type Recurrence, recurrenceEnd } from './rrule/recurrence.ts';
+import { recurrenceMinGap } from './rrule/gap.ts';
+import { resolveShifted } from './time/zone.ts';
 import type { Bounds, CronSchedule, RruleSchedule, Schedule } from './shapes.ts';
 
 const crons = new ParsedCache<CronFields>(scheduleLimits.parsedCacheMax);

@@ -1,4 +1,4 @@
-import { clockText } from '../schedule/calendar.ts';
+import { clockText } from '../schedule/time/calendar.ts';
 import { HOUR_WORD, numberOf, WEEKDAY, WORKDAYS } from './lexicon.ts';
 import { type Cursor, words } from './cursor.ts';
 import { refusal } from './refusal.ts';

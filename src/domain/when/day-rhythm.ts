@@ -1,4 +1,4 @@
-import { clockText } from '../schedule/calendar.ts';
+import { clockText } from '../schedule/time/calendar.ts';
 import type { Draft } from './draft.ts';
 import { refusal } from './refusal.ts';
 

@@ -1,5 +1,5 @@
-import { monthLength } from '../schedule/calendar.ts';
-import { MONTH_NAMES } from '../schedule/words.ts';
+import { monthLength } from '../schedule/time/calendar.ts';
+import { MONTH_NAMES } from '../schedule/words/words.ts';
 import { type Cursor, words } from './cursor.ts';
 import { MONTH, monthOf, ORDINAL_NUMBER, ORDINAL_WORD, ordinalOf, WEEKDAY, weekdayOf, WORKDAYS } from './lexicon.ts';
 import { refusal } from './refusal.ts';

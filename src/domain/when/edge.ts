@@ -1,6 +1,6 @@
-import { civilFromDays, dayOfWall, daysFromCivil, monthLength, weekdayOf } from '../schedule/calendar.ts';
-import { WEEKDAY_NAMES } from '../schedule/words.ts';
-import { toWall } from '../schedule/zone.ts';
+import { civilFromDays, dayOfWall, daysFromCivil, monthLength, weekdayOf } from '../schedule/time/calendar.ts';
+import { WEEKDAY_NAMES } from '../schedule/words/words.ts';
+import { toWall } from '../schedule/time/zone.ts';
 import type { CalendarDate } from './days.ts';
 import type { EdgeDay } from './draft.ts';
 import { refusal } from './refusal.ts';

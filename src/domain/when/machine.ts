@@ -1,5 +1,5 @@
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
-import { zoneName } from '../schedule/zone-name.ts';
+import { zoneName } from '../schedule/time/zone-name.ts';
 import { Cursor, plainLine } from './cursor.ts';
 import type { Setting } from './edge.ts';
 import { refusal, withExamples } from './refusal.ts';

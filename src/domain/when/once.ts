@@ -8,9 +8,9 @@ import {
   daysFromCivil,
   MINUTE_MS,
   monthLength,
-} from '../schedule/calendar.ts';
+} from '../schedule/time/calendar.ts';
 import { scheduleLimits } from '../schedule/limits.ts';
-import { resolveShifted, toWall } from '../schedule/zone.ts';
+import { resolveShifted, toWall } from '../schedule/time/zone.ts';
 import { type Amount, spanOf } from './amount.ts';
 import { type ClockTime, inDayPart } from './clock-time.ts';
 import type { Days } from './days.ts';

@@ -1,6 +1,6 @@
-import { DAY_MS, MINUTE_MS } from '../schedule/calendar.ts';
+import { DAY_MS, MINUTE_MS } from '../schedule/time/calendar.ts';
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
-import { resolveShifted } from '../schedule/zone.ts';
+import { resolveShifted } from '../schedule/time/zone.ts';
 import { isoDuration } from './amount.ts';
 import { inDayPart } from './clock-time.ts';
 import type { Days } from './days.ts';

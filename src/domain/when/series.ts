@@ -1,6 +1,6 @@
-import { dateText, dayOfWall, DAY_MS, pad, secondOfDayOf } from '../schedule/calendar.ts';
+import { dateText, dayOfWall, DAY_MS, pad, secondOfDayOf } from '../schedule/time/calendar.ts';
 import { nextSlot, parseSchedule, type Schedule } from '../schedule/schedule.ts';
-import { toWall } from '../schedule/zone.ts';
+import { toWall } from '../schedule/time/zone.ts';
 import type { Setting } from './edge.ts';
 import { refusal } from './refusal.ts';
 

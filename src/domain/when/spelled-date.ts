@@ -1,6 +1,6 @@
 import { type ParsedResult, strict } from 'chrono-node/en';
-import { DAY_MS, daysFromCivil, MINUTE_MS } from '../schedule/calendar.ts';
-import { resolveShifted } from '../schedule/zone.ts';
+import { DAY_MS, daysFromCivil, MINUTE_MS } from '../schedule/time/calendar.ts';
+import { resolveShifted } from '../schedule/time/zone.ts';
 import type { Cursor } from './cursor.ts';
 import { checkWeekday, type Setting } from './edge.ts';
 import { MONTH, WEEKDAY, weekdayOf } from './lexicon.ts';

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
-import { zoneName } from '../schedule/zone-name.ts';
+import { zoneName } from '../schedule/time/zone-name.ts';
 import { unreadable, quoted } from '../schedule/fault.ts';
 import { isSeries, lacksTime, readClauses } from './clauses.ts';
 import { Cursor, plainLine } from './cursor.ts';

@@ -1,4 +1,4 @@
-import { zoneName } from '../schedule/zone-name.ts';
+import { zoneName } from '../schedule/time/zone-name.ts';
 import { type Cursor, words } from './cursor.ts';
 import { refusal } from './refusal.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { said } from '../truth/asking.ts';
+import { said } from '../why/asking.ts';
 import { aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
 
 /** Lets the housekeeper do what is due, from pause to pause, until nothing is due for a minute. */

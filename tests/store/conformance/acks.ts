@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { DueAck, NagDecision } from '../../../src/app/acks/store.ts';
-import { noChange, type NewTask } from '../../../src/app/task-store.ts';
+import type { DueAck, NagDecision } from '../../../src/app/ports/acks.ts';
+import { noChange, type NewTask } from '../../../src/app/ports/tasks.ts';
 import { ample, aTask, claimAll, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Admission, Quarantine, WaitingOccurrence } from '../../../src/app/store.ts';
+import type { Admission, Quarantine, WaitingOccurrence } from '../../../src/app/ports/pipeline.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { aRunningTask, aTask, claimAll, endOf, hour, nine, readable } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AuditedTable, RepairRequest } from '../../../src/app/housekeeping/store.ts';
+import type { AuditedTable, RepairRequest } from '../../../src/app/ports/upkeep.ts';
 import type { CheckName } from '../../../src/domain/audit.ts';
 import { aRunningTask, aTask, bootId, claimAll, hour, minute, nine, startEvery } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { RunEnd } from '../../../src/app/store.ts';
-import { noChange } from '../../../src/app/task-store.ts';
+import type { RunEnd } from '../../../src/app/ports/pipeline.ts';
+import { noChange } from '../../../src/app/ports/tasks.ts';
 import { ample, aRunningTask, endOf, failureOf, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 

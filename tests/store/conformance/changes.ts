@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { DueTask } from '../../../src/app/store.ts';
-import { noChange, type TaskChange, type TaskScene } from '../../../src/app/task-store.ts';
+import type { DueTask } from '../../../src/app/ports/pipeline.ts';
+import { noChange, type TaskChange, type TaskScene } from '../../../src/app/ports/tasks.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { ample, aRunningTask, aTask, claimAll, endOf, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';

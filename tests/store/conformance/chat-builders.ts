@@ -1,4 +1,4 @@
-import type { Chat, NewMessage } from '../../../src/app/chat-store.ts';
+import type { Chat, NewMessage } from '../../../src/app/ports/chats.ts';
 import type { Thread } from '../../../src/domain/thread.ts';
 import { nine } from '../../support/builders.ts';
 import type { World } from '../../support/store-worlds.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ChatTasksQuery } from '../../../src/app/chat-store.ts';
-import { noChange } from '../../../src/app/task-store.ts';
+import type { ChatTasksQuery } from '../../../src/app/ports/chats.ts';
+import { noChange } from '../../../src/app/ports/tasks.ts';
 import type { Actor } from '../../../src/domain/actor.ts';
 import type { TaskVerb } from '../../../src/domain/event.ts';
 import { aTask, hour, nine } from '../../support/builders.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Chat, NewMessage } from '../../../src/app/chat-store.ts';
-import { noChange } from '../../../src/app/task-store.ts';
+import type { Chat, NewMessage } from '../../../src/app/ports/chats.ts';
+import { noChange } from '../../../src/app/ports/tasks.ts';
 import { ample, aRunningTask, aTask, endOf, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { aChat, aMessage, outbox, owner, someone, threadOf } from './chat-builders.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { NagDecision } from '../../../src/app/acks/store.ts';
-import { noChange } from '../../../src/app/task-store.ts';
+import type { NagDecision } from '../../../src/app/ports/acks.ts';
+import { noChange } from '../../../src/app/ports/tasks.ts';
 import { ample, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
 import { ack, asked, claim, rowsOf, somebody, withTopic } from './acks.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Draft, NewUpdate, UpdateEnd } from '../../../src/app/chat-store.ts';
+import type { Draft, NewUpdate, UpdateEnd } from '../../../src/app/ports/chats.ts';
 import { aTask, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { aChat, aMessage, outbox, owner, someone, threadOf } from './chat-builders.ts';

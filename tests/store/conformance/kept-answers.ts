@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Once } from '../../../src/app/kept-answers.ts';
+import type { Once } from '../../../src/app/use-cases/kept-answers.ts';
 import { hour, nine } from '../../support/builders.ts';
 import { atOnce, won } from '../at-once.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { DueAck, NagDecision } from '../../../src/app/acks/store.ts';
-import type { OutboxPart, PartEnd } from '../../../src/app/outbox-store.ts';
+import type { DueAck, NagDecision } from '../../../src/app/ports/acks.ts';
+import type { OutboxPart, PartEnd } from '../../../src/app/ports/outbox.ts';
 import { hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { asked, claim, withTopic } from './acks.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rows, type Script } from '../../../src/adapters/store/engine.ts';
+import { rows, type Script } from '../../../src/store/engine/engine.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 
 /** What the engine waits for at a commit: asked inside the transaction, because that is where it holds. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { EndNotices, RunEnd } from '../../../src/app/store.ts';
+import type { EndNotices, RunEnd } from '../../../src/app/ports/pipeline.ts';
 import type { Shown } from '../../../src/domain/shown.ts';
 import { aTask, endOf, failureOf, hour, minute, nine, startEvery, startOne } from '../../support/builders.ts';
 import type { Task } from '../../../src/domain/task.ts';

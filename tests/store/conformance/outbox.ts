@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { OutboxPart, PartEnd } from '../../../src/app/outbox-store.ts';
-import type { NewDelivery } from '../../../src/app/store.ts';
-import type { NewTask } from '../../../src/app/task-store.ts';
+import type { OutboxPart, PartEnd } from '../../../src/app/ports/outbox.ts';
+import type { NewDelivery } from '../../../src/app/ports/pipeline.ts';
+import type { NewTask } from '../../../src/app/ports/tasks.ts';
 import { unknownHoldMs } from '../../../src/domain/limits.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { aTask, bootId, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { NewUpdate } from '../../../src/app/chat-store.ts';
-import type { OutboxPart, PartEnd } from '../../../src/app/outbox-store.ts';
+import type { NewUpdate } from '../../../src/app/ports/chats.ts';
+import type { OutboxPart, PartEnd } from '../../../src/app/ports/outbox.ts';
 import type { BlockedCause } from '../../../src/domain/shown.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { aTask, bootId, hour, minute, nine } from '../../support/builders.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FoundByPress } from '../../../src/app/chat-store.ts';
+import type { FoundByPress } from '../../../src/app/ports/chats.ts';
 import { minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { asked, withTopic } from './acks.ts';

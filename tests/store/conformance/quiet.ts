@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { OutboxPart, PartEnd } from '../../../src/app/outbox-store.ts';
-import { noChange, type NewTask } from '../../../src/app/task-store.ts';
+import type { OutboxPart, PartEnd } from '../../../src/app/ports/outbox.ts';
+import { noChange, type NewTask } from '../../../src/app/ports/tasks.ts';
 import type { QuietInput } from '../../../src/domain/quiet.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { endOf, hour, minute, nine, startOne } from '../../support/builders.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunQuery } from '../../../src/app/run-views.ts';
+import type { RunQuery } from '../../../src/app/ports/runs.ts';
 import { threadLane, type RunStatus } from '../../../src/domain/run.ts';
 import { aTask, claimAll, hour, minute, nine, runInput } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StartableRun, StartPlan } from '../../../src/app/store.ts';
+import type { StartableRun, StartPlan } from '../../../src/app/ports/pipeline.ts';
 import {
   aRunningTask,
   aTask,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { noChange, type NewTask } from '../../../src/app/task-store.ts';
+import { noChange, type NewTask } from '../../../src/app/ports/tasks.ts';
 import { ample, aTask, claimAll, hour, minute, nine, readable, startEvery } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TruthQuery, TruthRows } from '../../../src/app/truth/store.ts';
+import type { TruthQuery, TruthRows } from '../../../src/app/ports/why.ts';
 import type { Reason } from '../../../src/domain/occurrence.ts';
 import type { TaskState } from '../../../src/domain/task.ts';
 import { aRunningTask, aTask, claimAll, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';

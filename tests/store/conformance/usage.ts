@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { UsageQuery } from '../../../src/app/usage.ts';
+import type { UsageQuery } from '../../../src/app/use-cases/usage.ts';
 import { aRunningTask, aTask, endOf, failureOf, hour, nine } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
 import { aMessage, owner, someone, threadOf } from './chat-builders.ts';

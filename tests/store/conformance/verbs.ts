@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Store } from '../../../src/app/task-store.ts';
+import type { Store } from '../../../src/app/ports/tasks.ts';
 import type { CreateRequest } from '../../../src/app/tasks/create.ts';
 import type { TaskInput } from '../../../src/app/tasks/definition.ts';
-import { composeRooms, type Rooms } from '../../../src/compose.ts';
+import { composeRooms, type Rooms } from '../../../src/compose/assembly.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { hour, minute, nine } from '../../support/builders.ts';
 import { faultyTransport, manualTime, memoryLog, type ManualTime } from '../../support/fakes.ts';

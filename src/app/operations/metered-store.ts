@@ -1,0 +1,225 @@
+import { policyOf } from '../../domain/policy.ts';
+import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
+import type { Clock } from '../ports/outside.ts';
+import type {
+  Admission,
+  Claim,
+  Quarantine,
+  RunEnd,
+  RunStore,
+  StartableRun,
+  StartedRun,
+  StartPlan,
+} from '../ports/pipeline.ts';
+import type { Store } from '../ports/tasks.ts';
+import type { Meter } from '../ports/meter.ts';
+
+interface Needs {
+  readonly meter: Meter;
+  readonly clock: Clock;
+}
+
+/**
+ * The store, counting what passes through it. Everything that happens is a committed row, so here is where it can be seen,
+ * once and in batches; the rooms know nothing of it. What is counted was committed: a transaction that fails, or that is
+ * run again, counts nothing, or once.
+ */
+export function meteredStore(store: Store, needs: Needs): Store {
+  return {
+    ...store,
+    ...slotMethods(store, needs),
+    ...runMethods(store, needs),
+    ...partMethods(store, needs),
+    ...otherMethods(store, needs),
+  };
+}
+
+/* ---- slots ---- */
+
+type SlotMethods = Pick<Store, 'claimDue' | 'admitWaiting' | 'expireQuestions'>;
+
+function slotMethods(store: Store, { meter, clock }: Needs): SlotMethods {
+  return {
+    claimDue: async (at, plan) => {
+      let decided: readonly (Claim | Quarantine)[] = [];
+      const counts = await store.claimDue(at, (due) => (decided = plan(due)));
+      const now = clock.now();
+      for (const decision of decided) countClaim(meter, decision, now);
+      return counts;
+    },
+    admitWaiting: async (at, plan) => {
+      let decided: readonly (Admission | Quarantine)[] = [];
+      const counts = await store.admitWaiting(at, (waiting) => (decided = plan(waiting)));
+      for (const decision of decided) {
+        if ('quarantine' in decision) meter.count('tasks_quarantined_total', {});
+        else if ('skip' in decision) meter.count('occurrences_total', { status: 'skipped', reason: decision.skip });
+      }
+      return counts;
+    },
+    expireQuestions: async (at) => {
+      const counts = await store.expireQuestions(at);
+      if (counts.taken > 0)
+        meter.count('occurrences_total', { status: 'skipped', reason: 'ask_expired' }, counts.taken);
+      return counts;
+    },
+  };
+}
+
+function countClaim(meter: Meter, decision: Claim | Quarantine, now: number): void {
+  if ('quarantine' in decision) {
+    meter.count('tasks_quarantined_total', {});
+    return;
+  }
+  const { occurrences, gap } = decision;
+  if (gap !== null) meter.count('gap_slots_total', { reason: gap.reason }, gap.count);
+  for (const { status, reason, source, slotAt } of occurrences) {
+    if (status === 'skipped' || status === 'missed')
+      meter.count('occurrences_total', { status, reason: reason ?? 'none' });
+    else meter.took('slot_claim_lateness_seconds', { how: source === 'catch_up' ? 'late' : 'on_time' }, now - slotAt);
+  }
+}
+
+/* ---- runs ---- */
+
+type RunMethods = Pick<RunStore, 'addRun' | 'startRuns' | 'finishRuns'>;
+
+function runMethods(store: Store, { meter, clock }: Needs): RunMethods {
+  return {
+    addRun: async (run) => {
+      const added = await store.addRun(run);
+      if (!added.created) meter.count('requests_deduplicated_total', { via: 'run' });
+      return added;
+    },
+    startRuns: async (at, bootId, plan) => {
+      let planned: (readonly [StartableRun, StartPlan])[] = [];
+      const started = await store.startRuns(at, bootId, (runs) => {
+        const plans = plan(runs);
+        const byId = new Map(runs.flatMap((run) => ('unreadable' in run ? [] : [[run.id, run] as const])));
+        planned = plans.flatMap((one) => {
+          const run = byId.get(one.runId);
+          return run === undefined ? [] : [[run, one] as const];
+        });
+        return plans;
+      });
+      for (const [run, one] of planned) countPlan(meter, run, one);
+      const now = clock.now();
+      for (const one of started.started) countStart(meter, one, now);
+      return started;
+    },
+    finishRuns: async (ends) => {
+      const finished = await store.finishRuns(ends);
+      // Which of a batch came too late is not told; one that was alone is known.
+      if (finished.written > 0) for (const end of ends) countEnd(meter, end);
+      if (finished.written < ends.length) meter.count('late_results_total', {}, ends.length - finished.written);
+      if (finished.autoPaused.length > 0) meter.count('task_auto_pauses_total', {}, finished.autoPaused.length);
+      return finished;
+    },
+  };
+}
+
+function countPlan(meter: Meter, run: StartableRun, plan: StartPlan): void {
+  if (plan.interrupted) meter.count('attempts_total', { number: numberOf(run.attempts), status: 'interrupted' });
+  if (plan.does === 'start') return;
+  meter.count('runs_total', { action: run.input.action.kind, status: plan.status });
+  if (run.occurrenceId !== null)
+    meter.count('occurrences_total', { status: plan.occurrence, reason: plan.reason ?? 'none' });
+}
+
+/** The first attempt alone: later ones wait for the pause that their policy wants. */
+function countStart(meter: Meter, { run, attempt }: StartedRun, now: number): void {
+  if (attempt > 1 || run.input.slotAt === null) return;
+  meter.took('slot_start_lateness_seconds', { how: startedHow(run) }, now - run.input.slotAt);
+}
+
+function startedHow({ input }: StartableRun): 'by_hand' | 'late' | 'by_policy' | 'on_time' {
+  if (input.byHand === true || input.again !== undefined) return 'by_hand';
+  if (input.late) return 'late';
+  const { policies } = input;
+  if (policies === undefined) return 'on_time';
+  const { overlap, jitterMs } = policyOf(policies, { actionKind: input.action.kind, minGapMs: null });
+  return overlap === 'queue' || jitterMs > 0 ? 'by_policy' : 'on_time';
+}
+
+function countEnd(meter: Meter, { run, attempt, attemptStatus, status, durationMs, finishedAt }: RunEnd): void {
+  const action = run.input.action.kind;
+  meter.count('attempts_total', { number: numberOf(attempt), status: attemptStatus });
+  meter.took('attempt_duration_seconds', { action }, durationMs);
+  if (status === 'backoff') return;
+  meter.count('runs_total', { action, status });
+  meter.took('run_duration_seconds', { action }, finishedAt - run.createdAt);
+  if (run.occurrenceId !== null) meter.count('occurrences_total', { status, reason: 'none' });
+}
+
+/** As many as a policy allows, and no series more. */
+function numberOf(attempt: number): string {
+  return attempt > 10 ? '11+' : String(Math.max(attempt, 1));
+}
+
+/* ---- deliveries ---- */
+
+type Known = Pick<OutboxPart, 'kind' | 'createdAt'>;
+
+/** More parts than this are never in hand; what is left over was lost with its claim. */
+const inHandMax = 20_000;
+
+function partMethods(store: OutboxStore, { meter }: Needs): Pick<OutboxStore, 'claimParts' | 'endParts'> {
+  const inHand = new Map<string, Known>();
+  return {
+    claimParts: async (at, bootId, busyChats) => {
+      const parts = await store.claimParts(at, bootId, busyChats);
+      if (inHand.size > inHandMax) inHand.clear();
+      for (const { id, kind, createdAt } of parts) inHand.set(id, { kind, createdAt });
+      return parts;
+    },
+    endParts: async (ends, now) => {
+      const written = await store.endParts(ends, now);
+      for (const end of ends) {
+        countPart(meter, end, inHand.get(end.id));
+        inHand.delete(end.id);
+      }
+      return written;
+    },
+  };
+}
+
+function countPart(meter: Meter, end: PartEnd, known: Known | undefined): void {
+  const { status } = end;
+  // A topic that is ready now lets the part go on at once, which is no setback.
+  if (status === 'pending' && end.error === null) return;
+  if (status !== 'delivered' && status !== 'failed') {
+    meter.count('delivery_setbacks_total', { status });
+    return;
+  }
+  meter.count('deliveries_total', { kind: known?.kind ?? 'unknown', status });
+  if (status === 'delivered' && known !== undefined)
+    meter.took('delivery_latency_seconds', { kind: known.kind }, end.at - known.createdAt);
+}
+
+/* ---- the way in, and what keeps the place in order ---- */
+
+type OtherMethods = Pick<Store, 'receiveUpdates' | 'endUpdate' | 'letRunsGo' | 'letPartsGo'>;
+
+function otherMethods(store: Store, { meter }: Needs): OtherMethods {
+  return {
+    receiveUpdates: async (updates, now) => {
+      const received = await store.receiveUpdates(updates, now);
+      if (received > 0) meter.count('telegram_updates_total', { state: 'received' }, received);
+      return received;
+    },
+    endUpdate: async (end) => {
+      const isWritten = await store.endUpdate(end);
+      if (isWritten) meter.count('telegram_updates_total', { state: end.status === 'failed' ? 'failed' : 'handled' });
+      return isWritten;
+    },
+    letRunsGo: async (bootId, claims) => {
+      const count = await store.letRunsGo(bootId, claims);
+      if (count > 0) meter.count('rescues_total', { room: 'runner' }, count);
+      return count;
+    },
+    letPartsGo: async (bootId, claims) => {
+      const count = await store.letPartsGo(bootId, claims);
+      if (count > 0) meter.count('rescues_total', { room: 'deliverer' }, count);
+      return count;
+    },
+  };
+}

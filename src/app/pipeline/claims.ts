@@ -1,0 +1,69 @@
+import { planDue, type PlannedOccurrence } from '../../domain/due.ts';
+import { actionScope, grantFault, type GrantFault } from '../../domain/grant.ts';
+import type { Policy } from '../../domain/policy.ts';
+import type { NewRun } from '../../domain/run.ts';
+import { isDeliverable } from '../../domain/thread.ts';
+import type { Ids } from '../ports/outside.ts';
+import type { Claim, DueTask, NewOccurrence } from '../ports/pipeline.ts';
+import { policyFor, requestOf } from './requests.ts';
+import type { RunService } from './run-service.ts';
+
+export interface ClaimMaker {
+  readonly runs: Pick<RunService, 'prepare'>;
+  readonly ids: Ids;
+}
+
+/** What becomes of the due slots of one task, with the runs of those that are admitted at once. */
+export function claimOf(maker: ClaimMaker, task: DueTask, now: number): Claim {
+  const { schedule, nextAt, boundedRuns, live, waiting, reserved, skipped } = task;
+  const policy = policyFor(task);
+  const fault = grantFault(task.grant, actionScope(task.action.kind), now);
+  // Slots that nobody may run use up no bound and stop no run.
+  const allowed: Policy = fault === null ? policy : { ...policy, maxRuns: null, overlap: 'allow' };
+  const plan = planDue({ schedule, policy: allowed, nextAt, boundedRuns, live, waiting, reserved, skipped }, now);
+  const occurrences: NewOccurrence[] = [];
+  const runs: NewRun[] = [];
+  for (const planned of plan.occurrences) {
+    const { slotAt, source, status, reason, decideBy } = permitted(planned, fault);
+    const id = maker.ids.next();
+    const run = status === 'dispatched' ? dispatch(maker, { task, policy, now }, { id, slotAt, source }) : null;
+    if (run !== null) runs.push(run);
+    occurrences.push({ id, slotAt, source, status, reason, decideBy, runId: run?.id ?? null, lateMs: now - slotAt });
+  }
+  const gap = plan.gap === null ? null : { ...plan.gap, id: maker.ids.next() };
+  return {
+    taskId: task.id,
+    expectNextAt: nextAt,
+    occurrences,
+    runs,
+    gap,
+    nextAt: plan.nextAt,
+    onward: plan.onward,
+    replaces: plan.replaces,
+    ...(isDeliverable(task) && occurrences.some(isQuestion) ? { questionId: maker.ids.next() } : {}),
+  };
+}
+
+function isQuestion({ status, decideBy }: NewOccurrence): boolean {
+  return status === 'pending' && decideBy !== null;
+}
+
+/** The right to run is checked when the slot is taken up, and again when the run starts. */
+function permitted(planned: PlannedOccurrence, fault: GrantFault | null): PlannedOccurrence {
+  if (fault === null || planned.status === 'skipped' || planned.status === 'missed') return planned;
+  return { ...planned, status: 'skipped', reason: fault, decideBy: null };
+}
+
+interface Dispatching {
+  readonly task: DueTask;
+  readonly policy: Policy;
+  readonly now: number;
+}
+
+type Slot = Pick<NewOccurrence, 'id' | 'slotAt' | 'source'>;
+
+function dispatch({ runs }: ClaimMaker, { task, policy, now }: Dispatching, { id, slotAt, source }: Slot): NewRun {
+  const late = source === 'catch_up';
+  const request = requestOf(task, policy, { occurrenceId: id, slotAt, late, priority: policy.priority, byHand: false });
+  return runs.prepare(request, now);
+}

@@ -1,0 +1,105 @@
+import { refusedRetryMs, stepBackoffMaxMs, stepBackoffMs } from '../../domain/limits.ts';
+import { AppError } from '../../domain/errors.ts';
+import type { Log, Timer } from '../ports/outside.ts';
+
+/**
+ * Gathers what has ended while the last batch was being committed and writes it together, because a durable commit is the
+ * unit of cost. While the store is away nothing is dropped: the batch is tried again until it is written. What the store
+ * refuses for a reason of its own is found by writing one by one, and something plainer is written in its place, so that
+ * one bad result never holds up the others.
+ */
+export interface Collector<T> {
+  add(item: T): void;
+  /** Resolves when everything added so far is written. */
+  idle(): Promise<void>;
+  /** What was added and is not written yet, also what the store has refused and will be offered again. */
+  unwritten(): Iterable<T>;
+}
+
+export interface Writing<T> {
+  readonly write: (items: readonly T[]) => Promise<void>;
+  /** What to write instead of an item that the store refused. */
+  readonly instead: (item: T, error: string) => T;
+}
+
+interface Needs {
+  readonly timer: Timer;
+  readonly log: Log;
+}
+
+export function createCollector<T>(
+  { timer, log }: Needs,
+  batchMax: number,
+  { write, instead }: Writing<T>,
+): Collector<T> {
+  const items: T[] = [];
+  const refused = new Set<T>();
+  let flushing: Promise<void> | null = null;
+
+  const untilWritten = async (batch: readonly T[]) => {
+    for (let backoffMs = stepBackoffMs; ; backoffMs = Math.min(backoffMs * 2, stepBackoffMaxMs)) {
+      try {
+        return await write(batch);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'store_unavailable') throw error;
+        log.error('results_not_written', { waiting: items.length, error: error.message });
+        await new Promise<void>((resolve) => timer.after(backoffMs, resolve));
+      }
+    }
+  };
+
+  const oneByOne = async (batch: readonly T[]) => {
+    for (const item of batch) {
+      try {
+        await untilWritten([item]);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        log.error('result_refused', { error: reason });
+        const plainer = instead(item, reason);
+        await untilWritten([plainer]).catch((again: unknown) => {
+          // Nothing is given up: what cannot be written now is tried again when whatever is wrong may be mended.
+          log.error('result_not_writable', { error: String(again) });
+          refused.add(plainer);
+          timer.after(refusedRetryMs, () => {
+            add(plainer);
+            refused.delete(plainer);
+          });
+        });
+      }
+    }
+  };
+
+  const flush = async () => {
+    // Ends that arrive in the same turn of the loop belong into the same commit.
+    await timer.yield();
+    while (items.length > 0) {
+      const batch = items.slice(0, batchMax);
+      await untilWritten(batch).catch(() => oneByOne(batch));
+      items.splice(0, batch.length);
+    }
+    flushing = null;
+  };
+
+  const add = (item: T) => {
+    items.push(item);
+    flushing ??= flush();
+  };
+
+  return {
+    add,
+    idle: async () => {
+      while (flushing !== null) await flushing;
+    },
+    unwritten: () => [...items, ...refused],
+  };
+}
+
+/** Waits for the work, but no longer than the time given. */
+export async function within(timer: Timer, ms: number, work: Promise<unknown>): Promise<void> {
+  let callOff = () => {};
+  const late = new Promise<void>((resolve) => {
+    callOff = timer.after(ms, resolve);
+  });
+  await Promise.race([work, late]);
+  callOff();
+}

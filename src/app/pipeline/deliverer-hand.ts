@@ -1,0 +1,101 @@
+import { createCollector } from './collector.ts';
+import { servePart, type PartNeeds } from './deliverer-parts.ts';
+import type { Pacer } from './pacer.ts';
+import type { Bell, Timer } from '../ports/outside.ts';
+import { tellTraced } from './run-log.ts';
+import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
+
+/** The parts that are on their way, one for each chat, until what became of them is written. */
+export interface PartsInHand {
+  serve(part: OutboxPart): void;
+  size(): number;
+  chats(): Iterable<string>;
+  readonly has: (partId: string) => boolean;
+  /** Resolves when nothing is in hand any more. */
+  idle(): Promise<void>;
+  /** Resolves when what is in hand now has ended and is written. */
+  done(): Promise<void>;
+}
+
+export interface HandNeeds extends PartNeeds {
+  readonly store: PartNeeds['store'] & Pick<OutboxStore, 'endParts'>;
+  readonly pacer: PartNeeds['pacer'] & Pick<Pacer, 'start'>;
+  readonly timer: Timer;
+  readonly bell: Bell;
+  readonly batchMax: number;
+}
+
+export function createPartsInHand(needs: HandNeeds): PartsInHand {
+  const { store, bell, pacer, clock, log } = needs;
+  const busy = new Map<string, { readonly partId: string; readonly done: Promise<void> }>();
+  /** Parts whose topic was gone, until they have ended. */
+  const remade = new Set<string>();
+
+  const ends = createCollector<EndedPart>(needs, needs.batchMax, {
+    write: async (batch) => {
+      const now = clock.now();
+      await store.endParts(
+        batch.map((one) => inTimeOf(now, one)),
+        now,
+      );
+      // The chat is free only now: its next part must find this one ended.
+      for (const { chatId } of batch) busy.delete(chatId);
+      bell.ring('deliverer');
+    },
+    instead: ({ end, ...rest }, error) => ({ ...rest, end: unwritable(end, error) }),
+  });
+
+  const allDone = () => Promise.all([...busy.values()].map(({ done }) => done));
+
+  return {
+    serve: (part) => {
+      const { chatId } = part;
+      const turn = pacer.start({ chatId, address: part.route.address });
+      const done = servePart({ ...needs, part, turn, remade }).then((end) => {
+        turn.end();
+        tellPart(log, part, end);
+        if (end.status === 'delivered' || end.status === 'failed') remade.delete(part.id);
+        ends.add({ chatId, end, at: clock.now() });
+      });
+      busy.set(chatId, { partId: part.id, done });
+    },
+    size: () => busy.size,
+    chats: () => busy.keys(),
+    has: (id) => [...busy.values()].some(({ partId }) => partId === id),
+    idle: async () => {
+      while (busy.size > 0) {
+        await allDone();
+        await ends.idle();
+      }
+    },
+    done: async () => {
+      await allDone();
+      await ends.idle();
+    },
+  };
+}
+
+/** Answers to people, cards and their like have no run; the platform's own log is the place for them. */
+function tellPart(log: PartNeeds['log'], { id, runId, traceId, kind }: OutboxPart, { status }: PartEnd): void {
+  // What is put off is told of when it comes to something.
+  if (runId !== null && status !== 'pending')
+    tellTraced(log, 'delivery_status', { runId, traceId, delivery_id: id, kind, status });
+}
+
+interface EndedPart {
+  readonly chatId: string;
+  readonly end: PartEnd;
+  /** What the clock said when the end was known. */
+  readonly at: number;
+}
+
+/** While an end waited to be written the clock may have been set back, and its pause with it. */
+function inTimeOf(now: number, { end, at }: EndedPart): PartEnd {
+  if (now >= at || !('readyAt' in end) || end.readyAt === null) return end;
+  return { ...end, readyAt: end.readyAt - (at - now) };
+}
+
+function unwritable({ id, fence, taskId = null }: PartEnd, reason: string): PartEnd {
+  const error = `what became of it could not be written: ${reason}`;
+  return { id, fence, taskId, status: 'failed', error, evidence: null };
+}

@@ -1,0 +1,306 @@
+import * as limits from '../../domain/limits.ts';
+import type { BlockedCause } from '../../domain/shown.ts';
+import type { ChatStore } from '../ports/chats.ts';
+import {
+  askAbout,
+  blocked,
+  delivered,
+  doubt,
+  failed,
+  isDecoration,
+  isRepeatable,
+  notPinned,
+  putOff,
+  sendAgain,
+  threadGone,
+  topicNotRemoved,
+  tryAgain,
+} from './deliverer-ends.ts';
+import { withoutDoubles } from './deliverer-doubles.ts';
+import type { Pacer, Turn } from './pacer.ts';
+import type { Clock, Ids, Log, Outgoing, Sent, SentIds, Transport } from '../ports/outside.ts';
+import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
+import { prepareTopic } from './topics.ts';
+
+/** What serving one part needs. */
+export interface PartNeeds {
+  readonly store: Pick<OutboxStore, 'beginTopic' | 'endTopic'> & Pick<ChatStore, 'moveChat'>;
+  readonly transport: Transport;
+  readonly pacer: Pick<Pacer, 'holdChat'>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly bootId: string;
+  /** The bot can reach a chat no more. Told again as long as that lasts, and does something the first time only. */
+  readonly chatGone: (chatId: string, cause: string) => Promise<void>;
+}
+
+/** One part in its chat's turn. */
+export interface Serving extends PartNeeds {
+  readonly part: OutboxPart;
+  readonly turn: Turn;
+  /** Parts whose topic was found to be gone: it is made again once for each. */
+  readonly remade: Set<string>;
+}
+
+/** Does the next thing for a part: its topic, its send, or a look for what became of an earlier send. Never throws. */
+export async function servePart(serving: Serving): Promise<PartEnd> {
+  const { part, clock, log } = serving;
+  try {
+    if (isTooOld(part, clock.now())) return failed(part, 'too old: not delivered within max_age');
+    if (part.status === 'unknown') return await settle(serving);
+    if (part.topic !== null && part.topic.state !== 'ready') return await waitForTopic(serving);
+    return await call(serving);
+  } catch (thrown) {
+    // The transport translates what the platform does, so this is a fault of ours; whether the part left is not known.
+    const error = String(thrown);
+    log.error('delivery_threw', { delivery_id: part.id, error });
+    if (part.status === 'sending') return lost(serving, error);
+    if (part.status === 'unknown') return lookLater(serving, error);
+    return putOff(serving, part, { error, afterMs: limits.stepBackoffMaxMs });
+  }
+}
+
+/** What has left may have arrived, so only a part that is still here can be too old. */
+function isTooOld(part: OutboxPart, now: number): boolean {
+  return part.status !== 'unknown' && part.expiresAt !== null && part.expiresAt <= now;
+}
+
+function outgoing({ id, taskId, runId, route, shown, edits, silent, onlyFor }: OutboxPart): Outgoing {
+  return { deliveryId: id, taskId, runId, route, shown, edits, silent, onlyFor };
+}
+
+/* ---- the topic ---- */
+
+async function waitForTopic(serving: Serving): Promise<PartEnd> {
+  const { part, turn } = serving;
+  // A topic that is made brings a card of its own.
+  if (part.topic === null || isDecoration(part)) return failed(part, 'its topic is not there');
+  const ready = await prepareTopic({ ...serving, spend: () => turn.spend() }, part.topic, part.route);
+  switch (ready.is) {
+    case 'ready':
+      return putOff(serving, part, { error: null, afterMs: 0 });
+    case 'later':
+      return putOff(serving, part, ready);
+    case 'held':
+      return waitAsTold(serving, ready.afterMs, ready.error);
+    case 'moved':
+      return moved(serving, ready.address, ready.error);
+    case 'blocked':
+      return afterBlocked(serving, ready);
+  }
+}
+
+/* ---- the call ---- */
+
+async function call(serving: Serving): Promise<PartEnd> {
+  const sent = await ask(serving);
+  return sent.is === 'sent' ? arrived(serving, sent.ids) : afterCall(serving, sent);
+}
+
+function ask({ transport, part, turn }: Serving): Promise<Sent> {
+  turn.spend();
+  const out = outgoing(part);
+  switch (part.kind) {
+    case 'pin':
+      return transport.pin(out);
+    case 'close':
+    case 'open':
+      return transport.setTopic(out, part.kind === 'open');
+    case 'remove':
+      return transport.removeMessage(out);
+    case 'removeTopic':
+      return transport.removeTopic(out);
+    case 'answer':
+    case 'result':
+    case 'notice':
+    case 'card':
+      return transport.send(out);
+  }
+}
+
+function afterCall(serving: Serving, sent: Exclude<Sent, { is: 'sent' }>): PartEnd | Promise<PartEnd> {
+  const { part } = serving;
+  switch (sent.is) {
+    case 'unknown':
+      return lost(serving, sent.error);
+    case 'topicGone':
+      return topicGone(serving, sent.error);
+    case 'moved':
+      return moved(serving, sent.address, sent.error);
+    case 'moot':
+      return { ...failed(part, sent.error), ...(part.kind === 'card' ? { cardGone: part.edits } : {}) };
+    case 'blocked':
+      return afterBlocked(serving, sent);
+    case 'refused':
+      return refused(serving, sent.error);
+    case 'notSent':
+      if (sent.retryAfterMs !== null) return waitAsTold(serving, sent.retryAfterMs, sent.error);
+      return putOff(serving, part, { error: sent.error, afterMs: pauseOf(part) });
+  }
+}
+
+/** What cannot be removed stays; nothing waits for it, but somebody should know. */
+function refused(serving: Serving, error: string): PartEnd {
+  const { part, log } = serving;
+  if (part.kind === 'pin') return notPinned(serving, part, error);
+  if (part.kind !== 'remove' && part.kind !== 'removeTopic') return failed(part, error);
+  log.warn('not_removed', { delivery_id: part.id, kind: part.kind, error });
+  return part.kind === 'removeTopic' ? topicNotRemoved(serving, part, { cause: 'other', error }) : failed(part, error);
+}
+
+/** Being told to wait is no failure of the part, however often it happens, and binds everything else in its chat. */
+async function waitAsTold(serving: Serving, afterMs: number, error: string): Promise<PartEnd> {
+  const { pacer, part } = serving;
+  await pacer.holdChat({ chatId: part.chatId, address: part.route.address }, afterMs);
+  return putOff(serving, part, { error, afterMs });
+}
+
+function pauseOf({ putOffs }: OutboxPart): number {
+  return Math.min(limits.stepBackoffMs * 2 ** (putOffs + 1), limits.stepBackoffMaxMs);
+}
+
+function lost(serving: Serving, error: string): PartEnd {
+  const { part } = serving;
+  const afterMs = limits.settleDelaysMs[0] ?? 0;
+  return isRepeatable(part) ? tryAgain(serving, part, { error, afterMs }) : doubt(serving, part, { error, afterMs });
+}
+
+/** The rows of the old address belong to the new one, and the part goes there at once; twice is a mistake, and no reason to spin. */
+async function moved(serving: Serving, address: string, error: string): Promise<PartEnd> {
+  const { part, store, clock } = serving;
+  const isNews = address !== part.route.address && part.putOffs === 0;
+  if (address !== part.route.address) await store.moveChat(part.route.address, address, clock.now());
+  return putOff(serving, part, { error, afterMs: isNews ? 0 : pauseOf(part) });
+}
+
+async function topicGone(serving: Serving, error: string): Promise<PartEnd> {
+  const { part, remade, store } = serving;
+  // Decoration comes anew with the topic.
+  if (isDecoration(part)) return failed(part, error);
+  if (part.topic === null) return threadGone(serving, part, error);
+  if (remade.has(part.id)) return failed(part, `its topic was made again, and is gone again: ${error}`);
+  remade.add(part.id);
+  await store.endTopic({ taskId: part.topic.taskId, state: 'none', lost: true });
+  return tryAgain(serving, part, { error, afterMs: 0 });
+}
+
+interface Why {
+  readonly cause: BlockedCause;
+  readonly error: string;
+}
+
+async function afterBlocked(serving: Serving, { cause, error }: Why): Promise<PartEnd> {
+  const { part, log } = serving;
+  if (cause === 'chat_gone') await tellChatGone(serving, error);
+  else if (part.kind === 'pin') return notPinned(serving, part, error);
+  if (part.kind === 'remove') return refused(serving, error);
+  if (part.kind === 'removeTopic') {
+    log.warn('not_removed', { delivery_id: part.id, kind: part.kind, error });
+    return topicNotRemoved(serving, part, { cause, error });
+  }
+  // Nobody waits for an answer that comes when the cause is mended, and a topic that cannot be closed stays open.
+  if (part.kind === 'answer' || part.kind === 'close' || part.kind === 'open') return failed(part, error);
+  return blocked(serving, part, { cause, error });
+}
+
+/** Whoever looks at the part again tells it again, so a failure to tell it is no loss. */
+async function tellChatGone({ chatGone, part, log }: Serving, cause: string): Promise<void> {
+  try {
+    await chatGone(part.chatId, cause);
+  } catch (error) {
+    log.error('chat_gone_not_told', { chat_id: part.chatId, error: String(error) });
+  }
+}
+
+/* ---- what was sent ---- */
+
+/** Green must not mean "somewhere": a message in the wrong place is taken back, and its topic is made again. */
+async function arrived(serving: Serving, ids: SentIds): Promise<PartEnd> {
+  const { part, store } = serving;
+  if (isAsked(part, ids)) {
+    if (!part.isResent || isRepeatable(part)) return delivered(serving, part, { ids, evidence: null });
+    return delivered(serving, part, await alone(serving, { ids, isAnswer: true, evidence: null }));
+  }
+  if (part.edits !== null || isOfTopic(part)) {
+    return failed(part, 'the platform answered for another message than the one that was asked for');
+  }
+  const { error, evidence } = await takeBack(serving, ids);
+  if (part.topic === null) return failed(part, error, evidence);
+  await store.endTopic({ taskId: part.topic.taskId, state: 'none', lost: true });
+  return part.kind === 'card'
+    ? failed(part, error, evidence)
+    : tryAgain(serving, part, { error, afterMs: 0, evidence });
+}
+
+function alone(serving: Serving, found: Omit<Parameters<typeof withoutDoubles>[2], 'out'>) {
+  return withoutDoubles(serving, serving.part, { ...found, out: outgoing(serving.part) });
+}
+
+function isAsked({ route, edits, kind }: OutboxPart, ids: SentIds): boolean {
+  if (ids.chatId !== route.address) return false;
+  // Nobody but one person sees it, so it can stand in nobody's way.
+  if (ids.ephemeralId !== undefined) return true;
+  if (isOfTopic({ kind }) || edits === null) return ids.threadId === route.topic;
+  return ids.messageId === edits;
+}
+
+/** It is done to a topic, and shows nothing in it. */
+function isOfTopic({ kind }: Pick<OutboxPart, 'kind'>): boolean {
+  return kind === 'close' || kind === 'open' || kind === 'removeTopic';
+}
+
+async function takeBack({ log, transport, part }: Serving, ids: SentIds) {
+  log.warn('delivery_misrouted', { delivery_id: part.id, chat_id: ids.chatId, topic: ids.threadId });
+  await transport.remove(ids);
+  const error = `misrouted: it landed in chat ${ids.chatId}, topic ${ids.threadId ?? 'none'}`;
+  return { error, evidence: JSON.stringify({ misrouted: ids }) };
+}
+
+/* ---- what nobody knows ---- */
+
+/** Evidence decides. When none turns up in time, the task's policy does: send again, or leave it to a person. */
+async function settle(serving: Serving): Promise<PartEnd> {
+  const { part, transport, clock } = serving;
+  // A process died over it; doing it again is all that evidence could bring about.
+  if (isRepeatable(part)) return tryAgain(serving, part, { error: part.kind, afterMs: 0 });
+  const look = { sentAt: part.doubtSince ?? part.sentAt ?? 0, resentAs: null };
+  const found = await transport.settle(outgoing(part), look);
+  const { evidence } = found;
+  if (found.is === 'arrived') return foundThere(serving, found.ids, evidence);
+  if (found.is === 'absent') {
+    return tryAgain(serving, part, { error: 'it did not arrive', afterMs: 0, evidence, settled: true });
+  }
+  const next = limits.settleDelaysMs[part.settles + 1];
+  // A clock that was set back may have left it in the future, and the looks are counted from the send.
+  const now = clock.now();
+  const sentAt = Math.min(part.sentAt ?? now, now);
+  if (next !== undefined) {
+    const afterMs = Math.max(sentAt + next - now, 0);
+    return doubt(serving, part, { error: 'no answer, and no trace of it yet', afterMs, evidence });
+  }
+  const mayAsk = part.home !== null && part.kind !== 'answer';
+  if (mayAsk && (part.unknown === 'ask' || found.asks === true)) return askAbout(serving, part, evidence);
+  return sendAgain(serving, part, { error: 'no answer, and no trace of it', afterMs: 0, evidence });
+}
+
+/**
+ * A part that turned up long after its send. The topic may have been made anew since then, so the one it stands in may have
+ * been the right one; what stands outside of any topic is astray, and sending it again shows whether the topic is well.
+ */
+async function foundThere(serving: Serving, ids: SentIds, evidence: string): Promise<PartEnd> {
+  const { part } = serving;
+  const isAstray = ids.chatId !== part.route.address || (ids.threadId === null && part.topic !== null);
+  if (!isAstray) {
+    if (part.sends <= 1) return delivered(serving, part, { ids, evidence });
+    return delivered(serving, part, await alone(serving, { ids, isAnswer: false, evidence }));
+  }
+  const { error } = await takeBack(serving, ids);
+  return tryAgain(serving, part, { error, afterMs: 0, evidence });
+}
+
+/** A look that failed says nothing about the part, so it stays in doubt; nothing is sent again for that. */
+function lookLater(serving: Serving, error: string): PartEnd {
+  const evidence = JSON.stringify({ look: error });
+  return doubt(serving, serving.part, { error, afterMs: limits.stepBackoffMaxMs, evidence });
+}

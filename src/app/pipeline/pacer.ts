@@ -1,0 +1,275 @@
+import { budgetWaitMaxMs } from '../../domain/limits.ts';
+import { commonHold, freeFrom, heldAtOnceMs, isGroup, roomAt, type Held, type Rates } from '../../domain/pace.ts';
+import type { ChatStore } from '../ports/chats.ts';
+import type { Budget, Clock, Log, Stopwatch, Timer } from '../ports/outside.ts';
+
+/**
+ * Spends the budget of the platform. It never waits for longer than it must, and never lets more calls out than the
+ * platform allows, over a restart as well. Only chats that were called within the last minute, or must wait, have a gate
+ * here, so a backlog of thousands of chats costs nothing.
+ */
+export interface Pacer extends Budget {
+  /** Reads what was sent before this start, and who must wait; nothing may start before that. */
+  open(): Promise<void>;
+  /** Sets calls aside that are about to start, as many as may at most; answers how many. */
+  book(most: number): number;
+  /** So many of them do not start after all. */
+  release(count: number): void;
+  /** Chats in which none may start now. */
+  heldChats(): ReadonlySet<string>;
+  /**
+   * How long until that changes by itself; null when only the end of a call changes it. What was held when calls were last
+   * booked and has become free since counts as a change that is due: whoever looked then has left it aside.
+   */
+  freeInMs(): number | null;
+  /** Takes the chat's turn, with one of the calls that were set aside. */
+  start(chat: PacedChat): Turn;
+  /** The platform has told a chat to wait. */
+  holdChat(chat: PacedChat, ms: number): Promise<void>;
+}
+
+export interface PacedChat {
+  readonly chatId: string;
+  readonly address: string;
+}
+
+export interface Turn {
+  /** The reserved call is made; without that it costs nothing. */
+  spend(): void;
+  /** The turn is over, and the end of its last call is known. */
+  end(): void;
+}
+
+interface Needs {
+  readonly store: Pick<ChatStore, 'readHolds' | 'writeHold' | 'sentSince'>;
+  readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
+  readonly timer: Timer;
+  readonly log: Log;
+}
+
+/** One chat. It has one call at a time: reserved, on its way, or none. */
+interface Gate {
+  readonly chatId: string;
+  address: string;
+  inTurn: boolean;
+  call: 'none' | 'reserved' | 'out';
+  readonly ends: number[];
+  heldUntil: number;
+}
+
+interface State {
+  readonly needs: Needs;
+  readonly rates: Rates;
+  readonly gates: Map<string, Gate>;
+  /** By the address, for whoever knows nothing else of a chat. */
+  readonly chatAt: Map<string, string>;
+  readonly all: { open: number; readonly ends: number[]; heldUntil: number };
+  /** Chats in which somebody waits for the next call of a turn. */
+  readonly waiting: Set<Gate>;
+  held: readonly Held[];
+  /** When calls were last booked, and whether none could be. */
+  looked: { readonly at: number; readonly inVain: boolean };
+}
+
+/** What hangs on the end of somebody else's call is looked at again after this. */
+const lookAgainMs = 100;
+
+export function createPacer(needs: Needs, rates: Rates): Pacer {
+  const all = { open: 0, ends: [], heldUntil: -Infinity };
+  const looked = { at: Infinity, inVain: false };
+  const state: State = { needs, rates, gates: new Map(), chatAt: new Map(), all, waiting: new Set(), held: [], looked };
+  const known = (address: string) => gateOf(state, { chatId: state.chatAt.get(address) ?? address, address });
+  return {
+    open: () => remember(state),
+    book: (most) => {
+      const count = Math.max(Math.min(most, roomOf(state)), 0);
+      all.open += count;
+      state.looked = { at: needs.stopwatch.elapsed(), inVain: count === 0 };
+      return count;
+    },
+    release: (count) => {
+      all.open -= count;
+    },
+    heldChats: () => heldChats(state),
+    freeInMs: () => freeInMs(state),
+    start: (chat) => startTurn(state, gateOf(state, chat)),
+    holdChat: (chat, ms) => hold(state, gateOf(state, chat), ms),
+    take: (address) => take(state, known(address)),
+    hold: (address, ms) => hold(state, known(address), ms),
+  };
+}
+
+/** That a call leaves is written before it does; this much later it has arrived, or its process has died over it. */
+const arrivalMs = 2000;
+
+/** The wall clock tells how long ago something was, and the monotonic one carries on from there. */
+async function remember(state: State): Promise<void> {
+  const { store, clock, stopwatch } = state.needs;
+  const wall = clock.now();
+  const holds = await store.readHolds(wall);
+  const sent = await store.sentSince(wall - longestMs(state.rates) - arrivalMs);
+  const now = stopwatch.elapsed();
+  for (const { chatId, until } of holds) {
+    const held = chatId === null ? state.all : gateOf(state, { chatId, address: '' });
+    held.heldUntil = Math.max(held.heldUntil, now + until - wall);
+  }
+  for (const { chatId, address, at } of sent.toSorted((a, b) => a.at - b.at)) {
+    // A clock that was set back may have left it in the future.
+    addEnd(state, gateOf(state, { chatId, address }), now - Math.max(wall - at - arrivalMs, 0));
+  }
+}
+
+function gateOf({ gates, chatAt }: State, { chatId, address }: PacedChat): Gate {
+  const known = gates.get(chatId);
+  const gate = known ?? { chatId, address, inTurn: false, call: 'none', ends: [], heldUntil: -Infinity };
+  gates.set(chatId, gate);
+  // A chat may get another address, and a hold that was read at the start knows none.
+  if (address !== '' && (known === undefined || known.address !== address)) {
+    if (chatAt.get(gate.address) === chatId) chatAt.delete(gate.address);
+    gate.address = address;
+    chatAt.set(address, chatId);
+  }
+  return gate;
+}
+
+function startTurn(state: State, gate: Gate): Turn {
+  closeCall(state, gate);
+  gate.inTurn = true;
+  gate.call = 'reserved';
+  return {
+    spend: () => {
+      if (gate.call === 'reserved') gate.call = 'out';
+    },
+    end: () => {
+      closeCall(state, gate);
+      gate.inTurn = false;
+    },
+  };
+}
+
+function closeCall(state: State, gate: Gate): void {
+  if (gate.call === 'none') return;
+  state.all.open -= 1;
+  if (gate.call === 'out') addEnd(state, gate, state.needs.stopwatch.elapsed());
+  gate.call = 'none';
+}
+
+function addEnd({ all, rates }: State, gate: Gate, at: number): void {
+  const add = (ends: number[], withinMs: number) => {
+    while (ends[0] !== undefined && ends[0] + withinMs <= at) ends.shift();
+    ends.push(at);
+  };
+  // Without a limit there is nothing to count.
+  if (rates.overall.calls < Infinity) add(all.ends, rates.overall.withinMs);
+  if (Math.min(rates.chat.calls, rates.group.calls) < Infinity) add(gate.ends, keptMs(rates, gate.address));
+}
+
+function keptMs({ chat, group }: Rates, address: string): number {
+  return isGroup(address) ? Math.max(chat.withinMs, group.withinMs) : chat.withinMs;
+}
+
+function longestMs({ overall, chat, group }: Rates): number {
+  return Math.max(overall.withinMs, chat.withinMs, group.withinMs);
+}
+
+function freeAt({ rates }: State, gate: Gate): number {
+  const spent = { open: gate.call === 'none' ? 0 : 1, ends: gate.ends };
+  const free = Math.max(gate.heldUntil, freeFrom(spent, rates.chat));
+  return isGroup(gate.address) ? Math.max(free, freeFrom(spent, rates.group)) : free;
+}
+
+function allFreeAt({ all, rates }: State): number {
+  return Math.max(all.heldUntil, freeFrom(all, rates.overall));
+}
+
+/** Whoever waits in the course of a turn comes first: otherwise a great backlog would keep its chat waiting for ever. */
+function roomOf(state: State): number {
+  const now = state.needs.stopwatch.elapsed();
+  if (state.all.heldUntil > now) return 0;
+  const first = [...state.waiting].filter((gate) => freeAt(state, gate) <= now).length;
+  return Math.max(roomAt(state.all, state.rates.overall, now) - first, 0);
+}
+
+function heldChats(state: State): ReadonlySet<string> {
+  const now = state.needs.stopwatch.elapsed();
+  const held = new Set<string>();
+  for (const gate of state.gates.values()) {
+    if (freeAt(state, gate) > now) held.add(gate.chatId);
+    else forgetIdle(state, gate, now);
+  }
+  return held;
+}
+
+function forgetIdle({ gates, chatAt, rates, waiting }: State, gate: Gate, now: number): void {
+  if (gate.inTurn || waiting.has(gate) || (gate.ends.at(-1) ?? -Infinity) + keptMs(rates, gate.address) > now) return;
+  gates.delete(gate.chatId);
+  if (chatAt.get(gate.address) === gate.chatId) chatAt.delete(gate.address);
+}
+
+function freeInMs(state: State): number | null {
+  const now = state.needs.stopwatch.elapsed();
+  const whenAll = allFreeAt(state);
+  if (whenAll > now) return whenAll === Infinity ? null : whenAll - now;
+  if (roomOf(state) === 0) return lookAgainMs;
+  if (state.looked.inVain) return 0;
+  let next = Infinity;
+  for (const gate of state.gates.values()) {
+    const at = freeAt(state, gate);
+    if (at > Math.min(state.looked.at, now) && at < next) next = at;
+  }
+  return next === Infinity ? null : Math.max(next - now, 0);
+}
+
+async function take(state: State, gate: Gate): Promise<boolean> {
+  if (gate.call === 'reserved') {
+    gate.call = 'out';
+    return true;
+  }
+  closeCall(state, gate);
+  if (!(await waitFor(state, gate))) return false;
+  gate.call = 'out';
+  state.all.open += 1;
+  // Nobody will say when a call ends that belongs to no turn.
+  if (!gate.inTurn) closeCall(state, gate);
+  return true;
+}
+
+async function waitFor(state: State, gate: Gate): Promise<boolean> {
+  const { stopwatch, timer } = state.needs;
+  state.waiting.add(gate);
+  try {
+    for (;;) {
+      const now = stopwatch.elapsed();
+      const waitMs = Math.max(freeAt(state, gate), allFreeAt(state)) - now;
+      if (waitMs <= 0) return true;
+      if (Math.max(gate.heldUntil, state.all.heldUntil) - now > budgetWaitMaxMs) return false;
+      await new Promise<void>((resolve) => timer.after(waitMs === Infinity ? lookAgainMs : Math.ceil(waitMs), resolve));
+    }
+  } finally {
+    state.waiting.delete(gate);
+  }
+}
+
+async function hold(state: State, gate: Gate, ms: number): Promise<void> {
+  const now = state.needs.stopwatch.elapsed();
+  gate.heldUntil = Math.max(gate.heldUntil, now + ms);
+  state.held = [...state.held.filter(({ at }) => at + heldAtOnceMs > now), { chatId: gate.chatId, at: now, ms }];
+  // What is known by its address alone is no chat of the store.
+  if (gate.chatId !== gate.address) await writeHold(state, gate.chatId, ms);
+  const common = commonHold(state.held, now);
+  if (common === null || now + common <= state.all.heldUntil) return;
+  state.all.heldUntil = now + common;
+  state.needs.log.warn('all_chats_held', { ms: common });
+  await writeHold(state, null, common);
+}
+
+/** A hold that cannot be written binds this process all the same; what was told to wait has its own time in its row. */
+async function writeHold({ needs }: State, chatId: string | null, ms: number): Promise<void> {
+  const now = needs.clock.now();
+  try {
+    await needs.store.writeHold(chatId, now + ms, now);
+  } catch (error) {
+    needs.log.warn('hold_not_written', { error: String(error) });
+  }
+}

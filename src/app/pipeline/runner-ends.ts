@@ -1,0 +1,208 @@
+import { conclude, type AttemptOutcome } from '../../domain/conclusion.ts';
+import { outboxRanks, splitText } from '../../domain/delivery.ts';
+import * as limits from '../../domain/limits.ts';
+import { policyOf, type Policy } from '../../domain/policy.ts';
+import type { MessageInput, RunInput } from '../../domain/run.ts';
+import { nextSlot } from '../../domain/schedule/schedule.ts';
+import type { Drawn, Shown } from '../../domain/shown.ts';
+import type { Outcome } from '../actions/action.ts';
+import type { Actions } from '../actions/registry.ts';
+import { noNotices, noticesOf } from './end-notices.ts';
+import type { Ids, Log } from '../ports/outside.ts';
+import type { NewApproval, NewDelivery, RunEnd, StartableRun, StartedRun } from '../ports/pipeline.ts';
+
+interface Needs {
+  readonly actions: Actions;
+  readonly ids: Ids;
+  readonly log: Log;
+}
+
+/** The policies in force for a run that was admitted. */
+export function runPolicy({ policies, action }: RunInput): Policy {
+  // The density of the schedule matters only for slots that were missed, and this run is past that.
+  return policyOf(policies ?? {}, { actionKind: action.kind, minGapMs: null });
+}
+
+/** How an attempt went, and when. */
+export interface Ended {
+  readonly result: Outcome | 'timedOut' | 'cancelled';
+  readonly startedAt: number;
+  readonly finishedAt: number;
+  readonly durationMs: number;
+}
+
+/** The end of an attempt as it is written: what it means for its run, and what is to be shown. */
+export function endOf(needs: Needs, { run, attempt: number, fence }: StartedRun, ended: Ended): RunEnd {
+  const { input } = run;
+  const { result, startedAt, finishedAt, durationMs } = ended;
+  const outcome: AttemptOutcome = typeof result === 'string' ? { is: result } : result;
+  const { retry, timeoutMs } = runPolicy(input);
+  const conclusion = conclude(outcome, {
+    used: number - run.interruptions,
+    retry,
+    repeatable: needs.actions.get(input.action.kind)?.repeatable(input.action) ?? false,
+    timeoutMs,
+    now: finishedAt,
+    chance: needs.ids.chance(),
+  });
+  const error = conclusion.error?.slice(0, limits.errorMessageLengthMax) ?? null;
+  return {
+    run,
+    attempt: number,
+    fence,
+    attemptStatus: conclusion.attempt,
+    status: conclusion.run,
+    readyAt: conclusion.readyAt,
+    startedAt,
+    finishedAt,
+    durationMs,
+    httpStatus: typeof result === 'string' ? null : (result.httpStatus ?? null),
+    error,
+    ...confirmed(needs, run, ended),
+    // Made after the parts of the result, so that they come after them.
+    notices: noticesOf(needs.ids, run, { status: conclusion.run, error, attempts: number, finishedAt }),
+    follows: conclusion.run === 'backoff' ? null : followingSlot(run, finishedAt),
+  };
+}
+
+/** What was brought back, and what people are asked about it: whether it is shown, and whether it is done. */
+function confirmed(needs: Needs, run: StartableRun, ended: Ended): Brought & Pick<RunEnd, 'ack' | 'approval'> {
+  const brought = broughtBack(needs, run, ended);
+  const { ack, approval } = runPolicy(run.input);
+  if (brought.deliveries.length === 0 || run.taskId === null) return brought;
+  const asked = ack === null || run.occurrenceId === null ? brought : { ...brought, ack };
+  if (approval !== 'required') return asked;
+  const decideBy = ended.finishedAt + limits.approvalExpiryMs;
+  return {
+    ...asked,
+    deliveries: brought.deliveries.map((part) => ({ ...part, approveBy: decideBy })),
+    approval: { id: needs.ids.next(), ...quoteOf(ended), decideBy },
+  };
+}
+
+/** Enough to judge by; the message around it must fit as well. */
+function quoteOf({ result }: Ended): Pick<NewApproval, 'text' | 'mediaKind'> {
+  if (typeof result === 'string' || result.is !== 'done') return { text: '' };
+  const text = result.text.slice(0, limits.approvalQuoteMax);
+  return result.media === undefined ? { text } : { text, mediaKind: result.media.kind };
+}
+
+type Brought = Pick<RunEnd, 'output' | 'deliveries' | 'context' | 'usage'>;
+
+/** Only work that was done brings something back. */
+function broughtBack({ ids, log }: Needs, run: StartableRun, { result, finishedAt }: Ended): Brought {
+  if (typeof result === 'string' || result.is !== 'done')
+    return { output: null, deliveries: [], context: null, usage: [] };
+  return {
+    output: outputOf(run.input.action.kind, result),
+    deliveries: deliveriesOf(ids, run, { result, finishedAt }),
+    // A replay shows what was, and must not bring back an old context.
+    context:
+      result.context === undefined || run.input.again?.kind === 'replay' ? null : smallEnough(log, run, result.context),
+    usage: (result.usage ?? []).map(({ kind, quantity }) => ({ kind, quantity: Math.round(quantity) })),
+  };
+}
+
+type Done = Extract<Outcome, { is: 'done' }>;
+
+/** One envelope for what every kind of action brings back. */
+function outputOf(kind: string, { text, data }: Done) {
+  return data === undefined ? { type: kind, text } : { type: kind, text, data };
+}
+
+function deliveriesOf(
+  ids: Ids,
+  { input, occurrenceId }: StartableRun,
+  { result, finishedAt }: { result: Done; finishedAt: number },
+): NewDelivery[] {
+  if (!input.delivers) return [];
+  const { unknown, maxAgeMs, quiet } = runPolicy(input);
+  const place = input.message === undefined ? {} : messagePlace(input.message);
+  // Whoever asked for it just now waits for it, at whatever hour.
+  const isUrgent = input.byHand === true || input.again !== undefined || quiet?.mode === 'off';
+  const parts = partsOf(result);
+  return parts.map((part, index) => ({
+    id: ids.next(),
+    kind: 'result',
+    rank: outboxRanks.result,
+    part: index + 1,
+    content: index === parts.length - 1 ? lastPart(part, occurrenceId) : part,
+    unknown,
+    expiresAt: maxAgeMs === null ? null : (input.again?.askedAt ?? input.slotAt ?? finishedAt) + maxAgeMs,
+    ...(isUrgent ? { urgent: true as const } : {}),
+    ...place,
+  }));
+}
+
+/** A message belongs to the thread that was named, and comes as it was asked for. */
+function messagePlace({ topic, mode }: MessageInput): Pick<NewDelivery, 'thread' | 'urgent' | 'silent'> {
+  const thread = { topic };
+  if (mode === 'silent') return { thread, silent: true };
+  return mode === 'urgent' ? { thread, urgent: true } : { thread };
+}
+
+type Part = Pick<Drawn, 'text' | 'media'>;
+
+/** What fits below a file stands there; longer words follow it. */
+function partsOf({ text, media }: Done): readonly Part[] {
+  const words = (all: string): Part[] => splitText(all).map((part) => ({ text: part }));
+  if (media === undefined) return words(text);
+  return text.length <= limits.captionLengthMax ? [{ text, media }] : [{ text: '', media }, ...words(text)];
+}
+
+/** The buttons stand under the last part; they act on the occurrence, so what has none bears none. */
+function lastPart(part: Part, occurrenceId: string | null): Shown {
+  return occurrenceId === null ? part : { view: 'result', ...part, occurrenceId };
+}
+
+/** The run was done, so it succeeds; a context that has outgrown its limit stays as it was, and the log says so. */
+function smallEnough(log: Log, run: StartableRun, context: Readonly<Record<string, unknown>>) {
+  if (JSON.stringify(context).length <= limits.contextBytesMax) return context;
+  log.warn('context_too_large', { run_id: run.id, task_id: run.taskId });
+  return null;
+}
+
+/** For a delay after the last finish: the next slot, now that the end is known; without one the task is completed. */
+function followingSlot({ input }: StartableRun, finishedAt: number): RunEnd['follows'] {
+  if (input.follows === undefined) return null;
+  const { schedule, bounds } = input.follows;
+  return { schedule, nextAt: nextSlot(schedule, finishedAt, bounds) };
+}
+
+/** The end of a run where making its end failed: a fault of ours, and its task hears of it like of any other. */
+export function thrownEnd({ ids }: Pick<Needs, 'ids'>, started: StartedRun, { at, error }: Fault): RunEnd {
+  const end = brokenEnd(started, at, error);
+  const { run, attempt: attempts } = started;
+  return { ...end, notices: noticesOf(ids, run, { status: 'failed', error: end.error, attempts, finishedAt: at }) };
+}
+
+interface Fault {
+  readonly at: number;
+  readonly error: string;
+}
+
+/**
+ * The end of a run whose real end could not be made or written. It brings nothing back and tells nobody, so nothing in it
+ * can be at fault again; a run without an end would hold up its task for ever.
+ */
+export function brokenEnd({ run, attempt, fence }: StartedRun, at: number, error: string): RunEnd {
+  return {
+    run,
+    attempt,
+    fence,
+    attemptStatus: 'failed',
+    status: 'failed',
+    readyAt: null,
+    startedAt: at,
+    finishedAt: at,
+    durationMs: 0,
+    httpStatus: null,
+    error: error.slice(0, limits.errorMessageLengthMax),
+    output: null,
+    deliveries: [],
+    notices: noNotices,
+    context: null,
+    usage: [],
+    follows: null,
+  };
+}

@@ -1,0 +1,194 @@
+import { outgoingKey } from '../../domain/occurrence.ts';
+import type { Outcome } from '../actions/action.ts';
+import type { Actions } from '../actions/registry.ts';
+import { createCollector, within } from './collector.ts';
+import { createClaimCount, type Holding } from './holding.ts';
+import type { Bell, Clock, Ids, Log, Stopwatch, Timer } from '../ports/outside.ts';
+import { tellTraced } from './run-log.ts';
+import { brokenEnd, endOf, runPolicy, thrownEnd } from './runner-ends.ts';
+import { startPlan } from './runner-starts.ts';
+import type { Counts, RunEnd, RunStore, StartableRun, StartedRun } from '../ports/pipeline.ts';
+
+/**
+ * Claims runs, executes their actions, and writes how they ended. It never waits for a chat: what is to be shown becomes
+ * deliveries, in the transaction that ends the run.
+ */
+export interface Runner {
+  step(now: number, limit: number): Promise<Counts>;
+  nextAt(now: number): Promise<number | null>;
+  /** Resolves when no attempt is running and every end is written. */
+  idle(): Promise<void>;
+  readonly holding: Holding;
+  /** Takes nothing more, waits for what runs, and aborts it when the time is up. */
+  stop(graceMs: number): Promise<void>;
+}
+
+export interface RunnerNeeds {
+  readonly store: RunStore;
+  readonly actions: Actions;
+  readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
+  readonly timer: Timer;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly bell: Bell;
+  readonly bootId: string;
+  /** Attempts that may run at the same time. */
+  readonly concurrency: number;
+  /** Ends that are written in one commit. */
+  readonly batchMax: number;
+}
+
+type AbortReason = 'timedOut' | 'cancelled' | 'stopping';
+
+interface Live {
+  readonly controller: AbortController;
+  readonly done: Promise<void>;
+}
+
+export function createRunner(needs: RunnerNeeds): Runner {
+  const { store, bell, log, timer } = needs;
+  const live = new Map<string, Live>();
+  const claims = createClaimCount();
+  let stopping = false;
+
+  const ends = createCollector<RunEnd>(needs, needs.batchMax, {
+    write: (batch) => writeEnds(needs, batch),
+    instead: (end, error) => brokenEnd(end, needs.clock.now(), `the result could not be written: ${error}`),
+  });
+
+  const execute = (started: StartedRun) => {
+    const controller = new AbortController();
+    const done = attempt(needs, started, controller)
+      .catch((error: unknown) => {
+        log.error('attempt_threw', { run_id: started.run.id, error: String(error) });
+        const reason = error instanceof Error ? error.message : String(error);
+        return thrownEnd(needs, started, { at: needs.clock.now(), error: reason });
+      })
+      .then((end) => {
+        live.delete(started.run.id);
+        if (end !== null) ends.add(end);
+      });
+    live.set(started.run.id, { controller, done });
+  };
+
+  return {
+    step: async (now, limit) => {
+      if (live.size > 0) {
+        for (const id of await store.cancelRequested(needs.bootId)) abort(live.get(id), 'cancelled');
+      }
+      const free = Math.min(limit, needs.concurrency - live.size);
+      if (stopping || free <= 0) return { taken: 0, more: false };
+      const { taken, more, started } = await claims.during(async () => {
+        const answer = await store.startRuns({ now, limit: free }, needs.bootId, (runs) =>
+          runs.map((run) => startPlan(needs, run, now)),
+        );
+        for (const one of answer.started) execute(one);
+        return answer;
+      });
+      // What ends without an attempt lets others follow, and may be told of.
+      if (taken > started.length) for (const room of ['scheduler', 'deliverer'] as const) bell.ring(room);
+      return { taken, more: more && live.size < needs.concurrency };
+    },
+    nextAt: (now) => (live.size >= needs.concurrency ? Promise.resolve(null) : store.nextRunAt(needs.bootId, now)),
+    holding: {
+      ...claims,
+      has: (id) => live.has(id) || [...ends.unwritten()].some(({ run }) => run.id === id),
+    },
+    idle: async () => {
+      while (live.size > 0) await Promise.all([...live.values()].map(({ done }) => done));
+      await ends.idle();
+    },
+    stop: async (graceMs) => {
+      stopping = true;
+      const callOff = timer.after(graceMs, () => {
+        for (const one of live.values()) abort(one, 'stopping');
+      });
+      await Promise.all([...live.values()].map(({ done }) => done));
+      callOff();
+      // When the store is away the ends cannot be written; the next process finds these runs and settles them.
+      await within(timer, graceMs, ends.idle());
+    },
+  };
+}
+
+function tellStarted(log: Log, { run: { id: runId, traceId, taskId }, attempt: number }: StartedRun): void {
+  tellTraced(log, 'run_started', { runId, traceId, task_id: taskId, attempt: number });
+}
+
+function tellEnded(log: Log, { run, attempt: number, status, durationMs: ms }: RunEnd): void {
+  const { id: runId, traceId, taskId } = run;
+  tellTraced(log, 'run_ended', { runId, traceId, task_id: taskId, attempt: number, status, ms });
+}
+
+async function writeEnds({ store, bell, log, clock }: RunnerNeeds, batch: readonly RunEnd[]): Promise<void> {
+  const now = clock.now();
+  const { written, autoPaused } = await store.finishRuns(batch.map((end) => inTimeOf(now, end)));
+  if (written < batch.length) log.warn('late_results_dropped', { count: batch.length - written });
+  for (const end of batch) tellEnded(log, end);
+  for (const taskId of autoPaused) log.warn('task_auto_paused', { task_id: taskId });
+  bell.ring('deliverer');
+  bell.ring('scheduler');
+  bell.ring('runner');
+  if (batch.some(({ ack }) => ack !== undefined)) bell.ring('acks');
+}
+
+/** While an end waited to be written the clock may have been set back: its results, or its next try, must not wait for the old hour. */
+function inTimeOf(now: number, end: RunEnd): RunEnd {
+  const aheadMs = end.finishedAt - now;
+  if (aheadMs <= 0) return end;
+  return { ...end, finishedAt: now, readyAt: end.readyAt === null ? null : end.readyAt - aheadMs };
+}
+
+function abort(one: Live | undefined, reason: AbortReason): void {
+  one?.controller.abort(reason);
+}
+
+/** Null when the process stops under the attempt: it stays open, and the next process ends it as interrupted. */
+async function attempt(needs: RunnerNeeds, started: StartedRun, controller: AbortController): Promise<RunEnd | null> {
+  const { clock, stopwatch, timer } = needs;
+  tellStarted(needs.log, started);
+  const startedAt = clock.now();
+  const from = stopwatch.elapsed();
+  const callOff = timer.after(runPolicy(started.run.input).timeoutMs, () => controller.abort('timedOut'));
+  const result = await race(needs, started, { controller, startedAt });
+  callOff();
+  if (result === 'stopping') return null;
+  const durationMs = Math.round(stopwatch.elapsed() - from);
+  return endOf(needs, started, { result, startedAt, finishedAt: clock.now(), durationMs });
+}
+
+interface Racing {
+  readonly controller: AbortController;
+  readonly startedAt: number;
+}
+
+/** An action that ignores its signal is left behind: its attempt ends on time, and what it says later is not heard. */
+async function race(
+  needs: RunnerNeeds,
+  { run, attempt: number }: StartedRun,
+  { controller, startedAt }: Racing,
+): Promise<Outcome | AbortReason> {
+  const { signal } = controller;
+  const aborted = new Promise<AbortReason>((resolve) => {
+    signal.addEventListener('abort', () => resolve(signal.reason as AbortReason));
+  });
+  const { id: runId, taskId, chatId, input } = run;
+  const job = { input, runId, taskId, chatId, attempt: number, startedAt, outgoingKey: keyOf(run), signal };
+  const worked = (async (): Promise<Outcome> => {
+    try {
+      return await needs.actions.require(run.input.action.kind).run(job);
+    } catch (error) {
+      needs.log.error('action_threw', { run_id: run.id, error: String(error) });
+      return { is: 'retry', error: error instanceof Error ? error.message : String(error) };
+    }
+  })();
+  const first = await Promise.race([aborted, worked]);
+  return signal.aborted ? (signal.reason as AbortReason) : first;
+}
+
+/** The same for every attempt of a slot; work that no slot asked for is told apart by its run. */
+function keyOf({ id, taskId, input }: StartableRun): string {
+  if (input.again !== undefined) return input.again.outgoingKey;
+  return taskId === null || input.slotAt === null ? `run:${id}` : outgoingKey(taskId, input.slotAt);
+}

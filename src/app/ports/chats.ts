@@ -1,0 +1,348 @@
+import type { Actor } from '../../domain/actor.ts';
+import type { TaskVerb } from '../../domain/event.ts';
+import type { Shown } from '../../domain/shown.ts';
+import type { Task } from '../../domain/task.ts';
+import type { Thread } from '../../domain/thread.ts';
+
+/** What the conversation with people asks of the store: updates, chats, people, drafts, and what was shown where. */
+
+/** An update of the platform as it is stored, before the next one is asked for. */
+export interface NewUpdate {
+  readonly id: number;
+  /** JSON as it came. */
+  readonly payload: string;
+  /** The chat and message it tells of, when it does: that message needs no other explanation. */
+  readonly address: string | null;
+  readonly messageId: number | null;
+}
+
+export interface StoredUpdate {
+  readonly id: number;
+  readonly payload: string;
+  readonly attempts: number;
+  readonly receivedAt: number;
+}
+
+/** Who alone sees a message in a group, where the platform can do that; everybody does where it cannot. */
+export interface OnlyFor {
+  readonly userId: number;
+  /** The press that it answers. */
+  readonly callbackId?: string;
+  /** The message of this kind that is changed. */
+  readonly ephemeralId?: number;
+  /** The platform allows it only so long after the word or the press of the person; later everybody sees it. */
+  readonly until: number;
+}
+
+/**
+ * A message of ours that belongs to no run: an answer to a person, a notice, guidance; or the removal of a message, which
+ * `edits` names, or of the topic of `thread`.
+ */
+export interface NewMessage {
+  readonly id: string;
+  readonly kind: 'answer' | 'notice' | 'remove' | 'removeTopic';
+  readonly thread: Thread;
+  readonly taskId: string | null;
+  readonly shown: Shown;
+  /** The message of ours that is changed instead of sending a new one. */
+  readonly edits: number | null;
+  /** Nobody wants an answer that comes too late. */
+  readonly expiresAt: number | null;
+  readonly onlyFor?: OnlyFor;
+  /** It goes out then; at once without it. */
+  readonly readyAt?: number;
+  /** It comes without a sound. */
+  readonly silent?: true;
+}
+
+/** What handling an update brought: it commits together with the update being done. */
+export interface UpdateEnd {
+  readonly id: number;
+  readonly status: 'done' | 'failed';
+  readonly error: string | null;
+  readonly messages: readonly NewMessage[];
+  readonly draft: DraftChange | null;
+  readonly at: number;
+}
+
+export type DraftChange =
+  | { readonly is: 'put'; readonly draft: Draft }
+  | { readonly is: 'drop'; readonly draftId: string };
+
+/** A task being made. One person has at most one draft per thread; a new one takes the place of the old. */
+export interface Draft {
+  readonly id: string;
+  readonly chatId: string;
+  readonly userId: Actor;
+  readonly topic: number | null;
+  readonly step: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly expiresAt: number;
+}
+
+/** `new` is not approved yet; `gone` can be reached no more. */
+export type ChatState = 'new' | 'approved' | 'refused' | 'gone';
+
+export interface Chat {
+  /** Our own id. */
+  readonly id: string;
+  readonly address: string;
+  readonly title: string | null;
+  /** `private`, `group`, `supergroup`. */
+  readonly kind: string | null;
+  readonly state: ChatState;
+  readonly timezone: string | null;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly approvedBy: Actor | null;
+}
+
+export interface NewChat {
+  readonly newId: string;
+  readonly address: string;
+  readonly title: string | null;
+  readonly kind: string;
+  readonly at: number;
+}
+
+export interface ChatChange {
+  readonly title?: string;
+  readonly kind?: string;
+  readonly state?: ChatState;
+  readonly timezone?: string | null;
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly approvedBy?: Actor | null;
+}
+
+export interface User {
+  readonly id: Actor;
+  readonly name: string | null;
+  readonly role: 'owner' | 'user' | 'system';
+  readonly timezone: string | null;
+}
+
+/** What the platform last said about a person in a chat. */
+export interface Member {
+  readonly chatId: string;
+  readonly userId: Actor;
+  readonly status: 'admin' | 'member' | 'out';
+  readonly checkedAt: number;
+}
+
+export interface ChatTasks {
+  readonly tasks: readonly Task[];
+  readonly total: number;
+}
+
+export interface ChatTasksQuery {
+  readonly chatId: string;
+  /** `all` leaves out what was deleted. */
+  readonly filter: 'all' | 'active' | 'paused' | 'failing' | 'completed';
+  readonly ownerId: Actor | null;
+  readonly text: string | null;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** A task, with what decides when it runs beside its schedule. */
+export interface PlannedTask {
+  readonly task: Task;
+  readonly ahead: {
+    readonly skipped: readonly number[];
+    readonly waiting: number;
+    readonly awaitsEnd: boolean;
+  };
+}
+
+/** Asks for the latest change that somebody made in a chat and that can be taken back. */
+export interface LastChangeQuery {
+  readonly chatId: string;
+  readonly actor: Actor;
+  readonly verbs: readonly TaskVerb[];
+  readonly since: number;
+  /** What the actor took back since then is the answer itself: asking again about the same word finds the same change. */
+  readonly askedAt: number;
+}
+
+export interface LastChange {
+  readonly taskId: string;
+  readonly entryId: string;
+}
+
+/** A chat that can be reached no more. */
+export interface ChatGone {
+  readonly chatId: string;
+  readonly cause: string;
+  readonly at: number;
+  /** The word to each owner whose private chat is known: one row for each, made only if the chat was not gone before. */
+  readonly wordTo: (owner: Chat, gone: Chat, paused: number) => NewMessage;
+}
+
+/** A chat that can be reached again. */
+export interface ChatBack {
+  readonly chatId: string;
+  readonly at: number;
+  /** The word in the chat itself, made only if it was gone; `paused` counts the tasks that its absence has paused. Null for none. */
+  readonly word: (chat: Chat, paused: number) => NewMessage | null;
+}
+
+export interface WaitingResults {
+  readonly count: number;
+  readonly oldestAt: number;
+  /** The base thread of the chat. */
+  readonly thread: Thread;
+}
+
+/** What a task brought in quiet hours. */
+export interface HeldTask {
+  readonly number: number;
+  readonly title: string;
+  readonly count: number;
+  /** Where the first of it stands; null while it is on its way. */
+  readonly topic: number | null;
+  readonly messageId: number | null;
+}
+
+/** What one of our messages is about. */
+export interface MessageAbout {
+  readonly deliveryId: string;
+  readonly taskId: string | null;
+  readonly runId: string | null;
+  readonly occurrenceId: string | null;
+}
+
+/** A button of a result was pressed on a message: it has arrived, whatever is known of its send. */
+export interface FoundByPress {
+  readonly address: string;
+  readonly topic: number;
+  readonly messageId: number;
+  readonly occurrenceId: string;
+  /** What the message shows. */
+  readonly text: string;
+  readonly at: number;
+}
+
+export interface UnknownPart {
+  readonly deliveryId: string;
+  readonly topic: number | null;
+  readonly shown: Shown;
+  readonly taskId: string | null;
+  readonly sentAt: number;
+}
+
+export interface ChatStore {
+  /* ---- updates ---- */
+  /** Stores what is new of them; repeats are harmless. Answers how many were new. */
+  receiveUpdates(updates: readonly NewUpdate[], now: number): Promise<number>;
+  /** Updates that are not done, oldest first, after the id. */
+  openUpdates(after: number, limit: number): Promise<readonly StoredUpdate[]>;
+  /** Counts an attempt before it is made, so that an update that takes the process down with it ends as failed. */
+  beginUpdate(id: number): Promise<number>;
+  /** False when it was done before; then nothing is written. */
+  endUpdate(end: UpdateEnd): Promise<boolean>;
+  /** Puts messages into the outbox, without an update. */
+  addMessages(messages: readonly NewMessage[], at: number): Promise<void>;
+  /** The same once per chat and key, until `forget`: true when it was put there now. */
+  tellOnce(key: string, message: NewMessage, at: number): Promise<boolean>;
+  /** Forgets keys of a chat that begin so: what was mended may be told again. */
+  forgetTold(address: string, keyPrefix: string): Promise<void>;
+
+  /* ---- chats and people ---- */
+  /** By its address or one it had before. */
+  findChat(address: string): Promise<Chat | null>;
+  /** Makes the chat if it is not known, and keeps title and kind up to date. */
+  noteChat(chat: NewChat): Promise<Chat>;
+  changeChat(chatId: string, change: ChatChange, at: number): Promise<void>;
+  /** A group became a supergroup: everything of the old address belongs to the new one. Idempotent. */
+  moveChat(from: string, to: string, at: number): Promise<void>;
+  /**
+   * Marks it gone, pauses its active tasks (`paused_reason` "chat_gone"), tells the owners. Answers how many tasks it
+   * paused, or null, without writing anything, when it was gone before.
+   */
+  chatGone(gone: ChatGone): Promise<number | null>;
+  /**
+   * It can be reached again: the state from before; its tasks stay paused for a person to resume. Answers how many its
+   * absence has paused and nobody has resumed, or null, without writing anything, when it was not gone.
+   */
+  chatBack(back: ChatBack): Promise<number | null>;
+  noteUser(user: Pick<User, 'id' | 'name'>, at: number): Promise<User>;
+  changeUser(id: Actor, change: Partial<Pick<User, 'role' | 'timezone'>>, at: number): Promise<void>;
+  readUser(id: Actor): Promise<User | null>;
+  listOwners(): Promise<readonly User[]>;
+  readMember(chatId: string, userId: Actor): Promise<Member | null>;
+  /**
+   * Someone who is out of a chat loses the grants of the tasks owned there (`revoked_by` "system:left"), and gets them back on
+   * return; a grant that was revoked otherwise stays so.
+   */
+  noteMember(member: Member): Promise<void>;
+  /** Owners of tasks due before `until` in group chats, whose membership was last checked before `staleAt`. */
+  staleMembers(
+    until: number,
+    staleAt: number,
+    limit: number,
+  ): Promise<readonly { readonly chatId: string; readonly address: string; readonly userId: Actor }[]>;
+
+  /* ---- drafts and tasks, as a chat sees them ---- */
+  readDraft(id: string): Promise<Draft | null>;
+  /** The draft that the person has open in the thread, unless it has expired. */
+  openDraft(chatId: string, userId: Actor, topic: number | null, now: number): Promise<Draft | null>;
+  taskByNumber(chatId: string, number: number): Promise<Task | null>;
+  /** The task whose own topic it is; also a deleted one. */
+  taskByTopic(chatId: string, topic: number): Promise<Task | null>;
+  /** A task of the chat that is not deleted and is called so, whatever its case and its spaces; the oldest of several. */
+  taskByTitle(chatId: string, title: string): Promise<Task | null>;
+  /** Failing first, then by the next slot. */
+  chatTasks(query: ChatTasksQuery): Promise<ChatTasks>;
+  /** The instants to which tasks are snoozed, by the id of the task; those that are not are left out. */
+  snoozesOf(taskIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** Tasks of the chat that may run before the instant, soonest first, with what decides when. */
+  plannedBefore(chatId: string, until: number, limit: number): Promise<readonly PlannedTask[]>;
+  /** Tasks of the chat that are snoozed to an instant before that one, soonest first. */
+  snoozedBefore(
+    chatId: string,
+    until: number,
+    limit: number,
+  ): Promise<readonly { readonly task: Task; readonly at: number }[]>;
+  lastChange(query: LastChangeQuery): Promise<LastChange | null>;
+
+  /* ---- what is known of the messages of a chat ---- */
+  /** What the message of ours is about; null when it is none of ours, or nobody remembers. */
+  messageAt(address: string, messageId: number): Promise<MessageAbout | null>;
+  /**
+   * The highest message id known to have existed before that instant, by an update or a send of ours; null when none is.
+   * Only where nothing older is known, one of the same instant counts.
+   */
+  lastMessageBefore(address: string, at: number): Promise<number | null>;
+  /** Message ids above it that an update or a delivered part of ours explains, ascending. */
+  explainedAfter(address: string, messageId: number, limit: number): Promise<readonly number[]>;
+  /** Other parts of the chat whose fate is unknown, oldest send first. */
+  unknownParts(address: string, except: string): Promise<readonly UnknownPart[]>;
+  /** Topics of the chat that our own service updates tell of since the instant, and that belong to no task: newest last. */
+  orphanTopics(
+    address: string,
+    name: string,
+    since: number,
+  ): Promise<readonly { readonly topicId: number; readonly at: number }[]>;
+  /** A press on the message settles it; false when there was nothing to settle, or it is another message. */
+  foundByPress(found: FoundByPress): Promise<boolean>;
+  /** A person settles what nobody knows: it arrived, or it is sent again. False when it is settled already. */
+  settleByHand(deliveryId: string, arrived: boolean, at: number): Promise<boolean>;
+  /** What waits for a person in this chat (null: in all) is looked at again now; `inDoubt` also makes topics that may exist. */
+  retryBlocked(
+    filter: { readonly chatId: string | null; readonly taskId: string | null; readonly inDoubt: boolean },
+    at: number,
+  ): Promise<number>;
+
+  /** Results of the chat that wait since before the instant, as far as they are counted; null when none do. */
+  waitingResults(chatId: string, before: number): Promise<WaitingResults | null>;
+
+  /** What waited in the chat for quiet hours that end then, by task, oldest first; without what was dropped. */
+  heldParts(chatId: string, until: number): Promise<readonly HeldTask[]>;
+
+  /* ---- holds: the platform said when to come back ---- */
+  readHolds(now: number): Promise<readonly { readonly chatId: string | null; readonly until: number }[]>;
+  writeHold(chatId: string | null, until: number, now: number): Promise<void>;
+  /** Sends, edits and topic creations per chat of the last minute, for a budget that a restart does not forget. */
+  sentSince(
+    since: number,
+  ): Promise<readonly { readonly chatId: string; readonly address: string; readonly at: number }[]>;
+}

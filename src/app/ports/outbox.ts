@@ -1,0 +1,138 @@
+import type { DeliveryKind, DeliveryStatus } from '../../domain/delivery.ts';
+import type { UnknownPolicy } from '../../domain/policy.ts';
+import type { BlockedCause, Shown } from '../../domain/shown.ts';
+import type { Thread } from '../../domain/thread.ts';
+import type { NewMessage, OnlyFor } from './chats.ts';
+import type { Route, SentIds } from './outside.ts';
+import type { Batch } from './pipeline.ts';
+
+/** What the deliverer asks of the store: parts that are ready to go out, and what became of them. */
+
+export interface OutboxPart {
+  readonly id: string;
+  readonly fence: number;
+  readonly status: DeliveryStatus;
+  readonly runId: string | null;
+  /** The request that asked for its run; null where a schedule did, and for what has no run. */
+  readonly traceId: string | null;
+  readonly taskId: string | null;
+  readonly chatId: string;
+  readonly part: number;
+  readonly sends: number;
+  /** How often it was put off without having left. */
+  readonly putOffs: number;
+  readonly settles: number;
+  readonly createdAt: number;
+  readonly sentAt: number | null;
+  readonly expiresAt: number | null;
+  readonly unknown: UnknownPolicy;
+  readonly kind: DeliveryKind;
+  readonly shown: Shown;
+  /** The message of ours that it changes or removes; null for a new one. */
+  readonly edits: number | null;
+  /** It comes without a sound. */
+  readonly silent: boolean;
+  /** The one person who sees it, where the platform can do that. */
+  readonly onlyFor: OnlyFor | null;
+  /** An earlier send of it got no answer, and no evidence has settled what became of it. */
+  readonly isResent: boolean;
+  /** When the oldest of those sends left; null when there is none. */
+  readonly doubtSince: number | null;
+  readonly route: Route;
+  readonly topic: TopicView | null;
+  /** Where the task was asked for, for words about its topic; null when it has no task. */
+  readonly home: Thread | null;
+}
+
+/** The topic of the part's task, when it has one to be made. */
+export interface TopicView {
+  readonly taskId: string;
+  readonly name: string;
+  readonly state: 'none' | 'creating' | 'ready' | 'blocked';
+  readonly id: number | null;
+  readonly askedAt: number | null;
+  /** The name under which its creation was asked for; the task may be called otherwise by now. */
+  readonly askedName: string | null;
+  /** Why it is blocked. */
+  readonly cause: BlockedCause | null;
+}
+
+/** The end of one send or of one look for evidence, guarded by the fence of its claim. */
+export type PartEnd = { readonly id: string; readonly fence: number; readonly taskId?: string | null } & (
+  | {
+      readonly status: 'delivered';
+      readonly ids: SentIds;
+      readonly at: number;
+      readonly evidence: string | null;
+      /** For a new card: the id of the delivery that pins it. The task remembers the card as its own. */
+      readonly pinId: string | null;
+    }
+  | {
+      readonly status: 'pending';
+      /** It is known not to have left, so the send does not count. */
+      readonly unsent: boolean;
+      /** The send before got no answer and may have arrived: the next one `isResent`. False settles what was in doubt. */
+      readonly inDoubt: boolean;
+      readonly readyAt: number;
+      readonly error: string | null;
+      readonly evidence: string | null;
+    }
+  | {
+      readonly status: 'blocked';
+      readonly unsent: boolean;
+      readonly readyAt: number;
+      readonly cause: BlockedCause;
+      readonly error: string;
+      /** Told in the thread where the task was asked for, once while the cause lasts. */
+      readonly guidance: NewMessage | null;
+    }
+  | {
+      readonly status: 'unknown';
+      /** Null leaves it to a person. */
+      readonly readyAt: number | null;
+      readonly error: string;
+      readonly evidence: string;
+      /** The question to a person, where the task was asked for. */
+      readonly guidance: NewMessage | null;
+    }
+  | {
+      readonly status: 'failed';
+      readonly error: string;
+      readonly evidence: string | null;
+      /** Said once in the topic, or where the task was asked for. */
+      readonly guidance?: NewMessage | null;
+      /** The card that was to be changed is not there any more: the next change makes a new one. */
+      readonly cardGone?: number | null;
+    }
+);
+
+export type TopicEnd = { readonly taskId: string } & (
+  | {
+      readonly state: 'ready';
+      readonly id: number;
+      /** The delivery of its card, and the one that says that it was made again if it was deleted before. */
+      readonly cardId: string;
+      readonly remadeId: string;
+      readonly at: number;
+    }
+  /** `lost` when it was there and is gone; otherwise it was not made yet. */
+  | { readonly state: 'none'; readonly lost: boolean }
+  | { readonly state: 'blocked'; readonly cause: BlockedCause }
+);
+
+export interface OutboxBatch extends Batch {
+  /** The chat served last: the others have their turn before it comes again. */
+  readonly after: string;
+  /** Chats that were sent so many answers in a row that a result has its turn before the next one. */
+  readonly resultsFirst?: ReadonlySet<string>;
+}
+
+export interface OutboxStore {
+  /** Claims at most one part for each chat that is not busy or held: the most urgent one that nothing holds back. */
+  claimParts(at: OutboxBatch, bootId: string, busyChats: ReadonlySet<string>): Promise<readonly OutboxPart[]>;
+  endParts(ends: readonly PartEnd[], now: number): Promise<number>;
+  /** Marks the topic as being made, if nobody else makes it; false means that somebody does. */
+  beginTopic(topic: Pick<TopicView, 'taskId' | 'name'>, bootId: string, now: number): Promise<boolean>;
+  endTopic(end: TopicEnd): Promise<void>;
+  nextPartAt(now: number): Promise<number | null>;
+}

@@ -1,0 +1,180 @@
+import type { Actor } from '../../domain/actor.ts';
+import type { OnlyFor } from './chats.ts';
+import type { BlockedCause, Shown } from '../../domain/shown.ts';
+
+/** The wall clock, for instants that mean something to people and survive a restart. */
+export interface Clock {
+  now(): number;
+}
+
+/** The monotonic clock, for timeouts and pacing: it never jumps, and means nothing across processes. */
+export interface Stopwatch {
+  elapsed(): number;
+}
+
+export interface Timer {
+  /** Calls back once after `ms`; the returned function calls it off. */
+  after(ms: number, call: () => void): () => void;
+  /** Gives other work of the process a turn. */
+  yield(): Promise<void>;
+}
+
+export interface Ids {
+  /** Unique, and counting up with time, so that ids of one table sort by age. */
+  next(): string;
+  /** A number in [0, 1). */
+  chance(): number;
+}
+
+export interface Digest {
+  /** A collision-free short form of a text. */
+  of(text: string): string;
+}
+
+type Facts = Readonly<Record<string, unknown>>;
+
+/** One event name per meaning, ids as facts; texts of people never go to the log. */
+export interface Log {
+  debug(event: string, facts?: Facts): void;
+  info(event: string, facts?: Facts): void;
+  warn(event: string, facts?: Facts): void;
+  error(event: string, facts?: Facts): void;
+}
+
+export interface Templates {
+  /** Throws `invalid_template` with the place of the fault. */
+  check(text: string): void;
+  render(text: string, variables: Facts): string;
+}
+
+export type Room = 'scheduler' | 'runner' | 'deliverer' | 'acks' | 'housekeeper';
+
+/** Rings when a committed row is ready for a room. Only a hint: a lost ring costs time, never work. */
+export interface Bell {
+  ring(room: Room): void;
+}
+
+/** Copies of the whole database. Both throw when the disk does not do what it should. */
+export interface Backups {
+  /** Makes a copy and proves that it can be read; when it fails nothing of it is left. */
+  make(now: number): Promise<{ readonly file: string; readonly bytes: number }>;
+  /** Removes all but the newest copies, and answers how many. */
+  prune(keep: number): Promise<number>;
+}
+
+/* ---- the chat: what a delivery needs of it ---- */
+
+export interface Route {
+  readonly provider: string;
+  readonly address: string;
+  readonly topic: number | null;
+}
+
+export interface SentIds {
+  readonly chatId: string;
+  readonly threadId: number | null;
+  /** 0 for a message that one person alone sees. */
+  readonly messageId: number;
+  /** Its number instead, for that person. */
+  readonly ephemeralId?: number;
+}
+
+/** One part on its way: the content, and where it must arrive. */
+export interface Outgoing {
+  readonly deliveryId: string;
+  readonly taskId: string | null;
+  readonly runId: string | null;
+  readonly route: Route;
+  readonly shown: Shown;
+  /** The message that is changed, or removed; null for a new one. */
+  readonly edits: number | null;
+  /** Without a sound. */
+  readonly silent: boolean;
+  readonly onlyFor: OnlyFor | null;
+}
+
+/**
+ * What became of a call. `notSent` is known to have had no effect: refused before connecting, or told to wait.
+ * `unknown` left and got no answer. `blocked` is a refusal that a person must mend. `refused` is one that nobody can.
+ */
+export type Sent =
+  | { readonly is: 'sent'; readonly ids: SentIds }
+  | { readonly is: 'notSent'; readonly error: string; readonly retryAfterMs: number | null }
+  | { readonly is: 'refused'; readonly error: string }
+  | { readonly is: 'blocked'; readonly cause: BlockedCause; readonly error: string }
+  /** The topic is gone: it is made again, once, and the part sent there. */
+  | { readonly is: 'topicGone'; readonly error: string }
+  /** The chat has another address now. */
+  | { readonly is: 'moved'; readonly address: string; readonly error: string }
+  /** There is nothing left to show, or the message to change is gone. */
+  | { readonly is: 'moot'; readonly error: string }
+  | { readonly is: 'unknown'; readonly error: string };
+
+export type Evidence =
+  | { readonly is: 'arrived'; readonly ids: SentIds; readonly evidence: string }
+  | { readonly is: 'absent'; readonly evidence: string }
+  /** `asks` when no later send could tell either, so that a person must say, whatever the task's policy is. */
+  | { readonly is: 'undecided'; readonly evidence: string; readonly asks?: true };
+
+export type TopicMade =
+  | { readonly is: 'made'; readonly topicId: number }
+  | { readonly is: 'notMade'; readonly error: string; readonly retryAfterMs: number | null }
+  | { readonly is: 'blocked'; readonly cause: BlockedCause; readonly error: string }
+  | { readonly is: 'moved'; readonly address: string; readonly error: string }
+  | { readonly is: 'unknown'; readonly error: string };
+
+/** A look for a part whose send got no answer. */
+export interface Look {
+  readonly sentAt: number;
+  /** The message that a later send of the same part became: what is older and the same is the first one. */
+  readonly resentAs: SentIds | null;
+  /** A message of the part that is known already: another one is looked for. */
+  readonly besides?: SentIds;
+}
+
+/**
+ * What the platform allows, for the calls that a transport makes of its own within `settle` and `remove`: looks, and what
+ * is taken back. The one call of `send`, `pin`, `setTopic` and `createTopic` is paid for before it is asked for.
+ */
+export interface Budget {
+  /**
+   * Waits until the chat may be called once more. That call counts as on its way until the next one of the chat is asked
+   * for, or until the work ends in whose course it was made. False means that the chat must be left alone for so long that
+   * nobody should wait: then the call is not made.
+   */
+  take(address: string): Promise<boolean>;
+  /** The platform said within such a call how long to leave the chat alone. */
+  hold(address: string, ms: number): Promise<void>;
+}
+
+/** A chat platform. Nothing throws for what the platform or the network does. */
+export interface Transport {
+  /** Sends a new message, or changes one of ours. */
+  send(part: Outgoing): Promise<Sent>;
+  /** Pins the message that `edits` names, silently. */
+  pin(part: Outgoing): Promise<Sent>;
+  /** Closes or opens the topic of the route. */
+  setTopic(part: Outgoing, open: boolean): Promise<Sent>;
+  /** Removes the message that `edits` names. What is gone already is as good as removed. */
+  removeMessage(part: Outgoing): Promise<Sent>;
+  /** Removes the topic of the route, with everything in it. What is gone already is as good as removed. */
+  removeTopic(part: Outgoing): Promise<Sent>;
+  /** Looks for traces of a part whose send got no answer. */
+  settle(part: Outgoing, look: Look): Promise<Evidence>;
+  createTopic(route: Route, name: string): Promise<TopicMade>;
+  /** Looks for a topic whose creation got no answer; null while there is no trace of it. */
+  findTopic(route: Route, name: string, askedAt: number): Promise<number | null>;
+  /** Takes back a message that landed in the wrong place. */
+  remove(ids: SentIds): Promise<void>;
+}
+
+/** What the platform says about a person in a chat. `out` is also who was never there. */
+export type Membership =
+  | { readonly is: 'known'; readonly status: 'admin' | 'member' | 'out' }
+  /** No answer, or one that says nothing about the person: what was known before holds. */
+  | { readonly is: 'unreachable' };
+
+/** Questions to the platform. Nothing throws for what the platform or the network does. */
+export interface Platform {
+  member(address: string, userId: Actor): Promise<Membership>;
+}

@@ -1,0 +1,297 @@
+import type { Schedule } from '../../domain/schedule/schedule.ts';
+import type { Actor } from '../../domain/actor.ts';
+import type { Gap, PlannedOccurrence } from '../../domain/due.ts';
+import type { Grant } from '../../domain/grant.ts';
+import type { OccurrenceSource, Reason } from '../../domain/occurrence.ts';
+import type { UnknownPolicy } from '../../domain/policy.ts';
+import type { AttemptStatus, NewRun, RunInput, RunStatus } from '../../domain/run.ts';
+import type { DeliveryKind } from '../../domain/delivery.ts';
+import type { MediaKind, Shown } from '../../domain/shown.ts';
+import type { Definition, TaskState } from '../../domain/task.ts';
+
+/** The store: every method is one transaction, and no transaction leaves it. */
+
+type Facts = Readonly<Record<string, unknown>>;
+
+/** A row that cannot be read. It is marked and reported, and never stops the others. */
+export interface Unreadable {
+  readonly id: string;
+  readonly unreadable: string;
+}
+
+export interface DueTask extends Definition {
+  readonly id: string;
+  readonly version: number;
+  readonly number: number;
+  readonly nextAt: number;
+  readonly minGapMs: number | null;
+  readonly boundedRuns: number;
+  readonly ownerId: Actor;
+  readonly chatId: string;
+  readonly provider: string;
+  readonly context: Facts;
+  readonly grant: Grant | null;
+  readonly live: number;
+  readonly waiting: number;
+  readonly reserved: number;
+  /** Slots to come that a person has skipped: they have their rows already. */
+  readonly skipped: readonly number[];
+}
+
+export interface NewOccurrence extends PlannedOccurrence {
+  readonly id: string;
+  readonly runId: string | null;
+  readonly lateMs: number;
+  /** For a retry or a replay: the occurrence that is done again. */
+  readonly replayOf?: string;
+}
+
+/** What becomes of one task whose slots are due. `nextAt` null means that nothing is left to run. */
+export interface Claim {
+  readonly taskId: string;
+  readonly expectNextAt: number;
+  readonly occurrences: readonly NewOccurrence[];
+  readonly runs: readonly NewRun[];
+  readonly gap: (Gap & { readonly id: string }) | null;
+  readonly nextAt: number | null;
+  /** Where the task would go on if its bound were not used up; a slot that has its row already uses up none. */
+  readonly onward?: number | null;
+  readonly replaces: boolean;
+  /** The delivery that asks in the topic what becomes of missed slots; absent when nothing is asked. */
+  readonly questionId?: string;
+}
+
+export interface Quarantine {
+  readonly taskId: string;
+  readonly quarantine: string;
+}
+
+export interface Counts {
+  /** Rows taken up. */
+  readonly taken: number;
+  /** More may be ready right now. */
+  readonly more: boolean;
+}
+
+export interface WaitingOccurrence {
+  readonly id: string;
+  readonly slotAt: number;
+  readonly source: OccurrenceSource;
+  readonly lateMs: number;
+  readonly task: DueTask | Unreadable;
+}
+
+export type Admission =
+  | {
+      readonly occurrenceId: string;
+      readonly taskId: string;
+      readonly run: NewRun;
+      /** It counts against `max_runs`. */
+      readonly bounded: boolean;
+      /** It is the last one that `max_runs` allows. */
+      readonly completes: boolean;
+    }
+  | { readonly occurrenceId: string; readonly taskId: string; readonly skip: Reason };
+
+export interface StartableRun {
+  readonly id: string;
+  readonly status: RunStatus;
+  readonly fence: number;
+  readonly attempts: number;
+  readonly interruptions: number;
+  readonly taskId: string | null;
+  readonly occurrenceId: string | null;
+  readonly chatId: string | null;
+  readonly ownerId: Actor;
+  readonly taskVersion: number | null;
+  readonly createdAt: number;
+  readonly cancelRequested: boolean;
+  readonly taskState: TaskState | null;
+  readonly grant: Grant | null;
+  /** The request in whose course it was asked for; null for what a schedule asked for. */
+  readonly traceId: string | null;
+  readonly input: RunInput;
+}
+
+/** `start` opens the next attempt; everything else ends the run, or an attempt that a dead process left behind. */
+export type StartPlan =
+  | { readonly runId: string; readonly does: 'start'; readonly interrupted: boolean }
+  | {
+      readonly runId: string;
+      readonly does: 'end';
+      readonly interrupted: boolean;
+      readonly status: 'failed' | 'cancelled';
+      readonly occurrence: 'failed' | 'cancelled' | 'skipped';
+      readonly reason: Reason | null;
+      readonly error: string;
+      /** As for the end of an attempt; absent where nobody is told. */
+      readonly notices?: EndNotices;
+    };
+
+export interface StartedRun {
+  readonly run: StartableRun;
+  readonly attempt: number;
+  readonly fence: number;
+}
+
+export interface NewDelivery {
+  readonly id: string;
+  readonly kind: DeliveryKind;
+  readonly rank: number;
+  readonly part: number;
+  readonly content: Shown;
+  readonly unknown: UnknownPolicy;
+  readonly expiresAt: number | null;
+  /** Quiet hours do not apply to it: somebody asked for it just now, or its task is urgent. */
+  readonly urgent?: true;
+  /** It comes without a sound. */
+  readonly silent?: true;
+  /** A thread of the chat; the topic of the task, whichever that is by then, without it. */
+  readonly thread?: { readonly topic: number | null };
+  /** It is shown only when somebody approves it, at the latest then. */
+  readonly approveBy?: number;
+}
+
+/** The end of an attempt, and of its run unless it will be tried again at `readyAt`. */
+export interface RunEnd {
+  readonly run: StartableRun;
+  readonly attempt: number;
+  readonly fence: number;
+  readonly attemptStatus: Exclude<AttemptStatus, 'running' | 'interrupted'>;
+  readonly status: 'succeeded' | 'failed' | 'cancelled' | 'backoff';
+  readonly readyAt: number | null;
+  readonly startedAt: number;
+  readonly finishedAt: number;
+  readonly durationMs: number;
+  readonly httpStatus: number | null;
+  readonly error: string | null;
+  readonly output: Facts | null;
+  readonly deliveries: readonly NewDelivery[];
+  /** Somebody has to confirm what it brought. */
+  readonly ack?: { readonly nagEveryMs: number; readonly nagLimit: number };
+  /** The question whether what it brought is shown at all; then every delivery of it has an `approveBy`. */
+  readonly approval?: NewApproval;
+  /** Words about how it ended; which of them are said depends on what was said before. */
+  readonly notices: EndNotices;
+  readonly context: Facts | null;
+  readonly usage: readonly { readonly kind: string; readonly quantity: number }[];
+  /** For a delay after the last finish: the next slot, now that the end is known; null completes the task. */
+  readonly follows: { readonly schedule: Schedule; readonly nextAt: number | null } | null;
+}
+
+/**
+ * A failure is told once for each cause, until a run succeeds, which is told then. What a person asked for by hand is told
+ * each time. The pause that too many failures bring about is told always. How many failures there were, and since when, is
+ * known to the store alone, so it sets `failures` and `since` of the views that it keeps.
+ */
+export interface EndNotices {
+  /** What the failure is about, without what differs from run to run; null when it did not fail. */
+  readonly cause: string | null;
+  readonly byHand: boolean;
+  readonly failed: NewDelivery | null;
+  readonly autoPaused: NewDelivery | null;
+  readonly recovered: NewDelivery | null;
+}
+
+export interface NewApproval {
+  /** The delivery of the question, in the thread where the task was asked for. */
+  readonly id: string;
+  readonly text: string;
+  readonly mediaKind?: MediaKind;
+  readonly decideBy: number;
+}
+
+export interface Finished {
+  /** Ends that were written; the others had lost their claim. */
+  readonly written: number;
+  readonly autoPaused: readonly string[];
+}
+
+/** What the scheduler needs. */
+export interface SlotStore {
+  /** Locks due tasks, oldest first, and writes what `plan` decided about them. */
+  claimDue(
+    at: Batch,
+    plan: (due: readonly (DueTask | Unreadable)[]) => readonly (Claim | Quarantine)[],
+  ): Promise<Counts>;
+  /** Locks tasks with a waiting occurrence and no live run, one occurrence for each, and writes what `plan` decided. */
+  admitWaiting(
+    at: Batch,
+    plan: (waiting: readonly WaitingOccurrence[]) => readonly (Admission | Quarantine)[],
+  ): Promise<Counts>;
+  /** Ends questions that nobody answered in time. */
+  expireQuestions(at: Batch): Promise<Counts>;
+  /** Locks tasks whose pause ends by itself, and lets them go on as `plan` decides. A task's `nextAt` is that end. */
+  resumeDue(
+    at: WaitingBatch,
+    plan: (due: readonly (DueTask | Unreadable)[]) => readonly (Resume | Quarantine)[],
+  ): Promise<Counts>;
+  /** The next instant at which the scheduler has something to do, or null. */
+  nextDueAt(now: number): Promise<number | null>;
+  /** Recomputes the next slot of active tasks after the id, in pages, when the rules of time changed. */
+  replanTasks(
+    after: string | null,
+    at: Batch,
+    plan: (due: readonly (DueTask | Unreadable)[]) => readonly (Replan | Quarantine)[],
+  ): Promise<ReplanPage>;
+}
+
+export interface Batch {
+  readonly now: number;
+  readonly limit: number;
+}
+
+export interface WaitingBatch extends Batch {
+  /** Waits for rows that others hold, instead of leaving them for the next time. */
+  readonly waits: boolean;
+}
+
+/** The pause of a task has ended: null when nothing is left to run. */
+export interface Resume {
+  readonly taskId: string;
+  readonly resumeAt: number;
+  readonly nextAt: number | null;
+}
+
+export interface Replan {
+  readonly taskId: string;
+  readonly expectNextAt: number;
+  readonly nextAt: number | null;
+}
+
+export interface ReplanPage {
+  readonly seen: number;
+  readonly changed: number;
+  readonly last: string | null;
+}
+
+/** What the runner needs. */
+export interface RunStore {
+  /** Adds a run, or finds the one with the same source and key; another payload under that key is refused. */
+  addRun(run: NewRun): Promise<{ readonly runId: string; readonly created: boolean }>;
+  /** Locks runs that are ready or were left behind by another boot, and starts or ends them as `plan` decides. */
+  startRuns(
+    at: Batch,
+    bootId: string,
+    plan: (runs: readonly (StartableRun | Unreadable)[]) => readonly StartPlan[],
+  ): Promise<Started>;
+  /** Writes the ends of attempts: run, occurrence, counters, context, usage, deliveries. Idempotent by the fence. */
+  finishRuns(ends: readonly RunEnd[]): Promise<Finished>;
+  /** Running runs of this boot that somebody asked to stop. */
+  cancelRequested(bootId: string): Promise<readonly string[]>;
+  nextRunAt(bootId: string, now: number): Promise<number | null>;
+}
+
+export interface Started extends Counts {
+  readonly started: readonly StartedRun[];
+}
+
+/** What keeping the place in order needs. */
+export interface UpkeepStore {
+  readNote(key: string): Promise<string | null>;
+  writeNote(key: string, value: string, now: number): Promise<void>;
+  /** The wall clock was set back: instants that were computed with the old one are moved along. */
+  shiftClock(byMs: number): Promise<void>;
+  /** Throws when the store cannot commit. */
+  ping(now: number): Promise<void>;
+}

@@ -1,0 +1,156 @@
+import type { Actor } from '../../domain/actor.ts';
+import type { DeliveryStatus } from '../../domain/delivery.ts';
+import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
+import type { AttemptStatus, RunInput, RunStatus } from '../../domain/run.ts';
+import type { Thread } from '../../domain/thread.ts';
+import type { Page } from './page.ts';
+import type { SlotAck, SlotDelivery } from './why.ts';
+
+/** What is shown of runs, and how they are asked for and called off. The runner sees more of them, in store.ts. */
+
+type Facts = Readonly<Record<string, unknown>>;
+
+export interface Attempt {
+  readonly attempt: number;
+  readonly status: AttemptStatus;
+  readonly startedAt: number;
+  readonly finishedAt: number | null;
+  readonly durationMs: number | null;
+  readonly httpStatus: number | null;
+  readonly error: string | null;
+}
+
+export interface Delivery {
+  readonly id: string;
+  readonly part: number;
+  readonly status: DeliveryStatus;
+  readonly thread: Thread;
+  readonly platformChatId: string | null;
+  readonly messageThreadId: number | null;
+  readonly messageId: number | null;
+  readonly error: string | null;
+  readonly createdAt: number;
+  readonly deliveredAt: number | null;
+  /** Why it is blocked. */
+  readonly cause: string | null;
+  /** The end of the quiet hours for which it waits, or has waited. */
+  readonly heldUntil: number | null;
+  /** Who has approved or discarded it; null where nobody has. */
+  readonly decision: SlotDelivery['decision'];
+}
+
+export interface TaskRun {
+  readonly id: string;
+  readonly taskId: string;
+  readonly slotAt: number;
+  readonly source: OccurrenceSource;
+  readonly status: OccurrenceStatus;
+  readonly reason: Reason | null;
+  readonly runId: string | null;
+  readonly replayOf: string | null;
+  readonly lateMs: number;
+  readonly error: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** The request that asked for its run; null where a schedule did. */
+  readonly traceId: string | null;
+  readonly attempts: readonly Attempt[];
+  readonly deliveries: readonly Delivery[];
+  /** Whether somebody has confirmed it; null where nobody was asked and nobody has said anything. */
+  readonly ack: SlotAck | null;
+}
+
+export interface RunView {
+  readonly id: string;
+  readonly source: string;
+  readonly idempotencyKey: string;
+  readonly taskId: string | null;
+  readonly occurrenceId: string | null;
+  /** The thread that a message goes to, or where the task was asked for; null when neither is there any more. */
+  readonly thread: Thread | null;
+  /** For whom a message was put there, as the client calls them. */
+  readonly userKey: string | null;
+  readonly traceId: string | null;
+  readonly status: RunStatus;
+  readonly output: Facts | null;
+  readonly error: string | null;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  readonly attempts: readonly Attempt[];
+  readonly deliveries: readonly Delivery[];
+}
+
+/** A run that has ended, with what it was given. */
+export interface EndedRun {
+  readonly id: string;
+  readonly status: RunStatus;
+  readonly taskId: string | null;
+  readonly taskVersion: number | null;
+  readonly occurrenceId: string | null;
+  readonly input: RunInput;
+}
+
+export interface TaskRunQuery {
+  readonly taskId: string;
+  readonly status: OccurrenceStatus | null;
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+/** Every condition that is given must hold. */
+export interface RunQuery {
+  /** `live` is every status that is not final. */
+  readonly status: RunStatus | 'live' | null;
+  readonly taskId: string | null;
+  readonly thread: Thread | null;
+  readonly source: string | null;
+  readonly subject: string | null;
+  readonly tags: readonly string[];
+  /** What the run was given, or the error with which it ended. */
+  readonly text: string | null;
+  /** When it was made, both ends included. */
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+export interface CancelRequest {
+  readonly runId: string;
+  readonly actor: Actor;
+  readonly at: number;
+  readonly traceId?: string | null | undefined;
+}
+
+/** Calls off the named runs, each with its row in the audit where it has a task. */
+export interface CancelRunsRequest extends Omit<CancelRequest, 'runId'> {
+  readonly runIds: readonly string[];
+}
+
+/** A place into which something may be said. */
+export interface OpenThread {
+  readonly chatId: string;
+  /** Whoever let the bot in; null where nobody had to. */
+  readonly approvedBy: Actor | null;
+}
+
+export interface RunViewStore {
+  readTaskRun(id: string): Promise<TaskRun | null>;
+  listTaskRuns(query: TaskRunQuery): Promise<Page<TaskRun>>;
+  readRun(runId: string): Promise<RunView | null>;
+  /**
+   * All runs, newest first; those of one task by the slots that asked for them. One look is bounded: a page may hold fewer
+   * runs than were asked for, or none, and still have a cursor with which the look goes on.
+   */
+  listRuns(query: RunQuery): Promise<Page<RunView>>;
+  readEndedRun(runId: string): Promise<EndedRun | null>;
+  /** Calls a run off. False when it has ended in another way already; null when there is no such run. */
+  cancelRun(request: CancelRequest): Promise<boolean | null>;
+  /** Runs of a thread that have not ended and that nobody has called off. */
+  liveRunsOf(thread: Thread, limit: number): Promise<readonly string[]>;
+  /** Answers how many of them were called off by this; the others had ended, or were called off before. */
+  cancelRuns(request: CancelRunsRequest): Promise<number>;
+  /** The chat of a thread, made when it is new; null where the bot was sent away, or is no more. */
+  openThread(thread: Thread, newId: string, at: number): Promise<OpenThread | null>;
+}

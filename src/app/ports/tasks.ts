@@ -1,0 +1,287 @@
+import type { Actor } from '../../domain/actor.ts';
+import type { Grant } from '../../domain/grant.ts';
+import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
+import type { TaskVerb } from '../../domain/event.ts';
+import type { NewRun, RunStatus } from '../../domain/run.ts';
+import type { Definition, Task, TaskState } from '../../domain/task.ts';
+import type { Thread } from '../../domain/thread.ts';
+import type { ChatFacts } from './chat-facts.ts';
+import type { GrantStore } from './grants.ts';
+import type { HousekeepingStore } from './upkeep.ts';
+import type { WorkloadStore } from './workload.ts';
+import type { AnswerStore, Once } from '../use-cases/kept-answers.ts';
+import type { AckStore } from './acks.ts';
+import type { ApprovalStore } from '../use-cases/approvals.ts';
+import type { QuestionStore } from './questions.ts';
+import type { ChatStore } from './chats.ts';
+import type { OutboxStore } from './outbox.ts';
+import type { Page } from './page.ts';
+import type { RunViewStore } from './runs.ts';
+import type { Claim, DueTask, NewOccurrence, RunStore, SlotStore, UpkeepStore } from './pipeline.ts';
+import type { TruthStore } from './why.ts';
+import type { UsageStore } from '../use-cases/usage.ts';
+
+/** What the use cases around tasks ask of the store, and what they get to see of it. */
+
+type Facts = Readonly<Record<string, unknown>>;
+
+/** Tasks that can still run, at most. */
+export interface Quota {
+  readonly chat: number;
+  readonly user: number;
+}
+
+export interface NewTask extends Definition {
+  readonly id: string;
+  readonly grant: { readonly id: string; readonly scopes: readonly string[] };
+  readonly home: Thread;
+  /** The person who made it; without one it belongs to whoever approved the thread. */
+  readonly owner: Actor | null;
+  /** Used when nobody has approved the thread. */
+  readonly ownerIfNone: Actor;
+  readonly actor: Actor;
+  readonly at: number;
+  readonly nextAt: number;
+  readonly minGapMs: number | null;
+  readonly autoPause: number;
+  readonly context: Facts;
+  readonly onExisting: 'fail' | 'upsert' | 'add';
+  readonly quota: Quota;
+  readonly once: Once | null;
+  /** The request in whose course it is made, as its client named it. */
+  readonly traceId?: string | null | undefined;
+  /** A new id for the chat, used when the thread is seen for the first time. */
+  readonly newChatId: string;
+}
+
+/** A row of the audit, as a decision about the task sees it. */
+export interface AuditRow {
+  readonly id: string;
+  readonly at: number;
+  readonly actor: Actor;
+  readonly verb: TaskVerb;
+  readonly stateBefore: TaskState | null;
+  readonly stateAfter: TaskState | null;
+  readonly before: Facts | null;
+  readonly after: Facts | null;
+}
+
+export interface LiveRun {
+  readonly id: string;
+  readonly status: RunStatus;
+  readonly occurrenceId: string | null;
+}
+
+/** A task under its lock, with what a decision about it needs. */
+export interface TaskScene {
+  readonly task: Task;
+  readonly due: DueTask | null;
+  readonly live: readonly LiveRun[];
+  readonly waiting: number;
+  /** Slots from the asked instant on that already have a row. */
+  readonly taken: ReadonlySet<number>;
+  /** Those of them that a person skipped in advance, earliest first. */
+  readonly skipped: readonly number[];
+  /** Questions about missed slots that wait for a person. */
+  readonly questions: readonly string[];
+  /** The instant of the open snooze. */
+  readonly snoozedTo: number | null;
+  /** Retries and replays of the occurrence that was asked about, newest first. */
+  readonly replays: readonly {
+    readonly id: string;
+    readonly source: OccurrenceSource;
+    readonly status: OccurrenceStatus;
+  }[];
+  /** What was done to it lately, newest first, when that was asked for. */
+  readonly recent: readonly AuditRow[];
+  readonly grant: Grant | null;
+  /** What stands in the way of another place, when that was asked for. */
+  readonly place?: PlaceView;
+}
+
+/** A task before it gets another place. */
+export interface PlaceView {
+  /** The place that is meant: the thread where it is already, another one of its chat, or another chat. */
+  readonly is: 'here' | 'thisChat' | 'elsewhere';
+  /** Parts that are still on their way to where it is. */
+  readonly openParts: number;
+  /** Its topic may exist although nobody has said so. */
+  readonly isTopicInDoubt: boolean;
+  /** Its chat can be reached no more, and so can nothing that is there. */
+  readonly isGone: boolean;
+  /** The chat that is meant has sent the bot away, or is no more. */
+  readonly isShut: boolean;
+}
+
+/** Another place for a task. In another chat it gets a number and a grant of that chat. */
+export interface Move {
+  readonly home: Thread;
+  /** A new id for the chat, used when the thread is seen for the first time. */
+  readonly newChatId: string;
+  readonly grantId: string;
+  /** An owner who stands in for nobody gives way to whoever approved the chat. */
+  readonly standIn: Actor;
+}
+
+/** A fresh grant takes the place of the one that is there, which is revoked. */
+export type GrantChange =
+  | { readonly is: 'given'; readonly id: string; readonly scopes: readonly string[]; readonly expiresAt: number | null }
+  | { readonly is: 'revoked'; readonly id: string };
+
+export interface TaskFields extends Definition {
+  readonly state: TaskState;
+  readonly nextAt: number | null;
+  readonly minGapMs: number | null;
+  readonly autoPause: number;
+  readonly pausedReason: string | null;
+  readonly resumeAt: number | null;
+  readonly skipsUntil: number | null;
+  readonly context: Facts;
+  readonly boundedRuns: number;
+  readonly consecutiveFailures: number;
+}
+
+/** The change of one task: slots that were due are claimed first, then the fields are set. */
+export interface TaskChange {
+  readonly claims: readonly Claim[];
+  readonly set: Partial<TaskFields>;
+  readonly stamp: 'updated' | 'paused' | 'resumed' | 'deleted' | 'restored' | null;
+  readonly manual: { readonly occurrence: NewOccurrence; readonly run: NewRun | null } | null;
+  /** Occurrences that wait are ended with this reason. */
+  readonly endWaiting: Reason | null;
+  /** New scopes of the task's grant, when what it does has changed. */
+  readonly scopes: readonly string[] | null;
+  readonly cancelLive: boolean;
+  readonly move: Move | null;
+  readonly grant: GrantChange | null;
+  /** Slots that were skipped in advance and are not any more. */
+  readonly unskip: readonly number[];
+  /** Ends the open snooze with this reason. */
+  readonly endSnooze: Reason | null;
+  /** Answers open questions: the slots run after all, or they do not. */
+  readonly answer: { readonly run: readonly string[]; readonly skip: readonly string[] } | null;
+  readonly audit: { readonly verb: TaskVerb; readonly before: Facts | null; readonly after: Facts | null } | null;
+}
+
+/** A decision that changes nothing; the others say what they add to it. */
+export const noChange: TaskChange = {
+  claims: [],
+  set: {},
+  stamp: null,
+  manual: null,
+  endWaiting: null,
+  scopes: null,
+  cancelLive: false,
+  move: null,
+  grant: null,
+  unskip: [],
+  endSnooze: null,
+  answer: null,
+  audit: null,
+};
+
+export interface ChangeRequest {
+  readonly taskId: string;
+  readonly actor: Actor;
+  readonly at: number;
+  readonly once: Once | null;
+  /** The request in whose course it is done, as its client named it. */
+  readonly traceId?: string | null | undefined;
+  /** Held when a task that was completed or deleted gets something to do again. */
+  readonly quota: Quota;
+  /** What else the decision wants to see: what was done lately, or what was done again of an occurrence. */
+  readonly look?: Look;
+}
+
+export type Look = { readonly recent: true } | { readonly replaysOf: string } | { readonly place: Thread };
+
+export interface Changed {
+  readonly task: Task;
+  readonly occurrenceId: string | null;
+  /** The row of the audit, by which the change can be undone; null when nothing changed. */
+  readonly entryId: string | null;
+  readonly replayed: boolean;
+}
+
+export interface TaskVersion {
+  readonly version: number;
+  readonly at: number;
+  readonly actor: Actor;
+  readonly definition: Definition;
+}
+
+/** What the tasks of a thread amount to. */
+export interface ThreadCounts {
+  readonly active: number;
+  readonly paused: number;
+  readonly completed: number;
+  readonly liveRuns: number;
+  readonly openDeliveries: number;
+}
+
+export interface Unbinding {
+  readonly taskId: string;
+  /** The topic that is meant: by now the task may have another one. */
+  readonly topicId: number;
+  readonly actor: Actor;
+  readonly at: number;
+}
+
+/** `before`: that was done already; `creating`: the topic is being made; `none`: it was never the task's. */
+export type Unbound = 'unbound' | 'before' | 'creating' | 'none';
+
+export interface TaskQuery {
+  readonly thread: Thread | null;
+  readonly state: 'all' | 'enabled' | 'disabled';
+  readonly text: string | null;
+  readonly tag: string | null;
+  readonly subject: string | null;
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+/** What the use cases around tasks need. Definitions are written by nobody else. */
+export interface TaskStore extends RunViewStore {
+  createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange): Promise<Created>;
+  /** The task that an earlier request with this key made; a key that was used for something else is refused. */
+  madeUnder(once: Once, now: number): Promise<Task | null>;
+  changeTask(request: ChangeRequest, plan: (scene: TaskScene) => TaskChange): Promise<Changed>;
+  readTask(taskId: string): Promise<Task | null>;
+  listTasks(query: TaskQuery): Promise<Page<Task>>;
+  listVersions(taskId: string): Promise<readonly TaskVersion[]>;
+  countThread(thread: Thread): Promise<ThreadCounts>;
+  /** Those of the tasks that run something now which nobody has called off. */
+  tasksAtWork(taskIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Takes the topic from a task, with its row in the audit. */
+  unbindTopic(unbinding: Unbinding): Promise<Unbound>;
+}
+
+export interface Created {
+  readonly task: Task;
+  /** False when an existing task was found by its identity or by the Idempotency-Key. */
+  readonly created: boolean;
+  /** The answer to an earlier request with the same Idempotency-Key. */
+  readonly replayed: boolean;
+}
+
+/** All of it: what one database gives to all rooms. */
+export interface Store
+  extends
+    SlotStore,
+    RunStore,
+    OutboxStore,
+    TaskStore,
+    UpkeepStore,
+    WorkloadStore,
+    TruthStore,
+    HousekeepingStore,
+    ChatStore,
+    ChatFacts,
+    AckStore,
+    ApprovalStore,
+    QuestionStore,
+    GrantStore,
+    AnswerStore,
+    UsageStore {
+  close(): Promise<void>;
+}

@@ -1,0 +1,312 @@
+import type { AckStatus } from '../../domain/ack.ts';
+import type { Actor } from '../../domain/actor.ts';
+import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
+import type { AttemptStatus, RunStatus } from '../../domain/run.ts';
+import type { DeliveryStatus } from '../../domain/delivery.ts';
+import type { Definition, Task, TaskState } from '../../domain/task.ts';
+import type { Thread } from '../../domain/thread.ts';
+import type { NewMessage } from './chats.ts';
+
+/** What the truth is read from. No method walks more than its page, whatever the age of the task. */
+
+type Facts = Readonly<Record<string, unknown>>;
+
+/** A row of the audit: somebody did something to a task. States are null in rows of an older version. */
+export interface Deed {
+  readonly id: string;
+  readonly at: number;
+  readonly actor: string;
+  readonly verb: string;
+  readonly taskId: string | null;
+  readonly stateBefore: TaskState | null;
+  readonly stateAfter: TaskState | null;
+  readonly before: Facts | null;
+  readonly after: Facts | null;
+  /** The request in whose course it was done; null where none was told. */
+  readonly traceId: string | null;
+}
+
+/** What a task was told to do from an instant on. Null as a version: from before versions were kept. */
+export interface InForce {
+  readonly version: number | null;
+  readonly at: number;
+  readonly definition: Pick<Definition, 'schedule' | 'policies' | 'action'>;
+}
+
+export interface TriedAttempt {
+  readonly status: AttemptStatus;
+  readonly error: string | null;
+}
+
+export interface SlotDelivery {
+  readonly id: string;
+  readonly part: number;
+  readonly status: DeliveryStatus;
+  readonly thread: Thread;
+  readonly messageId: number | null;
+  readonly cause: string | null;
+  readonly error: string | null;
+  readonly deliveredAt: number | null;
+  readonly createdAt: number;
+  /** The end of the quiet hours for which it waits, or has waited. */
+  readonly heldUntil: number | null;
+  /** Who has approved or discarded it; null where nobody has. */
+  readonly decision: { readonly isGiven: boolean; readonly by: Actor; readonly at: number } | null;
+}
+
+/** Whether somebody has said that it is done, and how often people were reminded of it. */
+export interface SlotAck {
+  readonly status: AckStatus;
+  readonly nags: number;
+  readonly doneAt: number | null;
+  readonly doneBy: Actor | null;
+}
+
+export interface SlotRun {
+  readonly id: string;
+  /** The chat of its task at that time, which may have another one by now; null when nobody remembers. */
+  readonly place: Pick<Thread, 'provider' | 'address'> | null;
+  readonly status: RunStatus;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly readyAt: number;
+  readonly cancelRequestedAt: number | null;
+  readonly attempts: readonly TriedAttempt[];
+  readonly deliveries: readonly SlotDelivery[];
+}
+
+export interface SlotRow {
+  readonly id: string;
+  readonly slotAt: number;
+  readonly source: OccurrenceSource;
+  readonly status: OccurrenceStatus;
+  readonly reason: Reason | null;
+  readonly decideBy: number | null;
+  readonly replayOf: string | null;
+  /** The instant of the occurrence that is done again. */
+  readonly replayOfSlot: number | null;
+  readonly lateMs: number;
+  readonly error: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly run: SlotRun | null;
+  /** Null where nobody was asked and nobody has said anything. */
+  readonly ack: SlotAck | null;
+}
+
+export interface GapRow {
+  readonly id: string;
+  readonly fromAt: number;
+  readonly toAt: number;
+  readonly count: number;
+  readonly reason: Reason;
+  readonly createdAt: number;
+}
+
+export interface TruthQuery {
+  readonly taskId: string;
+  readonly from: number;
+  readonly to: number;
+  /** Slots, and gaps, at most; one more of each tells that there are more. */
+  readonly limit: number;
+}
+
+/** Where a task of its own accord came to its end: the last of its slots before a change, or before now. */
+export interface LastSlot {
+  /** The change that found it completed; null for now. */
+  readonly deedId: string | null;
+  readonly slotAt: number;
+}
+
+/** Whose pause it is that a task came back to when it was restored. */
+export interface Pauser {
+  /** The change that brought the task back. */
+  readonly deedId: string;
+  readonly pause: Deed;
+}
+
+/** A stretch of time that came twice, as the clock was set back. Both ends included. */
+export interface Twice {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What stands in the way of what is planned. */
+export interface Ahead {
+  /** Slots to come that a person has skipped in advance, oldest first. */
+  readonly skipped: readonly number[];
+  /** Occurrences that wait and hold a place in `max_runs`. */
+  readonly waiting: number;
+  /** For a delay after the last finish: there is work whose end decides when the next slot is. */
+  readonly awaitsEnd: boolean;
+}
+
+/** All that is kept about one task and one stretch of time, as of one moment. */
+export interface TruthRows {
+  readonly task: Task;
+  readonly slots: readonly SlotRow[];
+  readonly gaps: readonly GapRow[];
+  /**
+   * The last change of its state before the stretch, those within, and the first after, in the order in which they were
+   * made. Where the clock was set back between two of them, that is not the order of their instants.
+   */
+  readonly changes: readonly Deed[];
+  /** Nothing changed the state of the task after those. */
+  readonly reachesNow: boolean;
+  readonly lastSlots: readonly LastSlot[];
+  readonly pausers: readonly Pauser[];
+  /** What people did at the very instants that the rows tell of. */
+  readonly deeds: readonly Deed[];
+  /** Oldest first, from what was in force at `from` through the first that came after the stretch. */
+  readonly versions: readonly InForce[];
+  /** So much was changed that changes and versions were read for the slots up to here alone; null when all were. */
+  readonly readTo: number | null;
+  readonly twice: readonly Twice[];
+  readonly ahead: Ahead;
+  /** Records of slots before this were removed, under whatever retention held then; null when none ever were. */
+  readonly removedBefore: number | null;
+  /** Where no slot of the stretch has a row: the scheduled ones that have, on either side of it, and the next gap. */
+  readonly around: {
+    readonly before: SlotRow | null;
+    readonly after: SlotRow | null;
+    readonly gap: GapRow | null;
+  };
+}
+
+export interface EventRow {
+  readonly cursor: string;
+  readonly at: number;
+  readonly kind: string;
+  readonly taskId: string | null;
+  readonly ref: string | null;
+  readonly data: Facts | null;
+}
+
+export interface EventQuery {
+  /** Null begins with the oldest that is kept, `latest` after the newest. */
+  readonly after: string | null;
+  readonly taskId: string | null;
+  /** One kind, or all kinds that begin with a text that ends in a point. */
+  readonly kind?: string | null;
+  readonly limit: number;
+}
+
+export interface EventPage {
+  readonly events: readonly EventRow[];
+  /** Where to go on; also when nothing has come yet. */
+  readonly next: string;
+}
+
+export interface AuditQuery {
+  readonly taskId: string | null;
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+export interface DeedPage {
+  readonly items: readonly Deed[];
+  readonly next: string | null;
+}
+
+/** What one downtime cost, in slots. */
+export interface DowntimeCounts {
+  readonly missed: number;
+  readonly late: number;
+  readonly asked: number;
+  readonly skipped: number;
+}
+
+export interface DowntimeThread extends DowntimeCounts {
+  readonly threadKey: string;
+  readonly taskIds: readonly string[];
+  /** Tasks that are not named. */
+  readonly moreTasks: number;
+}
+
+export interface DowntimeReport {
+  readonly counts: DowntimeCounts;
+  readonly threads: readonly DowntimeThread[];
+  readonly moreThreads: number;
+}
+
+export interface OpenDowntime {
+  readonly id: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Downtime extends OpenDowntime {
+  readonly report: DowntimeReport | null;
+  readonly reportedAt: number | null;
+}
+
+/** The row of a snooze is older than the time to which it was put off, so its run tells of it. */
+export type MadeShelf = 'occurrences' | 'gaps' | 'snoozes';
+
+/** A row made since a start, for its report: a slot, or a gap with its count. */
+export interface MadeSince {
+  readonly id: string;
+  readonly taskId: string;
+  readonly slotAt: number;
+  /** The last slot of a gap; the same as the first for a row of its own. */
+  readonly lastAt: number;
+  readonly became: keyof DowntimeCounts;
+  readonly count: number;
+}
+
+export interface TaskHome {
+  readonly thread: Thread;
+  readonly number: number;
+  readonly title: string;
+  /** The chat was refused, or can be reached no more. */
+  readonly isMute: boolean;
+}
+
+export interface ToldDowntime {
+  readonly id: string;
+  readonly report: DowntimeReport;
+  readonly at: number;
+  /** One for each chat that is told. */
+  readonly messages: readonly NewMessage[];
+}
+
+export interface DowntimeStore {
+  /** Opens the row of the time since the last sign of life, if there is one, and gives the next sign; in one step. */
+  openDowntime(id: string, now: number): Promise<Opened>;
+  /** Gives a sign of life. */
+  markAlive(now: number): Promise<void>;
+  /** Those without a report, oldest first. */
+  openDowntimes(): Promise<readonly OpenDowntime[]>;
+  /** Whether every slot up to the instant has been decided about. */
+  isDecided(upTo: number): Promise<boolean>;
+  /** What of one shelf has an id after the given one, by id. */
+  madeSince(shelf: MadeShelf, after: string, limit: number): Promise<readonly MadeSince[]>;
+  /** Snoozes that were due before an instant and are still waiting. */
+  waitingSnoozes(before: number, limit: number): Promise<readonly MadeSince[]>;
+  /** Where tasks are at home, and how they are called. */
+  homesOf(taskIds: readonly string[]): Promise<ReadonlyMap<string, TaskHome>>;
+  /** Writes the report, its event and the words about it, once. */
+  reportDowntime(told: ToldDowntime): Promise<boolean>;
+  listDowntimes(limit: number): Promise<readonly Downtime[]>;
+}
+
+export type Opened =
+  | { readonly is: 'opened'; readonly downtime: OpenDowntime }
+  /** No sign of an earlier life. */
+  | { readonly is: 'first' }
+  /** The last sign lies in the future: the clock was set back, and nobody knows for how long nobody was there. */
+  | { readonly is: 'clockBack'; readonly aliveAt: number };
+
+export interface Planned {
+  readonly task: Task;
+  readonly ahead: Ahead;
+}
+
+export interface TruthStore extends DowntimeStore {
+  /** Null when there never was such a task. */
+  readTruth(query: TruthQuery): Promise<TruthRows | null>;
+  /** A task and what stands in the way of its plan. Null when there never was such a task. */
+  readPlanned(taskId: string): Promise<Planned | null>;
+  readEvents(query: EventQuery): Promise<EventPage>;
+  readAudit(query: AuditQuery): Promise<DeedPage>;
+}

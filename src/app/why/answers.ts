@@ -1,0 +1,58 @@
+import type { OccurrenceSource } from '../../domain/occurrence.ts';
+import type { GapRow, SlotAck, SlotDelivery } from '../ports/why.ts';
+
+/** What became, or becomes, of a slot. */
+export type Decision =
+  | 'ran'
+  | 'late'
+  | 'failed'
+  | 'running'
+  | 'waiting'
+  | 'skipped'
+  | 'missed'
+  | 'cancelled'
+  | 'gap'
+  | 'paused'
+  | 'completed'
+  | 'deleted'
+  | 'not_created'
+  | 'no_slot'
+  | 'planned'
+  | 'due'
+  | 'unrecorded';
+
+export interface Evidence {
+  readonly taskRunId?: string;
+  readonly runId?: string;
+  readonly source?: OccurrenceSource;
+  /** How long after its slot it was taken up. */
+  readonly lateMs?: number;
+  /** How long after its slot its work began, once it has. */
+  readonly startedAfterMs?: number;
+  readonly attempts?: { readonly count: number; readonly lastError: string | null };
+  readonly deliveries?: readonly SlotDelivery[];
+  readonly ack?: SlotAck;
+  /** The retried or replayed occurrence. */
+  readonly replayOf?: string;
+  /** Who did it, when, and in which row of the audit. */
+  readonly deed?: { readonly id: string; readonly at: number; readonly actor: string; readonly verb: string };
+  readonly gap?: Pick<GapRow, 'id' | 'count'>;
+  /** The version of the task that was in force. */
+  readonly version?: number;
+  readonly error?: string;
+}
+
+/** One truthful answer. A point has `at`; a stretch of time has `from` and `to`, null where it has no end. */
+export interface Answer {
+  readonly at: number | null;
+  readonly from: number | null;
+  readonly to: number | null;
+  /** The slot it is about, for a point that is one. */
+  readonly slot: number | null;
+  readonly decision: Decision;
+  /** One machine word: a reason, or what takes its place. */
+  readonly cause: string;
+  readonly evidence: Evidence;
+  /** One line for people, with times on the clock of the task's zone. */
+  readonly line: string;
+}

@@ -1,0 +1,115 @@
+import type { DateStyle } from '../../domain/chat-settings.ts';
+import {
+  clockText,
+  civilFromDays,
+  dateText,
+  DAY_MS,
+  dayOfWall,
+  MINUTE_MS,
+  pad,
+  secondOfDayOf,
+  weekdayOf,
+} from '../../domain/schedule/time/calendar.ts';
+import { MONTH_NAMES, WEEKDAY_NAMES } from '../../domain/schedule/words/words.ts';
+import { offsetAt, passesOf, toWall } from '../../domain/schedule/time/zone.ts';
+
+/** Instants as people read them on the clock of a zone. */
+export interface Moments {
+  /** `Wed 18 Nov 09:00`; with the year when it is not this one. */
+  full(instant: number): string;
+  /** The same with its milliseconds, for an instant that somebody asked about. */
+  exact(instant: number): string;
+  /** `09:00`; with the day when it is another than that of the instant beside it. */
+  beside(instant: number, other: number): string;
+}
+
+/** To the minute, for what somebody did or what began at some second: nobody needs to know which. */
+export function coarse(fine: Moments): Moments {
+  return {
+    full: (instant) => fine.full(minuteOf(instant)),
+    exact: (instant) => fine.exact(instant),
+    beside: (instant, other) => fine.beside(minuteOf(instant), other),
+  };
+}
+
+/** The minute in which an instant lies. */
+export function minuteOf(instant: number): number {
+  return Math.floor(instant / MINUTE_MS) * MINUTE_MS;
+}
+
+export function momentsIn(timezone: string, now: number, dates: DateStyle = 'en'): Moments {
+  const thisYear = civilFromDays(dayOfWall(toWall(timezone, now))).year;
+  const clock = (instant: number) => clockIn({ timezone, dates }, instant);
+  const on = (instant: number, time: string) => {
+    const days = dayOfWall(toWall(timezone, instant));
+    return `${dateIn(days, { dates, hasYear: civilFromDays(days).year !== thisYear })}${dates === 'us' ? ',' : ''} ${time}`;
+  };
+  const full = (instant: number) => on(instant, clock(instant));
+  return {
+    full,
+    exact: (instant) => on(instant, clockIn({ timezone, dates }, instant, thousandthsOf(instant))),
+    beside: (instant, other) =>
+      dayOfWall(toWall(timezone, instant)) === dayOfWall(toWall(timezone, other)) ? clock(instant) : full(instant),
+  };
+}
+
+interface DateWriting {
+  readonly dates: DateStyle;
+  readonly hasYear: boolean;
+}
+
+/** `Wed 18 Nov`, in the words of the language that the chat has chosen. */
+function dateIn(days: number, { dates, hasYear }: DateWriting): string {
+  const { year, month, day } = civilFromDays(days);
+  if (dates === 'iso') return dateText(days);
+  if (dates !== 'en') return localDate(days, { dates, hasYear });
+  const date = `${WEEKDAY_NAMES[weekdayOf(days)]?.slice(0, 3) ?? ''} ${day} ${MONTH_NAMES[month - 1]?.slice(0, 3) ?? ''}`;
+  return hasYear ? `${date} ${year}` : date;
+}
+
+const writers = new Map<string, Intl.DateTimeFormat>();
+
+/** The day as a date without a zone, so that no zone of the host can move it. */
+function localDate(days: number, { dates, hasYear }: DateWriting): string {
+  const key = `${dates} ${hasYear}`;
+  const writer =
+    writers.get(key) ??
+    new Intl.DateTimeFormat(dates === 'us' ? 'en-US' : dates, {
+      weekday: 'short',
+      day: 'numeric',
+      month: 'short',
+      ...(hasYear ? { year: 'numeric' } : {}),
+      timeZone: 'UTC',
+    });
+  writers.set(key, writer);
+  return writer.format(days * DAY_MS);
+}
+
+interface Clock {
+  readonly timezone: string;
+  readonly dates: DateStyle;
+}
+
+/** A time that the clock shows twice is told with its offset, or nobody would know which one is meant. */
+function clockIn({ timezone, dates }: Clock, instant: number, thousandths = 0): string {
+  const wall = toWall(timezone, instant) - thousandths;
+  const second = clockText(secondOfDayOf(wall));
+  const exact = thousandths === 0 ? second : `${second.length > 5 ? second : `${second}:00`}.${pad(thousandths, 3)}`;
+  const text = dates === 'us' ? byHalfDays(exact) : exact;
+  return passesOf(timezone, wall).length > 1 ? `${text} (UTC${offsetText(offsetAt(timezone, instant))})` : text;
+}
+
+/** `15:30` as `3:30 PM`. */
+function byHalfDays(text: string): string {
+  const hour = Number(text.slice(0, 2));
+  return `${hour % 12 === 0 ? 12 : hour % 12}${text.slice(2)} ${hour < 12 ? 'AM' : 'PM'}`;
+}
+
+function thousandthsOf(instant: number): number {
+  return ((instant % 1000) + 1000) % 1000;
+}
+
+function offsetText(offsetMs: number): string {
+  const minutes = Math.abs(offsetMs) / 60_000;
+  return `${offsetMs < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60), 2)}:${pad(Math.floor(minutes % 60), 2)}`;
+}

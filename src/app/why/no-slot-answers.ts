@@ -1,0 +1,125 @@
+import { describe } from '../../domain/schedule/schedule.ts';
+import type { Answer } from './answers.ts';
+import { answerSlot } from './slot-answers.ts';
+import type { GapRow } from '../ports/why.ts';
+import { answerOpen, answerRemoved } from './open-answers.ts';
+import { standingText } from './stretch-answers.ts';
+import { isAhead, lastAllowed, namedSlots, rulingAt, stretchAt, type Timeline } from './timeline.ts';
+
+/** An instant that is no slot: the slots on either side of it are what the person who asks was looking for. */
+export function answerNoSlot(timeline: Timeline, at: number): Answer {
+  const { moments } = timeline;
+  if (at < timeline.keptFrom) return answerRemoved(timeline, at, at);
+  const stretch = stretchAt(timeline, at);
+  const end = stretch === null ? endText(timeline, at) : null;
+  const around = aroundText(timeline, at);
+  const schedule = scheduleText(timeline, at);
+  const aside = stretch === null ? '' : `; ${standingText(timeline, stretch, at)}`;
+  const version = rulingAt(timeline, at)?.version ?? null;
+  return {
+    at,
+    from: null,
+    to: null,
+    slot: null,
+    decision: 'no_slot',
+    cause: end?.cause ?? 'no_slot',
+    evidence: version === null ? {} : { version },
+    line: `${moments.exact(at)}: ${end?.text ?? `not a time of this task${schedule}${aside}`}${around}${untilEndText(timeline, at)}.`,
+  };
+}
+
+/** Beyond the bounds of a task that goes on, the bound is the answer. */
+function endText(timeline: Timeline, at: number): { readonly cause: string; readonly text: string } | null {
+  const { moments, now } = timeline;
+  const ruling = rulingAt(timeline, at);
+  if (ruling === null) return null;
+  const { startAt, until, maxRuns } = ruling.policy;
+  if (startAt !== undefined && at < startAt) {
+    return { cause: 'start_at', text: `nothing is due, as the task begins on ${moments.full(startAt)} (start_at)` };
+  }
+  if (until !== undefined && at > until) {
+    return { cause: 'until', text: `nothing is due, as the task ends on ${moments.full(until)} (until)` };
+  }
+  const last = at > now ? lastAllowed(timeline) : Number.POSITIVE_INFINITY;
+  if (at > last && maxRuns !== null) {
+    return {
+      cause: 'max_runs',
+      text: `nothing is planned, as with max_runs (${maxRuns}) ${lastText(timeline, last)}`,
+    };
+  }
+  return null;
+}
+
+function lastText({ rows: { task, ahead }, moments }: Timeline, last: number): string {
+  const next = task.nextAt ?? task.resumeAt ?? last;
+  if (last >= next) return `the run of ${moments.full(last)} may be the last one, if nothing until then is left out`;
+  return ahead.waiting > 0 ? 'what still waits to be started may be the last of it' : 'nothing is left to run';
+}
+
+function scheduleText(timeline: Timeline, at: number): string {
+  const ruling = rulingAt(timeline, at);
+  if (ruling === null) return '';
+  try {
+    return ` (${describe(ruling.schedule)})`;
+  } catch {
+    return '';
+  }
+}
+
+function aroundText(timeline: Timeline, at: number): string {
+  const { moments } = timeline;
+  const named = (one: Neighbour | null) => (one === null ? null : `${moments.beside(one.at, at)} (${one.word})`);
+  const before = named(beforeText(timeline, at));
+  const after = named(afterText(timeline, at));
+  if (before !== null && after !== null) return `; the times around it are ${before} and ${after}`;
+  if (before !== null) return `; the time before it is ${before}`;
+  return after === null ? '' : `; the time after it is ${after}`;
+}
+
+/** While work goes on, a delay after its end cannot be planned. */
+function untilEndText({ rows: { ahead }, now }: Timeline, at: number): string {
+  return ahead.awaitsEnd && at > now ? '; when the next run is depends on when the one ends that is under way' : '';
+}
+
+interface Neighbour {
+  readonly at: number;
+  readonly word: string;
+}
+
+function beforeText(timeline: Timeline, at: number): Neighbour | null {
+  const { rows } = timeline;
+  const row = rows.around.before;
+  const gap = rows.gaps.findLast(({ fromAt }) => fromAt < at);
+  const inGap = gap === undefined ? null : (namedBefore(timeline, gap, at) ?? gap.fromAt);
+  if (inGap !== null && (row === null || inGap > row.slotAt)) return { at: inGap, word: 'missed' };
+  return row === null ? null : { at: row.slotAt, word: word(answerSlot(timeline, row)) };
+}
+
+/** Slots of an outage looked through for the last one before an instant. */
+const inGapMax = 1000;
+
+function namedBefore(timeline: Timeline, { fromAt, toAt, count }: GapRow, at: number): number | null {
+  if (toAt < at) return toAt;
+  // Slots of a gap lie about evenly, so a few steps back from the instant are enough to meet one.
+  const step = Math.max(1, Math.ceil((toAt - fromAt) / Math.max(1, count - 1)));
+  return namedSlots(timeline, { first: Math.max(fromAt, at - 4 * step), last: at - 1 }, inGapMax).at(-1) ?? null;
+}
+
+function afterText(timeline: Timeline, at: number): Neighbour | null {
+  const { rows } = timeline;
+  const row = rows.around.after;
+  const named = namedSlots(timeline, { first: at + 1, last: Number.POSITIVE_INFINITY }, 1)[0] ?? null;
+  if (row !== null && (named === null || row.slotAt <= named)) {
+    return { at: row.slotAt, word: word(answerSlot(timeline, row)) };
+  }
+  if (named === null || !isAhead(timeline, named)) return null;
+  const stretch = stretchAt(timeline, named);
+  if (stretch !== null) return { at: named, word: stretch.is };
+  const gaps = rows.around.gap === null ? rows.gaps : [...rows.gaps, rows.around.gap];
+  if (gaps.some(({ fromAt, toAt }) => fromAt <= named && named <= toAt)) return { at: named, word: 'missed' };
+  return named > lastAllowed(timeline) ? null : { at: named, word: answerOpen(timeline, named).decision };
+}
+
+function word({ decision }: Answer): string {
+  return decision === 'late' ? 'ran late' : decision;
+}

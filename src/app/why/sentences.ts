@@ -1,0 +1,171 @@
+import * as limits from '../../domain/limits.ts';
+import type { OccurrenceSource, Reason } from '../../domain/occurrence.ts';
+import { graceMs } from '../../domain/policy.ts';
+import { nextSlot } from '../../domain/schedule/schedule.ts';
+import { spanText } from '../../domain/schedule/words/words.ts';
+import type { Deed, GapRow, SlotRow } from '../ports/why.ts';
+import { minuteOf } from './moments.ts';
+import { actorText } from './texts.ts';
+import { rulingAt, type Timeline } from './timeline.ts';
+
+/** What a sentence about one slot, or about the slots of one gap, is made from. */
+export interface Case {
+  readonly timeline: Timeline;
+  readonly slotAt: number;
+  readonly status: SlotRow['status'];
+  readonly source: OccurrenceSource;
+  /** When it was decided about. */
+  readonly decidedAt: number;
+  readonly decideBy: number | null;
+  /** What a person did that led to its reason. */
+  readonly deed: Deed | null;
+  /** Where a person asked for it: that they did. */
+  readonly asker: Deed | null;
+}
+
+export function caseOfGap(timeline: Timeline, { toAt, createdAt }: GapRow): Case {
+  return {
+    timeline,
+    slotAt: toAt,
+    status: 'missed',
+    source: 'schedule',
+    decidedAt: createdAt,
+    decideBy: null,
+    deed: null,
+    asker: null,
+  };
+}
+
+/** Every reason has its sentence; one that is added does not compile without. They follow "skipped, ", "missed; " and the like. */
+const sentences: Readonly<Record<Reason, (one: Case) => string>> = {
+  overlap: (one) =>
+    one.status === 'pending'
+      ? `for the run before it to end (policy overlap: ${overlapOf(one)})`
+      : `because the run before it was still going (policy overlap: ${overlapOf(one)})`,
+  queue_full: () => `because ${limits.queueLengthMax} others were waiting before it already (policy overlap: queue)`,
+  replaced: ({ source }) =>
+    source === 'snooze'
+      ? 'because it was snoozed again, to another time'
+      : 'because a newer run took its place (policy overlap: replace)',
+  max_runs: (one) => `because ${maxRunsText(one)}`,
+  late: (one) => `${absence(one)}${graceText(one)}, and the policy missed: skip leaves late runs out`,
+  covered: (one) => `${absence(one)}, and ${coveredText(one)}`,
+  beyond_limit: (one) => `${absence(one)}, and ${limitText(one)}`,
+  ask: (one) =>
+    `for an answer: it was missed, and the policy missed: ask asks whether it is to run after all${untilAnswer(one)}`,
+  ask_expired: () =>
+    `because nobody answered within ${spanText(limits.askExpiryMs)} whether it was to run after all (policy missed: ask)`,
+  unaccounted: (one) =>
+    `and nobody noted why; the nightly audit found that ${on(one, one.decidedAt)}, and it should not have happened`,
+  declined: (one) => `because ${byWhom(one, 'answered', 'somebody answered')} that it was not to run after all`,
+  skip: (one) => `because ${byWhom(one, 'had skipped it in advance', 'somebody had skipped it in advance')}`,
+  undone: (one) => `because ${byWhom(one, 'took that back', 'that was taken back')}`,
+  deleted: (one) => `because ${byWhom(one, 'deleted the task', 'the task was deleted')}`,
+  paused: (one) => `because ${byWhom(one, 'paused the task', 'the task was paused')} while it was waiting`,
+  cancelled: (one) => (one.deed === null ? 'on request' : `by ${actorText(one.deed.actor)} ${on(one, one.deed.at)}`),
+  grant_missing: () => 'because the task has no grant, which is its right to run',
+  grant_revoked: () => 'because the grant of the task, which is its right to run, was revoked',
+  grant_expired: () => 'because the grant of the task, which is its right to run, had expired',
+  grant_scope: () => 'because the grant of the task does not cover what it does',
+};
+
+/** A reason that a newer version wrote is told by its name. */
+export function sentenceFor(reason: Reason, one: Case): string {
+  const known: ((one: Case) => string) | undefined = Object.hasOwn(sentences, reason) ? sentences[reason] : undefined;
+  return known === undefined ? `because of ${String(reason)}` : known(one);
+}
+
+/** "on Tue 17 Nov 18:02", or only the time when that is the day of the slot. */
+export function on({ timeline: { about }, slotAt }: Pick<Case, 'timeline' | 'slotAt'>, instant: number): string {
+  return onDay(about.beside(instant, slotAt));
+}
+
+/** The same to the second, for what is to come. */
+export function onExactly({ timeline: { moments }, slotAt }: Case, instant: number): string {
+  return onDay(moments.beside(instant, slotAt));
+}
+
+function onDay(text: string): string {
+  return `${text.includes(' ') && /^[A-Z]/.test(text) ? 'on' : 'at'} ${text}`;
+}
+
+function byWhom(one: Case, does: string, passive: string): string {
+  return one.deed === null ? passive : `${actorText(one.deed.actor)} ${does} ${on(one, one.deed.at)}`;
+}
+
+function policyOfCase({ timeline, slotAt }: Case) {
+  return rulingAt(timeline, slotAt)?.policy ?? null;
+}
+
+function overlapOf(one: Case): string {
+  return policyOfCase(one)?.overlap ?? 'skip';
+}
+
+/** The minute would do, but for the seconds that were too late. */
+function absence(one: Case): string {
+  const { timeline, decidedAt, slotAt } = one;
+  const isClose = minuteOf(decidedAt) - slotAt <= (graceOf(one) ?? 0);
+  const moments = isClose ? timeline.moments : timeline.about;
+  return `nobody was there until ${moments.beside(decidedAt, slotAt)}`;
+}
+
+function graceText(one: Case): string {
+  const grace = graceOf(one);
+  return grace === null ? '' : `, which is past the grace of ${grace === 0 ? 'nothing' : spanText(grace)}`;
+}
+
+/** Null where no schedule can be read that was in force. */
+function graceOf({ timeline, slotAt }: Case): number | null {
+  const ruling = rulingAt(timeline, slotAt);
+  if (ruling === null) return null;
+  try {
+    return graceMs(ruling.policy, slotAt, nextSlot(ruling.schedule, slotAt));
+  } catch {
+    return null;
+  }
+}
+
+/** What was asked about was once the latest slot alone, and rows of that time still say so. */
+function coveredText(one: Case): string {
+  const ask = policyOfCase(one)?.missed === 'ask';
+  return ask
+    ? 'the policy missed: ask asks about the latest of the missed runs alone'
+    : 'the policy missed: once makes up for all missed runs with one';
+}
+
+function limitText(one: Case): string {
+  const limit = policyOfCase(one)?.missedLimit;
+  const runs = limit === undefined ? 'latest runs' : limit === 1 ? 'latest run' : `latest ${limit} runs`;
+  return policyOfCase(one)?.missed === 'ask'
+    ? `the policy missed: ask asks about the ${runs} alone`
+    : `the policy missed: all makes up for the ${runs} alone`;
+}
+
+function maxRunsText(one: Case): string {
+  const allowed = policyOfCase(one)?.maxRuns ?? null;
+  return allowed === null ? 'max_runs was used up' : `max_runs (${allowed}) was used up`;
+}
+
+function untilAnswer(one: Case): string {
+  return one.decideBy === null ? '' : `, until ${one.timeline.about.beside(one.decideBy, one.slotAt)}`;
+}
+
+/** What asked for it, when that was not the schedule alone. */
+export const askedFor: Readonly<Record<OccurrenceSource, (one: Case) => string>> = {
+  schedule: () => '',
+  catch_up: ({ asker }) =>
+    asker === null
+      ? ', as nobody was there in time'
+      : `, as nobody was there in time and ${actorText(asker.actor)} wanted it after all`,
+  run_now: (one) => `, asked for by hand${doneBy(one)}`,
+  snooze: (one) =>
+    one.status === 'succeeded'
+      ? `, because ${one.asker === null ? 'it was snoozed' : `${actorText(one.asker.actor)} snoozed it`}`
+      : `, snoozed to this time${doneBy(one)}`,
+  retry: (one) => `, as a retry${doneBy(one)}`,
+  replay: (one) => `, as a replay${doneBy(one)}`,
+};
+
+function doneBy({ asker }: Case): string {
+  return asker === null ? '' : ` by ${actorText(asker.actor)}`;
+}

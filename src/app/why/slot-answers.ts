@@ -1,0 +1,220 @@
+import { isByHand, type Reason } from '../../domain/occurrence.ts';
+import { counted, spanText } from '../../domain/schedule/words/words.ts';
+import type { Answer, Decision, Evidence } from './answers.ts';
+import { askedFor, on, onExactly, sentenceFor, type Case } from './sentences.ts';
+import type { Deed, SlotRow, SlotRun } from '../ports/why.ts';
+import { ackText, deliveryText } from './outcomes.ts';
+import { actorText, errorText } from './texts.ts';
+import { rulingAt, type Timeline } from './timeline.ts';
+
+/** The truth about one slot that has its row. */
+export function answerSlot(timeline: Timeline, row: SlotRow): Answer {
+  const { deed, asker } = deedsOf(timeline, row);
+  const one: Case = {
+    timeline,
+    slotAt: row.slotAt,
+    status: row.status,
+    source: row.source,
+    decidedAt: row.createdAt,
+    decideBy: row.decideBy,
+    deed,
+    asker,
+  };
+  const { decision, cause, text } = tell(one, row);
+  return {
+    at: row.slotAt,
+    from: null,
+    to: null,
+    slot: row.slotAt,
+    decision,
+    cause,
+    evidence: evidenceOf(timeline, row, deed ?? asker),
+    line: `${whenText(timeline, row)}: ${text}.`,
+  };
+}
+
+/** A slot is exact; what somebody asked for by hand came about then. */
+function whenText({ moments, about }: Timeline, { source, slotAt }: SlotRow): string {
+  return (isByHand(source) ? about : moments).full(slotAt);
+}
+
+interface Told {
+  readonly decision: Decision;
+  readonly cause: string;
+  /** Without the full stop. */
+  readonly text: string;
+}
+
+function tell(one: Case, row: SlotRow): Told {
+  switch (row.status) {
+    case 'pending':
+      return tellPending(one, row);
+    case 'dispatched':
+      return tellRunning(one, row);
+    case 'succeeded':
+      return tellDone(one, row);
+    case 'failed':
+      return { decision: 'failed', cause: row.reason ?? 'error', text: failureText(one, row) };
+    case 'missed':
+    case 'skipped':
+    case 'cancelled':
+      return { decision: row.status, cause: row.reason ?? row.status, text: endText(one, row) };
+  }
+}
+
+function tellPending(one: Case, { slotAt, source, reason, replayOfSlot }: SlotRow): Told {
+  if (source === 'snooze' && slotAt > one.timeline.now) {
+    const { asker } = one;
+    const who = asker === null ? '' : ` by ${actorText(asker.actor)} ${on(one, asker.at)}`;
+    return { decision: 'planned', cause: 'snooze', text: `planned: it was snoozed to this time${who}` };
+  }
+  const asked = askedFor[source](one) + againText(one, replayOfSlot);
+  if (reason === null) return { decision: 'waiting', cause: 'admission', text: `waiting to be started${asked}` };
+  const madeUpFor = source === 'catch_up' && reason === 'ask' ? '' : asked;
+  return { decision: 'waiting', cause: reason, text: `waiting ${sentenceFor(reason, one)}${madeUpFor}` };
+}
+
+const runStates: Readonly<Record<SlotRun['status'], string>> = {
+  queued: 'its run is about to start',
+  running: 'running now',
+  backoff: 'failed so far, and will be tried again',
+  waiting: 'waiting for an answer in the middle of its run',
+  succeeded: 'its run has just ended',
+  failed: 'its run has just failed',
+  cancelled: 'its run has just been cancelled',
+};
+
+function tellRunning(one: Case, row: SlotRow): Told {
+  const { run } = row;
+  return {
+    decision: 'running',
+    cause: run?.status ?? 'dispatched',
+    text: `${runText(one, row)}${askedFor[row.source](one)}${againText(one, row.replayOfSlot)}${
+      run?.status === 'backoff' ? errorText(lastError(row)) : ''
+    }`,
+  };
+}
+
+function runText(one: Case, { run }: SlotRow): string {
+  if (run === null) return 'its run is live';
+  if (run.status === 'backoff') return `${runStates.backoff} ${onExactly(one, run.readyAt)}`;
+  const putOff = run.status === 'queued' && run.readyAt > one.timeline.now;
+  return putOff ? `its run is to start ${onExactly(one, run.readyAt)} (policy jitter)` : runStates[run.status];
+}
+
+/** Started much later than taken up: it waited behind an earlier run, for a right moment, or for room. */
+const noticeableMs = 1000;
+
+function tellDone(one: Case, row: SlotRow): Told {
+  const { slotAt } = one;
+  const late = row.source === 'catch_up';
+  const startedAfter = startedAfterMs(row) ?? row.lateMs;
+  const waited = startedAfter - row.lateMs > noticeableMs;
+  const when = late ? ` late, ${on(one, slotAt + startedAfter)}` : '';
+  const after = isByHand(row.source) && !waited ? '' : `${afterText(startedAfter)}${waited ? waitText(row) : ''}`;
+  const asked = askedFor[row.source](one) + againText(one, row.replayOfSlot);
+  return {
+    decision: late ? 'late' : 'ran',
+    cause: row.source,
+    text: `ran${isAgain(one, row) ? ' again' : ''}${when}${after}${asked}${triesText(row)}${deliveryText(one, row.run)}${ackText(one, row.ack)}`,
+  };
+}
+
+/** What comes within a second is on time; the evidence knows the milliseconds. */
+function afterText(startedAfter: number): string {
+  return startedAfter < noticeableMs ? ' on time' : `, ${spanText(startedAfter)} after its time`;
+}
+
+/** A snooze brings back what has come before, unless it was the first run that there ever was. */
+function isAgain({ timeline: { rows } }: Case, { source }: SlotRow): boolean {
+  return source === 'snooze' && rows.task.counters.runs > 1;
+}
+
+/** What put it off is still to be seen while nothing was tried twice; a retry has another instant to be ready at. */
+function waitText({ run }: SlotRow): string {
+  const jitter = run !== null && run.attempts.length <= 1 && run.readyAt > run.createdAt;
+  return jitter ? ', put off by the policy jitter' : ', as it had to wait';
+}
+
+function againText({ timeline: { about } }: Case, slot: number | null): string {
+  return slot === null ? '' : ` of ${about.full(slot)}`;
+}
+
+function triesText({ run }: SlotRow): string {
+  const count = run?.attempts.length ?? 0;
+  return count > 1 ? `, at the ${count === 2 ? 'second' : count === 3 ? 'third' : `${count}th`} attempt` : '';
+}
+
+function failureText(one: Case, row: SlotRow): string {
+  const count = row.run?.attempts.length ?? 0;
+  const tries = count > 1 ? ` after ${counted(count, 'attempt')}` : count === 0 ? ' before it could start' : '';
+  const asked = askedFor[row.source](one) + againText(one, row.replayOfSlot);
+  return `failed${tries}${asked}${errorText(row.error ?? lastError(row))}`;
+}
+
+function endText(one: Case, row: SlotRow): string {
+  const asked = askedFor[row.source](one);
+  // What nobody made up for was not made up for, whatever was meant to happen to it.
+  const by = row.source === 'catch_up' ? '' : asked + againText(one, row.replayOfSlot);
+  if (row.reason === 'skip' && row.slotAt > one.timeline.now) return aheadText(one);
+  if (row.reason === null) return `${row.status}${by}${errorText(row.error)}`;
+  const sign = row.status === 'missed' ? ';' : by === '' && row.reason === 'cancelled' ? '' : ',';
+  return `${row.status}${by}${sign} ${sentenceFor(row.reason, one)}`;
+}
+
+/** It is still to come, and nobody will be there for it. */
+function aheadText(one: Case): string {
+  const { deed } = one;
+  const who = deed === null ? 'somebody skipped it' : `${actorText(deed.actor)} skipped it ${on(one, deed.at)}`;
+  return `will be left out, as ${who}`;
+}
+
+function lastError({ run }: SlotRow): string | null {
+  return run?.attempts.findLast(({ error }) => error !== null)?.error ?? null;
+}
+
+function startedAfterMs({ run, slotAt }: SlotRow): number | null {
+  const startedAt = run?.startedAt ?? null;
+  return startedAt === null ? null : Math.max(0, startedAt - slotAt);
+}
+
+/** Which verb a row looks for among the deeds of its own instants. */
+const verbsOfReason: Readonly<Partial<Record<Reason, readonly string[]>>> = {
+  skip: ['skip'],
+  undone: ['undo', 'unskip', 'resume'],
+  declined: ['answer'],
+  paused: ['pause', 'edit', 'quarantine', 'undo'],
+  deleted: ['delete'],
+  cancelled: ['cancel', 'delete'],
+};
+
+function deedsOf({ rows: { deeds } }: Timeline, row: SlotRow): Pick<Case, 'deed' | 'asker'> {
+  const { source, reason, createdAt, updatedAt, run } = row;
+  const instants = new Set([createdAt, updatedAt, run?.createdAt, run?.cancelRequestedAt]);
+  const find = (verbs: readonly string[]) =>
+    deeds.find(({ at, verb }) => instants.has(at) && verbs.includes(verb)) ?? null;
+  return {
+    deed: find(reason === null ? [] : (verbsOfReason[reason] ?? [])),
+    asker: find(source === 'catch_up' ? ['answer'] : [source]),
+  };
+}
+
+function evidenceOf(timeline: Timeline, row: SlotRow, deed: Deed | null): Evidence {
+  const { run } = row;
+  const version = rulingAt(timeline, row.slotAt)?.version ?? null;
+  const startedAfter = startedAfterMs(row);
+  return {
+    taskRunId: row.id,
+    ...(run === null ? {} : { runId: run.id }),
+    source: row.source,
+    lateMs: row.lateMs,
+    ...(startedAfter === null ? {} : { startedAfterMs: startedAfter }),
+    ...(run === null ? {} : { attempts: { count: run.attempts.length, lastError: lastError(row) } }),
+    ...(run === null ? {} : { deliveries: run.deliveries }),
+    ...(row.ack === null ? {} : { ack: row.ack }),
+    ...(row.replayOf === null ? {} : { replayOf: row.replayOf }),
+    ...(deed === null ? {} : { deed: { id: deed.id, at: deed.at, actor: deed.actor, verb: deed.verb } }),
+    ...(version === null ? {} : { version }),
+    ...(row.error === null ? {} : { error: row.error }),
+  };
+}

@@ -1,0 +1,189 @@
+import { policyOf, type Policy } from '../../domain/policy.ts';
+import { isTimezone, minGapMs, nextSlots, type Schedule } from '../../domain/schedule/schedule.ts';
+import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
+import { coarse, momentsIn, type Moments } from './moments.ts';
+import { stretchesOf, type Stretch } from './standing.ts';
+import type { GapRow, InForce, TruthRows } from '../ports/why.ts';
+
+/** A stretch of time, both ends included. */
+export interface Span {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The version that was in force for the slots of a span. */
+export interface Ruling extends Span {
+  readonly version: number | null;
+  readonly schedule: Schedule;
+  readonly policy: Policy;
+  /** Null for a schedule that names one slot. */
+  readonly minGapMs: number | null;
+}
+
+/** What is known of a task around a stretch of time, in the form in which questions are answered. */
+export interface Timeline {
+  readonly rows: TruthRows;
+  readonly now: number;
+  /** For slots, which are told as the schedule names them. */
+  readonly moments: Moments;
+  /** For what people and the clock did: to the minute, unless the schedule itself counts in seconds. */
+  readonly about: Moments;
+  readonly stretches: readonly Stretch[];
+  readonly rulings: readonly Ruling[];
+  /** Records of slots older than this have been removed. */
+  readonly keptFrom: number;
+  /** By the retention that holds now; where that was shorter once, more is gone. */
+  readonly retentionMs: number;
+}
+
+export function timelineOf(rows: TruthRows, now: number, retentionMs: number): Timeline {
+  const { timezone } = rows.task.schedule;
+  const keptFrom = Math.max(now - retentionMs, rows.removedBefore ?? Number.NEGATIVE_INFINITY);
+  const moments = momentsIn(isTimezone(timezone) ? timezone : 'UTC', now);
+  const rulings = rulingsOf(rows);
+  return {
+    rows,
+    now,
+    moments,
+    about: rulings.some(isFine) ? moments : coarse(moments),
+    stretches: stretchesOf(rows, keptFrom),
+    rulings,
+    keptFrom,
+    retentionMs,
+  };
+}
+
+/** Its slots do not lie on full minutes apart, so a minute says too little about them. */
+function isFine({ minGapMs: gap }: Ruling): boolean {
+  return gap !== null && gap % MINUTE_MS !== 0;
+}
+
+/** An edit holds for the slots after it; those up to it were taken up before it was made. */
+function rulingsOf({ task, versions }: TruthRows): Ruling[] {
+  const known: readonly InForce[] =
+    versions.length > 0 ? versions : [{ version: task.version, at: Number.NEGATIVE_INFINITY, definition: task }];
+  return known.flatMap((one, index) => {
+    const next = known[index + 1];
+    const first = index === 0 ? Number.NEGATIVE_INFINITY : one.at + 1;
+    return readRuling(one, { first, last: next === undefined ? Number.POSITIVE_INFINITY : next.at });
+  });
+}
+
+/** A definition that cannot be read has no slots that anybody could name. */
+function readRuling({ version, definition }: InForce, span: Span): Ruling[] {
+  const { schedule, policies, action } = definition;
+  try {
+    const gap = minGapMs(schedule);
+    const policy = policyOf(policies, { actionKind: action.kind, minGapMs: gap });
+    return [{ ...span, version, schedule, policy, minGapMs: gap }];
+  } catch {
+    return [];
+  }
+}
+
+export function rulingAt({ rulings }: Timeline, instant: number): Ruling | null {
+  return rulings.find(({ first, last }) => first <= instant && instant <= last) ?? null;
+}
+
+export function stretchAt({ stretches }: Timeline, instant: number): Stretch | null {
+  return stretches.find(({ first, last }) => first <= instant && instant <= last) ?? null;
+}
+
+export function gapAt({ rows }: Timeline, instant: number): GapRow | null {
+  return rows.gaps.find(({ fromAt, toAt }) => fromAt <= instant && instant <= toAt) ?? null;
+}
+
+/** The slots that the schedules in force name within a span, whatever became of them. */
+export function namedSlots(timeline: Timeline, span: Span, max: number): number[] {
+  const slots: number[] = [];
+  for (const ruling of timeline.rulings) {
+    const part = overlap(ruling, span);
+    if (part !== null && slots.length < max)
+      slots.push(...slotsIn(timeline, ruling, { ...part, count: max - slots.length }));
+  }
+  return slots;
+}
+
+interface Wanted extends Span {
+  readonly count: number;
+}
+
+function slotsIn(
+  { rows: { task, ahead } }: Timeline,
+  { schedule, policy }: Ruling,
+  { first, last, count }: Wanted,
+): number[] {
+  // A delay after the last finish has no slots but those that were taken up, and the one to come once that is known.
+  if (schedule.kind === 'interval' && schedule.from === 'completion') {
+    if (ahead.awaitsEnd) return [];
+    return task.nextAt !== null && first <= task.nextAt && task.nextAt <= last ? [task.nextAt] : [];
+  }
+  try {
+    const bounds = { startAt: policy.startAt, until: policy.until };
+    return nextSlots(schedule, first - 1, { count, bounds, upTo: last });
+  } catch {
+    return [];
+  }
+}
+
+/** The slots within a span that should have, or will get, a row and have none: no stretch, gap or row tells of them. */
+export function openSlots(timeline: Timeline, span: Span, max: number): number[] {
+  const { rows, stretches, keptFrom } = timeline;
+  const taken = new Set(rows.slots.map(({ slotAt }) => slotAt));
+  const told: readonly Span[] = [
+    { first: Number.NEGATIVE_INFINITY, last: keptFrom - 1 },
+    ...stretches,
+    ...rows.gaps.map(({ fromAt, toAt }) => ({ first: fromAt, last: toAt })),
+  ];
+  const allowed = span.last > timeline.now ? lastAllowed(timeline) : Number.POSITIVE_INFINITY;
+  const slots: number[] = [];
+  for (const part of without(span, told)) {
+    // Rows stand at most where slots are, so this many slots hold as many open ones as are asked for.
+    const named = namedSlots(timeline, part, max + taken.size - slots.length);
+    slots.push(...named.filter((slot) => !taken.has(slot) && slot <= allowed && isAhead(timeline, slot)));
+    if (slots.length >= max) break;
+  }
+  return slots.slice(0, max);
+}
+
+/** What is to come begins with the next slot that is planned. */
+export function isAhead({ rows: { task }, now }: Timeline, slot: number): boolean {
+  return slot <= now || task.nextAt === null || slot >= task.nextAt;
+}
+
+/** Farther ahead than this nobody counts the slots that `max_runs` leaves. */
+const countedAheadMax = 1000;
+
+/** The last slot that `max_runs` lets run, if every slot until then runs: one that is skipped uses up no run. */
+export function lastAllowed(timeline: Timeline): number {
+  const { task, ahead } = timeline.rows;
+  const ruling = timeline.rulings.at(-1);
+  const next = task.nextAt ?? task.resumeAt;
+  if (ruling === undefined || next === null || ruling.policy.maxRuns === null) return Number.POSITIVE_INFINITY;
+  const left = ruling.policy.maxRuns - task.counters.boundedRuns - ahead.waiting;
+  if (left <= 0) return next - 1;
+  if (left > countedAheadMax) return Number.POSITIVE_INFINITY;
+  const count = left + ahead.skipped.length;
+  const slots = slotsIn(timeline, ruling, { first: next, last: Number.POSITIVE_INFINITY, count });
+  const open = slots.filter((slot) => !ahead.skipped.includes(slot));
+  return open[left - 1] ?? Number.POSITIVE_INFINITY;
+}
+
+export function overlap(a: Span, b: Span): Span | null {
+  const first = Math.max(a.first, b.first);
+  const last = Math.min(a.last, b.last);
+  return first > last ? null : { first, last };
+}
+
+/** What is left of a span when others are taken out of it, oldest first. */
+function without(span: Span, others: readonly Span[]): Span[] {
+  const left: Span[] = [];
+  let { first } = span;
+  for (const other of [...others].sort((a, b) => a.first - b.first)) {
+    if (other.last < first) continue;
+    if (other.first > span.last) break;
+    if (other.first > first) left.push({ first, last: other.first - 1 });
+    first = Math.max(first, other.last + 1);
+  }
+  return first > span.last ? left : [...left, { first, last: span.last }];
+}

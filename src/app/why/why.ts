@@ -1,0 +1,219 @@
+import { AppError } from '../../domain/errors.ts';
+import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
+import type { Clock } from '../ports/outside.ts';
+import type { Answer, Decision } from './answers.ts';
+import { answerSlot } from './slot-answers.ts';
+import type { TruthQuery, TruthRows, TruthStore } from '../ports/why.ts';
+import { answerNoSlot } from './no-slot-answers.ts';
+import { answerOpen, answerRemoved } from './open-answers.ts';
+import type { Stretch } from './standing.ts';
+import { answerGap, answerStanding, answerStretch } from './stretch-answers.ts';
+import {
+  gapAt,
+  isAhead,
+  lastAllowed,
+  namedSlots,
+  openSlots,
+  overlap,
+  stretchAt,
+  timelineOf,
+  type Span,
+  type Timeline,
+} from './timeline.ts';
+
+/** The truth about a task at any instant: one honest answer for every slot, read from the records and never guessed. */
+export interface Why {
+  /** Answers for one instant. To the minute, it stands for the whole minute; to the second, for the second. */
+  at(taskId: string, instant: number): Promise<WhyAnswers>;
+  /** Answers for a stretch of time, oldest first, a page at a time. */
+  range(request: RangeRequest): Promise<WhyPage>;
+}
+
+export interface WhyAnswers {
+  readonly timezone: string;
+  readonly answers: readonly Answer[];
+  /** How often each decision stands among these answers; a gap counts its slots. */
+  readonly summary: Readonly<Partial<Record<Decision, number>>>;
+}
+
+/** A place in a list: whatever begins later, or at the same instant and ranks behind, comes after it. */
+export interface Place {
+  readonly at: number;
+  readonly rank: number;
+}
+
+export interface RangeRequest {
+  readonly taskId: string;
+  readonly from: number;
+  readonly to: number;
+  readonly after: Place | null;
+  readonly limit: number;
+  /** Leaves out what was over within a minute and kept nothing from running. */
+  readonly isBrief?: boolean;
+}
+
+export interface WhyPage extends WhyAnswers {
+  readonly next: Place | null;
+}
+
+interface Needs {
+  readonly store: Pick<TruthStore, 'readTruth'>;
+  readonly clock: Clock;
+  /** How long the records of slots are kept. */
+  readonly retentionMs: number;
+}
+
+export function createWhy(needs: Needs): Why {
+  const timeline = async (query: TruthQuery): Promise<Timeline> => {
+    const rows: TruthRows | null = await needs.store.readTruth(query);
+    if (rows === null) throw new AppError('not_found', 'There is no such task.');
+    return timelineOf(rows, needs.clock.now(), needs.retentionMs);
+  };
+  return {
+    at: async (taskId, instant) => {
+      const last = instant + spanMs(instant) - 1;
+      const known = await timeline({ taskId, from: instant, to: last, limit: pointsMax });
+      const answers = answersAt(known, { first: instant, last: Math.min(last, known.rows.readTo ?? last) });
+      return { timezone: zoneIn(known), answers, summary: summaryOf(answers) };
+    },
+    range: async (request) => {
+      const { taskId, to, limit } = request;
+      const from = request.after === null ? request.from : Math.max(request.from, request.after.at);
+      // A page begins at the place where the one before it ended, so what stands there is read once more.
+      const known = await timeline({ taskId, from, to, limit: limit + 1 });
+      return { timezone: zoneIn(known), ...pageOf(known, request) };
+    },
+  };
+}
+
+function zoneIn({ rows }: Timeline): string {
+  return rows.task.schedule.timezone;
+}
+
+/** What one instant can stand for holds at most a row for each second, and a few by hand. */
+const pointsMax = 200;
+
+/** People name a minute and mean whatever happened in it. */
+function spanMs(instant: number): number {
+  if (instant % 60_000 === 0) return 60_000;
+  return instant % 1000 === 0 ? 1000 : 1;
+}
+
+function answersAt(timeline: Timeline, span: Span): Answer[] {
+  const { rows } = timeline;
+  const taken = new Set(rows.slots.map(({ slotAt }) => slotAt));
+  const open = namedSlots(timeline, span, pointsMax).filter((slot) => !taken.has(slot));
+  const found: Entry[] = [
+    ...rows.slots
+      .slice(0, pointsMax)
+      .map((row) => ({ key: row.id, at: row.slotAt, make: () => answerSlot(timeline, row) })),
+    ...open.flatMap((slot) => entryOfOpen(timeline, slot)),
+  ];
+  // Slots of one outage, or of one pause, have one answer together.
+  const once = found.filter(({ key }, index) => found.findIndex((other) => other.key === key) === index);
+  if (once.length > 0) return once.toSorted((a, b) => a.at - b.at).map(({ make }) => make());
+  const stretch = stretchAt(timeline, span.first);
+  const stands = stretch !== null && stretch.is !== 'paused';
+  const at = span.first;
+  return [stands ? answerStanding(timeline, stretch, { at, isSlot: false }) : answerNoSlot(timeline, at)];
+}
+
+interface Entry {
+  readonly key: string;
+  readonly at: number;
+  readonly make: () => Answer;
+}
+
+/** A slot that the schedule names and that has no row of its own. */
+function entryOfOpen(timeline: Timeline, slot: number): Entry[] {
+  const gap = gapAt(timeline, slot);
+  if (gap !== null) return [{ key: gap.id, at: slot, make: () => answerGap(timeline, gap) }];
+  const stretch = stretchAt(timeline, slot);
+  if (stretch !== null) {
+    const key = `${stretch.is} ${stretch.first}`;
+    return [{ key, at: slot, make: () => answerStanding(timeline, stretch, { at: slot, isSlot: true }) }];
+  }
+  if (slot > timeline.now && (!isAhead(timeline, slot) || slot > lastAllowed(timeline))) return [];
+  return [{ key: `open ${slot}`, at: slot, make: () => answerOpen(timeline, slot) }];
+}
+
+/** What begins at the same instant stands in this order. */
+const ranks = { removed: 0, stretch: 1, gap: 2, slot: 3 } as const;
+
+interface Placed extends Place {
+  readonly make: () => Answer;
+}
+
+function pageOf(timeline: Timeline, request: RangeRequest): Omit<WhyPage, 'timezone'> {
+  const { after, limit } = request;
+  const behind = ({ at, rank }: Place) => after === null || at > after.at || (at === after.at && rank > after.rank);
+  const readTo = timeline.rows.readTo ?? request.to;
+  const placed = entriesIn(timeline, request)
+    .filter((place) => behind(place) && place.at <= readTo)
+    .toSorted((a, b) => a.at - b.at || a.rank - b.rank);
+  const page = placed.slice(0, limit);
+  const answers = page.map(({ make }) => make());
+  const last = placed.length > limit ? page.at(-1) : undefined;
+  // A page that ends where the reading ended may hold less than was asked for.
+  const end = readTo < request.to ? { at: readTo, rank: ranks.slot } : null;
+  return { answers, next: last === undefined ? end : { at: last.at, rank: last.rank }, summary: summaryOf(answers) };
+}
+
+function entriesIn(timeline: Timeline, request: RangeRequest): Placed[] {
+  const { rows } = timeline;
+  const whole: Span = { first: request.from, last: request.to };
+  const begin = (first: number) => Math.max(first, request.from);
+  const span: Span = {
+    first: Math.max(request.from, request.after?.at ?? request.from),
+    last: lastRead(rows, request),
+  };
+  const removed = overlap(whole, { first: rows.task.created.at + 1, last: timeline.keptFrom - 1 });
+  return [
+    ...(removed === null
+      ? []
+      : [
+          {
+            at: removed.first,
+            rank: ranks.removed,
+            make: () => answerRemoved(timeline, removed.first, removed.last + 1),
+          },
+        ]),
+    ...timeline.stretches
+      .filter(
+        (stretch) => overlap(stretch, whole) !== null && !(request.isBrief === true && isBlink(timeline, stretch)),
+      )
+      .map((stretch) => ({
+        at: begin(stretch.first),
+        rank: ranks.stretch,
+        make: () => answerStretch(timeline, stretch),
+      })),
+    ...rows.gaps.map((gap) => ({ at: begin(gap.fromAt), rank: ranks.gap, make: () => answerGap(timeline, gap) })),
+    ...rows.slots.map((row) => ({ at: row.slotAt, rank: ranks.slot, make: () => answerSlot(timeline, row) })),
+    ...openSlots(timeline, span, request.limit + 2).map((slot) => ({
+      at: slot,
+      rank: ranks.slot,
+      make: () => answerOpen(timeline, slot),
+    })),
+  ];
+}
+
+/** Nothing would have run in it. */
+function isBlink(timeline: Timeline, stretch: Stretch): boolean {
+  return stretch.last - stretch.first < MINUTE_MS && namedSlots(timeline, stretch, 1).length === 0;
+}
+
+/** Beyond the last row of a full page nothing has been read, so nothing can be said about it yet. */
+function lastRead({ slots, gaps, readTo }: TruthRows, { to, limit }: RangeRequest): number {
+  const full = limit + 1;
+  const slot = slots.length > full ? (slots.at(-1)?.slotAt ?? to) : to;
+  const gap = gaps.length > full ? (gaps.at(-1)?.fromAt ?? to) : to;
+  return Math.min(slot, gap, readTo ?? to, to);
+}
+
+export function summaryOf(answers: readonly Answer[]): WhyPage['summary'] {
+  const summary: Partial<Record<Decision, number>> = {};
+  for (const { decision, evidence } of answers) {
+    summary[decision] = (summary[decision] ?? 0) + (decision === 'gap' ? (evidence.gap?.count ?? 1) : 1);
+  }
+  return summary;
+}

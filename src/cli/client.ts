@@ -1,0 +1,211 @@
+import type { z } from 'zod';
+import type { Operation } from '../api/operation.ts';
+import type { operations as operationsOfApi } from '../api/operations.ts';
+import { CliFault, exitCodeOf, exitCodes, usage } from './faults.ts';
+import type { Wire, WireAnswer, WireRequest, WireStream } from './wire.ts';
+
+/** Loaded by the first call: the schemas cost more time than everything else that starts, and help needs none of them. */
+type Operations = typeof operationsOfApi;
+export type OperationId = keyof Operations;
+
+type PartsOf<K extends OperationId> =
+  Operations[K] extends Operation<infer P, infer Q, infer B, infer A>
+    ? {
+        readonly params: z.input<P>;
+        readonly query: z.input<Q>;
+        readonly body: z.input<B>;
+        readonly answer: z.output<A>;
+      }
+    : never;
+
+type Needed<Name extends string, T> = undefined extends T
+  ? { readonly [K in Name]?: T }
+  : Record<never, never> extends T
+    ? { readonly [K in Name]?: T }
+    : { readonly [K in Name]: T };
+
+export type Asked<K extends OperationId> = Needed<'params', PartsOf<K>['params']> &
+  Needed<'query', PartsOf<K>['query']> &
+  Needed<'body', PartsOf<K>['body']> & { readonly headers?: Readonly<Record<string, string>> };
+
+export type AnswerOf<K extends OperationId> = PartsOf<K>['answer'];
+
+/** The operations of the API, as functions. */
+export interface Client {
+  readonly place: string;
+  call<K extends OperationId>(id: K, asked: Asked<K>): Promise<AnswerOf<K>>;
+  /** The events of a server-sent stream, until it ends or the signal does. */
+  listen<K extends OperationId>(id: K, asked: Asked<K>): Promise<AsyncIterable<string>>;
+  /** What no operation of the API covers: the sandbox has an API of its own. */
+  ask(request: WireRequest): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+export interface ClientNeeds {
+  readonly wire: Wire;
+  readonly token: () => Promise<string>;
+  readonly version: string;
+  readonly signal: AbortSignal;
+}
+
+interface Parts {
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function createClient({ wire, token, version, signal }: ClientNeeds): Client {
+  const requestFor = async (operation: Operation, parts: Parts): Promise<WireRequest> => {
+    const auth = operation.open === true ? {} : { authorization: `Bearer ${await token()}` };
+    const body = parts.body === undefined ? undefined : JSON.stringify(parts.body);
+    return {
+      method: operation.method.toUpperCase(),
+      path: `${pathOf(operation, parts)}${queryOf(parts.query ?? {})}`,
+      headers: { accept: 'application/json', ...auth, ...typeOf(body), ...parts.headers },
+      ...(body === undefined ? {} : { body }),
+    };
+  };
+  const differs = async (what: string): Promise<CliFault> => {
+    const theirs = await versionOf(wire, signal);
+    const message = `The server at ${wire.place} ${what}. It is version ${theirs}, this program is ${version}. Use the two of one version.`;
+    return new CliFault('server_differs', message, { details: { server: theirs, cli: version } });
+  };
+  return {
+    place: wire.place,
+    call: async (id, asked) => {
+      const { operations } = await import('../api/operations.ts');
+      const operation: Operation = operations[id];
+      const answer = await wire.ask(await requestFor(operation, asked as Parts), signal);
+      const value = understood(wire.place, answer);
+      if (isRouteMissing(answer, value)) throw await differs(`does not know how to "${operation.summary}"`);
+      if (!(operation.statuses ?? [200]).some((status) => status === answer.status))
+        throw refusalOf(wire.place, answer, value);
+      if (!fits(operation.answer, value)) throw await differs('answers in a way that is not known here');
+      // The schema has just said so.
+      return value;
+    },
+    listen: async (id, asked) => {
+      const { operations } = await import('../api/operations.ts');
+      const request = await requestFor(operations[id], asked as Parts);
+      const stream = await wire.listen(
+        { ...request, headers: { ...request.headers, accept: 'text/event-stream' } },
+        signal,
+      );
+      if (stream.status === 200 && stream.type.startsWith('text/event-stream')) return stream.chunks;
+      const answer = { ...stream, text: await wholeOf(stream) };
+      const value = understood(wire.place, answer);
+      if (stream.status === 200) throw await differs('does not stream events');
+      throw refusalOf(wire.place, answer, value);
+    },
+    ask: async (request) => {
+      const answer = await wire.ask({ ...request, headers: { ...request.headers, ...typeOf(request.body) } }, signal);
+      const value = understood(wire.place, answer);
+      if (answer.status >= 300) throw refusalOf(wire.place, answer, value);
+      return value;
+    },
+    close: () => wire.close(),
+  };
+}
+
+function typeOf(body: string | undefined): Readonly<Record<string, string>> {
+  return body === undefined
+    ? {}
+    : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
+}
+
+function pathOf({ path }: Operation, { params = {} }: Parts): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_found, name: string) => segmentOf(name, textOf(params[name])));
+}
+
+/** An address without it, or with dots in its place, would be another address. */
+function segmentOf(name: string, value: string): string {
+  if (/^\.{0,2}$|\p{Surrogate}/u.test(value)) {
+    throw usage(`"${value}" is no ${name.replaceAll('_', ' ')}. Write the one that is meant.`);
+  }
+  return encodeURIComponent(value);
+}
+
+/** A list is the same name several times. */
+function queryOf(query: Readonly<Record<string, unknown>>): string {
+  const given = Object.entries(query).flatMap(([name, value]) => {
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return values.flatMap((one): [string, string][] => (one === undefined ? [] : [[name, textOf(one)]]));
+  });
+  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+async function wholeOf({ chunks }: WireStream): Promise<string> {
+  let text = '';
+  for await (const chunk of chunks) text += chunk;
+  return text;
+}
+
+function understood(place: string, { status, type, text }: WireAnswer): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null) return value;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  const what = type.split(';', 1)[0] === '' ? 'no content type' : type.split(';', 1)[0];
+  const message = `What answers at ${place} is not Cronogram (status ${status}, ${what}). Is the address right? Name another with --api-url.`;
+  const exitCode = status === 502 || status === 503 || status === 504 ? exitCodes.away : exitCodes.failed;
+  throw new CliFault('not_understood', message, { exitCode });
+}
+
+interface Refused {
+  readonly code: string;
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+}
+
+function refusedIn(value: unknown): Refused | null {
+  const error = (value as { readonly error?: Partial<Refused> }).error;
+  if (typeof error?.code !== 'string' || typeof error.message !== 'string') return null;
+  return { code: error.code, message: error.message, details: error.details };
+}
+
+function refusalOf(place: string, { status, type }: WireAnswer, value: unknown): CliFault {
+  const refused = refusedIn(value);
+  if (refused === null) return notOurs(place, status, type);
+  const { code, message, details } = refused;
+  return new CliFault(code, `${message}${hintOf(status, details)}`, { exitCode: exitCodeOf(status), details });
+}
+
+function notOurs(place: string, status: number, type: string): CliFault {
+  const message = `What answers at ${place} is not Cronogram (status ${status}, ${type}). Is the address right? Name another with --api-url.`;
+  return new CliFault('not_understood', message, { exitCode: exitCodeOf(status) });
+}
+
+function hintOf(status: number, details: Readonly<Record<string, unknown>> | undefined): string {
+  if (status === 401)
+    return ' The one that was sent is not the one of this server: see --token and CRONOGRAM_API_TOKEN.';
+  const errorId = details?.['error_id'];
+  return status >= 500 && typeof errorId === 'string' ? ` (error_id ${errorId})` : '';
+}
+
+function isRouteMissing({ status }: WireAnswer, value: unknown): boolean {
+  return status === 404 && /^There is no route\b/.test(refusedIn(value)?.message ?? '');
+}
+
+/** A field that is not known here is no fault: the server may be newer, and tells more than it used to. */
+function fits(schema: z.ZodType, value: unknown): boolean {
+  const result = schema.safeParse(value);
+  return result.success || result.error.issues.every(({ code }) => code === 'unrecognized_keys');
+}
+
+async function versionOf(wire: Wire, signal: AbortSignal): Promise<string> {
+  try {
+    const { text } = await wire.ask({ method: 'GET', path: '/version', headers: {} }, signal);
+    const { version } = JSON.parse(text) as { readonly version?: unknown };
+    return typeof version === 'string' ? version.slice(0, 40) : 'unknown';
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return 'unknown';
+  }
+}

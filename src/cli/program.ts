@@ -1,0 +1,202 @@
+import { Command, CommanderError, Option } from 'commander';
+import { AppError, type ErrorCode } from '../domain/errors.ts';
+import { CliFault, exitCodes } from './faults.ts';
+import { sentence } from './layout.ts';
+import { openSession, type Globals, type Host } from './session.ts';
+import type { Terminal } from './terminal.ts';
+import { collect } from './options.ts';
+import type { AddVerb, Flag, Told as Result } from './verb.ts';
+
+/** Longer lines are hard to read, and a file has no width of its own. */
+const helpColumns = 80;
+
+/** A part of the program: verbs that belong together. */
+export type Part = (program: Command, add: AddVerb, end: (exitCode: number) => void) => void;
+
+export interface Program {
+  readonly command: Command;
+  /** Does what the words say, and answers how it ended. Nothing is thrown. */
+  run(words: readonly string[]): Promise<number>;
+}
+
+const about = `Scheduled work from the command line. Everything but the verbs of this host asks a running server.
+
+A task is named by its id, by the beginning of its id, or by its number in the
+thread that --thread-key names: 3, or '#3' in quotes.`;
+
+const endings = `
+Exit codes: 0 done, 1 failed, 2 cannot be done as typed, 3 not found,
+            4 refused, 5 server away, 130 interrupted
+Variables:  CRONOGRAM_API_URL, CRONOGRAM_API_TOKEN, CRONOGRAM_API_TOKEN_FILE,
+            CRONOGRAM_THREAD_KEY, NO_COLOR`;
+
+export function createProgram(host: Host, parts: readonly Part[]): Program {
+  const command = rootOf(host);
+  let exitCode: number = exitCodes.done;
+  const end = (code: number) => {
+    exitCode = code;
+  };
+  const add: AddVerb = (group, verb) => {
+    const made = group
+      .command(verb.usage, { hidden: verb.isHidden === true })
+      .summary(verb.summary)
+      .description(descriptionOf(verb))
+      .addHelpText('after', examplesOf(verb.examples))
+      .allowExcessArguments(false);
+    for (const flag of verb.flags ?? []) made.addOption(optionOf(flag));
+    return made.action(async () => {
+      const session = await openSession(host, command.opts<Globals>());
+      try {
+        const told = await verb.does(session, made.args, made.opts());
+        end(told?.exitCode ?? exitCodes.done);
+        if (told !== null) await tell(session, told);
+      } finally {
+        await session.client.close();
+      }
+    });
+  };
+  for (const part of parts) part(command, add, end);
+  addHelp(command);
+  return {
+    command,
+    run: async (words) => {
+      end(exitCodes.done);
+      try {
+        await command.parseAsync([...words], { from: 'user' });
+        return exitCode;
+      } catch (error) {
+        return tellFault(host, error, words.includes('--json'));
+      }
+    },
+  };
+}
+
+function rootOf({ terminal, version }: Host): Command {
+  return new Command('cronogram')
+    .description(about)
+    .version(version, '-V, --version', 'show the version of this program')
+    .helpOption('-h, --help', 'show what a verb does')
+    .option('--json', 'tell results and faults as JSON')
+    .option('--api-url <url>', 'address of the server (default: CRONOGRAM_API_URL, else the server of this folder)')
+    .option('--token <token>', 'token of the API (default: CRONOGRAM_API_TOKEN, else the token file of this folder)')
+    .option(
+      '--thread-key <key>',
+      'thread of new tasks and of numbers (default: CRONOGRAM_THREAD_KEY, else cli:default)',
+    )
+    .option('--offline', 'work on the database of this folder, while no server runs')
+    .addHelpText('after', endings)
+    .helpCommand(false)
+    .exitOverride()
+    .configureHelp({ sortSubcommands: false })
+    .configureOutput({
+      writeOut: (text) => terminal.out(text),
+      writeErr: (text) => terminal.err(text),
+      getOutHelpWidth: () => Math.min(terminal.columns, helpColumns),
+      getErrHelpWidth: () => Math.min(terminal.columns, helpColumns),
+      // A fault is told once, by whoever catches it.
+      outputError: () => {},
+    });
+}
+
+/** Of verbs within groups as well: `help task run`. */
+function addHelp(program: Command): void {
+  program
+    .command('help [verb...]')
+    .summary('show what a verb does')
+    .description('Show what a verb does.')
+    .addHelpText('after', examplesOf(['cronogram help task run']))
+    .action((words: readonly string[]) => {
+      let found = program;
+      for (const word of words) {
+        const next = found.commands.find((one) => one.name() === word);
+        if (next === undefined)
+          throw usageFault(`There is no verb "${words.join(' ').slice(0, 60)}". "cronogram --help" lists them all.`);
+        found = next;
+      }
+      found.outputHelp();
+    });
+}
+
+function descriptionOf({ summary, about: rest }: { readonly summary: string; readonly about?: string }): string {
+  const first = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+  return rest === undefined ? first : `${first}\n\n${rest}`;
+}
+
+function examplesOf(examples: readonly string[]): string {
+  const title = examples.length === 1 ? 'Example' : 'Examples';
+  return `\n${title}:\n${examples.map((example) => `  $ ${example}`).join('\n')}`;
+}
+
+function optionOf({ flags, about: text, choices, isList }: Flag): Option {
+  const option = new Option(flags, text);
+  if (choices !== undefined) option.choices([...choices]);
+  if (isList === true) option.argParser(collect);
+  return option;
+}
+
+async function tell({ terminal, isJson }: { terminal: Terminal; isJson: boolean }, told: Result): Promise<void> {
+  terminal.out(isJson ? `${JSON.stringify(told.json, null, 2)}\n` : told.text);
+  if (!isJson && told.note !== undefined) terminal.err(await sentence(terminal, told.note));
+}
+
+/** A sentence for people beside the results; for a script one JSON value where it reads the results. */
+async function tellFault(host: Host, error: unknown, isJson: boolean): Promise<number> {
+  // Help and the version end the program by this road as well.
+  if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
+  const { terminal } = host;
+  const fault = faultOf(host, error);
+  const { code, message, details, exitCode } = fault;
+  if (isJson)
+    terminal.out(
+      `${JSON.stringify({ error: { code, message, ...(details === undefined ? {} : { details }) } }, null, 2)}\n`,
+    );
+  else terminal.err(await sentence(terminal, message));
+  return exitCode;
+}
+
+function faultOf({ interrupted }: Host, error: unknown): CliFault {
+  if (error instanceof CliFault) return error;
+  if (interrupted.aborted)
+    return new CliFault('interrupted', 'Interrupted; what the server was asked for may be done all the same.', {
+      exitCode: exitCodes.interrupted,
+    });
+  if (error instanceof CommanderError) return misspelt(error);
+  if (error instanceof AppError) {
+    const exitCode = appExits[error.code] ?? exitCodes.failed;
+    return new CliFault(error.code, error.message, { exitCode, details: error.details });
+  }
+  if (isTold(error)) return new CliFault(error.code, error.message, { exitCode: error.exitCode, cause: error });
+  const text = error instanceof Error ? error.message : String(error);
+  return new CliFault('internal', `Something went wrong in this program: ${text}`, { cause: error });
+}
+
+/** Faults of what this program opened by itself. */
+const appExits: Readonly<Partial<Record<ErrorCode, number>>> = {
+  store_unavailable: exitCodes.away,
+  not_found: exitCodes.notFound,
+};
+
+interface Told extends Error {
+  readonly code: string;
+  readonly exitCode: number;
+}
+
+/** The verbs of this computer have faults of their own, which say as much. */
+function isTold(error: unknown): error is Told {
+  if (!(error instanceof Error)) return false;
+  const { code, exitCode } = error as Partial<Told>;
+  return typeof code === 'string' && typeof exitCode === 'number';
+}
+
+function misspelt({ code, message }: CommanderError): CliFault {
+  if (code === 'commander.help') return usageFault('Name a verb. "cronogram --help" lists them all.');
+  const text = message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+  const quoted = /missing required argument 'task'/.test(text)
+    ? " To name a task by its number write 3, or '#3' in quotes: a bare # begins a comment."
+    : '';
+  return usageFault(`${text.charAt(0).toUpperCase()}${text.slice(1)}.${quoted}`.replace(/([.?)])\.$/, '$1'));
+}
+
+function usageFault(message: string): CliFault {
+  return new CliFault('usage', message, { exitCode: exitCodes.usage });
+}

@@ -1,0 +1,112 @@
+import type { Clock, Stopwatch, Timer } from '../app/ports/outside.ts';
+import type { Client } from './client.ts';
+import { createClient } from './client.ts';
+import { CliFault, exitCodes, usage } from './faults.ts';
+import { networkWire } from './network.ts';
+import { toned, type Terminal } from './terminal.ts';
+import type { Wire } from './wire.ts';
+
+/** What the surroundings say, already read. */
+export interface Surroundings {
+  readonly apiUrl: string;
+  readonly threadKey: string;
+  readonly noColour: boolean;
+  /** The token for the address, or null when nobody named one. Throws when a file that was named cannot be read. */
+  token(apiUrl: string): string | null;
+  /** Where a token was looked for, for the sentence that says that there is none. */
+  readonly tokenFile: string;
+}
+
+/** What the program is given by whoever starts it. */
+export interface Host {
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
+  readonly timer: Timer;
+  /** Aborts when somebody presses Ctrl-C. */
+  readonly interrupted: AbortSignal;
+  readonly version: string;
+  readonly surroundings: () => Promise<Surroundings>;
+  /** The API without a server: over the database of this folder, which nobody else may hold. */
+  readonly offline: () => Promise<Wire & { readonly token: string }>;
+}
+
+/** The flags that every verb takes. */
+export interface Globals {
+  readonly json?: true;
+  readonly apiUrl?: string;
+  readonly token?: string;
+  readonly threadKey?: string;
+  readonly offline?: true;
+}
+
+/** One command being done. */
+export interface Session extends Pick<Host, 'clock' | 'stopwatch' | 'timer' | 'interrupted' | 'version'> {
+  readonly client: Client;
+  readonly terminal: Terminal;
+  readonly threadKey: string;
+  /** The thread was named on this command line, so that it may narrow what is looked at. */
+  readonly namedThread: string | null;
+  readonly isJson: boolean;
+  readonly isOffline: boolean;
+  /** One line that is written over again and again, for somebody who watches; nothing for others. */
+  progress(text: string): void;
+}
+
+const tokenShape = /^[\u0021-\u007E]{1,512}$/;
+
+export async function openSession(host: Host, globals: Globals): Promise<Session> {
+  const around = await host.surroundings();
+  if (globals.offline === true && globals.apiUrl !== undefined)
+    throw usage('--offline works without a server, so that --api-url has nothing to name. Leave one of the two out.');
+  const { wire, token } = globals.offline === true ? await offlineWire(host) : overNetwork(around, globals);
+  const terminal = { ...host.terminal, hasColours: host.terminal.hasColours && !around.noColour };
+  const { clock, stopwatch, timer, interrupted, version } = host;
+  return {
+    clock,
+    stopwatch,
+    timer,
+    interrupted,
+    version,
+    terminal,
+    client: createClient({ wire, token, version, signal: interrupted }),
+    threadKey: globals.threadKey ?? around.threadKey,
+    namedThread: globals.threadKey ?? null,
+    isJson: globals.json === true,
+    isOffline: globals.offline === true,
+    progress: (text) => {
+      // A line that is broken could not be written over.
+      if (!terminal.showsProgress || globals.json === true) return;
+      terminal.err(`\r\u001B[K${toned(text.slice(0, terminal.columns - 1), 'dim', terminal.hasColours)}`);
+    },
+  };
+}
+
+interface Reach {
+  readonly wire: Wire;
+  readonly token: () => Promise<string>;
+}
+
+async function offlineWire(host: Host): Promise<Reach> {
+  const wire = await host.offline();
+  return { wire, token: async () => wire.token };
+}
+
+function overNetwork(around: Surroundings, globals: Globals): Reach {
+  const apiUrl = globals.apiUrl ?? around.apiUrl;
+  const token = async () => {
+    const found = globals.token ?? around.token(apiUrl);
+    if (found === null) throw tokenMissing(around);
+    if (!tokenShape.test(found))
+      throw usage(
+        'The token has 1 to 512 printable characters without spaces. Look at --token and CRONOGRAM_API_TOKEN.',
+      );
+    return found;
+  };
+  return { wire: networkWire(apiUrl), token };
+}
+
+function tokenMissing({ tokenFile }: Surroundings): CliFault {
+  const message = `There is no token of the API: ${tokenFile} does not exist, or belongs to another server than the one that is asked. Work in the folder of the server, set CRONOGRAM_API_TOKEN or CRONOGRAM_API_TOKEN_FILE, or give --token.`;
+  return new CliFault('unauthorized', message, { exitCode: exitCodes.refused });
+}

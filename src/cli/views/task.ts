@@ -1,0 +1,151 @@
+import { describe, parseSchedule } from '../../domain/schedule/schedule.ts';
+import { AppError } from '../../domain/errors.ts';
+import { facts, table, type Cell, type Fact } from '../layout.ts';
+import { shortIds, type Task } from '../naming.ts';
+import { given } from '../options.ts';
+import type { Session } from '../session.ts';
+import { shown, toned } from '../terminal.ts';
+import { timesIn } from '../times.ts';
+
+type Schedule = Task['schedule'];
+type Looking = Pick<Session, 'terminal' | 'clock'>;
+
+/** `#3 Stand up`, as a task is called within a sentence. */
+export function named({ number, title }: Pick<Task, 'number' | 'title'>): string {
+  return `#${number} ${shown(title).replaceAll(/\s+/g, ' ')}`;
+}
+
+/** The same at the end of a sentence: a title that ends one by itself needs no full stop. */
+export function namedLast(task: Pick<Task, 'number' | 'title'>): string {
+  const name = named(task);
+  return /[.!?…]$/.test(name) ? name : `${name}.`;
+}
+
+/** When it runs, in words; as it was written where it cannot be read. */
+export function scheduleWords(schedule: Schedule, now: number): string {
+  const { kind, once_at, cron, rrule, interval, start_at, from, timezone } = schedule;
+  if (kind === 'once' && once_at !== null) return `once on ${timesIn(timezone, now).at(once_at)}`;
+  try {
+    const fields = {
+      cron: cron ?? undefined,
+      rrule: rrule ?? undefined,
+      interval: interval ?? undefined,
+      start_at: start_at ?? undefined,
+      from: from ?? undefined,
+    };
+    return describe(parseSchedule({ kind, timezone, ...given(fields) }, now));
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return writtenSchedule(schedule);
+  }
+}
+
+/** The schedule as it was typed. */
+function writtenSchedule({ kind, once_at, cron, rrule, interval }: Schedule): string {
+  return `${kind} ${once_at ?? cron ?? rrule ?? interval ?? ''}`.trim();
+}
+
+function stateOf(task: Pick<Task, 'state' | 'last_run_status'>): Cell {
+  if (task.state === 'active') {
+    return task.last_run_status === 'failed' ? { text: 'failing', tone: 'bad' } : { text: 'active', tone: 'good' };
+  }
+  return { text: task.state, tone: task.state === 'paused' ? 'warn' : 'dim' };
+}
+
+/** Where all tasks are in one thread and that was named, their numbers name them; else their ids do. */
+export function taskTable({ terminal, clock }: Looking, tasks: readonly Task[], isOneThread: boolean): Promise<string> {
+  const now = clock.now();
+  const short = shortIds(tasks.map((task) => task.task_id));
+  const zones = new Set(tasks.map(({ schedule }) => schedule.timezone));
+  const [zone] = zones;
+  const columns = [
+    isOneThread ? { title: '#' } : { title: 'ID' },
+    { title: 'TITLE', least: 12 },
+    { title: 'WHEN', least: 10 },
+    { title: zones.size === 1 ? `NEXT (${zone ?? ''})` : 'NEXT', least: 16 },
+    ...(zones.size > 1 ? [{ title: 'ZONE', least: 8 }] : []),
+    { title: 'STATE' },
+  ];
+  const rows = tasks.map((task) => [
+    isOneThread ? String(task.number) : short(task.task_id),
+    task.title,
+    scheduleWords(task.schedule, now),
+    task.next_run_at === null
+      ? { text: '-', tone: 'dim' as const }
+      : timesIn(task.schedule.timezone, now).at(task.next_run_at),
+    ...(zones.size > 1 ? [task.schedule.timezone] : []),
+    stateOf(task),
+  ]);
+  return table(terminal, columns, rows);
+}
+
+/** Everything about one task. */
+export async function taskCard({ terminal, clock }: Looking, task: Task): Promise<string> {
+  const now = clock.now();
+  const times = timesIn(task.schedule.timezone, now);
+  const head = `${toned(named(task), 'strong', terminal.hasColours)}\n`;
+  const text = task.instructions === task.title ? null : task.instructions;
+  const all = [
+    ['text', text],
+    ...workFacts(task, now),
+    ...placeFacts(task),
+    ['created', times.about(task.created_at)],
+  ] as const;
+  return head + (await facts(terminal, all));
+}
+
+function workFacts(task: Task, now: number): readonly Fact[] {
+  const times = timesIn(task.schedule.timezone, now);
+  const { counters } = task;
+  const failures = counters.failures === 0 ? '' : `, ${counters.failures} failed`;
+  const last =
+    task.last_run_at === null ? null : `${task.last_run_status ?? 'running'}, ${times.about(task.last_run_at)}`;
+  return [
+    ['state', stateCell(task, now)],
+    ['schedule', `${scheduleWords(task.schedule, now)} (${task.schedule.timezone})`],
+    ['written', task.schedule.kind === 'once' ? null : writtenSchedule(task.schedule)],
+    ['next', task.next_run_at === null ? 'none' : times.full(task.next_run_at)],
+    ['last', last],
+    ['last error', task.last_error_message === null ? null : { text: task.last_error_message, tone: 'bad' }],
+    ['runs', counters.runs === 0 ? 'none yet' : `${counters.runs}${failures}`],
+    ['action', task.action.kind === 'message' ? null : JSON.stringify(task.action)],
+    ['policies', policyWords(task.policies)],
+    ['subject', task.subject],
+    ['tags', task.tags.join(', ')],
+  ];
+}
+
+function stateCell(task: Task, now: number): Cell {
+  const cell = stateOf(task);
+  const reason = task.paused_reason === null ? '' : `, ${task.paused_reason.replaceAll('_', ' ')}`;
+  const until = task.resume_at === null ? '' : `, until ${timesIn(task.schedule.timezone, now).at(task.resume_at)}`;
+  return task.state === 'paused' ? { ...cell, text: `paused${reason}${until}` } : cell;
+}
+
+function placeFacts(task: Task): readonly Fact[] {
+  return [
+    ['id', task.task_id],
+    ['thread', task.creator_thread_key],
+    ['results in', task.execution_thread_key === task.creator_thread_key ? null : task.execution_thread_key],
+    ['owner', task.owner_user_key],
+  ];
+}
+
+export function policyWords(policies: Readonly<Record<string, unknown>>): string {
+  return Object.entries(policies)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');
+}
+
+/** How a task stands after a verb: whether it is paused, and when it runs next. */
+export function standing(task: Task, now: number): readonly Fact[] {
+  const times = timesIn(task.schedule.timezone, now);
+  if (task.state === 'paused') {
+    return [['paused', task.resume_at === null ? 'until somebody resumes it' : `until ${times.full(task.resume_at)}`]];
+  }
+  return [['next', task.next_run_at === null ? 'none' : times.full(task.next_run_at)]];
+}
+
+export function warningText(warnings: readonly { readonly message: string }[]): string | null {
+  return warnings.length === 0 ? null : warnings.map(({ message }) => `Note: ${message}`).join('\n');
+}

@@ -1,0 +1,214 @@
+import { createTemplates } from '../system/templates.ts';
+import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
+import { createIds, sha256 } from '../system/ids.ts';
+import { createLog } from '../system/log.ts';
+import { createAcks, type Acks } from '../app/use-cases/acks.ts';
+import { createNagging, type Nagging } from '../app/use-cases/nagging.ts';
+import { digestAction } from '../app/actions/digest.ts';
+import { echoAction } from '../app/actions/echo.ts';
+import { messageAction } from '../app/actions/message.ts';
+import { createActions, type Actions } from '../app/actions/registry.ts';
+import { createApprovals, type Approvals } from '../app/use-cases/approvals.ts';
+import { createBacklogWord } from '../app/pipeline/backlog.ts';
+import { createBell } from '../app/pipeline/bell.ts';
+import { createDigestSource } from '../app/actions/digest-source.ts';
+import { createDeliverer, type Deliverer } from '../app/pipeline/deliverer.ts';
+import { watchedRoom } from '../app/housekeeping/behind.ts';
+import { createHousekeeping, type Housekeeping } from '../app/housekeeping/housekeeping.ts';
+import type { Chore } from '../app/housekeeping/chore.ts';
+import { createPacer } from '../app/pipeline/pacer.ts';
+import { createChats, type Chats } from '../app/use-cases/chats.ts';
+import { createMembership } from '../app/use-cases/membership.ts';
+import type {
+  Backups,
+  Bell,
+  Budget,
+  Clock,
+  Ids,
+  Log,
+  Platform,
+  Room,
+  Stopwatch,
+  Timer,
+  Transport,
+} from '../app/ports/outside.ts';
+import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
+import type { Store } from '../app/ports/tasks.ts';
+import { createMessages, type Messages } from '../app/use-cases/messages.ts';
+import { createRunService, type RunService } from '../app/pipeline/run-service.ts';
+import { createRuns, type Runs } from '../app/use-cases/runs.ts';
+import { createRunner, type Runner } from '../app/pipeline/runner.ts';
+import { createScheduler, type Scheduler } from '../app/pipeline/scheduler.ts';
+import { createBulk, type Bulk } from '../app/tasks/bulk.ts';
+import { createTasks, type Tasks } from '../app/tasks/tasks.ts';
+import { createThreads, type Threads } from '../app/tasks/threads.ts';
+import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
+import { createTruth, type Truth } from '../app/why/truth.ts';
+import type { Config } from '../config.ts';
+import { ratesOf, type Rates } from '../domain/pace.ts';
+import type { Task } from '../domain/task.ts';
+
+/** The outside world, as one value, so that a test or a bench can put a part of its own in the place of any of them. */
+export interface World {
+  readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
+  readonly timer: Timer;
+  readonly ids: Ids;
+  readonly log: Log;
+}
+
+export function systemWorld(logLevel: string, secrets: Pick<Secrets, 'hide'> = createSecrets()): World {
+  const log = createLog(logLevel, secrets);
+  const ids = createIds(() => systemClock.now());
+  return { clock: systemClock, stopwatch: systemStopwatch, timer: systemTimer, ids, log };
+}
+
+/** What the rooms reach outside of the process. */
+export interface Outside {
+  readonly store: Store;
+  /** The chat platform, which spends the budget by itself where a call has no turn of its own. */
+  readonly transport: (budget: Budget) => Transport;
+  /** Whom to ask about people; absent where there is no chat platform. */
+  readonly platform?: Platform | null;
+  /** What follows when a task is called otherwise. */
+  readonly renamed?: (task: Task) => void;
+  /** Absent where the database is not a file of ours. */
+  readonly backups?: Backups | null;
+}
+
+/** To start, end or send something costs about half as much as to plan and record it, so twice as many share a commit. */
+export const endsPerClaim = 2;
+
+const dayMs = 86_400_000;
+
+export interface Rooms extends Housekeeping {
+  readonly tasks: Tasks;
+  readonly threads: Threads;
+  readonly runs: Runs;
+  readonly messages: Messages;
+  readonly bulk: Bulk;
+  readonly truth: Truth;
+  readonly downtimes: Downtimes;
+  readonly chats: Chats;
+  readonly bell: Bell;
+  readonly scheduler: Scheduler;
+  readonly runner: Runner;
+  readonly deliverer: Deliverer;
+  readonly acks: Acks;
+  readonly nagging: Nagging;
+  readonly approvals: Approvals;
+  connect(room: Room, ring: () => void): void;
+}
+
+export type RoomSettings = Pick<
+  Config,
+  | 'BACKUP_KEEP'
+  | 'BATCH_SIZE'
+  | 'DELIVERY_CONCURRENCY'
+  | 'ECHO_ACTION'
+  | 'MIN_INTERVAL'
+  | 'QUOTA_PER_CHAT'
+  | 'QUOTA_PER_USER'
+  | 'RETENTION_DAYS'
+  | 'RUN_CONCURRENCY'
+  | 'TELEGRAM_RATE_CHAT'
+  | 'TELEGRAM_RATE_GLOBAL'
+  | 'TELEGRAM_RATE_GROUP'
+>;
+
+/** The rooms of the pipeline over a store; nothing in here starts by itself. */
+export function composeRooms(settings: RoomSettings, world: World, outside: Outside): Rooms {
+  const { store } = outside;
+  const { clock, ids, timer } = world;
+  const [bell, bootId] = [createBell(), ids.next()];
+  const batchMax = settings.BATCH_SIZE * endsPerClaim;
+  const runs = createRunService({ store, ids, digest: sha256, clock, bell });
+  const actions = actionsOf(settings, store, timer);
+  const shared = { ...world, store, bell, bootId, batchMax };
+  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), runs, renamed: outside.renamed });
+  const bulk = createBulk({ store, tasks, timer });
+  const downtimes = createDowntimes({ store, clock, ids, bell, log: world.log });
+  const scheduler = watchedRoom(createScheduler({ ...shared, runs }));
+  const runner = createRunner({ ...shared, actions, concurrency: settings.RUN_CONCURRENCY });
+  const chats = createChats(shared);
+  const pacer = createPacer(shared, paceOf(settings));
+  const deliverer = createDeliverer({
+    ...shared,
+    pacer,
+    transport: outside.transport(pacer),
+    chatGone: (chatId, cause) => chats.gone(chatId, cause),
+    concurrency: settings.DELIVERY_CONCURRENCY,
+  });
+  return {
+    tasks,
+    threads: createThreads({ store, bulk }),
+    ...workOf(shared, runs),
+    bulk,
+    truth: createTruth({ store, clock, retentionMs: settings.RETENTION_DAYS * dayMs }),
+    downtimes,
+    chats,
+    bell,
+    scheduler: scheduler.room,
+    runner,
+    deliverer,
+    ...answeredBy(shared),
+    ...createHousekeeping({
+      ...shared,
+      runner: runner.holding,
+      deliverer: deliverer.holding,
+      schedulerBehind: scheduler.behind,
+      retentionDays: settings.RETENTION_DAYS,
+      backupsKept: settings.BACKUP_KEEP,
+      backups: outside.backups ?? null,
+      chores: [
+        ...downtimes.chores,
+        createBacklogWord({ ...shared, pacer }),
+        ...membershipOf({ ...shared, platform: outside.platform ?? null }),
+      ],
+    }),
+    connect: (room, ring) => bell.connect(room, ring),
+  };
+}
+
+function actionsOf({ ECHO_ACTION: withEcho }: RoomSettings, store: Store, timer: Timer): Actions {
+  const digest = digestAction(createDigestSource({ store }));
+  return createActions([messageAction(createTemplates()), digest, ...(withEcho ? [echoAction(timer)] : [])]);
+}
+
+function paceOf(settings: RoomSettings): Rates {
+  return ratesOf({
+    overallPerSecond: settings.TELEGRAM_RATE_GLOBAL,
+    chatPerSecond: settings.TELEGRAM_RATE_CHAT,
+    groupPerMinute: settings.TELEGRAM_RATE_GROUP,
+  });
+}
+
+/** What people confirm and decide, and who reminds them. */
+function answeredBy(needs: AnswerNeeds): Pick<Rooms, 'acks' | 'nagging' | 'approvals'> {
+  return { acks: createAcks(needs), nagging: createNagging(needs), approvals: createApprovals(needs) };
+}
+
+function rulesOf(settings: RoomSettings, actions: Actions) {
+  return {
+    digest: sha256,
+    rules: { actions, minIntervalMs: settings.MIN_INTERVAL },
+    quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
+  };
+}
+
+/** What clients see of runs, and what they put into threads. */
+function workOf(needs: WorkNeeds, runs: RunService): Pick<Rooms, 'runs' | 'messages'> {
+  return { runs: createRuns(needs), messages: createMessages({ ...needs, runs }) };
+}
+
+type WorkNeeds = AnswerNeeds & Pick<World, 'timer'>;
+
+type AnswerNeeds = Pick<World, 'clock' | 'ids'> & { readonly store: Store; readonly bell: Bell };
+
+type MembershipNeeds = Omit<Parameters<typeof createMembership>[0], 'platform'> & {
+  readonly platform: Platform | null;
+};
+
+function membershipOf({ platform, ...needs }: MembershipNeeds): readonly Chore[] {
+  return platform === null ? [] : [createMembership({ ...needs, platform })];
+}

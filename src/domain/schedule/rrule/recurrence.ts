@@ -1,0 +1,177 @@
+import { DAY_MS, dayOfWall, SECOND_MS } from '../time/calendar.ts';
+import { scheduleLimits } from '../limits.ts';
+import { endOfDate, instantOfDate, readRruleLines, type RruleLines, wallOfDate, writeRruleLines } from './lines.ts';
+import type { RruleParts } from './parts.ts';
+import {
+  followingPeriod,
+  nextPeriodWall,
+  type PeriodRule,
+  periodBegin,
+  periodRuleOf,
+  periodSet,
+  setIndexFrom,
+  setSize,
+  setWall,
+} from './periods.ts';
+import { nextStepInstant, nextStepWall, type StepRule, stepRuleOf } from './steps.ts';
+import { nextElapsed, nextShifted } from '../time/wall-search.ts';
+import { passesOf, resolveShifted, steadyInstant, toWall } from '../time/zone.ts';
+
+/** A recurrence rule ready to be asked, in one zone. */
+export interface Recurrence {
+  readonly timezone: string;
+  readonly parts: RruleParts;
+  readonly startWall: number;
+  readonly periods: PeriodRule | null;
+  readonly steps: StepRule | null;
+  readonly until: number | null;
+  /** Instants, ascending. */
+  readonly added: readonly number[];
+  readonly excluded: ReadonlySet<number>;
+  readonly excludedDays: ReadonlySet<number>;
+  readonly lines: RruleLines;
+}
+
+function recurrenceOf(lines: RruleLines, timezone: string, startWall: number): Recurrence {
+  const { frequency } = lines.parts;
+  const isStep = frequency === 'SECONDLY' || frequency === 'MINUTELY' || frequency === 'HOURLY';
+  const instants = (dates: RruleLines['added']) =>
+    dates.filter(({ form }) => form !== 'day').map((date) => instantOfDate(date, timezone));
+  return {
+    timezone,
+    parts: lines.parts,
+    startWall,
+    periods: isStep ? null : periodRuleOf(lines.parts, frequency, startWall),
+    steps: isStep ? stepRuleOf(lines.parts, frequency, startWall) : null,
+    until: lines.until === null ? null : endOfDate(lines.until, timezone),
+    added: [...new Set(instants(lines.added))].sort((a, b) => a - b),
+    excluded: new Set(instants(lines.excluded)),
+    excludedDays: new Set(lines.excluded.filter(({ form }) => form === 'day').map(({ value }) => dayOfWall(value))),
+    lines,
+  };
+}
+
+/** Reads a stored text, or one of a client; without DTSTART the rule begins at `now` on the clock of the zone. */
+export function readRecurrence(text: string, timezone: string, now: number): Recurrence {
+  const lines = readRruleLines(text, timezone);
+  const begin = lines.start ?? { form: 'instant' as const, value: now };
+  return recurrenceOf(lines, timezone, wallOfDate(begin, timezone));
+}
+
+/** The stored text. COUNT becomes the last instant it leads to, so that nothing has to be counted again. */
+export function normalRrule(recurrence: Recurrence): string {
+  const { parts, timezone, startWall, lines } = recurrence;
+  const until =
+    parts.count === null ? null : Math.min(lastOfCount(recurrence, parts.count), scheduleLimits.lastInstant);
+  return writeRruleLines(lines, timezone, { start: startWall, until });
+}
+
+/** COUNT counts what the rule itself names, before EXDATE takes away and RDATE adds. */
+function lastOfCount(recurrence: Recurrence, count: number): number {
+  const { periods, steps, timezone, startWall } = recurrence;
+  const none = resolveShifted(timezone, startWall) - SECOND_MS;
+  if (periods !== null) return lastOfPeriods(periods, timezone, count) ?? none;
+  const from = steps?.keepsToClock === true ? steadyBefore(steps, timezone, count) : null;
+  return lastOfInstants(recurrence, from ?? { instant: none - DAY_MS, left: count }) ?? none;
+}
+
+interface Counted {
+  readonly instant: number;
+  /** How many runs are still to be counted after the instant. */
+  readonly left: number;
+}
+
+/**
+ * Counts wall times as long as the clocks are steady, which is several times cheaper than asking for each instant in turn,
+ * and stops at the last steady run before the count is full. From there on the order of passes may matter.
+ */
+function steadyBefore(steps: StepRule, timezone: string, count: number): Counted | null {
+  const horizon = steps.startWall + scheduleLimits.horizonMs;
+  let steady: Counted | null = null;
+  let left = count;
+  let wall = nextStepWall(steps, steps.startWall);
+  while (wall !== null && wall <= horizon && left > 1) {
+    const instant = steadyInstant(timezone, wall);
+    left -= instant === null ? passesOf(timezone, wall).length : 1;
+    if (instant !== null && left >= 1) steady = { instant, left };
+    wall = nextStepWall(steps, wall + SECOND_MS);
+  }
+  return steady;
+}
+
+function lastOfInstants(recurrence: Recurrence, from: Counted): number | null {
+  const end = from.instant + scheduleLimits.horizonMs;
+  let last: number | null = null;
+  let after = from.instant;
+  for (let counted = 0; counted < from.left; counted += 1) {
+    const next = nextOfRule(recurrence, after);
+    if (next === null || next > end) return last ?? after;
+    last = next;
+    after = next;
+  }
+  return last;
+}
+
+function lastOfPeriods(rule: PeriodRule, timezone: string, count: number): number | null {
+  if (rule.neverRuns) return null;
+  const horizonDay = dayOfWall(rule.startWall + scheduleLimits.horizonMs);
+  let left = count;
+  let last: number | null = null;
+  let before: number | null = null;
+  let n: number | null = 0;
+  for (let walked = 1; n !== null && left > 0 && periodBegin(rule, n) <= horizonDay; walked += 1) {
+    const set = periodSet(rule, n);
+    const first = setIndexFrom(rule, set, rule.startWall);
+    const taken = Math.min(left, setSize(rule, set) - first);
+    n = taken > 0 ? n + 1 : followingPeriod(rule, n, walked);
+    if (taken <= 0) continue;
+    left -= taken;
+    before = taken > 1 ? setWall(rule, set, first + taken - 2) : last;
+    last = setWall(rule, set, first + taken - 1);
+  }
+  if (last === null) return null;
+  // A run moved by a gap can land behind the last one of the count.
+  return Math.max(
+    resolveShifted(timezone, last),
+    before === null ? Number.NEGATIVE_INFINITY : resolveShifted(timezone, before),
+  );
+}
+
+export function nextOfRule({ periods, steps, timezone, until }: Recurrence, after: number): number | null {
+  if (until !== null && after >= until) return null;
+  let next: number | null = null;
+  if (periods !== null)
+    next = nextShifted({ next: (from) => nextPeriodWall(periods, from), grain: SECOND_MS }, timezone, after);
+  else if (steps !== null && steps.keepsToClock) {
+    next = nextElapsed({ next: (from) => nextStepWall(steps, from), grain: SECOND_MS }, timezone, after);
+  } else if (steps !== null) next = nextStepInstant(steps, timezone, after);
+  return next !== null && until !== null && next > until ? null : next;
+}
+
+/** Whether EXDATE takes a run away; for a whole day, the instant to search on from. */
+function excludedThrough(recurrence: Recurrence, instant: number): number | null {
+  if (recurrence.excluded.has(instant)) return instant;
+  if (recurrence.excludedDays.size === 0) return null;
+  const day = dayOfWall(toWall(recurrence.timezone, instant));
+  if (!recurrence.excludedDays.has(day)) return null;
+  return Math.max(instant, resolveShifted(recurrence.timezone, (day + 1) * DAY_MS) - 1);
+}
+
+export function nextRecurrence(recurrence: Recurrence, after: number): number | null {
+  let from = after;
+  // Exceptions must not stretch the search: all of it together stays inside one horizon.
+  while (from <= after + scheduleLimits.horizonMs) {
+    const ruled = nextOfRule(recurrence, from);
+    const added = recurrence.added.find((instant) => instant > from) ?? null;
+    const next = ruled === null || added === null ? (ruled ?? added) : Math.min(ruled, added);
+    const through = next === null ? null : excludedThrough(recurrence, next);
+    if (through === null) return next;
+    from = through;
+  }
+  return null;
+}
+
+/** The last instant the rule can name, when UNTIL bounds it. It need not be a run itself. */
+export function recurrenceEnd({ until, added }: Recurrence): number | null {
+  return until === null ? null : Math.max(until, added.at(-1) ?? Number.NEGATIVE_INFINITY);
+}

@@ -1,0 +1,383 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { stopMaxMs } from '../../domain/limits.ts';
+import { HostFault, isSystemError } from '../fault.ts';
+import type { HostPorts, SettingsRead } from '../ports.ts';
+import { oddLines } from './env-lines.ts';
+import { unitText, type Scope } from './unit.ts';
+
+/** Cronogram as a service of systemd: of the user who installs it, or of the system. */
+export interface ServiceWish {
+  readonly scope: Scope;
+  readonly name: string;
+  readonly runAs: string | null;
+}
+
+export interface Planned {
+  readonly file: string;
+  readonly unit: string;
+  /** The configuration as the service will see it: out of `.env` alone. */
+  readonly read: SettingsRead;
+  readonly dataFolder: string;
+  readonly warnings: readonly string[];
+}
+
+function unitFile({ system }: HostPorts, { scope, name }: Pick<ServiceWish, 'scope' | 'name'>): string {
+  if (!/^[\w-]{1,64}$/.test(name))
+    throw new HostFault('usage', '--name takes letters, digits, underscores and hyphens, for example cronogram.');
+  return join(scope === 'system' ? system.systemUnits : system.userUnits, `${name}.service`);
+}
+
+/** Works out the unit; nothing is written yet. */
+export function planService(ports: HostPorts, wish: ServiceWish): Planned {
+  const { system } = ports;
+  const file = unitFile(ports, wish);
+  const envFile = join(system.folder, '.env');
+  const own = system.envFile();
+  const read = own ?? ports.settings();
+  requireSound(read);
+  const entry = join(system.program, 'dist', 'main.js');
+  if (!existsSync(entry)) throw new HostFault('refused', `There is no ${entry} yet. Build it first: npm run build`);
+  const dataFolder = resolve(system.folder, read.settings.dataFolder);
+  const hasUserNamespaces = letsUsersHaveNamespaces();
+  const unit = unitText({
+    scope: wish.scope,
+    node: system.node.path,
+    entry,
+    folder: system.folder,
+    envFile,
+    dataFolder,
+    port: read.settings.port,
+    runAs: wish.scope === 'system' ? runAs(ports, wish) : null,
+    stopMaxMs,
+    hasUserNamespaces,
+  });
+  return {
+    file,
+    unit,
+    read,
+    dataFolder,
+    warnings: [
+      ...(own === null
+        ? [`There is no .env in ${system.folder}, so the service starts in the sandbox. "cronogram init" writes one.`]
+        : []),
+      ...(own === null ? [] : envWarnings(envFile)),
+      ...(wish.scope === 'user' && !hasUserNamespaces
+        ? [
+            'This computer lets no user have namespaces: the service cannot be kept from reading your files. --system can.',
+          ]
+        : []),
+    ],
+  };
+}
+
+function requireSound({ faults }: SettingsRead): void {
+  if (faults.length === 0) return;
+  const lines = faults.map(({ variable, problem, example }) => `  ${variable} ${problem}. Example: ${example}`);
+  throw new HostFault('invalid_configuration', `The service would not start. Mend .env first:\n${lines.join('\n')}`);
+}
+
+function envWarnings(envFile: string): string[] {
+  return oddLines(readFileSync(envFile, 'utf8')).map(
+    ({ line, variable }) =>
+      `.env line ${line}: systemd reads ${variable} otherwise than Cronogram does. Put it into single quotes, and a comment on a line of its own.`,
+  );
+}
+
+function runAs({ system }: HostPorts, { runAs: wished }: ServiceWish): string {
+  const user = wished ?? system.ownerName(system.folder);
+  if (user !== 'root' && user !== '0') return user;
+  if (wished !== null) throw new HostFault('refused', 'Cronogram needs no root. Name another user with --run-as.');
+  throw new HostFault(
+    'usage',
+    `${system.folder} belongs to root, and Cronogram needs no root. Make a user for it and name it with --run-as: useradd --system cronogram; chown -R cronogram ${system.folder}`,
+  );
+}
+
+/** Several distributions let no user make them; a unit that asks for them would not start. */
+const namespaceSwitches = [
+  ['/proc/sys/kernel/unprivileged_userns_clone', '0'],
+  ['/proc/sys/user/max_user_namespaces', '0'],
+  ['/proc/sys/kernel/apparmor_restrict_unprivileged_userns', '1'],
+] as const;
+
+function letsUsersHaveNamespaces(): boolean {
+  return namespaceSwitches.every(([file, refused]) => {
+    try {
+      return readFileSync(file, 'utf8').trim() !== refused;
+    } catch {
+      return true;
+    }
+  });
+}
+
+/* ---- systemd ---- */
+
+function ctl({ scope }: Pick<ServiceWish, 'scope'>): readonly string[] {
+  return scope === 'user' ? ['--user'] : [];
+}
+
+export function ctlLine(wish: Pick<ServiceWish, 'scope' | 'name'>, verb: string): string {
+  return ['systemctl', ...ctl(wish), verb, wish.name].join(' ');
+}
+
+export function journalLine({ scope, name }: Pick<ServiceWish, 'scope' | 'name'>): string {
+  return scope === 'user' ? `journalctl --user -u ${name} -f` : `journalctl -u ${name} -f`;
+}
+
+export function requireSystemd({ system }: HostPorts): void {
+  if (system.hasSystemd()) return;
+  throw new HostFault(
+    'no_systemd',
+    'This computer was not started by systemd, so there is nothing to install into. Let whatever starts programs here run "node dist/main.js" in this folder; "service install --print" shows the unit.',
+  );
+}
+
+async function systemctl(ports: HostPorts, wish: ServiceWish, args: readonly string[]): Promise<string> {
+  const ran = await ports.system.run('systemctl', [...ctl(wish), ...args]);
+  if (ran.is === 'absent') throw new HostFault('no_systemd', 'There is no systemctl on this computer.');
+  if (ran.code === 0) return ran.out;
+  const words = (ran.err || ran.out).trim();
+  if (/connect to bus|No medium found|XDG_RUNTIME_DIR/i.test(words)) {
+    throw new HostFault(
+      'refused',
+      `systemd does not answer this user: ${words}. Log in as that user (not by su or sudo), or install for the system: --system`,
+    );
+  }
+  throw new HostFault('failed', `systemctl ${args.join(' ')} failed: ${words || `exit ${ran.code}`}`);
+}
+
+/** What systemd has to say about the unit before it is installed. */
+async function verifyUnit(ports: HostPorts, { scope, name }: ServiceWish, unit: string): Promise<readonly string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'cronogram-unit-'));
+  try {
+    const file = join(folder, `${name}.service`);
+    writeFileSync(file, unit);
+    const manager = scope === 'user' ? ['--user'] : [];
+    const ran = await ports.system.run('systemd-analyze', [...manager, '--man=no', 'verify', file]);
+    if (ran.is === 'absent') return [];
+    const lines = `${ran.out}\n${ran.err}`
+      .split('\n')
+      .filter((line) => line.includes(file) || line.includes(`${name}.service`));
+    return lines.map((line) => line.replaceAll(`${folder}/`, '').trim());
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export interface Installed {
+  readonly unit_file: string;
+  readonly is_changed: boolean;
+  readonly state: string;
+  readonly warnings: readonly string[];
+}
+
+/** How long a start is looked at: a wrong configuration ends it by then. */
+const settleMs = 1500;
+
+/** The same again changes nothing; another unit is put in its place and the service is started anew. */
+export async function installService(
+  ports: HostPorts,
+  wish: ServiceWish,
+  { starts }: { readonly starts: boolean },
+): Promise<Installed> {
+  const planned = planService(ports, wish);
+  requireSystemd(ports);
+  const notes = [...planned.warnings, ...(await verifyUnit(ports, wish, planned.unit))];
+  makeDataFolder(ports, planned.dataFolder, wish);
+  const isChanged = writeUnit(planned);
+  if (isChanged) await systemctl(ports, wish, ['daemon-reload']);
+  await systemctl(ports, wish, ['enable', wish.name]);
+  const before = await stateOf(ports, wish);
+  if (starts) notes.push(...(await start(ports, wish, { isActive: before.active === 'active', isChanged })));
+  const { active } = await stateOf(ports, wish);
+  notes.push(...(await lingerNote(ports, wish)));
+  return { unit_file: planned.file, is_changed: isChanged, state: active, warnings: notes };
+}
+
+function makeDataFolder({ system }: HostPorts, folder: string, { runAs: user }: ServiceWish): void {
+  if (existsSync(folder)) return;
+  // What may be written to must be there when the service starts.
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (user === null) system.giveTo(system.folder, folder);
+  else system.giveToUser(user, folder);
+}
+
+function writeUnit({ file, unit }: Planned): boolean {
+  if (existsSync(file) && readFileSync(file, 'utf8') === unit) return false;
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(`${file}.partial`, unit, { mode: 0o644 });
+    renameSync(`${file}.partial`, file);
+    return true;
+  } catch (error) {
+    if (!isSystemError(error, 'EACCES', 'EPERM', 'EROFS')) throw error;
+    throw new HostFault(
+      'refused',
+      `You may not write ${file}. A unit of the system is installed by root: use sudo.`,
+      error,
+    );
+  }
+}
+
+async function start(
+  ports: HostPorts,
+  wish: ServiceWish,
+  { isActive, isChanged }: { isActive: boolean; isChanged: boolean },
+): Promise<string[]> {
+  if (isActive && !isChanged) return [];
+  const { held } = isActive ? { held: { is: 'free' } as const } : await ports.data.inspect();
+  if (held.is === 'held') {
+    const who = held.by === null ? 'Another process' : `Process ${held.by.pid}`;
+    return [`${who} has the database, so the service was not started. Stop that one, then: ${ctlLine(wish, 'start')}`];
+  }
+  await systemctl(ports, wish, [isActive ? 'restart' : 'start', wish.name]);
+  await new Promise<void>((done) => void ports.timer.after(settleMs, done));
+  const { active } = await stateOf(ports, wish);
+  return active === 'active' ? [] : [`It does not stay up (${active}). Its log says why: ${journalLine(wish)}`];
+}
+
+/** Without it a service of a user ends with the last session of that user. */
+async function lingerNote({ system }: HostPorts, { scope }: ServiceWish): Promise<string[]> {
+  if (scope === 'system') return [];
+  const ran = await system.run('loginctl', ['show-user', system.userName, '--property=Linger', '--value']);
+  if (ran.is === 'ran' && ran.out.trim() === 'yes') return [];
+  return [`It ends when you log out. To keep it: sudo loginctl enable-linger ${system.userName}`];
+}
+
+/* ---- how it stands ---- */
+
+export interface State {
+  readonly load: string;
+  readonly active: string;
+  readonly sub: string;
+  readonly pid: number | null;
+  readonly restarts: number;
+  readonly exitStatus: number | null;
+  readonly since: string | null;
+  readonly enabled: string;
+}
+
+const properties = 'LoadState,ActiveState,SubState,MainPID,NRestarts,ExecMainStatus,ActiveEnterTimestamp,UnitFileState';
+
+async function stateOf(ports: HostPorts, wish: ServiceWish): Promise<State> {
+  const out = await systemctl(ports, wish, ['show', wish.name, `--property=${properties}`]);
+  const facts = Object.fromEntries(
+    out.split('\n').flatMap((line) => {
+      const at = line.indexOf('=');
+      return at < 0 ? [] : [[line.slice(0, at), line.slice(at + 1)]];
+    }),
+  ) as Readonly<Record<string, string | undefined>>;
+  const pid = Number(facts['MainPID'] ?? 0);
+  return {
+    load: facts['LoadState'] ?? 'unknown',
+    active: facts['ActiveState'] ?? 'unknown',
+    sub: facts['SubState'] ?? 'unknown',
+    pid: pid > 0 ? pid : null,
+    restarts: Number(facts['NRestarts'] ?? 0),
+    exitStatus: pid > 0 ? null : Number(facts['ExecMainStatus'] ?? 0),
+    since: facts['ActiveEnterTimestamp'] || null,
+    enabled: facts['UnitFileState'] || 'unknown',
+  };
+}
+
+export interface Standing {
+  readonly unit_file: string;
+  readonly state: string;
+  readonly is_running: boolean;
+  readonly starts_at_boot: boolean;
+  readonly pid: number | null;
+  readonly since: string | null;
+  readonly restarts: number;
+  readonly exit_status: number | null;
+  /** Whether an installation now would write the same unit; null when that cannot be told. */
+  readonly is_up_to_date: boolean | null;
+}
+
+export async function serviceStanding(ports: HostPorts, wish: ServiceWish): Promise<Standing> {
+  const file = unitFile(ports, wish);
+  if (!existsSync(file)) throw notInstalled(ports, wish, file);
+  requireSystemd(ports);
+  const { active, sub, pid, since, restarts, exitStatus, enabled } = await stateOf(ports, wish);
+  return {
+    unit_file: file,
+    state: `${active} (${sub})`,
+    is_running: active === 'active',
+    starts_at_boot: enabled === 'enabled',
+    pid,
+    since,
+    restarts,
+    exit_status: exitStatus,
+    is_up_to_date: upToDate(ports, wish, file),
+  };
+}
+
+function notInstalled(ports: HostPorts, wish: ServiceWish, file: string): HostFault {
+  const other = wish.scope === 'user' ? 'system' : 'user';
+  const elsewhere = existsSync(unitFile(ports, { ...wish, scope: other }));
+  const hint = elsewhere ? `There is one of the ${other}: add --${other}.` : 'Install it: cronogram service install';
+  return new HostFault('not_found', `The service is not installed (there is no ${file}). ${hint}`);
+}
+
+/** From another folder, or with a configuration that is wrong, another unit would come out. */
+function upToDate(ports: HostPorts, wish: ServiceWish, file: string): boolean | null {
+  const there = readFileSync(file, 'utf8');
+  if (!there.includes(`\nWorkingDirectory=${ports.system.folder.replaceAll('%', '%%')}\n`)) return null;
+  const user = /^User=(.*)$/m.exec(there)?.[1] ?? null;
+  try {
+    return planService(ports, { ...wish, runAs: wish.runAs ?? user }).unit === there;
+  } catch (error) {
+    if (error instanceof HostFault) return null;
+    throw error;
+  }
+}
+
+/* ---- the end of it ---- */
+
+export interface Uninstalled {
+  readonly removed: string;
+  readonly data: readonly string[];
+  readonly is_data_removed: boolean;
+}
+
+/** Stops it and takes the unit away. The data stays unless `purges` says otherwise. */
+export async function uninstallService(
+  ports: HostPorts,
+  wish: ServiceWish,
+  purges: (files: readonly string[]) => Promise<boolean>,
+): Promise<Uninstalled> {
+  const file = unitFile(ports, wish);
+  if (!existsSync(file)) throw notInstalled(ports, wish, file);
+  const files = ports.data.files();
+  // Asked first, so that whoever leaves at the question has changed nothing.
+  const isPurge = await purges(files);
+  if (ports.system.hasSystemd()) await systemctl(ports, wish, ['disable', '--now', wish.name]);
+  removeUnit(file);
+  if (ports.system.hasSystemd()) await systemctl(ports, wish, ['daemon-reload']);
+  if (isPurge) await purge(ports, files);
+  return { removed: file, data: files, is_data_removed: isPurge };
+}
+
+function removeUnit(file: string): void {
+  try {
+    rmSync(file);
+  } catch (error) {
+    if (!isSystemError(error, 'EACCES', 'EPERM', 'EROFS')) throw error;
+    throw new HostFault(
+      'refused',
+      `You may not remove ${file}. A unit of the system is removed by root: use sudo.`,
+      error,
+    );
+  }
+}
+
+async function purge({ data }: HostPorts, files: readonly string[]): Promise<void> {
+  const { held } = await data.inspect();
+  if (held.is === 'held')
+    throw new HostFault(
+      'refused',
+      'The unit is removed, but a server still has the database, so the data stays. Stop that one first.',
+    );
+  for (const file of files) rmSync(file, { recursive: true, force: true });
+}

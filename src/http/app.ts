@@ -1,0 +1,152 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import type { Context, MiddlewareHandler } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import { matchedRoutes } from 'hono/route';
+import { silentMeter, type Meter } from '../app/ports/meter.ts';
+import type { TellOnce } from '../app/use-cases/kept-answers.ts';
+import type { Ids, Log, Stopwatch } from '../app/ports/outside.ts';
+import type { Preview, PreviewRequest } from '../app/tasks/preview.ts';
+import { AppError } from '../domain/errors.ts';
+import { serveAttach } from './handlers/attach.ts';
+import { serveBulk, type BulkRoutes } from './handlers/bulk.ts';
+import { faultOf } from './errors.ts';
+import { serveGrants } from './handlers/grants.ts';
+import { serveDocs } from './docs/docs.ts';
+import { serveHealth, type Health } from './health.ts';
+import { serveMetrics, type MetricsNeeds } from './metrics.ts';
+import { countServed } from './observing.ts';
+import { checkTarget } from './reading.ts';
+import { replayedHeader, repeats } from './repeats.ts';
+import { serveMessages, type MessageRoutes } from './handlers/messages.ts';
+import { methodsOf, unserved } from './routes.ts';
+import { serveRuns, type RunRoutes } from './handlers/runs.ts';
+import { serveSchedules } from './handlers/schedules.ts';
+import { serveStatus, type StatusRoutes } from './handlers/status.ts';
+import { serveTasks, type TaskRoutes } from './handlers/tasks.ts';
+import { serveThreads, type ThreadRoutes } from './handlers/threads.ts';
+import { limitRate, requireToken } from './token.ts';
+import { trace, traceOf } from './trace.ts';
+import { streamEndOf } from './events/events.ts';
+import { serveTruth, type TruthRoutes } from './handlers/truth.ts';
+import { serveUpkeep, type UpkeepRoutes } from './handlers/upkeep.ts';
+import { serveVerbs } from './handlers/verbs.ts';
+
+export interface HttpNeeds
+  extends
+    TaskRoutes,
+    ThreadRoutes,
+    RunRoutes,
+    MessageRoutes,
+    UpkeepRoutes,
+    TruthRoutes,
+    MetricsNeeds,
+    BulkRoutes,
+    StatusRoutes {
+  readonly preview: (request: PreviewRequest) => Preview;
+  readonly token: string;
+  readonly health: Health;
+  readonly version: string;
+  readonly log: Log;
+  readonly stopwatch: Stopwatch;
+  readonly ids: Ids;
+  readonly tellOnce: TellOnce;
+  /** Requests a second; 0, and absent, is no limit. */
+  readonly apiRate?: number;
+  /** Absent where nobody measures. */
+  readonly meter?: Meter;
+}
+
+/** The API: what comes in is checked against one schema, handed to a use case, and told in the words of the contract. */
+export function createHttpApp(needs: HttpNeeds): OpenAPIHono {
+  const app = new OpenAPIHono();
+  app.onError((error, c) => answerFault(needs, error, c));
+  const methods = methodsOf(app);
+  app.notFound((c) => {
+    const answer = unserved(c, methods);
+    return answer instanceof AppError ? answerFault(needs, answer, c) : answer;
+  });
+  app.use(logged(needs));
+  app.use(async (c, next) => {
+    checkTarget(c.req.url);
+    await next();
+  });
+  const guard = requireToken(needs);
+  app.use('/v1/*', guard);
+  app.use('/v1/*', limitRate(needs.apiRate ?? 0, needs.stopwatch));
+  app.use('/v1/*', repeats(needs.tellOnce));
+  serveTasks(app, needs);
+  serveVerbs(app, needs);
+  serveAttach(app, needs);
+  serveBulk(app, needs);
+  serveGrants(app, needs);
+  serveThreads(app, needs);
+  serveRuns(app, needs);
+  serveMessages(app, needs);
+  serveTruth(app, needs);
+  serveSchedules(app, needs.preview);
+  serveUpkeep(app, needs);
+  serveStatus(app, needs);
+  serveHealth(app, needs);
+  serveMetrics(app, needs, guard);
+  serveDocs(app, needs);
+  return app;
+}
+
+const probes = new Set(['/livez', '/readyz', '/healthz', '/metrics']);
+
+/** One line for each request. The route is its pattern: paths and queries hold what people wrote. */
+function logged({ log, stopwatch, ids, meter = silentMeter }: HttpNeeds): MiddlewareHandler {
+  return async (c, next) => {
+    const started = stopwatch.elapsed();
+    const requestId = trace(c, () => ids.next());
+    c.header('cache-control', 'no-store');
+    c.header('x-content-type-options', 'nosniff');
+    await next();
+    const route = routeOf(c);
+    const facts = { method: c.req.method, route, status: c.res.status, request_id: requestId };
+    const isReplay = c.res.headers.has(replayedHeader);
+    countServed(meter, { ...facts, ms: stopwatch.elapsed() - started, isReplay });
+    const write = (more: object = {}) => {
+      const line = { ...facts, ms: Math.round(stopwatch.elapsed() - started), ...more };
+      if (probes.has(route)) log.debug('http_request', line);
+      else log.info('http_request', line);
+    };
+    // A stream is told of when it has ended.
+    const ended = streamEndOf(c);
+    if (ended === null) write();
+    else void ended.then(write);
+  };
+}
+
+function routeOf(c: Context): string {
+  return matchedRoutes(c).findLast(({ method }) => method !== 'ALL')?.path ?? 'none';
+}
+
+function answerFault({ log, ids }: HttpNeeds, error: Error, c: Context): Response {
+  const isTheirs = error instanceof HTTPException && error.status < 500;
+  const shown = isTheirs ? new AppError('invalid_request', 'The request cannot be read.', { cause: error }) : error;
+  const errorId = ids.next();
+  const fault = faultOf(shown, errorId);
+  if (fault.status >= 500) {
+    const facts = {
+      error_id: errorId,
+      route: routeOf(c),
+      request_id: traceOf(c),
+      ...causeOf(error),
+    };
+    if (fault.status === 503) log.warn('http_fault', facts);
+    else log.error('http_fault', facts);
+  }
+  return c.json(fault.body, fault.status, fault.headers);
+}
+
+/** The first line of each message and the places in the code; further lines may hold what people wrote. */
+function causeOf(error: Error): Readonly<Record<string, unknown>> {
+  const line = ({ name, message }: Error) => `${name}: ${message.split('\n', 1)[0] ?? ''}`.slice(0, 300);
+  const places = (error.stack ?? '').split('\n').filter((text) => /^\s+at /.test(text));
+  return {
+    error: line(error),
+    ...(error.cause instanceof Error ? { cause: line(error.cause) } : {}),
+    stack: places.map((text) => text.trim()).join('\n'),
+  };
+}

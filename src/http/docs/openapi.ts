@@ -1,0 +1,125 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import { answerHeaders } from './describing.ts';
+import { statusOf } from '../errors.ts';
+
+/** As much of OpenAPI 3.1, and of the JSON Schema within, as we write ourselves. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly description?: string;
+  readonly example?: unknown;
+  readonly default?: unknown;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Schema;
+  readonly items?: Schema;
+  readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly pattern?: string;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: Schema;
+}
+
+export interface Content {
+  readonly [type: string]: { readonly schema: Schema };
+}
+
+export interface DescribedAnswer {
+  readonly description: string;
+  readonly content?: Content;
+  readonly headers?: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly 'x-error-codes'?: readonly string[];
+}
+
+export interface DescribedOperation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly security: readonly object[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly required?: boolean; readonly content: Content };
+  readonly responses: Readonly<Record<string, DescribedAnswer>>;
+}
+
+export interface Description {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly headers: Readonly<Record<string, { readonly description: string; readonly schema: Schema }>>;
+    readonly securitySchemes: Readonly<Record<string, object>>;
+  };
+}
+
+const info = {
+  title: 'Cronogram',
+  description: [
+    'Scheduled work for chats. Everything under /v1 takes the token as `authorization: Bearer <token>`.',
+    'Errors are {"error":{"code","message","details"?}}; instants are ISO-8601 in UTC; unknown fields are refused.',
+    'A path that takes other methods answers 405 with `allow`; no path takes requests of pages of other origins.',
+    'To be read by people: /docs.',
+  ].join(' '),
+  license: { name: 'MIT', identifier: 'MIT' },
+};
+
+const tags = [
+  { name: 'tasks', description: 'What was scheduled.' },
+  { name: 'threads', description: 'All tasks of one thread.' },
+  { name: 'runs', description: 'What ran, and what is coming.' },
+  { name: 'schedules', description: 'When something would run.' },
+  { name: 'grants', description: 'The rights under which tasks run.' },
+  { name: 'operations', description: 'What the operator of the server wants to know and do.' },
+  { name: 'health', description: 'Whether the server is well. Open to everybody.' },
+];
+
+const made = new WeakMap<OpenAPIHono, Description>();
+
+/** The description of everything that is served, in OpenAPI 3.1. Made once, when all of it is there. */
+export function describeApi(app: OpenAPIHono, version: string): Description {
+  const known = made.get(app);
+  if (known !== undefined) return known;
+  const registry = app.openAPIRegistry;
+  registry.registerComponent('securitySchemes', 'token', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The API_TOKEN of the server; without one, the token in the file api-token beside its database.',
+  });
+  for (const [name, header] of Object.entries(answerHeaders)) registry.registerComponent('headers', name, header);
+  const document = app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: { ...info, version },
+    servers: [{ url: '/' }],
+    tags,
+  });
+  const description = JSON.parse(JSON.stringify(document), closeCodes) as Description;
+  made.set(app, description);
+  return description;
+}
+
+/** The codes of errors are a closed list, which the domain keeps as a type alone. */
+function closeCodes(name: string, value: unknown): unknown {
+  const isError = name === 'Error' && typeof value === 'object' && value !== null && 'properties' in value;
+  if (!isError) return value;
+  const schema = value as { properties: { error: { properties: { code: object } } } };
+  const { error } = schema.properties;
+  const code = { ...error.properties.code, enum: Object.keys(statusOf) };
+  return { ...schema, properties: { error: { ...error, properties: { ...error.properties, code } } } };
+}

@@ -1,0 +1,94 @@
+import type { Log, Timer } from '../../app/ports/outside.ts';
+import { AppError } from '../../domain/errors.ts';
+import { eventPageDefault } from '../../domain/limits.ts';
+import { createReader, type Reader, type ReaderEnd, type Wanted } from './reader.ts';
+import { followTail, type ReadEvents, type Tail } from './tail.ts';
+
+/** Each costs a connection, and a look of its own while it catches up; a program needs one, and a place has few programs. */
+export const streamsMax = 100;
+/** Streams stay open for long, so that one more is seldom possible at once. */
+const tooManyRetrySeconds = 60;
+/** How long a stop waits until the last words are taken. */
+const goodbyeMs = 1000;
+
+export interface OpenStream {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly ended: Promise<ReaderEnd>;
+}
+
+/** The events as streams, each resumed behind the last event that its client has seen. */
+export interface EventStreams {
+  /** Refuses before anything is sent: a cursor that is none, and more streams than there may be. `drop` cuts the connection. */
+  open(wanted: Wanted, drop: () => void): Promise<OpenStream>;
+  /** An event was written just now, in this process. */
+  readonly hint: () => void;
+  /** Ends all streams, and resolves when their clients have taken the last words, or after a moment. */
+  close(): Promise<void>;
+}
+
+export interface StreamNeeds {
+  readonly readEvents: ReadEvents;
+  readonly timer: Timer;
+  readonly log: Log;
+}
+
+export function createEventStreams(needs: StreamNeeds): EventStreams {
+  const places = new Set<{ reader: Reader | null }>();
+  let tail: Promise<Tail> | null = null;
+  let isStopping = false;
+
+  const leave = (place: { reader: Reader | null }) => {
+    places.delete(place);
+    if (places.size > 0) return;
+    void tail?.then(({ stop }) => stop()).catch(() => undefined);
+    tail = null;
+  };
+  return {
+    open: async (wanted, drop) => {
+      if (isStopping) throw new AppError('stopping', 'The server is stopping. Ask again soon.');
+      if (places.size >= streamsMax) throw tooMany();
+      const place: { reader: Reader | null } = { reader: null };
+      places.add(place);
+      try {
+        tail ??= followTail(needs.readEvents, needs.timer);
+        const followed = await tail;
+        // After the tail, so that what is written from here on is in the one or in the other.
+        const first = await needs.readEvents({ ...wanted, limit: eventPageDefault });
+        place.reader = createReader({ ...needs, tail: followed, wanted, first, drop });
+        if (isStopping) place.reader.stop();
+        void place.reader.ended.then(() => leave(place));
+        return place.reader;
+      } catch (error) {
+        leave(place);
+        throw error;
+      }
+    },
+    hint: () => void tail?.then(({ hint }) => hint()).catch(() => undefined),
+    close: () => {
+      isStopping = true;
+      const readers = [...places].flatMap(({ reader }) => reader ?? []);
+      for (const { stop } of readers) stop();
+      return within(needs.timer, Promise.all(readers.map(({ ended }) => ended)));
+    },
+  };
+}
+
+function within(timer: Timer, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const callOff = timer.after(goodbyeMs, resolve);
+    void work.then(() => {
+      callOff();
+      resolve();
+    });
+  });
+}
+
+function tooMany(): AppError {
+  return new AppError(
+    'rate_limited',
+    `At most ${streamsMax} streams of events can be open at once. Close one of them.`,
+    {
+      details: { retry_after_seconds: tooManyRetrySeconds },
+    },
+  );
+}

@@ -1,0 +1,66 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { z } from 'zod';
+import * as api from '../../api/status.ts';
+import type { ServerStatus } from '../../app/operations/status.ts';
+import type { Ticked } from '../../app/pipeline/tick.ts';
+import type { Usage, UsageRequest } from '../../app/use-cases/usage.ts';
+import { serve } from '../operation.ts';
+import { iso, isoOrNull } from './wire.ts';
+
+export interface StatusRoutes {
+  readonly operations: {
+    readonly status: () => Promise<ServerStatus>;
+    readonly usage: (request: UsageRequest) => Promise<Usage>;
+    readonly tick: () => Promise<Ticked>;
+    readonly retentionDays: number;
+  };
+}
+
+export function serveStatus(app: OpenAPIHono, { operations }: StatusRoutes): void {
+  const { status, usage, tick, retentionDays } = operations;
+  serve(app, api.getStatus, async () => ({ status: 200, body: wireStatus(await status(), retentionDays) }));
+  serve(app, api.getUsage, async ({ query }) => {
+    const { thread_key: threadKey = null, user_key: userKey = null, from, to } = query;
+    const { isCapped, spent, quota, ...counts } = await usage({
+      threadKey,
+      userKey,
+      from: from === undefined ? null : Date.parse(from),
+      to: to === undefined ? null : Date.parse(to),
+    });
+    return {
+      status: 200,
+      body: {
+        ...counts,
+        from: iso(counts.from),
+        to: iso(counts.to),
+        capped: isCapped,
+        spent: spent.map((one) => ({ ...one })),
+        quota: { ...quota },
+      },
+    };
+  });
+  serve(app, api.tick, async () => {
+    const { failed, ...counts } = await tick();
+    return { status: 200, body: { ...counts, failed: [...failed] } };
+  });
+}
+
+function wireStatus(status: ServerStatus, retentionDays: number): z.output<(typeof api.getStatus)['answer']> {
+  const { version, at, startedAt, ready, facts, audit } = status;
+  return {
+    version,
+    now: iso(at),
+    started_at: iso(startedAt),
+    uptime_seconds: Math.max(0, Math.round((at - startedAt) / 1000)),
+    ready: { ...ready },
+    tasks: { total: facts.tasks, active: facts.active, paused: facts.paused, completed: facts.completed },
+    due: { count: facts.due, since: isoOrNull(facts.dueSince) },
+    next_due_at: isoOrNull(facts.nextDueAt),
+    runs: { running: facts.running, queued: facts.queued },
+    deliveries: { pending: facts.pending, blocked: facts.blocked, unknown: facts.unknown },
+    chats: facts.chats,
+    database_bytes: facts.databaseBytes,
+    audit: audit === null ? null : { at: iso(audit.at), findings: audit.findings },
+    retention: { days: retentionDays, oldest_run_at: isoOrNull(facts.oldestRunAt) },
+  };
+}

@@ -1,0 +1,169 @@
+import type { Context } from 'hono';
+import { ZodArray, ZodDefault, ZodObject, type z } from 'zod';
+import { AppError } from '../domain/errors.ts';
+import { idempotencyKeyLengthMax } from '../domain/limits.ts';
+import { bodyText } from './body.ts';
+import { refusal } from './errors.ts';
+import { nameThatStandsTwice } from './names-twice.ts';
+
+/** Nobody nests settings deeper by hand, and everything that walks a value later may do so without a thought of its stack. */
+const depthMax = 32;
+/** An id has 36 characters; whatever is no id at all is as unknown as one that was never given. */
+const idShape = /^[\w-]{1,64}$/;
+const keyShape = new RegExp(`^[\\x21-\\x7e]{1,${idempotencyKeyLengthMax}}$`);
+
+/** The parameters of the path. An id that cannot exist gets the same answer as one that does not. */
+export function readParams(c: Context, schema: z.ZodType): unknown {
+  const params: Readonly<Record<string, string>> = c.req.param();
+  for (const [name, value] of Object.entries(params)) {
+    // In the words of the use cases: nobody can tell from the answer what looks like an id and what is one.
+    if (name.endsWith('_id') && !idShape.test(value))
+      throw new AppError('not_found', `There is no such ${name.slice(0, -'_id'.length)}.`);
+  }
+  return checked(schema, sound(params));
+}
+
+/** An empty parameter counts as absent, so that a form can send all of its fields. */
+export function readQuery(c: Context, schema: z.ZodType): unknown {
+  const found = new Map<string, string | readonly string[] | undefined>();
+  const { searchParams } = new URL(c.req.url);
+  for (const [name, value] of searchParams) {
+    if (isMany(schema, name)) {
+      found.set(
+        name,
+        searchParams.getAll(name).filter((one) => one !== ''),
+      );
+      continue;
+    }
+    if (found.has(name)) throw refusal([name], 'it stands twice; send it once');
+    found.set(name, value === '' ? undefined : value);
+  }
+  return checked(schema, sound(Object.fromEntries(found)));
+}
+
+/** A parameter whose schema is a list may stand there several times; every other one is a slip. */
+function isMany(schema: z.ZodType, name: string): boolean {
+  const field: unknown = schema instanceof ZodObject ? schema.shape[name] : undefined;
+  return field instanceof ZodDefault && field.unwrap() instanceof ZodArray;
+}
+
+/** A body is one JSON object; an absent one is `undefined`, which only some requests allow. */
+export async function readBody(c: Context, schema: z.ZodType): Promise<unknown> {
+  const text = await bodyText(c);
+  if (text === '') return checked(schema, undefined);
+  checkType(c.req.header('content-type') ?? '');
+  return checked(schema, sound(parsed(text)));
+}
+
+const jsonType = /^application\/json\s*(?:;|$)/i;
+const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i;
+
+function checkType(type: string): void {
+  const isJson = jsonType.test(type);
+  if (isJson && /^utf-?8$/i.test(charset.exec(type)?.[1] ?? 'utf-8')) return;
+  const problem = isJson ? 'Send the body in UTF-8' : 'Send the body as JSON';
+  throw new AppError('unsupported_media_type', `${problem}, with the header content-type: application/json.`);
+}
+
+export function readIdempotencyKey(c: Context): string | null {
+  const key = c.req.header('idempotency-key');
+  if (key === undefined) return null;
+  if (keyShape.test(key)) return key;
+  throw refusal(['Idempotency-Key'], `it has 1 to ${idempotencyKeyLengthMax} visible ASCII characters`);
+}
+
+/** Refuses a target whose percent signs do not stand for text, before anything reads half of it. */
+export function checkTarget(url: string): void {
+  try {
+    decodeURIComponent(url);
+  } catch {
+    throw new AppError(
+      'invalid_request',
+      'The URL has a percent sign that does not begin an encoded UTF-8 character; write %25 for a percent sign.',
+    );
+  }
+}
+
+function parsed(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new AppError('invalid_request', 'The body is not JSON.', { cause: error });
+  }
+  const twice = nameThatStandsTwice(text);
+  if (twice !== null) throw refusal([twice], 'it stands twice in one object; send it once');
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new AppError('invalid_request', 'The body is a JSON object: {...}.');
+}
+
+/** A value and the way to it, which is written out only for a refusal. */
+interface Place {
+  readonly value: unknown;
+  readonly name: string;
+  readonly within: Place | null;
+  readonly depth: number;
+}
+
+/** What no field may hold: it would not survive a database, a copy or a walk. */
+function sound(root: unknown): unknown {
+  const places: Place[] = [{ value: root, name: '', within: null, depth: 0 }];
+  for (let place = places.pop(); place !== undefined; place = places.pop()) {
+    const { value, depth } = place;
+    const problem = problemOf(place);
+    if (problem !== null) throw refusal(pathTo(place), problem);
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [name, inner] of Object.entries(value))
+      places.push({ value: inner, name, within: place, depth: depth + 1 });
+  }
+  return root;
+}
+
+function problemOf({ value, name, depth }: Place): string | null {
+  if (depth > depthMax) return `a request is at most ${depthMax} levels deep`;
+  if (name === '__proto__' || textProblem(name) !== null) return 'this name of a field is not allowed';
+  if (typeof value === 'string') return textProblem(value);
+  return typeof value === 'number' && !isExact(value)
+    ? 'the number is too large to be kept exactly; send it as a text'
+    : null;
+}
+
+/** Past this whole numbers have gaps: an id that is sent as one would be kept as another. */
+function isExact(value: number): boolean {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+}
+
+function pathTo({ name, within }: Place): readonly string[] {
+  return within === null ? [] : [...pathTo(within), name];
+}
+
+function textProblem(text: string): string | null {
+  if (text.includes('\0')) return 'a text has no NUL character';
+  return /\p{Surrogate}/u.test(text) ? 'a text is valid Unicode; this one has half of a surrogate pair' : null;
+}
+
+function checked(schema: z.ZodType, value: unknown): unknown {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw issue === undefined ? refusal([], 'the request cannot be read') : faultOfIssue(issue, value);
+}
+
+function faultOfIssue(issue: z.core.$ZodIssue, root: unknown): AppError {
+  if (issue.code === 'unrecognized_keys') return refusal([...issue.path, issue.keys[0] ?? ''], issue.message);
+  if (root === undefined) return refusal([], 'this request needs a body, a JSON object');
+  if (issue.path.length > 0 && valueAt(root, issue.path) === undefined) return refusal(issue.path, 'it is missing');
+  return refusal(issue.path, lower(issue.message.replace(/^Invalid input: /, '')));
+}
+
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null ? (value as Readonly<Record<PropertyKey, unknown>>)[key] : undefined,
+    root,
+  );
+}
+
+function lower(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1).replace(/\.$/, '');
+}

@@ -1,0 +1,304 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Log, Timer } from '../../app/ports/outside.ts';
+import { Failure, tooManyRequests } from './failure.ts';
+import { takeFault } from './faults.ts';
+import type { Api, Method } from '../methods/access.ts';
+import { chatMethods } from '../methods/chats.ts';
+import { editingMethods } from '../methods/editing.ts';
+import { ephemeralMethods } from '../methods/ephemeral.ts';
+import { sendingMethods } from '../methods/sending.ts';
+import { settingMethods } from '../methods/settings.ts';
+import { topicMethods } from '../methods/topics.ts';
+import type { Polling } from './polling.ts';
+import { readArguments, type Arguments } from './request.ts';
+import type { Webhook } from './webhook.ts';
+import type { Fault, FaultKind } from '../world/world.ts';
+
+/** Answers one HTTP request by itself. The path is the one below its root: `/bot<token>/<method>`. */
+export type BotApi = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => void;
+
+interface Needs {
+  readonly api: Api;
+  readonly polling: Polling;
+  readonly webhook: Webhook;
+  readonly timer: Timer;
+  readonly log: Log;
+  readonly token: string;
+}
+
+/** What is answered, before it is JSON. */
+interface Answer {
+  readonly result?: unknown;
+  readonly description?: string;
+  readonly failure?: Failure;
+}
+
+type Respond = (answer: Answer) => void;
+
+interface Line {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+}
+
+const methods: Readonly<Record<string, Method>> = {
+  ...sendingMethods,
+  ...editingMethods,
+  ...ephemeralMethods,
+  ...topicMethods,
+  ...chatMethods,
+  ...settingMethods,
+};
+const feedMethods = ['getUpdates', 'setWebhook', 'deleteWebhook', 'getWebhookInfo'];
+
+/** Names count whatever their case. */
+const names = new Map([...Object.keys(methods), ...feedMethods].map((name) => [name.toLowerCase(), name]));
+
+const lateDefaultMs = 1000;
+const retryAfterDefault = 5;
+const gatewayPage =
+  '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>502 Bad Gateway</body>\r\n</html>\r\n';
+
+export class BotServer {
+  readonly #needs: Needs;
+  readonly #hanging = new Set<ServerResponse>();
+  readonly #late = new Set<() => void>();
+
+  constructor(needs: Needs) {
+    this.#needs = needs;
+  }
+
+  readonly handle: BotApi = (incoming, outgoing, path) => {
+    const line = { incoming, outgoing };
+    this.#handle(line, path).catch((error: unknown) => {
+      if (!(error instanceof Failure)) {
+        this.#needs.log.error('sandbox.request_failed', { error: String(error) });
+      }
+      const failure = error instanceof Failure ? error : new Failure(500, 'Internal Server Error');
+      write(line, { failure });
+    });
+  };
+
+  close(): void {
+    for (const stop of this.#late) stop();
+    this.#late.clear();
+    for (const outgoing of this.#hanging) outgoing.destroy();
+    this.#hanging.clear();
+  }
+
+  async #handle(line: Line, path: string): Promise<void> {
+    const { incoming } = line;
+    const target = path.includes('?') ? path : `${path}${queryOf(incoming)}`;
+    if (!URL.canParse(target, 'http://sandbox')) throw new Failure(404, 'Not Found');
+    const url = new URL(target, 'http://sandbox');
+    const [, kind = '', token = '', rest = ''] = /^(\/file)?\/bot([^/]*)\/(.*)$/.exec(url.pathname) ?? [];
+    if (!/^(\/file)?\/bot/.test(url.pathname)) throw new Failure(404, 'Not Found');
+    this.#checkToken(token.replaceAll('%3A', ':').replaceAll('%3a', ':'));
+    if (kind === '/file') {
+      this.#sendFile(line, rest);
+      return;
+    }
+    if (incoming.method !== 'GET' && incoming.method !== 'POST') throw new Failure(405, 'Method Not Allowed');
+    const method = names.get(rest.toLowerCase().replace(/\/$/, ''));
+    if (method === undefined) throw new Failure(404, 'Not Found: method not found');
+    const args = await readArguments(incoming, url.searchParams);
+    this.#call(line, method, args);
+  }
+
+  #checkToken(token: string): void {
+    if (token.length > 80 || !/^[1-9]\d*:./.test(token)) {
+      throw new Failure(401, 'Unauthorized: invalid token specified');
+    }
+    if (token !== this.#needs.token) throw new Failure(401, 'Unauthorized');
+  }
+
+  #sendFile({ outgoing }: Line, path: string): void {
+    const file = this.#needs.api.state.file(path.replace(/^files\//, ''));
+    if (file === null) throw new Failure(404, 'Not Found');
+    outgoing.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': file.bytes.byteLength });
+    outgoing.end(file.bytes);
+  }
+
+  #call(line: Line, method: string, args: Arguments): void {
+    const { state } = this.#needs.api;
+    const fault = state.faults.isEmpty() ? null : state.transact(() => takeFault(state, method, args));
+    if (fault === null) {
+      const leave = this.#run({ method, args, fault: null }, (answer) => write(line, answer));
+      line.outgoing.once('close', leave);
+      return;
+    }
+    this.#fail(line, { method, args, fault });
+  }
+
+  #fail(line: Line, call: { method: string; args: Arguments; fault: Fault }): void {
+    const { method, args, fault } = call;
+    const unprocessed = (status: number, answer: string) =>
+      this.#record({ method, args, status, answer, fault: fault.kind });
+    const process = (given = args) => this.#run({ method, args: given, fault: fault.kind }, () => {});
+    const ways: Readonly<Record<FaultKind, () => void>> = {
+      '429': () => {
+        const failure = tooManyRequests(fault.retryAfter ?? retryAfterDefault);
+        unprocessed(429, failure.message);
+        write(line, { failure });
+      },
+      '500': () => {
+        unprocessed(500, 'Internal Server Error');
+        write(line, { failure: new Failure(500, 'Internal Server Error') });
+      },
+      bad_gateway_html: () => {
+        unprocessed(502, 'Bad Gateway');
+        line.outgoing.writeHead(502, { 'content-type': 'text/html' }).end(gatewayPage);
+      },
+      hang: () => {
+        unprocessed(0, 'not processed, not answered');
+        this.#hang(line);
+      },
+      reset_before: () => {
+        unprocessed(0, 'not processed, connection reset');
+        reset(line);
+      },
+      reset_after: () => {
+        process();
+        reset(line);
+      },
+      answer_lost: () => {
+        process();
+        this.#hang(line);
+      },
+      late: () => {
+        reset(line);
+        const stop = this.#needs.timer.after(fault.delayMs ?? lateDefaultMs, () => {
+          this.#late.delete(stop);
+          process();
+        });
+        this.#late.add(stop);
+      },
+      misroute: () => {
+        const elsewhere = args.without('message_thread_id').without('reply_parameters').without('reply_to_message_id');
+        this.#run({ method, args: elsewhere, fault: fault.kind }, (answer) => write(line, answer));
+      },
+    };
+    ways[fault.kind]();
+  }
+
+  /** Does what is asked and answers through `respond`; the returned function is for a client that has gone. */
+  #run(call: { method: string; args: Arguments; fault: FaultKind | null }, respond: Respond): () => void {
+    const { polling } = this.#needs;
+    const { method, args, fault } = call;
+    const isLost = fault !== null && fault !== 'misroute';
+    if (method === 'getUpdates') {
+      return polling.get(args, (result) => {
+        const answer = result instanceof Failure ? { failure: result } : { result };
+        // Polls that end without an update are the rule, and nothing to look at.
+        if (result instanceof Failure || result.length > 0) this.#record(recordOf(call, answer, isLost));
+        respond(answer);
+      });
+    }
+    const answer = this.#answer(method, args, (given) => recordOf(call, given, isLost));
+    respond(answer);
+    return () => {};
+  }
+
+  #answer(method: string, args: Arguments, record: (answer: Answer) => Recorded): Answer {
+    const { api, log } = this.#needs;
+    try {
+      return api.state.transact(() => {
+        const answer = this.#process(method, args);
+        this.#record(record(answer));
+        return answer;
+      });
+    } catch (error) {
+      const failure = error instanceof Failure ? error : new Failure(500, 'Internal Server Error');
+      if (!(error instanceof Failure)) log.error('sandbox.call_failed', { method, error: String(error) });
+      this.#record(record({ failure }));
+      return { failure };
+    }
+  }
+
+  #process(method: string, args: Arguments): Answer {
+    const { api, webhook, polling } = this.#needs;
+    if (method === 'setWebhook') {
+      const description = webhook.set(args);
+      api.state.afterwards(() => polling.endForWebhook());
+      return { result: true, description };
+    }
+    if (method === 'deleteWebhook') return { result: true, description: webhook.delete(args) };
+    if (method === 'getWebhookInfo') return { result: webhook.info() };
+    const run = methods[method];
+    if (run === undefined) throw new Failure(404, 'Not Found: method not found');
+    return { result: run(api, args) };
+  }
+
+  #record({ method, args, status, answer, fault }: Recorded): void {
+    const { state } = this.#needs.api;
+    state.transact(() => {
+      state.addCall({ at: state.clock.now(), method, params: args.shown(), status, answer, fault });
+      state.tell('call', null);
+    });
+  }
+
+  #hang({ outgoing }: Line): void {
+    this.#hanging.add(outgoing);
+    outgoing.once('close', () => this.#hanging.delete(outgoing));
+  }
+}
+
+interface Recorded {
+  readonly method: string;
+  readonly args: Arguments;
+  readonly status: number;
+  readonly answer: string;
+  readonly fault: FaultKind | null;
+}
+
+function recordOf(
+  { method, args, fault }: { method: string; args: Arguments; fault: FaultKind | null },
+  answer: Answer,
+  isLost: boolean,
+): Recorded {
+  const status = answer.failure?.status ?? 200;
+  return { method, args, status: isLost ? 0 : status, answer: summary(answer), fault };
+}
+
+/** A few words about an answer: the error text, the ids that were made, or how many there were. */
+function summary({ result, failure }: Answer): string {
+  if (failure !== undefined) return failure.message;
+  if (Array.isArray(result)) return `${result.length} entries`;
+  if (typeof result !== 'object' || result === null) return String(result);
+  const blank = { message_id: 0, ephemeral_message_id: 0, message_thread_id: 0 };
+  const { message_id: message, ephemeral_message_id: ephemeral, message_thread_id: thread } = { ...blank, ...result };
+  const ids = { message, 'ephemeral message': ephemeral, topic: thread };
+  const words = Object.entries(ids).flatMap(([word, id]) => (id > 0 ? [`${word} ${id}`] : []));
+  return words.join(', ') || 'ok';
+}
+
+function write({ outgoing }: Line, answer: Answer): void {
+  if (outgoing.headersSent || outgoing.destroyed) return;
+  const { failure } = answer;
+  const body = JSON.stringify(failure === undefined ? success(answer) : refusal(failure));
+  const retryAfter = failure?.parameters?.['retry_after'];
+  outgoing.writeHead(failure?.status ?? 200, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    ...(typeof retryAfter === 'number' ? { 'retry-after': String(retryAfter) } : {}),
+    // Nobody wants to read the rest of what was too large.
+    ...(failure?.status === 413 ? { connection: 'close' } : {}),
+  });
+  outgoing.end(body);
+}
+
+function success({ result, description }: Answer): object {
+  return { ok: true, result, ...(description === undefined ? {} : { description }) };
+}
+
+function refusal({ status, message, parameters }: Failure): object {
+  return { ok: false, error_code: status, description: message, ...(parameters === null ? {} : { parameters }) };
+}
+
+function reset({ incoming }: Line): void {
+  incoming.socket.resetAndDestroy();
+}
+
+function queryOf({ url = '' }: IncomingMessage): string {
+  const at = url.indexOf('?');
+  return at < 0 ? '' : url.slice(at);
+}

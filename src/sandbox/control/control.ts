@@ -1,0 +1,123 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock, Log, Timer } from '../../app/ports/outside.ts';
+import { fault, faultOf, read, readJson, send, type Answer } from './answers.ts';
+import { eventsQuery } from './bodies.ts';
+import { clearFaults, createDeeds } from './deeds.ts';
+import { createEvents } from './events.ts';
+import { createViews, type PageLink } from './views.ts';
+import { foreignness } from '../loopback.ts';
+import { pageAssets } from '../page/page.ts';
+import type { Travel } from '../world/travel.ts';
+import type { World } from '../world/world.ts';
+
+export interface PageNeeds {
+  readonly world: World;
+  /** Null where the clock is the real one. */
+  readonly travel: Travel | null;
+  readonly log: Log;
+  readonly timer: Timer;
+  readonly clock: Clock;
+  readonly links?: readonly PageLink[];
+  /** What is worth saying first, for an empty chat. */
+  readonly starters?: () => readonly string[];
+}
+
+export interface SandboxPages {
+  /** Answers one request by itself. The path is what follows `/sandbox`, without a query: ``, `/page.js`, `/control/say`. */
+  readonly handle: (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => void;
+  /** Ends the streams and the waits, so that a server can stop. */
+  close(): void;
+}
+
+interface Exchange {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly query: unknown;
+  readonly signal: AbortSignal;
+}
+
+const eventsPath = '/control/events';
+
+/** Null: the answer goes on by itself. */
+type Handler = (exchange: Exchange) => Promise<Answer | null> | Answer | null;
+
+/** The control API and the chat page. They are for one person on one computer, so that nobody else is answered at all. */
+export function createSandboxPages(needs: PageNeeds): SandboxPages {
+  const events = createEvents(needs);
+  const routes = routesOf(needs, events);
+  const stop = new AbortController();
+
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => {
+    const reason = foreignness(incoming);
+    if (reason !== null) return fault(403, 'forbidden', reason);
+    const methods = routes.get(path);
+    if (methods === undefined)
+      return fault(404, 'not_found', `There is nothing at this address. The page is /sandbox.`);
+    // A stream has no end that a HEAD could leave out.
+    const isHead = incoming.method === 'HEAD' && path !== eventsPath;
+    const method = isHead ? 'GET' : (incoming.method ?? '');
+    const handler = methods.get(method);
+    if (handler === undefined) {
+      const allow = [...methods.keys()].join(', ');
+      return { ...fault(405, 'method_not_allowed', `This address takes ${allow} only.`), headers: { allow } };
+    }
+    const gone = new AbortController();
+    outgoing.once('close', () => gone.abort());
+    const signal = AbortSignal.any([gone.signal, stop.signal]);
+    return handler({ incoming, outgoing, query: queryOf(incoming), signal });
+  };
+
+  return {
+    handle: (incoming, outgoing, path) => {
+      answer(incoming, outgoing, path)
+        .catch((error: unknown) => faultOf(error, { log: needs.log, route: routes.has(path) ? path : 'none' }))
+        .then((told) => (told === null ? undefined : send(outgoing, told)))
+        .catch(() => outgoing.destroy());
+    },
+    close: () => {
+      stop.abort();
+      events.close();
+    },
+  };
+}
+
+const firstWords = ['/start', '/new in 1 minute say hello'];
+
+function routesOf(
+  needs: PageNeeds,
+  events: ReturnType<typeof createEvents>,
+): ReadonlyMap<string, ReadonlyMap<string, Handler>> {
+  const { world, travel, timer, log, clock, links = [], starters = () => firstWords } = needs;
+  const routes = new Map<string, Map<string, Handler>>();
+  const on = (method: string, path: string, handler: Handler) => {
+    routes.set(path, (routes.get(path) ?? new Map<string, Handler>()).set(method, handler));
+  };
+  for (const [path, asset] of Object.entries(pageAssets())) on('GET', path, () => asset);
+  const now = () => travel?.now() ?? clock.now();
+  for (const [name, view] of Object.entries(createViews({ world, travel, log, now, links, starters }))) {
+    on('GET', `/control/${name}`, ({ query }) => view(query));
+  }
+  for (const [name, deed] of Object.entries(createDeeds({ world, travel, timer, onJump: events.clockMoved }))) {
+    on('POST', `/control/${name}`, async ({ incoming, signal }) => deed(await readJson(incoming), signal));
+  }
+  on('DELETE', '/control/fault', ({ query }) => clearFaults(world, query));
+  on('GET', eventsPath, ({ incoming, outgoing, query }) => {
+    const resumed = incoming.headers['last-event-id'];
+    events.open(incoming, outgoing, typeof resumed === 'string' ? resumed : read(eventsQuery, query).after);
+    return null;
+  });
+  return routes;
+}
+
+/** A field that is given twice stays a list, which no schema takes. */
+function queryOf(incoming: IncomingMessage): unknown {
+  const target = incoming.url ?? '';
+  const start = target.indexOf('?');
+  const fields = new URLSearchParams(start < 0 ? '' : target.slice(start + 1));
+  return Object.fromEntries(
+    [...new Set(fields.keys())].map((key) => {
+      const values = fields.getAll(key);
+      return [key, values.length === 1 ? values[0] : values];
+    }),
+  );
+}

@@ -1,0 +1,218 @@
+import type { Timer } from '../../app/ports/outside.ts';
+import { json, read, type Answer } from './answers.ts';
+import * as bodies from './bodies.ts';
+import { chatOf, keyOf } from './chats.ts';
+import { createJumps } from './jumps.ts';
+import { iso } from './views.ts';
+import { answersTo } from './waits.ts';
+import { faultJson, messageJson, platformJson } from './wire.ts';
+import type { Travel } from '../world/travel.ts';
+import {
+  SandboxRefusal,
+  type ChatShown,
+  type Fault,
+  type MessageShown,
+  type Pressing,
+  type Saying,
+  type World,
+} from '../world/world.ts';
+
+export interface DeedNeeds {
+  readonly world: World;
+  readonly travel: Travel | null;
+  readonly timer: Timer;
+  /** Called when the clock has been moved. */
+  readonly onJump: () => void;
+}
+
+/** What a POST is given: its body, not yet checked, and a signal that ends every wait. */
+export type Deed = (body: unknown, signal: AbortSignal) => Promise<Answer> | Answer;
+
+/** What can be done in the world. */
+export function createDeeds(needs: DeedNeeds): Readonly<Record<string, Deed>> {
+  const { world, onJump } = needs;
+  const jump = createJumps(needs.travel);
+  return {
+    ...talk(needs),
+    ...placeDeeds(world),
+    ...switches(world),
+    jump: async (body) => {
+      const { now, visited, nextAt } = await jump(read(bodies.jumpBody, body).to);
+      onJump();
+      return json({ now: iso(now), visited, next_at: nextAt === null ? null : iso(nextAt) });
+    },
+    reset: (body) => {
+      read(bodies.resetBody, body);
+      world.reset();
+      return json({ reset: true });
+    },
+  };
+}
+
+function talk({ world, timer }: DeedNeeds): Readonly<Record<string, Deed>> {
+  return {
+    say: async (body, signal) => {
+      const asked = read(bodies.sayBody, body);
+      const chatId = chatOf(world, asked.chat).id;
+      const { wait: waitMs } = asked;
+      const saying = sayingOf(asked, chatId);
+      const { result, answers } = await answersTo(
+        { world, timer, chatId, waitMs, signal },
+        () => world.say(saying),
+        (_message, told) => told.length > 0,
+      );
+      return json({ message: messageJson(result), answers: answers.map(messageJson) });
+    },
+    press: async (body, signal) => {
+      const asked = read(bodies.pressBody, body);
+      const { as, button, wait: waitMs } = asked;
+      const chat = chatOf(world, asked.chat);
+      const target = pressedIn(asked) ?? newestWith(world, chat, { as, button });
+      const { result, answers } = await answersTo(
+        { world, timer, chatId: chat.id, waitMs, signal },
+        () => world.press({ as, chat: chat.id, ...target, button }),
+        ({ callbackId }) => world.callbackAnswer(callbackId) !== null,
+      );
+      const { callbackId } = result;
+      return json({
+        callback_id: callbackId,
+        message_id: target.messageId,
+        ephemeral_id: target.ephemeralId ?? null,
+        callback: world.callbackAnswer(callbackId),
+        answers: answers.map(messageJson),
+      });
+    },
+    edit: (body) => {
+      const { as, chat, message_id: messageId, text } = read(bodies.editBody, body);
+      world.edit({ as, chat: chatOf(world, chat).id, messageId, text });
+      return json({ edited: true });
+    },
+  };
+}
+
+type SayDeed = ReturnType<typeof bodies.sayBody.parse>;
+
+function sayingOf(asked: SayDeed, chat: number): Saying {
+  const { as, thread = null, text = '', media, reply_to: replyTo, reply_to_ephemeral: replyToEphemeral } = asked;
+  const file = media === undefined ? undefined : { kind: media.kind, ...given({ name: media.name }) };
+  return { as, chat, thread, text, ...given({ media: file, replyTo, replyToEphemeral, isEphemeral: asked.ephemeral }) };
+}
+
+type Target = Pick<Pressing, 'messageId' | 'ephemeralId'>;
+
+function pressedIn(asked: ReturnType<typeof bodies.pressBody.parse>): Target | null {
+  const { message_id: messageId, ephemeral_id: ephemeralId } = asked;
+  if (ephemeralId !== undefined) return { messageId: 0, ephemeralId };
+  return messageId === undefined ? null : { messageId };
+}
+
+/** Buttons that nobody has seen for this many messages are not what somebody means who names no message. */
+const buttonsSoughtIn = 1000;
+
+/** The newest message that the person can see. */
+function newestWith(world: World, chat: ChatShown, { as, button }: Pick<Pressing, 'as' | 'button'>): Target {
+  const messages = world.messages(chat.id, { limit: buttonsSoughtIn, as }).toReversed();
+  const texts = ({ buttons }: MessageShown) => buttons.flat().map(({ text }) => text);
+  const found = messages.find(({ buttons }) => buttons.flat().some(({ text, data }) => [text, data].includes(button)));
+  if (found !== undefined) {
+    return { messageId: found.messageId, ...given({ ephemeralId: found.ephemeralId ?? undefined }) };
+  }
+  const newest = messages.find(({ buttons }) => buttons.length > 0);
+  const hint =
+    newest === undefined ? 'No message there has buttons.' : `The newest buttons are: ${texts(newest).join(', ')}.`;
+  const shown = button.slice(0, 64);
+  throw new SandboxRefusal('no_button', `No message in "${keyOf(chat)}" has a button "${shown}". ${hint}`);
+}
+
+function placeDeeds(world: World): Readonly<Record<string, Deed>> {
+  return {
+    topic: (body) => {
+      const deed = read(bodies.topicBody, body);
+      return json({ thread_id: changeTopic(world, chatOf(world, deed.chat).id, deed) });
+    },
+    forum: (body) => {
+      const { chat, on } = read(bodies.forumBody, body);
+      world.setForum(chatOf(world, chat).id, on);
+      return json({ is_forum: on });
+    },
+    migrate: (body) => json({ chat_id: world.migrate(chatOf(world, read(bodies.migrateBody, body).chat).id) }),
+    member: (body) => {
+      const { chat, person, status } = read(bodies.memberBody, body);
+      world.setMember(chatOf(world, chat).id, person, status);
+      return json({ status });
+    },
+  };
+}
+
+type TopicDeed = ReturnType<typeof bodies.topicBody.parse>;
+
+function changeTopic(world: World, chat: number, deed: TopicDeed): number {
+  switch (deed.action) {
+    case 'create':
+      return world.createTopic(chat, deed.as, deed.name);
+    case 'close':
+      world.closeTopic(chat, deed.thread, deed.as);
+      return deed.thread;
+    case 'reopen':
+      world.reopenTopic(chat, deed.thread, deed.as);
+      return deed.thread;
+    case 'delete':
+      world.deleteTopic(chat, deed.thread);
+      return deed.thread;
+  }
+}
+
+/** What goes wrong on purpose. */
+function switches(world: World): Readonly<Record<string, Deed>> {
+  return {
+    rights: (body) => {
+      const { chat: name, ...rights } = read(bodies.rightsBody, body);
+      const { id } = chatOf(world, name);
+      world.setBotRights(id, given(rights));
+      return json({ bot: chatOf(world, id).bot });
+    },
+    bot: (body) => {
+      const { chat: name, status, by, start } = read(bodies.botBody, body);
+      const { id } = chatOf(world, name);
+      world.setBotStatus(id, status, by);
+      if (start !== undefined) world.say({ as: by, chat: id, text: `/start@${world.bot.username} ${start}` });
+      return json({ bot: chatOf(world, id).bot });
+    },
+    platform: (body) => {
+      const { ephemeral: isEphemeralOn, privacy: isPrivacyOn } = read(bodies.platformBody, body);
+      world.setFeatures(given({ isEphemeralOn, isPrivacyOn }));
+      return json({ platform: platformJson(world.features()) });
+    },
+    fault: (body) => {
+      const {
+        kind,
+        method,
+        count,
+        chat,
+        retry_after: retryAfter,
+        delay_ms: delayMs,
+        chance,
+      } = read(bodies.faultBody, body);
+      const chatId = chat === undefined ? undefined : chatOf(world, chat).id;
+      const fault: Fault = { kind, method, count, ...given({ chat: chatId, retryAfter, delayMs, chance }) };
+      return json({ fault: faultJson({ ...fault, id: world.fault(fault) }) });
+    },
+  };
+}
+
+/** Takes away one fault, or all. */
+export function clearFaults(world: World, query: unknown): Answer {
+  const { id } = read(bodies.faultQuery, query);
+  if (id !== undefined && !world.faults().some((fault) => fault.id === id)) {
+    throw new SandboxRefusal('no_message', 'There is no such fault: it is used up, or was never set. See GET fault.');
+  }
+  world.clearFault(id);
+  return json({ faults: world.faults().map(faultJson) });
+}
+
+type Given<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** Leaves out what is undefined, so that an absent field stays absent. */
+function given<T extends object>(facts: T): Given<T> {
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as Given<T>;
+}

@@ -1,0 +1,173 @@
+import type { Log } from '../../app/ports/outside.ts';
+import { json, read, type Answer } from './answers.ts';
+import { callsQuery, documentQuery, messagesQuery, noQuery, transcriptQuery } from './bodies.ts';
+import { createCallTail, type CallTail } from './calls.ts';
+import { chatOf, keyOf } from './chats.ts';
+import { callJson, faultJson, messageJson, platformJson } from './wire.ts';
+import { SandboxRefusal, type ChatShown, type MessageShown, type World } from '../world/world.ts';
+import type { Travel } from '../world/travel.ts';
+
+export interface PageLink {
+  readonly title: string;
+  readonly href: string;
+}
+
+export interface ViewNeeds {
+  readonly world: World;
+  readonly travel: Travel | null;
+  readonly log: Log;
+  readonly now: () => number;
+  /** Other places of the product, shown at the head of the page. */
+  readonly links: readonly PageLink[];
+  /** What is worth saying first, for an empty chat. */
+  readonly starters: () => readonly string[];
+}
+
+/** What a GET is given: its query, not yet checked. */
+export type View = (query: unknown) => Promise<Answer> | Answer;
+
+/** How far back the newest messages of the topics are looked for; a topic that was silent for longer has no mark. */
+const lookedAt = 300;
+/** A transcript in JSON is for checks, whose worlds are small. */
+const transcriptMessagesMax = 10_000;
+
+/** What can be seen of the world. */
+export function createViews(needs: ViewNeeds): Readonly<Record<string, View>> {
+  const { world } = needs;
+  const tail = createCallTail(world);
+  return {
+    state: async (query) => {
+      read(noQuery, query);
+      return json(await stateOf(needs, tail));
+    },
+    messages: (query) => {
+      const { chat: name, thread, before, as, limit } = read(messagesQuery, query);
+      const chat = chatOf(world, name);
+      const page = {
+        ...(thread === undefined ? {} : { thread: thread === 'general' ? null : thread }),
+        ...(before === undefined ? {} : { before }),
+        ...(as === undefined ? {} : { as }),
+        limit: limit + 1,
+      };
+      const found = world.messages(chat.id, page);
+      const messages = found.slice(-limit).map(messageJson);
+      return json({ chat_id: chat.id, messages, has_older: found.length > limit });
+    },
+    calls: (query) => {
+      const { after, limit } = read(callsQuery, query);
+      const calls = after === undefined ? tail.newest(limit) : world.calls(after, limit);
+      return json({ calls: calls.map(callJson) });
+    },
+    fault: (query) => {
+      read(noQuery, query);
+      return json({ faults: world.faults().map(faultJson) });
+    },
+    transcript: (query) => transcriptOf(world, query),
+    document: (query) => documentOf(world, query),
+  };
+}
+
+async function stateOf({ world, travel, log, now, links, starters }: ViewNeeds, tail: CallTail): Promise<unknown> {
+  const nextAt = travel === null ? null : await travel.nextAt().catch(unread(log));
+  const { id, name, username } = world.bot;
+  return {
+    bot: { id, name, username, commands: tail.commands() },
+    people: world.people.map((person) => ({
+      key: person.key,
+      id: person.id,
+      first_name: person.firstName,
+      username: person.username,
+    })),
+    chats: world.chats().map((chat) => chatJson(world, chat)),
+    platform: platformJson(world.features()),
+    clock: { now: iso(now()), next_at: nextAt === null ? null : iso(nextAt), can_jump: travel !== null },
+    faults: world.faults().map(faultJson),
+    links,
+    starters: starters(),
+  };
+}
+
+/** The rest of the page is worth showing while the store of the product is away. */
+function unread(log: Log): (error: unknown) => null {
+  return (error) => {
+    log.warn('sandbox_clock_unread', { error: error instanceof Error ? error.name : typeof error });
+    return null;
+  };
+}
+
+function chatJson(world: World, chat: ChatShown): unknown {
+  // The list of chats is the same for everybody.
+  const messages = world.messages(chat.id, { limit: lookedAt }).filter(({ onlyFor }) => onlyFor === null);
+  const newest = messages.at(-1);
+  const lastOf = (thread: number | null) => messages.findLast(({ threadId }) => threadId === thread)?.messageId ?? null;
+  return {
+    chat_id: chat.id,
+    key: keyOf(chat),
+    kind: chat.kind,
+    title: chat.title,
+    is_forum: chat.isForum,
+    is_started: chat.isStarted,
+    is_general_closed: chat.isGeneralClosed,
+    migrated_to: chat.migratedTo,
+    person: chat.person,
+    members: chat.members,
+    bot: chat.bot,
+    last: newest === undefined ? null : { from: newest.from, text: preview(newest), date: newest.date },
+    general_last_message_id: lastOf(null),
+    topics: world.topics(chat.id).map((topic) => ({
+      thread_id: topic.threadId,
+      name: topic.name,
+      is_closed: topic.isClosed,
+      is_deleted: topic.isDeleted,
+      created_by: topic.createdBy,
+      last_message_id: lastOf(topic.threadId),
+    })),
+  };
+}
+
+const previewLength = 80;
+
+function preview({ text, document }: MessageShown): string {
+  const words = text === '' ? (document?.name ?? '') : text;
+  return [...words.replaceAll(/\s+/g, ' ')].slice(0, previewLength).join('');
+}
+
+function transcriptOf(world: World, query: unknown): Answer {
+  const { chat: name, format } = read(transcriptQuery, query);
+  const chat = name === undefined ? null : chatOf(world, name);
+  const transcript = world.transcript(chat?.id);
+  if (format === 'text') return { status: 200, type: 'text/plain; charset=utf-8', body: transcript };
+  const chats = chat === null ? world.chats() : [chat];
+  return json({
+    transcript,
+    chats: chats.map((each) => ({
+      chat_id: each.id,
+      key: keyOf(each),
+      title: each.title,
+      messages: world.messages(each.id, { limit: transcriptMessagesMax }).map(messageJson),
+    })),
+  });
+}
+
+/** Always as a download, never as a page: what a task fetched may be hostile. */
+function documentOf(world: World, query: unknown): Answer {
+  const { id } = read(documentQuery, query);
+  const file = world.file(id);
+  if (file === null) {
+    throw new SandboxRefusal('no_message', 'There is no such document. Take the file_id from a message.');
+  }
+  const name = encodeURIComponent(file.name).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
+  return {
+    status: 200,
+    type: /^[\w.+-]+\/[\w.+-]+$/.test(file.mimeType) ? file.mimeType : 'application/octet-stream',
+    body: file.bytes,
+    headers: {
+      'content-disposition': `attachment; filename*=UTF-8''${name}`,
+      'content-security-policy': "default-src 'none'; sandbox",
+    },
+  };
+}
+
+export function iso(at: number): string {
+  return new Date(at).toISOString();
+}

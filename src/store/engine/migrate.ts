@@ -1,0 +1,118 @@
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type Database from 'better-sqlite3';
+import { AppError } from '../../domain/errors.ts';
+import type { Client } from './postgres.ts';
+
+export interface Migration {
+  readonly name: string;
+  readonly statements: readonly string[];
+}
+
+/** The folder lies at the same distance from the sources and from what is built of them. */
+const root = fileURLToPath(new URL('../../../drizzle/', import.meta.url));
+
+export function readMigrations(dialect: 'sqlite' | 'postgres'): Migration[] {
+  const folder = `${root}${dialect}/`;
+  const journal = JSON.parse(readFileSync(`${folder}meta/_journal.json`, 'utf8')) as { entries: { tag: string }[] };
+  return journal.entries.map(({ tag }) => ({
+    name: tag,
+    statements: readFileSync(`${folder}${tag}.sql`, 'utf8').split('--> statement-breakpoint'),
+  }));
+}
+
+const bookkeeping = `create table if not exists schema_migrations (name text primary key, applied_at bigint not null)`;
+
+export interface Migrated {
+  readonly applied: readonly string[];
+  readonly backup: string | null;
+}
+
+/** The migrations that are missing. A database that knows more than this program must not be touched by it. */
+function missing(known: readonly Migration[], applied: readonly string[]): readonly Migration[] {
+  const names = new Set(known.map(({ name }) => name));
+  const newer = applied.filter((name) => !names.has(name));
+  if (newer.length > 0) {
+    throw new AppError(
+      'store_unavailable',
+      `The database was written by a newer version (it has ${newer.join(', ')}). Start that version, or restore a backup made before the upgrade.`,
+    );
+  }
+  return known.slice(applied.length);
+}
+
+/**
+ * Brings a SQLite file up to date. Before an existing database is changed a copy is put beside it, named after the first
+ * step; all steps are one transaction, so a kill in the middle leaves the old database.
+ */
+export async function migrateSqlite(
+  connection: Database.Database,
+  now: number,
+  known = readMigrations('sqlite'),
+): Promise<Migrated> {
+  connection.exec(bookkeeping);
+  const applied = connection.prepare(`select name from schema_migrations order by name`).pluck().all() as string[];
+  const steps = missing(known, applied);
+  const first = steps[0];
+  if (first === undefined) return { applied: [], backup: null };
+  const backup = applied.length === 0 || connection.memory ? null : await backUp(connection, first.name);
+  connection
+    .transaction(() => {
+      const record = connection.prepare(`insert into schema_migrations (name, applied_at) values (?, ?)`);
+      for (const { name, statements } of steps) {
+        for (const statement of statements) connection.exec(statement);
+        record.run(name, now);
+      }
+    })
+    .immediate();
+  return { applied: steps.map(({ name }) => name), backup };
+}
+
+async function backUp(connection: Database.Database, before: string): Promise<string> {
+  const file = `${connection.name}.before-${before}.backup`;
+  // A copy from an earlier try of this same step is the older truth, and the one worth keeping.
+  if (existsSync(file)) return file;
+  // Half a copy must never bear the name of a whole one, and a copy is as private as what was copied.
+  const partial = `${file}.partial`;
+  rmSync(partial, { force: true });
+  await connection.backup(partial);
+  chmodSync(partial, 0o600);
+  renameSync(partial, file);
+  return file;
+}
+
+/** A number of our own, so that two processes that start together migrate one after the other. */
+const migrationLockKey = 7_290_411_001;
+
+/**
+ * Events are told in the order of their transactions. Those that came out of another cluster bear its numbers: the high ones
+ * would stay invisible, and what is new would be told before them. What is there at the start comes before all that follows.
+ */
+const ofThisCluster = `update events set tx = 0 where tx <> 0 and (select max(tx) from events) >= txid_current()`;
+
+export async function migratePostgres(
+  client: Client,
+  now: number,
+  known = readMigrations('postgres'),
+): Promise<Migrated> {
+  await client.query('begin', []);
+  try {
+    await client.query(`select pg_advisory_xact_lock(${migrationLockKey})`, []);
+    await client.query(bookkeeping, []);
+    const { rows } = await client.query(`select name from schema_migrations order by name`, []);
+    const steps = missing(
+      known,
+      rows.map((row) => (row as { name: string }).name),
+    );
+    for (const { name, statements } of steps) {
+      for (const statement of statements) await client.query(statement, []);
+      await client.query(`insert into schema_migrations (name, applied_at) values ($1, $2)`, [name, now]);
+    }
+    if (known.length > 0) await client.query(ofThisCluster, []);
+    await client.query('commit', []);
+    return { applied: steps.map(({ name }) => name), backup: null };
+  } catch (error) {
+    await client.query('rollback', []).catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,115 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
+import type { Backups } from '../../app/ports/outside.ts';
+import type { Store } from '../../app/ports/tasks.ts';
+import { AppError } from '../../domain/errors.ts';
+import { fileBackups } from '../files/backup.ts';
+import type { Engine } from './engine.ts';
+import { postgresEngine, postgresPool, type Connections } from './postgres.ts';
+import { openSqlite, sqliteEngine } from './sqlite.ts';
+import { tellingOfEvents } from './event-hints.ts';
+import { translate } from './faults.ts';
+import { lockFile, lockNameOf, lockPostgres, type Holder, type Lock } from './lock.ts';
+import { migratePostgres, migrateSqlite, type Migrated } from './migrate.ts';
+import { createStore } from './store.ts';
+
+export interface Opened {
+  readonly store: Store;
+  readonly migrated: Migrated;
+  /** Null where the database is not a file of ours. */
+  readonly backups: Backups | null;
+  /** How the connections are used; null where there is but one. */
+  readonly connections: (() => ConnectionsUsed) | null;
+  /** Has this called after each commit of this process that has written events. */
+  onEvents(call: () => void): void;
+  close(): Promise<void>;
+}
+
+export interface Opening {
+  readonly url: string;
+  readonly holder: Holder;
+  /** The right to schedule was lost while running; the process must end. */
+  readonly onLost: (error: Error) => void;
+  /** A pooled connection broke; the pool makes a new one. */
+  readonly onPoolError: (error: Error) => void;
+  /** Resolves in the next turn of the process: the transactions of one turn share a commit. Without it each has its own. */
+  readonly turn?: () => Promise<void>;
+}
+
+/** Takes the lock first, so that a second process changes nothing, not even the schema. */
+export async function openStore(opening: Opening): Promise<Opened> {
+  try {
+    return await (/^postgres(ql)?:/.test(opening.url) ? openPostgres(opening) : openFile(opening));
+  } catch (error) {
+    throw translate(error);
+  }
+}
+
+/** The file of a `file:` URL; null for a database that is not a file. */
+export function databaseFile(url: string): string | null {
+  return url.startsWith('file:') ? resolve(url.slice('file:'.length)) : null;
+}
+
+async function openFile({ url, holder, turn }: Opening): Promise<Opened> {
+  const file = databaseFile(url);
+  if (file === null) throw new AppError('store_unavailable', 'DATABASE_URL is file:<path> or postgres://...');
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const lock = lockFile(lockNameOf(file), holder);
+  try {
+    const connection = openSqlite(file);
+    chmodSync(file, 0o600);
+    const migrated = await migrateSqlite(connection, holder.since).catch((error: unknown) => {
+      connection.close();
+      throw error;
+    });
+    return { ...opened(sqliteEngine(connection, turn), migrated, lock), backups: fileBackups(file), connections: null };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function openPostgres({ url, holder, onLost, onPoolError }: Opening): Promise<Opened> {
+  const lock = await lockPostgres(url, holder, onLost);
+  try {
+    const connections = postgresPool(url, onPoolError);
+    const migrated = await migrateOver(connections, holder.since).catch(async (error: unknown) => {
+      await connections.end();
+      throw error;
+    });
+    return {
+      ...opened(postgresEngine(connections), migrated, lock),
+      backups: null,
+      connections: connections.used ?? null,
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** The lock goes last: whoever gets it next must find a database that nobody writes to. */
+function opened(engine: Engine, migrated: Migrated, lock: Lock): Omit<Opened, 'backups' | 'connections'> {
+  let wroteEvents = () => {};
+  const store = createStore(tellingOfEvents(engine, () => wroteEvents()));
+  return {
+    store,
+    migrated,
+    onEvents: (call) => {
+      wroteEvents = call;
+    },
+    close: async () => {
+      try {
+        await store.close();
+      } finally {
+        await lock.release();
+      }
+    },
+  };
+}
+
+async function migrateOver(connections: Connections, now: number): Promise<Migrated> {
+  const client = await connections.connect();
+  return migratePostgres(client, now).finally(() => client.release());
+}

@@ -1,0 +1,218 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import pg from 'pg';
+import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
+import { rows, type Ask, type Engine, type Script, type Tuple, type Value } from './engine.ts';
+import { postgresTables } from '../tables/postgres.ts';
+
+/** What the engine needs of a client; node-postgres and the embedded Postgres of the tests both give it. */
+export interface Client {
+  query(text: string, values: readonly unknown[]): Promise<{ rows: unknown[] }>;
+  /** With `true` the connection is closed instead of being used again. */
+  release(broken?: boolean): void;
+}
+
+export interface Connections {
+  connect(): Promise<Client>;
+  reader: Engine['reader'];
+  /** Absent where there is no pool. */
+  used?: () => ConnectionsUsed;
+  end(): Promise<void>;
+}
+
+/** A database that answers later than this is as good as away, and whoever waits for it must be told. */
+const patienceMs = { connection: 5000, query: 30_000 };
+
+/** A transaction that lost against another is run again; more often than this is not bad luck but a fault. */
+const triesMax = 5;
+
+export function postgresPool(url: string, onError: (error: Error) => void, patience = patienceMs): Connections {
+  const int8 = 20;
+  const types: pg.CustomTypesConfig = {
+    // Every integer of ours is a millisecond, a counter or a platform id, and all of them fit a double exactly.
+    getTypeParser: (oid: number) =>
+      oid === int8 ? Number : (pg.types.getTypeParser(oid) as (text: string) => unknown),
+  };
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 10,
+    types,
+    keepAlive: true,
+    connectionTimeoutMillis: patience.connection,
+    query_timeout: patience.query,
+  });
+  pool.on('error', onError);
+  return {
+    connect: async () => pool.connect(),
+    reader: drizzle(pool) as unknown as Engine['reader'],
+    used: () => ({ inUse: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    end: () => pool.end(),
+  };
+}
+
+export function postgresEngine(connections: Connections): Engine {
+  return {
+    dialect: 'postgres',
+    tables: postgresTables,
+    reader: connections.reader,
+    read: (script) => read(connections, script),
+    transact: (script) => transact(connections, script),
+    transactLightly: (script) => transact(connections, () => lightly(script())),
+    close: () => connections.end(),
+  };
+}
+
+async function read<T>(connections: Connections, script: () => Script<T>): Promise<T> {
+  const client = await connections.connect();
+  let broken = true;
+  try {
+    const found = await played(client, script());
+    broken = false;
+    return found;
+  } finally {
+    // Whatever failed, a connection that may still be waiting for an answer is lent to nobody.
+    client.release(broken);
+  }
+}
+
+async function played<T>(client: Client, script: Script<T>): Promise<T> {
+  let step = script.next();
+  while (step.done !== true) step = script.next((await answer(client, step.value)) as never);
+  return step.value;
+}
+
+/** The commit is told before it is on the disk. */
+function* lightly<T>(script: Script<T>): Script<T> {
+  yield* rows('set local synchronous_commit = off');
+  return yield* script;
+}
+
+async function transact<T>(connections: Connections, script: () => Script<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    const client = await connections.connect();
+    const outcome = await runOnce(client, script());
+    // A connection whose transaction may still be open would lend it to whoever comes next.
+    client.release(outcome.broken);
+    if ('value' in outcome) return outcome.value;
+    if (tries >= triesMax || !isConflict(outcome.error)) throw outcome.error;
+  }
+}
+
+type Played<T> = { readonly value: T; readonly broken: false } | { readonly error: unknown; readonly broken: boolean };
+
+async function runOnce<T>(client: Client, script: Script<T>): Promise<Played<T>> {
+  try {
+    await client.query('begin', []);
+    const value = await played(client, script);
+    await client.query('commit', []);
+    return { value, broken: false };
+  } catch (error) {
+    return { error, broken: !(await rolledBack(client)) };
+  }
+}
+
+/** Whether the server says that the transaction is over. A rollback that gets no answer proves nothing. */
+function rolledBack(client: Client): Promise<boolean> {
+  return client.query('rollback', []).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function answer(client: Client, ask: Ask): Promise<unknown> {
+  if (ask.does !== 'each') return (await client.query(single(ask.text), ask.values.map(storable))).rows;
+  if (isInsert(ask.text)) return insertEach(client, ask);
+  const { rows } = await client.query(updateText(ask.text), columnsOf(ask.tuples));
+  const matched = new Set(rows.map((found) => (found as { ord: number }).ord));
+  return ask.tuples.map((_tuple, index) => matched.has(index + 1));
+}
+
+/** An insert cannot tell which of its source rows it came from, so the first column, the key, tells. */
+async function insertEach(client: Client, ask: Extract<Ask, { does: 'each' }>): Promise<boolean[]> {
+  const { rows } = await client.query(insertText(ask.text), columnsOf(ask.tuples));
+  const made = new Map<Value, number>();
+  for (const found of rows) {
+    const { key } = found as { key: Value };
+    made.set(key, (made.get(key) ?? 0) + 1);
+  }
+  return ask.tuples.map((tuple) => {
+    const left = made.get(tuple[0] ?? null) ?? 0;
+    made.set(tuple[0] ?? null, left - 1);
+    return left > 0;
+  });
+}
+
+/**
+ * Serialisation failure and deadlock, and the unique live run of a task: a row lock is taken after the statement has
+ * looked around, so a run that was committed in between is seen only when the script looks again.
+ */
+function isConflict(error: unknown): boolean {
+  const { code, constraint } = error as { code?: unknown; constraint?: unknown };
+  return code === '40001' || code === '40P01' || (code === '23505' && constraint === 'runs_exclusive');
+}
+
+const texts = new Map<string, string>();
+
+function remembered(kind: string, text: string, make: () => string): string {
+  const key = kind + text;
+  const known = texts.get(key) ?? make();
+  texts.set(key, known);
+  return known;
+}
+
+function withLocks(text: string): string {
+  return text.replace(/\[(for (?:no key )?update[^\]]*)\]/g, '$1');
+}
+
+const sqlTypes: Readonly<Record<string, string>> = { t: 'text', i: 'bigint' };
+
+function single(text: string): string {
+  let index = 0;
+  const place = (_whole: string, type: string) => `$${(index += 1)}::${sqlTypes[type] ?? 'text'}`;
+  return remembered('one ', text, () => withLocks(text).replace(/\?([ti])\b/g, place));
+}
+
+function isInsert(text: string): boolean {
+  return /^\s*insert\b/i.test(text);
+}
+
+/** `insert into t (a, b) values (?t, ?i) ...` becomes `insert into t (a, b) select ... from unnest(...) ...`. */
+function insertText(text: string): string {
+  return remembered('insert ', text, () => {
+    const found = /^(\s*insert\s+into\s+\w+\s*\(\s*(\w+)[^)]*\)\s*)values\s*\(([^)]*)\)([\s\S]*)$/i.exec(text);
+    if (!found) throw new Error(`not an insert of values: ${text}`);
+    const [, head = '', key = '', values = '', tail = ''] = found;
+    const { text: selected, source } = fromUnnest(values);
+    return `${head}select ${selected} from ${source} ${tail} returning ${key} as key`;
+  });
+}
+
+/** `update t set a = ?t where id = ?t` becomes `update t set a = v.c1 from unnest(...) v where id = v.c2`. */
+function updateText(text: string): string {
+  return remembered('update ', text, () => {
+    const { text: placed, source } = fromUnnest(withLocks(text));
+    const where = placed.search(/\bwhere\b/i);
+    if (where < 0) throw new Error(`an update without a guard: ${text}`);
+    return `${placed.slice(0, where)} from ${source} ${placed.slice(where)} returning v.ord`;
+  });
+}
+
+function fromUnnest(text: string): { text: string; source: string } {
+  const types: string[] = [];
+  const placed = text.replace(/\?([ti])\b/g, (_whole, type: string) => {
+    types.push(sqlTypes[type] ?? 'text');
+    return `v.c${types.length}`;
+  });
+  const arrays = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ');
+  const names = types.map((_type, index) => `c${index + 1}`).join(', ');
+  return { text: placed, source: `unnest(${arrays}) with ordinality as v(${names}, ord)` };
+}
+
+function columnsOf(tuples: readonly Tuple[]): Value[][] {
+  const width = tuples[0]?.length ?? 0;
+  return Array.from({ length: width }, (_column, index) => tuples.map((tuple) => storable(tuple[index] ?? null)));
+}
+
+/** The one sign that a text of Postgres cannot hold; what an answer from outside contains must not lose a result. */
+function storable(value: Value): Value {
+  return typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value;
+}

@@ -1,0 +1,181 @@
+import Database from 'better-sqlite3';
+import { drizzle } from 'drizzle-orm/better-sqlite3';
+import { createCheckpointer, type Checkpointer } from './checkpointer.ts';
+import type { Ask, Engine, Script, Tuple } from './engine.ts';
+import { createSharedCommits } from './shared-commits.ts';
+import { sqliteTables } from '../tables/sqlite.ts';
+
+type Connection = Database.Database;
+
+/** A hint for the page cache in KiB: enough for the hot ends of the indexes of a million tasks. */
+const cacheKiB = 65_536;
+
+export function openSqlite(file: string): Connection {
+  const connection = new Database(file);
+  connection.pragma('journal_mode = WAL');
+  // A commit that was told is on the disk: a slot must survive a power cut, and batches make it cheap.
+  connection.pragma('synchronous = FULL');
+  connection.pragma('foreign_keys = ON');
+  connection.pragma('busy_timeout = 5000');
+  connection.pragma(`cache_size = -${cacheKiB}`);
+  // The built-in one knows ASCII alone, and people search for words of every language.
+  connection.function('lower', { deterministic: true }, (text: unknown) =>
+    typeof text === 'string' ? text.toLowerCase() : text,
+  );
+  return connection;
+}
+
+/** Rows that travel in one insert: enough to spare most of the way in and out of the database, few enough to keep the text short. */
+const rowsPerInsert = 20;
+
+/**
+ * With a `turn`, which resolves when everybody who is ready in this turn of the process has had a chance to ask, transactions
+ * share their commits; without it each commits at once.
+ */
+export function sqliteEngine(connection: Connection, turn?: () => Promise<void>): Engine {
+  const prepare = preparer(connection);
+  const checkpointer = checkpointerOf(connection);
+  let written = 0;
+  const wrote = (count: number) => {
+    written += count;
+    checkpointer?.wrote(count);
+  };
+  const answer = (ask: Ask): unknown => {
+    if (ask.does === 'lock') return [];
+    if (ask.does === 'each') {
+      wrote(ask.tuples.length);
+      return isInsert(ask.text) ? insertEach(prepare, ask) : ask.tuples.map(runsOn(prepare(ask.text)));
+    }
+    const statement = prepare(ask.text);
+    if (statement.reader) {
+      const found = statement.all(ask.values);
+      if (!statement.readonly) wrote(found.length);
+      return found;
+    }
+    const { changes } = statement.run(ask.values);
+    wrote(changes);
+    return [];
+  };
+  const playOne = <T>(script: () => Script<T>): T => play(script(), answer);
+  // A nested call would join the outer transaction as a savepoint; scripts never nest, so every call commits by itself.
+  const transaction = connection.transaction((run: () => unknown) => run());
+  const transact = <T>(script: () => Script<T>): T => transaction.immediate(() => playOne(script)) as T;
+  const shared =
+    turn === undefined ? null : createSharedCommits({ connection, play: playOne, turn, written: () => written });
+  return {
+    dialect: 'sqlite',
+    tables: sqliteTables,
+    reader: drizzle(connection),
+    read: async (script) => playOne(script),
+    // The promise form is the port's; the work is done before the caller gets it, so no other writer can come between.
+    transact: async (script) => (shared === null ? transact(script) : shared.run(script)),
+    transactLightly: async (script) => {
+      // The next durable commit brings this one to the disk as well, so the order of commits is kept.
+      connection.pragma('synchronous = NORMAL');
+      try {
+        return transact(script);
+      } finally {
+        connection.pragma('synchronous = FULL');
+      }
+    },
+    close: async () => {
+      shared?.drain();
+      await checkpointer?.stop();
+      try {
+        connection.pragma('wal_checkpoint(TRUNCATE)');
+      } catch (error) {
+        // What the log holds is committed, and the next start reads it: a full disk must not keep a process from its end.
+        if (codeOf(error) !== 'SQLITE_FULL') throw error;
+      } finally {
+        connection.close();
+      }
+    },
+  };
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | null)?.code;
+}
+
+/** Pages of the log: with a thread that works it off, the database steps in only when that thread cannot keep up. */
+const logPages = { alone: 1000, beside: 16_384 };
+
+function checkpointerOf(connection: Connection): Checkpointer | null {
+  if (connection.memory) return null;
+  connection.pragma(`wal_autocheckpoint = ${logPages.beside}`);
+  return createCheckpointer(connection.name, () => {
+    if (connection.open) connection.pragma(`wal_autocheckpoint = ${logPages.alone}`);
+  });
+}
+
+type Prepare = (text: string) => Database.Statement<unknown[]>;
+
+function preparer(connection: Connection): Prepare {
+  const statements = new Map<string, Database.Statement<unknown[]>>();
+  return (text) => {
+    const known = statements.get(text);
+    if (known) return known;
+    const made = connection.prepare<unknown[]>(sqliteText(text));
+    statements.set(text, made);
+    return made;
+  };
+}
+
+function runsOn(statement: Database.Statement<unknown[]>): (tuple: Tuple) => boolean {
+  return (tuple) => statement.run(tuple).changes > 0;
+}
+
+type Each = Extract<Ask, { does: 'each' }>;
+
+/**
+ * Inserts many rows by few statements. When a statement took fewer rows than it was given, because some of them stood there
+ * already, its rows are taken back and inserted one by one, which tells the ones from the others.
+ */
+function insertEach(prepare: Prepare, { text, tuples }: Each): boolean[] {
+  const one = runsOn(prepare(text));
+  const answers: boolean[] = [];
+  for (let from = 0; from < tuples.length; from += rowsPerInsert) {
+    const chunk = tuples.slice(from, from + rowsPerInsert);
+    if (chunk.length < rowsPerInsert) answers.push(...chunk.map(one));
+    else if (insertChunk(prepare, text, chunk)) answers.push(...chunk.map(() => true));
+    else answers.push(...chunk.map(one));
+  }
+  return answers;
+}
+
+function insertChunk(prepare: Prepare, text: string, chunk: readonly Tuple[]): boolean {
+  // Where nothing may stand there already, a statement takes all of its rows or fails as a whole.
+  if (!/\bon conflict\b/i.test(text)) return prepare(manyRows(text)).run(chunk.flat()).changes === chunk.length;
+  prepare('savepoint chunk').run();
+  const { changes } = prepare(manyRows(text)).run(chunk.flat());
+  if (changes < chunk.length) prepare('rollback to chunk').run();
+  prepare('release chunk').run();
+  return changes === chunk.length;
+}
+
+const manyRowTexts = new Map<string, string>();
+
+function manyRows(text: string): string {
+  const known = manyRowTexts.get(text);
+  if (known !== undefined) return known;
+  const made = text.replace(
+    /\bvalues\s*(\([^)]*\))/i,
+    (_whole, row: string) => `values ${Array.from({ length: rowsPerInsert }, () => row).join(', ')}`,
+  );
+  manyRowTexts.set(text, made);
+  return made;
+}
+
+function isInsert(text: string): boolean {
+  return /^\s*insert\b/i.test(text);
+}
+
+function play<T>(script: Script<T>, answer: (ask: Ask) => unknown): T {
+  let step = script.next();
+  while (step.done !== true) step = script.next(answer(step.value) as never);
+  return step.value;
+}
+
+function sqliteText(text: string): string {
+  return text.replace(/\[for (?:no key )?update[^\]]*\]/g, '').replace(/\?[ti]\b/g, '?');
+}

@@ -1,0 +1,209 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import pg from 'pg';
+import { schedulerLockKey, type LockState } from '../engine/lock.ts';
+import { readMigrations, type Migration } from '../engine/migrate.ts';
+
+/** What there is in a database, for whoever looks at it from outside. Nothing in here writes, and no lock is needed. */
+export interface DatabaseFacts {
+  readonly bytes: number;
+  /** Steps of the schema that the program knows and the database does not have yet. */
+  readonly missing: readonly string[];
+  /** Steps that the database has and this program does not know: a newer one made them. */
+  readonly newer: readonly string[];
+  /** The rules of time with which the next slots were computed. */
+  readonly zoneRules: string | null;
+  readonly tasks: number;
+  readonly activeTasks: number;
+  /** The newest slot that was taken up. */
+  readonly lastSlotAt: number | null;
+  /** The last sign of life of a server. */
+  readonly aliveAt: number | null;
+  /** Chats in which the bot may work. */
+  readonly chats: readonly ApprovedChat[];
+}
+
+export interface ApprovedChat {
+  readonly address: string;
+  readonly title: string | null;
+  readonly kind: string | null;
+}
+
+export type Inspection =
+  | { readonly is: 'sound'; readonly facts: DatabaseFacts }
+  | { readonly is: 'absent' }
+  /** A file of something else. */
+  | { readonly is: 'foreign'; readonly reason: string }
+  | { readonly is: 'damaged'; readonly reason: string }
+  /** It may be sound, but not for whoever asks. */
+  | { readonly is: 'unreadable'; readonly reason: string };
+
+/** Enough for a commit of the server to pass. */
+const busyMs = 2000;
+const magic = 'SQLite format 3\u0000';
+
+/** It reads every page, which takes a while for a large file. */
+export function inspectFile(file: string, known = readMigrations('sqlite')): Inspection {
+  const head = headOf(file);
+  if (head.is !== 'read') return head;
+  if (head.text !== magic) return { is: 'foreign', reason: 'it is not a SQLite file' };
+  let connection: Database.Database | null = null;
+  try {
+    connection = new Database(file, { readonly: true, fileMustExist: true, timeout: busyMs });
+    const verdict = String(connection.pragma('quick_check(1)', { simple: true }));
+    if (verdict !== 'ok') return { is: 'damaged', reason: verdict };
+    return inspect(connection, known);
+  } catch (error) {
+    return failureOf(error);
+  } finally {
+    connection?.close();
+  }
+}
+
+/** Whatever is no database is not opened: a log that lies beside it would be taken for its own, and removed. */
+export function looksLikeDatabase(file: string): boolean {
+  const head = headOf(file);
+  return head.is === 'read' && head.text === magic;
+}
+
+type Head = { readonly is: 'read'; readonly text: string } | Exclude<Inspection, { is: 'sound' }>;
+
+function headOf(file: string): Head {
+  let handle: number | null = null;
+  try {
+    handle = openSync(file, 'r');
+    const bytes = Buffer.alloc(magic.length);
+    readSync(handle, bytes, 0, bytes.length, 0);
+    return { is: 'read', text: bytes.toString('latin1') };
+  } catch (error) {
+    const { code = 'unknown' } = error as { code?: string };
+    return code === 'ENOENT' ? { is: 'absent' } : { is: 'unreadable', reason: code };
+  } finally {
+    if (handle !== null) closeSync(handle);
+  }
+}
+
+function failureOf(error: unknown): Inspection {
+  const { code = '', message = String(error) } = error as { code?: string; message?: string };
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return { is: 'damaged', reason: message };
+  if (code.startsWith('SQLITE_')) return { is: 'unreadable', reason: message };
+  throw error;
+}
+
+function inspect(connection: Database.Database, known: readonly Migration[]): Inspection {
+  const tables = new Set(connection.prepare(`select name from sqlite_master where type = 'table'`).pluck().all());
+  if (!tables.has('schema_migrations') || !tables.has('tasks'))
+    return { is: 'foreign', reason: 'it is a database of another program' };
+  const applied = connection.prepare(`select name from schema_migrations order by name`).pluck().all() as string[];
+  const value = (text: string) => connection.prepare(text).pluck().get() as number | string | null | undefined;
+  const [tasks, activeTasks] = [value(countTasks), value(countActive)].map(Number);
+  return {
+    is: 'sound',
+    facts: {
+      // Not the size of the file: what is new may still be in the log alone.
+      bytes: Number(value('select page_count * page_size from pragma_page_count(), pragma_page_size()')),
+      ...stepsOf(known, applied),
+      zoneRules: textOf(value(noteText('tz_version'))),
+      tasks: tasks ?? 0,
+      activeTasks: activeTasks ?? 0,
+      lastSlotAt: instantOf(value(lastSlotText)),
+      aliveAt: instantOf(value(noteText('alive_at'))),
+      chats: connection.prepare(chatsText).all() as ApprovedChat[],
+    },
+  };
+}
+
+const countTasks = `select count(*) from tasks where state <> 'deleted'`;
+const countActive = `select count(*) from tasks where state = 'active'`;
+const lastSlotText = `select max(slot_at) from occurrences where status <> 'pending'`;
+const chatsText = `select address, title, kind from chats where provider = 'telegram' and state = 'approved' order by address`;
+
+function noteText(key: 'tz_version' | 'alive_at'): string {
+  return `select value from kv where scope = 'system' and key = '${key}'`;
+}
+
+function stepsOf(known: readonly Migration[], applied: readonly string[]) {
+  const names = known.map(({ name }) => name);
+  return {
+    missing: names.filter((name) => !applied.includes(name)),
+    newer: applied.filter((name) => !names.includes(name)),
+  };
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+/** Whole numbers come as texts from a note, and from Postgres. */
+function instantOf(value: unknown): number | null {
+  const instant = value === null || value === undefined ? Number.NaN : Number(value);
+  return Number.isSafeInteger(instant) ? instant : null;
+}
+
+/** Whoever only looks does not wait long. */
+const patienceMs = 5000;
+
+export interface ServerInspection {
+  readonly inspection: Inspection;
+  readonly lock: LockState;
+  readonly server: string | null;
+}
+
+/** The same for a Postgres database. What it throws of a driver never holds the address, which may hold a password. */
+export async function inspectPostgres(url: string): Promise<ServerInspection> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: patienceMs,
+    query_timeout: patienceMs,
+    application_name: 'cronogram doctor',
+  });
+  // A connection that breaks fails the question that is under way.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await inspectServer(client);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message || String((error as { code?: string }).code) : String(error);
+    return { inspection: { is: 'unreadable', reason }, lock: { is: 'unknown', reason }, server: null };
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+const holderText = `select a.application_name as name from pg_locks l join pg_stat_activity a on a.pid = l.pid
+  where l.locktype = 'advisory' and l.granted and ((l.classid::bigint << 32) | l.objid::bigint) = ${schedulerLockKey}
+    and l.database = (select oid from pg_database where datname = current_database())`;
+
+async function inspectServer(client: pg.Client): Promise<ServerInspection> {
+  const value = async (text: string): Promise<unknown> => {
+    const { rows } = await client.query<Record<string, unknown>>(text);
+    return Object.values(rows[0] ?? {})[0];
+  };
+  const server = textOf(await value('show server_version'));
+  const holder = textOf(await value(holderText));
+  const lock: LockState = holder === null ? { is: 'free' } : { is: 'held', by: holderOf(holder) };
+  if ((await value(`select to_regclass('schema_migrations')`)) === null)
+    return { inspection: { is: 'absent' }, lock, server };
+  const { rows: applied } = await client.query<{ name: string }>(`select name from schema_migrations order by name`);
+  const { rows: chats } = await client.query<{ address: string; title: string | null; kind: string | null }>(chatsText);
+  const facts: DatabaseFacts = {
+    bytes: Number(await value('select pg_database_size(current_database())')),
+    ...stepsOf(
+      readMigrations('postgres'),
+      applied.map(({ name }) => name),
+    ),
+    zoneRules: textOf(await value(noteText('tz_version'))),
+    tasks: Number(await value(countTasks)),
+    activeTasks: Number(await value(countActive)),
+    lastSlotAt: instantOf(await value(lastSlotText)),
+    aliveAt: instantOf(await value(noteText('alive_at'))),
+    chats,
+  };
+  return { inspection: { is: 'sound', facts }, lock, server };
+}
+
+/** The lock on Postgres is held by a connection that is called after its process. */
+function holderOf(name: string) {
+  const [, pid, host] = /^process (\d+) on (.+)$/.exec(name) ?? [];
+  return pid === undefined || host === undefined ? null : { pid: Number(pid), host, since: null };
+}

@@ -1,0 +1,105 @@
+import { outboxRanks } from '../../domain/delivery.ts';
+import { listOf, rows, type Script } from '../engine/engine.ts';
+import { insertPart } from './new-parts.ts';
+import { idAt } from '../engine/time-ids.ts';
+
+/**
+ * The pinned card of a task, and the door of its topic. Both have a lane of their own, so that they yield to results, and
+ * so that the end of a task, which drops what is still to be sent of it, still closes its topic.
+ */
+function cardLane(taskId: string): string {
+  return `card:${taskId}`;
+}
+
+/** A card shows the task as it stands when it is drawn; after an hour the next change draws it soon enough. */
+const cardExpiryMs = 60 * 60_000;
+/** Within a day a deletion can be taken back; a topic that could not be closed until then stays as it is. */
+const doorExpiryMs = 24 * 60 * 60_000;
+
+/**
+ * The card waits a moment for what comes at the same time and must not wait for it: the answer to whoever made the change,
+ * and the result of the last slot, which is taken up before its run has ended.
+ */
+const cardWaitMs = 1000;
+
+export interface CardChange {
+  readonly taskId: string;
+  readonly at: number;
+  /** Names the change, so that its rows have ids of their own, and sorts after the changes before it. */
+  readonly key: string;
+  readonly door: 'close' | 'open' | null;
+  /** False where the card need not be drawn anew; it is with the next change. */
+  readonly isDrawn?: boolean;
+}
+
+interface Place {
+  readonly id: string;
+  readonly chat_id: string;
+  readonly address: string;
+}
+
+/** Has the cards drawn anew of tasks that have a topic. In a chat that cannot be reached that waits until it can be. */
+export function* refreshCards(changes: readonly CardChange[]): Script<void> {
+  if (changes.length === 0) return;
+  const { marks, values } = listOf(changes.map(({ taskId }) => taskId));
+  const placed = yield* rows<Place>(
+    // No join, which may be begun at the chats and walk all of their tasks.
+    `select t.id, t.chat_id, (select c.address from chats c where c.id = t.chat_id) as address from tasks t
+     where t.id in (${marks}) and t.topic_state = 'ready' and exists (
+       select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram' and c.state <> 'gone')`,
+    ...values,
+  );
+  const places = new Map(placed.map((place) => [place.id, place]));
+  for (const { taskId, at, key, door, isDrawn = true } of changes) {
+    const place = places.get(taskId);
+    if (place === undefined) continue;
+    const { chat_id: chatId, address } = place;
+    const id = (what: string) => idAt(at, `${key}:${what}`);
+    const readyAt = at + cardWaitMs;
+    // A door that is closed or opened says it, and costs a call; in a private chat there is no door, so the card must.
+    if (isDrawn && (door === null || isPrivate(address)))
+      yield* addCard({ id: id('card'), taskId, chatId, at, readyAt, expiresAt: at + cardExpiryMs });
+    if (door === null) continue;
+    yield* insertCardPart({ id: id(door), taskId, chatId, at, readyAt, expiresAt: at + doorExpiryMs, kind: door });
+  }
+}
+
+function isPrivate(address: string): boolean {
+  return !address.startsWith('-');
+}
+
+export interface NewCard {
+  readonly id: string;
+  readonly taskId: string;
+  readonly chatId: string;
+  readonly at: number;
+  readonly readyAt?: number;
+  readonly expiresAt: number | null;
+}
+
+/** One card that waits is enough, because it shows whatever is true when it is drawn; it only has to wait longer now. */
+export function* addCard(card: NewCard): Script<void> {
+  // All open states are named, because only then does the index of open lanes answer.
+  const waiting = yield* rows(
+    `update deliveries set expires_at = case when expires_at < ?i then ?i else expires_at end
+     where lane = ?t and status in ('pending', 'blocked', 'sending', 'unknown') and status in ('pending', 'blocked')
+       and kind = 'card' returning id`,
+    card.expiresAt,
+    card.expiresAt,
+    cardLane(card.taskId),
+  );
+  if (waiting.length === 0) yield* insertCardPart({ ...card, kind: 'card' });
+}
+
+type CardPart = NewCard & {
+  readonly kind: 'card' | 'pin' | 'close' | 'open';
+  /** The message to pin. A card is sent as a change of the card that the task has when it goes out. */
+  readonly edits?: number;
+};
+
+export function* insertCardPart(part: CardPart): Script<void> {
+  const { at, ...more } = part;
+  // The card is drawn when it is sent, so its row holds no more than that.
+  const content = { view: 'card' };
+  yield* insertPart({ ...more, content, lane: cardLane(part.taskId), rank: outboxRanks.card }, at);
+}

@@ -1,0 +1,295 @@
+import type { HeldTask } from '../../app/ports/chats.ts';
+import { settingsOf } from '../../domain/chat-settings.ts';
+import { outboxRanks } from '../../domain/delivery.ts';
+import { unknownHoldMs } from '../../domain/limits.ts';
+import { hushOf, type Hush, type HushSubject } from '../../domain/hush.ts';
+import type { Policies } from '../../domain/policy.ts';
+import { isTimezone } from '../../domain/schedule/schedule.ts';
+import type { View } from '../../domain/shown.ts';
+import { readFacts } from '../tasks/codec.ts';
+import { row, rows, type Script } from '../engine/engine.ts';
+import { insertPart } from './new-parts.ts';
+import { tellEvents } from '../records/journal.ts';
+import { notApprovedError, tellNotApproved } from '../questions/approvals.ts';
+import type { PartRow } from './part-rows.ts';
+import { idAt } from '../engine/time-ids.ts';
+
+/**
+ * Quiet hours. What a task brought waits in its row for the end of them, with that end as `held_until`; it goes out then, or
+ * earlier when they are called off, and always without a sound, because one word about all of it follows in the chat.
+ */
+
+/** An open part waits for the end of quiet hours: `e` is its row, and one parameter the present. */
+export const isHeld = `(e.held_until is not null and e.held_until > ?i and e.ready_at >= e.held_until)`;
+
+/** All open states are named, because only then does the index of open lanes answer. */
+const openInLane = `lane = ?t and status in ('pending', 'blocked', 'sending', 'unknown') and status in ('pending', 'blocked')`;
+
+/**
+ * The part as it may go out now; null when it does not, and is put off with everything behind it in its lane that is as
+ * quiet. So each lane is looked at once, however much waits in it.
+ */
+export function* quieted(part: PartRow, now: number): Script<PartRow | null> {
+  if (part.cause === 'approval') return yield* notApproved(part, now);
+  if (part.kind === 'notice' && part.lane === bundleLane(part.chat_id)) return yield* bundleNow(part, now);
+  if (isMessage(part)) return { ...part, silent: isQuiet(part, now) ? 1 : part.silent };
+  if (!isSubject(part)) return part;
+  const hush = part.urgent === 1 ? heard : hushOf(subjectOf(part), now);
+  if (hush.is === 'held') {
+    if (yield* isBegun(part)) return { ...part, silent: 1 };
+    yield* holdLane(part, { until: hush.until, now });
+    return null;
+  }
+  return { ...part, silent: hush.is === 'silent' || isToldOf(part, now) ? 1 : part.silent };
+}
+
+/** The word about what has waited comes as long as it is of use; what comes later still must be heard by itself. */
+function isToldOf({ held_until: until }: PartRow, now: number): boolean {
+  return until !== null && now < until + bundleExpiryMs;
+}
+
+const heard: Hush = { is: 'heard' };
+
+/** What a task brought into its own topic. An answer to a person comes when they ask, at whatever hour. */
+function isSubject({ kind, goes_to: goesTo, task_id: taskId, lane, status }: PartRow): boolean {
+  if (taskId === null || goesTo !== 'task' || lane !== `task:${taskId}` || status === 'unknown') return false;
+  return kind === 'result' || kind === 'notice';
+}
+
+/** A text that somebody has put there just now: whoever waits for it has it at once, and nobody is woken by it. */
+function isMessage({ kind, task_id: taskId, run_id: runId, urgent, status }: PartRow): boolean {
+  return kind === 'result' && taskId === null && runId !== null && urgent === 0 && status !== 'unknown';
+}
+
+function isQuiet(part: PartRow, now: number): boolean {
+  const { chat } = subjectOf(part);
+  return hushOf({ chat, task: { quiet: null, timezone: chat.timezone ?? 'UTC' } }, now).is !== 'heard';
+}
+
+function subjectOf(part: PartRow): HushSubject {
+  const { quiet: own = null } = policiesIn(part.task_policies);
+  const { quiet } = settingsOf(objectIn(part.chat_settings));
+  // Most have no quiet hours, and then nobody asks for the zone.
+  if (own === null && quiet === null) return noHours;
+  return {
+    task: { quiet: own, timezone: zoneIn(part.task_timezone) ?? 'UTC' },
+    chat: { quiet, timezone: zoneIn(part.chat_timezone) },
+  };
+}
+
+const noHours: HushSubject = { task: { quiet: null, timezone: 'UTC' }, chat: { quiet: null, timezone: null } };
+
+/** A zone that is not known, or not any more, would stop everybody else's parts as well. */
+function zoneIn(text: string | null): string | null {
+  return text !== null && isTimezone(text) ? text : null;
+}
+
+function policiesIn(text: string | null): Pick<Policies, 'quiet'> {
+  return objectIn(text);
+}
+
+/** What cannot be read chooses nothing; whoever needs all of it says so. */
+function objectIn(text: string | null): Readonly<Record<string, unknown>> {
+  return readFacts(text) ?? {};
+}
+
+/** Only the person who is asked lets it go; the clock alone ends it, when the time for that is over. */
+function* notApproved(part: PartRow, now: number): Script<null> {
+  const { id, task_id: taskId, run_id: runId, expires_at: expiresAt } = part;
+  if (expiresAt !== null && expiresAt > now) {
+    yield* rows(`update deliveries set ready_at = ?i where id = ?t and status = 'blocked'`, expiresAt, id);
+    return null;
+  }
+  yield* rows(
+    `update deliveries set status = 'failed', error = '${notApprovedError}', ready_at = null where id = ?t and status = 'blocked'`,
+    id,
+  );
+  yield* tellNotApproved(runId, now);
+  yield* tellEvents([{ kind: 'delivery.failed', at: now, taskId, ref: id }]);
+  return null;
+}
+
+/** Half a result is worse than one without a sound. */
+function* isBegun({ run_id: runId, kind, part, held_until: heldUntil }: PartRow): Script<boolean> {
+  if (runId === null || part === 1 || heldUntil !== null) return false;
+  const earlier = yield* row(
+    `select id from deliveries where run_id = ?t and kind = ?t and part < ?i and status = 'delivered' limit 1`,
+    runId,
+    kind,
+    part,
+  );
+  return earlier !== undefined;
+}
+
+interface Holding {
+  readonly until: number;
+  readonly now: number;
+}
+
+function* holdLane(part: PartRow, { until, now }: Holding): Script<void> {
+  yield* rows(
+    `update deliveries set ready_at = ?i, held_until = ?i
+     where ${openInLane} and id >= ?t and kind in ('result', 'notice') and urgent = 0 and ready_at <= ?i`,
+    until,
+    until,
+    part.lane,
+    part.id,
+    now,
+  );
+  yield* addBundle(part, { until, now });
+}
+
+function bundleLane(chatId: string): string {
+  return `bundle:${chatId}`;
+}
+
+/** The end that it is about is told by its content alone, so the same words are the same end. */
+function bundleContent(chatId: string, until: number): string {
+  return JSON.stringify(bundleOf(chatId, until));
+}
+
+function bundleOf(chatId: string, until: number): View {
+  return { view: 'bundle', chatId, until };
+}
+
+/** A word about the night is of no use the next evening. */
+const bundleExpiryMs = 12 * 60 * 60_000;
+
+/**
+ * One for each chat and end, made with the first part that waits for that end. Where it has been said already, because the
+ * quiet hours were called off and then called back, there is another one.
+ */
+function* addBundle({ id: partId, chat_id: chatId }: PartRow, { until, now }: Holding): Script<void> {
+  const content = bundleContent(chatId, until);
+  const waiting = yield* row(
+    `select id from deliveries where ${openInLane} and content = ?t limit 1`,
+    bundleLane(chatId),
+    content,
+  );
+  if (waiting !== undefined) return;
+  yield* insertPart(
+    {
+      id: idAt(until, `quiet:${partId}`),
+      chatId,
+      taskId: null,
+      kind: 'notice',
+      content: bundleOf(chatId, until),
+      thread: { topic: null },
+      lane: bundleLane(chatId),
+      rank: outboxRanks.card,
+      readyAt: until,
+      expiresAt: until + bundleExpiryMs,
+    },
+    now,
+  );
+}
+
+/**
+ * The word waits as long as something waits for the same end, whatever has let it go too early, and for a while as long as
+ * nobody knows what became of something that has left. A task's own quiet hours may end while those of the chat last; then
+ * the word about them comes without a sound.
+ */
+function* bundleNow(part: PartRow, now: number): Script<PartRow | null> {
+  const { until } = objectIn(part.content);
+  const readyAt = typeof until === 'number' ? yield* whenTold(part.chat_id, until, now) : now;
+  if (readyAt > now) {
+    yield* rows(`update deliveries set ready_at = ?i where id = ?t and status = 'pending'`, readyAt, part.id);
+    return null;
+  }
+  return isQuiet(part, now) ? { ...part, silent: 1 } : part;
+}
+
+function* whenTold(chatId: string, until: number, now: number): Script<number> {
+  if (yield* isAnyHeld(chatId, until, now)) return until;
+  const unsure = yield* row<{ at: number | null }>(
+    `select max(sent_at) as at from deliveries
+     where chat_id = ?t and held_until = ?i and held_until is not null and status = 'unknown' and sent_at > ?i`,
+    chatId,
+    until,
+    now - unknownHoldMs,
+  );
+  return typeof unsure?.at === 'number' ? unsure.at + unknownHoldMs : now;
+}
+
+function* isAnyHeld(chatId: string, until: number, now: number): Script<boolean> {
+  const held = yield* row(
+    `select e.id from deliveries e where e.chat_id = ?t and e.held_until = ?i and e.held_until is not null
+       and e.status in ('pending', 'blocked') and ${isHeld} limit 1`,
+    chatId,
+    until,
+    now,
+  );
+  return held !== undefined;
+}
+
+/** Parts that leave before the end for which they waited, because it was called off: the word about them follows them. */
+export function* bringBundles(parts: readonly PartRow[], now: number): Script<void> {
+  for (const { chat_id: chatId, held_until: until } of parts) {
+    if (until === null || until <= now || (yield* isAnyHeld(chatId, until, now))) continue;
+    yield* rows(
+      `update deliveries set ready_at = ?i where ${openInLane} and content = ?t and ready_at > ?i`,
+      now,
+      bundleLane(chatId),
+      bundleContent(chatId, until),
+      now,
+    );
+  }
+}
+
+/** Quiet hours have changed: what waits for their end is looked at again, and waits again if they last. */
+export function* lookAtHeld(
+  whose: { readonly chatId: string } | { readonly taskId: string },
+  now: number,
+): Script<void> {
+  const [where, value] =
+    'chatId' in whose
+      ? [`chat_id = ?t and held_until is not null and status in ('pending', 'blocked')`, whose.chatId]
+      : [`${openInLane} and held_until is not null`, `task:${whose.taskId}`];
+  yield* rows(
+    `update deliveries set ready_at = ?i where ${where} and held_until > ?i and ready_at > ?i`,
+    now,
+    value,
+    now,
+    now,
+  );
+}
+
+/** Tasks that are told of one by one; more of them would make a list that nobody reads. */
+const heldTasksMax = 30;
+
+/** What waited for that end, by task: what was dropped meanwhile is not told of. */
+export function* heldParts(chatId: string, until: number): Script<HeldTask[]> {
+  const found = yield* rows<HeldRow>(
+    `select t.number, t.title, d.message_thread_id as topic, d.message_id, d.run_id, d.id
+     from deliveries d join tasks t on t.id = d.task_id
+     where d.chat_id = ?t and d.held_until = ?i and d.held_until is not null and d.status <> 'failed'
+     order by d.id limit ?i`,
+    chatId,
+    until,
+    heldTasksMax * 50,
+  );
+  const byTask = new Map<number, HeldRow[]>();
+  for (const one of found) byTask.set(one.number, [...(byTask.get(one.number) ?? []), one]);
+  return [...byTask.values()].map(heldTask);
+}
+
+interface HeldRow {
+  readonly number: number;
+  readonly title: string;
+  readonly topic: number | null;
+  readonly message_id: number | null;
+  readonly run_id: string | null;
+  readonly id: string;
+}
+
+/** A result of several parts counts as one, and the first message leads to all. */
+function heldTask(parts: readonly HeldRow[]): HeldTask {
+  const first = parts.find((part) => part.message_id !== null);
+  return {
+    number: parts[0]?.number ?? 0,
+    title: parts[0]?.title ?? '',
+    count: new Set(parts.map((part) => part.run_id ?? part.id)).size,
+    topic: first?.topic ?? null,
+    messageId: first?.message_id ?? null,
+  };
+}

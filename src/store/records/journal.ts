@@ -1,0 +1,117 @@
+import type { EventKind, TaskVerb } from '../../domain/event.ts';
+import type { TaskState } from '../../domain/task.ts';
+import { refreshCards, type CardChange } from '../outbox/cards.ts';
+import { each, rows, type Script, type Tuple } from '../engine/engine.ts';
+
+/** What somebody did to a task, and where it stood before and after. */
+export interface AuditEntry {
+  readonly at: number;
+  readonly actor: string;
+  readonly verb: TaskVerb;
+  readonly taskId: string;
+  readonly stateBefore: TaskState | null;
+  readonly stateAfter: TaskState;
+  readonly before?: object | null;
+  readonly after?: object | null;
+  /** The request in whose course it was done. */
+  readonly traceId?: string | null | undefined;
+  /** False where the card need not be drawn anew; it is with the next change. */
+  readonly hasCard?: boolean;
+}
+
+/** What changes nothing that the card of a task shows. */
+const unseen: ReadonlySet<TaskVerb> = new Set([
+  'create',
+  'run_now',
+  'retry',
+  'replay',
+  'cancel',
+  'answer',
+  'unbind',
+  'attach',
+  'grant',
+  'revoke',
+]);
+
+/**
+ * Writes audit rows, and with each its event, which names the row; and has the card of the task drawn anew. Answers the ids
+ * of the rows.
+ */
+export function* recordVerbs(entries: readonly AuditEntry[]): Script<string[]> {
+  const events: NewEvent[] = [];
+  const cards: CardChange[] = [];
+  const ids: string[] = [];
+  for (const entry of entries) {
+    const [made] = yield* rows<{ id: number }>(
+      `insert into audit (at, actor, verb, task_id, state_before, state_after, before, after, trace_id)
+       values (?i, ?t, ?t, ?t, ?t, ?t, ?t, ?t, ?t) returning id`,
+      entry.at,
+      entry.actor,
+      entry.verb,
+      entry.taskId,
+      entry.stateBefore,
+      entry.stateAfter,
+      entry.before ? JSON.stringify(entry.before) : null,
+      entry.after ? JSON.stringify(entry.after) : null,
+      entry.traceId ?? null,
+    );
+    const id = String(made?.id ?? '');
+    ids.push(id);
+    events.push({ kind: `task.${entry.verb}`, at: entry.at, taskId: entry.taskId, ref: id });
+    if (!unseen.has(entry.verb))
+      cards.push({
+        taskId: entry.taskId,
+        at: entry.at,
+        key: id.padStart(16, '0'),
+        door: doorOf(entry),
+        isDrawn: entry.hasCard !== false && !isRenamedBack(entry),
+      });
+  }
+  yield* tellEvents(events);
+  yield* refreshCards(cards);
+  return ids;
+}
+
+/** The name of the topic is changed back, which shows it above the card already; the card follows with the next change. */
+function isRenamedBack({ verb, after }: AuditEntry): boolean {
+  return verb === 'undo' && after !== null && after !== undefined && 'title' in after;
+}
+
+/** The topic of a task is closed with its deletion, and opened when that is taken back, by whatever verb. */
+function doorOf({ stateBefore, stateAfter }: AuditEntry): CardChange['door'] {
+  if ((stateBefore === 'deleted') === (stateAfter === 'deleted')) return null;
+  return stateAfter === 'deleted' ? 'close' : 'open';
+}
+
+/** Nothing is left to run of these tasks. */
+export function* tellComplete(taskIds: readonly string[], now: number): Script<void> {
+  yield* tellEvents(taskIds.map((taskId) => ({ kind: 'task.complete', at: now, taskId, ref: null })));
+  yield* refreshCards(taskIds.map((taskId) => ({ taskId, at: now, key: `complete:${taskId}`, door: null })));
+}
+
+export interface NewEvent {
+  readonly kind: EventKind;
+  readonly at: number;
+  readonly taskId: string | null;
+  readonly ref: string | null;
+  readonly data?: object;
+}
+
+/** The request that brought it about, for the data of an event; nothing where there was none. */
+export function traced(traceId: string | null | undefined): { readonly trace_id?: string } {
+  return typeof traceId === 'string' ? { trace_id: traceId } : {};
+}
+
+/** Appends events; they become readable with the commit of what they tell. */
+export function* tellEvents(events: readonly NewEvent[]): Script<void> {
+  yield* each(
+    `insert into events (at, kind, task_id, ref, data) values (?i, ?t, ?t, ?t, ?t)`,
+    events.map(({ at, kind, taskId, ref, data }): Tuple => [
+      at,
+      kind,
+      taskId,
+      ref,
+      data === undefined ? null : JSON.stringify(data),
+    ]),
+  );
+}

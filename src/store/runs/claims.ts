@@ -1,0 +1,212 @@
+import type { Claim, NewOccurrence, Quarantine } from '../../app/ports/pipeline.ts';
+import { isByHand } from '../../domain/occurrence.ts';
+import type { NewRun } from '../../domain/run.ts';
+import { cancelLive } from './cancel.ts';
+import { endWaiting } from '../tasks/pauses.ts';
+import { each, rows, type Script, type Tuple } from '../engine/engine.ts';
+import { tellGrantGone } from '../tasks/grant-words.ts';
+import { recordVerbs, tellComplete, tellEvents, type NewEvent } from '../records/journal.ts';
+import { askAboutMissed } from '../questions/questions.ts';
+
+/**
+ * Writes what was decided about tasks whose rows are locked. The next slot moves by compare-and-set on the old one, and
+ * first of all: a claim that lost a race moves nothing, and then nothing of it is written.
+ */
+export function* writeClaims(claims: readonly Claim[], now: number): Script<void> {
+  const won = [
+    ...(yield* moveOn(claims.filter(({ nextAt }) => nextAt !== null))),
+    ...(yield* complete(claims.filter(({ nextAt }) => nextAt === null))),
+  ];
+  for (const claim of won) if (claim.replaces && !(yield* stands(claim))) yield* makeRoom(claim.taskId, now);
+  const placed = won.flatMap((claim) => claim.occurrences.map((occurrence) => ({ taskId: claim.taskId, occurrence })));
+  const made = yield* insertOccurrences(placed, now);
+  const known = placed.filter((_one, index) => made[index] !== true);
+  yield* tellEvents(placed.filter((_one, index) => made[index]).flatMap((one) => decisionOf(one, now)));
+  const revived = yield* giveBack(known, won);
+  const dropped = new Set(known.map(({ occurrence }) => occurrence.id));
+  yield* dispatchRuns(
+    won.flatMap((claim) => claim.runs).filter((run) => !dropped.has(run.occurrenceId ?? '')),
+    now,
+  );
+  const completed = won.filter(({ taskId, nextAt }) => nextAt === null && !revived.has(taskId));
+  yield* tellComplete(
+    completed.map(({ taskId }) => taskId),
+    now,
+  );
+  yield* askAboutMissed(won, now);
+  yield* tellGrantGone(
+    placed.filter((_one, index) => made[index]).map(({ taskId, occurrence: { reason } }) => ({ taskId, reason })),
+    now,
+  );
+  const gaps = won.flatMap(({ taskId, gap }) => (gap === null ? [] : [{ taskId, gap }]));
+  yield* each(
+    `insert into gaps (id, task_id, from_at, to_at, count, reason, created_at) values (?t, ?t, ?i, ?i, ?i, ?t, ?i)
+     on conflict (task_id, from_at) do update set
+       count = case when excluded.to_at > gaps.to_at then excluded.count else gaps.count end,
+       to_at = case when excluded.to_at > gaps.to_at then excluded.to_at else gaps.to_at end`,
+    gaps.map(({ taskId, gap }) => [gap.id, taskId, gap.fromAt, gap.toAt, gap.count, gap.reason, now]),
+  );
+  yield* tellEvents(
+    gaps.map(({ taskId, gap }) => ({
+      kind: 'gap.recorded',
+      at: now,
+      taskId,
+      ref: gap.id,
+      data: { count: gap.count, reason: gap.reason },
+    })),
+  );
+}
+
+/** What runs tells of itself when it starts; what was decided not to run has no other voice. */
+function decisionOf({ taskId, occurrence }: Placed, now: number): NewEvent[] {
+  const { status, id, reason } = occurrence;
+  if (status !== 'skipped' && status !== 'missed') return [];
+  return [{ kind: `occurrence.${status}`, at: now, taskId, ref: id, data: { reason } }];
+}
+
+/** Most claims move a task along and leave its state alone, and with it the index that the state stands in. */
+function* moveOn(claims: readonly Claim[]): Script<Claim[]> {
+  const moved = yield* each(
+    `update tasks set next_at = ?i, bounded_runs = bounded_runs + ?i where id = ?t and next_at = ?i`,
+    claims.map((claim) => [claim.nextAt, boundedIn(claim), claim.taskId, claim.expectNextAt]),
+  );
+  return claims.filter((_claim, index) => moved[index]);
+}
+
+function* complete(claims: readonly Claim[]): Script<Claim[]> {
+  const completed = yield* each(
+    `update tasks set next_at = null, state = 'completed', bounded_runs = bounded_runs + ?i where id = ?t and next_at = ?i`,
+    claims.map((claim) => [boundedIn(claim), claim.taskId, claim.expectNextAt]),
+  );
+  return claims.filter((_claim, index) => completed[index]);
+}
+
+function boundedIn({ occurrences }: Claim): number {
+  return occurrences.filter(isBounded).length;
+}
+
+function isBounded(occurrence: NewOccurrence): boolean {
+  return occurrence.status === 'dispatched' && !isByHand(occurrence.source);
+}
+
+interface Placed {
+  readonly taskId: string;
+  readonly occurrence: NewOccurrence;
+}
+
+/** A slot that already has its row, because a clock went back or a task was enabled again, keeps that row. */
+export function* insertOccurrences(placed: readonly Placed[], now: number): Script<boolean[]> {
+  return yield* each(
+    `insert into occurrences (id, task_id, slot_at, source, status, reason, decide_by, replay_of, run_id, late_ms, created_at, updated_at)
+     values (?t, ?t, ?i, ?t, ?t, ?t, ?i, ?t, ?t, ?i, ?i, ?i) on conflict (task_id, slot_at) do nothing`,
+    placed.map(({ taskId, occurrence: o }): Tuple => [
+      o.id,
+      taskId,
+      o.slotAt,
+      o.source,
+      o.status,
+      o.reason,
+      o.decideBy,
+      o.replayOf ?? null,
+      o.runId,
+      o.lateMs,
+      now,
+      now,
+    ]),
+  );
+}
+
+/**
+ * Occurrences that were not made again do not count against `max_runs`; a task that they would have completed goes on.
+ * Answers which tasks those are.
+ */
+function* giveBack(known: readonly Placed[], claims: readonly Claim[]): Script<ReadonlySet<string>> {
+  const revived = new Set<string>();
+  for (const { taskId } of known.filter(({ occurrence }) => isBounded(occurrence))) {
+    yield* rows(`update tasks set bounded_runs = bounded_runs - 1 where id = ?t`, taskId);
+    const { nextAt, onward = null } = claims.find((claim) => claim.taskId === taskId) ?? { nextAt: 0 };
+    if (nextAt !== null || onward === null || revived.has(taskId)) continue;
+    yield* rows(
+      `update tasks set state = 'active', next_at = ?i where id = ?t and state = 'completed'`,
+      onward,
+      taskId,
+    );
+    revived.add(taskId);
+  }
+  return revived;
+}
+
+/** An occurrence without a run of its own would wait for ever, so a key that is taken ends it with that reason. */
+export function* dispatchRuns(runs: readonly NewRun[], now: number): Script<void> {
+  const made = yield* insertRuns(runs);
+  const refused = runs.filter((_run, index) => made[index] !== true);
+  yield* each(
+    `update occurrences set status = 'failed', error = 'a run with this key exists already', updated_at = ?i where id = ?t`,
+    refused.map((run) => [now, run.occurrenceId]),
+  );
+}
+
+/** Every run enters here, whatever asked for it. A key that is taken is the caller's to explain. */
+export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
+  return yield* each(
+    `insert into runs (id, source, idempotency_key, payload_hash, lane, exclusive, rank, task_id, task_version,
+       occurrence_id, chat_id, owner_id, status, ready_at, fence, attempts, interruptions, input, created_at, trace_id)
+     values (?t, ?t, ?t, ?t, ?t, ?i, ?i, ?t, ?i, ?t, ?t, ?t, 'queued', ?i, 0, 0, 0, ?t, ?i, ?t)
+     on conflict (idempotency_key, source) do nothing`,
+    runs.map((run): Tuple => [
+      run.id,
+      run.source,
+      run.idempotencyKey,
+      run.payloadHash,
+      run.lane,
+      run.exclusive ? 1 : 0,
+      10 - run.priority,
+      run.taskId,
+      run.taskVersion,
+      run.occurrenceId,
+      run.chatId,
+      run.ownerId,
+      run.readyAt,
+      run.inputText,
+      run.createdAt,
+      run.traceId ?? null,
+    ]),
+  );
+}
+
+/** Whether the slot that would take over has its row already; then nobody gives way to it again. */
+function* stands({ taskId, occurrences }: Claim): Script<boolean> {
+  const newest = occurrences.findLast(({ status }) => status === 'pending');
+  if (newest === undefined) return false;
+  const known = yield* rows(`select id from occurrences where task_id = ?t and slot_at = ?i`, taskId, newest.slotAt);
+  return known.length > 0;
+}
+
+/** For `replace`: the live run is asked to stop, and whoever waited before gives way. */
+function* makeRoom(taskId: string, now: number): Script<void> {
+  yield* endWaiting(taskId, 'replaced', now);
+  yield* cancelLive(taskId, 'replaced', now);
+}
+
+/** A row that cannot be read is paused with the reason: people see it, and it is never due again until it is mended. */
+export function* writeQuarantines(marked: readonly Quarantine[], now: number): Script<void> {
+  const hit = yield* each(
+    `update tasks set state = 'paused', next_at = null, paused_reason = ?t, paused_at = ?i, paused_by = 'system',
+       version = version + 1
+     where id = ?t and state = 'active'`,
+    marked.map(({ taskId, quarantine }) => [quarantine, now, taskId]),
+  );
+  const paused = marked.filter((_one, index) => hit[index]);
+  yield* recordVerbs(
+    paused.map(({ taskId, quarantine }) => ({
+      at: now,
+      actor: 'system',
+      verb: 'quarantine',
+      taskId,
+      stateBefore: 'active',
+      stateAfter: 'paused',
+      after: { reason: quarantine },
+    })),
+  );
+  for (const { taskId } of paused) yield* endWaiting(taskId, 'paused', now);
+}

@@ -1,0 +1,216 @@
+import type { Changed, ChangeRequest, TaskChange, TaskScene } from '../../app/ports/tasks.ts';
+import type { Task } from '../../domain/task.ts';
+import { moveTask } from './attach.ts';
+import { cancelLive } from '../runs/cancel.ts';
+import { dispatchRuns, insertOccurrences, writeClaims } from '../runs/claims.ts';
+import { lockChat } from '../chats/rows.ts';
+import { dropParts } from '../outbox/drop-parts.ts';
+import { endWaiting } from './pauses.ts';
+import { each, lock, row, rows, write, type Script } from '../engine/engine.ts';
+import { changeGrant, followState } from './grants.ts';
+import { recordVerbs, tellEvents } from '../records/journal.ts';
+import { closeAcks, reopenAck } from '../questions/open-acks.ts';
+import { claimOnce, settleOnce } from './once.ts';
+import { lookAtHeld } from '../outbox/quiet-parts.ts';
+import { checkQuota, lockOwner } from './quota.ts';
+import { sceneOf, taskById } from './scene.ts';
+import { fieldColumns, placeholder, type Columns } from './columns.ts';
+import { keepVersion } from './versions.ts';
+
+type Plan = (scene: TaskScene) => TaskChange;
+
+/** A decision about one task, made and written under its lock. */
+export function* changeTask(request: ChangeRequest, plan: Plan): Script<Changed> {
+  const replay = yield* claimOnce(request.once, request.at);
+  if (replay !== null) {
+    return { task: yield* taskById(request.taskId), ...resultIn(replay), replayed: true };
+  }
+  const { change, task, entryId } = yield* changeLocked(request, plan);
+  const occurrenceId = change.manual?.occurrence.id ?? null;
+  yield* settleOnce(request.once, `${occurrenceId ?? ''} ${entryId ?? ''}`);
+  return { task, occurrenceId, entryId, replayed: false };
+}
+
+/** What is kept under a key: the occurrence and the entry of the audit that were made, if any. */
+function resultIn(kept: string): Pick<Changed, 'occurrenceId' | 'entryId'> {
+  const [occurrenceId = '', entryId = ''] = kept.split(' ');
+  return { occurrenceId: occurrenceId === '' ? null : occurrenceId, entryId: entryId === '' ? null : entryId };
+}
+
+type LockedRequest = Omit<ChangeRequest, 'once'>;
+
+interface Written {
+  readonly change: TaskChange;
+  readonly task: Task;
+  readonly entryId: string | null;
+}
+
+export function* changeLocked(request: LockedRequest, plan: Plan): Script<Written> {
+  const { taskId, at } = request;
+  yield* lockPlaces(request);
+  yield* lock(`select id from tasks where id = ?t for update`, taskId);
+  const scene = yield* sceneOf(request);
+  const change = plan(scene);
+  if (countsAgain(scene.task.state, change.set.state)) {
+    yield* lockOwner(scene.task);
+    const { chatId, ownerId: owner, created } = scene.task;
+    yield* checkQuota(request.quota, { chatId, owner, createdBy: created.by });
+  }
+  for (const claim of change.claims) yield* writeClaims([claim], at);
+  const calledOff = yield* endOpen(request, change);
+  yield* setFields(request, change);
+  if (change.scopes !== null) {
+    yield* write(
+      `update grants set scopes = ?t where id = (select t.grant_id from tasks t where t.id = ?t)`,
+      JSON.stringify(change.scopes),
+      taskId,
+    );
+  }
+  yield* followState(request, scene.task, change.set.state);
+  const isGrantChanged = change.grant !== null && (yield* changeGrant(request, scene.task, change.grant));
+  if (change.move !== null) yield* moveTask(request, scene.task, change.move);
+  const isAnswered = yield* addManual(request, change);
+  const task = yield* taskById(taskId);
+  yield* keepVersion(request, scene.task, task);
+  // What was called off already, or ended meanwhile, is not called off again.
+  const isMoot = (change.audit?.verb === 'cancel' && calledOff === 0) || (change.grant !== null && !isGrantChanged);
+  if (isMoot) return { change, task, entryId: null };
+  return { change, task, entryId: yield* writeAudit(request, change, { before: scene.task, after: task, isAnswered }) };
+}
+
+/**
+ * Whoever makes a task locks its chat and its owner before the task that is there already, so what may need them takes them
+ * first as well: the chat into which a task moves, and that of a task that may come back.
+ */
+function* lockPlaces({ taskId, look }: LockedRequest): Script<void> {
+  if (look === undefined || 'replaysOf' in look) return;
+  const task = yield* row<{ chat_id: string; owner_id: string }>(
+    `select chat_id, owner_id from tasks where id = ?t`,
+    taskId,
+  );
+  if (task === undefined) return;
+  const chat = 'place' in look ? yield* lockChat(look.place) : undefined;
+  if ('recent' in look) yield* row(`select id from chats where id = ?t [for no key update]`, task.chat_id);
+  yield* rows(
+    `select id from users where id in (?t, ?t) order by id [for no key update]`,
+    task.owner_id,
+    chat?.approved_by ?? task.owner_id,
+  );
+}
+
+/** Only tasks that can still run count against a quota, so what comes back from an end has to ask again. */
+function countsAgain(before: Task['state'], after: Task['state'] | undefined): boolean {
+  const wasOver = before === 'completed' || before === 'deleted';
+  return wasOver && (after === 'active' || after === 'paused');
+}
+
+/**
+ * Ends what was still open: occurrences that wait, parts to be sent, live runs, snoozes, skips, questions. Answers how many
+ * runs were called off.
+ */
+function* endOpen({ taskId, at }: LockedRequest, change: TaskChange): Script<number> {
+  if (change.endWaiting !== null) yield* endWaiting(taskId, change.endWaiting, at);
+  if (change.set.state === 'deleted') yield* dropParts(taskId, at);
+  const calledOff = change.cancelLive ? yield* cancelLive(taskId, change.endWaiting ?? 'cancelled', at) : 0;
+  if (change.endSnooze !== null) yield* endSnooze(taskId, change.endSnooze, at);
+  for (const slotAt of change.unskip) {
+    yield* rows(
+      `delete from occurrences where task_id = ?t and slot_at = ?i and status = 'skipped' and reason = 'skip'`,
+      taskId,
+      slotAt,
+    );
+  }
+  yield* answerQuestions(taskId, change.answer, at);
+  return calledOff;
+}
+
+function* endSnooze(taskId: string, reason: string, now: number): Script<void> {
+  const ended = yield* rows<{ id: string }>(
+    `update occurrences set status = 'skipped', reason = ?t, updated_at = ?i
+     where task_id = ?t and status = 'pending' and source = 'snooze' returning id`,
+    reason,
+    now,
+    taskId,
+  );
+  if (ended.length > 0 && reason === 'undone') yield* reopenAck(taskId, now);
+  yield* tellEvents(
+    ended.map(({ id }) => ({ kind: 'occurrence.skipped', at: now, taskId, ref: id, data: { reason } })),
+  );
+}
+
+/** A yes lets the slot wait for its turn like any late one; a no ends it. */
+function* answerQuestions(taskId: string, answer: TaskChange['answer'], now: number): Script<void> {
+  if (answer === null) return;
+  yield* each(
+    `update occurrences set decide_by = null, updated_at = ?i where id = ?t and status = 'pending'`,
+    answer.run.map((id) => [now, id]),
+  );
+  const ended = yield* each(
+    `update occurrences set status = 'skipped', reason = 'declined', updated_at = ?i where id = ?t and status = 'pending'`,
+    answer.skip.map((id) => [now, id]),
+  );
+  yield* tellEvents(
+    answer.skip
+      .filter((_id, index) => ended[index])
+      .map((id) => ({ kind: 'occurrence.skipped', at: now, taskId, ref: id, data: { reason: 'declined' } })),
+  );
+}
+
+/** True when a reminder that stands in the topic goes away with it. */
+function* addManual({ taskId, at }: LockedRequest, { manual }: TaskChange): Script<boolean> {
+  if (manual === null) return false;
+  // Whoever puts a reminder off has answered it; it asks again when it comes again.
+  const isAnswered = manual.occurrence.source === 'snooze' && (yield* closeAcks(taskId, 'superseded', at));
+  yield* insertOccurrences([{ taskId, occurrence: manual.occurrence }], at);
+  if (manual.run !== null) yield* dispatchRuns([manual.run], at);
+  return isAnswered;
+}
+
+function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): Script<void> {
+  const stamp = change.stamp;
+  const columns: Columns = {
+    ...fieldColumns(change.set),
+    ...(stamp === null ? {} : { updated_at: at, updated_by: actor }),
+    ...(stamp === 'paused' ? { paused_at: at, paused_by: actor } : {}),
+    ...(stamp === 'resumed' ? { resumed_at: at, resumed_by: actor } : {}),
+    ...(stamp === 'deleted' ? { deleted_at: at, deleted_by: actor } : {}),
+    ...(stamp === 'restored' ? { deleted_at: null, deleted_by: null } : {}),
+  };
+  const entries = Object.entries(columns);
+  if (entries.length === 0) return;
+  const sets = entries.map(([name, value]) => `${name} = ${value === null ? 'null' : placeholder(value)}`).join(', ');
+  const values = entries.map(([, value]) => value).filter((value) => value !== null);
+  yield* rows(`update tasks set ${sets}, version = version + 1 where id = ?t`, ...values, taskId);
+  if (change.set.policies !== undefined || change.set.schedule !== undefined) yield* lookAtHeld({ taskId }, at);
+}
+
+interface Sides {
+  readonly before: Task;
+  readonly after: Task;
+  /** It has answered a reminder, which says so in its place: the card need not say so at once, and a call is saved. */
+  readonly isAnswered: boolean;
+}
+
+function* writeAudit(
+  { taskId, actor, at, traceId }: LockedRequest,
+  { audit, move }: TaskChange,
+  { before, after, isAnswered }: Sides,
+): Script<string | null> {
+  if (audit === null) return null;
+  // Which number and whose it is there, only the new chat could say.
+  const told = move === null ? {} : { after: { ...audit.after, number: after.number, owner_user_key: after.ownerId } };
+  const [entry] = yield* recordVerbs([
+    {
+      at,
+      actor,
+      taskId,
+      stateBefore: before.state,
+      stateAfter: after.state,
+      hasCard: !isAnswered,
+      traceId,
+      ...audit,
+      ...told,
+    },
+  ]);
+  return entry ?? null;
+}

@@ -1,0 +1,163 @@
+import type { Once } from '../../app/use-cases/kept-answers.ts';
+import type { CancelRequest } from '../../app/ports/runs.ts';
+import type { Created, NewTask, TaskChange, TaskScene, TaskStore } from '../../app/ports/tasks.ts';
+import { AppError } from '../../domain/errors.ts';
+import { cancelRuns, tasksAtWork } from '../runs/cancel.ts';
+import { chatOf } from '../chats/rows.ts';
+import { changeLocked, changeTask } from './changes.ts';
+import { row, type Engine, type Script } from '../engine/engine.ts';
+import { recordVerbs } from '../records/journal.ts';
+import { claimOnce, resultUnder, settleOnce } from './once.ts';
+import { lockUser } from './principals.ts';
+import { checkQuota } from './quota.ts';
+import { taskReads } from './reads.ts';
+import { taskById } from './scene.ts';
+import { definitionColumns, insertRow } from './columns.ts';
+import { threadRunStore } from '../runs/thread-runs.ts';
+import { unbindTopic } from './unbound.ts';
+import { addVersion } from './versions.ts';
+
+/** Tasks and what people do to them. Every method is one transaction under the lock of the rows it decides about. */
+export function taskStore(engine: Engine): TaskStore {
+  return {
+    createTask: (task, existing) => engine.transact(() => createTask(task, existing)),
+    madeUnder: (once, now) => engine.transact(() => madeUnder(once, now)),
+    changeTask: (request, plan) => engine.transact(() => changeTask(request, plan)),
+    cancelRun: (request) => engine.transact(() => cancelRun(request)),
+    tasksAtWork: (taskIds) => engine.transact(() => tasksAtWork(taskIds)),
+    unbindTopic: (unbinding) => engine.transact(() => unbindTopic(unbinding)),
+    ...threadRunStore(engine),
+    ...taskReads(engine),
+  };
+}
+
+/** Locks the chat and the owner, in this order, so that two creators at the edge of a quota see each other. */
+function* createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange): Script<Created> {
+  const replay = yield* claimOnce(task.once, task.at);
+  if (replay !== null) return { task: yield* taskById(replay), created: false, replayed: true };
+  const chat = yield* chatOf(task.home, task.newChatId, task.at);
+  const owner = task.owner ?? chat.approved_by ?? task.ownerIfNone;
+  yield* lockUser(owner, task.at);
+  const twin = task.onExisting === 'add' ? undefined : yield* twinOf(task, chat.id);
+  if (twin !== undefined) {
+    if (task.onExisting === 'fail') throw taskExists(twin);
+    const { actor, at, quota, traceId } = task;
+    yield* changeLocked({ taskId: twin.id, actor, at, quota, traceId }, existing);
+    yield* settleOnce(task.once, twin.id);
+    return { task: yield* taskById(twin.id), created: false, replayed: false };
+  }
+  yield* checkQuota(task.quota, { chatId: chat.id, owner, createdBy: task.actor });
+  yield* insertTask(task, chat.id, owner);
+  yield* settleOnce(task.once, task.id);
+  return { task: yield* taskById(task.id), created: true, replayed: false };
+}
+
+function* madeUnder(once: Once, now: number): Script<TaskScene['task'] | null> {
+  const known = yield* resultUnder(once, now);
+  return known === null ? null : yield* taskById(known);
+}
+
+interface Twin {
+  readonly id: string;
+  readonly number: number;
+}
+
+/** The identity of a plain task: its home chat, its title and its subject. */
+function* twinOf(task: NewTask, chatId: string): Script<Twin | undefined> {
+  return yield* row<Twin>(
+    `select id, number from tasks where chat_id = ?t and title = ?t and coalesce(subject, '') = ?t and state <> 'deleted'
+     order by number limit 1`,
+    chatId,
+    task.title,
+    task.subject ?? '',
+  );
+}
+
+function taskExists(twin: Twin): AppError {
+  return new AppError(
+    'task_exists',
+    `Task #${twin.number} has the same title and subject here. Change that one, or create with on_existing "add" or "upsert".`,
+    { details: { task_id: twin.id, number: twin.number } },
+  );
+}
+
+function* insertTask(task: NewTask, chatId: string, owner: string): Script<void> {
+  const counted = yield* row<{ last_number: number }>(
+    `update chats set last_number = last_number + 1, updated_at = ?i where id = ?t returning last_number`,
+    task.at,
+    chatId,
+  );
+  yield* insertRow('grants', {
+    id: task.grant.id,
+    owner_id: owner,
+    chat_id: chatId,
+    scopes: JSON.stringify(task.grant.scopes),
+    created_at: task.at,
+    created_by: task.actor,
+  });
+  yield* insertRow('tasks', {
+    id: task.id,
+    chat_id: chatId,
+    number: counted?.last_number ?? null,
+    home_topic: task.home.topic,
+    owner_id: owner,
+    grant_id: task.grant.id,
+    version: 1,
+    state: 'active',
+    next_at: task.nextAt,
+    ...definitionColumns(task),
+    min_gap_ms: task.minGapMs,
+    auto_pause: task.autoPause,
+    context: JSON.stringify(task.context),
+    runs: 0,
+    failures: 0,
+    consecutive_failures: 0,
+    bounded_runs: 0,
+    topic_state: 'none',
+    created_at: task.at,
+    created_by: task.actor,
+    updated_at: task.at,
+    updated_by: task.actor,
+  });
+  yield* addVersion(task, { ...task, version: 1 });
+  yield* recordVerbs([
+    {
+      at: task.at,
+      actor: task.actor,
+      verb: 'create',
+      taskId: task.id,
+      stateBefore: null,
+      stateAfter: 'active',
+      after: { title: task.title },
+      traceId: task.traceId,
+    },
+  ]);
+}
+
+/** One run, whoever it belongs to. What has ended in another way stays as it ended. */
+function* cancelRun({ runId, actor, at, traceId }: CancelRequest): Script<boolean | null> {
+  const found = yield* row<{ status: string; task_id: string | null; cancel_requested_at: number | null }>(
+    `select status, task_id, cancel_requested_at from runs where id = ?t [for update]`,
+    runId,
+  );
+  if (found === undefined) return null;
+  const isOver = ['succeeded', 'failed', 'cancelled'].includes(found.status);
+  if (isOver) return found.status === 'cancelled';
+  if (found.cancel_requested_at !== null) return true;
+  yield* cancelRuns([{ id: runId, taskId: found.task_id }], 'cancelled', at);
+  if (found.task_id === null) return true;
+  const { state } = yield* taskById(found.task_id);
+  yield* recordVerbs([
+    {
+      at,
+      actor,
+      verb: 'cancel',
+      taskId: found.task_id,
+      stateBefore: state,
+      stateAfter: state,
+      after: { run_id: runId },
+      traceId,
+    },
+  ]);
+  return true;
+}

@@ -1,0 +1,62 @@
+import { hash, randomBytes, randomFillSync } from 'node:crypto';
+import type { Digest, Ids } from '../app/ports/outside.ts';
+
+const poolSize = 4096;
+const hex = Array.from({ length: 256 }, (_value, byte) => byte.toString(16).padStart(2, '0'));
+
+/**
+ * Version 7 UUIDs: the time in front, then a counter that keeps ids of one millisecond in order, then chance. A clock that
+ * goes back does not make them go back.
+ */
+export function createIds(now: () => number): Ids {
+  const pool = Buffer.alloc(poolSize);
+  let used = poolSize;
+  let lastMs = 0;
+  let counter = 0;
+  /** Where the next bytes of chance begin; asking the system for each few of them would cost more than all else here. */
+  const take = (bytes: number): number => {
+    if (used + bytes > poolSize) {
+      randomFillSync(pool);
+      used = 0;
+    }
+    used += bytes;
+    return used - bytes;
+  };
+  const byte = (): number => pool[take(1)] ?? 0;
+  const tick = () => {
+    const ms = now();
+    if (ms > lastMs) {
+      lastMs = ms;
+      counter = byte() & 0x7f;
+      return;
+    }
+    counter += 1;
+    if (counter > 0xfff) {
+      lastMs += 1;
+      counter = 0;
+    }
+  };
+  return {
+    next: () => {
+      tick();
+      const time = lastMs.toString(16).padStart(12, '0');
+      const order = (0x7000 | counter).toString(16);
+      let tail = hex[0x80 | (byte() & 0x3f)] ?? '';
+      for (let index = 0; index < 7; index += 1) tail += hex[byte()] ?? '';
+      return `${time.slice(0, 8)}-${time.slice(8)}-${order}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+    },
+    chance: () => pool.readUIntBE(take(6), 6) / 2 ** 48,
+  };
+}
+
+export const sha256: Digest = { of: (text) => hash('sha256', text, 'base64url') };
+
+/** A token for the API: 256 bits that nobody can guess. */
+export function newToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** A code that a person copies once: 128 bits that nobody can guess. */
+export function newCode(): string {
+  return randomBytes(16).toString('base64url');
+}

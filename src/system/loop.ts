@@ -1,0 +1,221 @@
+import { loopStuckMs, sleepMaxMs, stepBackoffMaxMs, stepBackoffMs } from '../domain/limits.ts';
+import type { Clock, Log, Stopwatch, Timer } from '../app/ports/outside.ts';
+import type { Counts } from '../app/ports/pipeline.ts';
+
+/** What a loop turns: a step, and the instant of the next one. */
+export interface Work {
+  readonly name: string;
+  step(now: number, limit: number): Promise<Counts>;
+  nextAt(now: number): Promise<number | null>;
+}
+
+export interface Loop {
+  readonly name: string;
+  start(): void;
+  /** Something is ready; a loop that sleeps looks at once, a loop that works looks once more. */
+  ring(): void;
+  /**
+   * Makes a step now, also while the loop does not turn, and never beside another one of it. Answers what that step took
+   * up; null when it failed, or when the loop has stopped.
+   */
+  turn(): Promise<Counts | null>;
+  /** Rows that all steps so far have taken up. */
+  readonly taken: () => number;
+  /** Resolves when the step in hand has ended; no other begins. */
+  stop(): Promise<void>;
+  readonly health: () => LoopHealth;
+  /** It sleeps, and nothing has rung: there is nothing that it could do now. */
+  readonly isAsleep: () => boolean;
+}
+
+export interface LoopHealth {
+  readonly ok: boolean;
+  readonly error: string | null;
+  /** Since a step last succeeded. */
+  readonly idleMs: number;
+  /** Since a step last ended, well or not: a loop that fails again and again turns all the same. */
+  readonly turnMs: number;
+}
+
+export interface LoopNeeds {
+  readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
+  readonly timer: Timer;
+  readonly log: Log;
+  readonly batchMax: number;
+}
+
+/** When something is due that a step could not take, it is held by somebody; looking without a pause would only spin. */
+const heldPauseMs = 100;
+
+/**
+ * A thin shell around a step. It sleeps until the nearest due row, at most 30 seconds, because timers overflow, machines
+ * sleep, clocks jump and rings get lost. A step that fails is logged and tried again, later and later; the loop never ends
+ * by itself.
+ */
+export function createLoop(work: Work, needs: LoopNeeds): Loop {
+  const { timer, stopwatch } = needs;
+  const turns = createTurns(work, needs);
+  let running: Promise<void> | null = null;
+  let stopping = false;
+  let rung = false;
+  let wake: (() => void) | null = null;
+  /** The steps that were asked for before it turned by itself. */
+  let alone: Promise<unknown> | null = null;
+
+  const sleep = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const callOff = timer.after(ms, resolve);
+      wake = () => {
+        callOff();
+        wake = null;
+        resolve();
+      };
+      // A ring does not shorten the pause after a failure: the store that was away a moment ago needs it.
+      if ((rung && turns.error() === null) || turns.isAsked() || stopping) wake();
+    });
+
+  const run = async () => {
+    while (!stopping) {
+      rung = false;
+      const pause = await turns.take();
+      // Between two full batches everybody else gets a turn: requests, chats, timers.
+      if (pause === 0) await timer.yield();
+      else await sleep(Math.ceil(pause));
+      wake = null;
+    }
+  };
+
+  return {
+    name: work.name,
+    start: () => {
+      running ??= alone === null ? run() : alone.then(run);
+    },
+    ring: () => {
+      const isFirst = !rung && wake !== null && turns.error() === null;
+      rung = true;
+      // Whoever rings in the same turn of the process shares the step, and with it the wait for the disk.
+      if (isFirst) void timer.yield().then(() => wake?.());
+    },
+    turn: async () => {
+      if (stopping) return null;
+      const turned = turns.ask();
+      if (running !== null) wake?.();
+      else alone = alone === null ? turns.take() : alone.then(() => turns.take());
+      return turned;
+    },
+    taken: () => turns.taken(),
+    stop: async () => {
+      stopping = true;
+      wake?.();
+      await Promise.all([running, alone]);
+      turns.refuse();
+    },
+    isAsleep: () => wake !== null && !rung,
+    health: () => healthOf(turns, stopwatch.elapsed()),
+  };
+}
+
+function healthOf(turns: Turns, now: number): LoopHealth {
+  const idleMs = now - turns.lastAt();
+  const turnMs = Math.round(now - turns.endedAt());
+  const ok = turns.error() === null && idleMs < loopStuckMs;
+  return { ok, error: turns.error(), idleMs: Math.round(idleMs), turnMs };
+}
+
+/** Whoever waits for the next step to begin and to end. */
+function createWaiters() {
+  let waiting: ((counts: Counts | null) => void)[] = [];
+  return {
+    isAny: () => waiting.length > 0,
+    join: () => new Promise<Counts | null>((resolve) => waiting.push(resolve)),
+    /** A step begins: how to tell those who have waited for it, and not those who come later. */
+    leave: () => {
+      const left = waiting;
+      waiting = [];
+      return (counts: Counts | null) => {
+        for (const tell of left) tell(counts);
+      };
+    },
+  };
+}
+
+interface Turns {
+  /** Makes one step and answers how long to wait for the next; it never throws. */
+  take(): Promise<number>;
+  /** What the next step to begin takes up; null when it fails, or is never made. */
+  ask(): Promise<Counts | null>;
+  isAsked(): boolean;
+  /** No step is made any more. */
+  refuse(): void;
+  /** Rows that all steps so far have taken up. */
+  taken(): number;
+  error(): string | null;
+  /** When a step last succeeded, on the monotonic clock. */
+  lastAt(): number;
+  /** When a step last ended, however. */
+  endedAt(): number;
+}
+
+function createTurns(work: Work, { clock, stopwatch, log, batchMax }: LoopNeeds): Turns {
+  let failures = 0;
+  let taken = 0;
+  const waiters = createWaiters();
+  let lastError: string | null = null;
+  let lastAt = stopwatch.elapsed();
+  let endedAt = lastAt;
+
+  const succeeded = () => {
+    if (failures > 0) log.info('loop_recovered', { loop: work.name, failures });
+    failures = 0;
+    lastError = null;
+    lastAt = stopwatch.elapsed();
+    endedAt = lastAt;
+  };
+
+  const failed = (error: unknown): number => {
+    failures += 1;
+    endedAt = stopwatch.elapsed();
+    lastError = error instanceof Error ? error.message : String(error);
+    log.error('step_failed', { loop: work.name, error: lastError, failures });
+    return Math.min(stepBackoffMs * 2 ** Math.min(failures - 1, 10), stepBackoffMaxMs);
+  };
+
+  return {
+    take: async () => {
+      const tell = waiters.leave();
+      try {
+        // Both are asked about the same instant, so that nothing falls between them.
+        const now = clock.now();
+        const counts = await work.step(now, batchMax);
+        taken += counts.taken;
+        const pause = counts.more ? 0 : pauseUntil(await work.nextAt(now), { now, clock, taken: counts.taken });
+        succeeded();
+        tell(counts);
+        return pause;
+      } catch (error) {
+        tell(null);
+        return failed(error);
+      }
+    },
+    ask: () => waiters.join(),
+    isAsked: () => waiters.isAny(),
+    refuse: () => waiters.leave()(null),
+    taken: () => taken,
+    error: () => lastError,
+    lastAt: () => lastAt,
+    endedAt: () => endedAt,
+  };
+}
+
+interface Asked {
+  readonly now: number;
+  readonly clock: Clock;
+  readonly taken: number;
+}
+
+function pauseUntil(next: number | null, { now, clock, taken }: Asked): number {
+  if (next === null) return sleepMaxMs;
+  if (next <= now) return taken > 0 ? 0 : heldPauseMs;
+  return Math.min(Math.max(next - clock.now(), 0), sleepMaxMs);
+}

@@ -1,0 +1,103 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { Api, type RawApi } from 'grammy';
+import type { Meter } from '../app/ports/meter.ts';
+import type { Stopwatch, Timer } from '../app/ports/outside.ts';
+import { type Answered, notConnected, unansweredBy } from './errors.ts';
+import { measured } from './measured.ts';
+import { createSecrets } from '../app/operations/secrets.ts';
+
+/** The signal of a package that the client library declares; it stands for the platform's own, which is typed apart. */
+export type CallSignal = NonNullable<Parameters<RawApi['getMe']>[0]>;
+
+export interface TelegramApi {
+  /** For whoever bounds the time of a call and reads its errors by himself: those may hold the token. */
+  readonly raw: RawApi;
+  /** Makes one call. Nothing throws for what the platform or the network does; nothing is repeated. */
+  ask<T>(call: (raw: RawApi, signal: CallSignal) => Promise<T>, timeoutMs?: number): Promise<Answered<T>>;
+  /** Closes idle connections, and ends what is under way. */
+  close(): void;
+}
+
+export interface TelegramApiNeeds {
+  readonly token: string;
+  readonly apiRoot: string;
+  readonly timer: Timer;
+  /** Counts every call; absent where nobody measures. */
+  readonly measure?: { readonly meter: Meter; readonly stopwatch: Stopwatch };
+  /** How long an answer is waited for. */
+  readonly timeoutMs?: number;
+}
+
+/** Long enough for a slow line and a busy platform; after that people wonder more about silence than about a repetition. */
+const answerWaitMs = 15_000;
+/** Shorter than the wait for an answer, so that a platform that cannot be reached is known as that: nothing has left. */
+const connectWaitMs = 8000;
+/** So often an idle connection shows that the other end still knows it; one that was forgotten would swallow the next send. */
+const probeIdleMs = 10_000;
+/** An idle connection is kept so long, unless the other end names a shorter time or closes it. */
+const keepIdleMs = 300_000;
+
+/**
+ * The client library over connections that stay open, so that a send in the steady state costs one round trip. Its own
+ * retries are not used: the outbox repeats what must be repeated, also after a restart.
+ */
+export function createTelegramApi(needs: TelegramApiNeeds): TelegramApi {
+  const { token, timer, timeoutMs = answerWaitMs } = needs;
+  const apiRoot = needs.apiRoot.replace(/\/+$/, '');
+  const secrets = createSecrets([token]);
+  const agent = agentFor(apiRoot, timer);
+  const client = new Api(token, { apiRoot, baseFetchConfig: { compress: true, agent } });
+  if (needs.measure !== undefined) client.config.use(measured(needs.measure));
+  const { raw } = client;
+  return {
+    raw,
+    ask: async (call, ms = timeoutMs) => {
+      const controller = new AbortController();
+      const callOff = timer.after(ms, () => controller.abort());
+      try {
+        return { is: 'ok', value: await call(raw, controller.signal as unknown as CallSignal) };
+      } catch (error) {
+        if (controller.signal.aborted) return { is: 'lost', error: `no answer within ${ms / 1000} s` };
+        const unanswered = unansweredBy(error, token);
+        return { ...unanswered, error: secrets.hide(unanswered.error) };
+      } finally {
+        callOff();
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function agentFor(apiRoot: string, timer: Timer): HttpAgent {
+  const options = { keepAlive: true, keepAliveMsecs: probeIdleMs, timeout: keepIdleMs };
+  const agent = apiRoot.startsWith('https:') ? new HttpsAgent(options) : new HttpAgent(options);
+  const connected = apiRoot.startsWith('https:') ? 'secureConnect' : 'connect';
+  const connect: HttpAgent['createConnection'] = agent.createConnection.bind(agent);
+  agent.createConnection = (to, callback) => {
+    const socket = connect(to, callback);
+    if (socket !== null && socket !== undefined) watchConnecting(socket, connected, timer);
+    return socket;
+  };
+  return agent;
+}
+
+type Socket = NonNullable<ReturnType<HttpAgent['createConnection']>>;
+
+/** Gives up a connection that does not come about, and marks every error until then, so that it is known what it means. */
+function watchConnecting(socket: Socket, connected: string, timer: Timer): void {
+  const callOff = timer.after(connectWaitMs, () =>
+    socket.destroy(new Error(`no connection within ${connectWaitMs / 1000} s`)),
+  );
+  const mark = (error: NodeJS.ErrnoException) => {
+    error.message ||= String(error.code ?? error.name);
+    error.code = notConnected;
+  };
+  const leave = () => {
+    callOff();
+    socket.off('error', mark);
+  };
+  socket.prependListener('error', mark);
+  socket.once(connected, leave);
+  socket.once('close', leave);
+}

@@ -1,0 +1,113 @@
+import type { Command, Said, SaidHandler } from './conversation.ts';
+import { texts } from './texts.ts';
+import { allowCommand } from './place/allowing.ts';
+import { forAsker, turnedDown } from './kit/answers.ts';
+import { digestCommand } from './settings/digest.ts';
+import { cancelCommand, deleteCommand, pauseCommand, resumeCommand, runCommand, snoozeCommand } from './task/doing.ts';
+import { skipCommand } from './task/skipping.ts';
+import { draftHere } from './kit/drafts.ts';
+import { editCommand, goOnEditing } from './edit/editing.ts';
+import { doneCommand, doneHere } from './results/finishing.ts';
+import { cardCommand, historyCommand, listCommand, nextCommand, whyCommand } from './task/looking.ts';
+import { goOn, newTask, quickly } from './new-task/beginning.ts';
+import { numberIn } from './kit/naming.ts';
+import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
+import { helpCommand, startCommand, zoneCommand } from './place/places.ts';
+import { purgeCommand } from './place/purging.ts';
+import { said } from './kit/refusals.ts';
+import { replied } from './results/replying.ts';
+import { settingsCommand } from './settings/settings.ts';
+import { statusCommand, usageCommand } from './place/status.ts';
+import { topicCommand } from './place/topics.ts';
+import { undoCommand } from './task/undoing.ts';
+
+const { menu } = texts.help;
+
+/** The menu that everybody sees has room for a dozen; who manages a chat is shown more, and `/help` tells of all. */
+function command(name: keyof typeof menu, handle: SaidHandler, shownTo: Command['menu'] = 'everybody'): Command {
+  return { name, description: menu[name], menu: shownTo, handle: said(handle) };
+}
+
+/** Answers that nobody else in a group needs to read. */
+function reading(name: keyof typeof menu, handle: SaidHandler, shownTo: Command['menu'] = 'everybody'): Command {
+  return { ...command(name, async (one, rooms) => forAsker(await handle(one, rooms)), shownTo), isReading: true };
+}
+
+/** Every command that there is, in the order of the menu. */
+export const commands: readonly Command[] = [
+  command('new', newTask),
+  reading('tasks', listCommand),
+  reading('next', nextCommand),
+  command('run', runCommand),
+  command('pause', pauseCommand),
+  command('resume', resumeCommand),
+  command('snooze', snoozeCommand),
+  command('edit', editCommand),
+  reading('history', historyCommand),
+  reading('why', whyCommand),
+  command('settings', settingsCommand),
+  reading('help', helpCommand),
+  reading('task', cardCommand, 'admins'),
+  command('skip', skipCommand, 'admins'),
+  command('undo', undoCommand, 'admins'),
+  command('delete', deleteCommand, 'admins'),
+  command('cancel', cancelCommand, 'admins'),
+  command('digest', digestCommand, 'admins'),
+  command('tz', zoneCommand, 'admins'),
+  command('topic', topicCommand, 'admins'),
+  command('purge', purgeCommand, 'admins'),
+  reading('status', statusCommand, 'admins'),
+  reading('usage', usageCommand, 'admins'),
+  command('start', startCommand, 'nobody'),
+  command('allow', allowCommand, 'owners'),
+];
+
+/** Text without a command: what a draft waits for, a reply to a message about a task, or in a private chat a new one. */
+export const plainText: SaidHandler = said(async (one, rooms) => {
+  const draft = await draftHere(one, rooms);
+  if (draft === null || draft.step.step === 'preview') {
+    return (await replied(one, rooms)) ?? (await doneHere(one, rooms)) ?? quickly(one, rooms);
+  }
+  const { row, step } = draft;
+  // Whoever answers the message of a task means that one, whatever else is open.
+  const about = step.step !== 'edit' && one.repliedTo?.isOurs === true ? await replied(one, rooms) : null;
+  if (about !== null) return about;
+  return step.step === 'edit' ? goOnEditing(one, rooms, { row, step }) : goOn(one, rooms, draft);
+});
+
+/** Owners' commands are not suggested to anybody else. */
+function namesFor(isOwner: boolean): readonly string[] {
+  return commands.filter(({ menu: shownTo }) => shownTo !== 'owners' || isOwner).map(({ name }) => name);
+}
+
+/**
+ * In a group a word that is only the beginning of a command may well be the command of another bot. Words that people take
+ * for commands of ours are answered like those.
+ */
+export function nearCommand(word: string): string | null {
+  const lower = word.toLowerCase();
+  return synonymOf(lower)?.name ?? misspeltOf(lower, namesFor(false));
+}
+
+/** What is called otherwise is done at once where it only reads or asks; for everything else its name is told. */
+export const unknownCommand: SaidHandler = said(async (one, rooms) => {
+  const word = one.command ?? '';
+  const lower = word.toLowerCase();
+  if (lower === 'done') return doneCommand(one, rooms);
+  const synonym = synonymOf(lower);
+  const command = synonym?.isDone === true ? commands.find(({ name }) => name === synonym.name) : undefined;
+  if (command !== undefined) return command.handle({ ...one, command: command.name, args: argsOf(one) }, rooms);
+  const hint = texts.reply.synonyms[lower]?.(taskTold(one));
+  const name = synonym?.name ?? nearest(lower, namesFor(one.person.isOwner));
+  return turnedDown(hint ?? texts.chat.unknownCommand(word, name));
+});
+
+/** "/remind me tomorrow" is the beginning of a sentence that is known. */
+function argsOf({ command, args }: Said): string {
+  return command === 'remind' && /^(?:me|us)\b/i.test(args) ? `remind ${args}` : args;
+}
+
+function taskTold({ place, args }: Said): string {
+  const number = numberIn(place, args)?.number ?? place.topicTask?.number ?? null;
+  return number === null ? '' : ` #${number}`;
+}

@@ -1,0 +1,66 @@
+import type { TaskPatch } from '../../../app/tasks/edit.ts';
+import type { Task } from '../../../domain/task.ts';
+import { alerted, redrawn } from '../kit/answers.ts';
+import { cardOf, factsOf, markFor } from '../kit/cards.ts';
+import { change } from './editing.ts';
+import { fieldIn } from './field-words.ts';
+import { likelyZones } from './zones.ts';
+import type { Answer, ConversationRooms, Pressed } from '../conversation.ts';
+import { drawn } from '../kit/drawing.ts';
+import { isSetting, moreMenu, settingMenu, zoneMenu } from './view.ts';
+import { texts } from '../texts.ts';
+import { button, dataOf, shortId } from '../kit/press.ts';
+import { arg, pressedTask } from '../kit/presser.ts';
+
+/** The menus of what can be changed: each takes the place of the one before, in the same message. */
+
+export async function fieldPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await pressedTask(pressed, rooms, 'change');
+  if ('answer' in found) return found.answer;
+  const { task } = found;
+  if (task.state === 'deleted') return redrawn(pressed, await cardOf(task, rooms, markFor(pressed)));
+  const name = arg(pressed, 1);
+  const now = rooms.clock.now();
+  if (name === 'more') return redrawn(pressed, moreMenu(task, await factsOf(task, rooms, markFor(pressed))));
+  if (name === 'zone') return redrawn(pressed, zoneMenu(task, likelyZones(pressed.place.timezone, now)));
+  return isSetting(name) ? redrawn(pressed, settingMenu(task, name, now)) : alerted(texts.chat.oldButton);
+}
+
+/** One value of one setting. The message says what is different now, and how to take it back. */
+export async function fieldSetPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await pressedTask(pressed, rooms, 'change');
+  if ('answer' in found) return found.answer;
+  const { task } = found;
+  if (task.state === 'deleted') return redrawn(pressed, await cardOf(task, rooms, markFor(pressed)));
+  const patch = patchOf(pressed, rooms, task);
+  if (patch === null) return alerted(texts.chat.oldButton);
+  const { words, rows } = await change(pressed, rooms, { task, patch });
+  const back = button(texts.button.back, dataOf('edit', shortId(task.id)));
+  return redrawn(pressed, drawn(words, [[...rows.flat(), back]]));
+}
+
+/** The choices are words of the command, so that both mean the same and are checked alike. */
+const choices: Readonly<Record<string, (value: string) => string>> = {
+  zone: (value) => `zone ${value}`,
+  missed: (value) => `missed ${value}`,
+  ack: (value) => (value === 'off' ? 'ack off' : `ack every ${value.replace(/(?<=[mh])(\d+)$/, ' $1 times')}`),
+  quiet: (value) => `quiet ${value.replace(/^(\d\d)(\d\d)-(\d\d)(\d\d)$/, '$1:$2-$3:$4')}`,
+  approval: (value) => `approval ${value}`,
+  ends: (value) => {
+    const runs = /^r(\d+)$/.exec(value)?.[1];
+    if (runs !== undefined) return `max runs ${runs}`;
+    return value === 'never' ? 'until never' : `until in ${value.replace('d', ' days')}`;
+  },
+};
+
+function patchOf(pressed: Pressed, rooms: ConversationRooms, task: Task): TaskPatch | null {
+  const [, name = '', ...values] = pressed.press?.args ?? [];
+  const value = values.join(':');
+  // What a button carries can be made up, and the words of the command check it.
+  const words = Object.hasOwn(choices, name) ? choices[name]?.(value) : undefined;
+  if (words === undefined) return null;
+  const read = fieldIn(words, { task, rooms, now: pressed.date });
+  if (read?.is !== 'patch') return null;
+  const isEndless = name === 'ends' && value === 'never';
+  return isEndless ? { policies: { until: null, max_runs: null } } : read.patch;
+}

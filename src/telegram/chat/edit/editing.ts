@@ -1,0 +1,221 @@
+import type { TaskPatch, Changes } from '../../../app/tasks/edit.ts';
+import type { Edited } from '../../../app/tasks/tasks.ts';
+import type { Schedule } from '../../../domain/schedule/schedule.ts';
+import { isBlank, titleFrom, type Task } from '../../../domain/task.ts';
+import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
+import type { Answer, ConversationRooms, Said } from '../conversation.ts';
+import { taskName } from '../task/card.ts';
+import { moments, scheduleText, type Setting } from '../kit/clock.ts';
+import { editMenu } from './view.ts';
+import { policyName, policyWords } from './policy.ts';
+import { blocks, lines, type Rich } from '../kit/rich.ts';
+import { texts } from '../texts.ts';
+import { answer, answerWith, silence, turnedDown } from '../kit/answers.ts';
+import { factsOf, markFor, nextSentence, nextShown, settingFor } from '../kit/cards.ts';
+import { putDraft, type DraftStep, type OpenDraft } from '../kit/drafts.ts';
+import { fieldIn, nearField } from './field-words.ts';
+import { cancelRow, isTalk } from '../new-task/making.ts';
+import { namedTask } from '../kit/naming.ts';
+import { retimed, type NewTime } from './retiming.ts';
+import { refusal } from '../kit/rights.ts';
+
+/** `/edit [n] <new when>`, and `/edit [n] <field> <value>`; alone it shows the menu. */
+export async function editCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
+  const named = await namedTask(said, rooms, { deed: 'change', verb: 'edit' });
+  if ('answer' in named) return named.answer;
+  const { task, rest } = named;
+  if (rest === '') return answerWith(editMenu(task, await factsOf(task, rooms, markFor(said))));
+  if (isBareNumber(said, rest)) return answer(texts.retime.bareNumber(task.number, rest));
+  const field = fieldIn(rest, { task, rooms, now: said.date });
+  if (field === null) return editTime(said, rooms, { task, words: rest });
+  if (field.is === 'patch') return edited(said, rooms, { task, patch: field.patch });
+  if (field.field === 'zone' && field.word !== '') return answer(texts.edit.unknownZone(field.word));
+  return answer(texts.field.how(field.field, task.number, field.example));
+}
+
+/** What is to be changed, or what is said instead. */
+async function timed(said: Said, rooms: ConversationRooms, { task, words }: NewTime): Promise<Timed> {
+  const read = await retimed(said, rooms, { task, words });
+  if (read.is === 'schedule') return { patch: { schedule: read.schedule } };
+  return read.is === 'ask' ? { asks: answer(read.words, read.rows) } : read;
+}
+
+type Timed =
+  | { readonly patch: TaskPatch }
+  | { readonly asks: Answer }
+  | { readonly sentence: Rich | string; readonly tries: readonly string[] };
+
+async function editTime(said: Said, rooms: ConversationRooms, { task, words }: NewTime): Promise<Answer> {
+  const read = await timed(said, rooms, { task, words });
+  if ('patch' in read) return edited(said, rooms, { task, patch: read.patch });
+  if ('asks' in read) return read.asks;
+  const near = nearField(words);
+  if (near?.is === 'unknown') {
+    return answer(texts.field.nearest(near.word, near.field, `#${task.number} ${near.example}`));
+  }
+  const tries = [...read.tries.slice(0, 2), ...texts.retime.fields];
+  return answer(texts.retime.how(read.sentence, tries, task.number));
+}
+
+/** "/edit 2" in the topic of another task may mean the task as well as the hour. */
+function isBareNumber({ args }: Said, rest: string): boolean {
+  return args.trim() === rest && /^\d{1,9}$/.test(rest);
+}
+
+interface Editing {
+  readonly task: Task;
+  readonly patch: TaskPatch;
+}
+
+/** Changes the task and shows what is different now, with the way back. */
+async function edited(said: Said, rooms: ConversationRooms, { task, patch }: Editing): Promise<Answer> {
+  const { words, rows } = await change(said, rooms, { task, patch: withTitle(task, patch) });
+  return answer(words, rows);
+}
+
+/** A title that was taken from the text goes along with it; one that somebody chose stays. */
+function withTitle(task: Task, patch: TaskPatch): TaskPatch {
+  const { instructions, title } = patch;
+  if (instructions === undefined || title !== undefined || isBlank(instructions)) return patch;
+  const isDerived = !isBlank(task.instructions) && titleFrom(task.instructions) === task.title;
+  return isDerived ? { ...patch, title: titleFrom(instructions) } : patch;
+}
+
+interface Changed {
+  readonly words: Rich;
+  readonly rows: Rows;
+}
+
+/** What is different after it, what came next before it and what comes now, and the button that takes it back. */
+export async function change(
+  { person, key }: Pick<Said, 'person' | 'key'>,
+  rooms: ConversationRooms,
+  { task, patch }: Editing,
+): Promise<Changed> {
+  const before = await comingOf(task, rooms);
+  const done = await rooms.tasks.edit({ taskId: task.id, actor: person.actor, idempotencyKey: key }, patch);
+  return { words: await editedWords(done, rooms, before), rows: undoRow(done.task, done.entryId) };
+}
+
+/** What comes next, where anything does: a row that cannot be read has no slots. */
+async function comingOf(task: Task, rooms: ConversationRooms): Promise<string | null> {
+  const next = task.state === 'active' ? await rooms.truth.upcoming(task.id, nextShown) : [];
+  const setting = await settingFor(task, rooms);
+  return next.length === 0 ? null : `${moments(next, setting)} (${setting.timezone})`;
+}
+
+/** The button that takes back what has just been done. */
+export function undoRow(task: Task, entryId: string | null) {
+  const data = entryId === null ? null : dataOf('undo', shortId(task.id), shortId(entryId));
+  return [[button(texts.button.undo, data)]];
+}
+
+async function editedWords(
+  { task, changes, entryId, warnings }: Edited,
+  rooms: ConversationRooms,
+  before: string | null,
+): Promise<Rich> {
+  const { edit, making, field } = texts;
+  if (entryId === null) return edit.nothing(taskName(task));
+  const told = diffs(changes, await settingFor(task, rooms));
+  return blocks(
+    edit.changed(taskName(task)),
+    // Handled once more after a crash, it is changed already.
+    told.length === 0 ? null : lines(...told),
+    lines(
+      isRetimed(changes) && before !== null ? field.nextBefore(before) : null,
+      await nextSentence(task, rooms),
+      ...warnings.map(({ message }) => making.note(message)),
+    ),
+  );
+}
+
+const timing: readonly string[] = ['until', 'start_at', 'max_runs'];
+
+function isRetimed(changes: Changes): boolean {
+  return changes['schedule'] !== undefined || policyChanges(changes).some(({ field }) => timing.includes(field));
+}
+
+function diffs(changes: Changes, setting: Setting): readonly Rich[] {
+  const { edit, field: words } = texts;
+  const told = Object.entries(changes).flatMap(([field, { before, after }]) => {
+    if (field === 'policies') return [];
+    if (field === 'action') return mediaDiff(before, after);
+    const text = (value: unknown) => valueText(field, value, setting);
+    return [edit.diff(edit.fields[field] ?? words.names[field] ?? field, text(before), text(after))];
+  });
+  const policies = policyChanges(changes).map(({ field, before, after }) =>
+    edit.diff(policyName(field), policyWords(field, before, setting), policyWords(field, after, setting)),
+  );
+  return [...told, ...policies];
+}
+
+/** Of the action only its attachment is shown; the rest was not named. */
+function mediaDiff(before: unknown, after: unknown): readonly Rich[] {
+  const { edit, field } = texts;
+  const [had, has] = [mediaText(before), mediaText(after)];
+  return had === has ? [] : [edit.diff(field.names['media'] ?? '', had, has)];
+}
+
+function mediaText(action: unknown): string {
+  const media = typeof action === 'object' && action !== null && 'media' in action ? action.media : null;
+  const kind = typeof media === 'object' && media !== null && 'kind' in media ? media.kind : null;
+  return typeof kind === 'string' ? kind : texts.field.noMedia;
+}
+
+interface PolicyChange {
+  readonly field: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+function policyChanges({ policies }: Changes): readonly PolicyChange[] {
+  if (policies === undefined) return [];
+  const [before, after] = [factsIn(policies.before), factsIn(policies.after)];
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names]
+    .map((field) => ({ field, before: before[field], after: after[field] }))
+    .filter((one) => JSON.stringify(one.before) !== JSON.stringify(one.after));
+}
+
+function factsIn(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+function valueText(field: string, value: unknown, { now, dates }: Setting): string {
+  if (field === 'schedule') return timeText(value as Schedule, now, dates);
+  if (field === 'tags' && Array.isArray(value)) return value.length === 0 ? texts.field.noTags : value.join(', ');
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function timeText(schedule: Schedule, now: number, dates: Setting['dates']): string {
+  return `${scheduleText(schedule, now, dates)} (${schedule.timezone})`;
+}
+
+interface EditDraft {
+  readonly row: OpenDraft['row'];
+  readonly step: Extract<DraftStep, { step: 'edit' }>;
+}
+
+/** The next plain message of somebody who pressed Edit. */
+export async function goOnEditing(said: Said, rooms: ConversationRooms, { row, step }: EditDraft): Promise<Answer> {
+  const drop = { is: 'drop', draftId: row.id } as const;
+  const task = await rooms.store.readTask(step.taskId);
+  if (task === null || task.state === 'deleted') return { ...answer(texts.chat.gone), draft: drop };
+  const refused = await refusal(said, 'change', { task, rooms });
+  if (refused !== null) return { ...turnedDown(refused), draft: drop };
+  const words = said.args.trim();
+  if (step.what !== 'time') {
+    const patch = step.what === 'title' ? { title: words } : { instructions: words };
+    return { ...(await edited(said, rooms, { task, patch })), draft: drop };
+  }
+  const read = await timed(said, rooms, { task, words });
+  if ('patch' in read) return { ...(await edited(said, rooms, { task, patch: read.patch })), draft: drop };
+  if ('asks' in read) return { ...read.asks, draft: drop };
+  if (isTalk(said, step.misses)) return silence;
+  const id = rooms.ids.next();
+  return {
+    ...answer(texts.retime.how(read.sentence, read.tries, null), cancelRow(id)),
+    draft: putDraft(said, { ...step, misses: step.misses + 1 }, { id, now: rooms.clock.now() }),
+  };
+}

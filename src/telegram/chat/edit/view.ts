@@ -1,0 +1,135 @@
+import { nagEveryDefaultMs, nagLimitDefault } from '../../../domain/limits.ts';
+import { MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
+import type { Policies } from '../../../domain/policy.ts';
+import type { Task } from '../../../domain/task.ts';
+import type { Button, Drawn } from '../../../domain/shown.ts';
+import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
+import { cardText, type CardFacts } from '../task/card.ts';
+import { dayMoment, settingOf, zoneOf } from '../kit/clock.ts';
+import { drawn } from '../kit/drawing.ts';
+import { policyName, policyWords } from './policy.ts';
+import { blocks } from '../kit/rich.ts';
+import { texts } from '../texts.ts';
+
+/** The menus in which a task is changed, in place of the card's own buttons. */
+
+export function editMenu(task: Task, facts: CardFacts): Drawn {
+  const { button: words, edit, field } = texts;
+  const id = shortId(task.id);
+  return drawn(blocks(cardText(task, facts), edit.menu), [
+    [
+      button(field.button.time, dataOf('editwhat', id, 'time')),
+      button(field.button.text, dataOf('editwhat', id, 'text')),
+      button(field.button.title, dataOf('editwhat', id, 'title')),
+    ],
+    [button(field.button.zone, dataOf('field', id, 'zone')), button(field.button.more, dataOf('field', id, 'more'))],
+    [button(words.back, dataOf('task', id))],
+  ]);
+}
+
+/** The settings that have a menu of their own. */
+export const settings = ['missed', 'ack', 'quiet', 'approval', 'ends'] as const;
+export type SettingName = (typeof settings)[number];
+
+export function isSetting(name: string): name is SettingName {
+  return settings.some((each) => each === name);
+}
+
+/** What can be changed besides, with how it stands. */
+export function moreMenu(task: Task, facts: CardFacts): Drawn {
+  const { field, button: words } = texts;
+  const id = shortId(task.id);
+  const row = (names: readonly SettingName[]) =>
+    names.map((name) => button(field.button[name], dataOf('field', id, name)));
+  return drawn(blocks(cardText(task, facts), field.menu.more), [
+    row(['missed', 'ack']),
+    row(['quiet', 'approval', 'ends']),
+    [button(words.back, dataOf('edit', id))],
+  ]);
+}
+
+const examples: Readonly<Record<SettingName, string>> = {
+  missed: 'missed ask',
+  ack: 'ack every 15 minutes 5 times',
+  quiet: 'quiet 22:00-07:00',
+  approval: 'approval on',
+  ends: 'until 2027-01-31',
+};
+
+/** One setting: how it stands, what else it can be, and how to write what has no button. */
+export function settingMenu(task: Task, name: SettingName, now: number): Drawn {
+  const { field, button: words } = texts;
+  const id = shortId(task.id);
+  const chosen = chosenIn(task, name);
+  const choices = Object.entries(field.choices[name] ?? {}).map(([value, label]) =>
+    button(value === chosen ? words.chosen(label) : label, dataOf('fieldset', id, name, value)),
+  );
+  const label = name === 'ack' ? policyName(name) : field.button[name];
+  return drawn(field.menu.ask(label, valueOf(task, name, now), `#${task.number} ${examples[name]}`), [
+    ...inTwos(choices),
+    [button(words.back, dataOf('field', id, 'more'))],
+  ]);
+}
+
+export function zoneMenu(task: Task, zones: readonly string[]): Drawn {
+  const { field, button: words } = texts;
+  const id = shortId(task.id);
+  const own = zoneOf(task);
+  const rows = [...new Set([own, ...zones])].map((zone) =>
+    button(zone === own ? words.chosen(zone) : zone, dataOf('fieldset', id, 'zone', zone)),
+  );
+  return drawn(field.menu.ask(field.button.zone, own, `#${task.number} zone Europe/Madrid`), [
+    ...inTwos(rows),
+    [button(words.back, dataOf('edit', id))],
+  ]);
+}
+
+function inTwos(all: readonly (Button | null)[]): Rows {
+  const rows: (Button | null)[][] = [];
+  for (let index = 0; index < all.length; index += 2) rows.push(all.slice(index, index + 2));
+  return rows;
+}
+
+function valueOf(task: Task, name: SettingName, now: number): string {
+  const setting = settingOf(task, now);
+  const { policies } = task;
+  if (name !== 'ends') return policyWords(name, policies[name], setting);
+  const { until, max_runs: runs } = policies;
+  const ends = [
+    until === undefined ? null : dayMoment(Date.parse(until), setting),
+    runs === undefined ? null : `${policyName('max_runs').toLowerCase()} ${policyWords('max_runs', runs, setting)}`,
+  ].filter((each) => each !== null);
+  return ends.length === 0 ? texts.field.never : ends.join(', ');
+}
+
+/** The button that says what holds now; null where none does. */
+function chosenIn({ policies }: Task, name: SettingName): string | null {
+  const { missed, ack, quiet, approval, until, max_runs: runs } = policies;
+  switch (name) {
+    case 'missed':
+      return missed ?? null;
+    case 'ack':
+      return ackChosen(ack);
+    case 'quiet':
+      return quietChosen(quiet);
+    case 'approval':
+      return approval === 'required' ? 'on' : 'off';
+    case 'ends':
+      return until !== undefined ? null : runs === undefined ? 'never' : `r${runs}`;
+  }
+}
+
+function ackChosen(ack: Policies['ack']): string | null {
+  if (ack === undefined) return 'off';
+  const limit = ack.nag_limit ?? nagLimitDefault;
+  const every = ackSpans[ack.nag_every ?? `PT${nagEveryDefaultMs / MINUTE_MS}M`] ?? '';
+  const choice = limit === nagLimitDefault ? every : `${every}${limit}`;
+  return texts.field.choices['ack']?.[choice] === undefined ? null : choice;
+}
+
+function quietChosen(quiet: Policies['quiet']): string {
+  if (quiet === undefined) return 'chat';
+  return quiet.mode === 'off' ? 'off' : `${quiet.from}-${quiet.to}`.replaceAll(':', '');
+}
+
+const ackSpans: Readonly<Record<string, string>> = { PT10M: '10m', PT30M: '30m', PT1H: '1h' };

@@ -1,0 +1,132 @@
+import { blocks, bold, code, lines, oneLine, say, type Rich } from '../kit/rich.ts';
+import { commandExamples, wordExamples, type Example } from './topics.ts';
+
+const row = (example: string, does: string): Rich => say`${code(example)} – ${does}`;
+
+const rows = (examples: readonly Example[]): Rich => lines(...examples.map(([words, does]) => row(words, does)));
+
+const wordList = Object.keys(wordExamples).join(', ');
+
+/** To whom the help speaks, and where. */
+export interface Helped {
+  readonly isPrivate: boolean;
+  /** How the bot is called by its name. */
+  readonly bot: string;
+}
+
+export const helpTexts = {
+  /** What the menu of the platform says about each command. */
+  menu: {
+    new: 'Make a task: /new every weekday at 9:00 Stand up',
+    tasks: 'All tasks of this chat',
+    task: 'One task with its buttons: /task #3',
+    run: 'Run a task now: /run #3',
+    pause: 'Pause a task, or all: /pause #3 until friday at 9:00',
+    resume: 'Let a task go on: /resume #3',
+    snooze: 'Once more, later: /snooze #3 1 hour',
+    skip: 'Leave out the next run: /skip #3',
+    edit: 'Change time, text or title: /edit #3 every day at 10',
+    undo: 'Take back your last change, or that of a task: /undo #3',
+    history: 'The last runs: /history #3',
+    why: 'Why it came, or did not: /why #3 yesterday',
+    next: 'What is coming: /next #3',
+    delete: 'Delete a task, with Undo for 24 hours: /delete #3',
+    cancel: 'Drop the task being made, or stop a run: /cancel #3',
+    settings: 'Who creates, quiet hours, dates and more: /settings quiet 22-7',
+    digest: 'What is coming and what failed, in one message: /digest daily 8:00',
+    topic: 'Delete the topic of a task: /topic delete #3',
+    purge: 'Delete all tasks of this chat; it counts and asks first',
+    status: 'How things stand: set-up, tasks, what waits',
+    usage: 'Messages of this chat, and how many tasks fit in',
+    tz: 'The time zone of this chat: /tz Madrid',
+    help: 'How it works: /help all',
+    start: 'Greeting and set-up check',
+    allow: 'Approve this group, or a person: /allow 123456789',
+  },
+  /** The everyday things: a phone shows it without much scrolling. */
+  help: ({ isPrivate, bot }: Helped): Rich =>
+    blocks(
+      'I send messages on time. Each task has a number, such as #3, and a topic: a thread for its messages.',
+      lines(
+        bold('Make a task'),
+        code('/new every weekday at 9:00 Stand up'),
+        code('/new in 20 minutes Take the pizza out'),
+        row('/new every day at 8, until done Take the pill', 'asks until it is done'),
+        row('/new', 'step by step, with buttons'),
+        row('/new templates', 'ready-made ones'),
+      ),
+      lines(
+        bold('Change it'),
+        row('/edit #3 every day at 10', 'move it'),
+        row('/snooze #3 1 hour', 'once more, later'),
+        row('/skip #3', 'leave out the next time'),
+        row('/pause #3', 'and /resume #3'),
+        row('/why #3', 'why it came or did not'),
+        row('/undo', 'take back your last change'),
+      ),
+      lines(
+        row('/tasks', 'all tasks'),
+        row('/next', 'what comes, and when'),
+        say`Reply to me: ${code('done')}, ${code('later')}, ${code('in 1 hour')}`,
+        'Reply to any message or file:',
+        code(`${isPrivate ? '' : `${bot} `}schedule this tomorrow at 9`),
+      ),
+      say`More: ${code('/help all')} or ${code('/help snooze')}`,
+    ),
+  all: (isOwner: boolean): Rich =>
+    blocks(
+      lines(
+        bold('Make a task'),
+        row('/new every weekday at 9:00 Stand up', 'shows it first; press Create'),
+        row('/new', 'step by step; /new templates has ready-made ones'),
+        row('/cancel', 'drops the task you are making, or stops a run: /cancel #3'),
+      ),
+      lines(
+        bold('Look'),
+        row('/tasks', 'all of them; also /tasks failing, /tasks mine, or a word'),
+        row('/task #3', 'one, with its buttons'),
+        row('/next', 'what comes in this chat; /next week, /next #3'),
+        row('/history #3', 'its last runs'),
+        row('/why #3', 'why it came or did not; also /why #3 yesterday'),
+      ),
+      lines(
+        bold('Change'),
+        row('/edit #3 every day at 10', 'moves it; /edit #3 shows what else'),
+        row('/snooze #3 1 hour', 'brings it once more, later'),
+        row('/skip #3', 'leaves out the next time; /skip #3 2 the next two'),
+        row('/pause #3', 'also /pause #3 until friday at 9:00, /pause all'),
+        row('/resume #3', 'lets it go on; also /resume all'),
+        row('/run #3', 'sends it now'),
+        row('/delete #3', 'with Undo for 24 hours'),
+        row('/undo', 'takes back your last change; /undo #3 that of a task'),
+      ),
+      lines(
+        bold('This chat'),
+        row('/settings', 'who makes tasks, quiet hours, dates'),
+        row('/tz Madrid', 'the time zone'),
+        row('/digest daily 8:00', 'one message with what comes and what went wrong'),
+        row('/status', 'how things stand; /usage how much is used; /start the set-up'),
+        row('/topic delete #3', 'deletes a topic, not the task; /purge deletes all tasks'),
+        isOwner ? row('/allow', 'lets a group or a person in: /allow 123456789') : null,
+      ),
+      'In the topic of a task you need no number: /pause there means that task.',
+      say`More about a command or a word: ${code('/help snooze')}. Words: ${wordList}`,
+    ),
+  /** What the menu says of a command, without the example at its end. */
+  about: (name: string, does: string): Rich =>
+    blocks(say`${bold(`/${name}`)} – ${does}`, rows(commandExamples[name] ?? [])),
+  aboutWord: (name: string): Rich => {
+    const { does = '', examples = [] } = wordExamples[name] ?? {};
+    return blocks(lines(bold(does)), rows(examples));
+  },
+  unknown: (word: string, commands: readonly string[]): Rich =>
+    blocks(
+      say`I have no help on “${oneLine(word, 40)}”.`,
+      say`Commands: ${commands.map((name) => `/${name}`).join(' ')}`,
+      say`Words: ${wordList}`,
+      say`For example ${code('/help snooze')}`,
+    ),
+  /** The word under which something is explained that people call otherwise; null where nobody explains it. */
+  wordFor: (word: string): string | null =>
+    Object.entries(wordExamples).find(([name, { also }]) => name === word || also.includes(word))?.[0] ?? null,
+} as const;

@@ -1,0 +1,130 @@
+import { momentsIn } from '../../../app/why/moments.ts';
+import type { DateStyle } from '../../../domain/chat-settings.ts';
+import { isUnreadable } from '../../../app/tasks/refusals.ts';
+import {
+  clockText,
+  dateText,
+  DAY_MS,
+  dayOfWall,
+  HOUR_MS,
+  MINUTE_MS,
+  secondOfDayOf,
+  weekdayOf,
+} from '../../../domain/schedule/time/calendar.ts';
+import { describe, isTimezone, type Schedule } from '../../../domain/schedule/schedule.ts';
+import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
+import type { Task } from '../../../domain/task.ts';
+
+/** Where and when something is read: times are told on the clocks of a zone, with the year when it is not this one. */
+export interface Setting {
+  readonly timezone: string;
+  readonly now: number;
+  /** How the chat wants dates written; English words without it. */
+  readonly dates?: DateStyle | undefined;
+}
+
+export function moment(instant: number, { timezone, now, dates }: Setting): string {
+  return momentsIn(timezone, now, dates).full(instant);
+}
+
+/** `Wed 18 Nov`: the day alone. */
+export function dayMoment(instant: number, setting: Setting): string {
+  return dayText(dayOfWall(toWall(setting.timezone, instant)), setting);
+}
+
+/** The same for the day of that number since 1970. */
+export function dayText(day: number, setting: Setting): string {
+  // Noon is shown once and by every clock, so the time is cut off without its offset.
+  return moment(resolveShifted(setting.timezone, day * DAY_MS + DAY_MS / 2), setting).replace(/,? 12:00( PM)?$/, '');
+}
+
+/** For what was done: `09:01`, with the day when that is not today. */
+export function pastMoment(instant: number, { timezone, now, dates }: Setting): string {
+  return momentsIn(timezone, now, dates).beside(Math.floor(instant / MINUTE_MS) * MINUTE_MS, now);
+}
+
+/** `in 3 h`: how far away it is, as people say it; they read the time itself for more. */
+export function distance(instant: number, now: number): string {
+  const ms = Math.max(0, instant - now);
+  if (ms < MINUTE_MS) return 'now';
+  if (ms < HOUR_MS) return `in ${Math.floor(ms / MINUTE_MS)} min`;
+  if (ms < DAY_MS) return `in ${Math.floor(ms / HOUR_MS)} h`;
+  const days = Math.floor(ms / DAY_MS);
+  return `in ${days} ${days === 1 ? 'day' : 'days'}`;
+}
+
+/** `1.2 s`, `3 min`, `2 h`: how long something took. */
+export function span(ms: number): string {
+  if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms < MINUTE_MS) return `${Math.round(ms / 1000)} s`;
+  if (ms < HOUR_MS) return `${Math.round(ms / MINUTE_MS)} min`;
+  if (ms < 2 * DAY_MS) return `${Math.round(ms / HOUR_MS)} h`;
+  return `${Math.round(ms / DAY_MS)} days`;
+}
+
+/** For what happened, or was asked for, at some second: nobody needs to know which. */
+export function aboutMoment(instant: number, setting: Setting): string {
+  return moment(Math.floor(instant / MINUTE_MS) * MINUTE_MS, setting);
+}
+
+export function moments(instants: readonly number[], setting: Setting): string {
+  return instants.map((instant) => moment(instant, setting)).join(', ');
+}
+
+/** `14:05`, as the clocks of the zone show it. */
+export function clockIn(timezone: string, now: number): string {
+  return clockText(secondOfDayOf(toWall(timezone, now))).slice(0, 5);
+}
+
+/** `2026-11-18`, so many days after the one that the clocks of the zone show. */
+export function dateIn({ timezone, now }: Setting, days: number): string {
+  return dateText(dayOfWall(toWall(timezone, now)) + days);
+}
+
+/** 0 is Sunday. */
+export function weekdayIn({ timezone, now }: Setting): number {
+  return weekdayOf(dayOfWall(toWall(timezone, now)));
+}
+
+/** The zone in which a task lives; a row that cannot be read has none. */
+export function zoneOf({ schedule }: Pick<Task, 'schedule'>): string {
+  return isTimezone(schedule.timezone) ? schedule.timezone : 'UTC';
+}
+
+export function settingOf(task: Pick<Task, 'schedule'>, now: number, dates?: DateStyle): Setting {
+  return { timezone: zoneOf(task), now, dates };
+}
+
+/** Short English for when it runs, or null where the row cannot be read. */
+export function scheduleWords(
+  task: Pick<Task, 'schedule' | 'pausedReason'>,
+  now: number,
+  dates?: DateStyle,
+): string | null {
+  return isUnreadable(task) ? null : wordsOf(task.schedule, now, dates);
+}
+
+/** The same to stand within a sentence. */
+export function scheduleShort(
+  task: Pick<Task, 'schedule' | 'pausedReason'>,
+  now: number,
+  dates?: DateStyle,
+): string | null {
+  return isUnreadable(task) ? null : scheduleText(task.schedule, now, dates);
+}
+
+export function wordsOf(schedule: Schedule, now: number, dates?: DateStyle): string {
+  return capital(scheduleText(schedule, now, dates));
+}
+
+/** To stand within a sentence. Days are told as everywhere in the chat, with their weekday. */
+export function scheduleText(schedule: Schedule, now: number, dates?: DateStyle): string {
+  const { timezone } = schedule;
+  const setting = { timezone, now, dates };
+  if (schedule.kind !== 'once') return describe(schedule, (day) => dayText(day, setting));
+  return `once on ${moment(schedule.onceAt, setting).replace(/ (?=\d+:)/, ' at ')}`;
+}
+
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,182 @@
+import { z } from 'zod';
+import type { Draft, DraftChange } from '../../../app/ports/chats.ts';
+import { mediaKinds } from '../../../domain/shown.ts';
+import type { ConversationRooms, Person, Place, Pressed, Said } from '../conversation.ts';
+import { longId } from './press.ts';
+
+/** Long enough to look something up, short enough that nobody is surprised by what becomes of their next message. */
+const draftMs = 30 * 60_000;
+
+const Schedule = z.object({
+  kind: z.enum(['once', 'cron', 'rrule', 'interval']),
+  once_at: z.string().optional(),
+  cron: z.string().optional(),
+  rrule: z.string().optional(),
+  interval: z.string().optional(),
+  start_at: z.string().optional(),
+  from: z.enum(['start', 'completion']).optional(),
+  timezone: z.string(),
+});
+
+/** What was said of the time, to read it again when the zone of the chat changes meanwhile. */
+const When = z.object({ words: z.string(), at: z.number(), schedule: Schedule });
+export type DraftWhen = z.output<typeof When>;
+
+/** The part of the policies that a template can bring, or a few words beside the time. */
+const Policies = z.object({
+  ack: z.object({ nag_every: z.string(), nag_limit: z.number() }).optional(),
+  approval: z.enum(['none', 'required']).optional(),
+  missed: z.enum(['skip', 'once']).optional(),
+  quiet: z.object({ mode: z.literal('off') }).optional(),
+});
+
+/** What is there already, whatever is still asked for. */
+const Kept = z.object({
+  text: z.string().optional(),
+  media: z.object({ kind: z.enum(mediaKinds), fileId: z.string() }).optional(),
+  /** The platform sends several pictures as so many messages, which have this in common. */
+  album: z.string().optional(),
+  policies: Policies.optional(),
+  /** The text was written before it was asked for, so that another one may take its place. */
+  isEarly: z.boolean().optional(),
+  /** Our message that shows the step, as far as it is known: it goes when another one takes its place. */
+  message: z.number().optional(),
+});
+export type Kept = z.output<typeof Kept>;
+
+export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
+export const rhythms = ['day', 'weekday', 'week', 'fortnight', 'month', 'once', 'cron'] as const;
+export const ordinals = ['first', 'second', 'third', 'fourth', 'last'] as const;
+
+/** What was chosen by buttons so far. It becomes words, which are read like all others. */
+const Plan = z.object({
+  /** A template of a day in the year is the only one to bring `year`. */
+  rhythm: z.enum([...rhythms, 'year']),
+  days: z.array(z.enum(weekdays)),
+  ordinal: z.enum(ordinals).optional(),
+  /** The words before the time, as in "every monday and thursday". */
+  lead: z.string().optional(),
+  hour: z.number().optional(),
+  /** The time of the day, where something is asked for after it. */
+  time: z.string().optional(),
+  /** The first runs among which the week is chosen that an "every 2 weeks" begins with. */
+  weeks: z.array(z.string()).optional(),
+  month: z.number().optional(),
+});
+export type Plan = z.output<typeof Plan>;
+
+/** The steps in which a part of the time is asked for by buttons. */
+export const partSteps = [
+  'days',
+  'month',
+  'ordinal',
+  'nth',
+  'date',
+  'hour',
+  'minute',
+  'week',
+  'yearmonth',
+  'yearday',
+  'cron',
+] as const;
+export type PartStep = (typeof partSteps)[number];
+
+const kept = Kept.default({});
+const plan = Plan.optional();
+
+/**
+ * Where the making of a task stands, and what the next plain message of the person is.
+ *
+ *   ask (when and what) -> text (what) -> preview -> made
+ *   ask -> preview      preview -> time (when) -> preview      edit (the new value of an existing task)
+ *
+ * By buttons, each step in the same message, with a way back from each:
+ *
+ *   ask | time -> days | month | month -> ordinal -> nth | date -> hour -> minute [-> week] -> text | preview
+ *   ask | time -> cron -> text | preview      ask | text -> templates [-> yearmonth -> yearday] -> preview
+ *   preview -> retext -> preview
+ *
+ * `offer` keeps a file that came alone until somebody says that it is to be scheduled. `made` stays until it expires, so
+ * that a second press finds the task that the first one made.
+ */
+const Step = z.discriminatedUnion('step', [
+  z.object({ step: z.literal('ask'), kept }),
+  z.object({ step: z.enum(partSteps), plan: Plan, kept }),
+  z.object({ step: z.literal('text'), when: When, plan, kept }),
+  z.object({ step: z.literal('templates'), when: When.optional(), plan, kept }),
+  z.object({ step: z.literal('preview'), when: When, text: z.string(), plan, kept }),
+  z.object({ step: z.literal('time'), text: z.string(), when: When.optional(), kept }),
+  z.object({ step: z.literal('retext'), when: When, text: z.string(), plan, kept }),
+  z.object({ step: z.literal('offer'), kept: Kept }),
+  z.object({ step: z.literal('made'), taskId: z.string() }),
+  z.object({
+    step: z.literal('edit'),
+    taskId: z.string(),
+    what: z.enum(['time', 'text', 'title']),
+    misses: z.number(),
+  }),
+]);
+export type DraftStep = z.output<typeof Step>;
+export type StepOf<S extends DraftStep['step']> = Extract<DraftStep, { step: S }>;
+
+export interface OpenDraft {
+  readonly row: Draft;
+  readonly step: DraftStep;
+}
+
+interface Writing {
+  readonly place: Place;
+  readonly person: Person;
+}
+
+/** The draft takes the place of the one before it. Each has an id of its own, so that buttons of older ones are over. */
+export function putDraft(
+  writing: Writing,
+  step: DraftStep,
+  { id, now }: { readonly id: string; readonly now: number },
+): DraftChange {
+  const { step: name, ...body } = step;
+  return putRow(writing, { id, step: name, body, expiresAt: now + draftMs });
+}
+
+/** What is kept of this person here, whatever it is. */
+export function putRow(
+  { place, person }: Writing,
+  row: Pick<Draft, 'id' | 'step' | 'body' | 'expiresAt'>,
+): DraftChange {
+  return { is: 'put', draft: { ...row, chatId: place.chat.id, userId: person.actor, topic: place.topic } };
+}
+
+/** The draft that waited for something from this person here when they said it. */
+export async function draftHere(
+  { place, person, date }: Writing & Pick<Said, 'date'>,
+  { store }: Pick<ConversationRooms, 'store'>,
+): Promise<OpenDraft | null> {
+  const open = opened(await store.openDraft(place.chat.id, person.actor, place.topic, date));
+  return open === null || open.step.step === 'made' ? null : open;
+}
+
+/** What was written by another version, and cannot be read by this one, is gone. */
+function opened(row: Draft | null): OpenDraft | null {
+  if (row === null) return null;
+  const read = Step.safeParse({ ...row.body, step: row.step });
+  return read.success ? { row, step: read.data } : null;
+}
+
+export type FoundDraft =
+  | { readonly is: 'open'; readonly draft: OpenDraft }
+  /** It has expired, was replaced by another one, or belongs to somebody else. */
+  | { readonly is: 'expired' | 'gone' | 'foreign' };
+
+/** The draft that a button belongs to. */
+export async function draftOf(
+  pressed: Pressed,
+  short: string,
+  { store }: Pick<ConversationRooms, 'store'>,
+): Promise<FoundDraft> {
+  const draft = opened(await store.readDraft(longId(short)));
+  if (draft === null || draft.row.chatId !== pressed.place.chat.id) return { is: 'gone' };
+  if (draft.row.userId !== pressed.person.actor) return { is: 'foreign' };
+  if (draft.step.step !== 'made' && draft.row.expiresAt <= pressed.date) return { is: 'expired' };
+  return { is: 'open', draft };
+}

@@ -1,0 +1,122 @@
+import { blocks, bold, code, italic, lines, oneLine, say, type Rich } from './rich.ts';
+
+export const chatTexts = {
+  greeting: (name: string): Rich =>
+    say`Hello ${name}. I send messages on time: tell me when and what. Each task gets a topic: a thread for its messages.`,
+  claimed: 'You are the owner of this bot now. Only you, and whoever you let in, can use it.',
+  helloGroup:
+    'Hello! I send messages on time: tell me when and what. Each task gets a topic: a thread for its messages.',
+  notApproved: 'Only owners may use me here so far. /allow lets the members of this chat in.',
+  tryNew: (): Rich => say`Now try: ${code('/new every weekday at 9:00 Stand up')}`,
+  seeHelp: 'Everything else: /help',
+  zoneIs: (zone: string, clock: string): string => `Times here are in ${zone}, where it is ${clock} now.`,
+  zoneAsk: (zone: string, clock: string): Rich =>
+    say`Times here are in ${zone}. ${bold(`Is it ${clock} for you now?`)}`,
+  zoneAdmin: (zone: string): string => `Times here are in ${zone}. An admin can change that with /tz.`,
+  zonePick: (): Rich =>
+    blocks(
+      'Which time zone is right for this chat? Press one, or write its city:',
+      lines(code('/tz Madrid'), code('/tz Europe/Madrid')),
+      say`Or tell me what your clock shows: ${code('/tz 14:05')}`,
+    ),
+  zoneSet: (zone: string, clock: string): Rich =>
+    say`Times in this chat are in ${bold(zone)} now. It is ${clock} there.`,
+  zoneKept: 'Tasks that exist keep their own zone; /edit #3 zone changes it.',
+  zoneYes: (zone: string): string => `Good: ${zone}`,
+  zoneOffset: (): Rich =>
+    say`An offset such as +2 is not a time zone, because clocks change in summer. Write a city, such as ${code('/tz Madrid')}, or press one:`,
+  zoneUnknown: (zone: string): Rich =>
+    say`I do not know a time zone called ${italic(oneLine(zone, 40))}. Write a larger city nearby, or press one:`,
+  zoneSeveral: (zone: string): Rich => say`Which ${italic(oneLine(zone, 40))} do you mean?`,
+  zoneByClock: (clock: string): Rich => say`It is ${clock} in these places now. Press yours:`,
+  zoneNoClock: (clock: string): Rich => say`It is ${clock} nowhere that I know of. Write a city: ${code('/tz Madrid')}`,
+  theApi: 'the API',
+  somebody: 'somebody',
+  noSuchTask: 'There is no such task here.',
+  gone: 'This task is not there any more.',
+  oldButton: 'This button is from another time. Here is how things stand now.',
+  unknownCommand: (name: string, nearest: string | null): Rich =>
+    nearest === null
+      ? say`I do not know ${code(`/${oneLine(name, 32)}`)}. /help shows what I know.`
+      : say`I do not know ${code(`/${oneLine(name, 32)}`)}. Did you mean /${nearest}?`,
+  allowed: (id: string): string => `Approved. The members of the chat ${id} may use me there now.`,
+  allowedGroup: 'This group is approved now. Members may use me here.',
+  allowedUser: (id: string): string =>
+    `Approved. The person with the id ${id} may use me in their private chat now, and begins there with /start.`,
+  allowedBefore: 'That was approved before.',
+  allowNotHere: 'That is no id: an id is a number, such as 123456789.',
+} as const;
+
+interface PausedBefore {
+  readonly since: string | null;
+  readonly by: string | null;
+  /** With its zone; null where nobody has named an end. */
+  readonly until: string | null;
+}
+
+export const deedTexts = {
+  started: (name: Rich): Rich => say`Started ${name}. The result comes in its topic.`,
+  startedHere: (name: Rich): Rich => say`Started ${name}.`,
+  paused: (name: Rich, until: string | null, zone: string): Rich =>
+    say`Paused ${name}${until === null ? '' : ` until ${until} (${zone})`}.`,
+  pausedBefore: (name: Rich, { since, by, until }: PausedBefore): Rich =>
+    say`${name} is paused already${since === null ? '' : `, since ${since}`}${by === null ? '' : ` by ${by}`}, ${until === null ? 'until somebody resumes it' : `until ${until}`}.`,
+  notPausable: (name: Rich): Rich => say`${name} is completed, so there is nothing to pause.`,
+  goesOn: (name: Rich): Rich => say`${name} goes on.`,
+  leftOut: (name: Rich, at: string, zone: string): Rich => say`Left out of ${name}: ${at} (${zone}).`,
+  leftOutNext: (words: Rich, next: string): Rich => lines(words, next),
+  andMore: (first: string, count: number, last: string): string => `${first} and ${count} more, the last ${last}`,
+  leftOutWord: (at: string): string => `Left out: ${at}`,
+  skippedBefore: 'That run was skipped already',
+  skipHow: (max: number, number: number): Rich =>
+    lines(
+      `I cannot read which runs to leave out: a number from 1 to ${max}, or a day. These can be read:`,
+      code(`/skip #${number} 2`),
+      code(`/skip #${number} friday`),
+    ),
+  snoozed: (name: Rich, at: string, zone: string): Rich => say`Snoozed: ${name} comes again ${at} (${zone}).`,
+  snoozeHow: (number: number): Rich =>
+    lines(
+      'I cannot read that as a moment. These can be read:',
+      code(`/snooze #${number} 10 min`),
+      code(`/snooze #${number} 2 hours`),
+      code(`/snooze #${number} tomorrow at 9`),
+    ),
+  snoozeFor: (name: Rich): Rich => say`Until when shall ${name} wait?`,
+  /** `which` is a task with its sign, or all of them. */
+  untilHow: (which: string): Rich =>
+    lines(
+      'I cannot read until when. These can be read:',
+      code(`/pause ${which} until friday at 9:00`),
+      code(`/pause ${which} for 2 hours`),
+    ),
+  deleted: (name: Rich): Rich => say`Deleted ${name}. It can be brought back within 24 hours.`,
+  isDeleted: (name: Rich): Rich => say`${name} is deleted. It can still be brought back.`,
+  cancelledRun: (name: Rich): Rich => say`Stopping what ${name} runs now.`,
+  nothingRuns: (name: Rich): Rich => say`Nothing of ${name} runs at the moment.`,
+  nothingToCancel: 'There is nothing to cancel here: no draft is open, and no task is named. /cancel #3 stops a run.',
+  pausedAll: (count: number, left: number, until: string | null): string =>
+    count + left === 0 ? 'There is nothing to pause here.' : all('Paused', count, { left, until }),
+  resumedAll: (count: number, left: number): string =>
+    count + left === 0 ? 'There is nothing to resume here.' : all('Resumed', count, { left }),
+  retried: 'Trying again',
+  answerArrived: 'Noted: it arrived',
+  answerResend: 'Sending it again',
+  settledBefore: 'That is settled already.',
+  looking: (count: number): string => (count === 0 ? 'Nothing waits any more' : 'Looking again now'),
+  snoozedLine: (name: string, at: string, zone: string): string => `Snoozed by ${name}: comes again ${at} (${zone})`,
+  tonightIsOver: 'That hour has passed. Choose another one.',
+  settledLine: (name: string, arrived: boolean): string => `${name}: ${arrived ? 'it arrived' : 'it is sent again'}`,
+  snoozedWord: 'Snoozed',
+  pausedWord: 'Paused',
+  resumedWord: 'Resumed',
+  startedWord: 'Started',
+  deletedWord: 'Deleted',
+  restoredWord: 'Brought back',
+  undoneWord: 'Taken back',
+} as const;
+
+function all(verb: string, count: number, { left, until = null }: { left: number; until?: string | null }): string {
+  const tasks = `${count} ${count === 1 ? 'task' : 'tasks'}${until === null ? '' : ` until ${until}`}`;
+  return left === 0 ? `${verb} ${tasks}.` : `${verb} ${tasks}. ${left} stayed as they are.`;
+}

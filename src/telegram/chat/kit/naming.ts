@@ -1,0 +1,210 @@
+import type { ChatTasksQuery } from '../../../app/ports/chats.ts';
+import type { Deed } from '../../../domain/access.ts';
+import { undoMs } from '../../../domain/limits.ts';
+import type { Task } from '../../../domain/task.ts';
+import { button, dataOf, shortId, type Verb } from './press.ts';
+import type { Answer, ConversationRooms, Place, Said } from '../conversation.ts';
+import { choiceDrawn, pageSize } from '../task/list.ts';
+import { blocks } from './rich.ts';
+import { taskName } from '../task/card.ts';
+import { texts } from '../texts.ts';
+import { answer, answerWith, turnedDown } from './answers.ts';
+import { draftHere } from './drafts.ts';
+import { replacedWords } from '../new-task/making.ts';
+import { refusal } from './rights.ts';
+import { keptFor } from './which.ts';
+
+/** What a command wants to do with a task. */
+export interface Wish {
+  readonly deed: Deed;
+  /** What the button of a list does, when no task was named. */
+  readonly verb: Verb;
+  /** Tasks that the wish fits. */
+  readonly fits?: ChatTasksQuery['filter'];
+  /** Nothing may follow the task: words that do could name another one, and are not guessed at. */
+  readonly isAlone?: boolean;
+  /** It is asked for even where there is one task alone. */
+  readonly isAsked?: boolean;
+  /** A number that names no task is a count. */
+  readonly isCounting?: boolean;
+  /** What was deleted is meant as well. */
+  readonly isForDeleted?: boolean;
+}
+
+/** The task that is meant, and what else was said. */
+export interface Named {
+  readonly task: Task;
+  readonly rest: string;
+  /** The run that is meant, where what was said answers a message about one. */
+  readonly runId?: string | null;
+}
+
+/** What a word is about that names nothing: the message that it answers, or the topic in which it stands. */
+export interface Implied {
+  readonly task: Task;
+  readonly runId: string | null;
+  readonly occurrenceId: string | null;
+  readonly by: 'reply' | 'topic';
+}
+
+export interface Told {
+  readonly answer: Answer;
+}
+
+const unit = /^(?:s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)$/i;
+
+/** `#3` names a task everywhere; a bare number does so only outside of a task's topic, as the first argument. */
+export function numberIn(
+  { topicTask }: Pick<Place, 'topicTask'>,
+  args: string,
+): { number: number; rest: string } | null {
+  const pattern = topicTask === null ? /^(?:#\s?)?(\d{1,9})(?:\s+|$)/ : /^#\s?(\d{1,9})(?:\s+|$)/;
+  const match = pattern.exec(args);
+  // "10 min" is a span.
+  if (match === null || (!args.startsWith('#') && unit.test(args.slice(match[0].length)))) return null;
+  return { number: Number(match[1]), rest: args.slice(match[0].length).trim() };
+}
+
+/** A reply to a message of ours is about the task of that message, wherever it stands. */
+export async function impliedBy({ place, repliedTo }: Said, { store }: ConversationRooms): Promise<Implied | null> {
+  const { topicTask } = place;
+  const inTopic = topicTask === null ? null : ({ task: topicTask, ...noRun, by: 'topic' } as const);
+  if (repliedTo?.isOurs !== true) return inTopic;
+  const about = await store.messageAt(place.chat.address, repliedTo.messageId);
+  const { taskId, runId, occurrenceId } = about ?? { taskId: null, ...noRun };
+  const task = await taskTold(taskId, { place, text: repliedTo.text ?? '', store });
+  return task === null || task.chatId !== place.chat.id ? inTopic : { task, runId, occurrenceId, by: 'reply' };
+}
+
+interface Telling {
+  readonly place: Place;
+  readonly text: string;
+  readonly store: ConversationRooms['store'];
+}
+
+/** Messages of a task name it in their row; answers to people, which do not, name it in their words. */
+async function taskTold(taskId: string | null, { place, text, store }: Telling): Promise<Task | null> {
+  if (taskId !== null) return store.readTask(taskId);
+  const number = numberTold(text);
+  return number === null ? null : store.taskByNumber(place.chat.id, number);
+}
+
+const noRun = { runId: null, occurrenceId: null };
+
+/** Our answers are about the task with which they begin, or the only one in their first line. */
+function numberTold(text: string): number | null {
+  const [line = ''] = text.split('\n', 1);
+  const first = /^#(\d{1,9}) /.exec(line)?.[1];
+  const all = new Set([...line.matchAll(/(?:^|\s)#(\d{1,9})\b/g)].map(([, digits]) => digits));
+  const [only] = all;
+  const digits = first ?? (all.size === 1 ? only : undefined);
+  return digits === undefined ? null : Number(digits);
+}
+
+/** Finds the task that somebody means; where it is not clear, a short list with buttons asks. Never a guess. */
+export async function namedTask(said: Said, rooms: ConversationRooms, wish: Wish): Promise<Named | Told> {
+  const { place, args } = said;
+  const implied = await impliedBy(said, rooms);
+  const numbered = numberIn({ topicTask: implied?.task ?? null }, args);
+  if (numbered === null) {
+    if (implied === null) return unnamed(said, rooms, wish);
+    const { task, runId } = implied;
+    return allowed(said, rooms, { wish, named: { task, rest: args.trim(), runId }, isImplied: true });
+  }
+  const task = await rooms.store.taskByNumber(place.chat.id, numbered.number);
+  if (task === null && wish.isCounting === true && /^\d+$/.test(args.trim())) {
+    const only = await onlyOne(place, rooms.store, wish);
+    if (only !== null) return allowed(said, rooms, { wish, named: { task: only, rest: args.trim() }, isImplied: true });
+  }
+  if (task === null) return { answer: await noSuchNumber(said, rooms, { wish, number: numbered.number }) };
+  const isImplied = implied?.task.id === task.id;
+  return allowed(said, rooms, { wish, named: { task, rest: numbered.rest }, isImplied });
+}
+
+interface Found {
+  readonly wish: Wish;
+  readonly named: Named;
+  readonly isImplied: boolean;
+}
+
+async function allowed(said: Said, rooms: ConversationRooms, { wish, named, isImplied }: Found): Promise<Named | Told> {
+  const refused = await refusal(said, wish.deed, { task: named.task, rooms });
+  if (refused !== null) return { answer: turnedDown(refused) };
+  if (wish.isAlone === true && named.rest !== '') return { answer: leftOver(said, named, isImplied) };
+  return named.task.state === 'deleted' && wish.isForDeleted !== true
+    ? { answer: deletedAnswer(named.task, rooms.clock.now()) }
+    : named;
+}
+
+function leftOver({ command }: Said, { task, rest }: Named, isImplied: boolean): Answer {
+  return answer(
+    texts.list.leftOver(`/${command ?? 'task'}`, rest, {
+      name: isImplied ? taskName(task) : null,
+      number: task.number,
+    }),
+  );
+}
+
+/** For a day what was deleted can be brought back; after that it does not exist. */
+function deletedAnswer(task: Task, now: number): Answer {
+  const isBack = task.deleted !== null && now - task.deleted.at <= undoMs;
+  if (!isBack) return answer(texts.list.noSuchNumber(task.number));
+  return answer(texts.deed.isDeleted(taskName(task)), [
+    [button(texts.button.undo, dataOf('restore', shortId(task.id)))],
+  ]);
+}
+
+/** Where there is one task alone that is the one; among several it is asked which, and what was typed is kept for it. */
+async function unnamed(said: Said, rooms: ConversationRooms, wish: Wish): Promise<Named | Told> {
+  const only = await onlyOne(said.place, rooms.store, wish);
+  const words = said.args.trim();
+  if (only !== null) return allowed(said, rooms, { wish, named: { task: only, rest: words }, isImplied: true });
+  return { answer: await which(said, rooms, wish) };
+}
+
+async function onlyOne(place: Place, store: ConversationRooms['store'], wish: Wish): Promise<Task | null> {
+  const [task, other] = wish.isAsked === true ? [] : await shortList(place, store, wish.fits ?? 'all');
+  return other === undefined ? (task ?? null) : null;
+}
+
+async function which(said: Said, rooms: ConversationRooms, { verb, fits, isAlone }: Wish): Promise<Answer> {
+  const { place, command, args } = said;
+  const tasks = await shortList(place, rooms.store, fits ?? 'all');
+  const [first] = tasks;
+  if (first === undefined) return answer(texts.list.noneAtAll);
+  const name = command ?? 'task';
+  const words = isAlone === true ? '' : args.trim();
+  const lead = texts.list.whichOne(`/${name} #${first.number}`, words);
+  if (words === '') return answerWith(choiceDrawn(lead, tasks, dataWith(verb)));
+  const kept = keptFor(said, { command: name, words }, { id: rooms.ids.next(), now: rooms.clock.now() });
+  const dropped = kept.draft === null ? null : replacedWords(await draftHere(said, rooms));
+  return { ...answerWith(choiceDrawn(blocks(dropped, lead), tasks, kept.dataFor)), draft: kept.draft };
+}
+
+function dataWith(verb: Verb): (task: Task) => string | null {
+  return (task) => dataOf(verb, shortId(task.id));
+}
+
+async function noSuchNumber(
+  { place }: Said,
+  { store }: ConversationRooms,
+  { wish, number }: { readonly wish: Wish; readonly number: number },
+): Promise<Answer> {
+  const { list } = texts;
+  const tasks = await shortList(place, store, wish.fits ?? 'all');
+  if (tasks.length === 0) return answer(blocks(list.noSuchNumber(number), list.noneAtAll));
+  return answerWith(choiceDrawn(blocks(list.noSuchNumber(number), list.existing), tasks, dataWith(wish.verb)));
+}
+
+async function shortList(
+  { chat }: Place,
+  store: ConversationRooms['store'],
+  fits: ChatTasksQuery['filter'],
+): Promise<readonly Task[]> {
+  const query = { chatId: chat.id, ownerId: null, text: null, offset: 0, limit: pageSize };
+  const fitting = await store.chatTasks({ ...query, filter: fits });
+  // That none fits is seen best on those that are there.
+  return fitting.total > 0 || fits === 'all'
+    ? fitting.tasks
+    : (await store.chatTasks({ ...query, filter: 'all' })).tasks;
+}

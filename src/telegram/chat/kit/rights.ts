@@ -1,0 +1,55 @@
+import { may, refusalText, type Deed } from '../../../domain/access.ts';
+import type { Actor } from '../../../domain/actor.ts';
+import type { Task } from '../../../domain/task.ts';
+import type { ConversationRooms, Person, Place } from '../conversation.ts';
+import { oneLine } from './rich.ts';
+import { texts } from '../texts.ts';
+
+interface Asking {
+  readonly person: Person;
+  readonly place: Place;
+}
+
+/** Why this person may not, as a sentence; null when they may. It is asked anew for every word and every press. */
+export async function refusal(
+  { person, place }: Asking,
+  deed: Deed,
+  { task, rooms }: { readonly task: Task | null; readonly rooms: Pick<ConversationRooms, 'store'> },
+): Promise<string | null> {
+  // Across chats nothing exists, not even for an owner of the bot: a button leads to the tasks of its own chat.
+  if (task !== null && task.chatId !== place.chat.id) return texts.chat.noSuchTask;
+  const verdict = may(person, deed, { chat: place.chat, task });
+  if (verdict.ok) return null;
+  const { is } = verdict.refusal;
+  return refusalText(verdict.refusal, {
+    ownerName: is === 'not_theirs' ? await nameOf(rooms, verdict.refusal.ownerId) : null,
+    admins: is === 'admins_only' ? await adminsOf(place, rooms) : [],
+  });
+}
+
+/** Nobody reads more names than that. */
+const adminsNamed = 2;
+const nameShownMax = 30;
+
+/** Admins of the chat whom somebody could ask, as far as their names are known. */
+export async function adminsOf(
+  { chat }: Pick<Place, 'chat'>,
+  { store }: Pick<ConversationRooms, 'store'>,
+): Promise<readonly string[]> {
+  if (chat.kind === 'private') return [];
+  return (await store.adminNames(chat.id, adminsNamed)).map((name) => oneLine(name, nameShownMax));
+}
+
+export function mayManage({ person, place }: Asking): boolean {
+  return may(person, 'manage', { chat: place.chat, task: null }).ok;
+}
+
+/** How a person is called; null when nobody knows. */
+export async function nameOf(
+  { store }: { readonly store: Pick<ConversationRooms['store'], 'readUser'> },
+  actor: Actor,
+): Promise<string | null> {
+  if (actor === 'system:api' || actor.startsWith('api:')) return texts.chat.theApi;
+  if (actor === 'system') return null;
+  return (await store.readUser(actor))?.name ?? null;
+}

@@ -1,0 +1,126 @@
+import { settingsOf } from '../../../domain/chat-settings.ts';
+import type { Drawn } from '../../../domain/shown.ts';
+import type { Answer, ConversationRooms, Pressed, Said } from '../conversation.ts';
+import { wordsOf } from '../kit/clock.ts';
+import { drawn } from '../kit/drawing.ts';
+import type { Where } from './wizard-english.ts';
+import { proposalDrawn, titleOf } from './preview.ts';
+import { blocks, type Rich } from '../kit/rich.ts';
+import {
+  askQuestion,
+  offerQuestion,
+  partQuestion,
+  retextQuestion,
+  templatesQuestion,
+  textQuestion,
+  timeQuestion,
+  type Asking,
+  type Question,
+} from './wizard-view.ts';
+import { redrawn, silence } from '../kit/answers.ts';
+import { putDraft, type DraftStep, type DraftWhen } from '../kit/drafts.ts';
+import { checkStep, isForUs, proposalOf, type Here } from './making.ts';
+
+/** A step of making a task, shown in a new message or in the one that carried the step before. */
+export type MakingStep = Exclude<DraftStep, { step: 'made' | 'edit' }>;
+
+type Rooms = Pick<ConversationRooms, 'clock' | 'preview' | 'store'>;
+
+interface Showing {
+  readonly draftId: string;
+  readonly step: MakingStep;
+  /** What comes before it: what was wrong, or that an earlier draft was dropped. */
+  readonly before?: Rich | null;
+  /** Said in the place of the question, which was read a moment ago. */
+  readonly instead?: Rich;
+}
+
+export function whereOf({ place }: Pick<Here, 'place'>): Where {
+  return place.chat.kind === 'private' ? 'private' : 'group';
+}
+
+export async function stepDrawn(here: Here, rooms: Rooms, showing: Showing): Promise<Drawn> {
+  const { draftId, step, before = null, instead } = showing;
+  if (step.step === 'preview') {
+    checkStep(step);
+    return proposalDrawn({ ...(await proposalOf(here, rooms, { draftId, step })), before });
+  }
+  const { timezone } = here.place;
+  const { dates } = settingsOf(here.place.chat.settings);
+  const asking = { draftId, where: whereOf(here), timezone, now: rooms.clock.now(), dates };
+  const { words, rows } = questionOf(asking, step, rooms);
+  return drawn(instead ?? blocks(before, words), rows);
+}
+
+function questionOf(asking: Asking, step: Exclude<MakingStep, { step: 'preview' }>, rooms: Rooms): Question {
+  switch (step.step) {
+    case 'ask':
+      return askQuestion(asking, { text: step.kept.text, media: step.kept.media });
+    case 'text':
+      return textQuestion(asking, step, scheduleOf(step.when, rooms));
+    case 'templates':
+      return templatesQuestion(
+        asking,
+        step.when === undefined ? null : wordsOf(scheduleOf(step.when, rooms), asking.now, asking.dates),
+      );
+    case 'time':
+      return timeQuestion(asking, titleOf({ text: step.text, media: step.kept.media }), step.when !== undefined);
+    case 'retext':
+      return retextQuestion(asking, titleOf({ text: step.text, media: step.kept.media }));
+    case 'offer':
+      return offerQuestion(asking, step.kept.media ?? { kind: 'document', fileId: '' });
+    default:
+      return partQuestion(asking, step);
+  }
+}
+
+function scheduleOf({ schedule }: DraftWhen, { preview, clock }: Rooms) {
+  return preview({ schedule, after: clock.now(), count: 1 }).schedule;
+}
+
+type Speaking = Omit<Showing, 'draftId'>;
+
+/** A new message below the words of the person; the one with the step before goes, so that there is one to look at. */
+export async function spoken(said: Said, rooms: ConversationRooms, speaking: Speaking): Promise<Answer> {
+  const { step } = speaking;
+  const id = rooms.ids.next();
+  const { message, ...kept } = step.kept;
+  const next = { ...step, kept };
+  const shown = await stepDrawn(said, rooms, { ...speaking, draftId: id, step: next });
+  return {
+    replies: [
+      { is: 'message', shown },
+      ...(message === undefined ? [] : [{ is: 'remove', messageId: message } as const]),
+    ],
+    draft: putDraft(said, next, { id, now: rooms.clock.now() }),
+  };
+}
+
+interface Missing {
+  readonly step: MakingStep;
+  readonly fault: Rich;
+}
+
+/** What was said cannot be read as what was asked for. In a group it may not have been meant for us at all. */
+export async function missed(said: Said, rooms: ConversationRooms, { step, fault }: Missing): Promise<Answer> {
+  if (!isForUs(said)) return silence;
+  const isWhole = step.step === 'ask' || step.step === 'time';
+  return spoken(said, rooms, { step, ...(isWhole ? { instead: fault } : { before: fault }) });
+}
+
+interface Turning {
+  readonly draftId: string;
+  readonly step: MakingStep;
+}
+
+/** The same message shows the next step. Its buttons belong to the same draft, so that two quick presses both count. */
+export async function turned(pressed: Pressed, rooms: ConversationRooms, { draftId, step }: Turning): Promise<Answer> {
+  const { message: _before, ...kept } = step.kept;
+  // What one person alone sees goes by itself, and by another number.
+  const shownIn = pressed.ephemeralId === null ? { message: pressed.messageId } : {};
+  const next = { ...step, kept: { ...kept, ...shownIn } };
+  return {
+    ...redrawn(pressed, await stepDrawn(pressed, rooms, { draftId, step: next })),
+    draft: putDraft(pressed, next, { id: draftId, now: rooms.clock.now() }),
+  };
+}

@@ -1,0 +1,127 @@
+import type { Chat } from '../../../app/ports/chats.ts';
+import type { Drawn } from '../../../domain/shown.ts';
+import { button, dataOf, type Rows } from '../kit/press.ts';
+import type { ConversationRooms, Person, Place, SetUp } from '../conversation.ts';
+import { clockIn } from '../kit/clock.ts';
+import { drawn } from '../kit/drawing.ts';
+import { blocks, type Rich } from '../kit/rich.ts';
+import { checklist, isReady, privateText } from './setup.ts';
+import { texts } from '../texts.ts';
+
+/** How things stand in a chat, and what to do next: what `/start` shows, and what is kept up to date in a group. */
+
+interface Here {
+  readonly place: Place;
+  readonly person: Person;
+}
+
+export interface Words {
+  readonly words: Rich;
+  readonly rows: Rows;
+}
+
+export async function startWords(here: Here, rooms: ConversationRooms, mark: string): Promise<Words> {
+  const { place } = here;
+  const setUp = await rooms.setUp(place);
+  const facts = { setUp, ...place, now: rooms.clock.now(), mark, bot: rooms.botUsername() };
+  return place.chat.kind === 'private' ? privateWords(facts) : groupWords(facts);
+}
+
+/** Everything that a list of this kind is drawn from. */
+export interface ListFacts {
+  readonly setUp: SetUp;
+  readonly chat: Chat;
+  readonly timezone: string;
+  readonly isZoneConfirmed: boolean;
+  readonly now: number;
+  /** Tells this drawing from every other one, so that a second press of its button sends no second test. */
+  readonly mark: string;
+  readonly bot: string;
+}
+
+function privateWords(facts: ListFacts): Words {
+  const { setUp, isZoneConfirmed, timezone, now, bot, chat } = facts;
+  const clock = clockIn(timezone, now);
+  const { setup } = texts;
+  return {
+    words: blocks(
+      chat.state === 'approved' ? null : texts.chat.notApproved,
+      privateText(setUp, `@${bot}`),
+      isZoneConfirmed ? texts.chat.zoneIs(timezone, clock) : texts.chat.zoneAsk(timezone, clock),
+      texts.chat.tryNew(),
+      texts.chat.seeHelp,
+    ),
+    rows: [
+      isZoneConfirmed ? [] : zoneCheckRow(),
+      isReady(setUp) ? [] : [button(texts.button.checkAgain, dataOf('setup'))],
+      [{ text: setup.addToGroup, url: addLink(bot) }],
+    ],
+  };
+}
+
+/** Adds the bot to a group with the rights that it needs ticked already. */
+export function addLink(bot: string): string {
+  return `https://t.me/${bot}?startgroup=setup&admin=manage_topics+pin_messages`;
+}
+
+function groupWords(facts: ListFacts): Words {
+  const { setUp, chat, isZoneConfirmed, timezone, now, mark } = facts;
+  const { setup, button: labels } = texts;
+  const standing = {
+    isApproved: chat.state === 'approved',
+    isZoneConfirmed,
+    timezone,
+    clock: clockIn(timezone, now),
+  };
+  return {
+    words: blocks(checklist(setUp, standing), texts.chat.tryNew(), texts.chat.seeHelp),
+    rows: [
+      isZoneConfirmed ? [] : zoneCheckRow(),
+      [
+        button(labels.checkAgain, dataOf('setup')),
+        isReady(setUp) && standing.isApproved ? button(setup.sendTest, dataOf('test', mark)) : null,
+      ],
+    ],
+  };
+}
+
+export function zoneCheckRow() {
+  return [button(texts.button.yes, dataOf('zoneyes')), button(texts.button.noChange, dataOf('zones'))];
+}
+
+/** The list of a group, without anybody having asked for it. */
+export function checklistDrawn(facts: ListFacts, isHello: boolean): Drawn {
+  const { words, rows } = groupWords(facts);
+  return drawn(isHello ? blocks(texts.chat.helloGroup, words) : words, rows);
+}
+
+/* ---- the last list of a group, which is kept up to date ---- */
+
+/** Where it stands, and what it was drawn from; its message is known by its delivery, until it was changed once. */
+export type LastList = { readonly at: number; readonly isForum: boolean } & Where;
+
+/** `by`: the update that brought it about, which is no news for it. */
+type Where = ({ readonly delivery: string } | { readonly message: number }) & { readonly by?: number };
+
+function noteOf(chatId: string): string {
+  return `checklist:${chatId}`;
+}
+
+interface Notes {
+  readonly store: Pick<ConversationRooms['store'], 'readNote' | 'writeNote'>;
+  readonly clock: ConversationRooms['clock'];
+}
+
+export async function keepList(
+  { store, clock }: Notes,
+  { chat, isForum }: Pick<Place, 'chat' | 'isForum'>,
+  where: Where,
+): Promise<void> {
+  const at = clock.now();
+  await store.writeNote(noteOf(chat.id), JSON.stringify({ ...where, at, isForum } satisfies LastList), at);
+}
+
+export async function lastList({ store }: Pick<Notes, 'store'>, chat: Pick<Chat, 'id'>): Promise<LastList | null> {
+  const note = await store.readNote(noteOf(chat.id));
+  return note === null ? null : (JSON.parse(note) as LastList);
+}

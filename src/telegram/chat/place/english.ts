@@ -1,0 +1,155 @@
+import type { ThreadCounts } from '../../../app/ports/tasks.ts';
+import { blocks, bold, code, lines, oneLine, say, type Rich } from '../kit/rich.ts';
+
+const tasks = (count: number): string => `${count} ${count === 1 ? 'task' : 'tasks'}`;
+
+export const topicTexts = {
+  how: (): Rich =>
+    lines(
+      'This deletes the topic of a task with all its messages; the task goes on.',
+      say`In the task’s topic: ${code('/topic delete')}`,
+      say`Anywhere in the chat: ${code('/topic delete #3')}`,
+    ),
+  notOurs: 'This topic belongs to no task of mine, so I leave it alone.',
+  none: (name: Rich): Rich => say`${name} has no topic. Its next run makes one.`,
+  unavailable: (name: Rich): Rich =>
+    say`${name} has no topic, and topics are switched off here. /start says how to switch them on.`,
+  beingMade: (name: Rich): Rich => say`The topic of ${name} is being made right now. Try again in a minute.`,
+  confirm: (name: Rich, isDeleted: boolean): Rich =>
+    blocks(
+      say`Delete the topic of ${name}?`,
+      isDeleted
+        ? 'This deletes the topic with all its messages. The task is deleted already.'
+        : 'This deletes the topic with all its messages. The task goes on; its next run makes a new one.',
+    ),
+  deleteIt: 'Delete the topic',
+  keep: 'Keep',
+  kept: 'Nothing was deleted.',
+  goneBefore: 'That topic is not the task’s any more.',
+  deleted: (name: Rich, isDeleted: boolean): Rich =>
+    isDeleted
+      ? say`I am deleting the topic of ${name}.`
+      : say`I am deleting the topic of ${name}. The task goes on; its next run makes a new one.`,
+  deletedWord: 'Topic deleted',
+} as const;
+
+export const purgeTexts = {
+  alone: 'Write /purge alone: it counts first, and asks.',
+  none: 'There are no tasks here, so there is nothing to delete.',
+  confirm: ({ active, paused, completed, liveRuns, openDeliveries }: ThreadCounts, all: number): Rich =>
+    blocks(
+      bold(`This chat has ${tasks(all)}: ${active} active, ${paused} paused, ${completed} completed.`),
+      liveRuns + openDeliveries === 0
+        ? null
+        : `Going on just now: ${liveRuns} ${liveRuns === 1 ? 'run' : 'runs'}; waiting to be shown: ${openDeliveries}. They are dropped with their tasks.`,
+      'Within 24 hours each can be brought back: /task #3 of a deleted task has an Undo button.',
+    ),
+  deleteAll: (all: number): string => `Delete ${all === 1 ? 'the one task' : `all ${all} tasks`}`,
+  changed: 'Tasks were made or deleted meanwhile. Look again.',
+  done: (all: number, names: readonly Rich[], more: number): Rich =>
+    blocks(
+      `Deleted ${tasks(all)}.`,
+      lines(...names, more > 0 ? `and ${more} more` : null),
+      'Within 24 hours each can be brought back: /task with its number has an Undo button.',
+    ),
+  doneWord: (all: number): string => `Deleted ${tasks(all)}`,
+} as const;
+
+export const digestTexts = {
+  title: 'Digest',
+  instructions: 'What is coming, what failed, what waits and what ran. It comes only when there is something to tell.',
+  about: 'A digest tells in one message what is coming, what failed, what waits for somebody and what ran.',
+  isOn: (when: string): string => `It comes ${when}.`,
+  isOff: (): Rich => say`There is no digest here at the moment. ${code('/digest daily 8:00')} switches it on.`,
+  how: (): Rich =>
+    lines(code('/digest daily 8:00'), code('/digest weekly monday 9:00'), code('/digest now'), code('/digest off')),
+  on: (name: Rich, when: string): Rich => say`${name} comes ${when}, and only when there is something to tell.`,
+  next: (at: string, zone: string): string => `Next: ${at} (${zone})`,
+  switchedOff: (name: Rich): Rich => say`${name} is paused. ${code('/digest daily 8:00')} switches it on again.`,
+  comes: (name: Rich): Rich => say`${name} is on its way to its topic.`,
+  unread: (): Rich =>
+    lines(
+      'I cannot read when the digest shall come. These can be read:',
+      code('/digest daily 8:00'),
+      code('/digest weekdays 7:30'),
+      code('/digest weekly monday 9:00'),
+      code('/digest now'),
+      code('/digest off'),
+    ),
+  daily: 'Daily 8:00',
+  weekdays: 'Weekdays 8:00',
+  weekly: 'Mondays 9:00',
+  now: 'Now',
+  off: 'Off',
+  card: 'Its card',
+} as const;
+
+export const serverTexts = {
+  chatTitle: (): Rich => bold('This chat'),
+  chatTasks: ({ active, paused, completed }: ThreadCounts): string =>
+    `Tasks: ${active} active, ${paused} paused, ${completed} completed`,
+  chatWork: ({ liveRuns, openDeliveries }: ThreadCounts): string =>
+    `Going on: ${liveRuns} ${liveRuns === 1 ? 'run' : 'runs'}; waiting to be shown: ${openDeliveries}`,
+  title: (): Rich => bold('The server'),
+  version: (version: string, since: string): string => `Cronogram ${version}, running since ${since}`,
+  well: 'Everything turns: database, scheduler, runner, deliverer, Telegram.',
+  unwell: (parts: string): string => `Not well: ${parts}`,
+  tasks: (all: number, active: number, chats: number): string =>
+    `${tasks(all)} in ${chats} ${chats === 1 ? 'chat' : 'chats'}, ${active} active`,
+  onTime: 'Nothing is overdue.',
+  late: (count: number, since: string): string => `${count} overdue, the oldest since ${since}`,
+  work: (running: number, pending: number): string => `${running} running, ${pending} waiting to be sent`,
+  stuck: (blocked: number, unknown: number): string =>
+    blocked + unknown === 0
+      ? 'Nothing is blocked or in doubt.'
+      : `${blocked} blocked until somebody mends the cause, ${unknown} whose arrival is in doubt`,
+  audit: (at: string, findings: number): string =>
+    `Last audit ${at}: ${findings === 0 ? 'nothing found' : `${findings} ${findings === 1 ? 'finding' : 'findings'}`}`,
+  noAudit: 'Last audit: none yet; it comes at night.',
+  database: (size: string): string => `Database: ${size}`,
+} as const;
+
+export const usageTexts = {
+  title: (): Rich => bold('Usage of this chat'),
+  stretches: { today: 'Today', week: '7 days', month: '30 days' } as const,
+  line: (
+    stretch: string,
+    told: { readonly runs: string; readonly messages: string; readonly failures: string },
+  ): Rich => say`${bold(`${stretch}:`)} runs ${told.runs}, of which failed ${told.failures}; messages ${told.messages}`,
+  atLeast: (count: number): string => `at least ${count}`,
+  spent: (kind: string, quantity: number): string => `Used in 30 days: ${quantity} ${oneLine(kind, 40)}`,
+  quotaChat: (used: number, max: number): string =>
+    `Tasks here: ${used} of ${max}, so ${Math.max(0, max - used)} more can be made.`,
+  quotaUser: (used: number, max: number): string =>
+    `Yours in all chats: ${used} of ${max}, so ${Math.max(0, max - used)} more.`,
+  since: (zone: string): string => `Days begin at midnight (${zone}).`,
+} as const;
+
+export const allowTexts = {
+  waiting: (): Rich => bold('Waiting for a yes:'),
+  nobody: 'Nobody waits for a yes.',
+  chat: (title: string, id: string): string => `${oneLine(title, 60)} (${id})`,
+  allow: (title: string): string => `Allow ${oneLine(title, 30)}`,
+  how: (): Rich =>
+    lines(
+      say`${code('/allow')} in a group approves the group.`,
+      say`${code('/allow 123456789')} approves the person with that id; so does ${code('/allow')} as the reply to a message of theirs, or to one that was forwarded.`,
+      say`${code('/allow Ben')} approves somebody whom I know from a group.`,
+      say`${code('/allow off 123456789')} takes it back.`,
+    ),
+  username: 'I cannot look up usernames. Send the id, or reply with /allow to a message of that person.',
+  nobodyCalled: (name: string): Rich =>
+    blocks(
+      say`I know nobody called ${oneLine(name, 40)}.`,
+      'Send the id, or reply with /allow to a message of that person.',
+    ),
+  several: (name: string): Rich => say`Several people are called ${oneLine(name, 40)}. Whom do you mean?`,
+  hidden: 'Telegram does not tell who wrote that. Send the id instead: the person sees it in my answer to them.',
+  person: (name: string): string =>
+    `Approved. ${oneLine(name, 40)} may use me in a private chat now, and begins there with /start.`,
+  revoked: (title: string, paused: number): string =>
+    `Taken back: ${oneLine(title, 60)} may not use me any more.${paused === 0 ? '' : ` ${tasks(paused)} there ${paused === 1 ? 'is' : 'are'} paused.`}`,
+  notApproved: 'That was not approved, so there is nothing to take back.',
+  ownChat: 'That is the chat of an owner, which stays approved.',
+  allowedWord: 'Approved',
+} as const;

@@ -1,0 +1,138 @@
+import { button, dataOf, type Rows } from '../kit/press.ts';
+import { claimedArg, setupArg, type Answer, type ConversationRooms, type Said } from '../conversation.ts';
+import { clockIn } from '../kit/clock.ts';
+import { drawn } from '../kit/drawing.ts';
+import { blocks, lines, type Rich } from '../kit/rich.ts';
+import { proposalDrawn } from '../new-task/preview.ts';
+import { texts } from '../texts.ts';
+import { answer, answerWith, forAsker, silence, turnedDown } from '../kit/answers.ts';
+import { addLink, keepList, lastList, startWords, zoneCheckRow } from './checklist.ts';
+import { inZone, readAgain } from '../new-task/making.ts';
+import { markFor } from '../kit/cards.ts';
+import { adminsOf, mayManage, refusal } from '../kit/rights.ts';
+import { likelyZones, readZone } from '../edit/zones.ts';
+
+/** What concerns the chat as a whole: its set-up and its zone. */
+
+/** Who is led here by the link that adds the bot has most likely just been greeted. */
+const justGreetedMs = 120_000;
+
+export async function startCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
+  const { args, person, place } = said;
+  const isGroup = place.chat.kind !== 'private';
+  if (isGroup && args === setupArg && (await wasJustGreeted(said, rooms))) return silence;
+  const { words, rows } = await startWords(said, rooms, markFor(said));
+  const claimed = args === claimedArg && person.isOwner ? texts.chat.claimed : null;
+  const shown = drawn(blocks(texts.chat.greeting(person.name), claimed, words), rows);
+  if (!isGroup) return answerWith(shown);
+  const id = rooms.ids.next();
+  await keepList(rooms, place, { delivery: id });
+  return { replies: [{ is: 'message', shown, id }] };
+}
+
+async function wasJustGreeted({ place }: Said, rooms: ConversationRooms): Promise<boolean> {
+  const last = await lastList(rooms, place.chat);
+  return last !== null && Math.abs(rooms.clock.now() - last.at) < justGreetedMs;
+}
+
+/** `/help` alone is about everyday things; with the name of a command, or a word, it shows how to use that. */
+export async function helpCommand({ person, args, place }: Said, rooms: ConversationRooms): Promise<Answer> {
+  const { help } = texts;
+  const word = wordIn(args);
+  const isPrivate = place.chat.kind === 'private';
+  if (word !== '') return answer(helpOn(word, person.isOwner));
+  const words = help.help({ isPrivate, bot: `@${rooms.botUsername()}` });
+  if (!isPrivate) return answer(words);
+  return answer(words, [[{ text: texts.setup.addToGroup, url: addLink(rooms.botUsername()) }]]);
+}
+
+/** "How do I snooze" is no word, but `/snooze`, `Snooze` and `quiet hours` are. */
+function wordIn(args: string): string {
+  return args
+    .trim()
+    .replace(/^\//, '')
+    .replace(/^quiet hours$/i, 'quiet')
+    .replace(/^time zones?$/i, 'zone')
+    .toLowerCase();
+}
+
+function helpOn(word: string, isOwner: boolean): Rich {
+  const { help } = texts;
+  if (word === 'all') return help.all(isOwner);
+  const names = Object.keys(help.menu).filter((name) => name !== 'allow' || isOwner);
+  const command = names.find((name) => name === word);
+  if (command !== undefined) return help.about(command, menuWords(command));
+  const known = help.wordFor(word);
+  return known === null ? help.unknown(word, names) : help.aboutWord(known);
+}
+
+/** What the menu says of it, without the example at its end. */
+function menuWords(name: string): string {
+  const found = Object.entries(texts.help.menu).find(([known]) => known === name);
+  return (found?.[1] ?? '').replace(/: \/.*$/, '');
+}
+
+/** `/tz` tells and offers; with a city, a zone or the time on the wall it sets. */
+export async function zoneCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
+  const { place, args } = said;
+  const now = rooms.clock.now();
+  const isAdmin = mayManage(said);
+  if (args.trim() === '') {
+    const rows = isAdmin
+      ? [...(place.isZoneConfirmed ? [] : [zoneCheckRow()]), ...zoneRows(likelyZones(place.timezone, now))]
+      : [];
+    const words = zoneWords(said, now);
+    return forAsker(answer(isAdmin ? blocks(words, texts.chat.zonePick()) : words, rows));
+  }
+  const refused = await refusal(said, 'manage', { task: null, rooms });
+  if (refused !== null) {
+    return turnedDown(lines(texts.settings.adminsOnly(await adminsOf(place, rooms)), texts.settings.ownZone()));
+  }
+  const word = readZone(args, now);
+  const { chat } = texts;
+  switch (word.is) {
+    case 'zone':
+      return setZone(said, rooms, word.zone);
+    case 'several':
+      return answer(chat.zoneSeveral(args.trim()), zoneRows(word.zones));
+    case 'clock':
+      return word.zones.length === 0
+        ? answer(chat.zoneNoClock(word.clock))
+        : answer(chat.zoneByClock(word.clock), zoneRows(word.zones));
+    case 'offset':
+      return answer(chat.zoneOffset(), zoneRows(likelyZones(place.timezone, now)));
+    case 'unknown':
+      return answer(chat.zoneUnknown(args.trim()), zoneRows(likelyZones(place.timezone, now)));
+  }
+}
+
+function zoneWords(here: Pick<Said, 'place' | 'person'>, now: number): Rich | string {
+  const { chat } = texts;
+  const { timezone, isZoneConfirmed } = here.place;
+  const clock = clockIn(timezone, now);
+  if (isZoneConfirmed) return chat.zoneIs(timezone, clock);
+  return mayManage(here) ? chat.zoneAsk(timezone, clock) : chat.zoneAdmin(timezone);
+}
+
+/** Three in a row fit on a phone; the button says the city, because that is what people look for. */
+export function zoneRows(zones: readonly string[]): Rows {
+  const all = zones.map((zone) => button(zone.replace(/^.*\//, '').replaceAll('_', ' '), dataOf('zone', zone)));
+  return [all.slice(0, 3), all.slice(3, 6), all.slice(6, 9)];
+}
+
+async function setZone(said: Said, rooms: ConversationRooms, zone: string): Promise<Answer> {
+  const now = rooms.clock.now();
+  await rooms.store.changeChat(said.place.chat.id, { timezone: zone }, now);
+  const words = zoneSetWords(zone, now);
+  const again = await readAgain({ ...said, place: inZone(said.place, zone) }, rooms);
+  if (again === null) return answer(words, zoneSetRows());
+  return { ...answerWith(proposalDrawn({ ...again.proposal, before: words })), draft: again.draft };
+}
+
+export function zoneSetWords(zone: string, now: number): Rich {
+  return blocks(texts.chat.zoneSet(zone, clockIn(zone, now)), texts.chat.zoneKept);
+}
+
+export function zoneSetRows(): Rows {
+  return [[button(texts.button.noChange, dataOf('zones'))]];
+}

@@ -1,0 +1,103 @@
+import type { BlockedCause } from '../../../domain/shown.ts';
+import { blocks, bold, lines, pre, say, shortened, oneLine, type Rich } from '../kit/rich.ts';
+
+const errorShownMax = 600;
+
+export const privateTopics = (bot: string): string =>
+  `Open BotFather’s Mini App, then My bots, ${bot}, Bot Settings, Threads Settings, and switch Threaded Mode on.`;
+export const groupTopics = 'Open the group’s settings and switch Topics on.';
+export const groupRight = 'Open the group’s administrators, choose this bot, and allow “Manage topics”.';
+
+/** Where it is known what kind of chat it is, nobody need read about the other kind. */
+const topicsOffTodo = {
+  group: groupTopics,
+  private: `This bot’s owner can do it: ${privateTopics('this bot')}`,
+  unknown: `In a group: ${groupTopics} In a private chat the bot’s owner does it: ${privateTopics('this bot')}`,
+} as const;
+
+const causes: Readonly<Record<BlockedCause, { readonly what: string; readonly todo: string }>> = {
+  topics_off: { what: 'topics are switched off here.', todo: topicsOffTodo.unknown },
+  no_topic_right: { what: 'I may not manage topics in this group.', todo: groupRight },
+  topic_closed: {
+    what: 'its topic is closed, and I may not write there.',
+    todo: 'Reopen the topic, or allow me “Manage topics”.',
+  },
+  no_write_right: { what: 'I may not write in this chat.', todo: 'Allow me to send messages here.' },
+  chat_gone: { what: 'I was removed from this chat, or blocked.', todo: 'Add me again, or unblock me.' },
+  topic_in_doubt: {
+    what: 'I asked for its topic, and the answer was lost, so I do not know whether it was made.',
+    todo: 'Look whether the topic is there; delete it if it is empty. Then press Retry, and I make a new one.',
+  },
+  other: { what: 'Telegram refuses it.', todo: 'See the error below.' },
+};
+
+export const noticeTexts = {
+  failed: (name: Rich): Rich => say`${bold('Failed:')} ${name}`,
+  dueAt: (at: string, zone: string): string => `Due ${at} (${zone})`,
+  byHand: 'Started by hand',
+  attempts: (count: number): string => (count === 1 ? 'Tried once' : `Tried ${count} times`),
+  error: (error: string): Rich => pre(shortened(error.trim() || 'no error text', errorShownMax)),
+  errorCut: 'The error is longer: press Show error.',
+  nextTry: (at: string): string => `Next: ${at}`,
+  recovered: (name: Rich, since: string, failures: number): Rich =>
+    say`${bold('Works again:')} ${name}. It had failed ${failures === 1 ? 'once' : `${failures} times`} since ${since}.`,
+  autoPaused: (name: Rich, failures: number): Rich =>
+    say`${bold('Paused:')} ${name}, because ${failures} ${failures === 1 ? 'run' : 'runs'} in a row failed.`,
+  autoPausedOther: (name: Rich): Rich => say`${bold('Paused:')} ${name}.`,
+  pauseReasons: {
+    membership: 'Its owner is not in this chat any more.',
+    chat_gone: 'This chat could not be reached.',
+  } as Readonly<Record<string, string>>,
+  autoPausedTodo: 'It stays paused until somebody presses Resume.',
+  blocked: (name: Rich | null, cause: BlockedCause): Rich =>
+    say`${bold('A result waits:')} ${name === null ? 'it' : name} cannot be shown, because ${causes[cause].what}`,
+  blockedTodo: (cause: BlockedCause, kind: keyof typeof topicsOffTodo): string => {
+    const todo = cause === 'topics_off' ? topicsOffTodo[kind] : causes[cause].todo;
+    // Whether a topic was made only a person can tell.
+    return cause === 'topic_in_doubt' ? todo : `${todo} I look again by myself; Retry looks now.`;
+  },
+  inDoubt: (name: Rich | null, at: string): Rich =>
+    blocks(
+      say`${bold('Did it arrive?')} Telegram never answered when I sent a message${name === null ? '' : ' of '}${name ?? ''} at ${at}.`,
+      'Look above, and press what is true.',
+    ),
+  topicRemade: (name: Rich | null): Rich =>
+    say`Somebody deleted the topic of ${name ?? 'this task'}, so I made it again. To stop the task, press Pause or Delete on its card.`,
+  notPinned: 'I may not pin messages here, so the card above is not pinned. Allow “Pin messages” to have it on top.',
+  downtime: (from: string, to: string, zone: string): Rich =>
+    say`${bold('I was not there')} from ${from} until ${to} (${zone}).`,
+  downtimeCounts: (counts: {
+    readonly late: number;
+    readonly missed: number;
+    readonly asked: number;
+    readonly skipped: number;
+  }): string => {
+    const parts = [
+      counts.late > 0 ? `${counts.late} made up for` : null,
+      counts.missed > 0 ? `${counts.missed} missed` : null,
+      counts.asked > 0 ? `${counts.asked} for you to decide` : null,
+      counts.skipped > 0 ? `${counts.skipped} skipped, as their tasks say` : null,
+    ].filter((part) => part !== null);
+    return parts.length === 0 ? 'No run was due in that time.' : `Runs: ${parts.join(', ')}.`;
+  },
+  downtimeTasks: (names: readonly Rich[], more: number): Rich => lines(...names, more > 0 ? `and ${more} more` : null),
+  downtimeWhy: 'Ask /why for the truth about each of them.',
+  backlog: (waiting: string, since: string, zone: string): Rich =>
+    say`${bold(`${waiting} results are waiting`)}, the oldest from ${since} (${zone}). Telegram lets about 20 messages a minute into a group, so they come one after the other. Nothing is lost.`,
+  chatGone: (title: string, paused: number, cause: string): Rich =>
+    blocks(
+      say`${bold('A chat is gone:')} I cannot reach ${oneLine(title, 80)} any more (${oneLine(cause, 200)}).`,
+      paused === 0
+        ? 'No active task was there.'
+        : `${paused} ${paused === 1 ? 'task there is' : 'tasks there are'} paused. When I am back, /resume all lets them go on.`,
+    ),
+  chatBack: (paused: number): Rich =>
+    blocks(
+      bold('I am back.'),
+      paused === 0
+        ? null
+        : `While I was away ${paused === 1 ? 'one task was' : `${paused} tasks were`} paused. /tasks paused shows them; /resume all lets them go on.`,
+    ),
+  errorOf: (name: Rich): Rich => say`The error of ${name}:`,
+  noError: 'There is no error to show.',
+} as const;

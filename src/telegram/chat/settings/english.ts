@@ -1,0 +1,79 @@
+import type { DateStyle } from '../../../domain/chat-settings.ts';
+import { namedIn } from '../../../domain/access.ts';
+import type { Quiet } from '../../../domain/quiet.ts';
+import { bold, code, lines, say, type Rich } from '../kit/rich.ts';
+
+/** Each language calls itself by its own name, so that it is found by whoever reads no other. */
+const styles: Readonly<Record<DateStyle, string>> = {
+  en: 'English',
+  iso: 'Digits',
+  us: 'American',
+  de: 'Deutsch',
+  es: 'Español',
+  fr: 'Français',
+  it: 'Italiano',
+  nl: 'Nederlands',
+  pl: 'Polski',
+  pt: 'Português',
+  ru: 'Русский',
+  sv: 'Svenska',
+  tr: 'Türkçe',
+  uk: 'Українська',
+};
+
+export const settingsTexts = {
+  styles,
+  title: (): Rich => bold('Settings of this chat'),
+  create: (who: 'members' | 'admins'): string =>
+    `Who may create tasks: ${who === 'members' ? 'every member' : 'admins only'}`,
+  quiet: (quiet: Quiet | null, zone: string): string => {
+    if (quiet === null) return 'Quiet hours: off';
+    const { from, to, mode } = quiet;
+    const does = mode === 'hold' ? 'results wait until they end' : 'results come without a sound';
+    return `Quiet hours: ${from} to ${to} (${zone}), ${does}`;
+  },
+  reactions: (on: boolean): string => `Thumbs up instead of a message: ${on ? 'on' : 'off'}`,
+  dates: (style: DateStyle, example: string): string => `Dates: ${styles[style]}, such as ${example}`,
+  zone: (zone: string, clock: string): string => `Time zone: ${zone}, where it is ${clock} now`,
+  digest: (words: string | null): string => `Digest: ${words ?? 'off'}`,
+  adminsOnly: (names: readonly string[]): string => `Only an admin of this chat may change that${namedIn(names)}.`,
+  ownQuiet: (): Rich => say`For a task of your own: ${code('/edit #3 quiet 22:00-07:00')}`,
+  ownZone: (): Rich => say`For a task of your own: ${code('/edit #3 zone Europe/Madrid')}`,
+  ownHours: (): Rich => say`Other hours: ${code('/settings quiet 22:30-06:45')}`,
+  pickDates: 'How shall dates be written here?',
+  membersCreate: 'Members create',
+  adminsCreate: 'Admins create',
+  quietOff: 'Quiet: off',
+  hold: 'Hold results',
+  silent: 'Without sound',
+  reactionsOn: '👍 on',
+  reactionsOff: '👍 off',
+  datesButton: 'Dates',
+  zoneButton: 'Time zone',
+  digestButton: 'Digest',
+  current: (label: string): string => `✓ ${label}`,
+  saved: 'Saved',
+  unread: (): Rich =>
+    lines(
+      'I cannot read that. These can be read:',
+      code('/settings create admins'),
+      code('/settings quiet 22:30-06:45 silent'),
+      code('/settings quiet off'),
+      code('/settings thumbs off'),
+      code('/settings dates de'),
+      code('/settings zone Madrid'),
+      code('/settings digest daily 8:00'),
+    ),
+  createAlone: 'This is a private chat, so nobody but you creates tasks here.',
+  unreadQuiet: (): Rich =>
+    lines(
+      'Quiet hours need a beginning and an end. These can be read:',
+      code('/settings quiet 22:30-06:45'),
+      code('/settings quiet 23-8 silent'),
+      code('/settings quiet off'),
+    ),
+  noQuiet: (): Rich =>
+    say`There are no quiet hours here yet, so say when they are: ${code('/settings quiet 22:30-06:45 silent')}`,
+  unreadDates: (): Rich =>
+    say`I know these: ${Object.keys(styles).join(', ')}. For example ${code('/settings dates de')}`,
+} as const;

@@ -1,0 +1,140 @@
+import { dateStyles, settingsOf } from '../../../domain/chat-settings.ts';
+import { isClock, type Quiet } from '../../../domain/quiet.ts';
+import type { Drawn } from '../../../domain/shown.ts';
+import type { Answer, ConversationRooms, Person, Place, Said } from '../conversation.ts';
+import { settingsDrawn, type SettingsFacts } from './view.ts';
+import { lines, type Rich } from '../kit/rich.ts';
+import { texts } from '../texts.ts';
+import { answer, answerWith, forAsker, turnedDown } from '../kit/answers.ts';
+import { digestCommand, digestWords } from './digest.ts';
+import { zoneCommand } from '../place/places.ts';
+import { adminsOf, mayManage, refusal } from '../kit/rights.ts';
+
+/** What the admins of a chat have chosen for it: shown to everybody, changed by them, with buttons or in words. */
+
+interface Here {
+  readonly place: Place;
+  readonly person: Person;
+}
+
+export async function settingsCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
+  const [key = '', ...rest] = said.args.trim().split(/\s+/);
+  const value = rest.join(' ');
+  switch (key.toLowerCase()) {
+    case '':
+      return forAsker(answerWith(settingsDrawn(await settingsFacts(said, rooms))));
+    case 'zone':
+    case 'tz':
+      return zoneCommand({ ...said, args: value }, rooms);
+    case 'digest':
+      return digestCommand({ ...said, args: value }, rooms);
+    default:
+      return changedByWords(said, rooms, {
+        key: calledSo[key.toLowerCase()] ?? key.toLowerCase(),
+        value: value.toLowerCase(),
+      });
+  }
+}
+
+/** As the view calls them. */
+const calledSo: Readonly<Record<string, string>> = { thumbs: 'reactions' };
+
+export async function settingsFacts({ place, person }: Here, rooms: ConversationRooms): Promise<SettingsFacts> {
+  return {
+    settings: settingsOf(place.chat.settings),
+    timezone: place.timezone,
+    now: rooms.clock.now(),
+    isPrivate: place.chat.kind === 'private',
+    mayChange: mayManage({ place, person }),
+    admins: await adminsOf(place, rooms),
+    digest: await digestWords(place, rooms),
+  };
+}
+
+interface Wanted {
+  readonly key: string;
+  readonly value: string;
+}
+
+async function changedByWords(said: Said, rooms: ConversationRooms, wanted: Wanted): Promise<Answer> {
+  // Where only one person is there is nobody else who could create anything.
+  if (wanted.key === 'create' && said.place.chat.kind === 'private') return answer(texts.settings.createAlone);
+  const change = readSetting(wanted, settingsOf(said.place.chat.settings).quiet);
+  if ('unread' in change) return answer(change.unread);
+  const refused = await refusal(said, 'manage', { task: null, rooms });
+  if (refused !== null) return turnedDown(await refusedWords(said, rooms, wanted.key));
+  return answerWith(await changed(said, rooms, change.set));
+}
+
+/** Who may, and what everybody can do with tasks of their own. */
+async function refusedWords({ place }: Said, rooms: ConversationRooms, key: string): Promise<Rich> {
+  const { adminsOnly, ownQuiet } = texts.settings;
+  const isQuiet = key === 'quiet' || key === 'mode';
+  return lines(adminsOnly(await adminsOf(place, rooms)), isQuiet ? ownQuiet() : null);
+}
+
+type Setting = Readonly<Record<string, unknown>>;
+
+/** Writes what was chosen beside everything else that is kept there, and answers how it all stands now. */
+export async function changed(here: Here, rooms: ConversationRooms, set: Setting): Promise<Drawn> {
+  const { store, clock, log } = rooms;
+  const { chat } = here.place;
+  // Somebody else may have chosen something since the chat was read.
+  const before = (await store.findChat(chat.address))?.settings ?? chat.settings;
+  const settings = { ...before, ...set };
+  await store.changeChat(chat.id, { settings }, clock.now());
+  log.info('chat_settings_changed', { chat_id: chat.id, by: here.person.actor, keys: Object.keys(set) });
+  return settingsDrawn(await settingsFacts({ ...here, place: { ...here.place, chat: { ...chat, settings } } }, rooms));
+}
+
+export type ReadSetting = { readonly set: Setting } | { readonly unread: Rich };
+
+/** What a setting is to be, in words or as a button carries it. */
+export function readSetting({ key, value }: Wanted, quiet: Quiet | null): ReadSetting {
+  const { settings } = texts;
+  switch (key) {
+    case 'create': {
+      const who = /^(members?|everybody|all)$/.test(value) ? 'members' : /^admins?$/.test(value) ? 'admins' : null;
+      return who === null ? { unread: settings.unread() } : { set: { create: who } };
+    }
+    case 'quiet':
+      return readQuiet(value, quiet);
+    case 'mode':
+      return readMode(value, quiet);
+    case 'reactions':
+      return value === 'on' || value === 'off' ? { set: { reactions: value === 'on' } } : { unread: settings.unread() };
+    case 'dates': {
+      const style = dateStyles.find((one) => one === value || settings.styles[one].toLowerCase() === value);
+      return style === undefined ? { unread: settings.unreadDates() } : { set: { dates: style } };
+    }
+    default:
+      return { unread: settings.unread() };
+  }
+}
+
+function readMode(mode: string, quiet: Quiet | null): ReadSetting {
+  if (mode !== 'hold' && mode !== 'silent') return { unread: texts.settings.unreadQuiet() };
+  return quiet === null ? { unread: texts.settings.noQuiet() } : { set: { quiet: { ...quiet, mode } } };
+}
+
+/** Hours alone keep the mode, a mode alone keeps the hours. */
+function readQuiet(value: string, quiet: Quiet | null): ReadSetting {
+  if (/^(off|none|no)$/.test(value)) return { set: { quiet: null } };
+  if (/^(hold|silent)$/.test(value)) return readMode(value, quiet);
+  const match = /^(?:from )?(\S+?)\s*(?:-|–|to|until)\s*(\S+?)(?:\s+(hold|silent))?$/.exec(value);
+  const [, begin = '', end = '', mode = quiet?.mode ?? 'hold'] = match ?? [];
+  const [from, to] = [clockOf(begin), clockOf(end)];
+  if (from === null || to === null || from === to) return { unread: texts.settings.unreadQuiet() };
+  return { set: { quiet: { from, to, mode } } };
+}
+
+/** `22:30`, `22.30`, `2230`, `22`, `10pm`. */
+function clockOf(text: string): string | null {
+  const [, hours = '', minutes = '00', half] = /^(\d{1,2})(?:[:.]?(\d\d))?\s*(am|pm)?$/.exec(text) ?? [];
+  if (hours === '') return null;
+  const hour = Number(hours);
+  if (half !== undefined && (hour < 1 || hour > 12)) return null;
+  const of24 = half === undefined ? hour : (hour % 12) + (half === 'pm' ? 12 : 0);
+  const clock = `${String(of24).padStart(2, '0')}:${minutes}`;
+  return isClock(clock) ? clock : null;
+}

@@ -1,0 +1,137 @@
+import type { PlannedTask } from '../../../app/ports/chats.ts';
+import { upcoming, upcomingAfter } from '../../../app/tasks/upcoming.ts';
+import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
+import type { Drawn } from '../../../domain/shown.ts';
+import type { Task } from '../../../domain/task.ts';
+import { button, dataOf } from '../kit/press.ts';
+import { taskName } from './card.ts';
+import { aboutMoment, clockIn, dayMoment, scheduleShort, type Setting } from '../kit/clock.ts';
+import { dayIn, startOf } from '../kit/days.ts';
+import { drawn } from '../kit/drawing.ts';
+import { blocks, bold, lines, type Rich } from '../kit/rich.ts';
+import { texts } from '../texts.ts';
+
+/** What is coming for all tasks of a chat. */
+export interface AgendaFacts {
+  readonly planned: readonly PlannedTask[];
+  /** Tasks that are snoozed, with the instant. */
+  readonly snoozed: readonly { readonly task: Task; readonly at: number }[];
+  /** Those that are paused, which is why they are missing here. */
+  readonly paused: { readonly tasks: readonly Pick<Task, 'number' | 'resumeAt'>[]; readonly total: number };
+  readonly setting: Setting;
+  readonly span: AgendaSpan;
+}
+
+export const agendaSpans = { day: DAY_MS, week: 7 * DAY_MS } as const;
+export type AgendaSpan = keyof typeof agendaSpans;
+
+export function isSpan(word: string): word is AgendaSpan {
+  return word === 'day' || word === 'week';
+}
+
+/** As many as one looks through; one task can be asked about by itself. */
+const linesMax = 20;
+/** Of a task that runs more often on one day only the first time is told, and how it goes on. */
+const perDayMax = 3;
+const slotsMax = 60;
+
+/** What comes so often that it fills the list is looked at anew on each day that follows. */
+function slotsOf(planned: PlannedTask, setting: Setting, until: number): readonly number[] {
+  const first = upcoming(planned, slotsMax);
+  const last = first.at(-1);
+  const inTime = first.filter((at) => at <= until);
+  if (last === undefined || first.length < slotsMax || last > until) return inTime;
+  // The last day that was looked at is known in part only.
+  const known = Math.max(dayIn(setting, first[0] ?? last), dayIn(setting, last) - 1);
+  const found = inTime.filter((at) => dayIn(setting, at) <= known);
+  for (let day = known + 1; day <= dayIn(setting, until); day += 1) {
+    const more = upcomingAfter(planned, startOf(day, setting) - 1, perDayMax + 1);
+    found.push(...more.filter((at) => at <= until && dayIn(setting, at) === day));
+  }
+  return found;
+}
+
+interface Line {
+  readonly number: number;
+  readonly at: number;
+  readonly words: Rich;
+}
+
+export function agendaDrawn(facts: AgendaFacts): Drawn {
+  const { agenda } = texts;
+  const { setting, span } = facts;
+  const all = linesOf(facts).toSorted((a, b) => a.at - b.at);
+  const shown = all.slice(0, linesMax);
+  const hidden = all[linesMax];
+  const days = new Map<number, Rich[]>();
+  for (const { at, words } of shown) {
+    const day = dayIn(setting, at);
+    days.set(day, [...(days.get(day) ?? []), words]);
+  }
+  const other =
+    span === 'day' ? button(agenda.toWeek, dataOf('agenda', 'week')) : button(agenda.toDay, dataOf('agenda', 'day'));
+  return drawn(
+    blocks(
+      bold(agenda[span]),
+      ...(shown.length === 0 ? [agenda.none] : dayBlocks(days, setting)),
+      pausedText(facts),
+      lines(hidden === undefined ? null : agenda.more(hidden.number), texts.making.zone(setting.timezone)),
+    ),
+    [[other]],
+  );
+}
+
+function pausedText({ paused: { tasks, total }, setting }: AgendaFacts): string | null {
+  const { agenda } = texts;
+  if (tasks.length === 0) return null;
+  const told = tasks.map(({ number, resumeAt }) =>
+    agenda.pausedOne(number, resumeAt === null ? null : endText(resumeAt, setting)),
+  );
+  return agenda.paused([...told, ...(total > told.length ? [agenda.pausedMore(total - told.length)] : [])].join(', '));
+}
+
+/** A pause until a day ends when that begins. */
+function endText(instant: number, setting: Setting): string {
+  const isDay = startOf(dayIn(setting, instant), setting) === instant;
+  return isDay ? dayMoment(instant, setting) : aboutMoment(instant, setting);
+}
+
+function dayBlocks(days: ReadonlyMap<number, readonly Rich[]>, setting: Setting): readonly Rich[] {
+  return [...days].map(([day, rows]) =>
+    lines(bold(dayMoment(day * DAY_MS + DAY_MS / 2, { ...setting, timezone: 'UTC' })), ...rows),
+  );
+}
+
+function linesOf({ planned, snoozed, setting, span }: AgendaFacts): readonly Line[] {
+  const { agenda } = texts;
+  const until = setting.now + agendaSpans[span];
+  const clock = (at: number) => clockIn(setting.timezone, at);
+  const again = snoozed
+    .filter(({ at }) => at > setting.now && at <= until)
+    .map(({ task, at }) => ({ number: task.number, at, words: agenda.snoozed(clock(at), taskName(task)) }));
+  return [...planned.flatMap((one) => linesOfTask(one, setting, until)), ...again];
+}
+
+function linesOfTask(planned: PlannedTask, setting: Setting, until: number): readonly Line[] {
+  const { agenda } = texts;
+  const { task } = planned;
+  const byDay = new Map<number, number[]>();
+  for (const at of slotsOf(planned, setting, until)) {
+    const day = dayIn(setting, at);
+    byDay.set(day, [...(byDay.get(day) ?? []), at]);
+  }
+  const clock = (at: number) => clockIn(setting.timezone, at);
+  const name = taskName(task);
+  const { number } = task;
+  return [...byDay.values()].flatMap((slots) => {
+    const [first = 0] = slots;
+    if (slots.length <= perDayMax) return slots.map((at) => ({ number, at, words: agenda.row(clock(at), name) }));
+    return [
+      {
+        number,
+        at: first,
+        words: agenda.many(clock(first), name, scheduleShort(task, setting.now, setting.dates) ?? ''),
+      },
+    ];
+  });
+}

@@ -1,0 +1,130 @@
+import type { Delivery, TaskRun } from '../../../app/ports/runs.ts';
+import type { DeliveryStatus } from '../../../domain/delivery.ts';
+import { isByHand, type OccurrenceSource } from '../../../domain/occurrence.ts';
+import type { Task } from '../../../domain/task.ts';
+import type { Drawn } from '../../../domain/shown.ts';
+import { button, dataOf, shortId } from '../kit/press.ts';
+import { aboutMoment, moment, span, zoneOf, type Setting, pastMoment } from '../kit/clock.ts';
+import { drawn } from '../kit/drawing.ts';
+import { taskName } from './card.ts';
+import { blocks, lines, link, type Rich } from '../kit/rich.ts';
+import { texts } from '../texts.ts';
+
+export interface HistoryPage {
+  readonly runs: readonly TaskRun[];
+  /** Where this page began; null for the newest runs. */
+  readonly from: string | null;
+  /** Where the older ones begin; null when there are none. */
+  readonly older: string | null;
+  /** How people are called of whom the runs tell. */
+  readonly names?: ReadonlyMap<string, string>;
+}
+
+/** More buttons than this would hide the runs. */
+const whysShown = 4;
+
+/** Runs, newest first, with the way to older ones and to the reasons of those that went wrong. */
+export function historyDrawn(task: Task, { runs, from, older, names }: HistoryPage, setting: Setting): Drawn {
+  const { history, button: words } = texts;
+  const id = shortId(task.id);
+  const wrong = runs.filter(({ status }) => status === 'failed' || status === 'missed' || status === 'skipped');
+  const whys = wrong
+    .slice(0, whysShown)
+    .map((run) => button(words.why(whenOf(run, setting)), dataOf('why', id, run.slotAt.toString(36))));
+  return drawn(
+    blocks(
+      history.heading(taskName(task)),
+      runs.length === 0 ? history.none : lines(...runs.map((run) => rowOf(run, setting, names))),
+      runs.length === 0 ? null : history.footer(zoneOf(task)),
+    ),
+    [
+      whys.slice(0, 2),
+      whys.slice(2),
+      [
+        from === null ? null : button(words.newest, dataOf('history', id)),
+        older === null ? null : button(words.older, dataOf('history', id, older)),
+      ],
+      [button(words.back, dataOf('task', id))],
+    ],
+  );
+}
+
+function rowOf(run: TaskRun, setting: Setting, names: HistoryPage['names']): Rich {
+  const { history, status } = texts;
+  const attempts = run.attempts.length > 1 ? history.attempts(run.attempts.length) : '';
+  const error = run.status === 'failed' && run.error !== null ? history.error(run.error) : '';
+  const more = `${sourceWords[run.source]}${timeText(run)}${attempts}${deliveryText(run, setting)}${doneText(run, setting, names)}${error}`;
+  const when = whenOf(run, setting);
+  const url = messageUrl(run);
+  return history.row(url === null ? when : link(when, url), status[run.status] ?? run.status, more);
+}
+
+/** What is not worth telling is most of it: on time, and done at once. */
+const lateToldMs = 60_000;
+const tookToldMs = 1_000;
+
+function timeText({ attempts, lateMs }: TaskRun): string {
+  const { history } = texts;
+  const last = attempts.at(-1);
+  const took = last?.durationMs ?? 0;
+  return `${lateMs >= lateToldMs ? history.late(span(lateMs)) : ''}${took >= tookToldMs ? history.took(span(took)) : ''}`;
+}
+
+/** Only messages of supergroups have links. */
+function messageUrl({ deliveries }: TaskRun): string | null {
+  const shown = deliveries.find(({ status, messageId }) => status === 'delivered' && messageId !== null);
+  const group = /^-100(\d+)$/.exec(shown?.platformChatId ?? '')?.[1];
+  if (shown === undefined || group === undefined) return null;
+  const topic = shown.messageThreadId === null ? '' : `${shown.messageThreadId}/`;
+  return `https://t.me/c/${group}/${topic}${shown.messageId}`;
+}
+
+/** A slot is exact; what somebody asked for by hand came about then. */
+function whenOf({ slotAt, source }: TaskRun, setting: Setting): string {
+  return isByHand(source) ? aboutMoment(slotAt, setting) : moment(slotAt, setting);
+}
+
+const sourceWords: Readonly<Record<OccurrenceSource, string>> = {
+  schedule: '',
+  catch_up: texts.history.catchUp,
+  run_now: texts.history.byHand,
+  snooze: texts.history.snoozed,
+  retry: texts.history.retried,
+  replay: texts.history.replayed,
+};
+
+/** That the work was done and that people saw it are two things. The worst part counts. */
+function deliveryText({ status, deliveries }: TaskRun, setting: Setting): string {
+  const { history } = texts;
+  const [first] = deliveries;
+  if (status !== 'succeeded' || first === undefined) return '';
+  const kept = keptText(first, setting);
+  if (kept !== null) return kept;
+  const order: readonly (readonly [DeliveryStatus, string])[] = [
+    ['failed', history.deliveryFailed],
+    ['blocked', history.deliveryBlocked],
+    ['unknown', history.deliveryUnknown],
+    ['sending', history.notDelivered],
+    ['pending', history.notDelivered],
+  ];
+  const worst = order.find(([which]) => deliveries.some((part) => part.status === which));
+  return worst?.[1] ?? history.delivered;
+}
+
+/** What is kept back on purpose; null when it is not. */
+function keptText({ status, cause, decision, createdAt, heldUntil }: Delivery, setting: Setting): string | null {
+  const { history } = texts.reminder;
+  if (status === 'blocked' && cause === 'approval') return history.forApproval(pastMoment(createdAt, setting));
+  if (decision?.isGiven === false) return history.discarded;
+  const isHeld = status === 'pending' && heldUntil !== null && heldUntil > setting.now;
+  return isHeld ? history.held(pastMoment(heldUntil, setting)) : null;
+}
+
+/** Whether somebody has confirmed it, where somebody was asked or has said so. */
+function doneText({ ack }: TaskRun, setting: Setting, names: HistoryPage['names']): string {
+  const { history } = texts.reminder;
+  if (ack === null) return '';
+  if (ack.status === 'open') return history.open(ack.nags);
+  if (ack.doneAt === null) return history.notDone(ack.nags);
+  return history.done(names?.get(ack.doneBy ?? '') ?? texts.chat.somebody, pastMoment(ack.doneAt, setting));
+}

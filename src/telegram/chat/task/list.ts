@@ -1,0 +1,145 @@
+import type { ChatTasksQuery } from '../../../app/ports/chats.ts';
+import type { DateStyle } from '../../../domain/chat-settings.ts';
+import type { Task } from '../../../domain/task.ts';
+import type { Button, Drawn } from '../../../domain/shown.ts';
+import { button, dataOf, shortId } from '../kit/press.ts';
+import { aboutMoment, distance, scheduleShort, zoneOf } from '../kit/clock.ts';
+import { drawn } from '../kit/drawing.ts';
+import { blocks, lines, oneLine, say, type Rich } from '../kit/rich.ts';
+import { taskName } from './card.ts';
+import { texts } from '../texts.ts';
+
+/** As many as a phone shows without scrolling. */
+export const pageSize = 8;
+
+export type Filter = ChatTasksQuery['filter'] | 'mine';
+
+export interface Listing {
+  readonly filter: Filter;
+  readonly text: string | null;
+  /** Counts from 0. */
+  readonly page: number;
+}
+
+export interface ListFacts {
+  readonly tasks: readonly Task[];
+  readonly total: number;
+  readonly now: number;
+  readonly timezone: string;
+  readonly dates?: DateStyle | undefined;
+  /** To when tasks are snoozed, by their ids. */
+  readonly snoozes?: ReadonlyMap<string, number>;
+}
+
+export function listDrawn(listing: Listing, facts: ListFacts): Drawn {
+  const { list } = texts;
+  if (facts.total === 0) {
+    const isBare = listing.filter === 'all' && listing.text === null;
+    return drawn(emptyText(listing), isBare ? [emptyRow()] : filterRows(listing));
+  }
+  const pages = Math.ceil(facts.total / pageSize);
+  const canTurn = dataOf('list', listing.filter, pages, listing.text ?? '') !== null;
+  const heading = list.heading(
+    listing.text === null ? list.what[listing.filter] : list.matching(listing.text),
+    facts.total,
+  );
+  return drawn(
+    blocks(
+      heading,
+      lines(...facts.tasks.map((task) => list.row(taskName(task), rowState(task, facts)))),
+      lines(list.zone(facts.timezone), pages > 1 && !canTurn ? list.more(facts.tasks.length, facts.total) : null),
+    ),
+    [
+      ...pairs(facts.tasks.map((task) => taskButton(task, dataOf('task', shortId(task.id))))),
+      pages > 1 && canTurn ? pageRow(listing, pages) : [],
+      ...filterRows(listing),
+    ],
+  );
+}
+
+function emptyText({ filter, text }: Listing): Rich {
+  const { list } = texts;
+  if (filter === 'all' && text === null) return list.none();
+  return lines(list.heading(text === null ? list.what[filter] : list.matching(text), 0), list.noneOf);
+}
+
+/** The word for how it stands, and when it comes next or what it does. */
+function rowState(task: Task, facts: ListFacts): string {
+  const { list } = texts;
+  const words = scheduleShort(task, facts.now, facts.dates);
+  if (task.state === 'paused') return lined(list.paused, words);
+  if (task.state !== 'active') return list.completed;
+  const { consecutiveFailures } = task.counters;
+  const state = consecutiveFailures > 0 ? list.failing(consecutiveFailures) : list.active;
+  return lined(state, nextText(task, facts) ?? words, snoozeText(task, facts));
+}
+
+function lined(...parts: readonly (string | null)[]): string {
+  return parts.filter((part) => part !== null).join(', ');
+}
+
+function nextText(task: Task, facts: ListFacts): string | null {
+  if (task.nextAt === null) return null;
+  return texts.list.nextAt(distance(task.nextAt, facts.now), at(task, task.nextAt, facts));
+}
+
+function snoozeText(task: Task, facts: ListFacts): string | null {
+  const until = facts.snoozes?.get(task.id) ?? null;
+  return until === null || until <= facts.now ? null : texts.list.snoozed(at(task, until, facts));
+}
+
+function at(task: Task, instant: number, { now, timezone, dates }: ListFacts): string {
+  const zone = zoneOf(task);
+  const named = zone === timezone ? '' : ` (${zone})`;
+  return `${aboutMoment(instant, { timezone: zone, now, dates })}${named}`;
+}
+
+function pageRow({ filter, text, page }: Listing, pages: number): (Button | null)[] {
+  const { button: words } = texts;
+  const to = (target: number) => dataOf('list', filter, target, text ?? '');
+  return [
+    page > 0 ? button(words.previous, to(page - 1)) : null,
+    button(words.page(page + 1, pages), to(page)),
+    page < pages - 1 ? button(words.following, to(page + 1)) : null,
+  ];
+}
+
+const filters: readonly (readonly Filter[])[] = [
+  ['all', 'active', 'paused'],
+  ['failing', 'completed', 'mine'],
+];
+
+function filterRows({ filter, text }: Listing): (Button | null)[][] {
+  const { filters: words, chosen } = texts.button;
+  return filters.map((row) =>
+    row.map((each) => {
+      const isChosen = each === filter && text === null;
+      return button(isChosen ? chosen(words[each]) : words[each], dataOf('list', each, 0, ''));
+    }),
+  );
+}
+
+/** What somebody who has no task yet wants to do. */
+function emptyRow(): (Button | null)[] {
+  const { button: words } = texts;
+  return [button(words.newTask, dataOf('make')), button(words.templates, dataOf('make', 'templates'))];
+}
+
+function taskButton(task: Task, data: string | null): Button | null {
+  return button(texts.task.plainName(task.number, oneLine(task.title, 30)), data);
+}
+
+function pairs(all: readonly (Button | null)[]): (Button | null)[][] {
+  const rows: (Button | null)[][] = [];
+  for (let index = 0; index < all.length; index += 2) rows.push(all.slice(index, index + 2));
+  return rows;
+}
+
+/** Asks which task is meant; each button does at once what was asked for. */
+export function choiceDrawn(
+  lead: Rich | string,
+  tasks: readonly Task[],
+  dataFor: (task: Task) => string | null,
+): Drawn {
+  return drawn(say`${lead}`, pairs(tasks.map((task) => taskButton(task, dataFor(task)))));
+}

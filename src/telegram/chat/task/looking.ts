@@ -1,0 +1,245 @@
+import type { ChatTasksQuery } from '../../../app/ports/chats.ts';
+import { isActor } from '../../../domain/actor.ts';
+import { AppError } from '../../../domain/errors.ts';
+import { settingsOf, type DateStyle } from '../../../domain/chat-settings.ts';
+import type { Task } from '../../../domain/task.ts';
+import type { Drawn } from '../../../domain/shown.ts';
+import type { Answer, ConversationRooms, Person, Place, Said } from '../conversation.ts';
+import { taskName } from './card.ts';
+import { agendaDrawn, agendaSpans, type AgendaSpan } from './agenda.ts';
+import { aboutMoment, dateIn, moment, settingOf, weekdayIn, type Setting } from '../kit/clock.ts';
+import { historyDrawn } from './history.ts';
+import { listDrawn, pageSize, type Filter, type Listing } from './list.ts';
+import { idsIn, whyLine, type Names } from './why.ts';
+import { blocks, lines, type Rich } from '../kit/rich.ts';
+import { texts } from '../texts.ts';
+import { answer, answerWith, turnedDown } from '../kit/answers.ts';
+import { cardOf, markFor, settingFor } from '../kit/cards.ts';
+import { impliedBy, namedTask, numberIn } from '../kit/naming.ts';
+import { triedTo } from '../kit/refusals.ts';
+import { nameOf, refusal } from '../kit/rights.ts';
+
+/** Reading. Members of an approved chat may, so a refusal can only come from a chat that is none of theirs. */
+
+const filters: readonly Filter[] = ['all', 'active', 'paused', 'failing', 'completed', 'mine'];
+
+export function isFilter(word: string): word is Filter {
+  return filters.some((filter) => filter === word);
+}
+
+export async function listCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
+  const refused = await refusal(said, 'read', { task: null, rooms });
+  if (refused !== null) return turnedDown(refused);
+  const words = said.args.trim().replace(/\s+/g, ' ');
+  const word = words.toLowerCase() === 'done' ? 'completed' : words.toLowerCase();
+  const listing: Listing = isFilter(word)
+    ? { filter: word, text: null, page: 0 }
+    : { filter: 'all', text: words === '' ? null : words, page: 0 };
+  return answerWith(await listOf(listing, said, rooms));
+}
+
+function datesIn({ chat }: Place): DateStyle {
+  return settingsOf(chat.settings).dates;
+}
+
+export async function listOf(
+  listing: Listing,
+  { place, person }: { readonly place: Place; readonly person: Person },
+  { store, clock }: ConversationRooms,
+): Promise<Drawn> {
+  const query: Omit<ChatTasksQuery, 'offset'> = {
+    chatId: place.chat.id,
+    filter: listing.filter === 'mine' ? 'all' : listing.filter,
+    ownerId: listing.filter === 'mine' ? person.actor : null,
+    text: listing.text,
+    limit: pageSize,
+  };
+  let page = listing.page;
+  let found = await store.chatTasks({ ...query, offset: page * pageSize });
+  if (found.tasks.length === 0 && found.total > 0) {
+    // Tasks have gone since the buttons were drawn, so the last page is another one by now.
+    page = Math.ceil(found.total / pageSize) - 1;
+    found = await store.chatTasks({ ...query, offset: page * pageSize });
+  }
+  const snoozes = await store.snoozesOf(found.tasks.map(({ id }) => id));
+  return listDrawn(
+    { ...listing, page },
+    { ...found, now: clock.now(), timezone: place.timezone, dates: datesIn(place), snoozes },
+  );
+}
+
+/** Without a number it is the task of the topic; elsewhere a word of the title may do. */
+export async function cardCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
+  const isSearch = /[^\d\s]/.test(said.args) && numberIn(said.place, said.args) === null;
+  if (isSearch) return listCommand(said, rooms);
+  const named = await namedTask(said, rooms, { deed: 'read', verb: 'task', isAlone: true });
+  if ('answer' in named) return named.answer;
+  return answerWith(await cardOf(named.task, rooms, markFor(said)));
+}
+
+const historyShown = 10;
+
+export async function historyCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
+  const named = await namedTask(said, rooms, { deed: 'read', verb: 'history', isAlone: true });
+  return 'answer' in named ? named.answer : answerWith(await historyOf(named.task, rooms, null));
+}
+
+/** The cursor is of the store, and comes back on a button; one that fits no button is left out there. */
+export async function historyOf(task: Task, rooms: ConversationRooms, cursor: string | null): Promise<Drawn> {
+  const { items, next } = await rooms.tasks.listRuns({ taskId: task.id, status: null, limit: historyShown, cursor });
+  const names = new Map<string, string>();
+  for (const actor of new Set(items.flatMap(({ ack }) => ack?.doneBy ?? []))) {
+    names.set(actor, (await nameOf(rooms, actor)) ?? texts.chat.somebody);
+  }
+  return historyDrawn(task, { runs: items, from: cursor, older: next, names }, await settingFor(task, rooms));
+}
+
+const comingShown = 10;
+
+/** What is coming for the task that is named or implied; without one, for all tasks of the chat. */
+export async function nextCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
+  const span = spanNamed(said.args);
+  const isChat = span !== null || (said.args.trim() === '' && (await impliedBy(said, rooms)) === null);
+  if (isChat) {
+    const refused = await refusal(said, 'read', { task: null, rooms });
+    return refused === null ? answerWith(await agendaOf(span ?? 'day', said, rooms)) : turnedDown(refused);
+  }
+  const named = await namedTask(said, rooms, { deed: 'read', verb: 'task', isAlone: true });
+  if ('answer' in named) return named.answer;
+  const { task } = named;
+  const { history } = texts;
+  const setting = await settingFor(task, rooms);
+  const slots = await rooms.truth.upcoming(task.id, comingShown);
+  const snoozed = await snoozedTo(task, rooms);
+  const next = [
+    ...slots.map((at) => ({ at, words: moment(at, setting) })),
+    ...snoozed.map((at) => ({ at, words: history.snoozedTo(aboutMoment(at, setting)) })),
+  ].toSorted((a, b) => a.at - b.at);
+  return answer(
+    blocks(
+      history.upcoming(taskName(task)),
+      next.length === 0 ? history.nothingComing : lines(...next.slice(0, comingShown).map(({ words }) => words)),
+      texts.making.zone(setting.timezone),
+    ),
+  );
+}
+
+function spanNamed(args: string): AgendaSpan | null {
+  const word = args.trim().toLowerCase();
+  if (/^(?:today|24 ?h|24 hours|day)$/.test(word)) return 'day';
+  return /^(?:week|7 ?d|7 days|this week)$/.test(word) ? 'week' : null;
+}
+
+/** More than fit on the agenda, because one that is paused may come later than it could. */
+const plannedMax = 60;
+const pausedShown = 10;
+
+export async function agendaOf(
+  span: AgendaSpan,
+  { place }: { readonly place: Place },
+  { store, clock }: ConversationRooms,
+): Promise<Drawn> {
+  const now = clock.now();
+  const planned = await store.plannedBefore(place.chat.id, now + agendaSpans[span], plannedMax);
+  const snoozed = await store.snoozedBefore(place.chat.id, now + agendaSpans[span], plannedMax);
+  const asked = { chatId: place.chat.id, filter: 'paused', ownerId: null, text: null, offset: 0 } as const;
+  const paused = await store.chatTasks({ ...asked, limit: pausedShown });
+  return agendaDrawn({
+    planned,
+    snoozed,
+    paused,
+    setting: { timezone: place.timezone, now, dates: datesIn(place) },
+    span,
+  });
+}
+
+/** What was put off comes beside the slots of the schedule. */
+async function snoozedTo(task: Task, { store, clock }: ConversationRooms): Promise<readonly number[]> {
+  const until = (await store.snoozesOf([task.id])).get(task.id);
+  return until === undefined || until <= clock.now() ? [] : [until];
+}
+
+const whyShown = 12;
+
+export async function whyCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
+  const named = await namedTask(said, rooms, { deed: 'read', verb: 'why' });
+  if ('answer' in named) return named.answer;
+  const { task, rest, runId = null } = named;
+  // A reply asks about the run of the message that it answers.
+  const slot = rest === '' && runId !== null ? await slotOf(runId, rooms) : null;
+  return answer(await whyWords(task, slot ?? rest, rooms));
+}
+
+/** The slot of a run as the question takes it; null when nobody remembers the run any more. */
+async function slotOf(runId: string, rooms: ConversationRooms): Promise<string | null> {
+  const read = await triedTo(() => rooms.tasks.getRun(runId));
+  if ('refusal' in read) return null;
+  return /:scheduled_for:(\S+)$/.exec(read.made.idempotencyKey)?.[1] ?? null;
+}
+
+/** The truth about a day, about a moment, or about the last runs and the next one when no time is named. */
+export async function whyWords(task: Task, when: string, rooms: ConversationRooms): Promise<Rich> {
+  const { history } = texts;
+  const question = questionOf(when, settingOf(task, rooms.clock.now()));
+  if (question === null) return history.whyUnread();
+  try {
+    const told = await whyTold(task, question, rooms);
+    const names = await namesOf(idsIn(told.answers), rooms);
+    const rows = told.answers.map((one) => whyLine(one, names));
+    return blocks(
+      history.why(taskName(task)),
+      ...(rows.length === 0 ? [history.whyNothing] : rows),
+      told.hasMore ? history.whyMore(task.number, dateIn(settingOf(task, rooms.clock.now()), 0)) : null,
+      texts.making.zone(told.timezone),
+    );
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'invalid_request') return history.whyUnread();
+    throw error;
+  }
+}
+
+/** Without a time it is what happened last and what comes next, and of a busy task not all of that. */
+async function whyTold({ id }: Task, question: WhyQuestion, { truth }: ConversationRooms) {
+  if (question.at === undefined && question.from === undefined) return { ...(await truth.lately(id)), hasMore: false };
+  const told = await truth.why(id, { ...question, after: null, limit: whyShown });
+  return { ...told, hasMore: told.next !== null };
+}
+
+/** The records know people by their ids. */
+async function namesOf(ids: ReadonlySet<string>, rooms: ConversationRooms): Promise<Names> {
+  const names = new Map<string, string>();
+  for (const id of ids) if (isActor(id)) names.set(id, (await nameOf(rooms, id)) ?? texts.chat.somebody);
+  return names;
+}
+
+type WhyQuestion = { readonly at?: string; readonly from?: string; readonly to?: string };
+
+const days = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
+const dayWords =
+  /^(?:on |last )?(today|yesterday|tomorrow|(?:sun|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?)(?:day)?)\b/i;
+
+/** How many days from today: a weekday is the last one that was, today included. */
+function daysTo(word: string, weekday: number): number {
+  const name = word.toLowerCase();
+  if (name === 'today') return 0;
+  if (name === 'yesterday') return -1;
+  if (name === 'tomorrow') return 1;
+  return -((weekday - days.findIndex((day) => day.startsWith(name.slice(0, 3))) + 7) % 7);
+}
+
+/** A day is everything from its first minute to its last; an instant of the records is one moment. */
+function questionOf(when: string, setting: Setting): WhyQuestion | null {
+  const words = when.trim();
+  if (words === '') return {};
+  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(words)) return { at: words };
+  const dated = words
+    .replace(/^\d{1,2}:\d\d/, 'today $&')
+    .replace(dayWords, (_all, word: string) => dateIn(setting, daysTo(word, weekdayIn(setting))))
+    .replace(/(?<=\d) at (?=\d)/i, ' ');
+  const match = /^(\d{4}-\d\d-\d\d)(?:[ T]+(\d\d?:\d\d(?::\d\d)?))?$/.exec(dated);
+  if (match === null) return null;
+  const [, date = '', clock] = match;
+  return clock === undefined
+    ? { from: `${date}T00:00`, to: `${date}T23:59:59` }
+    : { at: `${date}T${clock.replace(/^\d:/, '0$&')}` };
+}

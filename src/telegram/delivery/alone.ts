@@ -1,0 +1,97 @@
+import type { Clock, Outgoing, Sent } from '../../app/ports/outside.ts';
+import type { OnlyFor } from '../../app/ports/chats.ts';
+import type { Drawn } from '../../domain/shown.ts';
+import type { TelegramApi } from '../api.ts';
+import type { Unanswered } from '../errors.ts';
+import { type Call, sendCall } from './calls.ts';
+import { contentOf, idsOf } from './message.ts';
+import { isPrivate, unchanged, unsentBy } from './refusals.ts';
+import { createRing } from './ring.ts';
+
+/** Messages that one person alone sees. */
+export interface Alone {
+  /** Null when everybody must see it: it is for all, or the platform does not do that here, or not any more. */
+  send(part: Outgoing, drawn: Drawn): Promise<Sent | null>;
+  /** Whether it would be tried, so that whoever falls back afterwards knows that a call was spent. */
+  mayTry(part: Outgoing): boolean;
+}
+
+interface Needs {
+  readonly api: TelegramApi;
+  readonly clock: Clock;
+}
+
+/** A platform or a chat that refuses is asked again after this: the bot may have been made an admin. */
+const refusalKeptMs = 60 * 60_000;
+const chatsMax = 1000;
+
+/** These tell of the one word or person, and nothing of whether the chat can do it. */
+const passing = /too old|query ID is invalid|PARTICIPANT|USER_ID_INVALID|message not found|MESSAGE_ID_INVALID|entit/i;
+
+export function createAlone({ api, clock }: Needs): Alone {
+  const refused = createRing<number>(chatsMax);
+  const mayTry = ({ onlyFor, route, edits }: Outgoing) => {
+    if (onlyFor === null || edits !== null || isPrivate(route.address)) return false;
+    if ((refused.get(route.address) ?? -Infinity) > clock.now()) return false;
+    return onlyFor.ephemeralId !== undefined || clock.now() < onlyFor.until;
+  };
+  const toAll = ({ route }: Outgoing, answer: Unanswered) => {
+    if (!passing.test(answer.error)) refused.put(route.address, clock.now() + refusalKeptMs);
+    return null;
+  };
+  return {
+    mayTry,
+    send: async (part, drawn) => {
+      const { onlyFor, route } = part;
+      if (onlyFor === null || !mayTry(part)) return null;
+      const ephemeralId = onlyFor.ephemeralId;
+      const ask =
+        ephemeralId === undefined ? posted(part, drawn, onlyFor) : changed(part, drawn, { onlyFor, ephemeralId });
+      const answer = await api.ask(ask);
+      if (answer.is === 'ok') return { is: 'sent', ids: answer.value };
+      if (answer.is !== 'refused')
+        return unsentBy(answer, { verb: 'send', address: route.address, topic: route.topic });
+      if (ephemeralId !== undefined && unchanged.test(answer.error))
+        return { is: 'sent', ids: idsFor(part, ephemeralId) };
+      return toAll(part, answer);
+    },
+  };
+}
+
+type Ids = Extract<Sent, { is: 'sent' }>['ids'];
+
+function idsFor({ route }: Outgoing, ephemeralId: number): Ids {
+  return { chatId: route.address, threadId: route.topic, messageId: 0, ephemeralId };
+}
+
+/** Such a message cannot answer one that everybody sees. */
+function posted({ route, silent }: Outgoing, drawn: Drawn, { userId, callbackId }: OnlyFor): Call<Ids> {
+  const where = {
+    chat_id: route.address,
+    ...(route.topic === null ? {} : { message_thread_id: route.topic }),
+    ...(silent ? { disable_notification: true as const } : {}),
+    ephemeral_message_parameters: {
+      receiver_user_id: userId,
+      ...(callbackId === undefined ? {} : { callback_query_id: callbackId }),
+    },
+  };
+  const send = sendCall(where, drawn);
+  return async (raw, signal) => idsOf(await send(raw, signal));
+}
+
+interface Changed {
+  readonly onlyFor: OnlyFor;
+  readonly ephemeralId: number;
+}
+
+function changed(part: Outgoing, drawn: Drawn, { onlyFor, ephemeralId }: Changed): Call<Ids> {
+  const at = {
+    chat_id: part.route.address,
+    receiver_user_id: onlyFor.userId,
+    ephemeral_message_id: ephemeralId,
+  };
+  return async (raw, signal) => {
+    await raw.editEphemeralMessageText({ ...at, ...contentOf(drawn) }, signal);
+    return idsFor(part, ephemeralId);
+  };
+}

@@ -1,0 +1,249 @@
+import type { DateStyle } from '../../domain/chat-settings.ts';
+import type { Drawn, View } from '../../domain/shown.ts';
+import { backlogCountedMax, messagePartLengthMax } from '../../domain/limits.ts';
+import type { Task } from '../../domain/task.ts';
+import { button, dataOf, shortId, type Rows } from '../chat/kit/press.ts';
+import { card, taskName } from '../chat/task/card.ts';
+import { aboutMoment, moment, type Setting } from '../chat/kit/clock.ts';
+import { drawn } from '../chat/kit/drawing.ts';
+import { askingDrawn, isAsking, type Asked, type Asking } from '../chat/results/reminder.ts';
+import { resultButtons } from '../chat/results/result.ts';
+import { blocks, lines, shortened, type Rich } from '../chat/kit/rich.ts';
+import { texts } from '../chat/texts.ts';
+
+/** What is known when a message is drawn. */
+export interface About {
+  /** The task that it is about, as it stands now; null when it has none, or it is gone. */
+  readonly task: Task | null;
+  readonly now: number;
+  /** The coming slots of the task. */
+  readonly next: readonly number[];
+  /** The zone in which the chat speaks of time. */
+  readonly timezone: string;
+  /** How the chat wants dates written. */
+  readonly dates?: DateStyle | undefined;
+  /** When it comes once more beside its schedule. */
+  readonly snoozedTo?: number | null;
+  /** Runs ahead that somebody has skipped. */
+  readonly leftOut?: readonly number[];
+  readonly ownerName?: string | null;
+  readonly pauserName?: string | null;
+  /** For what asks people about something: how that stands. */
+  readonly asked?: Asked | null;
+}
+
+/** Draws a view from what is true now. Null when there is nothing left to show. */
+export function draw(view: View, about: About): Drawn | null {
+  if (isOfPlace(view)) return placeDrawn(view, about);
+  switch (view.view) {
+    case 'result':
+      return resultDrawn(view, about);
+    case 'blocked':
+      return blockedDrawn(view, about);
+    case 'inDoubt':
+      return inDoubtDrawn(view, about);
+    case 'bundle':
+      // Whoever sends it reads what was held, see `bundle`.
+      return null;
+    default:
+      return about.task === null ? null : drawnAbout(about.task, view, about);
+  }
+}
+
+const ofPlaces = [
+  'topicRemade',
+  'notPinned',
+  'topicNotRemoved',
+  'downtime',
+  'backlog',
+  'chatGone',
+  'chatBack',
+] as const;
+type PlaceView = Of<(typeof ofPlaces)[number]>;
+
+function isOfPlace(view: View): view is PlaceView {
+  return ofPlaces.some((name) => name === view.view);
+}
+
+/** Words about a chat or a topic, whatever the task. */
+function placeDrawn(view: PlaceView, about: About): Drawn {
+  const { notice, out } = texts;
+  switch (view.view) {
+    case 'topicRemade':
+      return drawn(notice.topicRemade(about.task === null ? null : taskName(about.task)));
+    case 'notPinned':
+      return drawn(notice.notPinned);
+    case 'topicNotRemoved':
+      return drawn(out.topicNotRemoved(view.cause, view.error));
+    case 'downtime':
+      return downtimeDrawn(view, about);
+    case 'backlog':
+      return backlogDrawn(view, about);
+    case 'chatGone':
+      return drawn(notice.chatGone(view.title, view.paused, view.cause));
+    case 'chatBack':
+      return drawn(notice.chatBack(view.paused));
+  }
+}
+
+type Of<Name extends View['view']> = Extract<View, { view: Name }>;
+
+type TaskView = 'card' | 'failed' | 'recovered' | 'autoPaused';
+
+/** Views that are about a task and nothing without it. */
+function drawnAbout(task: Task, view: Of<TaskView> | Asking, about: About): Drawn | null {
+  if (!isAsking(view)) return drawnOf(task, view, about);
+  const { asked = null } = about;
+  return asked === null
+    ? null
+    : askingDrawn(view, { task, setting: settingFor(task, about), asked, ownerName: about.ownerName ?? null });
+}
+
+function drawnOf(task: Task, view: Of<TaskView>, about: About): Drawn {
+  switch (view.view) {
+    case 'card':
+      return card(task, { ...about, mark: markOf(task) });
+    case 'failed':
+      return failedDrawn(view, task, about);
+    case 'recovered':
+      return recoveredDrawn(view, task, about);
+    case 'autoPaused':
+      return autoPausedDrawn(view, task);
+  }
+}
+
+function backlogDrawn({ waiting, oldestAt }: Of<'backlog'>, { timezone, now }: About): Drawn {
+  const since = moment(oldestAt, { timezone, now });
+  const count = waiting >= backlogCountedMax ? `More than ${backlogCountedMax}` : String(waiting);
+  return drawn(texts.notice.backlog(count, since, timezone));
+}
+
+/**
+ * What a card bears that was not drawn by a press. Drawing the same state again gives the same card, so that evidence can
+ * compare the two.
+ */
+function markOf({ version, counters }: Pick<Task, 'version' | 'counters'>): string {
+  return `${version.toString(36)}-${counters.runs.toString(36)}`;
+}
+
+/** A result is the text alone, to the letter; it was cut into parts that fit long before. */
+function resultDrawn({ text, occurrenceId }: Of<'result'>, { task }: About): Drawn {
+  return drawn(shortened(text, messagePartLengthMax), resultButtons(task, occurrenceId, 'r'));
+}
+
+function settingFor(task: Task, { timezone, now, dates }: About): Setting {
+  return {
+    timezone: task.pausedReason?.startsWith('unreadable') === true ? timezone : task.schedule.timezone,
+    now,
+    dates,
+  };
+}
+
+function failedDrawn(view: Of<'failed'>, task: Task, about: About): Drawn {
+  const { notice } = texts;
+  const setting = settingFor(task, about);
+  const [next] = about.next;
+  const shown = notice.error(view.error);
+  return drawn(
+    blocks(
+      lines(
+        notice.failed(taskName(task)),
+        view.slotAt === null ? notice.byHand : notice.dueAt(moment(view.slotAt, setting), setting.timezone),
+        notice.attempts(view.attempts),
+      ),
+      shown,
+      lines(
+        next === undefined ? null : notice.nextTry(moment(next, setting)),
+        shown.text.length < view.error.trim().length ? notice.errorCut : null,
+      ),
+    ),
+    noticeRows(task, view.runId, view.error.startsWith('interrupted')),
+  );
+}
+
+/** The buttons of a word about a failure; they follow the state of the task when one of them is pressed. */
+export function noticeRows(task: Task, runId: string | null, isInterrupted = false): Rows {
+  const { button: words } = texts;
+  // Nobody knows what an interrupted run has done already, so to do it once more is more than to try again.
+  const again = isInterrupted ? words.runAgain : words.retry;
+  const id = shortId(task.id);
+  const run = runId === null ? '' : shortId(runId);
+  return [
+    [
+      runId === null ? null : button(again, dataOf('retry', run)),
+      button(words.showError, runId === null ? dataOf('lasterror', id) : dataOf('error', run)),
+      task.state === 'active' ? button(words.pause, dataOf('pause', id, 'n', run)) : null,
+      task.state === 'paused' ? button(words.resume, dataOf('resume', id, 'n', run)) : null,
+    ],
+  ];
+}
+
+function recoveredDrawn({ since, failures }: Of<'recovered'>, task: Task, about: About): Drawn {
+  return drawn(texts.notice.recovered(taskName(task), moment(since, settingFor(task, about)), failures));
+}
+
+function autoPausedDrawn({ reason, failures, error }: Of<'autoPaused'>, task: Task): Drawn {
+  const { notice } = texts;
+  // The one who told of the pause may not have known the count; the task does.
+  const count = Math.max(failures, task.counters.consecutiveFailures);
+  const isForFailures = reason.startsWith('auto:') && count > 0;
+  return drawn(
+    blocks(
+      isForFailures ? notice.autoPaused(taskName(task), count) : notice.autoPausedOther(taskName(task)),
+      notice.pauseReasons[reason] ?? null,
+      error === null ? null : notice.error(error),
+      notice.autoPausedTodo,
+    ),
+    pausedButtons(task, error !== null),
+  );
+}
+
+function pausedButtons(task: Task, hasError: boolean): Rows {
+  const { button: words } = texts;
+  const id = shortId(task.id);
+  return [
+    [
+      task.state === 'paused' ? button(words.resume, dataOf('resume', id, 'n', '')) : null,
+      hasError ? button(words.showError, dataOf('lasterror', id)) : null,
+      button(words.edit, dataOf('edit', id)),
+    ],
+  ];
+}
+
+function blockedDrawn({ cause, error }: Of<'blocked'>, { task }: About): Drawn {
+  const { notice, button: words } = texts;
+  const name = task === null ? null : taskName(task);
+  return drawn(
+    blocks(
+      notice.blocked(name, cause),
+      notice.blockedTodo(cause, task === null ? 'unknown' : task.home.address.startsWith('-') ? 'group' : 'private'),
+      cause === 'other' || cause === 'no_write_right' ? notice.error(error) : null,
+    ),
+    [[button(words.retry, dataOf('unblock', task === null ? '' : shortId(task.id)))]],
+  );
+}
+
+function inDoubtDrawn({ deliveryId, sentAt }: Of<'inDoubt'>, about: About): Drawn {
+  const { notice, button: words } = texts;
+  const { task } = about;
+  const setting = task === null ? about : settingFor(task, about);
+  const id = shortId(deliveryId);
+  return drawn(notice.inDoubt(task === null ? null : taskName(task), moment(sentAt, setting)), [
+    [button(words.itArrived, dataOf('arrived', id)), button(words.sendAgain, dataOf('resend', id))],
+  ]);
+}
+
+function downtimeDrawn(view: Of<'downtime'>, about: About): Drawn {
+  const { notice } = texts;
+  const names: readonly Rich[] = view.tasks.map(taskName);
+  return drawn(
+    blocks(
+      lines(
+        notice.downtime(aboutMoment(view.from, about), aboutMoment(view.to, about), about.timezone),
+        notice.downtimeCounts(view),
+      ),
+      names.length === 0 ? null : notice.downtimeTasks(names, view.moreTasks),
+      names.length === 0 ? null : notice.downtimeWhy,
+    ),
+  );
+}

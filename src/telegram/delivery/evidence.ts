@@ -1,0 +1,292 @@
+import type { ChatStore, UnknownPart } from '../../app/ports/chats.ts';
+import type { Evidence, Look, Outgoing } from '../../app/ports/outside.ts';
+import type { Drawn } from '../../domain/shown.ts';
+import type { Spot } from './calls.ts';
+import { createProbes, type Probed, type Probes, type ProbesNeeds } from './probes.ts';
+import { sharesMailbox } from './refusals.ts';
+import { createRing, type Ring } from './ring.ts';
+
+export interface EvidenceNeeds extends ProbesNeeds {
+  readonly store: Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts'>;
+  /** What a part showed when it left, or would show now; null when there is nothing to show. */
+  readonly drawn: (part: Outgoing) => Promise<Drawn | null>;
+}
+
+/** Edits of one look, so that the results that wait behind it keep most of the chat's budget. */
+const probesMax = 10;
+/** Where ids are shared by many chats, more of them than this would be probed for the sake of others. */
+const mailboxRangeMax = 10;
+/** Ids looked at above the highest that is known: the part may be the newest message. */
+const beyond = 3;
+/** Ids that a look reads; a chat in which more was said since is looked at no further. */
+const explainedMax = 500;
+const metMax = 10_000;
+
+/** What is known for good of a message that nothing in the store explains. */
+type Met =
+  | { readonly is: 'foreign' | 'missing' }
+  /** `partId` null when it is not known which part it is, but that it is none of another topic. */
+  | { readonly is: 'ours'; readonly topic: number | null; readonly partId: string | null };
+
+interface Room extends EvidenceNeeds {
+  readonly probes: Probes;
+  readonly met: Ring<Met>;
+  /** Messages that a probe may have rewritten, because its answer was lost; by the part whose content it was. */
+  readonly tried: Ring<string>;
+}
+
+/** One look at one part. */
+interface Search {
+  readonly part: Outgoing;
+  readonly drawn: Drawn;
+  /** Other parts of the chat whose fate is unknown: what is found may be theirs. */
+  readonly others: readonly UnknownPart[];
+  readonly range: Range;
+  /** What each probed message said, for the record. */
+  readonly said: Record<string, string>;
+}
+
+/** The messages that may be the part. */
+interface Range {
+  /** The last that was there before the part left. */
+  readonly after: number;
+  readonly explained: ReadonlySet<number>;
+  /** The highest that is known to exist, which a probe may raise. What is missing below it will not come any more. */
+  highest: number;
+  /** Null while anything new may be it; otherwise the message that a later send became. */
+  readonly resentAs: number | null;
+  /** Above this, nothing is known of what is explained. */
+  readonly readTo: number;
+}
+
+function lastOf({ highest, resentAs, readTo }: Range): number {
+  return Math.min(resentAs === null ? highest + beyond : resentAs - 1, readTo);
+}
+
+/**
+ * Finds out whether a message without an answer arrived. The platform has no method that reads a chat, but an edit tells:
+ * the identical content is refused as no change exactly where it stands already. Ids count up, so few messages can be it.
+ */
+export function createEvidence(needs: EvidenceNeeds) {
+  const room: Room = {
+    ...needs,
+    probes: createProbes(needs),
+    met: createRing<Met>(metMax),
+    tried: createRing<string>(metMax),
+  };
+  return {
+    settle: async (part: Outgoing, look: Look): Promise<Evidence> => {
+      const { address } = part.route;
+      if (!(await room.probes.mend(address))) return undecided({}, 'the chat must be left alone for now');
+      const drawn = await room.drawn(part);
+      if (drawn === null) return undecided({}, 'there is nothing to show any more');
+      if (part.edits !== null) return undecided({}, 'a change is looked for by making it again');
+      const range = await rangeOf(room, address, look);
+      if (range === null) return undecided({}, 'no message of the chat is known from before');
+      const others = await room.store.unknownParts(address, part.deliveryId);
+      return search(room, { part, drawn, others, range, said: {} });
+    },
+  };
+}
+
+function undecided(facts: object, why: string): Extract<Evidence, { is: 'undecided' }> {
+  return { is: 'undecided', evidence: JSON.stringify({ ...facts, why }) };
+}
+
+async function rangeOf({ store }: Room, address: string, { sentAt, resentAs }: Look): Promise<Range | null> {
+  const after = await store.lastMessageBefore(address, sentAt);
+  if (after === null) return null;
+  const known = await store.explainedAfter(address, after, explainedMax);
+  const highest = Math.max(after, ...known);
+  return {
+    after,
+    explained: new Set(known),
+    highest,
+    resentAs: resentAs?.messageId ?? null,
+    // Above the last of a full page there are more that are explained, and those must not be touched.
+    readTo: known.length < explainedMax ? Infinity : highest,
+  };
+}
+
+async function search(room: Room, found: Search): Promise<Evidence> {
+  const { part, range, said } = found;
+  const { address } = part.route;
+  const facts = { after: range.after, said };
+  if (sharesMailbox(address) && unexplained(range) > mailboxRangeMax) {
+    return { ...undecided(facts, `${unexplained(range)} messages of all chats of this bot could be it`), asks: true };
+  }
+  let probed = 0;
+  let isProof = range.resentAs !== null && range.readTo >= range.resentAs;
+  for (let messageId = range.after + 1; messageId <= lastOf(range); messageId += 1) {
+    const spot = { address, messageId };
+    const step = await nextStep(room, found, { spot, mayProbe: probed < probesMax });
+    if (step.is === 'arrived') return { ...step, evidence: JSON.stringify({ ...facts, found: messageId }) };
+    if (step.is === 'stop') return undecided(facts, step.why);
+    if (step.probed) probed += 1;
+    if (step.isThere) range.highest = Math.max(range.highest, messageId);
+    else isProof = false;
+  }
+  if (!isProof) return undecided(facts, 'no trace of it');
+  const why = 'every message up to the one that it was sent again as is another one';
+  return { is: 'absent', evidence: JSON.stringify({ ...facts, why }) };
+}
+
+function unexplained(range: Range): number {
+  const last = lastOf(range);
+  return last - range.after - [...range.explained].filter((messageId) => messageId <= last).length;
+}
+
+interface Next {
+  readonly spot: Spot;
+  readonly mayProbe: boolean;
+}
+
+async function nextStep(room: Room, found: Search, { spot, mayProbe }: Next): Promise<Step> {
+  if (found.range.explained.has(spot.messageId)) return { is: 'on', isThere: true, probed: false };
+  const met = room.met.get(keyOf(spot));
+  // A missing message may have been ours, so it proves nothing.
+  if (isSomethingElse(met, found.part)) return { is: 'on', isThere: met?.is !== 'missing', probed: false };
+  if (!mayProbe) return { is: 'stop', why: `more than ${probesMax} messages to look at` };
+  return lookAt(room, found, spot);
+}
+
+function isSomethingElse(met: Met | undefined, { deliveryId, route }: Outgoing): boolean {
+  if (met?.is !== 'ours') return met !== undefined;
+  return met.topic !== route.topic || (met.partId !== null && met.partId !== deliveryId);
+}
+
+type Step =
+  | Extract<Evidence, { is: 'arrived' }>
+  /** It is not here. Whether there is a message at all tells how far the chat has come. */
+  | { readonly is: 'on'; readonly isThere: boolean; readonly probed: boolean }
+  | { readonly is: 'stop'; readonly why: string };
+
+const another: Step = { is: 'on', isThere: true, probed: true };
+
+async function lookAt(room: Room, found: Search, spot: Spot): Promise<Step> {
+  const probed = await room.probes.probe(spot, found.drawn);
+  found.said[spot.messageId] = wordsOf(probed);
+  switch (probed.is) {
+    case 'same':
+      return sameThere(room, found, spot);
+    case 'rewritten':
+      return rewrittenThere(room, found, { spot, topic: probed.topic });
+    case 'foreign':
+      room.met.put(keyOf(spot), { is: 'foreign' });
+      return another;
+    case 'otherForm':
+      // It may be another part that somebody asks for later, so it is not put down as nobody's.
+      return another;
+    case 'missing':
+      if (spot.messageId < found.range.highest) room.met.put(keyOf(spot), { is: 'missing' });
+      return { is: 'on', isThere: false, probed: true };
+    case 'trouble':
+      room.tried.put(keyOf(spot), found.part.deliveryId);
+      return { is: 'stop', why: probed.error };
+  }
+}
+
+/**
+ * The same content alone does not tell the parts of two topics apart: they may say the same, or a look that was cut off may
+ * have written this one's content onto the other. Only buttons that do something are a part's own. So a message without
+ * them, every message while other parts are in doubt, and one that an earlier probe may have rewritten, is asked for its
+ * topic.
+ */
+async function sameThere(room: Room, found: Search, spot: Spot): Promise<Step> {
+  const { part, drawn, others, said } = found;
+  const { topic } = part.route;
+  const wasTried = room.tried.get(keyOf(spot)) === part.deliveryId;
+  if (isOwn(drawn) && !wasTried && others.every((other) => other.topic === topic)) return arrived(spot, topic);
+  const stands = await room.probes.topicOf(spot, drawn);
+  if (stands === undefined) return { is: 'stop', why: `message ${spot.messageId} did not tell its topic` };
+  said[spot.messageId] = `the same, in ${placeOf(stands)}`;
+  if (stands === topic) return arrived(spot, topic);
+  const owner = others.find((other) => other.topic === stands);
+  if (owner !== undefined) return giveBack(room, { spot, owner, said });
+  // Outside of every topic it may be this part astray; in another topic it is what nobody asks for any more.
+  if (stands === null) return arrived(spot, null);
+  if (wasTried) return rewrittenThere(room, found, { spot, topic: stands });
+  room.met.put(keyOf(spot), { is: 'ours', topic: stands, partId: null });
+  return another;
+}
+
+function isOwn({ buttons = [] }: Drawn): boolean {
+  return buttons.flat().some((button) => 'data' in button);
+}
+
+/**
+ * The probe has overwritten a message of ours. It was another part in doubt if there is one for that topic, and gets its
+ * content back. Otherwise nothing knows what it showed: in the right place it is this part now, elsewhere it must not stay.
+ */
+async function rewrittenThere(
+  room: Room,
+  { part, others, said }: Search,
+  { spot, topic }: { readonly spot: Spot; readonly topic: number | null },
+): Promise<Step> {
+  const owner = others.find((other) => other.topic === topic);
+  if (owner !== undefined) return giveBack(room, { spot, owner, said });
+  room.log.warn('message_rewritten', {
+    delivery_id: part.deliveryId,
+    chat_id: spot.address,
+    message_id: spot.messageId,
+  });
+  if (topic === part.route.topic) return arrived(spot, topic);
+  const isGone = await room.probes.remove(spot);
+  said[spot.messageId] = `ours and unknown, in ${placeOf(topic)}: ${isGone ? 'removed' : 'to be removed'}`;
+  return isGone ? another : { is: 'stop', why: 'the chat must be left alone for now' };
+}
+
+interface GivingBack {
+  readonly spot: Spot;
+  readonly owner: UnknownPart;
+  readonly said: Record<string, string>;
+}
+
+async function giveBack(room: Room, { spot, owner, said }: GivingBack): Promise<Step> {
+  const { address } = spot;
+  const { deliveryId, taskId, topic, shown } = owner;
+  const route = { provider: 'telegram', address, topic };
+  const drawn = await room.drawn({
+    deliveryId,
+    taskId,
+    runId: null,
+    route,
+    shown,
+    edits: null,
+    silent: true,
+    onlyFor: null,
+  });
+  const isBack = drawn === null || (await room.probes.write(spot, drawn));
+  room.met.put(keyOf(spot), { is: 'ours', topic, partId: deliveryId });
+  said[spot.messageId] = `that of delivery ${deliveryId}, ${isBack ? 'given back' : 'to be given back'}`;
+  return isBack ? another : { is: 'stop', why: 'the chat must be left alone for now' };
+}
+
+function arrived({ address, messageId }: Spot, threadId: number | null): Step {
+  return { is: 'arrived', ids: { chatId: address, threadId, messageId }, evidence: '' };
+}
+
+function keyOf({ address, messageId }: Spot): string {
+  return `${address}:${messageId}`;
+}
+
+function placeOf(topic: number | null): string {
+  return topic === null ? 'no topic' : `topic ${topic}`;
+}
+
+function wordsOf(probed: Probed): string {
+  switch (probed.is) {
+    case 'same':
+      return 'the same';
+    case 'rewritten':
+      return `ours, rewritten in ${placeOf(probed.topic)}`;
+    case 'foreign':
+      return "someone else's";
+    case 'otherForm':
+      return 'ours, and with a file where this has none, or the other way round';
+    case 'missing':
+      return 'not found';
+    case 'trouble':
+      return probed.error;
+  }
+}

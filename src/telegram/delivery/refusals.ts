@@ -1,0 +1,115 @@
+import type { Sent, TopicMade } from '../../app/ports/outside.ts';
+import type { BlockedCause } from '../../domain/shown.ts';
+import type { Unanswered } from '../errors.ts';
+
+/** What was asked for. The same words of the platform can mean something else for another call. */
+export type Verb = 'send' | 'edit' | 'pin' | 'setTopic' | 'createTopic' | 'remove';
+
+type Unsent = Exclude<Sent, { readonly is: 'sent' }>;
+
+/**
+ * The platform tells its refusals apart by their text alone. Each row names what was seen to be answered; what no row knows
+ * is refused for good, because repeating it would bring the same answer.
+ */
+const blocking: readonly (readonly [RegExp, BlockedCause])[] = [
+  [/TOPIC_CLOSED/, 'topic_closed'],
+  [/not enough rights to \w+ (?:a|the) topic|not enough rights to manage topics/i, 'no_topic_right'],
+  [/the chat is not a (?:supergroup )?forum/i, 'topics_off'],
+  [/chat not found|PEER_ID_INVALID|CHANNEL_PRIVATE/i, 'chat_gone'],
+  [
+    /bot was (?:kicked|blocked)|bot is not a member|can't initiate conversation|can't send messages to bots/i,
+    'chat_gone',
+  ],
+  [/(?:user|group chat) (?:is|was) (?:deactivated|deleted)|USER_IS_BLOCKED|INPUT_USER_DEACTIVATED/i, 'chat_gone'],
+  [/not enough rights to send|have no rights to send|CHAT_WRITE_FORBIDDEN|CHAT_RESTRICTED/i, 'no_write_right'],
+  [/CHAT_SEND_\w+_FORBIDDEN|need administrator rights/i, 'no_write_right'],
+];
+
+export const topicGone = /message thread not found|TOPIC_DELETED|TOPIC_ID_INVALID/i;
+const messageGone = /message to (?:edit|pin) not found|message can't be (?:edited|pinned)|MESSAGE_ID_INVALID/i;
+const noTopicHere = /the chat is not a (?:supergroup )?forum/i;
+
+/** A message that was to be removed is not there. */
+export const messageAway = /message to delete not found|MESSAGE_ID_INVALID/i;
+/** The words of a message stand below a file, or do not. */
+export const otherForm = /there is no (?:text|caption) in the message to edit/i;
+/** It looks already as it was asked to look. */
+export const unchanged = /message is not modified|TOPIC_NOT_MODIFIED/i;
+/** The formatting is at fault, so that the bare words would be taken. */
+export const badEntities = /entit(?:y|ies)/i;
+
+/** Where a call was for: only a part for a topic can find it gone. */
+export interface Asked {
+  readonly verb: Verb;
+  readonly address: string;
+  readonly topic: number | null;
+}
+
+export function unsentBy(answer: Unanswered, asked: Asked): Unsent {
+  const { error } = answer;
+  switch (answer.is) {
+    case 'tooMany':
+      return { is: 'notSent', error, retryAfterMs: answer.retryAfterMs };
+    case 'troubled':
+    case 'unreached':
+      return { is: 'notSent', error, retryAfterMs: null };
+    case 'moved':
+      return { is: 'moved', error, address: answer.address };
+    case 'token':
+      return { is: 'blocked', cause: 'other', error: `the platform does not take the bot's token: ${error}` };
+    case 'lost':
+      return { is: 'unknown', error };
+    case 'refused':
+      return refusedBy(error, asked);
+  }
+}
+
+function refusedBy(error: string, asked: Asked): Unsent {
+  if (isMoot(error, asked.verb)) return { is: 'moot', error };
+  if (asked.topic !== null && topicGone.test(error)) return { is: 'topicGone', error };
+  const cause = blocking.find(([words]) => words.test(error))?.[1];
+  if (cause === undefined) return { is: 'refused', error };
+  const isSwitchElsewhere = cause === 'topics_off' && isPrivate(asked.address);
+  return { is: 'blocked', cause, error: isSwitchElsewhere ? inPrivate(error) : error };
+}
+
+/** What was to be changed is not there, so that nothing is left to do. */
+function isMoot(error: string, verb: Verb): boolean {
+  if (verb === 'edit' || verb === 'pin') return messageGone.test(error);
+  return verb === 'setTopic' && (noTopicHere.test(error) || topicGone.test(error));
+}
+
+/** The switch for private chats is not in the chat but with whoever made the bot. */
+function inPrivate(error: string): string {
+  return `${error}: whoever made the bot switches on Threaded Mode for it in @BotFather`;
+}
+
+/** For a topic that was not made there is no case of being refused: a person must look at it. */
+export function unmadeBy(answer: Unanswered, address: string): Exclude<TopicMade, { readonly is: 'made' }> {
+  const unsent = unsentBy(answer, { verb: 'createTopic', address, topic: null });
+  switch (unsent.is) {
+    case 'notSent':
+      return { is: 'notMade', error: unsent.error, retryAfterMs: unsent.retryAfterMs };
+    case 'blocked':
+    case 'moved':
+    case 'unknown':
+      return unsent;
+    case 'refused':
+    case 'moot':
+    case 'topicGone':
+      return { is: 'blocked', cause: 'other', error: unsent.error };
+  }
+}
+
+/** Ids of people are positive; their private chats have the same. */
+export function isPrivate(address: string): boolean {
+  return !address.startsWith('-');
+}
+
+/** Ids of supergroups lie below this, those of plain groups above. */
+const supergroupsBelow = -1_000_000_000_000;
+
+/** Private chats and plain groups take their message ids from one mailbox of the bot; a supergroup counts its own. */
+export function sharesMailbox(address: string): boolean {
+  return Number(address) > supergroupsBelow;
+}

@@ -1,0 +1,195 @@
+import type { ChatStore } from '../../app/ports/chats.ts';
+import type { Budget, Log, Outgoing, Sent, TopicMade, Transport } from '../../app/ports/outside.ts';
+import type { Drawn } from '../../domain/shown.ts';
+import type { TelegramApi } from '../api.ts';
+import type { Answered } from '../errors.ts';
+import { texts } from '../chat/texts.ts';
+import { createAlone, type Alone } from './alone.ts';
+import { askedIds, sentBy, tokenWatch, type Heed } from './answers.ts';
+import { editCall, sendCall, type Edited } from './calls.ts';
+import { drawnOf, type DrawingNeeds } from './drawing.ts';
+import { createEvidence } from './evidence.ts';
+import { createForums, topicsOff, type Forums } from './forums.ts';
+import { idsOf } from './message.ts';
+import { badEntities, isPrivate, otherForm, unmadeBy } from './refusals.ts';
+import { removeMessage, removeTopic, takeBack } from './removal.ts';
+import { createRing } from './ring.ts';
+
+export interface TelegramTransportNeeds extends DrawingNeeds {
+  readonly api: TelegramApi;
+  readonly store: DrawingNeeds['store'] &
+    Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts' | 'orphanTopics'>;
+  readonly budget: Budget;
+  readonly log: Log;
+}
+
+/** Parts whose fate is not known are few; the oldest are forgotten first, and then drawn again. */
+const leftMax = 1000;
+
+interface Room extends TelegramTransportNeeds {
+  /** What left without an answer, as it was drawn then: a view may be drawn otherwise by now. */
+  readonly left: { get(deliveryId: string): Drawn | undefined; put(deliveryId: string, drawn: Drawn): void };
+  readonly heed: Heed;
+  readonly forums: Forums;
+  readonly alone: Alone;
+}
+
+/** Telegram as the deliverer sees it: one call of the Bot API for each call here, and honest ids for what it answered. */
+export function telegramTransport(needs: TelegramTransportNeeds): Transport {
+  const left = createRing<Drawn>(leftMax);
+  const { api, log } = needs;
+  const room: Room = {
+    ...needs,
+    left,
+    heed: tokenWatch(log),
+    forums: createForums(api),
+    alone: createAlone(needs),
+  };
+  const drawn = async (part: Outgoing) => left.get(part.deliveryId) ?? (await drawnOf(needs, part));
+  const evidence = createEvidence({ ...needs, drawn });
+  return {
+    send: (part) => (part.edits === null ? sendNew(room, part) : edit(room, part, part.edits)),
+    pin: (part) => pin(room, part),
+    setTopic: (part, open) => setTopic(room, part, open),
+    removeMessage: (part) => removeMessage(room, part),
+    removeTopic: (part) => removeTopic(room, part),
+    settle: (part, look) => evidence.settle(part, look),
+    createTopic: ({ address }, name) => createTopic(room, address, name),
+    findTopic: async ({ address }, name, askedAt) => {
+      const found = await needs.store.orphanTopics(address, name, askedAt);
+      // A younger one of the same name may be that of another task, whose answer was lost as well.
+      return found[0]?.topicId ?? null;
+    },
+    remove: (ids) => takeBack(room, ids),
+  };
+}
+
+const nothingToShow: Sent = { is: 'moot', error: 'there is nothing to show any more' };
+
+async function sendNew(room: Room, part: Outgoing): Promise<Sent> {
+  const drawn = await drawnOf(room, part);
+  if (drawn === null) return nothingToShow;
+  if (!room.alone.mayTry(part)) return sendToAll(room, part, drawn);
+  const sent = await room.alone.send(part, drawn);
+  if (sent !== null) return sent;
+  // What the platform does not show to one person alone is shown to all of them, rather than to nobody.
+  return (await mayCallAgain(room, part)) ? sendToAll(room, part, drawn) : unpaid;
+}
+
+/** The one call was paid for; every further one is not. */
+function mayCallAgain({ budget }: Room, { route }: Outgoing): Promise<boolean> {
+  return budget.take(route.address);
+}
+
+const unpaid: Sent = {
+  is: 'notSent',
+  error: 'it was refused as it was, and the chat must be left alone for now',
+  retryAfterMs: null,
+};
+
+/** Words may be refused for their looks, and once more for their file. */
+const plainerMax = 2;
+
+async function sendToAll(room: Room, part: Outgoing, asDrawn: Drawn): Promise<Sent> {
+  let drawn = asDrawn;
+  let sent = await post(room, part, drawn);
+  for (let tries = 0; tries < plainerMax && sent.is === 'refused'; tries += 1) {
+    const plainer = withoutWhatIsRefused(room, part, { drawn, error: sent.error });
+    if (plainer === null) return sent;
+    if (!(await mayCallAgain(room, part))) return unpaid;
+    drawn = plainer;
+    sent = await post(room, part, drawn);
+  }
+  return sent;
+}
+
+/** The words matter more than how they look, and more than the file above them; null when nothing can be left out. */
+function withoutWhatIsRefused(
+  { log }: Room,
+  part: Outgoing,
+  { drawn, error }: { readonly drawn: Drawn; readonly error: string },
+): Drawn | null {
+  const { media, ...words } = drawn;
+  if (badEntities.test(error) && (drawn.entities ?? []).length > 0) {
+    log.warn('entities_refused', { delivery_id: part.deliveryId, error });
+    return { ...drawn, entities: [] };
+  }
+  if (media === undefined) return null;
+  log.warn('file_refused', { delivery_id: part.deliveryId, kind: media.kind, error });
+  const line = texts.out.fileGone(media.kind);
+  return { ...words, text: words.text === '' ? line : `${words.text}\n\n${line}` };
+}
+
+async function post(room: Room, part: Outgoing, drawn: Drawn): Promise<Sent> {
+  const { address, topic } = part.route;
+  if (topic !== null && (await room.forums.areStillOff(address))) return topicsOff;
+  const where = {
+    chat_id: address,
+    ...(topic === null ? {} : { message_thread_id: topic }),
+    ...(part.silent ? { disable_notification: true as const } : {}),
+    ...replyOf(drawn),
+  };
+  const answer = await room.api.ask(sendCall(where, drawn));
+  if (answer.is === 'lost') room.left.put(part.deliveryId, drawn);
+  const sent = sentBy(room.heed, answer, { part, verb: 'send', ids: idsOf });
+  const isOutside = sent.is === 'sent' && topic !== null && sent.ids.threadId === null;
+  if (!isOutside || !(await room.forums.areOff(address))) return sent;
+  await takeBack(room, sent.ids);
+  return topicsOff;
+}
+
+/** Without the message that it answers, an answer is still worth more than none. */
+function replyOf({ replyTo }: Drawn) {
+  return replyTo === undefined ? {} : { reply_parameters: { message_id: replyTo, allow_sending_without_reply: true } };
+}
+
+async function edit(room: Room, part: Outgoing, messageId: number): Promise<Sent> {
+  const drawn = await drawnOf(room, part);
+  if (drawn === null) return nothingToShow;
+  const spot = { address: part.route.address, messageId };
+  let answer = await room.api.ask(editCall(spot, drawn));
+  if (isOtherForm(answer)) {
+    // Whoever wrote the change did not know whether the words stand below a file.
+    if (!(await mayCallAgain(room, part))) return unpaid;
+    answer = await room.api.ask(editCall(spot, drawn, drawn.media === undefined));
+  }
+  const asked = askedIds(part, messageId);
+  return sentBy<Edited>(room.heed, answer, {
+    part,
+    verb: 'edit',
+    ids: (message) => (message === true ? asked : idsOf(message)),
+    asked,
+  });
+}
+
+function isOtherForm(answer: Answered<Edited>): boolean {
+  return answer.is === 'refused' && otherForm.test(answer.error);
+}
+
+async function pin(room: Room, part: Outgoing): Promise<Sent> {
+  const { edits: messageId } = part;
+  if (messageId === null) return { is: 'refused', error: 'no message is named that could be pinned' };
+  const answer = await room.api.ask((raw, signal) =>
+    raw.pinChatMessage({ chat_id: part.route.address, message_id: messageId, disable_notification: true }, signal),
+  );
+  const asked = askedIds(part, messageId);
+  return sentBy(room.heed, answer, { part, verb: 'pin', ids: () => asked });
+}
+
+/** The message that opens a topic has the topic's id, and stands for it where a message must be named. */
+async function setTopic(room: Room, part: Outgoing, open: boolean): Promise<Sent> {
+  const { address, topic } = part.route;
+  if (topic === null || isPrivate(address)) return { is: 'moot', error: 'there is no topic that could be closed' };
+  const place = { chat_id: address, message_thread_id: topic };
+  const answer = await room.api.ask<boolean>((raw, signal) =>
+    open ? raw.reopenForumTopic(place, signal) : raw.closeForumTopic(place, signal),
+  );
+  const asked = askedIds(part, topic);
+  return sentBy(room.heed, answer, { part, verb: 'setTopic', ids: () => asked, asked });
+}
+
+async function createTopic(room: Room, address: string, name: string): Promise<TopicMade> {
+  const answer = await room.api.ask((raw, signal) => raw.createForumTopic({ chat_id: address, name }, signal));
+  room.heed(answer);
+  return answer.is === 'ok' ? { is: 'made', topicId: answer.value.message_thread_id } : unmadeBy(answer, address);
+}

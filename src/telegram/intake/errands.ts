@@ -1,0 +1,96 @@
+import type { Log } from '../../app/ports/outside.ts';
+import type { TelegramApi } from '../api.ts';
+import type { Reaction } from '../chat/conversation.ts';
+
+/** A press that is as old as this has ended its waiting on the screen anyway. */
+const pressOldMs = 15_000;
+/** Refusals on their way; a crowd of strangers costs no more than that. */
+const refusalsUnderWayMax = 10;
+/** The same for presses, each of which has somebody waiting. */
+const refusedPressesMax = 100;
+
+export interface Toast {
+  readonly text: string;
+  readonly isAlert: boolean;
+}
+
+/**
+ * Small calls that nobody waits for and that are made once, whatever becomes of them: what a press is answered, and the
+ * word to a stranger, for whom no row is kept.
+ */
+export interface Errands {
+  answerPress(press: { readonly id: string; readonly ageMs: number }, toast: Toast | null): void;
+  /** A press of a stranger. Nothing is answered when too many are under way. */
+  refusePress(id: string, text: string): void;
+  /** False when too many are under way; then nothing is sent. */
+  refuse(to: { readonly chatId: number; readonly topic: number | null }, text: string): boolean;
+  /** Puts a sign to the message of a person, where the chat allows that. */
+  react(to: { readonly chatId: number; readonly messageId: number }, reaction: Reaction): void;
+  readonly size: () => number;
+  /** Resolves when none is under way. */
+  done(): Promise<void>;
+}
+
+/** The platform shows no more characters in a toast. */
+const toastLengthMax = 200;
+
+export function createErrands(api: TelegramApi, log: Log): Errands {
+  const underWay = new Set<Promise<void>>();
+  let refusals = 0;
+  let refusedPresses = 0;
+  const run = (work: Promise<void>) => {
+    const task = work.finally(() => underWay.delete(task));
+    underWay.add(task);
+  };
+
+  const answerPress = async (press: { id: string; ageMs: number }, toast: Toast | null) => {
+    const words = toast === null ? {} : { text: toast.text.slice(0, toastLengthMax), show_alert: toast.isAlert };
+    const answer = await api.ask((raw, signal) =>
+      raw.answerCallbackQuery({ callback_query_id: press.id, ...words }, signal),
+    );
+    if (answer.is === 'ok') return;
+    const facts = { kind: answer.is, error: answer.error, age_ms: press.ageMs };
+    if (press.ageMs >= pressOldMs) log.debug('press_answer_late', facts);
+    else log.warn('press_answer_failed', facts);
+  };
+
+  const refuse = async ({ chatId, topic }: { chatId: number; topic: number | null }, text: string) => {
+    refusals += 1;
+    try {
+      const thread = topic === null ? {} : { message_thread_id: topic };
+      const answer = await api.ask((raw, signal) => raw.sendMessage({ chat_id: chatId, text, ...thread }, signal));
+      if (answer.is !== 'ok') log.debug('refusal_not_sent', { kind: answer.is, error: answer.error });
+    } finally {
+      refusals -= 1;
+    }
+  };
+
+  /** Not every chat allows it, and what the sign was for may be gone. */
+  const react = async (to: { chatId: number; messageId: number }, emoji: Reaction) => {
+    const sign = { chat_id: to.chatId, message_id: to.messageId };
+    const answer = await api.ask((raw, signal) =>
+      raw.setMessageReaction({ ...sign, reaction: [{ type: 'emoji', emoji }] }, signal),
+    );
+    if (answer.is !== 'ok') log.debug('reaction_not_set', { kind: answer.is, error: answer.error });
+  };
+
+  return {
+    react: (to, reaction) => run(react(to, reaction)),
+    answerPress: (press, toast) => run(answerPress(press, toast)),
+    refusePress: (id, text) => {
+      if (refusedPresses >= refusedPressesMax) return;
+      refusedPresses += 1;
+      const answered = answerPress({ id, ageMs: 0 }, { text, isAlert: false });
+      run(answered.finally(() => (refusedPresses -= 1)));
+    },
+    refuse: (to, text) => {
+      if (refusals >= refusalsUnderWayMax) return false;
+      run(refuse(to, text));
+      return true;
+    },
+    size: () => underWay.size,
+    done: async () => {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+  };
+}

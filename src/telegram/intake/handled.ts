@@ -1,0 +1,98 @@
+import type { DraftChange, NewMessage, OnlyFor, StoredUpdate } from '../../app/ports/chats.ts';
+import type { Ids } from '../../app/ports/outside.ts';
+import type { Thread } from '../../domain/thread.ts';
+import type { Drawn } from '../../domain/shown.ts';
+import type { Answer, Reaction, Reply } from '../chat/conversation.ts';
+import type { Toast } from './errands.ts';
+import type { FromUpdate } from './payload.ts';
+
+/** A stored update that is being handled; `read` is null when it cannot be read. */
+export interface Taken {
+  readonly stored: StoredUpdate;
+  readonly read: FromUpdate | null;
+}
+
+/** What handling an update came to. It is written down together with the update being done. */
+export interface Handled {
+  readonly status: 'done' | 'failed';
+  readonly error: string | null;
+  readonly messages: readonly NewMessage[];
+  readonly draft: DraftChange | null;
+  /** For a press. */
+  readonly toast: Toast | null;
+  /** For what was said. */
+  readonly reaction: Reaction | null;
+}
+
+export const nothingToSay: Handled = {
+  status: 'done',
+  error: null,
+  messages: [],
+  draft: null,
+  toast: null,
+  reaction: null,
+};
+
+/** An answer that comes an hour late answers a question that nobody remembers. */
+const answerKeptMs = 3_600_000;
+
+export interface Writing {
+  readonly ids: Ids;
+  readonly now: number;
+  readonly thread: Thread;
+  /** Who asked, in a group: for answers that nobody else needs to read. */
+  readonly asker?: OnlyFor;
+}
+
+function messageOf({ ids, now, thread }: Writing, shown: Drawn, edits: number | null = null): NewMessage {
+  return { id: ids.next(), kind: 'answer', thread, taskId: null, shown, edits, expiresAt: now + answerKeptMs };
+}
+
+export function handledBy(writing: Writing, { replies, draft, toast, reaction }: Answer): Handled {
+  const messages = replies.map((reply) => replied(writing, reply));
+  return { ...nothingToSay, messages, draft: draft ?? null, toast: toast ?? null, reaction: reaction ?? null };
+}
+
+function replied(writing: Writing, reply: Reply): NewMessage {
+  const { asker, thread } = writing;
+  switch (reply.is) {
+    case 'message': {
+      const begun = messageOf({ ...writing, thread: reply.inBase === true ? base(thread) : thread }, reply.shown);
+      const made = reply.id === undefined ? begun : { ...begun, id: reply.id };
+      const isAlone = asker !== undefined && (reply.isForAsker === true || asker.ephemeralId !== undefined);
+      return isAlone ? { ...made, onlyFor: withoutMessage(asker) } : made;
+    }
+    case 'edit': {
+      if (reply.messageId > 0) return messageOf(writing, reply.shown, reply.messageId);
+      // A message that one person alone sees has no number of its own, and is named by another one. Where that is not
+      // known, as in what somebody has replied to, the same is said anew.
+      const made = messageOf(writing, reply.shown);
+      return asker === undefined ? made : { ...made, onlyFor: asker };
+    }
+    case 'remove':
+      return { ...messageOf(writing, { text: '' }, reply.messageId), kind: 'remove' };
+    case 'removeTopic':
+      return {
+        ...messageOf({ ...writing, thread: { ...thread, topic: reply.topic } }, { text: '' }),
+        kind: 'removeTopic',
+      };
+  }
+}
+
+function base(thread: Thread): Thread {
+  return { ...thread, topic: null };
+}
+
+function withoutMessage({ ephemeralId: _changed, ...asker }: OnlyFor): OnlyFor {
+  return asker;
+}
+
+/** One sentence: in a toast for a press, as a message otherwise. */
+export function saying(writing: Writing, text: string, isPress = false): Handled {
+  if (isPress) return { ...nothingToSay, toast: { text, isAlert: true } };
+  return { ...nothingToSay, messages: [messageOf(writing, { text })] };
+}
+
+export function telegramThread(address: string, topic: number | null): Thread {
+  return { provider: 'telegram', address, topic };
+}

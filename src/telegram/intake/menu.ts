@@ -1,0 +1,106 @@
+import type { Digest, Clock, Log } from '../../app/ports/outside.ts';
+import type { TelegramApi } from '../api.ts';
+import type { Command } from '../chat/conversation.ts';
+import type { InStore } from './needs.ts';
+import { userIdOf } from './platform.ts';
+import type { Pauses } from './patience.ts';
+
+/** The menus that the platform shows, one for each circle of people. They are a convenience: nothing waits for them. */
+export interface Menu {
+  /** Looks at them now, because the owners have changed or the server was started. */
+  refresh(): void;
+  /** Resolves when nothing is under way. */
+  done(): Promise<void>;
+}
+
+interface Needs {
+  readonly api: TelegramApi;
+  readonly store: Pick<InStore, 'readNote' | 'writeNote' | 'listOwners'>;
+  readonly clock: Clock;
+  readonly digest: Digest;
+  readonly log: Log;
+  readonly pauses: Pauses;
+  readonly commands: readonly Command[];
+}
+
+type Scope =
+  | { readonly type: 'default' | 'all_private_chats' | 'all_group_chats' | 'all_chat_administrators' }
+  | { readonly type: 'chat'; readonly chat_id: number };
+
+/** Nobody needs a menu at once, so a failure is tried again in peace. */
+const retryMs = 600_000;
+
+export function createMenu(needs: Needs): Menu {
+  const { log, pauses } = needs;
+  let isWanted = false;
+  let running: Promise<void> | null = null;
+
+  const run = async () => {
+    while (isWanted && !pauses.ended()) {
+      isWanted = false;
+      try {
+        await setMenus(needs);
+      } catch (error) {
+        log.warn('menu_not_set', { error: error instanceof Error ? error.message : String(error) });
+        isWanted = true;
+        await pauses.pause(retryMs);
+      }
+    }
+    running = null;
+  };
+
+  return {
+    refresh: () => {
+      isWanted = true;
+      running ??= run();
+    },
+    done: async () => {
+      await running;
+    },
+  };
+}
+
+async function setMenus(needs: Needs): Promise<void> {
+  const owners = (await needs.store.listOwners()).flatMap(({ id }) => userIdOf(id) ?? []);
+  const failed: string[] = [];
+  for (const [scope, circle] of menus(owners)) {
+    const error = await setMenu(needs, scope, circle);
+    if (error !== null) failed.push(error);
+  }
+  if (failed.length > 0) throw new Error([...new Set(failed)].join('; '));
+}
+
+type Circle = readonly Command['menu'][];
+
+/** In a private chat everybody manages everything that is there. */
+function menus(owners: readonly number[]): readonly (readonly [Scope, Circle])[] {
+  return [
+    [{ type: 'default' }, ['everybody']],
+    [{ type: 'all_private_chats' }, ['everybody', 'admins']],
+    [{ type: 'all_group_chats' }, ['everybody']],
+    [{ type: 'all_chat_administrators' }, ['everybody', 'admins']],
+    ...owners.map((chat_id) => [{ type: 'chat', chat_id }, ['everybody', 'admins', 'owners']] as const),
+  ];
+}
+
+/** The platform is asked only when something is new: it limits how often that may be. Answers what went wrong. */
+async function setMenu(needs: Needs, scope: Scope, circle: Circle): Promise<string | null> {
+  const { api, store, clock, digest } = needs;
+  const commands = needs.commands
+    .filter(({ menu }) => circle.includes(menu))
+    .map(({ name: command, description, isReading }) => ({
+      command,
+      description,
+      // The platform then keeps the word of the person from the others as well.
+      ...(isReading === true ? { is_ephemeral: true } : {}),
+    }));
+  const key = `telegram:menu:${scope.type === 'chat' ? scope.chat_id : scope.type}`;
+  const hash = digest.of(JSON.stringify(commands));
+  if ((await store.readNote(key)) === hash) return null;
+  const answer = await api.ask((raw, signal) => raw.setMyCommands({ commands, scope }, signal));
+  // An owner who has never written to the bot has no chat with it yet, and gets the menu of everybody until the next start.
+  if (answer.is === 'refused' && scope.type === 'chat') return null;
+  if (answer.is !== 'ok') return answer.error;
+  await store.writeNote(key, hash, clock.now());
+  return null;
+}

@@ -1,0 +1,71 @@
+import type { Chat } from '../../app/ports/chats.ts';
+import type { Actor } from '../../domain/actor.ts';
+import type { TelegramInNeeds } from './needs.ts';
+
+type Needs = Pick<TelegramInNeeds, 'store' | 'clock' | 'ids' | 'settings' | 'log'>;
+
+/** Those whom the operator named become owners, and the chats that he named are approved. Answers whether there is an owner. */
+export async function admitConfigured(needs: Needs): Promise<boolean> {
+  const { store, settings } = needs;
+  await dismissUnnamed(needs);
+  for (const id of settings.owners) await makeOwner(needs, { id, name: null });
+  const [first] = await store.listOwners();
+  for (const address of settings.chats) await approveChat(needs, address, first?.id ?? 'system');
+  return first !== undefined;
+}
+
+const namedNote = 'telegram:owners:named';
+
+/** Whom the operator named at an earlier start, and names no more, owns the bot no more, and their private chat is closed. */
+async function dismissUnnamed({ store, settings, clock, log }: Needs): Promise<void> {
+  const named = settings.owners.map(String);
+  const before = (await store.readNote(namedNote)) ?? '';
+  for (const id of before.split(',').filter((one) => one !== '' && !named.includes(one))) {
+    const actor = actorOf(Number(id));
+    await store.changeUser(actor, { role: 'user' }, clock.now());
+    const chat = await store.findChat(id);
+    if (chat?.state === 'approved' && chat.approvedBy === actor) {
+      await store.changeChat(chat.id, { state: 'new', approvedBy: null }, clock.now());
+    }
+    log.info('owner_removed', { user_id: Number(id) });
+  }
+  // Only now, so that a start that dies on the way does it once more.
+  if (before !== named.join(',')) await store.writeNote(namedNote, named.join(','), clock.now());
+}
+
+/** An owner's private chat is approved with them. */
+export async function makeOwner(
+  needs: Needs,
+  { id, name }: { readonly id: number; readonly name: string | null },
+): Promise<void> {
+  const { store, clock, log } = needs;
+  const actor = actorOf(id);
+  const known = await store.readUser(actor);
+  if (known === null || name !== null)
+    await store.noteUser({ id: actor, name: name ?? known?.name ?? null }, clock.now());
+  if (known?.role !== 'owner') {
+    await store.changeUser(actor, { role: 'owner' }, clock.now());
+    log.info('owner_added', { user_id: id });
+  }
+  await approveChat(needs, String(id), actor);
+}
+
+/** A chat that nobody can reach now stays gone, and is approved when it is back. */
+async function approveChat(needs: Needs, address: string, by: Actor): Promise<void> {
+  const { store, clock, ids } = needs;
+  const kind = address.startsWith('-') ? 'supergroup' : 'private';
+  const chat =
+    (await store.findChat(address)) ??
+    (await store.noteChat({ newId: ids.next(), address, title: null, kind, at: clock.now() }));
+  if (chat.state !== 'gone') await approve(needs, chat, by);
+}
+
+export async function approve({ store, clock, log }: Needs, chat: Chat, by: Actor): Promise<void> {
+  if (chat.state === 'approved') return;
+  await store.changeChat(chat.id, { state: 'approved', approvedBy: by }, clock.now());
+  log.info('chat_approved', { chat_id: chat.id, address: chat.address, by });
+}
+
+export function actorOf(userId: number): Actor {
+  return `telegram:user:${userId}`;
+}

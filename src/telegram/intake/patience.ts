@@ -1,0 +1,109 @@
+import type { Log, Stopwatch, Timer } from '../../app/ports/outside.ts';
+import type { Trouble } from './trouble.ts';
+
+/**
+ * How long to wait after each kind of trouble: the first wait, doubling up to the cap. A second poller is terminated by
+ * the platform again and again, so it is asked less often; a wrong token does not mend itself.
+ */
+const waits: Record<Trouble['is'], { readonly firstMs: number; readonly capMs: number }> = {
+  away: { firstMs: 500, capMs: 15_000 },
+  busy: { firstMs: 1000, capMs: 15_000 },
+  webhook: { firstMs: 1000, capMs: 15_000 },
+  conflict: { firstMs: 3000, capMs: 30_000 },
+  token: { firstMs: 5000, capMs: 60_000 },
+  refused: { firstMs: 5000, capMs: 60_000 },
+};
+
+/** What the operator is told, once while the trouble lasts. */
+const explanations: Record<Trouble['is'], string> = {
+  away: 'Telegram does not answer. Tasks go on; messages of people wait there.',
+  busy: 'Telegram asks to wait. Tasks go on.',
+  webhook: 'A webhook is set for this bot; it is removed, because this process polls.',
+  conflict:
+    'Another process polls Telegram with the same bot token. Stop it, or give this one a token of its own. Tasks go on; messages of people reach the other process.',
+  token: 'Telegram does not know this bot token. Ask @BotFather for the right one. Tasks go on; nothing is sent.',
+  refused: 'Telegram refuses the question.',
+};
+
+export interface Patience {
+  /** Notes the failure, logs the first one of its kind, and answers how long to wait. */
+  failed(trouble: Trouble): number;
+  succeeded(): void;
+  /** What is wrong now, in words for the operator. */
+  error(): string | null;
+}
+
+interface Needs {
+  readonly log: Log;
+  readonly stopwatch: Stopwatch;
+  /** What was tried, as a fact in the log. */
+  readonly task: string;
+}
+
+export function createPatience({ log, stopwatch, task }: Needs): Patience {
+  let since: number | null = null;
+  let failures = 0;
+  let now: Trouble | null = null;
+  const told = new Set<Trouble['is']>();
+
+  return {
+    failed: (trouble) => {
+      failures = now?.is === trouble.is ? failures + 1 : 1;
+      since ??= stopwatch.elapsed();
+      now = trouble;
+      if (!told.has(trouble.is)) {
+        told.add(trouble.is);
+        log.warn('telegram_trouble', {
+          task,
+          kind: trouble.is,
+          explanation: explanations[trouble.is],
+          error: trouble.text,
+        });
+      }
+      const { firstMs, capMs } = waits[trouble.is];
+      return trouble.retryAfterMs ?? Math.min(firstMs * 2 ** Math.min(failures - 1, 10), capMs);
+    },
+    succeeded: () => {
+      if (since === null) return;
+      log.info('telegram_answers_again', { task, after_ms: Math.round(stopwatch.elapsed() - since) });
+      since = null;
+      failures = 0;
+      now = null;
+      told.clear();
+    },
+    error: () => (now === null ? null : explanations[now.is]),
+  };
+}
+
+/** Pauses that all end at once when everything stops. */
+export interface Pauses {
+  pause(ms: number): Promise<void>;
+  end(): void;
+  readonly ended: () => boolean;
+}
+
+export function createPauses(timer: Timer): Pauses {
+  const waiting = new Set<() => void>();
+  let ended = false;
+  return {
+    pause: (ms) =>
+      new Promise((resolve) => {
+        if (ended) {
+          resolve();
+          return;
+        }
+        const wake = () => {
+          callOff();
+          waiting.delete(wake);
+          resolve();
+        };
+        const callOff = timer.after(ms, wake);
+        waiting.add(wake);
+      }),
+    end: () => {
+      ended = true;
+      for (const wake of waiting) wake();
+    },
+    ended: () => ended,
+  };
+}

@@ -1,0 +1,94 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Clock, Digest, Log } from '../../app/ports/outside.ts';
+import type { TelegramApi } from '../api.ts';
+import type { InSettings } from './needs.ts';
+import type { Patience, Pauses } from './patience.ts';
+import { updateIdOf, updatesWanted } from './payload.ts';
+import { troubleOf } from './trouble.ts';
+
+/** The other way in: the platform brings the updates, one request each. */
+export interface Webhook {
+  /**
+   * Answers the HTTP status for one request: 200 when it is stored, 401 for whoever does not know the secret, 400 for what
+   * is no update, 404 where no webhook is wanted, 503 while it cannot be taken; the platform brings it again then. The
+   * names of headers are in lower case.
+   */
+  handle(headers: Readonly<Record<string, string | undefined>>, body: string): Promise<number>;
+  readonly lastOkAt: () => number | null;
+}
+
+interface Needs {
+  readonly clock: Clock;
+  readonly digest: Digest;
+  readonly log: Log;
+  readonly webhook: InSettings['webhook'];
+  /** Stores it and rings the worker. False while nobody knows who the bot is; it throws when the store is away. */
+  readonly take: (update: unknown) => Promise<boolean>;
+}
+
+const secretHeader = 'x-telegram-bot-api-secret-token';
+
+export function createWebhook({ clock, digest, log, webhook, take }: Needs): Webhook {
+  const hashOf = (text: string) => Buffer.from(digest.of(text));
+  const secret = webhook === null ? null : hashOf(webhook.secret);
+  let lastOkAt: number | null = null;
+  return {
+    lastOkAt: () => lastOkAt,
+    handle: async (headers, body) => {
+      if (secret === null) return 404;
+      if (!timingSafeEqual(hashOf(headers[secretHeader] ?? ''), secret)) return 401;
+      const update = parsed(body);
+      if (updateIdOf(update) === null) return 400;
+      try {
+        if (!(await take(update))) return 503;
+      } catch (error) {
+        log.warn('webhook_update_refused', { error: error instanceof Error ? error.message : String(error) });
+        return 503;
+      }
+      lastOkAt = clock.now();
+      return 200;
+    },
+  };
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
+}
+
+interface Setting {
+  readonly api: TelegramApi;
+  readonly patience: Patience;
+  readonly pauses: Pauses;
+}
+
+/** Tells the platform where to bring updates, or that they are polled; tries until that is done. False when it stopped. */
+export async function setDelivery(
+  { api, patience, pauses }: Setting,
+  webhook: InSettings['webhook'],
+): Promise<boolean> {
+  while (!pauses.ended()) {
+    const answer = await api.ask((raw, signal) =>
+      webhook === null
+        ? raw.deleteWebhook({ drop_pending_updates: false }, signal)
+        : raw.setWebhook(
+            {
+              url: webhook.url,
+              secret_token: webhook.secret,
+              allowed_updates: updatesWanted,
+              drop_pending_updates: false,
+            },
+            signal,
+          ),
+    );
+    if (answer.is === 'ok') {
+      patience.succeeded();
+      return true;
+    }
+    await pauses.pause(patience.failed(troubleOf(answer)));
+  }
+  return false;
+}

@@ -1,0 +1,325 @@
+import { describe, expect, it } from 'vitest';
+import { aPipeline, hour, minute, type Pipeline } from '../../support/pipeline.ts';
+
+const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+
+async function parts(p: Pipeline, taskId: string) {
+  return (await p.history(taskId)).flatMap(({ deliveries }) => deliveries);
+}
+
+/** The first run has made the topic, so that what follows is about the message alone. */
+async function withTopic(policies = {}): Promise<{ p: Pipeline; taskId: string }> {
+  const p = await aPipeline();
+  const { id } = await p.create({ schedule: hourly, policies });
+  await p.pass(hour);
+  return { p, taskId: id };
+}
+
+describe('a send without an answer', () => {
+  it('is settled by evidence: it arrived, so it is not sent again', async () => {
+    const { p, taskId } = await withTopic();
+    p.chat.failSends('lost');
+    await p.pass(hour);
+    expect((await parts(p, taskId)).at(-1)).toMatchObject({ status: 'unknown', error: 'socket hang up' });
+    await p.pass(2000);
+    expect((await parts(p, taskId)).at(-1)).toMatchObject({
+      status: 'delivered',
+      messageId: p.chat.shown.at(-1)?.messageId,
+    });
+    expect(p.chat.shown).toHaveLength(2);
+  });
+
+  it('is sent again when it is proved absent', async () => {
+    const { p, taskId } = await withTopic();
+    p.chat.failSends('dropped');
+    await p.pass(hour);
+    await p.pass(2000);
+    expect((await parts(p, taskId)).at(-1)?.status).toBe('delivered');
+    expect(p.chat.shown).toHaveLength(2);
+  });
+
+  it('is looked for after 2, 10 and 30 seconds, and then sent again', async () => {
+    const { p, taskId } = await withTopic();
+    p.chat.failSends('dropped');
+    p.chat.evidence('undecided', 'undecided', 'undecided');
+    await p.pass(hour);
+    const looks = () => p.chat.calls.filter((call) => call.startsWith('settle')).length;
+    for (const [ms, count] of [
+      [1999, 0],
+      [1, 1],
+      [7999, 1],
+      [1, 2],
+      [19_999, 2],
+    ] as const) {
+      await p.pass(ms);
+      expect(looks()).toBe(count);
+    }
+    expect(p.chat.shown).toHaveLength(1);
+    await p.pass(1);
+    // The last look follows the second send, and finds that the first one never arrived.
+    expect(looks()).toBe(4);
+    expect((await parts(p, taskId)).at(-1)?.status).toBe('delivered');
+    expect(p.chat.shown).toHaveLength(2);
+  });
+
+  it('stays in doubt when the look itself fails', async () => {
+    const { p, taskId } = await withTopic({ unknown: 'ask' });
+    p.chat.failSends('lost');
+    p.chat.failLooks(1);
+    await p.pass(hour);
+    await p.pass(2000);
+    expect((await parts(p, taskId)).at(-1)?.status).toBe('unknown');
+    await p.pass(15_000);
+    expect((await parts(p, taskId)).at(-1)?.status).toBe('delivered');
+    expect(p.chat.shown).toHaveLength(2);
+  });
+
+  it('is left to a person when the policy is ask, and holds its topic two minutes at most', async () => {
+    const { p, taskId } = await withTopic({ unknown: 'ask' });
+    p.chat.failSends('dropped');
+    p.chat.evidence('undecided', 'undecided', 'undecided');
+    await p.pass(hour);
+    await p.rooms.tasks.runNow({ taskId: taskId, actor: 'system' });
+    await p.pass(minute);
+    expect((await parts(p, taskId)).map(({ status }) => status)).toEqual(['delivered', 'unknown', 'pending']);
+    await p.pass(minute);
+    expect((await parts(p, taskId)).map(({ status }) => status)).toEqual(['delivered', 'unknown', 'delivered']);
+    await p.pass(24 * minute);
+    expect(p.chat.shown.map(({ text }) => text)).toEqual(['Stand up!', '[inDoubt]', 'Stand up!']);
+    // It is asked where the task was made, which is not its own topic.
+    expect(p.chat.shown.map(({ topic }) => topic)).toEqual([p.chat.topics[0]?.id, null, p.chat.topics[0]?.id]);
+  });
+
+  it('holds back the later parts of its own text only until it is settled', async () => {
+    const p = await aPipeline();
+    const { id } = await p.create({ schedule: hourly, instructions: `${'a'.repeat(4000)}\n\n${'b'.repeat(4000)}` });
+    p.chat.failSends('lost');
+    await p.pass(hour);
+    expect((await parts(p, id)).map(({ status }) => status)).toEqual(['unknown', 'pending']);
+    await p.pass(2000);
+    expect((await parts(p, id)).map(({ status }) => status)).toEqual(['delivered', 'delivered']);
+    expect(p.chat.shown.map(({ text }) => text[0])).toEqual(['a', 'b']);
+  });
+});
+
+describe('a process that dies while a part is being sent', () => {
+  it('does not send it blindly: the next process looks for evidence first', async () => {
+    const { p, taskId } = await withTopic();
+    const open = p.chat.hold();
+    await p.pass(hour);
+    expect((await parts(p, taskId)).at(-1)?.status).toBe('sending');
+    const next = p.restart();
+    await next.rooms.deliverer.step(next.time.now(), 10);
+    expect((await parts(next, taskId)).at(-1)).toMatchObject({ status: 'unknown' });
+    open();
+    await p.time.advance(0);
+    await next.pass(2000);
+    expect((await parts(next, taskId)).at(-1)?.status).toBe('delivered');
+    expect(next.chat.shown).toHaveLength(2);
+  });
+
+  it('does not hear what the dead process learned later', async () => {
+    const { p, taskId } = await withTopic();
+    const open = p.chat.hold();
+    await p.pass(hour);
+    const next = p.restart();
+    await next.rooms.deliverer.step(next.time.now(), 10);
+    await next.pass(2000);
+    open();
+    await p.rooms.deliverer.idle();
+    await next.settle();
+    const delivered = (await parts(next, taskId)).at(-1);
+    expect(delivered?.status).toBe('delivered');
+    expect(p.chat.shown.map(({ messageId }) => messageId)).toContain(delivered?.messageId);
+  });
+});
+
+describe('refusals', () => {
+  it('a send that never left is tried again, later and later, and costs nothing', async () => {
+    const { p, taskId } = await withTopic();
+    p.chat.failSends('notSent', 'notSent', 'notSent');
+    await p.pass(hour);
+    const waits: number[] = [];
+    while ((await parts(p, taskId)).at(-1)?.status === 'pending') {
+      const next = (await p.rooms.deliverer.nextAt(p.time.now())) ?? 0;
+      waits.push(next - p.time.now());
+      await p.pass(next - p.time.now());
+    }
+    expect(waits).toEqual([1000, 2000, 4000]);
+    expect((await parts(p, taskId)).at(-1)?.status).toBe('delivered');
+    expect(p.chat.shown).toHaveLength(2);
+  });
+
+  it('being told to wait, however often, uses up no send', async () => {
+    const { p, taskId } = await withTopic();
+    p.chat.failSends('rateLimited', 'rateLimited', 'rateLimited', 'rateLimited', 'rateLimited', 'dropped');
+    p.chat.evidence('undecided', 'undecided', 'undecided');
+    await p.pass(hour);
+    for (let turn = 0; turn < 20; turn += 1) await p.pass(7000);
+    expect((await parts(p, taskId)).at(-1)?.status).toBe('delivered');
+  });
+
+  it('being told to wait is obeyed to the millisecond', async () => {
+    const { p, taskId } = await withTopic();
+    p.chat.failSends('rateLimited');
+    await p.pass(hour);
+    await p.pass(6999);
+    expect(p.chat.shown).toHaveLength(1);
+    await p.pass(1);
+    expect((await parts(p, taskId)).at(-1)?.status).toBe('delivered');
+  });
+
+  it('a final refusal fails the delivery and leaves the run as it was', async () => {
+    const { p, taskId } = await withTopic();
+    p.chat.failSends('refused');
+    await p.pass(hour);
+    expect((await p.history(taskId)).at(-1)).toMatchObject({
+      status: 'succeeded',
+      deliveries: [{ status: 'failed', error: 'message is too long' }],
+    });
+    expect((await p.rooms.tasks.get(taskId)).counters.failures).toBe(0);
+  });
+
+  it('what a person must mend is blocked with its cause and looked at every ten minutes', async () => {
+    const { p, taskId } = await withTopic();
+    p.chat.failSends('blocked', 'blocked');
+    await p.pass(hour);
+    expect((await parts(p, taskId)).at(-1)).toMatchObject({
+      status: 'blocked',
+      error: 'not enough rights to send text messages to the chat',
+    });
+    await p.pass(10 * minute);
+    expect((await parts(p, taskId)).at(-1)?.status).toBe('blocked');
+    await p.pass(10 * minute);
+    expect((await parts(p, taskId)).at(-1)?.status).toBe('delivered');
+  });
+
+  it('a result that is too old is dropped with a row', async () => {
+    const { p, taskId } = await withTopic({ max_age: 'PT5M' });
+    p.chat.failSends('blocked');
+    await p.pass(hour);
+    await p.pass(10 * minute);
+    expect((await parts(p, taskId)).at(-1)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('too old') as string,
+    });
+    expect(p.chat.shown).toHaveLength(1);
+  });
+
+  it('a fault of the adapter leaves the part in doubt, and the deliverer goes on', async () => {
+    const { p, taskId } = await withTopic();
+    p.chat.failSends('throws');
+    await p.pass(hour);
+    expect((await parts(p, taskId)).at(-1)?.status).toBe('unknown');
+    await p.pass(2000);
+    expect((await parts(p, taskId)).at(-1)?.status).toBe('delivered');
+  });
+});
+
+describe('the right place', () => {
+  it('a message that landed elsewhere is taken back and sent to a topic made anew', async () => {
+    const { p, taskId } = await withTopic();
+    p.chat.failSends('misrouted');
+    await p.pass(hour);
+    expect(p.chat.calls.some((call) => call.startsWith('remove'))).toBe(true);
+    expect((await parts(p, taskId)).at(-1)).toMatchObject({ status: 'delivered' });
+    expect(p.chat.shown.every(({ topic }) => p.chat.topics.some(({ id }) => id === topic))).toBe(true);
+    expect(p.chat.topics).toHaveLength(2);
+  });
+
+  it('a topic that somebody deleted is made again, once', async () => {
+    const { p, taskId } = await withTopic();
+    p.chat.deleteTopic(p.chat.topics[0]?.id ?? 0);
+    await p.pass(hour);
+    await p.pass(hour);
+    expect(p.chat.topics).toHaveLength(1);
+    expect((await parts(p, taskId)).map(({ status }) => status)).toEqual(['delivered', 'delivered', 'delivered']);
+  });
+
+  it('a database cannot hold a delivered part without the id of its message', async () => {
+    const { p } = await withTopic();
+    expect(() => p.database.exec(`update deliveries set message_id = null`)).toThrow(/deliveries_proof/);
+  });
+});
+
+describe('making a topic', () => {
+  it('whose answer was lost is adopted, not made twice', async () => {
+    const p = await aPipeline();
+    const { id } = await p.create({ schedule: hourly });
+    p.chat.failTopics('lost');
+    await p.pass(hour);
+    await p.pass(minute);
+    expect(p.chat.topics).toHaveLength(1);
+    expect((await parts(p, id)).at(-1)?.status).toBe('delivered');
+  });
+
+  it('is adopted under the name it was asked for, whatever the task is called by now', async () => {
+    const p = await aPipeline();
+    const { id } = await p.create({ schedule: hourly });
+    p.chat.failTopics('lost');
+    await p.pass(hour);
+    await p.rooms.tasks.edit({ taskId: id, actor: 'system' }, { title: 'Another name' });
+    await p.pass(minute);
+    expect(p.chat.topics).toHaveLength(1);
+    expect((await parts(p, id)).at(-1)?.status).toBe('delivered');
+  });
+
+  it('of which no trace turns up within a minute waits for a person, and is never made blindly', async () => {
+    const p = await aPipeline();
+    const { id } = await p.create({ schedule: hourly });
+    p.chat.failTopics('dropped');
+    await p.pass(hour);
+    for (let turn = 0; turn < 40; turn += 1) await p.pass(minute);
+    expect(p.chat.calls.filter((call) => call.startsWith('createTopic'))).toHaveLength(1);
+    expect((await parts(p, id)).at(-1)).toMatchObject({ status: 'blocked' });
+    expect((await p.rooms.tasks.get(id)).topicState).toBe('blocked');
+  });
+
+  it('that is not allowed blocks the result, and goes on by itself when it is', async () => {
+    const p = await aPipeline();
+    const { id } = await p.create({ schedule: hourly });
+    p.chat.failTopics('blocked');
+    await p.pass(hour);
+    expect((await parts(p, id)).at(-1)).toMatchObject({
+      status: 'blocked',
+      error: 'not enough rights to create a topic',
+    });
+    await p.pass(10 * minute);
+    expect((await parts(p, id)).at(-1)?.status).toBe('delivered');
+  });
+
+  it('is in flight once, when two first runs race', async () => {
+    const p = await aPipeline();
+    const { id } = await p.create({ schedule: hourly, policies: { overlap: 'allow' } });
+    await p.rooms.tasks.runNow({ taskId: id, actor: 'system' });
+    await p.rooms.tasks.runNow({ taskId: id, actor: 'system' });
+    await p.settle();
+    expect(p.chat.topics).toHaveLength(1);
+    expect(p.chat.shown).toHaveLength(2);
+  });
+});
+
+describe('chats', () => {
+  it('are served in turn: a chat that waits holds up nobody else', async () => {
+    const p = await aPipeline();
+    await p.create({ schedule: hourly }, { threadKey: 'telegram:chat:-1' });
+    await p.create({ schedule: hourly }, { threadKey: 'telegram:chat:-2' });
+    await p.pass(hour);
+    p.chat.failSends('rateLimited');
+    await p.pass(hour);
+    expect(p.chat.shown).toHaveLength(3);
+  });
+
+  it('have one send in flight at a time', async () => {
+    const p = await aPipeline();
+    for (let index = 0; index < 4; index += 1) await p.create({ schedule: hourly });
+    await p.pass(hour);
+    const open = p.chat.hold();
+    const before = p.chat.calls.length;
+    await p.pass(hour);
+    expect(p.chat.calls.length - before).toBe(1);
+    open();
+    await p.settle();
+    expect(p.chat.shown).toHaveLength(8);
+  });
+});

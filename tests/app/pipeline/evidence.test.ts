@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import type { Outgoing, Sent } from '../../../src/app/ports/outside.ts';
+import type { FaultyTransport } from '../../support/fakes.ts';
+import { aPipeline, actor, hour, minute, type Pipeline } from '../../support/pipeline.ts';
+import { eventsOf } from '../tasks/world.ts';
+
+const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+
+async function lastPart(p: Pipeline, taskId: string) {
+  return (await p.history(taskId)).flatMap(({ deliveries }) => deliveries).at(-1);
+}
+
+/** The first run has made the topic, so that what follows is about the message alone. */
+async function withTopic(policies = {}) {
+  const p = await aPipeline();
+  const { id } = await p.create({ schedule: hourly, policies });
+  await p.pass(hour);
+  return { p, id, topic: p.chat.topics[0]?.id ?? 0 };
+}
+
+/** The next message lands outside of any topic, and nobody hears that it was sent at all. */
+function loseAstray(chat: FaultyTransport): void {
+  const send = chat.send.bind(chat);
+  const lose = async (part: Outgoing): Promise<Sent> => {
+    Object.assign(chat, { send });
+    await send(part);
+    return { is: 'unknown', error: 'socket hang up' };
+  };
+  chat.failSends('misrouted');
+  Object.assign(chat, { send: lose });
+}
+
+const removals = (p: Pipeline) => p.chat.calls.filter((call) => call.startsWith('remove'));
+const looks = (p: Pipeline) => p.chat.calls.filter((call) => call.startsWith('settle')).length;
+
+describe('evidence that finds a message', () => {
+  it('outside of any topic takes it back and sends it again, into the topic that is there', async () => {
+    const { p, id, topic } = await withTopic();
+    loseAstray(p.chat);
+    await p.pass(hour);
+    const astray = p.chat.shown.at(-1);
+    expect(astray?.topic).toBeNull();
+    await p.pass(2000);
+    expect(removals(p)).toEqual([`remove ${astray?.messageId}`]);
+    expect(p.chat.shown.map((one) => one.topic)).toEqual([topic, topic]);
+    expect(await lastPart(p, id)).toMatchObject({ status: 'delivered', messageId: p.chat.shown.at(-1)?.messageId });
+    // A message that strayed once says nothing against its topic.
+    expect(p.chat.topics).toHaveLength(1);
+  });
+
+  it('in the topic that was right when it was sent counts as delivered, whatever the topic is by now', async () => {
+    const { p, id } = await withTopic();
+    p.chat.failSends('lost');
+    await p.pass(hour);
+    await p.store.endTopic({ taskId: id, state: 'ready', id: 4711, cardId: 'a', remadeId: 'b', at: p.time.now() });
+    await p.pass(2000);
+    expect(await lastPart(p, id)).toMatchObject({ status: 'delivered', messageId: p.chat.shown.at(-1)?.messageId });
+    expect([removals(p), p.chat.shown.length]).toEqual([[], 2]);
+    expect((await p.store.readTask(id))?.topicState).toBe('ready');
+  });
+});
+
+describe('a part of a task that is deleted', () => {
+  it.each(['resend', 'ask'] as const)('while its answer is out is not sent again: %s', async (unknown) => {
+    const { p, id } = await withTopic({ unknown });
+    p.chat.failSends('dropped');
+    await p.pass(hour);
+    await p.rooms.tasks.delete({ taskId: id, actor });
+    await p.pass(2000);
+    expect(p.chat.shown).toHaveLength(1);
+    expect(await lastPart(p, id)).toMatchObject({ status: 'failed', error: 'the task was deleted' });
+    await p.pass(hour);
+    expect(p.chat.shown).toHaveLength(1);
+  });
+
+  it.each(['resend', 'ask'] as const)('is given up when no look finds a trace of it: %s', async (unknown) => {
+    const { p, id } = await withTopic({ unknown });
+    p.chat.failSends('dropped');
+    p.chat.evidence('undecided', 'undecided', 'undecided');
+    await p.pass(hour);
+    await p.rooms.tasks.delete({ taskId: id, actor });
+    for (const ms of [2000, 8000, 20_000, hour]) await p.pass(ms);
+    expect([looks(p), p.chat.shown.length]).toEqual([3, 1]);
+    expect(await lastPart(p, id)).toMatchObject({ status: 'failed', error: 'the task was deleted' });
+    expect(eventsOf(p).filter(({ kind }) => kind === 'delivery.failed')).toHaveLength(1);
+  });
+
+  it('ends with it when it waits for the word of a person', async () => {
+    const { p, id } = await withTopic({ unknown: 'ask' });
+    p.chat.failSends('dropped');
+    p.chat.evidence('undecided', 'undecided', 'undecided');
+    await p.pass(hour);
+    for (const ms of [2000, 8000, 20_000]) await p.pass(ms);
+    expect((await lastPart(p, id))?.status).toBe('unknown');
+    await p.rooms.tasks.delete({ taskId: id, actor });
+    expect(await lastPart(p, id)).toMatchObject({ status: 'failed', error: 'the task was deleted' });
+  });
+
+  it('counts as delivered when evidence finds it all the same', async () => {
+    const { p, id } = await withTopic();
+    p.chat.failSends('lost');
+    await p.pass(hour);
+    await p.rooms.tasks.delete({ taskId: id, actor });
+    await p.pass(2000);
+    expect((await lastPart(p, id))?.status).toBe('delivered');
+  });
+
+  it.each(['notSent', 'rateLimited', 'blocked', 'misrouted'] as const)(
+    'while it is being sent is not sent again when it comes back: %s',
+    async (fault) => {
+      const { p, id } = await withTopic();
+      const open = p.chat.hold();
+      p.chat.failSends(fault);
+      await p.pass(hour);
+      expect((await lastPart(p, id))?.status).toBe('sending');
+      await p.rooms.tasks.delete({ taskId: id, actor });
+      open();
+      await p.settle();
+      expect(await lastPart(p, id)).toMatchObject({ status: 'failed', error: 'the task was deleted' });
+      await p.pass(hour);
+      expect([p.chat.shown.length, p.chat.topics.length]).toEqual([1, 1]);
+    },
+  );
+});
+
+describe('a clock that is set back while a part is being sent', () => {
+  it('puts no look off longer than its delays', async () => {
+    const { p, id } = await withTopic();
+    const open = p.chat.hold();
+    p.chat.failSends('lost');
+    p.chat.evidence('undecided');
+    await p.pass(hour);
+    p.time.setWall(p.time.now() - hour);
+    open();
+    await p.settle();
+    await p.pass(2000);
+    expect([looks(p), (await lastPart(p, id))?.status]).toEqual([1, 'unknown']);
+    await p.pass(10_000);
+    expect([looks(p), (await lastPart(p, id))?.status]).toEqual([2, 'delivered']);
+    expect(p.chat.shown).toHaveLength(2);
+  });
+
+  it('puts off what it holds back by two minutes at most', async () => {
+    const { p, id } = await withTopic({ unknown: 'ask' });
+    const open = p.chat.hold();
+    p.chat.failSends('dropped');
+    p.chat.evidence('undecided', 'undecided', 'undecided');
+    await p.pass(hour);
+    await p.store.shiftClock(-hour);
+    p.time.setWall(p.time.now() - hour);
+    open();
+    await p.settle();
+    await p.rooms.tasks.runNow({ taskId: id, actor });
+    await p.pass(minute);
+    await p.pass(minute + 1);
+    expect(p.chat.shown.map(({ text }) => text)).toEqual(['Stand up!', '[inDoubt]', 'Stand up!']);
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { messageAction } from '../../../src/app/actions/message.ts';
+import type { Templates } from '../../../src/app/ports/outside.ts';
+import { captionLengthMax } from '../../../src/domain/limits.ts';
+import { aPipeline, hour, type Pipeline } from '../../support/pipeline.ts';
+
+const file = { kind: 'photo', file_id: 'AgACAgIAAx-0_1' };
+const media = { kind: 'photo', fileId: 'AgACAgIAAx-0_1' };
+const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+
+async function contents(instructions: string): Promise<{ p: Pipeline; parts: unknown[] }> {
+  const p = await aPipeline();
+  await p.create({ schedule: hourly, instructions, title: 'Plants', action: { kind: 'message', media: file } });
+  await p.pass(hour);
+  const rows = p.database.prepare(`select content from deliveries where kind = 'result' order by part`).all();
+  return { p, parts: (rows as { content: string }[]).map(({ content }) => JSON.parse(content) as unknown) };
+}
+
+describe('a message with a file', () => {
+  it('is one part as long as its words fit below the file', async () => {
+    const text = 'x'.repeat(captionLengthMax);
+    const { parts } = await contents(text);
+    expect(parts).toMatchObject([{ view: 'result', text, media }]);
+  });
+
+  it('needs no words', async () => {
+    const { p, parts } = await contents('');
+    expect(parts).toMatchObject([{ view: 'result', text: '', media }]);
+    expect(p.chat.shown.map((one) => one.text)).toEqual(['']);
+    await expect(p.create({ schedule: hourly, instructions: ' ', title: 'Plants' })).rejects.toThrow(
+      'needs instructions',
+    );
+  });
+
+  it('is the file first and then the words, where they do not fit', async () => {
+    const text = 'x'.repeat(captionLengthMax + 1);
+    const { p, parts } = await contents(text);
+    expect(parts).toMatchObject([
+      { text: '', media },
+      { view: 'result', text },
+    ]);
+    expect(parts[1]).not.toHaveProperty('media');
+    expect(p.chat.shown.map((one) => one.text)).toEqual(['', text]);
+  });
+
+  it('is split as ever behind the file', async () => {
+    const { parts } = await contents(`${'x'.repeat(4000)}\n\n${'y'.repeat(4000)}`);
+    expect(parts).toMatchObject([{ text: '', media }, { text: 'x'.repeat(4000) }, { view: 'result' }]);
+  });
+
+  it('has a file that was sent to the bot, and says what is wrong otherwise', () => {
+    const templates: Templates = { check: () => undefined, render: (text) => text };
+    const action = messageAction(templates);
+    const refusal = (value: unknown): string => {
+      try {
+        action.check({ kind: 'message', media: value }, 'Water them.');
+      } catch (error) {
+        return String(error);
+      }
+      return 'fine';
+    };
+    expect(refusal(file)).toBe('fine');
+    expect(refusal(undefined)).toBe('fine');
+    for (const wrong of [
+      null,
+      'AgAC',
+      {},
+      { kind: 'photo' },
+      { kind: 'sticker', file_id: 'AgAC' },
+      { kind: 'photo', file_id: '' },
+      { kind: 'photo', file_id: 7 },
+      { kind: 'photo', file_id: 'https://example.org/cat.png' },
+      { kind: 'photo', file_id: 'x'.repeat(301) },
+      { ...file, more: true },
+    ]) {
+      expect(refusal(wrong)).toContain('action.media is {"kind": "photo" |');
+    }
+  });
+});

@@ -1,0 +1,308 @@
+import { describe, expect, it } from 'vitest';
+import { actor, aPipeline, group, hour, minute, start } from '../../support/pipeline.ts';
+
+const iso = (at: number) => new Date(at).toISOString();
+
+describe('from a due slot to a message in its own topic', () => {
+  it('makes one occurrence, one run, one attempt, one topic and one delivery with its proof', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ instructions: 'Stand up!' });
+    expect(task).toMatchObject({
+      number: 1,
+      state: 'active',
+      nextAt: start + 5 * minute,
+      topicState: 'none',
+      topicId: null,
+    });
+    await p.pass(5 * minute);
+    const [run] = await p.history(task.id);
+    expect(run).toMatchObject({ slotAt: start + 5 * minute, status: 'succeeded', source: 'schedule', lateMs: 0 });
+    expect(run?.attempts).toMatchObject([{ attempt: 1, status: 'succeeded' }]);
+    const topic = p.chat.topics[0];
+    expect(p.chat.topics).toEqual([{ chatId: '-1001234', id: expect.any(Number) as number, name: 'Stand up!' }]);
+    expect(p.chat.shown).toEqual([
+      { chatId: '-1001234', topic: topic?.id, messageId: expect.any(Number) as number, text: 'Stand up!' },
+    ]);
+    expect(run?.deliveries).toMatchObject([
+      {
+        status: 'delivered',
+        messageId: p.chat.shown[0]?.messageId,
+        messageThreadId: topic?.id,
+        platformChatId: '-1001234',
+      },
+    ]);
+  });
+
+  it('names a topic that would have a name without anything to see', async () => {
+    const p = await aPipeline();
+    await p.create({ title: '\u200b\u3164', instructions: 'Stand up!' });
+    await p.pass(5 * minute);
+    expect(p.chat.topics).toMatchObject([{ name: 'task' }]);
+  });
+
+  it('makes no topic before the first run, and only one for all of them', async () => {
+    const p = await aPipeline();
+    await p.create();
+    expect(p.chat.calls).toEqual([]);
+    await p.pass(5 * minute);
+    await p.pass(5 * minute);
+    await p.pass(5 * minute);
+    expect(p.chat.topics).toHaveLength(1);
+    expect(p.chat.shown).toHaveLength(3);
+  });
+
+  it('costs exactly one call in the steady state', async () => {
+    const p = await aPipeline();
+    await p.create();
+    await p.pass(5 * minute);
+    const before = p.chat.calls.length;
+    await p.pass(5 * minute);
+    expect(p.chat.calls.length - before).toBe(1);
+  });
+
+  it('sends the parts of a long text in order', async () => {
+    const p = await aPipeline();
+    const text = Array.from({ length: 1500 }, (_line, index) => `line ${index}`).join('\n');
+    const task = await p.create({ instructions: text, title: 'Long' });
+    await p.pass(5 * minute);
+    expect(p.chat.shown.length).toBeGreaterThan(1);
+    expect(p.chat.shown.map((message) => message.text).join('\n')).toBe(text);
+    const [run] = await p.history(task.id);
+    expect(run?.deliveries.map(({ part, status }) => [part, status])).toEqual(
+      p.chat.shown.map((_message, index) => [index + 1, 'delivered']),
+    );
+  });
+
+  it('keeps the results of a thread that is no chat in history, and delivers them nowhere', async () => {
+    const p = await aPipeline();
+    const task = await p.create({}, { threadKey: 'cli:default' });
+    await p.pass(5 * minute);
+    const [run] = await p.history(task.id);
+    expect(run).toMatchObject({ status: 'succeeded', deliveries: [] });
+    expect((await p.store.readRun(run?.runId ?? ''))?.output).toEqual({ type: 'message', text: 'Stand up!' });
+    expect(p.chat.calls).toEqual([]);
+  });
+
+  it('fills a template with its task, its run and its context, and leaves other texts alone', async () => {
+    const p = await aPipeline();
+    await p.create({
+      instructions: '#{{ task.number }} {{ run.scheduled_for }} {{ context.name }}',
+      context: { name: 'Ada' },
+    });
+    await p.create({ instructions: '{{ not a template', action: { kind: 'message', plain: true } });
+    await p.create({ instructions: 'a { b } c %' });
+    await p.pass(5 * minute);
+    expect(p.chat.shown.map(({ text }) => text).sort()).toEqual(
+      ['#1 2026-11-18T09:05:00.000Z Ada', 'a { b } c %', '{{ not a template'].sort(),
+    );
+  });
+
+  it('refuses a broken template when the task is created, and says how to send it as it is', async () => {
+    const p = await aPipeline();
+    await expect(p.create({ instructions: 'Hi {{ name' })).rejects.toMatchObject({
+      code: 'invalid_template',
+      message: expect.stringContaining('action.plain') as string,
+    });
+  });
+
+  it('leaves the message of a run that is on time exactly as it was written', async () => {
+    const p = await aPipeline();
+    await p.create();
+    await p.pass(5 * minute + 30_000);
+    expect(p.chat.shown.map(({ text }) => text)).toEqual(['Stand up!']);
+  });
+});
+
+describe('kinds of schedules', () => {
+  it('a task that runs once is completed by its only slot', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: { kind: 'once', once_at: iso(start + hour), timezone: 'UTC' } });
+    await p.pass(hour);
+    expect(await p.rooms.tasks.get(task.id)).toMatchObject({ state: 'completed', nextAt: null, counters: { runs: 1 } });
+    expect(await p.history(task.id)).toHaveLength(1);
+  });
+
+  it('an exhausted rrule is completed and never stops the others', async () => {
+    const p = await aPipeline();
+    const rule = await p.create({ schedule: { kind: 'rrule', rrule: 'FREQ=HOURLY;COUNT=2', timezone: 'UTC' } });
+    const other = await p.create({ schedule: { kind: 'interval', interval: 'PT1H', timezone: 'UTC' } });
+    for (let step = 0; step < 4; step += 1) await p.pass(hour);
+    expect(await p.rooms.tasks.get(rule.id)).toMatchObject({ state: 'completed', nextAt: null });
+    expect((await p.history(other.id)).map(({ status }) => status)).toEqual([
+      'succeeded',
+      'succeeded',
+      'succeeded',
+      'succeeded',
+    ]);
+  });
+
+  it('an interval stays on its anchor, however late its runs were', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: { kind: 'interval', interval: 'PT1H', timezone: 'UTC' } });
+    await p.pass(hour + 7 * minute);
+    await p.pass(hour);
+    expect((await p.history(task.id)).map(({ slotAt }) => slotAt)).toEqual([start + hour, start + 2 * hour]);
+  });
+
+  it('a delay counts from the end of the last run', async () => {
+    const p = await aPipeline();
+    const task = await p.create({
+      schedule: { kind: 'interval', interval: 'PT10M', from: 'completion', timezone: 'UTC' },
+      action: { kind: 'echo', delay_ms: 20_000 },
+    });
+    await p.pass(10 * minute);
+    await p.pass(20_000);
+    expect((await p.rooms.tasks.get(task.id)).nextAt).toBe(start + 10 * minute + 20_000 + 10 * minute);
+  });
+
+  it('a delay has no slot while its run goes on', async () => {
+    const p = await aPipeline();
+    const task = await p.create({
+      schedule: { kind: 'interval', interval: 'PT1M', from: 'completion', timezone: 'UTC' },
+      action: { kind: 'echo', delay_ms: 60_000 },
+      policies: { timeout: 'PT5M' },
+    });
+    await p.pass(minute);
+    await p.pass(59_000);
+    await p.pass(500);
+    expect(await p.history(task.id)).toHaveLength(1);
+    await p.pass(10_000);
+    expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded' }]);
+  });
+});
+
+describe('evolving context', () => {
+  it('is handed from run to run, and a failed run leaves it as it was', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ action: { kind: 'echo', context: { seen: 1 } }, context: { seen: 0 } });
+    await p.pass(5 * minute);
+    expect((await p.rooms.tasks.get(task.id)).context).toEqual({ seen: 1 });
+    await p.rooms.tasks.edit(
+      { taskId: task.id, actor },
+      { action: { kind: 'echo', context: { seen: 2 }, fail_attempts: 9, error: 'final' } },
+    );
+    await p.pass(5 * minute);
+    expect(await p.rooms.tasks.get(task.id)).toMatchObject({ context: { seen: 1 }, lastRunStatus: 'failed' });
+  });
+});
+
+describe('many tasks', () => {
+  it('a slow one delays nobody else', async () => {
+    const p = await aPipeline();
+    const slow = await p.create({ action: { kind: 'echo', delay_ms: 50_000 }, policies: { timeout: 'PT5M' } });
+    const quick = await p.create();
+    await p.pass(5 * minute);
+    expect(await p.history(slow.id)).toMatchObject([{ status: 'dispatched' }]);
+    expect(await p.history(quick.id)).toMatchObject([{ status: 'succeeded' }]);
+    await p.pass(50_000);
+    expect(await p.history(slow.id)).toMatchObject([{ status: 'succeeded' }]);
+  });
+
+  it('a full runner takes up the rest when it has room again', async () => {
+    const p = await aPipeline({ settings: { RUN_CONCURRENCY: 2 } });
+    const tasks = [];
+    for (let index = 0; index < 5; index += 1) tasks.push(await p.create({ action: { kind: 'echo', delay_ms: 1000 } }));
+    await p.pass(5 * minute);
+    for (let turn = 0; turn < 5; turn += 1) await p.pass(1000);
+    for (const task of tasks)
+      expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded', attempts: [{ attempt: 1 }] }]);
+  });
+
+  it('what is more urgent is started first', async () => {
+    const p = await aPipeline({ settings: { RUN_CONCURRENCY: 1 } });
+    const plain = await p.create({ action: { kind: 'echo', delay_ms: 1000 } });
+    const urgent = await p.create({ action: { kind: 'echo', delay_ms: 1000 }, policies: { priority: 9 } });
+    await p.pass(5 * minute);
+    expect([(await p.history(urgent.id))[0]?.attempts.length, (await p.history(plain.id))[0]?.attempts.length]).toEqual(
+      [1, 0],
+    );
+  });
+});
+
+describe('a row that cannot be read', () => {
+  it.each([
+    ['policies', '{"missed":'],
+    ['action', '[]'],
+    ['cron', '61 * * * *'],
+    ['timezone', 'Mars/Olympus'],
+    ['context', 'null'],
+  ])('with a broken %s is paused with the reason, and all others run', async (column, text) => {
+    const p = await aPipeline();
+    const broken = await p.create();
+    const fine = await p.create();
+    p.database.prepare(`update tasks set ${column} = ? where id = ?`).run(text, broken.id);
+    await p.pass(5 * minute);
+    await p.pass(5 * minute);
+    expect(await p.history(fine.id)).toHaveLength(2);
+    expect(await p.rooms.tasks.get(broken.id)).toMatchObject({
+      state: 'paused',
+      nextAt: null,
+      pausedReason: expect.stringMatching(/^unreadable: /) as string,
+    });
+    expect(p.log.lines.filter(({ event }) => event === 'task_quarantined')).toHaveLength(1);
+    await expect(p.rooms.tasks.resume({ taskId: broken.id, actor })).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+
+  it.each([
+    ['rrule', 'FREQ=NONSENSE'],
+    ['cron', 'x'],
+    ['timezone', 'Mars/Olympus'],
+    ['tags', '{'],
+    ['context', 'null'],
+  ])('with a broken %s is mended by a new schedule, and by nothing less', async (column, text) => {
+    const p = await aPipeline();
+    const kind =
+      column === 'rrule'
+        ? { kind: 'rrule', rrule: 'FREQ=HOURLY', timezone: 'UTC' }
+        : { kind: 'cron', cron: '*/5 * * * *', timezone: 'UTC' };
+    const broken = await p.create({ schedule: kind as { kind: 'cron'; cron: string; timezone: string } });
+    p.database.prepare(`update tasks set ${column} = ? where id = ?`).run(text, broken.id);
+    await p.pass(hour);
+    await expect(p.rooms.tasks.edit({ taskId: broken.id, actor }, { title: 'New' })).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+    const schedule = { kind: 'cron', cron: '*/5 * * * *', timezone: 'UTC' } as const;
+    await p.rooms.tasks.edit({ taskId: broken.id, actor }, { schedule, enabled: true });
+    await p.pass(5 * minute);
+    expect((await p.history(broken.id)).at(-1)).toMatchObject({ status: 'succeeded' });
+    expect((await p.rooms.tasks.get(broken.id)).state).toBe('active');
+  });
+
+  it('can be deleted before anybody stumbled over it', async () => {
+    const p = await aPipeline();
+    const broken = await p.create();
+    p.database.prepare(`update tasks set cron = 'x' where id = ?`).run(broken.id);
+    await p.time.advance(5 * minute);
+    await p.rooms.tasks.delete({ taskId: broken.id, actor });
+    await expect(p.rooms.tasks.get(broken.id)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('goes on with a new schedule, as its refusal says', async () => {
+    const p = await aPipeline();
+    const broken = await p.create();
+    p.database.prepare(`update tasks set cron = 'x', policies = '{' where id = ?`).run(broken.id);
+    await p.pass(5 * minute);
+    await expect(p.rooms.tasks.edit({ taskId: broken.id, actor }, { enabled: true })).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+    const schedule = { kind: 'cron', cron: '*/5 * * * *', timezone: 'UTC' } as const;
+    await p.rooms.tasks.edit({ taskId: broken.id, actor }, { schedule });
+    expect((await p.rooms.tasks.resume({ taskId: broken.id, actor })).task.state).toBe('active');
+    await p.pass(5 * minute);
+    expect((await p.history(broken.id)).at(-1)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('ends a run whose input is broken, and the runner goes on', async () => {
+    const p = await aPipeline();
+    const task = await p.create({}, { threadKey: `${group}:topic:3` });
+    const fine = await p.create();
+    await p.time.advance(5 * minute);
+    await p.rooms.scheduler.step(p.time.now(), 100);
+    p.database.prepare(`update runs set input = '{' where task_id = ?`).run(task.id);
+    await p.settle();
+    expect(await p.history(task.id)).toMatchObject([
+      { status: 'failed', error: expect.stringContaining('unreadable') as string },
+    ]);
+    expect(await p.history(fine.id)).toMatchObject([{ status: 'succeeded' }]);
+  });
+});

@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest';
+import type { QuietInput } from '../../../src/domain/quiet.ts';
+import { aPipeline, day, hour, minute, type Pipeline } from '../../support/pipeline.ts';
+
+const night = { from: '22:00', to: '07:00', mode: 'hold' } as const;
+const madrid = 'Europe/Madrid';
+
+interface Night {
+  readonly at?: string;
+  readonly cron?: string;
+  readonly quiet?: Readonly<Record<string, unknown>> | null;
+  readonly policies?: { readonly quiet?: QuietInput; readonly max_age?: string };
+}
+
+interface Sleeping {
+  readonly p: Pipeline;
+  readonly id: string;
+  readonly chatId: string;
+}
+
+/** A task of a chat in Madrid, every hour, whose topic is there. */
+async function asleep({
+  at = '2026-11-18T18:00:00Z',
+  cron = '0 * * * *',
+  quiet = night,
+  policies = {},
+}: Night = {}): Promise<Sleeping> {
+  const p = await aPipeline({ now: Date.parse(at) - hour });
+  const { id, chatId } = await p.create({ schedule: { kind: 'cron', cron, timezone: madrid }, policies });
+  await p.store.changeChat(chatId, { timezone: madrid, settings: quiet === null ? {} : { quiet } }, p.time.now());
+  await p.pass(hour);
+  return { p, id, chatId };
+}
+
+/** When each message came, on the clocks of the world. */
+async function heardBy(p: Pipeline, until: string): Promise<string[]> {
+  const heard: string[] = [];
+  let count = p.chat.shown.length;
+  while (p.time.now() < Date.parse(until)) {
+    await p.pass(30 * minute);
+    for (const { text } of p.chat.shown.slice(count))
+      heard.push(`${new Date(p.time.now()).toISOString().slice(0, 16)} ${text}`);
+    count = p.chat.shown.length;
+  }
+  return heard;
+}
+
+/** A night as it goes by: a jump would make every slot in it a late one. */
+async function sleep(p: Pipeline, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 30 * minute) await p.pass(30 * minute);
+}
+
+const texts = (p: Pipeline) => p.chat.shown.map(({ text }) => text);
+
+describe('a night', () => {
+  it('lets nothing through, and at its end everything in its order, and one word about it in the base thread', async () => {
+    const { p } = await asleep({ cron: '30 23,2 * * *' });
+    expect(await heardBy(p, '2026-11-19T08:00:00Z')).toEqual([
+      '2026-11-19T06:00 Stand up!',
+      '2026-11-19T06:00 Stand up!',
+      '2026-11-19T06:00 [bundle]',
+    ]);
+    expect(p.chat.shown.map(({ topic }) => topic === null)).toEqual([false, false, true]);
+  });
+
+  it.each([
+    ['in which an hour is lost', '2027-03-27T18:00:00Z', '2027-03-28T05:00'],
+    ['that is an hour longer', '2026-10-24T18:00:00Z', '2026-10-25T06:00'],
+  ])('%s ends at seven on the wall', async (_name, at, end) => {
+    const { p } = await asleep({ at, cron: '30 1 * * *' });
+    expect(await heardBy(p, `${end}:30Z`)).toEqual([`${end} Stand up!`, `${end} [bundle]`]);
+  });
+
+  it('goes on over a restart, however often, and tells of itself once', async () => {
+    const { p } = await asleep({ cron: '0 23,0,1 * * *' });
+    let now = p;
+    for (let passed = 0; passed < 13; passed += 1) {
+      await now.pass(hour);
+      now = now.restart();
+      await now.settle();
+    }
+    expect(texts(p)).toEqual(['Stand up!', 'Stand up!', 'Stand up!', '[bundle]']);
+  });
+
+  it('in which nobody was there to see its end is told of when somebody is', async () => {
+    const { p } = await asleep({ cron: '0 23 * * *' });
+    await sleep(p, 5 * hour);
+    await p.time.advance(8 * hour);
+    const next = p.restart();
+    await next.settle();
+    expect(texts(p)).toEqual(['Stand up!', '[bundle]']);
+  });
+
+  it('holds back neither what is run by hand, nor what is run again, though something of the task waits', async () => {
+    const { p, id } = await asleep({ cron: '0 23 * * *' });
+    await sleep(p, 5 * hour);
+    expect(texts(p)).toEqual([]);
+    const actor = 'telegram:user:1001';
+    await p.rooms.tasks.runNow({ taskId: id, actor });
+    await p.settle();
+    expect(texts(p)).toEqual(['Stand up!']);
+    await sleep(p, 8 * hour);
+    expect(texts(p)).toEqual(['Stand up!', 'Stand up!', '[bundle]']);
+  });
+
+  it('is none for an urgent task', async () => {
+    const { p } = await asleep({ cron: '0 23 * * *', policies: { quiet: { mode: 'off' } } });
+    await sleep(p, 5 * hour);
+    expect(texts(p)).toEqual(['Stand up!']);
+    await sleep(p, 8 * hour);
+    expect(texts(p)).toEqual(['Stand up!']);
+  });
+
+  it('without holding anything has no word at its end', async () => {
+    const { p } = await asleep({ cron: '0 23 * * *', quiet: { ...night, mode: 'silent' } });
+    await sleep(p, 5 * hour);
+    await sleep(p, 8 * hour);
+    expect(texts(p)).toEqual(['Stand up!']);
+  });
+
+  it('is over for what waits when it is called off', async () => {
+    const { p, chatId } = await asleep({ cron: '0 23 * * *' });
+    await sleep(p, 5 * hour);
+    await p.store.changeChat(chatId, { settings: {} }, p.time.now());
+    await p.settle();
+    expect(texts(p)).toEqual(['Stand up!', '[bundle]']);
+    await sleep(p, 8 * hour);
+    expect(texts(p)).toHaveLength(2);
+  });
+
+  it('drops what has grown too old', async () => {
+    const { p } = await asleep({ cron: '0 23 * * *', policies: { max_age: 'PT1H' } });
+    await sleep(p, 13 * hour);
+    expect(p.database.prepare(`select status, error from deliveries where kind = 'result'`).all()).toMatchObject([
+      { status: 'failed', error: 'too old: not delivered within max_age' },
+    ]);
+  });
+
+  it('does not delay the topic of a task that runs first in it, but for the result', async () => {
+    const { p } = await asleep({ cron: '0 23 * * *' });
+    await sleep(p, 5 * hour);
+    expect(p.chat.topics).toEqual([]);
+    await sleep(p, 8 * hour);
+    expect(p.chat.topics).toHaveLength(1);
+    expect(p.chat.cards).toHaveLength(1);
+  });
+
+  it('in one chat is no matter for another', async () => {
+    const { p } = await asleep({ cron: '0 23 * * *' });
+    await p.create(
+      { schedule: { kind: 'cron', cron: '0 23 * * *', timezone: madrid }, instructions: 'Good night.' },
+      { threadKey: 'telegram:chat:-1009999' },
+    );
+    await sleep(p, 5 * hour);
+    expect(texts(p)).toEqual(['Good night.']);
+  });
+
+  it('after night is told of each morning', async () => {
+    const { p } = await asleep({ cron: '0 23 * * *' });
+    await sleep(p, 3 * day);
+    expect(texts(p).filter((text) => text === '[bundle]')).toHaveLength(3);
+  });
+});

@@ -1,0 +1,407 @@
+import { describe, expect, test } from 'vitest';
+import { day, hour, minute } from '../../../support/pipeline.ts';
+import { ada, aTalk, bob, dataBehind, labels, tasksIn } from '../talk.ts';
+
+const preview = [
+  'New task: Stand up',
+  'Every weekday at 09:00',
+  'Zone: UTC',
+  'Next: Thu 19 Nov 09:00, Fri 20 Nov 09:00, Mon 23 Nov 09:00',
+].join('\n');
+
+/** In a group, words are meant for the bot when they answer it. */
+const reply = { repliesTo: 1 };
+
+describe('/new with a time and a text', () => {
+  test('shows title, schedule in words, zone and the next three runs before anything is made', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new every weekday at 9 Stand up');
+    expect(message.shown.text).toBe(preview);
+    expect(labels(message)).toEqual([['Create', 'Change time', 'Cancel'], ['Change text']]);
+    expect(await tasksIn(talk)).toEqual([]);
+  });
+
+  test('Create turns the same message into the card, and the task lives where it was asked for', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new every weekday at 9 Stand up', { topic: 77 });
+    const pressed = await talk.press(message, 'Create');
+    expect(pressed).toMatchObject({ toast: 'Created as #1', isAlert: false, messages: [] });
+    expect(message.shown.text).toBe(
+      [
+        '#1 Stand up',
+        'Active',
+        'Every weekday at 09:00 (UTC)',
+        'Next: Thu 19 Nov 09:00, Fri 20 Nov 09:00, Mon 23 Nov 09:00',
+        'Last: has not run yet',
+        'Results: in its own topic, made at the first run',
+        'Made by Ada on Wed 18 Nov',
+      ].join('\n'),
+    );
+    expect(labels(message)).toEqual([
+      ['Run now', 'Pause', 'Edit'],
+      ['Skip next', 'History', 'Delete'],
+    ]);
+    const [task] = await tasksIn(talk);
+    expect(task).toMatchObject({ number: 1, ownerId: ada.actor, home: { address: '-1001234', topic: 77 } });
+  });
+
+  test('a second press of Create makes no second task and shows the card again', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new every weekday at 9 Stand up');
+    const data = dataBehind(message, 'Create');
+    await talk.send(message, data);
+    const second = await talk.send(message, data);
+    expect(second.toast).toBe('It is there already: #1');
+    expect(message.shown.text).toMatch(/^#1 Stand up\n/);
+    expect(await tasksIn(talk)).toHaveLength(1);
+  });
+
+  test('a press that was in time is in time, also when it is handled again long after the draft is over', async () => {
+    const talk = await aTalk();
+    const { store, time } = talk.pipeline;
+    const message = await talk.ask('/new every weekday at 9 Stand up');
+    const { id: chatId } = await talk.chat();
+    const draft = await store.openDraft(chatId, ada.actor, null, time.now());
+    if (draft === null) throw new Error('no draft');
+    await talk.press(message, 'Create');
+    // The process died after it had made the task, and before that was written down.
+    const end = { id: 900, status: 'done', error: null, messages: [], draft: { is: 'put', draft }, at: 1 } as const;
+    await store.receiveUpdates([{ id: end.id, payload: '{}', address: null, messageId: null }], 1);
+    await store.endUpdate(end);
+    await time.advance(40 * minute);
+    expect(await talk.again()).toMatchObject({
+      replies: [{ shown: { text: expect.stringMatching(/^#1 Stand up\n/) as string } }],
+    });
+    expect(await tasksIn(talk)).toHaveLength(1);
+  });
+
+  test('a word that is read hours after it was written tells what is over, and shows no time that has passed', async () => {
+    const talk = await aTalk();
+    const late = async (text: string) => {
+      const { shown } = await talk.ask(text);
+      expect(shown.text).toMatch(/09:(?:05|15)/);
+      await talk.pipeline.time.advance(2 * hour);
+      const [again] = (await talk.again()).replies.filter((each) => 'shown' in each);
+      talk.pipeline.time.setWall(talk.pipeline.time.now() - 2 * hour);
+      return { text: again?.shown.text, buttons: labels({ id: 0, topic: null, shown: again?.shown ?? { text: '' } }) };
+    };
+    const once = await late('/new in 5 minutes Tea');
+    expect(once.text).toContain('Next: nothing, as this never runs');
+    expect(once.text).toContain('is over. Choose a time in the future.');
+    expect(once.buttons).toEqual([['Change time', 'Cancel'], ['Change text']]);
+    const often = await late('/new every 15 minutes Stretch');
+    expect(often.text).toContain('Next: Wed 18 Nov 11:15, Wed 18 Nov 11:30, Wed 18 Nov 11:45');
+  });
+
+  test('a press that is handled again after a crash makes no second task', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new in 20 minutes Take the pizza out');
+    await talk.press(message, 'Create');
+    await talk.pipeline.time.advance(30 * minute);
+    await talk.again();
+    expect(await tasksIn(talk)).toHaveLength(1);
+  });
+
+  test('a wait counts from when it was written, not from when it is read', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new in 20 minutes Take the pizza out');
+    await talk.pipeline.time.advance(5 * minute);
+    await talk.press(message, 'Create');
+    const [task] = await tasksIn(talk);
+    expect(task?.schedule).toMatchObject({ kind: 'once', onceAt: Date.UTC(2026, 10, 18, 9, 20) });
+  });
+
+  test('nobody else may press the buttons of somebody’s draft', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new every day at 9 Stand up');
+    for (const label of ['Create', 'Change time', 'Cancel']) {
+      expect(await talk.press(message, label, { person: bob })).toMatchObject({
+        toast: 'Only the person who began this task may press here.',
+        isAlert: true,
+      });
+    }
+    expect(await tasksIn(talk)).toEqual([]);
+  });
+
+  test('a text of several lines is kept whole, and its first line is the title', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new every day at 9\nShopping\n- milk\n- bread');
+    expect(message.shown.text).toContain('New task: Shopping');
+    await talk.press(message, 'Create');
+    const [task] = await tasksIn(talk);
+    expect(task).toMatchObject({ title: 'Shopping', instructions: 'Shopping\n- milk\n- bread' });
+  });
+
+  test('what people write is shown to the letter, whatever signs are in it', async () => {
+    const talk = await aTalk();
+    const text = '<b>*not* _bold_</b> [x](http://y) & "q"';
+    const message = await talk.ask(`/new every day at 9: ${text}`);
+    expect(message.shown.text).toContain(`New task: ${text}`);
+    await talk.press(message, 'Create');
+    expect(message.shown.text).toContain(`#1 ${text}`);
+  });
+
+  test('where topics are off, preview and first card say that results will wait', async () => {
+    const talk = await aTalk({ isForum: false });
+    const message = await talk.ask('/new every day at 9 Stand up');
+    expect(message.shown.text).toContain('topics are off in this group');
+    await talk.press(message, 'Create');
+    expect(message.shown.text).toMatch(/^#1 Stand up\n[\s\S]*topics are off in this group/);
+  });
+
+  test('a schedule that creation would refuse says so in the preview, which has no Create', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new every 10 seconds Ping');
+    expect(message.shown.text).toMatch(/It cannot be created like this\. It would run 10 seconds apart/);
+    expect(labels(message)).toEqual([['Change time', 'Cancel'], ['Change text']]);
+    await talk.send(message, dataBehind(message, 'Change time').replace('retime', 'create'));
+    expect(message.shown.text.match(/It cannot be created like this/g)).toHaveLength(1);
+    expect(await tasksIn(talk)).toEqual([]);
+  });
+});
+
+describe('a draft', () => {
+  test('asks for everything, then for the text, and takes the next plain message each time', async () => {
+    const talk = await aTalk();
+    const asked = await talk.ask('/new');
+    expect(asked.shown.text).toBe(
+      [
+        'When shall it come?',
+        'Choose, or reply to this message with when and what, for example:',
+        '',
+        'in 20 minutes Take the pizza out',
+        'tomorrow at 8am Call mum',
+        'every weekday at 9:00 Stand up',
+      ].join('\n'),
+    );
+    const half = await talk.ask('every weekday at 9', reply);
+    expect(half.shown.text).toBe(
+      'Every weekday at 09:00 (UTC). What should I say?\n\nReply to this message with the text, or a picture or another file.',
+    );
+    const whole = await talk.ask('Stand up', reply);
+    expect(whole.shown.text).toBe(preview);
+    await talk.press(whole, 'Create');
+    expect(await tasksIn(talk)).toHaveLength(1);
+  });
+
+  test('what cannot be read gets three examples that can, and the draft waits for a better one', async () => {
+    const talk = await aTalk();
+    const first = await talk.ask('/new soon Call mum');
+    expect(first.shown.text).toBe(
+      [
+        'That is not a moment that can be planned; say how long to wait, or when.',
+        '',
+        'These can be read:',
+        'in 20 minutes',
+        'in 2 hours',
+        'in 3 days at 9',
+        '',
+        'Reply to this message with both in one message, first the time and then the text, or press Cancel.',
+      ].join('\n'),
+    );
+    const second = await talk.ask('in 20 minutes Call mum', reply);
+    expect(second.shown.text).toMatch(/^New task: Call mum\n/);
+  });
+
+  test('in a group it leaves talk alone, but for a time that it has asked for', async () => {
+    const talk = await aTalk();
+    await talk.ask('/new soon Call mum');
+    for (const words of ['what did he say?', 'see you tomorrow at 9', 'thanks', '👍'])
+      expect(await talk.say(words)).toBeNull();
+    expect(await talk.say('I do not know', reply)).not.toBeNull();
+    expect((await talk.ask('in 20 minutes Call mum')).shown.text).toMatch(/^New task: Call mum/);
+  });
+
+  test.each(['/new every day at 9', '/new'])('in a group only a reply is the text: %s', async (begin) => {
+    const talk = await aTalk();
+    const asked = await talk.ask(begin);
+    if (begin === '/new') for (const label of ['Every day', '09:00', '09:00']) await talk.press(asked, label);
+    for (const words of ['Who has the key?', 'tomorrow at 9', 'done']) expect(await talk.say(words)).toBeNull();
+    const photo = { kind: 'photo', fileId: 'AgAC' } as const;
+    expect(await talk.say('', { media: photo })).toBeNull();
+    expect((await talk.ask('Water the plants', reply)).shown.text).toMatch(
+      /^New task: Water the plants\nEvery day at 09:00/,
+    );
+  });
+
+  test('in a group our name is as good as a reply', async () => {
+    const talk = await aTalk();
+    await talk.ask('/new every day at 9');
+    expect((await talk.ask('Stand up', { isAddressed: true })).shown.text).toMatch(/^New task: Stand up/);
+  });
+
+  test('belongs to one person in one thread', async () => {
+    const talk = await aTalk();
+    await talk.ask('/new every day at 9');
+    expect(await talk.say('Not mine', { person: bob })).toBeNull();
+    expect(await talk.say('Elsewhere', { topic: 5 })).toBeNull();
+    expect((await talk.ask('Mine', reply)).shown.text).toContain('New task: Mine');
+  });
+
+  test('another /new replaces it and says so, and the buttons of the old one are over', async () => {
+    const talk = await aTalk();
+    const old = await talk.ask('/new every day at 9 First');
+    const fresh = await talk.ask('/new every day at 10 Second');
+    expect(fresh.shown.text).toMatch(/^The task you had begun here \(First\) is dropped\.\n\nNew task: Second\n/);
+    expect(await talk.press(old, 'Create')).toMatchObject({
+      toast: 'This draft is over. Send /new to begin again.',
+      isAlert: true,
+    });
+    await talk.press(fresh, 'Create');
+    expect((await tasksIn(talk)).map(({ title }) => title)).toEqual(['Second']);
+  });
+
+  test('is over after 30 minutes, and not before', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new every day at 9 Stand up');
+    await talk.pipeline.time.advance(30 * minute);
+    await talk.press(message, 'Create');
+    expect(message.shown.text).toBe(
+      'This draft has waited for more than 30 minutes and is over. Send /new to begin again.',
+    );
+    expect(await tasksIn(talk)).toEqual([]);
+    const other = await talk.ask('/new every day at 9 Stand up');
+    await talk.pipeline.time.advance(30 * minute - 1);
+    await talk.press(other, 'Create');
+    expect(await tasksIn(talk)).toHaveLength(1);
+  });
+
+  test('survives a restart', async () => {
+    const talk = await aTalk();
+    await talk.ask('/new every day at 9');
+    const later = talk.restart();
+    const message = await later.ask('Stand up', reply);
+    const afterwards = later.restart();
+    await afterwards.press(message, 'Create');
+    expect(await tasksIn(afterwards)).toHaveLength(1);
+  });
+
+  test('Cancel and /cancel drop it', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new every day at 9 Stand up');
+    await talk.press(message, 'Cancel');
+    expect(message.shown).toEqual({ text: 'Cancelled. Nothing was made.' });
+    await talk.ask('/new every day at 9');
+    expect((await talk.ask('/cancel')).shown.text).toBe('Cancelled. Nothing was made.');
+    expect(await talk.say('Stand up')).toBeNull();
+    expect((await talk.ask('/cancel')).shown.text).toContain('There is nothing to cancel here');
+  });
+
+  test('Change time asks for another time, keeps the text, and takes what cannot be read as a miss', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new every weekday at 9 Stand up');
+    const stale = dataBehind(message, 'Create');
+    await talk.press(message, 'Change time');
+    expect(message.shown.text).toMatch(/^Send the new time for Stand up\. For example:/);
+    expect((await talk.ask('whenever', reply)).shown.text).toContain('These can be read:');
+    expect((await talk.ask('every day at 10: and then some', reply)).shown.text).toContain('Send the time alone.');
+    const fresh = await talk.ask('every day at 10', reply);
+    expect(fresh.shown.text).toMatch(/^New task: Stand up\nEvery day at 10:00\n/);
+    expect(await talk.send(message, stale)).toMatchObject({ isAlert: true });
+    await talk.press(fresh, 'Create');
+    expect((await tasksIn(talk)).map(({ schedule }) => schedule)).toEqual([
+      { kind: 'cron', cron: '0 10 * * *', timezone: 'UTC' },
+    ]);
+  });
+
+  test('a fault in a template offers to send the text as it stands', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new every day at 9 Use {{ braces');
+    await talk.press(message, 'Create');
+    expect(message.shown.text).toContain('has a fault:\n\noutput "{{ braces" not closed');
+    expect(message.shown.text).not.toContain('action.plain');
+    expect(labels(message)).toEqual([['Send as plain text'], ['Change time', 'Cancel'], ['Change text']]);
+    await talk.press(message, 'Send as plain text');
+    expect(message.shown.text).toMatch(/^#1 Use \{\{ braces\n/);
+    const [task] = await tasksIn(talk);
+    expect(task).toMatchObject({ instructions: 'Use {{ braces', action: { kind: 'message', plain: true } });
+  });
+});
+
+describe('the zone of the chat', () => {
+  test('is checked in the preview while nobody has confirmed it, and Yes confirms it', async () => {
+    const talk = await aTalk({ timezone: null });
+    const message = await talk.ask('/new every day at 10 Stand up');
+    expect(message.shown.text).toContain('\n\nIs it 09:00 for you now?');
+    expect(labels(message)).toEqual([['Yes', 'No, change'], ['Create', 'Change time', 'Cancel'], ['Change text']]);
+    await talk.press(message, 'Yes');
+    expect(message.shown.text).not.toContain('for you now');
+    expect((await talk.chat()).timezone).toBe('UTC');
+    await talk.press(message, 'Create');
+    expect(await tasksIn(talk)).toHaveLength(1);
+  });
+
+  test('another zone reads the draft again on its own clocks', async () => {
+    const talk = await aTalk({ timezone: null });
+    const message = await talk.ask('/new every day at 9 Stand up');
+    const { messages } = await talk.press(message, 'No, change');
+    const [picker] = messages;
+    if (picker === undefined) throw new Error('no zones were offered');
+    await talk.press(picker, 'Berlin');
+    expect(picker.shown.text).toBe(
+      'New task: Stand up\nEvery day at 09:00\nZone: Europe/Berlin\nNext: Thu 19 Nov 09:00, Fri 20 Nov 09:00, Sat 21 Nov 09:00',
+    );
+    expect(await talk.press(message, 'Create')).toMatchObject({ isAlert: true });
+    await talk.press(picker, 'Create');
+    const [task] = await tasksIn(talk);
+    expect(task?.nextAt).toBe(Date.UTC(2026, 10, 19, 8));
+  });
+
+  test('/tz in the middle of it does the same', async () => {
+    const talk = await aTalk({ timezone: null });
+    await talk.ask('/new every day at 9 Stand up');
+    const message = await talk.ask('/tz Berlin');
+    expect(message.shown.text).toMatch(/^Times in this chat are in Europe\/Berlin now\. It is 10:00 there\./);
+    expect(message.shown.text).toContain('New task: Stand up\nEvery day at 09:00\nZone: Europe/Berlin');
+    await talk.press(message, 'Create');
+    expect((await tasksIn(talk))[0]?.nextAt).toBe(Date.UTC(2026, 10, 19, 8));
+  });
+
+  test('is only told to members, who cannot confirm it', async () => {
+    const talk = await aTalk({ timezone: null });
+    const message = await talk.ask('/new every day at 10 Stand up', { person: bob });
+    expect(message.shown.text).toMatch(/\nZone: UTC\n/);
+    expect(message.shown.text).not.toMatch(/admin|for you now/);
+    expect(labels(message)).toEqual([['Create', 'Change time', 'Cancel'], ['Change text']]);
+    expect(await talk.send(message, 'v1:zone:Europe/Berlin', { person: bob })).toMatchObject({
+      toast: 'Only an admin of this chat may do that.',
+      isAlert: true,
+    });
+    expect((await talk.chat()).timezone).toBeNull();
+  });
+
+  test('a zone that stands in the text needs no check', async () => {
+    const talk = await aTalk({ timezone: null });
+    const message = await talk.ask('/new every day at 9 in Europe/Madrid Stand up');
+    expect(message.shown.text).toContain('Zone: Europe/Madrid');
+    expect(labels(message)).toEqual([['Create', 'Change time', 'Cancel'], ['Change text']]);
+  });
+});
+
+describe('who may make tasks', () => {
+  test('members may, unless the chat leaves it to its admins', async () => {
+    const talk = await aTalk();
+    const { id, settings } = await talk.chat();
+    await talk.pipeline.store.changeChat(id, { settings: { ...settings, create: 'admins' } }, day);
+    const refused = await talk.ask('/new every day at 9 Stand up', { person: bob });
+    expect(refused.shown.text).toBe('Only an admin of this chat may do that.');
+    const allowed = await talk.ask('/new every day at 9 Stand up');
+    expect(allowed.shown.text).toMatch(/^New task/);
+  });
+});
+
+describe('plain text', () => {
+  test('in a private chat a line that begins with a time is a task in one line', async () => {
+    const talk = await aTalk({ kind: 'private' });
+    const message = await talk.ask('tomorrow at 9 call mum', reply);
+    expect(message.shown.text).toMatch(/^New task: call mum\n/);
+    expect((await talk.ask('hello there', reply)).shown.text).toBe(
+      'I did not find a time in that. Try /new tomorrow at 8am Call mum, or see /help.',
+    );
+  });
+
+  test('in a group it is left alone', async () => {
+    const talk = await aTalk();
+    expect(await talk.say('tomorrow at 9 call mum')).toBeNull();
+  });
+});

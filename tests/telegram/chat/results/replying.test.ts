@@ -1,0 +1,209 @@
+import { describe, expect, test } from 'vitest';
+import { hour, minute } from '../../../support/pipeline.ts';
+import { ada, aTalk, bob, labels, tasksIn, type Message, type Talk } from '../talk.ts';
+
+async function made(talk: Talk, text: string, by = {}): Promise<void> {
+  await talk.press(await talk.ask(`/new ${text}`, by), 'Create', by);
+}
+
+interface Scene {
+  readonly talk: Talk;
+  readonly topic: number;
+  /** The number of the message that is the result of the first run. */
+  readonly result: number;
+  readonly reply: (text: string, by?: object) => Promise<Message | null>;
+}
+
+/** A task that has run once, so that there is a result to answer. */
+async function aScene(kind: 'private' | 'supergroup' = 'supergroup'): Promise<Scene> {
+  const talk = await aTalk({ kind });
+  await made(talk, 'every day at 12 Lunch');
+  await made(talk, 'every day at 13 Tea');
+  await talk.ask('/run #1');
+  await talk.pipeline.settle();
+  const [task] = await tasksIn(talk);
+  const { items } = await talk.pipeline.rooms.tasks.listRuns({
+    taskId: task?.id ?? '',
+    status: null,
+    limit: 1,
+    cursor: null,
+  });
+  const result = items[0]?.deliveries[0]?.messageId ?? 0;
+  const topic = task?.topicId ?? 0;
+  const reply = (text: string, by = {}) => talk.say(text, { topic, repliesTo: result, ...by });
+  return { talk, topic, result, reply };
+}
+
+const text = (message: Message | null) => message?.shown.text ?? null;
+const hints = async ({ talk }: Scene) => {
+  await talk.pipeline.settle();
+  return talk.pipeline.chat.shown.filter(({ text: words }) => words.startsWith('I do not understand that')).length;
+};
+
+describe('a reply to a result', () => {
+  test.each([
+    ['10m', 10 * minute],
+    ['in 2 hours', 2 * hour],
+    ['2 hours', 2 * hour],
+    ['tomorrow 9', 24 * hour],
+    ['Tomorrow at 9.', 24 * hour],
+    ['monday', 5 * 24 * hour],
+  ])('%s puts it off', async (words, ms) => {
+    const scene = await aScene();
+    expect(text(await scene.reply(words))).toMatch(/^Snoozed: #1 Lunch comes again \w+ \d+ Nov \d\d:\d\d \(UTC\)\.$/);
+    const [task] = await tasksIn(scene.talk);
+    const until = (await scene.talk.pipeline.store.snoozesOf([task?.id ?? ''])).get(task?.id ?? '') ?? 0;
+    expect(Math.round((until - scene.talk.pipeline.time.now()) / minute)).toBe(ms / minute);
+  });
+
+  test.each([
+    ['later', /^Until when shall #1 Lunch wait\?$/],
+    ['skip', /^Left out of #1 Lunch: Wed 18 Nov 12:00 \(UTC\)\.\nNext: Thu 19 Nov 12:00/],
+    ['why?', /^Why, for #1 Lunch\n\n.*09:00/],
+    ['history', /^History of #1 Lunch/],
+  ])('%s is understood', async (words, answer) => {
+    const scene = await aScene();
+    expect(text(await scene.reply(words))).toMatch(answer);
+  });
+
+  test.each(['again', 'Run it again'])('%s is answered by a sign, and by the result', async (words) => {
+    const scene = await aScene();
+    expect(await scene.reply(words)).toBeNull();
+    expect((await scene.talk.again()).reaction).toBe('👀');
+    await scene.talk.pipeline.settle();
+    const [task] = await tasksIn(scene.talk);
+    expect(await scene.talk.pipeline.history(task?.id ?? '')).toHaveLength(2);
+  });
+
+  test('a command needs no number there, in the base thread neither', async () => {
+    const { talk, result } = await aScene();
+    const by = { topic: null, repliesTo: result };
+    expect(text(await talk.say('/snooze 2 hours', by))).toContain('Snoozed: #1 Lunch comes again Wed 18 Nov 11:00');
+    expect(text(await talk.say('/skip 2', by))).toContain('Left out of #1 Lunch: ');
+    expect(text(await talk.say('/why', by))).toMatch(/^Why, for #1 Lunch\n\n.*09:00/);
+    expect(text(await talk.say('/history', by))).toMatch(/^History of #1 Lunch/);
+    expect(text(await talk.say('/run', by))).toContain('Started #1 Lunch');
+    expect(text(await talk.say('/task', by))).toMatch(/^#1 Lunch\n/);
+    expect(text(await talk.say('/edit title Brunch', by))).toContain('now: Brunch');
+    expect(text(await talk.say('/cancel', by))).toMatch(/#1 Brunch/);
+    expect(text(await talk.say('/undo', by))).toContain('Undone: the change of the title of #1 by Ada');
+  });
+
+  test('a number that is named wins, and a bare one belongs to the command', async () => {
+    const { talk, result } = await aScene();
+    const by = { topic: null, repliesTo: result };
+    expect(text(await talk.say('/task #2', by))).toMatch(/^#2 Tea\n/);
+    expect(text(await talk.say('/run 2', by))).toContain('Here /run alone means #1 Lunch');
+  });
+
+  test('what changes the task is refused to whoever may not', async () => {
+    const { reply } = await aScene();
+    const by = { person: bob };
+    for (const words of ['10m', 'skip', 'again', 'later']) {
+      expect(text(await reply(words, by))).toBe('Only Ada or an admin may do that.');
+    }
+    expect(text(await reply('why?', by))).toMatch(/^Why, for #1 Lunch/);
+  });
+
+  test('talk gets one hint for each person and task in a group', async () => {
+    const scene = await aScene();
+    for (const words of [
+      'what a nice lunch',
+      'in 2 hours we meet, done?',
+      '2',
+      '/',
+      'every day at 9',
+      'x'.repeat(4000),
+    ]) {
+      expect(await scene.reply(words)).toBeNull();
+    }
+    expect(await hints(scene)).toBe(1);
+    await scene.reply('hello', { person: bob });
+    expect(await hints(scene)).toBe(2);
+  });
+
+  test('talk that answers nobody of us is left alone', async () => {
+    const scene = await aScene();
+    expect(await scene.talk.say('done', { topic: scene.topic })).toBeNull();
+    expect(await scene.talk.say('done', { topic: scene.topic, repliesTo: 999_999 })).toBeNull();
+    expect(await hints(scene)).toBe(0);
+  });
+
+  test('in a private chat each word that is not understood is answered', async () => {
+    const scene = await aScene('private');
+    for (const words of ['nice', 'so nice']) {
+      expect(text(await scene.reply(words))).toContain('I do not understand that as a reply about #1 Lunch.');
+    }
+  });
+});
+
+describe('a reply to an answer of ours', () => {
+  test('means the task that the answer is about', async () => {
+    const { talk } = await aScene();
+    const card = await talk.ask('/task #2');
+    expect(text(await talk.say('/pause', { repliesTo: card.id }))).toContain('Paused #2 Tea.');
+    const menu = await talk.ask('/snooze #2');
+    expect(text(await talk.say('tomorrow 9', { repliesTo: menu.id }))).toContain('Snoozed: #2 Tea comes again Thu 19');
+  });
+
+  test('means none where it is about several', async () => {
+    const { talk } = await aScene();
+    const list = await talk.ask('/tasks');
+    expect(text(await talk.say('/pause', { repliesTo: list.id }))).toBe('Which task? Press one, or name it: /pause #1');
+    expect(await talk.say('10m', { repliesTo: list.id })).toBeNull();
+  });
+
+  test('a draft that waits for a word goes first', async () => {
+    const { talk } = await aScene();
+    const menu = await talk.ask('/edit #2');
+    await talk.press(menu, 'Title');
+    expect(text(await talk.say('10m', { repliesTo: menu.id, person: ada }))).toContain('now: 10m');
+  });
+});
+
+test('the snooze menu picks a day and then an hour', async () => {
+  const { talk } = await aScene();
+  const menu = await talk.ask('/snooze #1');
+  expect(labels(menu)).toEqual([
+    ['10 min', '1 h'],
+    ['Tonight', 'Tomorrow', 'Pick…'],
+  ]);
+  await talk.press(menu, 'Pick…');
+  expect(labels(menu).flat()).toEqual([
+    'Today',
+    'Tomorrow',
+    'Fri 20 Nov',
+    'Sat 21 Nov',
+    'Sun 22 Nov',
+    'Mon 23 Nov',
+    'Tue 24 Nov',
+    'Back',
+  ]);
+  expect(menu.shown.text).toContain('or reply with a time: tomorrow 9');
+  await talk.press(menu, 'Today');
+  expect(labels(menu).flat().slice(0, 2)).toEqual(['10:00', '11:00']);
+  await talk.press(menu, 'Back');
+  await talk.press(menu, 'Mon 23 Nov');
+  await talk.press(menu, '16:00');
+  expect(menu.shown.text).toBe('Snoozed: #1 Lunch comes again Mon 23 Nov 16:00 (UTC).');
+  expect((await talk.ask('/task #1')).shown.text).toContain('\nSnoozed to Mon 23 Nov 16:00\n');
+  expect((await talk.ask('/tasks')).shown.text).toContain('snoozed to Mon 23 Nov 16:00');
+  await talk.press(menu, 'Undo');
+  expect((await talk.ask('/task #1')).shown.text).not.toContain('Snoozed to');
+});
+
+test.each([
+  'v1:pick:ID::-1',
+  'v1:pick:ID::999999',
+  'v1:pick:ID::x',
+  'v1:later:ID:@',
+  'v1:later:ID:@0',
+  'v1:later:ID:@zzzzzzzz',
+])('the made up button %s does nothing', async (data) => {
+  const { talk } = await aScene();
+  const menu = await talk.ask('/snooze #1');
+  const [task] = await tasksIn(talk);
+  const pressed = await talk.send(menu, data.replace('ID', task?.id ?? ''));
+  expect(pressed.isAlert).toBe(true);
+  expect(await talk.pipeline.store.snoozesOf([task?.id ?? ''])).toEqual(new Map());
+});

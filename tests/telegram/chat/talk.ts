@@ -1,0 +1,274 @@
+import { buttons, unknownPress } from '../../../src/telegram/chat/buttons.ts';
+import { parsePress } from '../../../src/telegram/chat/kit/press.ts';
+import { commands, plainText, unknownCommand } from '../../../src/telegram/chat/commands.ts';
+import type {
+  Answer,
+  ConversationRooms,
+  Person,
+  Place,
+  SaidHandler,
+  SetUp,
+  Replied,
+} from '../../../src/telegram/chat/conversation.ts';
+import type { Chat } from '../../../src/app/ports/chats.ts';
+import { previewSchedule } from '../../../src/app/tasks/preview.ts';
+import { createStatus } from '../../../src/app/operations/status.ts';
+import type { Drawn, Media } from '../../../src/domain/shown.ts';
+import { countingIds } from '../../support/fakes.ts';
+import { aPipeline, minute, type Pipeline, type PipelineOptions } from '../../support/pipeline.ts';
+
+/** People and the bot in one chat: what is said and pressed goes through the real handlers onto a real database. */
+export interface Talk {
+  readonly pipeline: Pipeline;
+  readonly chat: () => Promise<Chat>;
+  /** Says something, and answers with the message that the bot writes back; null when it is silent. */
+  say(text: string, by?: Partial<By>): Promise<Message | null>;
+  /** The same, where an answer is expected. */
+  ask(text: string, by?: Partial<By>): Promise<Message>;
+  /** Presses the button with that label. */
+  press(message: Message, label: string, by?: Partial<By>): Promise<Pressing>;
+  /** Sends callback data, as a client of one's own can. */
+  send(message: Message, data: string, by?: Partial<By>): Promise<Pressing>;
+  /** Does the same update once more, as after a crash before it was done. */
+  again(): Promise<Answer>;
+  /** Another process on the same database. */
+  restart(): Talk;
+}
+
+export interface By {
+  readonly person: Person;
+  readonly topic: number | null;
+  readonly repliesTo: number | null;
+  /** A message of somebody else that it answers. */
+  readonly about: Partial<Replied> | null;
+  /** A file that comes with the words. */
+  readonly media: Media | null;
+  readonly album: string;
+  /** The bot is called by its name. */
+  readonly isAddressed: boolean;
+  /** The platform tells what a pressed message shows, unless it is too old. */
+  readonly isOld: boolean;
+}
+
+export interface Message {
+  readonly id: number;
+  readonly topic: number | null;
+  shown: Drawn;
+}
+
+export interface Pressing {
+  readonly toast: string | null;
+  readonly isAlert: boolean;
+  /** New messages that the press brought. */
+  readonly messages: readonly Message[];
+}
+
+export const ada: Person = { id: 1001, actor: 'telegram:user:1001', name: 'Ada', isOwner: false, isAdmin: true };
+export const bob: Person = { id: 1002, actor: 'telegram:user:1002', name: 'Bob', isOwner: false, isAdmin: false };
+export const root: Person = { id: 1003, actor: 'telegram:user:1003', name: 'Root', isOwner: true, isAdmin: true };
+
+export interface TalkOptions extends PipelineOptions {
+  readonly kind?: 'private' | 'supergroup';
+  readonly isForum?: boolean;
+  readonly setUp?: Partial<SetUp>;
+  readonly timezone?: string | null;
+}
+
+const allOn: SetUp = {
+  isPrivate: false,
+  isForum: true,
+  topicsEnabled: null,
+  canManageTopics: true,
+  canPin: true,
+  readsEverything: false,
+};
+
+export async function aTalk(options: TalkOptions = {}): Promise<Talk> {
+  const pipeline = await aPipeline(options);
+  const { store, time } = pipeline;
+  const kind = options.kind ?? 'supergroup';
+  const address = kind === 'private' ? '1001' : '-1001234';
+  const made = await store.noteChat({ newId: 'chat-1', address, title: 'Team', kind, at: time.now() });
+  const timezone = options.timezone === undefined ? 'UTC' : options.timezone;
+  await store.changeChat(made.id, { state: 'approved', timezone }, time.now());
+  for (const { actor, name } of [ada, bob, root]) await store.noteUser({ id: actor, name }, time.now());
+  return talkIn(pipeline, { ...options, address, ids: { update: 0, message: 5000 } });
+}
+
+interface Given extends TalkOptions {
+  readonly address: string;
+  readonly ids: { update: number; message: number };
+}
+
+function talkIn(pipeline: Pipeline, given: Given): Talk {
+  const { store, time, rooms } = pipeline;
+  const counters = given.ids;
+  const messages = new Map<number, Message>();
+  let last: () => Promise<Answer> = () => Promise.reject(new Error('nothing was said yet'));
+
+  const chat = async (): Promise<Chat> => {
+    const found = await store.findChat(given.address);
+    if (found === null) throw new Error('there is no chat');
+    return found;
+  };
+  const roomsHere: ConversationRooms = {
+    tasks: rooms.tasks,
+    threads: rooms.threads,
+    truth: rooms.truth,
+    acks: rooms.acks,
+    approvals: rooms.approvals,
+    store,
+    setUp: async () => ({ ...allOn, isPrivate: given.kind === 'private', ...given.setUp }),
+    preview: (request) => previewSchedule(request, { now: time.now(), minIntervalMs: minute }),
+    clock: time,
+    ids: countingIds(`d${counters.update}`),
+    log: pipeline.log,
+    status: createStatus({ store, clock: time, version: '0.0.0', ready: async () => ({ ok: true }) }),
+    quota: { chat: 500, user: 500 },
+    defaultTimezone: 'UTC',
+    botUsername: () => 'cronogram_bot',
+  };
+  const placeOf = async (topic: number | null): Promise<Place> => {
+    const here = await chat();
+    return {
+      chat: here,
+      topic,
+      topicTask: topic === null ? null : await store.taskByTopic(here.id, topic),
+      timezone: here.timezone ?? 'UTC',
+      isZoneConfirmed: here.timezone !== null,
+      isForum: given.isForum ?? true,
+    };
+  };
+  const show = (shown: Drawn, topic: number | null): Message => {
+    const message = { id: (counters.message += 1), topic, shown };
+    messages.set(message.id, message);
+    return message;
+  };
+  const commit = async (updateId: number, answer: Answer, topic: number | null): Promise<readonly Message[]> => {
+    const at = time.now();
+    await store.endUpdate({ id: updateId, status: 'done', error: null, messages: [], draft: answer.draft ?? null, at });
+    return answer.replies.flatMap((reply) => {
+      if (reply.is === 'message') return [show(reply.shown, reply.inBase === true ? null : topic)];
+      if (reply.is === 'removeTopic') return [];
+      const message = messages.get(reply.messageId);
+      if (reply.is === 'remove') {
+        messages.delete(reply.messageId);
+        return [];
+      }
+      if (message === undefined) throw new Error('a message was changed that is not there');
+      message.shown = reply.shown;
+      return [];
+    });
+  };
+  const next = async (): Promise<number> => {
+    counters.update += 1;
+    const update = { id: counters.update, payload: '{}', address: null, messageId: null };
+    await store.receiveUpdates([update], time.now());
+    await store.beginUpdate(counters.update);
+    return counters.update;
+  };
+
+  const talk: Talk = {
+    pipeline,
+    chat,
+    say: async (text, by = {}) => {
+      const { person = ada, topic = null } = by;
+      const updateId = await next();
+      const command = /^\/(\w+)/.exec(text)?.[1] ?? null;
+      const said = {
+        updateId,
+        key: `telegram:update:${updateId}`,
+        place: await placeOf(topic),
+        person,
+        messageId: (counters.message += 1),
+        date: time.now(),
+        command,
+        args: command === null ? text : text.slice(command.length + 1).trim(),
+        ...alongWith(by, messages),
+      };
+      const handler = handlerOf(command);
+      last = () => handler(said, roomsHere);
+      const shown = await commit(updateId, await last(), topic);
+      if (shown.length > 1) throw new Error('one word brought several answers');
+      return shown[0] ?? null;
+    },
+    ask: async (text, by) => {
+      const message = await talk.say(text, by);
+      if (message === null) throw new Error(`the bot was silent: ${text}`);
+      return message;
+    },
+    press: (message, label, by) => {
+      const all = (message.shown.buttons ?? []).flat();
+      const found = all.find(({ text }) => text === label);
+      if (found === undefined || !('data' in found)) {
+        throw new Error(`there is no button ${label} but ${all.map(({ text }) => text).join(', ')}`);
+      }
+      return talk.send(message, found.data, by);
+    },
+    send: async (message, data, { person = ada, isOld = false } = {}) => {
+      const updateId = await next();
+      const { text, entities } = message.shown;
+      const press = parsePress(data);
+      const pressed = {
+        updateId,
+        key: `telegram:update:${updateId}`,
+        place: await placeOf(message.topic),
+        person,
+        date: time.now(),
+        messageId: message.id,
+        ephemeralId: null,
+        shown: isOld ? null : { text, ...(entities === undefined ? {} : { entities }) },
+        press,
+      };
+      const handler = (press === null ? undefined : buttons.get(press.verb)) ?? unknownPress;
+      messages.set(message.id, message);
+      last = () => handler(pressed, roomsHere);
+      const answer = await last();
+      const shown = await commit(updateId, answer, message.topic);
+      return { toast: answer.toast?.text ?? null, isAlert: answer.toast?.isAlert ?? false, messages: shown };
+    },
+    again: () => last(),
+    restart: () => talkIn(pipeline.restart(), given),
+  };
+  return talk;
+}
+
+/** Only what the bot said is answered here. */
+function replied(message: Message | undefined, messageId: number): Replied {
+  return { messageId, isOurs: true, text: message?.shown.text ?? null, media: null };
+}
+
+/** What comes with the words. */
+function alongWith(
+  { repliesTo = null, about = null, media = null, album, isAddressed = false }: Partial<By>,
+  messages: ReadonlyMap<number, Message>,
+) {
+  const repliedTo = repliesTo === null ? foreign(about) : replied(messages.get(repliesTo), repliesTo);
+  return { repliedTo, media, isAddressed, ...(album === undefined ? {} : { album }) };
+}
+
+function foreign(about: Partial<Replied> | null): Replied | null {
+  return about === null ? null : { messageId: 4000, isOurs: false, text: null, media: null, ...about };
+}
+
+function handlerOf(command: string | null): SaidHandler {
+  if (command === null) return plainText;
+  return commands.find(({ name }) => name === command)?.handle ?? unknownCommand;
+}
+
+/** What stands on the buttons, row by row. */
+export function labels({ shown }: Message): readonly (readonly string[])[] {
+  return (shown.buttons ?? []).map((row) => row.map(({ text }) => text));
+}
+
+/** The data behind a label. */
+export function dataBehind({ shown }: Message, label: string): string {
+  const found = (shown.buttons ?? []).flat().find(({ text }) => text === label);
+  return found !== undefined && 'data' in found ? found.data : '';
+}
+
+export async function tasksIn({ pipeline, chat }: Talk) {
+  const { id } = await chat();
+  const query = { chatId: id, filter: 'all', ownerId: null, text: null, offset: 0, limit: 100 } as const;
+  return (await pipeline.store.chatTasks(query)).tasks;
+}

@@ -1,0 +1,397 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { longId, parsePress } from '../../../src/telegram/chat/kit/press.ts';
+import { card } from '../../../src/telegram/chat/task/card.ts';
+import { editMenu } from '../../../src/telegram/chat/edit/view.ts';
+import { draw } from '../../../src/telegram/delivery/draw.ts';
+import { historyDrawn } from '../../../src/telegram/chat/task/history.ts';
+import { choiceDrawn, listDrawn } from '../../../src/telegram/chat/task/list.ts';
+import { proposalDrawn } from '../../../src/telegram/chat/new-task/preview.ts';
+import { snoozeButtons } from '../../../src/telegram/chat/results/snooze.ts';
+import { drawn } from '../../../src/telegram/chat/kit/drawing.ts';
+import type { SetUp } from '../../../src/telegram/chat/conversation.ts';
+import { checklist, isReady, privateText } from '../../../src/telegram/chat/place/setup.ts';
+import { previewSchedule } from '../../../src/app/tasks/preview.ts';
+import type { BlockedCause, Drawn, View } from '../../../src/domain/shown.ts';
+import type { Task } from '../../../src/domain/task.ts';
+import { minute, start } from '../../support/pipeline.ts';
+
+const taskId = '0199f3a1-7b2c-7def-8abc-0123456789ab';
+const otherId = '0199f3a1-7b2c-7fff-bfff-ffffffffffff';
+
+function aTask(facts: Partial<Task> = {}): Task {
+  return {
+    id: taskId,
+    number: 3,
+    version: 1,
+    title: 'Stand up',
+    instructions: 'Stand up',
+    action: { kind: 'message' },
+    schedule: { kind: 'cron', cron: '0 9 * * 1-5', timezone: 'Europe/Madrid' },
+    policies: {},
+    subject: null,
+    tags: [],
+    state: 'active',
+    nextAt: start,
+    minGapMs: null,
+    pausedReason: null,
+    resumeAt: null,
+    ownerId: 'telegram:user:1001',
+    chatId: 'chat-1',
+    home: { provider: 'telegram', address: '-1001234', topic: null },
+    topicState: 'none',
+    topicId: null,
+    context: {},
+    counters: { runs: 0, failures: 0, consecutiveFailures: 0, boundedRuns: 0 },
+    lastRunAt: null,
+    lastRunStatus: null,
+    lastError: null,
+    created: { at: start, by: 'telegram:user:1001' },
+    updated: { at: start, by: 'telegram:user:1001' },
+    paused: null,
+    resumed: null,
+    deleted: null,
+    ...facts,
+  };
+}
+
+function about(task: Task | null, next: readonly number[] = []) {
+  return { task, now: start, next, timezone: 'UTC' };
+}
+
+function wordsOf(view: View, task: Task | null = aTask()): string {
+  return draw(view, about(task, [start + 60 * minute]))?.text ?? '';
+}
+
+describe('what is drawn', () => {
+  test('a result, to the letter', () => {
+    const view: View = { view: 'result', text: '  *a* <b>\n', occurrenceId: otherId };
+    expect(draw(view, about(aTask()))).toMatchObject({ text: '  *a* <b>\n' });
+    expect(draw(view, about(null))).toEqual({ text: '  *a* <b>\n' });
+    const other = draw(view, about(aTask({ action: { kind: 'http' } })));
+    expect(other?.buttons?.flat().map(({ text }) => text)).toEqual(['Run again']);
+  });
+
+  test('a failure, with when it was due and what comes next', () => {
+    const view: View = { view: 'failed', runId: otherId, slotAt: start, attempts: 3, error: 'HTTP 503' };
+    expect(wordsOf(view)).toBe(
+      [
+        'Failed: #3 Stand up',
+        'Due Wed 18 Nov 10:00 (Europe/Madrid)',
+        'Tried 3 times',
+        '',
+        'HTTP 503',
+        '',
+        'Next: Wed 18 Nov 11:00',
+      ].join('\n'),
+    );
+    expect(draw(view, about(null))).toBeNull();
+    const labelsOf = (error: string) =>
+      draw({ ...view, error }, about(aTask()))
+        ?.buttons?.flat()
+        .map(({ text }) => text);
+    expect(labelsOf('HTTP 503')).toEqual(['Retry', 'Show error', 'Pause']);
+    expect(labelsOf('interrupted, effects unknown')).toEqual(['Run again', 'Show error', 'Pause']);
+  });
+
+  test('that it works again, and that it was paused', () => {
+    expect(wordsOf({ view: 'recovered', since: start, failures: 2 })).toBe(
+      'Works again: #3 Stand up. It had failed 2 times since Wed 18 Nov 10:00.',
+    );
+    const paused = aTask({
+      state: 'paused',
+      counters: { runs: 9, failures: 9, consecutiveFailures: 9, boundedRuns: 9 },
+    });
+    const view: View = { view: 'autoPaused', reason: 'auto:consecutive_failures', failures: 0, error: 'no' };
+    expect(wordsOf(view, paused)).toBe(
+      'Paused: #3 Stand up, because 9 runs in a row failed.\n\nno\n\nIt stays paused until somebody presses Resume.',
+    );
+    expect(
+      draw(view, about(paused))
+        ?.buttons?.flat()
+        .map(({ text }) => text),
+    ).toEqual(['Resume', 'Show error', 'Edit']);
+    expect(wordsOf({ ...view, reason: 'membership', error: null }, paused)).toContain(
+      'Its owner is not in this chat any more.',
+    );
+  });
+
+  test('what is blocked, with what to do about each cause', () => {
+    const causes: readonly (readonly [BlockedCause, string])[] = [
+      ['topics_off', 'Open the group’s settings and switch Topics on.'],
+      ['no_topic_right', 'Manage topics'],
+      ['topic_closed', 'Reopen the topic'],
+      ['no_write_right', 'Allow me to send messages'],
+      ['chat_gone', 'Add me again'],
+      ['topic_in_doubt', 'whether it was made'],
+      ['other', 'CHAT_STRANGE'],
+    ];
+    for (const [cause, words] of causes) {
+      expect(wordsOf({ view: 'blocked', cause, error: 'CHAT_STRANGE' })).toContain(words);
+      expect(wordsOf({ view: 'blocked', cause, error: 'CHAT_STRANGE' }, null)).toContain('A result waits: it cannot');
+    }
+    const alone = aTask({ home: { provider: 'telegram', address: '1001', topic: null } });
+    expect(wordsOf({ view: 'blocked', cause: 'topics_off', error: '' }, alone)).toContain('Threaded Mode');
+  });
+
+  test('doubt, topics made again, a missing pin, and chats that went and came', () => {
+    expect(wordsOf({ view: 'inDoubt', deliveryId: otherId, sentAt: start })).toBe(
+      'Did it arrive? Telegram never answered when I sent a message of #3 Stand up at Wed 18 Nov 10:00.\n\nLook above, and press what is true.',
+    );
+    expect(wordsOf({ view: 'topicRemade' })).toContain('Somebody deleted the topic of #3 Stand up');
+    expect(wordsOf({ view: 'notPinned' })).toContain('Pin messages');
+    expect(wordsOf({ view: 'chatGone', title: 'Team', paused: 2, cause: 'kicked' }, null)).toBe(
+      'A chat is gone: I cannot reach Team any more (kicked).\n\n2 tasks there are paused. When I am back, /resume all lets them go on.',
+    );
+    expect(wordsOf({ view: 'chatBack', paused: 1 }, null)).toContain('one task was paused');
+    expect(wordsOf({ view: 'chatBack', paused: 0 }, null)).toBe('I am back.');
+  });
+
+  test('a time of absence, with what it cost', () => {
+    const view: View = {
+      view: 'downtime',
+      // Nobody needs to know the second.
+      from: start + 2000,
+      to: start + 60 * minute + 5000,
+      missed: 2,
+      late: 1,
+      asked: 1,
+      skipped: 0,
+      tasks: [{ number: 3, title: 'Stand up' }],
+      moreTasks: 4,
+    };
+    expect(wordsOf(view, null)).toBe(
+      [
+        'I was not there from Wed 18 Nov 09:00 until Wed 18 Nov 10:00 (UTC).',
+        'Runs: 1 made up for, 2 missed, 1 for you to decide.',
+        '',
+        '#3 Stand up',
+        'and 4 more',
+        '',
+        'Ask /why for the truth about each of them.',
+      ].join('\n'),
+    );
+  });
+
+  test('the same card for the same state, so that evidence can compare the two', () => {
+    const view: View = { view: 'card' };
+    const later = { ...about(aTask()), now: start + minute };
+    expect(draw(view, later)).toEqual(draw(view, about(aTask())));
+    expect(draw(view, about(aTask({ version: 2 })))).not.toEqual(draw(view, about(aTask())));
+  });
+});
+
+describe('the card says in words how the task stands', () => {
+  const stateOf = (facts: Partial<Task>) =>
+    card(aTask(facts), { now: start, next: [], mark: 'm', pauserName: 'Ada' }).text.split('\n')[1];
+  const paused = { state: 'paused', nextAt: null, paused: { at: start, by: 'telegram:user:1001' } } as const;
+
+  test.each([
+    [{}, 'Active'],
+    [{ ...paused, pausedReason: 'manual' }, 'Paused by Ada on Wed 18 Nov 10:00'],
+    [{ ...paused, pausedReason: 'manual', resumeAt: start }, 'Paused until Wed 18 Nov 10:00'],
+    [
+      { ...paused, pausedReason: 'auto:consecutive_failures' },
+      'Paused on Wed 18 Nov 10:00, because too many runs in a row failed',
+    ],
+    [{ ...paused, pausedReason: 'chat_gone' }, 'Paused, because this chat could not be reached'],
+    [
+      { ...paused, pausedReason: 'unreadable: schedule' },
+      'Paused: it cannot be read any more. Give it a new time, or delete it',
+    ],
+    [{ state: 'completed', nextAt: null }, 'Completed: nothing is left to run'],
+    [{ state: 'deleted', nextAt: null, deleted: paused.paused }, 'Deleted on Wed 18 Nov 10:00'],
+  ] satisfies readonly (readonly [Partial<Task>, string])[])('%j', (facts, words) => {
+    expect(stateOf(facts)).toBe(words);
+  });
+});
+
+describe('whatever people write', () => {
+  const sign = fc.constantFrom(
+    '👨‍👩‍👧‍👦',
+    '🏳️‍🌈',
+    'é',
+    'e\u0301',
+    'שלום',
+    '\u202eabc',
+    '<b>',
+    '*',
+    '_',
+    '`',
+    '\n',
+    '\r',
+    '\t',
+    ' ',
+    'a',
+    '🇪🇸',
+    '{{',
+    '\ud83d',
+    '\u0000',
+    'ﷺ',
+    '𝔘',
+  );
+  const text = fc.array(sign, { minLength: 1, maxLength: 200 }).map((signs) => signs.join(''));
+  const long = fc.array(sign, { minLength: 1, maxLength: 6000 }).map((signs) => signs.join(''));
+
+  function sound({ text: words, entities = [], buttons = [] }: Drawn): void {
+    expect(words.length).toBeLessThanOrEqual(4096);
+    expect(words.trim()).not.toBe('');
+    expect(words).not.toMatch(/\p{Surrogate}/u);
+    for (const { offset, length } of entities) {
+      expect(offset).toBeGreaterThanOrEqual(0);
+      expect(length).toBeGreaterThan(0);
+      expect(offset + length).toBeLessThanOrEqual(words.length);
+    }
+    for (const button of buttons.flat()) {
+      expect(button.text.trim()).not.toBe('');
+      if (!('data' in button)) continue;
+      expect(Buffer.byteLength(button.data)).toBeLessThanOrEqual(64);
+      expect(Buffer.byteLength(button.data)).toBeGreaterThan(0);
+      expect(parsePress(button.data)).not.toBeNull();
+    }
+  }
+
+  test('every view stays within the limits of the platform, and its buttons can be read again', () => {
+    fc.assert(
+      fc.property(text, long, fc.integer({ min: 1, max: 999_999_999 }), (title, words, number) => {
+        const task = aTask({
+          title,
+          instructions: words,
+          number,
+          lastError: words,
+          lastRunAt: start,
+          lastRunStatus: 'failed',
+        });
+        const facts = { now: start, next: [start], ownerName: title, mark: 'zzzzzzzz' };
+        sound(card(task, facts));
+        sound(editMenu(task, facts));
+        sound(
+          listDrawn(
+            { filter: 'all', text: title, page: 0 },
+            { tasks: [task, task], total: 20, now: start, timezone: 'UTC' },
+          ),
+        );
+        sound(choiceDrawn('Which?', [task], ({ id }) => `v1:pause:${id}`));
+        sound(historyDrawn(task, { runs: [], from: null, older: null }, { timezone: 'UTC', now: start }));
+        sound(drawn('x', snoozeButtons(task, otherId, start)));
+        const failed: View = { view: 'failed', runId: otherId, slotAt: start, attempts: 1, error: words };
+        for (const view of [
+          failed,
+          { view: 'card' },
+          { view: 'autoPaused', reason: 'x', failures: 1, error: words },
+          { view: 'blocked', cause: 'other', error: words },
+          { view: 'inDoubt', deliveryId: otherId, sentAt: start },
+          { view: 'chatGone', title: words, paused: 1, cause: words },
+        ] satisfies readonly View[]) {
+          const shown = draw(view, about(task, [start]));
+          if (shown === null) throw new Error('nothing was drawn');
+          sound(shown);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('a preview holds any text', () => {
+    const preview = previewSchedule({ when: 'every day at 9', timezone: 'UTC' }, { now: start, minIntervalMs: minute });
+    fc.assert(
+      fc.property(long, (words) => {
+        sound(
+          proposalDrawn({
+            draftId: otherId,
+            text: words,
+            preview,
+            media: { kind: 'photo', fileId: 'AgAC' },
+            policies: { ack: { nag_every: 'PT2H' }, approval: 'required', missed: 'skip' },
+            same: { number: 4, title: words },
+            now: start,
+            dates: 'en',
+            zone: { name: 'UTC', isConfirmed: false, maySet: true },
+            topicsOff: 'group',
+          }),
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('the name of a task that is bold is bold to the letter', () => {
+    const title = '👨‍👩‍👧‍👦 שלום <b>';
+    const { text: words, entities } = card(aTask({ title }), { now: start, next: [], mark: 'm' });
+    const [bold] = entities ?? [];
+    expect(words.slice(bold?.offset, (bold?.offset ?? 0) + (bold?.length ?? 0))).toBe(`#3 ${title}`);
+  });
+});
+
+describe('ids on buttons', () => {
+  test('are as short as they can be, and come back whole', () => {
+    const shown = card(aTask(), { now: start, next: [start], mark: 'm' });
+    const data = (shown.buttons ?? []).flat().map((button) => ('data' in button ? button.data : ''));
+    for (const one of data) expect(longId(parsePress(one)?.args[0] ?? '')).toBe(taskId);
+    expect(longId('p0001-00000001')).toBe('p0001-00000001');
+    expect(longId('AAAAAAAAAAAAAAAAAAAAAA')).toBe('AAAAAAAAAAAAAAAAAAAAAA');
+  });
+
+  test('what is not of our making is no press', () => {
+    for (const data of ['', 'v1', 'v1:', 'v2:run:1', 'run', 'v1:Run:1', `v1:run:${'x'.repeat(64)}`, 'v1:run:a\nb']) {
+      expect(parsePress(data)).toBeNull();
+    }
+    expect(parsePress('v1:never-was')).toBeNull();
+    expect(parsePress('v1:neverwas:1:2')).toEqual({ verb: 'neverwas', args: ['1', '2'] });
+  });
+});
+
+describe('the set-up check', () => {
+  const group: SetUp = {
+    isPrivate: false,
+    isForum: true,
+    topicsEnabled: null,
+    canManageTopics: true,
+    canPin: true,
+    readsEverything: false,
+  };
+  const chat = { isApproved: true, timezone: 'Europe/Madrid', isZoneConfirmed: true, clock: '10:00' };
+
+  test('ticks what is as it should be', () => {
+    expect(checklist(group, chat).text.split('\n')).toEqual([
+      'Set-up of this chat',
+      '✓ Topics: on.',
+      '✓ Manage topics: allowed.',
+      '✓ Pin messages: allowed.',
+      '✓ Privacy mode: on. I see commands and replies to me, and that is all I need.',
+      '✓ Approved: members of this chat may use me.',
+      '✓ Time zone: Europe/Madrid, where it is 10:00 now.',
+      'All set.',
+    ]);
+    expect(isReady(group)).toBe(true);
+  });
+
+  test('names everything that is missing, and what works without', () => {
+    const bare = { ...group, isForum: false, canManageTopics: false, canPin: false, readsEverything: true };
+    const { text } = checklist(bare, { ...chat, isApproved: false, isZoneConfirmed: false });
+    expect(text.split('\n').map((line) => line.slice(0, 20))).toEqual([
+      'Set-up of this chat',
+      '✗ Topics: off. Open ',
+      '✗ Manage topics: not',
+      '✗ Pin messages: not ',
+      '✓ Privacy mode: off.',
+      '✗ Approved: not yet.',
+      '✗ Time zone: Europe/',
+    ]);
+    expect(isReady(bare)).toBe(false);
+    expect(isReady({ ...group, canPin: false })).toBe(true);
+    expect(checklist({ ...group, canPin: false }, chat).text).not.toContain('All set');
+    expect(checklist({ ...group, canManageTopics: null, canPin: null }, chat).text).toContain(
+      'I could not ask Telegram',
+    );
+  });
+
+  test('in a private chat topics are up to the owner of the bot', () => {
+    const dm = { ...group, isPrivate: true, isForum: false };
+    expect(privateText({ ...dm, topicsEnabled: true }, '@bot').text).toBe(
+      'Topics: on. Every task gets a topic of its own here.',
+    );
+    expect(privateText({ ...dm, topicsEnabled: false }, '@bot').text).toContain('My bots, @bot, Bot Settings');
+    expect(isReady({ ...dm, topicsEnabled: null })).toBe(false);
+  });
+});

@@ -1,0 +1,205 @@
+import { onTestFinished } from 'vitest';
+import { createTelegramApi, type TelegramApi } from '../../../src/telegram/api.ts';
+import type {
+  Answer,
+  Command,
+  ConversationRooms,
+  Place,
+  Pressed,
+  Said,
+} from '../../../src/telegram/chat/conversation.ts';
+import { createTelegramIn, type TelegramIn } from '../../../src/telegram/intake/inbound.ts';
+import type { Conversation, InSettings, TelegramInNeeds } from '../../../src/telegram/intake/needs.ts';
+import { createPlatform } from '../../../src/telegram/intake/platform.ts';
+import { parsePress } from '../../../src/telegram/chat/kit/press.ts';
+import { sha256 } from '../../../src/system/ids.ts';
+import { createChats } from '../../../src/app/use-cases/chats.ts';
+import type { Room } from '../../../src/app/ports/outside.ts';
+import { countingIds, manualTime, memoryLog, type ManualTime, type MemoryLog } from '../../support/fakes.ts';
+import { aSandbox, sandboxStart, type ServedWorld } from '../../support/sandbox.ts';
+import type { World as StoreWorld } from '../../support/store-worlds.ts';
+
+/** The chats and people of the first world of the sandbox. */
+export const lab = -1_001_000_000_001;
+export const plain = -2_000_003;
+export const [ada, ben, mallory] = [1001, 1002, 1003];
+
+type Query = StoreWorld['query'];
+
+/** Handlers of a test: what they answer is by default what they were told. */
+export interface Acting {
+  readonly said?: (said: Said) => Promise<Answer> | Answer;
+  readonly pressed?: (pressed: Pressed) => Promise<Answer> | Answer;
+}
+
+export interface DoorwayOptions extends Acting {
+  readonly settings?: Partial<InSettings>;
+  readonly needs?: Partial<TelegramInNeeds>;
+  /** The other end, when it is to be shared with a process before. */
+  readonly served?: ServedWorld;
+  /** The clock of both ends; otherwise the other end has one of its own, which stands still. */
+  readonly time?: ManualTime;
+  readonly isStarted?: boolean;
+}
+
+/** Telegram in over a real connection to a sandbox and a real store; what answers people is a stand-in. */
+export interface Doorway {
+  readonly served: ServedWorld;
+  readonly inbound: TelegramIn;
+  readonly api: TelegramApi;
+  readonly time: ManualTime;
+  readonly log: MemoryLog;
+  readonly saids: readonly Said[];
+  readonly presses: readonly Pressed[];
+  readonly claims: readonly string[];
+  readonly rings: readonly Room[];
+  /** As a handler is given it. */
+  readonly setUp: ConversationRooms['setUp'];
+  /** The texts in the outbox, in order. */
+  words(): Promise<readonly string[]>;
+  /** Everything that was said is taken, stored and done. */
+  settled(): Promise<void>;
+  readonly query: Query;
+}
+
+export async function aDoorway(world: StoreWorld, options: DoorwayOptions = {}): Promise<Doorway> {
+  const time = options.time ?? manualTime(sandboxStart);
+  const served = options.served ?? (await aSandbox(options.time === undefined ? {} : { time }));
+  if (options.served === undefined) onTestFinished(() => served.close());
+  const log = memoryLog();
+  const api = createTelegramApi({ token: served.token, apiRoot: served.apiRoot, timer: time });
+  const acting = createActors(options);
+  const claims: string[] = [];
+  const rings: Room[] = [];
+  const bell = { ring: (room: Room) => void rings.push(room) };
+  const ids = countingIds(`id${claimCount()}`);
+  const shared = { clock: time, stopwatch: time, timer: time, ids, log, bell, store: world.store };
+  const inbound = createTelegramIn({
+    ...shared,
+    api,
+    platform: createPlatform(api),
+    digest: sha256,
+    secret: () => `secret-code-${claims.length + 1}`,
+    printClaim: (code) => void claims.push(code),
+    people: createChats(shared),
+    // The stand-ins use none of the rooms.
+    rooms: { ...shared, defaultTimezone: 'UTC' } as unknown as TelegramInNeeds['rooms'],
+    conversation: acting.conversation,
+    settings: { owners: [ada], chats: [String(lab)], webhook: null, ...options.settings },
+    ...options.needs,
+  });
+  onTestFinished(async () => {
+    await stopped(inbound, time);
+    api.close();
+  });
+  if (options.isStarted !== false) inbound.start();
+  return {
+    served,
+    inbound,
+    api,
+    time,
+    log,
+    claims,
+    rings,
+    saids: acting.saids,
+    presses: acting.presses,
+    setUp: (place, look) => acting.setUp(place, look),
+    words: () => wordsOf(world),
+    settled: async () => {
+      await until(() => log.lines.some(({ event }) => event === 'telegram_connected'));
+      await until(() => !served.world.hasOpenUpdates());
+      await inbound.idle();
+    },
+    query: (text, ...values) => world.query(text, ...values),
+  };
+}
+
+let made = 0;
+function claimCount(): number {
+  return (made += 1);
+}
+
+function createActors({ said, pressed }: Acting) {
+  const saids: Said[] = [];
+  const presses: Pressed[] = [];
+  const echo = (text: string): Answer => ({ replies: [{ is: 'message', shown: { text } }] });
+  let setUp: ConversationRooms['setUp'] = () => Promise.reject(new Error('Nobody has spoken yet.'));
+  const hear = async (words: Said, rooms: ConversationRooms): Promise<Answer> => {
+    saids.push(words);
+    setUp = rooms.setUp;
+    return said === undefined ? echo(`${words.command ?? 'plain'}: ${words.args}`) : said(words);
+  };
+  const take = async (press: Pressed): Promise<Answer> => {
+    presses.push(press);
+    return pressed === undefined ? { replies: [], toast: { text: 'pressed', isAlert: false } } : pressed(press);
+  };
+  const command = (name: string, menu: Command['menu'] = 'everybody'): Command => ({
+    name,
+    description: `What ${name} does.`,
+    menu,
+    handle: hear,
+  });
+  const conversation: Conversation = {
+    commands: [
+      command('start'),
+      command('new'),
+      command('tasks'),
+      command('purge', 'admins'),
+      command('allow', 'owners'),
+    ],
+    plainText: hear,
+    unknownCommand: async ({ command: name }) => echo(`unknown: ${name}`),
+    nearCommand: (word) => (word === 'nwe' ? 'new' : null),
+    buttons: new Map([['run', take]]),
+    unknownPress: async (press) => {
+      presses.push(press);
+      return { ...echo('the newest view'), toast: { text: 'That button is old.', isAlert: false } };
+    },
+    parsePress,
+  };
+  return { saids, presses, conversation, setUp: (place: Place, look?: 'anew') => setUp(place, look) };
+}
+
+async function wordsOf(world: StoreWorld): Promise<readonly string[]> {
+  const rows = await world.query<{ content: string }>('select content from deliveries order by created_at, id');
+  return rows
+    .map(({ content }) => JSON.parse(content) as { text?: string; view?: string })
+    .map(({ text, view }) => text ?? `[${view}]`);
+}
+
+/** Ends with what is in hand; a call that is not answered is given up when the time has passed. */
+async function stopped(inbound: TelegramIn, time: ManualTime): Promise<void> {
+  let isDone = false;
+  const stop = inbound.stop(60_000).finally(() => {
+    isDone = true;
+  });
+  for (let turn = 0; !isDone; turn += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (turn > 200) await time.advance(1000);
+  }
+  await stop;
+}
+
+/** Far more than anything here takes on a busy machine. */
+const waitMaxMs = 10_000;
+
+/** Waits for something that another connection brings about. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + waitMaxMs;
+  while (performance.now() < end) {
+    if (await condition()) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  throw new Error('It never came true.');
+}
+
+/** The same, while the time passes. */
+export async function untilLater(time: ManualTime, condition: () => boolean | Promise<boolean>): Promise<void> {
+  let turn = 0;
+  await until(async () => {
+    if (await condition()) return true;
+    turn += 1;
+    if (turn % 50 === 0) await time.advance(500);
+    return false;
+  });
+}

@@ -1,0 +1,194 @@
+import { expect, it, vi } from 'vitest';
+import { createTelegramApi } from '../../../src/telegram/api.ts';
+import type { Fault } from '../../../src/sandbox/world/world.ts';
+import { manualTime } from '../../support/fakes.ts';
+import { aSandbox, sandboxStart, sandboxToken } from '../../support/sandbox.ts';
+import { worldsOf } from '../../support/store-worlds.ts';
+import { aDoorway, lab, until, untilLater, type Doorway } from './doorway.ts';
+
+const open = worldsOf('sqlite');
+
+const troubles = ({ log }: Doorway) => log.lines.filter(({ event }) => event === 'telegram_trouble');
+
+it.each<Omit<Fault, 'method'>>([
+  { kind: '500', count: 4 },
+  { kind: '429', count: 2, retryAfter: 3 },
+  { kind: 'bad_gateway_html', count: 3 },
+  { kind: 'reset_before', count: 3 },
+  { kind: 'reset_after', count: 1 },
+])('goes on polling after $count x $kind, and says so once', async (fault) => {
+  const doorway = await aDoorway(await open());
+  await doorway.settled();
+  doorway.served.world.fault({ ...fault, method: 'getUpdates' });
+  doorway.served.world.say({ as: 'ada', chat: lab, text: '/new' });
+  doorway.served.world.say({ as: 'ada', chat: lab, text: '/new again' });
+  await untilLater(doorway.time, () => doorway.saids.length === 2);
+  await untilLater(doorway.time, () => !doorway.served.world.hasOpenUpdates());
+  await doorway.settled();
+  expect(troubles(doorway).length).toBeLessThanOrEqual(1);
+  expect(doorway.saids.map(({ args }) => args)).toEqual(['', 'again']);
+  expect(doorway.inbound.health()).toMatchObject({ ok: true, error: null });
+});
+
+it('says once that Telegram does not answer, and once that it does again', async () => {
+  const doorway = await aDoorway(await open());
+  await doorway.settled();
+  const { world } = doorway.served;
+  world.fault({ kind: '500', method: 'getUpdates', count: 5 });
+  world.say({ as: 'ada', chat: lab, text: '/new' });
+  await untilLater(doorway.time, () => world.faults().length === 0);
+  world.say({ as: 'ada', chat: lab, text: '/new again' });
+  await untilLater(doorway.time, () => doorway.saids.length === 2);
+  expect(troubles(doorway)).toHaveLength(1);
+  expect(doorway.log.lines.filter(({ event }) => event === 'telegram_answers_again')).toHaveLength(1);
+});
+
+it('waits as long as a 429 says', async () => {
+  const doorway = await aDoorway(await open());
+  await doorway.settled();
+  const { world } = doorway.served;
+  world.fault({ kind: '429', method: 'getUpdates', count: 1, retryAfter: 40 });
+  world.say({ as: 'ada', chat: lab, text: '/new' });
+  await until(() => troubles(doorway).length === 1);
+  expect(doorway.inbound.health().ok).toBe(false);
+  await doorway.time.advance(39_000);
+  expect(doorway.inbound.health().ok).toBe(false);
+  await doorway.time.advance(1000);
+  await until(() => !world.hasOpenUpdates());
+});
+
+it('explains once that somebody else polls with the same token, waits longer and longer, and goes on when that ends', async () => {
+  const doorway = await aDoorway(await open(), { time: manualTime(sandboxStart) });
+  await doorway.settled();
+  const { served, time } = doorway;
+  const rival = createTelegramApi({ token: served.token, apiRoot: served.apiRoot, timer: time });
+  let isThere = true;
+  const polling = (async () => {
+    while (isThere) await rival.raw.getUpdates({ timeout: 30 }).catch(() => {});
+  })();
+  await untilLater(time, () => troubles(doorway).length === 1);
+  expect(troubles(doorway)[0]?.facts).toMatchObject({ kind: 'conflict' });
+  expect(String(troubles(doorway)[0]?.facts['explanation'])).toMatch(/Another process polls/);
+  expect(doorway.inbound.health()).toMatchObject({ ok: false });
+  const [began, asked] = [time.elapsed(), conflicts(doorway)];
+  await untilLater(time, () => time.elapsed() - began > 300_000);
+  // Both are ended in turn; without pauses there would be one conflict every three seconds for each.
+  expect(conflicts(doorway) - asked).toBeLessThan(60);
+  expect(troubles(doorway)).toHaveLength(1);
+  isThere = false;
+  rival.close();
+  await untilLater(time, () => doorway.inbound.health().ok);
+  await polling;
+  served.world.say({ as: 'ada', chat: lab, text: '/new' });
+  await untilLater(time, () => doorway.saids.length === 1);
+});
+
+function conflicts({ served }: Doorway): number {
+  return served.world.calls(0, 2000).filter(({ status }) => status === 409).length;
+}
+
+it('says that the token is unknown, and shows it nowhere', async () => {
+  const served = await aSandbox();
+  const wrong = '777000001:WRONG-token-of-nobody-at-all-000000000';
+  const doorway = await aDoorway(await open(), { served: { ...served, token: wrong } });
+  await untilLater(doorway.time, () => doorway.time.elapsed() > 300_000);
+  expect(troubles(doorway)).toHaveLength(1);
+  expect(troubles(doorway)[0]?.facts).toMatchObject({ kind: 'token' });
+  expect(doorway.inbound.health()).toMatchObject({ ok: false });
+  expect(JSON.stringify(doorway.log.lines)).not.toContain(wrong.slice(10));
+  expect(JSON.stringify(doorway.inbound.health())).not.toContain(wrong.slice(10));
+  await served.close();
+});
+
+it('shows the token in no line of the log, whatever goes wrong with the network', async () => {
+  const served = await aSandbox();
+  const doorway = await aDoorway(await open(), { served });
+  await doorway.settled();
+  await served.close();
+  await untilLater(doorway.time, () => troubles(doorway).length === 1);
+  await doorway.time.advance(60_000);
+  expect(JSON.stringify(doorway.log.lines)).not.toContain(sandboxToken.slice(10));
+});
+
+it('asks anew when a poll is never answered, without a word about it', async () => {
+  const doorway = await aDoorway(await open());
+  await doorway.settled();
+  const { world } = doorway.served;
+  world.fault({ kind: 'hang', method: 'getUpdates', count: 1 });
+  world.say({ as: 'ada', chat: lab, text: '/new' });
+  await until(() => world.faults().length === 0);
+  world.say({ as: 'ada', chat: lab, text: '/new again' });
+  await untilLater(doorway.time, () => doorway.saids.length === 2);
+  expect(troubles(doorway)).toEqual([]);
+});
+
+it('starts while Telegram is away, and takes up what was said meanwhile', async () => {
+  const served = await aSandbox();
+  served.world.fault({ kind: '500', method: 'getMe', count: 3 });
+  served.world.fault({ kind: '500', method: 'deleteWebhook', count: 2 });
+  served.world.say({ as: 'ada', chat: lab, text: '/new' });
+  const doorway = await aDoorway(await open(), { served });
+  expect(doorway.inbound.health()).toEqual({ ok: false, error: 'not connected yet', lastOkAt: null });
+  await untilLater(doorway.time, () => doorway.saids.length === 1);
+  await doorway.settled();
+  await served.close();
+});
+
+it('removes a webhook that is set meanwhile, keeping what waits', async () => {
+  const doorway = await aDoorway(await open(), { time: manualTime(sandboxStart) });
+  await doorway.settled();
+  const { world } = doorway.served;
+  await doorway.api.raw.setWebhook({ url: 'https://elsewhere.example/hook' });
+  await untilLater(doorway.time, () => removals(doorway) === 2);
+  world.say({ as: 'ada', chat: lab, text: '/new' });
+  await untilLater(doorway.time, () => doorway.saids.length === 1);
+});
+
+function removals({ served }: Doorway): number {
+  return served.world.calls().filter(({ method }) => method === 'deleteWebhook').length;
+}
+
+it('asks for the updates it needs by name, and after a week without any for everything', async () => {
+  const time = manualTime(sandboxStart);
+  let passed = 0;
+  const stopwatch = { elapsed: () => time.elapsed() + passed };
+  const doorway = await aDoorway(await open(), { time, needs: { stopwatch } });
+  const { world } = doorway.served;
+  const polls = () =>
+    world
+      .calls()
+      .filter(({ method }) => method === 'getUpdates')
+      .map(({ params }) => params);
+  const say = async (text: string) => {
+    world.say({ as: 'ada', chat: lab, text });
+    await doorway.settled();
+  };
+  await say('/new 1');
+  await say('/new 2');
+  expect(polls()[0]?.['allowed_updates']).toEqual([
+    'message',
+    'edited_message',
+    'callback_query',
+    'my_chat_member',
+    'chat_member',
+  ]);
+  passed = 7 * 86_400_000;
+  // The poll that waits was begun before, and ends by itself; the one after it counts.
+  await untilLater(time, () => time.elapsed() > 60_000);
+  await say('/new 3');
+  await say('/new 4');
+  expect(polls().map((asked) => 'offset' in asked)).toEqual([false, true, false, true]);
+  expect(doorway.saids).toHaveLength(4);
+});
+
+it('stops at once while a poll is waiting', async () => {
+  const doorway = await aDoorway(await open());
+  await doorway.settled();
+  const stopped = vi.fn<() => void>();
+  void doorway.inbound.stop(10_000).then(stopped);
+  await until(() => stopped.mock.calls.length === 1);
+  doorway.served.world.say({ as: 'ada', chat: lab, text: '/new' });
+  await doorway.time.advance(60_000);
+  expect(doorway.saids).toEqual([]);
+  expect(doorway.served.world.hasOpenUpdates()).toBe(true);
+});

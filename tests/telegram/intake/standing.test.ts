@@ -1,0 +1,185 @@
+import { expect, it } from 'vitest';
+import type { Membership, Platform } from '../../../src/app/ports/outside.ts';
+import { createPlatform } from '../../../src/telegram/intake/platform.ts';
+import { worldsOf } from '../../support/store-worlds.ts';
+import { ada, aDoorway, ben, lab, mallory, type Doorway } from './doorway.ts';
+import { messageUpdate, personOf, stored } from './updates.ts';
+
+const open = worldsOf('sqlite');
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** Nobody is an owner, so that it is the chat that says who is what. */
+const settings = { owners: [], chats: [String(lab)] };
+
+const askedOf = ({ served }: Doorway) =>
+  served.world.calls(0, 1000).filter(({ method }) => method === 'getChatMember').length;
+
+it('asks the platform who somebody is, believes it for ten minutes, and asks again', async () => {
+  const doorway = await aDoorway(await open(), { settings });
+  const { world } = doorway.served;
+  const say = async (as: string) => {
+    world.say({ as, chat: lab, text: '/new' });
+    await doorway.settled();
+  };
+  await say('ada');
+  await say('ben');
+  expect(doorway.saids.map(({ person }) => person)).toMatchObject([
+    { id: ada, isOwner: false, isAdmin: true },
+    { id: ben, isOwner: false, isAdmin: false },
+  ]);
+  await doorway.time.advance(9 * minute);
+  await say('ben');
+  expect(askedOf(doorway)).toBe(2);
+  await doorway.time.advance(minute);
+  await say('ben');
+  expect(askedOf(doorway)).toBe(3);
+});
+
+it('hears of a change at once where the platform tells', async () => {
+  const doorway = await aDoorway(await open(), { settings });
+  const { world } = doorway.served;
+  world.say({ as: 'ben', chat: lab, text: '/new' });
+  await doorway.settled();
+  world.setMember(lab, 'ben', 'administrator');
+  await doorway.settled();
+  world.say({ as: 'ben', chat: lab, text: '/new' });
+  await doorway.settled();
+  expect(doorway.saids.map(({ person }) => person.isAdmin)).toEqual([false, true]);
+  world.setMember(lab, 'ben', 'left');
+  await doorway.settled();
+  const status = `select status from members where user_id = 'telegram:user:${ben}'`;
+  expect(await doorway.query(status)).toEqual([{ status: 'out' }]);
+  expect(askedOf(doorway)).toBe(1);
+});
+
+/** A platform that answers as it is told. */
+function scripted(): Platform & { answer: Membership; asked: number } {
+  return {
+    answer: { is: 'known', status: 'member' },
+    asked: 0,
+    async member() {
+      this.asked += 1;
+      return this.answer;
+    },
+  };
+}
+
+it('holds to the last answer for a day while the platform is away, and then asks to try again', async () => {
+  const platform = scripted();
+  platform.answer = { is: 'known', status: 'admin' };
+  const doorway = await aDoorway(await open(), { settings, needs: { platform } });
+  const { world } = doorway.served;
+  const say = async () => {
+    world.say({ as: 'ben', chat: lab, text: '/new' });
+    await doorway.settled();
+  };
+  await say();
+  platform.answer = { is: 'unreachable' };
+  doorway.time.setWall(doorway.time.now() + 23 * hour);
+  await say();
+  expect(doorway.saids.map(({ person }) => person.isAdmin)).toEqual([true, true]);
+  expect(platform.asked).toBe(2);
+  doorway.time.setWall(doorway.time.now() + hour);
+  await say();
+  expect(doorway.saids).toHaveLength(2);
+  expect((await doorway.words()).at(-1)).toMatch(/cannot ask Telegram/);
+});
+
+it('lets nobody in of whom nothing is known while the platform is away', async () => {
+  const platform = scripted();
+  platform.answer = { is: 'unreachable' };
+  const doorway = await aDoorway(await open(), { settings, needs: { platform } });
+  doorway.served.world.say({ as: 'ben', chat: lab, text: '/new' });
+  await doorway.settled();
+  expect(doorway.saids).toEqual([]);
+  expect(await doorway.words()).toEqual([expect.stringMatching(/cannot ask Telegram/)]);
+});
+
+it('asks again when the clock was set back', async () => {
+  const platform = scripted();
+  const doorway = await aDoorway(await open(), { settings, needs: { platform } });
+  doorway.served.world.say({ as: 'ben', chat: lab, text: '/new' });
+  await doorway.settled();
+  doorway.time.setWall(doorway.time.now() - 10 * hour);
+  doorway.served.world.say({ as: 'ben', chat: lab, text: '/new' });
+  await doorway.settled();
+  expect(platform.asked).toBe(2);
+});
+
+it('says nothing to somebody who is not in the chat, and tells a press so', async () => {
+  const world = await open();
+  const platform = scripted();
+  platform.answer = { is: 'known', status: 'out' };
+  const doorway = await aDoorway(world, { settings, needs: { platform }, isStarted: false });
+  const press = {
+    update_id: 2,
+    callback_query: {
+      id: 'q',
+      from: personOf(mallory),
+      data: 'v1:run:1',
+      message: { message_id: 4, date: 1, chat: { id: lab, type: 'supergroup', title: 'The Lab' } },
+    },
+  };
+  await world.store.receiveUpdates([stored(messageUpdate({ id: 1, from: mallory })), stored(press)], 1);
+  doorway.inbound.start();
+  await doorway.settled();
+  expect(doorway.saids).toEqual([]);
+  expect(doorway.presses).toEqual([]);
+  expect(await doorway.words()).toEqual([]);
+  const [call] = doorway.served.world.calls().filter(({ method }) => method === 'answerCallbackQuery');
+  expect(call?.params['text']).toBe('You are not a member of this chat.');
+});
+
+it('asks an anonymous admin to post as themselves, when a command is meant for it', async () => {
+  const world = await open();
+  const doorway = await aDoorway(world, { isStarted: false });
+  const group = {
+    from: { id: 1_087_968_824, is_bot: true, first_name: 'Group' },
+    sender_chat: { id: lab, type: 'supergroup' },
+  };
+  await world.store.receiveUpdates(
+    [
+      stored(messageUpdate({ id: 1, text: '/new', more: group })),
+      stored(messageUpdate({ id: 2, text: 'chatter', more: group })),
+      stored(messageUpdate({ id: 3, text: '/weather', more: group })),
+    ],
+    1,
+  );
+  doorway.inbound.start();
+  await doorway.settled();
+  expect(doorway.saids).toEqual([]);
+  expect(await doorway.words()).toEqual([expect.stringMatching(/Post as yourself/)]);
+});
+
+it('learns who came and who left from the words of the platform', async () => {
+  const world = await open();
+  const doorway = await aDoorway(world, { isStarted: false });
+  const came = { text: undefined, new_chat_members: [personOf(ben), { id: 5, is_bot: true, first_name: 'Bot' }] };
+  const left = { text: undefined, left_chat_member: personOf(mallory) };
+  await world.store.receiveUpdates(
+    [stored(messageUpdate({ id: 1, more: came })), stored(messageUpdate({ id: 2, more: left }))],
+    1,
+  );
+  doorway.inbound.start();
+  await doorway.settled();
+  expect(await doorway.query('select user_id, status from members order by user_id')).toEqual([
+    { user_id: `telegram:user:${ben}`, status: 'member' },
+    { user_id: `telegram:user:${mallory}`, status: 'out' },
+  ]);
+});
+
+it('knows of each person in a chat what the platform says', async () => {
+  const doorway = await aDoorway(await open());
+  const platform = createPlatform(doorway.api);
+  const status = async (id: number) => platform.member(String(lab), `telegram:user:${id}`);
+  expect(await status(ada)).toEqual({ is: 'known', status: 'admin' });
+  expect(await status(ben)).toEqual({ is: 'known', status: 'member' });
+  expect(await status(mallory)).toEqual({ is: 'known', status: 'out' });
+  expect(await status(424_242)).toEqual({ is: 'known', status: 'out' });
+  expect(await platform.member(String(lab), 'system:api')).toEqual({ is: 'unreachable' });
+  expect(await platform.member('-100999', `telegram:user:${ben}`)).toEqual({ is: 'unreachable' });
+  doorway.served.world.fault({ kind: '500', method: 'getChatMember', count: 1 });
+  expect(await status(ben)).toEqual({ is: 'unreachable' });
+});

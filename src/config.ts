@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import { homedir } from 'node:os';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
-import { durationMs } from './domain/duration.ts';
 import { retentionDaysMin } from './domain/policy.ts';
 import { zoneName } from './domain/schedule/time/zone-name.ts';
-import { slips } from './domain/slips.ts';
+import { durationMs } from './domain/schedule/time/duration.ts';
+import { slips } from './domain/when/spelling.ts';
 
 /** Adds the variables of a `.env` file in the working folder to the environment; those that are set already win. */
 export function loadEnvFile(): void {

@@ -1,6 +1,75 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../domain/errors.ts';
-import { facts, strict } from './fields.ts';
+import * as limits from '../domain/limits.ts';
+
+/** What requests and answers are made of. The shape is checked here; what it means is checked by the domain, which also words the refusal. */
+
+/** An object of exactly these fields; another one is refused by name, together with what is allowed. */
+export function strict<S extends z.core.$ZodShape>(shape: S): z.ZodObject<S, z.core.$strict> {
+  const allowed = Object.keys(shape).join(', ') || 'none';
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys' ? `this field is not known here; known are: ${allowed}` : undefined,
+  });
+}
+
+export const nothing = strict({});
+export const noBody = nothing.optional();
+
+/** As clients are told it. */
+export const instant = z.string().meta({
+  format: 'date-time',
+  description: 'ISO-8601, UTC, with milliseconds.',
+  example: '2027-01-31T09:00:00.000Z',
+});
+export const facts = z.record(z.string(), z.unknown());
+export const text = z.string().nullable();
+export const cursor = text.meta({ description: 'Null on the last page.' });
+
+/** As clients send it. */
+export const instantSent = z.iso
+  .datetime({ offset: true, error: 'it is an instant with its offset, such as 2027-01-31T09:00:00Z' })
+  .meta({ description: 'An instant with its offset.', example: '2027-01-31T09:00:00Z' });
+
+export const duration = z
+  .string()
+  .max(32)
+  .meta({ description: 'An ISO-8601 duration of fixed length.', example: 'PT10M' });
+export const timezone = z.string().meta({ description: 'An IANA time zone.', example: 'Europe/Madrid' });
+
+/** A number in a query is text until it is read. */
+export function whole(max: number, preset: number) {
+  const error = `it is a whole number from 1 to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, { error })
+    .transform(Number)
+    .pipe(z.int().min(1, { error }).max(max, { error }))
+    .default(preset)
+    .meta({ type: 'integer', minimum: 1, maximum: max, default: preset });
+}
+
+export const page = {
+  limit: whole(limits.pageMax, limits.pageDefault),
+  cursor: z.string().max(200).optional().meta({ description: 'The next_cursor of the page before.' }),
+};
+
+/** Longer than any text that is searched for; a search is not a place for a document. */
+export const searchText = z.string().max(200);
+
+/** A parameter of a query that may stand there several times. */
+export function many<T extends z.ZodType>(one: T) {
+  return z.array(one).max(10).default([]);
+}
+
+export const taskParams = strict({ task_id: z.string() });
+export const runParams = strict({ run_id: z.string() });
+export const threadParams = strict({
+  thread_key: z.string().meta({
+    description: 'telegram:chat:<id>, telegram:chat:<id>:topic:<n>, or any other prefix.',
+    example: 'cli:default',
+  }),
+});
 
 /**
  * One thing that can be asked over HTTP: what it reads, what it answers, and how it is described. The server that answers,

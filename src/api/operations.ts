@@ -1,5 +1,16 @@
 import type { Operation } from './operation.ts';
-import { createTask, listTasks, listThreadTasks, getTask, deleteTask, listTaskVersions, updateTask } from './tasks.ts';
+import {
+  createTask,
+  listTasks,
+  listThreadTasks,
+  getTask,
+  deleteTask,
+  listTaskVersions,
+  updateTask,
+  listGrants,
+  createGrant,
+  revokeGrant,
+} from './tasks.ts';
 import {
   runTaskNow,
   cancelTask,
@@ -12,17 +23,41 @@ import {
   restoreTask,
   undoTask,
 } from './verbs.ts';
-import { purgeThread, pauseThread, resumeThread, cancelThread } from './threads.ts';
-import { postMessage } from './messages.ts';
-import { listTaskRuns, listNextRuns, listRuns, getRun, getRunResult, cancelRun, retryRun, replayRun } from './runs.ts';
+import {
+  purgeThread,
+  pauseThread,
+  resumeThread,
+  cancelThread,
+  pauseTasks,
+  resumeTasks,
+  cancelTasks,
+  attachTask,
+} from './threads.ts';
+import {
+  listTaskRuns,
+  listNextRuns,
+  listRuns,
+  getRun,
+  getRunResult,
+  cancelRun,
+  retryRun,
+  replayRun,
+  postMessage,
+} from './runs.ts';
 import { whyTask, listEvents, listAudit, listDowntimes } from './truth.ts';
 import { previewSchedule } from './schedules.ts';
-import { runAudit, reconcile } from './upkeep.ts';
-import { isLive, isHealthy, isReady, getVersion, getDescription } from './health.ts';
-import { attachTask } from './attach.ts';
-import { pauseTasks, resumeTasks, cancelTasks } from './bulk.ts';
-import { listGrants, createGrant, revokeGrant } from './grants.ts';
-import { getStatus, getUsage, tick } from './status.ts';
+import {
+  getStatus,
+  getUsage,
+  tick,
+  isLive,
+  isHealthy,
+  isReady,
+  getVersion,
+  getDescription,
+  runAudit,
+  reconcile,
+} from './status.ts';
 
 /** Everything that can be asked over HTTP, by its id. */
 export const operations = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import * as limits from '../domain/limits.ts';
-import { duration, instantSent, strict } from './fields.ts';
+import { duration, instantSent, strict } from './operation.ts';
 
 /** How a task deals with time, with failure and with people. */
 

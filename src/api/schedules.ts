@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { isTimezone } from '../domain/schedule/time/zone-name.ts';
 import * as limits from '../domain/limits.ts';
-import { instant, instantSent, strict, text, timezone } from './fields.ts';
-import { operation } from './operation.ts';
+import { operation, instant, instantSent, strict, text, timezone } from './operation.ts';
 
 /** A field of another kind may be sent as null, so that a schedule that was read can be sent back. */
 const absent = z.null().optional();

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { instant, instantSent, noBody, strict } from './fields.ts';
-import { operation } from './operation.ts';
+import { operation, instant, instantSent, noBody, strict } from './operation.ts';
 
 /** How things stand, what was used, and a push for those who do not want to wait. */
 
@@ -81,4 +80,87 @@ export const tick = operation({
     more: z.boolean().meta({ description: 'Something is left to do right now, or has not ended yet: ask again.' }),
     failed: z.array(z.string()).meta({ description: 'Rooms whose step failed; they try again by themselves.' }),
   }).meta({ id: 'Tick' }),
+});
+
+/** What watchers ask without a token. None of it names a task, a chat or a secret. */
+
+const healthAnswer = z.looseObject({ ok: z.boolean() }).meta({ id: 'Health' });
+const versionAnswer = strict({
+  name: z.literal('cronogram'),
+  version: z.string(),
+  node: z.string().meta({ description: 'The version of Node that runs it.' }),
+});
+const document = z.looseObject({ openapi: z.string() });
+
+const probe = { tag: 'health', method: 'get', open: true } as const;
+const state = { ...probe, answer: healthAnswer, statuses: [200, 503] } as const;
+
+export const isLive = operation({ ...state, id: 'isLive', summary: 'Whether the process turns', path: '/livez' });
+export const isHealthy = operation({ ...state, id: 'isHealthy', summary: 'The same as /livez', path: '/healthz' });
+export const isReady = operation({
+  ...state,
+  id: 'isReady',
+  summary: 'Whether work can be done now',
+  path: '/readyz',
+});
+export const getVersion = operation({
+  ...probe,
+  id: 'getVersion',
+  summary: 'Which version this is',
+  path: '/version',
+  answer: versionAnswer,
+});
+export const getDescription = operation({
+  ...probe,
+  id: 'getDescription',
+  summary: 'This document',
+  path: '/openapi.json',
+  answer: document,
+});
+
+/** What keeps the place in order, on demand. */
+
+const finding = strict({
+  check: z.string(),
+  count: z.int(),
+  examples: z.array(z.string()).meta({ description: 'Ids of some of the rows.' }),
+  sentence: z.string(),
+  fixable: z.boolean().meta({ description: 'Reconcile knows a safe way to mend it.' }),
+}).meta({ id: 'Finding' });
+
+const auditAnswer = strict({
+  at: z.string().meta({ format: 'date-time' }),
+  findings: z.array(finding),
+  checked: z.record(z.string(), z.int()).meta({
+    description: 'Rows looked at, by table, newest first; under slots the tasks whose slots were computed again.',
+  }),
+});
+
+const reconcileBody = strict({
+  fix: z.boolean().optional().meta({ description: 'Mend what can be mended safely; false only tells.' }),
+}).optional();
+
+const reconcileAnswer = strict({
+  findings: z.array(finding),
+  fixed: z.array(strict({ check: z.string(), id: z.string(), did: z.string() })),
+});
+
+export const runAudit = operation({
+  id: 'runAudit',
+  tag: 'operations',
+  summary: 'Look now for what must never be; nothing is changed',
+  method: 'post',
+  path: '/v1/audit/run',
+  body: noBody,
+  answer: auditAnswer,
+});
+
+export const reconcile = operation({
+  id: 'reconcile',
+  tag: 'operations',
+  summary: 'Tell what the audit finds, and mend what can be mended safely when asked to',
+  method: 'post',
+  path: '/v1/reconcile',
+  body: reconcileBody,
+  answer: reconcileAnswer,
 });

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { noBody, strict, threadParams } from './fields.ts';
-import { operation } from './operation.ts';
+import { operation, noBody, strict, threadParams, instantSent, searchText, taskParams } from './operation.ts';
 import { pauseBody } from './verbs.ts';
+import { changedTask } from './tasks.ts';
 
 /** What is done to all tasks of a thread. */
 
 const purgeQuery = strict({
   dry_run: z.enum(['true', 'false']).default('false').meta({ description: 'true only counts what would go.' }),
 });
-export const bulkAnswer = strict({
+const bulkAnswer = strict({
   changed: z.int(),
   left: z.int().meta({ description: 'Tasks that stay as they are, because the verb does not fit them.' }),
 });
@@ -68,4 +68,81 @@ export const resumeThread = operation({
   path: `${path}/resume`,
   body: noBody,
   answer: bulkAnswer,
+});
+
+/** What is done to all tasks of a subject or a tag. */
+
+const chosen = {
+  subject: searchText.min(1).optional().meta({ description: 'Tasks of exactly this subject.' }),
+  tag: searchText.min(1).optional().meta({ description: 'Tasks that bear this tag.' }),
+  thread_key: z.string().optional().meta({ description: 'Only those of this chat or thread.' }),
+};
+
+/** All tasks of a thread have operations of their own; all tasks of the server are nobody's to change by one slip. */
+function isNamed({ subject, tag }: { readonly subject?: string | undefined; readonly tag?: string | undefined }) {
+  return subject !== undefined || tag !== undefined;
+}
+const example = { tag: 'team' };
+const unnamed = { error: 'name a subject or a tag; for all tasks of a thread, see /v1/threads/{thread_key}' };
+const chosenBody = strict(chosen).refine(isNamed, unnamed).meta({ id: 'Chosen', example });
+const pauseChosenBody = strict({
+  ...chosen,
+  until: instantSent
+    .optional()
+    .meta({ description: 'When the pause ends by itself; without it, when somebody resumes.' }),
+})
+  .refine(isNamed, unnamed)
+  .meta({ id: 'PauseChosen', example });
+
+const bulk = {
+  tag: 'tasks',
+  method: 'post',
+  query: strict({
+    dry_run: z.enum(['true', 'false']).default('false').meta({ description: 'true only counts what would change.' }),
+  }),
+  answer: bulkAnswer,
+} as const;
+
+export const pauseTasks = operation({
+  ...bulk,
+  id: 'pauseTasks',
+  summary: 'Pause all tasks of a subject or a tag; dry_run=true counts first',
+  path: '/v1/tasks/pause',
+  body: pauseChosenBody,
+});
+
+export const resumeTasks = operation({
+  ...bulk,
+  id: 'resumeTasks',
+  summary: 'Let all tasks of a subject or a tag go on that a person paused',
+  path: '/v1/tasks/resume',
+  body: chosenBody,
+});
+
+export const cancelTasks = operation({
+  ...bulk,
+  id: 'cancelTasks',
+  summary: 'Call off what the tasks of a subject or a tag run now',
+  path: '/v1/tasks/cancel',
+  body: chosenBody,
+});
+
+/** A task gets a chat, or another one. */
+
+export const attachTask = operation({
+  id: 'attachTask',
+  tag: 'tasks',
+  summary: 'Give a task a chat, or another one while nothing of it is in its own',
+  method: 'post',
+  path: '/v1/tasks/{task_id}/attach',
+  params: taskParams,
+  body: strict({
+    thread_key: z.string().meta({
+      description: 'telegram:chat:<id> or telegram:chat:<id>:topic:<n>. Results go to a topic of the task itself.',
+      example: 'telegram:chat:-1001234',
+    }),
+  }),
+  idempotent: true,
+  answer: changedTask,
+  refuses: ['invalid_thread_key', 'run_in_progress', 'not_attachable', 'quota_exceeded'],
 });

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { eventKinds, isOfKind } from '../domain/event.ts';
 import * as limits from '../domain/limits.ts';
-import { cursor, facts, instant, page, strict, taskParams, whole } from './fields.ts';
-import { operation } from './operation.ts';
+import { operation, cursor, facts, instant, page, strict, taskParams, whole } from './operation.ts';
 import { deliveryAnswer } from './runs.ts';
 
 /** What is asked about the truth, and what is told. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import * as limits from '../domain/limits.ts';
-import { duration, instant, instantSent, noBody, strict, taskParams } from './fields.ts';
-import { operation } from './operation.ts';
+import { operation, duration, instant, instantSent, noBody, strict, taskParams } from './operation.ts';
 import { ranNow } from './runs.ts';
 import { changedTask, entryId, taskAnswer } from './tasks.ts';
 

@@ -1,9 +1,8 @@
 import type { RootCommand, Command as Described } from '@bomb.sh/tab';
 import type { Argument, Command, Option } from 'commander';
 import { CliFault, usage } from './faults.ts';
-import type { Session } from './session.ts';
-import { shown } from './terminal.ts';
-import type { AddVerb } from './verb.ts';
+import type { Session, AddVerb } from './session.ts';
+import { shown } from './layout.ts';
 
 const shells: readonly string[] = ['bash', 'zsh', 'fish', 'powershell'];
 

@@ -1,7 +1,5 @@
-import { shown, toned, type Terminal, type Tone } from './terminal.ts';
-
 /** How wide a text stands on a terminal. The exact measure costs its import, which plain ASCII need not pay. */
-export type Measure = (text: string) => number;
+type Measure = (text: string) => number;
 
 const plainAscii = /^[\u0020-\u007E]*$/;
 
@@ -19,7 +17,7 @@ export interface Cell {
   readonly tone?: Tone;
 }
 
-export interface Column {
+interface Column {
   readonly title: string;
   /** Gives way first, down to this width; the others keep theirs for as long as there is room. */
   readonly least?: number;
@@ -138,4 +136,51 @@ export function wrapped(text: string, width: number, measure: Measure): readonly
 
 export async function sentence(terminal: Pick<Terminal, 'columns'>, text: string): Promise<string> {
   return `${wrapped(shown(text), terminal.columns, await measureFor([text])).join('\n')}\n`;
+}
+
+/** Where the program is heard and hears; given from outside, so that a test can be the other end. */
+export interface Terminal {
+  /** Results, and nothing else. */
+  out(text: string): void;
+  /** Faults, progress and questions. */
+  err(text: string): void;
+  /** Somebody looks at the progress. */
+  readonly showsProgress: boolean;
+  /** Somebody is there to answer. */
+  readonly canAsk: boolean;
+  readonly hasColours: boolean;
+  readonly columns: number;
+  /** Everything that comes in, to its end. */
+  read(): Promise<string>;
+  /** One line that somebody types. */
+  ask(question: string): Promise<string>;
+}
+
+export type Tone = 'good' | 'bad' | 'warn' | 'dim' | 'strong';
+
+const codes: Readonly<Record<Tone, readonly [number, number]>> = {
+  good: [32, 39],
+  bad: [31, 39],
+  warn: [33, 39],
+  dim: [2, 22],
+  strong: [1, 22],
+};
+
+export function toned(text: string, tone: Tone | undefined, hasColours: boolean): string {
+  if (tone === undefined || !hasColours || text === '') return text;
+  const [on, off] = codes[tone];
+  return `\u001B[${on}m${text}\u001B[${off}m`;
+}
+
+/**
+ * What other people wrote is shown and must not steer: without the escapes and the other control characters with which a
+ * text could move the cursor, rename the window or hide what stands before it.
+ */
+export function shown(text: string): string {
+  // Line breaks and tabs are layout; the rest of C0 and C1 and the marks that turn the direction of writing are not.
+  return text.replaceAll(
+    // oxlint-disable-next-line no-control-regex
+    /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u200E\u200F\u202A-\u202E\u2066-\u2069]/g,
+    '',
+  );
 }

@@ -2,7 +2,7 @@ import type { AnswerOf } from './client.ts';
 import { CliFault, exitCodes, usage } from './faults.ts';
 import { given } from './options.ts';
 import type { Session } from './session.ts';
-import { shown } from './terminal.ts';
+import { shown } from './layout.ts';
 
 export type Task = AnswerOf<'getTask'>['task'];
 

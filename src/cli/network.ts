@@ -1,7 +1,6 @@
 import { request as askHttp, type IncomingMessage } from 'node:http';
 import { request as askHttps } from 'node:https';
 import { CliFault, exitCodes, usage } from './faults.ts';
-import type { Wire, WireRequest } from './wire.ts';
 
 /** A server that is alive answers sooner; the slowest thing that is asked of it is an audit of everything. */
 const patienceMs = 60_000;
@@ -108,3 +107,33 @@ const reasons: Readonly<Record<string, string>> = {
   HPE_INVALID_CONSTANT: 'what answers there does not speak HTTP',
   EPROTO: 'what answers there does not speak TLS; try http://',
 };
+
+/** How a request reaches the API: over the network, or straight into one that this process opened itself. */
+export interface Wire {
+  /** Where it goes, as it may be shown to people. */
+  readonly place: string;
+  ask(request: WireRequest, signal: AbortSignal): Promise<WireAnswer>;
+  /** The lines of an answer that goes on for as long as somebody listens. */
+  listen(request: WireRequest, signal: AbortSignal): Promise<WireStream>;
+  close(): Promise<void>;
+}
+
+export interface WireRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface WireAnswer {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+}
+
+export interface WireStream {
+  readonly status: number;
+  readonly type: string;
+  readonly chunks: AsyncIterable<string>;
+}

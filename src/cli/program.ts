@@ -1,11 +1,9 @@
 import { Command, CommanderError, Option } from 'commander';
 import { AppError, type ErrorCode } from '../domain/errors.ts';
 import { CliFault, exitCodes } from './faults.ts';
-import { sentence } from './layout.ts';
-import { openSession, type Globals, type Host } from './session.ts';
-import type { Terminal } from './terminal.ts';
+import { sentence, type Terminal } from './layout.ts';
+import { openSession, type Globals, type Host, type AddVerb, type Flag, type Told as Result } from './session.ts';
 import { collect } from './options.ts';
-import type { AddVerb, Flag, Told as Result } from './verb.ts';
 
 /** Longer lines are hard to read, and a file has no width of its own. */
 const helpColumns = 80;

@@ -1,10 +1,10 @@
 import type { Clock, Stopwatch, Timer } from '../app/ports/outside.ts';
 import type { Client } from './client.ts';
 import { createClient } from './client.ts';
-import { CliFault, exitCodes, usage } from './faults.ts';
-import { networkWire } from './network.ts';
-import { toned, type Terminal } from './terminal.ts';
-import type { Wire } from './wire.ts';
+import { CliFault, exitCodes, usage, type ExitCode } from './faults.ts';
+import { networkWire, type Wire } from './network.ts';
+import { toned, type Terminal } from './layout.ts';
+import type { Command } from 'commander';
 
 /** What the surroundings say, already read. */
 export interface Surroundings {
@@ -110,3 +110,39 @@ function tokenMissing({ tokenFile }: Surroundings): CliFault {
   const message = `There is no token of the API: ${tokenFile} does not exist, or belongs to another server than the one that is asked. Work in the folder of the server, set CRONOGRAM_API_TOKEN or CRONOGRAM_API_TOKEN_FILE, or give --token.`;
   return new CliFault('unauthorized', message, { exitCode: exitCodes.refused });
 }
+
+/** What a verb has to say: one value for scripts, one text for people. */
+export interface Told {
+  readonly json: unknown;
+  readonly text: string;
+  /** For people beside the result: what to do next. It goes where faults go, so that a pipe gets the result alone. */
+  readonly note?: string;
+  /** 0 when absent. */
+  readonly exitCode?: ExitCode;
+}
+
+export interface Flag {
+  readonly flags: string;
+  readonly about: string;
+  readonly choices?: readonly string[];
+  /** May be given several times. */
+  readonly isList?: true;
+}
+
+interface Verb<O> {
+  /** With its arguments: `pause [task]`. */
+  readonly usage: string;
+  readonly summary: string;
+  /** What a person may type as it stands; the first words are the program's. */
+  readonly examples: readonly string[];
+  /** More than fits the summary. */
+  readonly about?: string;
+  readonly flags?: readonly Flag[];
+  /** For programs alone. */
+  readonly isHidden?: true;
+  /** Null when everything has been told meanwhile. */
+  readonly does: (session: Session, args: readonly string[], options: O) => Promise<Told | null>;
+}
+
+/** Puts a verb into a group of the program. */
+export type AddVerb = <O extends object>(group: Command, verb: Verb<O>) => Command;

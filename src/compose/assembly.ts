@@ -2,23 +2,15 @@ import { createTemplates } from '../system/templates.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createIds, sha256 } from '../system/ids.ts';
 import { createLog } from '../system/log.ts';
-import { createAcks, type Acks } from '../app/use-cases/acks.ts';
-import { createNagging, type Nagging } from '../app/use-cases/nagging.ts';
-import { digestAction } from '../app/actions/digest.ts';
+import { createAcks, type Acks, createNagging, type Nagging } from '../app/use-cases/acks.ts';
+import { digestAction, createDigestSource } from '../app/actions/digest.ts';
 import { echoAction } from '../app/actions/echo.ts';
 import { messageAction } from '../app/actions/message.ts';
-import { createActions, type Actions } from '../app/actions/registry.ts';
 import { createApprovals, type Approvals } from '../app/use-cases/approvals.ts';
-import { createBacklogWord } from '../app/pipeline/backlog.ts';
-import { createBell } from '../app/pipeline/bell.ts';
-import { createDigestSource } from '../app/actions/digest-source.ts';
 import { createDeliverer, type Deliverer } from '../app/pipeline/deliverer.ts';
-import { watchedRoom } from '../app/housekeeping/behind.ts';
-import { createHousekeeping, type Housekeeping } from '../app/housekeeping/housekeeping.ts';
 import type { Chore } from '../app/housekeeping/chore.ts';
-import { createPacer } from '../app/pipeline/pacer.ts';
-import { createChats, type Chats } from '../app/use-cases/chats.ts';
-import { createMembership } from '../app/use-cases/membership.ts';
+import { createPacer, createBacklogWord } from '../app/pipeline/pacer.ts';
+import { createMembership, createChats, type Chats } from '../app/use-cases/people.ts';
 import type {
   Backups,
   Bell,
@@ -35,18 +27,20 @@ import type {
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
 import type { Store } from '../app/ports/tasks.ts';
 import { createMessages, type Messages } from '../app/use-cases/messages.ts';
-import { createRunService, type RunService } from '../app/pipeline/run-service.ts';
 import { createRuns, type Runs } from '../app/use-cases/runs.ts';
 import { createRunner, type Runner } from '../app/pipeline/runner.ts';
 import { createScheduler, type Scheduler } from '../app/pipeline/scheduler.ts';
-import { createBulk, type Bulk } from '../app/tasks/bulk.ts';
+import { createBulk, type Bulk, createThreads, type Threads } from '../app/tasks/bulk.ts';
 import { createTasks, type Tasks } from '../app/tasks/tasks.ts';
-import { createThreads, type Threads } from '../app/tasks/threads.ts';
 import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
 import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config.ts';
 import { ratesOf, type Rates } from '../domain/pace.ts';
 import type { Task } from '../domain/task.ts';
+import { createActions, type Actions } from '../app/actions/action.ts';
+import { createHousekeeping, type Housekeeping } from '../app/housekeeping/housekeeper.ts';
+import { watchedRoom } from '../app/housekeeping/audit.ts';
+import { createRunService, type RunService } from '../app/pipeline/claims.ts';
 
 /** The outside world, as one value, so that a test or a bench can put a part of its own in the place of any of them. */
 export interface World {
@@ -64,7 +58,7 @@ export function systemWorld(logLevel: string, secrets: Pick<Secrets, 'hide'> = c
 }
 
 /** What the rooms reach outside of the process. */
-export interface Outside {
+interface Outside {
   readonly store: Store;
   /** The chat platform, which spends the budget by itself where a call has no turn of its own. */
   readonly transport: (budget: Budget) => Transport;
@@ -211,4 +205,19 @@ type MembershipNeeds = Omit<Parameters<typeof createMembership>[0], 'platform'> 
 
 function membershipOf({ platform, ...needs }: MembershipNeeds): readonly Chore[] {
   return platform === null ? [] : [createMembership({ ...needs, platform })];
+}
+
+/** Connects rooms that ring with loops that are made later; a ring before that is not lost, because a loop starts by looking. */
+interface Switchboard extends Bell {
+  connect(room: Room, ring: () => void): void;
+}
+
+export function createBell(): Switchboard {
+  const rings = new Map<Room, () => void>();
+  return {
+    connect: (room, ring) => {
+      rings.set(room, ring);
+    },
+    ring: (room) => rings.get(room)?.(),
+  };
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { Terminal } from '../cli/terminal.ts';
 import { composeCli } from './cli.ts';
+import type { Terminal } from '../cli/layout.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;

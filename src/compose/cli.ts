@@ -5,7 +5,9 @@ import type { Host, Surroundings } from '../cli/session.ts';
 import { remoteVerbs } from '../cli/verbs/all.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import type { CliConfig } from '../config.ts';
-import { addHostVerbs } from './host.ts';
+import type { Command } from 'commander';
+import { addHostVerbs as add } from '../host/program.ts';
+import type { Screen } from '../host/screen.ts';
 
 /** What the process gives: a test gives something else. */
 export interface Started
@@ -93,4 +95,27 @@ function keptToken(file: string): string | null {
       },
     );
   }
+}
+
+interface HostVerbsNeeds {
+  readonly version: string;
+  readonly terminal: Screen;
+  /** A verb has told its result and ends with this code all the same. */
+  readonly end: (exitCode: number) => void;
+}
+
+/** Adds the verbs of this computer to the program. What they need is loaded when one of them is asked for. */
+function addHostVerbs(program: Command, { version, terminal, end }: HostVerbsNeeds): void {
+  add(program, {
+    screen: terminal,
+    end,
+    start: async () => {
+      const { runServer } = await import('./server-process.ts');
+      return runServer();
+    },
+    load: async () => {
+      const { hostPorts } = await import('./host-ports.ts');
+      return hostPorts({ version });
+    },
+  });
 }

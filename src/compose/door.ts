@@ -3,24 +3,20 @@ import { dirname, join } from 'node:path';
 import { createHttpApp } from '../http/app.ts';
 import { createEventStreams, type EventStreams } from '../http/events/stream.ts';
 import type { PageOfMetrics } from '../http/observing.ts';
-import { serveHttp, type Listening } from '../http/server.ts';
-import { untilStopping } from '../http/stopping.ts';
+import { serveHttp, type Listening, untilStopping } from '../http/server.ts';
 import { databaseFile, type Opened } from '../store/engine/open.ts';
-import { sha256 } from '../system/ids.ts';
-import { tokenFrom } from '../system/token-file.ts';
+import { sha256, tokenFrom } from '../system/ids.ts';
 import type { Loop } from '../system/loop.ts';
 import { createKeptAnswers } from '../app/use-cases/kept-answers.ts';
-import type { Meter } from '../app/ports/meter.ts';
+import type { Meter } from '../app/ports/metering.ts';
 import { previewSchedule } from '../app/tasks/preview.ts';
 import type { Timer } from '../app/ports/outside.ts';
 import { createReadiness, shownToAll, type Ready, type Watched } from '../app/operations/readiness.ts';
-import { createStatus } from '../app/operations/status.ts';
+import { createStatus, createUsage } from '../app/operations/status.ts';
 import type { Store } from '../app/ports/tasks.ts';
 import { createTick } from '../app/pipeline/tick.ts';
-import { createUsage } from '../app/use-cases/usage.ts';
 import type { Rooms, World } from './assembly.ts';
 import type { Config } from '../config.ts';
-import type { Phase } from './phase.ts';
 
 export interface Door {
   readonly listening: Listening;
@@ -31,7 +27,7 @@ export interface Door {
 }
 
 /** What the API is made of. */
-export interface ApiParts {
+interface ApiParts {
   readonly world: World;
   readonly rooms: Rooms;
   readonly store: Store;
@@ -55,7 +51,7 @@ interface Parts extends ApiParts {
   readonly takeOver: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 }
 
-export interface Api {
+interface Api {
   readonly app: ReturnType<typeof createHttpApp>;
   readonly ready: () => Promise<Ready>;
   readonly token: string;
@@ -162,4 +158,34 @@ function tokenOf(config: Config): { readonly token: string; readonly tokenFile: 
 export function dataFolder(config: Pick<Config, 'DATABASE_URL'>): string {
   const file = databaseFile(config.DATABASE_URL);
   return file === null ? 'data' : dirname(file);
+}
+
+/** Where a server stands in its life: it is ready for nobody before its start is complete, and from the first moment of its stop on. */
+export interface Phase {
+  readonly is: () => 'starting' | 'running' | 'stopping';
+  run(): void;
+  stop(): void;
+  /** What the stop waits for, for whoever has to give it up. */
+  readonly waitsFor: () => string;
+  /** Notes what is waited for, until something else is. */
+  waitFor<T>(what: string, work: Promise<T>): Promise<T>;
+}
+
+export function createPhase(): Phase {
+  let now: ReturnType<Phase['is']> = 'starting';
+  let what = 'start';
+  return {
+    is: () => now,
+    run: () => {
+      if (now === 'starting') now = 'running';
+    },
+    stop: () => {
+      now = 'stopping';
+    },
+    waitsFor: () => what,
+    waitFor: (name, work) => {
+      what = name;
+      return work;
+    },
+  };
 }

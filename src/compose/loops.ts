@@ -1,10 +1,12 @@
 import { createLoop, type Loop, type Work } from '../system/loop.ts';
-import { createClockWatch } from '../app/pipeline/clock-watch.ts';
-import { silentMeter, type Meter } from '../app/ports/meter.ts';
+import { createClockWatch } from '../app/pipeline/time-changes.ts';
+import { silentMeter, type Meter } from '../app/ports/metering.ts';
 import type { Room } from '../app/ports/outside.ts';
 import type { Store } from '../app/ports/tasks.ts';
 import { endsPerClaim, type Rooms, type World } from './assembly.ts';
 import type { Config } from '../config.ts';
+import { createKnock } from '../system/knock.ts';
+import { type Ready, createHeartbeat, type Heartbeat } from '../app/operations/readiness.ts';
 
 interface Parts {
   readonly world: World;
@@ -61,4 +63,17 @@ function counted(work: Work, meter: Meter): Work {
     step: (now, limit) => counting(work.step(now, limit)),
     nextAt: (now) => counting(work.nextAt(now)),
   };
+}
+
+interface Needs {
+  readonly world: World;
+  readonly meter: Meter;
+  readonly ready: () => Promise<Ready>;
+}
+
+/** Null where no watcher is to be told. Its minutes are real ones, whatever the clock of a sandbox says. */
+export function openHeartbeat({ HEARTBEAT_URL: url }: Pick<Config, 'HEARTBEAT_URL'>, needs: Needs): Heartbeat | null {
+  if (url === undefined) return null;
+  const { timer, log } = needs.world;
+  return createHeartbeat({ knock: createKnock({ url, timer }), ready: needs.ready, timer, log, meter: needs.meter });
 }

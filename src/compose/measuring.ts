@@ -3,7 +3,7 @@ import type { PrometheusMeter } from '../system/meter.ts';
 import type { Opened } from '../store/engine/open.ts';
 import type { Loop } from '../system/loop.ts';
 import { createGauges } from '../app/operations/gauges.ts';
-import type { Meter } from '../app/ports/meter.ts';
+import type { Meter } from '../app/ports/metering.ts';
 import type { Backups } from '../app/ports/outside.ts';
 import type { Ready } from '../app/operations/readiness.ts';
 import type { Store } from '../app/ports/tasks.ts';

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import type { Wire, WireRequest } from '../cli/wire.ts';
 import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
 import { composeRooms, systemWorld, type World } from './assembly.ts';
 import type { Config } from '../config.ts';
 import { AppError } from '../domain/errors.ts';
 import { isSandboxed } from './chat.ts';
 import { createApi } from './door.ts';
-import { skippedBefore, timeOf, travelling } from './travelling.ts';
+import type { Wire, WireRequest } from '../cli/network.ts';
+import { skippedBefore, timeOf, travelling } from './travel.ts';
 
 /** The API over the database of this folder, which nobody else may hold meanwhile. Nothing runs and nothing is sent by it. */
 export async function openOffline(config: Config, version: string): Promise<Wire & { readonly token: string }> {

@@ -1,4 +1,3 @@
-import type { Actor } from './actor.ts';
 import { settingsOf } from './chat-settings.ts';
 
 /**
@@ -24,7 +23,7 @@ export interface Rights {
   readonly isAdmin: boolean;
 }
 
-export interface AccessScene {
+interface AccessScene {
   readonly chat: { readonly id: string; readonly settings: Readonly<Record<string, unknown>> };
   readonly task: { readonly ownerId: Actor; readonly chatId: string } | null;
 }
@@ -36,7 +35,7 @@ export type AccessRefusal =
   | { readonly is: 'admins_only' }
   | { readonly is: 'owners_only' };
 
-export type Verdict = { readonly ok: true } | { readonly ok: false; readonly refusal: AccessRefusal };
+type Verdict = { readonly ok: true } | { readonly ok: false; readonly refusal: AccessRefusal };
 
 const yes: Verdict = { ok: true };
 
@@ -62,7 +61,7 @@ function mayChange(person: Rights, task: AccessScene['task']): Verdict {
 }
 
 /** Whom a refusal can name: whose task it is, and admins of the chat; nobody where their names are not known. */
-export interface RefusalNames {
+interface RefusalNames {
   readonly ownerName: string | null;
   readonly admins: readonly string[];
 }
@@ -87,4 +86,23 @@ export function namedIn(names: readonly string[]): string {
 
 function no(refusal: AccessRefusal): Verdict {
   return { ok: false, refusal };
+}
+
+/**
+ * Who did something: a person, a named API token, or the product itself. The type is part of the text, so that a row in
+ * the audit is readable without a join and two kinds of id can never be mixed up.
+ */
+export type Actor = `telegram:user:${number}` | `api:token:${string}` | 'system' | 'system:api';
+
+/** The principal as which the bearer of API_TOKEN acts. It owns tasks in threads that no person has approved. */
+export const apiPrincipal = 'system:api' satisfies Actor;
+
+const shapes = /^(telegram:user:[1-9]\d{0,15}|api:token:[\w.-]{1,64}|system|system:api)$/;
+
+export function isActor(text: string): text is Actor {
+  return shapes.test(text);
+}
+
+export function isPerson(actor: Actor): boolean {
+  return actor.startsWith('telegram:user:');
 }

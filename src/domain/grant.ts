@@ -1,5 +1,5 @@
-import type { Actor } from './actor.ts';
 import type { Reason } from './occurrence.ts';
+import type { Actor } from './access.ts';
 
 /**
  * The durable right under which a task's runs act. It is given once, at creation, by the owner's rights at that time, can

@@ -1,7 +1,7 @@
-import { durationMs } from './duration.ts';
 import { AppError } from './errors.ts';
 import * as limits from './limits.ts';
 import { quietFault, type QuietInput } from './quiet.ts';
+import { durationMs } from './schedule/time/duration.ts';
 
 export type MissedPolicy = 'skip' | 'once' | 'all' | 'ask';
 export type OverlapPolicy = 'skip' | 'queue' | 'replace' | 'allow';

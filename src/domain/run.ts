@@ -1,7 +1,8 @@
-import type { Actor } from './actor.ts';
-import type { Policies } from './policy.ts';
+import { type Policies, retryDelayMs, type Retry } from './policy.ts';
 import type { Bounds, Schedule } from './schedule/schedule.ts';
 import type { ActionSpec } from './task.ts';
+import { retryPauseMaxMs } from './limits.ts';
+import type { Actor } from './access.ts';
 
 /**
  * The life of a run. It is `queued` until claimed, `running` while an attempt lives, in `backoff` between attempts, and
@@ -107,4 +108,108 @@ export interface NewRun extends RunRequest {
   readonly inputText: string;
   readonly createdAt: number;
   readonly readyAt: number;
+}
+
+/** How an attempt came to its end. */
+export type AttemptOutcome =
+  | { readonly is: 'done' }
+  | { readonly is: 'retry'; readonly error: string; readonly afterMs?: number | undefined }
+  | { readonly is: 'giveUp'; readonly error: string }
+  | { readonly is: 'timedOut' }
+  | { readonly is: 'cancelled' };
+
+interface AttemptScene {
+  /** Attempts that used the retry budget, this one included; interrupted ones did not. */
+  readonly used: number;
+  readonly retry: Retry;
+  readonly repeatable: boolean;
+  readonly timeoutMs: number;
+  readonly now: number;
+  /** In [0, 1): spreads the pause. */
+  readonly chance: number;
+}
+
+interface Conclusion {
+  readonly attempt: 'succeeded' | 'failed' | 'timed_out' | 'cancelled';
+  readonly run: 'succeeded' | 'failed' | 'cancelled' | 'backoff';
+  readonly readyAt: number | null;
+  readonly error: string | null;
+}
+
+/** What an ended attempt means for its run. */
+export function conclude(outcome: AttemptOutcome, scene: AttemptScene): Conclusion {
+  switch (outcome.is) {
+    case 'done':
+      return { attempt: 'succeeded', run: 'succeeded', readyAt: null, error: null };
+    case 'cancelled':
+      return { attempt: 'cancelled', run: 'cancelled', readyAt: null, error: 'cancelled' };
+    case 'giveUp':
+      return { attempt: 'failed', run: 'failed', readyAt: null, error: outcome.error };
+    case 'retry':
+      return again('failed', outcome, scene);
+    case 'timedOut': {
+      const error = `no answer within ${scene.timeoutMs / 1000} s`;
+      // Nobody knows how far it came, so only what does no harm when done twice is tried again.
+      if (scene.repeatable) return again('timed_out', { error }, scene);
+      return { attempt: 'timed_out', run: 'failed', readyAt: null, error: `${error}, effects unknown` };
+    }
+  }
+}
+
+function again(
+  attempt: 'failed' | 'timed_out',
+  { error, afterMs = 0 }: { readonly error: string; readonly afterMs?: number | undefined },
+  scene: AttemptScene,
+): Conclusion {
+  if (scene.used >= scene.retry.attempts) return { attempt, run: 'failed', readyAt: null, error };
+  // Whoever was called may ask for patience, but for no more than a policy may.
+  const asked = Math.min(afterMs, retryPauseMaxMs);
+  const pause = Math.max(asked, retryDelayMs(scene.retry, scene.used, scene.chance));
+  return { attempt, run: 'backoff', readyAt: scene.now + pause, error };
+}
+
+/** More of an error than this tells nothing new about what it is about. */
+const readMax = 1000;
+const causeMax = 200;
+
+const blank = '#';
+/** What follows the question mark of an address. */
+const queries = /\?[^\s"'<>()]+/g;
+/** An apostrophe within a word quotes nothing. */
+const quotes = /"[^"]*"|“[^”]*”|«[^»]*»|`[^`]*`|(?<![\p{L}\p{N}])'[^']*'(?![\p{L}\p{N}])/gu;
+/** Dates with names in them, as servers write them: "wed, 18 nov 2026". */
+const dates = /\b(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? )?(?:\d{1,2} [a-z]{3,9}|[a-z]{3,9} \d{1,2},?) \d{4}\b/g;
+const tokens = /[a-z0-9-]{6,}/g;
+const numbers = /(\b(?:http|status|status code)[ :=]{1,2})?(\d+(?:[.,:/-]\d+)*)/g;
+
+/**
+ * What a failure is about. The same trouble must read the same from run to run, or it would be told each time, so whatever
+ * belongs to one run alone is blanked: numbers, ids, times, and what is quoted. A status of HTTP stays, because a refusal
+ * is other trouble than a server that is down; the faults of servers count as one, because they come and go in turn.
+ */
+export function causeOf(error: string): string {
+  const words = error
+    .slice(0, readMax)
+    .toLowerCase()
+    .replaceAll(quotes, '"…"')
+    .replaceAll(queries, '?…')
+    .replaceAll(dates, blank)
+    .replaceAll(tokens, (token) => (isId(token) ? blank : token))
+    .replaceAll(numbers, (_all, before: string | undefined, digits: string) =>
+      before === undefined ? blank : before + statusOf(digits),
+    )
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return words === '' ? 'no reason given' : words.slice(0, causeMax);
+}
+
+/** Long tokens with digits in them are names of one thing; so are short ones that are written in base 16. */
+function isId(token: string): boolean {
+  const digits = token.replaceAll(/\D/g, '').length;
+  return digits >= 2 && (token.length >= 12 || /^(?:0x)?[0-9a-f]+$/.test(token));
+}
+
+function statusOf(digits: string): string {
+  if (/^5\d\d$/.test(digits)) return '5xx';
+  return /^[1-4]\d\d$/.test(digits) ? digits : blank;
 }

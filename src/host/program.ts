@@ -118,7 +118,7 @@ function addInit(program: Command, needs: HostNeeds): void {
     .action(
       verb<InitOptions>(needs, async ({ ports, screen, tell }, { options }) => {
         const { initialise } = await import('./init/init.ts');
-        const { initText } = await import('./init/told.ts');
+        const { initText } = await import('./init/init.ts');
         const done = await initialise(ports, initWish(options), screen);
         tell(done, (value) => initText(value, screen));
       }),
@@ -192,7 +192,7 @@ function addBackup(program: Command, needs: HostNeeds): void {
     .addHelpText('after', backupExamples)
     .action(
       verb<{ keep?: string }>(needs, async ({ ports, screen, tell }, { options, args }) => {
-        const { backupText, makeBackup } = await import('./backup.ts');
+        const { backupText, makeBackup } = await import('./restore.ts');
         const keep = whole('--keep', options.keep);
         if (keep === 0) throw new HostFault('usage', '--keep takes 1 or more: the copy just made stays.');
         const made = await makeBackup(ports, { target: args[0] ?? null, keep });

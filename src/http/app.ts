@@ -2,34 +2,31 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { matchedRoutes } from 'hono/route';
-import { silentMeter, type Meter } from '../app/ports/meter.ts';
+import { silentMeter, type Meter } from '../app/ports/metering.ts';
 import type { TellOnce } from '../app/use-cases/kept-answers.ts';
 import type { Ids, Log, Stopwatch } from '../app/ports/outside.ts';
 import type { Preview, PreviewRequest } from '../app/tasks/preview.ts';
 import { AppError } from '../domain/errors.ts';
-import { serveAttach } from './handlers/attach.ts';
-import { serveBulk, type BulkRoutes } from './handlers/bulk.ts';
 import { faultOf } from './errors.ts';
-import { serveGrants } from './handlers/grants.ts';
 import { serveDocs } from './docs/docs.ts';
-import { serveHealth, type Health } from './health.ts';
-import { serveMetrics, type MetricsNeeds } from './metrics.ts';
-import { countServed } from './observing.ts';
+import { countServed, serveMetrics, type MetricsNeeds } from './observing.ts';
 import { checkTarget } from './reading.ts';
-import { replayedHeader, repeats } from './repeats.ts';
-import { serveMessages, type MessageRoutes } from './handlers/messages.ts';
-import { methodsOf, unserved } from './routes.ts';
-import { serveRuns, type RunRoutes } from './handlers/runs.ts';
-import { serveSchedules } from './handlers/schedules.ts';
-import { serveStatus, type StatusRoutes } from './handlers/status.ts';
-import { serveTasks, type TaskRoutes } from './handlers/tasks.ts';
-import { serveThreads, type ThreadRoutes } from './handlers/threads.ts';
+import {
+  serveRuns,
+  type RunRoutes,
+  serveMessages,
+  type MessageRoutes,
+  serveTruth,
+  type TruthRoutes,
+} from './handlers/runs.ts';
+import { serveStatus, type StatusRoutes, serveUpkeep, type UpkeepRoutes } from './handlers/status.ts';
+import { serveTasks, type TaskRoutes, serveSchedules, serveVerbs, serveGrants } from './handlers/tasks.ts';
+import { serveThreads, type ThreadRoutes, serveAttach, serveBulk, type BulkRoutes } from './handlers/threads.ts';
 import { limitRate, requireToken } from './token.ts';
-import { trace, traceOf } from './trace.ts';
-import { streamEndOf } from './events/events.ts';
-import { serveTruth, type TruthRoutes } from './handlers/truth.ts';
-import { serveUpkeep, type UpkeepRoutes } from './handlers/upkeep.ts';
-import { serveVerbs } from './handlers/verbs.ts';
+import { describeApi } from './docs/openapi.ts';
+import { serve, trace, traceOf, replayedHeader, repeats } from './operation.ts';
+import * as api from '../api/status.ts';
+import { streamEndOf } from './events/stream.ts';
 
 export interface HttpNeeds
   extends
@@ -149,4 +146,70 @@ function causeOf(error: Error): Readonly<Record<string, unknown>> {
     ...(error.cause instanceof Error ? { cause: line(error.cause) } : {}),
     stack: places.map((text) => text.trim()).join('\n'),
   };
+}
+
+/** What a path takes, for whoever asked for it in another way. */
+type MethodsOf = (path: string) => readonly string[];
+
+/** Reads the routes once all of them are there, with the first question. */
+function methodsOf(app: OpenAPIHono): MethodsOf {
+  let routes: { readonly shape: RegExp; readonly method: string }[] | undefined;
+  return (path) => {
+    routes ??= app.routes
+      .filter(({ method }) => method !== 'ALL')
+      .map((route) => ({ shape: shapeOf(route.path), method: route.method }));
+    const found = routes.filter(({ shape }) => shape.test(path)).map(({ method }) => method);
+    if (found.length === 0) return [];
+    return [...new Set([...found, ...(found.includes('GET') ? ['HEAD'] : []), 'OPTIONS'])].toSorted();
+  };
+}
+
+function shapeOf(path: string): RegExp {
+  const text = path.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replace(/:\w+/g, '[^/]+');
+  return new RegExp(`^${text}$`);
+}
+
+const shownMax = 100;
+
+/** Nothing serves this request: the path takes other methods, or there is no such path. */
+function unserved(c: Context, methods: MethodsOf): AppError | Response {
+  const { method, path } = c.req;
+  const allowed = methods(path);
+  if (allowed.length > 0) {
+    c.header('allow', allowed.join(', '));
+    if (method === 'OPTIONS') return c.body(null, 204);
+    return new AppError('method_not_allowed', `This path takes ${allowed.join(', ')}, and not ${method.slice(0, 20)}.`);
+  }
+  const bare = path.replace(/\/+$/, '');
+  const hint = bare !== path && methods(bare).length > 0 ? ' It is there without the slash at the end.' : '';
+  return new AppError('not_found', `There is no route ${method.slice(0, 20)} ${path.slice(0, shownMax)}.${hint}`);
+}
+
+interface State {
+  readonly ok: boolean;
+  readonly [detail: string]: unknown;
+}
+
+interface Health {
+  /** The process turns. */
+  live(): State;
+  /** The process can do its work now. */
+  ready(): Promise<State>;
+}
+
+/** What watchers ask without a token. None of it names a task, a chat or a secret. */
+function serveHealth(app: OpenAPIHono, { health, version }: { health: Health; version: string }): void {
+  const stateAnswer = (state: State) => ({ status: state.ok ? 200 : 503, body: { ...state } }) as const;
+  serve(app, api.isLive, async () => stateAnswer(health.live()));
+  serve(app, api.isHealthy, async () => stateAnswer(health.live()));
+  serve(app, api.isReady, async () => stateAnswer(await health.ready()));
+  serve(app, api.getVersion, async () => ({
+    status: 200,
+    body: { name: 'cronogram' as const, version, node: process.versions.node },
+  }));
+  let described: ReturnType<typeof describeApi> | undefined;
+  serve(app, api.getDescription, async () => {
+    described ??= describeApi(app, version);
+    return { status: 200, body: { ...described } };
+  });
 }

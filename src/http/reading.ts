@@ -1,10 +1,8 @@
 import type { Context } from 'hono';
 import { ZodArray, ZodDefault, ZodObject, type z } from 'zod';
 import { AppError } from '../domain/errors.ts';
-import { idempotencyKeyLengthMax } from '../domain/limits.ts';
-import { bodyText } from './body.ts';
+import { idempotencyKeyLengthMax, requestBytesMax } from '../domain/limits.ts';
 import { refusal } from './errors.ts';
-import { nameThatStandsTwice } from './names-twice.ts';
 
 /** Nobody nests settings deeper by hand, and everything that walks a value later may do so without a thought of its stack. */
 const depthMax = 32;
@@ -166,4 +164,70 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
 
 function lower(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1).replace(/\.$/, '');
+}
+
+/** The text of the body, never holding more than the limit, whether or not its length was declared. */
+async function bodyText(c: Context): Promise<string> {
+  const bytes = await readBytes(c);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new AppError('invalid_request', 'The body is not UTF-8.', { cause: error });
+  }
+}
+
+async function readBytes(c: Context): Promise<Uint8Array> {
+  const encoding = c.req.header('content-encoding') ?? 'identity';
+  if (!/^identity$/i.test(encoding)) {
+    throw new AppError('unsupported_media_type', 'Send the body as it is, without a content-encoding such as gzip.');
+  }
+  const declared = c.req.header('content-length');
+  if (declared !== undefined && Number(declared) > requestBytesMax) throw tooLarge();
+  try {
+    const isFramed = declared !== undefined && c.req.header('transfer-encoding') === undefined;
+    return isFramed ? new Uint8Array(await c.req.raw.arrayBuffer()) : await readStream(c.req.raw.body);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError('invalid_request', 'The body ended before it was complete.', { cause: error });
+  }
+}
+
+async function readStream(stream: AsyncIterable<Uint8Array> | null): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of stream ?? []) {
+    size += chunk.byteLength;
+    if (size > requestBytesMax) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function tooLarge(): AppError {
+  return new AppError('payload_too_large', `A request has at most ${requestBytesMax} bytes.`);
+}
+
+/** Strings and the signs between values; everything else of a sound JSON text is of no interest here. */
+const pieces = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
+
+/**
+ * A name that stands twice in one object of a JSON text, or null. A parser keeps the last of the two, another program the
+ * first, and so the one that checks a request may read another one than the one that carries it out.
+ */
+function nameThatStandsTwice(json: string): string | null {
+  const open: (Set<string> | null)[] = [];
+  let before = '';
+  for (const [piece] of json.matchAll(pieces)) {
+    if (piece === '{') open.push(new Set());
+    else if (piece === '[') open.push(null);
+    else if (piece === '}' || piece === ']') open.pop();
+    else if (piece === ':') {
+      const names = open.at(-1);
+      const name = JSON.parse(before) as string;
+      if (names?.has(name) === true) return name;
+      names?.add(name);
+    }
+    before = piece;
+  }
+  return null;
 }

@@ -5,7 +5,7 @@ import { AppError } from '../domain/errors.ts';
 import { requestBytesMax, stopGraceMs } from '../domain/limits.ts';
 import { faultOf } from './errors.ts';
 
-export interface Serving {
+interface Serving {
   /** Is told of the connection as well, which a request by itself knows nothing of. */
   readonly app: { fetch(request: Request, env?: object): Response | Promise<Response> };
   /** Takes a request over, connection and all, and says so; what it leaves is the app's. */
@@ -185,4 +185,27 @@ function refuseBytes(socket: Socket, code: string | undefined): void {
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
+}
+
+interface App {
+  fetch(request: Request, env?: object): Response | Promise<Response>;
+}
+
+const probes: ReadonlySet<string> = new Set(['/livez', '/readyz', '/healthz', '/version', '/metrics']);
+
+/**
+ * While a server stops it takes nothing new: whoever asks is told so at once, and comes back to the next one. Whoever
+ * watches it still sees it stop.
+ */
+export function untilStopping(app: App, isStopping: () => boolean): App {
+  return {
+    fetch: (request, env) => {
+      if (!isStopping() || probes.has(new URL(request.url).pathname)) return app.fetch(request, env);
+      const { body, status, headers } = faultOf(
+        new AppError('stopping', 'The server is stopping. Ask again soon.'),
+        '',
+      );
+      return Response.json(body, { status, headers });
+    },
+  };
 }

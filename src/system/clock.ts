@@ -14,3 +14,49 @@ export const systemTimer: Timer = {
   },
   yield: () => new Promise((resolve) => setImmediate(resolve)),
 };
+
+/**
+ * Time that can be moved forward, for trying things out: both clocks and every timer go along, so that what waits for an
+ * instant wakes when that instant is skipped to. It never goes back.
+ */
+export interface TravelTime extends Clock, Stopwatch, Timer {
+  skip(ms: number): void;
+  /** How far it was moved in all. */
+  skipped(): number;
+}
+
+interface Waiting {
+  readonly at: number;
+  readonly wake: () => void;
+}
+
+export function createTravelTime(real: Clock & Stopwatch & Timer): TravelTime {
+  let skipped = 0;
+  const waiting = new Set<Waiting>();
+  const elapsed = () => real.elapsed() + skipped;
+  return {
+    now: () => real.now() + skipped,
+    elapsed,
+    after: (ms, call) => {
+      const entry = { at: elapsed() + Math.max(0, ms), wake: () => settle() };
+      const settle = () => {
+        if (!waiting.delete(entry)) return;
+        callOff();
+        call();
+      };
+      const callOff = real.after(ms, settle);
+      waiting.add(entry);
+      return () => {
+        waiting.delete(entry);
+        callOff();
+      };
+    },
+    yield: () => real.yield(),
+    skipped: () => skipped,
+    skip: (ms) => {
+      skipped += Math.max(0, ms);
+      const due = [...waiting].filter(({ at }) => at <= elapsed()).toSorted((a, b) => a.at - b.at);
+      for (const { wake } of due) wake();
+    },
+  };
+}

@@ -1,5 +1,7 @@
 import { hash, randomBytes, randomFillSync } from 'node:crypto';
 import type { Digest, Ids } from '../app/ports/outside.ts';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 const poolSize = 4096;
 const hex = Array.from({ length: 256 }, (_value, byte) => byte.toString(16).padStart(2, '0'));
@@ -52,11 +54,26 @@ export function createIds(now: () => number): Ids {
 export const sha256: Digest = { of: (text) => hash('sha256', text, 'base64url') };
 
 /** A token for the API: 256 bits that nobody can guess. */
-export function newToken(): string {
+function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
 /** A code that a person copies once: 128 bits that nobody can guess. */
 export function newCode(): string {
   return randomBytes(16).toString('base64url');
+}
+
+/** The token of the API, made at the first start and kept in a file that only its owner can read. */
+export function tokenFrom(file: string): string {
+  try {
+    const token = readFileSync(file, 'utf8').trim();
+    chmodSync(file, 0o600);
+    if (token !== '') return token;
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ENOENT') throw error;
+  }
+  const token = newToken();
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(file, `${token}\n`, { mode: 0o600 });
+  return token;
 }

@@ -1,10 +1,9 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import { Api, type RawApi } from 'grammy';
-import type { Meter } from '../app/ports/meter.ts';
+import { Api, type RawApi, type Transformer } from 'grammy';
+import type { Meter } from '../app/ports/metering.ts';
 import type { Stopwatch, Timer } from '../app/ports/outside.ts';
 import { type Answered, notConnected, unansweredBy } from './errors.ts';
-import { measured } from './measured.ts';
 import { createSecrets } from '../app/operations/secrets.ts';
 
 /** The signal of a package that the client library declares; it stands for the platform's own, which is typed apart. */
@@ -19,7 +18,7 @@ export interface TelegramApi {
   close(): void;
 }
 
-export interface TelegramApiNeeds {
+interface TelegramApiNeeds {
   readonly token: string;
   readonly apiRoot: string;
   readonly timer: Timer;
@@ -100,4 +99,36 @@ function watchConnecting(socket: Socket, connected: string, timer: Timer): void 
   socket.prependListener('error', mark);
   socket.once(connected, leave);
   socket.once('close', leave);
+}
+
+interface Needs {
+  readonly meter: Meter;
+  readonly stopwatch: Stopwatch;
+}
+
+/** Counts every call by what became of it. Methods are named by our own code alone, so there are only so many. */
+function measured({ meter, stopwatch }: Needs): Transformer {
+  return async (prev, ...call) => {
+    const [method] = call;
+    const from = stopwatch.elapsed();
+    const count = (result: string) => {
+      meter.count('telegram_calls_total', { method, result });
+      if (method !== 'getUpdates') meter.took('telegram_call_duration_seconds', { method }, stopwatch.elapsed() - from);
+    };
+    try {
+      const answer = await prev(...call);
+      count(answer.ok ? 'ok' : resultOf(answer.error_code));
+      return answer;
+    } catch (error) {
+      count('none');
+      throw error;
+    }
+  };
+}
+
+function resultOf(code: unknown): string {
+  if (code === 429) return 'rate_limited';
+  // A page of a proxy that happens to be JSON has no code.
+  if (typeof code !== 'number') return 'none';
+  return code >= 500 ? 'troubled' : 'refused';
 }

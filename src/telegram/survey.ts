@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../app/ports/outside.ts';
 import type { CallSignal, TelegramApi } from './api.ts';
-import type { Answered } from './errors.ts';
-import { troubleOf, type Trouble } from './intake/trouble.ts';
+import { type Answered, troubleOf, type Trouble } from './errors.ts';
 
 /**
  * Questions about a bot that change nothing at the other end: what waits for the bot still waits afterwards, because no

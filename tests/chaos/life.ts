@@ -1,10 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { createStore } from '../../src/store/engine/store.ts';
-import { createClockWatch } from '../../src/app/pipeline/clock-watch.ts';
+import { createClockWatch, followZoneRules } from '../../src/app/pipeline/time-changes.ts';
 import type { Ids } from '../../src/app/ports/outside.ts';
 import type { Store } from '../../src/app/ports/tasks.ts';
-import { followZoneRules } from '../../src/app/pipeline/zone-rules.ts';
 import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose/assembly.ts';
 import { memoryLog, type MemoryLog } from '../support/fakes.ts';
 import type { Chance } from './chance.ts';

@@ -1,8 +1,7 @@
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { cutTo, facts, measureFor, sentence, table, wrapped } from '../../src/cli/layout.ts';
+import { cutTo, facts, measureFor, sentence, table, wrapped, shown } from '../../src/cli/layout.ts';
 import { isoLength, lengthOf } from '../../src/cli/options.ts';
-import { shown } from '../../src/cli/terminal.ts';
 import { widest } from './terminal.ts';
 
 const plain = { columns: 40, hasColours: false };

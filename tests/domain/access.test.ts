@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { may, refusalText, type AccessRefusal, type Deed, type Rights } from '../../src/domain/access.ts';
+import { may, refusalText, type AccessRefusal, type Deed, type Rights, type Actor } from '../../src/domain/access.ts';
 import { settingsOf } from '../../src/domain/chat-settings.ts';
-import type { Actor } from '../../src/domain/actor.ts';
 
 const me: Actor = 'telegram:user:1001';
 const other: Actor = 'telegram:user:1002';

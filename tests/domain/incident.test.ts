@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { causeOf } from '../../src/domain/incident.ts';
+import { causeOf } from '../../src/domain/run.ts';
 
 describe('the cause of a failure', () => {
   it.each([

@@ -3,9 +3,8 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Ran, System } from '../../src/host/ports.ts';
-import { oddLines } from '../../src/host/service/env-lines.ts';
 import type { Installed, Standing, Uninstalled } from '../../src/host/service/service.ts';
-import { unitText, type UnitFacts } from '../../src/host/service/unit.ts';
+import { unitText, type UnitFacts, oddLines } from '../../src/host/service/unit.ts';
 import { stopMaxMs } from '../../src/domain/limits.ts';
 import { manualTime } from '../support/fakes.ts';
 import { answers } from './answers.ts';

@@ -2,7 +2,6 @@ import { request, type IncomingMessage } from 'node:http';
 import { onTestFinished } from 'vitest';
 import { createEventStreams, type EventStreams } from '../../src/http/events/stream.ts';
 import { serveHttp } from '../../src/http/server.ts';
-import { tellingOfEvents } from '../../src/store/engine/event-hints.ts';
 import { rows, type Engine, type Script } from '../../src/store/engine/engine.ts';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { tellEvents, type NewEvent } from '../../src/store/records/journal.ts';
@@ -15,6 +14,7 @@ import type { EventQuery, EventPage } from '../../src/app/ports/why.ts';
 import { nine } from '../support/builders.ts';
 import { manualTime, type MemoryLog } from '../support/fakes.ts';
 import { aDoor, bearer, type Door } from './door.ts';
+import { tellingOfEvents } from '../../src/store/engine/open.ts';
 
 /** What a client was sent, as the standard of server-sent events reads it. */
 export interface Seen {

@@ -2,9 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createKnock } from '../../src/system/knock.ts';
-import { createHeartbeat } from '../../src/app/operations/heartbeat.ts';
-import type { Meter } from '../../src/app/ports/meter.ts';
+import type { Meter } from '../../src/app/ports/metering.ts';
 import { manualTime, memoryLog } from '../support/fakes.ts';
+import { createHeartbeat } from '../../src/app/operations/readiness.ts';
 
 const minute = 60_000;
 /** After the start; those that follow are a minute apart. */

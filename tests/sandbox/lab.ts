@@ -1,6 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { openSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
-import { serveSandbox } from '../../src/sandbox/serving.ts';
+import { openSandbox, type Sandbox, serveSandbox } from '../../src/sandbox/sandbox.ts';
 import type { World } from '../../src/sandbox/world/world.ts';
 import type { Timer } from '../../src/app/ports/outside.ts';
 import { manualTime, memoryLog, type ManualTime, type MemoryLog } from '../support/fakes.ts';

@@ -5,7 +5,6 @@ import { createStore } from '../../src/store/engine/store.ts';
 import type { Store } from '../../src/app/ports/tasks.ts';
 import type { TaskRun } from '../../src/app/ports/runs.ts';
 import { sha256 } from '../../src/system/ids.ts';
-import { createRunService, type RunService } from '../../src/app/pipeline/run-service.ts';
 import type { CreateRequest } from '../../src/app/tasks/create.ts';
 import type { TaskInput } from '../../src/app/tasks/definition.ts';
 import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose/assembly.ts';
@@ -19,6 +18,7 @@ import {
   type ManualTime,
   type MemoryLog,
 } from './fakes.ts';
+import { createRunService, type RunService } from '../../src/app/pipeline/claims.ts';
 
 /** A Wednesday, nine in the morning UTC. */
 export const start = Date.UTC(2026, 10, 18, 9, 0, 0);

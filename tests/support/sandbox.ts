@@ -1,5 +1,4 @@
-import { openSandbox, type Sandbox, type SandboxNeeds } from '../../src/sandbox/sandbox.ts';
-import { serveSandbox } from '../../src/sandbox/serving.ts';
+import { openSandbox, type Sandbox, type SandboxNeeds, serveSandbox } from '../../src/sandbox/sandbox.ts';
 import type { World } from '../../src/sandbox/world/world.ts';
 import type { Clock, Stopwatch, Timer } from '../../src/app/ports/outside.ts';
 import { manualTime, memoryLog, type MemoryLog } from './fakes.ts';

@@ -1,6 +1,7 @@
 import type { Media } from '../../domain/shown.ts';
 import type { ActionSpec } from '../../domain/task.ts';
 import type { RunInput } from '../../domain/run.ts';
+import { AppError, assert } from '../../domain/errors.ts';
 
 /** What an action is given. It knows nothing of the trigger, and of the chat only its name. */
 export interface Job {
@@ -40,4 +41,27 @@ export interface Action {
   /** Whether doing it again does no harm, when nobody knows whether it was done. */
   repeatable(spec: ActionSpec): boolean;
   run(job: Job): Outcome | Promise<Outcome>;
+}
+
+/** Exactly one executor for each kind of action. */
+export interface Actions {
+  get(kind: string): Action | undefined;
+  /** Throws `invalid_action` and names what exists. */
+  require(kind: string): Action;
+}
+
+export function createActions(actions: readonly Action[]): Actions {
+  const byKind = new Map(actions.map((action) => [action.kind, action]));
+  assert(byKind.size === actions.length, 'two actions of one kind');
+  return {
+    get: (kind) => byKind.get(kind),
+    require: (kind) => {
+      const action = byKind.get(kind);
+      if (action !== undefined) return action;
+      const known = [...byKind.keys()].join(', ');
+      throw new AppError('invalid_action', `There is no action "${kind.slice(0, 40)}". Known are: ${known}.`, {
+        details: { field: 'action.kind' },
+      });
+    },
+  };
 }

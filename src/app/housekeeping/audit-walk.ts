@@ -1,9 +1,9 @@
 import { checks, type CheckName, type Finding } from '../../domain/audit.ts';
 import * as limits from '../../domain/limits.ts';
 import type { UpkeepStore } from '../ports/pipeline.ts';
-import { recall, type Fault, type Told } from './audit-memory.ts';
 import { slotSample, type Missing } from './slot-sample.ts';
 import type { AuditedTable, HousekeepingStore } from '../ports/upkeep.ts';
+import { missingKeptMs } from '../../domain/limits.ts';
 
 /** What a whole walk has seen; more of it than its findings show, for whoever mends it. */
 export interface Seen extends Told {
@@ -28,7 +28,7 @@ export interface WalkNeeds {
 const tables: readonly AuditedTable[] = ['tasks', 'occurrences', 'runs', 'deliveries'];
 const lateChecks: ReadonlySet<CheckName> = new Set(['slot_overdue', 'question_overdue', 'pause_overdue']);
 
-export interface WalkLimits {
+interface WalkLimits {
   readonly now: number;
   /** Rows of each table. */
   readonly rowsMax: number;
@@ -189,4 +189,58 @@ function seenBy(tallies: ReadonlyMap<CheckName, Tally>, checked: Seen['checked']
       .flatMap(([check, { ids, table }]) => ids.map((id) => ({ check, table, id }))),
     missing,
   };
+}
+
+/** A row that a check of its table has found. */
+interface Fault {
+  readonly check: CheckName;
+  readonly table: AuditedTable;
+  readonly id: string;
+}
+
+interface Told {
+  readonly faults: readonly Fault[];
+  readonly missing: readonly Missing[];
+}
+
+/** What the last look has told of and can be mended; in the store, because who reads a report may do so after a restart. */
+const memoryNote = 'audit:open';
+
+interface Stored {
+  readonly faults: readonly (readonly [CheckName, AuditedTable, string])[];
+  readonly missing: readonly (readonly [string, number])[];
+}
+
+/** Whoever is handed it looks again at each of them: it tells only where something was wrong. */
+async function recall(store: Pick<UpkeepStore, 'readNote'>, now: number): Promise<Told> {
+  const { faults, missing } = stored(await store.readNote(memoryNote));
+  return {
+    faults: faults.map(([check, table, id]) => ({ check, table, id })),
+    missing: missing
+      .map(([taskId, slotAt]) => ({ taskId, slotAt }))
+      .filter(({ slotAt }) => slotAt > now - missingKeptMs),
+  };
+}
+
+export async function remember(
+  store: Pick<UpkeepStore, 'readNote' | 'writeNote'>,
+  seen: Told,
+  now: number,
+): Promise<void> {
+  const note: Stored = {
+    faults: seen.faults.filter(({ check }) => checks[check].mended).map(({ check, table, id }) => [check, table, id]),
+    missing: seen.missing.map(({ taskId, slotAt }) => [taskId, slotAt]),
+  };
+  const before = stored(await store.readNote(memoryNote));
+  const isEmpty = note.faults.length === 0 && note.missing.length === 0;
+  if (isEmpty && before.faults.length === 0 && before.missing.length === 0) return;
+  await store.writeNote(memoryNote, JSON.stringify(note), now);
+}
+
+function stored(note: string | null): Stored {
+  try {
+    return JSON.parse(note ?? '') as Stored;
+  } catch {
+    return { faults: [], missing: [] };
+  }
 }

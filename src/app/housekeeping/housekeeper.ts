@@ -6,12 +6,18 @@ import {
   chorePauseMs,
   choreRestMs,
 } from '../../domain/limits.ts';
-import type { Log } from '../ports/outside.ts';
+import type { Log, Backups, Bell, Clock, Ids, Timer } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
 import type { Chore } from './chore.ts';
+import type { Holding } from '../pipeline/holding.ts';
+import type { Store } from '../ports/tasks.ts';
+import { createAudit, type Audit, createReconcile, type Reconcile } from './audit.ts';
+import { createBackup } from './backup.ts';
+import { createRescue } from './rescue.ts';
+import { createExpiry, createRetention } from './retention.ts';
 
 /** All chores as one piece of work for a loop: each turn is one bounded step of one chore, and the chores take turns. */
-export interface Housekeeper {
+interface Housekeeper {
   readonly name: 'housekeeper';
   step(now: number, limit: number): Promise<Counts>;
   nextAt(now: number): Promise<number | null>;
@@ -115,5 +121,48 @@ function createPauses() {
       until = Math.min(until, now + choreBreathMs);
       return until;
     },
+  };
+}
+
+export interface Housekeeping {
+  readonly housekeeper: Housekeeper;
+  readonly audit: Audit;
+  readonly reconcile: Reconcile;
+}
+
+interface HousekeepingNeeds {
+  readonly store: Store;
+  readonly bootId: string;
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly ids: Ids;
+  readonly bell: Bell;
+  readonly log: Log;
+  readonly runner: Holding;
+  readonly deliverer: Holding;
+  readonly schedulerBehind: () => boolean;
+  readonly retentionDays: number;
+  /** Copies that the nightly backup keeps; 0 makes none. */
+  readonly backupsKept: number;
+  readonly backups: Backups | null;
+  /** Chores of other rooms. */
+  readonly chores: readonly Chore[];
+}
+
+/** The room that keeps the place in order, with every chore that there is. */
+export function createHousekeeping(needs: HousekeepingNeeds): Housekeeping {
+  const audit = createAudit(needs);
+  const { backups, backupsKept: keep } = needs;
+  return {
+    audit,
+    reconcile: createReconcile({ ...needs, audit }),
+    housekeeper: createHousekeeper(needs, [
+      createRescue(needs),
+      ...needs.chores,
+      createExpiry(needs),
+      createRetention(needs),
+      audit.chore,
+      ...(backups === null || keep === 0 ? [] : [createBackup({ ...needs, backups, keep })]),
+    ]),
   };
 }

@@ -1,8 +1,7 @@
 import { expiredEveryMs, inboxRetentionMs, retentionBatchMax } from '../../domain/limits.ts';
 import type { Clock, Log } from '../ports/outside.ts';
 import type { Counts, UpkeepStore } from '../ports/pipeline.ts';
-import type { Chore } from './chore.ts';
-import { nightly } from './nightly.ts';
+import { type Chore, nightly } from './chore.ts';
 import type { HousekeepingStore, Removed, Shelf } from '../ports/upkeep.ts';
 
 const dayMs = 86_400_000;

@@ -5,7 +5,7 @@ import type { Clock, Log, Stopwatch, Timer } from '../ports/outside.ts';
 import type { Ready } from './readiness.ts';
 import type { UpkeepStore } from '../ports/pipeline.ts';
 import { sample, type Sample } from './metrics.ts';
-import type { Workload, WorkloadStore } from '../ports/workload.ts';
+import type { Workload, WorkloadStore } from '../ports/metering.ts';
 
 /** What the meter looks at when it is asked, besides what it has counted. */
 export interface GaugeNeeds {

@@ -12,7 +12,7 @@ import type {
   StartPlan,
 } from '../ports/pipeline.ts';
 import type { Store } from '../ports/tasks.ts';
-import type { Meter } from '../ports/meter.ts';
+import type { Meter } from '../ports/metering.ts';
 
 interface Needs {
   readonly meter: Meter;

@@ -15,8 +15,8 @@ import {
   threadGone,
   topicNotRemoved,
   tryAgain,
+  withoutDoubles,
 } from './deliverer-ends.ts';
-import { withoutDoubles } from './deliverer-doubles.ts';
 import type { Pacer, Turn } from './pacer.ts';
 import type { Clock, Ids, Log, Outgoing, Sent, SentIds, Transport } from '../ports/outside.ts';
 import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';

@@ -1,15 +1,12 @@
-import { conclude, type AttemptOutcome } from '../../domain/conclusion.ts';
 import { outboxRanks, splitText } from '../../domain/delivery.ts';
 import * as limits from '../../domain/limits.ts';
 import { policyOf, type Policy } from '../../domain/policy.ts';
-import type { MessageInput, RunInput } from '../../domain/run.ts';
+import { type MessageInput, type RunInput, conclude, type AttemptOutcome, causeOf } from '../../domain/run.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
-import type { Drawn, Shown } from '../../domain/shown.ts';
-import type { Outcome } from '../actions/action.ts';
-import type { Actions } from '../actions/registry.ts';
-import { noNotices, noticesOf } from './end-notices.ts';
+import type { Drawn, Shown, View } from '../../domain/shown.ts';
+import type { Outcome, Actions } from '../actions/action.ts';
 import type { Ids, Log } from '../ports/outside.ts';
-import type { NewApproval, NewDelivery, RunEnd, StartableRun, StartedRun } from '../ports/pipeline.ts';
+import type { NewApproval, NewDelivery, RunEnd, StartableRun, StartedRun, EndNotices } from '../ports/pipeline.ts';
 
 interface Needs {
   readonly actions: Actions;
@@ -24,7 +21,7 @@ export function runPolicy({ policies, action }: RunInput): Policy {
 }
 
 /** How an attempt went, and when. */
-export interface Ended {
+interface Ended {
   readonly result: Outcome | 'timedOut' | 'cancelled';
   readonly startedAt: number;
   readonly finishedAt: number;
@@ -204,5 +201,61 @@ export function brokenEnd({ run, attempt, fence }: StartedRun, at: number, error
     context: null,
     usage: [],
     follows: null,
+  };
+}
+
+/** How a run ended, as far as words about it need that. */
+interface RunEnding {
+  readonly status: 'succeeded' | 'failed' | 'cancelled' | 'backoff';
+  readonly error: string | null;
+  /** Attempts that were made. */
+  readonly attempts: number;
+  readonly finishedAt: number;
+}
+
+const noNotices: EndNotices = { cause: null, byHand: false, failed: null, autoPaused: null, recovered: null };
+
+/**
+ * Words about how a run of a task ended, for a thread that is delivered. While it is tried again there is nothing to tell,
+ * and whoever called it off knows that. It reads only what cannot be at fault in the input of a run.
+ */
+export function noticesOf(ids: Ids, run: StartableRun, ending: RunEnding): EndNotices {
+  const { input } = run;
+  if (run.taskId === null || !input.delivers) return noNotices;
+  const byHand = input.byHand === true || input.again !== undefined;
+  if (ending.status === 'succeeded') {
+    return {
+      ...noNotices,
+      byHand,
+      recovered: notice(ids, 1, { view: 'recovered', since: ending.finishedAt, failures: 0 }),
+    };
+  }
+  if (ending.status !== 'failed') return noNotices;
+  const error = ending.error ?? '';
+  return {
+    ...noNotices,
+    cause: causeOf(error),
+    byHand,
+    failed: notice(ids, 1, {
+      view: 'failed',
+      runId: run.id,
+      slotAt: input.slotAt ?? null,
+      attempts: ending.attempts,
+      error,
+    }),
+    autoPaused: notice(ids, 2, { view: 'autoPaused', reason: 'auto:consecutive_failures', failures: 0, error }),
+  };
+}
+
+/** It is as urgent as the result in whose place it stands. That it may arrive twice does less harm than a question about it. */
+function notice(ids: Ids, part: number, content: View): NewDelivery {
+  return {
+    id: ids.next(),
+    kind: 'notice',
+    rank: outboxRanks.result,
+    part,
+    content,
+    unknown: 'resend',
+    expiresAt: null,
   };
 }

@@ -1,5 +1,4 @@
 import type { Schedule } from '../../domain/schedule/schedule.ts';
-import type { Actor } from '../../domain/actor.ts';
 import type { Gap, PlannedOccurrence } from '../../domain/due.ts';
 import type { Grant } from '../../domain/grant.ts';
 import type { OccurrenceSource, Reason } from '../../domain/occurrence.ts';
@@ -8,6 +7,7 @@ import type { AttemptStatus, NewRun, RunInput, RunStatus } from '../../domain/ru
 import type { DeliveryKind } from '../../domain/delivery.ts';
 import type { MediaKind, Shown } from '../../domain/shown.ts';
 import type { Definition, TaskState } from '../../domain/task.ts';
+import type { Actor } from '../../domain/access.ts';
 
 /** The store: every method is one transaction, and no transaction leaves it. */
 

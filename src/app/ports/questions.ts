@@ -1,4 +1,67 @@
-import type { Actor } from '../../domain/actor.ts';
+import type { AckStatus, OpenAck } from '../../domain/ack.ts';
+import type { Shown } from '../../domain/shown.ts';
+import type { Batch, Counts } from './pipeline.ts';
+import type { Actor } from '../../domain/access.ts';
+
+/** What confirmations and reminders ask of the store. */
+
+/** An open one whose instant has come, under its lock. */
+export interface DueAck extends OpenAck {
+  readonly occurrenceId: string;
+}
+
+export type NagDecision = { readonly occurrenceId: string } & (
+  | { readonly is: 'later'; readonly at: number }
+  /** The reminder takes the place of the one before, which is removed. */
+  | { readonly is: 'nag'; readonly deliveryId: string; readonly number: number; readonly nextAt: number }
+  /** A line in the topic, and a word to an admin. */
+  | { readonly is: 'giveUp'; readonly lineId: string; readonly wordId: string }
+  | { readonly is: 'drop' }
+);
+
+export interface DoneNote {
+  readonly taskId: string;
+  readonly occurrenceId: string;
+  readonly actor: Actor;
+  readonly at: number;
+}
+
+/** The message in which the last part of the result stands. */
+export interface ResultShown {
+  readonly messageId: number;
+  readonly shown: Shown;
+}
+
+export interface NotedDone {
+  readonly by: Actor;
+  readonly at: number;
+  readonly isFirst: boolean;
+  /** Null where it never arrived, or nothing is known of it any more. */
+  readonly result: ResultShown | null;
+}
+
+/** How it stands with one occurrence, for whoever draws a reminder of it. */
+export interface AckView {
+  readonly status: AckStatus;
+  readonly nags: number;
+  readonly doneAt: number | null;
+  readonly doneBy: Actor | null;
+  readonly result: ResultShown | null;
+  readonly chatTitle: string | null;
+}
+
+export interface AckStore {
+  /** Notes that it is done, and takes away the reminders of it; who came first stays. */
+  noteDone(done: DoneNote): Promise<NotedDone>;
+  /** Takes that back. False when it is not done. */
+  takeBackDone(back: DoneNote): Promise<boolean>;
+  /** Who has said Done to it; null when nobody has. */
+  readAck(occurrenceId: string): Promise<AckView | null>;
+  /** Locks open ones whose instant has come, and writes what `plan` decided: each reminder with the removal of the last. */
+  claimNags(at: Batch, plan: (due: readonly DueAck[]) => readonly NagDecision[]): Promise<Counts>;
+  /** When somebody is to be reminded next, or null. */
+  nextNagAt(): Promise<number | null>;
+}
 
 /** Missed slots about which a task asks whether they are to run after all: its policy says `missed: ask`. */
 export interface OpenQuestion {

@@ -1,10 +1,9 @@
-import type { Actor } from '../../domain/actor.ts';
 import type { DeliveryStatus } from '../../domain/delivery.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
 import type { AttemptStatus, RunInput, RunStatus } from '../../domain/run.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { Page } from './page.ts';
 import type { SlotAck, SlotDelivery } from './why.ts';
+import type { Actor } from '../../domain/access.ts';
 
 /** What is shown of runs, and how they are asked for and called off. The runner sees more of them, in store.ts. */
 
@@ -153,4 +152,10 @@ export interface RunViewStore {
   cancelRuns(request: CancelRunsRequest): Promise<number>;
   /** The chat of a thread, made when it is new; null where the bot was sent away, or is no more. */
   openThread(thread: Thread, newId: string, at: number): Promise<OpenThread | null>;
+}
+
+/** One page of a list, and where the next one begins; null on the last. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly next: string | null;
 }

@@ -1,4 +1,3 @@
-import type { Actor } from '../../domain/actor.ts';
 import type { Grant } from '../../domain/grant.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
 import type { TaskVerb } from '../../domain/event.ts';
@@ -6,20 +5,18 @@ import type { NewRun, RunStatus } from '../../domain/run.ts';
 import type { Definition, Task, TaskState } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { ChatFacts } from './chat-facts.ts';
-import type { GrantStore } from './grants.ts';
 import type { HousekeepingStore } from './upkeep.ts';
-import type { WorkloadStore } from './workload.ts';
 import type { AnswerStore, Once } from '../use-cases/kept-answers.ts';
-import type { AckStore } from './acks.ts';
+import type { AckStore, QuestionStore } from './questions.ts';
 import type { ApprovalStore } from '../use-cases/approvals.ts';
-import type { QuestionStore } from './questions.ts';
 import type { ChatStore } from './chats.ts';
 import type { OutboxStore } from './outbox.ts';
-import type { Page } from './page.ts';
-import type { RunViewStore } from './runs.ts';
+import type { RunViewStore, Page } from './runs.ts';
 import type { Claim, DueTask, NewOccurrence, RunStore, SlotStore, UpkeepStore } from './pipeline.ts';
 import type { TruthStore } from './why.ts';
-import type { UsageStore } from '../use-cases/usage.ts';
+import type { UsageStore } from '../operations/status.ts';
+import type { WorkloadStore } from './metering.ts';
+import type { Actor } from '../../domain/access.ts';
 
 /** What the use cases around tasks ask of the store, and what they get to see of it. */
 
@@ -66,7 +63,7 @@ export interface AuditRow {
   readonly after: Facts | null;
 }
 
-export interface LiveRun {
+interface LiveRun {
   readonly id: string;
   readonly status: RunStatus;
   readonly occurrenceId: string | null;
@@ -193,7 +190,7 @@ export interface ChangeRequest {
   readonly look?: Look;
 }
 
-export type Look = { readonly recent: true } | { readonly replaysOf: string } | { readonly place: Thread };
+type Look = { readonly recent: true } | { readonly replaysOf: string } | { readonly place: Thread };
 
 export interface Changed {
   readonly task: Task;
@@ -284,4 +281,46 @@ export interface Store
     AnswerStore,
     UsageStore {
   close(): Promise<void>;
+}
+
+/** The rights under which tasks run, as whoever keeps them in order sees them. They change only with their tasks. */
+
+export interface GrantView {
+  readonly id: string;
+  /** The tasks that run under it; none once another one has taken its place. */
+  readonly taskIds: readonly string[];
+  readonly ownerId: Actor;
+  /** The base thread of the chat in which it holds. */
+  readonly thread: Thread;
+  readonly scopes: readonly string[];
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+  /** A person or a token, or why the product took it away by itself. */
+  readonly revokedBy: string | null;
+  readonly createdAt: number;
+  readonly createdBy: Actor;
+}
+
+export type GrantState = 'active' | 'revoked' | 'expired';
+
+export interface GrantQuery {
+  /** A base thread stands for its whole chat, a topic for the tasks that were asked for in it. */
+  readonly thread: Thread | null;
+  readonly ownerId: string | null;
+  readonly taskId: string | null;
+  readonly state: GrantState | null;
+  readonly now: number;
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+export interface GrantPage {
+  readonly items: readonly GrantView[];
+  readonly next: string | null;
+}
+
+export interface GrantStore {
+  /** Newest first. */
+  listGrants(query: GrantQuery): Promise<GrantPage>;
+  readGrant(grantId: string): Promise<GrantView | null>;
 }

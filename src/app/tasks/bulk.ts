@@ -1,11 +1,11 @@
-import type { Actor } from '../../domain/actor.ts';
 import { AppError } from '../../domain/errors.ts';
 import { pageMax } from '../../domain/limits.ts';
 import type { Task } from '../../domain/task.ts';
-import type { Thread } from '../../domain/thread.ts';
+import { type Thread, parseThreadKey } from '../../domain/thread.ts';
 import type { Timer } from '../ports/outside.ts';
-import type { TaskQuery, TaskStore } from '../ports/tasks.ts';
+import type { TaskQuery, TaskStore, ThreadCounts } from '../ports/tasks.ts';
 import type { Tasks, Target } from './tasks.ts';
+import type { Actor } from '../../domain/access.ts';
 
 /** What is done to many tasks at once: to each by the same verb as alone, with its own row in the audit. */
 export interface Bulk {
@@ -24,13 +24,13 @@ export interface Chosen {
   readonly tag: string | null;
 }
 
-export interface By extends Omit<Target, 'taskId' | 'idempotencyKey' | 'actor'> {
+interface By extends Omit<Target, 'taskId' | 'idempotencyKey' | 'actor'> {
   readonly actor: Actor;
   /** Only counts what would be changed. */
   readonly isDry?: boolean;
 }
 
-export interface Bulked {
+interface Bulked {
   readonly changed: number;
   /** Tasks that the verb does not fit, or that refused it. */
   readonly left: number;
@@ -114,4 +114,36 @@ async function unlessRefused(verb: () => Promise<boolean>): Promise<boolean> {
     if (isRefusal) return false;
     throw error;
   }
+}
+
+/** What is done to all tasks of a thread at once. */
+export interface Threads {
+  /** What a purge would remove. */
+  count(threadKey: string): Promise<ThreadCounts>;
+  /** Deletes every task of the thread; each can be restored for a day. Answers what was there. */
+  purge(threadKey: string, by: By): Promise<ThreadCounts>;
+  pause(threadKey: string, by: By, until: number | null): Promise<Bulked>;
+  resume(threadKey: string, by: By): Promise<Bulked>;
+}
+
+interface ThreadsNeeds {
+  readonly store: Pick<TaskStore, 'countThread'>;
+  readonly bulk: Bulk;
+}
+
+export function createThreads({ store, bulk }: ThreadsNeeds): Threads {
+  return {
+    count: (threadKey) => store.countThread(parseThreadKey(threadKey)),
+    purge: async (threadKey, by) => {
+      const counts = await store.countThread(parseThreadKey(threadKey));
+      await bulk.delete(allOf(threadKey), by);
+      return counts;
+    },
+    pause: (threadKey, by, until) => bulk.pause(allOf(threadKey), by, until),
+    resume: (threadKey, by) => bulk.resume(allOf(threadKey), by),
+  };
+}
+
+function allOf(threadKey: string): Chosen {
+  return { thread: parseThreadKey(threadKey), subject: null, tag: null };
 }

@@ -2,9 +2,13 @@ import { AppError } from '../../domain/errors.ts';
 import { actionScope, grantFault } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import type { PlannedOccurrence } from '../../domain/due.ts';
-import { isSlot } from '../../domain/schedule/schedule.ts';
+import { isSlot, wallText } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
-import type { TaskScene } from '../ports/tasks.ts';
+import { type TaskScene, noChange, type TaskChange } from '../ports/tasks.ts';
+import type { Policy } from '../../domain/policy.ts';
+import { type ClaimMaker, policyFor, requestOf, type RunnableTask } from '../pipeline/claims.ts';
+import { refuseDeleted } from './refusals.ts';
+import type { Ids } from '../ports/outside.ts';
 
 /** What every occurrence has in common that a person asks for beside the schedule. */
 
@@ -34,7 +38,7 @@ function isSlotOf({ schedule, nextAt }: Pick<Task, 'schedule' | 'nextAt'>, insta
   }
 }
 
-export type Admitted = Pick<PlannedOccurrence, 'status' | 'reason'>;
+type Admitted = Pick<PlannedOccurrence, 'status' | 'reason'>;
 
 /** Dispatched, or skipped for want of the right; null when a live run excludes it. */
 export function admitted(scene: TaskScene, overlap: string, now: number): Admitted | null {
@@ -46,5 +50,84 @@ export function admitted(scene: TaskScene, overlap: string, now: number): Admitt
 export function runInProgress({ live }: TaskScene): AppError {
   return new AppError('run_in_progress', 'This task is running now. Wait for that run to end, or cancel it.', {
     details: { run_id: live[0]?.id },
+  });
+}
+
+/**
+ * Runs a task by hand, now, whether it is active or not. The schedule is not touched and no bound is counted. Where the
+ * overlap policy lets only one run live, a live run refuses it by name instead of swallowing it.
+ */
+export function planRunNow(maker: ClaimMaker, scene: TaskScene, { now, traceId }: ByHand): TaskChange {
+  refuseDeleted(scene);
+  const { task } = scene;
+  const policy = policyFor(task);
+  const { status, reason } = admitted(scene, policy.overlap, now) ?? waiting(scene, policy.overlap);
+  const replaces = status === 'pending' && policy.overlap === 'replace';
+  const slotAt = freeSlot(scene, now);
+  const id = maker.ids.next();
+  const runnable: RunnableTask = { ...task, provider: task.home.provider };
+  const request = { occurrenceId: id, slotAt, late: false, priority: limits.priorityRunNow, byHand: true };
+  const asked = { ...requestOf(runnable, policy, request), traceId };
+  const run = status === 'dispatched' ? maker.runs.prepare(asked, now) : null;
+  return {
+    ...noChange,
+    manual: {
+      occurrence: { id, slotAt, source: 'run_now', status, reason, decideBy: null, runId: run?.id ?? null, lateMs: 0 },
+      run,
+    },
+    endWaiting: replaces ? 'replaced' : null,
+    cancelLive: replaces,
+    audit: { verb: 'run_now', before: null, after: { scheduled_for: new Date(slotAt).toISOString(), status } },
+  };
+}
+
+/** Behind a live run it waits where the policy has room for that; else that run is named. */
+function waiting(scene: TaskScene, overlap: Policy['overlap']): Admitted {
+  const hasRoom = overlap === 'replace' || (overlap === 'queue' && scene.waiting < limits.queueLengthMax);
+  if (hasRoom) return { status: 'pending', reason: 'overlap' };
+  throw runInProgress(scene);
+}
+
+/**
+ * Runs a task once more at a later time, beside its schedule. There is one snooze for each task: snoozing again moves it,
+ * and to the same time changes nothing.
+ */
+export function planSnooze(ids: Ids, scene: TaskScene, { until, now }: { until: number; now: number }): TaskChange {
+  refuseDeleted(scene);
+  refuseOutside(scene, until, now);
+  const { snoozedTo } = scene;
+  // The instant may have moved by a few milliseconds to one that is free, so the two are compared as they are stored.
+  const others = { ...scene, taken: new Set([...scene.taken].filter((slot) => slot !== snoozedTo)) };
+  const slotAt = freeSlot(others, until);
+  if (slotAt === snoozedTo) return noChange;
+  return {
+    ...noChange,
+    endSnooze: snoozedTo === null ? null : 'replaced',
+    manual: {
+      occurrence: {
+        id: ids.next(),
+        slotAt,
+        source: 'snooze',
+        status: 'pending',
+        reason: null,
+        decideBy: null,
+        runId: null,
+        lateMs: 0,
+      },
+      run: null,
+    },
+    audit: {
+      verb: 'snooze',
+      before: snoozedTo === null ? null : { until: new Date(snoozedTo).toISOString() },
+      after: { until: new Date(slotAt).toISOString() },
+    },
+  };
+}
+
+function refuseOutside({ task }: TaskScene, until: number, now: number): void {
+  if (until > now && until - now <= limits.snoozeMaxMs) return;
+  const latest = wallText(now + limits.snoozeMaxMs, task.schedule.timezone);
+  throw new AppError('invalid_request', `A snooze ends in the future, by ${latest} at the latest.`, {
+    details: { field: 'until' },
   });
 }

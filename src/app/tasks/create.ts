@@ -1,4 +1,3 @@
-import { apiPrincipal, isPerson, type Actor } from '../../domain/actor.ts';
 import { actionScope } from '../../domain/grant.ts';
 import { idempotencyRetentionMs, pageMax } from '../../domain/limits.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
@@ -9,9 +8,10 @@ import { endPauses } from '../pipeline/scheduler.ts';
 import type { SlotStore } from '../ports/pipeline.ts';
 import type { Once } from '../use-cases/kept-answers.ts';
 import type { Quota, TaskStore } from '../ports/tasks.ts';
-import { claimsFirst, type ClaimFirst } from './claims-first.ts';
 import { defineTask, firstSlot, type Rules, type TaskInput } from './definition.ts';
 import { replaceDefinition } from './edit.ts';
+import { claimsFirst, type ClaimFirst } from './verbs.ts';
+import { apiPrincipal, isPerson, type Actor } from '../../domain/access.ts';
 
 export interface CreateRequest {
   readonly threadKey: string;

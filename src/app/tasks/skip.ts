@@ -3,9 +3,8 @@ import type { Task } from '../../domain/task.ts';
 import type { Ids } from '../ports/outside.ts';
 import type { Claim } from '../ports/pipeline.ts';
 import { noChange, type TaskChange, type TaskScene } from '../ports/tasks.ts';
-import { nextOpenSlot } from './open-slots.ts';
 import { refuseDeleted } from './refusals.ts';
-import type { VerbScene } from './verbs.ts';
+import { type VerbScene, nextOpenSlot } from './verbs.ts';
 
 export interface Skip {
   readonly count: number;

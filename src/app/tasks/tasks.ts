@@ -1,11 +1,8 @@
-import type { MissedAnswer } from '../ports/questions.ts';
-import type { Actor } from '../../domain/actor.ts';
 import { AppError } from '../../domain/errors.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
-import type { GrantPage, GrantQuery, GrantStore, GrantView } from '../ports/grants.ts';
 import {
   noChange,
   type AuditRow,
@@ -15,13 +12,14 @@ import {
   type TaskQuery,
   type TaskVersion,
   type Unbound,
+  type GrantPage,
+  type GrantQuery,
+  type GrantStore,
+  type GrantView,
 } from '../ports/tasks.ts';
-import type { Page } from '../ports/page.ts';
-import type { RunView, TaskRun, TaskRunQuery } from '../ports/runs.ts';
+import type { RunView, TaskRun, TaskRunQuery, Page } from '../ports/runs.ts';
 import type { Once } from '../use-cases/kept-answers.ts';
 import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
-import { planAttach, refuseUndeliverable } from './attach.ts';
-import { claimsFirst } from './claims-first.ts';
 import {
   createTask,
   endDuePauses,
@@ -31,13 +29,23 @@ import {
   type CreateResult,
 } from './create.ts';
 import { editTask, type Changes, type TaskPatch } from './edit.ts';
-import { planGrant, planRevoke, type GrantChanged, type GrantWish } from './grants.ts';
-import { planRunNow } from './run-now.ts';
+import { planGrant, planRevoke, type GrantChanged, type GrantWish, planAttach, refuseUndeliverable } from './grants.ts';
 import { planSkip, planUnskip, slotsTold, type Skip } from './skip.ts';
-import { planSnooze } from './snooze.ts';
 import { planUndo } from './undo.ts';
 import { notFound, refuseDeleted } from './refusals.ts';
-import { planAnswer, planCancel, planDelete, planPause, planRestore, planResume, type VerbScene } from './verbs.ts';
+import {
+  planAnswer,
+  planCancel,
+  planDelete,
+  planPause,
+  planRestore,
+  planResume,
+  type VerbScene,
+  claimsFirst,
+} from './verbs.ts';
+import type { MissedAnswer } from '../ports/questions.ts';
+import { planRunNow, planSnooze } from './by-hand.ts';
+import type { Actor } from '../../domain/access.ts';
 
 /** Who does something to which task; the same key again has no second effect. */
 export interface Target {

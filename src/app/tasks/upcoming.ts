@@ -2,6 +2,7 @@ import { policyOf, type Policy } from '../../domain/policy.ts';
 import { nextSlots } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Planned } from '../ports/why.ts';
+import type { TaskRun, TaskRunQuery, Page } from '../ports/runs.ts';
 
 /**
  * What is coming for a task: the next slot as it is planned, or the first one after a pause that ends by itself, then those
@@ -37,4 +38,20 @@ function comingOf({ nextAt, resumeAt, schedule }: Task, { startAt, until }: Poli
   // A delay begins anew at the end of a pause; any other schedule may have a slot at that very instant.
   const isDelay = schedule.kind === 'interval' && schedule.from === 'completion';
   return nextSlots(schedule, isDelay ? resumeAt : resumeAt - 1, { count, bounds });
+}
+
+/** As many as one word can skip, so that the nearest are among them. */
+const lookedAt = 100;
+
+/** The runs ahead that a person has skipped, earliest first. Those that lie farthest ahead are the newest rows. */
+export async function leftOutAhead(
+  list: (query: TaskRunQuery) => Promise<Page<TaskRun>>,
+  taskId: string,
+  now: number,
+): Promise<readonly number[]> {
+  const { items } = await list({ taskId, status: 'skipped', limit: lookedAt, cursor: null });
+  return items
+    .filter(({ slotAt, reason }) => slotAt > now && reason === 'skip')
+    .map(({ slotAt }) => slotAt)
+    .toSorted((a, b) => a - b);
 }

@@ -1,12 +1,11 @@
-import type { Actor } from '../../domain/actor.ts';
 import { AppError } from '../../domain/errors.ts';
 import { cancelBatchMax, runLooksMax } from '../../domain/limits.ts';
 import { liveStatuses } from '../../domain/run.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
 import type { Bell, Clock, Timer } from '../ports/outside.ts';
-import type { Page } from '../ports/page.ts';
-import type { RunQuery, RunView } from '../ports/runs.ts';
+import type { RunQuery, RunView, Page } from '../ports/runs.ts';
 import type { TaskStore } from '../ports/tasks.ts';
+import type { Actor } from '../../domain/access.ts';
 
 /** What runs and has run, whatever asked for it. */
 export interface Runs {

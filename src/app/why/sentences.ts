@@ -5,7 +5,6 @@ import { nextSlot } from '../../domain/schedule/schedule.ts';
 import { spanText } from '../../domain/schedule/words/words.ts';
 import type { Deed, GapRow, SlotRow } from '../ports/why.ts';
 import { minuteOf } from './moments.ts';
-import { actorText } from './texts.ts';
 import { rulingAt, type Timeline } from './timeline.ts';
 
 /** What a sentence about one slot, or about the slots of one gap, is made from. */
@@ -168,4 +167,21 @@ export const askedFor: Readonly<Record<OccurrenceSource, (one: Case) => string>>
 
 function doneBy({ asker }: Case): string {
   return asker === null ? '' : ` by ${actorText(asker.actor)}`;
+}
+
+/** Who did something, as a line names them. People have no names yet, so their id stands for them. */
+export function actorText(actor: string): string {
+  if (actor === 'system') return 'the system';
+  if (actor === 'system:api') return 'the API';
+  const token = /^api:token:(.+)$/.exec(actor)?.[1];
+  return token === undefined ? actor : `the API token "${token}"`;
+}
+
+const errorLengthMax = 200;
+
+/** One line stays one line, and a text that ends in a full stop does not get two. */
+export function errorText(error: string | null): string {
+  if (error === null) return '';
+  const line = error.replace(/\s+/g, ' ').trim().replace(/\.$/, '');
+  return `: ${line.length > errorLengthMax ? `${line.slice(0, errorLengthMax - 1)}…` : line}`;
 }

@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import { usage } from '../faults.ts';
 import { sentence } from '../layout.ts';
-import { counted } from '../lengths.ts';
 import { taskIdOf, taskNamed } from '../naming.ts';
 import { given } from '../options.ts';
-import type { Session } from '../session.ts';
-import type { AddVerb, Flag, Told } from '../verb.ts';
+import type { Session, AddVerb, Flag, Told } from '../session.ts';
 import { changedTold } from './doing.ts';
 import { hostZone, dayOrInstantOf } from './moments.ts';
+import { counted } from '../times.ts';
 
 /** What can be done to one task, or to all of a tag or a subject. */
 

@@ -1,8 +1,7 @@
 import type { Asked } from '../client.ts';
 import { usage } from '../faults.ts';
 import { given, lengthOf, objectOf, isoLength } from '../options.ts';
-import type { Session } from '../session.ts';
-import type { Flag } from '../verb.ts';
+import type { Session, Flag } from '../session.ts';
 import { hostZone, instantOf } from './moments.ts';
 
 /** What a task is, as it is typed in flags. */

@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
 import type { AnswerOf } from '../client.ts';
 import { CliFault, usage } from '../faults.ts';
-import { sentence, table } from '../layout.ts';
+import { sentence, table, shown, toned } from '../layout.ts';
 import { taskIdOf } from '../naming.ts';
 import { given, wholeOf } from '../options.ts';
-import type { Session } from '../session.ts';
-import { shown, toned } from '../terminal.ts';
+import type { Session, AddVerb, Told } from '../session.ts';
 import { timesIn, type Times } from '../times.ts';
-import type { AddVerb, Told } from '../verb.ts';
 import { hostZone } from './moments.ts';
 
 type Event = AnswerOf<'listEvents'>['events'][number];

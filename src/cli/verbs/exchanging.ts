@@ -3,12 +3,11 @@ import type { AnswerOf } from '../client.ts';
 import type { Step } from '../exchange/plan.ts';
 import { CliFault, exitCodes } from '../faults.ts';
 import { sentence, table } from '../layout.ts';
-import { counted } from '../lengths.ts';
 import type { Task } from '../naming.ts';
 import { given } from '../options.ts';
-import type { Session } from '../session.ts';
-import type { AddVerb, Told } from '../verb.ts';
-import { confirmed } from './confirming.ts';
+import type { Session, AddVerb, Told } from '../session.ts';
+import { counted } from '../times.ts';
+import { confirmed } from './threads.ts';
 
 /** Tasks to a file and back. What reads and writes YAML is loaded here and nowhere else. */
 export function addExchangeVerbs(program: Command, add: AddVerb): void {

@@ -3,9 +3,8 @@ import type { AnswerOf } from '../client.ts';
 import { facts, sentence, table } from '../layout.ts';
 import { taskIdOf } from '../naming.ts';
 import { given } from '../options.ts';
-import type { Session } from '../session.ts';
+import type { Session, AddVerb, Told } from '../session.ts';
 import { timesIn } from '../times.ts';
-import type { AddVerb, Told } from '../verb.ts';
 import { more, pageFlags, pageOf, type PageOptions } from './looking.ts';
 import { hostZone, instantOf } from './moments.ts';
 

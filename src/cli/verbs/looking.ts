@@ -1,11 +1,9 @@
 import type { AnswerOf } from '../client.ts';
 import { facts, sentence, table, type Cell } from '../layout.ts';
-import { durationWords } from '../lengths.ts';
 import { shortIds, taskIdOf, taskNamed } from '../naming.ts';
 import { given, wholeOf } from '../options.ts';
-import type { Session } from '../session.ts';
-import { timesIn } from '../times.ts';
-import type { AddVerb, Flag, Told } from '../verb.ts';
+import type { Session, AddVerb, Flag, Told } from '../session.ts';
+import { timesIn, durationWords } from '../times.ts';
 import type { Command } from 'commander';
 import { withTime } from './moments.ts';
 import { attemptsTable, deliveriesTable, runCell } from '../views/run.ts';

@@ -2,12 +2,10 @@ import type { Command } from 'commander';
 import type { AnswerOf } from '../client.ts';
 import { exitCodes } from '../faults.ts';
 import { facts, sentence, table, type Cell, type Fact } from '../layout.ts';
-import { counted, durationWords } from '../lengths.ts';
 import { taskIdOf } from '../naming.ts';
 import { given } from '../options.ts';
-import type { Session } from '../session.ts';
-import { distance, timesIn } from '../times.ts';
-import type { AddVerb, Told } from '../verb.ts';
+import type { Session, AddVerb, Told } from '../session.ts';
+import { distance, timesIn, counted, durationWords } from '../times.ts';
 import { more, pageFlags, pageOf, type PageOptions } from './looking.ts';
 import { edgeOf, hostZone } from './moments.ts';
 

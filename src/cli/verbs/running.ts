@@ -1,14 +1,11 @@
 import type { Command } from 'commander';
 import type { AnswerOf, Asked } from '../client.ts';
 import { CliFault, exitCodes, usage } from '../faults.ts';
-import { sentence, table } from '../layout.ts';
-import { durationWords } from '../lengths.ts';
+import { sentence, table, shown, toned } from '../layout.ts';
 import { runIdOf, shortIds, taskIdOf } from '../naming.ts';
 import { given } from '../options.ts';
-import type { Session } from '../session.ts';
-import { shown, toned } from '../terminal.ts';
-import { timesIn } from '../times.ts';
-import type { AddVerb, Told } from '../verb.ts';
+import type { Session, AddVerb, Told } from '../session.ts';
+import { timesIn, durationWords } from '../times.ts';
 import { deliverySentence, runCell } from '../views/run.ts';
 import { named } from '../views/task.ts';
 import { keyFlag, keyHeader, type KeyOptions } from './doing.ts';

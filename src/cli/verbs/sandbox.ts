@@ -1,12 +1,9 @@
 import type { Command } from 'commander';
 import { CliFault, exitCodes, usage } from '../faults.ts';
-import { facts, sentence } from '../layout.ts';
-import { counted } from '../lengths.ts';
+import { facts, sentence, shown, toned } from '../layout.ts';
 import { given, isoLength, lengthOf, millisecondsOf, wholeOf } from '../options.ts';
-import type { Session } from '../session.ts';
-import { shown, toned } from '../terminal.ts';
-import { timesIn } from '../times.ts';
-import type { AddVerb, Flag, Told } from '../verb.ts';
+import type { Session, AddVerb, Flag, Told } from '../session.ts';
+import { timesIn, counted } from '../times.ts';
 import { hostZone } from './moments.ts';
 
 /** The Telegram that is built in: what its people write and press, and how late it is there. */

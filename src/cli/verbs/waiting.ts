@@ -1,10 +1,9 @@
 import type { AnswerOf } from '../client.ts';
 import { CliFault, exitCodes, interrupted, usage, type ExitCode } from '../faults.ts';
-import { durationWords } from '../lengths.ts';
 import { millisecondsOf, wholeOf } from '../options.ts';
-import type { Session } from '../session.ts';
-import type { Flag } from '../verb.ts';
+import type { Session, Flag } from '../session.ts';
 import { isOnItsWay, type Run } from '../views/run.ts';
+import { durationWords } from '../times.ts';
 
 export interface WaitOptions {
   readonly timeout?: string;

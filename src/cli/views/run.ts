@@ -1,9 +1,7 @@
 import type { AnswerOf } from '../client.ts';
-import { table, type Cell } from '../layout.ts';
-import { counted, durationWords } from '../lengths.ts';
+import { table, type Cell, type Tone } from '../layout.ts';
 import type { Session } from '../session.ts';
-import type { Tone } from '../terminal.ts';
-import { timesIn } from '../times.ts';
+import { timesIn, counted, durationWords } from '../times.ts';
 
 export type Run = AnswerOf<'getRun'>;
 type Delivery = Run['deliveries'][number];

@@ -1,10 +1,9 @@
 import { describe, parseSchedule } from '../../domain/schedule/schedule.ts';
 import { AppError } from '../../domain/errors.ts';
-import { facts, table, type Cell, type Fact } from '../layout.ts';
+import { facts, table, type Cell, type Fact, shown, toned } from '../layout.ts';
 import { shortIds, type Task } from '../naming.ts';
 import { given } from '../options.ts';
 import type { Session } from '../session.ts';
-import { shown, toned } from '../terminal.ts';
 import { timesIn } from '../times.ts';
 
 type Schedule = Task['schedule'];

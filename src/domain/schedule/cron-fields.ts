@@ -1,5 +1,5 @@
-import { quoted, unreadable } from './fault.ts';
 import { scheduleLimits } from './limits.ts';
+import { quoted, unreadable } from './shapes.ts';
 
 /** A cron expression as sets. Days and months are bits (bit 0 is the first), weekdays are seven masks of which in a month. */
 export interface CronFields {

@@ -1,10 +1,9 @@
 import { normalCron, parseCron } from './cron-fields.ts';
 import { normalDuration, parseDuration } from './time/duration.ts';
-import { type Fault, quoted, unreadable } from './fault.ts';
-import { parseInstant } from './time/instant-text.ts';
 import { normalRrule, readRecurrence } from './rrule/recurrence.ts';
-import type { Schedule, ScheduleInput } from './shapes.ts';
+import { type Schedule, type ScheduleInput, type Fault, quoted, unreadable } from './shapes.ts';
 import { zoneName } from './time/zone-name.ts';
+import { parseInstant } from './time/zone.ts';
 
 export { type Refusal, refusals, type Warning, warnings } from './advice.ts';
 export { describe } from './words/description.ts';

@@ -3,11 +3,36 @@ import { cronMinGap, nextCron } from './cron-engine.ts';
 import { type CronFields, parseCron } from './cron-fields.ts';
 import { intervalMinGap, nextInterval } from './interval-engine.ts';
 import { scheduleLimits } from './limits.ts';
-import { ParsedCache } from './parsed-cache.ts';
 import { nextRecurrence, readRecurrence, type Recurrence, recurrenceEnd } from './rrule/recurrence.ts';
 import { recurrenceMinGap } from './rrule/gap.ts';
 import { resolveShifted } from './time/zone.ts';
 import type { Bounds, CronSchedule, RruleSchedule, Schedule } from './shapes.ts';
+
+/**
+ * Keeps what was parsed, in two generations: when the young one is full it becomes the old one and the old one is dropped.
+ * An entry in use is carried over, so that this behaves like a least-recently-used cache without any bookkeeping on a hit.
+ */
+class ParsedCache<T> {
+  private readonly generationMax: number;
+  private young = new Map<string, T>();
+  private old = new Map<string, T>();
+
+  constructor(max: number) {
+    this.generationMax = Math.ceil(max / 2);
+  }
+
+  get(key: string, parse: () => T): T {
+    const known = this.young.get(key);
+    if (known !== undefined) return known;
+    const value = this.old.get(key) ?? parse();
+    if (this.young.size >= this.generationMax) {
+      this.old = this.young;
+      this.young = new Map();
+    }
+    this.young.set(key, value);
+    return value;
+  }
+}
 
 const crons = new ParsedCache<CronFields>(scheduleLimits.parsedCacheMax);
 const recurrences = new ParsedCache<Recurrence>(scheduleLimits.parsedCacheMax);

@@ -1,6 +1,5 @@
 import { NUMBER_WORD, numberOf } from './lexicon.ts';
-import { type Cursor, words } from './cursor.ts';
-import { refusal } from './refusal.ts';
+import { type Cursor, words, refusal } from './cursor.ts';
 
 export type Unit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year';
 

@@ -7,12 +7,11 @@ import {
   readTimeBeforeDays,
   readTimes,
 } from './clock-time.ts';
-import { type Cursor, words } from './cursor.ts';
+import { type Cursor, words, refusal } from './cursor.ts';
 import { type Days, readDays } from './days.ts';
 import type { Draft, EdgeDay } from './draft.ts';
 import { readHead } from './head.ts';
 import { numberOf, NUMBER_WORD } from './lexicon.ts';
-import { refusal } from './refusal.ts';
 import { readZone } from './zone-words.ts';
 
 const COMMA = /\s*,(?=\s)/y;

@@ -1,7 +1,6 @@
 import { clockText } from '../schedule/time/calendar.ts';
 import { HOUR_WORD, numberOf, WEEKDAY, WORKDAYS } from './lexicon.ts';
-import { type Cursor, words } from './cursor.ts';
-import { refusal } from './refusal.ts';
+import { type Cursor, words, refusal } from './cursor.ts';
 
 export type DayPart = 'morning' | 'afternoon' | 'evening' | 'night';
 

@@ -1,6 +1,10 @@
 import type { Amount } from './amount.ts';
 import type { ClockTime, DayPart } from './clock-time.ts';
-import type { Days } from './days.ts';
+import type { Days, CalendarDate } from './days.ts';
+import { civilFromDays, dayOfWall, daysFromCivil, monthLength, weekdayOf } from '../schedule/time/calendar.ts';
+import { WEEKDAY_NAMES } from '../schedule/words/words.ts';
+import { toWall } from '../schedule/time/zone.ts';
+import { refusal } from './cursor.ts';
 
 /** How often: by calendar units, or by a span of elapsed time. */
 export type Rhythm =
@@ -46,4 +50,65 @@ export function emptyDraft(): Draft {
     count: null,
     endsInDay: false,
   };
+}
+
+/** The context in which a when is read: words such as "tomorrow" mean nothing without it. */
+export interface Setting {
+  readonly timezone: string;
+  readonly now: number;
+}
+
+export function today({ timezone, now }: Setting): number {
+  return dayOfWall(toWall(timezone, now));
+}
+
+/** The first day from `from` on that has this date; a 29 February waits for its year. */
+export function dayOfDate({ year, month, day }: CalendarDate, from: number): number {
+  if (year !== null) return daysFromCivil(year, month, day);
+  for (let candidate = civilFromDays(from).year; ; candidate += 1) {
+    const found = daysFromCivil(candidate, month, day);
+    if (found >= from && day <= monthLength(candidate, month)) return found;
+  }
+}
+
+/** The day on which a series begins or ends: the next one that fits, today included. */
+export function dayOfEdge(edge: EdgeDay, setting: Setting): number {
+  const first = today(setting);
+  if (edge.kind === 'ahead') return first + edge.days;
+  if (edge.kind === 'date') {
+    const found = dayOfDate(edge.date, first);
+    checkWeekday(edge.weekday, found);
+    return found;
+  }
+  return nextWeekday(edge, first);
+}
+
+export function checkWeekday(weekday: number | null, day: number): void {
+  if (weekday === null || weekdayOf(day) === weekday) return;
+  throw refusal(
+    'date',
+    'other_weekday',
+    `That date is a ${WEEKDAY_NAMES[weekdayOf(day)] ?? ''}, not a ${WEEKDAY_NAMES[weekday] ?? ''}.`,
+  );
+}
+
+/**
+ * "Next friday", said on a Wednesday, is the coming one to some and the one after it to others. It is taken only where
+ * both are the same day: when the weekday lies in the week after this one anyway.
+ */
+export function nextWeekday({ weekdays, which }: Extract<EdgeDay, { kind: 'weekdays' }>, from: number): number {
+  const weekday = weekdays[0] ?? 0;
+  const name = WEEKDAY_NAMES[weekday] ?? '';
+  const found = from + ((weekday - weekdayOf(from) + 7) % 7);
+  const isThisWeek = found < from + ((8 - weekdayOf(from)) % 7 || 7);
+  if (which === 'this' && !isThisWeek) {
+    throw refusal('moment', 'past', `This ${name} is over; write "${name.toLowerCase()}" for the one to come.`);
+  }
+  if (which !== 'next') return found;
+  if (!isThisWeek) return found;
+  throw refusal(
+    'date',
+    'ambiguous_next',
+    `"Next ${name}" may be the coming one or the one of next week; write "${name.toLowerCase()}" for the coming one, or its date.`,
+  );
 }

@@ -1,7 +1,6 @@
 import type { AppError } from '../errors.ts';
-import { Cursor, words } from './cursor.ts';
+import { Cursor, words, refusal, type Topic } from './cursor.ts';
 import { NUMBER_WORD, WEEKDAY } from './lexicon.ts';
-import { refusal, type Topic } from './refusal.ts';
 
 interface Misfit {
   readonly pattern: RegExp;

@@ -14,9 +14,8 @@ import { resolveShifted, toWall } from '../schedule/time/zone.ts';
 import { type Amount, spanOf } from './amount.ts';
 import { type ClockTime, inDayPart } from './clock-time.ts';
 import type { Days } from './days.ts';
-import type { Draft } from './draft.ts';
-import { checkWeekday, dayOfDate, nextWeekday, type Setting, today } from './edge.ts';
-import { refusal } from './refusal.ts';
+import { type Draft, checkWeekday, dayOfDate, nextWeekday, type Setting, today } from './draft.ts';
+import { refusal } from './cursor.ts';
 
 function clockMinute({ times, part, days }: Draft): number {
   const [time] = times ?? [];

@@ -1,8 +1,8 @@
 import { dateText, dayOfWall, DAY_MS, pad, secondOfDayOf } from '../schedule/time/calendar.ts';
 import { nextSlot, parseSchedule, type Schedule } from '../schedule/schedule.ts';
 import { toWall } from '../schedule/time/zone.ts';
-import type { Setting } from './edge.ts';
-import { refusal } from './refusal.ts';
+import { refusal } from './cursor.ts';
+import type { Setting } from './draft.ts';
 
 /** A series on the calendar: which days, and which minutes of them. */
 export interface Series {

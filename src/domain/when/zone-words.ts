@@ -1,6 +1,5 @@
 import { zoneName } from '../schedule/time/zone-name.ts';
-import { type Cursor, words } from './cursor.ts';
-import { refusal } from './refusal.ts';
+import { type Cursor, words, refusal } from './cursor.ts';
 
 const AREAS =
   'africa|america|antarctica|arctic|asia|atlantic|australia|brazil|canada|chile|etc|europe|indian|mexico|pacific|us';

@@ -3,13 +3,10 @@ import { join } from 'node:path';
 import { zoneName } from '../../domain/schedule/time/zone-name.ts';
 import { HostFault } from '../fault.ts';
 import type { BotFacts, HostPorts } from '../ports.ts';
-import { plain, type Screen } from '../screen.ts';
+import { plain, type Screen, listed, toned, wrapped } from '../screen.ts';
 import { changedEnv, readEnvText, writeEnvText, type Changes } from './env-file.ts';
-import type { Guide, InitWish } from './guide.ts';
-import { chooseOwner } from './owner.ts';
 import { chooseToken, type TokenFound } from './token.ts';
-import { seeToTopics, type Topics } from './topics.ts';
-import { chooseZone } from './zone.ts';
+import { seeToTopics, type Topics, chooseOwner, chooseZone, type Guide, type InitWish } from './steps.ts';
 
 export interface InitDone {
   readonly env_file: string;
@@ -153,4 +150,23 @@ function nextWith(
     ...(owners.length > 0 ? [] : ['The first start prints a code; whoever sends it to the bot owns it.']),
     topics === 'group' || topics === 'off' ? `Add it to a group with topics: ${telegram.groupLink(username)}` : hello,
   ];
+}
+
+const topicWords = { on: 'on', off: 'off: results wait until they are on', group: 'in a group' } as const;
+
+export function initText(done: InitDone, screen: Screen): string {
+  const { env_file: file, bot, topics, owners, timezone, warnings, next } = done;
+  const facts = listed(
+    [
+      ['wrote', `${file} (mode 600)`],
+      ['bot', bot === null ? 'none; it starts in the sandbox' : `@${bot.username}`],
+      ...(bot === null ? [] : [['topics', topicWords[topics]] as const]),
+      ...(bot === null ? [] : [['owner', owners.length === 0 ? 'nobody yet' : owners.join(', ')] as const]),
+      ['time zone', timezone],
+    ],
+    screen,
+  );
+  const line = (text: string) => `  ${wrapped(text, { columns: screen.columns, indent: 4 })}\n`;
+  const faults = warnings.map((warning) => line(toned(`! ${warning}`, 'warn', screen))).join('');
+  return `\n${facts}\n${faults === '' ? '' : `${faults}\n`}  Next\n${next.map((step) => line(`- ${step}`)).join('')}\n`;
 }

@@ -2,7 +2,7 @@ import { parseEnv } from 'node:util';
 import { exits, HostFault } from '../fault.ts';
 import type { BotFacts, Told } from '../ports.ts';
 import { plain } from '../screen.ts';
-import type { Guide, InitWish } from './guide.ts';
+import type { Guide, InitWish } from './steps.ts';
 
 export interface TokenFound {
   readonly token: string;

@@ -4,8 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { stopMaxMs } from '../../domain/limits.ts';
 import { HostFault, isSystemError } from '../fault.ts';
 import type { HostPorts, SettingsRead } from '../ports.ts';
-import { oddLines } from './env-lines.ts';
-import { unitText, type Scope } from './unit.ts';
+import { unitText, type Scope, oddLines } from './unit.ts';
 
 /** Cronogram as a service of systemd: of the user who installs it, or of the system. */
 export interface ServiceWish {

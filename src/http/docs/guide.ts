@@ -5,8 +5,7 @@ import { statusOf } from '../errors.ts';
 import { heartbeatMs } from '../events/reader.ts';
 import { streamsMax } from '../events/stream.ts';
 import { markup, prose, type Markup } from './markup.ts';
-import { guessesMax } from '../rate.ts';
-import { burstSeconds } from '../token.ts';
+import { burstSeconds, guessesMax } from '../token.ts';
 
 interface Chapter {
   readonly id: string;

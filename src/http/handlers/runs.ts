@@ -4,8 +4,12 @@ import type { Runs } from '../../app/use-cases/runs.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
 import { serve } from '../operation.ts';
 import type { TaskRoutes } from './tasks.ts';
-import type { TruthRoutes } from './truth.ts';
 import { iso, wireResult, wireRun, wireTask, wireTaskRun } from './wire.ts';
+import type { Messages } from '../../app/use-cases/messages.ts';
+import * as truthApi from '../../api/truth.ts';
+import type { Truth } from '../../app/why/truth.ts';
+import { type EventStreams, serveEventStream } from '../events/stream.ts';
+import { readPlace, wireAnswer, wireDeed, wireDowntime, wireEvent, wirePlace } from './truth-wire.ts';
 
 export interface RunRoutes {
   readonly runs: Runs;
@@ -72,4 +76,70 @@ function serveRepeats(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
       return { status: 200, body: { task: wireTask(task), task_run: wireTaskRun(taskRun) } };
     });
   }
+}
+
+export interface MessageRoutes {
+  readonly messages: Messages;
+}
+
+/** Texts that belong to no task. */
+export function serveMessages(app: OpenAPIHono, { messages }: MessageRoutes): void {
+  serve(app, api.postMessage, async ({ body, idempotencyKey, traceId }) => {
+    const run = await messages.post({
+      threadKey: body.thread_key,
+      text: body.text,
+      source: body.source,
+      userKey: body.user_key,
+      mode: body.delivery_mode,
+      idempotencyKey,
+      traceId,
+    });
+    return { status: 202, body: wireRun(run) };
+  });
+}
+
+export interface TruthRoutes {
+  readonly truth: Truth;
+  /** Absent where nobody stays long enough to listen; then events come in pages alone. */
+  readonly streams?: EventStreams;
+}
+
+/** What was, is and will be, and why. */
+export function serveTruth(app: OpenAPIHono, { truth, streams }: TruthRoutes): void {
+  serveWhy(app, truth);
+  if (streams !== undefined) serveEventStream(app, streams);
+  serveFeeds(app, truth);
+}
+
+function serveWhy(app: OpenAPIHono, truth: Truth): void {
+  serve(app, truthApi.whyTask, async ({ params: { task_id: taskId }, query: { at, from, to, limit, cursor } }) => {
+    const window = cursor === undefined ? null : readPlace(cursor);
+    const page = await truth.why(taskId, { at, from, to, after: window, limit });
+    const next = page.next === null ? null : wirePlace({ ...page.next, from: page.from, to: page.to });
+    return {
+      status: 200,
+      body: {
+        task_id: taskId,
+        timezone: page.timezone,
+        answers: page.answers.map(wireAnswer),
+        summary: page.summary,
+        next_cursor: next,
+      },
+    };
+  });
+}
+
+function serveFeeds(app: OpenAPIHono, truth: Truth): void {
+  serve(app, truthApi.listEvents, async ({ query: { after = null, task_id: taskId = null, kind = null, limit } }) => {
+    const page = await truth.readEvents({ after, taskId, kind, limit });
+    return { status: 200, body: { events: page.events.map(wireEvent), next_cursor: page.next } };
+  });
+  serve(app, truthApi.listAudit, async ({ query: { task_id: taskId = null, limit, cursor = null } }) => {
+    const page = await truth.readAudit({ taskId, limit, cursor });
+    return { status: 200, body: { entries: page.items.map(wireDeed), next_cursor: page.next } };
+  });
+  serve(app, truthApi.listDowntimes, async ({ query: { limit } }) => ({
+    status: 200,
+    body: { downtimes: (await truth.listDowntimes(limit)).map(wireDowntime) },
+  }));
 }

@@ -1,11 +1,13 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { z } from 'zod';
 import * as api from '../../api/status.ts';
-import type { ServerStatus } from '../../app/operations/status.ts';
+import type { ServerStatus, Usage, UsageRequest } from '../../app/operations/status.ts';
 import type { Ticked } from '../../app/pipeline/tick.ts';
-import type { Usage, UsageRequest } from '../../app/use-cases/usage.ts';
 import { serve } from '../operation.ts';
 import { iso, isoOrNull } from './wire.ts';
+import type { AuditReport, Reconcile } from '../../app/housekeeping/audit.ts';
+import { checks, type Finding } from '../../domain/audit.ts';
+import type { Actor } from '../../domain/access.ts';
 
 export interface StatusRoutes {
   readonly operations: {
@@ -63,4 +65,28 @@ function wireStatus(status: ServerStatus, retentionDays: number): z.output<(type
     audit: audit === null ? null : { at: iso(audit.at), findings: audit.findings },
     retention: { days: retentionDays, oldest_run_at: isoOrNull(facts.oldestRunAt) },
   };
+}
+
+export interface UpkeepRoutes {
+  readonly upkeep: {
+    audit(): Promise<AuditReport>;
+    readonly reconcile: Reconcile;
+  };
+  readonly actor: Actor;
+}
+
+/** What keeps the place in order, on demand. */
+export function serveUpkeep(app: OpenAPIHono, { upkeep, actor }: UpkeepRoutes): void {
+  serve(app, api.runAudit, async () => {
+    const { at, findings, checked } = await upkeep.audit();
+    return { status: 200, body: { at: iso(at), findings: findings.map(wireFinding), checked } };
+  });
+  serve(app, api.reconcile, async ({ body }) => {
+    const { findings, fixed } = await upkeep.reconcile({ fix: body?.fix ?? false, actor });
+    return { status: 200, body: { findings: findings.map(wireFinding), fixed: [...fixed] } };
+  });
+}
+
+function wireFinding({ check, count, examples, sentence }: Finding) {
+  return { check, count, examples: [...examples], sentence, fixable: checks[check].mended };
 }

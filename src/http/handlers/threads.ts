@@ -2,9 +2,12 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import * as api from '../../api/threads.ts';
 import type { Runs } from '../../app/use-cases/runs.ts';
 import type { ThreadCounts } from '../../app/ports/tasks.ts';
-import type { Threads } from '../../app/tasks/threads.ts';
-import type { Actor } from '../../domain/actor.ts';
 import { serve } from '../operation.ts';
+import type { Threads, Bulk, Chosen } from '../../app/tasks/bulk.ts';
+import type { Actor } from '../../domain/access.ts';
+import type { TaskRoutes } from './tasks.ts';
+import { wireTask } from './wire.ts';
+import { parseThreadKey } from '../../domain/thread.ts';
 
 export interface ThreadRoutes {
   readonly threads: Threads;
@@ -42,4 +45,44 @@ function wireCounts({ active, paused, completed, liveRuns, openDeliveries }: Thr
     live_runs: liveRuns,
     open_deliveries: openDeliveries,
   };
+}
+
+export function serveAttach(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
+  serve(app, api.attachTask, async ({ params: { task_id: taskId }, body, idempotencyKey, traceId }) => {
+    const { task, entryId } = await tasks.attach({ taskId, actor, idempotencyKey, traceId }, body.thread_key);
+    return { status: 200, body: { task: wireTask(task), entry_id: entryId } };
+  });
+}
+
+export interface BulkRoutes {
+  readonly bulk: Bulk;
+  readonly actor: Actor;
+}
+
+interface Named {
+  readonly subject?: string | undefined;
+  readonly tag?: string | undefined;
+  readonly thread_key?: string | undefined;
+}
+
+export function serveBulk(app: OpenAPIHono, { bulk, actor }: BulkRoutes): void {
+  const by = (query: { readonly dry_run: string }, traceId: string) => {
+    return { actor, traceId, isDry: query.dry_run === 'true' };
+  };
+  serve(app, api.pauseTasks, async ({ body, query, traceId }) => {
+    const until = body.until === undefined ? null : Date.parse(body.until);
+    return { status: 200, body: { ...(await bulk.pause(chosenBy(body), by(query, traceId), until)) } };
+  });
+  serve(app, api.resumeTasks, async ({ body, query, traceId }) => ({
+    status: 200,
+    body: { ...(await bulk.resume(chosenBy(body), by(query, traceId))) },
+  }));
+  serve(app, api.cancelTasks, async ({ body, query, traceId }) => ({
+    status: 200,
+    body: { ...(await bulk.cancel(chosenBy(body), by(query, traceId))) },
+  }));
+}
+
+function chosenBy({ subject, tag, thread_key: key }: Named): Chosen {
+  return { thread: key === undefined ? null : parseThreadKey(key), subject: subject ?? null, tag: tag ?? null };
 }

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log, Timer } from '../../app/ports/outside.ts';
-import { Failure, tooManyRequests } from './failure.ts';
 import { takeFault } from './faults.ts';
 import type { Api, Method } from '../methods/access.ts';
 import { chatMethods } from '../methods/chats.ts';
@@ -10,7 +9,7 @@ import { sendingMethods } from '../methods/sending.ts';
 import { settingMethods } from '../methods/settings.ts';
 import { topicMethods } from '../methods/topics.ts';
 import type { Polling } from './polling.ts';
-import { readArguments, type Arguments } from './request.ts';
+import { readArguments, type Arguments, Failure, tooManyRequests } from './request.ts';
 import type { Webhook } from './webhook.ts';
 import type { Fault, FaultKind } from '../world/world.ts';
 

@@ -1,6 +1,6 @@
-import { badRequest } from './failure.ts';
-import type { Formatted } from './texts.ts';
+import { type Formatted, checkBytes, readEntities } from './texts.ts';
 import type { EntityShown } from '../world/world.ts';
+import { type Arguments, badRequest } from './request.ts';
 
 const tags: Readonly<Record<string, string>> = {
   b: 'bold',
@@ -27,7 +27,7 @@ interface Open {
 }
 
 /** The few tags that Telegram knows. Anything else is refused, as there: text of people must be escaped. */
-export function parseHtml(source: string): Formatted {
+function parseHtml(source: string): Formatted {
   const open: Open[] = [];
   const entities: EntityShown[] = [];
   let text = '';
@@ -89,4 +89,19 @@ function unescaped(text: string): string {
 
 function unreadable(text: string): Error {
   return badRequest(`can't parse entities: ${text}`);
+}
+
+/** The text of a call with its entities, from `parse_mode` or from the list; a parse mode makes the list count for nothing. */
+export function readFormatted(args: Arguments, names: { readonly text: string; readonly entities: string }): Formatted {
+  const text = args.text(names.text);
+  checkBytes(text);
+  const mode = args.text('parse_mode').toLowerCase();
+  if (text === '' || mode === '' || mode === 'none') {
+    return { text, entities: readEntities(args.json(names.entities)) };
+  }
+  if (mode === 'html') return parseHtml(text);
+  if (mode === 'markdown' || mode === 'markdownv2') {
+    throw badRequest(`the sandbox reads HTML and entities only, not parse_mode ${args.text('parse_mode')}`);
+  }
+  throw badRequest('unsupported parse_mode');
 }

@@ -1,5 +1,5 @@
-import { badRequest } from './failure.ts';
 import type { ButtonRow, Keyboard } from '../world/rows.ts';
+import { badRequest } from './request.ts';
 
 /** What a `reply_markup` comes to: buttons below the message, or another keyboard, which forbids edits. */
 export interface Markup {

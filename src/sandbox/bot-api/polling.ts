@@ -1,6 +1,5 @@
 import type { Stopwatch, Timer } from '../../app/ports/outside.ts';
-import { Failure } from './failure.ts';
-import type { Arguments } from './request.ts';
+import { type Arguments, Failure } from './request.ts';
 import type { UpdateRow } from '../world/rows.ts';
 import type { State } from '../world/state.ts';
 

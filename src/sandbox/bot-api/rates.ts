@@ -1,6 +1,6 @@
 import type { Stopwatch } from '../../app/ports/outside.ts';
-import { tooManyRequests } from './failure.ts';
 import type { ChatRow } from '../world/rows.ts';
+import { tooManyRequests } from './request.ts';
 
 export interface SandboxLimits {
   readonly globalPerSecond: number | null;

@@ -1,5 +1,5 @@
-import { badRequest } from './failure.ts';
 import type { EntityShown } from '../world/world.ts';
+import { badRequest } from './request.ts';
 
 /** Limits of the Bot API. Lengths are counted in UTF-16 units, as entities are. */
 export const textMax = 4096;

@@ -1,7 +1,6 @@
 import type { Log, Stopwatch, Timer } from '../../app/ports/outside.ts';
-import { badRequest, tooManyRequests } from './failure.ts';
 import { openUpdates, setAllowedUpdates } from './polling.ts';
-import type { Arguments } from './request.ts';
+import { type Arguments, badRequest, tooManyRequests } from './request.ts';
 import type { UpdateRow, WebhookRow } from '../world/rows.ts';
 import type { State } from '../world/state.ts';
 

@@ -1,8 +1,7 @@
 import { bot, botKey, people } from '../world/first-world.ts';
-import type { ChatRow, MessageRow, TopicRow } from '../world/rows.ts';
+import type { ChatRow, MessageRow, TopicRow, BotCommandRow } from '../world/rows.ts';
 import type { State } from '../world/state.ts';
 import { smallId } from './media.ts';
-import { language } from './menu.ts';
 import type { BotRights, DocumentShown, MediaKind } from '../world/world.ts';
 
 /** The objects of the Bot API, made from rows. Fields stand in the order of the Bot API; absent ones are left out. */
@@ -163,4 +162,25 @@ function administratorRights(rights: BotRights): Json {
     is_anonymous: false,
     can_manage_voice_chats: false,
   };
+}
+
+/** The language of everybody here, as their apps tell it. */
+const language = 'en';
+
+/** The commands that this person is offered in this group: those of the narrowest scope that has any. */
+export function commandsFor({ settings }: State, chat: ChatRow, key: string): readonly BotCommandRow[] {
+  const status = chat.members[key];
+  const isAdmin = status === 'creator' || status === 'administrator';
+  const id = people.find((each) => each.key === key)?.id ?? 0;
+  const scopes = [
+    `chat_member ${chat.id} ${id}`,
+    ...(isAdmin ? [`chat_administrators ${chat.id}`] : []),
+    `chat ${chat.id}`,
+    ...(isAdmin ? ['all_chat_administrators'] : []),
+    'all_group_chats',
+    'default',
+  ];
+  const keys = scopes.flatMap((scope) => [`${scope} ${language}`, `${scope} `]);
+  const found = keys.find((each) => (settings.commands[each] ?? []).length > 0);
+  return found === undefined ? [] : (settings.commands[found] ?? []);
 }

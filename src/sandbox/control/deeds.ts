@@ -1,12 +1,8 @@
 import type { Timer } from '../../app/ports/outside.ts';
 import { json, read, type Answer } from './answers.ts';
 import * as bodies from './bodies.ts';
-import { chatOf, keyOf } from './chats.ts';
-import { createJumps } from './jumps.ts';
-import { iso } from './views.ts';
-import { answersTo } from './waits.ts';
-import { faultJson, messageJson, platformJson } from './wire.ts';
-import type { Travel } from '../world/travel.ts';
+import { iso, chatOf, keyOf, faultJson, messageJson, platformJson } from './views.ts';
+import type { Travel, JumpTarget } from '../world/travel.ts';
 import {
   SandboxRefusal,
   type ChatShown,
@@ -16,8 +12,10 @@ import {
   type Saying,
   type World,
 } from '../world/world.ts';
+import { AppError } from '../../domain/errors.ts';
+import { durationMs } from '../../domain/schedule/time/duration.ts';
 
-export interface DeedNeeds {
+interface DeedNeeds {
   readonly world: World;
   readonly travel: Travel | null;
   readonly timer: Timer;
@@ -26,7 +24,7 @@ export interface DeedNeeds {
 }
 
 /** What a POST is given: its body, not yet checked, and a signal that ends every wait. */
-export type Deed = (body: unknown, signal: AbortSignal) => Promise<Answer> | Answer;
+type Deed = (body: unknown, signal: AbortSignal) => Promise<Answer> | Answer;
 
 /** What can be done in the world. */
 export function createDeeds(needs: DeedNeeds): Readonly<Record<string, Deed>> {
@@ -215,4 +213,120 @@ type Given<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 /** Leaves out what is undefined, so that an absent field stays absent. */
 function given<T extends object>(facts: T): Given<T> {
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as Given<T>;
+}
+
+/** A task that runs every minute has half a million slots in a year, and a jump visits each of them. */
+const jumpMaxMs = 400 * 86_400_000;
+
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** Jumps one at a time: two at once could not both say truly where the clock stands. */
+function createJumps(
+  travel: Travel | null,
+): (to: string) => Promise<{ readonly now: number; readonly visited: number; readonly nextAt: number | null }> {
+  let isUnderWay = false;
+  return async (to) => {
+    if (travel === null) {
+      throw new SandboxRefusal('not_allowed', 'This sandbox runs on the real clock, which cannot jump.');
+    }
+    if (isUnderWay)
+      throw new SandboxRefusal('not_allowed', 'A jump is under way. Wait for its answer, then jump again.');
+    const target = targetOf(to, travel.now());
+    isUnderWay = true;
+    try {
+      const landed = await travel.jump(target);
+      return { ...landed, nextAt: await travel.nextAt() };
+    } finally {
+      isUnderWay = false;
+    }
+  };
+}
+
+/** Reads where to jump. The past is refused here already, so that every clock refuses it with the same words. */
+function targetOf(to: string, now: number): JumpTarget {
+  if (to === 'next') return 'next';
+  const at = instant.test(to) ? Date.parse(to) : Number.NaN;
+  const target = Number.isNaN(at) ? { byMs: lengthOf(to) } : { at };
+  const byMs = 'at' in target ? target.at - now : target.byMs;
+  if (byMs < 0) {
+    const place = new Date(now).toISOString();
+    throw new AppError(
+      'too_late',
+      `The clock stands at ${place} and never goes back. Name a later instant, or "next".`,
+    );
+  }
+  if (byMs > jumpMaxMs) {
+    throw new AppError('invalid_request', 'to: a jump goes at most 400 days. Go there in several jumps.');
+  }
+  return target;
+}
+
+function lengthOf(to: string): number {
+  try {
+    return durationMs(to);
+  } catch (cause) {
+    const message =
+      'to: must be an instant with a zone ("2027-01-31T09:00:00Z"), "next", or a duration such as "PT1H" or "P1D".';
+    throw new AppError('invalid_request', message, { cause });
+  }
+}
+
+/** A bot that has said something and then is silent for this long has said it all: its parts follow one another at once. */
+const quietMs = 300;
+/** As far back as an answer may be an edit of something older. */
+const lookedAt = 200;
+
+interface Waiting {
+  readonly world: World;
+  readonly timer: Timer;
+  readonly chatId: number;
+  readonly waitMs: number;
+  /** Ends the wait at once. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Does something in a chat and waits until the bot has reacted there and fallen silent, at most `waitMs`. The answers are
+ * the messages that the bot sent or changed meanwhile. `isDone` may ask for more than an answer before the silence counts.
+ */
+async function answersTo<T>(
+  { world, timer, chatId, waitMs, signal }: Waiting,
+  deed: () => T,
+  isDone: (result: T, answers: readonly MessageShown[]) => boolean,
+): Promise<{ readonly result: T; readonly answers: readonly MessageShown[] }> {
+  const look = () => world.messages(chatId, { limit: lookedAt });
+  const before = new Set(waitMs === 0 ? [] : look().map(shape));
+  const result = deed();
+  if (waitMs === 0) return { result, answers: [] };
+  const answers = () => look().filter((message) => message.from === 'bot' && !before.has(shape(message)));
+  await silence({ world, timer, chatId, waitMs, signal }, () => isDone(result, answers()));
+  return { result, answers: answers() };
+}
+
+function shape(message: MessageShown): string {
+  return JSON.stringify(message);
+}
+
+function silence({ world, timer, chatId, waitMs, signal }: Waiting, isDone: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    let callOffQuiet = () => {};
+    const end = () => {
+      unwatch();
+      callOffQuiet();
+      callOffWait();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const look = () => {
+      callOffQuiet();
+      if (isDone()) callOffQuiet = timer.after(quietMs, end);
+    };
+    const callOffWait = timer.after(waitMs, end);
+    const unwatch = world.watch((change) => {
+      if (change.chatId === chatId || change.kind === 'callback') look();
+    });
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+    else look();
+  });
 }

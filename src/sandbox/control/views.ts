@@ -1,10 +1,15 @@
 import type { Log } from '../../app/ports/outside.ts';
 import { json, read, type Answer } from './answers.ts';
 import { callsQuery, documentQuery, messagesQuery, noQuery, transcriptQuery } from './bodies.ts';
-import { createCallTail, type CallTail } from './calls.ts';
-import { chatOf, keyOf } from './chats.ts';
-import { callJson, faultJson, messageJson, platformJson } from './wire.ts';
-import { SandboxRefusal, type ChatShown, type MessageShown, type World } from '../world/world.ts';
+import {
+  SandboxRefusal,
+  type ChatShown,
+  type MessageShown,
+  type World,
+  type Call,
+  type Fault,
+  type Features,
+} from '../world/world.ts';
 import type { Travel } from '../world/travel.ts';
 
 export interface PageLink {
@@ -12,7 +17,7 @@ export interface PageLink {
   readonly href: string;
 }
 
-export interface ViewNeeds {
+interface ViewNeeds {
   readonly world: World;
   readonly travel: Travel | null;
   readonly log: Log;
@@ -24,7 +29,7 @@ export interface ViewNeeds {
 }
 
 /** What a GET is given: its query, not yet checked. */
-export type View = (query: unknown) => Promise<Answer> | Answer;
+type View = (query: unknown) => Promise<Answer> | Answer;
 
 /** How far back the newest messages of the topics are looked for; a topic that was silent for longer has no mark. */
 const lookedAt = 300;
@@ -170,4 +175,162 @@ function documentOf(world: World, query: unknown): Answer {
 
 export function iso(at: number): string {
   return new Date(at).toISOString();
+}
+
+interface BotCommand {
+  readonly command: string;
+  readonly description: string;
+}
+
+interface CallTail {
+  newest(limit: number): readonly Call[];
+  /** The commands that the bot offers to everybody, as it told them last. */
+  commands(): readonly BotCommand[];
+}
+
+const keptMax = 500;
+const pageSize = 500;
+
+/** Keeps the newest calls at hand: the world tells them from the oldest on. Reads only what is new since the last look. */
+function createCallTail(world: World): CallTail {
+  let kept: readonly Call[] = [];
+  let commands: readonly BotCommand[] = [];
+  let last = 0;
+
+  const readOn = () => {
+    for (let page = world.calls(last, pageSize); page.length > 0; page = world.calls(last, pageSize)) {
+      last = page.at(-1)?.seq ?? last;
+      kept = [...kept, ...page].slice(-keptMax);
+      const told = page.findLast(setsCommands);
+      if (told !== undefined) commands = commandsOf(told.params['commands']);
+    }
+  };
+  const catchUp = () => {
+    // The world was put back to its beginning: what is remembered never happened.
+    const newest = kept.at(-1);
+    if (newest !== undefined && world.calls(newest.seq - 1, 1).at(0)?.at !== newest.at) {
+      kept = [];
+      last = 0;
+      commands = [];
+    }
+    readOn();
+  };
+  return {
+    newest: (limit) => {
+      catchUp();
+      return kept.slice(-limit);
+    },
+    commands: () => {
+      catchUp();
+      return commands;
+    },
+  };
+}
+
+/** Commands for a scope or a language are not for everybody. */
+function setsCommands({ method, params, status }: Call): boolean {
+  const language = params['language_code'];
+  return method.toLowerCase() === 'setmycommands' && status === 200 && (language === undefined || language === '');
+}
+
+function commandsOf(value: unknown): readonly BotCommand[] {
+  const list = typeof value === 'string' ? parsed(value) : value;
+  return Array.isArray(list)
+    ? list.filter(isCommand).map(({ command, description }) => ({ command, description }))
+    : [];
+}
+
+function parsed(text: string): unknown {
+  try {
+    const list: unknown = JSON.parse(text);
+    return list;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+function isCommand(value: unknown): value is BotCommand {
+  if (typeof value !== 'object' || value === null) return false;
+  const { command, description } = value as Partial<Record<keyof BotCommand, unknown>>;
+  return typeof command === 'string' && typeof description === 'string';
+}
+
+/**
+ * The short key of a chat: of a private one, the person's (`ada`); of a group, its title in small letters without "The",
+ * joined by `_` (`lab`, `no_rights`, `plain`). A group that was migrated leaves its key to its successor.
+ */
+export function keyOf(chat: ChatShown): string {
+  if (chat.person !== null) return chat.person;
+  const words = chat.title
+    .toLowerCase()
+    .replace(/^the\s+/, '')
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^_|_$/g, '');
+  return chat.migratedTo === null ? words : `${words}_old`;
+}
+
+/** A chat by its id or its short key. */
+export function chatOf(world: World, name: number | string): ChatShown {
+  const chats = world.chats();
+  const id = typeof name === 'string' && /^-?\d{1,16}$/.test(name) ? Number(name) : name;
+  const found = chats.find((chat) => chat.id === id || keyOf(chat) === String(name).toLowerCase());
+  if (found !== undefined) return found;
+  const shown = String(name).slice(0, 40);
+  throw new SandboxRefusal('no_chat', `There is no chat "${shown}". The chats are: ${chats.map(keyOf).join(', ')}.`);
+}
+
+export function messageJson(message: MessageShown): Readonly<Record<string, unknown>> {
+  const { document } = message;
+  return {
+    chat_id: message.chatId,
+    message_id: message.messageId,
+    ephemeral_id: message.ephemeralId,
+    only_for: message.onlyFor,
+    replaces: message.replaces,
+    thread_id: message.threadId,
+    from: message.from,
+    date: message.date,
+    edit_date: message.editDate,
+    text: message.text,
+    entities: message.entities,
+    buttons: message.buttons,
+    reply_to: message.replyTo,
+    is_pinned: message.isPinned,
+    is_silent: message.isSilent,
+    service: message.service,
+    document:
+      document === null
+        ? null
+        : {
+            file_id: document.fileId,
+            kind: document.kind,
+            name: document.name,
+            mime_type: document.mimeType,
+            size: document.size,
+            is_photo: document.kind === 'photo',
+          },
+    reactions: message.reactions,
+  };
+}
+
+export function platformJson({ isEphemeralOn, isPrivacyOn }: Features): Readonly<Record<string, unknown>> {
+  return { ephemeral: isEphemeralOn, privacy: isPrivacyOn };
+}
+
+function callJson(call: Call): Readonly<Record<string, unknown>> {
+  return { ...call, at: new Date(call.at).toISOString() };
+}
+
+export function faultJson(fault: Fault): Readonly<Record<string, unknown>> {
+  return {
+    id: fault.id,
+    kind: fault.kind,
+    method: fault.method,
+    chat: fault.chat ?? null,
+    count: fault.count,
+    retry_after: fault.retryAfter,
+    delay_ms: fault.delayMs,
+    chance: fault.chance,
+  };
 }

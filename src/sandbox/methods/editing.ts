@@ -1,7 +1,6 @@
 import { botKey } from '../world/first-world.ts';
-import { badRequest } from '../bot-api/failure.ts';
 import { checkKeyboard, isObject, readMarkup } from '../bot-api/keyboard.ts';
-import type { Arguments } from '../bot-api/request.ts';
+import { type Arguments, badRequest } from '../bot-api/request.ts';
 import type { ChatRow, Keyboard, MessageRow } from '../world/rows.ts';
 import { captionText, messageText, type Formatted } from '../bot-api/texts.ts';
 import { messageJson } from '../bot-api/wire.ts';

@@ -1,12 +1,10 @@
 import { botKey } from '../world/first-world.ts';
-import { badRequest } from '../bot-api/failure.ts';
 import { readMarkup } from '../bot-api/keyboard.ts';
-import type { Arguments } from '../bot-api/request.ts';
+import { type Arguments, badRequest } from '../bot-api/request.ts';
 import type { ChatRow, Keyboard, MessageRow } from '../world/rows.ts';
 import { captionText, messageText } from '../bot-api/texts.ts';
-import { chatOf, idIn, type Api, type Method } from './access.ts';
+import { chatOf, idIn, type Api, type Method, receiverIn } from './access.ts';
 import { applyEdit, type Edit } from './editing.ts';
-import { receiverIn } from './ephemeral-place.ts';
 import { inputCaption, inputText } from './sending.ts';
 
 /** Ephemeral messages are named by chat, receiver and their own id together, and no other method knows them. */

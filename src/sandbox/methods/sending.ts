@@ -1,16 +1,24 @@
 import { botKey } from '../world/first-world.ts';
-import { badRequest } from '../bot-api/failure.ts';
 import { checkKeyboard, isObject, readMarkup } from '../bot-api/keyboard.ts';
-import { readFormatted } from '../bot-api/parse-mode.ts';
 import type { Draft } from '../world/platform.ts';
-import { integerIn, type Arguments } from '../bot-api/request.ts';
+import { integerIn, type Arguments, badRequest } from '../bot-api/request.ts';
 import { fileIdOf, keepFile, kindOf, typeName } from '../bot-api/media.ts';
 import type { ChatRow, MessageRow } from '../world/rows.ts';
 import { captionText, messageText, type Formatted } from '../bot-api/texts.ts';
 import { messageJson } from '../bot-api/wire.ts';
 import type { DocumentShown, MediaKind } from '../world/world.ts';
-import { chatOf, checkOpen, idIn, messageOf, threadOf, type Api, type Method } from './access.ts';
-import { ephemeralFor, readEphemeral } from './ephemeral-place.ts';
+import {
+  chatOf,
+  checkOpen,
+  idIn,
+  messageOf,
+  threadOf,
+  type Api,
+  type Method,
+  ephemeralFor,
+  readEphemeral,
+} from './access.ts';
+import { readFormatted } from '../bot-api/html.ts';
 
 interface Content extends Pick<Draft, 'forwardOf'>, Formatted {
   /** Called once nothing can be refused any more: a new file is kept then. */

@@ -1,7 +1,6 @@
-import { badRequest } from '../bot-api/failure.ts';
 import { bot } from '../world/first-world.ts';
 import { isObject } from '../bot-api/keyboard.ts';
-import type { Arguments } from '../bot-api/request.ts';
+import { type Arguments, badRequest } from '../bot-api/request.ts';
 import type { BotCommandRow } from '../world/rows.ts';
 import { chatOf, type Api, type Method } from './access.ts';
 

@@ -1,6 +1,5 @@
-import { badRequest } from '../bot-api/failure.ts';
 import { botKey } from '../world/first-world.ts';
-import type { Arguments } from '../bot-api/request.ts';
+import { type Arguments, badRequest } from '../bot-api/request.ts';
 import type { ChatRow, TopicRow } from '../world/rows.ts';
 import { cleaned } from '../bot-api/texts.ts';
 import { topicJson } from '../bot-api/wire.ts';

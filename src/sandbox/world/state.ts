@@ -1,10 +1,8 @@
 import type { Clock, Log } from '../../app/ports/outside.ts';
 import { firstChats, firstSettings } from './first-world.ts';
-import { fileIdOf } from '../bot-api/media.ts';
-import { completeCallback, completeChat, completeMessage, completeSettings } from './older-rows.ts';
+import { fileIdOf, kindOf } from '../bot-api/media.ts';
 import type { CallbackRow, ChatRow, FaultRow, LineRow, MessageRow, SettingsRow, TopicRow, UpdateRow } from './rows.ts';
-import { openStorage, type NewFile, type Storage } from './storage.ts';
-import { Table, type RowChange, type RowKind } from './table.ts';
+import { openStorage, type NewFile, type Storage, Table, type RowChange, type RowKind } from './storage.ts';
 import type { Call, Change, FileShown } from './world.ts';
 
 /** How much of the past is kept, in rows: enough for a long day of play, and little enough to hold in memory. */
@@ -230,4 +228,28 @@ export class State {
 
 function messageKey({ chatId, messageId, ephemeral }: MessageRow): string {
   return ephemeral === null ? `${chatId}:${messageId}` : `${chatId}:e${ephemeral.id}`;
+}
+
+/** The file outlives the program: rows that an earlier version wrote get what they do not have yet. */
+const newOfChat = { lastEphemeralId: 0 } satisfies Partial<ChatRow>;
+const newOfMessage = { isSilent: false, ephemeral: null } satisfies Partial<MessageRow>;
+const newOfCallback = { ephemeralId: null } satisfies Partial<CallbackRow>;
+
+function completeChat(row: ChatRow): ChatRow {
+  return { ...newOfChat, ...row };
+}
+
+function completeMessage(row: MessageRow): MessageRow {
+  const { document } = row;
+  // The id of a file has always told its kind.
+  const whole = document === null ? null : { ...document, kind: kindOf(document.fileId) };
+  return { ...newOfMessage, ...row, document: whole };
+}
+
+function completeCallback(row: CallbackRow): CallbackRow {
+  return { ...newOfCallback, ...row };
+}
+
+function completeSettings(row: SettingsRow): SettingsRow {
+  return { ...firstSettings, ...row };
 }

@@ -2,11 +2,11 @@ import type { Chat, ChatBack, ChatChange, ChatGone, ChatStore, NewChat } from '.
 import { refreshCards } from '../outbox/cards.ts';
 import { chatOf, findChat, readChat, telegram, type ChatRow } from './rows.ts';
 import { row, rows, type Engine, type Script } from '../engine/engine.ts';
-import { insertMessages } from '../outbox/messages.ts';
 import { moveChat } from './moves.ts';
 import { pauseTasks } from '../tasks/pauses.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
-import { placeholder, type Columns } from '../tasks/columns.ts';
+import { placeholder, type Columns } from '../tasks/codec.ts';
+import { insertMessages } from '../outbox/new-parts.ts';
 
 type Chats = Pick<ChatStore, 'findChat' | 'noteChat' | 'changeChat' | 'moveChat' | 'chatGone' | 'chatBack'>;
 

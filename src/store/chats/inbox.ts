@@ -1,6 +1,6 @@
 import type { ChatStore, Draft, DraftChange, NewUpdate, StoredUpdate, UpdateEnd } from '../../app/ports/chats.ts';
 import { each, row, rows, write, type Engine, type Script } from '../engine/engine.ts';
-import { insertMessages } from '../outbox/messages.ts';
+import { insertMessages } from '../outbox/new-parts.ts';
 
 type InboxStore = Pick<ChatStore, 'receiveUpdates' | 'openUpdates' | 'beginUpdate' | 'endUpdate'>;
 

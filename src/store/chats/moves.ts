@@ -1,9 +1,9 @@
 import type { ChatState } from '../../app/ports/chats.ts';
-import type { Actor } from '../../domain/actor.ts';
 import { lockChat, telegram, type ChatRow } from './rows.ts';
 import { row, rows, write, type Script } from '../engine/engine.ts';
-import { toldScope } from '../outbox/messages.ts';
 import { applyMembership } from './people.ts';
+import type { Actor } from '../../domain/access.ts';
+import { toldScope } from '../outbox/new-parts.ts';
 
 export interface Move {
   readonly from: string;

@@ -5,14 +5,12 @@ import type { Backups } from '../../app/ports/outside.ts';
 import type { Store } from '../../app/ports/tasks.ts';
 import { AppError } from '../../domain/errors.ts';
 import { fileBackups } from '../files/backup.ts';
-import type { Engine } from './engine.ts';
+import type { Engine, Script } from './engine.ts';
 import { postgresEngine, postgresPool, type Connections } from './postgres.ts';
 import { openSqlite, sqliteEngine } from './sqlite.ts';
-import { tellingOfEvents } from './event-hints.ts';
-import { translate } from './faults.ts';
 import { lockFile, lockNameOf, lockPostgres, type Holder, type Lock } from './lock.ts';
 import { migratePostgres, migrateSqlite, type Migrated } from './migrate.ts';
-import { createStore } from './store.ts';
+import { createStore, translate } from './store.ts';
 
 export interface Opened {
   readonly store: Store;
@@ -112,4 +110,30 @@ function opened(engine: Engine, migrated: Migrated, lock: Lock): Omit<Opened, 'b
 async function migrateOver(connections: Connections, now: number): Promise<Migrated> {
   const client = await connections.connect();
   return migratePostgres(client, now).finally(() => client.release());
+}
+
+/** Calls back after each commit that has written events. What another process writes is not told of. */
+export function tellingOfEvents(engine: Engine, wrote: () => void): Engine {
+  return {
+    ...engine,
+    transact: async (script) => {
+      let hasEvents = false;
+      const answer = await engine.transact(() =>
+        watched(script(), () => {
+          hasEvents = true;
+        }),
+      );
+      if (hasEvents) wrote();
+      return answer;
+    },
+  };
+}
+
+function* watched<T>(script: Script<T>, writes: () => void): Script<T> {
+  let step = script.next();
+  while (step.done !== true) {
+    if (step.value.does === 'each' && step.value.text.startsWith('insert into events ')) writes();
+    step = script.next(yield step.value);
+  }
+  return step.value;
 }

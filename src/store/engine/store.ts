@@ -1,20 +1,16 @@
 import type { Store } from '../../app/ports/tasks.ts';
 import { ackStore } from '../questions/acks.ts';
 import { approvalStore } from '../questions/approvals.ts';
-import { answerStore } from '../tasks/kept-answers.ts';
 import { chatFactStore } from '../chats/facts.ts';
 import { chatTaskStore } from '../chats/tasks.ts';
 import { chatsStore } from '../chats/chats.ts';
 import type { Engine } from './engine.ts';
-import { translate } from './faults.ts';
 import { grantStore } from '../tasks/grants.ts';
 import { holdStore } from '../outbox/holds.ts';
 import { housekeepingStore } from '../upkeep/housekeeping.ts';
 import { inboxStore } from '../chats/inbox.ts';
-import { messageStore } from '../outbox/messages.ts';
 import { outboxStore } from '../outbox/outbox.ts';
 import { peopleStore } from '../chats/people.ts';
-import { pressedStore } from '../outbox/pressed.ts';
 import { questionStore } from '../questions/questions.ts';
 import { runStore } from '../runs/runs.ts';
 import { slotStore } from '../runs/slots.ts';
@@ -24,6 +20,10 @@ import { truthStore } from '../records/truth.ts';
 import { upkeepStore } from '../upkeep/upkeep.ts';
 import { usageStore } from '../records/usage.ts';
 import { workloadStore } from '../records/workload.ts';
+import { AppError } from '../../domain/errors.ts';
+import { answerStore } from '../tasks/once.ts';
+import { messageStore } from '../outbox/new-parts.ts';
+import { pressedStore } from '../outbox/part-rows.ts';
 
 /** The store over either engine. Nothing but an `AppError` leaves it. */
 export function createStore(engine: Engine): Store {
@@ -67,4 +67,57 @@ function translated(method: Method): Method {
       throw translate(error);
     }
   };
+}
+
+/**
+ * What a row or a statement of ours is to blame for, and what would fail again however often it is tried: constraints and
+ * values that the database refuses. Everything else of a driver may pass, and nothing may be judged by it.
+ */
+const sqliteData = /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE|ERROR)/;
+const postgresData = /^(22|23|42|P0)/;
+
+/** What the drivers say without a code when the connection is gone, or when nobody answers. */
+const driverAway =
+  /timeout|terminated|not queryable|encountered a connection error|connection is not open|calling end/i;
+
+/** A run that another process made at the same moment: the index did its work, and the next try sees that run. */
+const contended = 'runs_exclusive';
+
+/** What a store throws is either our own refusal, a store that is away, or a fault of ours. */
+export function translate(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  const code = codeOf(error);
+  if (isOurs(error, code)) {
+    return new AppError('internal', error instanceof Error ? error.message : String(error), { cause: error });
+  }
+  const reason = code === '' && error instanceof Error ? error.message : (wayOut[code] ?? code);
+  return new AppError('store_unavailable', `The database cannot be used right now (${reason || 'closed'}).`, {
+    cause: error,
+  });
+}
+
+/** What a person can do about it. */
+const wayOut: Readonly<Record<string, string>> = {
+  SQLITE_FULL: 'SQLITE_FULL: the disk is full; free some space',
+  SQLITE_READONLY: 'SQLITE_READONLY: give the user of this process the right to write to its file and folder',
+  SQLITE_CANTOPEN: 'SQLITE_CANTOPEN: give the user of this process the right to its file and folder',
+};
+
+function isOurs(error: unknown, code: string): boolean {
+  if (constraintOf(error) === contended) return false;
+  if (code !== '') return sqliteData.test(code) || postgresData.test(code);
+  return !(error instanceof Error && driverAway.test(error.message));
+}
+
+/** The query builder wraps the driver's error; the driver's own code is what tells. */
+function codeOf(error: unknown): string {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    const code = (at as { code?: unknown }).code;
+    if (typeof code === 'string') return code;
+  }
+  return '';
+}
+
+function constraintOf(error: unknown): unknown {
+  return (error as { constraint?: unknown } | null)?.constraint;
 }

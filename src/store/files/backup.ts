@@ -1,10 +1,19 @@
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  chownSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Backups } from '../../app/ports/outside.ts';
 import { AppError } from '../../domain/errors.ts';
-import { giveToOwnerOf } from './ownership.ts';
 
 /**
  * Copies of a SQLite file, in a folder beside it. The copy is made, checked and brought to the disk in a thread of its own,
@@ -52,7 +61,7 @@ function namesOf(file: string): RegExp {
   return new RegExp(`^${basename(file).replace(/[^\w-]/g, '\\$&')}-\\d{8}-\\d{6}\\.db$`);
 }
 
-export interface Copying {
+interface Copying {
   readonly file: string;
   /** Where nothing stands yet. */
   readonly target: string;
@@ -81,7 +90,7 @@ export async function copyDatabase({ file, target, tidy, isWaitedFor = false }: 
   return statSync(target).size;
 }
 
-export interface Copy {
+interface Copy {
   readonly file: string;
   readonly bytes: number;
   /** When it was written to the disk. */
@@ -206,4 +215,12 @@ function inThread(copy: Making, isWaitedFor: boolean): Promise<void> {
     // Half a copy is removed by the next one.
     if (!isWaitedFor) worker.unref();
   });
+}
+
+/** What root makes for somebody else's server belongs to that somebody, or the server could not use it. */
+export function giveToOwnerOf(like: string, ...paths: readonly string[]): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(like);
+  if (uid === 0) return;
+  for (const path of paths) chownSync(path, uid, gid);
 }

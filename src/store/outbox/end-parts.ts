@@ -1,6 +1,7 @@
 import type { NewDelivery, RunEnd } from '../../app/ports/pipeline.ts';
 import { threadLane } from '../../domain/run.ts';
-import { each, type Script, type Tuple } from '../engine/engine.ts';
+import { each, type Script, type Tuple, rows } from '../engine/engine.ts';
+import { tellEvents } from '../records/journal.ts';
 
 /** What words about the end of a run need of it, whether it came after an attempt or instead of one. */
 export type Ending = Pick<RunEnd, 'status' | 'error' | 'finishedAt' | 'notices'> & {
@@ -51,4 +52,16 @@ function laneOf({ taskId, chatId }: Ending['run'], { approveBy, thread }: NewDel
 
 export function approvalLane(taskId: string): string {
   return `approval:${taskId}`;
+}
+
+/** What is still to be sent of a task that is not there any more is dropped, with a row that says so. */
+export function* dropParts(taskId: string, now: number, why = 'the task was deleted'): Script<void> {
+  const dropped = yield* rows<{ id: string }>(
+    `update deliveries set status = 'failed', error = ?t, ready_at = null
+     where lane in (?t, ?t) and status in ('pending', 'blocked', 'sending', 'unknown') and (status in ('pending', 'blocked') or (status = 'unknown' and ready_at is null)) returning id`,
+    why,
+    `task:${taskId}`,
+    approvalLane(taskId),
+  );
+  yield* tellEvents(dropped.map(({ id }) => ({ kind: 'delivery.failed', at: now, taskId, ref: id })));
 }

@@ -1,8 +1,7 @@
 import type { HeldTask } from '../../app/ports/chats.ts';
-import { settingsOf } from '../../domain/chat-settings.ts';
+import { settingsOf, hushOf, type Hush, type HushSubject } from '../../domain/chat-settings.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
 import { unknownHoldMs } from '../../domain/limits.ts';
-import { hushOf, type Hush, type HushSubject } from '../../domain/hush.ts';
 import type { Policies } from '../../domain/policy.ts';
 import { isTimezone } from '../../domain/schedule/schedule.ts';
 import type { View } from '../../domain/shown.ts';
@@ -12,7 +11,7 @@ import { insertPart } from './new-parts.ts';
 import { tellEvents } from '../records/journal.ts';
 import { notApprovedError, tellNotApproved } from '../questions/approvals.ts';
 import type { PartRow } from './part-rows.ts';
-import { idAt } from '../engine/time-ids.ts';
+import { idAt } from '../engine/queries.ts';
 
 /**
  * Quiet hours. What a task brought waits in its row for the end of them, with that end as `held_until`; it goes out then, or

@@ -1,4 +1,4 @@
-import type { DueAck } from '../../app/ports/acks.ts';
+import type { DueAck } from '../../app/ports/questions.ts';
 import type { Arrival } from '../../domain/ack.ts';
 import { settingsOf } from '../../domain/chat-settings.ts';
 import type { Policies } from '../../domain/policy.ts';

@@ -5,9 +5,9 @@ import { spanText } from '../../domain/schedule/words/words.ts';
 import type { View } from '../../domain/shown.ts';
 import { decisionIn } from '../runs/codec.ts';
 import { row, rows, type Engine, type Script } from '../engine/engine.ts';
-import { questionColumns, sayExpired, type QuestionRow } from './expired-questions.ts';
 import { insertPart } from '../outbox/new-parts.ts';
 import { tellEvents } from '../records/journal.ts';
+import { questionColumns, sayExpired, type QuestionRow } from './questions.ts';
 
 /**
  * Results that wait for somebody to approve them: their parts are `blocked` with this cause, in a lane of their own, until a

@@ -1,11 +1,11 @@
-import type { AnsweredQuestion, OpenQuestion, QuestionStore } from '../../app/ports/questions.ts';
 import type { Claim } from '../../app/ports/pipeline.ts';
-import type { Actor } from '../../domain/actor.ts';
 import type { View } from '../../domain/shown.ts';
 import { readFacts } from '../tasks/codec.ts';
 import { row, rows, write, type Engine, type Script } from '../engine/engine.ts';
-import { questionColumns, sayExpired, type QuestionRow } from './expired-questions.ts';
-import { insertPart } from '../outbox/new-parts.ts';
+import { insertPart, placeOf, type ShownRow } from '../outbox/new-parts.ts';
+import type { AnsweredQuestion, OpenQuestion, QuestionStore } from '../../app/ports/questions.ts';
+import type { Actor } from '../../domain/access.ts';
+import { idAt } from '../engine/queries.ts';
 
 /** Missed slots about which a task asks. They wait as occurrences with an instant by which somebody must have decided. */
 export function questionStore(engine: Engine): QuestionStore {
@@ -77,4 +77,23 @@ export function* tellNobodyAnswered(taskIds: readonly string[], now: number): Sc
     );
     yield* sayExpired(question, now);
   }
+}
+
+/** The message that asked something, as it was delivered. */
+export interface QuestionRow extends ShownRow {
+  readonly id: string;
+  readonly message_id: number | null;
+  readonly content: string;
+  readonly created_at: number;
+}
+
+export const questionColumns = 'id, chat_id, task_id, message_thread_id, message_id, content, created_at';
+
+/** Nobody has answered in time, and the question says so by itself, once. */
+export function* sayExpired(question: QuestionRow | undefined, now: number): Script<void> {
+  if (question === undefined || question.message_id === null) return;
+  const { id, created_at: createdAt, message_id: edits } = question;
+  const content = { ...readFacts(question.content), isOver: true };
+  const part = { ...placeOf(question), id: idAt(createdAt, `expired:${id}`), kind: 'notice', edits, content } as const;
+  yield* insertPart(part, now);
 }

@@ -1,13 +1,12 @@
-import type { GapRow, TruthQuery, TruthRows, TruthStore } from '../../app/ports/why.ts';
+import type { GapRow, TruthQuery, TruthRows, TruthStore, Ahead, Planned, InForce, Twice } from '../../app/ports/why.ts';
 import { downtimeStore } from './downtimes.ts';
-import { readFacts } from '../tasks/codec.ts';
+import { readFacts, readTask, type TaskRow } from '../tasks/codec.ts';
 import { row, rows, type Engine, type Script } from '../engine/engine.ts';
 import { readAuditPage, readEvents } from './feeds.ts';
-import { aheadOf, findTask, readPlanned } from './truth-ahead.ts';
-import { changesOf, deedsAt, lastSlotsOf, pausersOf } from './truth-deeds.ts';
+import { changesOf, deedsAt, lastSlotsOf, pausersOf, cutAt, readTo, standing, stepsBack } from './truth-deeds.ts';
 import { aroundOf, slotRows, withWork, type SlotColumns } from './truth-slots.ts';
-import { versionsOf } from './truth-versions.ts';
 import { readNote } from '../upkeep/upkeep.ts';
+import type { Task } from '../../domain/task.ts';
 
 /** What `/why` reads: one transaction for one stretch of one task, each part a bounded walk along an index. */
 export function truthStore(engine: Engine): TruthStore {
@@ -124,4 +123,144 @@ function endOf({ from, to, limit }: TruthQuery, slots: readonly SlotColumns[], g
   const lastSlot = slots.length > limit ? (slots.at(-1)?.slot_at ?? to) : to;
   const lastGap = gaps.length > limit ? (gaps.at(-1)?.fromAt ?? to) : to;
   return Math.max(from, Math.min(lastSlot, lastGap, to));
+}
+
+function* findTask(taskId: string): Script<Task | null> {
+  const found = yield* row<TaskRow>(
+    `select t.*, c.provider, c.address from tasks t join chats c on c.id = t.chat_id where t.id = ?t`,
+    taskId,
+  );
+  return found === undefined ? null : readTask(found);
+}
+
+function* readPlanned(taskId: string): Script<Planned | null> {
+  const task = yield* findTask(taskId);
+  return task === null ? null : { task, ahead: yield* aheadOf(task) };
+}
+
+const skippedMax = 1000;
+
+/** What is to come of a task depends on what was skipped in advance, on what still waits and on what runs. */
+export function* aheadOf({ id, nextAt, resumeAt, schedule }: Task): Script<Ahead> {
+  const from = nextAt ?? resumeAt;
+  if (from === null) return { skipped: [], waiting: 0, awaitsEnd: false };
+  const skipped = yield* rows<{ slot_at: number }>(
+    `select slot_at from occurrences where task_id = ?t and slot_at >= ?i and status = 'skipped' and reason = 'skip'
+     order by slot_at limit ?i`,
+    id,
+    from,
+    skippedMax,
+  );
+  const waiting = yield* row<{ count: number }>(
+    `select count(*) as count from occurrences
+     where task_id = ?t and status = 'pending' and decide_by is null and source in ('schedule', 'catch_up')`,
+    id,
+  );
+  const count = waiting?.count ?? 0;
+  const isDelay = schedule.kind === 'interval' && schedule.from === 'completion';
+  return {
+    skipped: skipped.map((one) => one.slot_at),
+    waiting: count,
+    awaitsEnd: isDelay && (count > 0 || (yield* isLive(id))),
+  };
+}
+
+function* isLive(taskId: string): Script<boolean> {
+  const live = yield* row(
+    `select 1 as live where exists (select 1 from runs where task_id = ?t and exclusive = 1
+         and status in ('queued', 'running', 'backoff', 'waiting'))
+       or exists (select 1 from runs where task_id = ?t and exclusive = 0
+         and status in ('queued', 'running', 'backoff', 'waiting'))`,
+    taskId,
+    taskId,
+  );
+  return live !== undefined;
+}
+
+interface VersionColumns {
+  readonly version: number;
+  readonly at: number;
+  readonly definition: string;
+}
+
+/** More than this in one stretch is for the next page. */
+const versionsMax = 200;
+
+interface Versions {
+  readonly versions: InForce[];
+  readonly readTo: number | null;
+  readonly twice: Twice[];
+}
+
+/**
+ * What was in force at the beginning of the stretch, and what came in the course of it and next after it. Versions count
+ * up, and the clock may have been set back between two of them: what came later rules the time that came twice.
+ */
+function* versionsOf({ taskId, from }: TruthQuery, end: number, task: Task): Script<Versions> {
+  const columns = 'version, at, definition';
+  const earlier = yield* row<VersionColumns>(
+    `select ${columns} from task_versions where task_id = ?t and at < ?i order by version desc limit 1`,
+    taskId,
+    from,
+  );
+  const within = yield* rows<VersionColumns>(
+    `select ${columns} from task_versions where task_id = ?t and at >= ?i and at <= ?i and version > ?i
+     order by at, version limit ?i`,
+    taskId,
+    from,
+    end,
+    earlier?.version ?? -1,
+    versionsMax + 1,
+  );
+  const cut = cutAt(within, versionsMax);
+  const later = cut === null ? within : within.filter(({ at }) => at < cut);
+  const next = yield* row<VersionColumns>(
+    `select ${columns} from task_versions where task_id = ?t and at > ?i and version > ?i order by at, version limit 1`,
+    taskId,
+    cut === null ? end : cut - 1,
+    Math.max(earlier?.version ?? -1, ...later.map(({ version }) => version)),
+  );
+  const all = [earlier, ...later, next].filter((one): one is VersionColumns => one !== undefined);
+  const known = standing(all, ({ version }) => version).flatMap(readVersion);
+  const before = earlier === undefined ? yield* beforeVersions(task, from) : [];
+  return { versions: [...before, ...known], readTo: readTo(cut, from), twice: yield* twiceOf(taskId) };
+}
+
+const twiceLookMax = 1000;
+
+function* twiceOf(taskId: string): Script<Twice[]> {
+  const made = yield* rows<{ at: number }>(
+    `select at from task_versions where task_id = ?t order by version desc limit ?i`,
+    taskId,
+    twiceLookMax,
+  );
+  return stepsBack(made.toReversed());
+}
+
+/** From before versions were kept: the next change of the schedule says what it took the place of. */
+function* beforeVersions(task: Task, from: number): Script<InForce[]> {
+  const edit = yield* row<{ before: string }>(
+    `select before from audit where task_id = ?t and at >= ?i and verb in ('edit', 'upsert') and before like '%"schedule":%'
+     order by at, id limit 1`,
+    task.id,
+    from,
+  );
+  const first = yield* row<VersionColumns>(
+    `select version, at, definition from task_versions where task_id = ?t order by version limit 1`,
+    task.id,
+  );
+  const [base] = first === undefined ? [] : readVersion(first);
+  const before = readFacts(edit?.before ?? null);
+  const definition = { ...(base?.definition ?? task), ...before };
+  return isDefinition(definition) ? [{ version: null, at: Number.NEGATIVE_INFINITY, definition }] : [];
+}
+
+function readVersion({ version, at, definition }: VersionColumns): InForce[] {
+  const facts = readFacts(definition);
+  return isDefinition(facts) ? [{ version, at, definition: facts }] : [];
+}
+
+function isDefinition(facts: unknown): facts is InForce['definition'] {
+  const { schedule, policies, action } = (facts ?? {}) as Partial<InForce['definition']>;
+  return typeof schedule?.kind === 'string' && typeof policies === 'object' && typeof action?.kind === 'string';
 }

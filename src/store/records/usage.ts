@@ -1,7 +1,7 @@
 import type { ChatUsage } from '../../app/ports/chat-facts.ts';
-import type { QuotaCounts, UsageQuery, UsageStore } from '../../app/use-cases/usage.ts';
 import { usageCountedMax } from '../../domain/limits.ts';
 import { row, rows, type Engine, type Script, type Value } from '../engine/engine.ts';
+import type { QuotaCounts, UsageQuery, UsageStore } from '../../app/operations/status.ts';
 
 /** What was used within a stretch. Everything is counted as far as a person needs to know, so that no look takes long. */
 export function usageStore(engine: Engine): UsageStore {

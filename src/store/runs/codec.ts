@@ -1,4 +1,3 @@
-import type { Actor } from '../../domain/actor.ts';
 import { policyOf } from '../../domain/policy.ts';
 import type { MessageInput, RunInput, RunStatus } from '../../domain/run.ts';
 import type { TaskState } from '../../domain/task.ts';
@@ -6,11 +5,13 @@ import type { Attempt, Delivery, EndedRun, RunView, TaskRun } from '../../app/po
 import type { StartableRun, Unreadable } from '../../app/ports/pipeline.ts';
 import type { SlotAck } from '../../app/ports/why.ts';
 import { readFacts, readGrant, readObject, unreadable, type GrantColumns, type Rows } from '../tasks/codec.ts';
+import type { Actor } from '../../domain/access.ts';
+import { listOf, rows, type Engine, type Script } from '../engine/engine.ts';
 
 /** Rows of runs and of what hangs on them, as the runner and whoever looks at them see them. */
 export type RunRow = Rows['runs'];
 export type OccurrenceRow = Rows['occurrences'];
-export type AttemptRow = Rows['attempts'];
+type AttemptRow = Rows['attempts'];
 export type DeliveryRow = Rows['deliveries'] & { readonly provider: string; readonly address: string };
 
 export type StartableRow = RunRow & GrantColumns & { readonly task_state: string | null };
@@ -51,7 +52,7 @@ function readInput(text: string): RunInput {
   return input;
 }
 
-export function readAttempt(row: AttemptRow): Attempt {
+function readAttempt(row: AttemptRow): Attempt {
   return {
     attempt: row.attempt,
     status: row.status as Attempt['status'],
@@ -63,7 +64,7 @@ export function readAttempt(row: AttemptRow): Attempt {
   };
 }
 
-export function readDelivery(row: DeliveryRow): Delivery {
+function readDelivery(row: DeliveryRow): Delivery {
   return {
     id: row.id,
     part: row.part,
@@ -176,4 +177,42 @@ export function readEnded(row: RunRow): EndedRun {
     occurrenceId: row.occurrence_id,
     input: readInput(row.input),
   };
+}
+
+interface RunParts {
+  readonly attempts: ReadonlyMap<string, readonly Attempt[]>;
+  readonly deliveries: ReadonlyMap<string, readonly Delivery[]>;
+}
+
+export function partsOf(engine: Engine, runIds: readonly string[]): Promise<RunParts> {
+  return engine.read(() => readParts(runIds));
+}
+
+/** What runs tried and what they brought, by the id of the run. */
+export function* readParts(runIds: readonly string[]): Script<RunParts> {
+  if (runIds.length === 0) return { attempts: new Map(), deliveries: new Map() };
+  const { marks, values } = listOf(runIds);
+  const tries = yield* rows<AttemptRow>(
+    `select * from attempts where run_id in (${marks}) order by run_id, attempt`,
+    ...values,
+  );
+  const parts = yield* rows<DeliveryRow>(
+    `select d.*, c.provider, c.address from deliveries d join chats c on c.id = d.chat_id
+     where d.run_id in (${marks}) and d.kind = 'result' order by d.run_id, d.id`,
+    ...values,
+  );
+  return {
+    attempts: grouped(tries.map((one) => [one.run_id, readAttempt(one)])),
+    deliveries: grouped(parts.map((one) => [one.run_id ?? '', readDelivery(one)])),
+  };
+}
+
+function grouped<T>(pairs: readonly (readonly [string, T])[]): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const [key, value] of pairs) {
+    const group = groups.get(key) ?? [];
+    group.push(value);
+    groups.set(key, group);
+  }
+  return groups;
 }

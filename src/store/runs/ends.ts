@@ -4,8 +4,8 @@ import { askApproval } from '../questions/approvals.ts';
 import { insertEndParts } from '../outbox/end-parts.ts';
 import { tellComplete, tellEvents, traced, type NewEvent } from '../records/journal.ts';
 import { tellNotices } from '../outbox/notices.ts';
-import { openAcks } from '../questions/open-acks.ts';
 import { autoPause } from '../tasks/pauses.ts';
+import { openAcks } from '../questions/nags.ts';
 
 /**
  * The end of attempts, written in one transaction: a result is never recorded without its deliveries, its counters and

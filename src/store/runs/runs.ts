@@ -6,11 +6,11 @@ import { readStartable, type StartableRow } from './codec.ts';
 import { each, listOf, row, rows, type Engine, type Script, type Tuple } from '../engine/engine.ts';
 import type { Ending } from '../outbox/end-parts.ts';
 import { writeEnds } from './ends.ts';
-import { tellGrantGone } from '../tasks/grant-words.ts';
 import { tellNotices } from '../outbox/notices.ts';
 import { autoPause } from '../tasks/pauses.ts';
 import { insertRuns } from './claims.ts';
 import { tellEvents, traced } from '../records/journal.ts';
+import { tellGrantGone } from '../tasks/grants.ts';
 
 /** Runs and their attempts. Each method is one transaction, guarded by status and fence. */
 export function runStore(engine: Engine): RunStore {

@@ -17,9 +17,9 @@ import { dueColumns, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
 import { refreshCards } from '../outbox/cards.ts';
 import { dispatchRuns, writeClaims, writeQuarantines } from './claims.ts';
 import { each, lock, row, rows, type Engine, type Script } from '../engine/engine.ts';
-import { tellGrantGone } from '../tasks/grant-words.ts';
 import { recordVerbs, tellComplete, tellEvents } from '../records/journal.ts';
 import { tellNobodyAnswered } from '../questions/questions.ts';
+import { tellGrantGone } from '../tasks/grants.ts';
 
 /** Slots into occurrences and runs. Each method is one transaction; a second caller finds nothing left to do. */
 export function slotStore(engine: Engine): SlotStore {

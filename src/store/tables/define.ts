@@ -1,6 +1,5 @@
-import { acksTable } from './acks.ts';
 import type { Dialect } from './dialect.ts';
-import { deliveriesTable } from './outbox.ts';
+import { deliveriesTable, acksTable } from './outbox.ts';
 import { chatAliasesTable, chatsTable, grantsTable, membersTable, usersTable } from './places.ts';
 import {
   auditTable,

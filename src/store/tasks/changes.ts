@@ -1,21 +1,20 @@
 import type { Changed, ChangeRequest, TaskChange, TaskScene } from '../../app/ports/tasks.ts';
-import type { Task } from '../../domain/task.ts';
+import type { Task, Definition } from '../../domain/task.ts';
 import { moveTask } from './attach.ts';
-import { cancelLive } from '../runs/cancel.ts';
 import { dispatchRuns, insertOccurrences, writeClaims } from '../runs/claims.ts';
 import { lockChat } from '../chats/rows.ts';
-import { dropParts } from '../outbox/drop-parts.ts';
 import { endWaiting } from './pauses.ts';
 import { each, lock, row, rows, write, type Script } from '../engine/engine.ts';
 import { changeGrant, followState } from './grants.ts';
 import { recordVerbs, tellEvents } from '../records/journal.ts';
-import { closeAcks, reopenAck } from '../questions/open-acks.ts';
 import { claimOnce, settleOnce } from './once.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
 import { checkQuota, lockOwner } from './quota.ts';
 import { sceneOf, taskById } from './scene.ts';
-import { fieldColumns, placeholder, type Columns } from './columns.ts';
-import { keepVersion } from './versions.ts';
+import { dropParts } from '../outbox/end-parts.ts';
+import { closeAcks, reopenAck } from '../questions/nags.ts';
+import { cancelLive } from '../runs/thread-runs.ts';
+import { fieldColumns, placeholder, type Columns } from './codec.ts';
 
 type Plan = (scene: TaskScene) => TaskChange;
 
@@ -213,4 +212,32 @@ function* writeAudit(
     },
   ]);
   return entry ?? null;
+}
+
+/** The definition alone, in the form in which a version keeps it. */
+function definitionText(definition: Definition): string {
+  const { title, instructions, action, schedule, policies, subject, tags } = definition;
+  return JSON.stringify({ title, instructions, action, schedule, policies, subject, tags });
+}
+
+type By = Pick<ChangeRequest, 'actor' | 'at'>;
+
+export function* addVersion({ actor, at }: By, task: Definition & Pick<Task, 'id' | 'version'>): Script<void> {
+  yield* write(
+    `insert into task_versions (task_id, version, at, actor, definition) values (?t, ?i, ?i, ?t, ?t)
+     on conflict (task_id, version) do nothing`,
+    task.id,
+    task.version,
+    at,
+    actor,
+    definitionText(task),
+  );
+}
+
+/** Keeps what a task was told to do, whenever that changed. A task from before there were versions gets its first one now. */
+function* keepVersion(by: By, before: Task, after: Task): Script<void> {
+  if (definitionText(before) === definitionText(after)) return;
+  const known = yield* row(`select version from task_versions where task_id = ?t limit 1`, before.id);
+  if (known === undefined) yield* addVersion({ actor: before.updated.by, at: before.updated.at }, before);
+  yield* addVersion(by, after);
 }

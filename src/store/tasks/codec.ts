@@ -1,4 +1,3 @@
-import type { Actor } from '../../domain/actor.ts';
 import type { Grant } from '../../domain/grant.ts';
 import type { Policies } from '../../domain/policy.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
@@ -6,6 +5,9 @@ import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { ActionSpec, Stamp, Task, TaskState } from '../../domain/task.ts';
 import type { DueTask, Unreadable } from '../../app/ports/pipeline.ts';
 import type { Tables } from '../tables/define.ts';
+import type { Actor } from '../../domain/access.ts';
+import type { TaskChange } from '../../app/ports/tasks.ts';
+import { rows, type Script, type Value } from '../engine/engine.ts';
 
 /** Rows as both engines give them, and what the rooms make of them. A row that lies is an `Unreadable`, not a crash. */
 export type Rows = { [K in keyof Tables]: Tables[K]['$inferSelect'] };
@@ -241,4 +243,45 @@ export function readFacts(text: string | null): Json | null {
   } catch {
     return null;
   }
+}
+
+export type Columns = Readonly<Record<string, Value>>;
+
+export function definitionColumns(change: TaskChange['set']): Columns {
+  return {
+    ...(change.title === undefined ? {} : { title: change.title }),
+    ...(change.instructions === undefined ? {} : { instructions: change.instructions }),
+    ...(change.action === undefined ? {} : { action: JSON.stringify(change.action) }),
+    ...(change.schedule === undefined ? {} : scheduleColumns(change.schedule)),
+    ...(change.policies === undefined ? {} : { policies: JSON.stringify(change.policies) }),
+    ...(change.subject === undefined ? {} : { subject: change.subject }),
+    ...(change.tags === undefined ? {} : { tags: JSON.stringify(change.tags) }),
+  };
+}
+
+export function fieldColumns(change: TaskChange['set']): Columns {
+  return {
+    ...definitionColumns(change),
+    ...(change.state === undefined ? {} : { state: change.state }),
+    ...(change.nextAt === undefined ? {} : { next_at: change.nextAt }),
+    ...(change.minGapMs === undefined ? {} : { min_gap_ms: change.minGapMs }),
+    ...(change.autoPause === undefined ? {} : { auto_pause: change.autoPause }),
+    ...(change.pausedReason === undefined ? {} : { paused_reason: change.pausedReason }),
+    ...(change.skipsUntil === undefined ? {} : { skips_until: change.skipsUntil }),
+    ...(change.resumeAt === undefined ? {} : { resume_at: change.resumeAt }),
+    ...(change.context === undefined ? {} : { context: JSON.stringify(change.context) }),
+    ...(change.boundedRuns === undefined ? {} : { bounded_runs: change.boundedRuns }),
+    ...(change.consecutiveFailures === undefined ? {} : { consecutive_failures: change.consecutiveFailures }),
+  };
+}
+
+export function placeholder(value: Value): string {
+  return typeof value === 'number' ? '?i' : '?t';
+}
+
+export function* insertRow(table: string, columns: Columns): Script<void> {
+  const present = Object.entries(columns).filter(([, value]) => value !== null);
+  const names = present.map(([name]) => name).join(', ');
+  const values = present.map(([, value]) => placeholder(value)).join(', ');
+  yield* rows(`insert into ${table} (${names}) values (${values})`, ...present.map(([, value]) => value));
 }

@@ -1,7 +1,7 @@
 import type { Quota } from '../../app/ports/tasks.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Task } from '../../domain/task.ts';
-import { row, type Script } from '../engine/engine.ts';
+import { row, type Script, rows } from '../engine/engine.ts';
 
 interface Counted {
   readonly chatId: string;
@@ -41,4 +41,17 @@ function quotaExceeded(whose: 'chat' | 'user', limit: number): AppError {
 export function* lockOwner({ chatId, ownerId }: Pick<Task, 'chatId' | 'ownerId'>): Script<void> {
   yield* row(`select id from chats where id = ?t [for no key update]`, chatId);
   yield* row(`select id from users where id = ?t [for no key update]`, ownerId);
+}
+
+/** The row of a principal, made when it is seen for the first time, under its lock. */
+export function* lockUser(id: string, now: number): Script<void> {
+  const role = id.startsWith('system') ? 'system' : 'user';
+  yield* rows(
+    `insert into users (id, role, created_at, updated_at) values (?t, ?t, ?i, ?i) on conflict (id) do nothing`,
+    id,
+    role,
+    now,
+    now,
+  );
+  yield* row(`select id from users where id = ?t [for no key update]`, id);
 }

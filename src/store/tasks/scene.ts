@@ -1,4 +1,3 @@
-import type { Actor } from '../../domain/actor.ts';
 import type { AuditRow, ChangeRequest, TaskScene } from '../../app/ports/tasks.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { TaskVerb } from '../../domain/event.ts';
@@ -7,6 +6,7 @@ import { dueColumns, dueSource, readDue, readFacts, readGrant, readTask, type Du
 import { placeOf } from './attach.ts';
 import { row, rows, type Script } from '../engine/engine.ts';
 import { countReserved } from '../runs/slots.ts';
+import type { Actor } from '../../domain/access.ts';
 
 /** Slots with a row of their own that a decision looks at; what a person skips in advance is far less. */
 const takenMax = 10_000;

@@ -1,15 +1,15 @@
-import { pressed } from './kit/refusals.ts';
 import type { PressedHandler } from './conversation.ts';
-import { deliverPressed, discardPressed, missedPressed } from './results/asking.ts';
-import { cancelPressed, createPressed, plainPressed, retimePressed } from './new-task/draft-buttons.ts';
-import { allowPressed } from './place/allowing-button.ts';
-import { digestPressed } from './settings/digest-buttons.ts';
-import { purgePressed } from './place/purging-button.ts';
-import { setPressed } from './settings/buttons.ts';
-import { keepPressed, topicDeletePressed } from './place/topic-buttons.ts';
+import {
+  deliverPressed,
+  discardPressed,
+  missedPressed,
+  arrivedPressed,
+  resendPressed,
+  unblockPressed,
+} from './results/asking.ts';
+import { cancelPressed, createPressed, plainPressed, retimePressed, wizardPressed } from './new-task/buttons.ts';
 import { setupPressed, testPressed, zonePressed, zonesPressed, zoneYesPressed } from './place/buttons.ts';
 import type { Verb } from './kit/press.ts';
-import { wizardPressed } from './new-task/wizard-buttons.ts';
 import {
   donePressed,
   errorPressed,
@@ -18,10 +18,7 @@ import {
   retryPressed,
   seenPressed,
 } from './results/buttons.ts';
-import { fieldPressed, fieldSetPressed } from './edit/buttons.ts';
-import { pauseToPressed } from './task/pausing.ts';
-import { hoursPressed, keptPressed, makeOncePressed } from './edit/retiming-buttons.ts';
-import { whichPressed } from './task/which-button.ts';
+import { fieldPressed, fieldSetPressed, hoursPressed, keptPressed, makeOncePressed } from './edit/buttons.ts';
 import { laterPressed, pickPressed, resultPressed, snoozePressed } from './results/snoozing.ts';
 import {
   agendaPressed,
@@ -40,8 +37,14 @@ import {
   undoPressed,
   unknownPressed,
   whyPressed,
+  whichPressed,
 } from './task/buttons.ts';
-import { arrivedPressed, resendPressed, unblockPressed } from './results/waiting.ts';
+import { allowPressed } from './place/allowing.ts';
+import { purgePressed, keepPressed, topicDeletePressed } from './place/removals.ts';
+import { setPressed } from './settings/settings.ts';
+import { digestPressed } from './settings/digest.ts';
+import { pauseToPressed } from './task/doing.ts';
+import { pressed } from './kit/answers.ts';
 
 const handlers: Readonly<Record<Verb, PressedHandler>> = {
   create: createPressed,

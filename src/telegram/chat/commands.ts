@@ -1,25 +1,31 @@
 import type { Command, Said, SaidHandler } from './conversation.ts';
 import { texts } from './texts.ts';
 import { allowCommand } from './place/allowing.ts';
-import { forAsker, turnedDown } from './kit/answers.ts';
+import { forAsker, turnedDown, said } from './kit/answers.ts';
 import { digestCommand } from './settings/digest.ts';
-import { cancelCommand, deleteCommand, pauseCommand, resumeCommand, runCommand, snoozeCommand } from './task/doing.ts';
-import { skipCommand } from './task/skipping.ts';
+import {
+  cancelCommand,
+  deleteCommand,
+  pauseCommand,
+  resumeCommand,
+  runCommand,
+  snoozeCommand,
+  skipCommand,
+} from './task/doing.ts';
 import { draftHere } from './kit/drafts.ts';
 import { editCommand, goOnEditing } from './edit/editing.ts';
-import { doneCommand, doneHere } from './results/finishing.ts';
 import { cardCommand, historyCommand, listCommand, nextCommand, whyCommand } from './task/looking.ts';
 import { goOn, newTask, quickly } from './new-task/beginning.ts';
 import { numberIn } from './kit/naming.ts';
 import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
-import { helpCommand, startCommand, zoneCommand } from './place/places.ts';
-import { purgeCommand } from './place/purging.ts';
-import { said } from './kit/refusals.ts';
+import { startCommand, zoneCommand } from './place/places.ts';
+import { purgeCommand, topicCommand } from './place/removals.ts';
 import { replied } from './results/replying.ts';
 import { settingsCommand } from './settings/settings.ts';
 import { statusCommand, usageCommand } from './place/status.ts';
-import { topicCommand } from './place/topics.ts';
 import { undoCommand } from './task/undoing.ts';
+import { helpCommand } from './help/help.ts';
+import { doneCommand, doneHere } from './results/buttons.ts';
 
 const { menu } = texts.help;
 

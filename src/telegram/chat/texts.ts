@@ -1,16 +1,31 @@
-import { agendaTexts, fieldTexts, pickTexts, replyTexts, undoTexts } from './task/acting-english.ts';
-import { chatTexts, deedTexts } from './kit/english.ts';
+import { chatTexts, deedTexts, outTexts } from './kit/english.ts';
 import { helpTexts } from './help/english.ts';
 import { editTexts, makingTexts } from './new-task/english.ts';
-import { noticeTexts } from './results/notice-english.ts';
-import { outTexts } from './kit/english-out.ts';
-import { allowTexts, digestTexts, purgeTexts, serverTexts, topicTexts, usageTexts } from './place/english.ts';
-import { reminderTexts } from './results/reminder-english.ts';
+import { noticeTexts, reminderTexts } from './results/english.ts';
+import {
+  allowTexts,
+  digestTexts,
+  purgeTexts,
+  serverTexts,
+  topicTexts,
+  usageTexts,
+  setupTexts,
+} from './place/english.ts';
 import { retimeTexts } from './edit/english.ts';
 import { settingsTexts } from './settings/english.ts';
-import { setupTexts } from './place/setup-english.ts';
 import { wizardTexts } from './new-task/wizard-english.ts';
-import { buttonTexts, historyTexts, listTexts, statusWords, taskTexts } from './task/english.ts';
+import {
+  buttonTexts,
+  historyTexts,
+  listTexts,
+  statusWords,
+  taskTexts,
+  agendaTexts,
+  fieldTexts,
+  pickTexts,
+  replyTexts,
+  undoTexts,
+} from './task/english.ts';
 
 /** Every word that the bot says, by subject. Another language is another object of this shape. */
 const english = {

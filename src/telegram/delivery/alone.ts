@@ -3,10 +3,8 @@ import type { OnlyFor } from '../../app/ports/chats.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { TelegramApi } from '../api.ts';
 import type { Unanswered } from '../errors.ts';
-import { type Call, sendCall } from './calls.ts';
-import { contentOf, idsOf } from './message.ts';
+import { type Call, sendCall, contentOf, idsOf, createRing } from './calls.ts';
 import { isPrivate, unchanged, unsentBy } from './refusals.ts';
-import { createRing } from './ring.ts';
 
 /** Messages that one person alone sees. */
 export interface Alone {

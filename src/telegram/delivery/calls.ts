@@ -1,9 +1,16 @@
 import type { RawApi } from 'grammy';
-import type { EphemeralMessageParameters, Message, ReplyParameters } from 'grammy/types';
+import type {
+  EphemeralMessageParameters,
+  Message,
+  ReplyParameters,
+  InlineKeyboardButton,
+  InlineKeyboardMarkup,
+  MessageEntity,
+} from 'grammy/types';
 import { captionLengthMax } from '../../domain/limits.ts';
-import type { Drawn, Media } from '../../domain/shown.ts';
+import type { Drawn, Media, Button, Entity } from '../../domain/shown.ts';
 import type { CallSignal } from '../api.ts';
-import { captionOf, contentOf, keyboardOf } from './message.ts';
+import type { SentIds } from '../../app/ports/outside.ts';
 
 /** One call of the Bot API that is about to be made. */
 export type Call<T> = (raw: RawApi, signal: CallSignal) => Promise<T>;
@@ -14,7 +21,7 @@ export interface Spot {
 }
 
 /** Where a message goes, and how it comes. */
-export interface Where {
+interface Where {
   readonly chat_id: string;
   readonly message_thread_id?: number;
   readonly disable_notification?: true;
@@ -60,4 +67,84 @@ export function editCall(spot: Spot, drawn: Drawn, isFile = drawn.media !== unde
 export function setButtons({ address, messageId }: Spot, rows: NonNullable<Drawn['buttons']>): Call<Edited> {
   return (raw, signal) =>
     raw.editMessageReplyMarkup({ chat_id: address, message_id: messageId, reply_markup: keyboardOf(rows) }, signal);
+}
+
+/** Drawn words as the platform takes them: formatted by entities alone, so that no character of a text has a meaning. */
+interface Content {
+  readonly text: string;
+  readonly entities: MessageEntity[];
+  readonly reply_markup: InlineKeyboardMarkup;
+  readonly link_preview_options: { readonly is_disabled: true };
+}
+
+export function contentOf({ text, entities = [], buttons = [] }: Drawn): Content {
+  return {
+    text,
+    entities: entities.map(entityOf),
+    reply_markup: keyboardOf(buttons),
+    link_preview_options: { is_disabled: true },
+  };
+}
+
+/** The same below a file; the platform shows no preview of links there. */
+interface Caption {
+  readonly caption: string;
+  readonly caption_entities: MessageEntity[];
+  readonly reply_markup: InlineKeyboardMarkup;
+}
+
+function captionOf({ text, entities = [], buttons = [] }: Drawn): Caption {
+  return { caption: text, caption_entities: entities.map(entityOf), reply_markup: keyboardOf(buttons) };
+}
+
+/** An edit without a keyboard and one with an empty keyboard take away the buttons alike. */
+function keyboardOf(rows: readonly (readonly Button[])[]): InlineKeyboardMarkup {
+  return { inline_keyboard: rows.map((row) => row.map(buttonOf)) };
+}
+
+function buttonOf(button: Button): InlineKeyboardButton {
+  const { text } = button;
+  return 'data' in button ? { text, callback_data: button.data } : { text, url: button.url };
+}
+
+function entityOf({ type, offset, length, url, language }: Entity): MessageEntity {
+  if (type === 'text_link') return { type, offset, length, url: url ?? '' };
+  if (type === 'pre') return language === undefined ? { type, offset, length } : { type, offset, length, language };
+  return { type, offset, length };
+}
+
+type Named = Pick<Message, 'chat' | 'message_id' | 'message_thread_id' | 'is_topic_message' | 'ephemeral_message_id'>;
+
+/** A reply carries a thread of its own kind; only a topic's is the number of a place. */
+export function idsOf(message: Named): SentIds {
+  const threadId = message.is_topic_message === true ? (message.message_thread_id ?? null) : null;
+  const ids = { chatId: String(message.chat.id), threadId, messageId: message.message_id };
+  return message.ephemeral_message_id === undefined ? ids : { ...ids, ephemeralId: message.ephemeral_message_id };
+}
+
+/** A map that forgets its oldest entries, so that no life of the process fills the memory. */
+export interface Ring<T> {
+  get(key: string): T | undefined;
+  put(key: string, value: T): void;
+  drop(key: string): void;
+  entries(): readonly (readonly [string, T])[];
+}
+
+export function createRing<T>(max: number): Ring<T> {
+  const kept = new Map<string, T>();
+  return {
+    get: (key) => kept.get(key),
+    put: (key, value) => {
+      kept.delete(key);
+      kept.set(key, value);
+      for (const [oldest] of kept) {
+        if (kept.size <= max) break;
+        kept.delete(oldest);
+      }
+    },
+    drop: (key) => {
+      kept.delete(key);
+    },
+    entries: () => [...kept],
+  };
 }

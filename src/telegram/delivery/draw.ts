@@ -3,12 +3,11 @@ import type { Drawn, View } from '../../domain/shown.ts';
 import { backlogCountedMax, messagePartLengthMax } from '../../domain/limits.ts';
 import type { Task } from '../../domain/task.ts';
 import { button, dataOf, shortId, type Rows } from '../chat/kit/press.ts';
-import { card, taskName } from '../chat/task/card.ts';
+import { card, taskName } from '../chat/kit/card.ts';
 import { aboutMoment, moment, type Setting } from '../chat/kit/clock.ts';
-import { drawn } from '../chat/kit/drawing.ts';
 import { askingDrawn, isAsking, type Asked, type Asking } from '../chat/results/reminder.ts';
-import { resultButtons } from '../chat/results/result.ts';
-import { blocks, lines, shortened, type Rich } from '../chat/kit/rich.ts';
+import { resultButtons, noticeRows } from '../chat/results/result.ts';
+import { blocks, lines, shortened, type Rich, drawn } from '../chat/kit/rich.ts';
 import { texts } from '../chat/texts.ts';
 
 /** What is known when a message is drawn. */
@@ -59,6 +58,7 @@ const ofPlaces = [
   'chatGone',
   'chatBack',
 ] as const;
+
 type PlaceView = Of<(typeof ofPlaces)[number]>;
 
 function isOfPlace(view: View): view is PlaceView {
@@ -159,23 +159,6 @@ function failedDrawn(view: Of<'failed'>, task: Task, about: About): Drawn {
     ),
     noticeRows(task, view.runId, view.error.startsWith('interrupted')),
   );
-}
-
-/** The buttons of a word about a failure; they follow the state of the task when one of them is pressed. */
-export function noticeRows(task: Task, runId: string | null, isInterrupted = false): Rows {
-  const { button: words } = texts;
-  // Nobody knows what an interrupted run has done already, so to do it once more is more than to try again.
-  const again = isInterrupted ? words.runAgain : words.retry;
-  const id = shortId(task.id);
-  const run = runId === null ? '' : shortId(runId);
-  return [
-    [
-      runId === null ? null : button(again, dataOf('retry', run)),
-      button(words.showError, runId === null ? dataOf('lasterror', id) : dataOf('error', run)),
-      task.state === 'active' ? button(words.pause, dataOf('pause', id, 'n', run)) : null,
-      task.state === 'paused' ? button(words.resume, dataOf('resume', id, 'n', run)) : null,
-    ],
-  ];
 }
 
 function recoveredDrawn({ since, failures }: Of<'recovered'>, task: Task, about: About): Drawn {

@@ -1,20 +1,19 @@
-import type { Chat, ChatStore } from '../../app/ports/chats.ts';
+import type { Chat, ChatStore, HeldTask } from '../../app/ports/chats.ts';
 import type { Clock, Outgoing, Route } from '../../app/ports/outside.ts';
-import { leftOutAhead } from '../../app/tasks/left-out.ts';
 import type { TaskStore } from '../../app/ports/tasks.ts';
 import type { Planned, TruthStore } from '../../app/ports/why.ts';
-import { upcoming } from '../../app/tasks/upcoming.ts';
+import { upcoming, leftOutAhead } from '../../app/tasks/upcoming.ts';
 import { settingsOf } from '../../domain/chat-settings.ts';
 import { type Drawn, isView, type View } from '../../domain/shown.ts';
 import { nameOf } from '../chat/kit/rights.ts';
-import { bundle } from './bundle.ts';
-import { pastMoment, settingOf } from '../chat/kit/clock.ts';
+import { pastMoment, settingOf, clockIn } from '../chat/kit/clock.ts';
 import { draw } from './draw.ts';
-import { isAsking } from '../chat/results/reminder.ts';
+import { isAsking, type Asked } from '../chat/results/reminder.ts';
 import { doneShown } from '../chat/results/result.ts';
-import { oneLine } from '../chat/kit/rich.ts';
+import { oneLine, lines, link, say, type Rich, drawn } from '../chat/kit/rich.ts';
 import { texts } from '../chat/texts.ts';
-import { askedFacts, type AskedStore } from './asked-facts.ts';
+import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
+import { taskName } from '../chat/kit/card.ts';
 
 export interface DrawingNeeds {
   readonly store: Pick<ChatStore, 'findChat' | 'readUser' | 'heldParts' | 'snoozesOf'> &
@@ -97,4 +96,64 @@ function comingOf(planned: Planned): readonly number[] {
   const { state, pausedReason } = planned.task;
   const isOver = state === 'deleted' || pausedReason?.startsWith('unreadable') === true;
   return isOver ? [] : upcoming(planned, slotsShown);
+}
+
+type AskedStore = Pick<AckStore, 'readAck'> & Pick<QuestionStore, 'readQuestion'>;
+
+interface Place {
+  readonly taskId: string | null;
+  readonly route: Route;
+}
+
+/** How that stands which a message asks people about; read for those messages alone. */
+async function askedFacts(store: AskedStore, view: View, { taskId, route }: Place): Promise<Asked> {
+  const { address, topic } = route;
+  const isAboutAck = view.view === 'nag' || view.view === 'escalated';
+  return {
+    address,
+    topic,
+    ack: isAboutAck ? await store.readAck(view.occurrenceId) : null,
+    question: view.view === 'missed' && taskId !== null ? await store.readQuestion(taskId) : null,
+  };
+}
+
+interface BundleFacts {
+  readonly chat: Chat;
+  /** When the quiet hours ended. */
+  readonly until: number;
+  readonly timezone: string;
+  readonly held: readonly HeldTask[];
+}
+
+/** More of them would make a list that nobody reads. */
+const linesMax = 20;
+
+/** One word for all that came in quiet hours; null when nothing of it is left. */
+function bundle({ chat, until, timezone, held }: BundleFacts): Drawn | null {
+  if (held.length === 0) return null;
+  const { out } = texts;
+  const to = clockIn(timezone, until);
+  const { quiet } = settingsOf(chat.settings);
+  const shown = held.slice(0, linesMax);
+  return drawn(
+    lines(
+      // A task may have quiet hours of its own, and the chat may have others by now.
+      quiet?.to === to ? out.bundleHead(quiet.from, to) : out.bundleHeadUntil(to),
+      ...shown.map((one) => heldLine(chat.address, one)),
+      held.length > shown.length ? out.bundleMore(held.length - shown.length) : null,
+    ),
+  );
+}
+
+function heldLine(address: string, one: HeldTask): Rich {
+  const words = texts.out.messages(one.count);
+  const url = messageUrl(address, one);
+  return say`${taskName(one)}: ${url === null ? words : link(words, url)}`;
+}
+
+/** Only supergroups have links that lead to a message. */
+function messageUrl(address: string, { topic, messageId }: HeldTask): string | null {
+  const group = /^-100(\d+)$/.exec(address)?.[1];
+  if (group === undefined || messageId === null) return null;
+  return topic === null ? `https://t.me/c/${group}/${messageId}` : `https://t.me/c/${group}/${topic}/${messageId}`;
 }

@@ -1,10 +1,9 @@
 import type { ChatStore, UnknownPart } from '../../app/ports/chats.ts';
 import type { Evidence, Look, Outgoing } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
-import type { Spot } from './calls.ts';
+import { type Spot, createRing, type Ring } from './calls.ts';
 import { createProbes, type Probed, type Probes, type ProbesNeeds } from './probes.ts';
 import { sharesMailbox } from './refusals.ts';
-import { createRing, type Ring } from './ring.ts';
 
 export interface EvidenceNeeds extends ProbesNeeds {
   readonly store: Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts'>;

@@ -2,10 +2,8 @@ import type { Budget, Log } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { TelegramApi } from '../api.ts';
 import type { Answered } from '../errors.ts';
-import { type Call, editCall as edit, type Edited, setButtons, type Spot } from './calls.ts';
-import { idsOf } from './message.ts';
+import { type Call, editCall as edit, type Edited, setButtons, type Spot, idsOf, createRing } from './calls.ts';
 import { otherForm } from './refusals.ts';
-import { createRing } from './ring.ts';
 
 /** What an edit with the content of a part says about a message. */
 export type Probed =

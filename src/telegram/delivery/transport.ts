@@ -5,17 +5,15 @@ import type { TelegramApi } from '../api.ts';
 import type { Answered } from '../errors.ts';
 import { texts } from '../chat/texts.ts';
 import { createAlone, type Alone } from './alone.ts';
-import { askedIds, sentBy, tokenWatch, type Heed } from './answers.ts';
-import { editCall, sendCall, type Edited } from './calls.ts';
+import { editCall, sendCall, type Edited, idsOf, createRing } from './calls.ts';
 import { drawnOf, type DrawingNeeds } from './drawing.ts';
 import { createEvidence } from './evidence.ts';
-import { createForums, topicsOff, type Forums } from './forums.ts';
-import { idsOf } from './message.ts';
 import { badEntities, isPrivate, otherForm, unmadeBy } from './refusals.ts';
-import { removeMessage, removeTopic, takeBack } from './removal.ts';
-import { createRing } from './ring.ts';
+import { removeMessage, removeTopic, takeBack, askedIds, sentBy, tokenWatch, type Heed } from './removal.ts';
+import { topicName } from '../../app/pipeline/topics.ts';
+import type { Task } from '../../domain/task.ts';
 
-export interface TelegramTransportNeeds extends DrawingNeeds {
+interface TelegramTransportNeeds extends DrawingNeeds {
   readonly api: TelegramApi;
   readonly store: DrawingNeeds['store'] &
     Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts' | 'orphanTopics'>;
@@ -192,4 +190,66 @@ async function createTopic(room: Room, address: string, name: string): Promise<T
   const answer = await room.api.ask((raw, signal) => raw.createForumTopic({ chat_id: address, name }, signal));
   room.heed(answer);
   return answer.is === 'ok' ? { is: 'made', topicId: answer.value.message_thread_id } : unmadeBy(answer, address);
+}
+
+/**
+ * Chats whose topics are switched off. The platform takes a message for a topic there, and shows it outside of every topic.
+ * The topics are still there when they are switched on again, so none of them is to blame, and none must be made anew.
+ */
+interface Forums {
+  /** Asks the platform; without an answer nothing is known to be off. */
+  areOff(address: string): Promise<boolean>;
+  /** The same for a chat in which they were off when it was last asked; nothing is asked about any other. */
+  areStillOff(address: string): Promise<boolean>;
+}
+
+const topicsOff: Sent = {
+  is: 'blocked',
+  cause: 'topics_off',
+  error: 'topics are switched off: the message could only stand outside of its topic',
+};
+
+const keptMax = 1000;
+
+function createForums(api: TelegramApi): Forums {
+  const known = createRing<true>(keptMax);
+  const areOff = async (address: string) => {
+    const isOff = isPrivate(address) ? await isOffForAll(api) : await isOffIn(api, address);
+    if (isOff) known.put(address, true);
+    else known.drop(address);
+    return isOff;
+  };
+  return {
+    areOff,
+    areStillOff: async (address) => known.get(address) === true && (await areOff(address)),
+  };
+}
+
+/** For private chats whoever made the bot has the switch, for all of them together. */
+async function isOffForAll(api: TelegramApi): Promise<boolean> {
+  const answer = await api.ask((raw, signal) => raw.getMe(signal));
+  return answer.is === 'ok' && answer.value.has_topics_enabled === false;
+}
+
+async function isOffIn(api: TelegramApi, address: string): Promise<boolean> {
+  const answer = await api.ask((raw, signal) => raw.getChat({ chat_id: address }, signal));
+  return answer.is === 'ok' && answer.value.is_forum !== true;
+}
+
+interface Needs {
+  readonly api: TelegramApi;
+  readonly log: Log;
+}
+
+/** A task with another title has its topic called so. When that fails, the topic keeps the name that it had. */
+export function topicNames({ api, log }: Needs): (task: Pick<Task, 'home' | 'topicId' | 'title'>) => void {
+  return ({ home, topicId, title }) => {
+    if (home.provider !== 'telegram' || topicId === null) return;
+    const named = { chat_id: home.address, message_thread_id: topicId, name: topicName(title) };
+    void api
+      .ask((raw, signal) => raw.editForumTopic(named, signal))
+      .then((answer) => {
+        if (answer.is !== 'ok') log.debug('topic_not_named', { kind: answer.is, error: answer.error });
+      });
+  };
 }

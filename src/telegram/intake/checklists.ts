@@ -2,11 +2,12 @@ import type { Chat } from '../../app/ports/chats.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import { markFor } from '../chat/kit/cards.ts';
 import { checklistDrawn, keepList, lastList, type LastList } from '../chat/place/checklist.ts';
-import type { Place } from '../chat/conversation.ts';
+import type { Place, ConversationRooms, SetUp } from '../chat/conversation.ts';
 import { handledBy, telegramThread, type Handled } from './handled.ts';
-import type { Me } from './identity.ts';
-import type { TelegramInNeeds } from './needs.ts';
-import type { SetUps } from './setup.ts';
+import type { TelegramInNeeds, Me } from './needs.ts';
+import type { Stopwatch } from '../../app/ports/outside.ts';
+import type { TelegramApi } from '../api.ts';
+import type { FromMember } from './payload.ts';
 
 /** The list of what is to be set up in a group: the first one, and how the last one is kept up to date by itself. */
 export interface Checklists {
@@ -92,4 +93,79 @@ async function redraw(needs: Needs, place: Place, { messageId, ...heard }: Heard
   await keepList(needs, place, { message: messageId });
   await store.addMessages(messages, clock.now());
   bell.ring('deliverer');
+}
+
+/** How the bot stands in chats: whether topics are on, and what it may do there. */
+export interface SetUps {
+  /** Asks the platform, unless it has answered a moment ago. */
+  readonly of: ConversationRooms['setUp'];
+  /** The platform told by itself. */
+  heard(address: string, member: FromMember): void;
+}
+
+interface SetupNeeds {
+  readonly api: TelegramApi;
+  readonly stopwatch: Stopwatch;
+  readonly me: () => Me;
+}
+
+type Rights = Pick<SetUp, 'canManageTopics' | 'canPin'>;
+type Known = Rights | Pick<SetUp, 'topicsEnabled'>;
+
+/** What was answered holds so long: `/start`, a press and a task that is made ask within seconds of each other. */
+const keptMs = 60_000;
+/** Chats that are remembered for that; past that all are forgotten, which costs one call each. */
+const rememberedMax = 10_000;
+
+export function createSetUps(needs: SetupNeeds): SetUps {
+  const { stopwatch, me } = needs;
+  const known = new Map<string, { readonly at: number; readonly facts: Known }>();
+  const keep = (address: string, facts: Known) => {
+    if (known.size >= rememberedMax) known.clear();
+    known.set(address, { at: stopwatch.elapsed(), facts });
+  };
+  const factsOf = async (address: string, isPrivate: boolean): Promise<Known | null> => {
+    const last = known.get(address);
+    if (last !== undefined && stopwatch.elapsed() - last.at < keptMs) return last.facts;
+    const facts = isPrivate ? await askMe(needs) : await askMember(needs, address);
+    if (facts !== null) keep(address, facts);
+    return facts;
+  };
+  return {
+    of: async ({ chat, isForum }, look) => {
+      const isPrivate = chat.kind === 'private';
+      if (look === 'anew') known.delete(chat.address);
+      const facts = (await factsOf(chat.address, isPrivate)) ?? {};
+      const { readsEverything } = me();
+      return { ...unknown, isPrivate, isForum, readsEverything: isPrivate ? null : readsEverything, ...facts };
+    },
+    heard: (address, member) => {
+      // What the bot may do in a private chat nobody has to grant.
+      if (address.startsWith('-')) keep(address, rightsOf(member));
+    },
+  };
+}
+
+const unknown = { topicsEnabled: null, canManageTopics: null, canPin: null };
+
+async function askMe({ api }: SetupNeeds): Promise<Known | null> {
+  const answer = await api.ask((raw, signal) => raw.getMe(signal));
+  return answer.is === 'ok' ? { topicsEnabled: answer.value.has_topics_enabled === true } : null;
+}
+
+async function askMember({ api, me }: SetupNeeds, address: string): Promise<Known | null> {
+  const asked = { chat_id: address, user_id: me().id };
+  const answer = await api.ask((raw, signal) => raw.getChatMember(asked, signal));
+  return answer.is === 'ok' ? rightsOf(answer.value) : null;
+}
+
+interface Member {
+  readonly status: string;
+  readonly can_manage_topics?: boolean | undefined;
+  readonly can_pin_messages?: boolean | undefined;
+}
+
+function rightsOf({ status, can_manage_topics: topics, can_pin_messages: pin }: Member): Rights {
+  const isAdmin = status === 'administrator' || status === 'creator';
+  return { canManageTopics: isAdmin && topics === true, canPin: isAdmin && pin === true };
 }

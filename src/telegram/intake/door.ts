@@ -1,11 +1,9 @@
 import type { NewUpdate } from '../../app/ports/chats.ts';
 import { AppError } from '../../domain/errors.ts';
 import { claimedArg, setupArg } from '../chat/conversation.ts';
-import type { Claim } from './claim.ts';
 import type { Errands } from './errands.ts';
-import type { Me } from './identity.ts';
-import type { TelegramInNeeds } from './needs.ts';
-import { actorOf, makeOwner } from './owners.ts';
+import type { TelegramInNeeds, Me } from './needs.ts';
+import { actorOf, makeOwner, type Claim } from './owners.ts';
 import {
   checkedUpdate,
   nameOf,
@@ -17,9 +15,9 @@ import {
   type FromUser,
   type Origin,
 } from './payload.ts';
-import type { Refusals } from './refusals.ts';
 import * as texts from './texts.ts';
-import { readWording } from './wording.ts';
+import type { Clock, Log } from '../../app/ports/outside.ts';
+import { readWording } from './texts.ts';
 
 /**
  * The door: whoever is neither an owner nor in an approved chat gets no further, and nothing of what they send is stored.
@@ -219,4 +217,55 @@ function refuseChat({ refusals, errands }: Needs, { chat, from, topic }: Origin)
   if (chat === null || chat.type === 'private') return;
   if (!refusals.isNew({ userId: from?.id ?? null, chatId: chat.id })) return;
   errands.refuse({ chatId: chat.id, topic }, texts.groupRefused);
+}
+
+const dayMs = 86_400_000;
+/** Strangers that are remembered; past that the oldest is forgotten and may be refused once more. */
+const rememberedMax = 10_000;
+
+interface Stranger {
+  readonly userId: number | null;
+  /** Set for a group: it is refused once, whoever speaks there. */
+  readonly chatId: number | null;
+}
+
+/**
+ * Who was refused: a stranger once a day, a group once. It is remembered in memory alone, so a restart forgets it; nothing
+ * of a stranger is kept but the line in the log.
+ */
+interface Refusals {
+  /** True when they were not refused yet; then they count as refused from now on. */
+  isNew(stranger: Stranger): boolean;
+  /** A press is refused each time, because each must be answered; it is logged once a day. */
+  notePress(userId: number): void;
+}
+
+export function createRefusals({ clock, log }: { readonly clock: Clock; readonly log: Log }): Refusals {
+  const refusedAt = new Map<string, number>();
+  const isFirst = (key: string, forMs: number): boolean => {
+    const last = refusedAt.get(key);
+    const now = clock.now();
+    // A clock that was set back ends the silence, and no harm is done.
+    if (last !== undefined && Math.abs(now - last) < forMs) return false;
+    refusedAt.delete(key);
+    refusedAt.set(key, now);
+    forgetOldest(refusedAt);
+    return true;
+  };
+  return {
+    isNew: ({ userId, chatId }) => {
+      const isNew = chatId === null ? isFirst(`user ${userId}`, dayMs) : isFirst(`chat ${chatId}`, Infinity);
+      const where = chatId === null ? {} : { address: String(chatId) };
+      if (isNew) log.info('stranger_refused', { user_id: userId, ...where });
+      return isNew;
+    },
+    notePress: (userId) => {
+      if (isFirst(`press ${userId}`, dayMs)) log.info('stranger_refused', { user_id: userId, by: 'press' });
+    },
+  };
+}
+
+function forgetOldest(refusedAt: Map<string, number>): void {
+  const [oldest] = refusedAt.keys();
+  if (refusedAt.size > rememberedMax && oldest !== undefined) refusedAt.delete(oldest);
 }

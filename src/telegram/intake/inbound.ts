@@ -1,23 +1,17 @@
 import { within } from '../../app/pipeline/collector.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { NewUpdate } from '../../app/ports/chats.ts';
-import { createChecklists } from './checklists.ts';
-import { createClaim, type Claim } from './claim.ts';
-import { createDoor, type Door } from './door.ts';
+import { createChecklists, createSetUps } from './checklists.ts';
+import { createDoor, type Door, createRefusals } from './door.ts';
 import { createErrands, type Errands } from './errands.ts';
 import { createHandling } from './handling.ts';
-import { createHaste } from './haste.ts';
-import { askWhoIAm, type Me } from './identity.ts';
 import { createMenu, type Menu } from './menu.ts';
-import type { TelegramInNeeds } from './needs.ts';
-import { admitConfigured } from './owners.ts';
+import { type TelegramInNeeds, askWhoIAm, type Me } from './needs.ts';
+import { admitConfigured, createClaim, type Claim, createStanding } from './owners.ts';
 import { createPatience, createPauses, type Pauses } from './patience.ts';
 import { createPlaces } from './places.ts';
 import { createPoll, type Poll } from './poll.ts';
-import { createRefusals } from './refusals.ts';
-import { createSetUps } from './setup.ts';
-import { createSpeech } from './speech.ts';
-import { createStanding } from './standing.ts';
+import { createSpeech, createHaste } from './speech.ts';
 import { createWebhook, setDelivery, type Webhook } from './webhook.ts';
 import { createWorker, type Worker } from './worker.ts';
 

@@ -1,10 +1,12 @@
 import type { ChatFacts } from '../../app/ports/chat-facts.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
-import type { Chats } from '../../app/use-cases/chats.ts';
 import type { Bell, Clock, Digest, Ids, Log, Platform, Stopwatch, Timer } from '../../app/ports/outside.ts';
 import type { UpkeepStore } from '../../app/ports/pipeline.ts';
 import type { TelegramApi } from '../api.ts';
 import type { Command, ConversationRooms, Press, PressedHandler, SaidHandler } from '../chat/conversation.ts';
+import type { Chats } from '../../app/use-cases/people.ts';
+import type { Patience, Pauses } from './patience.ts';
+import { troubleOf } from '../errors.ts';
 
 /** What people can say and press, and what answers them. */
 export interface Conversation {
@@ -48,4 +50,29 @@ export interface TelegramInNeeds {
   readonly rooms: Omit<ConversationRooms, 'botUsername' | 'setUp'>;
   readonly conversation: Conversation;
   readonly settings: InSettings;
+}
+
+/** Who the bot is, as the platform knows it. */
+export interface Me {
+  readonly id: number;
+  readonly username: string;
+  /** Private chats with the bot can have topics. */
+  readonly hasTopics: boolean;
+  /** Privacy mode is off: it sees every message of a group. */
+  readonly readsEverything: boolean;
+}
+
+/** Asks until there is an answer. Null when everything stops before that. */
+export async function askWhoIAm(api: TelegramApi, patience: Patience, pauses: Pauses): Promise<Me | null> {
+  while (!pauses.ended()) {
+    const answer = await api.ask((raw, signal) => raw.getMe(signal));
+    if (answer.is === 'ok') {
+      patience.succeeded();
+      const { id, username, has_topics_enabled: hasTopics, can_read_all_group_messages: reads } = answer.value;
+      // A server of an older version does not tell.
+      return { id, username, hasTopics: hasTopics === true, readsEverything: reads };
+    }
+    await pauses.pause(patience.failed(troubleOf(answer)));
+  }
+  return null;
 }

@@ -1,5 +1,5 @@
 import type { Log, Stopwatch, Timer } from '../../app/ports/outside.ts';
-import type { Trouble } from './trouble.ts';
+import type { Trouble } from '../errors.ts';
 
 /**
  * How long to wait after each kind of trouble: the first wait, doubling up to the cap. A second poller is terminated by

@@ -3,7 +3,7 @@ import type { CallSignal } from '../api.ts';
 import type { TelegramInNeeds } from './needs.ts';
 import type { Patience, Pauses } from './patience.ts';
 import { updateIdOf, updatesWanted } from './payload.ts';
-import { troubleOf, type Trouble } from './trouble.ts';
+import { troubleOf, type Trouble } from '../errors.ts';
 
 /** Long polling: each batch is stored before it is handed on, and before the next one is asked for. */
 export interface Poll {

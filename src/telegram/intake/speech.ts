@@ -1,10 +1,7 @@
 import type { Chat, OnlyFor } from '../../app/ports/chats.ts';
-import { isDoneWord } from '../chat/results/finishing.ts';
 import type { Answer, ConversationRooms, Person, Place, Replied, Said } from '../chat/conversation.ts';
 import { handledBy, nothingToSay, saying, telegramThread, type Handled, type Taken, type Writing } from './handled.ts';
-import type { Haste } from './haste.ts';
-import type { Me } from './identity.ts';
-import type { TelegramInNeeds } from './needs.ts';
+import type { TelegramInNeeds, Me } from './needs.ts';
 import {
   mediaOf,
   nameOf,
@@ -16,9 +13,10 @@ import {
   type FromUser,
 } from './payload.ts';
 import type { Places } from './places.ts';
-import type { Standing } from './standing.ts';
 import * as texts from './texts.ts';
-import { readWording, type Wording } from './wording.ts';
+import type { Standing } from './owners.ts';
+import { readWording, type Wording } from './texts.ts';
+import { isDoneWord } from '../chat/results/buttons.ts';
 
 /** What people say and press, on its way to whoever answers it. */
 export interface Speech {
@@ -296,4 +294,62 @@ async function pressed(needs: Needs, taken: Taken, callback: FromCallback): Prom
     { ...writing, ...askerOfPress({ place, person, callback, at: date }) },
     await handle({ ...pressing, shown: shownOf(message), press }, roomsOf(needs)),
   );
+}
+
+const minuteMs = 60_000;
+/** Nobody types or presses more than this in a minute and reads the answers. */
+const personMax = 30;
+/** A group is sent about twenty messages a minute, answers first, so that more words than these would hold up its results. */
+const chatMax = 60;
+/** People and chats that are remembered; past that all are forgotten, which lets a few more words through. */
+const rememberedMax = 10_000;
+
+interface Word {
+  readonly updateId: number;
+  readonly chatId: string;
+  readonly userId: number;
+  /** When it was said: what waited for hours was not said at once. */
+  readonly at: number;
+}
+
+/**
+ * How fast people who manage nothing in a group may speak to us there. Whoever sends hundreds of commands would have them
+ * all answered before the next result has its turn.
+ */
+interface Haste {
+  /** `fine` is answered; the first word too many of a minute is told so, and the rest is passed over. */
+  of(word: Word): 'fine' | 'first' | 'more';
+}
+
+/** The updates of one minute, in the order in which they were taken up; each counts once, however often it is handled. */
+interface Minute {
+  readonly since: number;
+  readonly updates: number[];
+}
+
+export function createHaste(): Haste {
+  const minutes = new Map<string, Minute>();
+
+  const minuteOf = (key: string, at: number): Minute => {
+    const known = minutes.get(key);
+    if (known !== undefined && at >= known.since && at - known.since < minuteMs) return known;
+    if (minutes.size >= rememberedMax) minutes.clear();
+    const begun = { since: at, updates: [] };
+    minutes.set(key, begun);
+    return begun;
+  };
+
+  const placeIn = ({ updates }: Minute, updateId: number, max: number): ReturnType<Haste['of']> => {
+    if (!updates.includes(updateId) && updates.length <= max) updates.push(updateId);
+    const place = updates.indexOf(updateId);
+    if (place < 0) return 'more';
+    return place < max ? 'fine' : 'first';
+  };
+
+  return {
+    of: ({ updateId, chatId, userId, at }) => {
+      const mine = placeIn(minuteOf(`${chatId} ${userId}`, at), updateId, personMax);
+      return mine === 'fine' ? placeIn(minuteOf(chatId, at), updateId, chatMax) : mine;
+    },
+  };
 }

@@ -4,7 +4,7 @@ import type { TelegramApi } from '../api.ts';
 import type { InSettings } from './needs.ts';
 import type { Patience, Pauses } from './patience.ts';
 import { updateIdOf, updatesWanted } from './payload.ts';
-import { troubleOf } from './trouble.ts';
+import { troubleOf } from '../errors.ts';
 
 /** The other way in: the platform brings the updates, one request each. */
 export interface Webhook {

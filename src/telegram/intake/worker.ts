@@ -4,7 +4,6 @@ import { stepBackoffMaxMs, stepBackoffMs } from '../../domain/limits.ts';
 import type { Errands } from './errands.ts';
 import { nothingToSay, type Handled, type Taken } from './handled.ts';
 import type { Handling } from './handling.ts';
-import { createLanes, type Lanes } from './lanes.ts';
 import type { TelegramInNeeds } from './needs.ts';
 import type { Pauses } from './patience.ts';
 import { originOf, readUpdate } from './payload.ts';
@@ -26,7 +25,7 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-export interface WorkerNeeds extends Pick<TelegramInNeeds, 'store' | 'clock' | 'log' | 'bell'> {
+interface WorkerNeeds extends Pick<TelegramInNeeds, 'store' | 'clock' | 'log' | 'bell'> {
   readonly handling: Handling;
   readonly errands: Errands;
   readonly pauses: Pauses;
@@ -211,4 +210,59 @@ async function end(
 
 function isAway(error: unknown): boolean {
   return error instanceof AppError && error.code === 'store_unavailable';
+}
+
+/** Work that is done one after the other in each lane, and side by side across lanes. */
+interface Lanes {
+  /** Does nothing for a number that is in hand, or was done since `forgetDone`. The work must not throw. */
+  add(piece: Piece): void;
+  room(): Promise<number>;
+  readonly size: () => number;
+  /** Resolves when nothing is in hand. */
+  done(): Promise<void>;
+  forgetDone(): void;
+}
+
+interface Piece {
+  readonly id: number;
+  readonly lane: string;
+  readonly work: () => Promise<void>;
+}
+
+/** Updates in hand at the same time; the others wait in the store. */
+const inHandMax = 200;
+
+function createLanes(): Lanes {
+  const ends = new Map<string, Promise<void>>();
+  const inHand = new Map<number, Promise<void>>();
+  // A page that was read before a piece ended still names it.
+  const done = new Set<number>();
+  let waiting: (() => void)[] = [];
+
+  const settle = ({ id, lane }: Piece, end: Promise<void>) => {
+    if (ends.get(lane) === end) ends.delete(lane);
+    inHand.delete(id);
+    done.add(id);
+    for (const wake of waiting) wake();
+    waiting = [];
+  };
+
+  return {
+    add: (piece) => {
+      if (inHand.has(piece.id) || done.has(piece.id)) return;
+      const before = ends.get(piece.lane) ?? Promise.resolve();
+      const end: Promise<void> = before.then(piece.work).finally(() => settle(piece, end));
+      ends.set(piece.lane, end);
+      inHand.set(piece.id, end);
+    },
+    room: async () => {
+      while (inHand.size >= inHandMax) await new Promise<void>((resolve) => waiting.push(resolve));
+      return inHandMax - inHand.size;
+    },
+    size: () => inHand.size,
+    done: async () => {
+      while (inHand.size > 0) await Promise.all(inHand.values());
+    },
+    forgetDone: () => done.clear(),
+  };
 }

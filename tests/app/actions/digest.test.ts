@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { digestAction } from '../../../src/app/actions/digest.ts';
-import type { DigestFacts, DigestQuery } from '../../../src/app/actions/digest-source.ts';
+import { digestAction, type DigestFacts, type DigestQuery } from '../../../src/app/actions/digest.ts';
 import type { Job } from '../../../src/app/actions/action.ts';
 import { runInput } from '../../support/builders.ts';
 import { day, hour, start } from '../../support/pipeline.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Chore } from '../../../src/app/housekeeping/chore.ts';
+import { type Chore, nightly } from '../../../src/app/housekeeping/chore.ts';
 import { createHousekeeper } from '../../../src/app/housekeeping/housekeeper.ts';
-import { nightly } from '../../../src/app/housekeeping/nightly.ts';
 import { memoryLog } from '../../support/fakes.ts';
 import { day, hour, minute, start } from '../../support/pipeline.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createClockWatch } from '../../../src/app/pipeline/clock-watch.ts';
-import { followZoneRules } from '../../../src/app/pipeline/zone-rules.ts';
+import { createClockWatch, followZoneRules } from '../../../src/app/pipeline/time-changes.ts';
 import { aPipeline, hour, minute, start } from '../../support/pipeline.ts';
 
 describe('a clock that was set back', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DueAck, NagDecision } from '../../../src/app/ports/acks.ts';
+import type { DueAck, NagDecision } from '../../../src/app/ports/questions.ts';
 import { noChange, type NewTask } from '../../../src/app/ports/tasks.ts';
 import { ample, aTask, claimAll, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';

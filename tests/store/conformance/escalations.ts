@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NagDecision } from '../../../src/app/ports/acks.ts';
+import type { NagDecision } from '../../../src/app/ports/questions.ts';
 import { noChange } from '../../../src/app/ports/tasks.ts';
 import { ample, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DueAck, NagDecision } from '../../../src/app/ports/acks.ts';
+import type { DueAck, NagDecision } from '../../../src/app/ports/questions.ts';
 import type { OutboxPart, PartEnd } from '../../../src/app/ports/outbox.ts';
 import { hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { meteredStore } from '../../../src/app/operations/metered-store.ts';
-import type { Meter } from '../../../src/app/ports/meter.ts';
+import type { Meter } from '../../../src/app/ports/metering.ts';
 import { aTask, bootId, claimAll, endOf, hour, minute, nine, startAll, startOne } from '../../support/builders.ts';
 import { manualTime } from '../../support/fakes.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';

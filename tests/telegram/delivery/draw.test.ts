@@ -1,20 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { longId, parsePress } from '../../../src/telegram/chat/kit/press.ts';
-import { card } from '../../../src/telegram/chat/task/card.ts';
+import { card } from '../../../src/telegram/chat/kit/card.ts';
 import { editMenu } from '../../../src/telegram/chat/edit/view.ts';
 import { draw } from '../../../src/telegram/delivery/draw.ts';
 import { historyDrawn } from '../../../src/telegram/chat/task/history.ts';
-import { choiceDrawn, listDrawn } from '../../../src/telegram/chat/task/list.ts';
+import { listDrawn } from '../../../src/telegram/chat/task/list.ts';
 import { proposalDrawn } from '../../../src/telegram/chat/new-task/preview.ts';
-import { snoozeButtons } from '../../../src/telegram/chat/results/snooze.ts';
-import { drawn } from '../../../src/telegram/chat/kit/drawing.ts';
 import type { SetUp } from '../../../src/telegram/chat/conversation.ts';
-import { checklist, isReady, privateText } from '../../../src/telegram/chat/place/setup.ts';
 import { previewSchedule } from '../../../src/app/tasks/preview.ts';
 import type { BlockedCause, Drawn, View } from '../../../src/domain/shown.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { minute, start } from '../../support/pipeline.ts';
+import { drawn } from '../../../src/telegram/chat/kit/rich.ts';
+import { choiceDrawn } from '../../../src/telegram/chat/kit/answers.ts';
+import { checklist, isReady, privateText } from '../../../src/telegram/chat/place/checklist.ts';
+import { snoozeButtons } from '../../../src/telegram/chat/results/snoozing.ts';
 
 const taskId = '0199f3a1-7b2c-7def-8abc-0123456789ab';
 const otherId = '0199f3a1-7b2c-7fff-bfff-ffffffffffff';

@@ -10,14 +10,14 @@ import type {
 } from '../../../src/telegram/chat/conversation.ts';
 import { createTelegramIn, type TelegramIn } from '../../../src/telegram/intake/inbound.ts';
 import type { Conversation, InSettings, TelegramInNeeds } from '../../../src/telegram/intake/needs.ts';
-import { createPlatform } from '../../../src/telegram/intake/platform.ts';
 import { parsePress } from '../../../src/telegram/chat/kit/press.ts';
 import { sha256 } from '../../../src/system/ids.ts';
-import { createChats } from '../../../src/app/use-cases/chats.ts';
 import type { Room } from '../../../src/app/ports/outside.ts';
 import { countingIds, manualTime, memoryLog, type ManualTime, type MemoryLog } from '../../support/fakes.ts';
 import { aSandbox, sandboxStart, type ServedWorld } from '../../support/sandbox.ts';
 import type { World as StoreWorld } from '../../support/store-worlds.ts';
+import { createChats } from '../../../src/app/use-cases/people.ts';
+import { createPlatform } from '../../../src/telegram/intake/menu.ts';
 
 /** The chats and people of the first world of the sandbox. */
 export const lab = -1_001_000_000_001;

@@ -1,5 +1,5 @@
-import { quoted, unreadable } from '../fault.ts';
 import { scheduleLimits } from '../limits.ts';
+import { quoted, unreadable } from '../shapes.ts';
 
 export type Frequency = 'SECONDLY' | 'MINUTELY' | 'HOURLY' | 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'YEARLY';
 

@@ -7,10 +7,10 @@ import {
   secondOfDayOf,
   weekdayOf,
 } from '../time/calendar.ts';
-import { unreadable } from '../fault.ts';
 import { scheduleLimits } from '../limits.ts';
 import { type DayRule, dayRuleOf, isRuleDay, nextRuleDay, ruleDaysOfMonth } from './days.ts';
 import type { RruleParts } from './parts.ts';
+import { unreadable } from '../shapes.ts';
 
 export type CalendarFrequency = 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'YEARLY';
 

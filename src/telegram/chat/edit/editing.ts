@@ -2,22 +2,22 @@ import type { TaskPatch, Changes } from '../../../app/tasks/edit.ts';
 import type { Edited } from '../../../app/tasks/tasks.ts';
 import type { Schedule } from '../../../domain/schedule/schedule.ts';
 import { isBlank, titleFrom, type Task } from '../../../domain/task.ts';
-import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
+import type { Rows } from '../kit/press.ts';
 import type { Answer, ConversationRooms, Said } from '../conversation.ts';
-import { taskName } from '../task/card.ts';
+import { taskName } from '../kit/card.ts';
 import { moments, scheduleText, type Setting } from '../kit/clock.ts';
 import { editMenu } from './view.ts';
-import { policyName, policyWords } from './policy.ts';
+import { policyName, policyWords } from '../kit/policy.ts';
 import { blocks, lines, type Rich } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 import { answer, answerWith, silence, turnedDown } from '../kit/answers.ts';
-import { factsOf, markFor, nextSentence, nextShown, settingFor } from '../kit/cards.ts';
+import { factsOf, markFor, nextSentence, nextShown, settingFor, undoRow } from '../kit/cards.ts';
 import { putDraft, type DraftStep, type OpenDraft } from '../kit/drafts.ts';
 import { fieldIn, nearField } from './field-words.ts';
-import { cancelRow, isTalk } from '../new-task/making.ts';
 import { namedTask } from '../kit/naming.ts';
 import { retimed, type NewTime } from './retiming.ts';
 import { refusal } from '../kit/rights.ts';
+import { cancelRow, isTalk } from '../kit/reading.ts';
 
 /** `/edit [n] <new when>`, and `/edit [n] <field> <value>`; alone it shows the menu. */
 export async function editCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
@@ -102,12 +102,6 @@ async function comingOf(task: Task, rooms: ConversationRooms): Promise<string | 
   const next = task.state === 'active' ? await rooms.truth.upcoming(task.id, nextShown) : [];
   const setting = await settingFor(task, rooms);
   return next.length === 0 ? null : `${moments(next, setting)} (${setting.timezone})`;
-}
-
-/** The button that takes back what has just been done. */
-export function undoRow(task: Task, entryId: string | null) {
-  const data = entryId === null ? null : dataOf('undo', shortId(task.id), shortId(entryId));
-  return [[button(texts.button.undo, data)]];
 }
 
 async function editedWords(

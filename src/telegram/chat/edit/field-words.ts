@@ -1,6 +1,5 @@
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
 import { inputOf } from '../../../app/tasks/undo.ts';
-import { durationMs } from '../../../domain/duration.ts';
 import { AppError } from '../../../domain/errors.ts';
 import { maxRunsMax, nagLimitMax, retryAttemptsMax } from '../../../domain/limits.ts';
 import type { AckInput, MissedPolicy, OverlapPolicy } from '../../../domain/policy.ts';
@@ -8,9 +7,10 @@ import { quietFault, type QuietInput } from '../../../domain/quiet.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { ConversationRooms } from '../conversation.ts';
-import { momentIn } from '../kit/moments.ts';
 import { misspeltOf } from '../kit/nearest.ts';
-import { zoneNamed } from './zones.ts';
+import { zoneNamed } from '../kit/zones.ts';
+import { durationMs } from '../../../domain/schedule/time/duration.ts';
+import { momentIn } from '../kit/days.ts';
 
 /** What `/edit` understands beside a new time: the name of a field and a value in plain words. */
 

@@ -4,11 +4,10 @@ import type { Policies } from '../../../domain/policy.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
 import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
-import { cardText, type CardFacts } from '../task/card.ts';
+import { cardText, type CardFacts } from '../kit/card.ts';
 import { dayMoment, settingOf, zoneOf } from '../kit/clock.ts';
-import { drawn } from '../kit/drawing.ts';
-import { policyName, policyWords } from './policy.ts';
-import { blocks } from '../kit/rich.ts';
+import { policyName, policyWords } from '../kit/policy.ts';
+import { blocks, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
 /** The menus in which a task is changed, in place of the card's own buttons. */

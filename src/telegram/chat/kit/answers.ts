@@ -1,8 +1,11 @@
-import type { Drawn } from '../../../domain/shown.ts';
-import type { Rows } from './press.ts';
-import type { Answer, Pressed } from '../conversation.ts';
-import { drawn } from './drawing.ts';
-import { shortened, type Rich } from './rich.ts';
+import type { Drawn, Button } from '../../../domain/shown.ts';
+import { type Rows, button } from './press.ts';
+import type { Answer, Pressed, PressedHandler, Said, SaidHandler, Reaction } from '../conversation.ts';
+import { shortened, type Rich, drawn, oneLine, say } from './rich.ts';
+import type { Task } from '../../../domain/task.ts';
+import { texts } from '../texts.ts';
+import { AppError, type ErrorCode } from '../../../domain/errors.ts';
+import { settingsOf } from '../../../domain/chat-settings.ts';
 
 /** The platform shows at most 200 characters there. */
 const toastMax = 180;
@@ -46,4 +49,124 @@ export function toasted(text: string): Answer {
 /** In a window that must be closed: for what was refused. */
 export function alerted(text: string): Answer {
   return { replies: [], toast: { text: shortened(text, toastMax), isAlert: true } };
+}
+
+/** As many as a phone shows without scrolling. */
+export const pageSize = 8;
+
+export function taskButton(task: Task, data: string | null): Button | null {
+  return button(texts.task.plainName(task.number, oneLine(task.title, 30)), data);
+}
+
+export function pairs(all: readonly (Button | null)[]): (Button | null)[][] {
+  const rows: (Button | null)[][] = [];
+  for (let index = 0; index < all.length; index += 2) rows.push(all.slice(index, index + 2));
+  return rows;
+}
+
+/** Asks which task is meant; each button does at once what was asked for. */
+export function choiceDrawn(
+  lead: Rich | string,
+  tasks: readonly Task[],
+  dataFor: (task: Task) => string | null,
+): Drawn {
+  return drawn(say`${lead}`, pairs(tasks.map((task) => taskButton(task, dataFor(task)))));
+}
+
+/**
+ * What a fault is in a chat: its own sentence, which was written for the person who has to mend the input, other words, or
+ * ours to mend. What is ours goes on to whoever runs the handler, who tries again or tells that something is broken.
+ */
+const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) => string)>> = {
+  invalid_request: 'itself',
+  invalid_thread_key: 'ours',
+  invalid_schedule: 'itself',
+  invalid_policy: 'itself',
+  invalid_template: ({ message }) => texts.making.badTemplate(templateFault(message)),
+  invalid_action: 'itself',
+  invalid_cursor: () => texts.chat.oldButton,
+  unauthorized: 'ours',
+  method_not_allowed: 'ours',
+  not_found: () => texts.chat.noSuchTask,
+  task_exists: 'itself',
+  run_in_progress: 'itself',
+  schedule_exhausted: () => texts.edit.exhausted(null),
+  nothing_to_skip: 'itself',
+  nothing_to_answer: 'itself',
+  nothing_to_undo: 'itself',
+  too_late: 'itself',
+  not_repeatable: 'itself',
+  not_attachable: 'itself',
+  owner_left: 'itself',
+  idempotency_mismatch: 'ours',
+  idempotency_key_mismatch: 'ours',
+  not_finished: 'itself',
+  request_in_progress: 'ours',
+  payload_too_large: 'itself',
+  unsupported_media_type: 'ours',
+  rate_limited: 'ours',
+  quota_exceeded: ({ message, details }) =>
+    typeof details?.['limit'] === 'number'
+      ? texts.making.quota(details['quota'] === 'user' ? 'user' : 'chat', details['limit'])
+      : message,
+  stopping: 'ours',
+  store_unavailable: 'ours',
+  internal: 'ours',
+};
+
+/** The sentence for the person, or null when the fault is not theirs. */
+export function sentenceOf(error: unknown): string | null {
+  if (!(error instanceof AppError)) return null;
+  const words = table[error.code];
+  if (words === 'ours') return null;
+  return words === 'itself' ? error.message : words(error);
+}
+
+/** What is wrong and where, without the advice to those who write to the API. */
+export function templateFault(message: string): string {
+  return /: ([\s\S]+?)\. Mend it,/.exec(message)?.[1] ?? message;
+}
+
+/** The handler, with what it is refused said to the person. */
+export function said(handler: SaidHandler): SaidHandler {
+  return (one: Said, rooms) => orSentence(() => handler(one, rooms), turnedDown);
+}
+
+export function pressed(handler: PressedHandler): PressedHandler {
+  return (one: Pressed, rooms) => orSentence(() => handler(one, rooms), alerted);
+}
+
+async function orSentence(handle: () => Promise<Answer>, tell: (sentence: string) => Answer): Promise<Answer> {
+  try {
+    return await handle();
+  } catch (error) {
+    const sentence = sentenceOf(error);
+    if (sentence === null) throw error;
+    return tell(sentence);
+  }
+}
+
+/** Words for what `make` is refused; what is not refused passes. */
+export async function triedTo<T>(
+  make: () => Promise<T>,
+): Promise<{ readonly made: T } | { readonly refusal: AppError }> {
+  try {
+    return { made: await make() };
+  } catch (error) {
+    if (error instanceof AppError && sentenceOf(error) !== null) return { refusal: error };
+    throw error;
+  }
+}
+
+/**
+ * A sign at the message of the person, where it says all that the words would; the words where the chat wants no signs, or
+ * where the message has no number that a sign could be put to.
+ */
+export function signOr(
+  { place, messageId }: Pick<Said, 'place' | 'messageId'>,
+  reaction: Reaction,
+  words: Answer,
+): Answer {
+  const isWanted = settingsOf(place.chat.settings).reactions && messageId > 0;
+  return isWanted ? { ...words, replies: [], reaction } : words;
 }

@@ -1,12 +1,13 @@
 import type { Drawn } from '../../../domain/shown.ts';
 import { settingsOf, type DateStyle } from '../../../domain/chat-settings.ts';
-import { leftOutAhead } from '../../../app/tasks/left-out.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { ConversationRooms } from '../conversation.ts';
-import { card, type CardFacts } from '../task/card.ts';
+import { card, type CardFacts } from './card.ts';
 import { moments, settingOf, type Setting } from './clock.ts';
 import { texts } from '../texts.ts';
 import { nameOf } from './rights.ts';
+import { button, dataOf, shortId } from './press.ts';
+import { leftOutAhead } from '../../../app/tasks/upcoming.ts';
 
 export const nextShown = 3;
 
@@ -49,4 +50,10 @@ export async function nextSentence(task: Task, rooms: ConversationRooms): Promis
   const next = task.state === 'active' ? await rooms.truth.upcoming(task.id, nextShown) : [];
   const setting = await settingFor(task, rooms);
   return next.length === 0 ? texts.task.noNext : `${texts.task.next(moments(next, setting))} (${setting.timezone})`;
+}
+
+/** The button that takes back what has just been done. */
+export function undoRow(task: Task, entryId: string | null) {
+  const data = entryId === null ? null : dataOf('undo', shortId(task.id), shortId(entryId));
+  return [[button(texts.button.undo, data)]];
 }

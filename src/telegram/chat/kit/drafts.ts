@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import type { Draft, DraftChange } from '../../../app/ports/chats.ts';
-import { mediaKinds } from '../../../domain/shown.ts';
+import { mediaKinds, type Media } from '../../../domain/shown.ts';
 import type { ConversationRooms, Person, Place, Pressed, Said } from '../conversation.ts';
 import { longId } from './press.ts';
+import { isBlank, titleFrom } from '../../../domain/task.ts';
+import { texts } from '../texts.ts';
+import type { Rich } from './rich.ts';
 
 /** Long enough to look something up, short enough that nobody is surprised by what becomes of their next message. */
 const draftMs = 30 * 60_000;
@@ -179,4 +182,28 @@ export async function draftOf(
   if (draft.row.userId !== pressed.person.actor) return { is: 'foreign' };
   if (draft.step.step !== 'made' && draft.row.expiresAt <= pressed.date) return { is: 'expired' };
   return { is: 'open', draft };
+}
+
+/** The title of a task that is made without one; a picture without words is called what it is. */
+export function titleOf({ text, media }: { readonly text: string; readonly media: Media | null | undefined }): string {
+  if (!isBlank(text) || media === null || media === undefined) return titleFrom(text);
+  return texts.wizard.kinds[media.kind];
+}
+
+/** What is lost when another task is begun in the same place. */
+export function replacedWords(draft: OpenDraft | null): Rich | null {
+  const step = draft?.step;
+  if (step === undefined || step.step === 'offer' || step.step === 'made') return null;
+  return step.step === 'edit' ? texts.making.editReplaced : texts.making.replaced(knownOf(step));
+}
+
+/** What tells it from others: its title, or as much of its time as there is; null where nothing was said. */
+function knownOf(step: Exclude<OpenDraft['step'], { step: 'edit' | 'made' }>): string | null {
+  const text = 'text' in step ? step.text : (step.kept.text ?? '');
+  const { media } = step.kept;
+  if (!isBlank(text) || media !== undefined) return titleOf({ text, media });
+  if ('when' in step && step.when !== undefined) return step.when.words;
+  const plan = 'plan' in step ? step.plan : undefined;
+  if (plan === undefined || plan.rhythm === 'year') return null;
+  return plan.lead ?? texts.wizard.rhythms[plan.rhythm];
 }

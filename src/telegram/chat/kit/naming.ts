@@ -1,21 +1,19 @@
-import type { ChatTasksQuery } from '../../../app/ports/chats.ts';
+import type { ChatTasksQuery, Draft, DraftChange } from '../../../app/ports/chats.ts';
 import type { Deed } from '../../../domain/access.ts';
 import { undoMs } from '../../../domain/limits.ts';
 import type { Task } from '../../../domain/task.ts';
 import { button, dataOf, shortId, type Verb } from './press.ts';
 import type { Answer, ConversationRooms, Place, Said } from '../conversation.ts';
-import { choiceDrawn, pageSize } from '../task/list.ts';
 import { blocks } from './rich.ts';
-import { taskName } from '../task/card.ts';
+import { taskName } from './card.ts';
 import { texts } from '../texts.ts';
-import { answer, answerWith, turnedDown } from './answers.ts';
-import { draftHere } from './drafts.ts';
-import { replacedWords } from '../new-task/making.ts';
+import { answer, answerWith, turnedDown, choiceDrawn, pageSize } from './answers.ts';
+import { draftHere, replacedWords, putRow } from './drafts.ts';
 import { refusal } from './rights.ts';
-import { keptFor } from './which.ts';
+import { z } from 'zod';
 
 /** What a command wants to do with a task. */
-export interface Wish {
+interface Wish {
   readonly deed: Deed;
   /** What the button of a list does, when no task was named. */
   readonly verb: Verb;
@@ -32,7 +30,7 @@ export interface Wish {
 }
 
 /** The task that is meant, and what else was said. */
-export interface Named {
+interface Named {
   readonly task: Task;
   readonly rest: string;
   /** The run that is meant, where what was said answers a message about one. */
@@ -47,7 +45,7 @@ export interface Implied {
   readonly by: 'reply' | 'topic';
 }
 
-export interface Told {
+interface Told {
   readonly answer: Answer;
 }
 
@@ -207,4 +205,38 @@ async function shortList(
   return fitting.total > 0 || fits === 'all'
     ? fitting.tasks
     : (await store.chatTasks({ ...query, filter: 'all' })).tasks;
+}
+
+/**
+ * A command that named no task, kept until one is pressed. What is short stands on the buttons themselves; the rest waits in
+ * a row of the drafts, which no other step can read.
+ */
+export interface Unnamed {
+  readonly command: string;
+  readonly words: string;
+}
+
+const keptMs = 30 * 60_000;
+const stepName = 'which';
+const Body = z.object({ command: z.string(), words: z.string() });
+
+interface Kept {
+  readonly dataFor: (task: Task) => string | null;
+  readonly draft: DraftChange | null;
+}
+
+function keptFor(said: Said, { command, words }: Unnamed, { id, now }: { id: string; now: number }): Kept {
+  const inline = (task: Pick<Task, 'id'>) => dataOf('which', shortId(task.id), command, words);
+  // Every id is as long as this one.
+  if (inline({ id }) !== null) return { dataFor: inline, draft: null };
+  return {
+    dataFor: (task) => dataOf('which', shortId(task.id), `@${shortId(id)}`),
+    draft: putRow(said, { id, step: stepName, body: { command, words }, expiresAt: now + keptMs }),
+  };
+}
+
+/** Null for what is no such row. */
+export function unnamedIn(draft: Draft | null): Unnamed | null {
+  const read = draft?.step === stepName ? Body.safeParse(draft.body) : null;
+  return read?.success === true ? read.data : null;
 }

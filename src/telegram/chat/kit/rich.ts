@@ -1,5 +1,6 @@
 import { messagePartLengthMax } from '../../../domain/limits.ts';
-import type { Entity } from '../../../domain/shown.ts';
+import type { Entity, Drawn } from '../../../domain/shown.ts';
+import { keyboard, type Rows } from './press.ts';
 
 /** Text with its formatting beside it. What people wrote is always literal, because nothing in it is ever parsed. */
 export interface Rich {
@@ -86,11 +87,24 @@ export function oneLine(text: string, max: number): string {
 const cutSign = '\n[cut: the rest does not fit into one message]';
 
 /** What one message can hold; what was cut off is said. */
-export function fitted(rich: Rich): Rich {
+function fitted(rich: Rich): Rich {
   if (rich.text.length <= messagePartLengthMax) return rich;
   const text = shortened(rich.text, messagePartLengthMax - cutSign.length);
   const entities = rich.entities
     .map((entity) => ({ ...entity, length: Math.min(entity.length, text.length - entity.offset) }))
     .filter(({ length }) => length > 0);
   return { text: text + cutSign, entities };
+}
+
+/** A message that is ready: text that fits, and the buttons that are there. */
+export function drawn(words: Rich | string, rows: Rows = []): Drawn {
+  const { text: fitting, entities } = fitted(typeof words === 'string' ? { text: words, entities: [] } : words);
+  // Half of a pair is no character, and the platform refuses the whole message for it.
+  const text = fitting.replace(/\p{Surrogate}/gu, '\ufffd');
+  const buttons = keyboard(rows);
+  return {
+    text,
+    ...(entities.length === 0 ? {} : { entities }),
+    ...(buttons.length === 0 ? {} : { buttons }),
+  };
 }

@@ -3,7 +3,7 @@ import { nagEveryDefaultMs, nagEveryMaxMs, nagEveryMinMs, nagLimitDefault } from
 import { textAfter } from '../../../domain/when/remainder.ts';
 import type { ConversationRooms } from '../conversation.ts';
 import type { Kept } from '../kit/drafts.ts';
-import { readOr, readTimeAlone, readWords, textIn, type ReadWords, type Speaking } from './making.ts';
+import { readOr, readTimeAlone, readWords, textIn, type ReadWords, type Speaking } from '../kit/reading.ts';
 
 /**
  * What can be asked for beside the time and the text: "until done", "and nag me every 15 minutes", "urgent". It counts

@@ -3,13 +3,13 @@ import type { Preview } from '../../../app/tasks/preview.ts';
 import type { Refusal } from '../../../domain/schedule/schedule.ts';
 import type { Policies } from '../../../domain/policy.ts';
 import type { Button, Drawn, Media } from '../../../domain/shown.ts';
-import { isBlank, titleFrom } from '../../../domain/task.ts';
+import { isBlank } from '../../../domain/task.ts';
 import { button, dataOf, shortId } from '../kit/press.ts';
 import { clockIn, moments, wordsOf } from '../kit/clock.ts';
-import { drawn } from '../kit/drawing.ts';
-import { policyLines } from '../edit/policy.ts';
-import { blocks, lines, type Rich } from '../kit/rich.ts';
+import { policyLines } from '../kit/policy.ts';
+import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
+import { titleOf } from '../kit/drafts.ts';
 
 /** A task that is not made yet, as it is shown before it is. */
 export interface Proposal {
@@ -32,12 +32,6 @@ export interface Proposal {
   /** Why it could not be created as it is. */
   readonly fault?: Rich | null;
   readonly offersPlain?: boolean;
-}
-
-/** The title of a task that is made without one; a picture without words is called what it is. */
-export function titleOf({ text, media }: { readonly text: string; readonly media: Media | null | undefined }): string {
-  if (!isBlank(text) || media === null || media === undefined) return titleFrom(text);
-  return texts.wizard.kinds[media.kind];
 }
 
 export function proposalDrawn(proposal: Proposal): Drawn {

@@ -2,10 +2,9 @@ import { settingsOf } from '../../../domain/chat-settings.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ConversationRooms, Pressed, Said } from '../conversation.ts';
 import { wordsOf } from '../kit/clock.ts';
-import { drawn } from '../kit/drawing.ts';
 import type { Where } from './wizard-english.ts';
-import { proposalDrawn, titleOf } from './preview.ts';
-import { blocks, type Rich } from '../kit/rich.ts';
+import { proposalDrawn } from './preview.ts';
+import { blocks, type Rich, drawn } from '../kit/rich.ts';
 import {
   askQuestion,
   offerQuestion,
@@ -18,8 +17,9 @@ import {
   type Question,
 } from './wizard-view.ts';
 import { redrawn, silence } from '../kit/answers.ts';
-import { putDraft, type DraftStep, type DraftWhen } from '../kit/drafts.ts';
-import { checkStep, isForUs, proposalOf, type Here } from './making.ts';
+import { putDraft, type DraftStep, type DraftWhen, titleOf } from '../kit/drafts.ts';
+import { checkStep, proposalOf } from './making.ts';
+import { isForUs, type Here } from '../kit/reading.ts';
 
 /** A step of making a task, shown in a new message or in the one that carried the step before. */
 export type MakingStep = Exclude<DraftStep, { step: 'made' | 'edit' }>;

@@ -6,13 +6,13 @@ import type { Answer, ConversationRooms, Said } from '../conversation.ts';
 import { dateIn } from '../kit/clock.ts';
 import { weekOf } from './wizard-view.ts';
 import { texts } from '../texts.ts';
-import { silence } from '../kit/answers.ts';
+import { silence, triedTo } from '../kit/answers.ts';
 import { keptWith, readAsked, type Asked } from './clauses.ts';
 import type { Kept, PartStep, StepOf } from '../kit/drafts.ts';
-import { isForUs, readOr, readTimeAlone, textIn, whatIsWrongWithTime } from './making.ts';
-import { triedTo } from '../kit/refusals.ts';
+import { whatIsWrongWithTime } from './making.ts';
 import { missed, spoken, type MakingStep } from './steps.ts';
 import { afterTime, begunIn, dayOfYear, hourStep, monthName, nth, timed, type Reading } from './wizard.ts';
+import { isForUs, readOr, readTimeAlone, textIn } from '../kit/reading.ts';
 
 /** Words in the place of the buttons with which a task is made. */
 

@@ -3,12 +3,11 @@ import { MONTH_NAMES, WEEKDAY_NAMES } from '../../../domain/schedule/words/words
 import { toWall } from '../../../domain/schedule/time/zone.ts';
 import type { Media } from '../../../domain/shown.ts';
 import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
-import { ordinals, rhythms, weekdays, type PartStep, type Plan, type StepOf } from '../kit/drafts.ts';
+import { ordinals, rhythms, weekdays, type PartStep, type Plan, type StepOf, titleOf } from '../kit/drafts.ts';
 import type { DateStyle } from '../../../domain/chat-settings.ts';
 import { capital, dateIn, dayText as dayTold, wordsOf, type Setting } from '../kit/clock.ts';
 import { templates } from './templates.ts';
 import type { Where } from './wizard-english.ts';
-import { titleOf } from './preview.ts';
 import { lines, type Rich } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 

@@ -16,8 +16,8 @@ import {
   type Plan,
   type StepOf,
 } from '../kit/drafts.ts';
-import { readTimeAlone, readWords, type Speaking } from './making.ts';
 import type { MakingStep } from './steps.ts';
+import { readTimeAlone, readWords, type Speaking } from '../kit/reading.ts';
 
 /**
  * Making a task by buttons. Whatever is chosen becomes words, such as "every monday and thursday at 09:30", and goes through

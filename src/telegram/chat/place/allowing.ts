@@ -1,15 +1,14 @@
 import type { Chat } from '../../../app/ports/chats.ts';
-import type { Actor } from '../../../domain/actor.ts';
 import { threadKeyOf } from '../../../domain/thread.ts';
 import { button, dataOf, type Rows } from '../kit/press.ts';
-import type { Answer, ConversationRooms, Person, Said } from '../conversation.ts';
-import { drawn } from '../kit/drawing.ts';
-import { blocks, lines, type Rich } from '../kit/rich.ts';
+import type { Answer, ConversationRooms, Person, Said, Pressed } from '../conversation.ts';
+import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
-import { answer, turnedDown } from '../kit/answers.ts';
+import { answer, turnedDown, alerted, redrawn } from '../kit/answers.ts';
 import { markFor } from '../kit/cards.ts';
 import { keepList, startWords } from './checklist.ts';
-import { refusal } from '../kit/rights.ts';
+import { refusal, arg } from '../kit/rights.ts';
+import type { Actor } from '../../../domain/access.ts';
 
 /** `/allow`: lets a group in, or a person, and takes that back. For owners. */
 
@@ -76,7 +75,7 @@ interface Whom {
 }
 
 /** Telling it again changes nothing. */
-export async function letIn(rooms: ConversationRooms, by: Person, { address, name }: Whom): Promise<string> {
+async function letIn(rooms: ConversationRooms, by: Person, { address, name }: Whom): Promise<string> {
   const { store, clock, ids } = rooms;
   const { chat, allow } = texts;
   const now = clock.now();
@@ -90,7 +89,7 @@ export async function letIn(rooms: ConversationRooms, by: Person, { address, nam
 }
 
 /** Who waits for a yes, and how else one is given. */
-export async function waitingView({ store }: ConversationRooms): Promise<readonly [Rich, Rows]> {
+async function waitingView({ store }: ConversationRooms): Promise<readonly [Rich, Rows]> {
   const { allow } = texts;
   const waiting = await store.waitingChats(waitingShown);
   const titleOf = ({ title, address }: Chat) => title ?? address;
@@ -124,4 +123,14 @@ async function revoked({ place, person }: Said, rooms: ConversationRooms, words:
   await rooms.store.changeChat(chat.id, { state: 'refused', approvedBy: null }, rooms.clock.now());
   rooms.log.info('chat_approval_ended', { chat_id: chat.id, address: chat.address, by: person.actor });
   return answer(allow.revoked(chat.title ?? chat.address, changed));
+}
+
+/** The list goes on without whoever was let in. */
+export async function allowPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const refused = await refusal(pressed, 'approve', { task: null, rooms });
+  if (refused !== null) return alerted(refused);
+  const address = arg(pressed, 0);
+  if (!/^-?[1-9]\d{0,15}$/.test(address)) return alerted(texts.chat.oldButton);
+  await letIn(rooms, pressed.person, { address, name: null });
+  return redrawn(pressed, drawn(...(await waitingView(rooms))), texts.allow.allowedWord);
 }

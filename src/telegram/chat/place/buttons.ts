@@ -1,21 +1,19 @@
-import { alerted, answer, redrawn } from '../kit/answers.ts';
+import { alerted, answer, redrawn, sentenceOf, triedTo } from '../kit/answers.ts';
 import { draftOf } from '../kit/drafts.ts';
-import { inZone, proposalOf, readAgain } from '../new-task/making.ts';
+import { proposalOf, readAgain } from '../new-task/making.ts';
 import { keepList, startWords } from './checklist.ts';
 import { markFor } from '../kit/cards.ts';
-import { sentenceOf, triedTo } from '../kit/refusals.ts';
 import { zoneRows, zoneSetRows, zoneSetWords } from './places.ts';
-import { refusal } from '../kit/rights.ts';
-import { likelyZones } from '../edit/zones.ts';
+import { refusal, arg } from '../kit/rights.ts';
+import { likelyZones } from '../kit/zones.ts';
 import type { Answer, ConversationRooms, Pressed } from '../conversation.ts';
 import { threadKeyOf } from '../../../domain/thread.ts';
 import { zoneName } from '../../../domain/schedule/time/zone-name.ts';
-import { drawn } from '../kit/drawing.ts';
 import { clockIn } from '../kit/clock.ts';
-import { blocks } from '../kit/rich.ts';
+import { blocks, drawn } from '../kit/rich.ts';
 import { proposalDrawn } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
-import { arg } from '../kit/presser.ts';
+import { inZone } from '../kit/reading.ts';
 
 /** Buttons about the chat: is this your time, and how do things stand here. */
 

@@ -3,9 +3,7 @@ import type { Drawn } from '../../../domain/shown.ts';
 import { button, dataOf, type Rows } from '../kit/press.ts';
 import type { ConversationRooms, Person, Place, SetUp } from '../conversation.ts';
 import { clockIn } from '../kit/clock.ts';
-import { drawn } from '../kit/drawing.ts';
-import { blocks, type Rich } from '../kit/rich.ts';
-import { checklist, isReady, privateText } from './setup.ts';
+import { blocks, type Rich, drawn, lines } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
 /** How things stand in a chat, and what to do next: what `/start` shows, and what is kept up to date in a group. */
@@ -15,7 +13,7 @@ interface Here {
   readonly person: Person;
 }
 
-export interface Words {
+interface Words {
   readonly words: Rich;
   readonly rows: Rows;
 }
@@ -28,7 +26,7 @@ export async function startWords(here: Here, rooms: ConversationRooms, mark: str
 }
 
 /** Everything that a list of this kind is drawn from. */
-export interface ListFacts {
+interface ListFacts {
   readonly setUp: SetUp;
   readonly chat: Chat;
   readonly timezone: string;
@@ -124,4 +122,53 @@ export async function keepList(
 export async function lastList({ store }: Pick<Notes, 'store'>, chat: Pick<Chat, 'id'>): Promise<LastList | null> {
   const note = await store.readNote(noteOf(chat.id));
   return note === null ? null : (JSON.parse(note) as LastList);
+}
+
+/** What there is to know of a chat beside what the platform tells. */
+interface ChatStanding {
+  readonly isApproved: boolean;
+  readonly timezone: string;
+  readonly isZoneConfirmed: boolean;
+  /** What the clocks of the zone show now. */
+  readonly clock: string;
+}
+
+/** How the bot stands in a private chat, and what there is to switch on. */
+export function privateText({ topicsEnabled }: SetUp, bot: string): Rich {
+  const { setup } = texts;
+  if (topicsEnabled === null) return lines(setup.unknown);
+  return lines(topicsEnabled ? setup.topicsOnPrivate : setup.topicsOffPrivate(bot));
+}
+
+/** The same in a group, as a list of what is as it should be and what is not. */
+export function checklist(setUp: SetUp, chat: ChatStanding): Rich {
+  const { setup } = texts;
+  const { isForum, canManageTopics, readsEverything } = setUp;
+  const { isApproved, isZoneConfirmed, timezone, clock } = chat;
+  return lines(
+    setup.title(),
+    isForum ? setup.topicsOnGroup : setup.topicsOffGroup,
+    ...(canManageTopics === null ? [setup.unknown] : rightLines(setUp)),
+    readsEverything === null ? null : readsEverything ? setup.privacyOff : setup.privacyOn,
+    isApproved ? setup.approved : setup.notApproved,
+    isZoneConfirmed ? setup.zoneOk(timezone, clock) : setup.zoneOpen(timezone, clock),
+    isComplete(setUp, chat) ? setup.allSet : null,
+  );
+}
+
+function rightLines({ canManageTopics, canPin }: SetUp) {
+  const { setup } = texts;
+  return [
+    canManageTopics === true ? setup.rightOk : setup.rightMissing,
+    canPin === true ? setup.pinOk : setup.pinMissing,
+  ];
+}
+
+function isComplete(setUp: SetUp, { isApproved, isZoneConfirmed }: ChatStanding): boolean {
+  return isReady(setUp) && setUp.canPin === true && isApproved && isZoneConfirmed;
+}
+
+/** Whether a first result would find its topic. */
+export function isReady({ isPrivate, isForum, topicsEnabled, canManageTopics }: SetUp): boolean {
+  return isPrivate ? topicsEnabled === true : isForum && canManageTopics === true;
 }

@@ -1,16 +1,16 @@
 import { button, dataOf, type Rows } from '../kit/press.ts';
 import { claimedArg, setupArg, type Answer, type ConversationRooms, type Said } from '../conversation.ts';
 import { clockIn } from '../kit/clock.ts';
-import { drawn } from '../kit/drawing.ts';
-import { blocks, lines, type Rich } from '../kit/rich.ts';
+import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { proposalDrawn } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
 import { answer, answerWith, forAsker, silence, turnedDown } from '../kit/answers.ts';
-import { addLink, keepList, lastList, startWords, zoneCheckRow } from './checklist.ts';
-import { inZone, readAgain } from '../new-task/making.ts';
+import { keepList, lastList, startWords, zoneCheckRow } from './checklist.ts';
+import { readAgain } from '../new-task/making.ts';
 import { markFor } from '../kit/cards.ts';
 import { adminsOf, mayManage, refusal } from '../kit/rights.ts';
-import { likelyZones, readZone } from '../edit/zones.ts';
+import { likelyZones, readZone } from '../kit/zones.ts';
+import { inZone } from '../kit/reading.ts';
 
 /** What concerns the chat as a whole: its set-up and its zone. */
 
@@ -33,43 +33,6 @@ export async function startCommand(said: Said, rooms: ConversationRooms): Promis
 async function wasJustGreeted({ place }: Said, rooms: ConversationRooms): Promise<boolean> {
   const last = await lastList(rooms, place.chat);
   return last !== null && Math.abs(rooms.clock.now() - last.at) < justGreetedMs;
-}
-
-/** `/help` alone is about everyday things; with the name of a command, or a word, it shows how to use that. */
-export async function helpCommand({ person, args, place }: Said, rooms: ConversationRooms): Promise<Answer> {
-  const { help } = texts;
-  const word = wordIn(args);
-  const isPrivate = place.chat.kind === 'private';
-  if (word !== '') return answer(helpOn(word, person.isOwner));
-  const words = help.help({ isPrivate, bot: `@${rooms.botUsername()}` });
-  if (!isPrivate) return answer(words);
-  return answer(words, [[{ text: texts.setup.addToGroup, url: addLink(rooms.botUsername()) }]]);
-}
-
-/** "How do I snooze" is no word, but `/snooze`, `Snooze` and `quiet hours` are. */
-function wordIn(args: string): string {
-  return args
-    .trim()
-    .replace(/^\//, '')
-    .replace(/^quiet hours$/i, 'quiet')
-    .replace(/^time zones?$/i, 'zone')
-    .toLowerCase();
-}
-
-function helpOn(word: string, isOwner: boolean): Rich {
-  const { help } = texts;
-  if (word === 'all') return help.all(isOwner);
-  const names = Object.keys(help.menu).filter((name) => name !== 'allow' || isOwner);
-  const command = names.find((name) => name === word);
-  if (command !== undefined) return help.about(command, menuWords(command));
-  const known = help.wordFor(word);
-  return known === null ? help.unknown(word, names) : help.aboutWord(known);
-}
-
-/** What the menu says of it, without the example at its end. */
-function menuWords(name: string): string {
-  const found = Object.entries(texts.help.menu).find(([known]) => known === name);
-  return (found?.[1] ?? '').replace(/: \/.*$/, '');
 }
 
 /** `/tz` tells and offers; with a city, a zone or the time on the wall it sets. */

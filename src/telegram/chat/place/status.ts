@@ -2,13 +2,16 @@ import { settingsOf } from '../../../domain/chat-settings.ts';
 import { DAY_MS, dayOfWall } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import type { Answer, ConversationRooms, Said } from '../conversation.ts';
-import { clockIn } from '../kit/clock.ts';
-import { blocks } from '../kit/rich.ts';
-import { checklist, privateText } from './setup.ts';
-import { chatStatus, serverStatus, usageText } from './status-view.ts';
+import { clockIn, aboutMoment, type Setting } from '../kit/clock.ts';
+import { blocks, lines, type Rich } from '../kit/rich.ts';
 import { answer, forAsker, turnedDown } from '../kit/answers.ts';
-import { threadOf } from './purging.ts';
+import { threadOf } from './removals.ts';
 import { refusal } from '../kit/rights.ts';
+import type { ServerStatus } from '../../../app/operations/status.ts';
+import type { ChatUsage, QuotaUsed } from '../../../app/ports/chat-facts.ts';
+import type { Quota, ThreadCounts } from '../../../app/ports/tasks.ts';
+import { texts } from '../texts.ts';
+import { checklist, privateText } from './checklist.ts';
 
 /** How things stand: the chat for everybody in it, the server for its owners. */
 export async function statusCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
@@ -41,4 +44,61 @@ export async function usageCommand(said: Said, rooms: ConversationRooms): Promis
   const facts = { today: await since(0), week: await since(6), month: await since(29) };
   const used = await store.quotaUsed(chat.id, person.actor);
   return forAsker(answer(usageText({ ...facts, used, quota, timezone })));
+}
+
+function chatStatus(counts: ThreadCounts): Rich {
+  const { server } = texts;
+  return lines(server.chatTitle(), server.chatTasks(counts), server.chatWork(counts));
+}
+
+/** For owners: everything that a person would otherwise look for in several places. */
+function serverStatus({ version, startedAt, ready, facts, audit }: ServerStatus, setting: Setting): Rich {
+  const { server } = texts;
+  const { ok, ...parts } = ready;
+  const unwell = Object.entries(parts).filter(([, state]) => state !== 'ok');
+  return lines(
+    server.title(),
+    server.version(version, aboutMoment(startedAt, setting)),
+    ok ? server.well : server.unwell(unwell.map(([name, state]) => `${name} (${String(state)})`).join(', ')),
+    server.tasks(facts.tasks, facts.active, facts.chats),
+    facts.dueSince === null ? server.onTime : server.late(facts.due, aboutMoment(facts.dueSince, setting)),
+    server.work(facts.running, facts.pending),
+    server.stuck(facts.blocked, facts.unknown),
+    audit === null ? server.noAudit : server.audit(aboutMoment(audit.at, setting), audit.findings),
+    server.database(bytes(facts.databaseBytes)),
+  );
+}
+
+function bytes(count: number): string {
+  const [kilo, mega] = [1024, 1024 * 1024];
+  return count < mega ? `${Math.ceil(count / kilo)} KB` : `${(count / mega).toFixed(1)} MB`;
+}
+
+interface UsageFacts {
+  readonly today: ChatUsage;
+  readonly week: ChatUsage;
+  readonly month: ChatUsage;
+  readonly used: QuotaUsed;
+  readonly quota: Quota;
+  readonly timezone: string;
+}
+
+function usageText({ today, week, month, used, quota, timezone }: UsageFacts): Rich {
+  const { usage } = texts;
+  const { stretches } = usage;
+  return blocks(
+    usage.title(),
+    lines(line(stretches.today, today), line(stretches.week, week), line(stretches.month, month)),
+    lines(
+      ...month.spent.map(({ kind, quantity }) => usage.spent(kind, quantity)),
+      usage.quotaChat(used.inChat, quota.chat),
+      usage.quotaUser(used.byUser, quota.user),
+      usage.since(timezone),
+    ),
+  );
+}
+
+function line(stretch: string, { runs, messages, failures, isCapped }: ChatUsage): Rich {
+  const told = (count: number) => (isCapped ? texts.usage.atLeast(count) : String(count));
+  return texts.usage.line(stretch, { runs: told(runs), messages: told(messages), failures: told(failures) });
 }

@@ -1,14 +1,12 @@
 import { ordinal } from '../../../domain/ack.ts';
-import type { AckView } from '../../../app/ports/acks.ts';
-import type { OpenQuestion } from '../../../app/ports/questions.ts';
+import type { AckView, OpenQuestion } from '../../../app/ports/questions.ts';
 import type { Drawn, View } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
-import { taskName } from '../task/card.ts';
+import { taskName } from '../kit/card.ts';
 import { aboutMoment, moment, pastMoment, type Setting } from '../kit/clock.ts';
-import { drawn } from '../kit/drawing.ts';
 import { resultButtons, withLine } from './result.ts';
-import { blocks, lines, type Rich } from '../kit/rich.ts';
+import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
 /** Where a message of this kind goes, and how that stands by now which it asks about. */

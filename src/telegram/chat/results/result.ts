@@ -54,3 +54,20 @@ export function withoutLine(shown: Drawn): Drawn {
   const isLast = at >= 0 && !shown.text.slice(at + lineSign.length).includes('\n');
   return isLast ? { ...shown, text: shown.text.slice(0, at) } : shown;
 }
+
+/** The buttons of a word about a failure; they follow the state of the task when one of them is pressed. */
+export function noticeRows(task: Task, runId: string | null, isInterrupted = false): Rows {
+  const { button: words } = texts;
+  // Nobody knows what an interrupted run has done already, so to do it once more is more than to try again.
+  const again = isInterrupted ? words.runAgain : words.retry;
+  const id = shortId(task.id);
+  const run = runId === null ? '' : shortId(runId);
+  return [
+    [
+      runId === null ? null : button(again, dataOf('retry', run)),
+      button(words.showError, runId === null ? dataOf('lasterror', id) : dataOf('error', run)),
+      task.state === 'active' ? button(words.pause, dataOf('pause', id, 'n', run)) : null,
+      task.state === 'paused' ? button(words.resume, dataOf('resume', id, 'n', run)) : null,
+    ],
+  ];
+}

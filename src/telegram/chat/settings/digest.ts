@@ -3,17 +3,15 @@ import type { Preview } from '../../../app/tasks/preview.ts';
 import type { Task } from '../../../domain/task.ts';
 import { threadKeyOf, type Thread } from '../../../domain/thread.ts';
 import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
-import type { Answer, ConversationRooms, Person, Place, Said } from '../conversation.ts';
-import { taskName } from '../task/card.ts';
+import type { Answer, ConversationRooms, Person, Place, Said, Pressed } from '../conversation.ts';
+import { taskName } from '../kit/card.ts';
 import { moments, scheduleText } from '../kit/clock.ts';
-import { drawn } from '../kit/drawing.ts';
-import { blocks, lines, type Rich } from '../kit/rich.ts';
+import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
-import { answer, forAsker, turnedDown } from '../kit/answers.ts';
+import { answer, forAsker, turnedDown, alerted, redrawn, signOr } from '../kit/answers.ts';
 import { settingFor } from '../kit/cards.ts';
-import { readOr } from '../new-task/making.ts';
-import { mayManage, refusal } from '../kit/rights.ts';
-import { signOr } from '../kit/signs.ts';
+import { mayManage, refusal, arg } from '../kit/rights.ts';
+import { readOr } from '../kit/reading.ts';
 
 /** The digest of a chat: a task like any other, and this is its comfortable door. */
 
@@ -83,14 +81,14 @@ const daily = '8:00';
 const weekly = '9:00';
 
 /** What the buttons, and words as short as theirs, stand for. */
-export const digestChoices: Readonly<Record<string, string>> = {
+const digestChoices: Readonly<Record<string, string>> = {
   daily: `every day at ${daily}`,
   weekdays: `every weekday at ${daily}`,
   weekly: `every monday at ${weekly}`,
 };
 
 /** Null for what is no time that comes again. */
-export function readDigestWhen(words: string, { place, date }: Pick<Said, 'place' | 'date'>, rooms: ConversationRooms) {
+function readDigestWhen(words: string, { place, date }: Pick<Said, 'place' | 'date'>, rooms: ConversationRooms) {
   const when = spelled(words);
   const read = readOr(() => rooms.preview({ when, timezone: place.timezone, now: date, count: 1 }));
   const isWhole = read !== null && (read.text ?? '').trim() === '' && read.schedule.kind !== 'once';
@@ -108,7 +106,7 @@ function spelled(words: string): string {
   return `every ${rhythm === 'daily' ? 'day' : 'weekday'} at ${time ?? daily}`;
 }
 
-export interface Told {
+interface Told {
   readonly words: Rich | string;
   readonly rows: Rows;
   /** It was not done; the words say why. */
@@ -120,7 +118,7 @@ function refusedWith(words: string): Told {
 }
 
 /** A second digest is never made: the one that is there moves. */
-export async function scheduled(asked: Asked, rooms: ConversationRooms, { schedule }: Preview): Promise<Told> {
+async function scheduled(asked: Asked, rooms: ConversationRooms, { schedule }: Preview): Promise<Told> {
   const refused = await refusal(asked, 'manage', { task: null, rooms });
   if (refused !== null) return refusedWith(refused);
   const { place, person, key } = asked;
@@ -167,7 +165,7 @@ async function made({ place, rooms, actor, key }: Making, schedule: ReturnType<t
 }
 
 /** It rests, and keeps its topic and its history. */
-export async function switchedOff(asked: Asked, rooms: ConversationRooms): Promise<Told> {
+async function switchedOff(asked: Asked, rooms: ConversationRooms): Promise<Told> {
   const refused = await refusal(asked, 'manage', { task: null, rooms });
   if (refused !== null) return refusedWith(refused);
   const { person, key, place } = asked;
@@ -177,7 +175,7 @@ export async function switchedOff(asked: Asked, rooms: ConversationRooms): Promi
   return { words: texts.digest.switchedOff(taskName(task)), rows: [] };
 }
 
-export async function digestNow(asked: Asked, rooms: ConversationRooms): Promise<Told> {
+async function digestNow(asked: Asked, rooms: ConversationRooms): Promise<Told> {
   const { person, key, place } = asked;
   const task = await digestOf(place, rooms);
   if (task === null) return { words: texts.digest.isOff(), rows: [], isRefused: true };
@@ -217,7 +215,24 @@ async function digestView(here: Here, rooms: ConversationRooms): Promise<readonl
   ];
 }
 
-export async function digestDrawn(here: Here, rooms: ConversationRooms, back: Rows) {
+async function digestDrawn(here: Here, rooms: ConversationRooms, back: Rows) {
   const [words, rows] = await digestView(here, rooms);
   return drawn(words, [...rows, ...back]);
+}
+
+export async function digestPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const what = arg(pressed, 0);
+  const back = [[button(texts.button.back, dataOf('set', 'open', 'all'))]];
+  if (what === 'open') return redrawn(pressed, await digestDrawn(pressed, rooms, back));
+  if (what === 'off') return told(pressed, await switchedOff(pressed, rooms));
+  if (what === 'now') return told(pressed, await digestNow(pressed, rooms));
+  const when = Object.hasOwn(digestChoices, what) ? digestChoices[what] : undefined;
+  const preview = when === undefined ? null : readDigestWhen(when, pressed, rooms);
+  if (preview === null) return alerted(texts.chat.oldButton);
+  return told(pressed, await scheduled(pressed, rooms, preview));
+}
+
+function told(pressed: Pressed, { words, rows, isRefused }: Told): Answer {
+  if (isRefused === true) return alerted(typeof words === 'string' ? words : words.text);
+  return redrawn(pressed, drawn(words, rows));
 }

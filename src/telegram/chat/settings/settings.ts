@@ -1,14 +1,14 @@
 import { dateStyles, settingsOf } from '../../../domain/chat-settings.ts';
 import { isClock, type Quiet } from '../../../domain/quiet.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import type { Answer, ConversationRooms, Person, Place, Said } from '../conversation.ts';
-import { settingsDrawn, type SettingsFacts } from './view.ts';
+import type { Answer, ConversationRooms, Person, Place, Said, Pressed } from '../conversation.ts';
+import { settingsDrawn, type SettingsFacts, dateStylesDrawn } from './view.ts';
 import { lines, type Rich } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
-import { answer, answerWith, forAsker, turnedDown } from '../kit/answers.ts';
+import { answer, answerWith, forAsker, turnedDown, alerted, redrawn } from '../kit/answers.ts';
 import { digestCommand, digestWords } from './digest.ts';
 import { zoneCommand } from '../place/places.ts';
-import { adminsOf, mayManage, refusal } from '../kit/rights.ts';
+import { adminsOf, mayManage, refusal, arg } from '../kit/rights.ts';
 
 /** What the admins of a chat have chosen for it: shown to everybody, changed by them, with buttons or in words. */
 
@@ -39,7 +39,7 @@ export async function settingsCommand(said: Said, rooms: ConversationRooms): Pro
 /** As the view calls them. */
 const calledSo: Readonly<Record<string, string>> = { thumbs: 'reactions' };
 
-export async function settingsFacts({ place, person }: Here, rooms: ConversationRooms): Promise<SettingsFacts> {
+async function settingsFacts({ place, person }: Here, rooms: ConversationRooms): Promise<SettingsFacts> {
   return {
     settings: settingsOf(place.chat.settings),
     timezone: place.timezone,
@@ -76,7 +76,7 @@ async function refusedWords({ place }: Said, rooms: ConversationRooms, key: stri
 type Setting = Readonly<Record<string, unknown>>;
 
 /** Writes what was chosen beside everything else that is kept there, and answers how it all stands now. */
-export async function changed(here: Here, rooms: ConversationRooms, set: Setting): Promise<Drawn> {
+async function changed(here: Here, rooms: ConversationRooms, set: Setting): Promise<Drawn> {
   const { store, clock, log } = rooms;
   const { chat } = here.place;
   // Somebody else may have chosen something since the chat was read.
@@ -87,10 +87,10 @@ export async function changed(here: Here, rooms: ConversationRooms, set: Setting
   return settingsDrawn(await settingsFacts({ ...here, place: { ...here.place, chat: { ...chat, settings } } }, rooms));
 }
 
-export type ReadSetting = { readonly set: Setting } | { readonly unread: Rich };
+type ReadSetting = { readonly set: Setting } | { readonly unread: Rich };
 
 /** What a setting is to be, in words or as a button carries it. */
-export function readSetting({ key, value }: Wanted, quiet: Quiet | null): ReadSetting {
+function readSetting({ key, value }: Wanted, quiet: Quiet | null): ReadSetting {
   const { settings } = texts;
   switch (key) {
     case 'create': {
@@ -137,4 +137,18 @@ function clockOf(text: string): string | null {
   const of24 = half === undefined ? hour : (hour % 12) + (half === 'pm' ? 12 : 0);
   const clock = `${String(of24).padStart(2, '0')}:${minutes}`;
   return isClock(clock) ? clock : null;
+}
+
+/** Each button says what a setting is to be, so that a second press changes nothing. */
+export async function setPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const refused = await refusal(pressed, 'manage', { task: null, rooms });
+  if (refused !== null) return alerted(refused);
+  const [key, value] = [arg(pressed, 0), arg(pressed, 1)];
+  if (key === 'open') {
+    const facts = await settingsFacts(pressed, rooms);
+    return redrawn(pressed, value === 'dates' ? dateStylesDrawn(facts) : settingsDrawn(facts));
+  }
+  const change = readSetting({ key, value }, settingsOf(pressed.place.chat.settings).quiet);
+  if ('unread' in change) return alerted(texts.chat.oldButton);
+  return redrawn(pressed, await changed(pressed, rooms, change.set), texts.settings.saved);
 }

@@ -4,8 +4,7 @@ import type { Quiet } from '../../../domain/quiet.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import { button, dataOf, type Rows } from '../kit/press.ts';
 import { clockIn } from '../kit/clock.ts';
-import { drawn } from '../kit/drawing.ts';
-import { blocks, lines } from '../kit/rich.ts';
+import { blocks, lines, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
 /** The settings of a chat: one message, with everything that can be changed about it on its buttons. */

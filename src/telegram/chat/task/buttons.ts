@@ -3,24 +3,23 @@ import type { Drawn } from '../../../domain/shown.ts';
 import { alerted, answerWith, redrawn } from '../kit/answers.ts';
 import { cardOf, factsOf, markFor, nextSentence, settingFor } from '../kit/cards.ts';
 import { putDraft } from '../kit/drafts.ts';
-import { agendaOf, historyOf, isFilter, listOf, whyWords } from './looking.ts';
-import { cancelRow } from '../new-task/making.ts';
+import { agendaOf, historyOf, isFilter, listOf, whyWords, whyCommand } from './looking.ts';
 import { isRepeating } from '../edit/retiming.ts';
-import { refusal } from '../kit/rights.ts';
-import { leftOutWords } from './skipping.ts';
+import { refusal, arg, pressedTask, targetOf } from '../kit/rights.ts';
 import { turned } from '../new-task/steps.ts';
 import { undoneWords } from './undoing.ts';
-import type { Answer, ConversationRooms, Pressed } from '../conversation.ts';
+import type { Answer, ConversationRooms, Pressed, SaidHandler } from '../conversation.ts';
 import { isSpan } from './agenda.ts';
-import { card, cardButtons, taskName } from './card.ts';
+import { card, cardButtons, taskName } from '../kit/card.ts';
 import { editMenu } from '../edit/view.ts';
-import { drawn } from '../kit/drawing.ts';
-import { noticeRows } from '../../delivery/draw.ts';
-import { resultButtons, withRows } from '../results/result.ts';
-import { blocks, lines } from '../kit/rich.ts';
+import { resultButtons, withRows, noticeRows } from '../results/result.ts';
+import { blocks, lines, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 import { button, dataOf, longId, shortId } from '../kit/press.ts';
-import { arg, pressedTask, targetOf } from '../kit/presser.ts';
+import { cancelRow } from '../kit/reading.ts';
+import { pauseCommand, snoozeCommand, leftOutWords, skipCommand } from './doing.ts';
+import { editCommand } from '../edit/editing.ts';
+import { unnamedIn, type Unnamed } from '../kit/naming.ts';
 
 /** Everything that a card, a list and a menu can do to a task. After each press the message shows how it stands now. */
 
@@ -226,4 +225,39 @@ export async function unknownPressed(pressed: Pressed, rooms: ConversationRooms)
       ? await listOf({ filter: 'all', text: null, page: 0 }, pressed, rooms)
       : await cardOf(topicTask, rooms, markFor(pressed));
   return { ...answerWith(shown), toast: { text: texts.chat.oldButton, isAlert: false } };
+}
+
+/** Commands whose words are more than the name of a task. */
+const handlers: ReadonlyMap<string, SaidHandler> = new Map([
+  ['edit', editCommand],
+  ['snooze', snoozeCommand],
+  ['skip', skipCommand],
+  ['pause', pauseCommand],
+  ['why', whyCommand],
+]);
+
+/** The task is named now, so what was typed is done, in the place of the question. */
+export async function whichPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await pressedTask(pressed, rooms, 'read');
+  if ('answer' in found) return found.answer;
+  const typed = await typedBefore(pressed, rooms);
+  if (typeof typed === 'string') return alerted(typed);
+  const handle = handlers.get(typed.command);
+  if (handle === undefined) return alerted(texts.chat.oldButton);
+  const { updateId, key, place, person, messageId, date } = pressed;
+  const said = { updateId, key, place, person, messageId, date, command: typed.command, repliedTo: null, media: null };
+  const told = await handle({ ...said, args: `#${found.task.number} ${typed.words}` }, rooms);
+  const replies = told.replies.map((reply) =>
+    reply.is === 'message' ? ({ is: 'edit', messageId, shown: reply.shown } as const) : reply,
+  );
+  return { ...told, replies };
+}
+
+async function typedBefore(pressed: Pressed, rooms: ConversationRooms): Promise<Unnamed | string> {
+  const [, command = '', ...words] = pressed.press?.args ?? [];
+  if (!command.startsWith('@')) return { command, words: words.join(':') };
+  const draft = await rooms.store.readDraft(longId(command.slice(1)));
+  const unnamed = unnamedIn(draft);
+  if (draft === null || unnamed === null || draft.expiresAt <= pressed.date) return texts.list.whichOver;
+  return draft.userId === pressed.person.actor ? unnamed : texts.list.whichTheirs;
 }

@@ -1,33 +1,31 @@
 import { settingsOf } from '../../../domain/chat-settings.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Target } from '../../../app/tasks/tasks.ts';
-import type { Answer, ConversationRooms, Said } from '../conversation.ts';
-import { pausedBeforeWords, pausedRows, pausedWords } from './pausing.ts';
-import { button, dataOf, shortId } from '../kit/press.ts';
-import { taskName } from './card.ts';
-import { aboutMoment } from '../kit/clock.ts';
-import { drawn } from '../kit/drawing.ts';
-import { snoozeButtons } from '../results/snooze.ts';
-import { lines } from '../kit/rich.ts';
+import type { Answer, ConversationRooms, Said, Pressed } from '../conversation.ts';
+import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
+import { taskName } from '../kit/card.ts';
+import { aboutMoment, settingOf, type Setting, moment, moments } from '../kit/clock.ts';
+import { lines, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
-import { answer, answerWith, turnedDown } from '../kit/answers.ts';
-import { nextSentence, settingFor } from '../kit/cards.ts';
+import { answer, answerWith, turnedDown, alerted, redrawn, triedTo, signOr } from '../kit/answers.ts';
+import { nextSentence, settingFor, undoRow, cardOf, markFor } from '../kit/cards.ts';
 import { draftHere } from '../kit/drafts.ts';
-import { undoRow } from '../edit/editing.ts';
-import { momentIn, pauseEndIn } from '../kit/moments.ts';
 import { impliedBy, namedTask, numberIn } from '../kit/naming.ts';
-import { triedTo } from '../kit/refusals.ts';
-import { mayManage, nameOf } from '../kit/rights.ts';
-import { signOr } from '../kit/signs.ts';
+import { mayManage, nameOf, arg, pressedTask, targetOf } from '../kit/rights.ts';
+import { momentIn, pauseEndIn, dayIn, dayRows, isDay, nextMonday, startOf } from '../kit/days.ts';
+import { snoozeButtons } from '../results/snoozing.ts';
+import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
+import type { Within } from '../../../app/tasks/skip.ts';
+import { skipMax } from '../../../domain/limits.ts';
 
-export function targetOf({ person, key }: Said, task: Task): Target {
+function typedTarget({ person, key }: Said, task: Task): Target {
   return { taskId: task.id, actor: person.actor, idempotencyKey: key };
 }
 
 export async function runCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
   const named = await namedTask(said, rooms, { deed: 'change', verb: 'run', isAlone: true, isAsked: true });
   if ('answer' in named) return named.answer;
-  const { task } = await rooms.tasks.runNow(targetOf(said, named.task));
+  const { task } = await rooms.tasks.runNow(typedTarget(said, named.task));
   const isHere = said.place.topicTask?.id === task.id;
   return isHere
     ? signOr(said, '👀', answer(texts.deed.startedHere(taskName(task))))
@@ -44,7 +42,7 @@ export async function pauseCommand(said: Said, rooms: ConversationRooms): Promis
   // Whoever only says that it shall be paused has nothing against the end that its pause has.
   const until = isPaused ? named.task.resumeAt : untilOf(said, rooms, { words: named.rest, ...named.task.schedule });
   if (until === 'unread') return answer(texts.deed.untilHow(`#${named.task.number}`));
-  const { task, entryId } = await rooms.tasks.pause(targetOf(said, named.task), until);
+  const { task, entryId } = await rooms.tasks.pause(typedTarget(said, named.task), until);
   const now = rooms.clock.now();
   if (task.state !== 'paused') return answer(texts.deed.notPausable(taskName(task)));
   const setting = await settingFor(task, rooms);
@@ -66,7 +64,7 @@ export async function resumeCommand(said: Said, rooms: ConversationRooms): Promi
   if (everything.test(said.args)) return resumeAll(said, rooms);
   const named = await namedTask(said, rooms, { deed: 'change', verb: 'resume', fits: 'paused', isAlone: true });
   if ('answer' in named) return named.answer;
-  const tried = await triedTo(() => rooms.tasks.resume(targetOf(said, named.task)));
+  const tried = await triedTo(() => rooms.tasks.resume(typedTarget(said, named.task)));
   if ('refusal' in tried) {
     const isOver = tried.refusal.code === 'schedule_exhausted';
     return turnedDown(isOver ? texts.edit.exhausted(named.task.number) : tried.refusal.message);
@@ -83,7 +81,7 @@ async function pauseAll(said: Said, rooms: ConversationRooms): Promise<Answer> {
   const active = await tasksOf(said, rooms, 'active');
   let changed = 0;
   for (const task of active) {
-    const { entryId, replayed } = await rooms.tasks.pause(targetOf(said, task), until);
+    const { entryId, replayed } = await rooms.tasks.pause(typedTarget(said, task), until);
     if (entryId !== null || replayed) changed += 1;
   }
   const { timezone } = said.place;
@@ -106,7 +104,7 @@ async function resumeAll(said: Said, rooms: ConversationRooms): Promise<Answer> 
 
 /** One task that has nothing left to run does not stop the others. */
 async function resumed(said: Said, rooms: ConversationRooms, task: Task): Promise<boolean> {
-  const tried = await triedTo(() => rooms.tasks.resume(targetOf(said, task)));
+  const tried = await triedTo(() => rooms.tasks.resume(typedTarget(said, task)));
   return 'made' in tried && (tried.made.entryId !== null || tried.made.replayed);
 }
 
@@ -130,7 +128,7 @@ async function tasksOf(
 export async function deleteCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
   const named = await namedTask(said, rooms, { deed: 'change', verb: 'delete', isAlone: true, isAsked: true });
   if ('answer' in named) return named.answer;
-  const { task } = await rooms.tasks.delete(targetOf(said, named.task));
+  const { task } = await rooms.tasks.delete(typedTarget(said, named.task));
   return answer(texts.deed.deleted(taskName(task)), [[button(texts.button.undo, dataOf('restore', shortId(task.id)))]]);
 }
 
@@ -144,7 +142,7 @@ export async function snoozeCommand(said: Said, rooms: ConversationRooms): Promi
   const setting = await settingFor(task, rooms);
   const until = momentIn(rest, { rooms, timezone: setting.timezone, now: said.date }, '9:00');
   if (until === null) return answer(texts.deed.snoozeHow(task.number));
-  const { entryId } = await rooms.tasks.snooze(targetOf(said, task), until);
+  const { entryId } = await rooms.tasks.snooze(typedTarget(said, task), until);
   return answer(
     texts.deed.snoozed(taskName(task), aboutMoment(until, setting), setting.timezone),
     undoRow(task, entryId),
@@ -163,7 +161,108 @@ export async function cancelCommand(said: Said, rooms: ConversationRooms): Promi
   if (implied === null && said.args.trim() === '') return answer(texts.deed.nothingToCancel);
   const named = await namedTask(said, rooms, { deed: 'change', verb: 'task', isAlone: true, isAsked: true });
   if ('answer' in named) return named.answer;
-  const { task, entryId, replayed } = await rooms.tasks.cancel(targetOf(said, named.task));
+  const { task, entryId, replayed } = await rooms.tasks.cancel(typedTarget(said, named.task));
   const isStopping = entryId !== null || replayed;
   return answer(isStopping ? texts.deed.cancelledRun(taskName(task)) : texts.deed.nothingRuns(taskName(task)));
+}
+
+/** The answer to a pause, and from when on the task shall go on by itself. */
+
+/** The buttons below it. The data names days, because tomorrow is another day when it is pressed tomorrow. */
+function pausedRows(task: Task, entryId: string | null, now: number): Rows {
+  const { button: words, pick } = texts;
+  const id = shortId(task.id);
+  const setting = settingOf(task, now);
+  const today = dayIn(setting, now);
+  const monday = nextMonday(today);
+  const goOn = button(words.resume, dataOf('resume', id, 'c'));
+  return [
+    [goOn, ...undoRow(task, entryId).flat()],
+    [
+      button(pick.untilTomorrow, dataOf('pauseto', id, today + 1)),
+      monday === today + 1 ? null : button(pick.untilMonday, dataOf('pauseto', id, monday)),
+      button(pick.pick, dataOf('pauseto', id, 'pick')),
+    ],
+  ];
+}
+
+function pausedWords(task: Task, setting: Setting) {
+  const end = task.resumeAt === null ? null : aboutMoment(task.resumeAt, setting);
+  return texts.deed.paused(taskName(task), end, setting.timezone);
+}
+
+function pausedBeforeWords(task: Task, by: string | null, setting: Setting) {
+  return texts.deed.pausedBefore(taskName(task), {
+    since: task.paused === null ? null : aboutMoment(task.paused.at, setting),
+    by,
+    until: task.resumeAt === null ? null : `${aboutMoment(task.resumeAt, setting)} (${setting.timezone})`,
+  });
+}
+
+export async function pauseToPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
+  const found = await pressedTask(pressed, rooms, 'change');
+  if ('answer' in found) return found.answer;
+  const now = rooms.clock.now();
+  if (found.task.state === 'deleted') return redrawn(pressed, await cardOf(found.task, rooms, markFor(pressed)));
+  const setting = await settingFor(found.task, rooms);
+  const day = arg(pressed, 1);
+  if (day === 'pick') {
+    const id = shortId(found.task.id);
+    const rows = dayRows(setting, (each) => dataOf('pauseto', id, each), 1);
+    const back = [button(texts.button.back, dataOf('task', id))];
+    return redrawn(pressed, drawn(texts.pick.pauseDay(taskName(found.task)), [...rows, back]));
+  }
+  const until = /^\d{1,6}$/.test(day) ? Number(day) : Number.NaN;
+  // The first instant of today is over.
+  if (!isDay(until, { ...setting, now: now + DAY_MS })) return alerted(texts.pick.over);
+  const { task, entryId } = await rooms.tasks.pause(targetOf(pressed, found.task), startOf(until, setting));
+  if (task.state !== 'paused') return alerted(texts.deed.notPausable(taskName(task)).text);
+  const words = pausedWords(task, setting);
+  return redrawn(pressed, drawn(words, pausedRows(task, entryId, now)), texts.deed.pausedWord);
+}
+
+/** `/skip [n]`: the next run; `/skip [n] 2`: the next two; `/skip [n] friday`: those of that day. */
+export async function skipCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
+  const named = await namedTask(said, rooms, { deed: 'change', verb: 'skip', fits: 'active', isCounting: true });
+  if ('answer' in named) return named.answer;
+  const setting = await settingFor(named.task, rooms);
+  const wish = wishIn(named.rest, said, { rooms, setting });
+  if (wish === null) return answer(texts.deed.skipHow(skipMax, named.task.number));
+  const skip = typeof wish === 'number' ? { count: wish, from: null } : { count: skipMax, from: null, within: wish };
+  const { task, entryId, slots } = await rooms.tasks.skip(typedTarget(said, named.task), skip);
+  const words = texts.deed.leftOut(taskName(task), leftOutWords(slots, setting), setting.timezone);
+  return answer(texts.deed.leftOutNext(words, await nextSentence(task, rooms)), undoRow(task, entryId));
+}
+
+interface Reading {
+  readonly rooms: Pick<ConversationRooms, 'preview'>;
+  readonly setting: Setting;
+}
+
+const span = /^(?:in|for)\b|^\d+\s*[a-z]/i;
+
+/** A number of runs, or a stretch of time; null for what is neither. A day is that of the clocks of the task. */
+function wishIn(rest: string, { date }: Pick<Said, 'date'>, { rooms, setting }: Reading): number | Within | null {
+  const words = rest.replace(/^(?:on|the (?:run|one) on)\s+/i, '').trim();
+  if (words === '' || /^(?:next|once|it|this)$/i.test(words)) return 1;
+  if (/^\d{1,6}$/.test(words)) return Number(words) >= 1 && Number(words) <= skipMax ? Number(words) : null;
+  const now = setting.now;
+  if (/^(?:all |the rest of )?(?:this|the) week$/i.test(words)) {
+    return { from: now, to: startOf(nextMonday(dayIn(setting, now)), setting) };
+  }
+  const until = /^until\s+/i.test(words);
+  if (span.test(words) && !/^\d{4}-/.test(words)) return null;
+  const at = momentIn(words, { rooms, timezone: setting.timezone, now: date }, '23:59');
+  if (at === null) return null;
+  const day = dayIn(setting, at);
+  return { from: until ? now : startOf(day, setting), to: startOf(until ? day : day + 1, setting) };
+}
+
+const toldMax = 5;
+
+/** What was left out, as far as anybody reads on. */
+export function leftOutWords(slots: readonly number[], setting: Setting): string {
+  const last = slots.at(-1);
+  if (last === undefined || slots.length <= toldMax) return moments(slots, setting);
+  return texts.deed.andMore(moments(slots.slice(0, 2), setting), slots.length - 2, moment(last, setting));
 }

@@ -168,3 +168,175 @@ export const historyTexts = {
   whyUnread: (): Rich =>
     say`I cannot read that moment. Write ${code('today')}, ${code('yesterday')}, ${code('monday')} or ${code('2027-01-31')} for a day, or ${code('monday 9:00')} or ${code('2027-01-31 09:00')} for one slot.`,
 } as const;
+
+/** What is said to words that were not understood, or that are no commands. */
+export const replyTexts = {
+  /** Words that people take for commands; `task` is the one that they named, with a space before it, or nothing. */
+  synonyms: {
+    restore: (task: string): Rich =>
+      say`${code(`/undo${task}`)} brings back a task that was deleted in the last 24 hours.`,
+    unskip: (task: string): Rich => say`${code(`/undo${task}`)} brings back a run that was left out.`,
+    quiet: (): Rich => say`${code('/settings quiet 22:00-07:00')} sets the quiet hours of this chat.`,
+    stop: (task: string): Rich =>
+      say`${code(`/pause${task}`)} stops a task until it is resumed, and ${code(`/delete${task}`)} for good.`,
+  } as Readonly<Record<string, (task: string) => Rich>>,
+  doneHow: 'Reply “done” to the message that is done, or write it in the topic of the task.',
+  nothingOpen: (name: Rich): Rich => say`Nothing of ${name} waits to be confirmed.`,
+  hint: (name: Rich): Rich =>
+    lines(
+      say`I do not understand that as a reply about ${name}. These I do:`,
+      say`${code('done')}, ${code('later')}, ${code('in 2 hours')}, ${code('tomorrow 9')}, ${code('skip')}, ${code('again')}, ${code('why?')}`,
+    ),
+} as const;
+
+export const undoTexts = {
+  undone: (what: string): string => `Undone: ${what}.`,
+  /** What was done, as the sentences around it tell it. `detail` is what was changed, or when it was to be. */
+  deeds: {
+    edit: (number: number, detail: string): string => `the change of ${detail} of #${number}`,
+    pause: (number: number): string => `the pause of #${number}`,
+    resume: (number: number): string => `the end of the pause of #${number}`,
+    delete: (number: number): string => `the deletion of #${number}`,
+    restore: (number: number): string => `the return of #${number}`,
+    skip: (number: number, detail: string): string => `the skip of ${detail} for #${number}`,
+    unskip: (number: number, detail: string): string => `the return of ${detail} to #${number}`,
+    snooze: (number: number, detail: string): string => `the snooze of #${number} to ${detail}`,
+  } as Readonly<Record<string, (number: number, detail: string) => string>>,
+  fields: {
+    schedule: 'the time',
+    instructions: 'the text',
+    title: 'the title',
+    policies: 'the settings',
+    tags: 'the tags',
+    action: 'the attachment',
+  } as Readonly<Record<string, string>>,
+  anything: 'something',
+  deed: (deed: string, by: string, at: string): string => `${deed} by ${by} at ${at}`,
+  before: (what: string): string => `That was undone before: ${what}. Nothing was changed now.`,
+  over: (what: string): string => `There is nothing left to undo: ${what} has come to its end.`,
+  beforeWord: 'Taken back before',
+  overWord: 'Nothing left to take back',
+  none: (): Rich =>
+    lines(
+      'You have changed nothing here in the last 24 hours that can be taken back.',
+      say`Runs and messages cannot be taken back. ${code('/undo #3')} takes back the last change of that task.`,
+    ),
+} as const;
+
+/** Settings of a task, as the words of the command, of the buttons and of what has changed. */
+export const fieldTexts = {
+  names: {
+    missed: 'Missed runs',
+    overlap: 'When it still runs',
+    retry: 'Attempts',
+    quiet: 'Quiet hours',
+    ack: 'Asks for Done',
+    approval: 'Approval',
+    until: 'Ends',
+    start_at: 'Starts',
+    max_runs: 'Ends after',
+    grace: 'May be late',
+    jitter: 'Spread',
+    priority: 'Priority',
+    tags: 'Tags',
+    media: 'Attachment',
+    missed_limit: 'Missed runs at most',
+    timeout: 'Time limit',
+    auto_pause: 'Pauses itself',
+    max_age: 'Results are kept back at most',
+    unknown: 'If nobody knows whether it arrived',
+  } as Readonly<Record<string, string>>,
+  missed: { skip: 'leave out', once: 'run the last one late', all: 'run all late', ask: 'ask' },
+  overlap: {
+    skip: 'leave the new run out',
+    queue: 'wait for its turn',
+    replace: 'stop the old run',
+    allow: 'run both',
+  },
+  byDefault: 'as usual',
+  urgent: 'off, it is urgent',
+  quietOfChat: 'as in this chat',
+  quiet: (from: string, to: string, mode: string): string =>
+    `${from}-${to}, ${mode === 'silent' ? 'without a sound' : 'results wait'}`,
+  ackOff: 'no',
+  ackOn: (every: string, times: number): string =>
+    `again every ${every}, up to ${times} ${times === 1 ? 'time' : 'times'}`,
+  asks: (how: string): string => `Asks for Done, ${how}`,
+  approvalOn: 'needed before each delivery',
+  approvalOff: 'not needed',
+  never: 'never',
+  atOnce: 'at once',
+  runs: (count: number): string => `${count} ${count === 1 ? 'run' : 'runs'}`,
+  attempts: (count: number): string => `${count} ${count === 1 ? 'attempt' : 'attempts'}`,
+  noTags: 'none',
+  noMedia: 'none',
+  how: (field: string, number: number, example: string): Rich =>
+    say`I cannot read that for ${oneLine(field, 40)}. Write it like this: ${code(`/edit #${number} ${example}`)}`,
+  nearest: (word: string, field: string, example: string): Rich =>
+    lines(say`I do not know “${oneLine(word, 40)}”. Did you mean ${field}?`, say`Write ${code(`/edit ${example}`)}`),
+  byReply: 'In a group, send it as a reply to this message.',
+  nextBefore: (times: string): string => `Next runs before: ${times}`,
+  nextNow: (times: string): string => `Next runs now: ${times}`,
+  nothingPlanned: 'nothing planned',
+  menu: {
+    more: 'What else shall be changed?',
+    ask: (field: string, value: string, example: string): Rich =>
+      lines(`${field}: ${value}`, say`Press one, or write ${code(`/edit ${example}`)}`),
+  },
+  button: {
+    time: 'Time',
+    text: 'Text',
+    title: 'Title',
+    zone: 'Zone',
+    more: 'More',
+    missed: 'Missed',
+    ack: 'Ask for Done',
+    quiet: 'Quiet hours',
+    approval: 'Approval',
+    ends: 'Ends',
+  },
+  /** What stands on the buttons of each setting. */
+  choices: {
+    missed: { skip: 'Leave out', once: 'Run the last', all: 'Run all', ask: 'Ask' },
+    ack: {
+      off: 'Off',
+      '10m': 'Every 10 min, 3 times',
+      '10m20': 'Every 10 min, 20 times',
+      '30m': 'Every 30 min, 3 times',
+      '1h': 'Every hour, 3 times',
+    },
+    quiet: { chat: 'As in this chat', off: 'Off (urgent)', '2200-0700': '22:00-07:00' },
+    approval: { off: 'Not needed', on: 'Needed' },
+    ends: { never: 'Never', '7d': 'In a week', '30d': 'In 30 days', r5: 'After 5 runs', r10: 'After 10 runs' },
+  } as Readonly<Record<string, Readonly<Record<string, string>>>>,
+} as const;
+
+export const pickTexts = {
+  pick: 'Pick…',
+  day: (name: Rich): Rich =>
+    say`On which day shall ${name} come again? Press one, or reply with a time: ${code('tomorrow 9')}`,
+  hour: (name: Rich, day: string): Rich => say`At what time on ${day} shall ${name} come again? Or reply with a time.`,
+  toast: 'Press one, or reply with a time: tomorrow 9',
+  today: 'Today',
+  tomorrow: 'Tomorrow',
+  untilTomorrow: 'Until tomorrow',
+  untilMonday: 'Until Monday',
+  pauseDay: (name: Rich): Rich => say`Until which day shall ${name} be paused?`,
+  over: 'That day has passed. Choose another one.',
+} as const;
+
+export const agendaTexts = {
+  day: 'The next 24 hours',
+  week: 'The next 7 days',
+  toWeek: 'Next 7 days',
+  toDay: 'Next 24 hours',
+  none: 'Nothing is planned.',
+  row: (at: string, name: Rich): Rich => say`${at} ${name}`,
+  snoozed: (at: string, name: Rich): Rich => say`${at} ${name}, snoozed to then`,
+  many: (from: string, name: Rich, words: string): Rich => say`${from} ${name} and on: ${words}`,
+  more: (number: number): Rich => say`There is more. ${code(`/next #${number}`)} shows one task.`,
+  /** `which` are their numbers, with the end where there is one. */
+  paused: (which: string): string => `Paused: ${which}`,
+  pausedOne: (number: number, until: string | null): string => `#${number}${until === null ? '' : ` until ${until}`}`,
+  pausedMore: (count: number): string => `${count} more`,
+} as const;

@@ -5,9 +5,8 @@ import type { Task } from '../../../domain/task.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import { button, dataOf, shortId } from '../kit/press.ts';
 import { aboutMoment, moment, span, zoneOf, type Setting, pastMoment } from '../kit/clock.ts';
-import { drawn } from '../kit/drawing.ts';
-import { taskName } from './card.ts';
-import { blocks, lines, link, type Rich } from '../kit/rich.ts';
+import { taskName } from '../kit/card.ts';
+import { blocks, lines, link, type Rich, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
 export interface HistoryPage {

@@ -4,13 +4,10 @@ import type { Task } from '../../../domain/task.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
 import { button, dataOf, shortId } from '../kit/press.ts';
 import { aboutMoment, distance, scheduleShort, zoneOf } from '../kit/clock.ts';
-import { drawn } from '../kit/drawing.ts';
-import { blocks, lines, oneLine, say, type Rich } from '../kit/rich.ts';
-import { taskName } from './card.ts';
+import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
+import { taskName } from '../kit/card.ts';
 import { texts } from '../texts.ts';
-
-/** As many as a phone shows without scrolling. */
-export const pageSize = 8;
+import { pageSize, taskButton, pairs } from '../kit/answers.ts';
 
 export type Filter = ChatTasksQuery['filter'] | 'mine';
 
@@ -123,23 +120,4 @@ function filterRows({ filter, text }: Listing): (Button | null)[][] {
 function emptyRow(): (Button | null)[] {
   const { button: words } = texts;
   return [button(words.newTask, dataOf('make')), button(words.templates, dataOf('make', 'templates'))];
-}
-
-function taskButton(task: Task, data: string | null): Button | null {
-  return button(texts.task.plainName(task.number, oneLine(task.title, 30)), data);
-}
-
-function pairs(all: readonly (Button | null)[]): (Button | null)[][] {
-  const rows: (Button | null)[][] = [];
-  for (let index = 0; index < all.length; index += 2) rows.push(all.slice(index, index + 2));
-  return rows;
-}
-
-/** Asks which task is meant; each button does at once what was asked for. */
-export function choiceDrawn(
-  lead: Rich | string,
-  tasks: readonly Task[],
-  dataFor: (task: Task) => string | null,
-): Drawn {
-  return drawn(say`${lead}`, pairs(tasks.map((task) => taskButton(task, dataFor(task)))));
 }

@@ -1,23 +1,22 @@
 import type { ChatTasksQuery } from '../../../app/ports/chats.ts';
-import { isActor } from '../../../domain/actor.ts';
 import { AppError } from '../../../domain/errors.ts';
 import { settingsOf, type DateStyle } from '../../../domain/chat-settings.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ConversationRooms, Person, Place, Said } from '../conversation.ts';
-import { taskName } from './card.ts';
+import { taskName } from '../kit/card.ts';
 import { agendaDrawn, agendaSpans, type AgendaSpan } from './agenda.ts';
-import { aboutMoment, dateIn, moment, settingOf, weekdayIn, type Setting } from '../kit/clock.ts';
+import { aboutMoment, dateIn, moment, settingOf, weekdayIn, type Setting, capital } from '../kit/clock.ts';
 import { historyDrawn } from './history.ts';
-import { listDrawn, pageSize, type Filter, type Listing } from './list.ts';
-import { idsIn, whyLine, type Names } from './why.ts';
-import { blocks, lines, type Rich } from '../kit/rich.ts';
+import { listDrawn, type Filter, type Listing } from './list.ts';
+import { blocks, lines, type Rich, link, oneLine, say } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
-import { answer, answerWith, turnedDown } from '../kit/answers.ts';
+import { answer, answerWith, turnedDown, pageSize, triedTo } from '../kit/answers.ts';
 import { cardOf, markFor, settingFor } from '../kit/cards.ts';
 import { impliedBy, namedTask, numberIn } from '../kit/naming.ts';
-import { triedTo } from '../kit/refusals.ts';
 import { nameOf, refusal } from '../kit/rights.ts';
+import { isActor } from '../../../domain/access.ts';
+import type { Answer as WhyAnswer } from '../../../app/why/answers.ts';
 
 /** Reading. Members of an approved chat may, so a refusal can only come from a chat that is none of theirs. */
 
@@ -242,4 +241,43 @@ function questionOf(when: string, setting: Setting): WhyQuestion | null {
   return clock === undefined
     ? { from: `${date}T00:00`, to: `${date}T23:59:59` }
     : { at: `${date}T${clock.replace(/^\d:/, '0$&')}` };
+}
+
+/** One line of the truth as a chat shows it: people by their names, and the way to the message that it tells of. */
+
+const lineLengthMax = 280;
+const deliveredWords = /[;,] delivered(?=[;.]| in \d)/;
+
+/** How people are called whom the records know by their ids. */
+type Names = ReadonlyMap<string, string>;
+
+export function whyLine({ line, evidence }: WhyAnswer, names: Names): Rich {
+  const text = capital(named(line, names));
+  const url = urlOf(evidence.deliveries ?? []);
+  const match = deliveredWords.exec(line);
+  if (url === null || match === null || text.length > lineLengthMax) {
+    return { text: oneLine(text, lineLengthMax), entities: [] };
+  }
+  const sign = match[0].slice(0, 2);
+  const [before, after] = [line.slice(0, match.index), line.slice(match.index + match[0].length)];
+  return say`${capital(named(before, names))}${sign}${link('delivered', url)}${named(after, names)}`;
+}
+
+function idsIn(answers: readonly WhyAnswer[]): ReadonlySet<string> {
+  return new Set(answers.flatMap(({ line }) => line.match(/telegram:user:\d+/g) ?? []));
+}
+
+function named(text: string, names: Names): string {
+  return text.replaceAll(/telegram:user:\d+/g, (id) => names.get(id) ?? id);
+}
+
+type Sent = NonNullable<WhyAnswer['evidence']['deliveries']>[number];
+
+/** Only messages of supergroups have links that everybody there can open. */
+function urlOf(deliveries: readonly Sent[]): string | null {
+  const first = deliveries.find(({ status, messageId }) => status === 'delivered' && messageId !== null);
+  const group = /^-100(\d+)$/.exec(first?.thread.address ?? '')?.[1];
+  if (first === undefined || group === undefined) return null;
+  const topic = first.thread.topic === null ? '' : `${first.thread.topic}/`;
+  return `https://t.me/c/${group}/${topic}${first.messageId}`;
 }

@@ -12,7 +12,7 @@ import { answer, turnedDown } from '../kit/answers.ts';
 import { nextSentence, settingFor } from '../kit/cards.ts';
 import { impliedBy, namedTask } from '../kit/naming.ts';
 import { nameOf, refusal } from '../kit/rights.ts';
-import { leftOutWords } from './skipping.ts';
+import { leftOutWords } from './doing.ts';
 
 /** `/undo` takes back the last change of the person here, and with a task named, its last change whoever made it. */
 export async function undoCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {

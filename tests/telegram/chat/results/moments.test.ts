@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { momentIn } from '../../../../src/telegram/chat/kit/moments.ts';
 import { previewSchedule } from '../../../../src/app/tasks/preview.ts';
+import { momentIn } from '../../../../src/telegram/chat/kit/days.ts';
 
 /** A Wednesday, ten in the morning in Madrid. */
 const now = Date.UTC(2026, 10, 18, 9);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { whyLine } from '../../../../src/telegram/chat/task/why.ts';
 import type { Answer } from '../../../../src/app/why/answers.ts';
+import { whyLine } from '../../../../src/telegram/chat/task/looking.ts';
 
 const base: Omit<Answer, 'line' | 'evidence'> = {
   at: 0,

@@ -1,0 +1,157 @@
+import {
+  membershipAheadMs,
+  membershipEveryMs,
+  membershipFreshMs,
+  membershipHeldMs,
+  membershipLookupsMax,
+  membershipPageMax,
+} from '../../domain/limits.ts';
+import type { ChatStore, Chat, NewMessage } from '../ports/chats.ts';
+import type { Chore } from '../housekeeping/chore.ts';
+import type { Clock, Log, Platform, Bell, Ids } from '../ports/outside.ts';
+import type { Shown } from '../../domain/shown.ts';
+import type { Actor } from '../../domain/access.ts';
+
+interface Needs {
+  readonly store: Pick<ChatStore, 'staleMembers' | 'readMember' | 'noteMember'>;
+  readonly platform: Platform;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Somebody whose task is due soon, and of whom it is not known for sure that they are still there. */
+interface Doubt {
+  readonly chatId: string;
+  readonly address: string;
+  readonly userId: Actor;
+}
+
+/** Questions of one step are a second apart from those of the next. */
+const paceMs = 1000;
+
+/**
+ * Asks the platform ahead of due slots whether the owners of tasks are still members of the chats, so that a right is gone
+ * when its slot comes, and no slot waits for the platform. Who is out loses the grants of the tasks there, and who comes
+ * back gets them back. Without an answer the last one holds for a day; what is older than that is told by the log, and the
+ * tasks run on, because a platform that is away cannot be the reason why nothing happens.
+ */
+export function createMembership(needs: Needs): Chore {
+  const { store, clock } = needs;
+  const unanswered = createUnanswered();
+  let nextAt = clock.now();
+  return {
+    name: 'membership',
+    step: async (now) => {
+      const stale = await store.staleMembers(now + membershipAheadMs, now - membershipFreshMs, membershipPageMax);
+      const open = stale.filter((doubt) => !unanswered.rests(doubt, now));
+      const asked = open.slice(0, membershipLookupsMax);
+      for (const doubt of asked) {
+        if (await ask(needs, doubt, now)) unanswered.forget(doubt);
+        else unanswered.note(doubt, now);
+      }
+      nextAt = now + (open.length > asked.length ? paceMs : membershipEveryMs);
+      return { taken: asked.length, more: false };
+    },
+    // Kept, so that a clock that was set back does not put the next look off for longer than a pause.
+    nextAt: async (now) => (nextAt = Math.min(nextAt, now + membershipEveryMs)),
+  };
+}
+
+/** False when the platform gave no answer. */
+async function ask({ store, platform, log }: Needs, doubt: Doubt, now: number): Promise<boolean> {
+  const { chatId, address, userId } = doubt;
+  const answer = await platform.member(address, userId);
+  if (answer.is === 'known') {
+    await store.noteMember({ chatId, userId, status: answer.status, checkedAt: now });
+    if (answer.status === 'out') log.info('member_is_out', { chat_id: chatId, user_id: userId });
+    return true;
+  }
+  const last = await store.readMember(chatId, userId);
+  if (last !== null && now - last.checkedAt < membershipHeldMs) return false;
+  log.warn('membership_unknown', { chat_id: chatId, user_id: userId, last_known_at: last?.checkedAt ?? null });
+  return false;
+}
+
+/** More people than this are forgotten and asked about again, which costs a question each. */
+const restingMax = 10_000;
+
+/** People about whom there was no answer lately. They are asked about again soon enough for the same slot. */
+function createUnanswered() {
+  const until = new Map<string, number>();
+  const key = ({ chatId, userId }: Doubt) => `${chatId} ${userId}`;
+  return {
+    rests: (doubt: Doubt, now: number): boolean => {
+      const end = until.get(key(doubt));
+      return end !== undefined && end > now && end <= now + restMs;
+    },
+    note: (doubt: Doubt, now: number): void => {
+      if (until.size >= restingMax) until.clear();
+      until.set(key(doubt), now + restMs);
+    },
+    forget: (doubt: Doubt): void => {
+      until.delete(key(doubt));
+    },
+  };
+}
+
+const restMs = membershipFreshMs / 2;
+
+/**
+ * Chats that can be reached no more, and those that can be reached again. Both may be told several times, by the platform
+ * and by sends that fail; each has one effect.
+ */
+export interface Chats {
+  /** Its tasks are paused, and the owners are told. */
+  gone(chatId: string, cause: string): Promise<void>;
+  /** What was held back goes out; its tasks stay paused until a person resumes them, and the chat is told so. */
+  back(chatId: string): Promise<void>;
+}
+
+interface ChatsNeeds {
+  readonly store: Pick<ChatStore, 'chatGone' | 'chatBack' | 'retryBlocked'>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly bell: Bell;
+  readonly log: Log;
+}
+
+export function createChats({ store, clock, ids, bell, log }: ChatsNeeds): Chats {
+  const word = (to: Chat, shown: Shown): NewMessage => ({
+    id: ids.next(),
+    kind: 'notice',
+    thread: { provider: 'telegram', address: to.address, topic: null },
+    taskId: null,
+    shown,
+    edits: null,
+    expiresAt: null,
+  });
+  return {
+    gone: async (chatId, cause) => {
+      const paused = await store.chatGone({
+        chatId,
+        cause,
+        at: clock.now(),
+        wordTo: (owner, gone, count) =>
+          word(owner, { view: 'chatGone', title: gone.title ?? gone.address, paused: count, cause }),
+      });
+      if (paused === null) return;
+      log.warn('chat_gone', { chat_id: chatId, cause, tasks_paused: paused });
+      bell.ring('deliverer');
+      bell.ring('scheduler');
+    },
+    back: async (chatId) => {
+      const at = clock.now();
+      const paused = await store.chatBack({
+        chatId,
+        at,
+        // Where nobody was let in and nothing was lost, nobody has missed us.
+        word: (chat, count) =>
+          chat.state !== 'approved' && count === 0 ? null : word(chat, { view: 'chatBack', paused: count }),
+      });
+      if (paused === null) return;
+      const retried = await store.retryBlocked({ chatId, taskId: null, inDoubt: false }, at);
+      log.info('chat_back', { chat_id: chatId, tasks_paused: paused, parts_retried: retried });
+      bell.ring('deliverer');
+    },
+  };
+}

@@ -1,0 +1,200 @@
+import type { HostPorts, Option, Bot, BotFacts, Heard, Told, Waiting } from '../ports.ts';
+import { plain } from '../screen.ts';
+import { parseEnv } from 'node:util';
+import { zoneName } from '../../domain/schedule/time/zone-name.ts';
+
+export type Waited<T, S extends string> =
+  | { readonly is: 'found'; readonly value: T }
+  | { readonly is: 'chosen'; readonly value: S };
+
+interface WaitPlan<T, S extends string> {
+  readonly question: string;
+  readonly options: readonly Option<S>[];
+  /** Null while there is nothing yet. */
+  readonly look: () => Promise<T | null>;
+}
+
+/** Often enough to feel as if it were noticed at once, seldom enough for the platform. */
+const lookEveryMs = 2000;
+
+/** Looks again and again, until it is there or until the person chooses something else. */
+async function waitFor<T, S extends string>(
+  { asking, timer }: Pick<HostPorts, 'asking' | 'timer'>,
+  { question, options, look }: WaitPlan<T, S>,
+): Promise<Waited<T, S>> {
+  const over = new AbortController();
+  let found: { readonly value: T } | null = null;
+  const looking = (async () => {
+    while (!over.signal.aborted) {
+      const value = await look();
+      if (value !== null) {
+        found = { value };
+        over.abort();
+        return;
+      }
+      if (!over.signal.aborted) await pause(timer, over.signal);
+    }
+  })();
+  const answering = asking.choose(question, options, over.signal).finally(() => over.abort());
+  // A look that fails ends the question as well, and is what is told.
+  const [looked, answered] = await Promise.allSettled([
+    looking.catch((error: unknown) => {
+      over.abort();
+      throw error;
+    }),
+    answering,
+  ]);
+  if (looked.status === 'rejected') throw looked.reason;
+  if (found !== null) return { is: 'found', ...(found as { readonly value: T }) };
+  if (answered.status === 'rejected') throw answered.reason;
+  if (answered.value === null) throw new Error('the question ended without an answer');
+  return { is: 'chosen', value: answered.value };
+}
+
+function pause(timer: HostPorts['timer'], over: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const callOff = timer.after(lookEveryMs, resolve);
+    over.addEventListener('abort', () => {
+      callOff();
+      resolve();
+    });
+  });
+}
+
+/** `group` when the person will use a group instead of a private chat. */
+export type Topics = 'on' | 'off' | 'group';
+
+/** Each task has a topic of its own, so topics must be on somewhere. */
+export async function seeToTopics({ ports, isGuided }: Guide, bot: Bot, me: BotFacts): Promise<Topics> {
+  const { asking, telegram } = ports;
+  if (me.hasTopics) {
+    if (isGuided) asking.good('2/4  Topics in private chats are on');
+    return 'on';
+  }
+  if (!isGuided) return 'off';
+  asking.say(
+    [
+      '2/4  Topics in private chats are off',
+      'Each task has a topic of its own. In Telegram, open @BotFather, press Open, then:',
+      `@${me.username}, Bot Settings, Threads Settings, Threaded Mode: on`,
+    ].join('\n'),
+  );
+  const waited = await waitFor(ports, {
+    question: 'Waiting until they are on ...',
+    options: [
+      { value: 'group', label: 'I use a group instead' },
+      { value: 'off', label: 'Later' },
+    ] as const,
+    look: async () => {
+      const told = await bot.me();
+      return told.is === 'ok' && told.value.hasTopics ? true : null;
+    },
+  });
+  if (waited.is === 'found') {
+    asking.good('Topics are on, thank you');
+    return 'on';
+  }
+  if (waited.value === 'group') {
+    asking.say(
+      `Add it to a group whose topics are on; the rights that it needs are ticked:\n${telegram.groupLink(me.username)}`,
+    );
+    asking.say('Once the server runs, it looks there by itself and says what is missing.');
+  }
+  return waited.value;
+}
+
+/**
+ * Whoever sends the code of the link owns the bot. What waits for the bot is only looked at: the server gets it all when it
+ * starts, the greeting of its owner among it. Nobody when the person leaves it to the first start, which prints a code.
+ */
+export async function chooseOwner({ ports, isGuided }: Guide, bot: Bot, me: BotFacts): Promise<readonly string[]> {
+  if (!isGuided) return [];
+  const { asking, telegram } = ports;
+  const code = telegram.code();
+  asking.say(
+    `3/4  The owner\nOpen this link and press Start; whoever does so owns the bot:\nhttps://t.me/${me.username}?start=${code}`,
+  );
+  const first = await bot.heard(0);
+  const deaf = deafness(first);
+  if (deaf !== null) {
+    asking.warn(deaf);
+    return askForId(ports);
+  }
+  const waited = await waitFor(ports, {
+    question: 'Waiting for you there ...',
+    options: [
+      { value: 'id', label: 'I know my id', hint: 'a number' },
+      { value: 'later', label: 'Later', hint: 'the first start prints a code' },
+    ] as const,
+    look: async () => {
+      const told = await bot.heard(0);
+      return told.is === 'ok' ? senderOf(told.value.texts, code) : null;
+    },
+  });
+  if (waited.is === 'chosen') return waited.value === 'id' ? askForId(ports) : [];
+  const { name, userId } = waited.value;
+  asking.good(`${plain(name)} (id ${userId}) is the owner`);
+  return [String(userId)];
+}
+
+/** Why a message would not be seen here; null when it would. */
+function deafness(told: Told<Waiting>): string | null {
+  if (told.is === 'webhook') return 'The messages to this bot go to a webhook, so they cannot be seen here.';
+  if (told.is === 'conflict') return 'Another program fetches the messages to this bot, perhaps a server that runs.';
+  if (told.is !== 'ok' || told.value.isAll) return null;
+  return 'So much waits for this bot that a new message cannot be seen from here.';
+}
+
+/** The code has 128 bits, so that wrong ones need no counting. */
+function senderOf(texts: readonly Heard[], code: string): Heard | null {
+  return texts.find(({ text }) => /^\/start(?:@\w+)?\s+(\S+)\s*$/.exec(text)?.[1] === code) ?? null;
+}
+
+async function askForId({ asking }: Guide['ports']): Promise<readonly string[]> {
+  const fault = (text: string) =>
+    /^(?:[1-9]\d{0,15})?$/.test(text.trim()) ? undefined : 'An id is a number such as 1234567; empty for later.';
+  const id = (await asking.text('Your id (empty: the first start prints a code)', { fault })).trim();
+  return id === '' ? [] : [id];
+}
+
+/** The zone of chats that have not chosen one; the time that it shows is what people can check. */
+export async function chooseZone({ ports, isGuided, envText }: Guide, wished: string | null): Promise<string> {
+  const present = parseEnv(envText)['DEFAULT_TIMEZONE'];
+  const guess = zoneName(wished ?? present ?? '') ?? zoneName(ports.system.zoneGuess) ?? 'UTC';
+  if (wished !== null || !isGuided) return guess;
+  const { asking, clock } = ports;
+  let zone = guess;
+  while (!(await asking.confirm(`4/4  Is it ${timeIn(zone, clock.now())} for you now (${zone})?`, true))) {
+    const fault = (text: string) =>
+      zoneName(text.trim()) === null ? 'Give a zone such as Europe/Madrid or America/New_York.' : undefined;
+    const text = await asking.text('Your time zone', { fault });
+    zone = zoneName(text.trim()) ?? zone;
+  }
+  return zone;
+}
+
+function timeIn(timeZone: string, now: number): string {
+  const format = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+  return format.format(new Date(now));
+}
+
+export interface InitWish {
+  readonly token: string | null;
+  /** A file, or `-` for what comes in. */
+  readonly tokenFile: string | null;
+  readonly owners: readonly string[];
+  readonly zone: string | null;
+  readonly apiRoot: string | null;
+  readonly isSandbox: boolean;
+  /** Takes what is proposed instead of asking. */
+  readonly isAgreed: boolean;
+  readonly isForced: boolean;
+}
+
+/** What the steps have in common. `isGuided` when somebody is there to answer. */
+export interface Guide {
+  readonly ports: HostPorts;
+  readonly isGuided: boolean;
+  readonly apiRoot: string;
+  readonly envText: string;
+}

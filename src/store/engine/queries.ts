@@ -1,0 +1,61 @@
+import { AppError } from '../../domain/errors.ts';
+import { and, eq, sql, type SQL } from 'drizzle-orm';
+import type { Thread } from '../../domain/thread.ts';
+import type { Engine } from './engine.ts';
+
+/** The lists that are read in pages. */
+export type List = 'task' | 'slot' | 'run' | 'event' | 'audit' | 'grant';
+
+/** A cursor names its list, so that one of another list is refused instead of answering nonsense. */
+export function writeCursor(list: List, position: string | number): string {
+  return Buffer.from(`${list}:${position}`).toString('base64url');
+}
+
+export function positionOf(list: List, cursor: string): string {
+  const [of, position = ''] = Buffer.from(cursor, 'base64url').toString().split(/:(.*)/s);
+  if (of === list && /^[\w:-]{1,80}$/.test(position) && writeCursor(list, position) === cursor) return position;
+  throw foreignCursor();
+}
+
+/** The two whole numbers of a position, for lists whose order needs both. */
+export function pairOf(list: List, cursor: string): readonly [number, number] {
+  const found = /^(-?\d{1,16}):(\d{1,16})$/.exec(positionOf(list, cursor));
+  if (found === null) throw foreignCursor();
+  return [Number(found[1]), Number(found[2])];
+}
+
+export function foreignCursor(): AppError {
+  return new AppError('invalid_cursor', 'This cursor was not made by this list; start again without one.');
+}
+
+/** A pattern for `like` that finds the text as it stands: the signs that mean something to `like` are taken as themselves. */
+export function literalLike(text: string): string {
+  return `%${text.replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`;
+}
+
+/** A literal search as people mean it, in whatever case. */
+export function contains(column: unknown, text: string): SQL {
+  return sql`lower(${column}) like lower(${literalLike(text)}) escape '\\'`;
+}
+
+/** The text as it stands; `like` would compare the case on one engine and not on the other. */
+export function holds(column: unknown, text: string): SQL {
+  return sql`replace(${column}, ${text}, '') <> ${column}`;
+}
+
+/** The chat of a thread, by whatever address it ever had. */
+export function chatOfThread({ reader, tables: { chat_aliases: aliases } }: Engine, { provider, address }: Thread) {
+  return reader
+    .select({ id: aliases.chat_id })
+    .from(aliases)
+    .where(and(eq(aliases.provider, provider), eq(aliases.address, address)));
+}
+
+/**
+ * An id for a row that the store makes by itself: it sorts among the other ids by its time, so that what was made since an
+ * instant is found by its ids, and it is the same when a transaction is run again.
+ */
+export function idAt(now: number, name: string): string {
+  const time = now.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7fff:${name}`;
+}

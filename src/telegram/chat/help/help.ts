@@ -1,0 +1,42 @@
+import type { Answer, ConversationRooms, Said } from '../conversation.ts';
+import type { Rich } from '../kit/rich.ts';
+import { texts } from '../texts.ts';
+import { answer } from '../kit/answers.ts';
+import { addLink } from '../place/checklist.ts';
+
+/** `/help` alone is about everyday things; with the name of a command, or a word, it shows how to use that. */
+export async function helpCommand({ person, args, place }: Said, rooms: ConversationRooms): Promise<Answer> {
+  const { help } = texts;
+  const word = wordIn(args);
+  const isPrivate = place.chat.kind === 'private';
+  if (word !== '') return answer(helpOn(word, person.isOwner));
+  const words = help.help({ isPrivate, bot: `@${rooms.botUsername()}` });
+  if (!isPrivate) return answer(words);
+  return answer(words, [[{ text: texts.setup.addToGroup, url: addLink(rooms.botUsername()) }]]);
+}
+
+/** "How do I snooze" is no word, but `/snooze`, `Snooze` and `quiet hours` are. */
+function wordIn(args: string): string {
+  return args
+    .trim()
+    .replace(/^\//, '')
+    .replace(/^quiet hours$/i, 'quiet')
+    .replace(/^time zones?$/i, 'zone')
+    .toLowerCase();
+}
+
+function helpOn(word: string, isOwner: boolean): Rich {
+  const { help } = texts;
+  if (word === 'all') return help.all(isOwner);
+  const names = Object.keys(help.menu).filter((name) => name !== 'allow' || isOwner);
+  const command = names.find((name) => name === word);
+  if (command !== undefined) return help.about(command, menuWords(command));
+  const known = help.wordFor(word);
+  return known === null ? help.unknown(word, names) : help.aboutWord(known);
+}
+
+/** What the menu says of it, without the example at its end. */
+function menuWords(name: string): string {
+  const found = Object.entries(texts.help.menu).find(([known]) => known === name);
+  return (found?.[1] ?? '').replace(/: \/.*$/, '');
+}

@@ -1,0 +1,152 @@
+import type { DateStyle } from '../../../domain/chat-settings.ts';
+import { executionThread, isBlank, type Task } from '../../../domain/task.ts';
+import type { Button, Drawn } from '../../../domain/shown.ts';
+import { button, dataOf, shortId } from './press.ts';
+import { aboutMoment, dayMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
+import { policyLines } from './policy.ts';
+import { lines, type Rich, drawn } from './rich.ts';
+import { texts } from '../texts.ts';
+
+/** What a card tells beside the task itself. */
+export interface CardFacts {
+  readonly now: number;
+  readonly next: readonly number[];
+  readonly ownerName?: string | null;
+  readonly pauserName?: string | null;
+  /** When it was started by the press that draws this. */
+  readonly startedAt?: number;
+  /** When it comes once more beside its schedule. */
+  readonly snoozedTo?: number | null;
+  /** Runs ahead that somebody has skipped. */
+  readonly leftOut?: readonly number[];
+  /** How the chat wants dates written. */
+  readonly dates?: DateStyle | undefined;
+  /**
+   * Two presses of one button, as it was drawn, have one effect; a button that was drawn anew is another one. So each
+   * drawing has its own mark.
+   */
+  readonly mark: string;
+}
+
+/** The card of a task: what it is, how it stands, and everything that can be done to it. */
+export function card(task: Task, facts: CardFacts): Drawn {
+  return drawn(cardText(task, facts), cardButtons(task, facts));
+}
+
+export function cardText(task: Task, facts: CardFacts): Rich {
+  const { task: words } = texts;
+  const schedule = scheduleWords(task, facts.now, facts.dates);
+  return lines(
+    words.heading(task.number, task.title),
+    stateText(task, facts),
+    schedule === null ? null : words.scheduled(schedule, zoneOf(task)),
+    nextText(task, facts),
+    leftOutText(task, facts),
+    snoozeText(task, facts),
+    ...lastTexts(task, facts),
+    task.state === 'deleted' ? null : placeText(task),
+    ...policyLines(task.policies, settingOf(task, facts.now, facts.dates)),
+    words.madeOn(facts.ownerName ?? null, dayMoment(task.created.at, settingOf(task, facts.now, facts.dates))),
+    isBlank(task.instructions) || task.instructions.trim() === task.title ? null : words.text(task.instructions),
+  );
+}
+
+function nextText({ state, schedule }: Task, { next, now, dates }: CardFacts): string | null {
+  if (next.length > 0) return texts.task.next(moments(next.slice(0, 3), settingOf({ schedule }, now, dates)));
+  return state === 'active' ? texts.task.noNext : null;
+}
+
+const leftOutMax = 3;
+
+function leftOutText(task: Task, { leftOut = [], now, dates }: CardFacts): string | null {
+  const ahead = leftOut.filter((slot) => slot > now);
+  if (ahead.length === 0 || task.state === 'deleted' || task.state === 'completed') return null;
+  const told = moments(ahead.slice(0, leftOutMax), settingOf(task, now, dates));
+  return texts.task.leftOut(told, ahead.length - Math.min(ahead.length, leftOutMax));
+}
+
+function snoozeText(task: Task, { snoozedTo = null, now, dates }: CardFacts): string | null {
+  if (snoozedTo === null || snoozedTo <= now || task.state === 'deleted') return null;
+  return texts.task.snoozedTo(aboutMoment(snoozedTo, settingOf(task, now, dates)));
+}
+
+/** In words, because a colour or a sign alone says nothing to many. */
+function stateText(task: Task, facts: Pick<CardFacts, 'now' | 'pauserName' | 'dates'>): string {
+  const { task: words } = texts;
+  const setting = settingOf(task, facts.now, facts.dates);
+  switch (task.state) {
+    case 'active': {
+      const { consecutiveFailures } = task.counters;
+      return consecutiveFailures === 0 ? words.active : words.failing(consecutiveFailures);
+    }
+    case 'paused':
+      return pausedText(task, facts.pauserName ?? null, setting);
+    case 'completed':
+      return words.completed;
+    case 'deleted':
+      return task.deleted === null ? words.deleted : words.deletedAt(aboutMoment(task.deleted.at, setting));
+  }
+}
+
+function pausedText({ pausedReason, resumeAt, paused }: Task, by: string | null, setting: Setting): string {
+  const { task: words } = texts;
+  const at = paused === null ? null : aboutMoment(paused.at, setting);
+  if (resumeAt !== null) return words.pausedUntil(moment(resumeAt, setting));
+  if (pausedReason?.startsWith('auto:') === true) return words.pausedForFailures(at);
+  if (pausedReason?.startsWith('unreadable') === true) return words.pausedUnreadable;
+  if (pausedReason === 'chat_gone') return words.pausedForChat;
+  return at === null ? words.paused : words.pausedBy(by, at);
+}
+
+function lastTexts(task: Task, { now, startedAt, dates }: CardFacts): readonly (Rich | string | null)[] {
+  const { task: words, status } = texts;
+  const { lastRunAt, lastRunStatus, lastError } = task;
+  const setting = settingOf(task, now, dates);
+  if (startedAt !== undefined) return [words.started(aboutMoment(startedAt, setting))];
+  if (lastRunAt === null || lastRunStatus === null) return [words.neverRan];
+  const failed = lastRunStatus === 'failed' && lastError !== null;
+  return [
+    `${words.last(status[lastRunStatus] ?? lastRunStatus, aboutMoment(lastRunAt, setting))}${words.runs(task.counters.runs)}`,
+    failed ? words.lastError(lastError) : null,
+  ];
+}
+
+function placeText(task: Task): Rich | string {
+  const { task: words } = texts;
+  if (task.topicState === 'blocked') return words.topicBlocked;
+  return task.topicState === 'ready' ? words.inTopic(topicUrl(task)) : words.topicLater;
+}
+
+/** Only supergroups have links that lead to a topic. */
+function topicUrl(task: Task): string | null {
+  const thread = executionThread(task);
+  const group = /^-100(\d+)$/.exec(thread?.address ?? '')?.[1];
+  return group === undefined || thread?.topic === null || thread === null
+    ? null
+    : `https://t.me/c/${group}/${thread.topic}`;
+}
+
+export function cardButtons(task: Task, { next, mark }: Pick<CardFacts, 'next' | 'mark'>): (Button | null)[][] {
+  const { button: words } = texts;
+  const id = shortId(task.id);
+  if (task.state === 'deleted') return [[button(words.undo, dataOf('restore', id))]];
+  const goesOn = task.state === 'active';
+  const [first] = next;
+  return [
+    [
+      button(words.runNow, dataOf('run', id, mark)),
+      goesOn ? button(words.pause, dataOf('pause', id)) : null,
+      task.state === 'paused' ? button(words.resume, dataOf('resume', id)) : null,
+      button(words.edit, dataOf('edit', id)),
+    ],
+    [
+      goesOn && first !== undefined ? button(words.skip, dataOf('skip', id, first.toString(36))) : null,
+      button(words.history, dataOf('history', id)),
+      button(words.delete, dataOf('delete', id)),
+    ],
+  ];
+}
+
+export function taskName({ number, title }: Pick<Task, 'number' | 'title'>): Rich {
+  return texts.task.name(number, title);
+}

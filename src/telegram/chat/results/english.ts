@@ -1,0 +1,195 @@
+import type { BlockedCause, MediaKind } from '../../../domain/shown.ts';
+import { blocks, bold, lines, pre, say, shortened, oneLine, type Rich, quote } from '../kit/rich.ts';
+import type { GrantFault } from '../../../domain/grant.ts';
+import { mediaWords } from '../kit/english.ts';
+
+const errorShownMax = 600;
+
+export const privateTopics = (bot: string): string =>
+  `Open BotFather’s Mini App, then My bots, ${bot}, Bot Settings, Threads Settings, and switch Threaded Mode on.`;
+export const groupTopics = 'Open the group’s settings and switch Topics on.';
+export const groupRight = 'Open the group’s administrators, choose this bot, and allow “Manage topics”.';
+
+/** Where it is known what kind of chat it is, nobody need read about the other kind. */
+const topicsOffTodo = {
+  group: groupTopics,
+  private: `This bot’s owner can do it: ${privateTopics('this bot')}`,
+  unknown: `In a group: ${groupTopics} In a private chat the bot’s owner does it: ${privateTopics('this bot')}`,
+} as const;
+
+const causes: Readonly<Record<BlockedCause, { readonly what: string; readonly todo: string }>> = {
+  topics_off: { what: 'topics are switched off here.', todo: topicsOffTodo.unknown },
+  no_topic_right: { what: 'I may not manage topics in this group.', todo: groupRight },
+  topic_closed: {
+    what: 'its topic is closed, and I may not write there.',
+    todo: 'Reopen the topic, or allow me “Manage topics”.',
+  },
+  no_write_right: { what: 'I may not write in this chat.', todo: 'Allow me to send messages here.' },
+  chat_gone: { what: 'I was removed from this chat, or blocked.', todo: 'Add me again, or unblock me.' },
+  topic_in_doubt: {
+    what: 'I asked for its topic, and the answer was lost, so I do not know whether it was made.',
+    todo: 'Look whether the topic is there; delete it if it is empty. Then press Retry, and I make a new one.',
+  },
+  other: { what: 'Telegram refuses it.', todo: 'See the error below.' },
+};
+
+export const noticeTexts = {
+  failed: (name: Rich): Rich => say`${bold('Failed:')} ${name}`,
+  dueAt: (at: string, zone: string): string => `Due ${at} (${zone})`,
+  byHand: 'Started by hand',
+  attempts: (count: number): string => (count === 1 ? 'Tried once' : `Tried ${count} times`),
+  error: (error: string): Rich => pre(shortened(error.trim() || 'no error text', errorShownMax)),
+  errorCut: 'The error is longer: press Show error.',
+  nextTry: (at: string): string => `Next: ${at}`,
+  recovered: (name: Rich, since: string, failures: number): Rich =>
+    say`${bold('Works again:')} ${name}. It had failed ${failures === 1 ? 'once' : `${failures} times`} since ${since}.`,
+  autoPaused: (name: Rich, failures: number): Rich =>
+    say`${bold('Paused:')} ${name}, because ${failures} ${failures === 1 ? 'run' : 'runs'} in a row failed.`,
+  autoPausedOther: (name: Rich): Rich => say`${bold('Paused:')} ${name}.`,
+  pauseReasons: {
+    membership: 'Its owner is not in this chat any more.',
+    chat_gone: 'This chat could not be reached.',
+  } as Readonly<Record<string, string>>,
+  autoPausedTodo: 'It stays paused until somebody presses Resume.',
+  blocked: (name: Rich | null, cause: BlockedCause): Rich =>
+    say`${bold('A result waits:')} ${name === null ? 'it' : name} cannot be shown, because ${causes[cause].what}`,
+  blockedTodo: (cause: BlockedCause, kind: keyof typeof topicsOffTodo): string => {
+    const todo = cause === 'topics_off' ? topicsOffTodo[kind] : causes[cause].todo;
+    // Whether a topic was made only a person can tell.
+    return cause === 'topic_in_doubt' ? todo : `${todo} I look again by myself; Retry looks now.`;
+  },
+  inDoubt: (name: Rich | null, at: string): Rich =>
+    blocks(
+      say`${bold('Did it arrive?')} Telegram never answered when I sent a message${name === null ? '' : ' of '}${name ?? ''} at ${at}.`,
+      'Look above, and press what is true.',
+    ),
+  topicRemade: (name: Rich | null): Rich =>
+    say`Somebody deleted the topic of ${name ?? 'this task'}, so I made it again. To stop the task, press Pause or Delete on its card.`,
+  notPinned: 'I may not pin messages here, so the card above is not pinned. Allow “Pin messages” to have it on top.',
+  downtime: (from: string, to: string, zone: string): Rich =>
+    say`${bold('I was not there')} from ${from} until ${to} (${zone}).`,
+  downtimeCounts: (counts: {
+    readonly late: number;
+    readonly missed: number;
+    readonly asked: number;
+    readonly skipped: number;
+  }): string => {
+    const parts = [
+      counts.late > 0 ? `${counts.late} made up for` : null,
+      counts.missed > 0 ? `${counts.missed} missed` : null,
+      counts.asked > 0 ? `${counts.asked} for you to decide` : null,
+      counts.skipped > 0 ? `${counts.skipped} skipped, as their tasks say` : null,
+    ].filter((part) => part !== null);
+    return parts.length === 0 ? 'No run was due in that time.' : `Runs: ${parts.join(', ')}.`;
+  },
+  downtimeTasks: (names: readonly Rich[], more: number): Rich => lines(...names, more > 0 ? `and ${more} more` : null),
+  downtimeWhy: 'Ask /why for the truth about each of them.',
+  backlog: (waiting: string, since: string, zone: string): Rich =>
+    say`${bold(`${waiting} results are waiting`)}, the oldest from ${since} (${zone}). Telegram lets about 20 messages a minute into a group, so they come one after the other. Nothing is lost.`,
+  chatGone: (title: string, paused: number, cause: string): Rich =>
+    blocks(
+      say`${bold('A chat is gone:')} I cannot reach ${oneLine(title, 80)} any more (${oneLine(cause, 200)}).`,
+      paused === 0
+        ? 'No active task was there.'
+        : `${paused} ${paused === 1 ? 'task there is' : 'tasks there are'} paused. When I am back, /resume all lets them go on.`,
+    ),
+  chatBack: (paused: number): Rich =>
+    blocks(
+      bold('I am back.'),
+      paused === 0
+        ? null
+        : `While I was away ${paused === 1 ? 'one task was' : `${paused} tasks were`} paused. /tasks paused shows them; /resume all lets them go on.`,
+    ),
+  errorOf: (name: Rich): Rich => say`The error of ${name}:`,
+  noError: 'There is no error to show.',
+} as const;
+
+const quoteMax = 300;
+const approvalQuoteMax = 3000;
+
+/** What has to be confirmed, decided or approved. */
+export const reminderTexts = {
+  done: 'Done',
+  doneBy: (name: string, at: string): string => `Done by ${name}, ${at}`,
+  doneBefore: (name: string, at: string): string => `${name} has done it already: ${at}`,
+  notDone: 'Taken back: it is not done yet',
+  notDoneOnly: (name: string): string => `Only ${name} or an admin may take that back.`,
+  quote: (text: string): Rich => quote(shortened(text, quoteMax)),
+
+  stillOpen: (name: Rich, since: string, which: string): Rich =>
+    say`${bold(`Still open since ${since}:`)} ${name} (${which} reminder)`,
+  gaveUp: (times: string): string =>
+    `Nobody has said Done, after ${times}. I stop asking; Done can still be pressed above.`,
+  gaveUpTold: (times: string, told: string): string =>
+    `Nobody has said Done, after ${times}. I stop asking, and have told ${oneLine(told, 40)}. Done can still be pressed above.`,
+  theGroup: 'the group',
+  escalated: (name: Rich, due: string, times: string): Rich =>
+    say`${bold('Not done:')} ${name} was due ${due}. Nobody has said Done, after ${times}.`,
+  escalatedOwner: (owner: string): string => `${oneLine(owner, 40)}, it is your task.`,
+  escalatedIn: (chat: string): string => `It is in ${oneLine(chat, 80)}.`,
+  times: (count: number): string => (count === 0 ? 'no reminder' : count === 1 ? 'one reminder' : `${count} reminders`),
+
+  missedOne: (name: Rich, at: string, zone: string): Rich =>
+    say`${bold('Missed:')} ${name}, due ${at} (${zone}), because I was not there. Shall it run after all?`,
+  missedMany: (
+    name: Rich,
+    told: { readonly count: number; readonly from: string; readonly to: string; readonly zone: string },
+  ): Rich =>
+    say`${bold('Missed:')} ${told.count} runs of ${name}, due from ${told.from} to ${told.to} (${told.zone}), because I was not there. Which of them shall run after all?`,
+  missedUntil: (until: string): string => `Without an answer by ${until} none of them runs.`,
+  missedUntilOne: (until: string): string => `Without an answer by ${until} it does not run.`,
+  missedDecided: {
+    latest: (name: string): string => `${name}: run the latest`,
+    all: (name: string): string => `${name}: run all of them`,
+    none: (name: string): string => `${name}: run none of them`,
+  },
+  missedWord: { latest: 'It runs now', all: 'They run now', none: 'None of them runs' },
+  missedOver: 'Nobody answered in time, so none of them runs.',
+
+  approval: (name: Rich, mediaKind: MediaKind | undefined): Rich =>
+    say`${bold('For approval:')} this is what ${name} wants to show${mediaKind === undefined ? '' : `, with ${withArticle(mediaWords[mediaKind])}`}.`,
+  approvalUntil: (until: string, isGroup: boolean): string =>
+    `${isGroup ? 'An admin can deliver it. ' : ''}Without an answer by ${until} it is thrown away.`,
+  approvalQuote: (text: string): Rich => quote(shortened(text.trim() || '(no text)', approvalQuoteMax)),
+  approved: (name: string, at: string): string => `Delivered by ${name}, ${at}`,
+  discarded: (name: string, at: string): string => `Discarded by ${name}, ${at}`,
+  approvedWord: 'It goes out now',
+  discardedWord: 'Discarded',
+  approvalExpired: 'Nobody approved it in time; thrown away.',
+
+  mayNotRun: (name: Rich, reason: GrantFault, hasLeft: boolean): Rich =>
+    say`${bold('Not run:')} ${name} was left out, because ${mayNotBecause(reason, hasLeft)} Its runs are left out until that is mended; I tell you this once.`,
+
+  history: {
+    done: (name: string, at: string): string => `, done by ${oneLine(name, 40)} ${at}`,
+    open: (nags: number): string =>
+      `, not done yet${nags === 0 ? '' : `, ${nags} ${nags === 1 ? 'reminder' : 'reminders'}`}`,
+    notDone: (nags: number): string =>
+      `, nobody said Done${nags === 0 ? '' : `, ${nags} ${nags === 1 ? 'reminder' : 'reminders'}`}`,
+    forApproval: (at: string): string => `, waits for approval since ${at}`,
+    discarded: ', discarded',
+    held: (at: string): string => `, held for quiet hours until ${at}`,
+  },
+
+  button: {
+    notDone: 'Not done yet',
+    open: 'Open it',
+    runIt: 'Run it',
+    runLatest: 'Run the latest',
+    runAll: (count: number): string => `Run all ${count}`,
+    skip: 'Skip',
+    deliver: 'Deliver',
+    discard: 'Discard',
+  },
+} as const;
+
+function withArticle(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+}
+
+function mayNotBecause(reason: GrantFault, hasLeft: boolean): string {
+  if (hasLeft) return 'its owner is not in this chat any more.';
+  if (reason === 'grant_expired') return 'its right to run has expired.';
+  if (reason === 'grant_scope') return 'its right to run does not cover what it does.';
+  return 'its right to run was taken back.';
+}

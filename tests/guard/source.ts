@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, posix } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, posix, relative } from 'node:path';
 
 /** One file of the tree. Guards take a list of these, so that a test can hand them a tree that exists only in memory. */
 export interface SourceFile {
@@ -26,6 +26,18 @@ export function readTree(...folders: readonly string[]): readonly SourceFile[] {
       .filter((path) => path.endsWith('.ts'))
       .map((path) => ({ path, text: readText(path) })),
   );
+}
+
+/** Every file below the folders, whatever it is; a folder that is not there holds none. */
+export function readAll(...folders: readonly string[]): readonly SourceFile[] {
+  return folders
+    .filter((folder) => existsSync(join(root, folder)))
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
+        .map((path) => ({ path, text: /\.(?:ts|js|md|json)$/.test(path) ? readText(path) : '' })),
+    );
 }
 
 export function readText(path: string): string {

@@ -345,12 +345,11 @@ async function runNow(needs: CreateNeeds, target: Target): Promise<RanByHand> {
   return { task: changed.task, taskRun: await readTaskRun(needs, changed.occurrenceId) };
 }
 
-interface Repeating {
-  readonly kind: Repeat['kind'];
-  readonly runId: string;
-}
-
-async function repeat(needs: CreateNeeds, { kind, runId }: Repeating, by: Omit<Target, 'taskId'>): Promise<RanByHand> {
+async function repeat(
+  needs: CreateNeeds,
+  { kind, runId }: Pick<Repeat, 'kind'> & { runId: string },
+  by: Omit<Target, 'taskId'>,
+): Promise<RanByHand> {
   const { store, clock } = needs;
   const of = await store.readEndedRun(runId);
   if (of === null) throw noRun();
@@ -366,18 +365,14 @@ async function repeat(needs: CreateNeeds, { kind, runId }: Repeating, by: Omit<T
   });
   ringAll(needs);
   // The first request with this key found a retry that was under way, and made none of its own.
-  if (changed.replayed && changed.occurrenceId === null) known = await retryOf(needs, target, look);
+  if (changed.replayed && changed.occurrenceId === null) known = await retryOf(needs, target, of.occurrenceId);
   return { task: changed.task, taskRun: await readTaskRun(needs, known ?? changed.occurrenceId) };
 }
 
 /** The retry that there is, whatever has become of it. */
-async function retryOf(
-  needs: CreateNeeds,
-  { taskId, actor }: Target,
-  look: { readonly replaysOf: string },
-): Promise<string | null> {
+async function retryOf(needs: CreateNeeds, { taskId, actor }: Target, replaysOf: string): Promise<string | null> {
   let known: string | null = null;
-  const request = { taskId, actor, at: needs.clock.now(), once: null, quota: needs.quota, look };
+  const request = { taskId, actor, at: needs.clock.now(), once: null, quota: needs.quota, look: { replaysOf } };
   await needs.store.changeTask(request, ({ replays }) => {
     known = replays.find(({ source }) => source === 'retry')?.id ?? null;
     return noChange;

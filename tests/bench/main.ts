@@ -7,8 +7,7 @@ import { benchLateness, benchPipeline } from './live.ts';
 import { table, type Figure } from './report.ts';
 import { benchRetention } from './retention.ts';
 import { benchSchedule } from './schedule.ts';
-import { benchSpace } from './space.ts';
-import { benchStart } from './start.ts';
+import { benchSpace, benchStart } from './start.ts';
 import { benchWhy } from './why.ts';
 import { benchWords } from './words.ts';
 

@@ -21,6 +21,8 @@ COPY --from=build /app/node_modules /app/node_modules
 COPY --from=build /app/dist /app/dist
 COPY package.json LICENSE /app/
 COPY drizzle /app/drizzle
+# The pages that the server shows at /docs.
+COPY docs /app/docs
 # The volume takes over the owner of the folder that it covers.
 RUN ln -s /app/dist/cli.js /usr/local/bin/cronogram && mkdir /data && chown node:node /data
 USER node

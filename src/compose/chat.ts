@@ -87,6 +87,7 @@ async function openSandboxRoom(config: Config, world: World): Promise<SandboxRoo
     world: sandbox.world,
     furnish: (travel, starters) => {
       const links = [
+        { title: 'Manual', href: '/docs/start' },
         { title: 'API', href: '/docs' },
         { title: 'Health', href: '/healthz' },
       ];

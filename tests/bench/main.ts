@@ -7,7 +7,7 @@ import { benchLateness, benchPipeline } from './live.ts';
 import { table, type Figure } from './report.ts';
 import { benchRetention } from './retention.ts';
 import { benchSchedule } from './schedule.ts';
-import { benchStart } from './start.ts';
+import { benchSpace, benchStart } from './start.ts';
 import { benchWhy } from './why.ts';
 import { benchWords } from './words.ts';
 
@@ -20,6 +20,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   pacing: benchPacing,
   call: benchSlotToCall,
   start: benchStart,
+  space: benchSpace,
   why: benchWhy,
   retention: benchRetention,
   api: benchApi,
@@ -31,6 +32,6 @@ const { values } = parseArgs({ options: { json: { type: 'boolean', default: fals
 const figures: Figure[] = [];
 for (const [name, bench] of Object.entries(benches)) {
   if (values.only !== undefined && !values.only.split(',').includes(name)) continue;
-  figures.push(...(await bench()));
+  figures.push(...(await bench()).map((figure) => ({ bench: name, ...figure })));
 }
 process.stdout.write(values.json ? `${JSON.stringify(figures, null, 2)}\n` : `${table(figures)}\n`);

@@ -1,5 +1,7 @@
 /** One measured figure, beside the raw baseline of the same run and the aim it is held against. */
 export interface Figure {
+  /** The bench that it comes from; its runner adds the name. */
+  readonly bench?: string;
   readonly name: string;
   readonly value: number;
   readonly unit: string;
@@ -13,7 +15,7 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-function shown(value: number): string {
+export function shown(value: number): string {
   if (value >= 1000) return Math.round(value).toLocaleString('en');
   return value >= 10 ? value.toFixed(1) : value.toFixed(3);
 }

@@ -30,7 +30,7 @@ describe('the documentation', () => {
     expect(text).not.toMatch(/\s(?:on\w+|style)=/);
     const links = [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, link]) => link ?? '');
     expect(links.length).toBeGreaterThan(100);
-    for (const link of links) expect(link).toMatch(/^(?:#|\/openapi\.json$|\/readyz$|data:,$)/);
+    for (const link of links) expect(link).toMatch(/^(?:#|\/docs\/\w+$|\/openapi\.json$|\/readyz$|data:,$)/);
   });
 
   it('leads only to places that it has', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { errorMeanings } from '../../src/http/docs/error-meanings.ts';
 import { statusOf } from '../../src/http/errors.ts';
 import { exampleOf } from '../../src/http/docs/example.ts';
+import { manualPages } from '../../src/http/docs/manual.ts';
 import type { Description, Schema } from '../../src/http/docs/openapi.ts';
 import { operations as known } from '../../src/api/operations.ts';
 import { aDoor } from './door.ts';
@@ -19,7 +20,7 @@ async function operations() {
 }
 
 /** For people, and so no operations. */
-const pages = ['GET /', 'GET /docs'];
+const pages = ['GET /', 'GET /docs', 'GET /docs/sandbox.png', ...manualPages.map(({ name }) => `GET /docs/${name}`)];
 
 /** Every schema of a description, wherever it stands. */
 function schemasIn(value: unknown): readonly Schema[] {

@@ -59,6 +59,11 @@ describe('the image', () => {
     expect(let_.sort()).toEqual([...new Set(copied.map((source) => source.replace(/^\.\//, '')))].sort());
   });
 
+  it('brings along what the server reads beside its code', () => {
+    const copied = restOf(last, 'COPY').map((rest) => rest.split(/\s+/));
+    for (const folder of ['drizzle', 'docs']) expect(copied).toContainEqual([folder, `/app/${folder}`]);
+  });
+
   it('takes from its build what the build makes', () => {
     const taken = restOf(last, 'COPY').filter((rest) => rest.startsWith('--from='));
     expect(taken.map((rest) => rest.split(/\s+/)[1])).toEqual(['/app/node_modules', '/app/dist']);

@@ -25,7 +25,7 @@ export async function image({ folder, telegram }: StartOptions): Promise<Breach[
   symlinkSync(join(root, 'node_modules'), join(build, 'node_modules'));
   await run('npm', ['run', '--silent', 'build'], { cwd: build });
   cpSync(join(build, 'dist'), join(app, 'dist'), { recursive: true });
-  for (const name of ['package.json', 'LICENSE', 'drizzle'])
+  for (const name of ['package.json', 'LICENSE', 'drizzle', 'docs'])
     cpSync(join(root, name), join(app, name), { recursive: true });
   copyPackages(join(app, 'node_modules'));
 
@@ -35,6 +35,8 @@ export async function image({ folder, telegram }: StartOptions): Promise<Breach[
   const server = start({ main, folder: data, databaseUrl: `file:${join(data, 'cronogram.db')}`, telegram, settings });
   const port = new URL(await readyUrl(server)).port;
   const breaches: Breach[] = [];
+  const manual = await fetch(`http://127.0.0.1:${port}/docs/start`).then(({ status }) => status, String);
+  if (manual !== 200) breaches.push({ promise: 'the manual is there', rows: manual });
   const [node = '', ...args] = healthcheck();
   const checked = await run(node, args, { env: { ...withPath(), HTTP_PORT: port } }).then(() => 0, String);
   if (checked !== 0) breaches.push({ promise: 'the health check passes', rows: checked });

@@ -1,5 +1,6 @@
 import { fieldTable } from './fields.ts';
 import { guide } from './guide.ts';
+import { manualLinks } from './manual.ts';
 import { operationsOf, operationSection, type Place } from './operation.ts';
 import { docsScript } from './script.ts';
 import { docsStyle } from './style.ts';
@@ -24,7 +25,7 @@ export function docsPage(place: Place): string {
         <div class="frame">
           <header>
             <h1>${info.title} API</h1>
-            <p>Version ${info.version} · <a href="/openapi.json">openapi.json</a> · <a href="/readyz">health</a></p>
+            <p>Version ${info.version} · <a href="/docs/start">manual</a> · <a href="/openapi.json">openapi.json</a> · <a href="/readyz">health</a></p>
           </header>
           ${contents(place)}
           <main id="content">
@@ -60,6 +61,9 @@ function contents({ description, origin }: Place): Markup {
     <details open>
       <summary>Contents</summary>
       <ul>
+        <li class="group">manual</li>
+        ${manualLinks()}
+        <li class="group">every request</li>
         ${guide(origin).map(({ id, title }) => markup`<li><a href="#${id}">${title}</a></li>`)} ${groups}
         <li class="group">more</li>
         <li><a href="#objects">Objects</a></li>

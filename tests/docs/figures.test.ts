@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { pageWith, type MeasuredRun } from './figures.ts';
+
+const page = readFileSync(new URL('../../docs/measured.md', import.meta.url), 'utf8');
+
+const run: MeasuredRun = {
+  circumstances: {
+    commit: '0123456789',
+    isChanged: false,
+    date: '18 November 2026',
+    node: '24.21.0',
+    system: 'Linux x64',
+    cores: 2,
+    memoryGb: 8,
+  },
+  figures: [
+    { bench: 'words', name: 'worst | text <b>', value: 0.5, unit: 'us', aim: 'a few' },
+    { bench: 'claim', name: 'interval', value: 26_000, unit: '/s', baseline: 33_000, baselineName: 'by hand' },
+    { bench: 'claim', name: '  delay meanwhile', value: 8, unit: 'ms' },
+    { name: 'of no bench', value: 12, unit: 'MB' },
+  ],
+};
+
+it('puts the figures of a run into the page, in the place of those before', () => {
+  const once = pageWith(page, run);
+  expect(pageWith(once, run)).toBe(once);
+  expect(once.split('<!-- ')).toHaveLength(3);
+  expect(once).toContain(
+    'One run on 18 November 2026 of commit `0123456789`: Node 24.21.0 on Linux x64, 2 cores, 8 GB of memory.',
+  );
+  expect(once).toContain(
+    [
+      '| What | Measured | Baseline of the same run |',
+      '| --- | ---: | --- |',
+      '| interval | 26,000/s | 33,000/s: by hand |',
+      '| – delay meanwhile | 8.000 ms |  |',
+    ].join('\n'),
+  );
+  expect(once).toContain('| worst \\| text \\<b\\> | 0.500 µs | a few |');
+  expect(once.indexOf('26,000')).toBeLessThan(once.indexOf('0.500 µs'));
+  expect(once).toMatch(/## other\n\n\| What[^#]*of no bench/);
+});
+
+it('says when the tree was changed, and refuses a page without marks', () => {
+  const { circumstances } = run;
+  expect(pageWith(page, { ...run, circumstances: { ...circumstances, isChanged: true } })).toContain('with changes');
+  expect(pageWith(page, { ...run, circumstances: { ...circumstances, commit: null } })).toContain('without a commit');
+  expect(() => pageWith('# Measured', run)).toThrow('marks');
+});

@@ -11,9 +11,6 @@ const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `do
 );
 const text = (name: string) => readFileSync(join(root, name), 'utf8');
 
-/** Pages for contributors, which have tests of their own. */
-const elsewhere = new Set(['ARCHITECTURE.md', 'CONTRIBUTING.md']);
-
 function tokensOf(name: string): readonly Token[] {
   const tokens: Token[] = [];
   void marked.walkTokens(marked.lexer(text(name)), (token) => {
@@ -38,7 +35,6 @@ it.each(pages)('leads from %s to files and headings that exist', (name) => {
   for (const link of links) {
     const [path = '', heading = null] = link.split('#');
     const file = path === '' ? name : normalize(join(dirname(name), path));
-    if (elsewhere.has(file)) continue;
     expect(existsSync(join(root, file)) && statSync(join(root, file)).isFile(), `${name}: ${link}`).toBe(true);
     if (heading !== null) expect(headingsOf(file), `${name}: ${link}`).toContain(heading);
   }

@@ -44,10 +44,20 @@ it.each(['src/main.ts', 'src/cli.ts', 'src/sandbox.ts'])('looks at its Node befo
   expect(imports).toEqual(['./runtime.ts']);
 });
 
+interface Locked {
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly gypfile?: boolean;
+}
+
+const { packages } = JSON.parse(read('package-lock.json')) as { readonly packages: Readonly<Record<string, Locked>> };
+
+it('keeps npm 10 from compiling what is there already, which needs Python and make', () => {
+  // npm 10 sees a binding.gyp and not that the package asks to leave it alone. npm drops the word: `npm run lock` puts it back.
+  expect(packages['node_modules/better-sqlite3']?.gypfile).toBe(false);
+});
+
 it('has no download address in the lock file, and hashes for what it brings', () => {
-  const { packages } = JSON.parse(read('package-lock.json')) as {
-    readonly packages: Readonly<Record<string, { readonly resolved?: string; readonly integrity?: string }>>;
-  };
   expect(Object.values(packages).filter(({ resolved }) => resolved !== undefined)).toEqual([]);
   for (const name of [...Object.keys(manifest.optionalDependencies), 'better-sqlite3'])
     expect(packages[`node_modules/${name}`]?.integrity, name).toMatch(/^sha512-/);

@@ -3,6 +3,7 @@ import { json, read, type Answer } from './answers.ts';
 import * as bodies from './bodies.ts';
 import { chatOf, keyOf } from './chats.ts';
 import { createJumps } from './jumps.ts';
+import type { JumpedJson, PressedJson } from './shapes.ts';
 import { iso } from './views.ts';
 import { answersTo } from './waits.ts';
 import { faultJson, messageJson, platformJson } from './wire.ts';
@@ -39,7 +40,7 @@ export function createDeeds(needs: DeedNeeds): Readonly<Record<string, Deed>> {
     jump: async (body) => {
       const { now, visited, nextAt } = await jump(read(bodies.jumpBody, body).to);
       onJump();
-      return json({ now: iso(now), visited, next_at: nextAt === null ? null : iso(nextAt) });
+      return json({ now: iso(now), visited, next_at: nextAt === null ? null : iso(nextAt) } satisfies JumpedJson);
     },
     reset: (body) => {
       read(bodies.resetBody, body);
@@ -80,7 +81,7 @@ function talk({ world, timer }: DeedNeeds): Readonly<Record<string, Deed>> {
         ephemeral_id: target.ephemeralId ?? null,
         callback: world.callbackAnswer(callbackId),
         answers: answers.map(messageJson),
-      });
+      } satisfies PressedJson);
     },
     edit: (body) => {
       const { as, chat, message_id: messageId, text } = read(bodies.editBody, body);

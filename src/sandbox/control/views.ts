@@ -3,14 +3,10 @@ import { json, read, type Answer } from './answers.ts';
 import { callsQuery, documentQuery, messagesQuery, noQuery, transcriptQuery } from './bodies.ts';
 import { createCallTail, type CallTail } from './calls.ts';
 import { chatOf, keyOf } from './chats.ts';
+import type { ChatJson, PageLink, StateJson, Views } from './shapes.ts';
 import { callJson, faultJson, messageJson, platformJson } from './wire.ts';
 import { SandboxRefusal, type ChatShown, type MessageShown, type World } from '../world/world.ts';
 import type { Travel } from '../world/travel.ts';
-
-export interface PageLink {
-  readonly title: string;
-  readonly href: string;
-}
 
 export interface ViewNeeds {
   readonly world: World;
@@ -51,12 +47,12 @@ export function createViews(needs: ViewNeeds): Readonly<Record<string, View>> {
       };
       const found = world.messages(chat.id, page);
       const messages = found.slice(-limit).map(messageJson);
-      return json({ chat_id: chat.id, messages, has_older: found.length > limit });
+      return json({ chat_id: chat.id, messages, has_older: found.length > limit } satisfies Views['messages']);
     },
     calls: (query) => {
       const { after, limit } = read(callsQuery, query);
       const calls = after === undefined ? tail.newest(limit) : world.calls(after, limit);
-      return json({ calls: calls.map(callJson) });
+      return json({ calls: calls.map(callJson) } satisfies Views['calls']);
     },
     fault: (query) => {
       read(noQuery, query);
@@ -67,7 +63,7 @@ export function createViews(needs: ViewNeeds): Readonly<Record<string, View>> {
   };
 }
 
-async function stateOf({ world, travel, log, now, links, starters }: ViewNeeds, tail: CallTail): Promise<unknown> {
+async function stateOf({ world, travel, log, now, links, starters }: ViewNeeds, tail: CallTail): Promise<StateJson> {
   const nextAt = travel === null ? null : await travel.nextAt().catch(unread(log));
   const { id, name, username } = world.bot;
   return {
@@ -95,7 +91,7 @@ function unread(log: Log): (error: unknown) => null {
   };
 }
 
-function chatJson(world: World, chat: ChatShown): unknown {
+function chatJson(world: World, chat: ChatShown): ChatJson {
   // The list of chats is the same for everybody.
   const messages = world.messages(chat.id, { limit: lookedAt }).filter(({ onlyFor }) => onlyFor === null);
   const newest = messages.at(-1);

@@ -1,6 +1,7 @@
+import type { CallJson, FaultJson, MessageJson, PlatformJson } from './shapes.ts';
 import type { Call, Fault, Features, MessageShown } from '../world/world.ts';
 
-export function messageJson(message: MessageShown): Readonly<Record<string, unknown>> {
+export function messageJson(message: MessageShown): MessageJson {
   const { document } = message;
   return {
     chat_id: message.chatId,
@@ -34,15 +35,15 @@ export function messageJson(message: MessageShown): Readonly<Record<string, unkn
   };
 }
 
-export function platformJson({ isEphemeralOn, isPrivacyOn }: Features): Readonly<Record<string, unknown>> {
+export function platformJson({ isEphemeralOn, isPrivacyOn }: Features): PlatformJson {
   return { ephemeral: isEphemeralOn, privacy: isPrivacyOn };
 }
 
-export function callJson(call: Call): Readonly<Record<string, unknown>> {
+export function callJson(call: Call): CallJson {
   return { ...call, at: new Date(call.at).toISOString() };
 }
 
-export function faultJson(fault: Fault): Readonly<Record<string, unknown>> {
+export function faultJson(fault: Fault): FaultJson {
   return {
     id: fault.id,
     kind: fault.kind,

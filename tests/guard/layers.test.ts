@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkLayers } from './layers.ts';
-import { readTree } from './source.ts';
+import { importsOf, readTree } from './source.ts';
 import type { SourceFile } from './source.ts';
 
 // A guard that reads nothing finds nothing. Raise both to about three quarters of the truth as the tree grows.
@@ -13,6 +13,15 @@ it('keeps the real tree in its layers', () => {
   expect(faults).toEqual([]);
   expect(files.length).toBeGreaterThanOrEqual(filesMin);
   expect(edges).toBeGreaterThanOrEqual(edgesMin);
+});
+
+it('lets the composition alone know the sandbox', () => {
+  const users = readTree('src')
+    .filter((file) => !file.path.startsWith('src/sandbox/'))
+    .filter((file) => importsOf(file).some(({ target }) => target?.startsWith('src/sandbox/') === true))
+    .map(({ path }) => path);
+  expect(users).toContain('src/compose/sandbox-process.ts');
+  expect(users.filter((path) => !path.startsWith('src/compose/'))).toEqual([]);
 });
 
 const sound: readonly SourceFile[] = [
@@ -73,6 +82,32 @@ describe('a tree in memory', () => {
   ])('bites when there is %s', (_name, path, text, fault) => {
     const { faults } = checkLayers([...sound.filter((file) => file.path !== path), { path, text }]);
     expect(faults.join('\n')).toContain(fault);
+  });
+
+  const sandbox: readonly SourceFile[] = [
+    { path: 'src/sandbox/sandbox.ts', text: "import type { Store } from '../app/ports.ts';" },
+    { path: 'src/compose/sandbox-process.ts', text: "import '../sandbox/sandbox.ts';" },
+  ];
+
+  it('is sound when the composition imports the sandbox', () => {
+    expect(checkLayers([...sound, ...sandbox]).faults).toEqual([]);
+  });
+
+  it.each([
+    ...['domain', 'app', 'api', 'store', 'telegram', 'http', 'cli', 'host', 'system'].map((room) => `src/${room}/x.ts`),
+    ...['config', 'runtime', 'main', 'sandbox', 'cli'].map((entry) => `src/${entry}.ts`),
+  ])('bites when %s imports the sandbox', (path) => {
+    const [, folder = ''] = /^src\/(\w+)\//.exec(path) ?? [];
+    const specifier = folder === '' ? './sandbox/sandbox.ts' : '../sandbox/sandbox.ts';
+    const fault = `${path}:1: ${specifier}: ${folder || path.slice('src/'.length)} must not import sandbox`;
+    for (const text of [
+      `import '${specifier}';`,
+      `import type { S } from '${specifier}';`,
+      `await import('${specifier}');`,
+    ]) {
+      const files = [...sound, ...sandbox].filter((file) => file.path !== path);
+      expect(checkLayers([...files, { path, text }]).faults).toContain(fault);
+    }
   });
 
   it('bites when types go in a circle over three files', () => {

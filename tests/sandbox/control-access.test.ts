@@ -31,7 +31,7 @@ describe('who is answered', () => {
       expect([host, (await ask('GET', '', { headers: { host } })).status]).toEqual([host, 200]);
     }
     for (const host of ['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', '0.0.0.0', 'localhost:x']) {
-      const paths = ['', '/page.js', '/control/state', '/control/events', '/nothing'];
+      const paths = ['', '/page/script/page.js', '/control/state', '/control/events', '/nothing'];
       for (const path of paths) {
         const told = await ask('GET', path, { headers: { host } });
         expect([host, path, told.status, told.json.error.code]).toEqual([host, path, 403, 'forbidden']);
@@ -174,7 +174,14 @@ describe('what a request may be', () => {
 
   test('an unknown address is 404, a wrong method 405 with those that are right', async () => {
     const { ask } = await servePages();
-    for (const path of ['/control', '/control/', '/control/nothing', '/page.js/', '/../x', '/control/say/x']) {
+    for (const path of [
+      '/control',
+      '/control/',
+      '/control/nothing',
+      '/page/script/page.js/',
+      '/../x',
+      '/control/say/x',
+    ]) {
       expect([path, (await ask('GET', path)).status]).toEqual([path, 404]);
     }
     expect(await ask('GET', '/control/say')).toMatchObject({ status: 405, headers: { allow: 'POST' } });

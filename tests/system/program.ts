@@ -60,6 +60,8 @@ export async function build(folder: string): Promise<string> {
       await pause(3000);
     }
   }
+  for (const name of ['page.html', 'script', 'style'])
+    cpSync(join(root, 'src/sandbox/page', name), join(folder, 'dist/sandbox/page', name), { recursive: true });
   cpSync(join(root, 'drizzle'), join(folder, 'drizzle'), { recursive: true });
   cpSync(join(root, 'package.json'), join(folder, 'package.json'));
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));

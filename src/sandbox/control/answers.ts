@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import type { Log } from '../../app/ports/outside.ts';
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
+import type { FaultedJson } from './shapes.ts';
 import { SandboxRefusal, type RefusalCode } from '../world/world.ts';
 
 /** A message of a person has at most 16 KiB of UTF-8, so this holds every deed with room to spare. */
@@ -62,7 +63,7 @@ const refusals: Readonly<Record<RefusalCode, number>> = {
 };
 
 export function fault(status: number, code: string, message: string): Answer {
-  return json({ error: { code, message } }, status);
+  return json({ error: { code, message } } satisfies FaultedJson, status);
 }
 
 /** What went wrong on our side is told to the log alone, by its first line: further ones may hold what people wrote. */

@@ -4,7 +4,8 @@ import { fault, faultOf, read, readJson, send, type Answer } from './answers.ts'
 import { eventsQuery } from './bodies.ts';
 import { clearFaults, createDeeds } from './deeds.ts';
 import { createEvents } from './events.ts';
-import { createViews, type PageLink } from './views.ts';
+import type { PageLink } from './shapes.ts';
+import { createViews } from './views.ts';
 import { foreignness } from '../loopback.ts';
 import { pageAssets } from '../page/page.ts';
 import type { Travel } from '../world/travel.ts';
@@ -23,7 +24,7 @@ export interface PageNeeds {
 }
 
 export interface SandboxPages {
-  /** Answers one request by itself. The path is what follows `/sandbox`, without a query: ``, `/page.js`, `/control/say`. */
+  /** Answers one request by itself. The path is what follows `/sandbox`, without a query: ``, `/page/script/page.js`, `/control/say`. */
   readonly handle: (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => void;
   /** Ends the streams and the waits, so that a server can stop. */
   close(): void;

@@ -1,6 +1,7 @@
 import type { Timer } from '../../app/ports/outside.ts';
 import { json, read, type Answer } from './answers.ts';
 import * as bodies from './bodies.ts';
+import type { JumpedJson, PressedJson } from './shapes.ts';
 import { iso, chatOf, keyOf, faultJson, messageJson, platformJson } from './views.ts';
 import type { Travel, JumpTarget } from '../world/travel.ts';
 import {
@@ -37,7 +38,7 @@ export function createDeeds(needs: DeedNeeds): Readonly<Record<string, Deed>> {
     jump: async (body) => {
       const { now, visited, nextAt } = await jump(read(bodies.jumpBody, body).to);
       onJump();
-      return json({ now: iso(now), visited, next_at: nextAt === null ? null : iso(nextAt) });
+      return json({ now: iso(now), visited, next_at: nextAt === null ? null : iso(nextAt) } satisfies JumpedJson);
     },
     reset: (body) => {
       read(bodies.resetBody, body);
@@ -78,7 +79,7 @@ function talk({ world, timer }: DeedNeeds): Readonly<Record<string, Deed>> {
         ephemeral_id: target.ephemeralId ?? null,
         callback: world.callbackAnswer(callbackId),
         answers: answers.map(messageJson),
-      });
+      } satisfies PressedJson);
     },
     edit: (body) => {
       const { as, chat, message_id: messageId, text } = read(bodies.editBody, body);

@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock, Timer } from '../../app/ports/outside.ts';
 import { AppError } from '../../domain/errors.ts';
 import { commonHeaders } from './answers.ts';
-import type { Change, World } from '../world/world.ts';
+import type { ChangeJson } from './shapes.ts';
+import type { World } from '../world/world.ts';
 
 /** Proxies and sleeping laptops drop a silent connection; a page notices a dead one by the missing beat. */
 const heartbeatMs = 15_000;
@@ -14,7 +15,7 @@ const waitingBytesMax = 1_048_576;
 
 interface Numbered {
   readonly n: number;
-  readonly kind: Change['kind'] | 'clock';
+  readonly kind: ChangeJson['kind'];
   readonly chatId: number | null;
 }
 
@@ -77,7 +78,7 @@ export function createEvents({ world, timer, clock }: { world: World; timer: Tim
 }
 
 function told(boot: string, { n, kind, chatId }: Numbered): string {
-  return `id: ${boot}-${n}\nevent: change\ndata: ${JSON.stringify({ kind, chat_id: chatId })}\n\n`;
+  return `id: ${boot}-${n}\nevent: change\ndata: ${JSON.stringify({ kind, chat_id: chatId } satisfies ChangeJson)}\n\n`;
 }
 
 function write(stream: ServerResponse, text: string): void {

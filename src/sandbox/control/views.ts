@@ -1,6 +1,8 @@
 import type { Log } from '../../app/ports/outside.ts';
 import { json, read, type Answer } from './answers.ts';
 import { callsQuery, documentQuery, messagesQuery, noQuery, transcriptQuery } from './bodies.ts';
+import { createCallTail, type CallTail } from './calls.ts';
+import type { ChatJson, PageLink, StateJson, Views, CallJson, FaultJson, MessageJson, PlatformJson } from './shapes.ts';
 import {
   SandboxRefusal,
   type ChatShown,
@@ -11,11 +13,6 @@ import {
   type Features,
 } from '../world/world.ts';
 import type { Travel } from '../world/travel.ts';
-
-export interface PageLink {
-  readonly title: string;
-  readonly href: string;
-}
 
 interface ViewNeeds {
   readonly world: World;
@@ -56,12 +53,12 @@ export function createViews(needs: ViewNeeds): Readonly<Record<string, View>> {
       };
       const found = world.messages(chat.id, page);
       const messages = found.slice(-limit).map(messageJson);
-      return json({ chat_id: chat.id, messages, has_older: found.length > limit });
+      return json({ chat_id: chat.id, messages, has_older: found.length > limit } satisfies Views['messages']);
     },
     calls: (query) => {
       const { after, limit } = read(callsQuery, query);
       const calls = after === undefined ? tail.newest(limit) : world.calls(after, limit);
-      return json({ calls: calls.map(callJson) });
+      return json({ calls: calls.map(callJson) } satisfies Views['calls']);
     },
     fault: (query) => {
       read(noQuery, query);
@@ -72,7 +69,7 @@ export function createViews(needs: ViewNeeds): Readonly<Record<string, View>> {
   };
 }
 
-async function stateOf({ world, travel, log, now, links, starters }: ViewNeeds, tail: CallTail): Promise<unknown> {
+async function stateOf({ world, travel, log, now, links, starters }: ViewNeeds, tail: CallTail): Promise<StateJson> {
   const nextAt = travel === null ? null : await travel.nextAt().catch(unread(log));
   const { id, name, username } = world.bot;
   return {
@@ -100,7 +97,7 @@ function unread(log: Log): (error: unknown) => null {
   };
 }
 
-function chatJson(world: World, chat: ChatShown): unknown {
+function chatJson(world: World, chat: ChatShown): ChatJson {
   // The list of chats is the same for everybody.
   const messages = world.messages(chat.id, { limit: lookedAt }).filter(({ onlyFor }) => onlyFor === null);
   const newest = messages.at(-1);
@@ -177,85 +174,6 @@ export function iso(at: number): string {
   return new Date(at).toISOString();
 }
 
-interface BotCommand {
-  readonly command: string;
-  readonly description: string;
-}
-
-interface CallTail {
-  newest(limit: number): readonly Call[];
-  /** The commands that the bot offers to everybody, as it told them last. */
-  commands(): readonly BotCommand[];
-}
-
-const keptMax = 500;
-const pageSize = 500;
-
-/** Keeps the newest calls at hand: the world tells them from the oldest on. Reads only what is new since the last look. */
-function createCallTail(world: World): CallTail {
-  let kept: readonly Call[] = [];
-  let commands: readonly BotCommand[] = [];
-  let last = 0;
-
-  const readOn = () => {
-    for (let page = world.calls(last, pageSize); page.length > 0; page = world.calls(last, pageSize)) {
-      last = page.at(-1)?.seq ?? last;
-      kept = [...kept, ...page].slice(-keptMax);
-      const told = page.findLast(setsCommands);
-      if (told !== undefined) commands = commandsOf(told.params['commands']);
-    }
-  };
-  const catchUp = () => {
-    // The world was put back to its beginning: what is remembered never happened.
-    const newest = kept.at(-1);
-    if (newest !== undefined && world.calls(newest.seq - 1, 1).at(0)?.at !== newest.at) {
-      kept = [];
-      last = 0;
-      commands = [];
-    }
-    readOn();
-  };
-  return {
-    newest: (limit) => {
-      catchUp();
-      return kept.slice(-limit);
-    },
-    commands: () => {
-      catchUp();
-      return commands;
-    },
-  };
-}
-
-/** Commands for a scope or a language are not for everybody. */
-function setsCommands({ method, params, status }: Call): boolean {
-  const language = params['language_code'];
-  return method.toLowerCase() === 'setmycommands' && status === 200 && (language === undefined || language === '');
-}
-
-function commandsOf(value: unknown): readonly BotCommand[] {
-  const list = typeof value === 'string' ? parsed(value) : value;
-  return Array.isArray(list)
-    ? list.filter(isCommand).map(({ command, description }) => ({ command, description }))
-    : [];
-}
-
-function parsed(text: string): unknown {
-  try {
-    const list: unknown = JSON.parse(text);
-    return list;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
-}
-
-function isCommand(value: unknown): value is BotCommand {
-  if (typeof value !== 'object' || value === null) return false;
-  const { command, description } = value as Partial<Record<keyof BotCommand, unknown>>;
-  return typeof command === 'string' && typeof description === 'string';
-}
-
 /**
  * The short key of a chat: of a private one, the person's (`ada`); of a group, its title in small letters without "The",
  * joined by `_` (`lab`, `no_rights`, `plain`). A group that was migrated leaves its key to its successor.
@@ -280,7 +198,7 @@ export function chatOf(world: World, name: number | string): ChatShown {
   throw new SandboxRefusal('no_chat', `There is no chat "${shown}". The chats are: ${chats.map(keyOf).join(', ')}.`);
 }
 
-export function messageJson(message: MessageShown): Readonly<Record<string, unknown>> {
+export function messageJson(message: MessageShown): MessageJson {
   const { document } = message;
   return {
     chat_id: message.chatId,
@@ -314,15 +232,15 @@ export function messageJson(message: MessageShown): Readonly<Record<string, unkn
   };
 }
 
-export function platformJson({ isEphemeralOn, isPrivacyOn }: Features): Readonly<Record<string, unknown>> {
+export function platformJson({ isEphemeralOn, isPrivacyOn }: Features): PlatformJson {
   return { ephemeral: isEphemeralOn, privacy: isPrivacyOn };
 }
 
-function callJson(call: Call): Readonly<Record<string, unknown>> {
+function callJson(call: Call): CallJson {
   return { ...call, at: new Date(call.at).toISOString() };
 }
 
-export function faultJson(fault: Fault): Readonly<Record<string, unknown>> {
+export function faultJson(fault: Fault): FaultJson {
   return {
     id: fault.id,
     kind: fault.kind,

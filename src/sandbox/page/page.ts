@@ -1,16 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
 import type { Answer } from '../control/answers.ts';
-import { markup } from './markup.ts';
-import { chatsScript } from './script-chats.ts';
-import { composerScript } from './script-composer.ts';
-import { coreScript } from './script-core.ts';
-import { messagesScript } from './script-messages.ts';
-import { placeScript } from './script-place.ts';
-import { startScript } from './script-start.ts';
-import { toolsScript } from './script-tools.ts';
-import { baseStyle } from './style-base.ts';
-import { toolsStyle } from './style-tools.ts';
 
-/** Nothing is fetched from elsewhere, and nothing that stands in the markup can run. */
+/** The policy lets the page load and ask this server alone, and runs nothing that stands in the markup itself. */
 const contentSecurity = [
   "default-src 'none'",
   "script-src 'self'",
@@ -22,23 +14,30 @@ const contentSecurity = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/**
- * The files of the page by their path. They are texts of the program itself, so that a build that copies nothing carries
- * them along. The script is one module in several pieces: they share their names, and the last piece starts it.
- */
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+};
+
+/** Reads the files of the page from disk and names each by its path. They lie beside this module, in the sources as in a build. */
 export function pageAssets(): Readonly<Record<string, Answer>> {
-  const page = asset('text/html; charset=utf-8', markup);
-  const script = [coreScript, chatsScript, messagesScript, composerScript, toolsScript, placeScript, startScript].join(
-    '\n',
-  );
-  return {
-    '': page,
-    '/': page,
-    '/page.js': asset('text/javascript; charset=utf-8', script),
-    '/page.css': asset('text/css; charset=utf-8', [baseStyle, toolsStyle].join('\n')),
-  };
+  const page = asset('page.html');
+  const files = ['script', 'style'].flatMap(filesIn).map((name) => [`/page/${name}`, asset(name)] as const);
+  return { '': page, '/': page, ...Object.fromEntries(files) };
 }
 
-function asset(type: string, body: string): Answer {
-  return { status: 200, type, body, headers: { 'content-security-policy': contentSecurity } };
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(join(import.meta.dirname, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
+    .filter((name) => extname(name) in types);
+}
+
+function asset(name: string): Answer {
+  return {
+    status: 200,
+    type: types[extname(name)] ?? '',
+    body: readFileSync(join(import.meta.dirname, name), 'utf8'),
+    headers: { 'content-security-policy': contentSecurity },
+  };
 }

@@ -1,0 +1,131 @@
+/** @import { CallJson, ChatJson, MessageJson, StateJson, TopicJson } from '../../control/shapes.ts' */
+
+/** @typedef {number | 'general' | null} Thread is the id of a topic, General, or null for a chat without topics. */
+
+/** The memory is what the browser keeps for the next visit. A private window may keep nothing. */
+export const memory = {
+  /**
+   * @template T
+   * @param {string} key
+   * @param {T} fallback
+   * @returns {T}
+   */
+  read(key, fallback) {
+    try {
+      const kept = /** @type {T | null} */ (JSON.parse(localStorage.getItem(`sandbox:${key}`) ?? 'null'));
+      return kept ?? fallback;
+    } catch {
+      return fallback;
+    }
+  },
+  /**
+   * @param {string} key
+   * @param {unknown} value
+   */
+  write(key, value) {
+    try {
+      localStorage.setItem(`sandbox:${key}`, JSON.stringify(value));
+    } catch {
+      // The page works without a memory.
+    }
+  },
+};
+
+/**
+ * The page shows the world as it was last read, and the place that is open.
+ *
+ * @type {{
+ *   state: StateJson | null;
+ *   chatKey: string;
+ *   thread: Thread;
+ *   messages: readonly MessageJson[];
+ *   hasOlder: boolean;
+ *   limit: number;
+ *   isFresh: boolean;
+ *   loaded: string | null;
+ *   as: string;
+ *   seen: Record<string, number>;
+ *   replyTo: MessageJson | null;
+ *   editing: MessageJson | null;
+ *   calls: readonly CallJson[];
+ *   clockAt: number;
+ *   clockRead: number;
+ * }}
+ */
+export const shown = {
+  state: null,
+  chatKey: 'ada',
+  thread: null,
+  messages: [],
+  hasOlder: false,
+  limit: 100,
+  isFresh: false,
+  loaded: null,
+  as: memory.read('as', 'ada'),
+  seen: memory.read('seen', {}),
+  replyTo: null,
+  editing: null,
+  calls: [],
+  clockAt: 0,
+  clockRead: 0,
+};
+
+/** @returns {ChatJson | null} */
+export function currentChat() {
+  return shown.state?.chats.find((chat) => chat.key === shown.chatKey) ?? null;
+}
+
+/** @returns {TopicJson | null} */
+export function currentTopic() {
+  return currentChat()?.topics.find((topic) => topic.thread_id === shown.thread) ?? null;
+}
+
+/** Answers who writes and presses. In a private chat this is always its own person. */
+export function actor() {
+  return currentChat()?.person || shown.as;
+}
+
+/** Lists the messages for the acting person. An ephemeral one is there for one person, and may stand in the place of another. */
+export function visibleMessages() {
+  const mine = shown.messages.filter((message) => message.only_for === null || message.only_for === actor());
+  const replaced = new Set(mine.map((message) => message.replaces).filter((id) => id !== null));
+  return mine.filter((message) => message.ephemeral_id !== null || !replaced.has(message.message_id));
+}
+
+/** @param {string} key */
+export function nameOf(key) {
+  if (key === 'bot') return shown.state?.bot.name ?? 'Bot';
+  return shown.state?.people.find((each) => each.key === key)?.first_name ?? key;
+}
+
+/** @param {ChatJson} chat */
+export function titleOf(chat) {
+  return chat.person ? nameOf(chat.person) : chat.title;
+}
+
+/** @param {string} key */
+export function toneOf(key) {
+  return key === 'bot' ? 5 : (key.charCodeAt(0) + key.length * 2) % 6;
+}
+
+/**
+ * @param {string | number} chat
+ * @param {Thread} thread
+ */
+export function placeOf(chat, thread) {
+  return `${chat}${thread === null ? '' : `/${thread}`}`;
+}
+
+export function openPlace() {
+  return placeOf(shown.chatKey, shown.thread);
+}
+
+/** @param {ChatJson} chat */
+export function hasTopics(chat) {
+  return chat.is_forum || liveTopics(chat).length > 0;
+}
+
+/** @param {ChatJson} chat */
+export function liveTopics(chat) {
+  return chat.topics.filter((topic) => !topic.is_deleted);
+}

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+
+/** The fake has what the page uses of an element while it makes one, and shows itself as a bracket around its children. */
+class FakeElement {
+  readonly #name: string;
+  readonly #children: unknown[] = [];
+  #href = '';
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  setAttribute(name: string, value: string): void {
+    if (name === 'href') this.#href = ` ${value}`;
+  }
+
+  addEventListener(): void {}
+
+  append(...children: readonly unknown[]): void {
+    this.#children.push(...children);
+  }
+
+  toString(): string {
+    return `(${this.#name}${this.#href}:${this.#children.join('')})`;
+  }
+}
+
+beforeAll(() => {
+  vi.stubGlobal('document', { createElement: (name: string) => new FakeElement(name) });
+});
+afterAll(() => {
+  vi.unstubAllGlobals();
+});
+
+/** Loads a module of the page as the browser does. */
+async function moduleOf(name: string): Promise<unknown> {
+  const address = new URL(`../../../src/sandbox/page/script/${name}`, import.meta.url).href;
+  const loaded: unknown = await import(/* @vite-ignore */ address);
+  return loaded;
+}
+
+interface Entity {
+  readonly type: string;
+  readonly offset: number;
+  readonly length: number;
+  readonly url?: string;
+}
+
+async function rendered(text: string, entities: readonly Entity[]): Promise<string> {
+  const { textNodes } = (await moduleOf('chat/entities.js')) as {
+    readonly textNodes: (text: string, entities: readonly Entity[]) => readonly unknown[];
+  };
+  return textNodes(text, entities).join('');
+}
+
+test.each<readonly [string, string, readonly Entity[], string]>([
+  ['no entity', 'plain <b>', [], 'plain <b>'],
+  [
+    'nested ones, told in any order',
+    'a bold both b',
+    [
+      { type: 'italic', offset: 7, length: 4 },
+      { type: 'bold', offset: 2, length: 9 },
+    ],
+    'a (strong:bold (em:both)) b',
+  ],
+  ['UTF-16 units, as the Bot API counts', '👍 yes', [{ type: 'bold', offset: 3, length: 3 }], '👍 (strong:yes)'],
+  [
+    'one that goes beyond the text, and one outside of it',
+    'abc',
+    [
+      { type: 'bold', offset: 1, length: 99 },
+      { type: 'code', offset: 50, length: 1 },
+    ],
+    'a(strong:bc)',
+  ],
+  [
+    'ones that cross: the later one is cut',
+    'abcd',
+    [
+      { type: 'bold', offset: 0, length: 3 },
+      { type: 'italic', offset: 2, length: 2 },
+    ],
+    '(strong:ab(em:c))d',
+  ],
+  [
+    'a block of code, without the line breaks around it',
+    'x\ncode\ny',
+    [
+      { type: 'code', offset: 2, length: 4 },
+      { type: 'pre', offset: 2, length: 4 },
+    ],
+    'x(pre:(code:code))y',
+  ],
+  [
+    'links that a browser opens',
+    'a b',
+    [
+      { type: 'text_link', offset: 0, length: 1, url: 'https://example.org/x' },
+      { type: 'text_link', offset: 2, length: 1, url: 'javascript:alert(1)' },
+    ],
+    '(a https://example.org/x:a) (span:b)',
+  ],
+  [
+    'an address without a scheme',
+    'see example.org',
+    [{ type: 'url', offset: 4, length: 11 }],
+    'see (a http://example.org/:example.org)',
+  ],
+])('a text with %s', async (_what, text, entities, shown) => {
+  expect(await rendered(text, entities)).toBe(shown);
+});
+
+interface Listed {
+  readonly message_id: number;
+  readonly ephemeral_id: number | null;
+  readonly only_for: string | null;
+  readonly replaces: number | null;
+}
+
+/** Lists the marks of what the page shows to one person. */
+async function visible(messages: readonly Listed[], actor: string): Promise<readonly string[]> {
+  const { shown, visibleMessages } = (await moduleOf('shown.js')) as {
+    readonly shown: { messages: readonly Listed[]; as: string };
+    readonly visibleMessages: () => readonly Listed[];
+  };
+  const { idOf } = (await moduleOf('chat/bubbles.js')) as { readonly idOf: (message: Listed) => string };
+  Object.assign(shown, { messages, as: actor });
+  return visibleMessages().map(idOf);
+}
+
+test('the page shows each person what is for everybody or for this one, each in its place', async () => {
+  const plain = (message_id: number) => ({ message_id, ephemeral_id: null, only_for: null, replaces: null });
+  const secret = { message_id: 0, ephemeral_id: 7, only_for: 'ben', replaces: 2 };
+  const messages = [plain(2), plain(3), secret];
+  expect(await visible(messages, 'ada')).toEqual(['m2', 'm3']);
+  expect(await visible(messages, 'ben')).toEqual(['m3', 'e7']);
+});

@@ -59,8 +59,7 @@ const title = z.string().meta({
 });
 const instructions = z.string().meta({
   maxLength: limits.instructionsLengthMax,
-  description:
-    'The text of a message, the prompt of a prompt, a note otherwise. A template where it contains {{ or {%.',
+  description: 'The text of a message, a note otherwise. A template where it contains {{ or {%.',
 });
 const subject = z.string().nullable().meta({
   maxLength: limits.subjectLengthMax,

@@ -2,7 +2,7 @@ import { createTemplates } from '../system/templates.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createIds, sha256 } from '../system/ids.ts';
 import { createLog } from '../system/log.ts';
-import { createAcks, type Acks, createNagging, type Nagging } from '../app/use-cases/acks.ts';
+import { createAcks, type Acks } from '../app/use-cases/acks.ts';
 import { digestAction, createDigestSource } from '../app/actions/digest.ts';
 import { echoAction } from '../app/actions/echo.ts';
 import { messageAction } from '../app/actions/message.ts';
@@ -10,7 +10,7 @@ import { createApprovals, type Approvals } from '../app/use-cases/approvals.ts';
 import { createDeliverer, type Deliverer } from '../app/pipeline/deliverer.ts';
 import type { Chore } from '../app/housekeeping/chore.ts';
 import { createPacer, createBacklogWord } from '../app/pipeline/pacer.ts';
-import { createMembership, createChats, type Chats } from '../app/use-cases/people.ts';
+import { createMembership } from '../app/use-cases/membership.ts';
 import type {
   Backups,
   Bell,
@@ -25,7 +25,6 @@ import type {
   Transport,
 } from '../app/ports/outside.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
-import type { Store } from '../app/ports/tasks.ts';
 import { createMessages, type Messages } from '../app/use-cases/messages.ts';
 import { createRuns, type Runs } from '../app/use-cases/runs.ts';
 import { createRunner, type Runner } from '../app/pipeline/runner.ts';
@@ -40,7 +39,10 @@ import type { Task } from '../domain/task.ts';
 import { createActions, type Actions } from '../app/actions/action.ts';
 import { createHousekeeping, type Housekeeping } from '../app/housekeeping/housekeeper.ts';
 import { watchedRoom } from '../app/housekeeping/audit.ts';
-import { createRunService, type RunService } from '../app/pipeline/claims.ts';
+import { createNagging, type Nagging } from '../app/use-cases/nagging.ts';
+import { createRunService, type RunService } from '../app/pipeline/run-requests.ts';
+import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
+import type { Store } from '../app/ports/store.ts';
 
 /** The outside world, as one value, so that a test or a bench can put a part of its own in the place of any of them. */
 export interface World {

@@ -10,7 +10,7 @@ import type { Meter } from '../app/ports/metering.ts';
 import type { Timer } from '../app/ports/outside.ts';
 import type { Config } from '../config.ts';
 import type { World } from './assembly.ts';
-import { dataFolder } from './door.ts';
+import { dataFolder } from './api.ts';
 import type { Travel } from '../sandbox/world/travel.ts';
 
 /** Without a token there is no Telegram to talk to, so the product brings one of its own. */

@@ -9,11 +9,11 @@ import type { Platform } from '../app/ports/outside.ts';
 import { previewSchedule } from '../app/tasks/preview.ts';
 import { createReadiness } from '../app/operations/readiness.ts';
 import { createStatus } from '../app/operations/status.ts';
-import type { Store } from '../app/ports/tasks.ts';
 import type { Rooms, World } from './assembly.ts';
 import type { Config } from '../config.ts';
 import { updateBytesMax } from '../domain/limits.ts';
 import type { Wire } from './chat.ts';
+import type { Store } from '../app/ports/store.ts';
 
 export interface TelegramIn extends Omit<Inbound, 'webhook'> {
   /** Takes over what Telegram brings by webhook. */

@@ -6,9 +6,9 @@ import { createGauges } from '../app/operations/gauges.ts';
 import type { Meter } from '../app/ports/metering.ts';
 import type { Backups } from '../app/ports/outside.ts';
 import type { Ready } from '../app/operations/readiness.ts';
-import type { Store } from '../app/ports/tasks.ts';
 import type { World } from './assembly.ts';
 import type { Config } from '../config.ts';
+import type { Store } from '../app/ports/store.ts';
 
 interface Measured {
   readonly meter: PrometheusMeter;

@@ -5,7 +5,7 @@ import { composeRooms, systemWorld, type World } from './assembly.ts';
 import type { Config } from '../config.ts';
 import { AppError } from '../domain/errors.ts';
 import { isSandboxed } from './chat.ts';
-import { createApi } from './door.ts';
+import { createApi } from './api.ts';
 import type { Wire, WireRequest } from '../cli/network.ts';
 import { skippedBefore, timeOf, travelling } from './travel.ts';
 

@@ -6,7 +6,7 @@ import { systemWorld, type World } from './assembly.ts';
 import { faultLines, loadEnvFile, readConfig, secretsIn, type Config, type ConfigFault } from '../config.ts';
 import { AppError } from '../domain/errors.ts';
 import { sandboxToken } from './chat.ts';
-import { dataFolder } from './door.ts';
+import { dataFolder } from './api.ts';
 
 /** The sandbox as a process of its own, for a product that is told to take it for Telegram. */
 export interface SandboxProcess {

@@ -7,13 +7,12 @@ import type { Loop } from '../system/loop.ts';
 import { meteredStore } from '../app/operations/metered-store.ts';
 import type { Timer } from '../app/ports/outside.ts';
 import type { Secrets } from '../app/operations/secrets.ts';
-import type { Store } from '../app/ports/tasks.ts';
 import { composeRooms, type Rooms, type World } from './assembly.ts';
 import type { Config } from '../config.ts';
 import { stopGraceMs } from '../domain/limits.ts';
 import { isSandboxed, openWire, type Wire } from './chat.ts';
 import { openConversation, type TelegramIn } from './conversation.ts';
-import { openDoor, type Door, createPhase, type Phase } from './door.ts';
+import { openDoor, type Door, createPhase, type Phase } from './api.ts';
 import { createLoops, openHeartbeat } from './loops.ts';
 import { countedBackups, metricsPage, startAtZero } from './measuring.ts';
 import type { Travel } from '../sandbox/world/travel.ts';
@@ -21,6 +20,7 @@ import { followZoneRules } from '../app/pipeline/time-changes.ts';
 import { skippedBefore, timeOf, travelling, travelOf } from './travel.ts';
 import type { TravelTime } from '../system/clock.ts';
 import { createPlatform } from '../telegram/intake/menu.ts';
+import type { Store } from '../app/ports/store.ts';
 
 export interface Server {
   readonly url: string;

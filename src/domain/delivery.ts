@@ -27,7 +27,7 @@ export type DeliveryKind =
   | 'remove'
   | 'removeTopic';
 
-/** Lanes of the outbox, served in this order: what a person waits for first, decoration last. */
+/** Ranks of the outbox, served in this order: what a person waits for first, decoration last. */
 export const outboxRanks = { answer: 0, result: 1, card: 2, progress: 3 } as const;
 
 /**

@@ -24,7 +24,7 @@ import { serveTasks, type TaskRoutes, serveSchedules, serveVerbs, serveGrants } 
 import { serveThreads, type ThreadRoutes, serveAttach, serveBulk, type BulkRoutes } from './handlers/threads.ts';
 import { limitRate, requireToken } from './token.ts';
 import { describeApi } from './docs/openapi.ts';
-import { serve, trace, traceOf, replayedHeader, repeats } from './operation.ts';
+import { serve, trace, traceOf, replayedHeader, repeats } from './serving.ts';
 import * as api from '../api/status.ts';
 import { streamEndOf } from './events/stream.ts';
 

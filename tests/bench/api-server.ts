@@ -4,7 +4,7 @@ import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { createStore } from '../../src/store/engine/store.ts';
 import { systemTimer } from '../../src/system/clock.ts';
 import { composeRooms, systemWorld } from '../../src/compose/assembly.ts';
-import { openDoor } from '../../src/compose/door.ts';
+import { openDoor } from '../../src/compose/api.ts';
 import { createLoops } from '../../src/compose/loops.ts';
 import { readConfig } from '../../src/config.ts';
 import { token } from './load.ts';

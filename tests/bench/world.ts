@@ -8,10 +8,10 @@ import { createStore } from '../../src/store/engine/store.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../../src/system/clock.ts';
 import { createIds } from '../../src/system/ids.ts';
 import type { Budget, Clock, Log, Stopwatch, Timer, Transport } from '../../src/app/ports/outside.ts';
-import type { Store } from '../../src/app/ports/tasks.ts';
 import { composeRooms, type Rooms, type RoomSettings, type World } from '../../src/compose/assembly.ts';
 import { parseSchedule, minGapMs, nextSlot, type ScheduleInput } from '../../src/domain/schedule/schedule.ts';
 import { scheduleColumns } from '../../src/store/tasks/codec.ts';
+import type { Store } from '../../src/app/ports/store.ts';
 
 const silent = () => undefined;
 const silentLog: Log = { debug: silent, info: silent, warn: silent, error: console.error };

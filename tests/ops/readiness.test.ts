@@ -7,15 +7,15 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { migrateSqlite } from '../../src/store/engine/migrate.ts';
 import { createStore } from '../../src/store/engine/store.ts';
-import type { Store } from '../../src/app/ports/tasks.ts';
 import { composeRooms } from '../../src/compose/assembly.ts';
-import { createApi, createPhase } from '../../src/compose/door.ts';
+import { createApi, createPhase } from '../../src/compose/api.ts';
 import { createLoops } from '../../src/compose/loops.ts';
 import { readConfig } from '../../src/config.ts';
 import { actor, settings, start } from '../support/pipeline.ts';
 import { countingIds, faultyTransport, manualTime, memoryLog } from '../support/fakes.ts';
 import { openBotApi } from './bot-api.ts';
 import { aServer, type Probe } from './place.ts';
+import type { Store } from '../../src/app/ports/store.ts';
 
 const second = 1000;
 const minute = 60 * second;

@@ -1,6 +1,6 @@
-import type { Store } from '../../src/app/ports/tasks.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { World } from '../support/store-worlds.ts';
+import type { Store } from '../../src/app/ports/store.ts';
 
 export const numbers = (count: number) => Array.from({ length: count }, (_none, index) => index);
 

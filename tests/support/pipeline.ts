@@ -2,7 +2,6 @@ import type { Database } from 'better-sqlite3';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { migrateSqlite } from '../../src/store/engine/migrate.ts';
 import { createStore } from '../../src/store/engine/store.ts';
-import type { Store } from '../../src/app/ports/tasks.ts';
 import type { TaskRun } from '../../src/app/ports/runs.ts';
 import { sha256 } from '../../src/system/ids.ts';
 import type { CreateRequest } from '../../src/app/tasks/create.ts';
@@ -18,7 +17,8 @@ import {
   type ManualTime,
   type MemoryLog,
 } from './fakes.ts';
-import { createRunService, type RunService } from '../../src/app/pipeline/claims.ts';
+import { createRunService, type RunService } from '../../src/app/pipeline/run-requests.ts';
+import type { Store } from '../../src/app/ports/store.ts';
 
 /** A Wednesday, nine in the morning UTC. */
 export const start = Date.UTC(2026, 10, 18, 9, 0, 0);

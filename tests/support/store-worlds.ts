@@ -7,11 +7,11 @@ import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { rows, type Engine, type Value } from '../../src/store/engine/engine.ts';
 import { migratePostgres, migrateSqlite } from '../../src/store/engine/migrate.ts';
 import { createStore } from '../../src/store/engine/store.ts';
-import type { Store } from '../../src/app/ports/tasks.ts';
 import { buildersOf, type Builders } from './builders.ts';
 import { countingIds } from './fakes.ts';
 import { pgliteConnections, startPglite } from './pglite.ts';
 import { freshPostgres } from './postgres.ts';
+import type { Store } from '../../src/app/ports/store.ts';
 
 /** `shared` is SQLite as the product runs it, where the transactions of one turn share a commit. */
 export type Kind = 'sqlite' | 'shared' | 'pglite' | 'postgres';

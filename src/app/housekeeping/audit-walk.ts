@@ -1,8 +1,7 @@
 import { checks, type CheckName, type Finding } from '../../domain/audit.ts';
 import * as limits from '../../domain/limits.ts';
-import type { UpkeepStore } from '../ports/pipeline.ts';
 import { slotSample, type Missing } from './slot-sample.ts';
-import type { AuditedTable, HousekeepingStore } from '../ports/upkeep.ts';
+import type { AuditedTable, HousekeepingStore, UpkeepStore } from '../ports/upkeep.ts';
 import { missingKeptMs } from '../../domain/limits.ts';
 
 /** What a whole walk has seen; more of it than its findings show, for whoever mends it. */

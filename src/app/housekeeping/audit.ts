@@ -9,7 +9,7 @@ import { reconcileMax } from '../../domain/limits.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import type { Holding } from '../pipeline/holding.ts';
 import type { Actor } from '../../domain/access.ts';
-import { policyFor } from '../pipeline/claims.ts';
+import { policyFor } from '../pipeline/run-requests.ts';
 
 export interface AuditReport {
   readonly at: number;

@@ -1,7 +1,7 @@
 import { backupRetryMs } from '../../domain/limits.ts';
 import type { Backups, Bell, Clock, Log } from '../ports/outside.ts';
-import type { UpkeepStore } from '../ports/pipeline.ts';
 import { type Chore, nightly } from './chore.ts';
+import type { UpkeepStore } from '../ports/upkeep.ts';
 
 interface Needs {
   readonly backups: Backups;

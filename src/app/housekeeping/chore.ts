@@ -1,5 +1,6 @@
-import type { Counts, UpkeepStore } from '../ports/pipeline.ts';
+import type { Counts } from '../ports/pipeline.ts';
 import { nightStartMs } from '../../domain/limits.ts';
+import type { UpkeepStore } from '../ports/upkeep.ts';
 
 /**
  * One piece of keeping the place in order. A step is bounded, so that no transaction of it holds up the event loop; `more`

@@ -10,11 +10,11 @@ import type { Log, Backups, Bell, Clock, Ids, Timer } from '../ports/outside.ts'
 import type { Counts } from '../ports/pipeline.ts';
 import type { Chore } from './chore.ts';
 import type { Holding } from '../pipeline/holding.ts';
-import type { Store } from '../ports/tasks.ts';
 import { createAudit, type Audit, createReconcile, type Reconcile } from './audit.ts';
 import { createBackup } from './backup.ts';
 import { createRescue } from './rescue.ts';
 import { createExpiry, createRetention } from './retention.ts';
+import type { Store } from '../ports/store.ts';
 
 /** All chores as one piece of work for a loop: each turn is one bounded step of one chore, and the chores take turns. */
 interface Housekeeper {

@@ -3,9 +3,9 @@ import { countedMax, scrapeKeptMs, taskTallyKeptMs, taskTallyPage } from '../../
 import type { ChatStore } from '../ports/chats.ts';
 import type { Clock, Log, Stopwatch, Timer } from '../ports/outside.ts';
 import type { Ready } from './readiness.ts';
-import type { UpkeepStore } from '../ports/pipeline.ts';
 import { sample, type Sample } from './metrics.ts';
 import type { Workload, WorkloadStore } from '../ports/metering.ts';
+import type { UpkeepStore } from '../ports/upkeep.ts';
 
 /** What the meter looks at when it is asked, besides what it has counted. */
 export interface GaugeNeeds {

@@ -11,8 +11,8 @@ import type {
   StartedRun,
   StartPlan,
 } from '../ports/pipeline.ts';
-import type { Store } from '../ports/tasks.ts';
 import type { Meter } from '../ports/metering.ts';
+import type { Store } from '../ports/store.ts';
 
 interface Needs {
   readonly meter: Meter;

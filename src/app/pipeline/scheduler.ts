@@ -4,7 +4,7 @@ import { slotsPerBatchMax } from '../../domain/limits.ts';
 import { openFrom } from '../../domain/due.ts';
 import { isByHand } from '../../domain/occurrence.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
-import { claimOf, type ClaimMaker, type RunService, policyFor, requestOf } from './claims.ts';
+import { claimOf, type ClaimMaker } from './claims.ts';
 import type { Bell, Ids, Log } from '../ports/outside.ts';
 import type {
   Admission,
@@ -20,6 +20,7 @@ import type {
   Batch,
   Claim,
 } from '../ports/pipeline.ts';
+import { type RunService, policyFor, requestOf } from './run-requests.ts';
 
 /**
  * Turns due slots into occurrences and admits those that wait. It owns timing only: it never sees an action, and what it

@@ -1,7 +1,7 @@
 import { clockStepMs } from '../../domain/limits.ts';
 import type { Clock, Log, Stopwatch } from '../ports/outside.ts';
-import type { UpkeepStore } from '../ports/pipeline.ts';
 import type { Scheduler } from './scheduler.ts';
+import type { UpkeepStore } from '../ports/upkeep.ts';
 
 /**
  * Notices a wall clock that was set back, by comparing it with the monotonic one. Slots need nothing: the clock comes to

@@ -5,7 +5,7 @@ import type { Thread } from '../../domain/thread.ts';
 import type { SlotAck, SlotDelivery } from './why.ts';
 import type { Actor } from '../../domain/access.ts';
 
-/** What is shown of runs, and how they are asked for and called off. The runner sees more of them, in store.ts. */
+/** What is shown of runs, and how they are asked for and called off. The runner sees more of them, in pipeline.ts. */
 
 type Facts = Readonly<Record<string, unknown>>;
 

@@ -4,18 +4,9 @@ import type { TaskVerb } from '../../domain/event.ts';
 import type { NewRun, RunStatus } from '../../domain/run.ts';
 import type { Definition, Task, TaskState } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { ChatFacts } from './chat-facts.ts';
-import type { HousekeepingStore } from './upkeep.ts';
-import type { AnswerStore, Once } from '../use-cases/kept-answers.ts';
-import type { AckStore, QuestionStore } from './questions.ts';
-import type { ApprovalStore } from '../use-cases/approvals.ts';
-import type { ChatStore } from './chats.ts';
-import type { OutboxStore } from './outbox.ts';
+import type { Once } from '../use-cases/kept-answers.ts';
 import type { RunViewStore, Page } from './runs.ts';
-import type { Claim, DueTask, NewOccurrence, RunStore, SlotStore, UpkeepStore } from './pipeline.ts';
-import type { TruthStore } from './why.ts';
-import type { UsageStore } from '../operations/status.ts';
-import type { WorkloadStore } from './metering.ts';
+import type { Claim, DueTask, NewOccurrence } from './pipeline.ts';
 import type { Actor } from '../../domain/access.ts';
 
 /** What the use cases around tasks ask of the store, and what they get to see of it. */
@@ -259,28 +250,6 @@ export interface Created {
   readonly created: boolean;
   /** The answer to an earlier request with the same Idempotency-Key. */
   readonly replayed: boolean;
-}
-
-/** All of it: what one database gives to all rooms. */
-export interface Store
-  extends
-    SlotStore,
-    RunStore,
-    OutboxStore,
-    TaskStore,
-    UpkeepStore,
-    WorkloadStore,
-    TruthStore,
-    HousekeepingStore,
-    ChatStore,
-    ChatFacts,
-    AckStore,
-    ApprovalStore,
-    QuestionStore,
-    GrantStore,
-    AnswerStore,
-    UsageStore {
-  close(): Promise<void>;
 }
 
 /** The rights under which tasks run, as whoever keeps them in order sees them. They change only with their tasks. */

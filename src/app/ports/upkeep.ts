@@ -135,3 +135,13 @@ export interface HousekeepingStore {
   /** Writes the row that a slot never got. */
   recordMissing(slot: MissingSlot): Promise<string | null>;
 }
+
+/** What keeping the place in order needs. */
+export interface UpkeepStore {
+  readNote(key: string): Promise<string | null>;
+  writeNote(key: string, value: string, now: number): Promise<void>;
+  /** The wall clock was set back: instants that were computed with the old one are moved along. */
+  shiftClock(byMs: number): Promise<void>;
+  /** Throws when the store cannot commit. */
+  ping(now: number): Promise<void>;
+}

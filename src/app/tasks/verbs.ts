@@ -6,8 +6,9 @@ import type { Task } from '../../domain/task.ts';
 import { noChange, type AuditRow, type TaskChange, type TaskScene } from '../ports/tasks.ts';
 import { exhausted, isUnreadable, pauseFacts, refuseDeleted, unreadableRow, untilFact } from './refusals.ts';
 import type { MissedAnswer } from '../ports/questions.ts';
-import { claimOf, type ClaimMaker, policyFor } from '../pipeline/claims.ts';
+import { claimOf, type ClaimMaker } from '../pipeline/claims.ts';
 import type { Claim, DueTask } from '../ports/pipeline.ts';
+import { policyFor } from '../pipeline/run-requests.ts';
 
 /** The simple verbs. Each is idempotent: a task that is already there stays as it is, and no audit row is written. */
 

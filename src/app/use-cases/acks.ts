@@ -1,7 +1,5 @@
-import type { Bell, Clock, Ids } from '../ports/outside.ts';
-import type { AckStore, NotedDone, DueAck, NagDecision } from '../ports/questions.ts';
-import { planNag } from '../../domain/ack.ts';
-import type { Counts } from '../ports/pipeline.ts';
+import type { Bell, Clock } from '../ports/outside.ts';
+import type { AckStore, NotedDone } from '../ports/questions.ts';
 import type { Actor } from '../../domain/access.ts';
 
 /** What somebody said to a result: that it is done. */
@@ -40,44 +38,4 @@ export function createAcks({ store, clock, bell }: Needs): Acks {
       return isBack;
     },
   };
-}
-
-/**
- * Reminds people of what nobody has confirmed. What it leaves behind are rows: the reminder, the removal of the one before,
- * and the instant of the next are one transaction, so that a reminder is neither lost nor doubled by a crash.
- */
-export interface Nagging {
-  step(now: number, limit: number): Promise<Counts>;
-  nextAt(now: number): Promise<number | null>;
-}
-
-interface NaggingNeeds {
-  readonly store: Pick<AckStore, 'claimNags' | 'nextNagAt'>;
-  readonly ids: Ids;
-  readonly bell: Bell;
-}
-
-export function createNagging({ store, ids, bell }: NaggingNeeds): Nagging {
-  return {
-    step: async (now, limit) => {
-      const counts = await store.claimNags({ now, limit }, (due) => due.map((one) => decisionOf(ids, one, now)));
-      if (counts.taken > 0) bell.ring('deliverer');
-      return counts;
-    },
-    nextAt: () => store.nextNagAt(),
-  };
-}
-
-function decisionOf(ids: Ids, due: DueAck, now: number): NagDecision {
-  const { occurrenceId } = due;
-  const plan = planNag(due, now);
-  switch (plan.is) {
-    case 'nag':
-      return { occurrenceId, ...plan, deliveryId: ids.next() };
-    case 'giveUp':
-      return { occurrenceId, is: 'giveUp', lineId: ids.next(), wordId: ids.next() };
-    case 'later':
-    case 'drop':
-      return { occurrenceId, ...plan };
-  }
 }

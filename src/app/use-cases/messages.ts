@@ -5,8 +5,8 @@ import { isDeliverable, parseThreadKey, type Thread } from '../../domain/thread.
 import type { Clock, Ids } from '../ports/outside.ts';
 import type { RunView } from '../ports/runs.ts';
 import type { TaskStore } from '../ports/tasks.ts';
-import type { RunService } from '../pipeline/claims.ts';
 import { apiPrincipal } from '../../domain/access.ts';
+import type { RunService } from '../pipeline/run-requests.ts';
 
 /** A text that a client puts into a thread. It belongs to no task, and is shown as it stands. */
 export interface MessageRequest {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Part } from '../program.ts';
-import { addBulkVerbs } from './bulk.ts';
+import { addBulkVerbs } from './switching.ts';
 import { addCompletion } from '../completion.ts';
 import { addDoingVerbs, addMessageVerbs } from './doing.ts';
 import { addEventVerbs } from './events.ts';

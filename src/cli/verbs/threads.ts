@@ -3,7 +3,7 @@ import type { AnswerOf } from '../client.ts';
 import { usage, CliFault, exitCodes, interrupted } from '../faults.ts';
 import { sentence, wrapped, measureFor, shown } from '../layout.ts';
 import type { Session, AddVerb, Told } from '../session.ts';
-import { bulkTold, untilOf } from './bulk.ts';
+import { bulkTold, untilOf } from './switching.ts';
 import { hostZone } from './moments.ts';
 import { counted } from '../times.ts';
 

@@ -1,7 +1,7 @@
 import type { HostPorts, SettingsRead } from '../ports.ts';
 import { counted, plain, toned, wrapped, type Screen, type Tone } from '../screen.ts';
 import { databaseChecks } from './database.ts';
-import { doorChecks } from './door.ts';
+import { doorChecks } from './port.ts';
 import { fail, type Check, type Examined, type Finding, type Level, type Patient, type Skipped } from './finding.ts';
 import { runtimeChecks } from './runtime.ts';
 import { settingsChecks } from './settings.ts';

@@ -2,7 +2,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import * as api from '../../api/runs.ts';
 import type { Runs } from '../../app/use-cases/runs.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
-import { serve } from '../operation.ts';
+import { serve } from '../serving.ts';
 import type { TaskRoutes } from './tasks.ts';
 import { iso, wireResult, wireRun, wireTask, wireTaskRun } from './wire.ts';
 import type { Messages } from '../../app/use-cases/messages.ts';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import * as api from '../../api/status.ts';
 import type { ServerStatus, Usage, UsageRequest } from '../../app/operations/status.ts';
 import type { Ticked } from '../../app/pipeline/tick.ts';
-import { serve } from '../operation.ts';
+import { serve } from '../serving.ts';
 import { iso, isoOrNull } from './wire.ts';
 import type { AuditReport, Reconcile } from '../../app/housekeeping/audit.ts';
 import { checks, type Finding } from '../../domain/audit.ts';

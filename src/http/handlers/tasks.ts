@@ -3,7 +3,7 @@ import * as api from '../../api/tasks.ts';
 import type { TaskQuery, Changed, GrantView } from '../../app/ports/tasks.ts';
 import type { Tasks } from '../../app/tasks/tasks.ts';
 import { parseThreadKey, type Thread, threadKeyOf } from '../../domain/thread.ts';
-import { serve } from '../operation.ts';
+import { serve } from '../serving.ts';
 import { wireChanges, wireTask, wireVersion, wirePreview, iso, wireTaskRun, isoOrNull } from './wire.ts';
 import type { Actor } from '../../domain/access.ts';
 import * as schedulesApi from '../../api/schedules.ts';

@@ -2,7 +2,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import * as api from '../../api/threads.ts';
 import type { Runs } from '../../app/use-cases/runs.ts';
 import type { ThreadCounts } from '../../app/ports/tasks.ts';
-import { serve } from '../operation.ts';
+import { serve } from '../serving.ts';
 import type { Threads, Bulk, Chosen } from '../../app/tasks/bulk.ts';
 import type { Actor } from '../../domain/access.ts';
 import type { TaskRoutes } from './tasks.ts';

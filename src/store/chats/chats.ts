@@ -3,7 +3,7 @@ import { refreshCards } from '../outbox/cards.ts';
 import { chatOf, findChat, readChat, telegram, type ChatRow } from './rows.ts';
 import { row, rows, type Engine, type Script } from '../engine/engine.ts';
 import { moveChat } from './moves.ts';
-import { pauseTasks } from '../tasks/pauses.ts';
+import { pauseTasks } from '../tasks/auto-pauses.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
 import { placeholder, type Columns } from '../tasks/codec.ts';
 import { insertMessages } from '../outbox/new-parts.ts';

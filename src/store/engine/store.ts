@@ -1,4 +1,3 @@
-import type { Store } from '../../app/ports/tasks.ts';
 import { ackStore } from '../questions/acks.ts';
 import { approvalStore } from '../questions/approvals.ts';
 import { chatFactStore } from '../chats/facts.ts';
@@ -17,13 +16,14 @@ import { slotStore } from '../runs/slots.ts';
 import { taskStore } from '../tasks/tasks.ts';
 import { traceStore } from '../outbox/traces.ts';
 import { truthStore } from '../records/truth.ts';
-import { upkeepStore } from '../upkeep/upkeep.ts';
+import { upkeepStore } from '../upkeep/notes.ts';
 import { usageStore } from '../records/usage.ts';
 import { workloadStore } from '../records/workload.ts';
 import { AppError } from '../../domain/errors.ts';
 import { answerStore } from '../tasks/once.ts';
 import { messageStore } from '../outbox/new-parts.ts';
 import { pressedStore } from '../outbox/part-rows.ts';
+import type { Store } from '../../app/ports/store.ts';
 
 /** The store over either engine. Nothing but an `AppError` leaves it. */
 export function createStore(engine: Engine): Store {

@@ -1,6 +1,6 @@
 import type { NewDelivery } from '../../app/ports/pipeline.ts';
 import { each, listOf, rows, type Script, type Tuple } from '../engine/engine.ts';
-import { insertEndParts, type Ending, type EndPart } from './end-parts.ts';
+import { insertEndParts, type Ending, type EndPart } from './run-parts.ts';
 
 /**
  * Words about how runs ended. A failure is told once for each cause, until a run succeeds again, which is told then; what a

@@ -7,7 +7,7 @@ import { endParts } from './part-ends.ts';
 import { claimedPart, faultOf, partSource, statusAfterClaim, type PartRow } from './part-rows.ts';
 import { bringBundles, isHeld, quieted } from './quiet-parts.ts';
 import { survivorOf } from '../chats/moves.ts';
-import { beginTopic, endTopic } from './cards.ts';
+import { beginTopic, endTopic } from './topics.ts';
 
 /** The outbox and the topics. A claim is one transaction; what a send brought is written under the claim's fence. */
 export function outboxStore(engine: Engine): OutboxStore {

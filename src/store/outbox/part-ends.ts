@@ -6,7 +6,7 @@ import { each, listOf, lock, row, rows, write, type Script, type Value } from '.
 import { tellEvents } from '../records/journal.ts';
 import { tellGroupInstead } from '../questions/escalations.ts';
 import { settleLateNags } from '../questions/nags.ts';
-import { dropParts } from './end-parts.ts';
+import { dropParts } from './run-parts.ts';
 import { forgetToldOf, insertMessages, tellOnce } from './new-parts.ts';
 
 /** Who has let a result go stands before what is found out about its sends, and stays. It takes the value three times. */

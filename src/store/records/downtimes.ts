@@ -11,7 +11,7 @@ import type {
 import { readFacts } from '../tasks/codec.ts';
 import { listOf, row, rows, type Engine, type Script } from '../engine/engine.ts';
 import { tellEvents } from './journal.ts';
-import { readNote, writeNote } from '../upkeep/upkeep.ts';
+import { readNote, writeNote } from '../upkeep/notes.ts';
 import { insertMessages } from '../outbox/new-parts.ts';
 
 const aliveNote = 'alive_at';

@@ -5,7 +5,7 @@ import { row, rows, type Engine, type Script } from '../engine/engine.ts';
 import { readAuditPage, readEvents } from './feeds.ts';
 import { changesOf, deedsAt, lastSlotsOf, pausersOf, cutAt, readTo, standing, stepsBack } from './truth-deeds.ts';
 import { aroundOf, slotRows, withWork, type SlotColumns } from './truth-slots.ts';
-import { readNote } from '../upkeep/upkeep.ts';
+import { readNote } from '../upkeep/notes.ts';
 import type { Task } from '../../domain/task.ts';
 
 /** What `/why` reads: one transaction for one stretch of one task, each part a bounded walk along an index. */

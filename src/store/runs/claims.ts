@@ -1,7 +1,7 @@
 import type { Claim, NewOccurrence, Quarantine } from '../../app/ports/pipeline.ts';
 import { isByHand } from '../../domain/occurrence.ts';
 import type { NewRun } from '../../domain/run.ts';
-import { endWaiting } from '../tasks/pauses.ts';
+import { endWaiting } from '../tasks/auto-pauses.ts';
 import { each, rows, type Script, type Tuple } from '../engine/engine.ts';
 import { recordVerbs, tellComplete, tellEvents, type NewEvent } from '../records/journal.ts';
 import { askAboutMissed } from '../questions/questions.ts';

@@ -2,7 +2,7 @@ import type { ChangeRequest, Move, PlaceView } from '../../app/ports/tasks.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { chatOf, findChat, type ChatRow } from '../chats/rows.ts';
-import { approvalLane, dropParts } from '../outbox/end-parts.ts';
+import { approvalLane, dropParts } from '../outbox/run-parts.ts';
 import { row, rows, write, type Script } from '../engine/engine.ts';
 import { left, loseIfOut, replaceGrant } from './grants.ts';
 import { checkChatQuota, lockUser } from './quota.ts';

@@ -39,7 +39,7 @@ function reading(name: keyof typeof menu, handle: SaidHandler, shownTo: Command[
   return { ...command(name, async (one, rooms) => forAsker(await handle(one, rooms)), shownTo), isReading: true };
 }
 
-/** Every command that there is, in the order of the menu. */
+/** Every command, in the order of the menu. Synonyms, such as `/done`, are done by `unknownCommand`. */
 export const commands: readonly Command[] = [
   command('new', newTask),
   reading('tasks', listCommand),

@@ -5,7 +5,6 @@ import type { Chat, ChatStore, DraftChange } from '../../app/ports/chats.ts';
 import type { ChatFacts } from '../../app/ports/chat-facts.ts';
 import type { Clock, Ids, Log } from '../../app/ports/outside.ts';
 import type { ServerStatus } from '../../app/operations/status.ts';
-import type { UpkeepStore } from '../../app/ports/pipeline.ts';
 import type { Quota, TaskStore } from '../../app/ports/tasks.ts';
 import type { Preview, PreviewRequest } from '../../app/tasks/preview.ts';
 import type { Tasks } from '../../app/tasks/tasks.ts';
@@ -14,6 +13,7 @@ import type { Drawn, Media } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Threads } from '../../app/tasks/bulk.ts';
 import type { Actor } from '../../domain/access.ts';
+import type { UpkeepStore } from '../../app/ports/upkeep.ts';
 
 /**
  * How a word of a person travels: an update becomes what was `Said` or `Pressed`, with everything about the place and the

@@ -1,18 +1,10 @@
 import { chatTexts, deedTexts, outTexts } from './kit/english.ts';
 import { helpTexts } from './help/english.ts';
-import { editTexts, makingTexts } from './new-task/english.ts';
+import { makingTexts } from './new-task/english.ts';
 import { noticeTexts, reminderTexts } from './results/english.ts';
-import {
-  allowTexts,
-  digestTexts,
-  purgeTexts,
-  serverTexts,
-  topicTexts,
-  usageTexts,
-  setupTexts,
-} from './place/english.ts';
-import { retimeTexts } from './edit/english.ts';
-import { settingsTexts } from './settings/english.ts';
+import { allowTexts, purgeTexts, serverTexts, topicTexts, usageTexts, setupTexts } from './place/english.ts';
+import { retimeTexts, editTexts, fieldTexts } from './edit/english.ts';
+import { settingsTexts, digestTexts } from './settings/english.ts';
 import { wizardTexts } from './new-task/wizard-english.ts';
 import {
   buttonTexts,
@@ -21,7 +13,6 @@ import {
   statusWords,
   taskTexts,
   agendaTexts,
-  fieldTexts,
   pickTexts,
   replyTexts,
   undoTexts,

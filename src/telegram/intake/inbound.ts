@@ -7,13 +7,14 @@ import { createErrands, type Errands } from './errands.ts';
 import { createHandling } from './handling.ts';
 import { createMenu, type Menu } from './menu.ts';
 import { type TelegramInNeeds, askWhoIAm, type Me } from './needs.ts';
-import { admitConfigured, createClaim, type Claim, createStanding } from './owners.ts';
+import { admitConfigured, createClaim, type Claim } from './owners.ts';
 import { createPatience, createPauses, type Pauses } from './patience.ts';
 import { createPlaces } from './places.ts';
 import { createPoll, type Poll } from './poll.ts';
 import { createSpeech, createHaste } from './speech.ts';
 import { createWebhook, setDelivery, type Webhook } from './webhook.ts';
 import { createWorker, type Worker } from './worker.ts';
+import { createStanding } from './standing.ts';
 
 /**
  * The way in. Updates come by long polling or by webhook; the door sends strangers away, the rest is stored, and the worker

@@ -14,9 +14,9 @@ import {
 } from './payload.ts';
 import type { Places } from './places.ts';
 import * as texts from './texts.ts';
-import type { Standing } from './owners.ts';
 import { readWording, type Wording } from './texts.ts';
 import { isDoneWord } from '../chat/results/buttons.ts';
+import type { Standing } from './standing.ts';
 
 /** What people say and press, on its way to whoever answers it. */
 export interface Speech {

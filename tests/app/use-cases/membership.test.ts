@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createMembership } from '../../../src/app/use-cases/people.ts';
+import { createMembership } from '../../../src/app/use-cases/membership.ts';
 import type { Membership } from '../../../src/app/ports/outside.ts';
 import { actor, aPipeline, day, group, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
 import type { Actor } from '../../../src/domain/access.ts';

@@ -16,8 +16,8 @@ import type { Room } from '../../../src/app/ports/outside.ts';
 import { countingIds, manualTime, memoryLog, type ManualTime, type MemoryLog } from '../../support/fakes.ts';
 import { aSandbox, sandboxStart, type ServedWorld } from '../../support/sandbox.ts';
 import type { World as StoreWorld } from '../../support/store-worlds.ts';
-import { createChats } from '../../../src/app/use-cases/people.ts';
 import { createPlatform } from '../../../src/telegram/intake/menu.ts';
+import { createChats } from '../../../src/app/use-cases/reachable-chats.ts';
 
 /** The chats and people of the first world of the sandbox. */
 export const lab = -1_001_000_000_001;

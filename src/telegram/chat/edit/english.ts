@@ -1,4 +1,5 @@
-import { blocks, code, lines, oneLine, say, type Rich } from '../kit/rich.ts';
+import { blocks, code, lines, oneLine, say, type Rich, italic } from '../kit/rich.ts';
+import { list } from '../new-task/english.ts';
 
 interface Once {
   readonly number: number;
@@ -53,3 +54,111 @@ export const retimeTexts = {
 function both(times: readonly string[]): string {
   return times.length < 2 ? times.join('') : `${times.slice(0, -1).join(', ')} and ${times.at(-1)}`;
 }
+
+export const editTexts = {
+  menu: 'What shall be changed?',
+  askTime: (name: Rich, tries: readonly string[]): Rich =>
+    blocks(say`Send the new time for ${name} as your next message. For example:`, list(tries)),
+  askText: (name: Rich): Rich => say`Send the new text for ${name} as your next message.`,
+  askTitle: (name: Rich): Rich => say`Send the new title for ${name} as your next message.`,
+  changed: (name: Rich): Rich => say`Changed: ${name}`,
+  nothing: (name: Rich): Rich => say`Nothing to change: ${name} is like that already.`,
+  diff: (field: string, before: string, after: string): Rich =>
+    lines(say`${field}:`, say`  before: ${italic(oneLine(before, 200))}`, say`  now: ${oneLine(after, 200)}`),
+  fields: { title: 'Title', instructions: 'Text', schedule: 'Time', action: 'Kind' } as Readonly<
+    Record<string, string>
+  >,
+  /** `number` is null where it is not known which task was meant. */
+  exhausted: (number: number | null): string =>
+    `This task has nothing left to run. Give it a new time first: /edit${number === null ? '' : ` #${number} tomorrow at 9`}`,
+  unknownZone: (zone: string): Rich =>
+    say`${italic(oneLine(zone, 40))} is not a time zone that I know. Write its name, such as ${code('Europe/Madrid')}.`,
+} as const;
+
+/** Settings of a task, as the words of the command, of the buttons and of what has changed. */
+export const fieldTexts = {
+  names: {
+    missed: 'Missed runs',
+    overlap: 'When it still runs',
+    retry: 'Attempts',
+    quiet: 'Quiet hours',
+    ack: 'Asks for Done',
+    approval: 'Approval',
+    until: 'Ends',
+    start_at: 'Starts',
+    max_runs: 'Ends after',
+    grace: 'May be late',
+    jitter: 'Spread',
+    priority: 'Priority',
+    tags: 'Tags',
+    media: 'Attachment',
+    missed_limit: 'Missed runs at most',
+    timeout: 'Time limit',
+    auto_pause: 'Pauses itself',
+    max_age: 'Results are kept back at most',
+    unknown: 'If nobody knows whether it arrived',
+  } as Readonly<Record<string, string>>,
+  missed: { skip: 'leave out', once: 'run the last one late', all: 'run all late', ask: 'ask' },
+  overlap: {
+    skip: 'leave the new run out',
+    queue: 'wait for its turn',
+    replace: 'stop the old run',
+    allow: 'run both',
+  },
+  byDefault: 'as usual',
+  urgent: 'off, it is urgent',
+  quietOfChat: 'as in this chat',
+  quiet: (from: string, to: string, mode: string): string =>
+    `${from}-${to}, ${mode === 'silent' ? 'without a sound' : 'results wait'}`,
+  ackOff: 'no',
+  ackOn: (every: string, times: number): string =>
+    `again every ${every}, up to ${times} ${times === 1 ? 'time' : 'times'}`,
+  asks: (how: string): string => `Asks for Done, ${how}`,
+  approvalOn: 'needed before each delivery',
+  approvalOff: 'not needed',
+  never: 'never',
+  atOnce: 'at once',
+  runs: (count: number): string => `${count} ${count === 1 ? 'run' : 'runs'}`,
+  attempts: (count: number): string => `${count} ${count === 1 ? 'attempt' : 'attempts'}`,
+  noTags: 'none',
+  noMedia: 'none',
+  how: (field: string, number: number, example: string): Rich =>
+    say`I cannot read that for ${oneLine(field, 40)}. Write it like this: ${code(`/edit #${number} ${example}`)}`,
+  nearest: (word: string, field: string, example: string): Rich =>
+    lines(say`I do not know “${oneLine(word, 40)}”. Did you mean ${field}?`, say`Write ${code(`/edit ${example}`)}`),
+  byReply: 'In a group, send it as a reply to this message.',
+  nextBefore: (times: string): string => `Next runs before: ${times}`,
+  nextNow: (times: string): string => `Next runs now: ${times}`,
+  nothingPlanned: 'nothing planned',
+  menu: {
+    more: 'What else shall be changed?',
+    ask: (field: string, value: string, example: string): Rich =>
+      lines(`${field}: ${value}`, say`Press one, or write ${code(`/edit ${example}`)}`),
+  },
+  button: {
+    time: 'Time',
+    text: 'Text',
+    title: 'Title',
+    zone: 'Zone',
+    more: 'More',
+    missed: 'Missed',
+    ack: 'Ask for Done',
+    quiet: 'Quiet hours',
+    approval: 'Approval',
+    ends: 'Ends',
+  },
+  /** What stands on the buttons of each setting. */
+  choices: {
+    missed: { skip: 'Leave out', once: 'Run the last', all: 'Run all', ask: 'Ask' },
+    ack: {
+      off: 'Off',
+      '10m': 'Every 10 min, 3 times',
+      '10m20': 'Every 10 min, 20 times',
+      '30m': 'Every 30 min, 3 times',
+      '1h': 'Every hour, 3 times',
+    },
+    quiet: { chat: 'As in this chat', off: 'Off (urgent)', '2200-0700': '22:00-07:00' },
+    approval: { off: 'Not needed', on: 'Needed' },
+    ends: { never: 'Never', '7d': 'In a week', '30d': 'In 30 days', r5: 'After 5 runs', r10: 'After 10 runs' },
+  } as Readonly<Record<string, Readonly<Record<string, string>>>>,
+} as const;

@@ -12,7 +12,7 @@ const again: Readonly<Record<Where, string>> = {
   group: 'Reply to this message with',
 };
 
-function list(items: readonly string[]): Rich {
+export function list(items: readonly string[]): Rich {
   return lines(...items.map((item) => code(item)));
 }
 
@@ -73,24 +73,4 @@ export const makingTexts = {
     `${whose === 'user' ? 'You have' : 'This chat has'} ${limit} ${limit === 1 ? 'task' : 'tasks'} that can still run, and that is the limit. Delete one that is no longer needed: /tasks`,
   quickHint: (): Rich =>
     say`I did not find a time in that. Try ${code('/new tomorrow at 8am Call mum')}, or see /help.`,
-} as const;
-
-export const editTexts = {
-  menu: 'What shall be changed?',
-  askTime: (name: Rich, tries: readonly string[]): Rich =>
-    blocks(say`Send the new time for ${name} as your next message. For example:`, list(tries)),
-  askText: (name: Rich): Rich => say`Send the new text for ${name} as your next message.`,
-  askTitle: (name: Rich): Rich => say`Send the new title for ${name} as your next message.`,
-  changed: (name: Rich): Rich => say`Changed: ${name}`,
-  nothing: (name: Rich): Rich => say`Nothing to change: ${name} is like that already.`,
-  diff: (field: string, before: string, after: string): Rich =>
-    lines(say`${field}:`, say`  before: ${italic(oneLine(before, 200))}`, say`  now: ${oneLine(after, 200)}`),
-  fields: { title: 'Title', instructions: 'Text', schedule: 'Time', action: 'Kind' } as Readonly<
-    Record<string, string>
-  >,
-  /** `number` is null where it is not known which task was meant. */
-  exhausted: (number: number | null): string =>
-    `This task has nothing left to run. Give it a new time first: /edit${number === null ? '' : ` #${number} tomorrow at 9`}`,
-  unknownZone: (zone: string): Rich =>
-    say`${italic(oneLine(zone, 40))} is not a time zone that I know. Write its name, such as ${code('Europe/Madrid')}.`,
 } as const;

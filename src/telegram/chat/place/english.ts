@@ -56,35 +56,6 @@ export const purgeTexts = {
   doneWord: (all: number): string => `Deleted ${tasks(all)}`,
 } as const;
 
-export const digestTexts = {
-  title: 'Digest',
-  instructions: 'What is coming, what failed, what waits and what ran. It comes only when there is something to tell.',
-  about: 'A digest tells in one message what is coming, what failed, what waits for somebody and what ran.',
-  isOn: (when: string): string => `It comes ${when}.`,
-  isOff: (): Rich => say`There is no digest here at the moment. ${code('/digest daily 8:00')} switches it on.`,
-  how: (): Rich =>
-    lines(code('/digest daily 8:00'), code('/digest weekly monday 9:00'), code('/digest now'), code('/digest off')),
-  on: (name: Rich, when: string): Rich => say`${name} comes ${when}, and only when there is something to tell.`,
-  next: (at: string, zone: string): string => `Next: ${at} (${zone})`,
-  switchedOff: (name: Rich): Rich => say`${name} is paused. ${code('/digest daily 8:00')} switches it on again.`,
-  comes: (name: Rich): Rich => say`${name} is on its way to its topic.`,
-  unread: (): Rich =>
-    lines(
-      'I cannot read when the digest shall come. These can be read:',
-      code('/digest daily 8:00'),
-      code('/digest weekdays 7:30'),
-      code('/digest weekly monday 9:00'),
-      code('/digest now'),
-      code('/digest off'),
-    ),
-  daily: 'Daily 8:00',
-  weekdays: 'Weekdays 8:00',
-  weekly: 'Mondays 9:00',
-  now: 'Now',
-  off: 'Off',
-  card: 'Its card',
-} as const;
-
 export const serverTexts = {
   chatTitle: (): Rich => bold('This chat'),
   chatTasks: ({ active, paused, completed }: ThreadCounts): string =>
@@ -156,6 +127,7 @@ export const allowTexts = {
 } as const;
 
 const yes = (line: string): string => `✓ ${line}`;
+
 const no = (line: string): string => `✗ ${line}`;
 
 export const setupTexts = {

@@ -1,5 +1,5 @@
-import type { UpkeepStore } from '../../app/ports/pipeline.ts';
 import { row, rows, type Engine, type Script } from '../engine/engine.ts';
+import type { UpkeepStore } from '../../app/ports/upkeep.ts';
 
 const scope = 'system';
 

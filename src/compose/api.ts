@@ -13,10 +13,10 @@ import { previewSchedule } from '../app/tasks/preview.ts';
 import type { Timer } from '../app/ports/outside.ts';
 import { createReadiness, shownToAll, type Ready, type Watched } from '../app/operations/readiness.ts';
 import { createStatus, createUsage } from '../app/operations/status.ts';
-import type { Store } from '../app/ports/tasks.ts';
 import { createTick } from '../app/pipeline/tick.ts';
 import type { Rooms, World } from './assembly.ts';
 import type { Config } from '../config.ts';
+import type { Store } from '../app/ports/store.ts';
 
 export interface Door {
   readonly listening: Listening;

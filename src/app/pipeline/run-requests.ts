@@ -1,0 +1,119 @@
+import { type Policy, policyOf } from '../../domain/policy.ts';
+import type { NewRun, RunRequest } from '../../domain/run.ts';
+import { isDeliverable } from '../../domain/thread.ts';
+import type { Ids, Bell, Clock, Digest } from '../ports/outside.ts';
+import type { DueTask, RunStore } from '../ports/pipeline.ts';
+import { occurrenceKey } from '../../domain/occurrence.ts';
+
+/**
+ * The only door to execution. Whatever asks for work makes a request; a request becomes a run here, with its key and the
+ * hash of its payload, and nowhere else. The same key with the same payload is the same run.
+ */
+export interface RunService {
+  /** Makes the run that a store method inserts together with the rows that asked for it. */
+  prepare(request: RunRequest, now: number): NewRun;
+  /** Prepares and stores a run that stands alone. */
+  ingest(request: RunRequest): Promise<{ readonly runId: string; readonly created: boolean }>;
+}
+
+interface Needs {
+  readonly store: Pick<RunStore, 'addRun'>;
+  readonly ids: Ids;
+  readonly digest: Digest;
+  readonly clock: Clock;
+  readonly bell: Bell;
+}
+
+export function createRunService({ store, ids, digest, clock, bell }: Needs): RunService {
+  const prepare = (request: RunRequest, now: number): NewRun => {
+    const inputText = JSON.stringify(request.input);
+    return {
+      ...request,
+      id: ids.next(),
+      inputText,
+      payloadHash: digest.of(`${request.lane ?? ''}\n${inputText}`),
+      createdAt: now,
+      readyAt: now + spread(digest, request),
+    };
+  };
+  return {
+    prepare,
+    ingest: async (request) => {
+      const result = await store.addRun(prepare(request, clock.now()));
+      if (result.created) bell.ring('runner');
+      return result;
+    },
+  };
+}
+
+/** What a run takes from its task; a task that is paused or completed can be run by hand as well. */
+export type RunnableTask = Omit<
+  DueTask,
+  'nextAt' | 'live' | 'waiting' | 'reserved' | 'skipped' | 'grant' | 'boundedRuns'
+>;
+
+interface SlotRequest {
+  readonly occurrenceId: string;
+  readonly slotAt: number;
+  readonly late: boolean;
+  readonly priority: number;
+  /** A run by hand moves no slot, not even that of a delay after the last finish. */
+  readonly byHand: boolean;
+}
+
+export function policyFor(task: Pick<RunnableTask, 'policies' | 'action' | 'minGapMs'>): Policy {
+  return policyOf(task.policies, { actionKind: task.action.kind, minGapMs: task.minGapMs });
+}
+
+/** The request that an occurrence makes: the same for a slot, a catch-up and a run by hand. */
+export function requestOf(task: RunnableTask, policy: Policy, slot: SlotRequest): RunRequest {
+  return {
+    source: 'task',
+    idempotencyKey: occurrenceKey(task.id, slot.slotAt),
+    lane: null,
+    exclusive: policy.overlap !== 'allow',
+    priority: slot.priority,
+    taskId: task.id,
+    taskVersion: task.version,
+    occurrenceId: slot.occurrenceId,
+    chatId: task.chatId,
+    ownerId: task.ownerId,
+    ...(policy.jitterMs > 0 && !slot.byHand ? { jitterMs: policy.jitterMs } : {}),
+    input: {
+      title: task.title,
+      instructions: task.instructions,
+      action: task.action,
+      timezone: task.schedule.timezone,
+      number: task.number,
+      slotAt: slot.slotAt,
+      late: slot.late,
+      delivers: isDeliverable(task),
+      context: unlessEmpty(task.context),
+      policies: unlessEmpty(task.policies),
+      byHand: slot.byHand ? true : undefined,
+      follows: slot.byHand ? undefined : followsOf(task, policy),
+    },
+  };
+}
+
+function unlessEmpty<T extends object>(facts: T): T | undefined {
+  for (const _key in facts) return facts;
+  return undefined;
+}
+
+/** A prime, so that texts that differ little fall far apart. */
+const places = 1_000_003;
+
+/** The same delay for the same request on every machine and at every try; different slots fall on different places. */
+function spread(digest: Digest, { jitterMs = 0, idempotencyKey }: RunRequest): number {
+  if (jitterMs === 0) return 0;
+  let place = 0;
+  for (const sign of digest.of(idempotencyKey)) place = (place * 31 + sign.charCodeAt(0)) % places;
+  return Math.floor((place / places) * jitterMs);
+}
+
+/** Only the end of such a run says when the next one is due. */
+function followsOf({ schedule }: RunnableTask, policy: Policy): RunRequest['input']['follows'] {
+  const follows = schedule.kind === 'interval' && schedule.from === 'completion';
+  return follows ? { schedule, bounds: { startAt: policy.startAt, until: policy.until } } : undefined;
+}

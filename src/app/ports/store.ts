@@ -1,0 +1,34 @@
+import type { ChatFacts } from './chat-facts.ts';
+import type { HousekeepingStore, UpkeepStore } from './upkeep.ts';
+import type { AnswerStore } from '../use-cases/kept-answers.ts';
+import type { AckStore, QuestionStore } from './questions.ts';
+import type { ApprovalStore } from '../use-cases/approvals.ts';
+import type { ChatStore } from './chats.ts';
+import type { OutboxStore } from './outbox.ts';
+import type { RunStore, SlotStore } from './pipeline.ts';
+import type { TruthStore } from './why.ts';
+import type { UsageStore } from '../operations/status.ts';
+import type { WorkloadStore } from './metering.ts';
+import type { TaskStore, GrantStore } from './tasks.ts';
+
+/** All of it: what one database gives to all rooms. */
+export interface Store
+  extends
+    SlotStore,
+    RunStore,
+    OutboxStore,
+    TaskStore,
+    UpkeepStore,
+    WorkloadStore,
+    TruthStore,
+    HousekeepingStore,
+    ChatStore,
+    ChatFacts,
+    AckStore,
+    ApprovalStore,
+    QuestionStore,
+    GrantStore,
+    AnswerStore,
+    UsageStore {
+  close(): Promise<void>;
+}

@@ -2,6 +2,6 @@
 import { onFitOrBroughtNode } from './runtime.ts';
 
 await onFitOrBroughtNode(async () => {
-  const { runCli } = await import('./compose/cli-process.ts');
+  const { runCli } = await import('./compose/cli.ts');
   await runCli();
 });

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
-import { createHttpApp } from '../http/app.ts';
+import { createHttpApp, type PageOfMetrics } from '../http/app.ts';
 import { createEventStreams, type EventStreams } from '../http/events/stream.ts';
-import type { PageOfMetrics } from '../http/observing.ts';
 import { serveHttp, type Listening, untilStopping } from '../http/server.ts';
 import { databaseFile, type Opened } from '../store/engine/open.ts';
 import { sha256, tokenFrom } from '../system/ids.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createSandboxPages, type SandboxPages } from '../sandbox/control/control.ts';
 import { foreignness } from '../sandbox/loopback.ts';
 import { openSandbox, type Sandbox, serveSandbox } from '../sandbox/sandbox.ts';
-import type { World as SandboxWorld } from '../sandbox/world/world.ts';
+import type { World as SandboxWorld, Travel } from '../sandbox/world/world.ts';
 import { databaseFile } from '../store/engine/open.ts';
 import { createTelegramApi, type TelegramApi } from '../telegram/api.ts';
 import type { Meter } from '../app/ports/metering.ts';
@@ -11,7 +11,6 @@ import type { Timer } from '../app/ports/outside.ts';
 import type { Config } from '../config.ts';
 import type { World } from './assembly.ts';
 import { dataFolder } from './api.ts';
-import type { Travel } from '../sandbox/world/travel.ts';
 
 /** Without a token there is no Telegram to talk to, so the product brings one of its own. */
 export function isSandboxed(config: Pick<Config, 'SANDBOX' | 'TELEGRAM_BOT_TOKEN'>): boolean {

@@ -1,4 +1,3 @@
-import type { PageOfMetrics } from '../http/observing.ts';
 import type { PrometheusMeter } from '../system/meter.ts';
 import type { Opened } from '../store/engine/open.ts';
 import type { Loop } from '../system/loop.ts';
@@ -9,6 +8,7 @@ import type { Ready } from '../app/operations/readiness.ts';
 import type { World } from './assembly.ts';
 import type { Config } from '../config.ts';
 import type { Store } from '../app/ports/store.ts';
+import type { PageOfMetrics } from '../http/app.ts';
 
 interface Measured {
   readonly meter: PrometheusMeter;

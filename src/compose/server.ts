@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { World as SandboxWorld } from '../sandbox/world/world.ts';
+import type { World as SandboxWorld, Travel } from '../sandbox/world/world.ts';
 import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
 import { telegramTransport, topicNames } from '../telegram/delivery/transport.ts';
@@ -15,7 +15,6 @@ import { openConversation, type TelegramIn } from './conversation.ts';
 import { openDoor, type Door, createPhase, type Phase } from './api.ts';
 import { createLoops, openHeartbeat } from './loops.ts';
 import { countedBackups, metricsPage, startAtZero } from './measuring.ts';
-import type { Travel } from '../sandbox/world/travel.ts';
 import { followZoneRules } from '../app/pipeline/time-changes.ts';
 import { skippedBefore, timeOf, travelling, travelOf } from './travel.ts';
 import type { TravelTime } from '../system/clock.ts';

@@ -1,4 +1,3 @@
-import type { JumpTarget, Travel } from '../sandbox/world/travel.ts';
 import { within } from '../app/pipeline/collector.ts';
 import type { Stopwatch, Timer } from '../app/ports/outside.ts';
 import { AppError } from '../domain/errors.ts';
@@ -9,6 +8,7 @@ import type { Wire } from './chat.ts';
 import type { TelegramIn } from './conversation.ts';
 import { createTravelTime, type TravelTime } from '../system/clock.ts';
 import type { Store } from '../app/ports/store.ts';
+import type { JumpTarget, Travel } from '../sandbox/world/world.ts';
 
 /** What must come to rest before time may move on. */
 interface Busy {

@@ -8,8 +8,6 @@ import type { Ids, Log, Stopwatch } from '../app/ports/outside.ts';
 import type { Preview, PreviewRequest } from '../app/tasks/preview.ts';
 import { AppError } from '../domain/errors.ts';
 import { faultOf } from './errors.ts';
-import { serveDocs } from './docs/docs.ts';
-import { countServed, serveMetrics, type MetricsNeeds } from './observing.ts';
 import { checkTarget } from './reading.ts';
 import {
   serveRuns,
@@ -27,6 +25,8 @@ import { describeApi } from './docs/openapi.ts';
 import { serve, trace, traceOf, replayedHeader, repeats } from './serving.ts';
 import * as api from '../api/status.ts';
 import { streamEndOf } from './events/stream.ts';
+import { serveDocs } from './docs/page.ts';
+import { refusalsWith } from './docs/describing.ts';
 
 export interface HttpNeeds
   extends
@@ -212,4 +212,54 @@ function serveHealth(app: OpenAPIHono, { health, version }: { health: Health; ve
     described ??= describeApi(app, version);
     return { status: 200, body: { ...described } };
   });
+}
+
+/** The page that tells what was measured. */
+export interface PageOfMetrics {
+  readonly contentType: string;
+  page(): Promise<string>;
+}
+
+interface Served {
+  readonly method: string;
+  /** The pattern of the route, or `none`. */
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+  /** An earlier request with the same key had the effect. */
+  readonly isReplay: boolean;
+}
+
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS']);
+
+/** Whatever a client sends, there are only so many series: methods of a closed list, and patterns of our own. */
+function countServed(meter: Meter, { method, route, status, ms, isReplay }: Served): void {
+  const known = methods.has(method) ? method : 'other';
+  meter.count('http_requests_total', { method: known, route, status: String(status) });
+  meter.took('http_request_duration_seconds', { route }, ms);
+  if (isReplay) meter.count('requests_deduplicated_total', { via: 'http' });
+}
+
+interface MetricsNeeds {
+  /** Absent where nobody measures. */
+  readonly metrics?: PageOfMetrics;
+}
+
+/** For Prometheus, which brings the token as its `authorization` setting says. It is text, so it is no operation of the API. */
+function serveMetrics(app: OpenAPIHono, { metrics }: MetricsNeeds, guard: MiddlewareHandler): void {
+  if (metrics === undefined) return;
+  app.use('/metrics', guard);
+  app.openAPIRegistry.registerPath({
+    operationId: 'getMetrics',
+    tags: ['operations'],
+    summary: 'How the server does, in the text format of Prometheus',
+    method: 'get',
+    path: '/metrics',
+    security: [{ token: [] }],
+    responses: {
+      200: { description: 'Done.', content: { 'text/plain': { schema: { type: 'string' } } } },
+      ...refusalsWith(['unauthorized', 'rate_limited', 'internal']),
+    },
+  });
+  app.get('/metrics', async (c) => c.body(await metrics.page(), 200, { 'content-type': metrics.contentType }));
 }

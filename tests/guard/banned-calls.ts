@@ -10,7 +10,7 @@ interface Ban {
 
 const system = 'src/system/';
 const entries = ['src/main.ts', 'src/sandbox.ts', 'src/cli.ts', 'src/runtime.ts'];
-const processes = ['server', 'sandbox', 'cli'].map((name) => `src/compose/${name}-process.ts`);
+const processes = ['src/compose/server-process.ts', 'src/compose/sandbox-process.ts', 'src/compose/cli.ts'];
 const commandLine = [...entries, ...processes, 'src/cli/', 'src/host/'];
 
 /** Whatever reads the world behind the back of the ports makes a step that no test can repeat. */

@@ -4,8 +4,8 @@ import { onTestFinished } from 'vitest';
 import { createSandboxPages, type PageNeeds } from '../../src/sandbox/control/control.ts';
 import { openSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import type { Travel } from '../../src/sandbox/world/travel.ts';
 import { manualTime, memoryLog, type ManualTime, type MemoryLog } from '../support/fakes.ts';
+import type { Travel } from '../../src/sandbox/world/world.ts';
 
 const token = '777000001:control-test';
 export const startAt = Date.parse('2026-11-18T09:00:00.000Z');

@@ -7,8 +7,8 @@ import type { ClaimMaker } from '../pipeline/claims.ts';
 import { noChange, type TaskChange, type TaskScene } from '../ports/tasks.ts';
 import type { EndedRun } from '../ports/runs.ts';
 import { admitted, freeSlot, runInProgress, type ByHand } from './by-hand.ts';
-import { refuseDeleted } from './refusals.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
+import { refuseDeleted } from './verbs.ts';
 
 /** A run of a task that has ended, and how it is to be done again. */
 export interface Repeat {

@@ -7,9 +7,9 @@ import type { Task } from '../../domain/task.ts';
 import { type TaskScene, noChange, type TaskChange } from '../ports/tasks.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { ClaimMaker } from '../pipeline/claims.ts';
-import { refuseDeleted } from './refusals.ts';
 import type { Ids } from '../ports/outside.ts';
 import { policyFor, requestOf, type RunnableTask } from '../pipeline/run-requests.ts';
+import { refuseDeleted } from './verbs.ts';
 
 /** What every occurrence has in common that a person asks for beside the schedule. */
 

@@ -12,9 +12,8 @@ import {
 import { checkLabels, checkSize, type ActionSpec, type Definition, type Task } from '../../domain/task.ts';
 import type { TaskVerb } from '../../domain/event.ts';
 import { noChange, type TaskChange, type TaskFields, type TaskScene } from '../ports/tasks.ts';
-import { exhausted, isUnreadable, pauseFacts, unreadableRow } from './refusals.ts';
 import { checkContent, checkTiming, type Checked, type Rules, type TaskInput } from './definition.ts';
-import { nextOpenSlot, type ClaimedScene } from './verbs.ts';
+import { nextOpenSlot, type ClaimedScene, exhausted, isUnreadable, pauseFacts, unreadableRow } from './verbs.ts';
 
 /** The fields a person named; the others stay. Null in a policy takes it back to its default. */
 export interface TaskPatch {

@@ -3,8 +3,7 @@ import type { Task } from '../../domain/task.ts';
 import type { Ids } from '../ports/outside.ts';
 import type { Claim } from '../ports/pipeline.ts';
 import { noChange, type TaskChange, type TaskScene } from '../ports/tasks.ts';
-import { refuseDeleted } from './refusals.ts';
-import { type VerbScene, nextOpenSlot } from './verbs.ts';
+import { type VerbScene, nextOpenSlot, refuseDeleted } from './verbs.ts';
 
 export interface Skip {
   readonly count: number;

@@ -32,7 +32,6 @@ import { editTask, type Changes, type TaskPatch } from './edit.ts';
 import { planGrant, planRevoke, type GrantChanged, type GrantWish, planAttach, refuseUndeliverable } from './grants.ts';
 import { planSkip, planUnskip, slotsTold, type Skip } from './skip.ts';
 import { planUndo } from './undo.ts';
-import { notFound, refuseDeleted } from './refusals.ts';
 import {
   planAnswer,
   planCancel,
@@ -42,6 +41,8 @@ import {
   planResume,
   type VerbScene,
   claimsFirst,
+  notFound,
+  refuseDeleted,
 } from './verbs.ts';
 import type { MissedAnswer } from '../ports/questions.ts';
 import { planRunNow, planSnooze } from './by-hand.ts';

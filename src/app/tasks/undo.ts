@@ -10,8 +10,7 @@ import { noChange, type AuditRow, type TaskChange } from '../ports/tasks.ts';
 import type { Rules } from './definition.ts';
 import { editTask, toldFields, type TaskPatch } from './edit.ts';
 import { planSkip, planUnskip, slotsTold } from './skip.ts';
-import { notFound } from './refusals.ts';
-import { planDelete, planPause, planRestore, planResume, type VerbScene } from './verbs.ts';
+import { planDelete, planPause, planRestore, planResume, type VerbScene, notFound } from './verbs.ts';
 import { planSnooze } from './by-hand.ts';
 
 /** What an entry of the audit did, taken back. What has an effect outside, such as a run, cannot be. */

@@ -4,7 +4,6 @@ import { policyOf } from '../../domain/policy.ts';
 import { wallText, nextSlot } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import { noChange, type AuditRow, type TaskChange, type TaskScene } from '../ports/tasks.ts';
-import { exhausted, isUnreadable, pauseFacts, refuseDeleted, unreadableRow, untilFact } from './refusals.ts';
 import type { MissedAnswer } from '../ports/questions.ts';
 import { claimOf, type ClaimMaker } from '../pipeline/claims.ts';
 import type { Claim, DueTask } from '../ports/pipeline.ts';
@@ -232,4 +231,41 @@ function readableClaim(maker: ClaimFirst, due: DueTask, now: number): Claim | nu
   } catch {
     return null;
   }
+}
+
+/** What more than one verb refuses or tells, in the same words. */
+
+export function refuseDeleted({ task }: TaskScene): void {
+  if (task.state === 'deleted') throw notFound();
+}
+
+export function notFound(): AppError {
+  return new AppError('not_found', 'There is no such task.');
+}
+
+export function exhausted(): AppError {
+  return new AppError(
+    'schedule_exhausted',
+    'This task has nothing left to run. Give it a new schedule, or raise until or max_runs.',
+  );
+}
+
+/** Why a task is paused, and until when: what the way back needs to know. */
+export function pauseFacts({ pausedReason, resumeAt }: Pick<Task, 'pausedReason' | 'resumeAt'>) {
+  return { reason: pausedReason, ...untilFact(resumeAt) };
+}
+
+function untilFact(until: number | null) {
+  return until === null ? {} : { until: new Date(until).toISOString() };
+}
+
+export function isUnreadable({ pausedReason }: Pick<Task, 'pausedReason'>): boolean {
+  return pausedReason?.startsWith('unreadable') === true;
+}
+
+export function unreadableRow({ pausedReason }: Pick<Task, 'pausedReason'>): AppError {
+  return new AppError(
+    'invalid_request',
+    `This task cannot go on: its row is ${pausedReason ?? 'unreadable'}. Give it a new schedule, or delete it.`,
+  );
 }

@@ -4,8 +4,7 @@ import type { Clock } from '../ports/outside.ts';
 import type { Answer, Decision } from './answers.ts';
 import { answerSlot } from './slot-answers.ts';
 import type { TruthQuery, TruthRows, TruthStore } from '../ports/why.ts';
-import { answerNoSlot } from './no-slot-answers.ts';
-import { answerOpen, answerRemoved } from './open-answers.ts';
+import { answerNoSlot, answerOpen, answerRemoved } from './no-slot-answers.ts';
 import type { Stretch } from './standing.ts';
 import { answerGap, answerStanding, answerStretch } from './stretch-answers.ts';
 import {

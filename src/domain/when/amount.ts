@@ -1,5 +1,5 @@
-import { NUMBER_WORD, numberOf } from './lexicon.ts';
 import { type Cursor, words, refusal } from './cursor.ts';
+import { NUMBER_WORD, numberOf } from './spelling.ts';
 
 export type Unit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year';
 

@@ -1,6 +1,6 @@
 import { clockText } from '../schedule/time/calendar.ts';
-import { HOUR_WORD, numberOf, WEEKDAY, WORKDAYS } from './lexicon.ts';
 import { type Cursor, words, refusal } from './cursor.ts';
+import { HOUR_WORD, numberOf, WEEKDAY, WORKDAYS } from './spelling.ts';
 
 export type DayPart = 'morning' | 'afternoon' | 'evening' | 'night';
 

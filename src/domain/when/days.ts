@@ -1,7 +1,7 @@
 import { monthLength } from '../schedule/time/calendar.ts';
 import { MONTH_NAMES } from '../schedule/words/words.ts';
 import { type Cursor, words, refusal } from './cursor.ts';
-import { MONTH, monthOf, ORDINAL_NUMBER, ORDINAL_WORD, ordinalOf, WEEKDAY, weekdayOf, WORKDAYS } from './lexicon.ts';
+import { MONTH, monthOf, ORDINAL_NUMBER, ORDINAL_WORD, ordinalOf, WEEKDAY, weekdayOf, WORKDAYS } from './spelling.ts';
 
 export interface CalendarDate {
   /** Null where it was not said. */

@@ -3,7 +3,7 @@ import { readDayPart } from './clock-time.ts';
 import { type Cursor, words, refusal } from './cursor.ts';
 import { type Days, readDays, WORK_WEEK } from './days.ts';
 import type { Draft } from './draft.ts';
-import { NUMBER_WORD, numberOf, ORDINAL_WORD, ordinalOf, WEEKDAY, weekdayOf } from './lexicon.ts';
+import { NUMBER_WORD, numberOf, ORDINAL_WORD, ordinalOf, WEEKDAY, weekdayOf } from './spelling.ts';
 
 const EVERY = words('every|each|once\\s+every');
 const ADVERB = words('(?<unit>daily|weekly|monthly|yearly|annually|hourly|fortnightly)');

@@ -1,6 +1,6 @@
 import type { AppError } from '../errors.ts';
 import { Cursor, words, refusal, type Topic } from './cursor.ts';
-import { NUMBER_WORD, WEEKDAY } from './lexicon.ts';
+import { NUMBER_WORD, WEEKDAY } from './spelling.ts';
 
 interface Misfit {
   readonly pattern: RegExp;

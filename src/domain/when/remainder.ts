@@ -2,7 +2,7 @@ import { type Cursor, words, refusal, type Topic } from './cursor.ts';
 import { readTimes } from './clock-time.ts';
 import { readDays } from './days.ts';
 import type { Draft } from './draft.ts';
-import { HOUR_WORD, MONTH, NUMBER_WORD, ORDINAL_NUMBER, WEEKDAY } from './lexicon.ts';
+import { HOUR_WORD, MONTH, NUMBER_WORD, ORDINAL_NUMBER, WEEKDAY } from './spelling.ts';
 
 /** A mark after the when: what follows is text, whatever it looks like. */
 const MARK = /\s*(?:[:;!?]+|\.+(?!\d)|-+(?=\s|$))\s*/y;

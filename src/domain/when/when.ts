@@ -10,12 +10,11 @@ import { misfitOf } from './misfit.ts';
 import { onceOf } from './once.ts';
 import { recurringSchedule } from './recurring.ts';
 import { checkEnd, textAfter } from './remainder.ts';
-import { misspelt } from './spelling.ts';
+import { misspelt, MONTH, WEEKDAY, weekdayOf } from './spelling.ts';
 import { unreadable, quoted } from '../schedule/shapes.ts';
 import { type ParsedResult, strict } from 'chrono-node/en';
 import { DAY_MS, daysFromCivil, MINUTE_MS } from '../schedule/time/calendar.ts';
 import { resolveShifted } from '../schedule/time/zone.ts';
-import { MONTH, WEEKDAY, weekdayOf } from './lexicon.ts';
 
 /** A text read as a when and what is to be said then. */
 export interface When {

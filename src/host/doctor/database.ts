@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { Held, HostPorts } from '../ports.ts';
 import { counted, instantText, sizeOf, stretchOf } from '../screen.ts';
 import { fail, ok, warn, type Check, type Patient, type Verdict } from './finding.ts';
-import { isOpenToOthers } from './settings.ts';
+import { isOpenToOthers } from './runtime.ts';
 
 /** The data: whether it is there, whole, writable, of the right version, and copied. */
 

@@ -3,8 +3,7 @@ import { counted, plain, toned, wrapped, type Screen, type Tone } from '../scree
 import { databaseChecks } from './database.ts';
 import { doorChecks } from './port.ts';
 import { fail, type Check, type Examined, type Finding, type Level, type Patient, type Skipped } from './finding.ts';
-import { runtimeChecks } from './runtime.ts';
-import { settingsChecks } from './settings.ts';
+import { runtimeChecks, settingsChecks } from './runtime.ts';
 import { telegramChecks } from './telegram.ts';
 
 /**

@@ -1,4 +1,3 @@
-import { nameOf, resolved } from './example.ts';
 import { markup, prose, type Markup } from './markup.ts';
 import type { Description, Schema } from './openapi.ts';
 
@@ -139,4 +138,58 @@ function range(min: number | undefined, max: number | undefined, unit = ''): str
   if (isLow && isHigh) return `${low} to ${high}${unit}`;
   if (isHigh) return `at most ${high}${unit}`;
   return isLow ? `at least ${low}${unit}` : '';
+}
+
+type ExampleSchemas = Description['components']['schemas'];
+
+/** What a schema refers to, or the schema itself. */
+function resolved(schema: Schema, schemas: ExampleSchemas): Schema {
+  const name = nameOf(schema);
+  return name === null ? schema : resolved(schemas[name] ?? {}, schemas);
+}
+
+/** The name of the component that a schema stands for. */
+function nameOf({ $ref, allOf }: Schema): string | null {
+  const [only] = allOf ?? [];
+  if ($ref === undefined) return only?.$ref === undefined ? null : nameOf(only);
+  return $ref.slice($ref.lastIndexOf('/') + 1);
+}
+
+/** The smallest value that a schema takes, made of its examples. */
+export function exampleOf(schema: Schema, schemas: ExampleSchemas): unknown {
+  const one = resolved(schema, schemas);
+  const given = schema.example ?? givenBy(one);
+  if (given !== undefined) return given;
+  const [first] = one.oneOf ?? one.anyOf ?? [];
+  if (first !== undefined && one.properties === undefined) return exampleOf(first, schemas);
+  return plainOf(one, schemas);
+}
+
+function plainOf(schema: Schema, schemas: ExampleSchemas): unknown {
+  const { type, items, minimum = 1 } = schema;
+  switch (typeof type === 'object' ? type[0] : type) {
+    case 'object':
+      return objectOf(schema, schemas);
+    case 'array':
+      return items === undefined ? [] : [exampleOf(items, schemas)];
+    case 'integer':
+      return minimum;
+    case 'number':
+      return 1;
+    case 'boolean':
+      return true;
+    case 'string':
+      return 'text';
+    default:
+      return null;
+  }
+}
+
+function givenBy({ example, const: only, default: preset, enum: values }: Schema): unknown {
+  return example ?? only ?? preset ?? values?.[0];
+}
+
+function objectOf({ properties = {}, required = [] }: Schema, schemas: ExampleSchemas): unknown {
+  const needed = Object.entries(properties).filter(([name]) => required.includes(name));
+  return Object.fromEntries(needed.map(([name, schema]) => [name, exampleOf(schema, schemas)]));
 }

@@ -1,13 +1,48 @@
 import { readFileSync } from 'node:fs';
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { AppError } from '../../domain/errors.ts';
-import { pageHeaders } from './headers.ts';
-import { manualStyle } from './manual-style.ts';
 import { renderMarkdown, type LinkTarget } from './markdown.ts';
 import { markup, Markup } from './markup.ts';
 import { docsStyle } from './style.ts';
+import { createHash } from 'node:crypto';
 
-export interface ManualPage {
+/** Style of the manual's prose, in addition to that of the API reference. */
+const manualStyle = String.raw`
+.pages a[aria-current] { font-weight: 650; color: var(--accent); }
+.manual { padding-bottom: 24px; }
+.manual h1 { font-size: 1.8rem; line-height: 1.25; margin-top: 12px; }
+.manual h2 { padding-top: 8px; scroll-margin-top: 12px; }
+.manual h3 { font-size: 1.05rem; margin-top: 28px; scroll-margin-top: 12px; }
+.manual h2 a { color: inherit; text-decoration: none; }
+.manual h2 a:hover, .manual h3 a:hover { text-decoration: underline; }
+.manual > p, .manual ul, .manual ol { max-width: 76ch; }
+.manual > p, .manual > ul, .manual > ol { margin: 12px 0 0; }
+.manual ul, .manual ol { padding-left: 1.4em; }
+.manual li + li { margin-top: 5px; }
+.manual li > pre { max-width: 100%; }
+.manual img { display: block; max-width: 100%; height: auto; border: 1px solid var(--line); border-radius: 10px; }
+.manual td p + p { margin-top: 4px; }
+.sheet { margin: 12px 0; }
+.sheet th { font-weight: 600; }
+.sheet .number { text-align: right; white-space: nowrap; }
+
+@media (max-width: 999px) {
+  .pages { display: flex; flex-wrap: wrap; gap: 2px 4px; padding-bottom: 8px; border-bottom: 1px solid var(--line); }
+}
+@media (max-width: 640px) {
+  .manual h1 { font-size: 1.5rem; }
+  .sheet thead { display: none; }
+  .sheet, .sheet tbody, .sheet tr, .sheet td { display: block; width: 100%; }
+  .sheet tr { border-top: 1px solid var(--line); padding: 8px 0; }
+  .sheet td { border: 0; padding: 2px 0; }
+  .sheet td:first-child { font-weight: 600; }
+  .sheet td:empty { display: none; }
+  .sheet .number { text-align: left; }
+  .sheet td:nth-child(n + 2):not(:nth-child(2):last-child)::before { content: attr(data-title) ': '; color: var(--soft); }
+}
+`;
+
+interface ManualPage {
   /** The page is docs/<name>.md in the package, and /docs/<name> over HTTP. */
   readonly name: string;
   readonly title: string;
@@ -108,4 +143,33 @@ export function manualLinks(open: string | null = null): Markup {
     const mark = name === open ? new Markup(' aria-current="page"') : null;
     return markup`<li><a href="/docs/${name}"${mark}>${title}</a></li>`;
   })}`;
+}
+
+interface Allowed {
+  readonly style: string;
+  /** Absent on a page without a script. */
+  readonly script?: string;
+  readonly images?: 'own';
+}
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+/** Headers of a page that loads nothing from elsewhere: the browser accepts this style and this script, and no other. */
+export function pageHeaders({ style, script, images }: Allowed) {
+  return {
+    'content-security-policy': [
+      "default-src 'none'",
+      ...(script === undefined ? [] : [`script-src ${hashOf(script)}`]),
+      `style-src ${hashOf(style)}`,
+      `img-src ${images === 'own' ? "'self' data:" : 'data:'}`,
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ].join('; '),
+    'referrer-policy': 'no-referrer',
+    'cross-origin-resource-policy': 'same-origin',
+    'cross-origin-opener-policy': 'same-origin',
+  } as const;
 }

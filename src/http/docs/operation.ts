@@ -1,5 +1,4 @@
-import { exampleOf } from './example.ts';
-import { aboutOf, fieldTable, typeMarkup } from './fields.ts';
+import { aboutOf, fieldTable, typeMarkup, exampleOf } from './fields.ts';
 import { markup, prose, type Markup } from './markup.ts';
 import type { DescribedAnswer, DescribedOperation, Description, Parameter } from './openapi.ts';
 

@@ -1,13 +1,54 @@
 import { fieldTable } from './fields.ts';
 import { guide } from './guide.ts';
-import { manualLinks } from './manual.ts';
+import { manualLinks, serveManual, pageHeaders } from './manual.ts';
 import { operationsOf, operationSection, type Place } from './operation.ts';
-import { docsScript } from './script.ts';
 import { docsStyle } from './style.ts';
 import { markup, Markup, prose } from './markup.ts';
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import { describeApi } from './openapi.ts';
+
+/** The one thing that needs a script: to find an operation by typing. Without it all of them are there. */
+const docsScript = String.raw`
+const find = document.querySelector('.find');
+const none = document.querySelector('.none');
+const operations = [...document.querySelectorAll('.operation')];
+const places = [...document.querySelectorAll('.place')];
+const links = new Map([...document.querySelectorAll('nav li[data-of]')].map((link) => [link.dataset.of, link]));
+function narrow() {
+  const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
+  let shown = 0;
+  for (const one of operations) {
+    const isFound = words.every((word) => one.dataset.find.includes(word));
+    one.hidden = !isFound;
+    const link = links.get(one.id);
+    if (link) link.hidden = !isFound;
+    if (isFound) shown += 1;
+  }
+  for (const place of places) {
+    const within = place.querySelectorAll('.operation');
+    place.hidden = within.length > 0 ? [...within].every((one) => one.hidden) : words.length > 0;
+  }
+  none.hidden = shown > 0;
+}
+find.hidden = false;
+find.addEventListener('input', narrow);
+addEventListener('hashchange', () => {
+  const target = document.getElementById(location.hash.slice(1));
+  if (target && target.closest('[hidden]')) {
+    find.value = '';
+    narrow();
+    target.scrollIntoView();
+  }
+});
+const wide = matchMedia('(min-width: 1000px)');
+const contents = document.querySelector('nav details');
+const unfold = () => { contents.open = wide.matches; };
+wide.addEventListener('change', unfold);
+unfold();
+`;
 
 /** The API for people: all of it on one page, from the same document that machines read. */
-export function docsPage(place: Place): string {
+function docsPage(place: Place): string {
   const { description, origin } = place;
   const { info } = description;
   const page = markup`<!doctype html>
@@ -100,4 +141,19 @@ function objects({ description }: Place): Markup {
 /** In an answer every field is there, so that it says nothing that one is. */
 function isAnswer({ properties = {}, required = [] }: { properties?: object; required?: readonly string[] }): boolean {
   return Object.keys(properties).length === required.length;
+}
+
+const headers = pageHeaders({ style: docsStyle, script: docsScript });
+
+/** Serves the API reference and the manual. Both are open, because they hold no secret. */
+export function serveDocs(app: OpenAPIHono, { version }: { readonly version: string }): void {
+  let latest: { readonly origin: string; readonly page: string } | null = null;
+  app.get('/docs', (c) => {
+    const { origin } = new URL(c.req.url);
+    if (latest?.origin !== origin)
+      latest = { origin, page: docsPage({ origin, description: describeApi(app, version) }) };
+    return c.html(latest.page, 200, headers);
+  });
+  serveManual(app, version);
+  app.get('/', (c) => c.redirect('/docs'));
 }

@@ -8,8 +8,7 @@ import type { PageLink } from './shapes.ts';
 import { createViews } from './views.ts';
 import { foreignness } from '../loopback.ts';
 import { pageAssets } from '../page/page.ts';
-import type { Travel } from '../world/travel.ts';
-import type { World } from '../world/world.ts';
+import type { World, Travel } from '../world/world.ts';
 
 export interface PageNeeds {
   readonly world: World;

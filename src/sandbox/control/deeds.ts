@@ -3,7 +3,6 @@ import { json, read, type Answer } from './answers.ts';
 import * as bodies from './bodies.ts';
 import type { JumpedJson, PressedJson } from './shapes.ts';
 import { iso, chatOf, keyOf, faultJson, messageJson, platformJson } from './views.ts';
-import type { Travel, JumpTarget } from '../world/travel.ts';
 import {
   SandboxRefusal,
   type ChatShown,
@@ -12,6 +11,8 @@ import {
   type Pressing,
   type Saying,
   type World,
+  type Travel,
+  type JumpTarget,
 } from '../world/world.ts';
 import { AppError } from '../../domain/errors.ts';
 import { durationMs } from '../../domain/schedule/time/duration.ts';

@@ -11,8 +11,8 @@ import {
   type Call,
   type Fault,
   type Features,
+  type Travel,
 } from '../world/world.ts';
-import type { Travel } from '../world/travel.ts';
 
 interface ViewNeeds {
   readonly world: World;

@@ -12,10 +12,9 @@ import type { SlotAck } from '../../app/ports/why.ts';
 import type { AckStatus } from '../../domain/ack.ts';
 import { listOf, row, rows, write, type Engine, type Script } from '../engine/engine.ts';
 import { tellEvents } from '../records/journal.ts';
-import { dueAcks, type DueRow } from './acks-due.ts';
 import { readAck as readAckRow } from '../runs/codec.ts';
 import { escalate } from './escalations.ts';
-import { insertNag, settleNag } from './nags.ts';
+import { insertNag, settleNag, dueAcks, type DueRow } from './nags.ts';
 import { shownOf } from '../outbox/part-rows.ts';
 import type { Actor } from '../../domain/access.ts';
 

@@ -1,9 +1,8 @@
 import type { NagDecision } from '../../app/ports/questions.ts';
 import type { View } from '../../domain/shown.ts';
-import type { DueRow } from './acks-due.ts';
 import { readFacts } from '../tasks/codec.ts';
 import { listOf, row, rows, write, type Script } from '../engine/engine.ts';
-import { insertInTopic, lastPart } from './nags.ts';
+import { insertInTopic, lastPart, type DueRow } from './nags.ts';
 import { insertPart, placeOf } from '../outbox/new-parts.ts';
 import { idAt } from '../engine/queries.ts';
 

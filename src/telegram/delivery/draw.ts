@@ -5,8 +5,7 @@ import type { Task } from '../../domain/task.ts';
 import { button, dataOf, shortId, type Rows } from '../chat/kit/press.ts';
 import { card, taskName } from '../chat/kit/card.ts';
 import { aboutMoment, moment, type Setting } from '../chat/kit/clock.ts';
-import { askingDrawn, isAsking, type Asked, type Asking } from '../chat/results/reminder.ts';
-import { resultButtons, noticeRows } from '../chat/results/result.ts';
+import { askingDrawn, isAsking, type Asked, type Asking, resultButtons, noticeRows } from '../chat/results/reminder.ts';
 import { blocks, lines, shortened, type Rich, drawn } from '../chat/kit/rich.ts';
 import { texts } from '../chat/texts.ts';
 

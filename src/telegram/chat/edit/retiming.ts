@@ -4,16 +4,16 @@ import { lastSlot, type Schedule, type ScheduleInput } from '../../../domain/sch
 import type { OnceSchedule } from '../../../domain/schedule/shapes.ts';
 import type { Task } from '../../../domain/task.ts';
 import { inputOf } from '../../../app/tasks/undo.ts';
-import { isUnreadable } from '../../../app/tasks/refusals.ts';
 import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import type { ConversationRooms, Said } from '../conversation.ts';
 import { taskName } from '../kit/card.ts';
 import { dateIn, moment, scheduleText, settingOf } from '../kit/clock.ts';
 import type { Rich } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
-import { whatIsWrongWithTime } from '../new-task/making.ts';
 import { readOr, readTimeAlone } from '../kit/reading.ts';
 import { triedTo } from '../kit/answers.ts';
+import { whatIsWrongWithTime } from '../new-task/preview.ts';
+import { isUnreadable } from '../../../app/tasks/verbs.ts';
 
 /**
  * The new time of a task. What is said is as much as shall be different: an hour alone moves the hour and leaves the days,

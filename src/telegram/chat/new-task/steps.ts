@@ -3,7 +3,7 @@ import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ConversationRooms, Pressed, Said } from '../conversation.ts';
 import { wordsOf } from '../kit/clock.ts';
 import type { Where } from './wizard-english.ts';
-import { proposalDrawn } from './preview.ts';
+import { proposalDrawn, checkStep, proposalOf } from './preview.ts';
 import { blocks, type Rich, drawn } from '../kit/rich.ts';
 import {
   askQuestion,
@@ -18,7 +18,6 @@ import {
 } from './wizard-view.ts';
 import { redrawn, silence } from '../kit/answers.ts';
 import { putDraft, type DraftStep, type DraftWhen, titleOf } from '../kit/drafts.ts';
-import { checkStep, proposalOf } from './making.ts';
 import { isForUs, type Here } from '../kit/reading.ts';
 
 /** A step of making a task, shown in a new message or in the one that carried the step before. */

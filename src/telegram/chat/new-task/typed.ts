@@ -9,10 +9,10 @@ import { texts } from '../texts.ts';
 import { silence, triedTo } from '../kit/answers.ts';
 import { keptWith, readAsked, type Asked } from './clauses.ts';
 import type { Kept, PartStep, StepOf } from '../kit/drafts.ts';
-import { whatIsWrongWithTime } from './making.ts';
 import { missed, spoken, type MakingStep } from './steps.ts';
 import { afterTime, begunIn, dayOfYear, hourStep, monthName, nth, timed, type Reading } from './wizard.ts';
 import { isForUs, readOr, readTimeAlone, textIn } from '../kit/reading.ts';
+import { whatIsWrongWithTime } from './preview.ts';
 
 /** Words in the place of the buttons with which a task is made. */
 

@@ -6,8 +6,7 @@ import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { ordinals, rhythms, weekdays, type PartStep, type Plan, type StepOf, titleOf } from '../kit/drafts.ts';
 import type { DateStyle } from '../../../domain/chat-settings.ts';
 import { capital, dateIn, dayText as dayTold, wordsOf, type Setting } from '../kit/clock.ts';
-import { templates } from './templates.ts';
-import type { Where } from './wizard-english.ts';
+import { type Where, templates } from './wizard-english.ts';
 import { lines, type Rich } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 

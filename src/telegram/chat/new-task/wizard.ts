@@ -3,7 +3,6 @@ import { MONTH_NAMES } from '../../../domain/schedule/words/words.ts';
 import { pad } from '../../../domain/schedule/time/calendar.ts';
 import type { ConversationRooms } from '../conversation.ts';
 import { dateIn, weekdayIn } from '../kit/clock.ts';
-import { templates } from './templates.ts';
 import { texts } from '../texts.ts';
 import { keptWith, readAsked } from './clauses.ts';
 import {
@@ -18,6 +17,7 @@ import {
 } from '../kit/drafts.ts';
 import type { MakingStep } from './steps.ts';
 import { readTimeAlone, readWords, type Speaking } from '../kit/reading.ts';
+import { templates } from './wizard-english.ts';
 
 /**
  * Making a task by buttons. Whatever is chosen becomes words, such as "every monday and thursday at 09:30", and goes through

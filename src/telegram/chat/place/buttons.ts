@@ -1,6 +1,5 @@
 import { alerted, answer, redrawn, sentenceOf, triedTo } from '../kit/answers.ts';
 import { draftOf } from '../kit/drafts.ts';
-import { proposalOf, readAgain } from '../new-task/making.ts';
 import { keepList, startWords } from './checklist.ts';
 import { markFor } from '../kit/cards.ts';
 import { zoneRows, zoneSetRows, zoneSetWords } from './places.ts';
@@ -11,7 +10,7 @@ import { threadKeyOf } from '../../../domain/thread.ts';
 import { zoneName } from '../../../domain/schedule/time/zone-name.ts';
 import { clockIn } from '../kit/clock.ts';
 import { blocks, drawn } from '../kit/rich.ts';
-import { proposalDrawn } from '../new-task/preview.ts';
+import { proposalDrawn, proposalOf, readAgain } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
 import { inZone } from '../kit/reading.ts';
 

@@ -7,11 +7,11 @@ import { settingFor } from '../kit/cards.ts';
 import { nameOf, arg, permitted, pressedTask, targetOf, refusal } from '../kit/rights.ts';
 import type { Answer, ConversationRooms, Pressed } from '../conversation.ts';
 import { pastMoment } from '../kit/clock.ts';
-import { withLine, withRows } from './result.ts';
 import { oneLine } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 import { longId } from '../kit/press.ts';
 import type { MissedAnswer } from '../../../app/ports/questions.ts';
+import { withLine, withRows } from './reminder.ts';
 
 /** Buttons of questions: what becomes of missed runs, and whether a result is shown. */
 

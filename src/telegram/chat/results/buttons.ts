@@ -7,11 +7,11 @@ import { nameOf, refusal, arg, noteArrival, permitted, pressedTask } from '../ki
 import type { Answer, ConversationRooms, Pressed, Reply, Said } from '../conversation.ts';
 import { taskName } from '../kit/card.ts';
 import { pastMoment } from '../kit/clock.ts';
-import { doneShown, resultButtons, withLine, withoutLine, withRows } from './result.ts';
 import { lines, oneLine, pre, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 import { longId } from '../kit/press.ts';
 import { impliedBy, namedTask } from '../kit/naming.ts';
+import { doneShown, resultButtons, withLine, withoutLine, withRows } from './reminder.ts';
 
 /** Buttons of results and of words about failures. They stand in the chat for months. */
 

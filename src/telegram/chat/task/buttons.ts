@@ -12,7 +12,6 @@ import type { Answer, ConversationRooms, Pressed, SaidHandler } from '../convers
 import { isSpan } from './agenda.ts';
 import { card, cardButtons, taskName } from '../kit/card.ts';
 import { editMenu } from '../edit/view.ts';
-import { resultButtons, withRows, noticeRows } from '../results/result.ts';
 import { blocks, lines, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 import { button, dataOf, longId, shortId } from '../kit/press.ts';
@@ -20,6 +19,7 @@ import { cancelRow } from '../kit/reading.ts';
 import { pauseCommand, snoozeCommand, leftOutWords, skipCommand } from './doing.ts';
 import { editCommand } from '../edit/editing.ts';
 import { unnamedIn, type Unnamed } from '../kit/naming.ts';
+import { resultButtons, withRows, noticeRows } from '../results/reminder.ts';
 
 /** Everything that a card, a list and a menu can do to a task. After each press the message shows how it stands now. */
 

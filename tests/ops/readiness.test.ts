@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
-import { migrateSqlite } from '../../src/store/engine/migrate.ts';
 import { createStore } from '../../src/store/engine/store.ts';
 import type { Store } from '../../src/app/ports/tasks.ts';
 import { composeRooms } from '../../src/compose/assembly.ts';
@@ -15,6 +14,7 @@ import { createPhase } from '../../src/compose/phase.ts';
 import { readConfig } from '../../src/config.ts';
 import { actor, settings, start } from '../support/pipeline.ts';
 import { countingIds, faultyTransport, manualTime, memoryLog } from '../support/fakes.ts';
+import { freshSqliteFile } from '../support/fresh-sqlite.ts';
 import { openBotApi } from './bot-api.ts';
 import { aServer, type Probe } from './place.ts';
 
@@ -25,9 +25,9 @@ const minute = 60 * second;
 async function aPlace(own: (store: Store) => Partial<Store> = () => ({}), phase = createPhase()) {
   const folder = mkdtempSync(join(tmpdir(), 'cronogram-ready-'));
   const file = join(folder, 'c.db');
+  await freshSqliteFile(file);
   const database = openSqlite(file);
   database.pragma('busy_timeout = 1');
-  await migrateSqlite(database, start);
   const real = createStore(sqliteEngine(database));
   const store = { ...real, ...own(real) };
   const time = manualTime(start);

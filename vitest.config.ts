@@ -34,6 +34,7 @@ export default defineConfig({
       {
         test: {
           name: 'store',
+          isolate: false,
           env,
           include: store,
           globalSetup,

@@ -1,5 +1,6 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+import { compiledOnce } from './tests/support/sources.ts';
 
 /**
  * Databases of tests live for seconds. Where the machine offers memory as a folder, and enough of it, they live there, so
@@ -7,7 +8,7 @@ import { defineConfig } from 'vitest/config';
  */
 const memory = '/dev/shm';
 const roomBytes = 1024 ** 3;
-const env = hasRoom(memory) ? { TMPDIR: memory } : {};
+const env = { ...compiledOnce, ...(hasRoom(memory) ? { TMPDIR: memory } : {}) };
 
 function hasRoom(folder: string): boolean {
   if (!existsSync(folder)) return false;
@@ -33,6 +34,7 @@ export default defineConfig({
       {
         test: {
           name: 'store',
+          isolate: false,
           env,
           include: store,
           globalSetup,

@@ -1,11 +1,10 @@
 import type { Database } from 'better-sqlite3';
-import { openSqlite } from '../../src/store/engine/sqlite.ts';
-import { migrateSqlite } from '../../src/store/engine/migrate.ts';
 import type { Ids } from '../../src/app/ports/outside.ts';
 import type { Tasks } from '../../src/app/tasks/tasks.ts';
 import type { RoomSettings } from '../../src/compose/assembly.ts';
 import { readConfig } from '../../src/config.ts';
 import { AppError, type ErrorCode } from '../../src/domain/errors.ts';
+import { freshSqlite } from '../support/fresh-sqlite.ts';
 import { chanceOf, type Chance } from './chance.ts';
 import { openChat, type Chat } from './chat.ts';
 import { openJournal, type Journal } from './journal.ts';
@@ -54,8 +53,7 @@ const roundsMax = 3000;
 const wakesMax = 40;
 
 export async function openWorld(seed: number, start: number): Promise<World> {
-  const database = openSqlite(':memory:');
-  await migrateSqlite(database, start);
+  const database = await freshSqlite();
   const chance = chanceOf(seed, 'world');
   const time = simulatedTime(start);
   const jitter = chanceOf(seed, 'jitter');

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { stopBots, type Bot } from '../e2e/bot.ts';
+import { compiledOnce, sourceFlags } from '../support/sources.ts';
 import { aPlace, split, token } from './place.ts';
 
 afterEach(stopBots);
@@ -30,9 +31,9 @@ interface Meanwhile {
 
 /** The program as a process of its own, in a folder of its own. */
 async function started(words: string, { environment = {}, whenStarted }: Meanwhile = {}): Promise<Ended> {
-  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), entry, ...split(words)], {
+  const child = spawn(process.execPath, [...sourceFlags, entry, ...split(words)], {
     cwd: folder,
-    env: environment,
+    env: { ...compiledOnce, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));

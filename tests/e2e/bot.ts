@@ -5,6 +5,7 @@ import type { MediaKind, MessageShown, World } from '../../src/sandbox/world/wor
 import { startServer, type Server } from '../../src/compose/server.ts';
 import { readConfig } from '../../src/config.ts';
 import { countingIds, manualTime, memoryLog, type ManualTime, type MemoryLog } from '../support/fakes.ts';
+import { freshSqliteFile } from '../support/fresh-sqlite.ts';
 
 /** A Wednesday, nine in the morning UTC. */
 export const start = Date.UTC(2026, 10, 18, 9, 0, 0);
@@ -20,6 +21,7 @@ export const ada = 1001;
 export const ben = 1002;
 export const mallory = 1003;
 const apiToken = 'the-token-of-the-tests';
+const databaseName = 'cronogram.db';
 
 /** The whole server, as it starts without a token: real HTTP, real SQLite, the sandbox as the Telegram, a clock by hand. */
 export interface Bot {
@@ -86,6 +88,7 @@ async function removed(folder: string): Promise<void> {
 export async function aBot(env: Readonly<Record<string, string>> = {}, at = start): Promise<Bot> {
   const folder = mkdtempSync(join(tmpdir(), 'cronogram-e2e-'));
   folders.add(folder);
+  await freshSqliteFile(join(folder, databaseName));
   return botOn({ folder, env, time: manualTime(at) });
 }
 
@@ -100,7 +103,7 @@ const humanMs = 2 * second;
 
 async function botOn({ folder, env, time }: Given): Promise<Bot> {
   const read = readConfig({
-    DATABASE_URL: `file:${join(folder, 'cronogram.db')}`,
+    DATABASE_URL: `file:${join(folder, databaseName)}`,
     HTTP_PORT: '0',
     API_TOKEN: apiToken,
     TELEGRAM_OWNERS: '1001',

@@ -1,8 +1,10 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
+import type { Clock, Stopwatch, Timer } from '../../src/app/ports/outside.ts';
 import type { Diagnosis } from '../../src/host/doctor/doctor.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../../src/system/clock.ts';
+import { manualTime } from '../support/fakes.ts';
 import { aSandbox } from '../support/sandbox.ts';
 import { hostPlace, type PlaceOptions } from './place.ts';
 
@@ -37,10 +39,55 @@ export async function aStub(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const systemTime = { ...systemClock, ...systemStopwatch, ...systemTimer };
+type Time = Clock & Stopwatch & Timer;
 
-export async function withTelegram(environment: Record<string, string> = {}) {
-  const telegram = await aSandbox({ time: systemTime });
+const systemTime: Time = { ...systemClock, ...systemStopwatch, ...systemTimer };
+
+/** The time of a platform at which every wait is over at once. */
+const hastyTime: Time = {
+  ...systemTime,
+  after: (_ms, call) => {
+    const soon = setImmediate(call);
+    return () => clearImmediate(soon);
+  },
+};
+
+export interface SteppedTime {
+  readonly time: Time;
+  /** Resolves when a wait of this length has begun. */
+  begins(ms: number): Promise<void>;
+  advance(ms: number): Promise<void>;
+}
+
+/** The time of a platform at which a wait is over when the test says so; its clock is the one of the computer. */
+export function steppedTime(): SteppedTime {
+  const stepped = manualTime(0);
+  const begun = new Set<number>();
+  let tell = () => {};
+  return {
+    time: {
+      ...stepped,
+      ...systemClock,
+      after: (ms, call) => {
+        const stop = stepped.after(ms, call);
+        begun.add(ms);
+        tell();
+        return stop;
+      },
+    },
+    begins: (ms) =>
+      new Promise((resolve) => {
+        tell = () => {
+          if (begun.has(ms)) resolve();
+        };
+        tell();
+      }),
+    advance: (ms) => stepped.advance(ms),
+  };
+}
+
+export async function withTelegram(environment: Record<string, string> = {}, time = hastyTime) {
+  const telegram = await aSandbox({ time });
   onTestFinished(() => telegram.close());
   const place = await aPlace({
     environment: { TELEGRAM_BOT_TOKEN: telegram.token, TELEGRAM_API_ROOT: telegram.apiRoot, ...environment },

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sandboxToken } from '../support/sandbox.ts';
-import { aPlace, aStub, withTelegram } from './doctor-place.ts';
+import { aPlace, aStub, steppedTime, withTelegram } from './doctor-place.ts';
 import { openedAt } from './place.ts';
 
 describe('Telegram', () => {
@@ -90,7 +90,8 @@ describe('Telegram', () => {
   });
 
   it('that gives updates to another program with the same token is a fault', async () => {
-    const { look, telegram } = await withTelegram();
+    const stepped = steppedTime();
+    const { look, telegram } = await withTelegram({}, stepped.time);
     const over = new AbortController();
     onTestFinished(() => over.abort());
     const poll = async () => {
@@ -101,7 +102,12 @@ describe('Telegram', () => {
         );
     };
     void poll();
-    const { found } = await look();
+    await stepped.begins(50_000);
+    const looking = look();
+    // Telegram tells the second of two conflicts late.
+    await stepped.begins(3000);
+    await stepped.advance(3000);
+    const { found } = await looking;
     expect(found('updates')[0]).toMatchObject({
       level: 'fail',
       text: expect.stringContaining('Another program') as string,

@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { killHard, storeChild } from '../support/child.ts';
+import { compiledOnce, sourceFlags } from '../support/sources.ts';
 import { aPlace, aStub, freePort } from './doctor-place.ts';
 import { freshPostgres } from '../support/postgres.ts';
 import { openStore } from '../../src/store/engine/open.ts';
@@ -214,10 +215,9 @@ describe('the server of this folder', () => {
     const place = await aPlace();
     const { HTTP_PORT: port } = { HTTP_PORT: String(place.ports.settings().settings.port) };
     const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-    const tsx = fileURLToPath(import.meta.resolve('tsx'));
-    const server = spawn(process.execPath, ['--import', tsx, main], {
+    const server = spawn(process.execPath, [...sourceFlags, main], {
       cwd: place.folder,
-      env: { PATH: '/usr/bin:/bin', HTTP_PORT: port, DATABASE_URL: `file:${place.database}` },
+      env: { PATH: '/usr/bin:/bin', ...compiledOnce, HTTP_PORT: port, DATABASE_URL: `file:${place.database}` },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     onTestFinished(() => void server.kill('SIGKILL'));

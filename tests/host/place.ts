@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
@@ -10,6 +10,7 @@ import { openStore, type Opened } from '../../src/store/engine/open.ts';
 import { hostPorts } from '../../src/compose/host-ports.ts';
 import { aTask, buildersOf } from '../support/builders.ts';
 import { countingIds } from '../support/fakes.ts';
+import { freshSqliteFile } from '../support/fresh-sqlite.ts';
 
 export interface Ended {
   readonly out: string;
@@ -107,6 +108,7 @@ export const openings = {
 /** A database with some tasks in it, as a server leaves it, or holds it. */
 export async function openedAt(database: string, tasks: number): Promise<Opened> {
   mkdirSync(join(database, '..'), { recursive: true, mode: 0o700 });
+  if (!existsSync(database)) await freshSqliteFile(database);
   const opened = await openStore({ url: `file:${database}`, ...openings });
   const make = buildersOf(countingIds('host'));
   for (let number = 0; number < tasks; number += 1) await aTask({ store: opened.store, make });

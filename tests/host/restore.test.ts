@@ -19,6 +19,7 @@ import type { RestoreDone } from '../../src/host/restore.ts';
 import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import type { RestoreStep } from '../../src/store/files/restoration.ts';
 import { killHard, storeChild } from '../support/child.ts';
+import { sourceFlags } from '../support/sources.ts';
 import { answers } from './answers.ts';
 import { databaseAt, hostPlace, openedAt, type HostPlace } from './place.ts';
 
@@ -274,7 +275,7 @@ describe('a restore that is killed', () => {
     async (step, tasks) => {
       const { copy, database, json } = await aPlace();
       const script = fileURLToPath(new URL('restore-child.ts', import.meta.url));
-      const child = spawn(process.execPath, ['--import', 'tsx', script, database, copy, step], { stdio: 'inherit' });
+      const child = spawn(process.execPath, [...sourceFlags, script, database, copy, step], { stdio: 'inherit' });
       const [, signal] = (await once(child, 'exit')) as [number | null, string | null];
       expect(signal).toBe('SIGKILL');
       expect(tasksIn(database)).toBe(tasks);

@@ -3,9 +3,8 @@ import { onTestFinished } from 'vitest';
 import { createEventStreams, type EventStreams } from '../../src/http/events/stream.ts';
 import { serveHttp } from '../../src/http/server.ts';
 import { rows, type Engine, type Script } from '../../src/store/engine/engine.ts';
-import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
+import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { tellEvents, type NewEvent } from '../../src/store/records/journal.ts';
-import { migrateSqlite } from '../../src/store/engine/migrate.ts';
 import { createStore } from '../../src/store/engine/store.ts';
 import { systemTimer } from '../../src/system/clock.ts';
 import type { Timer } from '../../src/app/ports/outside.ts';
@@ -13,6 +12,7 @@ import { AppError } from '../../src/domain/errors.ts';
 import type { EventQuery, EventPage } from '../../src/app/ports/why.ts';
 import { nine } from '../support/builders.ts';
 import { manualTime, type MemoryLog } from '../support/fakes.ts';
+import { freshSqlite } from '../support/fresh-sqlite.ts';
 import { aDoor, bearer, type Door } from './door.ts';
 import { tellingOfEvents } from '../../src/store/engine/open.ts';
 
@@ -61,9 +61,8 @@ export function told(events: readonly Partial<NewEvent>[]): Script<void> {
 }
 
 async function memoryEngine(): Promise<Engine> {
-  const database = openSqlite(':memory:');
+  const database = await freshSqlite();
   onTestFinished(() => void database.close());
-  await migrateSqlite(database, nine);
   return sqliteEngine(database);
 }
 

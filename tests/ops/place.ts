@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import { startServer } from '../../src/compose/server.ts';
 import { readConfig } from '../../src/config.ts';
 import { countingIds, manualTime, memoryLog } from '../support/fakes.ts';
+import { freshSqliteFile } from '../support/fresh-sqlite.ts';
 import { start } from '../support/pipeline.ts';
 import type { BotApi } from './bot-api.ts';
 
@@ -21,6 +22,7 @@ export async function aServer(telegram: BotApi, env: Readonly<Record<string, str
   const folder = mkdtempSync(join(tmpdir(), 'cronogram-ready-'));
   const time = manualTime(start);
   const log = memoryLog();
+  await freshSqliteFile(join(folder, 'c.db'));
   const read = readConfig({
     DATABASE_URL: `file:${join(folder, 'c.db')}`,
     HTTP_PORT: '0',

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { compiledOnce, sourceFlags } from '../support/sources.ts';
 
 /** A server as a process of its own, from the sources. */
 export interface Program {
@@ -17,7 +18,6 @@ export interface Program {
 }
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const loader = import.meta.resolve('tsx');
 const patienceMs = 25_000;
 
 /** What ends with a test. Tests that run side by side have one each. */
@@ -25,9 +25,9 @@ export type AtEnd = (end: () => Promise<void> | void) => void;
 
 /** `folder` is where it works, so that no `.env` of this checkout is read. */
 export function startProgram(folder: string, env: Readonly<Record<string, string>>, atEnd: AtEnd): Program {
-  const child = spawn(process.execPath, ['--import', loader, main], {
+  const child = spawn(process.execPath, [...sourceFlags, main], {
     cwd: folder,
-    env: { HTTP_PORT: '0', ...env },
+    env: { HTTP_PORT: '0', ...compiledOnce, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';

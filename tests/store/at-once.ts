@@ -1,4 +1,5 @@
 import { AppError } from '../../src/domain/errors.ts';
+import { rows, type Script } from '../../src/store/engine/engine.ts';
 import type { World } from '../support/store-worlds.ts';
 import type { Store } from '../../src/app/ports/store.ts';
 
@@ -24,4 +25,10 @@ export function codes(results: readonly PromiseSettledResult<unknown>[]): string
     if (result.status === 'fulfilled') return [];
     return [result.reason instanceof AppError ? result.reason.code : String(result.reason)];
   });
+}
+
+/** Asks the server until another transaction waits for a row of this one; what it knows of others it keeps till told not to. */
+export function* untilSomebodyWaits(): Script<void> {
+  const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  while ((yield* rows(waiting)).length === 0) yield* rows('select pg_stat_clear_snapshot()');
 }

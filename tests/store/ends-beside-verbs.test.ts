@@ -6,6 +6,7 @@ import { noChange, type TaskChange } from '../../src/app/ports/tasks.ts';
 import { ample, aRunningTask, aTask, bootId, claimAll, endOf, failureOf, nine, startAll } from '../support/builders.ts';
 import { worldsOf, type World } from '../support/store-worlds.ts';
 import { cancelLive } from '../../src/store/runs/thread-runs.ts';
+import { untilSomebodyWaits } from './at-once.ts';
 
 const numbers = (count: number) => Array.from({ length: count }, (_none, index) => index);
 
@@ -18,12 +19,6 @@ function counted(world: World) {
       return script();
     });
   return { begun, run };
-}
-
-/** Asks the server until another transaction waits for a row of this one; what it knows of others it keeps till told not to. */
-function* untilSomebodyWaits(): Script<void> {
-  const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  while ((yield* rows(waiting)).length === 0) yield* rows('select pg_stat_clear_snapshot()');
 }
 
 const remove: TaskChange = {

@@ -18,14 +18,8 @@ import {
   startAll,
 } from '../support/builders.ts';
 import { worldsOf, type OpenWorld, type World } from '../support/store-worlds.ts';
-import { atOnce, codes, numbers, won } from './at-once.ts';
+import { atOnce, codes, numbers, untilSomebodyWaits, won } from './at-once.ts';
 import { aReadyTask, claimParts, show } from './conformance/outbox.ts';
-
-/** Asks the server until another transaction waits for a row of this one. */
-function* untilSomebodyWaits(): Script<void> {
-  const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  while ((yield* rows(waiting)).length === 0);
-}
 
 async function seedTasks(world: World, count: number, facts: Partial<NewTask> = {}): Promise<Task[]> {
   const first = await aTask(world, facts);

@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Engine, Script } from '../../src/store/engine/engine.ts';
-import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
+import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { postgresEngine, postgresPool } from '../../src/store/engine/postgres.ts';
-import { migratePostgres, migrateSqlite } from '../../src/store/engine/migrate.ts';
+import { migratePostgres } from '../../src/store/engine/migrate.ts';
 import { createStore } from '../../src/store/engine/store.ts';
 import { composeRooms } from '../../src/compose/assembly.ts';
 import { countingIds, faultyTransport, manualTime, memoryLog } from '../support/fakes.ts';
+import { freshSqlite } from '../support/fresh-sqlite.ts';
 import { actor, group, minute, settings, start } from '../support/pipeline.ts';
 import { freshPostgres } from '../support/postgres.ts';
 
@@ -76,8 +77,7 @@ afterEach(async () => {
 
 const engines = {
   sqlite: async () => {
-    const database = openSqlite(':memory:');
-    await migrateSqlite(database, start);
+    const database = await freshSqlite();
     return sqliteEngine(database);
   },
   postgres: async () => {

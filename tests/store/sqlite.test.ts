@@ -241,6 +241,17 @@ test('no statement of a step reads a whole table: what is scanned is an index of
   expect(faults).toEqual([]);
 });
 
+test('no statement that is kept is planned anew for the number of its limit', async () => {
+  const world = await aWorld();
+  await useEverything(world);
+  // A query of the reader, with its quoted names, is prepared for one use.
+  const kept = [...world.statements].filter((text) => !text.includes('"id"'));
+  const limited = (limit: RegExp) => kept.filter((text) => limit.test(text));
+
+  expect(limited(/\blimit \+\?/).length).toBeGreaterThan(10);
+  expect(limited(/\blimit\s+\?/)).toEqual([]);
+});
+
 test('when the next part is due is found among the few that are open, however much was sent of late', async () => {
   const world = await aWorld();
   await world.store.nextPartAt(nine);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { RoomSettings } from '../../src/compose/assembly.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import { hour, minute, nine } from '../support/builders.ts';
 import { manualTime } from '../support/fakes.ts';
@@ -7,9 +8,10 @@ import { actor, engineOn, target, type Engine } from './conformance/verbs.ts';
 import { numbers } from './at-once.ts';
 
 /** Four processes over one database, each with connections of its own. */
-function processes(world: World): readonly [Engine, ...Engine[]] {
+function processes(world: World, own: Partial<RoomSettings> = {}): readonly [Engine, ...Engine[]] {
   const time = manualTime(nine - 30 * minute);
-  return [engineOn(world, world.store, time), ...numbers(3).map(() => engineOn(world, world.another(), time))];
+  const beside = numbers(3).map(() => engineOn(world, world.another(), time, own));
+  return [engineOn(world, world.store, time, own), ...beside];
 }
 
 type Deed = (engine: Engine) => Promise<unknown>;
@@ -108,9 +110,9 @@ function raceTests(open: OpenWorld): void {
 
   test('a chat takes as many tasks as it has room for, however many come at once', async () => {
     const world = await open();
-    const [first, ...others] = processes(world);
+    const [first, ...others] = processes(world, { QUOTA_PER_CHAT: 20 });
     const tasks = await Promise.all(numbers(20).map(() => first.create()));
-    for (const _one of numbers(493)) await first.create({}, { threadKey: chat(1), actor: 'telegram:user:8' });
+    for (const _one of numbers(13)) await first.create({}, { threadKey: chat(1), actor: 'telegram:user:8' });
     const { won, codes } = await together(
       [first, ...others],
       tasks.map(

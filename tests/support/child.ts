@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { sourceFlags } from './sources.ts';
 
 export interface StoreChild {
   readonly process: ChildProcess;
@@ -13,7 +14,7 @@ export interface StoreChild {
 /** Starts a child of `store-child.ts`; it does not outlive its test. */
 export function storeChild(verb: 'hold' | 'claim', place: string): StoreChild {
   const script = fileURLToPath(new URL('store-child.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', script, verb, place], {
+  const child = spawn(process.execPath, [...sourceFlags, script, verb, place], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));

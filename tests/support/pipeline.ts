@@ -1,6 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
-import { migrateSqlite } from '../../src/store/engine/migrate.ts';
+import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { createStore } from '../../src/store/engine/store.ts';
 import type { TaskRun } from '../../src/app/ports/runs.ts';
 import { sha256 } from '../../src/system/ids.ts';
@@ -19,6 +18,7 @@ import {
 } from './fakes.ts';
 import { createRunService, type RunService } from '../../src/app/pipeline/run-requests.ts';
 import type { Store } from '../../src/app/ports/store.ts';
+import { freshSqlite } from './fresh-sqlite.ts';
 
 /** A Wednesday, nine in the morning UTC. */
 export const start = Date.UTC(2026, 10, 18, 9, 0, 0);
@@ -73,9 +73,7 @@ let pipelines = 0;
 
 /** The whole pipeline on a real SQLite database, with time, chance and the chat in the hands of the test. */
 export async function aPipeline(options: PipelineOptions = {}): Promise<Pipeline> {
-  const database = openSqlite(':memory:');
-  await migrateSqlite(database, start);
-  return pipelineOn(database, {
+  return pipelineOn(await freshSqlite(), {
     time: manualTime(options.now ?? start),
     chat: faultyTransport(),
     settings: { ...settings, ...options.settings },

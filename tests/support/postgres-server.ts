@@ -175,6 +175,9 @@ async function initialise({ home, binaries, account }: Place): Promise<void> {
   await run(join(binaries, 'initdb'), [...flags, ...places], { cwd: home, ...account });
 }
 
+/** No test waits for a disk, nor a second before a deadlock is looked for. */
+const hasty = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'deadlock_timeout=20ms'];
+
 function settings(port: number, durable: boolean): readonly string[] {
   return [
     `port=${port}`,
@@ -182,7 +185,7 @@ function settings(port: number, durable: boolean): readonly string[] {
     'unix_socket_directories=',
     'max_connections=200',
     'shared_buffers=64MB',
-    ...(durable ? [] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']),
+    ...(durable ? [] : hasty),
   ];
 }
 

@@ -5,10 +5,11 @@ import { afterAll, onTestFinished } from 'vitest';
 import { postgresEngine, postgresPool, type Connections } from '../../src/store/engine/postgres.ts';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { rows, type Engine, type Value } from '../../src/store/engine/engine.ts';
-import { migratePostgres, migrateSqlite } from '../../src/store/engine/migrate.ts';
+import { migratePostgres } from '../../src/store/engine/migrate.ts';
 import { createStore } from '../../src/store/engine/store.ts';
 import { buildersOf, type Builders } from './builders.ts';
 import { countingIds } from './fakes.ts';
+import { freshSqliteFile } from './fresh-sqlite.ts';
 import { pgliteConnections, startPglite } from './pglite.ts';
 import { freshPostgres } from './postgres.ts';
 import type { Store } from '../../src/app/ports/store.ts';
@@ -61,8 +62,8 @@ function sqliteWorlds(turn?: () => Promise<void>): OpenWorld {
       onTestFinished(() => void connection.close());
       return connection;
     };
+    await freshSqliteFile(file);
     const connection = connect();
-    await migrateSqlite(connection, 0);
     return worldOver(sqliteEngine(connection, turn), () => sqliteEngine(connect(), turn));
   };
 }

@@ -177,8 +177,12 @@ function play<T>(script: Script<T>, answer: (ask: Ask) => unknown): T {
   return step.value;
 }
 
+/** SQLite plans a statement with a bare `limit ?` anew each time a number is bound to it; one with `+?` keeps its plan. */
 function sqliteText(text: string): string {
-  return text.replace(/\[for (?:no key )?update[^\]]*\]/g, '').replace(/\?[ti]\b/g, '?');
+  return text
+    .replace(/\[for (?:no key )?update[^\]]*\]/g, '')
+    .replace(/\?[ti]\b/g, '?')
+    .replace(/\blimit \?/g, 'limit +?');
 }
 
 /**

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { compiledOnce, sourceFlags } from '../../support/sources.ts';
 import { phrases, read, refusalOf, refused } from './phrases.ts';
 
 const SEED = 20_261_118;
@@ -138,8 +139,8 @@ test('the zone of the host makes no difference', () => {
     refused.map((row) => refusalOf(row.phrase)?.message),
   ]);
   for (const zone of ['UTC', 'America/New_York', 'Australia/Lord_Howe']) {
-    const child = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {
-      env: { TZ: zone },
+    const child = spawnSync(process.execPath, [...sourceFlags, '--input-type=module', '-e', program], {
+      env: { ...compiledOnce, TZ: zone },
       encoding: 'utf8',
     });
     expect(child.stderr).toBe('');

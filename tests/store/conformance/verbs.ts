@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CreateRequest } from '../../../src/app/tasks/create.ts';
 import type { TaskInput } from '../../../src/app/tasks/definition.ts';
-import { composeRooms, type Rooms } from '../../../src/compose/assembly.ts';
+import { composeRooms, type Rooms, type RoomSettings } from '../../../src/compose/assembly.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { hour, minute, nine } from '../../support/builders.ts';
 import { faultyTransport, manualTime, memoryLog, type ManualTime } from '../../support/fakes.ts';
@@ -29,11 +29,12 @@ export function engineOn(
   { make, store: first }: World,
   store: Store = first,
   time = manualTime(nine - 30 * minute),
+  own: Partial<RoomSettings> = {},
 ): Engine {
   const ids = { next: () => make.id(), chance: () => 0.5 };
   const world = { clock: time, stopwatch: time, timer: time, ids, log: memoryLog() };
   const chat = faultyTransport();
-  const rooms = composeRooms(settings, world, { store, transport: (budget) => chat.within(budget) });
+  const rooms = composeRooms({ ...settings, ...own }, world, { store, transport: (budget) => chat.within(budget) });
   const settle = async () => {
     for (let idle = 0; idle < 2;) {
       const scheduled = await rooms.scheduler.step(time.now(), 100);

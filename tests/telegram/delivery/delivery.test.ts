@@ -3,11 +3,11 @@ import type { TaskRun } from '../../../src/app/ports/runs.ts';
 import { createTelegramApi } from '../../../src/telegram/api.ts';
 import { telegramTransport } from '../../../src/telegram/delivery/transport.ts';
 import type { World } from '../../../src/sandbox/world/world.ts';
-import { openSqlite, sqliteEngine } from '../../../src/store/engine/sqlite.ts';
-import { migrateSqlite } from '../../../src/store/engine/migrate.ts';
+import { sqliteEngine } from '../../../src/store/engine/sqlite.ts';
 import { createStore } from '../../../src/store/engine/store.ts';
 import { composeRooms } from '../../../src/compose/assembly.ts';
 import { countingIds, manualTime, memoryLog } from '../../support/fakes.ts';
+import { freshSqlite } from '../../support/fresh-sqlite.ts';
 import { settings } from '../../support/pipeline.ts';
 import { aSandbox, sandboxStart } from '../../support/sandbox.ts';
 import { lab, oneFault } from './place.ts';
@@ -33,8 +33,7 @@ interface Bot {
 async function aBot(): Promise<Bot> {
   const time = manualTime(sandboxStart);
   const served = await aSandbox({ time });
-  const database = openSqlite(':memory:');
-  await migrateSqlite(database, time.now());
+  const database = await freshSqlite();
   const store = createStore(sqliteEngine(database));
   const log = memoryLog();
   const api = createTelegramApi({ token: served.token, apiRoot: served.apiRoot, timer: time });

@@ -16,6 +16,7 @@ import { createDeliverer, type Deliverer } from '../app/pipeline/deliverer.ts';
 import { watchedRoom } from '../app/housekeeping/behind.ts';
 import { createHousekeeping, type Housekeeping } from '../app/housekeeping/housekeeping.ts';
 import type { Chore } from '../app/housekeeping/chore.ts';
+import { createSlotReview, type SlotReview } from '../app/housekeeping/slot-review.ts';
 import { createPacer } from '../app/pipeline/pacer.ts';
 import { createChats, type Chats } from '../app/use-cases/chats.ts';
 import { createMembership } from '../app/use-cases/membership.ts';
@@ -32,6 +33,8 @@ import type {
   Timer,
   Transport,
 } from '../app/ports/outside.ts';
+import type { Meter } from '../app/ports/meter.ts';
+import type { SecondOpinion } from '../app/ports/second-opinion.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
 import type { Store } from '../app/ports/tasks.ts';
 import { createMessages, type Messages } from '../app/use-cases/messages.ts';
@@ -74,6 +77,8 @@ export interface Outside {
   readonly renamed?: (task: Task) => void;
   /** Absent where the database is not a file of ours. */
   readonly backups?: Backups | null;
+  /** Absent where each schedule is computed once. */
+  readonly secondOpinion?: { readonly opinion: SecondOpinion; readonly meter: Meter } | null;
 }
 
 /** To start, end or send something costs about half as much as to plan and record it, so twice as many share a commit. */
@@ -125,7 +130,9 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const runs = createRunService({ store, ids, digest: sha256, clock, bell });
   const actions = actionsOf(settings, store, timer);
   const shared = { ...world, store, bell, bootId, batchMax };
-  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), runs, renamed: outside.renamed });
+  const review = reviewOf({ ...shared, digest: sha256 }, outside);
+  const retimed = review === null ? undefined : (taskId: string) => review.look(taskId);
+  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), runs, renamed: outside.renamed, retimed });
   const bulk = createBulk({ store, tasks, timer });
   const downtimes = createDowntimes({ store, clock, ids, bell, log: world.log });
   const scheduler = watchedRoom(createScheduler({ ...shared, runs }));
@@ -162,6 +169,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
       backups: outside.backups ?? null,
       chores: [
         ...downtimes.chores,
+        ...(review === null ? [] : [review.chore]),
         createBacklogWord({ ...shared, pacer }),
         ...membershipOf({ ...shared, platform: outside.platform ?? null }),
       ],
@@ -173,6 +181,12 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
 function actionsOf({ ECHO_ACTION: withEcho }: RoomSettings, store: Store, timer: Timer): Actions {
   const digest = digestAction(createDigestSource({ store }));
   return createActions([messageAction(createTemplates()), digest, ...(withEcho ? [echoAction(timer)] : [])]);
+}
+
+type ReviewDeps = Omit<Parameters<typeof createSlotReview>[0], 'opinion' | 'meter'>;
+
+function reviewOf(deps: ReviewDeps, { secondOpinion = null }: Outside): SlotReview | null {
+  return secondOpinion === null ? null : createSlotReview({ ...deps, ...secondOpinion });
 }
 
 function paceOf(settings: RoomSettings): Rates {

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import type { World as SandboxWorld } from '../sandbox/world/world.ts';
 import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
+import { createSecondOpinion } from '../system/second-opinion/process.ts';
 import type { TravelTime } from '../system/travel-time.ts';
 import { createPlatform } from '../telegram/intake/platform.ts';
 import { topicNames } from '../telegram/delivery/topic-names.ts';
@@ -10,6 +11,7 @@ import type { Loop } from '../system/loop.ts';
 import { meteredStore } from '../app/operations/metered-store.ts';
 import type { Timer } from '../app/ports/outside.ts';
 import type { Secrets } from '../app/operations/secrets.ts';
+import type { SecondOpinion } from '../app/ports/second-opinion.ts';
 import type { Store } from '../app/ports/tasks.ts';
 import { followZoneRules } from '../app/pipeline/zone-rules.ts';
 import { composeRooms, type Rooms, type World } from './assembly.ts';
@@ -105,6 +107,7 @@ async function startOver(starting: Starting, ground: Ground): Promise<Server> {
     stop: async () => {
       phase.stop();
       heartbeat?.stop();
+      inside.opinion?.close();
       await stopAll({ door, loops, rooms, conversation, wire, phase });
       await phase.waitFor('database', rooms.downtimes.close());
       await phase.waitFor('database', ground.opened.close());
@@ -121,6 +124,7 @@ interface Inside {
   readonly loops: readonly Loop[];
   readonly conversation: TelegramIn;
   readonly travel: Travel | null;
+  readonly opinion: SecondOpinion | null;
 }
 
 async function openInside(starting: Starting, { opened, time, realTimer }: Ground): Promise<Inside> {
@@ -130,9 +134,12 @@ async function openInside(starting: Starting, { opened, time, realTimer }: Groun
   const store = meteredStore(opened.store, { meter, clock });
   const wire = await openWire(config, world, { timer: realTimer, meter });
   const platform = createPlatform(wire.api);
+  // How long an answer may take is measured by the real clock, also in the sandbox.
+  const opinion = config.SECOND_OPINION ? createSecondOpinion({ ...world, timer: realTimer }) : null;
   const rooms = composeRooms(config, world, {
     store,
     backups: countedBackups(opened.backups, meter),
+    secondOpinion: opinion === null ? null : { opinion, meter },
     platform,
     renamed: topicNames({ api: wire.api, log }),
     transport: (budget) =>
@@ -151,7 +158,7 @@ async function openInside(starting: Starting, { opened, time, realTimer }: Groun
   const conversation = openConversation(asked, { wire, platform, rooms, store, loops });
   const travel = time === null ? null : travelOf({ time, loops, rooms, conversation, wire, store });
   if (travel !== null) wire.sandbox?.furnish(travel, () => firstWords(conversation.isClaimable() ? claim : null));
-  return { meter, store, wire, rooms, loops, conversation, travel };
+  return { meter, store, wire, rooms, loops, conversation, travel, opinion };
 }
 
 function openDoorTo(

@@ -58,6 +58,12 @@ const flag = z
   .default('0')
   .transform((value) => value === '1');
 
+/** A flag that is set unless somebody takes it back. */
+const flagSet = z
+  .enum(['0', '1'], 'is 0 or 1')
+  .default('1')
+  .transform((value) => value === '1');
+
 /** Lists of numbers, as people type them. */
 const numbers = (what: string) =>
   z
@@ -140,6 +146,7 @@ const schema = z.object({
   BATCH_SIZE: whole(1, 2000, 100),
   RETENTION_DAYS: retentionDays,
   BACKUP_KEEP: whole(0, 1000, 7),
+  SECOND_OPINION: flagSet,
   HEARTBEAT_URL: webAddress.optional(),
   ECHO_ACTION: flag,
 });
@@ -171,6 +178,7 @@ const examples: Record<keyof z.input<typeof schema>, string> = {
   BATCH_SIZE: '100',
   RETENTION_DAYS: '90',
   BACKUP_KEEP: '7',
+  SECOND_OPINION: '1',
   HEARTBEAT_URL: 'https://hc-ping.com/the-id-of-your-check',
   ECHO_ACTION: '0',
 };

@@ -10,6 +10,7 @@ import { createApprovals, type Approvals } from '../app/use-cases/approvals.ts';
 import { createDeliverer, type Deliverer } from '../app/pipeline/deliverer.ts';
 import type { Chore } from '../app/housekeeping/chore.ts';
 import { createPacer, createBacklogWord } from '../app/pipeline/pacer.ts';
+import { createSlotReview, type SlotReview } from '../app/housekeeping/slot-review.ts';
 import { createMembership } from '../app/use-cases/membership.ts';
 import type {
   Backups,
@@ -24,6 +25,8 @@ import type {
   Timer,
   Transport,
 } from '../app/ports/outside.ts';
+import type { Meter } from '../app/ports/metering.ts';
+import type { SecondOpinion } from '../app/ports/second-opinion.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
 import { createMessages, type Messages } from '../app/use-cases/messages.ts';
 import { createRuns, type Runs } from '../app/use-cases/runs.ts';
@@ -60,7 +63,7 @@ export function systemWorld(logLevel: string, secrets: Pick<Secrets, 'hide'> = c
 }
 
 /** What the rooms reach outside of the process. */
-interface Outside {
+export interface Outside {
   readonly store: Store;
   /** The chat platform, which spends the budget by itself where a call has no turn of its own. */
   readonly transport: (budget: Budget) => Transport;
@@ -70,6 +73,8 @@ interface Outside {
   readonly renamed?: (task: Task) => void;
   /** Absent where the database is not a file of ours. */
   readonly backups?: Backups | null;
+  /** Absent where each schedule is computed once. */
+  readonly secondOpinion?: { readonly opinion: SecondOpinion; readonly meter: Meter } | null;
 }
 
 /** To start, end or send something costs about half as much as to plan and record it, so twice as many share a commit. */
@@ -121,7 +126,9 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const runs = createRunService({ store, ids, digest: sha256, clock, bell });
   const actions = actionsOf(settings, store, timer);
   const shared = { ...world, store, bell, bootId, batchMax };
-  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), runs, renamed: outside.renamed });
+  const review = reviewOf({ ...shared, digest: sha256 }, outside);
+  const retimed = review === null ? undefined : (taskId: string) => review.look(taskId);
+  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), runs, renamed: outside.renamed, retimed });
   const bulk = createBulk({ store, tasks, timer });
   const downtimes = createDowntimes({ store, clock, ids, bell, log: world.log });
   const scheduler = watchedRoom(createScheduler({ ...shared, runs }));
@@ -158,6 +165,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
       backups: outside.backups ?? null,
       chores: [
         ...downtimes.chores,
+        ...(review === null ? [] : [review.chore]),
         createBacklogWord({ ...shared, pacer }),
         ...membershipOf({ ...shared, platform: outside.platform ?? null }),
       ],
@@ -169,6 +177,12 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
 function actionsOf({ ECHO_ACTION: withEcho }: RoomSettings, store: Store, timer: Timer): Actions {
   const digest = digestAction(createDigestSource({ store }));
   return createActions([messageAction(createTemplates()), digest, ...(withEcho ? [echoAction(timer)] : [])]);
+}
+
+type ReviewDeps = Omit<Parameters<typeof createSlotReview>[0], 'opinion' | 'meter'>;
+
+function reviewOf(deps: ReviewDeps, { secondOpinion = null }: Outside): SlotReview | null {
+  return secondOpinion === null ? null : createSlotReview({ ...deps, ...secondOpinion });
 }
 
 function paceOf(settings: RoomSettings): Rates {

@@ -4,6 +4,7 @@ import type { Loop } from '../system/loop.ts';
 import { createGauges } from '../app/operations/gauges.ts';
 import type { Meter } from '../app/ports/metering.ts';
 import type { Backups } from '../app/ports/outside.ts';
+import { libraries } from '../app/ports/second-opinion.ts';
 import type { Ready } from '../app/operations/readiness.ts';
 import type { World } from './assembly.ts';
 import type { Config } from '../config.ts';
@@ -42,6 +43,8 @@ export function metricsPage(
 export function startAtZero(meter: Meter, loops: readonly Loop[]): void {
   for (const { name } of loops) meter.count('loop_failures_total', { loop: name }, 0);
   for (const room of ['runner', 'deliverer']) meter.count('rescues_total', { room }, 0);
+  for (const schedule of Object.keys(libraries))
+    meter.count('second_opinions_total', { schedule, result: 'differs' }, 0);
   for (const result of ['made', 'failed']) meter.count('backups_total', { result }, 0);
   for (const status of ['delivered', 'failed']) meter.count('deliveries_total', { kind: 'result', status }, 0);
   for (const status of ['succeeded', 'failed']) meter.count('runs_total', { action: 'message', status }, 0);

@@ -3,10 +3,12 @@ import type { World as SandboxWorld, Travel } from '../sandbox/world/world.ts';
 import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
 import { telegramTransport, topicNames } from '../telegram/delivery/transport.ts';
+import { createSecondOpinion } from '../system/second-opinion/process.ts';
 import type { Loop } from '../system/loop.ts';
 import { meteredStore } from '../app/operations/metered-store.ts';
 import type { Timer } from '../app/ports/outside.ts';
 import type { Secrets } from '../app/operations/secrets.ts';
+import type { SecondOpinion } from '../app/ports/second-opinion.ts';
 import { composeRooms, type Rooms, type World } from './assembly.ts';
 import type { Config } from '../config.ts';
 import { stopGraceMs } from '../domain/limits.ts';
@@ -101,6 +103,7 @@ async function startOver(starting: Starting, ground: Ground): Promise<Server> {
     stop: async () => {
       phase.stop();
       heartbeat?.stop();
+      inside.opinion?.close();
       await stopAll({ door, loops, rooms, conversation, wire, phase });
       await phase.waitFor('database', rooms.downtimes.close());
       await phase.waitFor('database', ground.opened.close());
@@ -117,6 +120,7 @@ interface Inside {
   readonly loops: readonly Loop[];
   readonly conversation: TelegramIn;
   readonly travel: Travel | null;
+  readonly opinion: SecondOpinion | null;
 }
 
 async function openInside(starting: Starting, { opened, time, realTimer }: Ground): Promise<Inside> {
@@ -126,9 +130,12 @@ async function openInside(starting: Starting, { opened, time, realTimer }: Groun
   const store = meteredStore(opened.store, { meter, clock });
   const wire = await openWire(config, world, { timer: realTimer, meter });
   const platform = createPlatform(wire.api);
+  // How long an answer may take is measured by the real clock, also in the sandbox.
+  const opinion = config.SECOND_OPINION ? createSecondOpinion({ ...world, timer: realTimer }) : null;
   const rooms = composeRooms(config, world, {
     store,
     backups: countedBackups(opened.backups, meter),
+    secondOpinion: opinion === null ? null : { opinion, meter },
     platform,
     renamed: topicNames({ api: wire.api, log }),
     transport: (budget) =>
@@ -147,7 +154,7 @@ async function openInside(starting: Starting, { opened, time, realTimer }: Groun
   const conversation = openConversation(asked, { wire, platform, rooms, store, loops });
   const travel = time === null ? null : travelOf({ time, loops, rooms, conversation, wire, store });
   if (travel !== null) wire.sandbox?.furnish(travel, () => firstWords(conversation.isClaimable() ? claim : null));
-  return { meter, store, wire, rooms, loops, conversation, travel };
+  return { meter, store, wire, rooms, loops, conversation, travel, opinion };
 }
 
 function openDoorTo(

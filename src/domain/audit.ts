@@ -17,6 +17,10 @@ export const checks = {
   question_overdue: { mended: true, sentence: 'A question about a missed slot is still open past its time.' },
   slot_twice: { mended: false, sentence: 'Two occurrences stand for one slot of a task; the unique index is broken.' },
   slot_in_gap: { mended: false, sentence: 'A slot has a row of its own and lies inside a gap as well.' },
+  slots_differ: {
+    mended: false,
+    sentence: 'Another program computes other next slots for a task than Cronogram does; one of the two is wrong.',
+  },
   slot_unaccounted: { mended: true, sentence: 'A slot of the last day has neither a row nor a gap.' },
   running_without_attempt: { mended: true, sentence: 'A run is running without an attempt that does its work.' },
   attempt_without_run: { mended: true, sentence: 'An attempt is running although its run is not.' },

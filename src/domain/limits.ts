@@ -230,6 +230,26 @@ export const slotSampleWindowMs = day;
 /** A missing slot that an audit has told of can be recorded for so long; after that a person looks at it first. */
 export const missingKeptMs = 7 * day;
 
+/** After the start of the night: before the audit, which tells of what the review has found. */
+export const slotReviewAfterMs = 10 * minute;
+/** Slots of one task that are put to the second opinion: a year of a monthly one. */
+export const slotReviewSlots = 12;
+/** A leap day comes at least once in it. */
+export const slotReviewHorizonMs = 5 * 366 * day;
+/** Tasks whose schedule is new and that wait for the second opinion; the night looks at those that are dropped. */
+export const slotReviewQueueMax = 256;
+/** Tasks read in one step of the night, and how long a step goes on: other chores wait meanwhile. */
+export const slotReviewPage = 20;
+export const slotReviewSliceMs = 100;
+/** Slots of each answer that a difference shows. */
+export const differenceShownMax = 3;
+/** Differences that are remembered: a fault that touches more tasks is seen as well in so many. */
+export const differencesKeptMax = 50;
+/** Differences of which the owners are told one by one; the audit counts the others. */
+export const differencesToldMax = 10;
+/** A difference that was not seen again for so long is no finding any more. */
+export const differenceKeptMs = 3 * day;
+
 /** A backup that failed is tried again after this. */
 export const backupRetryMs = hour;
 

@@ -75,6 +75,17 @@ export type View =
   | { readonly view: 'backlog'; readonly waiting: number; readonly oldestAt: number }
   /** To an owner: the bot can reach a chat no more. */
   | { readonly view: 'chatGone'; readonly title: string; readonly paused: number; readonly cause: string }
+  /** To an owner: another program computes other next slots for a task. */
+  | {
+      readonly view: 'slotsDiffer';
+      readonly taskId: string;
+      readonly number: number;
+      readonly title: string;
+      readonly timezone: string;
+      readonly library: string;
+      readonly ours: readonly number[];
+      readonly theirs: readonly number[];
+    }
   /** In the chat itself, when it can be reached again; `paused` counts the tasks that its absence has paused. */
   | { readonly view: 'chatBack'; readonly paused: number }
   /** The task has no right to run any more, so its runs are left out; `hasLeft` when that is so because its owner left. */

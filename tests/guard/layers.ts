@@ -20,8 +20,12 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'cli.ts': ['runtime.ts', 'compose'],
 };
 
-/** The calculation libraries. Everything else that domain may want is an input of its functions. */
-const domainPackages = new Set(['luxon', 'chrono-node/en', 'cronstrue', 'croner', 'rrule']);
+/** Everything else that domain may want is an input of its functions. */
+const domainPackages = new Set(['chrono-node/en']);
+
+/** Libraries that calculate schedules once more, in a process of their own. */
+const secondOpinions = new Set(['croner', 'luxon', 'rrule']);
+const secondOpinionRoom = 'src/system/second-opinion/';
 
 export interface LayerReport {
   readonly edges: number;
@@ -36,6 +40,7 @@ export function checkLayers(files: readonly SourceFile[]): LayerReport {
     ...files.filter((file) => roomOf(file.path) === null).map((file) => `${file.path}: belongs to no room`),
     ...imports.flatMap((each) => faultOf(each, paths)),
     ...cycles(graph).map((path) => `${path.join(' -> ')}: imports in a circle`),
+    ...opinionsReached(files, imports),
   ];
   return { edges: imports.length, faults };
 }
@@ -50,19 +55,21 @@ function faultOf(each: Import, paths: ReadonlySet<string>): readonly string[] {
   const where = `${each.file}:${each.line}: ${each.specifier}`;
   const from = roomOf(each.file);
   if (from === null) return [];
-  if (each.target === null) return packageFault(from, each.specifier).map((fault) => `${where}: ${fault}`);
+  if (each.target === null) return packageFault(from, each).map((fault) => `${where}: ${fault}`);
   if (!paths.has(each.target)) return [`${where}: there is no such file`];
   const to = roomOf(each.target);
   if (to === null || to === from || mayImport[from]?.includes(to) === true) return [];
   return [`${where}: ${from} must not import ${to}`];
 }
 
-function packageFault(from: string, specifier: string): readonly string[] {
+function packageFault(from: string, { file, specifier }: Import): readonly string[] {
   if (specifier === computed) return ['the target of an import must be a plain string'];
   // Both name our own files in a way that hides which room is meant.
   if (/^(?:#|cronogram(?:\/|$))/.test(specifier)) return ['rooms are named by relative paths'];
   if (from === 'app') return ['app imports no package'];
-  if (from === 'domain' && !domainPackages.has(specifier)) return ['domain imports only calculation libraries'];
+  if (from === 'domain' && !domainPackages.has(specifier)) return ['domain imports no package'];
+  if (secondOpinions.has(specifier) && !file.startsWith(secondOpinionRoom))
+    return ['only the second opinion imports it'];
   return [];
 }
 
@@ -94,6 +101,17 @@ function unseen(seen: Set<string>, path: string): boolean {
   const isNew = !seen.has(path);
   seen.add(path);
   return isNew;
+}
+
+/** The second opinion may hang, and grow without end: no other process than its own loads it. */
+function opinionsReached(files: readonly SourceFile[], imports: readonly Import[]): readonly string[] {
+  const graph = graphOf(imports);
+  const users = new Set(imports.filter(({ specifier }) => secondOpinions.has(specifier)).map(({ file }) => file));
+  const entries = files.map(({ path }) => path).filter((path) => /^src\/[^/]+\.ts$/.test(path));
+  return entries.flatMap((entry) => {
+    const found = chain(graph, entry, (path) => users.has(path));
+    return found === null ? [] : [`${found.join(' -> ')}: loads the second opinion into this process`];
+  });
 }
 
 /** One circle for each file that is part of one; a circle of three files is found three times, which harms nobody. */

@@ -1,11 +1,12 @@
 import type { Database } from 'better-sqlite3';
 import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { createStore } from '../../src/store/engine/store.ts';
+import type { Budget } from '../../src/app/ports/outside.ts';
 import type { TaskRun } from '../../src/app/ports/runs.ts';
 import { sha256 } from '../../src/system/ids.ts';
 import type { CreateRequest } from '../../src/app/tasks/create.ts';
 import type { TaskInput } from '../../src/app/tasks/definition.ts';
-import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose/assembly.ts';
+import { composeRooms, type Outside, type Rooms, type RoomSettings } from '../../src/compose/assembly.ts';
 import type { Task } from '../../src/domain/task.ts';
 import {
   countingIds,
@@ -48,6 +49,7 @@ export interface Pipeline {
 export interface PipelineOptions {
   readonly settings?: Partial<RoomSettings>;
   readonly now?: number;
+  readonly secondOpinion?: NonNullable<Outside['secondOpinion']>;
 }
 
 /** Without a pace, so that what is due at an instant is done at that instant. */
@@ -77,6 +79,7 @@ export async function aPipeline(options: PipelineOptions = {}): Promise<Pipeline
     time: manualTime(options.now ?? start),
     chat: faultyTransport(),
     settings: { ...settings, ...options.settings },
+    secondOpinion: options.secondOpinion ?? null,
   });
 }
 
@@ -84,15 +87,17 @@ interface Given {
   readonly time: ManualTime;
   readonly chat: FaultyTransport;
   readonly settings: RoomSettings;
+  readonly secondOpinion: NonNullable<Outside['secondOpinion']> | null;
 }
 
 function pipelineOn(database: Database, given: Given): Pipeline {
-  const { time, chat } = given;
+  const { time, chat, secondOpinion } = given;
   const log = memoryLog();
   const store = createStore(sqliteEngine(database));
   const ids = countingIds(`p${String((pipelines += 1)).padStart(4, '0')}`);
   const world = { clock: time, stopwatch: time, timer: time, ids, log };
-  const rooms = composeRooms(given.settings, world, { store, transport: (budget) => chat.within(budget) });
+  const transport = (budget: Budget) => chat.within(budget);
+  const rooms = composeRooms(given.settings, world, { store, transport, secondOpinion });
   const round = async () => {
     const scheduled = await rooms.scheduler.step(time.now(), 100);
     const ran = await rooms.runner.step(time.now(), 100);

@@ -3,6 +3,8 @@ import * as limits from '../../domain/limits.ts';
 import { slotSample, type Missing } from './slot-sample.ts';
 import type { AuditedTable, HousekeepingStore, UpkeepStore } from '../ports/upkeep.ts';
 import { missingKeptMs } from '../../domain/limits.ts';
+import { differenceSentence, standingDifferences } from './slot-differences.ts';
+import type { TaskStore } from '../ports/tasks.ts';
 
 /** What a whole walk has seen; more of it than its findings show, for whoever mends it. */
 export interface Seen extends Told {
@@ -18,7 +20,8 @@ export interface AuditWalk {
 
 export interface WalkNeeds {
   readonly store: Pick<HousekeepingStore, 'auditPage' | 'sampleTasks' | 'slotAccount'> &
-    Pick<UpkeepStore, 'readNote' | 'writeNote'>;
+    Pick<UpkeepStore, 'readNote' | 'writeNote'> &
+    Pick<TaskStore, 'readTask'>;
   readonly bootId: string;
   /** The scheduler has more to do than it could take: what is late then is on its way, and no finding. */
   readonly schedulerBehind: () => boolean;
@@ -43,6 +46,7 @@ export function auditWalk(needs: WalkNeeds, { now, rowsMax }: WalkLimits): Audit
   const stages = [
     ...tables.map((table) => tableWalk(needs, tallies, { table, now, rowsMax })),
     slotWalk(needs, tallies, now),
+    differenceWalk(needs, tallies, now),
     memoryWalk(needs, tallies, now),
   ];
   return {
@@ -86,6 +90,17 @@ function slotWalk({ store }: WalkNeeds, tallies: Tallies, now: number): Stage {
   };
 }
 
+/** What the review of the slots has seen, with both answers. */
+function differenceWalk({ store }: WalkNeeds, tallies: Tallies, now: number): Stage {
+  return async () => {
+    for (const difference of await standingDifferences(store, now)) {
+      tallies.find('slots_differ', 'tasks', [difference.taskId]);
+      tallies.say('slots_differ', differenceSentence(difference));
+    }
+    return true;
+  };
+}
+
 function memoryWalk({ store, bootId }: WalkNeeds, tallies: Tallies, now: number): Stage {
   let left: { readonly faults: Fault[]; readonly missing: Missing[] } | null = null;
 
@@ -122,6 +137,8 @@ function memoryWalk({ store, bootId }: WalkNeeds, tallies: Tallies, now: number)
 interface Tallies {
   look(what: string, count: number): void;
   find(check: CheckName, table: AuditedTable, ids: readonly string[]): void;
+  /** More about what was found. */
+  say(check: CheckName, sentence: string): void;
   miss(missing: readonly Missing[]): void;
   /** It stands in here, or so many like it that nobody knows. */
   hasFault(fault: Fault): boolean;
@@ -132,6 +149,7 @@ interface Tallies {
 interface Tally {
   count: number;
   readonly ids: string[];
+  readonly sentences: string[];
   readonly table: AuditedTable;
 }
 
@@ -141,7 +159,7 @@ function createTallies({ schedulerBehind }: WalkNeeds): Tallies {
   const missing: Missing[] = [];
 
   const count = (check: CheckName, table: AuditedTable, ids: readonly string[]) => {
-    const tally = tallies.get(check) ?? { count: 0, ids: [], table };
+    const tally = tallies.get(check) ?? { count: 0, ids: [], sentences: [], table };
     tally.count += ids.length;
     tally.ids.push(...ids.slice(0, limits.reconcileMax - tally.ids.length));
     tallies.set(check, tally);
@@ -159,6 +177,7 @@ function createTallies({ schedulerBehind }: WalkNeeds): Tallies {
       // Asked at the moment of the look: what was late a second ago may be taken up by now.
       if (!lateChecks.has(check) || !schedulerBehind()) count(check, table, ids);
     },
+    say: (check, sentence) => tallies.get(check)?.sentences.push(sentence),
     miss: (more) => {
       missing.push(...more.slice(0, limits.reconcileMax - missing.length));
       if (more.length > 0) count('slot_unaccounted', 'tasks', more.map(slotName));
@@ -176,11 +195,11 @@ export function slotName({ taskId, slotAt }: Missing): string {
 function seenBy(tallies: ReadonlyMap<CheckName, Tally>, checked: Seen['checked'], missing: readonly Missing[]): Seen {
   const found = [...tallies].filter(([, tally]) => tally.count > 0).sort(([a], [b]) => (a < b ? -1 : 1));
   return {
-    findings: found.map(([check, { count, ids }]) => ({
+    findings: found.map(([check, { count, ids, sentences }]) => ({
       check,
       count,
       examples: ids.slice(0, limits.auditExamplesMax),
-      sentence: checks[check].sentence,
+      sentence: [checks[check].sentence, ...sentences.slice(0, limits.auditExamplesMax)].join(' '),
     })),
     checked,
     faults: found

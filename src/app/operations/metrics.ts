@@ -57,6 +57,14 @@ export const counters = {
     labels: ['method', 'route', 'status'],
   },
   rescues_total: { help: 'Claims whose answer was lost and that were let go, by room.', labels: ['room'] },
+  second_opinions_total: {
+    help: 'Schedules whose next slots were put to a second opinion, by kind and result: agrees, differs, or why there was none (known_fault, clock_change, undecided, refused, timeout, died, away).',
+    labels: ['schedule', 'result'],
+  },
+  second_opinions_dropped_total: {
+    help: 'Schedules that were too many to be put to a second opinion at once; the night looks at them.',
+    labels: [],
+  },
   backups_total: { help: 'Backups of the night, by result.', labels: ['result'] },
   loop_failures_total: { help: 'Steps that failed, by loop.', labels: ['loop'] },
   heartbeats_total: { help: 'Signs of life sent to HEARTBEAT_URL, by result.', labels: ['result'] },

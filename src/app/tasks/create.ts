@@ -35,6 +35,8 @@ export interface CreateNeeds extends ClaimFirst {
   readonly quota: Quota;
   /** Told when a task has another title now; nobody waits for what becomes of that. */
   readonly renamed?: ((task: Task) => void) | undefined;
+  /** Told when a task may have another schedule now: a hint that may get lost. */
+  readonly retimed?: ((taskId: string) => void) | undefined;
 }
 
 export interface CreateResult {
@@ -82,6 +84,7 @@ export async function createTask(needs: CreateNeeds, request: CreateRequest): Pr
   // A new task is nobody's business but the scheduler's, until its first slot is due.
   if (result.created) needs.bell.ring('scheduler');
   else ringAll(needs);
+  if (!result.replayed) needs.retimed?.(result.task.id);
   return { ...result, warnings: checked.warnings };
 }
 

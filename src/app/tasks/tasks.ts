@@ -230,6 +230,7 @@ async function edit(needs: CreateNeeds, target: Target, patch: TaskPatch): Promi
     return edited.change;
   });
   if (changes['title'] !== undefined) needs.renamed?.(changed.task);
+  if (changes['schedule'] !== undefined) needs.retimed?.(changed.task.id);
   return { ...changed, warnings, changes };
 }
 
@@ -256,6 +257,7 @@ async function undo(needs: CreateNeeds, target: Target, entryId: string | null):
   const undone = found.entry ?? (await undoneBefore(needs, target, { entryId, by: changed.entryId }));
   if (undone === null) throw notFound();
   if (undone.before?.['title'] !== undefined) needs.renamed?.(changed.task);
+  if (undone.before?.['schedule'] !== undefined) needs.retimed?.(changed.task.id);
   return { ...changed, undone, moot: found.moot };
 }
 

@@ -4,7 +4,7 @@ import { backlogCountedMax, messagePartLengthMax } from '../../domain/limits.ts'
 import type { Task } from '../../domain/task.ts';
 import { button, dataOf, shortId, type Rows } from '../chat/kit/press.ts';
 import { card, taskName } from '../chat/kit/card.ts';
-import { aboutMoment, moment, type Setting } from '../chat/kit/clock.ts';
+import { aboutMoment, moment, moments, type Setting } from '../chat/kit/clock.ts';
 import { askingDrawn, isAsking, type Asked, type Asking, resultButtons, noticeRows } from '../chat/results/reminder.ts';
 import { blocks, lines, shortened, type Rich, drawn } from '../chat/kit/rich.ts';
 import { texts } from '../chat/texts.ts';
@@ -55,6 +55,7 @@ const ofPlaces = [
   'downtime',
   'backlog',
   'chatGone',
+  'slotsDiffer',
   'chatBack',
 ] as const;
 
@@ -80,9 +81,28 @@ function placeDrawn(view: PlaceView, about: About): Drawn {
       return backlogDrawn(view, about);
     case 'chatGone':
       return drawn(notice.chatGone(view.title, view.paused, view.cause));
+    case 'slotsDiffer':
+      return slotsDifferDrawn(view, about);
     case 'chatBack':
       return drawn(notice.chatBack(view.paused));
   }
+}
+
+function slotsDifferDrawn(view: Of<'slotsDiffer'>, { now, dates }: About): Drawn {
+  const { number, title, timezone, library, ours, theirs } = view;
+  const setting = { timezone, now, dates };
+  const { notice } = texts;
+  return drawn(
+    blocks(
+      notice.slotsDiffer(taskName({ number, title })),
+      lines(
+        notice.slotsOf('Cronogram', moments(ours, setting)),
+        notice.slotsOf(library, moments(theirs, setting)),
+        notice.slotsZone(timezone),
+      ),
+      notice.slotsDifferTodo,
+    ),
+  );
 }
 
 type Of<Name extends View['view']> = Extract<View, { view: Name }>;

@@ -93,6 +93,12 @@ export const noticeTexts = {
         ? 'No active task was there.'
         : `${paused} ${paused === 1 ? 'task there is' : 'tasks there are'} paused. When I am back, /resume all lets them go on.`,
     ),
+  slotsDiffer: (name: Rich): Rich =>
+    say`${bold('Two calculations differ')} about when ${name} runs next. I compute each schedule twice, with different programs.`,
+  slotsOf: (program: string, slots: string): string => `${program}: ${slots === '' ? 'no more runs' : slots}`,
+  slotsZone: (zone: string): string => `Zone: ${zone}`,
+  slotsDifferTodo:
+    'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. cronogram audit --run tells more.',
   chatBack: (paused: number): Rich =>
     blocks(
       bold('I am back.'),

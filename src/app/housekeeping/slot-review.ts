@@ -1,0 +1,231 @@
+import * as limits from '../../domain/limits.ts';
+import { nextSlot, type Schedule } from '../../domain/schedule/schedule.ts';
+import { toWall } from '../../domain/schedule/time/zone.ts';
+import type { Task } from '../../domain/task.ts';
+import { policyFor } from '../pipeline/run-requests.ts';
+import type { ChatStore } from '../ports/chats.ts';
+import type { Meter } from '../ports/metering.ts';
+import type { Bell, Clock, Digest, Ids, Log, Stopwatch, Timer } from '../ports/outside.ts';
+import type { Counts } from '../ports/pipeline.ts';
+import { libraries, type SecondOpinion, type SlotQuestion } from '../ports/second-opinion.ts';
+import type { TaskStore } from '../ports/tasks.ts';
+import type { HousekeepingStore, UpkeepStore } from '../ports/upkeep.ts';
+import { isUnreadable } from '../tasks/verbs.ts';
+import { nightly, type Chore } from './chore.ts';
+import {
+  lately,
+  partedAt,
+  readDifferences,
+  scheduleKey,
+  writeDifferences,
+  type Parted,
+  type SlotDifference,
+} from './slot-differences.ts';
+
+/** The part of the schedule engines that is put to the test. */
+export interface SlotEngine {
+  nextSlot(schedule: Schedule, after: number): number | null;
+  toWall(timezone: string, instant: number): number;
+}
+
+/**
+ * Compares the next slots of tasks with a second opinion: those of a task whose schedule is new soon after the commit, and
+ * those of all active tasks each night. It delays and refuses nothing. A difference is a finding of the audit, is counted,
+ * and is told to the owners once; no opinion is counted and nothing more.
+ */
+export interface SlotReview {
+  /** A hint that a task has another schedule. A lost one costs nothing, because the night looks at every task. */
+  look(taskId: string): void;
+  readonly chore: Chore;
+}
+
+interface ReviewDeps {
+  readonly store: Pick<TaskStore, 'readTask' | 'listTasks'> &
+    Pick<UpkeepStore, 'readNote' | 'writeNote'> &
+    Pick<HousekeepingStore, 'tellFindings'> &
+    Pick<ChatStore, 'listOwners' | 'findChat' | 'tellOnce'>;
+  readonly opinion: Pick<SecondOpinion, 'slotsOf'>;
+  readonly engine?: SlotEngine;
+  readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
+  readonly timer: Timer;
+  readonly ids: Ids;
+  readonly digest: Digest;
+  readonly bell: Bell;
+  readonly meter: Meter;
+  readonly log: Log;
+}
+
+export function createSlotReview(deps: ReviewDeps): SlotReview {
+  const { store, bell, meter } = deps;
+  const waiting = new Set<string>();
+  const review = createReviewer(deps);
+  const night = nightly(deps, {
+    name: 'slot_review',
+    afterMs: limits.slotReviewAfterMs,
+    step: createNightWalk(deps, (task) => review(task)),
+  });
+
+  const lookAtWaiting = async (): Promise<Counts> => {
+    const [taskId = ''] = waiting;
+    waiting.delete(taskId);
+    const task = await store.readTask(taskId);
+    if (task !== null) await review(task);
+    return { taken: 1, more: waiting.size > 0 };
+  };
+
+  return {
+    look: (taskId) => {
+      if (waiting.size === 0) bell.ring('housekeeper');
+      waiting.add(taskId);
+      const [oldest] = waiting;
+      if (waiting.size <= limits.slotReviewQueueMax || oldest === undefined) return;
+      waiting.delete(oldest);
+      meter.count('second_opinions_dropped_total', {});
+    },
+    chore: {
+      name: 'slot_review',
+      step: (now, limit) => (waiting.size > 0 ? lookAtWaiting() : night.step(now, limit)),
+      nextAt: async (now) => (waiting.size > 0 ? now : night.nextAt(now)),
+    },
+  };
+}
+
+/** Walks all active tasks, some of them in each step; the next night begins anew. */
+function createNightWalk(
+  { store, stopwatch }: ReviewDeps,
+  review: (task: Task) => Promise<void>,
+): () => Promise<Counts> {
+  const page: Task[] = [];
+  let cursor: string | null = null;
+  const readPage = async () => {
+    const limit = limits.slotReviewPage;
+    const query = { thread: null, state: 'enabled', text: null, tag: null, subject: null, limit, cursor } as const;
+    const found = await store.listTasks(query);
+    page.push(...found.items);
+    cursor = found.next;
+  };
+  return async () => {
+    if (page.length === 0) await readPage();
+    const begun = stopwatch.elapsed();
+    let taken = 0;
+    while (page.length > 0 && stopwatch.elapsed() - begun < limits.slotReviewSliceMs) {
+      const task = page.shift();
+      if (task !== undefined) await review(task);
+      taken += 1;
+    }
+    return { taken, more: page.length > 0 || cursor !== null };
+  };
+}
+
+const ourEngine: SlotEngine = { nextSlot, toWall };
+
+/** Asks about one task, and keeps, counts and tells what comes of it. */
+function createReviewer(deps: ReviewDeps): (task: Task) => Promise<void> {
+  const { opinion, engine = ourEngine, clock, timer, meter, log } = deps;
+  const keep = createMemory(deps);
+  return async (task) => {
+    if (isUnreadable(task) || task.state === 'completed' || task.state === 'deleted') return;
+    const question = await questionOf(engine, task, { now: clock.now(), timer });
+    if (question === null) return;
+    const answer = await opinion.slotsOf(question);
+    const schedule = task.schedule.kind;
+    if (answer.is === 'none') {
+      const { reason } = answer;
+      meter.count('second_opinions_total', { schedule, result: reason });
+      if (reason === 'timeout' || reason === 'died') log.warn('second_opinion_missing', { task_id: task.id, reason });
+      return;
+    }
+    const parted = partedAt(question, answer);
+    meter.count('second_opinions_total', { schedule, result: parted === null ? 'agrees' : 'differs' });
+    await keep(task, parted);
+  };
+}
+
+/** Keeps what differs, and tells of it when it is new; what agrees again is forgotten. */
+function createMemory(deps: ReviewDeps): (task: Task, parted: Parted | null) => Promise<void> {
+  const { store, clock } = deps;
+  let known: Map<string, SlotDifference> | null = null;
+  return async (task, parted) => {
+    const now = clock.now();
+    known ??= await readDifferences(store, now);
+    const before = known.get(task.id);
+    if (parted === null && before === undefined) return;
+    known.delete(task.id);
+    if (parted !== null) {
+      const difference = differenceOf(task, parted, now);
+      if (known.size < limits.differencesKeptMax) known.set(task.id, difference);
+      if (before?.schedule !== difference.schedule) await announce(deps, difference);
+      if (known.size <= limits.differencesToldMax) await tellOwners(deps, task, difference);
+    }
+    known = lately(known, now);
+    await writeDifferences(store, known, now);
+  };
+}
+
+function differenceOf(task: Task, parted: Parted, now: number): SlotDifference {
+  const { id: taskId, number, schedule } = task;
+  return { taskId, number, library: libraries[schedule.kind], schedule: scheduleKey(schedule), ...parted, seenAt: now };
+}
+
+/** Null where our own engine cannot compute the schedule, which the scheduler reports. */
+async function questionOf(
+  engine: SlotEngine,
+  task: Task,
+  { now, timer }: { readonly now: number; readonly timer: Timer },
+): Promise<SlotQuestion | null> {
+  const { schedule } = task;
+  const { startAt, until } = policyFor(task);
+  // The second slot of a delay hangs on the end of the first run.
+  const isDelay = schedule.kind === 'interval' && schedule.from === 'completion';
+  const after = isDelay ? now : Math.max(now, (startAt ?? now) - 1);
+  const horizon = after + limits.slotReviewHorizonMs;
+  const upTo = isDelay ? horizon : Math.min(horizon, until ?? horizon);
+  const count = isDelay ? 1 : limits.slotReviewSlots;
+  const ours: number[] = [];
+  try {
+    for (let slot = engine.nextSlot(schedule, after); slot !== null && slot <= upTo;) {
+      ours.push(slot);
+      if (ours.length === count) break;
+      // A search through centuries takes milliseconds, and others want to go on in between.
+      await timer.yield();
+      slot = engine.nextSlot(schedule, slot);
+    }
+    const shown = schedule.kind === 'once' ? engine.toWall(schedule.timezone, schedule.onceAt) : null;
+    return { schedule, after, upTo, count, ours, shown };
+  } catch {
+    return null;
+  }
+}
+
+async function announce({ store, log, clock }: ReviewDeps, difference: SlotDifference): Promise<void> {
+  const { taskId, number, library, ours, theirs } = difference;
+  const texts = (slots: readonly number[]) => slots.map((slot) => new Date(slot).toISOString());
+  log.warn('slots_differ', { task_id: taskId, number, library, ours: texts(ours), theirs: texts(theirs) });
+  await store.tellFindings([{ check: 'slots_differ', count: 1 }], clock.now());
+}
+
+/** Each owner whose private chat is known hears once of a task and its schedule; where there is none, the log is all. */
+async function tellOwners(deps: ReviewDeps, task: Task, difference: SlotDifference): Promise<void> {
+  const { store, ids, digest, clock, bell } = deps;
+  const { taskId, number, library, ours, theirs } = difference;
+  const { timezone } = task.schedule;
+  const shown = { view: 'slotsDiffer', taskId, number, title: task.title, timezone, library, ours, theirs } as const;
+  for (const { id } of await store.listOwners()) {
+    const [, address = ''] = /^telegram:user:(\d+)$/.exec(id) ?? [];
+    const chat = await store.findChat(address);
+    if (chat === null || chat.state === 'gone') continue;
+    const thread = { provider: 'telegram', address, topic: null } as const;
+    const message = {
+      id: ids.next(),
+      kind: 'notice',
+      thread,
+      taskId: null,
+      shown,
+      edits: null,
+      expiresAt: null,
+    } as const;
+    const key = `slots_differ:${taskId}:${digest.of(difference.schedule)}`;
+    if (await store.tellOnce(key, message, clock.now())) bell.ring('deliverer');
+  }
+}

@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { startProgram } from './program.ts';
+
+const token = 'the-token-of-the-tests';
+const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+
+/** The ids of the second opinions that a process has started. */
+function opinionsOf(pid: number): readonly number[] {
+  const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n');
+  return lines
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [])
+    .filter(([, , parent, args]) => Number(parent) === pid && args?.includes('second-opinion') === true)
+    .map(([, child]) => Number(child));
+}
+
+it('comes with a new schedule, may be killed without any harm, and goes with the server', async ({
+  onTestFinished: atEnd,
+}) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cronogram-opinion-'));
+  atEnd(() => rmSync(folder, { recursive: true, force: true }));
+  const program = startProgram(folder, { DATABASE_URL: 'file:c.db', API_TOKEN: token }, atEnd);
+  const url = await program.url();
+  const create = async (cron: string) => {
+    const body = { instructions: 'Hello', schedule: { kind: 'cron', cron, timezone: 'Europe/Madrid' } };
+    const asked = { method: 'POST', headers, body: JSON.stringify(body) };
+    return (await fetch(`${url}/v1/threads/cli:default/tasks`, asked)).status;
+  };
+  const counted = async (result: string) => {
+    const page = await (await fetch(`${url}/metrics`, { headers })).text();
+    const line = new RegExp(`^cronogram_second_opinions_total\\{schedule="cron",result="${result}"\\} (\\d+)$`, 'm');
+    return Number(line.exec(page)?.[1] ?? 0);
+  };
+  const patience = { timeout: 20_000, interval: 100 };
+
+  expect(opinionsOf(program.pid)).toEqual([]);
+  expect(await counted('differs')).toBe(0);
+  expect(await create('0 9 * * 1-5')).toBe(201);
+  await expect.poll(() => opinionsOf(program.pid), patience).toHaveLength(1);
+  // Late on a busy machine is no opinion, and asked for no more until the night.
+  await expect.poll(async () => (await counted('agrees')) + (await counted('timeout')), patience).toBe(1);
+
+  for (const pid of opinionsOf(program.pid)) process.kill(pid, 'SIGKILL');
+  await expect.poll(() => opinionsOf(program.pid), patience).toEqual([]);
+  expect(await create('30 9 * * 1-5')).toBe(201);
+  await expect.poll(async () => (await counted('agrees')) + (await counted('timeout')), patience).toBe(2);
+  expect(await counted('differs')).toBe(0);
+
+  program.kill('SIGTERM');
+  expect(await program.ended).toBe(0);
+  expect(opinionsOf(program.pid)).toEqual([]);
+});

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createIds, sha256, tokenFrom } from '../src/system/ids.ts';
 import { createSecrets } from '../src/app/operations/secrets.ts';
-import { CONFIG_KEYS, readConfig, secretsIn, strayVariables } from '../src/config.ts';
+import { CONFIG_KEYS, readConfig, secretsIn, strayVariables } from '../src/config/config.ts';
 import { retentionDaysMin } from '../src/domain/policy.ts';
 
 const folders: string[] = [];

@@ -1,6 +1,5 @@
 import type { AnswerOf } from './client.ts';
-import { CliFault, exitCodes, usage } from './faults.ts';
-import { given } from './options.ts';
+import { given, CliFault, exitCodes, usage } from './options.ts';
 import type { Session } from './session.ts';
 import { shown } from './layout.ts';
 

@@ -1,10 +1,10 @@
 import type { Clock, Stopwatch, Timer } from '../app/ports/outside.ts';
 import type { Client } from './client.ts';
 import { createClient } from './client.ts';
-import { CliFault, exitCodes, usage, type ExitCode } from './faults.ts';
 import { networkWire, type Wire } from './network.ts';
 import { toned, type Terminal } from './layout.ts';
 import type { Command } from 'commander';
+import { CliFault, exitCodes, usage, type ExitCode } from './options.ts';
 
 /** What the surroundings say, already read. */
 export interface Surroundings {

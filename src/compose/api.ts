@@ -14,7 +14,7 @@ import { createReadiness, shownToAll, type Ready, type Watched } from '../app/op
 import { createStatus, createUsage } from '../app/operations/status.ts';
 import { createTick } from '../app/pipeline/tick.ts';
 import type { Rooms, World } from './assembly.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Store } from '../app/ports/store.ts';
 
 export interface Door {

@@ -36,7 +36,7 @@ import { createBulk, type Bulk, createThreads, type Threads } from '../app/tasks
 import { createTasks, type Tasks } from '../app/tasks/tasks.ts';
 import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
 import { createTruth, type Truth } from '../app/why/truth.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { ratesOf, type Rates } from '../domain/pace.ts';
 import type { Task } from '../domain/task.ts';
 import { createActions, type Actions } from '../app/actions/action.ts';

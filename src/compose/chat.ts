@@ -8,7 +8,7 @@ import { databaseFile } from '../store/engine/open.ts';
 import { createTelegramApi, type TelegramApi } from '../telegram/api.ts';
 import type { Meter } from '../app/ports/metering.ts';
 import type { Timer } from '../app/ports/outside.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { World } from './assembly.ts';
 import { dataFolder } from './api.ts';
 

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { createProgram, type Part, type Program } from '../cli/program.ts';
-import { CliFault, exitCodes } from '../cli/faults.ts';
 import type { Host, Surroundings } from '../cli/session.ts';
 import { remoteVerbs } from '../cli/verbs/all.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
-import type { CliConfig } from '../config.ts';
+import type { CliConfig } from '../config/config.ts';
 import type { Command } from 'commander';
 import { addHostVerbs as add } from '../host/program.ts';
 import type { Screen } from '../host/screen.ts';
 import { createInterface } from 'node:readline';
 import type { Terminal } from '../cli/layout.ts';
+import { CliFault, exitCodes } from '../cli/options.ts';
 
 /** What the process gives: a test gives something else. */
 export interface Started
@@ -42,7 +42,7 @@ export function composeCli(started: Started): Program {
 }
 
 async function configOf({ environment }: Started) {
-  const config = await import('../config.ts');
+  const config = await import('../config/config.ts');
   if (environment === undefined) config.loadEnvFile();
   return config;
 }

@@ -10,7 +10,7 @@ import { previewSchedule } from '../app/tasks/preview.ts';
 import { createReadiness } from '../app/operations/readiness.ts';
 import { createStatus } from '../app/operations/status.ts';
 import type { Rooms, World } from './assembly.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { updateBytesMax } from '../domain/limits.ts';
 import type { Wire } from './chat.ts';
 import type { Store } from '../app/ports/store.ts';

@@ -23,7 +23,7 @@ import {
   strayVariables,
   userConfigFolder,
   type LenientRead,
-} from '../config.ts';
+} from '../config/config.ts';
 import { AppError } from '../domain/errors.ts';
 import { retentionDaysMin } from '../domain/policy.ts';
 

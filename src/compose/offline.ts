@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
 import { composeRooms, systemWorld, type World } from './assembly.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { AppError } from '../domain/errors.ts';
 import { isSandboxed } from './chat.ts';
 import { createApi } from './api.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { serveStandalone } from '../sandbox/standalone.ts';
 import { createSecrets } from '../app/operations/secrets.ts';
 import { systemWorld, type World } from './assembly.ts';
-import { faultLines, loadEnvFile, readConfig, secretsIn, type Config, type ConfigFault } from '../config.ts';
+import { faultLines, loadEnvFile, readConfig, secretsIn, type Config, type ConfigFault } from '../config/config.ts';
 import { AppError } from '../domain/errors.ts';
 import { sandboxToken } from './chat.ts';
 import { dataFolder } from './api.ts';

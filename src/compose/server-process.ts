@@ -10,7 +10,7 @@ import {
   strayVariables,
   type Config,
   type ConfigFault,
-} from '../config.ts';
+} from '../config/config.ts';
 import { AppError } from '../domain/errors.ts';
 import { signalRepeatMs, stopMaxMs } from '../domain/limits.ts';
 

@@ -6,7 +6,7 @@ import { systemTimer } from '../../src/system/clock.ts';
 import { composeRooms, systemWorld } from '../../src/compose/assembly.ts';
 import { openDoor } from '../../src/compose/api.ts';
 import { createLoops } from '../../src/compose/loops.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { token } from './load.ts';
 import { nullTransport, settings } from './world.ts';
 

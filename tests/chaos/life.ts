@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { createStore } from '../../src/store/engine/store.ts';
-import { createClockWatch, followZoneRules } from '../../src/app/pipeline/time-changes.ts';
 import type { Ids } from '../../src/app/ports/outside.ts';
 import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose/assembly.ts';
 import { memoryLog, type MemoryLog } from '../support/fakes.ts';
@@ -10,6 +9,7 @@ import type { Chat } from './chat.ts';
 import { fateOf, faultyEngine, mortalTimer, mortalTransport, type Fate } from './faults.ts';
 import type { SimulatedTime } from './time.ts';
 import type { Store } from '../../src/app/ports/store.ts';
+import { createClockWatch, followZoneRules } from '../../src/app/pipeline/scheduler.ts';
 
 /** One process: from its start on the database to its death. Nothing of it survives but rows, and what it has sent. */
 export interface Life {

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { Ids } from '../../src/app/ports/outside.ts';
 import type { Tasks } from '../../src/app/tasks/tasks.ts';
 import type { RoomSettings } from '../../src/compose/assembly.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { AppError, type ErrorCode } from '../../src/domain/errors.ts';
 import { freshSqlite } from '../support/fresh-sqlite.ts';
 import { chanceOf, type Chance } from './chance.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { MediaKind, MessageShown, World } from '../../src/sandbox/world/world.ts';
 import { startServer, type Server } from '../../src/compose/server.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { countingIds, manualTime, memoryLog, type ManualTime, type MemoryLog } from '../support/fakes.ts';
 import { freshSqliteFile } from '../support/fresh-sqlite.ts';
 

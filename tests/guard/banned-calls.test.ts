@@ -68,7 +68,7 @@ describe('a planted fault', () => {
 
   it('is allowed in its room and nowhere beside it', () => {
     expect(faultsOf('Date.now(); setTimeout(f); console.log(1);', 'src/system/clock.ts')).toEqual([]);
-    expect(faultsOf('process.env.A', 'src/config.ts')).toEqual([]);
+    expect(faultsOf('process.env.A', 'src/config/config.ts')).toEqual([]);
     expect(faultsOf('process.env.A', 'src/system/clock.ts')).toHaveLength(1);
     expect(faultsOf('process.exit(1)', 'src/main.ts')).toEqual([]);
     expect(faultsOf('Date.now()', 'src/main.ts')).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CONFIG_KEYS } from '../../src/config.ts';
+import { CONFIG_KEYS } from '../../src/config/config.ts';
 import { exampleKeys, keyFaults } from './config-keys.ts';
 import { readText } from './source.ts';
 

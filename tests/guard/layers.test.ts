@@ -35,14 +35,14 @@ const sound: readonly SourceFile[] = [
     text: "import type { Store } from '../app/ports.ts'; import pg from 'pg';",
   },
   { path: 'src/http/server.ts', text: "import { tasks } from '../app/tasks.ts';" },
-  { path: 'src/config.ts', text: "import { z } from 'zod';" },
+  { path: 'src/config/config.ts', text: "import { z } from 'zod';" },
   {
     path: 'src/system/second-opinion/program.ts',
     text: "import { Cron } from 'croner'; import 'luxon'; import 'rrule';",
   },
   {
     path: 'src/compose/server.ts',
-    text: "import '../config.ts'; import '../store/store.ts'; import '../http/server.ts';",
+    text: "import '../config/config.ts'; import '../store/store.ts'; import '../http/server.ts';",
   },
   { path: 'src/runtime.ts', text: "import { spawn } from 'node:child_process';" },
   { path: 'src/main.ts', text: "import { onFitNode } from './runtime.ts'; await import('./compose/server.ts');" },
@@ -78,9 +78,9 @@ describe('a tree in memory', () => {
       "await import('../../http/server.ts');",
       'must not import http',
     ],
-    ['app imports the configuration', 'src/app/x.ts', "import '../config.ts';", 'app must not import config'],
+    ['app imports the configuration', 'src/app/x.ts', "import '../config/config.ts';", 'app must not import config'],
     ['an outer room imports another', 'src/http/x.ts', "import '../store/store.ts';", 'must not import store'],
-    ['an outer room imports the configuration', 'src/http/x.ts', "import '../config.ts';", 'import config'],
+    ['an outer room imports the configuration', 'src/http/x.ts', "import '../config/config.ts';", 'import config'],
     ['an outer room imports the composition', 'src/http/x.ts', "import '../compose/server.ts';", 'import compose'],
     ['an entry imports an outer room', 'src/main.ts', "import './http/server.ts';", 'main.ts must not import http'],
     ['a file that does not exist', 'src/app/x.ts', "import './gone.ts';", 'no such file'],
@@ -106,7 +106,7 @@ describe('a tree in memory', () => {
 
   it.each([
     ...['domain', 'app', 'api', 'store', 'telegram', 'http', 'cli', 'host', 'system'].map((room) => `src/${room}/x.ts`),
-    ...['config', 'runtime', 'main', 'sandbox', 'cli'].map((entry) => `src/${entry}.ts`),
+    ...['config/config', 'runtime', 'main', 'sandbox', 'cli'].map((entry) => `src/${entry}.ts`),
   ])('bites when %s imports the sandbox', (path) => {
     const [, folder = ''] = /^src\/(\w+)\//.exec(path) ?? [];
     const specifier = folder === '' ? './sandbox/sandbox.ts' : '../sandbox/sandbox.ts';

@@ -11,8 +11,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // What is said over HTTP, for the side that asks and the side that answers.
   api: ['domain'],
   ...Object.fromEntries(outer.map((room) => [room, ['domain', 'app', 'api']])),
-  'config.ts': ['domain'],
-  compose: ['domain', 'app', 'api', ...outer, 'config.ts'],
+  config: ['domain'],
+  compose: ['domain', 'app', 'api', ...outer, 'config'],
   // An entry looks at the Node that runs it before anything else is loaded.
   'runtime.ts': [],
   'main.ts': ['runtime.ts', 'compose'],

@@ -7,7 +7,7 @@ import { changedEnv, writeEnvText } from '../../src/host/init/env-file.ts';
 import type { InitDone } from '../../src/host/init/init.ts';
 import type { Asking } from '../../src/host/ports.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../../src/system/clock.ts';
-import { readEnvText } from '../../src/config.ts';
+import { readEnvText } from '../../src/config/config.ts';
 import { aSandbox, sandboxToken } from '../support/sandbox.ts';
 import { answers, type Answers } from './answers.ts';
 import { hostPlace, openedAt, type PlaceOptions } from './place.ts';

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { curlOf, operationsOf } from '../../src/http/docs/operation.ts';
 import { statusOf } from '../../src/http/errors.ts';
-import { markup, Markup, prose } from '../../src/http/docs/markup.ts';
 import type { Description } from '../../src/http/docs/openapi.ts';
 import { operations } from '../../src/api/operations.ts';
 import { aDoor, token } from './door.ts';
+import { markup, Markup, prose } from '../../src/http/docs/markdown.ts';
 
 async function aPage() {
   const door = aDoor();

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemWorld } from '../../src/compose/assembly.ts';
 import { startServer, type Server } from '../../src/compose/server.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 
 interface Told {
   readonly downtimes: readonly { readonly from: string; readonly to: string; readonly counts: object | null }[];

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
-import { CONFIG_KEYS, readConfig } from '../../src/config.ts';
+import { CONFIG_KEYS, readConfig } from '../../src/config/config.ts';
 import { stopMaxMs } from '../../src/domain/limits.ts';
 import { startProgram } from './program.ts';
 

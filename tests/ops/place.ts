@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { startServer } from '../../src/compose/server.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { countingIds, manualTime, memoryLog } from '../support/fakes.ts';
 import { freshSqliteFile } from '../support/fresh-sqlite.ts';
 import { start } from '../support/pipeline.ts';

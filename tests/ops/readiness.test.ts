@@ -9,7 +9,7 @@ import { createStore } from '../../src/store/engine/store.ts';
 import { composeRooms } from '../../src/compose/assembly.ts';
 import { createApi, createPhase } from '../../src/compose/api.ts';
 import { createLoops } from '../../src/compose/loops.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { actor, settings, start } from '../support/pipeline.ts';
 import { countingIds, faultyTransport, manualTime, memoryLog } from '../support/fakes.ts';
 import { freshSqliteFile } from '../support/fresh-sqlite.ts';

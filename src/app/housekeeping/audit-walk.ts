@@ -3,8 +3,8 @@ import * as limits from '../../domain/limits.ts';
 import { slotSample, type Missing } from './slot-sample.ts';
 import type { AuditedTable, HousekeepingStore, UpkeepStore } from '../ports/upkeep.ts';
 import { missingKeptMs } from '../../domain/limits.ts';
-import { differenceSentence, standingDifferences } from './slot-differences.ts';
 import type { TaskStore } from '../ports/tasks.ts';
+import { differenceSentence, standingDifferences } from './slot-review.ts';
 
 /** What a whole walk has seen; more of it than its findings show, for whoever mends it. */
 export interface Seen extends Told {

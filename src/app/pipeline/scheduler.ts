@@ -1,11 +1,11 @@
 import { AppError } from '../../domain/errors.ts';
 import { actionScope, grantFault } from '../../domain/grant.ts';
-import { slotsPerBatchMax } from '../../domain/limits.ts';
+import { slotsPerBatchMax, clockStepMs } from '../../domain/limits.ts';
 import { openFrom } from '../../domain/due.ts';
 import { isByHand } from '../../domain/occurrence.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import { claimOf, type ClaimMaker } from './claims.ts';
-import type { Bell, Ids, Log } from '../ports/outside.ts';
+import type { Bell, Ids, Log, Clock, Stopwatch } from '../ports/outside.ts';
 import type {
   Admission,
   Counts,
@@ -21,6 +21,7 @@ import type {
   Claim,
 } from '../ports/pipeline.ts';
 import { type RunService, policyFor, requestOf } from './run-requests.ts';
+import type { UpkeepStore } from '../ports/upkeep.ts';
 
 /**
  * Turns due slots into occurrences and admits those that wait. It owns timing only: it never sees an action, and what it
@@ -248,4 +249,68 @@ function replanOf(task: DueTask, now: number): Replan {
     expectNextAt: task.nextAt,
     nextAt: keep ? task.nextAt : openFrom({ ...task, policy }, nextSlot(task.schedule, now, bounds)),
   };
+}
+
+/**
+ * Notices a wall clock that was set back, by comparing it with the monotonic one. Slots need nothing: the clock comes to
+ * them again. But pauses that were computed from "now" would grow by the step, so they are moved along with it.
+ */
+interface ClockWatch {
+  check(): Promise<void>;
+}
+
+interface TimeChangesNeeds {
+  readonly store: Pick<UpkeepStore, 'shiftClock'>;
+  readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
+  readonly log: Log;
+}
+
+export function createClockWatch({ store, clock, stopwatch, log }: TimeChangesNeeds): ClockWatch {
+  let wall = clock.now();
+  let elapsed = stopwatch.elapsed();
+  return {
+    check: async () => {
+      const nowWall = clock.now();
+      const nowElapsed = stopwatch.elapsed();
+      const stepMs = Math.round(nowWall - wall - (nowElapsed - elapsed));
+      if (Math.abs(stepMs) > clockStepMs) log.warn('clock_was_set', { step_ms: stepMs });
+      if (stepMs < -clockStepMs) await store.shiftClock(stepMs);
+      wall = nowWall;
+      elapsed = nowElapsed;
+    },
+  };
+}
+
+interface ZoneRulesNeeds {
+  readonly store: Pick<UpkeepStore, 'readNote' | 'writeNote'>;
+  readonly scheduler: Pick<Scheduler, 'replan'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The version of the rules of time that this process calculates with. */
+  readonly version: string;
+  readonly batchMax: number;
+}
+
+const note = 'tz_version';
+
+/**
+ * Governments change the rules of time. When the process brings other rules than the ones the next slots were computed
+ * with, they are computed again before anything runs.
+ */
+export async function followZoneRules({
+  store,
+  scheduler,
+  clock,
+  log,
+  version,
+  batchMax,
+}: ZoneRulesNeeds): Promise<void> {
+  const known = await store.readNote(note);
+  if (known === version) return;
+  if (known !== null) {
+    const moved = await scheduler.replan(clock.now(), batchMax);
+    log.warn('zone_rules_changed', { from: known, to: version, moved });
+  }
+  await store.writeNote(note, version, clock.now());
 }

@@ -2,11 +2,10 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isMap, isNode, isScalar, LineCounter, parseDocument, stringify, type Document } from 'yaml';
 import { z } from 'zod';
 import { createTask } from '../../api/tasks.ts';
-import { CliFault, exitCodes, usage } from '../faults.ts';
 import { parseSchedule, type Schedule } from '../../domain/schedule/schedule.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Task } from '../naming.ts';
-import { given, lengthOf } from '../options.ts';
+import { given, lengthOf, CliFault, exitCodes, usage } from '../options.ts';
 import type { AnswerOf } from '../client.ts';
 import type { Session } from '../session.ts';
 

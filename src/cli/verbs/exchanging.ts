@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import type { AnswerOf } from '../client.ts';
-import { CliFault, exitCodes } from '../faults.ts';
 import { sentence, table } from '../layout.ts';
 import type { Task } from '../naming.ts';
-import { given } from '../options.ts';
+import { given, CliFault, exitCodes } from '../options.ts';
 import type { Session, AddVerb, Told } from '../session.ts';
 import { counted } from '../times.ts';
 import { confirmed } from './threads.ts';

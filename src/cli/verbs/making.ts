@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import type { AnswerOf, Asked } from '../client.ts';
-import { usage } from '../faults.ts';
 import { facts, sentence } from '../layout.ts';
 import { taskNamed } from '../naming.ts';
 import type { Session, AddVerb, Told } from '../session.ts';
@@ -15,7 +14,7 @@ import {
   type DefinitionOptions,
 } from './definition.ts';
 import { keyFlag, keyHeader, type KeyOptions } from './doing.ts';
-import { given, wholeOf } from '../options.ts';
+import { given, wholeOf, usage } from '../options.ts';
 import { edgeOf, hostZone } from './moments.ts';
 
 type OnExisting = 'fail' | 'upsert' | 'add';

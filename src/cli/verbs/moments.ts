@@ -1,5 +1,4 @@
-import { CliFault, exitCodes, usage } from '../faults.ts';
-import { lengthOf } from '../options.ts';
+import { lengthOf, CliFault, exitCodes, usage } from '../options.ts';
 import type { Session } from '../session.ts';
 import { parseInstant } from '../../domain/schedule/time/zone.ts';
 

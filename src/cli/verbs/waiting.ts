@@ -1,6 +1,5 @@
 import type { AnswerOf } from '../client.ts';
-import { CliFault, exitCodes, interrupted, usage, type ExitCode } from '../faults.ts';
-import { millisecondsOf, wholeOf } from '../options.ts';
+import { millisecondsOf, wholeOf, CliFault, exitCodes, interrupted, usage, type ExitCode } from '../options.ts';
 import type { Session, Flag } from '../session.ts';
 import { isOnItsWay, type Run } from '../views/run.ts';
 import { durationWords } from '../times.ts';

@@ -1,5 +1,5 @@
-import { markup, prose, type Markup } from './markup.ts';
 import type { Description, Schema } from './openapi.ts';
+import { markup, prose, type Markup } from './markdown.ts';
 
 type Schemas = Description['components']['schemas'];
 

@@ -3,9 +3,9 @@ import { eventKinds } from '../../domain/event.ts';
 import { statusOf } from '../errors.ts';
 import { heartbeatMs } from '../events/reader.ts';
 import { streamsMax } from '../events/stream.ts';
-import { markup, prose, type Markup } from './markup.ts';
 import { burstSeconds, guessesMax } from '../token.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
+import { markup, prose, type Markup } from './markdown.ts';
 
 interface Chapter {
   readonly id: string;

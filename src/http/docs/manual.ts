@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { AppError } from '../../domain/errors.ts';
-import { renderMarkdown, type LinkTarget } from './markdown.ts';
-import { markup, Markup } from './markup.ts';
+import { renderMarkdown, type LinkTarget, markup, Markup } from './markdown.ts';
 import { docsStyle } from './style.ts';
 import { createHash } from 'node:crypto';
 

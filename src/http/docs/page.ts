@@ -3,9 +3,9 @@ import { guide } from './guide.ts';
 import { manualLinks, serveManual, pageHeaders } from './manual.ts';
 import { operationsOf, operationSection, type Place } from './operation.ts';
 import { docsStyle } from './style.ts';
-import { markup, Markup, prose } from './markup.ts';
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { describeApi } from './openapi.ts';
+import { markup, Markup, prose } from './markdown.ts';
 
 /** The one thing that needs a script: to find an operation by typing. Without it all of them are there. */
 const docsScript = String.raw`

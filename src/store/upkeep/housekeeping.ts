@@ -7,8 +7,7 @@ import type {
 } from '../../app/ports/upkeep.ts';
 import { checkStore } from './checks.ts';
 import { type Engine, row, rows, type Script } from '../engine/engine.ts';
-import { lostClaimStore } from './lost-claims.ts';
-import { repairStore } from './repairs.ts';
+import { repairStore, lostClaimStore } from './repairs.ts';
 import { retentionStore } from './retention.ts';
 import { dueColumns, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
 

@@ -1,12 +1,11 @@
-import type { HousekeepingStore, MissingSlot, RepairRequest } from '../../app/ports/upkeep.ts';
+import type { HousekeepingStore, MissingSlot, RepairRequest, Claimed, ClaimsRequest } from '../../app/ports/upkeep.ts';
 import type { CheckName, MendedCheck } from '../../domain/audit.ts';
 import { overdueMs } from '../../domain/limits.ts';
 import type { TaskState } from '../../domain/task.ts';
 import { insertOccurrences } from '../runs/claims.ts';
 import { dueColumns, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
-import { row, rows, type Engine, type Script } from '../engine/engine.ts';
+import { row, rows, type Engine, type Script, each } from '../engine/engine.ts';
 import { recordVerbs, tellEvents } from '../records/journal.ts';
-import { lostBoot } from './lost-claims.ts';
 
 /**
  * Repairs, one row and one transaction each. Every one of them looks again under its guard, so what has mended itself in
@@ -307,4 +306,43 @@ function* recordMissing({ id, taskId, slotAt, now, actor }: MissingSlot): Script
     { did, taskId, before: { slot }, after: { status: 'missed', reason: 'unaccounted', occurrence_id: id } },
   );
   return did;
+}
+
+/** Claims of this boot, and the way to give up those that nobody holds. */
+export function lostClaimStore(
+  engine: Engine,
+): Pick<HousekeepingStore, 'claimedRuns' | 'claimedParts' | 'letRunsGo' | 'letPartsGo'> {
+  const claimed =
+    (text: string) =>
+    ({ bootId, after, limit }: ClaimsRequest) =>
+      engine.transact(() => rows<Claimed>(text, bootId, after, limit));
+  const letGo = (text: string) => (bootId: string, claims: readonly Claimed[]) =>
+    engine.transact(() => giveUp(text, bootId, claims));
+  return {
+    claimedRuns: claimed(
+      `select id, fence from runs where status = 'running' and boot_id = ?t and id > ?t order by id limit ?i`,
+    ),
+    claimedParts: claimed(
+      `select id, fence from deliveries where status = 'sending' and boot_id = ?t and id > ?t order by id limit ?i`,
+    ),
+    letRunsGo: letGo(
+      `update runs set boot_id = ?t where id = ?t and fence = ?i and status = 'running' and boot_id = ?t`,
+    ),
+    letPartsGo: letGo(
+      `update deliveries set boot_id = ?t where id = ?t and fence = ?i and status = 'sending' and boot_id = ?t`,
+    ),
+  };
+}
+
+/** A boot that never was: to whoever claims next, it looks like any other process that is gone. */
+function lostBoot(bootId: string): string {
+  return `lost:${bootId}`;
+}
+
+function* giveUp(text: string, bootId: string, claims: readonly Claimed[]): Script<number> {
+  const gone = yield* each(
+    text,
+    claims.map(({ id, fence }) => [lostBoot(bootId), id, fence, bootId]),
+  );
+  return gone.filter(Boolean).length;
 }

@@ -11,6 +11,7 @@ import {
   runCommand,
   snoozeCommand,
   skipCommand,
+  undoCommand,
 } from './task/doing.ts';
 import { draftHere } from './kit/drafts.ts';
 import { editCommand, goOnEditing } from './edit/editing.ts';
@@ -23,7 +24,6 @@ import { purgeCommand, topicCommand } from './place/removals.ts';
 import { replied } from './results/replying.ts';
 import { settingsCommand } from './settings/settings.ts';
 import { statusCommand, usageCommand } from './place/status.ts';
-import { undoCommand } from './task/undoing.ts';
 import { helpCommand } from './help/help.ts';
 import { doneCommand, doneHere } from './results/buttons.ts';
 

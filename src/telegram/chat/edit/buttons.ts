@@ -1,7 +1,6 @@
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
 import type { Task } from '../../../domain/task.ts';
 import { alerted, redrawn } from '../kit/answers.ts';
-import { cardOf, factsOf, markFor, nextSentence } from '../kit/cards.ts';
 import { change } from './editing.ts';
 import { fieldIn } from './field-words.ts';
 import { likelyZones } from '../kit/zones.ts';
@@ -13,7 +12,7 @@ import { drawn } from '../kit/rich.ts';
 import { arg, pressedTask } from '../kit/rights.ts';
 import { withHours } from '../../../domain/schedule/hours.ts';
 import { isRepeating } from './retiming.ts';
-import { taskName } from '../kit/card.ts';
+import { taskName, cardOf, factsOf, markFor, nextSentence } from '../kit/card.ts';
 
 /** The menus of what can be changed: each takes the place of the one before, in the same message. */
 

@@ -3,7 +3,6 @@ import type { TaskInput } from '../../../app/tasks/definition.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { AppError } from '../../../domain/errors.ts';
 import { alerted, redrawn, sentenceOf, templateFault, triedTo } from '../kit/answers.ts';
-import { cardOf, markFor, nextSentence, undoRow } from '../kit/cards.ts';
 import { draftOf, putDraft, type OpenDraft, type StepOf, titleOf } from '../kit/drafts.ts';
 import { refusal, arg } from '../kit/rights.ts';
 import { turned, stepDrawn } from './steps.ts';
@@ -15,7 +14,7 @@ import { drawn, lines } from '../kit/rich.ts';
 import { inputOf } from '../../../app/tasks/undo.ts';
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
 import type { Task } from '../../../domain/task.ts';
-import { taskName } from '../kit/card.ts';
+import { taskName, cardOf, markFor, nextSentence, undoRow } from '../kit/card.ts';
 import { scheduleText } from '../kit/clock.ts';
 import { button, dataOf, shortId } from '../kit/press.ts';
 

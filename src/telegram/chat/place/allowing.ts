@@ -5,10 +5,10 @@ import type { Answer, ConversationRooms, Person, Said, Pressed } from '../conver
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 import { answer, turnedDown, alerted, redrawn } from '../kit/answers.ts';
-import { markFor } from '../kit/cards.ts';
 import { keepList, startWords } from './checklist.ts';
 import { refusal, arg } from '../kit/rights.ts';
 import type { Actor } from '../../../domain/access.ts';
+import { markFor } from '../kit/card.ts';
 
 /** `/allow`: lets a group in, or a person, and takes that back. For owners. */
 

@@ -1,7 +1,6 @@
 import { alerted, answer, redrawn, sentenceOf, triedTo } from '../kit/answers.ts';
 import { draftOf } from '../kit/drafts.ts';
 import { keepList, startWords } from './checklist.ts';
-import { markFor } from '../kit/cards.ts';
 import { zoneRows, zoneSetRows, zoneSetWords } from './places.ts';
 import { refusal, arg } from '../kit/rights.ts';
 import { likelyZones } from '../kit/zones.ts';
@@ -13,6 +12,7 @@ import { blocks, drawn } from '../kit/rich.ts';
 import { proposalDrawn, proposalOf, readAgain } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
 import { inZone } from '../kit/reading.ts';
+import { markFor } from '../kit/card.ts';
 
 /** Buttons about the chat: is this your time, and how do things stand here. */
 

@@ -6,10 +6,10 @@ import { proposalDrawn, readAgain } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
 import { answer, answerWith, forAsker, silence, turnedDown } from '../kit/answers.ts';
 import { keepList, lastList, startWords, zoneCheckRow } from './checklist.ts';
-import { markFor } from '../kit/cards.ts';
 import { adminsOf, mayManage, refusal } from '../kit/rights.ts';
 import { likelyZones, readZone } from '../kit/zones.ts';
 import { inZone } from '../kit/reading.ts';
+import { markFor } from '../kit/card.ts';
 
 /** What concerns the chat as a whole: its set-up and its zone. */
 

@@ -1,8 +1,7 @@
 import type { Drawn } from '../../../domain/shown.ts';
 import { alerted, answerWith, redrawn } from '../kit/answers.ts';
-import { settingFor, undoRow } from '../kit/cards.ts';
 import type { Answer, ConversationRooms, Pressed } from '../conversation.ts';
-import { taskName } from '../kit/card.ts';
+import { taskName, settingFor, undoRow } from '../kit/card.ts';
 import { aboutMoment, settingOf, type Setting } from '../kit/clock.ts';
 import { dayName, isDay, dayRows, hourRows } from '../kit/days.ts';
 import { oneLine, drawn } from '../kit/rich.ts';

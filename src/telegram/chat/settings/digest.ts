@@ -4,12 +4,11 @@ import type { Task } from '../../../domain/task.ts';
 import { threadKeyOf, type Thread } from '../../../domain/thread.ts';
 import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import type { Answer, ConversationRooms, Person, Place, Said, Pressed } from '../conversation.ts';
-import { taskName } from '../kit/card.ts';
+import { taskName, settingFor } from '../kit/card.ts';
 import { moments, scheduleText } from '../kit/clock.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 import { answer, forAsker, turnedDown, alerted, redrawn, signOr } from '../kit/answers.ts';
-import { settingFor } from '../kit/cards.ts';
 import { mayManage, refusal, arg } from '../kit/rights.ts';
 import { readOr } from '../kit/reading.ts';
 

@@ -3,10 +3,8 @@ import { dirname, join } from 'node:path';
 import { homedir } from 'node:os';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
-import { retentionDaysMin } from './domain/policy.ts';
-import { zoneName } from './domain/schedule/time/zone-name.ts';
-import { durationMs } from './domain/schedule/time/duration.ts';
-import { slips } from './domain/when/spelling.ts';
+import { slips } from '../domain/when/spelling.ts';
+import { whole, duration, retentionDays, flag, flagSet, numbers, webAddress, zone } from './fields.ts';
 
 /** Adds the variables of a `.env` file in the working folder to the environment; those that are set already win. */
 export function loadEnvFile(): void {
@@ -16,82 +14,6 @@ export function loadEnvFile(): void {
     if ((error as { code?: string }).code !== 'ENOENT') throw error;
   }
 }
-
-/** The only reader of the environment. What comes out is checked, complete and frozen. */
-
-const whole = (min: number, max: number, otherwise: number) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/, `is a whole number from ${min} to ${max}`)
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, `is a whole number from ${min} to ${max}`)
-    .default(otherwise);
-
-const duration = (otherwise: string) =>
-  z
-    .string()
-    .default(otherwise)
-    .transform((text, context) => {
-      try {
-        return durationMs(text);
-      } catch {
-        context.addIssue('is a duration such as PT1M or PT30S');
-        return z.NEVER;
-      }
-    });
-
-/** A hundred years: whoever writes more has mistaken the unit. */
-const retentionDaysMax = 36_500;
-
-/** Every row outlives whatever may still refer to it; see `retryWindowMaxMs`. */
-const retentionDays = z
-  .string()
-  .default('90')
-  .transform((text) => (/^\d{1,5}$/.test(text) ? Number(text) : Number.NaN))
-  .refine(
-    (days) => days >= retentionDaysMin() && days <= retentionDaysMax,
-    `is a whole number of days, at least ${retentionDaysMin()} and at most ${retentionDaysMax}: history must outlive the longest retry that policies allow`,
-  );
-
-const flag = z
-  .enum(['0', '1'], 'is 0 or 1')
-  .default('0')
-  .transform((value) => value === '1');
-
-/** A flag that is set unless somebody takes it back. */
-const flagSet = z
-  .enum(['0', '1'], 'is 0 or 1')
-  .default('1')
-  .transform((value) => value === '1');
-
-/** Lists of numbers, as people type them. */
-const numbers = (what: string) =>
-  z
-    .string()
-    .default('')
-    .transform((text) =>
-      text
-        .split(',')
-        .map((part) => part.trim())
-        .filter((part) => part !== ''),
-    )
-    .refine(
-      (parts) => parts.every((part) => /^-?[1-9]\d{0,15}$/.test(part)),
-      `is a list of ${what}, separated by commas`,
-    );
-
-const webAddress = z
-  .string()
-  .refine(
-    (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
-    'is an address that begins with http:// or https://',
-  );
-
-const zone = z
-  .string()
-  .default('UTC')
-  .refine((name) => zoneName(name) !== null, 'is the name of a zone such as Europe/Madrid')
-  .transform((name) => zoneName(name) ?? 'UTC');
 
 const schema = z.object({
   TELEGRAM_BOT_TOKEN: z
@@ -372,6 +294,7 @@ export interface Stray {
 
 /** Read by the command line, in the environment of whoever calls it. */
 const clientKeys = ['CRONOGRAM_THREAD_KEY', 'CRONOGRAM_API_URL', 'CRONOGRAM_API_TOKEN', 'CRONOGRAM_API_TOKEN_FILE'];
+
 /** Nobody but us begins so. */
 const ownBeginning = /^(?:TELEGRAM|CRONOGRAM)_/;
 

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { retentionDaysMin } from '../domain/policy.ts';
+import { zoneName } from '../domain/schedule/time/zone-name.ts';
+import { durationMs } from '../domain/schedule/time/duration.ts';
+
+/** The only reader of the environment. What comes out is checked, complete and frozen. */
+
+export const whole = (min: number, max: number, otherwise: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `is a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `is a whole number from ${min} to ${max}`)
+    .default(otherwise);
+
+export const duration = (otherwise: string) =>
+  z
+    .string()
+    .default(otherwise)
+    .transform((text, context) => {
+      try {
+        return durationMs(text);
+      } catch {
+        context.addIssue('is a duration such as PT1M or PT30S');
+        return z.NEVER;
+      }
+    });
+
+/** A hundred years: whoever writes more has mistaken the unit. */
+const retentionDaysMax = 36_500;
+
+/** Every row outlives whatever may still refer to it; see `retryWindowMaxMs`. */
+export const retentionDays = z
+  .string()
+  .default('90')
+  .transform((text) => (/^\d{1,5}$/.test(text) ? Number(text) : Number.NaN))
+  .refine(
+    (days) => days >= retentionDaysMin() && days <= retentionDaysMax,
+    `is a whole number of days, at least ${retentionDaysMin()} and at most ${retentionDaysMax}: history must outlive the longest retry that policies allow`,
+  );
+
+export const flag = z
+  .enum(['0', '1'], 'is 0 or 1')
+  .default('0')
+  .transform((value) => value === '1');
+
+/** A flag that is set unless somebody takes it back. */
+export const flagSet = z
+  .enum(['0', '1'], 'is 0 or 1')
+  .default('1')
+  .transform((value) => value === '1');
+
+/** Lists of numbers, as people type them. */
+export const numbers = (what: string) =>
+  z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+    )
+    .refine(
+      (parts) => parts.every((part) => /^-?[1-9]\d{0,15}$/.test(part)),
+      `is a list of ${what}, separated by commas`,
+    );
+
+export const webAddress = z
+  .string()
+  .refine(
+    (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
+    'is an address that begins with http:// or https://',
+  );
+
+export const zone = z
+  .string()
+  .default('UTC')
+  .refine((name) => zoneName(name) !== null, 'is the name of a zone such as Europe/Madrid')
+  .transform((name) => zoneName(name) ?? 'UTC');

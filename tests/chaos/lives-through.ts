@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { simulate } from './simulate.ts';
 
 /** So many worlds in one test: few enough that one that hangs is found, many enough that the names do not fill the screen. */
-const worldsPerTest = 25;
+const worldsPerTest = 5;
 
 /** The tests of the seeds: each tells which promise was broken, and how to see that again line by line. */
 export function livesThrough({ from, to }: { readonly from: number; readonly to: number }): void {

@@ -18,3 +18,14 @@ export async function patience<T>(work: Promise<T>): Promise<T | null> {
   clearTimeout(handle);
   return first;
 }
+
+/** What is refused at the first look proves little: every kind of answer has to be among those that come. */
+export const kinds = {
+  http: [200, 201, 202, 400, 401, 404, 405, 409, 413, 415, 422],
+  cli: [0, 2, 3],
+} as const;
+
+/** The kinds that came less than so often. */
+export function rare(counts: Outcome['counts'], expected: readonly number[], least: number): number[] {
+  return expected.filter((kind) => (counts.get(kind) ?? 0) < least);
+}

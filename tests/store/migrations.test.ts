@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { getTableConfig as postgresConfig, type PgTable } from 'drizzle-orm/pg-core';
 import { getTableConfig as sqliteConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { afterAll, describe, expect, test } from 'vitest';
-import type { Client } from '../../src/store/engine/postgres.ts';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { postgresPool, type Client, type Connections } from '../../src/store/engine/postgres.ts';
 import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import { migratePostgres, migrateSqlite, readMigrations, type Migration } from '../../src/store/engine/migrate.ts';
 import { postgresTables } from '../../src/store/tables/postgres.ts';
 import { sqliteTables } from '../../src/store/tables/sqlite.ts';
-import { pgliteConnections, startPglite } from '../support/pglite.ts';
+import { freshPostgres } from '../support/postgres.ts';
 import { temporaryFolder } from '../support/store-worlds.ts';
 
 interface Column {
@@ -275,13 +275,16 @@ function lowered(shapes: Shapes): Shapes {
 
 describe('on Postgres', () => {
   const migrations = readMigrations('postgres');
-  const database = startPglite();
-  afterAll(async () => (await database).close());
+  let connections: Connections | undefined;
+  afterAll(() => connections?.end());
   /** The database is empty at the start of each test. */
   const connect = async () => {
-    const pglite = await database;
-    await pglite.exec('drop schema public cascade; create schema public');
-    return pgliteConnections(pglite).connect();
+    connections ??= postgresPool((await freshPostgres()).url, () => {});
+    const client = await connections.connect();
+    onTestFinished(() => client.release());
+    await client.query('drop schema public cascade', []);
+    await client.query('create schema public', []);
+    return client;
   };
   const applied = async (client: Client) =>
     (await client.query('select name from schema_migrations order by name', [])).rows;

@@ -106,11 +106,7 @@ function postgresWorlds(start: () => Promise<Database>): OpenWorld {
     started ??= migrated(start);
     const { connections, beside } = await started;
     const client = await connections.connect();
-    try {
-      for (const table of emptied) await client.query(`delete from ${table}`, []);
-    } finally {
-      client.release();
-    }
+    await client.query('select empty_world()', []).finally(() => client.release());
     return worldOver(postgresEngine(connections), () => postgresEngine(beside()));
   };
 }
@@ -118,7 +114,14 @@ function postgresWorlds(start: () => Promise<Database>): OpenWorld {
 async function migrated(start: () => Promise<Database>): Promise<Database> {
   const database = await start();
   const client = await database.connections.connect();
-  await migratePostgres(client, 0).finally(() => client.release());
+  try {
+    await migratePostgres(client, 0);
+    // One question to the server for each test, instead of one for each table.
+    const deletes = emptied.map((table) => `delete from ${table};`).join(' ');
+    await client.query(`create function empty_world() returns void language plpgsql as $$ begin ${deletes} end $$`, []);
+  } finally {
+    client.release();
+  }
   return database;
 }
 

@@ -89,7 +89,10 @@ describe('a server that is killed', () => {
       proveDeliveries({ ...rows, deliveries }, { ...seen, messages }).map(({ promise }) =>
         promise.replace(/ \(\d+\)$/, ''),
       );
-    const part = rows.deliveries.find(({ kind, status }) => kind === 'result' && status === 'delivered');
+    // A part that was sent more than once may stand there twice by right.
+    const part = rows.deliveries.find(
+      ({ kind, status, sends }) => kind === 'result' && status === 'delivered' && sends === 1,
+    );
     const isShown = ({ chatId, messageId }: SeenMessage) =>
       String(chatId) === part?.platform_chat_id && messageId === part.message_id;
     const changed = (change: Partial<SeenMessage>) =>
@@ -108,7 +111,8 @@ describe('a server that is killed', () => {
   });
 });
 
-describe.concurrent('a server of its own', () => {
+/** Five servers and what they talk to start at once; a busy machine draws that out. */
+describe.concurrent('a server of its own', { timeout: 120_000 }, () => {
   const options = async (name: string) => {
     const databaseUrl = `file:${join(place.folder, name)}`;
     return { main, folder: place.folder, databaseUrl, telegram: await aTelegram() };

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createIds, sha256, tokenFrom } from '../src/system/ids.ts';
 import { createSecrets } from '../src/app/operations/secrets.ts';
 import { CONFIG_KEYS, readConfig, secretsIn, strayVariables } from '../src/config/config.ts';
 import { retentionDaysMin } from '../src/domain/policy.ts';
+import { createIds, sha256, tokenFrom } from '../src/system/ids.ts';
 
 const folders: string[] = [];
 

@@ -1,39 +1,5 @@
 import type { Operation } from './operation.ts';
 import {
-  createTask,
-  listTasks,
-  listThreadTasks,
-  getTask,
-  deleteTask,
-  listTaskVersions,
-  updateTask,
-  listGrants,
-  createGrant,
-  revokeGrant,
-} from './tasks.ts';
-import {
-  runTaskNow,
-  cancelTask,
-  answerTask,
-  pauseTask,
-  resumeTask,
-  skipTask,
-  unskipTask,
-  snoozeTask,
-  restoreTask,
-  undoTask,
-} from './verbs.ts';
-import {
-  purgeThread,
-  pauseThread,
-  resumeThread,
-  cancelThread,
-  pauseTasks,
-  resumeTasks,
-  cancelTasks,
-  attachTask,
-} from './threads.ts';
-import {
   listTaskRuns,
   listNextRuns,
   listRuns,
@@ -44,7 +10,6 @@ import {
   replayRun,
   postMessage,
 } from './runs.ts';
-import { whyTask, listEvents, listAudit, listDowntimes } from './truth.ts';
 import { previewSchedule } from './schedules.ts';
 import {
   getStatus,
@@ -58,6 +23,41 @@ import {
   runAudit,
   reconcile,
 } from './status.ts';
+import {
+  createTask,
+  listTasks,
+  listThreadTasks,
+  getTask,
+  deleteTask,
+  listTaskVersions,
+  updateTask,
+  listGrants,
+  createGrant,
+  revokeGrant,
+} from './tasks.ts';
+import {
+  purgeThread,
+  pauseThread,
+  resumeThread,
+  cancelThread,
+  pauseTasks,
+  resumeTasks,
+  cancelTasks,
+  attachTask,
+} from './threads.ts';
+import { whyTask, listEvents, listAudit, listDowntimes } from './truth.ts';
+import {
+  runTaskNow,
+  cancelTask,
+  answerTask,
+  pauseTask,
+  resumeTask,
+  skipTask,
+  unskipTask,
+  snoozeTask,
+  restoreTask,
+  undoTask,
+} from './verbs.ts';
 
 /** Everything that can be asked over HTTP, by its id. */
 export const operations = {

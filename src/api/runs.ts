@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import * as limits from '../domain/limits.ts';
+import { idempotencyKeyLengthMax, messageLengthMax, userKeyLengthMax } from '../domain/limits.ts';
+import { deliveryModes } from '../domain/run.ts';
 import {
   operation,
   cursor,
@@ -17,8 +19,6 @@ import {
   whole,
 } from './operation.ts';
 import { taskAnswer } from './tasks.ts';
-import { idempotencyKeyLengthMax, messageLengthMax, userKeyLengthMax } from '../domain/limits.ts';
-import { deliveryModes } from '../domain/run.ts';
 
 const attempt = strict({
   attempt: z.int(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isTimezone } from '../domain/schedule/time/zone-name.ts';
 import * as limits from '../domain/limits.ts';
+import { isTimezone } from '../domain/schedule/time/zone-name.ts';
 import { operation, instant, instantSent, strict, text, timezone } from './operation.ts';
 
 /** A field of another kind may be sent as null, so that a schedule that was read can be sent back. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import * as limits from '../domain/limits.ts';
+import { scopeLengthMax, scopesMax } from '../domain/limits.ts';
 import {
   operation,
   facts,
@@ -15,7 +16,6 @@ import {
 } from './operation.ts';
 import { policies, policyChanges } from './policies.ts';
 import { scheduleAnswer, scheduleInput, warning } from './schedules.ts';
-import { scopeLengthMax, scopesMax } from '../domain/limits.ts';
 
 export const taskAnswer = strict({
   task_id: z.string(),

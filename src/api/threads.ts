@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operation, noBody, strict, threadParams, instantSent, searchText, taskParams } from './operation.ts';
-import { pauseBody } from './verbs.ts';
 import { changedTask } from './tasks.ts';
+import { pauseBody } from './verbs.ts';
 
 /** What is done to all tasks of a thread. */
 

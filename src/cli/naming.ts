@@ -1,7 +1,7 @@
 import type { AnswerOf } from './client.ts';
+import { shown } from './layout.ts';
 import { given, CliFault, exitCodes, usage } from './options.ts';
 import type { Session } from './session.ts';
-import { shown } from './layout.ts';
 
 export type Task = AnswerOf<'getTask'>['task'];
 

@@ -1,9 +1,9 @@
+import type { Command } from 'commander';
 import type { Clock, Stopwatch, Timer } from '../app/ports/outside.ts';
 import type { Client } from './client.ts';
 import { createClient } from './client.ts';
-import { networkWire, type Wire } from './network.ts';
 import { toned, type Terminal } from './layout.ts';
-import type { Command } from 'commander';
+import { networkWire, type Wire } from './network.ts';
 import { CliFault, exitCodes, usage, type ExitCode } from './options.ts';
 
 /** What the surroundings say, already read. */

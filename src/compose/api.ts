@@ -1,21 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
+import { createReadiness, shownToAll, type Ready, type Watched } from '../app/operations/readiness.ts';
+import { createStatus, createUsage } from '../app/operations/status.ts';
+import { createTick } from '../app/pipeline/tick.ts';
+import type { Meter } from '../app/ports/metering.ts';
+import type { Timer } from '../app/ports/outside.ts';
+import type { Store } from '../app/ports/store.ts';
+import { previewSchedule } from '../app/tasks/preview.ts';
+import { createKeptAnswers } from '../app/use-cases/kept-answers.ts';
+import type { Config } from '../config/config.ts';
 import { createHttpApp, type PageOfMetrics } from '../http/app.ts';
 import { createEventStreams, type EventStreams } from '../http/events/stream.ts';
 import { serveHttp, type Listening, untilStopping } from '../http/server.ts';
 import { databaseFile, type Opened } from '../store/engine/open.ts';
 import { sha256, tokenFrom } from '../system/ids.ts';
 import type { Loop } from '../system/loop.ts';
-import { createKeptAnswers } from '../app/use-cases/kept-answers.ts';
-import type { Meter } from '../app/ports/metering.ts';
-import { previewSchedule } from '../app/tasks/preview.ts';
-import type { Timer } from '../app/ports/outside.ts';
-import { createReadiness, shownToAll, type Ready, type Watched } from '../app/operations/readiness.ts';
-import { createStatus, createUsage } from '../app/operations/status.ts';
-import { createTick } from '../app/pipeline/tick.ts';
 import type { Rooms, World } from './assembly.ts';
-import type { Config } from '../config/config.ts';
-import type { Store } from '../app/ports/store.ts';
 
 export interface Door {
   readonly listening: Listening;

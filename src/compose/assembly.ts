@@ -1,17 +1,18 @@
-import { createTemplates } from '../system/templates.ts';
-import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
-import { createIds, sha256 } from '../system/ids.ts';
-import { createLog } from '../system/log.ts';
-import { createAcks, type Acks } from '../app/use-cases/acks.ts';
+import { createActions, type Actions } from '../app/actions/action.ts';
 import { digestAction, createDigestSource } from '../app/actions/digest.ts';
 import { echoAction } from '../app/actions/echo.ts';
 import { messageAction } from '../app/actions/message.ts';
-import { createApprovals, type Approvals } from '../app/use-cases/approvals.ts';
-import { createDeliverer, type Deliverer } from '../app/pipeline/deliverer.ts';
+import { watchedRoom } from '../app/housekeeping/audit.ts';
 import type { Chore } from '../app/housekeeping/chore.ts';
-import { createPacer, createBacklogWord } from '../app/pipeline/pacer.ts';
+import { createHousekeeping, type Housekeeping } from '../app/housekeeping/housekeeper.ts';
 import { createSlotReview, type SlotReview } from '../app/housekeeping/slot-review.ts';
-import { createMembership } from '../app/use-cases/membership.ts';
+import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
+import { createDeliverer, type Deliverer } from '../app/pipeline/deliverer.ts';
+import { createPacer, createBacklogWord } from '../app/pipeline/pacer.ts';
+import { createRunService, type RunService } from '../app/pipeline/run-requests.ts';
+import { createRunner, type Runner } from '../app/pipeline/runner.ts';
+import { createScheduler, type Scheduler } from '../app/pipeline/scheduler.ts';
+import type { Meter } from '../app/ports/metering.ts';
 import type {
   Backups,
   Bell,
@@ -25,27 +26,26 @@ import type {
   Timer,
   Transport,
 } from '../app/ports/outside.ts';
-import type { Meter } from '../app/ports/metering.ts';
 import type { SecondOpinion } from '../app/ports/second-opinion.ts';
-import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
-import { createMessages, type Messages } from '../app/use-cases/messages.ts';
-import { createRuns, type Runs } from '../app/use-cases/runs.ts';
-import { createRunner, type Runner } from '../app/pipeline/runner.ts';
-import { createScheduler, type Scheduler } from '../app/pipeline/scheduler.ts';
+import type { Store } from '../app/ports/store.ts';
 import { createBulk, type Bulk, createThreads, type Threads } from '../app/tasks/bulk.ts';
 import { createTasks, type Tasks } from '../app/tasks/tasks.ts';
+import { createAcks, type Acks } from '../app/use-cases/acks.ts';
+import { createApprovals, type Approvals } from '../app/use-cases/approvals.ts';
+import { createMembership } from '../app/use-cases/membership.ts';
+import { createMessages, type Messages } from '../app/use-cases/messages.ts';
+import { createNagging, type Nagging } from '../app/use-cases/nagging.ts';
+import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
+import { createRuns, type Runs } from '../app/use-cases/runs.ts';
 import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
 import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config/config.ts';
 import { ratesOf, type Rates } from '../domain/pace.ts';
 import type { Task } from '../domain/task.ts';
-import { createActions, type Actions } from '../app/actions/action.ts';
-import { createHousekeeping, type Housekeeping } from '../app/housekeeping/housekeeper.ts';
-import { watchedRoom } from '../app/housekeeping/audit.ts';
-import { createNagging, type Nagging } from '../app/use-cases/nagging.ts';
-import { createRunService, type RunService } from '../app/pipeline/run-requests.ts';
-import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
-import type { Store } from '../app/ports/store.ts';
+import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
+import { createIds, sha256 } from '../system/ids.ts';
+import { createLog } from '../system/log.ts';
+import { createTemplates } from '../system/templates.ts';
 
 /** The outside world, as one value, so that a test or a bench can put a part of its own in the place of any of them. */
 export interface World {

@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import type { Meter } from '../app/ports/metering.ts';
+import type { Timer } from '../app/ports/outside.ts';
+import type { Config } from '../config/config.ts';
 import { createSandboxPages, type SandboxPages } from '../sandbox/control/control.ts';
 import { foreignness } from '../sandbox/loopback.ts';
 import { openSandbox, type Sandbox, serveSandbox } from '../sandbox/sandbox.ts';
 import type { World as SandboxWorld, Travel } from '../sandbox/world/world.ts';
 import { databaseFile } from '../store/engine/open.ts';
 import { createTelegramApi, type TelegramApi } from '../telegram/api.ts';
-import type { Meter } from '../app/ports/metering.ts';
-import type { Timer } from '../app/ports/outside.ts';
-import type { Config } from '../config/config.ts';
-import type { World } from './assembly.ts';
 import { dataFolder } from './api.ts';
+import type { World } from './assembly.ts';
 
 /** Without a token there is no Telegram to talk to, so the product brings one of its own. */
 export function isSandboxed(config: Pick<Config, 'SANDBOX' | 'TELEGRAM_BOT_TOKEN'>): boolean {

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Command } from 'commander';
+import type { Terminal } from '../cli/layout.ts';
+import { CliFault, exitCodes } from '../cli/options.ts';
 import { createProgram, type Part, type Program } from '../cli/program.ts';
 import type { Host, Surroundings } from '../cli/session.ts';
 import { remoteVerbs } from '../cli/verbs/all.ts';
-import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import type { CliConfig } from '../config/config.ts';
-import type { Command } from 'commander';
 import { addHostVerbs as add } from '../host/program.ts';
 import type { Screen } from '../host/screen.ts';
-import { createInterface } from 'node:readline';
-import type { Terminal } from '../cli/layout.ts';
-import { CliFault, exitCodes } from '../cli/options.ts';
+import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 
 /** What the process gives: a test gives something else. */
 export interface Started

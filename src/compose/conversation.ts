@@ -1,19 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { newCode, sha256 } from '../system/ids.ts';
-import { buttons, unknownPress } from '../telegram/chat/buttons.ts';
-import { parsePress } from '../telegram/chat/kit/press.ts';
-import { commands, nearCommand, plainText, unknownCommand } from '../telegram/chat/commands.ts';
-import { createTelegramIn, type TelegramIn as Inbound } from '../telegram/intake/inbound.ts';
-import type { Loop } from '../system/loop.ts';
-import type { Platform } from '../app/ports/outside.ts';
-import { previewSchedule } from '../app/tasks/preview.ts';
 import { createReadiness } from '../app/operations/readiness.ts';
 import { createStatus } from '../app/operations/status.ts';
-import type { Rooms, World } from './assembly.ts';
+import type { Platform } from '../app/ports/outside.ts';
+import type { Store } from '../app/ports/store.ts';
+import { previewSchedule } from '../app/tasks/preview.ts';
 import type { Config } from '../config/config.ts';
 import { updateBytesMax } from '../domain/limits.ts';
+import { newCode, sha256 } from '../system/ids.ts';
+import type { Loop } from '../system/loop.ts';
+import { buttons, unknownPress } from '../telegram/chat/buttons.ts';
+import { commands, nearCommand, plainText, unknownCommand } from '../telegram/chat/commands.ts';
+import { parsePress } from '../telegram/chat/kit/press.ts';
+import { createTelegramIn, type TelegramIn as Inbound } from '../telegram/intake/inbound.ts';
+import type { Rooms, World } from './assembly.ts';
 import type { Wire } from './chat.ts';
-import type { Store } from '../app/ports/store.ts';
 
 export interface TelegramIn extends Omit<Inbound, 'webhook'> {
   /** Takes over what Telegram brings by webhook. */

@@ -2,19 +2,6 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-import { terminalAsking } from '../host/init/asking.ts';
-import type { Asking, Copy, Data, HostPorts, SettingsRead, Telegram, Told } from '../host/ports.ts';
-import { createSystem } from '../host/system.ts';
-import { copyDatabase, copyName, fileBackups, listCopies, giveToOwnerOf } from '../store/files/backup.ts';
-import { inspectFile, inspectPostgres } from '../store/files/inspection.ts';
-import { lockNameOf, lockState } from '../store/engine/lock.ts';
-import { databaseFile } from '../store/engine/open.ts';
-import { restoreDatabase } from '../store/files/restoration.ts';
-import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
-import { newCode } from '../system/ids.ts';
-import { createTelegramApi } from '../telegram/api.ts';
-import { addLink } from '../telegram/chat/place/checklist.ts';
-import { createSurvey, platformTime, type Surveyed } from '../telegram/survey.ts';
 import {
   loadEnvFile,
   readEnvText,
@@ -26,6 +13,19 @@ import {
 } from '../config/config.ts';
 import { AppError } from '../domain/errors.ts';
 import { retentionDaysMin } from '../domain/policy.ts';
+import { terminalAsking } from '../host/init/asking.ts';
+import type { Asking, Copy, Data, HostPorts, SettingsRead, Telegram, Told } from '../host/ports.ts';
+import { createSystem } from '../host/system.ts';
+import { lockNameOf, lockState } from '../store/engine/lock.ts';
+import { databaseFile } from '../store/engine/open.ts';
+import { copyDatabase, copyName, fileBackups, listCopies, giveToOwnerOf } from '../store/files/backup.ts';
+import { inspectFile, inspectPostgres } from '../store/files/inspection.ts';
+import { restoreDatabase } from '../store/files/restoration.ts';
+import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
+import { newCode } from '../system/ids.ts';
+import { createTelegramApi } from '../telegram/api.ts';
+import { addLink } from '../telegram/chat/place/checklist.ts';
+import { createSurvey, platformTime, type Surveyed } from '../telegram/survey.ts';
 
 export interface HostGiven {
   readonly version: string;

@@ -1,12 +1,12 @@
-import { createLoop, type Loop, type Work } from '../system/loop.ts';
+import { type Ready, createHeartbeat, type Heartbeat } from '../app/operations/readiness.ts';
+import { createClockWatch } from '../app/pipeline/scheduler.ts';
 import { silentMeter, type Meter } from '../app/ports/metering.ts';
 import type { Room } from '../app/ports/outside.ts';
-import { endsPerClaim, type Rooms, type World } from './assembly.ts';
+import type { Store } from '../app/ports/store.ts';
 import type { Config } from '../config/config.ts';
 import { createKnock } from '../system/knock.ts';
-import { type Ready, createHeartbeat, type Heartbeat } from '../app/operations/readiness.ts';
-import type { Store } from '../app/ports/store.ts';
-import { createClockWatch } from '../app/pipeline/scheduler.ts';
+import { createLoop, type Loop, type Work } from '../system/loop.ts';
+import { endsPerClaim, type Rooms, type World } from './assembly.ts';
 
 interface Parts {
   readonly world: World;

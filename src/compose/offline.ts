@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
-import { composeRooms, systemWorld, type World } from './assembly.ts';
+import type { Wire, WireRequest } from '../cli/network.ts';
 import type { Config } from '../config/config.ts';
 import { AppError } from '../domain/errors.ts';
-import { isSandboxed } from './chat.ts';
+import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
 import { createApi } from './api.ts';
-import type { Wire, WireRequest } from '../cli/network.ts';
+import { composeRooms, systemWorld, type World } from './assembly.ts';
+import { isSandboxed } from './chat.ts';
 import { skippedBefore, timeOf, travelling } from './travel.ts';
 
 /** The API over the database of this folder, which nobody else may hold meanwhile. Nothing runs and nothing is sent by it. */

@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { serveStandalone } from '../sandbox/standalone.ts';
 import { createSecrets } from '../app/operations/secrets.ts';
-import { systemWorld, type World } from './assembly.ts';
 import { faultLines, loadEnvFile, readConfig, secretsIn, type Config, type ConfigFault } from '../config/config.ts';
 import { AppError } from '../domain/errors.ts';
-import { sandboxToken } from './chat.ts';
+import { serveStandalone } from '../sandbox/standalone.ts';
 import { dataFolder } from './api.ts';
+import { systemWorld, type World } from './assembly.ts';
+import { sandboxToken } from './chat.ts';
 
 /** The sandbox as a process of its own, for a product that is told to take it for Telegram. */
 export interface SandboxProcess {

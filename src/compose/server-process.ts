@@ -1,6 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { systemWorld, type World } from './assembly.ts';
-import { startServer, type Server } from './server.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
 import {
   faultLines,
@@ -13,6 +11,8 @@ import {
 } from '../config/config.ts';
 import { AppError } from '../domain/errors.ts';
 import { signalRepeatMs, stopMaxMs } from '../domain/limits.ts';
+import { systemWorld, type World } from './assembly.ts';
+import { startServer, type Server } from './server.ts';
 
 /** Until the configuration is read nobody knows what to hide. */
 let hidden: Pick<Secrets, 'hide'> = createSecrets();

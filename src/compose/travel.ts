@@ -1,14 +1,14 @@
 import { within } from '../app/pipeline/collector.ts';
 import type { Stopwatch, Timer } from '../app/ports/outside.ts';
+import type { Store } from '../app/ports/store.ts';
 import { AppError } from '../domain/errors.ts';
+import type { JumpTarget, Travel } from '../sandbox/world/world.ts';
+import { createTravelTime, type TravelTime } from '../system/clock.ts';
 import { createIds } from '../system/ids.ts';
 import type { Loop } from '../system/loop.ts';
 import type { Rooms, World } from './assembly.ts';
 import type { Wire } from './chat.ts';
 import type { TelegramIn } from './conversation.ts';
-import { createTravelTime, type TravelTime } from '../system/clock.ts';
-import type { Store } from '../app/ports/store.ts';
-import type { JumpTarget, Travel } from '../sandbox/world/world.ts';
 
 /** What must come to rest before time may move on. */
 interface Busy {

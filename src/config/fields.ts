@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { retentionDaysMin } from '../domain/policy.ts';
-import { zoneName } from '../domain/schedule/time/zone-name.ts';
 import { durationMs } from '../domain/schedule/time/duration.ts';
+import { zoneName } from '../domain/schedule/time/zone-name.ts';
 
 /** The only reader of the environment. What comes out is checked, complete and frozen. */
 

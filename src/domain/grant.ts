@@ -1,5 +1,5 @@
-import type { Reason } from './occurrence.ts';
 import type { Actor } from './access.ts';
+import type { Reason } from './occurrence.ts';
 
 /**
  * The durable right under which a task's runs act. It is given once, at creation, by the owner's rights at that time, can

@@ -1,8 +1,8 @@
+import type { Actor } from './access.ts';
+import { retryPauseMaxMs } from './limits.ts';
 import { type Policies, retryDelayMs, type Retry } from './policy.ts';
 import type { Bounds, Schedule } from './schedule/schedule.ts';
 import type { ActionSpec } from './task.ts';
-import { retryPauseMaxMs } from './limits.ts';
-import type { Actor } from './access.ts';
 
 /**
  * The life of a run. It is `queued` until claimed, `running` while an attempt lives, in `backoff` between attempts, and

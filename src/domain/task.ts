@@ -1,9 +1,9 @@
+import type { Actor } from './access.ts';
 import { AppError } from './errors.ts';
 import * as limits from './limits.ts';
 import type { Policies } from './policy.ts';
 import type { Schedule } from './schedule/schedule.ts';
 import type { Thread } from './thread.ts';
-import type { Actor } from './access.ts';
 
 /**
  * A task is `active` while it has a next slot, `paused` while a person, a run of failures or an unreadable row keeps it

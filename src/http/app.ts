@@ -2,13 +2,17 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { matchedRoutes } from 'hono/route';
+import * as api from '../api/status.ts';
 import { silentMeter, type Meter } from '../app/ports/metering.ts';
-import type { TellOnce } from '../app/use-cases/kept-answers.ts';
 import type { Ids, Log, Stopwatch } from '../app/ports/outside.ts';
 import type { Preview, PreviewRequest } from '../app/tasks/preview.ts';
+import type { TellOnce } from '../app/use-cases/kept-answers.ts';
 import { AppError } from '../domain/errors.ts';
+import { refusalsWith } from './docs/describing.ts';
+import { describeApi } from './docs/openapi.ts';
+import { serveDocs } from './docs/page.ts';
 import { faultOf } from './errors.ts';
-import { checkTarget } from './reading.ts';
+import { streamEndOf } from './events/stream.ts';
 import {
   serveRuns,
   type RunRoutes,
@@ -20,13 +24,9 @@ import {
 import { serveStatus, type StatusRoutes, serveUpkeep, type UpkeepRoutes } from './handlers/status.ts';
 import { serveTasks, type TaskRoutes, serveSchedules, serveVerbs, serveGrants } from './handlers/tasks.ts';
 import { serveThreads, type ThreadRoutes, serveAttach, serveBulk, type BulkRoutes } from './handlers/threads.ts';
-import { limitRate, requireToken } from './token.ts';
-import { describeApi } from './docs/openapi.ts';
+import { checkTarget } from './reading.ts';
 import { serve, trace, traceOf, replayedHeader, repeats } from './serving.ts';
-import * as api from '../api/status.ts';
-import { streamEndOf } from './events/stream.ts';
-import { serveDocs } from './docs/page.ts';
-import { refusalsWith } from './docs/describing.ts';
+import { limitRate, requireToken } from './token.ts';
 
 export interface HttpNeeds
   extends

@@ -2,10 +2,10 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { z } from 'zod';
 import { type AnswerStatus, type Operation, nothing } from '../api/operation.ts';
-import { describe } from './docs/describing.ts';
-import { readBody, readIdempotencyKey, readParams, readQuery } from './reading.ts';
 import type { KeptAnswer, Repeatable, Told, TellOnce } from '../app/use-cases/kept-answers.ts';
 import { AppError } from '../domain/errors.ts';
+import { describe } from './docs/describing.ts';
+import { readBody, readIdempotencyKey, readParams, readQuery } from './reading.ts';
 
 interface Received<P, Q, B> {
   readonly params: P;

@@ -1,17 +1,17 @@
+import { createServer } from 'node:http';
 import type { Clock, Log, Stopwatch, Timer } from '../app/ports/outside.ts';
 import { BotServer, type BotApi } from './bot-api/bot-api.ts';
 import { addFault } from './bot-api/faults.ts';
+import { openUpdates, Polling } from './bot-api/polling.ts';
+import { Rates, type SandboxLimits } from './bot-api/rates.ts';
+import { Webhook } from './bot-api/webhook.ts';
 import { bot, people } from './world/first-world.ts';
 import { People } from './world/people.ts';
 import { Places } from './world/places.ts';
 import { Platform } from './world/platform.ts';
-import { openUpdates, Polling } from './bot-api/polling.ts';
-import { Rates, type SandboxLimits } from './bot-api/rates.ts';
 import { callsShown, chatShown, messageShown, messagesShown, topicShown, transcriptOf } from './world/shown.ts';
 import { State } from './world/state.ts';
-import { Webhook } from './bot-api/webhook.ts';
 import type { World } from './world/world.ts';
-import { createServer } from 'node:http';
 
 export interface SandboxNeeds {
   readonly clock: Clock;

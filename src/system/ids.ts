@@ -1,7 +1,7 @@
 import { hash, randomBytes, randomFillSync } from 'node:crypto';
-import type { Digest, Ids } from '../app/ports/outside.ts';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { Digest, Ids } from '../app/ports/outside.ts';
 
 const poolSize = 4096;
 const hex = Array.from({ length: 256 }, (_value, byte) => byte.toString(16).padStart(2, '0'));

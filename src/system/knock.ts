@@ -1,6 +1,6 @@
+import type { Knock } from '../app/operations/readiness.ts';
 import type { Timer } from '../app/ports/outside.ts';
 import { heartbeatWaitMs } from '../domain/limits.ts';
-import type { Knock } from '../app/operations/readiness.ts';
 
 interface Needs {
   /** A secret: whoever knows it can pretend that all is well. */

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import type { Log } from '../app/ports/outside.ts';
 import type { Secrets } from '../app/operations/secrets.ts';
+import type { Log } from '../app/ports/outside.ts';
 
 /** Names under which a secret might ever stand; whatever stands there is not written. */
 const secretPaths = ['token', 'authorization', 'password', 'secret', 'apiKey', 'api_key', 'url'].flatMap((name) => [

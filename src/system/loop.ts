@@ -1,6 +1,6 @@
-import { loopStuckMs, sleepMaxMs, stepBackoffMaxMs, stepBackoffMs } from '../domain/limits.ts';
 import type { Clock, Log, Stopwatch, Timer } from '../app/ports/outside.ts';
 import type { Counts } from '../app/ports/pipeline.ts';
+import { loopStuckMs, sleepMaxMs, stepBackoffMaxMs, stepBackoffMs } from '../domain/limits.ts';
 
 /** What a loop turns: a step, and the instant of the next one. */
 export interface Work {

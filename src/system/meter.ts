@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Meter } from '../app/ports/metering.ts';
 import { counters, gauges, prefix, timings, type Sample } from '../app/operations/metrics.ts';
+import type { Meter } from '../app/ports/metering.ts';
 
 /** The meter of one server, and its page for Prometheus. */
 export interface PrometheusMeter extends Meter {

@@ -1,10 +1,10 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { Api, type RawApi, type Transformer } from 'grammy';
+import { createSecrets } from '../app/operations/secrets.ts';
 import type { Meter } from '../app/ports/metering.ts';
 import type { Stopwatch, Timer } from '../app/ports/outside.ts';
 import { type Answered, notConnected, unansweredBy } from './errors.ts';
-import { createSecrets } from '../app/operations/secrets.ts';
 
 /** The signal of a package that the client library declares; it stands for the platform's own, which is typed apart. */
 export type CallSignal = NonNullable<Parameters<RawApi['getMe']>[0]>;

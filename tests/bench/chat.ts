@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { systemTimer } from '../../src/system/clock.ts';
 import { createTelegramApi } from '../../src/telegram/api.ts';
 import { telegramTransport } from '../../src/telegram/delivery/transport.ts';
-import { systemTimer } from '../../src/system/clock.ts';
 import { manualTime } from '../support/fakes.ts';
 import { withLoops } from './live.ts';
 import { percentile, type Figure } from './report.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import { createLoops } from '../../src/compose/loops.ts';
 import { stopGraceMs } from '../../src/domain/limits.ts';
+import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import { pipelineByHand, timersByHand } from './by-hand.ts';
 import { percentile, type Figure } from './report.ts';
 import { fill, nullTransport, openBench, settings, type Bench } from './world.ts';

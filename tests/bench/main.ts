@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { benchApi } from './api.ts';
-import { benchCli } from './cli.ts';
 import { benchPacing, benchSlotToCall } from './chat.ts';
 import { benchClaim } from './claim.ts';
+import { benchCli } from './cli.ts';
 import { benchLateness, benchPipeline } from './live.ts';
 import { table, type Figure } from './report.ts';
 import { benchRetention } from './retention.ts';

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
-import type { rrulestr as parseRules } from 'rrule';
 import { Cron } from 'croner';
+import type { rrulestr as parseRules } from 'rrule';
 import {
   describe,
   minGapMs,

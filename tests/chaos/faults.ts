@@ -1,5 +1,5 @@
-import type { Engine, Script } from '../../src/store/engine/engine.ts';
 import type { Timer, Transport } from '../../src/app/ports/outside.ts';
+import type { Engine, Script } from '../../src/store/engine/engine.ts';
 import type { Chance } from './chance.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
-import type { Tables } from '../../src/store/tables/define.ts';
 import type { Policies } from '../../src/domain/policy.ts';
 import type { Schedule } from '../../src/domain/schedule/schedule.ts';
+import type { Tables } from '../../src/store/tables/define.ts';
 
 type Name = keyof Tables;
 export type Row<N extends Name> = Tables[N]['$inferSelect'];

@@ -1,15 +1,15 @@
 import type { Database } from 'better-sqlite3';
+import { createClockWatch, followZoneRules } from '../../src/app/pipeline/scheduler.ts';
+import type { Ids } from '../../src/app/ports/outside.ts';
+import type { Store } from '../../src/app/ports/store.ts';
+import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose/assembly.ts';
 import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { createStore } from '../../src/store/engine/store.ts';
-import type { Ids } from '../../src/app/ports/outside.ts';
-import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose/assembly.ts';
 import { memoryLog, type MemoryLog } from '../support/fakes.ts';
 import type { Chance } from './chance.ts';
 import type { Chat } from './chat.ts';
 import { fateOf, faultyEngine, mortalTimer, mortalTransport, type Fate } from './faults.ts';
 import type { SimulatedTime } from './time.ts';
-import type { Store } from '../../src/app/ports/store.ts';
-import { createClockWatch, followZoneRules } from '../../src/app/pipeline/scheduler.ts';
 
 /** One process: from its start on the database to its death. Nothing of it survives but rows, and what it has sent. */
 export interface Life {

@@ -1,7 +1,7 @@
+import type { Actor } from '../../src/domain/access.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import { someQuietHours } from './definitions.ts';
 import type { Outcome, World } from './world.ts';
-import type { Actor } from '../../src/domain/access.ts';
 
 /** What people say and press about what is there already: it is theirs to decide, and nothing else decides it. */
 

@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { MessageRequest } from '../../src/app/use-cases/messages.ts';
+import type { ErrorCode } from '../../src/domain/errors.ts';
 import { actor, judge } from './people.ts';
 import type { Outcome, World } from './world.ts';
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { verbs } from '../../src/telegram/chat/kit/press.ts';
-import { commands } from '../../src/telegram/chat/commands.ts';
 import { operations } from '../../src/api/operations.ts';
 import { composeCli } from '../../src/compose/cli.ts';
+import { commands } from '../../src/telegram/chat/commands.ts';
+import { verbs } from '../../src/telegram/chat/kit/press.ts';
 import { rows, type Row, type Way } from './parity.ts';
 import { typed } from './terminal.ts';
 

@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
-import { composeCli, type Started } from '../../src/compose/cli.ts';
 import type { Terminal } from '../../src/cli/layout.ts';
+import { composeCli, type Started } from '../../src/compose/cli.ts';
 
 /** Somebody at the other end of the program. */
 export interface Seat {

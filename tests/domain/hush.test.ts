@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Quiet, QuietInput } from '../../src/domain/quiet.ts';
 import { hushOf, type Hush } from '../../src/domain/chat-settings.ts';
+import type { Quiet, QuietInput } from '../../src/domain/quiet.ts';
 
 const night: Quiet = { from: '22:00', to: '07:00', mode: 'hold' };
 const madrid = 'Europe/Madrid';

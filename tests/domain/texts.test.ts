@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { isActor } from '../../src/domain/access.ts';
 import { splitText } from '../../src/domain/delivery.ts';
 import { grantFault, type Grant } from '../../src/domain/grant.ts';
+import { durationMs } from '../../src/domain/schedule/time/duration.ts';
 import { checkTexts, isBlank, titleFrom } from '../../src/domain/task.ts';
 import { parseThreadKey, threadKeyOf } from '../../src/domain/thread.ts';
-import { durationMs } from '../../src/domain/schedule/time/duration.ts';
-import { isActor } from '../../src/domain/access.ts';
 
 describe('thread keys', () => {
   it.each([

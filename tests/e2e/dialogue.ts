@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { expect } from 'vitest';
-import type { MediaKind, MessageShown } from '../../src/sandbox/world/world.ts';
 import { sandboxToken } from '../../src/compose/chat.ts';
+import type { MediaKind, MessageShown } from '../../src/sandbox/world/world.ts';
 import { aBot, second, type Bot } from './bot.ts';
 import { driftUntil, unhurried } from './deliveries.ts';
 

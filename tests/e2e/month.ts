@@ -1,6 +1,6 @@
-import type { MessageShown } from '../../src/sandbox/world/world.ts';
 import { momentsIn } from '../../src/app/why/moments.ts';
 import { resolveShifted } from '../../src/domain/schedule/time/zone.ts';
+import type { MessageShown } from '../../src/sandbox/world/world.ts';
 import { aBot, type Bot } from './bot.ts';
 
 /** A chat over weeks: what is said and pressed at which hour of the wall clock, and what stands there in the end. */

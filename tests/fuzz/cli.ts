@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
+import { exitCodes } from '../../src/cli/options.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import type { Host } from '../../src/cli/session.ts';
 import { remoteVerbs } from '../../src/cli/verbs/all.ts';
@@ -9,7 +10,6 @@ import { appOver } from '../http/pipeline-door.ts';
 import { aPipeline, minute, type Pipeline } from '../support/pipeline.ts';
 import { patience, type Outcome } from './outcome.ts';
 import { hostileTexts } from './values.ts';
-import { exitCodes } from '../../src/cli/options.ts';
 
 /** Flags that a case leaves out: one writes where it is told to, the other goes on until somebody ends it. */
 const leftOut = new Set(['--output', '--follow', '--offline', '--api-url']);

@@ -13,11 +13,11 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { openStore } from '../../src/store/engine/open.ts';
 import { killHard, storeChild } from '../support/child.ts';
+import { freshPostgres } from '../support/postgres.ts';
 import { compiledOnce, sourceFlags } from '../support/sources.ts';
 import { aPlace, aStub, freePort } from './doctor-place.ts';
-import { freshPostgres } from '../support/postgres.ts';
-import { openStore } from '../../src/store/engine/open.ts';
 import { databaseAt, openedAt, openings, placeIn } from './place.ts';
 
 describe('doctor in a new folder', () => {

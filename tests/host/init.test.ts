@@ -1,13 +1,13 @@
-import { PassThrough } from 'node:stream';
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { readEnvText } from '../../src/config/config.ts';
 import { terminalAsking } from '../../src/host/init/asking.ts';
 import { changedEnv, writeEnvText } from '../../src/host/init/env-file.ts';
 import type { InitDone } from '../../src/host/init/init.ts';
 import type { Asking } from '../../src/host/ports.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../../src/system/clock.ts';
-import { readEnvText } from '../../src/config/config.ts';
 import { aSandbox, sandboxToken } from '../support/sandbox.ts';
 import { answers, type Answers } from './answers.ts';
 import { hostPlace, openedAt, type PlaceOptions } from './place.ts';

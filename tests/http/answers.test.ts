@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { statusOf } from '../../src/http/errors.ts';
 import { AppError, type ErrorCode } from '../../src/domain/errors.ts';
+import { statusOf } from '../../src/http/errors.ts';
 import { aDoor, bearer, createPath, creation, run, task, taskRun } from './door.ts';
 
 const wireTask = {

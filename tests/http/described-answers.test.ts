@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { DescribedAnswer, Description, Schema } from '../../src/http/docs/openapi.ts';
 import { operations } from '../../src/api/operations.ts';
+import type { DescribedAnswer, Description, Schema } from '../../src/http/docs/openapi.ts';
 import { aPipeline, hour, minute, type Pipeline } from '../support/pipeline.ts';
 import { bearer } from './door.ts';
 import { faultsOf } from './json-schema.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { operations } from '../../src/api/operations.ts';
+import { markup, Markup, prose } from '../../src/http/docs/markdown.ts';
+import type { Description } from '../../src/http/docs/openapi.ts';
 import { curlOf, operationsOf } from '../../src/http/docs/operation.ts';
 import { statusOf } from '../../src/http/errors.ts';
-import type { Description } from '../../src/http/docs/openapi.ts';
-import { operations } from '../../src/api/operations.ts';
 import { aDoor, token } from './door.ts';
-import { markup, Markup, prose } from '../../src/http/docs/markdown.ts';
 
 async function aPage() {
   const door = aDoor();

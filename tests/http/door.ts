@@ -1,15 +1,15 @@
 import type { z } from 'zod';
 import type { runAnswer, taskRunAnswer } from '../../src/api/runs.ts';
 import type { taskAnswer } from '../../src/api/tasks.ts';
-import { createHttpApp, type HttpNeeds } from '../../src/http/app.ts';
-import { previewSchedule } from '../../src/app/tasks/preview.ts';
-import { checks, type Finding } from '../../src/domain/audit.ts';
-import type { Task } from '../../src/domain/task.ts';
-import type { AuditRow, GrantView } from '../../src/app/ports/tasks.ts';
-import type { RunView, TaskRun } from '../../src/app/ports/runs.ts';
 import type { ServerStatus, Usage } from '../../src/app/operations/status.ts';
+import type { RunView, TaskRun } from '../../src/app/ports/runs.ts';
+import type { AuditRow, GrantView } from '../../src/app/ports/tasks.ts';
+import { previewSchedule } from '../../src/app/tasks/preview.ts';
 import type { Tasks } from '../../src/app/tasks/tasks.ts';
 import type { Truth } from '../../src/app/why/truth.ts';
+import { checks, type Finding } from '../../src/domain/audit.ts';
+import type { Task } from '../../src/domain/task.ts';
+import { createHttpApp, type HttpNeeds } from '../../src/http/app.ts';
 import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/fakes.ts';
 
 export const token = 'the-token';

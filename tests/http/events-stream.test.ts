@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { heartbeatMs, slowReaderMs } from '../../src/http/events/reader.ts';
 import { streamsMax } from '../../src/http/events/stream.ts';
-import { worldsOf } from '../support/store-worlds.ts';
-import { manualTime } from '../support/fakes.ts';
 import { nine } from '../support/builders.ts';
+import { manualTime } from '../support/fakes.ts';
+import { worldsOf } from '../support/store-worlds.ts';
 import { told as answered, bearer } from './door.ts';
 import { aListeningPlace, orderOf, told, type Client, type Place } from './listening.ts';
 

@@ -1,20 +1,20 @@
 import { request, type IncomingMessage } from 'node:http';
 import { onTestFinished } from 'vitest';
+import type { Timer } from '../../src/app/ports/outside.ts';
+import type { EventQuery, EventPage } from '../../src/app/ports/why.ts';
+import { AppError } from '../../src/domain/errors.ts';
 import { createEventStreams, type EventStreams } from '../../src/http/events/stream.ts';
 import { serveHttp } from '../../src/http/server.ts';
 import { rows, type Engine, type Script } from '../../src/store/engine/engine.ts';
+import { tellingOfEvents } from '../../src/store/engine/open.ts';
 import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
-import { tellEvents, type NewEvent } from '../../src/store/records/journal.ts';
 import { createStore } from '../../src/store/engine/store.ts';
+import { tellEvents, type NewEvent } from '../../src/store/records/journal.ts';
 import { systemTimer } from '../../src/system/clock.ts';
-import type { Timer } from '../../src/app/ports/outside.ts';
-import { AppError } from '../../src/domain/errors.ts';
-import type { EventQuery, EventPage } from '../../src/app/ports/why.ts';
 import { nine } from '../support/builders.ts';
 import { manualTime, type MemoryLog } from '../support/fakes.ts';
 import { freshSqlite } from '../support/fresh-sqlite.ts';
 import { aDoor, bearer, type Door } from './door.ts';
-import { tellingOfEvents } from '../../src/store/engine/open.ts';
 
 /** What a client was sent, as the standard of server-sent events reads it. */
 export interface Seen {

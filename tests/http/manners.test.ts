@@ -1,8 +1,8 @@
-import { gzipSync } from 'node:zlib';
 import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { serveHttp } from '../../src/http/server.ts';
 import { requestBytesMax } from '../../src/domain/limits.ts';
+import { serveHttp } from '../../src/http/server.ts';
 import { aDoor, bearer, createPath, creation, task, told } from './door.ts';
 
 const json = JSON.stringify(creation);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { statusOf } from '../../src/http/errors.ts';
+import { operations as known } from '../../src/api/operations.ts';
+import { exampleOf } from '../../src/http/docs/fields.ts';
+import { errorMeanings } from '../../src/http/docs/guide.ts';
 import { manualPages } from '../../src/http/docs/manual.ts';
 import type { Description, Schema } from '../../src/http/docs/openapi.ts';
-import { operations as known } from '../../src/api/operations.ts';
+import { statusOf } from '../../src/http/errors.ts';
 import { aDoor } from './door.ts';
 import { faultsOf } from './json-schema.ts';
-import { errorMeanings } from '../../src/http/docs/guide.ts';
-import { exampleOf } from '../../src/http/docs/fields.ts';
 
 async function describedBy(app: ReturnType<typeof aDoor>['app']): Promise<Description> {
   return (await (await app.request('/openapi.json')).json()) as Description;

@@ -1,10 +1,10 @@
+import { createStatus, createUsage } from '../../src/app/operations/status.ts';
+import { createTick } from '../../src/app/pipeline/tick.ts';
+import { previewSchedule } from '../../src/app/tasks/preview.ts';
+import { createKeptAnswers } from '../../src/app/use-cases/kept-answers.ts';
 import { createHttpApp } from '../../src/http/app.ts';
 import { sha256 } from '../../src/system/ids.ts';
 import { createLoop } from '../../src/system/loop.ts';
-import { createKeptAnswers } from '../../src/app/use-cases/kept-answers.ts';
-import { previewSchedule } from '../../src/app/tasks/preview.ts';
-import { createStatus, createUsage } from '../../src/app/operations/status.ts';
-import { createTick } from '../../src/app/pipeline/tick.ts';
 import { countingIds } from '../support/fakes.ts';
 import { minute, settings, type Pipeline } from '../support/pipeline.ts';
 import { token } from './door.ts';

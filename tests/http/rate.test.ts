@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
+import { addressesMax, callerOf, createBucket, createGuesses, guessesMax } from '../../src/http/token.ts';
 import { manualTime } from '../support/fakes.ts';
 import { aDoor, bearer, told, type Door } from './door.ts';
-import { addressesMax, callerOf, createBucket, createGuesses, guessesMax } from '../../src/http/token.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -1,9 +1,9 @@
-import { connect } from 'node:net';
 import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { serveHttp } from '../../src/http/server.ts';
-import { requestBytesMax } from '../../src/domain/limits.ts';
 import type { Tasks } from '../../src/app/tasks/tasks.ts';
+import { requestBytesMax } from '../../src/domain/limits.ts';
+import { serveHttp } from '../../src/http/server.ts';
 import { aDoor, bearer, createPath, creation, task, told, type Asked } from './door.ts';
 
 async function aServer(own: Partial<Tasks> = {}, graceMs = 5000) {

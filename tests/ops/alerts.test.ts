@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { createMeter } from '../../src/system/meter.ts';
 import { counters, gauges, prefix, timings } from '../../src/app/operations/metrics.ts';
+import { createMeter } from '../../src/system/meter.ts';
 import { aBot, stopBots } from '../e2e/bot.ts';
 import { pageOf } from './page.ts';
 

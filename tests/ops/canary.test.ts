@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, vi } from 'vitest';
-import { openBotApi, type Behaviour } from './bot-api.ts';
 import { faultLines, readConfig } from '../../src/config/config.ts';
+import { openBotApi, type Behaviour } from './bot-api.ts';
 import { startProgram, type AtEnd } from './program.ts';
 
 /** Secrets that are easy to find. Whatever holds one of them, in whatever form, has leaked. */

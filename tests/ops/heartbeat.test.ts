@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createKnock } from '../../src/system/knock.ts';
-import type { Meter } from '../../src/app/ports/metering.ts';
-import { manualTime, memoryLog } from '../support/fakes.ts';
 import { createHeartbeat } from '../../src/app/operations/readiness.ts';
+import type { Meter } from '../../src/app/ports/metering.ts';
+import { createKnock } from '../../src/system/knock.ts';
+import { manualTime, memoryLog } from '../support/fakes.ts';
 
 const minute = 60_000;
 /** After the start; those that follow are a minute apart. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createMeter } from '../../src/system/meter.ts';
 import { sample } from '../../src/app/operations/metrics.ts';
+import { createMeter } from '../../src/system/meter.ts';
 import { aBot, lab, minute, stopBots } from '../e2e/bot.ts';
 import { createTask, labelsIn, metricsOf, pageOf } from './page.ts';
 

@@ -1,21 +1,21 @@
-import type { Database } from 'better-sqlite3';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Database } from 'better-sqlite3';
 import DatabaseFile from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
-import { createStore } from '../../src/store/engine/store.ts';
-import { composeRooms } from '../../src/compose/assembly.ts';
+import type { Store } from '../../src/app/ports/store.ts';
 import { createApi, createPhase } from '../../src/compose/api.ts';
+import { composeRooms } from '../../src/compose/assembly.ts';
 import { createLoops } from '../../src/compose/loops.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { actor, settings, start } from '../support/pipeline.ts';
+import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
+import { createStore } from '../../src/store/engine/store.ts';
 import { countingIds, faultyTransport, manualTime, memoryLog } from '../support/fakes.ts';
 import { freshSqliteFile } from '../support/fresh-sqlite.ts';
+import { actor, settings, start } from '../support/pipeline.ts';
 import { openBotApi } from './bot-api.ts';
 import { aServer, type Probe } from './place.ts';
-import type { Store } from '../../src/app/ports/store.ts';
 
 const second = 1000;
 const minute = 60 * second;

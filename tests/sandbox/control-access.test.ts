@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { assert } from '../../src/domain/errors.ts';
 import { controlBytesMax } from '../../src/sandbox/control/answers.ts';
 import { foreignness } from '../../src/sandbox/loopback.ts';
-import { assert } from '../../src/domain/errors.ts';
 import { servePages } from './control-server.ts';
 
 const fromHere = { as: 'ada', chat: 'ada', text: 'x' };

@@ -1,11 +1,11 @@
 import { createServer, request, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { AppError } from '../../src/domain/errors.ts';
 import { createSandboxPages, type PageNeeds } from '../../src/sandbox/control/control.ts';
 import { openSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
-import { AppError } from '../../src/domain/errors.ts';
-import { manualTime, memoryLog, type ManualTime, type MemoryLog } from '../support/fakes.ts';
 import type { Travel } from '../../src/sandbox/world/world.ts';
+import { manualTime, memoryLog, type ManualTime, type MemoryLog } from '../support/fakes.ts';
 
 const token = '777000001:control-test';
 export const startAt = Date.parse('2026-11-18T09:00:00.000Z');

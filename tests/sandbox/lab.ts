@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
+import type { Timer } from '../../src/app/ports/outside.ts';
 import { openSandbox, type Sandbox, serveSandbox } from '../../src/sandbox/sandbox.ts';
 import type { World } from '../../src/sandbox/world/world.ts';
-import type { Timer } from '../../src/app/ports/outside.ts';
 import { manualTime, memoryLog, type ManualTime, type MemoryLog } from '../support/fakes.ts';
 
 export const token = '777000001:test-token';

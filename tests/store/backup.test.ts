@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { fileBackups } from '../../src/store/files/backup.ts';
-import { openSqlite } from '../../src/store/engine/sqlite.ts';
-import { migrateSqlite } from '../../src/store/engine/migrate.ts';
 import type { Backups } from '../../src/app/ports/outside.ts';
-import { openStore } from '../../src/store/engine/open.ts';
 import { composeRooms } from '../../src/compose/assembly.ts';
+import { migrateSqlite } from '../../src/store/engine/migrate.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import { openSqlite } from '../../src/store/engine/sqlite.ts';
+import { fileBackups } from '../../src/store/files/backup.ts';
 import { countingIds, faultyTransport, manualTime, memoryLog } from '../support/fakes.ts';
 import { day, hour, settings, start } from '../support/pipeline.ts';
 import { temporaryFolder } from '../support/store-worlds.ts';

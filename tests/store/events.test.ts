@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { postgresEngine, postgresPool } from '../../src/store/engine/postgres.ts';
-import { tellEvents } from '../../src/store/records/journal.ts';
+import type { EventPage } from '../../src/app/ports/why.ts';
 import { rows, type Script } from '../../src/store/engine/engine.ts';
 import { migratePostgres } from '../../src/store/engine/migrate.ts';
-import type { EventPage } from '../../src/app/ports/why.ts';
+import { postgresEngine, postgresPool } from '../../src/store/engine/postgres.ts';
+import { tellEvents } from '../../src/store/records/journal.ts';
 import { nine } from '../support/builders.ts';
 import { freshPostgres } from '../support/postgres.ts';
 import { worldOver, worldsOf, type World } from '../support/store-worlds.ts';

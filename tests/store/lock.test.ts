@@ -2,10 +2,10 @@ import { readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import { openStore, type Opening } from '../../src/store/engine/open.ts';
-import { killHard, storeChild } from '../support/child.ts';
+import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import { nine } from '../support/builders.ts';
+import { killHard, storeChild } from '../support/child.ts';
 import { freshPostgres } from '../support/postgres.ts';
 import { temporaryFolder } from '../support/store-worlds.ts';
 

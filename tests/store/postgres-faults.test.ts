@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { row, rows, type Script } from '../../src/store/engine/engine.ts';
 import { postgresEngine, postgresPool, type Connections } from '../../src/store/engine/postgres.ts';
-import { freshPostgres } from '../support/postgres.ts';
 import { translate } from '../../src/store/engine/store.ts';
+import { freshPostgres } from '../support/postgres.ts';
 
 const opened: (() => Promise<void>)[] = [];
 

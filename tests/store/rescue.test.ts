@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Engine, Script } from '../../src/store/engine/engine.ts';
-import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
-import { postgresEngine, postgresPool } from '../../src/store/engine/postgres.ts';
-import { migratePostgres } from '../../src/store/engine/migrate.ts';
-import { createStore } from '../../src/store/engine/store.ts';
 import { composeRooms } from '../../src/compose/assembly.ts';
+import type { Engine, Script } from '../../src/store/engine/engine.ts';
+import { migratePostgres } from '../../src/store/engine/migrate.ts';
+import { postgresEngine, postgresPool } from '../../src/store/engine/postgres.ts';
+import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
+import { createStore } from '../../src/store/engine/store.ts';
 import { countingIds, faultyTransport, manualTime, memoryLog } from '../support/fakes.ts';
 import { freshSqlite } from '../support/fresh-sqlite.ts';
 import { actor, group, minute, settings, start } from '../support/pipeline.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
-import { migrateSqlite } from '../../src/store/engine/migrate.ts';
 import type { RunQuery } from '../../src/app/ports/runs.ts';
+import { migrateSqlite } from '../../src/store/engine/migrate.ts';
+import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { aTask, claimAll, nine } from '../support/builders.ts';
 import { temporaryFolder, worldOver } from '../support/store-worlds.ts';
 

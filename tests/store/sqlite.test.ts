@@ -1,10 +1,10 @@
-import { noChange } from '../../src/app/ports/tasks.ts';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
-import { migrateSqlite } from '../../src/store/engine/migrate.ts';
+import { noChange } from '../../src/app/ports/tasks.ts';
 import type { Task } from '../../src/domain/task.ts';
+import { migrateSqlite } from '../../src/store/engine/migrate.ts';
+import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { ample, aRunningTask, aTask, claimAll, endOf, hour, minute, nine } from '../support/builders.ts';
 import { temporaryFolder, worldOver, type World } from '../support/store-worlds.ts';
 import { aMessage } from './conformance/chat-builders.ts';

@@ -4,8 +4,8 @@ import { AppError } from '../../src/domain/errors.ts';
 import { hour, minute, nine } from '../support/builders.ts';
 import { manualTime } from '../support/fakes.ts';
 import { worldsOf, type OpenWorld, type World } from '../support/store-worlds.ts';
-import { actor, engineOn, target, type Engine } from './conformance/verbs.ts';
 import { numbers } from './at-once.ts';
+import { actor, engineOn, target, type Engine } from './conformance/verbs.ts';
 
 /** Four processes over one database, each with connections of its own. */
 function processes(world: World, own: Partial<RoomSettings> = {}): readonly [Engine, ...Engine[]] {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { changeLocked } from '../../src/store/tasks/changes.ts';
-import { rows, type Engine, type Script } from '../../src/store/engine/engine.ts';
-import { createStore } from '../../src/store/engine/store.ts';
 import type { PartEnd } from '../../src/app/ports/outbox.ts';
 import type { StartPlan } from '../../src/app/ports/pipeline.ts';
 import { noChange, type TaskChange } from '../../src/app/ports/tasks.ts';
+import { rows, type Engine, type Script } from '../../src/store/engine/engine.ts';
+import { createStore } from '../../src/store/engine/store.ts';
+import { changeLocked } from '../../src/store/tasks/changes.ts';
 import { ample, aTask, bootId, claimAll, hour, minute, nine } from '../support/builders.ts';
 import { worldsOf, type World } from '../support/store-worlds.ts';
 import { aReadyTask, claimParts, show } from './conformance/outbox.ts';

@@ -11,11 +11,11 @@ import type {
   StartableRun,
   Unreadable,
 } from '../../src/app/ports/pipeline.ts';
+import type { Store } from '../../src/app/ports/store.ts';
 import { noChange, type NewTask } from '../../src/app/ports/tasks.ts';
 import { occurrenceKey } from '../../src/domain/occurrence.ts';
 import type { NewRun, RunInput } from '../../src/domain/run.ts';
 import type { Task } from '../../src/domain/task.ts';
-import type { Store } from '../../src/app/ports/store.ts';
 
 export const minute = 60_000;
 export const hour = 60 * minute;

@@ -1,7 +1,7 @@
 import { PGlite } from '@electric-sql/pglite';
 import { drizzle } from 'drizzle-orm/pglite';
-import type { Connections } from '../../src/store/engine/postgres.ts';
 import type { Engine } from '../../src/store/engine/engine.ts';
+import type { Connections } from '../../src/store/engine/postgres.ts';
 
 /** An embedded Postgres without a server; everything it holds is gone with it. */
 export function startPglite(): Promise<PGlite> {

@@ -1,13 +1,15 @@
 import type { Database } from 'better-sqlite3';
-import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
-import { createStore } from '../../src/store/engine/store.ts';
+import { createRunService, type RunService } from '../../src/app/pipeline/run-requests.ts';
 import type { Budget } from '../../src/app/ports/outside.ts';
 import type { TaskRun } from '../../src/app/ports/runs.ts';
-import { sha256 } from '../../src/system/ids.ts';
+import type { Store } from '../../src/app/ports/store.ts';
 import type { CreateRequest } from '../../src/app/tasks/create.ts';
 import type { TaskInput } from '../../src/app/tasks/definition.ts';
 import { composeRooms, type Outside, type Rooms, type RoomSettings } from '../../src/compose/assembly.ts';
 import type { Task } from '../../src/domain/task.ts';
+import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
+import { createStore } from '../../src/store/engine/store.ts';
+import { sha256 } from '../../src/system/ids.ts';
 import {
   countingIds,
   faultyTransport,
@@ -17,8 +19,6 @@ import {
   type ManualTime,
   type MemoryLog,
 } from './fakes.ts';
-import { createRunService, type RunService } from '../../src/app/pipeline/run-requests.ts';
-import type { Store } from '../../src/app/ports/store.ts';
 import { freshSqlite } from './fresh-sqlite.ts';
 
 /** A Wednesday, nine in the morning UTC. */

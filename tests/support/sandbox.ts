@@ -1,6 +1,6 @@
+import type { Clock, Stopwatch, Timer } from '../../src/app/ports/outside.ts';
 import { openSandbox, type Sandbox, type SandboxNeeds, serveSandbox } from '../../src/sandbox/sandbox.ts';
 import type { World } from '../../src/sandbox/world/world.ts';
-import type { Clock, Stopwatch, Timer } from '../../src/app/ports/outside.ts';
 import { manualTime, memoryLog, type MemoryLog } from './fakes.ts';
 
 export const sandboxToken = '777000001:AAF-sandbox-token-of-the-tests-0123';

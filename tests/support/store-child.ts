@@ -1,5 +1,5 @@
-import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { openStore } from '../../src/store/engine/open.ts';
+import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { createStore } from '../../src/store/engine/store.ts';
 import { buildersOf, nine, readable } from './builders.ts';
 import { countingIds } from './fakes.ts';

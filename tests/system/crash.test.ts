@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pausedByCrashes } from './auto-pause.ts';
 import { badDay, quickFaults } from './chat.ts';
 import { corruptRows } from './corrupt-row.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { drive, type Ledger } from './driver.ts';
 import { proveDeliveries } from './delivery-proof.ts';
+import { drive, type Ledger } from './driver.ts';
 import { proveLedger } from './ledger-proof.ts';
 import { start, type Boot, type LogLine, type StartOptions } from './program.ts';
 import { randomFrom, type Random } from './random.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createLoop, type Work } from '../../src/system/loop.ts';
 import type { Counts } from '../../src/app/ports/pipeline.ts';
+import { createLoop, type Work } from '../../src/system/loop.ts';
 import { manualTime, memoryLog } from '../support/fakes.ts';
 
 const second = 1000;

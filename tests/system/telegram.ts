@@ -1,5 +1,5 @@
-import { forumId } from '../../src/sandbox/world/first-world.ts';
 import { openSandbox, serveSandbox } from '../../src/sandbox/sandbox.ts';
+import { forumId } from '../../src/sandbox/world/first-world.ts';
 import type { Call, MessageShown, TopicShown, World } from '../../src/sandbox/world/world.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../../src/system/clock.ts';
 import { memoryLog } from '../support/fakes.ts';

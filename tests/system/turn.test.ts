@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createLoop } from '../../src/system/loop.ts';
 import type { Counts } from '../../src/app/ports/pipeline.ts';
+import { createLoop } from '../../src/system/loop.ts';
 import { manualTime, memoryLog } from '../support/fakes.ts';
 
 /** A loop whose steps end when the test lets them. */

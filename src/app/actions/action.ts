@@ -1,7 +1,7 @@
+import { AppError, assert } from '../../domain/errors.ts';
+import type { RunInput } from '../../domain/run.ts';
 import type { Media } from '../../domain/shown.ts';
 import type { ActionSpec } from '../../domain/task.ts';
-import type { RunInput } from '../../domain/run.ts';
-import { AppError, assert } from '../../domain/errors.ts';
 
 /** What an action is given. It knows nothing of the trigger, and of the chat only its name. */
 export interface Job {

@@ -1,11 +1,11 @@
-import { momentsIn } from '../why/moments.ts';
-import type { Action, Job, Outcome } from './action.ts';
-import { refuseUnknown } from './message.ts';
 import { settingsOf, type DateStyle } from '../../domain/chat-settings.ts';
 import type { ChatFacts, ChatNews } from '../ports/chat-facts.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import type { TruthStore } from '../ports/why.ts';
 import { upcoming } from '../tasks/upcoming.ts';
+import { momentsIn } from '../why/moments.ts';
+import type { Action, Job, Outcome } from './action.ts';
+import { refuseUnknown } from './message.ts';
 
 /** The first digest looks back so far, and so does one whose last one is nowhere to be found. */
 const firstLookMs = 86_400_000;

@@ -1,7 +1,7 @@
-import { type Media, mediaKinds } from '../../domain/shown.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { RunInput } from '../../domain/run.ts';
 import { wallText } from '../../domain/schedule/schedule.ts';
+import { type Media, mediaKinds } from '../../domain/shown.ts';
 import type { ActionSpec } from '../../domain/task.ts';
 import type { Templates } from '../ports/outside.ts';
 import type { Action, Job, Outcome } from './action.ts';

@@ -1,10 +1,10 @@
 import { checks, type CheckName, type Finding } from '../../domain/audit.ts';
 import * as limits from '../../domain/limits.ts';
-import { slotSample, type Missing } from './slot-sample.ts';
-import type { AuditedTable, HousekeepingStore, UpkeepStore } from '../ports/upkeep.ts';
 import { missingKeptMs } from '../../domain/limits.ts';
 import type { TaskStore } from '../ports/tasks.ts';
+import type { AuditedTable, HousekeepingStore, UpkeepStore } from '../ports/upkeep.ts';
 import { differenceSentence, standingDifferences } from './slot-review.ts';
+import { slotSample, type Missing } from './slot-sample.ts';
 
 /** What a whole walk has seen; more of it than its findings show, for whoever mends it. */
 export interface Seen extends Told {

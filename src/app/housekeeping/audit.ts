@@ -1,15 +1,15 @@
+import type { Actor } from '../../domain/access.ts';
 import { type Finding, checks, type CheckName } from '../../domain/audit.ts';
 import * as limits from '../../domain/limits.ts';
-import type { Clock, Log, Timer, Bell, Ids } from '../ports/outside.ts';
-import { auditWalk, type AuditWalk, type Seen, type WalkNeeds, remember, slotName } from './audit-walk.ts';
-import { type Chore, nightly } from './chore.ts';
-import type { HousekeepingStore, Replanned } from '../ports/upkeep.ts';
-import type { Counts, DueTask, Unreadable } from '../ports/pipeline.ts';
 import { reconcileMax } from '../../domain/limits.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import type { Holding } from '../pipeline/holding.ts';
-import type { Actor } from '../../domain/access.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
+import type { Clock, Log, Timer, Bell, Ids } from '../ports/outside.ts';
+import type { Counts, DueTask, Unreadable } from '../ports/pipeline.ts';
+import type { HousekeepingStore, Replanned } from '../ports/upkeep.ts';
+import { auditWalk, type AuditWalk, type Seen, type WalkNeeds, remember, slotName } from './audit-walk.ts';
+import { type Chore, nightly } from './chore.ts';
 
 export interface AuditReport {
   readonly at: number;

@@ -1,5 +1,5 @@
-import type { Counts } from '../ports/pipeline.ts';
 import { nightStartMs } from '../../domain/limits.ts';
+import type { Counts } from '../ports/pipeline.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
 
 /**

@@ -7,15 +7,15 @@ import {
   choreRestMs,
   backupRetryMs,
 } from '../../domain/limits.ts';
+import type { Holding } from '../pipeline/holding.ts';
 import type { Log, Backups, Bell, Clock, Ids, Timer } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
-import { type Chore, nightly } from './chore.ts';
-import type { Holding } from '../pipeline/holding.ts';
-import { createAudit, type Audit, createReconcile, type Reconcile } from './audit.ts';
-import { createRescue } from './rescue.ts';
-import { createExpiry, createRetention } from './retention.ts';
 import type { Store } from '../ports/store.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
+import { createAudit, type Audit, createReconcile, type Reconcile } from './audit.ts';
+import { type Chore, nightly } from './chore.ts';
+import { createRescue } from './rescue.ts';
+import { createExpiry, createRetention } from './retention.ts';
 
 /** All chores as one piece of work for a loop: each turn is one bounded step of one chore, and the chores take turns. */
 interface Housekeeper {

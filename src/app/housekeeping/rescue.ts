@@ -1,8 +1,8 @@
 import { rescueBatchMax, rescueEveryMs } from '../../domain/limits.ts';
 import type { Holding } from '../pipeline/holding.ts';
 import type { Bell, Log, Room, Timer } from '../ports/outside.ts';
-import type { Chore } from './chore.ts';
 import type { Claimed, HousekeepingStore } from '../ports/upkeep.ts';
+import type { Chore } from './chore.ts';
 
 /**
  * A claim may be committed and its answer lost: then rows stand under this boot that nobody here works on, and nobody else

@@ -1,8 +1,8 @@
 import { expiredEveryMs, inboxRetentionMs, retentionBatchMax } from '../../domain/limits.ts';
 import type { Clock, Log } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
-import { type Chore, nightly } from './chore.ts';
 import type { HousekeepingStore, Removed, Shelf, UpkeepStore } from '../ports/upkeep.ts';
+import { type Chore, nightly } from './chore.ts';
 
 const dayMs = 86_400_000;
 

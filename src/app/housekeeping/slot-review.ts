@@ -1,4 +1,5 @@
 import * as limits from '../../domain/limits.ts';
+import { differenceKeptMs, differenceShownMax } from '../../domain/limits.ts';
 import { nextSlot, type Schedule } from '../../domain/schedule/schedule.ts';
 import { toWall } from '../../domain/schedule/time/zone.ts';
 import type { Task } from '../../domain/task.ts';
@@ -18,7 +19,6 @@ import type { TaskStore } from '../ports/tasks.ts';
 import type { HousekeepingStore, UpkeepStore } from '../ports/upkeep.ts';
 import { isUnreadable } from '../tasks/verbs.ts';
 import { nightly, type Chore } from './chore.ts';
-import { differenceKeptMs, differenceShownMax } from '../../domain/limits.ts';
 
 /** The part of the schedule engines that is put to the test. */
 export interface SlotEngine {

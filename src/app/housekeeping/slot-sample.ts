@@ -1,9 +1,9 @@
 import * as limits from '../../domain/limits.ts';
-import type { DueTask, Unreadable } from '../ports/pipeline.ts';
-import type { HousekeepingStore, UpkeepStore } from '../ports/upkeep.ts';
 import { slotAccountPage } from '../../domain/limits.ts';
 import { nextSlots } from '../../domain/schedule/schedule.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
+import type { DueTask, Unreadable } from '../ports/pipeline.ts';
+import type { HousekeepingStore, UpkeepStore } from '../ports/upkeep.ts';
 
 export interface Missing {
   readonly taskId: string;

@@ -1,11 +1,11 @@
 import { checks, type CheckName } from '../../domain/audit.ts';
 import { countedMax, scrapeKeptMs, taskTallyKeptMs, taskTallyPage } from '../../domain/limits.ts';
 import type { ChatStore } from '../ports/chats.ts';
-import type { Clock, Log, Stopwatch, Timer } from '../ports/outside.ts';
-import type { Ready } from './readiness.ts';
-import { sample, type Sample } from './metrics.ts';
 import type { Workload, WorkloadStore } from '../ports/metering.ts';
+import type { Clock, Log, Stopwatch, Timer } from '../ports/outside.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
+import { sample, type Sample } from './metrics.ts';
+import type { Ready } from './readiness.ts';
 
 /** What the meter looks at when it is asked, besides what it has counted. */
 export interface GaugeNeeds {

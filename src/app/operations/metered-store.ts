@@ -1,4 +1,5 @@
 import { policyOf } from '../../domain/policy.ts';
+import type { Meter } from '../ports/metering.ts';
 import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
 import type { Clock } from '../ports/outside.ts';
 import type {
@@ -11,7 +12,6 @@ import type {
   StartedRun,
   StartPlan,
 } from '../ports/pipeline.ts';
-import type { Meter } from '../ports/metering.ts';
 import type { Store } from '../ports/store.ts';
 
 interface Needs {

@@ -1,6 +1,6 @@
 import { readinessKeptMs, readinessWaitMs, heartbeatEveryMs } from '../../domain/limits.ts';
-import type { Clock, Stopwatch, Timer, Log } from '../ports/outside.ts';
 import type { Meter } from '../ports/metering.ts';
+import type { Clock, Stopwatch, Timer, Log } from '../ports/outside.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
 
 /** Whether the product can do its work now, and what each part says: `ok`, `stuck`, or what is wrong with it. */

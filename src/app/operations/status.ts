@@ -1,11 +1,11 @@
-import type { ChatFacts, ServerFacts, ChatUsage } from '../ports/chat-facts.ts';
-import type { Clock } from '../ports/outside.ts';
-import type { Ready } from './readiness.ts';
+import { isActor, type Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
 import { usageDefaultMs } from '../../domain/limits.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
-import { isActor, type Actor } from '../../domain/access.ts';
+import type { ChatFacts, ServerFacts, ChatUsage } from '../ports/chat-facts.ts';
+import type { Clock } from '../ports/outside.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
+import type { Ready } from './readiness.ts';
 
 /** How the server stands, for its owners. */
 export interface ServerStatus {

@@ -1,5 +1,5 @@
-import { refusedRetryMs, stepBackoffMaxMs, stepBackoffMs } from '../../domain/limits.ts';
 import { AppError } from '../../domain/errors.ts';
+import { refusedRetryMs, stepBackoffMaxMs, stepBackoffMs } from '../../domain/limits.ts';
 import type { Log, Timer } from '../ports/outside.ts';
 
 /**

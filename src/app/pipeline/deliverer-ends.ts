@@ -2,8 +2,8 @@ import * as limits from '../../domain/limits.ts';
 import type { BlockedCause, View } from '../../domain/shown.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { NewMessage } from '../ports/chats.ts';
-import type { Clock, Ids, SentIds, Log, Outgoing, Transport } from '../ports/outside.ts';
 import type { OutboxPart, PartEnd } from '../ports/outbox.ts';
+import type { Clock, Ids, SentIds, Log, Outgoing, Transport } from '../ports/outside.ts';
 
 /** What may become of a part, as the store is told. */
 

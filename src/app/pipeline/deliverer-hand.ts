@@ -1,9 +1,9 @@
+import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
+import type { Bell, Timer } from '../ports/outside.ts';
 import { createCollector } from './collector.ts';
 import { servePart, type PartNeeds } from './deliverer-parts.ts';
 import type { Pacer } from './pacer.ts';
-import type { Bell, Timer } from '../ports/outside.ts';
 import { tellTraced } from './run-log.ts';
-import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
 
 /** The parts that are on their way, one for each chat, until what became of them is written. */
 export interface PartsInHand {

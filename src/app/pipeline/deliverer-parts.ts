@@ -1,6 +1,8 @@
 import * as limits from '../../domain/limits.ts';
 import type { BlockedCause } from '../../domain/shown.ts';
 import type { ChatStore } from '../ports/chats.ts';
+import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
+import type { Clock, Ids, Log, Outgoing, Sent, SentIds, Transport } from '../ports/outside.ts';
 import {
   askAbout,
   blocked,
@@ -18,8 +20,6 @@ import {
   withoutDoubles,
 } from './deliverer-ends.ts';
 import type { Pacer, Turn } from './pacer.ts';
-import type { Clock, Ids, Log, Outgoing, Sent, SentIds, Transport } from '../ports/outside.ts';
-import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
 import { prepareTopic } from './topics.ts';
 
 /** What serving one part needs. */

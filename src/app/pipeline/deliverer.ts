@@ -1,11 +1,11 @@
 import { answersInRowMax } from '../../domain/limits.ts';
+import type { OutboxPart, OutboxStore } from '../ports/outbox.ts';
+import type { Timer } from '../ports/outside.ts';
+import type { Counts } from '../ports/pipeline.ts';
 import { within } from './collector.ts';
 import { createPartsInHand, type HandNeeds } from './deliverer-hand.ts';
 import { createClaimCount, type Holding } from './holding.ts';
 import type { Pacer } from './pacer.ts';
-import type { Timer } from '../ports/outside.ts';
-import type { OutboxPart, OutboxStore } from '../ports/outbox.ts';
-import type { Counts } from '../ports/pipeline.ts';
 
 /**
  * Brings results to their threads, as fast as the platform allows: one call in flight per chat, what people wait for first,

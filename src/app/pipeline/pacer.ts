@@ -1,9 +1,9 @@
 import { budgetWaitMaxMs, backlogEveryMs, backlogOldMs, backlogResultsMin } from '../../domain/limits.ts';
 import { commonHold, freeFrom, heldAtOnceMs, isGroup, roomAt, type Held, type Rates } from '../../domain/pace.ts';
-import type { ChatStore } from '../ports/chats.ts';
-import type { Budget, Clock, Log, Stopwatch, Timer, Bell, Ids } from '../ports/outside.ts';
 import { isDeliverable } from '../../domain/thread.ts';
 import type { Chore } from '../housekeeping/chore.ts';
+import type { ChatStore } from '../ports/chats.ts';
+import type { Budget, Clock, Log, Stopwatch, Timer, Bell, Ids } from '../ports/outside.ts';
 
 /**
  * Spends the budget of the platform. It never waits for longer than it must, and never lets more calls out than the

@@ -1,9 +1,9 @@
+import { occurrenceKey } from '../../domain/occurrence.ts';
 import { type Policy, policyOf } from '../../domain/policy.ts';
 import type { NewRun, RunRequest } from '../../domain/run.ts';
 import { isDeliverable } from '../../domain/thread.ts';
 import type { Ids, Bell, Clock, Digest } from '../ports/outside.ts';
 import type { DueTask, RunStore } from '../ports/pipeline.ts';
-import { occurrenceKey } from '../../domain/occurrence.ts';
 
 /**
  * The only door to execution. Whatever asks for work makes a request; a request becomes a run here, with its key and the

@@ -1,13 +1,13 @@
-import { outgoingKey } from '../../domain/occurrence.ts';
-import type { Outcome, Actions } from '../actions/action.ts';
-import { createCollector, within } from './collector.ts';
-import { createClaimCount, type Holding } from './holding.ts';
-import type { Bell, Clock, Ids, Log, Stopwatch, Timer } from '../ports/outside.ts';
-import { tellTraced } from './run-log.ts';
-import { brokenEnd, endOf, runPolicy, thrownEnd, noticesOf } from './runner-ends.ts';
-import type { Counts, RunEnd, RunStore, StartableRun, StartedRun, StartPlan, Unreadable } from '../ports/pipeline.ts';
 import { grantEnded } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
+import { outgoingKey } from '../../domain/occurrence.ts';
+import type { Outcome, Actions } from '../actions/action.ts';
+import type { Bell, Clock, Ids, Log, Stopwatch, Timer } from '../ports/outside.ts';
+import type { Counts, RunEnd, RunStore, StartableRun, StartedRun, StartPlan, Unreadable } from '../ports/pipeline.ts';
+import { createCollector, within } from './collector.ts';
+import { createClaimCount, type Holding } from './holding.ts';
+import { tellTraced } from './run-log.ts';
+import { brokenEnd, endOf, runPolicy, thrownEnd, noticesOf } from './runner-ends.ts';
 
 /**
  * Claims runs, executes their actions, and writes how they ended. It never waits for a chat: what is to be shown becomes

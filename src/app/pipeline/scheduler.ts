@@ -1,10 +1,9 @@
+import { openFrom } from '../../domain/due.ts';
 import { AppError } from '../../domain/errors.ts';
 import { actionScope, grantFault } from '../../domain/grant.ts';
 import { slotsPerBatchMax, clockStepMs } from '../../domain/limits.ts';
-import { openFrom } from '../../domain/due.ts';
 import { isByHand } from '../../domain/occurrence.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
-import { claimOf, type ClaimMaker } from './claims.ts';
 import type { Bell, Ids, Log, Clock, Stopwatch } from '../ports/outside.ts';
 import type {
   Admission,
@@ -20,8 +19,9 @@ import type {
   Batch,
   Claim,
 } from '../ports/pipeline.ts';
-import { type RunService, policyFor, requestOf } from './run-requests.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
+import { claimOf, type ClaimMaker } from './claims.ts';
+import { type RunService, policyFor, requestOf } from './run-requests.ts';
 
 /**
  * Turns due slots into occurrences and admits those that wait. It owns timing only: it never sees an action, and what it

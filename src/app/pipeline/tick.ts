@@ -1,7 +1,7 @@
 import { tickWaitMs } from '../../domain/limits.ts';
-import { within } from './collector.ts';
 import type { Room, Timer } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
+import { within } from './collector.ts';
 
 /** One round through the rooms, for whoever brings a clock of their own, and for those who do not want to wait. */
 

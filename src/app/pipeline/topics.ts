@@ -1,8 +1,8 @@
 import * as limits from '../../domain/limits.ts';
 import type { BlockedCause } from '../../domain/shown.ts';
 import { isBlank } from '../../domain/task.ts';
-import type { Clock, Ids, Route, TopicMade, Transport } from '../ports/outside.ts';
 import type { OutboxStore, TopicView } from '../ports/outbox.ts';
+import type { Clock, Ids, Route, TopicMade, Transport } from '../ports/outside.ts';
 
 /** Whether a part can go to its topic now. */
 export type TopicReady =

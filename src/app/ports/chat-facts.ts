@@ -1,5 +1,5 @@
-import type { Chat, User } from './chats.ts';
 import type { Actor } from '../../domain/access.ts';
+import type { Chat, User } from './chats.ts';
 
 /** What a chat, and the whole server, amount to: for those who ask how things stand. Nothing of it decides anything. */
 

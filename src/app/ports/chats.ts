@@ -1,8 +1,8 @@
+import type { Actor } from '../../domain/access.ts';
 import type { TaskVerb } from '../../domain/event.ts';
 import type { Shown } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { Actor } from '../../domain/access.ts';
 
 /** What the conversation with people asks of the store: updates, chats, people, drafts, and what was shown where. */
 

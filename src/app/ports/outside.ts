@@ -1,6 +1,6 @@
-import type { OnlyFor } from './chats.ts';
-import type { BlockedCause, Shown } from '../../domain/shown.ts';
 import type { Actor } from '../../domain/access.ts';
+import type { BlockedCause, Shown } from '../../domain/shown.ts';
+import type { OnlyFor } from './chats.ts';
 
 /** The wall clock, for instants that mean something to people and survive a restart. */
 export interface Clock {

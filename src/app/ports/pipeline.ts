@@ -1,13 +1,13 @@
-import type { Schedule } from '../../domain/schedule/schedule.ts';
+import type { Actor } from '../../domain/access.ts';
+import type { DeliveryKind } from '../../domain/delivery.ts';
 import type { Gap, PlannedOccurrence } from '../../domain/due.ts';
 import type { Grant } from '../../domain/grant.ts';
 import type { OccurrenceSource, Reason } from '../../domain/occurrence.ts';
 import type { UnknownPolicy } from '../../domain/policy.ts';
 import type { AttemptStatus, NewRun, RunInput, RunStatus } from '../../domain/run.ts';
-import type { DeliveryKind } from '../../domain/delivery.ts';
+import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { MediaKind, Shown } from '../../domain/shown.ts';
 import type { Definition, TaskState } from '../../domain/task.ts';
-import type { Actor } from '../../domain/access.ts';
 
 /** The store: every method is one transaction, and no transaction leaves it. */
 

@@ -1,7 +1,7 @@
+import type { Actor } from '../../domain/access.ts';
 import type { AckStatus, OpenAck } from '../../domain/ack.ts';
 import type { Shown } from '../../domain/shown.ts';
 import type { Batch, Counts } from './pipeline.ts';
-import type { Actor } from '../../domain/access.ts';
 
 /** What confirmations and reminders ask of the store. */
 

@@ -1,9 +1,9 @@
+import type { Actor } from '../../domain/access.ts';
 import type { DeliveryStatus } from '../../domain/delivery.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
 import type { AttemptStatus, RunInput, RunStatus } from '../../domain/run.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { SlotAck, SlotDelivery } from './why.ts';
-import type { Actor } from '../../domain/access.ts';
 
 /** What is shown of runs, and how they are asked for and called off. The runner sees more of them, in pipeline.ts. */
 

@@ -1,13 +1,13 @@
+import type { Actor } from '../../domain/access.ts';
+import type { TaskVerb } from '../../domain/event.ts';
 import type { Grant } from '../../domain/grant.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
-import type { TaskVerb } from '../../domain/event.ts';
 import type { NewRun, RunStatus } from '../../domain/run.ts';
 import type { Definition, Task, TaskState } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Once } from '../use-cases/kept-answers.ts';
-import type { RunViewStore, Page } from './runs.ts';
 import type { Claim, DueTask, NewOccurrence } from './pipeline.ts';
-import type { Actor } from '../../domain/access.ts';
+import type { RunViewStore, Page } from './runs.ts';
 
 /** What the use cases around tasks ask of the store, and what they get to see of it. */
 

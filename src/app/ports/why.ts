@@ -1,11 +1,11 @@
+import type { Actor } from '../../domain/access.ts';
 import type { AckStatus } from '../../domain/ack.ts';
+import type { DeliveryStatus } from '../../domain/delivery.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
 import type { AttemptStatus, RunStatus } from '../../domain/run.ts';
-import type { DeliveryStatus } from '../../domain/delivery.ts';
 import type { Definition, Task, TaskState } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { NewMessage } from './chats.ts';
-import type { Actor } from '../../domain/access.ts';
 
 /** What the truth is read from. No method walks more than its page, whatever the age of the task. */
 

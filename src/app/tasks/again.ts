@@ -4,10 +4,10 @@ import { occurrenceKey, outgoingKey } from '../../domain/occurrence.ts';
 import type { Again, RunRequest } from '../../domain/run.ts';
 import { isDeliverable } from '../../domain/thread.ts';
 import type { ClaimMaker } from '../pipeline/claims.ts';
-import { noChange, type TaskChange, type TaskScene } from '../ports/tasks.ts';
-import type { EndedRun } from '../ports/runs.ts';
-import { admitted, freeSlot, runInProgress, type ByHand } from './by-hand.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
+import type { EndedRun } from '../ports/runs.ts';
+import { noChange, type TaskChange, type TaskScene } from '../ports/tasks.ts';
+import { admitted, freeSlot, runInProgress, type ByHand } from './by-hand.ts';
 import { refuseDeleted } from './verbs.ts';
 
 /** A run of a task that has ended, and how it is to be done again. */

@@ -1,3 +1,4 @@
+import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
 import { pageMax } from '../../domain/limits.ts';
 import type { Task } from '../../domain/task.ts';
@@ -5,7 +6,6 @@ import { type Thread, parseThreadKey } from '../../domain/thread.ts';
 import type { Timer } from '../ports/outside.ts';
 import type { TaskQuery, TaskStore, ThreadCounts } from '../ports/tasks.ts';
 import type { Tasks, Target } from './tasks.ts';
-import type { Actor } from '../../domain/access.ts';
 
 /** What is done to many tasks at once: to each by the same verb as alone, with its own row in the audit. */
 export interface Bulk {

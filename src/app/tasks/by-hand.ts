@@ -1,14 +1,14 @@
+import type { PlannedOccurrence } from '../../domain/due.ts';
 import { AppError } from '../../domain/errors.ts';
 import { actionScope, grantFault } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
-import type { PlannedOccurrence } from '../../domain/due.ts';
+import type { Policy } from '../../domain/policy.ts';
 import { isSlot, wallText } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
-import { type TaskScene, noChange, type TaskChange } from '../ports/tasks.ts';
-import type { Policy } from '../../domain/policy.ts';
 import type { ClaimMaker } from '../pipeline/claims.ts';
-import type { Ids } from '../ports/outside.ts';
 import { policyFor, requestOf, type RunnableTask } from '../pipeline/run-requests.ts';
+import type { Ids } from '../ports/outside.ts';
+import { type TaskScene, noChange, type TaskChange } from '../ports/tasks.ts';
 import { refuseDeleted } from './verbs.ts';
 
 /** What every occurrence has in common that a person asks for beside the schedule. */

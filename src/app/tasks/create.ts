@@ -1,17 +1,17 @@
+import { apiPrincipal, isPerson, type Actor } from '../../domain/access.ts';
 import { actionScope } from '../../domain/grant.ts';
 import { idempotencyRetentionMs, pageMax } from '../../domain/limits.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
-import type { Bell, Clock, Digest, Ids, Log, Timer } from '../ports/outside.ts';
 import { endPauses } from '../pipeline/scheduler.ts';
+import type { Bell, Clock, Digest, Ids, Log, Timer } from '../ports/outside.ts';
 import type { SlotStore } from '../ports/pipeline.ts';
-import type { Once } from '../use-cases/kept-answers.ts';
 import type { Quota, TaskStore } from '../ports/tasks.ts';
+import type { Once } from '../use-cases/kept-answers.ts';
 import { defineTask, firstSlot, type Rules, type TaskInput } from './definition.ts';
 import { replaceDefinition } from './edit.ts';
 import { claimsFirst, type ClaimFirst } from './verbs.ts';
-import { apiPrincipal, isPerson, type Actor } from '../../domain/access.ts';
 
 export interface CreateRequest {
   readonly threadKey: string;

@@ -1,13 +1,13 @@
+import { apiPrincipal } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
 import { actionScope, allows } from '../../domain/grant.ts';
 import { scopeLengthMax, scopesMax } from '../../domain/limits.ts';
-import { noChange, type Changed, type TaskChange, type GrantView, type TaskScene } from '../ports/tasks.ts';
-import { type VerbScene, refuseDeleted } from './verbs.ts';
 import { isDeliverable, threadKeyOf, type Thread } from '../../domain/thread.ts';
 import type { Ids } from '../ports/outside.ts';
-import { runInProgress } from './by-hand.ts';
+import { noChange, type Changed, type TaskChange, type GrantView, type TaskScene } from '../ports/tasks.ts';
 import { noThread } from '../use-cases/messages.ts';
-import { apiPrincipal } from '../../domain/access.ts';
+import { runInProgress } from './by-hand.ts';
+import { type VerbScene, refuseDeleted } from './verbs.ts';
 
 /** The right under which the runs of a task act, given anew or taken away. Slots that were due before keep what they had. */
 

@@ -1,8 +1,11 @@
+import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
+import type { MissedAnswer } from '../ports/questions.ts';
+import type { RunView, TaskRun, TaskRunQuery, Page } from '../ports/runs.ts';
 import {
   noChange,
   type AuditRow,
@@ -17,9 +20,9 @@ import {
   type GrantStore,
   type GrantView,
 } from '../ports/tasks.ts';
-import type { RunView, TaskRun, TaskRunQuery, Page } from '../ports/runs.ts';
 import type { Once } from '../use-cases/kept-answers.ts';
 import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
+import { planRunNow, planSnooze } from './by-hand.ts';
 import {
   createTask,
   endDuePauses,
@@ -44,9 +47,6 @@ import {
   notFound,
   refuseDeleted,
 } from './verbs.ts';
-import type { MissedAnswer } from '../ports/questions.ts';
-import { planRunNow, planSnooze } from './by-hand.ts';
-import type { Actor } from '../../domain/access.ts';
 
 /** Who does something to which task; the same key again has no second effect. */
 export interface Target {

@@ -7,11 +7,11 @@ import { minGapMs, type Schedule, type ScheduleInput } from '../../domain/schedu
 import type { Definition, Task } from '../../domain/task.ts';
 import type { Ids } from '../ports/outside.ts';
 import { noChange, type AuditRow, type TaskChange } from '../ports/tasks.ts';
+import { planSnooze } from './by-hand.ts';
 import type { Rules } from './definition.ts';
 import { editTask, toldFields, type TaskPatch } from './edit.ts';
 import { planSkip, planUnskip, slotsTold } from './skip.ts';
 import { planDelete, planPause, planRestore, planResume, type VerbScene, notFound } from './verbs.ts';
-import { planSnooze } from './by-hand.ts';
 
 /** What an entry of the audit did, taken back. What has an effect outside, such as a run, cannot be. */
 export const undoable: ReadonlySet<TaskVerb> = new Set([

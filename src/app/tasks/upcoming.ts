@@ -1,8 +1,8 @@
 import { policyOf, type Policy } from '../../domain/policy.ts';
 import { nextSlots } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
-import type { Planned } from '../ports/why.ts';
 import type { TaskRun, TaskRunQuery, Page } from '../ports/runs.ts';
+import type { Planned } from '../ports/why.ts';
 
 /**
  * What is coming for a task: the next slot as it is planned, or the first one after a pause that ends by itself, then those

@@ -3,11 +3,11 @@ import * as limits from '../../domain/limits.ts';
 import { policyOf } from '../../domain/policy.ts';
 import { wallText, nextSlot } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
-import { noChange, type AuditRow, type TaskChange, type TaskScene } from '../ports/tasks.ts';
-import type { MissedAnswer } from '../ports/questions.ts';
 import { claimOf, type ClaimMaker } from '../pipeline/claims.ts';
-import type { Claim, DueTask } from '../ports/pipeline.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
+import type { Claim, DueTask } from '../ports/pipeline.ts';
+import type { MissedAnswer } from '../ports/questions.ts';
+import { noChange, type AuditRow, type TaskChange, type TaskScene } from '../ports/tasks.ts';
 
 /** The simple verbs. Each is idempotent: a task that is already there stays as it is, and no audit row is written. */
 

@@ -1,6 +1,6 @@
+import type { Actor } from '../../domain/access.ts';
 import type { Bell, Clock } from '../ports/outside.ts';
 import type { AckStore, NotedDone } from '../ports/questions.ts';
-import type { Actor } from '../../domain/access.ts';
 
 /** What somebody said to a result: that it is done. */
 interface DoneRequest {

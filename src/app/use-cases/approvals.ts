@@ -1,5 +1,5 @@
-import type { Bell, Clock } from '../ports/outside.ts';
 import type { Actor } from '../../domain/access.ts';
+import type { Bell, Clock } from '../ports/outside.ts';
 
 /** Results that are shown only when somebody has looked at them before: their task says `approval: required`. */
 

@@ -1,3 +1,4 @@
+import type { Actor } from '../../domain/access.ts';
 import {
   membershipAheadMs,
   membershipEveryMs,
@@ -6,10 +7,9 @@ import {
   membershipLookupsMax,
   membershipPageMax,
 } from '../../domain/limits.ts';
-import type { ChatStore } from '../ports/chats.ts';
 import type { Chore } from '../housekeeping/chore.ts';
+import type { ChatStore } from '../ports/chats.ts';
 import type { Clock, Log, Platform } from '../ports/outside.ts';
-import type { Actor } from '../../domain/access.ts';
 
 interface Needs {
   readonly store: Pick<ChatStore, 'staleMembers' | 'readMember' | 'noteMember'>;

@@ -1,12 +1,12 @@
+import { apiPrincipal } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { threadLane, type DeliveryMode, type RunInput, type RunRequest } from '../../domain/run.ts';
 import { isDeliverable, parseThreadKey, type Thread } from '../../domain/thread.ts';
+import type { RunService } from '../pipeline/run-requests.ts';
 import type { Clock, Ids } from '../ports/outside.ts';
 import type { RunView } from '../ports/runs.ts';
 import type { TaskStore } from '../ports/tasks.ts';
-import { apiPrincipal } from '../../domain/access.ts';
-import type { RunService } from '../pipeline/run-requests.ts';
 
 /** A text that a client puts into a thread. It belongs to no task, and is shown as it stands. */
 export interface MessageRequest {

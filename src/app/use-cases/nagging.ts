@@ -1,7 +1,7 @@
-import type { Bell, Ids } from '../ports/outside.ts';
-import type { AckStore, DueAck, NagDecision } from '../ports/questions.ts';
 import { planNag } from '../../domain/ack.ts';
+import type { Bell, Ids } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
+import type { AckStore, DueAck, NagDecision } from '../ports/questions.ts';
 
 /**
  * Reminds people of what nobody has confirmed. What it leaves behind are rows: the reminder, the removal of the one before,

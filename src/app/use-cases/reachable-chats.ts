@@ -1,6 +1,6 @@
+import type { Shown } from '../../domain/shown.ts';
 import type { ChatStore, Chat, NewMessage } from '../ports/chats.ts';
 import type { Clock, Log, Bell, Ids } from '../ports/outside.ts';
-import type { Shown } from '../../domain/shown.ts';
 
 /**
  * Chats that can be reached no more, and those that can be reached again. Both may be told several times, by the platform

@@ -1,3 +1,4 @@
+import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
 import { cancelBatchMax, runLooksMax } from '../../domain/limits.ts';
 import { liveStatuses } from '../../domain/run.ts';
@@ -5,7 +6,6 @@ import { parseThreadKey } from '../../domain/thread.ts';
 import type { Bell, Clock, Timer } from '../ports/outside.ts';
 import type { RunQuery, RunView, Page } from '../ports/runs.ts';
 import type { TaskStore } from '../ports/tasks.ts';
-import type { Actor } from '../../domain/access.ts';
 
 /** What runs and has run, whatever asked for it. */
 export interface Runs {

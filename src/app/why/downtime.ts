@@ -3,8 +3,8 @@ import { threadKeyOf } from '../../domain/thread.ts';
 import type { Chore } from '../housekeeping/chore.ts';
 import type { Bell, Clock, Ids, Log } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
-import { emptyTally, reportOf, wordsOf, type ThreadTally } from './downtime-report.ts';
 import type { DowntimeStore, MadeShelf, MadeSince, OpenDowntime, TaskHome } from '../ports/why.ts';
+import { emptyTally, reportOf, wordsOf, type ThreadTally } from './downtime-report.ts';
 
 /**
  * The times in which nobody was there, and what they cost. A process leaves a sign of life every half minute. The next

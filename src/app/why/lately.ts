@@ -2,9 +2,9 @@ import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import type { Clock } from '../ports/outside.ts';
 import type { TaskRun } from '../ports/runs.ts';
 import type { TaskStore } from '../ports/tasks.ts';
+import type { TruthStore } from '../ports/why.ts';
 import { upcoming } from '../tasks/upcoming.ts';
 import type { Answer } from './answers.ts';
-import type { TruthStore } from '../ports/why.ts';
 import type { Why } from './why.ts';
 
 /**

@@ -10,8 +10,8 @@ import {
   secondOfDayOf,
   weekdayOf,
 } from '../../domain/schedule/time/calendar.ts';
-import { MONTH_NAMES, WEEKDAY_NAMES } from '../../domain/schedule/words/words.ts';
 import { offsetAt, passesOf, toWall } from '../../domain/schedule/time/zone.ts';
+import { MONTH_NAMES, WEEKDAY_NAMES } from '../../domain/schedule/words/words.ts';
 
 /** Instants as people read them on the clock of a zone. */
 export interface Moments {

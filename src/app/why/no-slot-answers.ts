@@ -1,10 +1,10 @@
 import { describe } from '../../domain/schedule/schedule.ts';
+import type { GapRow } from '../ports/why.ts';
 import type { Answer, Decision } from './answers.ts';
 import { answerSlot } from './slot-answers.ts';
-import type { GapRow } from '../ports/why.ts';
+import type { Stretch } from './standing.ts';
 import { standingText, evidenceOf } from './stretch-answers.ts';
 import { isAhead, lastAllowed, namedSlots, rulingAt, stretchAt, type Timeline } from './timeline.ts';
-import type { Stretch } from './standing.ts';
 
 /** An instant that is no slot: the slots on either side of it are what the person who asks was looking for. */
 export function answerNoSlot(timeline: Timeline, at: number): Answer {

@@ -1,10 +1,10 @@
 import { isByHand, type Reason } from '../../domain/occurrence.ts';
 import { counted, spanText } from '../../domain/schedule/words/words.ts';
+import { isDeliverable, threadKeyOf } from '../../domain/thread.ts';
+import type { Deed, SlotRow, SlotRun, SlotAck, SlotDelivery } from '../ports/why.ts';
 import type { Answer, Decision, Evidence } from './answers.ts';
 import { askedFor, on, onExactly, sentenceFor, type Case, actorText, errorText } from './sentences.ts';
-import type { Deed, SlotRow, SlotRun, SlotAck, SlotDelivery } from '../ports/why.ts';
 import { rulingAt, type Timeline } from './timeline.ts';
-import { isDeliverable, threadKeyOf } from '../../domain/thread.ts';
 
 /** The truth about one slot that has its row. */
 export function answerSlot(timeline: Timeline, row: SlotRow): Answer {

@@ -1,8 +1,8 @@
-import type { Answer, Evidence } from './answers.ts';
-import { caseOfGap, sentenceFor, actorText, errorText } from './sentences.ts';
-import { minuteOf, type Moments } from './moments.ts';
-import type { Stretch } from './standing.ts';
 import type { Deed, GapRow } from '../ports/why.ts';
+import type { Answer, Evidence } from './answers.ts';
+import { minuteOf, type Moments } from './moments.ts';
+import { caseOfGap, sentenceFor, actorText, errorText } from './sentences.ts';
+import type { Stretch } from './standing.ts';
 import { rulingAt, type Timeline } from './timeline.ts';
 
 /** The truth about slots that share one record, or have none. */

@@ -1,9 +1,9 @@
 import { policyOf, type Policy } from '../../domain/policy.ts';
 import { isTimezone, minGapMs, nextSlots, type Schedule } from '../../domain/schedule/schedule.ts';
 import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
+import type { GapRow, InForce, TruthRows } from '../ports/why.ts';
 import { coarse, momentsIn, type Moments } from './moments.ts';
 import { stretchesOf, type Stretch } from './standing.ts';
-import type { GapRow, InForce, TruthRows } from '../ports/why.ts';
 
 /** A stretch of time, both ends included. */
 export interface Span {

@@ -1,12 +1,12 @@
 import { AppError } from '../../domain/errors.ts';
 import { isTimezone } from '../../domain/schedule/schedule.ts';
+import { parseInstant } from '../../domain/schedule/time/zone.ts';
 import type { Clock } from '../ports/outside.ts';
 import type { TaskStore } from '../ports/tasks.ts';
+import type { TruthStore } from '../ports/why.ts';
 import { upcoming } from '../tasks/upcoming.ts';
 import { latelyOf, type Lately } from './lately.ts';
-import type { TruthStore } from '../ports/why.ts';
 import { createWhy, summaryOf, type Place, type Why, type WhyAnswers, type WhyPage } from './why.ts';
-import { parseInstant } from '../../domain/schedule/time/zone.ts';
 
 /** What can be asked about what was, is and will be. */
 export interface Truth extends Pick<TruthStore, 'readEvents' | 'readAudit' | 'listDowntimes'> {

@@ -1,10 +1,10 @@
 import { AppError } from '../../domain/errors.ts';
 import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
 import type { Clock } from '../ports/outside.ts';
-import type { Answer, Decision } from './answers.ts';
-import { answerSlot } from './slot-answers.ts';
 import type { TruthQuery, TruthRows, TruthStore } from '../ports/why.ts';
+import type { Answer, Decision } from './answers.ts';
 import { answerNoSlot, answerOpen, answerRemoved } from './no-slot-answers.ts';
+import { answerSlot } from './slot-answers.ts';
 import type { Stretch } from './standing.ts';
 import { answerGap, answerStanding, answerStretch } from './stretch-answers.ts';
 import {

@@ -2,11 +2,11 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isMap, isNode, isScalar, LineCounter, parseDocument, stringify, type Document } from 'yaml';
 import { z } from 'zod';
 import { createTask } from '../../api/tasks.ts';
-import { parseSchedule, type Schedule } from '../../domain/schedule/schedule.ts';
 import { AppError } from '../../domain/errors.ts';
+import { parseSchedule, type Schedule } from '../../domain/schedule/schedule.ts';
+import type { AnswerOf } from '../client.ts';
 import type { Task } from '../naming.ts';
 import { given, lengthOf, CliFault, exitCodes, usage } from '../options.ts';
-import type { AnswerOf } from '../client.ts';
 import type { Session } from '../session.ts';
 
 /** One task in a file: what it is, and not what has become of it. */

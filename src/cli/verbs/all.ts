@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import type { Part } from '../program.ts';
-import { addBulkVerbs } from './switching.ts';
 import { addCompletion } from '../completion.ts';
+import type { Part } from '../program.ts';
 import { addDoingVerbs, addMessageVerbs } from './doing.ts';
 import { addEventVerbs } from './events.ts';
 import { addExchangeVerbs } from './exchanging.ts';
@@ -11,6 +10,7 @@ import { addMakingVerbs, addScheduleVerbs } from './making.ts';
 import { addOperationVerbs } from './operations.ts';
 import { addRunVerb, addRunVerbs } from './running.ts';
 import { addSandboxVerbs } from './sandbox.ts';
+import { addBulkVerbs } from './switching.ts';
 import { addThreadVerbs } from './threads.ts';
 
 function group(program: Command, name: string, summary: string): Command {

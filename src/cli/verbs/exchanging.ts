@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import type { AnswerOf } from '../client.ts';
+import type { Step } from '../exchange/file.ts';
 import { sentence, table } from '../layout.ts';
 import type { Task } from '../naming.ts';
 import { given, CliFault, exitCodes } from '../options.ts';
 import type { Session, AddVerb, Told } from '../session.ts';
 import { counted } from '../times.ts';
 import { confirmed } from './threads.ts';
-import type { Step } from '../exchange/file.ts';
 
 /** Tasks to a file and back. What reads and writes YAML is loaded here and nowhere else. */
 export function addExchangeVerbs(program: Command, add: AddVerb): void {

@@ -1,13 +1,13 @@
+import type { Command } from 'commander';
 import type { AnswerOf } from '../client.ts';
 import { facts, sentence, table, type Cell } from '../layout.ts';
 import { shortIds, taskIdOf, taskNamed } from '../naming.ts';
 import { given, wholeOf } from '../options.ts';
 import type { Session, AddVerb, Flag, Told } from '../session.ts';
 import { timesIn, durationWords } from '../times.ts';
-import type { Command } from 'commander';
-import { withTime } from './moments.ts';
 import { attemptsTable, deliveriesTable, runCell } from '../views/run.ts';
 import { named, policyWords, scheduleWords, taskCard, taskTable } from '../views/task.ts';
+import { withTime } from './moments.ts';
 
 export const pageFlags: readonly Flag[] = [
   { flags: '--limit <count>', about: 'rows at once, 1 to 200' },

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { AnswerOf, Asked } from '../client.ts';
 import { facts, sentence } from '../layout.ts';
 import { taskNamed } from '../naming.ts';
+import { given, wholeOf, usage } from '../options.ts';
 import type { Session, AddVerb, Told } from '../session.ts';
 import { timesIn } from '../times.ts';
 import { named, namedLast, scheduleWords, standing, warningText } from '../views/task.ts';
@@ -14,7 +15,6 @@ import {
   type DefinitionOptions,
 } from './definition.ts';
 import { keyFlag, keyHeader, type KeyOptions } from './doing.ts';
-import { given, wholeOf, usage } from '../options.ts';
 import { edgeOf, hostZone } from './moments.ts';
 
 type OnExisting = 'fail' | 'upsert' | 'add';

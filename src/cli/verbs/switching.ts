@@ -3,9 +3,9 @@ import { sentence } from '../layout.ts';
 import { taskIdOf, taskNamed } from '../naming.ts';
 import { given, usage } from '../options.ts';
 import type { Session, AddVerb, Flag, Told } from '../session.ts';
+import { counted } from '../times.ts';
 import { changedTold } from './doing.ts';
 import { hostZone, dayOrInstantOf } from './moments.ts';
-import { counted } from '../times.ts';
 
 /** What can be done to one task, or to all of a tag or a subject. */
 

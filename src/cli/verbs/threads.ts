@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { AnswerOf } from '../client.ts';
 import { sentence, wrapped, measureFor, shown } from '../layout.ts';
-import type { Session, AddVerb, Told } from '../session.ts';
-import { bulkTold, untilOf } from './switching.ts';
-import { hostZone } from './moments.ts';
-import { counted } from '../times.ts';
 import { usage, CliFault, exitCodes, interrupted } from '../options.ts';
+import type { Session, AddVerb, Told } from '../session.ts';
+import { counted } from '../times.ts';
+import { hostZone } from './moments.ts';
+import { bulkTold, untilOf } from './switching.ts';
 
 export function addThreadVerbs(thread: Command, add: AddVerb): void {
   add<{ readonly until?: string }>(thread, {

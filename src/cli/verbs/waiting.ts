@@ -1,8 +1,8 @@
 import type { AnswerOf } from '../client.ts';
 import { millisecondsOf, wholeOf, CliFault, exitCodes, interrupted, usage, type ExitCode } from '../options.ts';
 import type { Session, Flag } from '../session.ts';
-import { isOnItsWay, type Run } from '../views/run.ts';
 import { durationWords } from '../times.ts';
+import { isOnItsWay, type Run } from '../views/run.ts';
 
 export interface WaitOptions {
   readonly timeout?: string;

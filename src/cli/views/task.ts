@@ -1,5 +1,5 @@
-import { describe, parseSchedule } from '../../domain/schedule/schedule.ts';
 import { AppError } from '../../domain/errors.ts';
+import { describe, parseSchedule } from '../../domain/schedule/schedule.ts';
 import { facts, table, type Cell, type Fact, shown, toned } from '../layout.ts';
 import { shortIds, type Task } from '../naming.ts';
 import { given } from '../options.ts';

@@ -1,14 +1,14 @@
-import { civilFromDays, clockText, DAY_MS, dateText, dayOfWall, monthLength, secondOfDayOf } from './time/calendar.ts';
 import { nextCronWall } from './cron-engine.ts';
 import type { CronFields } from './cron-fields.ts';
-import { parseDuration } from './time/duration.ts';
 import { scheduleLimits } from './limits.ts';
-import type { Recurrence } from './rrule/recurrence.ts';
 import { nextPeriodWall } from './rrule/periods.ts';
-import { cronOf, lastSlot, minGapMs, nextSlot, recurrenceOf, estimate, intervalWall } from './slots.ts';
+import type { Recurrence } from './rrule/recurrence.ts';
 import type { Bounds, IntervalSchedule, Schedule } from './shapes.ts';
-import { spanText } from './words/words.ts';
+import { cronOf, lastSlot, minGapMs, nextSlot, recurrenceOf, estimate, intervalWall } from './slots.ts';
+import { civilFromDays, clockText, DAY_MS, dateText, dayOfWall, monthLength, secondOfDayOf } from './time/calendar.ts';
+import { parseDuration } from './time/duration.ts';
 import { nextTransition, resolveAtTransition, resolveShifted, toWall, type Transition, wallText } from './time/zone.ts';
+import { spanText } from './words/words.ts';
 
 export interface Warning {
   readonly code:

@@ -1,3 +1,4 @@
+import { type CronFields, EVERY_WEEK } from './cron-fields.ts';
 import {
   civilFromDays,
   DAY_MS,
@@ -8,7 +9,6 @@ import {
   weekdayBits,
   weekdayOf,
 } from './time/calendar.ts';
-import { type CronFields, EVERY_WEEK } from './cron-fields.ts';
 import { nextElapsed, nextOnClock, type WallTimes } from './time/wall-search.ts';
 
 const DAY_MINUTES = 1_440;

@@ -1,8 +1,8 @@
-import { DAY_MS, dateText, dayOfWall, MINUTE_MS } from './time/calendar.ts';
 import { fieldsOf, parseCron } from './cron-fields.ts';
-import { parseDuration } from './time/duration.ts';
 import { readRruleLines, wallOfDate, writeRruleLines, type IcalDate, type RruleLines } from './rrule/lines.ts';
 import type { IntervalSchedule, RruleSchedule, Schedule, ScheduleInput } from './shapes.ts';
+import { DAY_MS, dateText, dayOfWall, MINUTE_MS } from './time/calendar.ts';
+import { parseDuration } from './time/duration.ts';
 import { resolveShifted, toWall } from './time/zone.ts';
 
 /** At which times of the day a schedule runs, and the same days at other times. Times are minutes since midnight. */

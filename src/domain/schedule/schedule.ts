@@ -1,5 +1,4 @@
 import { normalCron, parseCron } from './cron-fields.ts';
-import { normalDuration, parseDuration, type Duration } from './time/duration.ts';
 import { normalRrule, readRecurrence } from './rrule/recurrence.ts';
 import {
   type Schedule,
@@ -10,13 +9,14 @@ import {
   type IntervalSchedule,
   type OnceSchedule,
 } from './shapes.ts';
+import { cronOf, recurrenceOf } from './slots.ts';
+import { clockText, dateText, dayOfWall, secondOfDayOf } from './time/calendar.ts';
+import { normalDuration, parseDuration, type Duration } from './time/duration.ts';
 import { zoneName } from './time/zone-name.ts';
 import { parseInstant, toWall } from './time/zone.ts';
-import { clockText, dateText, dayOfWall, secondOfDayOf } from './time/calendar.ts';
-import { cronOf, recurrenceOf } from './slots.ts';
-import { counted, list } from './words/words.ts';
 import { cronWords } from './words/cron.ts';
 import { type DayWords, rruleWords } from './words/rrule.ts';
+import { counted, list } from './words/words.ts';
 
 export { type Refusal, refusals, type Warning, warnings } from './advice.ts';
 export { anchorOf, isSlot, lastSlot, minGapMs, nextSlot, nextSlots, slotsThrough } from './slots.ts';

@@ -2,12 +2,12 @@ import { assert } from '../errors.ts';
 import { cronMinGap, nextCron } from './cron-engine.ts';
 import { type CronFields, parseCron } from './cron-fields.ts';
 import { scheduleLimits } from './limits.ts';
-import { nextRecurrence, readRecurrence, type Recurrence, recurrenceEnd } from './rrule/recurrence.ts';
 import { recurrenceMinGap } from './rrule/gap.ts';
-import { resolveShifted, toWall } from './time/zone.ts';
+import { nextRecurrence, readRecurrence, type Recurrence, recurrenceEnd } from './rrule/recurrence.ts';
 import type { Bounds, CronSchedule, RruleSchedule, Schedule, IntervalSchedule } from './shapes.ts';
 import { addMonths, civilFromDays, DAY_MS, dayOfWall, daysFromCivil } from './time/calendar.ts';
 import { type Duration, parseDuration } from './time/duration.ts';
+import { resolveShifted, toWall } from './time/zone.ts';
 
 /**
  * Keeps what was parsed, in two generations: when the young one is full it becomes the old one and the old one is dropped.

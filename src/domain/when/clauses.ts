@@ -11,8 +11,8 @@ import { type Cursor, words, refusal } from './cursor.ts';
 import { type Days, readDays } from './days.ts';
 import type { Draft, EdgeDay } from './draft.ts';
 import { readHead } from './head.ts';
-import { readZone } from './zone-words.ts';
 import { numberOf, NUMBER_WORD } from './spelling.ts';
+import { readZone } from './zone-words.ts';
 
 const COMMA = /\s*,(?=\s)/y;
 const ON = words('on');

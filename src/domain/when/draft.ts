@@ -1,10 +1,10 @@
+import { civilFromDays, dayOfWall, daysFromCivil, monthLength, weekdayOf } from '../schedule/time/calendar.ts';
+import { toWall } from '../schedule/time/zone.ts';
+import { WEEKDAY_NAMES } from '../schedule/words/words.ts';
 import type { Amount } from './amount.ts';
 import type { ClockTime, DayPart } from './clock-time.ts';
-import type { Days, CalendarDate } from './days.ts';
-import { civilFromDays, dayOfWall, daysFromCivil, monthLength, weekdayOf } from '../schedule/time/calendar.ts';
-import { WEEKDAY_NAMES } from '../schedule/words/words.ts';
-import { toWall } from '../schedule/time/zone.ts';
 import { refusal } from './cursor.ts';
+import type { Days, CalendarDate } from './days.ts';
 
 /** How often: by calendar units, or by a span of elapsed time. */
 export type Rhythm =

@@ -1,8 +1,8 @@
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
 import { zoneName } from '../schedule/time/zone-name.ts';
 import { Cursor, plainLine, refusal, withExamples } from './cursor.ts';
-import { readZone } from './zone-words.ts';
 import type { Setting } from './draft.ts';
+import { readZone } from './zone-words.ts';
 
 /** A schedule in a notation for machines at the beginning of a text, and where its text ends. */
 export interface MachineWhen {

@@ -1,3 +1,4 @@
+import { scheduleLimits } from '../schedule/limits.ts';
 import {
   addMonths,
   civilFromDays,
@@ -9,13 +10,12 @@ import {
   MINUTE_MS,
   monthLength,
 } from '../schedule/time/calendar.ts';
-import { scheduleLimits } from '../schedule/limits.ts';
 import { resolveShifted, toWall } from '../schedule/time/zone.ts';
 import { type Amount, spanOf } from './amount.ts';
 import { type ClockTime, inDayPart } from './clock-time.ts';
+import { refusal } from './cursor.ts';
 import type { Days } from './days.ts';
 import { type Draft, checkWeekday, dayOfDate, nextWeekday, type Setting, today } from './draft.ts';
-import { refusal } from './cursor.ts';
 
 function clockMinute({ times, part, days }: Draft): number {
   const [time] = times ?? [];

@@ -1,12 +1,12 @@
-import { DAY_MS, MINUTE_MS, clockText } from '../schedule/time/calendar.ts';
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
+import { DAY_MS, MINUTE_MS, clockText } from '../schedule/time/calendar.ts';
 import { resolveShifted } from '../schedule/time/zone.ts';
 import { isoDuration } from './amount.ts';
 import { inDayPart } from './clock-time.ts';
+import { refusal } from './cursor.ts';
 import type { Days } from './days.ts';
 import { type Draft, type EdgeDay, type Rhythm, dayOfEdge, type Setting, today } from './draft.ts';
 import { type Bounds, MINUTES_OF_DAY, type Series, seriesSchedule } from './series.ts';
-import { refusal } from './cursor.ts';
 
 type Where = Pick<Series, 'weekdays' | 'monthDays' | 'months' | 'nth'>;
 

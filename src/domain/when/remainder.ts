@@ -1,5 +1,5 @@
-import { type Cursor, words, refusal, type Topic } from './cursor.ts';
 import { readTimes } from './clock-time.ts';
+import { type Cursor, words, refusal, type Topic } from './cursor.ts';
 import { readDays } from './days.ts';
 import type { Draft } from './draft.ts';
 import { HOUR_WORD, MONTH, NUMBER_WORD, ORDINAL_NUMBER, WEEKDAY } from './spelling.ts';

@@ -1,5 +1,5 @@
-import { dateText, dayOfWall, DAY_MS, pad, secondOfDayOf } from '../schedule/time/calendar.ts';
 import { nextSlot, parseSchedule, type Schedule } from '../schedule/schedule.ts';
+import { dateText, dayOfWall, DAY_MS, pad, secondOfDayOf } from '../schedule/time/calendar.ts';
 import { toWall } from '../schedule/time/zone.ts';
 import { refusal } from './cursor.ts';
 import type { Setting } from './draft.ts';

@@ -1,6 +1,10 @@
+import { type ParsedResult, strict } from 'chrono-node/en';
 import { AppError } from '../errors.ts';
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
+import { unreadable, quoted } from '../schedule/shapes.ts';
+import { DAY_MS, daysFromCivil, MINUTE_MS } from '../schedule/time/calendar.ts';
 import { zoneName } from '../schedule/time/zone-name.ts';
+import { resolveShifted } from '../schedule/time/zone.ts';
 import { isSeries, lacksTime, readClauses } from './clauses.ts';
 import { Cursor, plainLine, MENDED_LENGTH_MAX, mendedRefusal, refusal, withExamples } from './cursor.ts';
 import type { Days } from './days.ts';
@@ -11,10 +15,6 @@ import { onceOf } from './once.ts';
 import { recurringSchedule } from './recurring.ts';
 import { checkEnd, textAfter } from './remainder.ts';
 import { misspelt, MONTH, WEEKDAY, weekdayOf } from './spelling.ts';
-import { unreadable, quoted } from '../schedule/shapes.ts';
-import { type ParsedResult, strict } from 'chrono-node/en';
-import { DAY_MS, daysFromCivil, MINUTE_MS } from '../schedule/time/calendar.ts';
-import { resolveShifted } from '../schedule/time/zone.ts';
 
 /** A text read as a when and what is to be said then. */
 export interface When {

@@ -1,8 +1,8 @@
 import type { HostPorts, SettingsRead } from '../ports.ts';
 import { counted, plain, toned, wrapped, type Screen, type Tone } from '../screen.ts';
 import { databaseChecks } from './database.ts';
-import { doorChecks } from './port.ts';
 import { fail, type Check, type Examined, type Finding, type Level, type Patient, type Skipped } from './finding.ts';
+import { doorChecks } from './port.ts';
 import { runtimeChecks, settingsChecks } from './runtime.ts';
 import { telegramChecks } from './telegram.ts';
 

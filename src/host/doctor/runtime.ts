@@ -1,8 +1,8 @@
-import { fail, ok, warn, type Check, type Verdict } from './finding.ts';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Settings } from '../ports.ts';
 import { counted } from '../screen.ts';
+import { fail, ok, warn, type Check, type Verdict } from './finding.ts';
 
 /** Where it runs: Node, npm, the driver of the database, the rules of time. */
 

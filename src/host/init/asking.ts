@@ -1,5 +1,5 @@
-import * as clack from '@clack/prompts';
 import type { Readable, Writable } from 'node:stream';
+import * as clack from '@clack/prompts';
 import { HostFault } from '../fault.ts';
 import type { Asking } from '../ports.ts';
 

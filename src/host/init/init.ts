@@ -5,8 +5,8 @@ import { HostFault } from '../fault.ts';
 import type { BotFacts, HostPorts } from '../ports.ts';
 import { plain, type Screen, listed, toned, wrapped } from '../screen.ts';
 import { changedEnv, readEnvText, writeEnvText, type Changes } from './env-file.ts';
-import { chooseToken, type TokenFound } from './token.ts';
 import { seeToTopics, type Topics, chooseOwner, chooseZone, type Guide, type InitWish } from './steps.ts';
+import { chooseToken, type TokenFound } from './token.ts';
 
 export interface InitDone {
   readonly env_file: string;

@@ -1,7 +1,7 @@
-import type { HostPorts, Option, Bot, BotFacts, Heard, Told, Waiting } from '../ports.ts';
-import { plain } from '../screen.ts';
 import { parseEnv } from 'node:util';
 import { zoneName } from '../../domain/schedule/time/zone-name.ts';
+import type { HostPorts, Option, Bot, BotFacts, Heard, Told, Waiting } from '../ports.ts';
+import { plain } from '../screen.ts';
 
 export type Waited<T, S extends string> =
   | { readonly is: 'found'; readonly value: T }

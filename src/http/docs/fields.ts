@@ -1,5 +1,5 @@
-import type { Description, Schema } from './openapi.ts';
 import { markup, prose, type Markup } from './markdown.ts';
+import type { Description, Schema } from './openapi.ts';
 
 type Schemas = Description['components']['schemas'];
 

@@ -1,10 +1,10 @@
-import { idempotencyKeyLengthMax, pageMax, requestBytesMax } from '../../domain/limits.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
 import { eventKinds } from '../../domain/event.ts';
+import { idempotencyKeyLengthMax, pageMax, requestBytesMax } from '../../domain/limits.ts';
 import { statusOf } from '../errors.ts';
 import { heartbeatMs } from '../events/reader.ts';
 import { streamsMax } from '../events/stream.ts';
 import { burstSeconds, guessesMax } from '../token.ts';
-import type { ErrorCode } from '../../domain/errors.ts';
 import { markup, prose, type Markup } from './markdown.ts';
 
 interface Chapter {

@@ -1,9 +1,9 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { AppError } from '../../domain/errors.ts';
 import { renderMarkdown, type LinkTarget, markup, Markup } from './markdown.ts';
 import { docsStyle } from './style.ts';
-import { createHash } from 'node:crypto';
 
 /** Style of the manual's prose, in addition to that of the API reference. */
 const manualStyle = String.raw`

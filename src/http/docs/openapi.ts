@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
-import { answerHeaders } from './describing.ts';
 import { statusOf } from '../errors.ts';
+import { answerHeaders } from './describing.ts';
 
 /** As much of OpenAPI 3.1, and of the JSON Schema within, as we write ourselves. */
 export interface Schema {

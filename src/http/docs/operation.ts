@@ -1,6 +1,6 @@
 import { aboutOf, fieldTable, typeMarkup, exampleOf } from './fields.ts';
-import type { DescribedAnswer, DescribedOperation, Description, Parameter } from './openapi.ts';
 import { markup, prose, type Markup } from './markdown.ts';
+import type { DescribedAnswer, DescribedOperation, Description, Parameter } from './openapi.ts';
 
 export interface Operating {
   readonly path: string;

@@ -1,11 +1,11 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
 import { fieldTable } from './fields.ts';
 import { guide } from './guide.ts';
 import { manualLinks, serveManual, pageHeaders } from './manual.ts';
+import { markup, Markup, prose } from './markdown.ts';
+import { describeApi } from './openapi.ts';
 import { operationsOf, operationSection, type Place } from './operation.ts';
 import { docsStyle } from './style.ts';
-import type { OpenAPIHono } from '@hono/zod-openapi';
-import { describeApi } from './openapi.ts';
-import { markup, Markup, prose } from './markdown.ts';
 
 /** The one thing that needs a script: to find an operation by typing. Without it all of them are there. */
 const docsScript = String.raw`

@@ -1,6 +1,11 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { z } from 'zod';
+import { eventsQuery, listEvents } from '../../api/truth.ts';
 import type { Log, Timer } from '../../app/ports/outside.ts';
 import { AppError } from '../../domain/errors.ts';
 import { eventPageDefault } from '../../domain/limits.ts';
+import { readQuery } from '../reading.ts';
 import {
   createReader,
   type Reader,
@@ -10,11 +15,6 @@ import {
   type ReadEvents,
   type Tail,
 } from './reader.ts';
-import type { OpenAPIHono } from '@hono/zod-openapi';
-import type { Context } from 'hono';
-import type { z } from 'zod';
-import { eventsQuery, listEvents } from '../../api/truth.ts';
-import { readQuery } from '../reading.ts';
 
 /** Each costs a connection, and a look of its own while it catches up; a program needs one, and a place has few programs. */
 export const streamsMax = 100;

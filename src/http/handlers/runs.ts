@@ -1,15 +1,15 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import * as api from '../../api/runs.ts';
+import * as truthApi from '../../api/truth.ts';
+import type { Messages } from '../../app/use-cases/messages.ts';
 import type { Runs } from '../../app/use-cases/runs.ts';
+import type { Truth } from '../../app/why/truth.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
+import { type EventStreams, serveEventStream } from '../events/stream.ts';
 import { serve } from '../serving.ts';
 import type { TaskRoutes } from './tasks.ts';
-import { iso, wireResult, wireRun, wireTask, wireTaskRun } from './wire.ts';
-import type { Messages } from '../../app/use-cases/messages.ts';
-import * as truthApi from '../../api/truth.ts';
-import type { Truth } from '../../app/why/truth.ts';
-import { type EventStreams, serveEventStream } from '../events/stream.ts';
 import { readPlace, wireAnswer, wireDeed, wireDowntime, wireEvent, wirePlace } from './truth-wire.ts';
+import { iso, wireResult, wireRun, wireTask, wireTaskRun } from './wire.ts';
 
 export interface RunRoutes {
   readonly runs: Runs;

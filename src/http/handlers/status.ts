@@ -1,13 +1,13 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { z } from 'zod';
 import * as api from '../../api/status.ts';
+import type { AuditReport, Reconcile } from '../../app/housekeeping/audit.ts';
 import type { ServerStatus, Usage, UsageRequest } from '../../app/operations/status.ts';
 import type { Ticked } from '../../app/pipeline/tick.ts';
+import type { Actor } from '../../domain/access.ts';
+import { checks, type Finding } from '../../domain/audit.ts';
 import { serve } from '../serving.ts';
 import { iso, isoOrNull } from './wire.ts';
-import type { AuditReport, Reconcile } from '../../app/housekeeping/audit.ts';
-import { checks, type Finding } from '../../domain/audit.ts';
-import type { Actor } from '../../domain/access.ts';
 
 export interface StatusRoutes {
   readonly operations: {

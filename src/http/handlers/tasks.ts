@@ -1,18 +1,18 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
+import * as schedulesApi from '../../api/schedules.ts';
 import * as api from '../../api/tasks.ts';
+import * as verbsApi from '../../api/verbs.ts';
+import type { MissedAnswer } from '../../app/ports/questions.ts';
 import type { TaskQuery, Changed, GrantView } from '../../app/ports/tasks.ts';
+import type { GrantChanged } from '../../app/tasks/grants.ts';
+import type { Preview, PreviewRequest } from '../../app/tasks/preview.ts';
 import type { Tasks } from '../../app/tasks/tasks.ts';
+import type { Actor } from '../../domain/access.ts';
+import { AppError } from '../../domain/errors.ts';
+import { durationMs } from '../../domain/schedule/time/duration.ts';
 import { parseThreadKey, type Thread, threadKeyOf } from '../../domain/thread.ts';
 import { serve } from '../serving.ts';
 import { wireChanges, wireTask, wireVersion, wirePreview, iso, wireTaskRun, isoOrNull } from './wire.ts';
-import type { Actor } from '../../domain/access.ts';
-import * as schedulesApi from '../../api/schedules.ts';
-import type { Preview, PreviewRequest } from '../../app/tasks/preview.ts';
-import * as verbsApi from '../../api/verbs.ts';
-import { AppError } from '../../domain/errors.ts';
-import type { MissedAnswer } from '../../app/ports/questions.ts';
-import { durationMs } from '../../domain/schedule/time/duration.ts';
-import type { GrantChanged } from '../../app/tasks/grants.ts';
 
 export interface TaskRoutes {
   readonly tasks: Tasks;

@@ -1,13 +1,13 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import * as api from '../../api/threads.ts';
-import type { Runs } from '../../app/use-cases/runs.ts';
 import type { ThreadCounts } from '../../app/ports/tasks.ts';
-import { serve } from '../serving.ts';
 import type { Threads, Bulk, Chosen } from '../../app/tasks/bulk.ts';
+import type { Runs } from '../../app/use-cases/runs.ts';
 import type { Actor } from '../../domain/access.ts';
+import { parseThreadKey } from '../../domain/thread.ts';
+import { serve } from '../serving.ts';
 import type { TaskRoutes } from './tasks.ts';
 import { wireTask } from './wire.ts';
-import { parseThreadKey } from '../../domain/thread.ts';
 
 export interface ThreadRoutes {
   readonly threads: Threads;

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import type { Answer, Evidence } from '../../app/why/answers.ts';
+import type { auditEntry, downtimeAnswer, eventPage, whyAnswer } from '../../api/truth.ts';
 import type { Deed, Downtime, EventRow } from '../../app/ports/why.ts';
+import type { Answer, Evidence } from '../../app/why/answers.ts';
 import type { Window } from '../../app/why/truth.ts';
 import { AppError } from '../../domain/errors.ts';
 import { threadKeyOf } from '../../domain/thread.ts';
-import type { auditEntry, downtimeAnswer, eventPage, whyAnswer } from '../../api/truth.ts';
 import { iso, isoOrNull } from './wire.ts';
 
 type WireAnswer = z.output<typeof whyAnswer>;

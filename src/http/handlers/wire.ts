@@ -1,4 +1,7 @@
 import type { z } from 'zod';
+import type { getRunResult, runAnswer, taskRunAnswer } from '../../api/runs.ts';
+import type { previewAnswer } from '../../api/schedules.ts';
+import type { editedTask, taskAnswer } from '../../api/tasks.ts';
 import type { Attempt, Delivery, RunView, TaskRun } from '../../app/ports/runs.ts';
 import type { TaskVersion } from '../../app/ports/tasks.ts';
 import type { Changes } from '../../app/tasks/edit.ts';
@@ -7,9 +10,6 @@ import { occurrenceKey } from '../../domain/occurrence.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import { executionThread, type Task } from '../../domain/task.ts';
 import { threadKeyOf } from '../../domain/thread.ts';
-import type { getRunResult, runAnswer, taskRunAnswer } from '../../api/runs.ts';
-import type { previewAnswer } from '../../api/schedules.ts';
-import type { editedTask, taskAnswer } from '../../api/tasks.ts';
 
 type WireTask = z.output<typeof taskAnswer>;
 type WireTaskRun = z.output<typeof taskRunAnswer>;

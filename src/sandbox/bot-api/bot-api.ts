@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log, Timer } from '../../app/ports/outside.ts';
-import { takeFault } from './faults.ts';
 import type { Api, Method } from '../methods/access.ts';
 import { chatMethods } from '../methods/chats.ts';
 import { editingMethods } from '../methods/editing.ts';
@@ -8,10 +7,11 @@ import { ephemeralMethods } from '../methods/ephemeral.ts';
 import { sendingMethods } from '../methods/sending.ts';
 import { settingMethods } from '../methods/settings.ts';
 import { topicMethods } from '../methods/topics.ts';
+import type { Fault, FaultKind } from '../world/world.ts';
+import { takeFault } from './faults.ts';
 import type { Polling } from './polling.ts';
 import { readArguments, type Arguments, Failure, tooManyRequests } from './request.ts';
 import type { Webhook } from './webhook.ts';
-import type { Fault, FaultKind } from '../world/world.ts';
 
 /** Answers one HTTP request by itself. The path is the one below its root: `/bot<token>/<method>`. */
 export type BotApi = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => void;

@@ -1,7 +1,7 @@
-import type { Arguments } from './request.ts';
 import type { FaultRow } from '../world/rows.ts';
 import type { State } from '../world/state.ts';
 import { faultKinds, SandboxRefusal, type Fault } from '../world/world.ts';
+import type { Arguments } from './request.ts';
 
 /** The methods that put a message into a chat. */
 const sends = new Set([

@@ -1,6 +1,6 @@
-import { type Formatted, checkBytes, readEntities } from './texts.ts';
 import type { EntityShown } from '../world/world.ts';
 import { type Arguments, badRequest } from './request.ts';
+import { type Formatted, checkBytes, readEntities } from './texts.ts';
 
 const tags: Readonly<Record<string, string>> = {
   b: 'bold',

@@ -1,7 +1,7 @@
 import type { Stopwatch, Timer } from '../../app/ports/outside.ts';
-import { type Arguments, Failure } from './request.ts';
 import type { UpdateRow } from '../world/rows.ts';
 import type { State } from '../world/state.ts';
+import { type Arguments, Failure } from './request.ts';
 
 /** What getUpdates comes to, now or later. */
 export type Reply = (result: readonly unknown[] | Failure) => void;

@@ -1,5 +1,5 @@
-import { Busboy } from '@fastify/busboy';
 import type { IncomingMessage } from 'node:http';
+import { Busboy } from '@fastify/busboy';
 
 interface Upload {
   readonly name: string;

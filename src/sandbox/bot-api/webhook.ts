@@ -1,8 +1,8 @@
 import type { Log, Stopwatch, Timer } from '../../app/ports/outside.ts';
-import { openUpdates, setAllowedUpdates } from './polling.ts';
-import { type Arguments, badRequest, tooManyRequests } from './request.ts';
 import type { UpdateRow, WebhookRow } from '../world/rows.ts';
 import type { State } from '../world/state.ts';
+import { openUpdates, setAllowedUpdates } from './polling.ts';
+import { type Arguments, badRequest, tooManyRequests } from './request.ts';
 
 interface Needs {
   readonly state: State;

@@ -1,8 +1,8 @@
 import { bot, botKey, people } from '../world/first-world.ts';
 import type { ChatRow, MessageRow, TopicRow, BotCommandRow } from '../world/rows.ts';
 import type { State } from '../world/state.ts';
-import { smallId } from './media.ts';
 import type { BotRights, DocumentShown, MediaKind } from '../world/world.ts';
+import { smallId } from './media.ts';
 
 /** The objects of the Bot API, made from rows. Fields stand in the order of the Bot API; absent ones are left out. */
 export type Json = Readonly<Record<string, unknown>>;

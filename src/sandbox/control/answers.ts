@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import type { Log } from '../../app/ports/outside.ts';
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
-import type { FaultedJson } from './shapes.ts';
 import { SandboxRefusal, type RefusalCode } from '../world/world.ts';
+import type { FaultedJson } from './shapes.ts';
 
 /** A message of a person has at most 16 KiB of UTF-8, so this holds every deed with room to spare. */
 export const controlBytesMax = 65_536;

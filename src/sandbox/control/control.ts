@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock, Log, Timer } from '../../app/ports/outside.ts';
+import { foreignness } from '../loopback.ts';
+import { pageAssets } from '../page/page.ts';
+import type { World, Travel } from '../world/world.ts';
 import { fault, faultOf, read, readJson, send, type Answer } from './answers.ts';
 import { eventsQuery } from './bodies.ts';
 import { clearFaults, createDeeds } from './deeds.ts';
 import { createEvents } from './events.ts';
 import type { PageLink } from './shapes.ts';
 import { createViews } from './views.ts';
-import { foreignness } from '../loopback.ts';
-import { pageAssets } from '../page/page.ts';
-import type { World, Travel } from '../world/world.ts';
 
 export interface PageNeeds {
   readonly world: World;

@@ -1,8 +1,6 @@
 import type { Timer } from '../../app/ports/outside.ts';
-import { json, read, type Answer } from './answers.ts';
-import * as bodies from './bodies.ts';
-import type { JumpedJson, PressedJson } from './shapes.ts';
-import { iso, chatOf, keyOf, faultJson, messageJson, platformJson } from './views.ts';
+import { AppError } from '../../domain/errors.ts';
+import { durationMs } from '../../domain/schedule/time/duration.ts';
 import {
   SandboxRefusal,
   type ChatShown,
@@ -14,8 +12,10 @@ import {
   type Travel,
   type JumpTarget,
 } from '../world/world.ts';
-import { AppError } from '../../domain/errors.ts';
-import { durationMs } from '../../domain/schedule/time/duration.ts';
+import { json, read, type Answer } from './answers.ts';
+import * as bodies from './bodies.ts';
+import type { JumpedJson, PressedJson } from './shapes.ts';
+import { iso, chatOf, keyOf, faultJson, messageJson, platformJson } from './views.ts';
 
 interface DeedNeeds {
   readonly world: World;

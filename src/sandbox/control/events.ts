@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock, Timer } from '../../app/ports/outside.ts';
 import { AppError } from '../../domain/errors.ts';
+import type { World } from '../world/world.ts';
 import { commonHeaders } from './answers.ts';
 import type { ChangeJson } from './shapes.ts';
-import type { World } from '../world/world.ts';
 
 /** Proxies and sleeping laptops drop a silent connection; a page notices a dead one by the missing beat. */
 const heartbeatMs = 15_000;

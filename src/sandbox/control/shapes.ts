@@ -1,6 +1,4 @@
 import type { z } from 'zod';
-import type * as bodies from './bodies.ts';
-import type { BotCommand } from './calls.ts';
 import type {
   BotRights,
   BotShown,
@@ -15,6 +13,8 @@ import type {
   MediaKind,
   MemberStatus,
 } from '../world/world.ts';
+import type * as bodies from './bodies.ts';
+import type { BotCommand } from './calls.ts';
 
 /** The types of this file are the JSON of the control API, as the server writes it and as the chat page reads it. */
 export interface StateJson {

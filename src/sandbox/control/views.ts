@@ -1,8 +1,4 @@
 import type { Log } from '../../app/ports/outside.ts';
-import { json, read, type Answer } from './answers.ts';
-import { callsQuery, documentQuery, messagesQuery, noQuery, transcriptQuery } from './bodies.ts';
-import { createCallTail, type CallTail } from './calls.ts';
-import type { ChatJson, PageLink, StateJson, Views, CallJson, FaultJson, MessageJson, PlatformJson } from './shapes.ts';
 import {
   SandboxRefusal,
   type ChatShown,
@@ -13,6 +9,10 @@ import {
   type Features,
   type Travel,
 } from '../world/world.ts';
+import { json, read, type Answer } from './answers.ts';
+import { callsQuery, documentQuery, messagesQuery, noQuery, transcriptQuery } from './bodies.ts';
+import { createCallTail, type CallTail } from './calls.ts';
+import type { ChatJson, PageLink, StateJson, Views, CallJson, FaultJson, MessageJson, PlatformJson } from './shapes.ts';
 
 interface ViewNeeds {
   readonly world: World;

@@ -1,11 +1,11 @@
-import { botKey, people } from '../world/first-world.ts';
-import { hasMet, type Platform, isPresent, type Secrecy } from '../world/platform.ts';
+import { isObject } from '../bot-api/keyboard.ts';
 import type { Rates } from '../bot-api/rates.ts';
 import { integerIn, type Arguments, Failure, badRequest, forbidden } from '../bot-api/request.ts';
+import { botKey, people } from '../world/first-world.ts';
+import { hasMet, type Platform, isPresent, type Secrecy } from '../world/platform.ts';
 import type { ChatRow, MessageRow, CallbackRow } from '../world/rows.ts';
 import type { State } from '../world/state.ts';
 import type { BotRights, Person } from '../world/world.ts';
-import { isObject } from '../bot-api/keyboard.ts';
 
 /** What every method is given. */
 export interface Api {

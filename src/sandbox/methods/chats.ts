@@ -1,9 +1,9 @@
+import { badRequest } from '../bot-api/request.ts';
+import { chatJson, memberJson, messageJson, userJson, type Json } from '../bot-api/wire.ts';
 import { allRights, bot, botKey, noRights, people } from '../world/first-world.ts';
 import { isPresent } from '../world/platform.ts';
 import type { ChatRow } from '../world/rows.ts';
-import { chatJson, memberJson, messageJson, userJson, type Json } from '../bot-api/wire.ts';
 import { chatOf, type Method } from './access.ts';
-import { badRequest } from '../bot-api/request.ts';
 
 /** A file of the Bot API can be fetched up to this size. */
 const downloadMax = 20 * 1024 * 1024;

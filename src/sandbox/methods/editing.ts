@@ -1,9 +1,9 @@
-import { botKey } from '../world/first-world.ts';
 import { checkKeyboard, isObject, readMarkup } from '../bot-api/keyboard.ts';
 import { type Arguments, badRequest } from '../bot-api/request.ts';
-import type { ChatRow, Keyboard, MessageRow } from '../world/rows.ts';
 import { captionText, messageText, type Formatted } from '../bot-api/texts.ts';
 import { messageJson } from '../bot-api/wire.ts';
+import { botKey } from '../world/first-world.ts';
+import type { ChatRow, Keyboard, MessageRow } from '../world/rows.ts';
 import { chatOf, hasRight, idIn, messageOf, type Api, type Method } from './access.ts';
 import { inputCaption, inputText } from './sending.ts';
 

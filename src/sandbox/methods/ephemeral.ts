@@ -1,8 +1,8 @@
-import { botKey } from '../world/first-world.ts';
 import { readMarkup } from '../bot-api/keyboard.ts';
 import { type Arguments, badRequest } from '../bot-api/request.ts';
-import type { ChatRow, Keyboard, MessageRow } from '../world/rows.ts';
 import { captionText, messageText } from '../bot-api/texts.ts';
+import { botKey } from '../world/first-world.ts';
+import type { ChatRow, Keyboard, MessageRow } from '../world/rows.ts';
 import { chatOf, idIn, type Api, type Method, receiverIn } from './access.ts';
 import { applyEdit, type Edit } from './editing.ts';
 import { inputCaption, inputText } from './sending.ts';

@@ -1,11 +1,12 @@
-import { botKey } from '../world/first-world.ts';
+import { readFormatted } from '../bot-api/html.ts';
 import { checkKeyboard, isObject, readMarkup } from '../bot-api/keyboard.ts';
-import type { Draft } from '../world/platform.ts';
-import { integerIn, type Arguments, badRequest } from '../bot-api/request.ts';
 import { fileIdOf, keepFile, kindOf, typeName } from '../bot-api/media.ts';
-import type { ChatRow, MessageRow } from '../world/rows.ts';
+import { integerIn, type Arguments, badRequest } from '../bot-api/request.ts';
 import { captionText, messageText, type Formatted } from '../bot-api/texts.ts';
 import { messageJson } from '../bot-api/wire.ts';
+import { botKey } from '../world/first-world.ts';
+import type { Draft } from '../world/platform.ts';
+import type { ChatRow, MessageRow } from '../world/rows.ts';
 import type { DocumentShown, MediaKind } from '../world/world.ts';
 import {
   chatOf,
@@ -18,7 +19,6 @@ import {
   ephemeralFor,
   readEphemeral,
 } from './access.ts';
-import { readFormatted } from '../bot-api/html.ts';
 
 interface Content extends Pick<Draft, 'forwardOf'>, Formatted {
   /** Called once nothing can be refused any more: a new file is kept then. */

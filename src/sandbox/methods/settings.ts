@@ -1,6 +1,6 @@
-import { bot } from '../world/first-world.ts';
 import { isObject } from '../bot-api/keyboard.ts';
 import { type Arguments, badRequest } from '../bot-api/request.ts';
+import { bot } from '../world/first-world.ts';
 import type { BotCommandRow } from '../world/rows.ts';
 import { chatOf, type Api, type Method } from './access.ts';
 

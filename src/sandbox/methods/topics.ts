@@ -1,8 +1,8 @@
-import { botKey } from '../world/first-world.ts';
 import { type Arguments, badRequest } from '../bot-api/request.ts';
-import type { ChatRow, TopicRow } from '../world/rows.ts';
 import { cleaned } from '../bot-api/texts.ts';
 import { topicJson } from '../bot-api/wire.ts';
+import { botKey } from '../world/first-world.ts';
+import type { ChatRow, TopicRow } from '../world/rows.ts';
 import { chatOf, hasRight, idIn, type Api, type Method } from './access.ts';
 import { unpinAll } from './editing.ts';
 

@@ -1,13 +1,13 @@
-import { bot, people } from './first-world.ts';
-import { topicName, iconColors } from '../methods/topics.ts';
 import { keepFile, sampleFile } from '../bot-api/media.ts';
-import { isCommandForMe, isPresent, type Platform, type Secrecy } from './platform.ts';
-import type { ChatRow, MessageRow, TopicRow } from './rows.ts';
-import type { State } from './state.ts';
 import { captionMax, cleaned, textMax, type Formatted } from '../bot-api/texts.ts';
 import { messageJson, userJson, commandsFor } from '../bot-api/wire.ts';
-import { SandboxRefusal, type Editing, type Person, type Pressing, type Saying } from './world.ts';
+import { topicName, iconColors } from '../methods/topics.ts';
+import { bot, people } from './first-world.ts';
+import { isCommandForMe, isPresent, type Platform, type Secrecy } from './platform.ts';
+import type { ChatRow, MessageRow, TopicRow } from './rows.ts';
 import { onlyWords, speaker } from './shown.ts';
+import type { State } from './state.ts';
+import { SandboxRefusal, type Editing, type Person, type Pressing, type Saying } from './world.ts';
 
 /** What people do in the chats. Whatever they could not do in Telegram is refused in a sentence. */
 export class People {

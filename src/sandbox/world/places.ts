@@ -1,11 +1,11 @@
+import { chatJson, memberJson, userJson } from '../bot-api/wire.ts';
 import { allRights, bot, botKey } from './first-world.ts';
 import { ownerOf, person, refused } from './people.ts';
 import { isPresent, type Platform } from './platform.ts';
 import type { ChatRow } from './rows.ts';
-import type { State } from './state.ts';
-import { chatJson, memberJson, userJson } from '../bot-api/wire.ts';
-import type { BotRights, BotStatus, Features, MemberStatus } from './world.ts';
 import { speaker } from './shown.ts';
+import type { State } from './state.ts';
+import type { BotRights, BotStatus, Features, MemberStatus } from './world.ts';
 
 /** Far from the ids of the first world, which no migration may meet. */
 const migratedIdsFrom = -1_001_000_100_000;

@@ -1,10 +1,10 @@
-import { bot, botKey, people } from './first-world.ts';
-import type { ChatRow, EphemeralRow, Keyboard, MessageRow, ServiceRow, TopicRow, UpdateKind } from './rows.ts';
-import type { State } from './state.ts';
 import type { Formatted } from '../bot-api/texts.ts';
 import { messageJson, userJson } from '../bot-api/wire.ts';
-import type { DocumentShown, EntityShown } from './world.ts';
+import { bot, botKey, people } from './first-world.ts';
+import type { ChatRow, EphemeralRow, Keyboard, MessageRow, ServiceRow, TopicRow, UpdateKind } from './rows.ts';
 import { messageLine, onlyWords, placeName, speaker } from './shown.ts';
+import type { State } from './state.ts';
+import type { DocumentShown, EntityShown } from './world.ts';
 
 /** Updates wait for the bot for a day; a press on a button is of no use after two and a half minutes. */
 const updateLifeSeconds = 86_400;

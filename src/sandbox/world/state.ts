@@ -1,6 +1,6 @@
 import type { Clock, Log } from '../../app/ports/outside.ts';
-import { firstChats, firstSettings } from './first-world.ts';
 import { fileIdOf, kindOf } from '../bot-api/media.ts';
+import { firstChats, firstSettings } from './first-world.ts';
 import type { CallbackRow, ChatRow, FaultRow, LineRow, MessageRow, SettingsRow, TopicRow, UpdateRow } from './rows.ts';
 import { openStorage, type NewFile, type Storage, Table, type RowChange, type RowKind } from './storage.ts';
 import type { Call, Change, FileShown } from './world.ts';

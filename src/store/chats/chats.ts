@@ -1,12 +1,12 @@
 import type { Chat, ChatBack, ChatChange, ChatGone, ChatStore, NewChat } from '../../app/ports/chats.ts';
-import { refreshCards } from '../outbox/cards.ts';
-import { chatOf, findChat, readChat, telegram, type ChatRow } from './rows.ts';
 import { row, rows, type Engine, type Script } from '../engine/engine.ts';
-import { moveChat } from './moves.ts';
-import { pauseTasks } from '../tasks/auto-pauses.ts';
-import { lookAtHeld } from '../outbox/quiet-parts.ts';
-import { placeholder, type Columns } from '../tasks/codec.ts';
+import { refreshCards } from '../outbox/cards.ts';
 import { insertMessages } from '../outbox/new-parts.ts';
+import { lookAtHeld } from '../outbox/quiet-parts.ts';
+import { pauseTasks } from '../tasks/auto-pauses.ts';
+import { placeholder, type Columns } from '../tasks/codec.ts';
+import { moveChat } from './moves.ts';
+import { chatOf, findChat, readChat, telegram, type ChatRow } from './rows.ts';
 
 type Chats = Pick<ChatStore, 'findChat' | 'noteChat' | 'changeChat' | 'moveChat' | 'chatGone' | 'chatBack'>;
 

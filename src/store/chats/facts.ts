@@ -1,11 +1,11 @@
-import type { Chat, User } from '../../app/ports/chats.ts';
 import type { ChatFacts, ChatNews, ChatUsage, NewsQuery, QuotaUsed, SentMessage } from '../../app/ports/chat-facts.ts';
-import { usageCountedMax } from '../../domain/limits.ts';
-import { readChat, type ChatRow } from './rows.ts';
-import { readFacts } from '../tasks/codec.ts';
-import { row, rows, type Engine, type Script } from '../engine/engine.ts';
+import type { Chat, User } from '../../app/ports/chats.ts';
 import type { Actor } from '../../domain/access.ts';
+import { usageCountedMax } from '../../domain/limits.ts';
+import { row, rows, type Engine, type Script } from '../engine/engine.ts';
 import { serverFacts } from '../records/workload.ts';
+import { readFacts } from '../tasks/codec.ts';
+import { readChat, type ChatRow } from './rows.ts';
 
 /** What a chat amounts to. Everything is counted as far as a person needs to know, so that no look takes long. */
 export function chatFactStore(engine: Engine): ChatFacts {

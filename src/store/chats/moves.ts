@@ -1,9 +1,9 @@
 import type { ChatState } from '../../app/ports/chats.ts';
-import { lockChat, telegram, type ChatRow } from './rows.ts';
-import { row, rows, write, type Script } from '../engine/engine.ts';
-import { applyMembership } from './people.ts';
 import type { Actor } from '../../domain/access.ts';
+import { row, rows, write, type Script } from '../engine/engine.ts';
 import { toldScope } from '../outbox/new-parts.ts';
+import { applyMembership } from './people.ts';
+import { lockChat, telegram, type ChatRow } from './rows.ts';
 
 export interface Move {
   readonly from: string;

@@ -1,8 +1,8 @@
 import type { ChatStore, Member, User } from '../../app/ports/chats.ts';
+import type { Actor } from '../../domain/access.ts';
 import { membershipFreshMs } from '../../domain/limits.ts';
 import { row, rows, type Engine, type Script } from '../engine/engine.ts';
 import { afterDeletion, left } from '../tasks/grants.ts';
-import type { Actor } from '../../domain/access.ts';
 import { lockUser } from '../tasks/quota.ts';
 
 type PeopleStore = Pick<

@@ -1,9 +1,9 @@
 import type { Chat, ChatState } from '../../app/ports/chats.ts';
+import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
 import { threadKeyOf, type Thread } from '../../domain/thread.ts';
-import { readFacts } from '../tasks/codec.ts';
 import { row, rows, type Script } from '../engine/engine.ts';
-import type { Actor } from '../../domain/access.ts';
+import { readFacts } from '../tasks/codec.ts';
 
 export const telegram = 'telegram';
 

@@ -7,12 +7,12 @@ import type {
   LastChangeQuery,
   PlannedTask,
 } from '../../app/ports/chats.ts';
-import type { Task } from '../../domain/task.ts';
-import { readFacts, readTask, type TaskRow } from '../tasks/codec.ts';
-import { listOf, row, rows, type Engine, type Script, type Value } from '../engine/engine.ts';
 import type { Actor } from '../../domain/access.ts';
+import type { Task } from '../../domain/task.ts';
+import { listOf, row, rows, type Engine, type Script, type Value } from '../engine/engine.ts';
 import { literalLike } from '../engine/queries.ts';
 import { aheadOf } from '../records/truth.ts';
+import { readFacts, readTask, type TaskRow } from '../tasks/codec.ts';
 
 type ChatTaskStore = Pick<
   ChatStore,

@@ -2,15 +2,15 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
 import type { Backups } from '../../app/ports/outside.ts';
+import type { Store } from '../../app/ports/store.ts';
 import { AppError } from '../../domain/errors.ts';
 import { fileBackups } from '../files/backup.ts';
 import type { Engine, Script } from './engine.ts';
-import { postgresEngine, postgresPool, type Connections } from './postgres.ts';
-import { openSqlite, sqliteEngine } from './sqlite.ts';
 import { lockFile, lockNameOf, lockPostgres, type Holder, type Lock } from './lock.ts';
 import { migratePostgres, migrateSqlite, type Migrated } from './migrate.ts';
+import { postgresEngine, postgresPool, type Connections } from './postgres.ts';
+import { openSqlite, sqliteEngine } from './sqlite.ts';
 import { createStore, translate } from './store.ts';
-import type { Store } from '../../app/ports/store.ts';
 
 export interface Opened {
   readonly store: Store;

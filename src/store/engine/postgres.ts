@@ -1,8 +1,8 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
-import { rows, type Ask, type Engine, type Script, type Tuple, type Value } from './engine.ts';
 import { postgresTables } from '../tables/postgres.ts';
+import { rows, type Ask, type Engine, type Script, type Tuple, type Value } from './engine.ts';
 
 /** What the engine needs of a client; node-postgres and the embedded Postgres of the tests both give it. */
 export interface Client {

@@ -1,5 +1,5 @@
-import { AppError } from '../../domain/errors.ts';
 import { and, eq, sql, type SQL } from 'drizzle-orm';
+import { AppError } from '../../domain/errors.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Engine } from './engine.ts';
 

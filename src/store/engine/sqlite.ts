@@ -1,10 +1,10 @@
-import Database from 'better-sqlite3';
-import { drizzle } from 'drizzle-orm/better-sqlite3';
-import type { Ask, Engine, Script, Tuple } from './engine.ts';
-import { createSharedCommits } from './shared-commits.ts';
-import { sqliteTables } from '../tables/sqlite.ts';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import Database from 'better-sqlite3';
+import { drizzle } from 'drizzle-orm/better-sqlite3';
+import { sqliteTables } from '../tables/sqlite.ts';
+import type { Ask, Engine, Script, Tuple } from './engine.ts';
+import { createSharedCommits } from './shared-commits.ts';
 
 type Connection = Database.Database;
 

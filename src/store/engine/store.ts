@@ -1,28 +1,28 @@
+import type { Store } from '../../app/ports/store.ts';
+import { AppError } from '../../domain/errors.ts';
+import { chatsStore } from '../chats/chats.ts';
+import { chatFactStore } from '../chats/facts.ts';
+import { inboxStore } from '../chats/inbox.ts';
+import { peopleStore } from '../chats/people.ts';
+import { chatTaskStore } from '../chats/tasks.ts';
+import { holdStore } from '../outbox/holds.ts';
+import { messageStore } from '../outbox/new-parts.ts';
+import { outboxStore } from '../outbox/outbox.ts';
+import { pressedStore } from '../outbox/part-rows.ts';
+import { traceStore } from '../outbox/traces.ts';
 import { ackStore } from '../questions/acks.ts';
 import { approvalStore } from '../questions/approvals.ts';
-import { chatFactStore } from '../chats/facts.ts';
-import { chatTaskStore } from '../chats/tasks.ts';
-import { chatsStore } from '../chats/chats.ts';
-import type { Engine } from './engine.ts';
-import { grantStore } from '../tasks/grants.ts';
-import { holdStore } from '../outbox/holds.ts';
-import { housekeepingStore } from '../upkeep/housekeeping.ts';
-import { inboxStore } from '../chats/inbox.ts';
-import { outboxStore } from '../outbox/outbox.ts';
-import { peopleStore } from '../chats/people.ts';
 import { questionStore } from '../questions/questions.ts';
+import { truthStore } from '../records/truth.ts';
+import { workloadStore, usageStore } from '../records/workload.ts';
 import { runStore } from '../runs/runs.ts';
 import { slotStore } from '../runs/slots.ts';
-import { taskStore } from '../tasks/tasks.ts';
-import { traceStore } from '../outbox/traces.ts';
-import { truthStore } from '../records/truth.ts';
-import { upkeepStore } from '../upkeep/notes.ts';
-import { workloadStore, usageStore } from '../records/workload.ts';
-import { AppError } from '../../domain/errors.ts';
+import { grantStore } from '../tasks/grants.ts';
 import { answerStore } from '../tasks/once.ts';
-import { messageStore } from '../outbox/new-parts.ts';
-import { pressedStore } from '../outbox/part-rows.ts';
-import type { Store } from '../../app/ports/store.ts';
+import { taskStore } from '../tasks/tasks.ts';
+import { housekeepingStore } from '../upkeep/housekeeping.ts';
+import { upkeepStore } from '../upkeep/notes.ts';
+import type { Engine } from './engine.ts';
 
 /** The store over either engine. Nothing but an `AppError` leaves it. */
 export function createStore(engine: Engine): Store {

@@ -15,9 +15,9 @@ import {
 import { dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError } from '../../domain/errors.ts';
+import { lockFile, lockNameOf, type Holder } from '../engine/lock.ts';
 import { requireRoom, stampOf, giveToOwnerOf } from './backup.ts';
 import { inspectFile, looksLikeDatabase, type DatabaseFacts, type Inspection } from './inspection.ts';
-import { lockFile, lockNameOf, type Holder } from '../engine/lock.ts';
 
 /**
  * Puts a copy in the place of a SQLite database, under its lock, so that no server runs or starts meanwhile.

@@ -1,7 +1,7 @@
 import { outboxRanks } from '../../domain/delivery.ts';
 import { listOf, rows, type Script } from '../engine/engine.ts';
-import { insertPart } from './new-parts.ts';
 import { idAt } from '../engine/queries.ts';
+import { insertPart } from './new-parts.ts';
 
 /**
  * The pinned card of a task, and the door of its topic. Both have a lane of their own, so that they yield to results, and

@@ -1,9 +1,9 @@
 import type { ChatStore, WaitingResults } from '../../app/ports/chats.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
 import { backlogCountedMax } from '../../domain/limits.ts';
-import { heldParts } from './quiet-parts.ts';
 import { row, rows, type Engine, type Script, type Value } from '../engine/engine.ts';
 import { tellEvents } from '../records/journal.ts';
+import { heldParts } from './quiet-parts.ts';
 
 type ByHand = Pick<ChatStore, 'settleByHand' | 'retryBlocked'>;
 type Holds = Pick<ChatStore, 'readHolds' | 'writeHold' | 'sentSince' | 'waitingResults' | 'heldParts'>;

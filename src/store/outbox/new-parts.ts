@@ -1,8 +1,8 @@
-import { outboxRanks, type DeliveryKind } from '../../domain/delivery.ts';
-import { write, type Script, row, rows, type Engine } from '../engine/engine.ts';
 import type { ChatStore, MessageAbout, NewMessage } from '../../app/ports/chats.ts';
+import { outboxRanks, type DeliveryKind } from '../../domain/delivery.ts';
 import { isDeliverable } from '../../domain/thread.ts';
 import { chatOf, findChat, telegram } from '../chats/rows.ts';
+import { write, type Script, row, rows, type Engine } from '../engine/engine.ts';
 
 /** A message that is put into the outbox by itself. What a run brings goes in with its end, many at once. */
 interface NewPart {

@@ -2,11 +2,11 @@ import type { OutboxPart, OutboxStore } from '../../app/ports/outbox.ts';
 import type { Batch } from '../../app/ports/pipeline.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
 import * as limits from '../../domain/limits.ts';
+import { survivorOf } from '../chats/moves.ts';
 import { each, row, rows, type Engine, type Script, type Tuple } from '../engine/engine.ts';
 import { endParts } from './part-ends.ts';
 import { claimedPart, faultOf, partSource, statusAfterClaim, type PartRow } from './part-rows.ts';
 import { bringBundles, isHeld, quieted } from './quiet-parts.ts';
-import { survivorOf } from '../chats/moves.ts';
 import { beginTopic, endTopic } from './topics.ts';
 
 /** The outbox and the topics. A claim is one transaction; what a send brought is written under the claim's fence. */

@@ -1,13 +1,13 @@
 import type { NewMessage } from '../../app/ports/chats.ts';
 import type { PartEnd } from '../../app/ports/outbox.ts';
 import { isView } from '../../domain/shown.ts';
-import { insertCardPart } from './cards.ts';
 import { each, listOf, lock, row, rows, write, type Script, type Value } from '../engine/engine.ts';
-import { tellEvents } from '../records/journal.ts';
 import { tellGroupInstead } from '../questions/escalations.ts';
 import { settleLateNags } from '../questions/nags.ts';
-import { dropParts } from './run-parts.ts';
+import { tellEvents } from '../records/journal.ts';
+import { insertCardPart } from './cards.ts';
 import { forgetToldOf, insertMessages, tellOnce } from './new-parts.ts';
+import { dropParts } from './run-parts.ts';
 
 /** Who has let a result go stands before what is found out about its sends, and stays. It takes the value three times. */
 const foundOut = `case when evidence like '{"approved_by":%'

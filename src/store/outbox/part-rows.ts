@@ -3,9 +3,9 @@ import type { OutboxPart, TopicView } from '../../app/ports/outbox.ts';
 import type { DeliveryKind } from '../../domain/delivery.ts';
 import type { UnknownPolicy } from '../../domain/policy.ts';
 import type { BlockedCause, Shown } from '../../domain/shown.ts';
-import type { DeliveryRow } from '../runs/codec.ts';
 import { rows, row, type Engine, type Script } from '../engine/engine.ts';
 import { tellEvents } from '../records/journal.ts';
+import type { DeliveryRow } from '../runs/codec.ts';
 
 /** A part as the outbox reads it, with the place it goes to. */
 export type PartRow = DeliveryRow & {

@@ -5,13 +5,13 @@ import { unknownHoldMs } from '../../domain/limits.ts';
 import type { Policies } from '../../domain/policy.ts';
 import { isTimezone } from '../../domain/schedule/schedule.ts';
 import type { View } from '../../domain/shown.ts';
-import { readFacts } from '../tasks/codec.ts';
 import { row, rows, type Script } from '../engine/engine.ts';
-import { insertPart } from './new-parts.ts';
-import { tellEvents } from '../records/journal.ts';
-import { notApprovedError, tellNotApproved } from '../questions/approvals.ts';
-import type { PartRow } from './part-rows.ts';
 import { idAt } from '../engine/queries.ts';
+import { notApprovedError, tellNotApproved } from '../questions/approvals.ts';
+import { tellEvents } from '../records/journal.ts';
+import { readFacts } from '../tasks/codec.ts';
+import { insertPart } from './new-parts.ts';
+import type { PartRow } from './part-rows.ts';
 
 /**
  * Quiet hours. What a task brought waits in its row for the end of them, with that end as `held_until`; it goes out then, or

@@ -1,7 +1,7 @@
-import { type Script, row, write } from '../engine/engine.ts';
-import { insertPart } from './new-parts.ts';
 import type { TopicEnd, TopicView } from '../../app/ports/outbox.ts';
+import { type Script, row, write } from '../engine/engine.ts';
 import { addCard } from './cards.ts';
+import { insertPart } from './new-parts.ts';
 
 interface TopicBegin {
   readonly topic: Pick<TopicView, 'taskId' | 'name'>;

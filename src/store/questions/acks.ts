@@ -1,3 +1,4 @@
+import type { Batch, Counts } from '../../app/ports/pipeline.ts';
 import type {
   AckStore,
   AckView,
@@ -7,16 +8,15 @@ import type {
   NotedDone,
   ResultShown,
 } from '../../app/ports/questions.ts';
-import type { Batch, Counts } from '../../app/ports/pipeline.ts';
 import type { SlotAck } from '../../app/ports/why.ts';
+import type { Actor } from '../../domain/access.ts';
 import type { AckStatus } from '../../domain/ack.ts';
 import { listOf, row, rows, write, type Engine, type Script } from '../engine/engine.ts';
+import { shownOf } from '../outbox/part-rows.ts';
 import { tellEvents } from '../records/journal.ts';
 import { readAck as readAckRow } from '../runs/codec.ts';
 import { escalate } from './escalations.ts';
 import { insertNag, settleNag, dueAcks, type DueRow } from './nags.ts';
-import { shownOf } from '../outbox/part-rows.ts';
-import type { Actor } from '../../domain/access.ts';
 
 /** Who has confirmed what, and who must be reminded. The row of an open one is made with the end of its run. */
 export function ackStore(engine: Engine): AckStore {

@@ -1,12 +1,12 @@
-import type { Approval, ApprovalStore, Approved } from '../../app/use-cases/approvals.ts';
 import type { RunEnd } from '../../app/ports/pipeline.ts';
+import type { Approval, ApprovalStore, Approved } from '../../app/use-cases/approvals.ts';
 import { approvalExpiryMs } from '../../domain/limits.ts';
 import { spanText } from '../../domain/schedule/words/words.ts';
 import type { View } from '../../domain/shown.ts';
-import { decisionIn } from '../runs/codec.ts';
 import { row, rows, type Engine, type Script } from '../engine/engine.ts';
 import { insertPart } from '../outbox/new-parts.ts';
 import { tellEvents } from '../records/journal.ts';
+import { decisionIn } from '../runs/codec.ts';
 import { questionColumns, sayExpired, type QuestionRow } from './questions.ts';
 
 /**

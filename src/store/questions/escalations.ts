@@ -1,10 +1,10 @@
 import type { NagDecision } from '../../app/ports/questions.ts';
 import type { View } from '../../domain/shown.ts';
-import { readFacts } from '../tasks/codec.ts';
 import { listOf, row, rows, write, type Script } from '../engine/engine.ts';
-import { insertInTopic, lastPart, type DueRow } from './nags.ts';
-import { insertPart, placeOf } from '../outbox/new-parts.ts';
 import { idAt } from '../engine/queries.ts';
+import { insertPart, placeOf } from '../outbox/new-parts.ts';
+import { readFacts } from '../tasks/codec.ts';
+import { insertInTopic, lastPart, type DueRow } from './nags.ts';
 
 /** Nobody has said Done, however often they were reminded: somebody is told who can do more about it. */
 

@@ -1,17 +1,17 @@
-import type { NagDecision, DueAck } from '../../app/ports/questions.ts';
-import { outboxRanks } from '../../domain/delivery.ts';
-import type { View } from '../../domain/shown.ts';
-import { listOf, row, rows, type Script, write } from '../engine/engine.ts';
-import { insertPart, placeOf } from '../outbox/new-parts.ts';
-import { idAt } from '../engine/queries.ts';
 import type { RunEnd } from '../../app/ports/pipeline.ts';
+import type { NagDecision, DueAck } from '../../app/ports/questions.ts';
 import type { AckStatus, Arrival } from '../../domain/ack.ts';
 import { settingsOf } from '../../domain/chat-settings.ts';
+import { outboxRanks } from '../../domain/delivery.ts';
 import type { Policies } from '../../domain/policy.ts';
 import { quietFor, type Quiet } from '../../domain/quiet.ts';
 import { isTimezone } from '../../domain/schedule/schedule.ts';
-import { readFacts } from '../tasks/codec.ts';
+import type { View } from '../../domain/shown.ts';
+import { listOf, row, rows, type Script, write } from '../engine/engine.ts';
+import { idAt } from '../engine/queries.ts';
+import { insertPart, placeOf } from '../outbox/new-parts.ts';
 import { shownOf } from '../outbox/part-rows.ts';
+import { readFacts } from '../tasks/codec.ts';
 
 /** The messages by which somebody is reminded: each takes the place of the one before, and none outlives its reason. */
 

@@ -1,11 +1,11 @@
 import type { Claim } from '../../app/ports/pipeline.ts';
-import type { View } from '../../domain/shown.ts';
-import { readFacts } from '../tasks/codec.ts';
-import { row, rows, write, type Engine, type Script } from '../engine/engine.ts';
-import { insertPart, placeOf, type ShownRow } from '../outbox/new-parts.ts';
 import type { AnsweredQuestion, OpenQuestion, QuestionStore } from '../../app/ports/questions.ts';
 import type { Actor } from '../../domain/access.ts';
+import type { View } from '../../domain/shown.ts';
+import { row, rows, write, type Engine, type Script } from '../engine/engine.ts';
 import { idAt } from '../engine/queries.ts';
+import { insertPart, placeOf, type ShownRow } from '../outbox/new-parts.ts';
+import { readFacts } from '../tasks/codec.ts';
 
 /** Missed slots about which a task asks. They wait as occurrences with an instant by which somebody must have decided. */
 export function questionStore(engine: Engine): QuestionStore {

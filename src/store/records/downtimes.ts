@@ -8,11 +8,11 @@ import type {
   TaskHome,
   ToldDowntime,
 } from '../../app/ports/why.ts';
-import { readFacts } from '../tasks/codec.ts';
 import { listOf, row, rows, type Engine, type Script } from '../engine/engine.ts';
-import { tellEvents } from './journal.ts';
-import { readNote, writeNote } from '../upkeep/notes.ts';
 import { insertMessages } from '../outbox/new-parts.ts';
+import { readFacts } from '../tasks/codec.ts';
+import { readNote, writeNote } from '../upkeep/notes.ts';
+import { tellEvents } from './journal.ts';
 
 const aliveNote = 'alive_at';
 

@@ -1,9 +1,9 @@
 import type { AuditQuery, DeedPage, EventPage, EventQuery, EventRow } from '../../app/ports/why.ts';
 import { AppError } from '../../domain/errors.ts';
 import { isOfKind } from '../../domain/event.ts';
+import { row, rows, type Engine, type Script } from '../engine/engine.ts';
 import { pairOf, positionOf, writeCursor } from '../engine/queries.ts';
 import { readFacts } from '../tasks/codec.ts';
-import { row, rows, type Engine, type Script } from '../engine/engine.ts';
 import { deedColumns, readDeed, type DeedColumns } from './truth-deeds.ts';
 
 interface EventColumns {

@@ -1,7 +1,7 @@
 import type { EventKind, TaskVerb } from '../../domain/event.ts';
 import type { TaskState } from '../../domain/task.ts';
-import { refreshCards, type CardChange } from '../outbox/cards.ts';
 import { each, rows, type Script, type Tuple } from '../engine/engine.ts';
+import { refreshCards, type CardChange } from '../outbox/cards.ts';
 
 /** What somebody did to a task, and where it stood before and after. */
 export interface AuditEntry {

@@ -1,7 +1,7 @@
 import type { Deed, LastSlot, Pauser, SlotRow, TruthQuery, Twice } from '../../app/ports/why.ts';
 import type { TaskState } from '../../domain/task.ts';
-import { readFacts } from '../tasks/codec.ts';
 import { row, rows, type Script, type Value } from '../engine/engine.ts';
+import { readFacts } from '../tasks/codec.ts';
 
 export interface DeedColumns {
   readonly id: number;

@@ -1,7 +1,7 @@
 import type { SlotDelivery, SlotRow, SlotRun, TruthQuery } from '../../app/ports/why.ts';
+import { listOf, rows, type Script } from '../engine/engine.ts';
 import { acksOf } from '../questions/acks.ts';
 import { decisionIn } from '../runs/codec.ts';
-import { listOf, rows, type Script } from '../engine/engine.ts';
 
 export interface SlotColumns {
   readonly id: string;

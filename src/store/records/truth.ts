@@ -1,12 +1,12 @@
 import type { GapRow, TruthQuery, TruthRows, TruthStore, Ahead, Planned, InForce, Twice } from '../../app/ports/why.ts';
-import { downtimeStore } from './downtimes.ts';
-import { readFacts, readTask, type TaskRow } from '../tasks/codec.ts';
+import type { Task } from '../../domain/task.ts';
 import { row, rows, type Engine, type Script } from '../engine/engine.ts';
+import { readFacts, readTask, type TaskRow } from '../tasks/codec.ts';
+import { readNote } from '../upkeep/notes.ts';
+import { downtimeStore } from './downtimes.ts';
 import { readAuditPage, readEvents } from './feeds.ts';
 import { changesOf, deedsAt, lastSlotsOf, pausersOf, cutAt, readTo, standing, stepsBack } from './truth-deeds.ts';
 import { aroundOf, slotRows, withWork, type SlotColumns } from './truth-slots.ts';
-import { readNote } from '../upkeep/notes.ts';
-import type { Task } from '../../domain/task.ts';
 
 /** What `/why` reads: one transaction for one stretch of one task, each part a bounded walk along an index. */
 export function truthStore(engine: Engine): TruthStore {

@@ -1,8 +1,8 @@
-import { row, rows, type Engine, type Script, type Value } from '../engine/engine.ts';
-import type { LiveRun, OpenDelivery, Pile, TaskTally, Workload, WorkloadStore } from '../../app/ports/metering.ts';
-import type { ServerFacts, ChatUsage } from '../../app/ports/chat-facts.ts';
-import { usageCountedMax } from '../../domain/limits.ts';
 import type { QuotaCounts, UsageQuery, UsageStore } from '../../app/operations/status.ts';
+import type { ServerFacts, ChatUsage } from '../../app/ports/chat-facts.ts';
+import type { LiveRun, OpenDelivery, Pile, TaskTally, Workload, WorkloadStore } from '../../app/ports/metering.ts';
+import { usageCountedMax } from '../../domain/limits.ts';
+import { row, rows, type Engine, type Script, type Value } from '../engine/engine.ts';
 
 /** How much there is to do, for whoever watches. Every count reads a partial index of what is open, and stops at its limit. */
 export function workloadStore(engine: Engine): WorkloadStore {

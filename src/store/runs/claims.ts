@@ -1,12 +1,12 @@
 import type { Claim, NewOccurrence, Quarantine } from '../../app/ports/pipeline.ts';
 import { isByHand } from '../../domain/occurrence.ts';
 import type { NewRun } from '../../domain/run.ts';
-import { endWaiting } from '../tasks/auto-pauses.ts';
 import { each, rows, type Script, type Tuple } from '../engine/engine.ts';
-import { recordVerbs, tellComplete, tellEvents, type NewEvent } from '../records/journal.ts';
 import { askAboutMissed } from '../questions/questions.ts';
-import { cancelLive } from './thread-runs.ts';
+import { recordVerbs, tellComplete, tellEvents, type NewEvent } from '../records/journal.ts';
+import { endWaiting } from '../tasks/auto-pauses.ts';
 import { tellGrantGone } from '../tasks/grants.ts';
+import { cancelLive } from './thread-runs.ts';
 
 /**
  * Writes what was decided about tasks whose rows are locked. The next slot moves by compare-and-set on the old one, and

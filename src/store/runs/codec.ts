@@ -1,12 +1,12 @@
+import type { StartableRun, Unreadable } from '../../app/ports/pipeline.ts';
+import type { Attempt, Delivery, EndedRun, RunView, TaskRun } from '../../app/ports/runs.ts';
+import type { SlotAck } from '../../app/ports/why.ts';
+import type { Actor } from '../../domain/access.ts';
 import { policyOf } from '../../domain/policy.ts';
 import type { MessageInput, RunInput, RunStatus } from '../../domain/run.ts';
 import type { TaskState } from '../../domain/task.ts';
-import type { Attempt, Delivery, EndedRun, RunView, TaskRun } from '../../app/ports/runs.ts';
-import type { StartableRun, Unreadable } from '../../app/ports/pipeline.ts';
-import type { SlotAck } from '../../app/ports/why.ts';
-import { readFacts, readGrant, readObject, unreadable, type GrantColumns, type Rows } from '../tasks/codec.ts';
-import type { Actor } from '../../domain/access.ts';
 import { listOf, rows, type Engine, type Script } from '../engine/engine.ts';
+import { readFacts, readGrant, readObject, unreadable, type GrantColumns, type Rows } from '../tasks/codec.ts';
 
 /** Rows of runs and of what hangs on them, as the runner and whoever looks at them see them. */
 export type RunRow = Rows['runs'];

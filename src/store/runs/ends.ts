@@ -1,11 +1,11 @@
 import type { Finished, RunEnd } from '../../app/ports/pipeline.ts';
 import { each, listOf, lock, rows, type Script, type Tuple } from '../engine/engine.ts';
-import { askApproval } from '../questions/approvals.ts';
-import { insertEndParts } from '../outbox/run-parts.ts';
-import { tellComplete, tellEvents, traced, type NewEvent } from '../records/journal.ts';
 import { tellNotices } from '../outbox/notices.ts';
-import { autoPause } from '../tasks/auto-pauses.ts';
+import { insertEndParts } from '../outbox/run-parts.ts';
+import { askApproval } from '../questions/approvals.ts';
 import { openAcks } from '../questions/nags.ts';
+import { tellComplete, tellEvents, traced, type NewEvent } from '../records/journal.ts';
+import { autoPause } from '../tasks/auto-pauses.ts';
 
 /**
  * The end of attempts, written in one transaction: a result is never recorded without its deliveries, its counters and

@@ -2,10 +2,10 @@ import { and, asc, desc, eq, gte, inArray, isNull, lt, lte, or, sql, type SQL } 
 import type { RunQuery, RunView, Page } from '../../app/ports/runs.ts';
 import type { TaskStore } from '../../app/ports/tasks.ts';
 import { liveStatuses } from '../../domain/run.ts';
+import type { Engine } from '../engine/engine.ts';
+import { foreignCursor, positionOf, writeCursor, chatOfThread, contains, holds } from '../engine/queries.ts';
 import { readFacts } from '../tasks/codec.ts';
 import { readRun, type RunRow, type ViewedRow, partsOf } from './codec.ts';
-import { foreignCursor, positionOf, writeCursor, chatOfThread, contains, holds } from '../engine/queries.ts';
-import type { Engine } from '../engine/engine.ts';
 
 /** Runs, whatever asked for them. No read walks more rows than its look, whatever the table holds. */
 export function runReads(engine: Engine): Pick<TaskStore, 'readRun' | 'listRuns'> {

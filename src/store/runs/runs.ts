@@ -1,16 +1,16 @@
 import type { Batch, Finished, RunEnd, RunStore, Started, StartedRun, StartPlan } from '../../app/ports/pipeline.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { NewRun } from '../../domain/run.ts';
-import { grantColumns } from '../tasks/codec.ts';
-import { readStartable, type StartableRow } from './codec.ts';
 import { each, listOf, row, rows, type Engine, type Script, type Tuple } from '../engine/engine.ts';
-import type { Ending } from '../outbox/run-parts.ts';
-import { writeEnds } from './ends.ts';
 import { tellNotices } from '../outbox/notices.ts';
-import { autoPause } from '../tasks/auto-pauses.ts';
-import { insertRuns } from './claims.ts';
+import type { Ending } from '../outbox/run-parts.ts';
 import { tellEvents, traced } from '../records/journal.ts';
+import { autoPause } from '../tasks/auto-pauses.ts';
+import { grantColumns } from '../tasks/codec.ts';
 import { tellGrantGone } from '../tasks/grants.ts';
+import { insertRuns } from './claims.ts';
+import { readStartable, type StartableRow } from './codec.ts';
+import { writeEnds } from './ends.ts';
 
 /** Runs and their attempts. Each method is one transaction, guarded by status and fence. */
 export function runStore(engine: Engine): RunStore {

@@ -13,13 +13,13 @@ import type {
   WaitingOccurrence,
 } from '../../app/ports/pipeline.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
-import { dueColumns, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
-import { refreshCards } from '../outbox/cards.ts';
-import { dispatchRuns, writeClaims, writeQuarantines } from './claims.ts';
 import { each, lock, row, rows, type Engine, type Script } from '../engine/engine.ts';
-import { recordVerbs, tellComplete, tellEvents } from '../records/journal.ts';
+import { refreshCards } from '../outbox/cards.ts';
 import { tellNobodyAnswered } from '../questions/questions.ts';
+import { recordVerbs, tellComplete, tellEvents } from '../records/journal.ts';
+import { dueColumns, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
 import { tellGrantGone } from '../tasks/grants.ts';
+import { dispatchRuns, writeClaims, writeQuarantines } from './claims.ts';
 
 /** Slots into occurrences and runs. Each method is one transaction; a second caller finds nothing left to do. */
 export function slotStore(engine: Engine): SlotStore {

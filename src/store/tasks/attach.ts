@@ -2,11 +2,11 @@ import type { ChangeRequest, Move, PlaceView } from '../../app/ports/tasks.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { chatOf, findChat, type ChatRow } from '../chats/rows.ts';
-import { approvalLane, dropParts } from '../outbox/run-parts.ts';
 import { row, rows, write, type Script } from '../engine/engine.ts';
+import { approvalLane, dropParts } from '../outbox/run-parts.ts';
+import { closeAcks } from '../questions/nags.ts';
 import { left, loseIfOut, replaceGrant } from './grants.ts';
 import { checkChatQuota, lockUser } from './quota.ts';
-import { closeAcks } from '../questions/nags.ts';
 
 /** A task gets another place: the thread where it counts as asked for, and with another chat a number and a grant there. */
 

@@ -1,10 +1,10 @@
 import { gapBeforePause, type Gap } from '../../domain/due.ts';
 import { policyOf } from '../../domain/policy.ts';
-import { dueColumns, dueSource, readDue, type DueRow } from './codec.ts';
 import { each, row, rows, write, type Script, type Tuple } from '../engine/engine.ts';
-import { recordVerbs, tellEvents } from '../records/journal.ts';
 import { idAt } from '../engine/queries.ts';
 import { closeAcks } from '../questions/nags.ts';
+import { recordVerbs, tellEvents } from '../records/journal.ts';
+import { dueColumns, dueSource, readDue, type DueRow } from './codec.ts';
 
 /** Pauses those of the tasks that have failed too often in a row. */
 export function autoPause(taskIds: readonly string[], now: number): Script<readonly string[]> {

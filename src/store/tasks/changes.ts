@@ -1,20 +1,20 @@
 import type { Changed, ChangeRequest, TaskChange, TaskScene } from '../../app/ports/tasks.ts';
 import type { Task, Definition } from '../../domain/task.ts';
-import { moveTask } from './attach.ts';
-import { dispatchRuns, insertOccurrences, writeClaims } from '../runs/claims.ts';
 import { lockChat } from '../chats/rows.ts';
-import { endWaiting } from './auto-pauses.ts';
 import { each, lock, row, rows, write, type Script } from '../engine/engine.ts';
-import { changeGrant, followState } from './grants.ts';
-import { recordVerbs, tellEvents } from '../records/journal.ts';
-import { claimOnce, settleOnce } from './once.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
-import { checkQuota, lockOwner } from './quota.ts';
-import { sceneOf, taskById } from './scene.ts';
 import { dropParts } from '../outbox/run-parts.ts';
 import { closeAcks, reopenAck } from '../questions/nags.ts';
+import { recordVerbs, tellEvents } from '../records/journal.ts';
+import { dispatchRuns, insertOccurrences, writeClaims } from '../runs/claims.ts';
 import { cancelLive } from '../runs/thread-runs.ts';
+import { moveTask } from './attach.ts';
+import { endWaiting } from './auto-pauses.ts';
 import { fieldColumns, placeholder, type Columns } from './codec.ts';
+import { changeGrant, followState } from './grants.ts';
+import { claimOnce, settleOnce } from './once.ts';
+import { checkQuota, lockOwner } from './quota.ts';
+import { sceneOf, taskById } from './scene.ts';
 
 type Plan = (scene: TaskScene) => TaskChange;
 

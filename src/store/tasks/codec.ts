@@ -1,13 +1,13 @@
+import type { DueTask, Unreadable } from '../../app/ports/pipeline.ts';
+import type { TaskChange } from '../../app/ports/tasks.ts';
+import type { Actor } from '../../domain/access.ts';
 import type { Grant } from '../../domain/grant.ts';
 import type { Policies } from '../../domain/policy.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { ActionSpec, Stamp, Task, TaskState } from '../../domain/task.ts';
-import type { DueTask, Unreadable } from '../../app/ports/pipeline.ts';
-import type { Tables } from '../tables/define.ts';
-import type { Actor } from '../../domain/access.ts';
-import type { TaskChange } from '../../app/ports/tasks.ts';
 import { rows, type Script, type Value } from '../engine/engine.ts';
+import type { Tables } from '../tables/define.ts';
 
 /** Rows as both engines give them, and what the rooms make of them. A row that lies is an `Unreadable`, not a crash. */
 export type Rows = { [K in keyof Tables]: Tables[K]['$inferSelect'] };

@@ -7,16 +7,16 @@ import type {
   GrantStore,
   GrantView,
 } from '../../app/ports/tasks.ts';
-import { AppError } from '../../domain/errors.ts';
-import type { Task } from '../../domain/task.ts';
-import { readTexts } from './codec.ts';
-import { positionOf, writeCursor, idAt } from '../engine/queries.ts';
-import { listOf, rows, write, type Engine, type Script, type Value, row } from '../engine/engine.ts';
 import type { Actor } from '../../domain/access.ts';
+import { AppError } from '../../domain/errors.ts';
 import type { GrantFault } from '../../domain/grant.ts';
 import type { Reason } from '../../domain/occurrence.ts';
 import type { View } from '../../domain/shown.ts';
+import type { Task } from '../../domain/task.ts';
+import { listOf, rows, write, type Engine, type Script, type Value, row } from '../engine/engine.ts';
+import { positionOf, writeCursor, idAt } from '../engine/queries.ts';
 import { insertPart, toldScope } from '../outbox/new-parts.ts';
+import { readTexts } from './codec.ts';
 
 /**
  * Grants. A person or a token takes one away for good. The product takes one away for a reason that may pass, and gives

@@ -1,10 +1,10 @@
+import type { Page } from '../../app/ports/runs.ts';
 import type { TaskQuery, TaskStore } from '../../app/ports/tasks.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { readTask, type ShownTask } from './codec.ts';
-import { positionOf, writeCursor, literalLike } from '../engine/queries.ts';
 import { row, rows, type Engine, type Script, type Value } from '../engine/engine.ts';
-import type { Page } from '../../app/ports/runs.ts';
+import { positionOf, writeCursor, literalLike } from '../engine/queries.ts';
+import { readTask, type ShownTask } from './codec.ts';
 
 /**
  * Tasks, one and in pages. People and programs ask for nothing more often, so the statements are written out: to build them

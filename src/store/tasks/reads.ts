@@ -1,17 +1,17 @@
 import { and, count, desc, eq, inArray, lt, ne, type SQL } from 'drizzle-orm';
 import type { EndedRun, TaskRun, TaskRunQuery, Page } from '../../app/ports/runs.ts';
 import type { TaskStore, TaskVersion, ThreadCounts } from '../../app/ports/tasks.ts';
+import type { Actor } from '../../domain/access.ts';
 import { versionsShownMax } from '../../domain/limits.ts';
 import { liveStatuses } from '../../domain/run.ts';
 import type { Definition } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
+import { rows, type Engine, type Script } from '../engine/engine.ts';
+import { foreignCursor, positionOf, writeCursor, chatOfThread } from '../engine/queries.ts';
 import { acksOf } from '../questions/acks.ts';
 import { readEnded, readTaskRun, type OccurrenceRow, type TaskRunRow, readParts } from '../runs/codec.ts';
-import { foreignCursor, positionOf, writeCursor, chatOfThread } from '../engine/queries.ts';
-import { rows, type Engine, type Script } from '../engine/engine.ts';
-import { taskListReads } from './list.ts';
 import { runReads } from '../runs/list.ts';
-import type { Actor } from '../../domain/access.ts';
+import { taskListReads } from './list.ts';
 
 type Reads = Pick<
   TaskStore,

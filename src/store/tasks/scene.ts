@@ -1,12 +1,12 @@
 import type { AuditRow, ChangeRequest, TaskScene } from '../../app/ports/tasks.ts';
+import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { TaskVerb } from '../../domain/event.ts';
 import type { TaskState } from '../../domain/task.ts';
-import { dueColumns, dueSource, readDue, readFacts, readGrant, readTask, type DueRow, type TaskRow } from './codec.ts';
-import { placeOf } from './attach.ts';
 import { row, rows, type Script } from '../engine/engine.ts';
 import { countReserved } from '../runs/slots.ts';
-import type { Actor } from '../../domain/access.ts';
+import { placeOf } from './attach.ts';
+import { dueColumns, dueSource, readDue, readFacts, readGrant, readTask, type DueRow, type TaskRow } from './codec.ts';
 
 /** Slots with a row of their own that a decision looks at; what a person skips in advance is far less. */
 const takenMax = 10_000;

@@ -1,18 +1,18 @@
-import type { Once } from '../../app/use-cases/kept-answers.ts';
 import type { CancelRequest } from '../../app/ports/runs.ts';
 import type { Created, NewTask, TaskChange, TaskScene, TaskStore, Unbinding, Unbound } from '../../app/ports/tasks.ts';
+import type { Once } from '../../app/use-cases/kept-answers.ts';
 import { AppError } from '../../domain/errors.ts';
+import type { TaskState } from '../../domain/task.ts';
 import { chatOf } from '../chats/rows.ts';
-import { changeLocked, changeTask, addVersion } from './changes.ts';
 import { row, type Engine, type Script, rows, write } from '../engine/engine.ts';
 import { recordVerbs } from '../records/journal.ts';
+import { threadRunStore, cancelRuns, tasksAtWork } from '../runs/thread-runs.ts';
+import { changeLocked, changeTask, addVersion } from './changes.ts';
+import { definitionColumns, insertRow, readFacts } from './codec.ts';
 import { claimOnce, resultUnder, settleOnce } from './once.ts';
 import { checkQuota, lockUser } from './quota.ts';
 import { taskReads } from './reads.ts';
 import { taskById } from './scene.ts';
-import { threadRunStore, cancelRuns, tasksAtWork } from '../runs/thread-runs.ts';
-import { definitionColumns, insertRow, readFacts } from './codec.ts';
-import type { TaskState } from '../../domain/task.ts';
 
 /** Tasks and what people do to them. Every method is one transaction under the lock of the rows it decides about. */
 export function taskStore(engine: Engine): TaskStore {

@@ -1,7 +1,7 @@
 import type { AuditedTable, AuditPage, AuditPageRequest, HousekeepingStore } from '../../app/ports/upkeep.ts';
 import type { CheckName, Found } from '../../domain/audit.ts';
-import { overdueMs, topicStuckMs } from '../../domain/limits.ts';
 import type { EventKind } from '../../domain/event.ts';
+import { overdueMs, topicStuckMs } from '../../domain/limits.ts';
 import { rows, type Engine, type Script, type Value } from '../engine/engine.ts';
 import { tellEvents } from '../records/journal.ts';
 

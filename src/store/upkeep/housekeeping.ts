@@ -5,11 +5,11 @@ import type {
   SlotAccount,
   TaskSample,
 } from '../../app/ports/upkeep.ts';
-import { checkStore } from './checks.ts';
 import { type Engine, row, rows, type Script } from '../engine/engine.ts';
+import { dueColumns, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
+import { checkStore } from './checks.ts';
 import { repairStore, lostClaimStore } from './repairs.ts';
 import { retentionStore } from './retention.ts';
-import { dueColumns, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
 
 export function housekeepingStore(engine: Engine): HousekeepingStore {
   return {

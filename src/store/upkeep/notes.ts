@@ -1,5 +1,5 @@
-import { row, rows, type Engine, type Script } from '../engine/engine.ts';
 import type { UpkeepStore } from '../../app/ports/upkeep.ts';
+import { row, rows, type Engine, type Script } from '../engine/engine.ts';
 
 const scope = 'system';
 

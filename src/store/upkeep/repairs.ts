@@ -2,10 +2,10 @@ import type { HousekeepingStore, MissingSlot, RepairRequest, Claimed, ClaimsRequ
 import type { CheckName, MendedCheck } from '../../domain/audit.ts';
 import { overdueMs } from '../../domain/limits.ts';
 import type { TaskState } from '../../domain/task.ts';
-import { insertOccurrences } from '../runs/claims.ts';
-import { dueColumns, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
 import { row, rows, type Engine, type Script, each } from '../engine/engine.ts';
 import { recordVerbs, tellEvents } from '../records/journal.ts';
+import { insertOccurrences } from '../runs/claims.ts';
+import { dueColumns, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
 
 /**
  * Repairs, one row and one transaction each. Every one of them looks again under its guard, so what has mended itself in

@@ -1,9 +1,9 @@
+import { Cron } from 'croner';
 import type { Opinion, SlotQuestion } from '../../app/ports/second-opinion.ts';
+import type { CronSchedule } from '../../domain/schedule/shapes.ts';
 import { knownFaults } from './known-faults.ts';
 import { ruleSlots } from './rrule.ts';
 import { intervalSlots, isNearChange, onceSlots, toWall } from './wall.ts';
-import { Cron } from 'croner';
-import type { CronSchedule } from '../../domain/schedule/shapes.ts';
 
 /** Answers by the library of the kind, away from its known faults and from changes of the clocks. */
 export function answerTo(question: SlotQuestion): Opinion {

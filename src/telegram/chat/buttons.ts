@@ -1,4 +1,11 @@
 import type { PressedHandler } from './conversation.ts';
+import { fieldPressed, fieldSetPressed, hoursPressed, keptPressed, makeOncePressed } from './edit/buttons.ts';
+import { pressed } from './kit/answers.ts';
+import type { Verb } from './kit/press.ts';
+import { cancelPressed, createPressed, plainPressed, retimePressed, wizardPressed } from './new-task/buttons.ts';
+import { allowPressed } from './place/allowing.ts';
+import { setupPressed, testPressed, zonePressed, zonesPressed, zoneYesPressed } from './place/buttons.ts';
+import { purgePressed, keepPressed, topicDeletePressed } from './place/removals.ts';
 import {
   deliverPressed,
   discardPressed,
@@ -7,9 +14,6 @@ import {
   resendPressed,
   unblockPressed,
 } from './results/asking.ts';
-import { cancelPressed, createPressed, plainPressed, retimePressed, wizardPressed } from './new-task/buttons.ts';
-import { setupPressed, testPressed, zonePressed, zonesPressed, zoneYesPressed } from './place/buttons.ts';
-import type { Verb } from './kit/press.ts';
 import {
   donePressed,
   errorPressed,
@@ -18,8 +22,9 @@ import {
   retryPressed,
   seenPressed,
 } from './results/buttons.ts';
-import { fieldPressed, fieldSetPressed, hoursPressed, keptPressed, makeOncePressed } from './edit/buttons.ts';
 import { laterPressed, pickPressed, resultPressed, snoozePressed } from './results/snoozing.ts';
+import { digestPressed } from './settings/digest.ts';
+import { setPressed } from './settings/settings.ts';
 import {
   agendaPressed,
   deletePressed,
@@ -39,12 +44,7 @@ import {
   whyPressed,
   whichPressed,
 } from './task/buttons.ts';
-import { allowPressed } from './place/allowing.ts';
-import { purgePressed, keepPressed, topicDeletePressed } from './place/removals.ts';
-import { setPressed } from './settings/settings.ts';
-import { digestPressed } from './settings/digest.ts';
 import { pauseToPressed } from './task/doing.ts';
-import { pressed } from './kit/answers.ts';
 
 const handlers: Readonly<Record<Verb, PressedHandler>> = {
   create: createPressed,

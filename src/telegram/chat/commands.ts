@@ -1,8 +1,19 @@
 import type { Command, Said, SaidHandler } from './conversation.ts';
-import { texts } from './texts.ts';
-import { allowCommand } from './place/allowing.ts';
+import { editCommand, goOnEditing } from './edit/editing.ts';
+import { helpCommand } from './help/help.ts';
 import { forAsker, turnedDown, said } from './kit/answers.ts';
+import { draftHere } from './kit/drafts.ts';
+import { numberIn } from './kit/naming.ts';
+import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
+import { goOn, newTask, quickly } from './new-task/beginning.ts';
+import { allowCommand } from './place/allowing.ts';
+import { startCommand, zoneCommand } from './place/places.ts';
+import { purgeCommand, topicCommand } from './place/removals.ts';
+import { statusCommand, usageCommand } from './place/status.ts';
+import { doneCommand, doneHere } from './results/buttons.ts';
+import { replied } from './results/replying.ts';
 import { digestCommand } from './settings/digest.ts';
+import { settingsCommand } from './settings/settings.ts';
 import {
   cancelCommand,
   deleteCommand,
@@ -13,19 +24,8 @@ import {
   skipCommand,
   undoCommand,
 } from './task/doing.ts';
-import { draftHere } from './kit/drafts.ts';
-import { editCommand, goOnEditing } from './edit/editing.ts';
 import { cardCommand, historyCommand, listCommand, nextCommand, whyCommand } from './task/looking.ts';
-import { goOn, newTask, quickly } from './new-task/beginning.ts';
-import { numberIn } from './kit/naming.ts';
-import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
-import { startCommand, zoneCommand } from './place/places.ts';
-import { purgeCommand, topicCommand } from './place/removals.ts';
-import { replied } from './results/replying.ts';
-import { settingsCommand } from './settings/settings.ts';
-import { statusCommand, usageCommand } from './place/status.ts';
-import { helpCommand } from './help/help.ts';
-import { doneCommand, doneHere } from './results/buttons.ts';
+import { texts } from './texts.ts';
 
 const { menu } = texts.help;
 

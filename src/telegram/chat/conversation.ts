@@ -1,19 +1,19 @@
-import type { Acks } from '../../app/use-cases/acks.ts';
-import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
-import type { Approvals } from '../../app/use-cases/approvals.ts';
-import type { Chat, ChatStore, DraftChange } from '../../app/ports/chats.ts';
-import type { ChatFacts } from '../../app/ports/chat-facts.ts';
-import type { Clock, Ids, Log } from '../../app/ports/outside.ts';
 import type { ServerStatus } from '../../app/operations/status.ts';
+import type { ChatFacts } from '../../app/ports/chat-facts.ts';
+import type { Chat, ChatStore, DraftChange } from '../../app/ports/chats.ts';
+import type { Clock, Ids, Log } from '../../app/ports/outside.ts';
+import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
 import type { Quota, TaskStore } from '../../app/ports/tasks.ts';
+import type { UpkeepStore } from '../../app/ports/upkeep.ts';
+import type { Threads } from '../../app/tasks/bulk.ts';
 import type { Preview, PreviewRequest } from '../../app/tasks/preview.ts';
 import type { Tasks } from '../../app/tasks/tasks.ts';
+import type { Acks } from '../../app/use-cases/acks.ts';
+import type { Approvals } from '../../app/use-cases/approvals.ts';
 import type { Truth } from '../../app/why/truth.ts';
+import type { Actor } from '../../domain/access.ts';
 import type { Drawn, Media } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
-import type { Threads } from '../../app/tasks/bulk.ts';
-import type { Actor } from '../../domain/access.ts';
-import type { UpkeepStore } from '../../app/ports/upkeep.ts';
 
 /**
  * How a word of a person travels: an update becomes what was `Said` or `Pressed`, with everything about the place and the

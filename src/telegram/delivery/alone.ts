@@ -1,5 +1,5 @@
-import type { Clock, Outgoing, Sent } from '../../app/ports/outside.ts';
 import type { OnlyFor } from '../../app/ports/chats.ts';
+import type { Clock, Outgoing, Sent } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { TelegramApi } from '../api.ts';
 import type { Unanswered } from '../errors.ts';

@@ -7,10 +7,10 @@ import type {
   InlineKeyboardMarkup,
   MessageEntity,
 } from 'grammy/types';
+import type { SentIds } from '../../app/ports/outside.ts';
 import { captionLengthMax } from '../../domain/limits.ts';
 import type { Drawn, Media, Button, Entity } from '../../domain/shown.ts';
 import type { CallSignal } from '../api.ts';
-import type { SentIds } from '../../app/ports/outside.ts';
 
 /** One call of the Bot API that is about to be made. */
 export type Call<T> = (raw: RawApi, signal: CallSignal) => Promise<T>;

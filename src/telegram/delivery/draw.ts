@@ -1,12 +1,12 @@
 import type { DateStyle } from '../../domain/chat-settings.ts';
-import type { Drawn, View } from '../../domain/shown.ts';
 import { backlogCountedMax, messagePartLengthMax } from '../../domain/limits.ts';
+import type { Drawn, View } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
-import { button, dataOf, shortId, type Rows } from '../chat/kit/press.ts';
 import { card, taskName } from '../chat/kit/card.ts';
 import { aboutMoment, moment, moments, type Setting } from '../chat/kit/clock.ts';
-import { askingDrawn, isAsking, type Asked, type Asking, resultButtons, noticeRows } from '../chat/results/reminder.ts';
+import { button, dataOf, shortId, type Rows } from '../chat/kit/press.ts';
 import { blocks, lines, shortened, type Rich, drawn } from '../chat/kit/rich.ts';
+import { askingDrawn, isAsking, type Asked, type Asking, resultButtons, noticeRows } from '../chat/results/reminder.ts';
 import { texts } from '../chat/texts.ts';
 
 /** What is known when a message is drawn. */

@@ -1,18 +1,18 @@
 import type { Chat, ChatStore, HeldTask } from '../../app/ports/chats.ts';
 import type { Clock, Outgoing, Route } from '../../app/ports/outside.ts';
+import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
 import type { TaskStore } from '../../app/ports/tasks.ts';
 import type { Planned, TruthStore } from '../../app/ports/why.ts';
 import { upcoming, leftOutAhead } from '../../app/tasks/upcoming.ts';
 import { settingsOf } from '../../domain/chat-settings.ts';
 import { type Drawn, isView, type View } from '../../domain/shown.ts';
-import { nameOf } from '../chat/kit/rights.ts';
-import { pastMoment, settingOf, clockIn } from '../chat/kit/clock.ts';
-import { draw } from './draw.ts';
-import { isAsking, type Asked, doneShown } from '../chat/results/reminder.ts';
-import { oneLine, lines, link, say, type Rich, drawn } from '../chat/kit/rich.ts';
-import { texts } from '../chat/texts.ts';
-import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
 import { taskName } from '../chat/kit/card.ts';
+import { pastMoment, settingOf, clockIn } from '../chat/kit/clock.ts';
+import { oneLine, lines, link, say, type Rich, drawn } from '../chat/kit/rich.ts';
+import { nameOf } from '../chat/kit/rights.ts';
+import { isAsking, type Asked, doneShown } from '../chat/results/reminder.ts';
+import { texts } from '../chat/texts.ts';
+import { draw } from './draw.ts';
 
 export interface DrawingNeeds {
   readonly store: Pick<ChatStore, 'findChat' | 'readUser' | 'heldParts' | 'snoozesOf'> &

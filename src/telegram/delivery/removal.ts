@@ -1,7 +1,7 @@
 import type { Budget, Log, Outgoing, Sent, SentIds } from '../../app/ports/outside.ts';
 import type { TelegramApi } from '../api.ts';
-import { messageAway, topicGone, unchanged, unsentBy, type Verb } from './refusals.ts';
 import type { Answered, Unanswered } from '../errors.ts';
+import { messageAway, topicGone, unchanged, unsentBy, type Verb } from './refusals.ts';
 
 interface Room {
   readonly api: TelegramApi;

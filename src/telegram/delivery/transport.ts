@@ -1,17 +1,17 @@
+import { topicName } from '../../app/pipeline/topics.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
 import type { Budget, Log, Outgoing, Sent, TopicMade, Transport } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
+import type { Task } from '../../domain/task.ts';
 import type { TelegramApi } from '../api.ts';
-import type { Answered } from '../errors.ts';
 import { texts } from '../chat/texts.ts';
+import type { Answered } from '../errors.ts';
 import { createAlone, type Alone } from './alone.ts';
 import { editCall, sendCall, type Edited, idsOf, createRing } from './calls.ts';
 import { drawnOf, type DrawingNeeds } from './drawing.ts';
 import { createEvidence } from './evidence.ts';
 import { badEntities, isPrivate, otherForm, unmadeBy } from './refusals.ts';
 import { removeMessage, removeTopic, takeBack, askedIds, sentBy, tokenWatch, type Heed } from './removal.ts';
-import { topicName } from '../../app/pipeline/topics.ts';
-import type { Task } from '../../domain/task.ts';
 
 interface TelegramTransportNeeds extends DrawingNeeds {
   readonly api: TelegramApi;

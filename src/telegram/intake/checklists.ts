@@ -1,13 +1,13 @@
 import type { Chat } from '../../app/ports/chats.ts';
+import type { Stopwatch } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
-import { checklistDrawn, keepList, lastList, type LastList } from '../chat/place/checklist.ts';
+import type { TelegramApi } from '../api.ts';
 import type { Place, ConversationRooms, SetUp } from '../chat/conversation.ts';
+import { markFor } from '../chat/kit/card.ts';
+import { checklistDrawn, keepList, lastList, type LastList } from '../chat/place/checklist.ts';
 import { handledBy, telegramThread, type Handled } from './handled.ts';
 import type { TelegramInNeeds, Me } from './needs.ts';
-import type { Stopwatch } from '../../app/ports/outside.ts';
-import type { TelegramApi } from '../api.ts';
 import type { FromMember } from './payload.ts';
-import { markFor } from '../chat/kit/card.ts';
 
 /** The list of what is to be set up in a group: the first one, and how the last one is kept up to date by itself. */
 export interface Checklists {

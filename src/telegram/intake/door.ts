@@ -1,4 +1,5 @@
 import type { NewUpdate } from '../../app/ports/chats.ts';
+import type { Clock, Log } from '../../app/ports/outside.ts';
 import { AppError } from '../../domain/errors.ts';
 import { claimedArg, setupArg } from '../chat/conversation.ts';
 import type { Errands } from './errands.ts';
@@ -16,7 +17,6 @@ import {
   type Origin,
 } from './payload.ts';
 import * as texts from './texts.ts';
-import type { Clock, Log } from '../../app/ports/outside.ts';
 import { readWording } from './texts.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { DraftChange, NewMessage, OnlyFor, StoredUpdate } from '../../app/ports/chats.ts';
 import type { Ids } from '../../app/ports/outside.ts';
-import type { Thread } from '../../domain/thread.ts';
 import type { Drawn } from '../../domain/shown.ts';
+import type { Thread } from '../../domain/thread.ts';
 import type { Answer, Reaction, Reply } from '../chat/conversation.ts';
 import type { Toast } from './errands.ts';
 import type { FromUpdate } from './payload.ts';

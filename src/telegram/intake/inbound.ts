@@ -1,6 +1,6 @@
 import { within } from '../../app/pipeline/collector.ts';
-import { AppError } from '../../domain/errors.ts';
 import type { NewUpdate } from '../../app/ports/chats.ts';
+import { AppError } from '../../domain/errors.ts';
 import { createChecklists, createSetUps } from './checklists.ts';
 import { createDoor, type Door, createRefusals } from './door.ts';
 import { createErrands, type Errands } from './errands.ts';
@@ -12,9 +12,9 @@ import { createPatience, createPauses, type Pauses } from './patience.ts';
 import { createPlaces } from './places.ts';
 import { createPoll, type Poll } from './poll.ts';
 import { createSpeech, createHaste } from './speech.ts';
+import { createStanding } from './standing.ts';
 import { createWebhook, setDelivery, type Webhook } from './webhook.ts';
 import { createWorker, type Worker } from './worker.ts';
-import { createStanding } from './standing.ts';
 
 /**
  * The way in. Updates come by long polling or by webhook; the door sends strangers away, the rest is stored, and the worker

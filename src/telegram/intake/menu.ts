@@ -1,9 +1,9 @@
 import type { Digest, Clock, Log, Membership, Platform } from '../../app/ports/outside.ts';
 import type { TelegramApi } from '../api.ts';
 import type { Command } from '../chat/conversation.ts';
+import type { Unanswered } from '../errors.ts';
 import type { InStore } from './needs.ts';
 import type { Pauses } from './patience.ts';
-import type { Unanswered } from '../errors.ts';
 import { standingOf } from './payload.ts';
 
 /** The menus that the platform shows, one for each circle of people. They are a convenience: nothing waits for them. */

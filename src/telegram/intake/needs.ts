@@ -1,12 +1,12 @@
 import type { ChatFacts } from '../../app/ports/chat-facts.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
 import type { Bell, Clock, Digest, Ids, Log, Platform, Stopwatch, Timer } from '../../app/ports/outside.ts';
+import type { UpkeepStore } from '../../app/ports/upkeep.ts';
+import type { Chats } from '../../app/use-cases/reachable-chats.ts';
 import type { TelegramApi } from '../api.ts';
 import type { Command, ConversationRooms, Press, PressedHandler, SaidHandler } from '../chat/conversation.ts';
-import type { Patience, Pauses } from './patience.ts';
 import { troubleOf } from '../errors.ts';
-import type { Chats } from '../../app/use-cases/reachable-chats.ts';
-import type { UpkeepStore } from '../../app/ports/upkeep.ts';
+import type { Patience, Pauses } from './patience.ts';
 
 /** What people can say and press, and what answers them. */
 export interface Conversation {

@@ -1,8 +1,8 @@
-import type { Chat } from '../../app/ports/chats.ts';
-import type { TelegramInNeeds } from './needs.ts';
-import type { Actor } from '../../domain/access.ts';
 import { timingSafeEqual } from 'node:crypto';
+import type { Chat } from '../../app/ports/chats.ts';
 import type { Digest, Log } from '../../app/ports/outside.ts';
+import type { Actor } from '../../domain/access.ts';
+import type { TelegramInNeeds } from './needs.ts';
 
 type Needs = Pick<TelegramInNeeds, 'store' | 'clock' | 'ids' | 'settings' | 'log'>;
 

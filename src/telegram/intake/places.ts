@@ -4,8 +4,8 @@ import { nothingToSay, type Handled } from './handled.ts';
 import type { TelegramInNeeds } from './needs.ts';
 import { actorOf, approve } from './owners.ts';
 import { standingOf, titleOf, type FromChat, type FromMemberChange, type FromMessage } from './payload.ts';
-import { botBlocked, botRemoved } from './texts.ts';
 import type { Standing } from './standing.ts';
+import { botBlocked, botRemoved } from './texts.ts';
 
 /** What becomes of chats: they come and go, move, and get what the bot was waiting for. */
 export interface Places {

@@ -1,9 +1,9 @@
 import { createRunner, createSource } from '@grammyjs/runner';
 import type { CallSignal } from '../api.ts';
+import { troubleOf, type Trouble } from '../errors.ts';
 import type { TelegramInNeeds } from './needs.ts';
 import type { Patience, Pauses } from './patience.ts';
 import { updateIdOf, updatesWanted } from './payload.ts';
-import { troubleOf, type Trouble } from '../errors.ts';
 
 /** Long polling: each batch is stored before it is handed on, and before the next one is asked for. */
 export interface Poll {

@@ -1,5 +1,6 @@
 import type { Chat, OnlyFor } from '../../app/ports/chats.ts';
 import type { Answer, ConversationRooms, Person, Place, Replied, Said } from '../chat/conversation.ts';
+import { isDoneWord } from '../chat/results/buttons.ts';
 import { handledBy, nothingToSay, saying, telegramThread, type Handled, type Taken, type Writing } from './handled.ts';
 import type { TelegramInNeeds, Me } from './needs.ts';
 import {
@@ -13,10 +14,9 @@ import {
   type FromUser,
 } from './payload.ts';
 import type { Places } from './places.ts';
+import type { Standing } from './standing.ts';
 import * as texts from './texts.ts';
 import { readWording, type Wording } from './texts.ts';
-import { isDoneWord } from '../chat/results/buttons.ts';
-import type { Standing } from './standing.ts';
 
 /** What people say and press, on its way to whoever answers it. */
 export interface Speech {

@@ -1,9 +1,9 @@
 import type { Chat, Member, User } from '../../app/ports/chats.ts';
-import type { TelegramInNeeds } from './needs.ts';
 import { membershipFreshMs, membershipHeldMs } from '../../domain/limits.ts';
 import type { Person } from '../chat/conversation.ts';
-import { nameOf, type FromUser } from './payload.ts';
+import type { TelegramInNeeds } from './needs.ts';
 import { actorOf } from './owners.ts';
+import { nameOf, type FromUser } from './payload.ts';
 
 /** Who somebody is in a chat: `unknown` when the platform does not say and nobody has known it for a day. */
 export interface Standing {

@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock, Digest, Log } from '../../app/ports/outside.ts';
 import type { TelegramApi } from '../api.ts';
+import { troubleOf } from '../errors.ts';
 import type { InSettings } from './needs.ts';
 import type { Patience, Pauses } from './patience.ts';
 import { updateIdOf, updatesWanted } from './payload.ts';
-import { troubleOf } from '../errors.ts';
 
 /** The other way in: the platform brings the updates, one request each. */
 export interface Webhook {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { digestAction, type DigestFacts, type DigestQuery } from '../../../src/app/actions/digest.ts';
 import type { Job } from '../../../src/app/actions/action.ts';
+import { digestAction, type DigestFacts, type DigestQuery } from '../../../src/app/actions/digest.ts';
 import { runInput } from '../../support/builders.ts';
 import { day, hour, start } from '../../support/pipeline.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { aPipeline, hour, minute, start } from '../../support/pipeline.ts';
 import { createClockWatch, followZoneRules } from '../../../src/app/pipeline/scheduler.ts';
+import { aPipeline, hour, minute, start } from '../../support/pipeline.ts';
 
 describe('a clock that was set back', () => {
   it('does not lengthen the pause before a retry', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createClaimCount } from '../../../src/app/pipeline/holding.ts';
 import { createRescue } from '../../../src/app/housekeeping/rescue.ts';
+import { createClaimCount } from '../../../src/app/pipeline/holding.ts';
 import type { Claimed } from '../../../src/app/ports/upkeep.ts';
 import { memoryLog } from '../../support/fakes.ts';
 import { start } from '../../support/pipeline.ts';

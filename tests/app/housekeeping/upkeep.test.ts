@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { said } from '../why/asking.ts';
 import { aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { said } from '../why/asking.ts';
 
 /** Lets the housekeeper do what is due, from pause to pause, until nothing is due for a minute. */
 async function tidy({ rooms, time }: Pipeline): Promise<void> {

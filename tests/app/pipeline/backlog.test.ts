@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
+import { createBacklogWord } from '../../../src/app/pipeline/pacer.ts';
+import { createBell } from '../../../src/compose/assembly.ts';
 import { backlogEveryMs } from '../../../src/domain/limits.ts';
 import { countingIds } from '../../support/fakes.ts';
 import { aPipeline, minute, start } from '../../support/pipeline.ts';
-import { createBacklogWord } from '../../../src/app/pipeline/pacer.ts';
-import { createBell } from '../../../src/compose/assembly.ts';
 
 async function aBacklog(results: number) {
   const p = await aPipeline();

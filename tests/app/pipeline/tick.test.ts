@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createLoop } from '../../../src/system/loop.ts';
 import { createTick } from '../../../src/app/pipeline/tick.ts';
+import { createLoop } from '../../../src/system/loop.ts';
 import { aPipeline, hour, minute, type Pipeline } from '../../support/pipeline.ts';
 
 /** The rooms of a pipeline behind loops, which turn by themselves only once they are started. */

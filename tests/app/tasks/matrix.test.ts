@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { AppError } from '../../../src/domain/errors.ts';
 import type { Changed } from '../../../src/app/ports/tasks.ts';
+import { AppError } from '../../../src/domain/errors.ts';
 import type { TaskState } from '../../../src/domain/task.ts';
 import { actor, aPipeline, hour, minute, type Pipeline } from '../../support/pipeline.ts';
 import { find, hourly, kinds, newsOf, once, overlaps, recurring, target } from './world.ts';

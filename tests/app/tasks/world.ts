@@ -1,5 +1,5 @@
-import type { Changed } from '../../../src/app/ports/tasks.ts';
 import type { TaskRun } from '../../../src/app/ports/runs.ts';
+import type { Changed } from '../../../src/app/ports/tasks.ts';
 import type { ScheduleInput } from '../../../src/domain/schedule/schedule.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { actor, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';

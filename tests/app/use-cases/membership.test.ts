@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createMembership } from '../../../src/app/use-cases/membership.ts';
 import type { Membership } from '../../../src/app/ports/outside.ts';
-import { actor, aPipeline, day, group, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { createMembership } from '../../../src/app/use-cases/membership.ts';
 import type { Actor } from '../../../src/domain/access.ts';
+import { actor, aPipeline, day, group, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
 
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 const second = 1000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { MessageRequest } from '../../../src/app/use-cases/messages.ts';
-import type { RunView } from '../../../src/app/ports/runs.ts';
 import type { ChatState } from '../../../src/app/ports/chats.ts';
+import type { RunView } from '../../../src/app/ports/runs.ts';
+import type { MessageRequest } from '../../../src/app/use-cases/messages.ts';
 import { aPipeline, group, hour, minute, type Pipeline } from '../../support/pipeline.ts';
 
 const address = '-1001234';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createRuns } from '../../../src/app/use-cases/runs.ts';
 import type { RunQuery, RunView, Page } from '../../../src/app/ports/runs.ts';
+import { createRuns } from '../../../src/app/use-cases/runs.ts';
 import { actor, aPipeline, group, minute, type Pipeline } from '../../support/pipeline.ts';
 
 const address = '-1001234';

@@ -1,6 +1,6 @@
-import { limitsOfWork } from './limits-of-work.ts';
 import type { Row, Turn } from '../journal.ts';
 import { brief, groupBy, isBounded, isLive, tell, type Account } from './account.ts';
+import { limitsOfWork } from './limits-of-work.ts';
 
 /** What must hold between occurrences, runs and attempts, however often the process died. */
 export function proveWork(account: Account): string[] {

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { Cron } from 'croner';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   isSlot,

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
-import type { rrulestr as parseRules } from 'rrule';
 import fc from 'fast-check';
+import type { rrulestr as parseRules } from 'rrule';
 import { describe, expect, test } from 'vitest';
 import {
   isSlot,

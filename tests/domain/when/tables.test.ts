@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { AppError } from '../../../src/domain/errors.ts';
 import { nextSlots } from '../../../src/domain/schedule/schedule.ts';
-import { expectedSchedule, phrases, read, refusalOf, refused } from './phrases.ts';
 import { examples } from '../../../src/domain/when/cursor.ts';
+import { expectedSchedule, phrases, read, refusalOf, refused } from './phrases.ts';
 
 describe('a phrase is read as its schedule, and the rest is the text', () => {
   test.each(phrases.map((row) => [row.phrase, row.timezone, row.now, row] as const))(

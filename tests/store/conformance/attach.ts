@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { aTask, claimAll, hour, nine } from '../../support/builders.ts';
-import { atOnce, codes, won } from '../at-once.ts';
-import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import type { Task } from '../../../src/domain/task.ts';
+import { aTask, claimAll, hour, nine } from '../../support/builders.ts';
+import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { atOnce, codes, won } from '../at-once.ts';
 import { aChat, owner, someone, threadOf } from './chat-builders.ts';
 import { actor, engineOn, target } from './verbs.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { noChange, type TaskChange } from '../../../src/app/ports/tasks.ts';
 import type { OutboxPart, PartEnd } from '../../../src/app/ports/outbox.ts';
+import { noChange, type TaskChange } from '../../../src/app/ports/tasks.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { ample, aTask, bootId, claimAll, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';

@@ -1,6 +1,6 @@
-import { noChange } from '../../../src/app/ports/tasks.ts';
 import { expect, test } from 'vitest';
 import type { RunEnd, StartedRun } from '../../../src/app/ports/pipeline.ts';
+import { noChange } from '../../../src/app/ports/tasks.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import {
   ample,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { tellEvents } from '../../../src/store/records/journal.ts';
 import type { DowntimeReport } from '../../../src/app/ports/why.ts';
+import { tellEvents } from '../../../src/store/records/journal.ts';
 import { aRunningTask, aTask, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { addGap, aTaskWithSlots, note } from './truth.ts';

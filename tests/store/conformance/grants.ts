@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import type { GrantQuery } from '../../../src/app/ports/tasks.ts';
 import { aTask, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { aChat, owner, someone, threadOf } from './chat-builders.ts';
 import { actor, deeds, engineOn, target } from './verbs.ts';
-import type { GrantQuery } from '../../../src/app/ports/tasks.ts';
 
 const by = { actor } as const;
 

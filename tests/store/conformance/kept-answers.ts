@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Once } from '../../../src/app/use-cases/kept-answers.ts';
 import { hour, nine } from '../../support/builders.ts';
-import { atOnce, won } from '../at-once.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
+import { atOnce, won } from '../at-once.ts';
 
 const once: Once = { scope: 'answer:op:target', key: 'k', payloadHash: 'a', expiresAt: nine + hour };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { DueAck, NagDecision } from '../../../src/app/ports/questions.ts';
 import type { OutboxPart, PartEnd } from '../../../src/app/ports/outbox.ts';
+import type { DueAck, NagDecision } from '../../../src/app/ports/questions.ts';
 import { hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { asked, claim, withTopic } from './acks.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { EndNotices, RunEnd } from '../../../src/app/ports/pipeline.ts';
 import type { Shown } from '../../../src/domain/shown.ts';
-import { aTask, endOf, failureOf, hour, minute, nine, startEvery, startOne } from '../../support/builders.ts';
 import type { Task } from '../../../src/domain/task.ts';
+import { aTask, endOf, failureOf, hour, minute, nine, startEvery, startOne } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { claimParts } from './outbox.ts';
 

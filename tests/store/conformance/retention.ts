@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Shelf } from '../../../src/app/ports/upkeep.ts';
 import { noChange } from '../../../src/app/ports/tasks.ts';
+import type { Shelf } from '../../../src/app/ports/upkeep.ts';
 import { retentionKeptRuns, taskVersionsKept } from '../../../src/domain/limits.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { aTask, claimAll, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';

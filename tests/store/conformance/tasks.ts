@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Once } from '../../../src/app/use-cases/kept-answers.ts';
 import { noChange, type TaskScene } from '../../../src/app/ports/tasks.ts';
+import type { Once } from '../../../src/app/use-cases/kept-answers.ts';
 import type { Thread } from '../../../src/domain/thread.ts';
 import { aTask, hour, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';

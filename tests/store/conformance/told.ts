@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PartEnd } from '../../../src/app/ports/outbox.ts';
+import { noChange, type TaskChange } from '../../../src/app/ports/tasks.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import {
   ample,
@@ -13,7 +14,6 @@ import {
   startEvery,
 } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { noChange, type TaskChange } from '../../../src/app/ports/tasks.ts';
 import { aReadyTask, claimParts, show } from './outbox.ts';
 import { actor, deeds, engineOn, failing, target } from './verbs.ts';
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Store } from '../../../src/app/ports/store.ts';
 import type { CreateRequest } from '../../../src/app/tasks/create.ts';
 import type { TaskInput } from '../../../src/app/tasks/definition.ts';
 import { composeRooms, type Rooms, type RoomSettings } from '../../../src/compose/assembly.ts';
@@ -7,7 +8,6 @@ import { hour, minute, nine } from '../../support/builders.ts';
 import { faultyTransport, manualTime, memoryLog, type ManualTime } from '../../support/fakes.ts';
 import { settings } from '../../support/pipeline.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import type { Store } from '../../../src/app/ports/store.ts';
 
 export const actor = 'telegram:user:7';
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;

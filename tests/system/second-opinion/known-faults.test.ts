@@ -2,13 +2,13 @@ import { Script } from 'node:vm';
 import { Cron } from 'croner';
 import { DateTime, Settings } from 'luxon';
 import { afterEach, describe, expect, it } from 'vitest';
+import { partedAt } from '../../../src/app/housekeeping/slot-review.ts';
 import type { SlotQuestion } from '../../../src/app/ports/second-opinion.ts';
 import { nextSlots, parseSchedule, type ScheduleInput } from '../../../src/domain/schedule/schedule.ts';
 import { answerTo } from '../../../src/system/second-opinion/answer.ts';
 import { knownFaults } from '../../../src/system/second-opinion/known-faults.ts';
 import { RRule } from '../../../src/system/second-opinion/rrule.ts';
 import { isNearChange } from '../../../src/system/second-opinion/wall.ts';
-import { partedAt } from '../../../src/app/housekeeping/slot-review.ts';
 
 /** A schedule about which a library is wrong, and what is right by the calendar. */
 interface Shown {

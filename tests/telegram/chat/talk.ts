@@ -1,5 +1,8 @@
+import { createStatus } from '../../../src/app/operations/status.ts';
+import type { Chat } from '../../../src/app/ports/chats.ts';
+import { previewSchedule } from '../../../src/app/tasks/preview.ts';
+import type { Drawn, Media } from '../../../src/domain/shown.ts';
 import { buttons, unknownPress } from '../../../src/telegram/chat/buttons.ts';
-import { parsePress } from '../../../src/telegram/chat/kit/press.ts';
 import { commands, plainText, unknownCommand } from '../../../src/telegram/chat/commands.ts';
 import type {
   Answer,
@@ -10,10 +13,7 @@ import type {
   SetUp,
   Replied,
 } from '../../../src/telegram/chat/conversation.ts';
-import type { Chat } from '../../../src/app/ports/chats.ts';
-import { previewSchedule } from '../../../src/app/tasks/preview.ts';
-import { createStatus } from '../../../src/app/operations/status.ts';
-import type { Drawn, Media } from '../../../src/domain/shown.ts';
+import { parsePress } from '../../../src/telegram/chat/kit/press.ts';
 import { countingIds } from '../../support/fakes.ts';
 import { aPipeline, minute, type Pipeline, type PipelineOptions } from '../../support/pipeline.ts';
 

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { TaskRun } from '../../../src/app/ports/runs.ts';
-import { createTelegramApi } from '../../../src/telegram/api.ts';
-import { telegramTransport } from '../../../src/telegram/delivery/transport.ts';
+import { composeRooms } from '../../../src/compose/assembly.ts';
 import type { World } from '../../../src/sandbox/world/world.ts';
 import { sqliteEngine } from '../../../src/store/engine/sqlite.ts';
 import { createStore } from '../../../src/store/engine/store.ts';
-import { composeRooms } from '../../../src/compose/assembly.ts';
+import { createTelegramApi } from '../../../src/telegram/api.ts';
+import { telegramTransport } from '../../../src/telegram/delivery/transport.ts';
 import { countingIds, manualTime, memoryLog } from '../../support/fakes.ts';
 import { freshSqlite } from '../../support/fresh-sqlite.ts';
 import { settings } from '../../support/pipeline.ts';

@@ -1,8 +1,8 @@
-import { createTelegramApi, type TelegramApi } from '../../../src/telegram/api.ts';
-import { telegramTransport } from '../../../src/telegram/delivery/transport.ts';
-import type { Fault, World } from '../../../src/sandbox/world/world.ts';
 import type { Budget, Evidence, Outgoing, Sent, SentIds, Transport } from '../../../src/app/ports/outside.ts';
 import type { Drawn, Shown } from '../../../src/domain/shown.ts';
+import type { Fault, World } from '../../../src/sandbox/world/world.ts';
+import { createTelegramApi, type TelegramApi } from '../../../src/telegram/api.ts';
+import { telegramTransport } from '../../../src/telegram/delivery/transport.ts';
 import { manualTime, memoryLog, type ManualTime, type MemoryLog } from '../../support/fakes.ts';
 import { aSandbox, sandboxStart, type SandboxOptions, type ServedWorld } from '../../support/sandbox.ts';
 import { memoryLedger, type Ledger } from './ledger.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Asked, sharesMailbox, unmadeBy, unsentBy } from '../../../src/telegram/delivery/refusals.ts';
 import type { BlockedCause } from '../../../src/domain/shown.ts';
+import { type Asked, sharesMailbox, unmadeBy, unsentBy } from '../../../src/telegram/delivery/refusals.ts';
 
 const asked: Asked = { verb: 'send', address: '-1001', topic: 5 };
 const refused = (words: string) => ({ is: 'refused', code: 400, error: `Bad Request: ${words}` }) as const;

@@ -1,4 +1,7 @@
 import { onTestFinished } from 'vitest';
+import type { Room } from '../../../src/app/ports/outside.ts';
+import { createChats } from '../../../src/app/use-cases/reachable-chats.ts';
+import { sha256 } from '../../../src/system/ids.ts';
 import { createTelegramApi, type TelegramApi } from '../../../src/telegram/api.ts';
 import type {
   Answer,
@@ -8,16 +11,13 @@ import type {
   Pressed,
   Said,
 } from '../../../src/telegram/chat/conversation.ts';
-import { createTelegramIn, type TelegramIn } from '../../../src/telegram/intake/inbound.ts';
-import type { Conversation, InSettings, TelegramInNeeds } from '../../../src/telegram/intake/needs.ts';
 import { parsePress } from '../../../src/telegram/chat/kit/press.ts';
-import { sha256 } from '../../../src/system/ids.ts';
-import type { Room } from '../../../src/app/ports/outside.ts';
+import { createTelegramIn, type TelegramIn } from '../../../src/telegram/intake/inbound.ts';
+import { createPlatform } from '../../../src/telegram/intake/menu.ts';
+import type { Conversation, InSettings, TelegramInNeeds } from '../../../src/telegram/intake/needs.ts';
 import { countingIds, manualTime, memoryLog, type ManualTime, type MemoryLog } from '../../support/fakes.ts';
 import { aSandbox, sandboxStart, type ServedWorld } from '../../support/sandbox.ts';
 import type { World as StoreWorld } from '../../support/store-worlds.ts';
-import { createPlatform } from '../../../src/telegram/intake/menu.ts';
-import { createChats } from '../../../src/app/use-cases/reachable-chats.ts';
 
 /** The chats and people of the first world of the sandbox. */
 export const lab = -1_001_000_000_001;

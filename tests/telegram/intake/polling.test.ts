@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import { createTelegramApi } from '../../../src/telegram/api.ts';
 import type { Fault } from '../../../src/sandbox/world/world.ts';
+import { createTelegramApi } from '../../../src/telegram/api.ts';
 import { manualTime } from '../../support/fakes.ts';
 import { aSandbox, sandboxStart, sandboxToken } from '../../support/sandbox.ts';
 import { worldsOf } from '../../support/store-worlds.ts';

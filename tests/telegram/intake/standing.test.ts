@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { Membership, Platform } from '../../../src/app/ports/outside.ts';
+import { createPlatform } from '../../../src/telegram/intake/menu.ts';
 import { worldsOf } from '../../support/store-worlds.ts';
 import { ada, aDoorway, ben, lab, mallory, type Doorway } from './doorway.ts';
 import { messageUpdate, personOf, stored } from './updates.ts';
-import { createPlatform } from '../../../src/telegram/intake/menu.ts';
 
 const open = worldsOf('sqlite');
 

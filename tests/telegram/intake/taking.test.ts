@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { Store } from '../../../src/app/ports/store.ts';
 import { AppError } from '../../../src/domain/errors.ts';
 import { worldsOf, type World } from '../../support/store-worlds.ts';
 import { aDoorway, ada, ben, lab, until, untilLater, type Doorway, type DoorwayOptions } from './doorway.ts';
 import { messageUpdate, stored } from './updates.ts';
-import type { Store } from '../../../src/app/ports/store.ts';
 
 const open = worldsOf('sqlite');
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { DraftChange } from '../../../src/app/ports/chats.ts';
 import { topicOf } from '../../../src/telegram/intake/payload.ts';
+import { readWording } from '../../../src/telegram/intake/texts.ts';
 import { aTask } from '../../support/builders.ts';
 import { worldsOf } from '../../support/store-worlds.ts';
 import { ada, aDoorway, ben, lab, type Doorway } from './doorway.ts';
 import { messageUpdate, stored } from './updates.ts';
-import { readWording } from '../../../src/telegram/intake/texts.ts';
 
 const open = worldsOf('sqlite');
 

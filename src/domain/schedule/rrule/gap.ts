@@ -1,8 +1,8 @@
-import { DAY_MS, DAY_SECONDS, SECOND_MS } from '../time/calendar.ts';
 import { scheduleLimits } from '../limits.ts';
-import { nextOfRule, type Recurrence } from './recurrence.ts';
+import { DAY_MS, DAY_SECONDS, SECOND_MS } from '../time/calendar.ts';
 import { nextRuleDay } from './days.ts';
 import { followingPeriod, type PeriodRule, periodBegin, periodSet, setSize, setWall } from './periods.ts';
+import { nextOfRule, type Recurrence } from './recurrence.ts';
 import { type StepRule, timesOfDay } from './steps.ts';
 
 /** In 28 years every kind of year meets every kind of neighbour; so many periods make one round or a multiple of it. */

@@ -1,9 +1,9 @@
-import { DAY_MS, dayOfWall, pad, civilFromDays, SECOND_MS, secondOfDayOf } from '../time/calendar.ts';
 import { scheduleLimits } from '../limits.ts';
-import { parseRruleParts, type RruleParts } from './parts.ts';
-import { resolveShifted, toWall, wallOfMatch } from '../time/zone.ts';
-import { isSameZone } from '../time/zone-name.ts';
 import { quoted, unreadable } from '../shapes.ts';
+import { DAY_MS, dayOfWall, pad, civilFromDays, SECOND_MS, secondOfDayOf } from '../time/calendar.ts';
+import { isSameZone } from '../time/zone-name.ts';
+import { resolveShifted, toWall, wallOfMatch } from '../time/zone.ts';
+import { parseRruleParts, type RruleParts } from './parts.ts';
 
 /** A date of an iCalendar line: a wall time of the zone, an instant, or a whole day. */
 export interface IcalDate {

@@ -1,3 +1,5 @@
+import { scheduleLimits } from '../limits.ts';
+import { unreadable } from '../shapes.ts';
 import {
   civilFromDays,
   DAY_MS,
@@ -7,10 +9,8 @@ import {
   secondOfDayOf,
   weekdayOf,
 } from '../time/calendar.ts';
-import { scheduleLimits } from '../limits.ts';
 import { type DayRule, dayRuleOf, isRuleDay, nextRuleDay, ruleDaysOfMonth } from './days.ts';
 import type { RruleParts } from './parts.ts';
-import { unreadable } from '../shapes.ts';
 
 export type CalendarFrequency = 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'YEARLY';
 

@@ -1,5 +1,7 @@
-import { DAY_MS, dayOfWall, SECOND_MS } from '../time/calendar.ts';
 import { scheduleLimits } from '../limits.ts';
+import { DAY_MS, dayOfWall, SECOND_MS } from '../time/calendar.ts';
+import { nextElapsed, nextShifted } from '../time/wall-search.ts';
+import { passesOf, resolveShifted, steadyInstant, toWall } from '../time/zone.ts';
 import { endOfDate, instantOfDate, readRruleLines, type RruleLines, wallOfDate, writeRruleLines } from './lines.ts';
 import type { RruleParts } from './parts.ts';
 import {
@@ -14,8 +16,6 @@ import {
   setWall,
 } from './periods.ts';
 import { nextStepInstant, nextStepWall, type StepRule, stepRuleOf } from './steps.ts';
-import { nextElapsed, nextShifted } from '../time/wall-search.ts';
-import { passesOf, resolveShifted, steadyInstant, toWall } from '../time/zone.ts';
 
 /** A recurrence rule ready to be asked, in one zone. */
 export interface Recurrence {

@@ -1,9 +1,9 @@
-import { DAY_MS, DAY_SECONDS, dayOfWall, SECOND_MS, secondOfDayOf } from '../time/calendar.ts';
 import { scheduleLimits } from '../limits.ts';
+import { DAY_MS, DAY_SECONDS, dayOfWall, SECOND_MS, secondOfDayOf } from '../time/calendar.ts';
+import { offsetAt, resolveShifted, toWall } from '../time/zone.ts';
 import { type DayRule, dayRuleOf, isRuleDay, nextRuleDay } from './days.ts';
 import type { RruleParts } from './parts.ts';
 import { timesOf } from './periods.ts';
-import { offsetAt, resolveShifted, toWall } from '../time/zone.ts';
 
 export type StepFrequency = 'SECONDLY' | 'MINUTELY' | 'HOURLY';
 

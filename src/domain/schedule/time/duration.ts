@@ -1,7 +1,7 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './calendar.ts';
-import { scheduleLimits } from '../limits.ts';
 import { AppError } from '../../errors.ts';
+import { scheduleLimits } from '../limits.ts';
 import { quoted, unreadable } from '../shapes.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './calendar.ts';
 
 /** An ISO-8601 duration in its three natures: months differ in length, days differ in hours, the rest is elapsed time. */
 export interface Duration {

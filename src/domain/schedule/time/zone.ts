@@ -1,3 +1,5 @@
+import { scheduleLimits } from '../limits.ts';
+import { type Fault, quoted, unreadable } from '../shapes.ts';
 import {
   clockText,
   DAY_MS,
@@ -10,8 +12,6 @@ import {
   MINUTE_MS,
   monthLength,
 } from './calendar.ts';
-import { scheduleLimits } from '../limits.ts';
-import { type Fault, quoted, unreadable } from '../shapes.ts';
 
 /** One week of a zone: `before` holds until `changesAt`, `after` from there. A week without a change has it at its start. */
 interface Week {

@@ -1,5 +1,5 @@
-import { clockText } from '../time/calendar.ts';
 import { type CronFields, EVERY_WEEK } from '../cron-fields.ts';
+import { clockText } from '../time/calendar.ts';
 import {
   asCondition,
   list,

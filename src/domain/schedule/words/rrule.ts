@@ -1,6 +1,7 @@
-import { clockText, dateText, dayOfWall, secondOfDayOf } from '../time/calendar.ts';
-import type { Recurrence } from '../rrule/recurrence.ts';
 import type { OrdinalDay, RruleParts } from '../rrule/parts.ts';
+import type { Recurrence } from '../rrule/recurrence.ts';
+import { clockText, dateText, dayOfWall, secondOfDayOf } from '../time/calendar.ts';
+import { toWall } from '../time/zone.ts';
 import {
   asCondition,
   every,
@@ -13,7 +14,6 @@ import {
   weekdayWords,
   yearDayWords,
 } from './words.ts';
-import { toWall } from '../time/zone.ts';
 
 const UNITS = {
   SECONDLY: 'second',

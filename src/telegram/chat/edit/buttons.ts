@@ -1,18 +1,18 @@
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
+import { withHours } from '../../../domain/schedule/hours.ts';
 import type { Task } from '../../../domain/task.ts';
-import { alerted, redrawn } from '../kit/answers.ts';
-import { change } from './editing.ts';
-import { fieldIn } from './field-words.ts';
-import { likelyZones } from '../kit/zones.ts';
 import type { Answer, ConversationRooms, Pressed } from '../conversation.ts';
-import { isSetting, moreMenu, settingMenu, zoneMenu } from './view.ts';
-import { texts } from '../texts.ts';
+import { alerted, redrawn } from '../kit/answers.ts';
+import { taskName, cardOf, factsOf, markFor, nextSentence } from '../kit/card.ts';
 import { button, dataOf, shortId } from '../kit/press.ts';
 import { drawn } from '../kit/rich.ts';
 import { arg, pressedTask } from '../kit/rights.ts';
-import { withHours } from '../../../domain/schedule/hours.ts';
+import { likelyZones } from '../kit/zones.ts';
+import { texts } from '../texts.ts';
+import { change } from './editing.ts';
+import { fieldIn } from './field-words.ts';
 import { isRepeating } from './retiming.ts';
-import { taskName, cardOf, factsOf, markFor, nextSentence } from '../kit/card.ts';
+import { isSetting, moreMenu, settingMenu, zoneMenu } from './view.ts';
 
 /** The menus of what can be changed: each takes the place of the one before, in the same message. */
 

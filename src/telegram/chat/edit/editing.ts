@@ -2,21 +2,21 @@ import type { TaskPatch, Changes } from '../../../app/tasks/edit.ts';
 import type { Edited } from '../../../app/tasks/tasks.ts';
 import type { Schedule } from '../../../domain/schedule/schedule.ts';
 import { isBlank, titleFrom, type Task } from '../../../domain/task.ts';
-import type { Rows } from '../kit/press.ts';
 import type { Answer, ConversationRooms, Said } from '../conversation.ts';
+import { answer, answerWith, silence, turnedDown } from '../kit/answers.ts';
 import { taskName, factsOf, markFor, nextSentence, nextShown, settingFor, undoRow } from '../kit/card.ts';
 import { moments, scheduleText, type Setting } from '../kit/clock.ts';
-import { editMenu } from './view.ts';
-import { policyName, policyWords } from '../kit/policy.ts';
-import { blocks, lines, type Rich } from '../kit/rich.ts';
-import { texts } from '../texts.ts';
-import { answer, answerWith, silence, turnedDown } from '../kit/answers.ts';
 import { putDraft, type DraftStep, type OpenDraft } from '../kit/drafts.ts';
-import { fieldIn, nearField } from './field-words.ts';
 import { namedTask } from '../kit/naming.ts';
-import { retimed, type NewTime } from './retiming.ts';
-import { refusal } from '../kit/rights.ts';
+import { policyName, policyWords } from '../kit/policy.ts';
+import type { Rows } from '../kit/press.ts';
 import { cancelRow, isTalk } from '../kit/reading.ts';
+import { blocks, lines, type Rich } from '../kit/rich.ts';
+import { refusal } from '../kit/rights.ts';
+import { texts } from '../texts.ts';
+import { fieldIn, nearField } from './field-words.ts';
+import { retimed, type NewTime } from './retiming.ts';
+import { editMenu } from './view.ts';
 
 /** `/edit [n] <new when>`, and `/edit [n] <field> <value>`; alone it shows the menu. */
 export async function editCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {

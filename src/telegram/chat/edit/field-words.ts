@@ -5,12 +5,12 @@ import { maxRunsMax, nagLimitMax, retryAttemptsMax } from '../../../domain/limit
 import type { AckInput, MissedPolicy, OverlapPolicy } from '../../../domain/policy.ts';
 import { quietFault, type QuietInput } from '../../../domain/quiet.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
+import { durationMs } from '../../../domain/schedule/time/duration.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { ConversationRooms } from '../conversation.ts';
+import { momentIn } from '../kit/days.ts';
 import { misspeltOf } from '../kit/nearest.ts';
 import { zoneNamed } from '../kit/zones.ts';
-import { durationMs } from '../../../domain/schedule/time/duration.ts';
-import { momentIn } from '../kit/days.ts';
 
 /** What `/edit` understands beside a new time: the name of a field and a value in plain words. */
 

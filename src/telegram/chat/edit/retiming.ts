@@ -1,19 +1,19 @@
-import { clockText } from '../../../domain/schedule/time/calendar.ts';
+import { inputOf } from '../../../app/tasks/undo.ts';
+import { isUnreadable } from '../../../app/tasks/verbs.ts';
 import { hoursOf, withHours } from '../../../domain/schedule/hours.ts';
 import { lastSlot, type Schedule, type ScheduleInput } from '../../../domain/schedule/schedule.ts';
 import type { OnceSchedule } from '../../../domain/schedule/shapes.ts';
+import { clockText } from '../../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../../domain/task.ts';
-import { inputOf } from '../../../app/tasks/undo.ts';
-import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import type { ConversationRooms, Said } from '../conversation.ts';
+import { triedTo } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { dateIn, moment, scheduleText, settingOf } from '../kit/clock.ts';
-import type { Rich } from '../kit/rich.ts';
-import { texts } from '../texts.ts';
+import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { readOr, readTimeAlone } from '../kit/reading.ts';
-import { triedTo } from '../kit/answers.ts';
+import type { Rich } from '../kit/rich.ts';
 import { whatIsWrongWithTime } from '../new-task/preview.ts';
-import { isUnreadable } from '../../../app/tasks/verbs.ts';
+import { texts } from '../texts.ts';
 
 /**
  * The new time of a task. What is said is as much as shall be different: an hour alone moves the hour and leaves the days,

@@ -1,12 +1,12 @@
 import { nagEveryDefaultMs, nagLimitDefault } from '../../../domain/limits.ts';
-import { MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
 import type { Policies } from '../../../domain/policy.ts';
-import type { Task } from '../../../domain/task.ts';
+import { MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
-import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
+import type { Task } from '../../../domain/task.ts';
 import { cardText, type CardFacts } from '../kit/card.ts';
 import { dayMoment, settingOf, zoneOf } from '../kit/clock.ts';
 import { policyName, policyWords } from '../kit/policy.ts';
+import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { blocks, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 

@@ -1,8 +1,8 @@
 import type { Answer, ConversationRooms, Said } from '../conversation.ts';
-import type { Rich } from '../kit/rich.ts';
-import { texts } from '../texts.ts';
 import { answer } from '../kit/answers.ts';
+import type { Rich } from '../kit/rich.ts';
 import { addLink } from '../place/checklist.ts';
+import { texts } from '../texts.ts';
 
 /** `/help` alone is about everyday things; with the name of a command, or a word, it shows how to use that. */
 export async function helpCommand({ person, args, place }: Said, rooms: ConversationRooms): Promise<Answer> {

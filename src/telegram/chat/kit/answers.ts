@@ -1,11 +1,11 @@
-import type { Drawn, Button } from '../../../domain/shown.ts';
-import { type Rows, button } from './press.ts';
-import type { Answer, Pressed, PressedHandler, Said, SaidHandler, Reaction } from '../conversation.ts';
-import { shortened, type Rich, drawn, oneLine, say } from './rich.ts';
-import type { Task } from '../../../domain/task.ts';
-import { texts } from '../texts.ts';
-import { AppError, type ErrorCode } from '../../../domain/errors.ts';
 import { settingsOf } from '../../../domain/chat-settings.ts';
+import { AppError, type ErrorCode } from '../../../domain/errors.ts';
+import type { Drawn, Button } from '../../../domain/shown.ts';
+import type { Task } from '../../../domain/task.ts';
+import type { Answer, Pressed, PressedHandler, Said, SaidHandler, Reaction } from '../conversation.ts';
+import { texts } from '../texts.ts';
+import { type Rows, button } from './press.ts';
+import { shortened, type Rich, drawn, oneLine, say } from './rich.ts';
 
 /** The platform shows at most 200 characters there. */
 const toastMax = 180;

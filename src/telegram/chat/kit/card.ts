@@ -1,14 +1,14 @@
+import { leftOutAhead } from '../../../app/tasks/upcoming.ts';
 import { type DateStyle, settingsOf } from '../../../domain/chat-settings.ts';
-import { executionThread, isBlank, type Task } from '../../../domain/task.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
-import { button, dataOf, shortId } from './press.ts';
+import { executionThread, isBlank, type Task } from '../../../domain/task.ts';
+import type { ConversationRooms } from '../conversation.ts';
+import { texts } from '../texts.ts';
 import { aboutMoment, dayMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
 import { policyLines } from './policy.ts';
+import { button, dataOf, shortId } from './press.ts';
 import { lines, type Rich, drawn } from './rich.ts';
-import { texts } from '../texts.ts';
-import type { ConversationRooms } from '../conversation.ts';
 import { nameOf } from './rights.ts';
-import { leftOutAhead } from '../../../app/tasks/upcoming.ts';
 
 /** What a card tells beside the task itself. */
 export interface CardFacts {

@@ -1,5 +1,7 @@
+import { isUnreadable } from '../../../app/tasks/verbs.ts';
 import { momentsIn } from '../../../app/why/moments.ts';
 import type { DateStyle } from '../../../domain/chat-settings.ts';
+import { describe, isTimezone, type Schedule } from '../../../domain/schedule/schedule.ts';
 import {
   clockText,
   dateText,
@@ -10,10 +12,8 @@ import {
   secondOfDayOf,
   weekdayOf,
 } from '../../../domain/schedule/time/calendar.ts';
-import { describe, isTimezone, type Schedule } from '../../../domain/schedule/schedule.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import type { Task } from '../../../domain/task.ts';
-import { isUnreadable } from '../../../app/tasks/verbs.ts';
 
 /** Where and when something is read: times are told on the clocks of a zone, with the year when it is not this one. */
 export interface Setting {

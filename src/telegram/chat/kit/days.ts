@@ -1,11 +1,11 @@
+import { AppError } from '../../../domain/errors.ts';
 import { DAY_MS, dayOfWall, HOUR_MS, weekdayOf } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import type { Button } from '../../../domain/shown.ts';
-import { button, type Rows } from './press.ts';
-import { clockIn, dayMoment, type Setting } from './clock.ts';
-import { texts } from '../texts.ts';
-import { AppError } from '../../../domain/errors.ts';
 import type { ConversationRooms } from '../conversation.ts';
+import { texts } from '../texts.ts';
+import { clockIn, dayMoment, type Setting } from './clock.ts';
+import { button, type Rows } from './press.ts';
 
 /** Days and hours to press, on the clocks of a zone. A day is told by its number since 1970, as people there count it. */
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Draft, DraftChange } from '../../../app/ports/chats.ts';
 import { mediaKinds, type Media } from '../../../domain/shown.ts';
-import type { ConversationRooms, Person, Place, Pressed, Said } from '../conversation.ts';
-import { longId } from './press.ts';
 import { isBlank, titleFrom } from '../../../domain/task.ts';
+import type { ConversationRooms, Person, Place, Pressed, Said } from '../conversation.ts';
 import { texts } from '../texts.ts';
+import { longId } from './press.ts';
 import type { Rich } from './rich.ts';
 
 /** Long enough to look something up, short enough that nobody is surprised by what becomes of their next message. */

@@ -1,5 +1,5 @@
-import { blocks, bold, code, italic, lines, oneLine, say, type Rich, pre, shortened } from './rich.ts';
 import type { BlockedCause, MediaKind } from '../../../domain/shown.ts';
+import { blocks, bold, code, italic, lines, oneLine, say, type Rich, pre, shortened } from './rich.ts';
 
 export const chatTexts = {
   greeting: (name: string): Rich =>

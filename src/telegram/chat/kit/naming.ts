@@ -1,16 +1,16 @@
+import { z } from 'zod';
 import type { ChatTasksQuery, Draft, DraftChange } from '../../../app/ports/chats.ts';
 import type { Deed } from '../../../domain/access.ts';
 import { undoMs } from '../../../domain/limits.ts';
 import type { Task } from '../../../domain/task.ts';
-import { button, dataOf, shortId, type Verb } from './press.ts';
 import type { Answer, ConversationRooms, Place, Said } from '../conversation.ts';
-import { blocks } from './rich.ts';
-import { taskName } from './card.ts';
 import { texts } from '../texts.ts';
 import { answer, answerWith, turnedDown, choiceDrawn, pageSize } from './answers.ts';
+import { taskName } from './card.ts';
 import { draftHere, replacedWords, putRow } from './drafts.ts';
+import { button, dataOf, shortId, type Verb } from './press.ts';
+import { blocks } from './rich.ts';
 import { refusal } from './rights.ts';
-import { z } from 'zod';
 
 /** What a command wants to do with a task. */
 interface Wish {

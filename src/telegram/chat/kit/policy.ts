@@ -2,10 +2,10 @@ import { nagEveryDefaultMs, nagLimitDefault } from '../../../domain/limits.ts';
 import type { AckInput, Policies, RetryInput } from '../../../domain/policy.ts';
 import type { QuietInput } from '../../../domain/quiet.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
-import { spanText } from '../../../domain/schedule/words/words.ts';
-import { moment, type Setting } from './clock.ts';
-import { texts } from '../texts.ts';
 import { durationMs } from '../../../domain/schedule/time/duration.ts';
+import { spanText } from '../../../domain/schedule/words/words.ts';
+import { texts } from '../texts.ts';
+import { moment, type Setting } from './clock.ts';
 
 /** The settings of a task in words: what a card tells of them, and what a change did to them. */
 

@@ -2,11 +2,11 @@ import type { Preview } from '../../../app/tasks/preview.ts';
 import { inputOf } from '../../../app/tasks/undo.ts';
 import { AppError } from '../../../domain/errors.ts';
 import { isBlank } from '../../../domain/task.ts';
-import { button, dataOf, shortId, type Rows } from './press.ts';
 import type { ConversationRooms, Person, Place, Said } from '../conversation.ts';
 import { texts } from '../texts.ts';
-import type { DraftWhen } from './drafts.ts';
 import { sentenceOf } from './answers.ts';
+import type { DraftWhen } from './drafts.ts';
+import { button, dataOf, shortId, type Rows } from './press.ts';
 
 /** Reading a time and a text from words, and showing the task that they would make. */
 

@@ -1,11 +1,11 @@
+import type { Target } from '../../../app/tasks/tasks.ts';
 import { may, refusalText, type Deed, type Actor } from '../../../domain/access.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { ConversationRooms, Person, Place, Answer, Pressed } from '../conversation.ts';
-import { oneLine } from './rich.ts';
 import { texts } from '../texts.ts';
-import type { Target } from '../../../app/tasks/tasks.ts';
 import { alerted } from './answers.ts';
 import { longId } from './press.ts';
+import { oneLine } from './rich.ts';
 
 interface Asking {
   readonly person: Person;

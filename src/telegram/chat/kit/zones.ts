@@ -1,5 +1,5 @@
-import { zoneName } from '../../../domain/schedule/time/zone-name.ts';
 import { offsetAt } from '../../../domain/schedule/schedule.ts';
+import { zoneName } from '../../../domain/schedule/time/zone-name.ts';
 import { clockIn } from './clock.ts';
 
 /** One for each clock that many people live by, from west to east. */

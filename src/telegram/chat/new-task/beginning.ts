@@ -1,17 +1,17 @@
 import { AppError } from '../../../domain/errors.ts';
 import { isBlank } from '../../../domain/task.ts';
 import type { Answer, ConversationRooms, Said } from '../conversation.ts';
-import { blocks, type Rich } from '../kit/rich.ts';
-import { texts } from '../texts.ts';
 import { answer, silence, turnedDown, triedTo } from '../kit/answers.ts';
 import { draftHere, type Kept, type OpenDraft, type StepOf, replacedWords } from '../kit/drafts.ts';
-import { keptWith, readAsked, type Asked } from './clauses.ts';
+import { isForUs, readTimeAlone, textIn, readWords, type Speaking } from '../kit/reading.ts';
+import { blocks, type Rich } from '../kit/rich.ts';
 import { refusal } from '../kit/rights.ts';
+import { texts } from '../texts.ts';
+import { keptWith, readAsked, type Asked } from './clauses.ts';
+import { whatIsWrong, whatIsWrongWithTime } from './preview.ts';
 import { missed, spoken, whereOf, type MakingStep } from './steps.ts';
 import { timeTyped, typedPart } from './typed.ts';
 import { afterTime } from './wizard.ts';
-import { isForUs, readTimeAlone, textIn, readWords, type Speaking } from '../kit/reading.ts';
-import { whatIsWrong, whatIsWrongWithTime } from './preview.ts';
 
 /** `/new`: with everything it shows the preview at once, and without it asks for what is missing. */
 export async function newTask(said: Said, rooms: ConversationRooms): Promise<Answer> {

@@ -1,22 +1,22 @@
-import { threadKeyOf } from '../../../domain/thread.ts';
 import type { TaskInput } from '../../../app/tasks/definition.ts';
-import type { Drawn } from '../../../domain/shown.ts';
-import type { AppError } from '../../../domain/errors.ts';
-import { alerted, redrawn, sentenceOf, templateFault, triedTo } from '../kit/answers.ts';
-import { draftOf, putDraft, type OpenDraft, type StepOf, titleOf } from '../kit/drafts.ts';
-import { refusal, arg } from '../kit/rights.ts';
-import { turned, stepDrawn } from './steps.ts';
-import { retimed, chosen } from './wizard.ts';
-import type { Answer, ConversationRooms, Place, Pressed } from '../conversation.ts';
-import { proposalDrawn, proposalOf, topicsOff, titleOfStep } from './preview.ts';
-import { texts } from '../texts.ts';
-import { drawn, lines } from '../kit/rich.ts';
-import { inputOf } from '../../../app/tasks/undo.ts';
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
+import { inputOf } from '../../../app/tasks/undo.ts';
+import type { AppError } from '../../../domain/errors.ts';
+import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
+import { threadKeyOf } from '../../../domain/thread.ts';
+import type { Answer, ConversationRooms, Place, Pressed } from '../conversation.ts';
+import { alerted, redrawn, sentenceOf, templateFault, triedTo } from '../kit/answers.ts';
 import { taskName, cardOf, markFor, nextSentence, undoRow } from '../kit/card.ts';
 import { scheduleText } from '../kit/clock.ts';
+import { draftOf, putDraft, type OpenDraft, type StepOf, titleOf } from '../kit/drafts.ts';
 import { button, dataOf, shortId } from '../kit/press.ts';
+import { drawn, lines } from '../kit/rich.ts';
+import { refusal, arg } from '../kit/rights.ts';
+import { texts } from '../texts.ts';
+import { proposalDrawn, proposalOf, topicsOff, titleOfStep } from './preview.ts';
+import { turned, stepDrawn } from './steps.ts';
+import { retimed, chosen } from './wizard.ts';
 
 /** Buttons of a task that is being made. Only the person who makes it may press them. */
 

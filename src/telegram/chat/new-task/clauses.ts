@@ -1,5 +1,5 @@
-import { HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
 import { nagEveryDefaultMs, nagEveryMaxMs, nagEveryMinMs, nagLimitDefault } from '../../../domain/limits.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
 import { textAfter } from '../../../domain/when/remainder.ts';
 import type { ConversationRooms } from '../conversation.ts';
 import type { Kept } from '../kit/drafts.ts';

@@ -1,5 +1,5 @@
-import type { Where } from './wizard-english.ts';
 import { blocks, bold, code, italic, lines, oneLine, pre, quote, say, shortened, type Rich } from '../kit/rich.ts';
+import type { Where } from './wizard-english.ts';
 
 export const examples: readonly string[] = [
   'in 20 minutes Take the pizza out',

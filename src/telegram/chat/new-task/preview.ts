@@ -1,22 +1,22 @@
-import { type DateStyle, settingsOf } from '../../../domain/chat-settings.ts';
+import type { DraftChange } from '../../../app/ports/chats.ts';
 import type { Preview } from '../../../app/tasks/preview.ts';
-import type { Refusal } from '../../../domain/schedule/schedule.ts';
+import { type DateStyle, settingsOf } from '../../../domain/chat-settings.ts';
+import type { AppError } from '../../../domain/errors.ts';
 import type { Policies } from '../../../domain/policy.ts';
+import type { Refusal } from '../../../domain/schedule/schedule.ts';
 import type { Button, Drawn, Media } from '../../../domain/shown.ts';
 import { isBlank, checkTexts } from '../../../domain/task.ts';
-import { button, dataOf, shortId } from '../kit/press.ts';
-import { clockIn, moments, wordsOf } from '../kit/clock.ts';
-import { policyLines } from '../kit/policy.ts';
-import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
-import { texts } from '../texts.ts';
-import { titleOf, draftHere, putDraft, type StepOf } from '../kit/drafts.ts';
-import type { DraftChange } from '../../../app/ports/chats.ts';
-import type { AppError } from '../../../domain/errors.ts';
 import type { ConversationRooms, Place, Said } from '../conversation.ts';
-import { examples } from './english.ts';
-import { mayManage } from '../kit/rights.ts';
-import { type Here, readWords } from '../kit/reading.ts';
 import { sentenceOf, triedTo } from '../kit/answers.ts';
+import { clockIn, moments, wordsOf } from '../kit/clock.ts';
+import { titleOf, draftHere, putDraft, type StepOf } from '../kit/drafts.ts';
+import { policyLines } from '../kit/policy.ts';
+import { button, dataOf, shortId } from '../kit/press.ts';
+import { type Here, readWords } from '../kit/reading.ts';
+import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
+import { mayManage } from '../kit/rights.ts';
+import { texts } from '../texts.ts';
+import { examples } from './english.ts';
 
 /** A task that is not made yet, as it is shown before it is. */
 interface Proposal {

@@ -1,10 +1,13 @@
 import { settingsOf } from '../../../domain/chat-settings.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ConversationRooms, Pressed, Said } from '../conversation.ts';
+import { redrawn, silence } from '../kit/answers.ts';
 import { wordsOf } from '../kit/clock.ts';
-import type { Where } from './wizard-english.ts';
-import { proposalDrawn, checkStep, proposalOf } from './preview.ts';
+import { putDraft, type DraftStep, type DraftWhen, titleOf } from '../kit/drafts.ts';
+import { isForUs, type Here } from '../kit/reading.ts';
 import { blocks, type Rich, drawn } from '../kit/rich.ts';
+import { proposalDrawn, checkStep, proposalOf } from './preview.ts';
+import type { Where } from './wizard-english.ts';
 import {
   askQuestion,
   offerQuestion,
@@ -16,9 +19,6 @@ import {
   type Asking,
   type Question,
 } from './wizard-view.ts';
-import { redrawn, silence } from '../kit/answers.ts';
-import { putDraft, type DraftStep, type DraftWhen, titleOf } from '../kit/drafts.ts';
-import { isForUs, type Here } from '../kit/reading.ts';
 
 /** A step of making a task, shown in a new message or in the one that carried the step before. */
 export type MakingStep = Exclude<DraftStep, { step: 'made' | 'edit' }>;

@@ -1,18 +1,18 @@
-import { instructionsLengthMax } from '../../../domain/limits.ts';
-import { isBlank } from '../../../domain/task.ts';
 import type { AppError } from '../../../domain/errors.ts';
+import { instructionsLengthMax } from '../../../domain/limits.ts';
 import { pad } from '../../../domain/schedule/time/calendar.ts';
+import { isBlank } from '../../../domain/task.ts';
 import type { Answer, ConversationRooms, Said } from '../conversation.ts';
-import { dateIn } from '../kit/clock.ts';
-import { weekOf } from './wizard-view.ts';
-import { texts } from '../texts.ts';
 import { silence, triedTo } from '../kit/answers.ts';
-import { keptWith, readAsked, type Asked } from './clauses.ts';
+import { dateIn } from '../kit/clock.ts';
 import type { Kept, PartStep, StepOf } from '../kit/drafts.ts';
-import { missed, spoken, type MakingStep } from './steps.ts';
-import { afterTime, begunIn, dayOfYear, hourStep, monthName, nth, timed, type Reading } from './wizard.ts';
 import { isForUs, readOr, readTimeAlone, textIn } from '../kit/reading.ts';
+import { texts } from '../texts.ts';
+import { keptWith, readAsked, type Asked } from './clauses.ts';
 import { whatIsWrongWithTime } from './preview.ts';
+import { missed, spoken, type MakingStep } from './steps.ts';
+import { weekOf } from './wizard-view.ts';
+import { afterTime, begunIn, dayOfYear, hourStep, monthName, nth, timed, type Reading } from './wizard.ts';
 
 /** Words in the place of the buttons with which a task is made. */
 

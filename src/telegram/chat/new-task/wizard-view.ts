@@ -1,14 +1,14 @@
-import { civilFromDays, dayOfWall, monthLength, pad, weekdayOf } from '../../../domain/schedule/time/calendar.ts';
-import { MONTH_NAMES, WEEKDAY_NAMES } from '../../../domain/schedule/words/words.ts';
-import { toWall } from '../../../domain/schedule/time/zone.ts';
-import type { Media } from '../../../domain/shown.ts';
-import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
-import { ordinals, rhythms, weekdays, type PartStep, type Plan, type StepOf, titleOf } from '../kit/drafts.ts';
 import type { DateStyle } from '../../../domain/chat-settings.ts';
+import { civilFromDays, dayOfWall, monthLength, pad, weekdayOf } from '../../../domain/schedule/time/calendar.ts';
+import { toWall } from '../../../domain/schedule/time/zone.ts';
+import { MONTH_NAMES, WEEKDAY_NAMES } from '../../../domain/schedule/words/words.ts';
+import type { Media } from '../../../domain/shown.ts';
 import { capital, dateIn, dayText as dayTold, wordsOf, type Setting } from '../kit/clock.ts';
-import { type Where, templates } from './wizard-english.ts';
+import { ordinals, rhythms, weekdays, type PartStep, type Plan, type StepOf, titleOf } from '../kit/drafts.ts';
+import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, type Rich } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
+import { type Where, templates } from './wizard-english.ts';
 
 /** The steps of making a task by buttons. Each is drawn from its draft alone, so that it can be drawn again at any time. */
 

@@ -1,10 +1,8 @@
 import { AppError } from '../../../domain/errors.ts';
-import { MONTH_NAMES } from '../../../domain/schedule/words/words.ts';
 import { pad } from '../../../domain/schedule/time/calendar.ts';
+import { MONTH_NAMES } from '../../../domain/schedule/words/words.ts';
 import type { ConversationRooms } from '../conversation.ts';
 import { dateIn, weekdayIn } from '../kit/clock.ts';
-import { texts } from '../texts.ts';
-import { keptWith, readAsked } from './clauses.ts';
 import {
   ordinals,
   rhythms,
@@ -15,8 +13,10 @@ import {
   type Plan,
   type StepOf,
 } from '../kit/drafts.ts';
-import type { MakingStep } from './steps.ts';
 import { readTimeAlone, readWords, type Speaking } from '../kit/reading.ts';
+import { texts } from '../texts.ts';
+import { keptWith, readAsked } from './clauses.ts';
+import type { MakingStep } from './steps.ts';
 import { templates } from './wizard-english.ts';
 
 /**

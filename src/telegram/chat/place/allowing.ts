@@ -1,14 +1,14 @@
 import type { Chat } from '../../../app/ports/chats.ts';
-import { threadKeyOf } from '../../../domain/thread.ts';
-import { button, dataOf, type Rows } from '../kit/press.ts';
-import type { Answer, ConversationRooms, Person, Said, Pressed } from '../conversation.ts';
-import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
-import { texts } from '../texts.ts';
-import { answer, turnedDown, alerted, redrawn } from '../kit/answers.ts';
-import { keepList, startWords } from './checklist.ts';
-import { refusal, arg } from '../kit/rights.ts';
 import type { Actor } from '../../../domain/access.ts';
+import { threadKeyOf } from '../../../domain/thread.ts';
+import type { Answer, ConversationRooms, Person, Said, Pressed } from '../conversation.ts';
+import { answer, turnedDown, alerted, redrawn } from '../kit/answers.ts';
 import { markFor } from '../kit/card.ts';
+import { button, dataOf, type Rows } from '../kit/press.ts';
+import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
+import { refusal, arg } from '../kit/rights.ts';
+import { texts } from '../texts.ts';
+import { keepList, startWords } from './checklist.ts';
 
 /** `/allow`: lets a group in, or a person, and takes that back. For owners. */
 

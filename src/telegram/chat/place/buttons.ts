@@ -1,18 +1,18 @@
+import { zoneName } from '../../../domain/schedule/time/zone-name.ts';
+import { threadKeyOf } from '../../../domain/thread.ts';
+import type { Answer, ConversationRooms, Pressed } from '../conversation.ts';
 import { alerted, answer, redrawn, sentenceOf, triedTo } from '../kit/answers.ts';
+import { markFor } from '../kit/card.ts';
+import { clockIn } from '../kit/clock.ts';
 import { draftOf } from '../kit/drafts.ts';
-import { keepList, startWords } from './checklist.ts';
-import { zoneRows, zoneSetRows, zoneSetWords } from './places.ts';
+import { inZone } from '../kit/reading.ts';
+import { blocks, drawn } from '../kit/rich.ts';
 import { refusal, arg } from '../kit/rights.ts';
 import { likelyZones } from '../kit/zones.ts';
-import type { Answer, ConversationRooms, Pressed } from '../conversation.ts';
-import { threadKeyOf } from '../../../domain/thread.ts';
-import { zoneName } from '../../../domain/schedule/time/zone-name.ts';
-import { clockIn } from '../kit/clock.ts';
-import { blocks, drawn } from '../kit/rich.ts';
 import { proposalDrawn, proposalOf, readAgain } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
-import { inZone } from '../kit/reading.ts';
-import { markFor } from '../kit/card.ts';
+import { keepList, startWords } from './checklist.ts';
+import { zoneRows, zoneSetRows, zoneSetWords } from './places.ts';
 
 /** Buttons about the chat: is this your time, and how do things stand here. */
 

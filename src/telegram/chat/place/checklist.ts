@@ -1,8 +1,8 @@
 import type { Chat } from '../../../app/ports/chats.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import { button, dataOf, type Rows } from '../kit/press.ts';
 import type { ConversationRooms, Person, Place, SetUp } from '../conversation.ts';
 import { clockIn } from '../kit/clock.ts';
+import { button, dataOf, type Rows } from '../kit/press.ts';
 import { blocks, type Rich, drawn, lines } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 

@@ -1,15 +1,15 @@
-import { button, dataOf, type Rows } from '../kit/press.ts';
 import { claimedArg, setupArg, type Answer, type ConversationRooms, type Said } from '../conversation.ts';
-import { clockIn } from '../kit/clock.ts';
-import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
-import { proposalDrawn, readAgain } from '../new-task/preview.ts';
-import { texts } from '../texts.ts';
 import { answer, answerWith, forAsker, silence, turnedDown } from '../kit/answers.ts';
-import { keepList, lastList, startWords, zoneCheckRow } from './checklist.ts';
+import { markFor } from '../kit/card.ts';
+import { clockIn } from '../kit/clock.ts';
+import { button, dataOf, type Rows } from '../kit/press.ts';
+import { inZone } from '../kit/reading.ts';
+import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { adminsOf, mayManage, refusal } from '../kit/rights.ts';
 import { likelyZones, readZone } from '../kit/zones.ts';
-import { inZone } from '../kit/reading.ts';
-import { markFor } from '../kit/card.ts';
+import { proposalDrawn, readAgain } from '../new-task/preview.ts';
+import { texts } from '../texts.ts';
+import { keepList, lastList, startWords, zoneCheckRow } from './checklist.ts';
 
 /** What concerns the chat as a whole: its set-up and its zone. */
 

@@ -1,15 +1,15 @@
 import type { ThreadCounts } from '../../../app/ports/tasks.ts';
-import { threadKeyOf } from '../../../domain/thread.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import { button, dataOf, shortId } from '../kit/press.ts';
-import type { Answer, ConversationRooms, Place, Said, Pressed } from '../conversation.ts';
-import { texts } from '../texts.ts';
-import { answer, answerWith, turnedDown, alerted, redrawn, toasted } from '../kit/answers.ts';
-import { refusal, arg, pressedTask, targetOf } from '../kit/rights.ts';
-import { drawn } from '../kit/rich.ts';
-import { taskName } from '../kit/card.ts';
 import type { Task } from '../../../domain/task.ts';
+import { threadKeyOf } from '../../../domain/thread.ts';
+import type { Answer, ConversationRooms, Place, Said, Pressed } from '../conversation.ts';
+import { answer, answerWith, turnedDown, alerted, redrawn, toasted } from '../kit/answers.ts';
+import { taskName } from '../kit/card.ts';
 import { numberIn } from '../kit/naming.ts';
+import { button, dataOf, shortId } from '../kit/press.ts';
+import { drawn } from '../kit/rich.ts';
+import { refusal, arg, pressedTask, targetOf } from '../kit/rights.ts';
+import { texts } from '../texts.ts';
 
 /** `/purge`: all tasks of the chat go, once somebody has seen how many that are. */
 export async function purgeCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {

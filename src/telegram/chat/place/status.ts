@@ -1,17 +1,17 @@
+import type { ServerStatus } from '../../../app/operations/status.ts';
+import type { ChatUsage, QuotaUsed } from '../../../app/ports/chat-facts.ts';
+import type { Quota, ThreadCounts } from '../../../app/ports/tasks.ts';
 import { settingsOf } from '../../../domain/chat-settings.ts';
 import { DAY_MS, dayOfWall } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import type { Answer, ConversationRooms, Said } from '../conversation.ts';
+import { answer, forAsker, turnedDown } from '../kit/answers.ts';
 import { clockIn, aboutMoment, type Setting } from '../kit/clock.ts';
 import { blocks, lines, type Rich } from '../kit/rich.ts';
-import { answer, forAsker, turnedDown } from '../kit/answers.ts';
-import { threadOf } from './removals.ts';
 import { refusal } from '../kit/rights.ts';
-import type { ServerStatus } from '../../../app/operations/status.ts';
-import type { ChatUsage, QuotaUsed } from '../../../app/ports/chat-facts.ts';
-import type { Quota, ThreadCounts } from '../../../app/ports/tasks.ts';
 import { texts } from '../texts.ts';
 import { checklist, privateText } from './checklist.ts';
+import { threadOf } from './removals.ts';
 
 /** How things stand: the chat for everybody in it, the server for its owners. */
 export async function statusCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {

@@ -1,17 +1,17 @@
+import type { MissedAnswer } from '../../../app/ports/questions.ts';
 import type { Approved } from '../../../app/use-cases/approvals.ts';
 import { AppError } from '../../../domain/errors.ts';
 import { askExpiryMs } from '../../../domain/limits.ts';
 import type { Task } from '../../../domain/task.ts';
-import { alerted, redrawn, toasted } from '../kit/answers.ts';
-import { nameOf, arg, permitted, pressedTask, targetOf, refusal } from '../kit/rights.ts';
 import type { Answer, ConversationRooms, Pressed } from '../conversation.ts';
-import { pastMoment } from '../kit/clock.ts';
-import { oneLine } from '../kit/rich.ts';
-import { texts } from '../texts.ts';
-import { longId } from '../kit/press.ts';
-import type { MissedAnswer } from '../../../app/ports/questions.ts';
-import { withLine, withRows } from './reminder.ts';
+import { alerted, redrawn, toasted } from '../kit/answers.ts';
 import { settingFor } from '../kit/card.ts';
+import { pastMoment } from '../kit/clock.ts';
+import { longId } from '../kit/press.ts';
+import { oneLine } from '../kit/rich.ts';
+import { nameOf, arg, permitted, pressedTask, targetOf, refusal } from '../kit/rights.ts';
+import { texts } from '../texts.ts';
+import { withLine, withRows } from './reminder.ts';
 
 /** Buttons of questions: what becomes of missed runs, and whether a result is shown. */
 

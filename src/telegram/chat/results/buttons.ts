@@ -1,15 +1,15 @@
 import type { Done } from '../../../app/use-cases/acks.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import { alerted, answer, redrawn, toasted } from '../kit/answers.ts';
-import { nameOf, refusal, arg, noteArrival, permitted, pressedTask } from '../kit/rights.ts';
 import type { Answer, ConversationRooms, Pressed, Reply, Said } from '../conversation.ts';
+import { alerted, answer, redrawn, toasted } from '../kit/answers.ts';
 import { taskName, settingFor } from '../kit/card.ts';
 import { pastMoment } from '../kit/clock.ts';
-import { lines, oneLine, pre, drawn } from '../kit/rich.ts';
-import { texts } from '../texts.ts';
-import { longId } from '../kit/press.ts';
 import { impliedBy, namedTask } from '../kit/naming.ts';
+import { longId } from '../kit/press.ts';
+import { lines, oneLine, pre, drawn } from '../kit/rich.ts';
+import { nameOf, refusal, arg, noteArrival, permitted, pressedTask } from '../kit/rights.ts';
+import { texts } from '../texts.ts';
 import { doneShown, resultButtons, withLine, withoutLine, withRows } from './reminder.ts';
 
 /** Buttons of results and of words about failures. They stand in the chat for months. */

@@ -1,7 +1,7 @@
-import type { BlockedCause, MediaKind } from '../../../domain/shown.ts';
-import { blocks, bold, lines, pre, say, shortened, oneLine, type Rich, quote } from '../kit/rich.ts';
 import type { GrantFault } from '../../../domain/grant.ts';
+import type { BlockedCause, MediaKind } from '../../../domain/shown.ts';
 import { mediaWords } from '../kit/english.ts';
+import { blocks, bold, lines, pre, say, shortened, oneLine, type Rich, quote } from '../kit/rich.ts';
 
 const errorShownMax = 600;
 

@@ -1,13 +1,13 @@
-import { ordinal } from '../../../domain/ack.ts';
 import type { AckView, OpenQuestion } from '../../../app/ports/questions.ts';
+import { ordinal } from '../../../domain/ack.ts';
+import { captionLengthMax, messagePartLengthMax } from '../../../domain/limits.ts';
 import type { Drawn, View } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import { button, dataOf, shortId, type Rows, keyboard } from '../kit/press.ts';
 import { taskName } from '../kit/card.ts';
 import { aboutMoment, moment, pastMoment, type Setting } from '../kit/clock.ts';
+import { button, dataOf, shortId, type Rows, keyboard } from '../kit/press.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
-import { captionLengthMax, messagePartLengthMax } from '../../../domain/limits.ts';
 
 /** Where a message of this kind goes, and how that stands by now which it asks about. */
 export interface Asked {

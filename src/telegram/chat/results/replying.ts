@@ -1,14 +1,14 @@
-import { doneAnswer, isDoneWord } from './buttons.ts';
 import type { Answer, ConversationRooms, Said, SaidHandler } from '../conversation.ts';
+import { answer, forAsker, silence } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { settingOf } from '../kit/clock.ts';
-import { texts } from '../texts.ts';
-import { answer, forAsker, silence } from '../kit/answers.ts';
-import { runCommand, snoozeCommand, skipCommand } from '../task/doing.ts';
-import { historyCommand, whyCommand } from '../task/looking.ts';
+import { momentIn } from '../kit/days.ts';
 import { impliedBy, type Implied } from '../kit/naming.ts';
 import { drawn } from '../kit/rich.ts';
-import { momentIn } from '../kit/days.ts';
+import { runCommand, snoozeCommand, skipCommand } from '../task/doing.ts';
+import { historyCommand, whyCommand } from '../task/looking.ts';
+import { texts } from '../texts.ts';
+import { doneAnswer, isDoneWord } from './buttons.ts';
 
 /**
  * Plain words as a reply to a message about a task do what the command of that name would do there. Few words are known,

@@ -1,17 +1,17 @@
+import { DAY_MS, dayOfWall, HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
+import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import { alerted, answerWith, redrawn } from '../kit/answers.ts';
+import type { Task } from '../../../domain/task.ts';
 import type { Answer, ConversationRooms, Pressed } from '../conversation.ts';
+import { alerted, answerWith, redrawn } from '../kit/answers.ts';
 import { taskName, settingFor, undoRow } from '../kit/card.ts';
 import { aboutMoment, settingOf, type Setting } from '../kit/clock.ts';
 import { dayName, isDay, dayRows, hourRows } from '../kit/days.ts';
-import { oneLine, drawn } from '../kit/rich.ts';
-import { texts } from '../texts.ts';
 import { longId, button, dataOf, shortId, type Rows } from '../kit/press.ts';
-import { firstShown } from './buttons.ts';
+import { oneLine, drawn } from '../kit/rich.ts';
 import { arg, noteArrival, pressedTask, targetOf } from '../kit/rights.ts';
-import { DAY_MS, dayOfWall, HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
-import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
-import type { Task } from '../../../domain/task.ts';
+import { texts } from '../texts.ts';
+import { firstShown } from './buttons.ts';
 import { resultButtons, withLine, withoutLine, withRows } from './reminder.ts';
 
 /** Buttons that put off: for a span, until an hour, or until a day and an hour that are picked. */

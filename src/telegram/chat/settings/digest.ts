@@ -1,16 +1,16 @@
-import { inputOf } from '../../../app/tasks/undo.ts';
 import type { Preview } from '../../../app/tasks/preview.ts';
+import { inputOf } from '../../../app/tasks/undo.ts';
 import type { Task } from '../../../domain/task.ts';
 import { threadKeyOf, type Thread } from '../../../domain/thread.ts';
-import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import type { Answer, ConversationRooms, Person, Place, Said, Pressed } from '../conversation.ts';
+import { answer, forAsker, turnedDown, alerted, redrawn, signOr } from '../kit/answers.ts';
 import { taskName, settingFor } from '../kit/card.ts';
 import { moments, scheduleText } from '../kit/clock.ts';
-import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
-import { texts } from '../texts.ts';
-import { answer, forAsker, turnedDown, alerted, redrawn, signOr } from '../kit/answers.ts';
-import { mayManage, refusal, arg } from '../kit/rights.ts';
+import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { readOr } from '../kit/reading.ts';
+import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
+import { mayManage, refusal, arg } from '../kit/rights.ts';
+import { texts } from '../texts.ts';
 
 /** The digest of a chat: a task like any other, and this is its comfortable door. */
 

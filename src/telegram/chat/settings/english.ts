@@ -1,5 +1,5 @@
-import type { DateStyle } from '../../../domain/chat-settings.ts';
 import { namedIn } from '../../../domain/access.ts';
+import type { DateStyle } from '../../../domain/chat-settings.ts';
 import type { Quiet } from '../../../domain/quiet.ts';
 import { bold, code, lines, say, type Rich } from '../kit/rich.ts';
 

@@ -2,13 +2,13 @@ import { dateStyles, settingsOf } from '../../../domain/chat-settings.ts';
 import { isClock, type Quiet } from '../../../domain/quiet.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ConversationRooms, Person, Place, Said, Pressed } from '../conversation.ts';
-import { settingsDrawn, type SettingsFacts, dateStylesDrawn } from './view.ts';
-import { lines, type Rich } from '../kit/rich.ts';
-import { texts } from '../texts.ts';
 import { answer, answerWith, forAsker, turnedDown, alerted, redrawn } from '../kit/answers.ts';
-import { digestCommand, digestWords } from './digest.ts';
-import { zoneCommand } from '../place/places.ts';
+import { lines, type Rich } from '../kit/rich.ts';
 import { adminsOf, mayManage, refusal, arg } from '../kit/rights.ts';
+import { zoneCommand } from '../place/places.ts';
+import { texts } from '../texts.ts';
+import { digestCommand, digestWords } from './digest.ts';
+import { settingsDrawn, type SettingsFacts, dateStylesDrawn } from './view.ts';
 
 /** What the admins of a chat have chosen for it: shown to everybody, changed by them, with buttons or in words. */
 

@@ -2,8 +2,8 @@ import { momentsIn } from '../../../app/why/moments.ts';
 import { dateStyles, type ChatSettings, type DateStyle } from '../../../domain/chat-settings.ts';
 import type { Quiet } from '../../../domain/quiet.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import { button, dataOf, type Rows } from '../kit/press.ts';
 import { clockIn } from '../kit/clock.ts';
+import { button, dataOf, type Rows } from '../kit/press.ts';
 import { blocks, lines, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 

@@ -3,10 +3,10 @@ import { upcoming, upcomingAfter } from '../../../app/tasks/upcoming.ts';
 import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import { button, dataOf } from '../kit/press.ts';
 import { taskName } from '../kit/card.ts';
 import { aboutMoment, clockIn, dayMoment, scheduleShort, type Setting } from '../kit/clock.ts';
 import { dayIn, startOf } from '../kit/days.ts';
+import { button, dataOf } from '../kit/press.ts';
 import { blocks, bold, lines, type Rich, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 

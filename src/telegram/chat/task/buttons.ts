@@ -1,23 +1,23 @@
-import type { Task } from '../../../domain/task.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import { alerted, answerWith, redrawn } from '../kit/answers.ts';
-import { putDraft } from '../kit/drafts.ts';
-import { agendaOf, historyOf, isFilter, listOf, whyWords, whyCommand } from './looking.ts';
-import { isRepeating } from '../edit/retiming.ts';
-import { refusal, arg, pressedTask, targetOf } from '../kit/rights.ts';
-import { turned } from '../new-task/steps.ts';
+import type { Task } from '../../../domain/task.ts';
 import type { Answer, ConversationRooms, Pressed, SaidHandler } from '../conversation.ts';
-import { isSpan } from './agenda.ts';
-import { card, cardButtons, taskName, cardOf, factsOf, markFor, nextSentence, settingFor } from '../kit/card.ts';
+import { editCommand } from '../edit/editing.ts';
+import { isRepeating } from '../edit/retiming.ts';
 import { editMenu } from '../edit/view.ts';
-import { blocks, lines, drawn } from '../kit/rich.ts';
-import { texts } from '../texts.ts';
+import { alerted, answerWith, redrawn } from '../kit/answers.ts';
+import { card, cardButtons, taskName, cardOf, factsOf, markFor, nextSentence, settingFor } from '../kit/card.ts';
+import { putDraft } from '../kit/drafts.ts';
+import { unnamedIn, type Unnamed } from '../kit/naming.ts';
 import { button, dataOf, longId, shortId } from '../kit/press.ts';
 import { cancelRow } from '../kit/reading.ts';
-import { pauseCommand, snoozeCommand, leftOutWords, skipCommand, undoneWords } from './doing.ts';
-import { editCommand } from '../edit/editing.ts';
-import { unnamedIn, type Unnamed } from '../kit/naming.ts';
+import { blocks, lines, drawn } from '../kit/rich.ts';
+import { refusal, arg, pressedTask, targetOf } from '../kit/rights.ts';
+import { turned } from '../new-task/steps.ts';
 import { resultButtons, withRows, noticeRows } from '../results/reminder.ts';
+import { texts } from '../texts.ts';
+import { isSpan } from './agenda.ts';
+import { pauseCommand, snoozeCommand, leftOutWords, skipCommand, undoneWords } from './doing.ts';
+import { agendaOf, historyOf, isFilter, listOf, whyWords, whyCommand } from './looking.ts';
 
 /** Everything that a card, a list and a menu can do to a task. After each press the message shows how it stands now. */
 

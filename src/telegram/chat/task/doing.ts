@@ -1,23 +1,23 @@
-import { settingsOf } from '../../../domain/chat-settings.ts';
-import type { Task } from '../../../domain/task.ts';
+import type { AuditRow } from '../../../app/ports/tasks.ts';
+import { type Within, slotsTold } from '../../../app/tasks/skip.ts';
 import type { Target, Undone } from '../../../app/tasks/tasks.ts';
+import { undoable } from '../../../app/tasks/undo.ts';
+import { settingsOf } from '../../../domain/chat-settings.ts';
+import { skipMax, undoMs } from '../../../domain/limits.ts';
+import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
+import type { Task } from '../../../domain/task.ts';
 import type { Answer, ConversationRooms, Said, Pressed } from '../conversation.ts';
-import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
+import { answer, answerWith, turnedDown, alerted, redrawn, triedTo, signOr } from '../kit/answers.ts';
 import { taskName, nextSentence, settingFor, undoRow, cardOf, markFor } from '../kit/card.ts';
 import { aboutMoment, settingOf, type Setting, moment, moments, pastMoment } from '../kit/clock.ts';
-import { lines, drawn, type Rich } from '../kit/rich.ts';
-import { texts } from '../texts.ts';
-import { answer, answerWith, turnedDown, alerted, redrawn, triedTo, signOr } from '../kit/answers.ts';
+import { momentIn, pauseEndIn, dayIn, dayRows, isDay, nextMonday, startOf } from '../kit/days.ts';
 import { draftHere } from '../kit/drafts.ts';
 import { impliedBy, namedTask, numberIn } from '../kit/naming.ts';
+import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
+import { lines, drawn, type Rich } from '../kit/rich.ts';
 import { mayManage, nameOf, arg, pressedTask, targetOf, refusal } from '../kit/rights.ts';
-import { momentIn, pauseEndIn, dayIn, dayRows, isDay, nextMonday, startOf } from '../kit/days.ts';
 import { snoozeButtons } from '../results/snoozing.ts';
-import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
-import { type Within, slotsTold } from '../../../app/tasks/skip.ts';
-import { skipMax, undoMs } from '../../../domain/limits.ts';
-import type { AuditRow } from '../../../app/ports/tasks.ts';
-import { undoable } from '../../../app/tasks/undo.ts';
+import { texts } from '../texts.ts';
 
 function typedTarget({ person, key }: Said, task: Task): Target {
   return { taskId: task.id, actor: person.actor, idempotencyKey: key };

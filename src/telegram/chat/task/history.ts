@@ -1,11 +1,11 @@
 import type { Delivery, TaskRun } from '../../../app/ports/runs.ts';
 import type { DeliveryStatus } from '../../../domain/delivery.ts';
 import { isByHand, type OccurrenceSource } from '../../../domain/occurrence.ts';
-import type { Task } from '../../../domain/task.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import { button, dataOf, shortId } from '../kit/press.ts';
-import { aboutMoment, moment, span, zoneOf, type Setting, pastMoment } from '../kit/clock.ts';
+import type { Task } from '../../../domain/task.ts';
 import { taskName } from '../kit/card.ts';
+import { aboutMoment, moment, span, zoneOf, type Setting, pastMoment } from '../kit/clock.ts';
+import { button, dataOf, shortId } from '../kit/press.ts';
 import { blocks, lines, link, type Rich, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 

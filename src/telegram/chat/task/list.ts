@@ -1,13 +1,13 @@
 import type { ChatTasksQuery } from '../../../app/ports/chats.ts';
 import type { DateStyle } from '../../../domain/chat-settings.ts';
-import type { Task } from '../../../domain/task.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
-import { button, dataOf, shortId } from '../kit/press.ts';
-import { aboutMoment, distance, scheduleShort, zoneOf } from '../kit/clock.ts';
-import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
-import { taskName } from '../kit/card.ts';
-import { texts } from '../texts.ts';
+import type { Task } from '../../../domain/task.ts';
 import { pageSize, taskButton, pairs } from '../kit/answers.ts';
+import { taskName } from '../kit/card.ts';
+import { aboutMoment, distance, scheduleShort, zoneOf } from '../kit/clock.ts';
+import { button, dataOf, shortId } from '../kit/press.ts';
+import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
+import { texts } from '../texts.ts';
 
 export type Filter = ChatTasksQuery['filter'] | 'mine';
 

@@ -1,21 +1,21 @@
 import type { ChatTasksQuery } from '../../../app/ports/chats.ts';
-import { AppError } from '../../../domain/errors.ts';
+import type { Answer as WhyAnswer } from '../../../app/why/answers.ts';
+import { isActor } from '../../../domain/access.ts';
 import { settingsOf, type DateStyle } from '../../../domain/chat-settings.ts';
-import type { Task } from '../../../domain/task.ts';
+import { AppError } from '../../../domain/errors.ts';
 import type { Drawn } from '../../../domain/shown.ts';
+import type { Task } from '../../../domain/task.ts';
 import type { Answer, ConversationRooms, Person, Place, Said } from '../conversation.ts';
+import { answer, answerWith, turnedDown, pageSize, triedTo } from '../kit/answers.ts';
 import { taskName, cardOf, markFor, settingFor } from '../kit/card.ts';
-import { agendaDrawn, agendaSpans, type AgendaSpan } from './agenda.ts';
 import { aboutMoment, dateIn, moment, settingOf, weekdayIn, type Setting, capital } from '../kit/clock.ts';
+import { impliedBy, namedTask, numberIn } from '../kit/naming.ts';
+import { blocks, lines, type Rich, link, oneLine, say } from '../kit/rich.ts';
+import { nameOf, refusal } from '../kit/rights.ts';
+import { texts } from '../texts.ts';
+import { agendaDrawn, agendaSpans, type AgendaSpan } from './agenda.ts';
 import { historyDrawn } from './history.ts';
 import { listDrawn, type Filter, type Listing } from './list.ts';
-import { blocks, lines, type Rich, link, oneLine, say } from '../kit/rich.ts';
-import { texts } from '../texts.ts';
-import { answer, answerWith, turnedDown, pageSize, triedTo } from '../kit/answers.ts';
-import { impliedBy, namedTask, numberIn } from '../kit/naming.ts';
-import { nameOf, refusal } from '../kit/rights.ts';
-import { isActor } from '../../../domain/access.ts';
-import type { Answer as WhyAnswer } from '../../../app/why/answers.ts';
 
 /** Reading. Members of an approved chat may, so a refusal can only come from a chat that is none of theirs. */
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { previewSchedule } from '../../../../src/app/tasks/preview.ts';
 import { checkPolicies } from '../../../../src/domain/policy.ts';
 import { titleFrom } from '../../../../src/domain/task.ts';
+import { templates } from '../../../../src/telegram/chat/new-task/wizard-english.ts';
 import { minute } from '../../../support/pipeline.ts';
 import { aTalk, labels, tasksIn } from '../talk.ts';
-import { templates } from '../../../../src/telegram/chat/new-task/wizard-english.ts';
 
 /** In a group, words are meant for the bot when they answer it. */
 const reply = { repliesTo: 1 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { draw } from '../../../../src/telegram/delivery/draw.ts';
 import type { View } from '../../../../src/domain/shown.ts';
 import type { Task } from '../../../../src/domain/task.ts';
+import { draw } from '../../../../src/telegram/delivery/draw.ts';
 import { minute } from '../../../support/pipeline.ts';
 import { aTalk, bob, labels, type Message, tasksIn, type Talk } from '../talk.ts';
 

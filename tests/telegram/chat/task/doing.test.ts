@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { verbs } from '../../../../src/telegram/chat/kit/press.ts';
-import { misspeltOf, nearest } from '../../../../src/telegram/chat/kit/nearest.ts';
 import { commands } from '../../../../src/telegram/chat/commands.ts';
+import { misspeltOf, nearest } from '../../../../src/telegram/chat/kit/nearest.ts';
+import { verbs } from '../../../../src/telegram/chat/kit/press.ts';
 import { hour, minute } from '../../../support/pipeline.ts';
 import { aTalk, bob, dataBehind, labels, root, tasksIn, type Talk } from '../talk.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readZone } from '../../../../src/telegram/chat/kit/zones.ts';
 import { commands } from '../../../../src/telegram/chat/commands.ts';
+import { readZone } from '../../../../src/telegram/chat/kit/zones.ts';
 import { hour, start } from '../../../support/pipeline.ts';
 import { ada, aTalk, bob, labels, root, type Talk } from '../talk.ts';
 

@@ -55,9 +55,8 @@ function broughtNode(): string | null {
 /** Passes on everything in both directions: arguments, streams, signals and the code with which it ends. */
 async function runAgain(node: string): Promise<void> {
   const child = spawn(node, [...process.execArgv, ...process.argv.slice(1)], { stdio: 'inherit' });
-  // A terminal sends Ctrl-C to both of them; whoever ends only this one means the other.
-  process.on('SIGINT', () => undefined);
-  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  // A terminal sends Ctrl-C to both of them, and the second within a moment means nothing; a supervisor knows only this one.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   const { code, signal } = await new Promise<{ code: number | null; signal: NodeJS.Signals | null }>(
     (resolve, reject) => {
       child.once('error', reject);

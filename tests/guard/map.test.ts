@@ -14,10 +14,11 @@ it('finds every folder of the source on the map', () => {
 
 it('bites when a page is behind the tree', () => {
   const files = [{ path: 'src/app/x.ts', text: 'export function made() {}\n' }];
-  const page = '`made` in `src/app/x.ts`, `gone` in `src/app/x.ts`, `src/app/y.ts`, `src/app`, `src/web/`';
+  const page = '`made` and `lost` in `src/app/x.ts`, `gone` in `src/app/x.ts`, `src/app/y.ts`, `src/app`, `src/web/`';
   expect(mapFaults(page, files)).toEqual([
     'src/app/y.ts: there is no such place',
     'src/web/: there is no such place',
+    'src/app/x.ts: it declares no lost',
     'src/app/x.ts: it declares no gone',
   ]);
   expect(unnamedFolders('nothing', files)).toEqual(['app']);

@@ -13,13 +13,17 @@ export function mapFaults(page: string, files: readonly SourceFile[]): readonly 
     const folder = `${place.replace(/\/$/, '')}/`;
     return !all.includes(place) && !all.some((path) => path.startsWith(folder));
   });
-  const declared = [...page.matchAll(/`(\w+)` in `(src\/[^`]+)`/g)].filter(([, name = '', place = '']) => {
+  const named = [...page.matchAll(/`(\w+)`(?: and `(\w+)`)? in `(src\/[^`]+)`/g)].flatMap(
+    ([, first = '', second, place = '']) =>
+      [first, second].flatMap((name) => (name === undefined ? [] : [{ name, place }])),
+  );
+  const undeclared = named.filter(({ name, place }) => {
     const text = files.find(({ path }) => path === place)?.text ?? '';
     return !new RegExp(`(?:function\\*?|const|class|interface|type) ${name}\\b|^  ${name}: `, 'm').test(text);
   });
   return [
     ...missing.map((place) => `${place}: there is no such place`),
-    ...declared.map(([, name, place]) => `${place}: it declares no ${name}`),
+    ...undeclared.map(({ name, place }) => `${place}: it declares no ${name}`),
   ];
 }
 

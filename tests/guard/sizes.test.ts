@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { limits, sizeFaults } from './sizes.ts';
-import { readTree } from './source.ts';
+import { readAll } from './source.ts';
 
 it('keeps the source within its sizes', () => {
-  const files = readTree('src');
+  const files = readAll('src');
   expect(sizeFaults(files)).toEqual([]);
   expect(files.length).toBeGreaterThanOrEqual(350);
 });

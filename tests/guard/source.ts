@@ -36,7 +36,7 @@ export function readAll(...folders: readonly string[]): readonly SourceFile[] {
       readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())
         .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
-        .map((path) => ({ path, text: /\.(?:ts|js|md|json)$/.test(path) ? readText(path) : '' })),
+        .map((path) => ({ path, text: /\.(?:ts|js|css|html|md|json)$/.test(path) ? readText(path) : '' })),
     );
 }
 

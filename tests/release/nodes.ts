@@ -16,6 +16,7 @@ const native = [
   'tests/cli',
   'tests/ops/start.test.ts',
   'tests/system/crash.test.ts',
+  'tests/system/second-opinion',
 ];
 
 function passesOn(version: string, folder: string): boolean {

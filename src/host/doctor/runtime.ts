@@ -6,9 +6,10 @@ import { fail, ok, warn, type Check, type Verdict } from './finding.ts';
 
 /** Where it runs: Node, npm, the driver of the database, the rules of time. */
 
-const nodeLeast = [20, 20] as const;
-/** Those that know which packages may run scripts when they are installed. */
-const npmLeast = 11;
+/** The same as in package.json (engines) and in the entries' own look. */
+const nodeLeast = [22, 19] as const;
+/** Older ones do not read the lock file. */
+const npmLeast = 10;
 
 const node: Check = {
   check: 'node',
@@ -36,7 +37,7 @@ const npm: Check = {
   },
 };
 
-const rebuild = 'npm rebuild --ignore-scripts=false better-sqlite3';
+const reinstall = 'npm ci, on the computer where it runs';
 
 const driver: Check = {
   check: 'sqlite',
@@ -52,17 +53,16 @@ const driver: Check = {
 
 function driverFault(message: string): Verdict {
   const [first = ''] = message.split('\n');
-  if (/could not locate the bindings file/i.test(message)) {
-    return fail(
-      'Its compiled part is missing: npm was not allowed to run the install script of better-sqlite3.',
-      `${rebuild} (npm 12 also asks once: npm approve-scripts better-sqlite3)`,
-    );
-  }
-  if (/NODE_MODULE_VERSION|ERR_DLOPEN_FAILED|different Node\.js version|invalid ELF header/i.test(message))
-    return fail('It was built for another Node.js or another computer.', rebuild);
   if (/GLIBC|GLIBCXX/.test(message))
-    return fail(`It does not fit this system: ${first}`, `${rebuild} --build-from-source`);
-  return fail(`It does not load: ${first}`, 'npm ci');
+    return fail(
+      `It does not fit this system: ${first}`,
+      'A newer system: its binary needs the version that is named here.',
+    );
+  if (/could not locate the bindings file|Cannot find module .*better_sqlite3\.node/i.test(message))
+    return fail('Its binary for this computer is missing, although it comes with the package.', reinstall);
+  if (/NODE_MODULE_VERSION|ERR_DLOPEN_FAILED|different Node\.js version|invalid ELF header/i.test(message))
+    return fail('It was installed on another computer, or for another Node.js.', reinstall);
+  return fail(`It does not load: ${first}`, reinstall);
 }
 
 /** Summer and winter of a zone that everybody has, two hours and one hour ahead of UTC. */

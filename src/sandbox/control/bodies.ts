@@ -4,7 +4,7 @@ import { faultKinds, mediaKinds } from '../world/world.ts';
 /** A caller that waits longer holds a connection for a bot that does not answer. */
 const waitMaxMs = 60_000;
 
-/** The id of a chat, or its short key: see `chatKeys`. */
+/** The id of a chat, or its short key, such as `lab`. */
 const chat = z.union([z.int(), z.string().min(1).max(64)], 'must be the id of a chat or its short key, such as "lab"');
 const as = z.string('must be the key of a person: "ada", "ben" or "mallory"').min(1).max(64);
 const id = z.int().min(1);

@@ -37,7 +37,7 @@ export interface Child {
 const idleMaxMs = 30_000;
 
 /**
- * Starts it with a small heap, without an environment, and with no right but to read its code. It keeps no process alive:
+ * Starts it with a small heap, without an environment, and without the right to write, to start anything or to read more than its code. It keeps no process alive:
  * neither the one that started it nor, for long, itself.
  */
 export function startChild(idleMs = idleMaxMs): Child {

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Operation } from '../api/operation.ts';
 import type { operations as operationsOfApi } from '../api/operations.ts';
+import { CliFault, exitCodeOf, exitCodes, usage } from './faults.ts';
 import type { Wire, WireAnswer, WireRequest, WireStream } from './network.ts';
-import { CliFault, exitCodeOf, exitCodes, usage } from './options.ts';
 
 /** Loaded by the first call: the schemas cost more time than everything else that starts, and help needs none of them. */
 type Operations = typeof operationsOfApi;

@@ -1,7 +1,7 @@
 import type { RootCommand, Command as Described } from '@bomb.sh/tab';
 import type { Argument, Command, Option } from 'commander';
+import { CliFault, usage } from './faults.ts';
 import { shown } from './layout.ts';
-import { CliFault, usage } from './options.ts';
 import type { Session, AddVerb } from './session.ts';
 
 const shells: readonly string[] = ['bash', 'zsh', 'fish', 'powershell'];

@@ -1,6 +1,7 @@
 import type { AnswerOf } from './client.ts';
+import { CliFault, exitCodes, usage } from './faults.ts';
 import { shown } from './layout.ts';
-import { given, CliFault, exitCodes, usage } from './options.ts';
+import { given } from './options.ts';
 import type { Session } from './session.ts';
 
 export type Task = AnswerOf<'getTask'>['task'];

@@ -1,6 +1,6 @@
 import { request as askHttp, type IncomingMessage } from 'node:http';
 import { request as askHttps } from 'node:https';
-import { CliFault, exitCodes, usage } from './options.ts';
+import { CliFault, exitCodes, usage } from './faults.ts';
 
 /** A server that is alive answers sooner; the slowest thing that is asked of it is an audit of everything. */
 const patienceMs = 60_000;

@@ -1,7 +1,8 @@
 import { Command, CommanderError, Option } from 'commander';
 import { AppError, type ErrorCode } from '../domain/errors.ts';
+import { CliFault, exitCodes } from './faults.ts';
 import { sentence, type Terminal } from './layout.ts';
-import { collect, CliFault, exitCodes } from './options.ts';
+import { collect } from './options.ts';
 import { openSession, type Globals, type Host, type AddVerb, type Flag, type Told as Result } from './session.ts';
 
 /** Longer lines are hard to read, and a file has no width of its own. */

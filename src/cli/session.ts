@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import type { Clock, Stopwatch, Timer } from '../app/ports/outside.ts';
 import type { Client } from './client.ts';
 import { createClient } from './client.ts';
+import { CliFault, exitCodes, usage, type ExitCode } from './faults.ts';
 import { toned, type Terminal } from './layout.ts';
 import { networkWire, type Wire } from './network.ts';
-import { CliFault, exitCodes, usage, type ExitCode } from './options.ts';
 
 /** What the surroundings say, already read. */
 export interface Surroundings {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
+import { CliFault, exitCodes } from '../cli/faults.ts';
 import type { Terminal } from '../cli/layout.ts';
-import { CliFault, exitCodes } from '../cli/options.ts';
 import { createProgram, type Part, type Program } from '../cli/program.ts';
 import type { Host, Surroundings } from '../cli/session.ts';
 import { remoteVerbs } from '../cli/verbs/all.ts';

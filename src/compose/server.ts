@@ -1,11 +1,11 @@
 import { hostname } from 'node:os';
 import { createGauges } from '../app/operations/gauges.ts';
 import { meteredStore } from '../app/operations/metered-store.ts';
-import type { Ready } from '../app/operations/readiness.ts';
+import { type Ready, createHeartbeat, type Heartbeat } from '../app/operations/readiness.ts';
 import type { Secrets } from '../app/operations/secrets.ts';
-import { followZoneRules } from '../app/pipeline/scheduler.ts';
-import type { Meter } from '../app/ports/metering.ts';
-import type { Timer, Backups } from '../app/ports/outside.ts';
+import { followZoneRules, createClockWatch } from '../app/pipeline/scheduler.ts';
+import { type Meter, silentMeter } from '../app/ports/metering.ts';
+import type { Timer, Backups, Room } from '../app/ports/outside.ts';
 import { type SecondOpinion, libraries } from '../app/ports/second-opinion.ts';
 import type { Store } from '../app/ports/store.ts';
 import type { Config } from '../config/config.ts';
@@ -14,16 +14,16 @@ import type { PageOfMetrics } from '../http/app.ts';
 import type { World as SandboxWorld, Travel } from '../sandbox/world/world.ts';
 import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
 import type { TravelTime } from '../system/clock.ts';
-import type { Loop } from '../system/loop.ts';
+import { createKnock } from '../system/knock.ts';
+import { type Loop, createLoop, type Work } from '../system/loop.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
 import { createSecondOpinion } from '../system/second-opinion/process.ts';
 import { telegramTransport, topicNames } from '../telegram/delivery/transport.ts';
 import { createPlatform } from '../telegram/intake/menu.ts';
 import { openDoor, type Door, createPhase, type Phase } from './api.ts';
-import { composeRooms, type Rooms, type World } from './assembly.ts';
+import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
 import { isSandboxed, openWire, type Wire } from './chat.ts';
 import { openConversation, type TelegramIn } from './conversation.ts';
-import { createLoops, openHeartbeat } from './loops.ts';
 import { skippedBefore, timeOf, travelling, travelOf } from './travel.ts';
 
 export interface Server {
@@ -267,4 +267,74 @@ function countedBackups(backups: Backups | null, meter: Meter): Backups | null {
       }
     },
   };
+}
+
+interface Parts {
+  readonly world: World;
+  readonly rooms: Rooms;
+  readonly store: Store;
+  /** Absent where nobody measures. */
+  readonly meter?: Meter;
+}
+
+/** In the order in which they start: whoever takes work over is there before whoever hands it on; who tidies up comes last. */
+export function createLoops(
+  config: Pick<Config, 'BATCH_SIZE'>,
+  { world, rooms, store, meter = silentMeter }: Parts,
+): readonly Loop[] {
+  const watch = createClockWatch({ ...world, store });
+  const works: readonly (Work & { readonly name: Room })[] = [
+    {
+      name: 'deliverer',
+      step: (now, limit) => rooms.deliverer.step(now, limit),
+      nextAt: (now) => rooms.deliverer.nextAt(now),
+    },
+    { name: 'runner', step: (now, limit) => rooms.runner.step(now, limit), nextAt: (now) => rooms.runner.nextAt(now) },
+    {
+      name: 'scheduler',
+      step: async (now, limit) => {
+        await watch.check();
+        return rooms.scheduler.step(now, limit);
+      },
+      nextAt: (now) => rooms.scheduler.nextAt(now),
+    },
+    { name: 'acks', step: (now, limit) => rooms.nagging.step(now, limit), nextAt: (now) => rooms.nagging.nextAt(now) },
+    rooms.housekeeper,
+  ];
+  return works.map((work) => {
+    const share = work.name === 'runner' || work.name === 'deliverer' ? endsPerClaim : 1;
+    const loop = createLoop(counted(work, meter), { ...world, batchMax: config.BATCH_SIZE * share });
+    rooms.connect(work.name, () => loop.ring());
+    return loop;
+  });
+}
+
+/** Counts the steps that failed; the loop goes on by itself. */
+function counted(work: Work, meter: Meter): Work {
+  const counting = async <T>(done: Promise<T>): Promise<T> => {
+    try {
+      return await done;
+    } catch (error) {
+      meter.count('loop_failures_total', { loop: work.name });
+      throw error;
+    }
+  };
+  return {
+    name: work.name,
+    step: (now, limit) => counting(work.step(now, limit)),
+    nextAt: (now) => counting(work.nextAt(now)),
+  };
+}
+
+interface Needs {
+  readonly world: World;
+  readonly meter: Meter;
+  readonly ready: () => Promise<Ready>;
+}
+
+/** Null where no watcher is to be told. Its minutes are real ones, whatever the clock of a sandbox says. */
+function openHeartbeat({ HEARTBEAT_URL: url }: Pick<Config, 'HEARTBEAT_URL'>, needs: Needs): Heartbeat | null {
+  if (url === undefined) return null;
+  const { timer, log } = needs.world;
+  return createHeartbeat({ knock: createKnock({ url, timer }), ready: needs.ready, timer, log, meter: needs.meter });
 }

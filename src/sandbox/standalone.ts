@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { fault, send } from './control/answers.ts';
-import { createSandboxPages } from './control/control.ts';
-import { foreignness } from './loopback.ts';
+import { createSandboxPages, foreignness } from './control/control.ts';
 import { openSandbox, type Sandbox, type SandboxNeeds } from './sandbox.ts';
 
 export interface Standalone {

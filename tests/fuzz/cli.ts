@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
-import { exitCodes } from '../../src/cli/options.ts';
+import { exitCodes } from '../../src/cli/faults.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import type { Host } from '../../src/cli/session.ts';
 import { remoteVerbs } from '../../src/cli/verbs/all.ts';

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { assert } from '../../src/domain/errors.ts';
 import { controlBytesMax } from '../../src/sandbox/control/answers.ts';
-import { foreignness } from '../../src/sandbox/loopback.ts';
+import { foreignness } from '../../src/sandbox/control/control.ts';
 import { servePages } from './control-server.ts';
 
 const fromHere = { as: 'ada', chat: 'ada', text: 'x' };

@@ -4,15 +4,15 @@ import { z } from 'zod';
 import { createTask } from '../../api/tasks.ts';
 import { AppError } from '../../domain/errors.ts';
 import { parseSchedule, type Schedule } from '../../domain/schedule/schedule.ts';
-import type { AnswerOf } from '../client.ts';
+import { CliFault, exitCodes, usage } from '../faults.ts';
 import type { Task } from '../naming.ts';
-import { given, lengthOf, CliFault, exitCodes, usage } from '../options.ts';
-import type { Session } from '../session.ts';
+import { given, lengthOf } from '../options.ts';
 
 /** One task in a file: what it is, and not what has become of it. */
 const fileVersion = 1;
 
 type CreateSchema = NonNullable<typeof createTask.body>;
+
 export type Definition = z.input<CreateSchema>;
 
 export interface Entry extends Definition {
@@ -49,7 +49,7 @@ export function entryOf(task: Task): Entry {
 }
 
 /** What makes two entries mean the same task where ids do not: where it is, what it is called, and what it is about. */
-function identityOf({
+export function identityOf({
   title,
   subject,
   thread,
@@ -62,7 +62,7 @@ function identityOf({
 }
 
 /** The title that the server gives where none is written. */
-function titleOf({ title, instructions }: Pick<Entry, 'title' | 'instructions'>): string | null {
+export function titleOf({ title, instructions }: Pick<Entry, 'title' | 'instructions'>): string | null {
   return title ?? (/^[^\n]{1,60}$/.test(instructions.trim()) ? instructions.trim() : null);
 }
 
@@ -130,6 +130,7 @@ function plain(text: string): string | number {
 
 /** Some hundred thousand tasks; what is larger is no file of tasks. */
 const fileBytesMax = 64 * 1024 * 1024;
+
 /** A file of tasks has no use for many; a file that has is out for harm. */
 const aliasesMax = 100;
 
@@ -258,106 +259,4 @@ function fault(name: string, line: number, problem: string): CliFault {
     exitCode: exitCodes.usage,
     details: { line },
   });
-}
-
-/** What reading a file in would do to one task. */
-export interface Step {
-  readonly does: 'create' | 'update' | 'skip';
-  readonly title: string;
-  readonly thread: string;
-  readonly entry: Entry;
-  /** The task that is meant; null for one that is not there yet. */
-  readonly task: Task | null;
-  readonly changes: ReturnType<typeof differences>;
-}
-
-const pageMax = 200;
-
-/**
- * Finds the task that each entry means: the one with its id, wherever it is; else, of those with its thread, title and
- * subject, the first that no other entry means. So a file that was read in once changes nothing when it is read in again.
- */
-export async function planOf(session: Session, entries: readonly Entry[]): Promise<readonly Step[]> {
-  const threadOf = (entry: Entry) => session.namedThread ?? entry.thread_key ?? session.threadKey;
-  const present = new Map<string, readonly Task[]>();
-  for (const thread of new Set(entries.map(threadOf))) present.set(thread, await tasksOf(session, thread));
-  const byId = new Map([...present.values()].flat().map((task) => [task.task_id, task]));
-  const meant = new Map<Entry, Task>();
-  // Whoever names a thread means the tasks of that one, and wants others there as new ones.
-  const elsewhere = async (id: string) => (session.namedThread === null ? taskById(session, id) : null);
-  for (const entry of entries) {
-    const task = entry.task_id === undefined ? null : (byId.get(entry.task_id) ?? (await elsewhere(entry.task_id)));
-    if (task !== null) meant.set(entry, task);
-  }
-  const taken = new Set([...meant.values()].map((task) => task.task_id));
-  return entries.map((entry) => {
-    const thread = threadOf(entry);
-    const task =
-      meant.get(entry) ??
-      likeness(
-        entry,
-        thread,
-        (present.get(thread) ?? []).filter(({ task_id: id }) => !taken.has(id)),
-      );
-    if (task !== null) taken.add(task.task_id);
-    return stepOf({ entry, thread, task }, session.clock.now());
-  });
-}
-
-function stepOf({ entry, thread, task }: Pick<Step, 'entry' | 'thread' | 'task'>, now: number): Step {
-  const title = entry.title ?? task?.title ?? titleOf(entry) ?? entry.instructions.split('\n', 1)[0] ?? '';
-  if (task === null) return { does: 'create', title, thread, entry, task, changes: {} };
-  const changes = differences(entry, task, now);
-  return { does: Object.keys(changes).length === 0 ? 'skip' : 'update', title, thread, entry, task, changes };
-}
-
-function likeness(entry: Entry, thread: string, tasks: readonly Task[]): Task | null {
-  const title = titleOf(entry);
-  const isLike = (task: Task) => {
-    if (title === null) return task.instructions === entry.instructions && (entry.subject ?? null) === task.subject;
-    const theirs = identityOf({ title: task.title, subject: task.subject, thread });
-    return theirs === identityOf({ title, subject: entry.subject, thread });
-  };
-  return tasks.find(isLike) ?? null;
-}
-
-/** Oldest first, as they stand in a file. */
-async function tasksOf({ client }: Session, thread: string): Promise<readonly Task[]> {
-  const found: Task[] = [];
-  let cursor: string | null = null;
-  do {
-    const query = { limit: String(pageMax), thread_key: thread, ...given({ cursor: cursor ?? undefined }) };
-    const page: AnswerOf<'listTasks'> = await client.call('listTasks', { query });
-    found.push(...page.tasks);
-    cursor = page.next_cursor;
-  } while (cursor !== null);
-  return found.toReversed();
-}
-
-async function taskById({ client }: Session, id: string): Promise<Task | null> {
-  try {
-    const { task } = await client.call('getTask', { params: { task_id: id } });
-    return task.state === 'deleted' ? null : task;
-  } catch (error) {
-    if (error instanceof CliFault && error.code === 'not_found') return null;
-    throw error;
-  }
-}
-
-/** Does one step, and answers the task that came of it. */
-export async function carryOut(
-  { client }: Session,
-  { does, entry, task, thread, changes }: Step,
-): Promise<Task | null> {
-  if (does === 'skip') return task;
-  if (does === 'update' && task !== null) {
-    // Which fields there are has been compared one by one.
-    return (await client.call('updateTask', { params: { task_id: task.task_id }, body: changes })).task;
-  }
-  const { task_id: _id, thread_key: _thread, enabled = true, ...definition } = entry;
-  const policies = { ...definition.policies, on_existing: 'add' as const };
-  const body: Definition = { ...definition, policies };
-  const made = (await client.call('createTask', { params: { thread_key: thread }, body })).task;
-  if (enabled) return made;
-  return (await client.call('updateTask', { params: { task_id: made.task_id }, body: { enabled: false } })).task;
 }

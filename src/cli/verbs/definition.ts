@@ -1,5 +1,6 @@
 import type { Asked } from '../client.ts';
-import { given, lengthOf, objectOf, isoLength, usage } from '../options.ts';
+import { usage } from '../faults.ts';
+import { given, lengthOf, objectOf, isoLength } from '../options.ts';
 import type { Session, Flag } from '../session.ts';
 import { hostZone, instantOf } from './moments.ts';
 

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { AnswerOf } from '../client.ts';
+import { usage } from '../faults.ts';
 import { facts, sentence } from '../layout.ts';
 import { taskIdOf, taskNamed } from '../naming.ts';
-import { given, isoLength, lengthOf, wholeOf, usage } from '../options.ts';
+import { given, isoLength, lengthOf, wholeOf } from '../options.ts';
 import type { Session, AddVerb, Flag, Told } from '../session.ts';
 import { timesIn } from '../times.ts';
 import { named, namedLast, standing } from '../views/task.ts';

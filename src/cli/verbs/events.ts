@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { AnswerOf } from '../client.ts';
+import { CliFault, usage } from '../faults.ts';
 import { sentence, table, shown, toned } from '../layout.ts';
 import { taskIdOf } from '../naming.ts';
-import { given, wholeOf, CliFault, usage } from '../options.ts';
+import { given, wholeOf } from '../options.ts';
 import type { Session, AddVerb, Told } from '../session.ts';
 import { timesIn, type Times } from '../times.ts';
 import { hostZone } from './moments.ts';

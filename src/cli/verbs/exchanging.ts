@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import type { AnswerOf } from '../client.ts';
-import type { Step } from '../exchange/file.ts';
+import type { Step } from '../exchange/plan.ts';
+import { CliFault, exitCodes } from '../faults.ts';
 import { sentence, table } from '../layout.ts';
 import type { Task } from '../naming.ts';
-import { given, CliFault, exitCodes } from '../options.ts';
+import { given } from '../options.ts';
 import type { Session, AddVerb, Told } from '../session.ts';
 import { counted } from '../times.ts';
 import { confirmed } from './threads.ts';
@@ -38,8 +39,7 @@ async function exportTasks(
   _args: readonly string[],
   { output }: { readonly output?: string },
 ): Promise<Told> {
-  const { entryOf } = await import('../exchange/file.ts');
-  const { fileText, writeTasks } = await import('../exchange/file.ts');
+  const { entryOf, fileText, writeTasks } = await import('../exchange/file.ts');
   const all = await allTasks(session);
   const entries = all.filter(({ state }) => state !== 'completed').map(entryOf);
   const left = all.length - entries.length;
@@ -85,7 +85,7 @@ async function importTasks(
   { dryRun, yes }: ImportOptions,
 ): Promise<Told> {
   const { entriesIn, readTasks } = await import('../exchange/file.ts');
-  const { planOf } = await import('../exchange/file.ts');
+  const { planOf } = await import('../exchange/plan.ts');
   const isPiped = file === '-';
   const text = isPiped ? await session.terminal.read() : readTasks(file);
   const steps = await planOf(session, entriesIn(text, isPiped ? 'The input' : file));
@@ -111,7 +111,7 @@ interface Done {
 
 /** One task that is refused does not keep the others out. */
 async function apply(session: Session, steps: readonly Step[]): Promise<Told> {
-  const { carryOut } = await import('../exchange/file.ts');
+  const { carryOut } = await import('../exchange/plan.ts');
   const done: Done[] = [];
   for (const step of steps) {
     try {

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { AnswerOf, Asked } from '../client.ts';
+import { usage } from '../faults.ts';
 import { facts, sentence } from '../layout.ts';
 import { taskNamed } from '../naming.ts';
-import { given, wholeOf, usage } from '../options.ts';
+import { given, wholeOf } from '../options.ts';
 import type { Session, AddVerb, Told } from '../session.ts';
 import { timesIn } from '../times.ts';
 import { named, namedLast, scheduleWords, standing, warningText } from '../views/task.ts';

@@ -1,5 +1,6 @@
 import { parseInstant } from '../../domain/schedule/time/zone.ts';
-import { lengthOf, CliFault, exitCodes, usage } from '../options.ts';
+import { CliFault, exitCodes, usage } from '../faults.ts';
+import { lengthOf } from '../options.ts';
 import type { Session } from '../session.ts';
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/i;

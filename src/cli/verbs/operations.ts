@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { AnswerOf } from '../client.ts';
+import { exitCodes } from '../faults.ts';
 import { facts, sentence, table, type Cell, type Fact } from '../layout.ts';
 import { taskIdOf } from '../naming.ts';
-import { given, exitCodes } from '../options.ts';
+import { given } from '../options.ts';
 import type { Session, AddVerb, Told } from '../session.ts';
 import { distance, timesIn, counted, durationWords } from '../times.ts';
 import { more, pageFlags, pageOf, type PageOptions } from './looking.ts';

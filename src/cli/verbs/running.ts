@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { AnswerOf, Asked } from '../client.ts';
+import { CliFault, exitCodes, usage } from '../faults.ts';
 import { sentence, table, shown, toned } from '../layout.ts';
 import { runIdOf, shortIds, taskIdOf } from '../naming.ts';
-import { given, CliFault, exitCodes, usage } from '../options.ts';
+import { given } from '../options.ts';
 import type { Session, AddVerb, Told } from '../session.ts';
 import { timesIn, durationWords } from '../times.ts';
 import { deliverySentence, runCell } from '../views/run.ts';

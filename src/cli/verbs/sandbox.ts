@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import { CliFault, exitCodes, usage } from '../faults.ts';
 import { facts, sentence, shown, toned } from '../layout.ts';
-import { given, isoLength, lengthOf, millisecondsOf, wholeOf, CliFault, exitCodes, usage } from '../options.ts';
+import { given, isoLength, lengthOf, millisecondsOf, wholeOf } from '../options.ts';
 import type { Session, AddVerb, Flag, Told } from '../session.ts';
 import { timesIn, counted } from '../times.ts';
 import { hostZone } from './moments.ts';

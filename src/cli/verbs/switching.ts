@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import { usage } from '../faults.ts';
 import { sentence } from '../layout.ts';
 import { taskIdOf, taskNamed } from '../naming.ts';
-import { given, usage } from '../options.ts';
+import { given } from '../options.ts';
 import type { Session, AddVerb, Flag, Told } from '../session.ts';
 import { counted } from '../times.ts';
 import { changedTold } from './doing.ts';

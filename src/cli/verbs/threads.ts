@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { AnswerOf } from '../client.ts';
+import { usage, CliFault, exitCodes, interrupted } from '../faults.ts';
 import { sentence, wrapped, measureFor, shown } from '../layout.ts';
-import { usage, CliFault, exitCodes, interrupted } from '../options.ts';
 import type { Session, AddVerb, Told } from '../session.ts';
 import { counted } from '../times.ts';
 import { hostZone } from './moments.ts';

@@ -1,5 +1,6 @@
 import type { AnswerOf } from '../client.ts';
-import { millisecondsOf, wholeOf, CliFault, exitCodes, interrupted, usage, type ExitCode } from '../options.ts';
+import { CliFault, exitCodes, interrupted, usage, type ExitCode } from '../faults.ts';
+import { millisecondsOf, wholeOf } from '../options.ts';
 import type { Session, Flag } from '../session.ts';
 import { durationWords } from '../times.ts';
 import { isOnItsWay, type Run } from '../views/run.ts';

@@ -6,7 +6,7 @@ import { card, taskName } from '../chat/kit/card.ts';
 import { aboutMoment, moment, moments, type Setting } from '../chat/kit/clock.ts';
 import { button, dataOf, shortId, type Rows } from '../chat/kit/press.ts';
 import { blocks, lines, shortened, type Rich, drawn } from '../chat/kit/rich.ts';
-import { askingDrawn, isAsking, type Asked, type Asking, resultButtons, noticeRows } from '../chat/results/reminder.ts';
+import { askingDrawn, isAsking, type Asked, type Asking, resultButtons, noticeRows } from '../chat/results/view.ts';
 import { texts } from '../chat/texts.ts';
 
 /** What is known when a message is drawn. */

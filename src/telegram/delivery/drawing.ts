@@ -10,7 +10,7 @@ import { taskName } from '../chat/kit/card.ts';
 import { pastMoment, settingOf, clockIn } from '../chat/kit/clock.ts';
 import { oneLine, lines, link, say, type Rich, drawn } from '../chat/kit/rich.ts';
 import { nameOf } from '../chat/kit/rights.ts';
-import { isAsking, type Asked, doneShown } from '../chat/results/reminder.ts';
+import { isAsking, type Asked, doneShown } from '../chat/results/view.ts';
 import { texts } from '../chat/texts.ts';
 import { draw } from './draw.ts';
 

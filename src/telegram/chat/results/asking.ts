@@ -11,7 +11,7 @@ import { longId } from '../kit/press.ts';
 import { oneLine } from '../kit/rich.ts';
 import { nameOf, arg, permitted, pressedTask, targetOf, refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { withLine, withRows } from './reminder.ts';
+import { withLine, withRows } from './view.ts';
 
 /** Buttons of questions: what becomes of missed runs, and whether a result is shown. */
 

@@ -10,7 +10,7 @@ import { longId } from '../kit/press.ts';
 import { lines, oneLine, pre, drawn } from '../kit/rich.ts';
 import { nameOf, refusal, arg, noteArrival, permitted, pressedTask } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { doneShown, resultButtons, withLine, withoutLine, withRows } from './reminder.ts';
+import { doneShown, resultButtons, withLine, withoutLine, withRows } from './view.ts';
 
 /** Buttons of results and of words about failures. They stand in the chat for months. */
 

@@ -12,7 +12,7 @@ import { oneLine, drawn } from '../kit/rich.ts';
 import { arg, noteArrival, pressedTask, targetOf } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { firstShown } from './buttons.ts';
-import { resultButtons, withLine, withoutLine, withRows } from './reminder.ts';
+import { resultButtons, withLine, withoutLine, withRows } from './view.ts';
 
 /** Buttons that put off: for a span, until an hour, or until a day and an hour that are picked. */
 

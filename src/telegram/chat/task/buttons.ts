@@ -13,7 +13,7 @@ import { cancelRow } from '../kit/reading.ts';
 import { blocks, lines, drawn } from '../kit/rich.ts';
 import { refusal, arg, pressedTask, targetOf } from '../kit/rights.ts';
 import { turned } from '../new-task/steps.ts';
-import { resultButtons, withRows, noticeRows } from '../results/reminder.ts';
+import { resultButtons, withRows, noticeRows } from '../results/view.ts';
 import { texts } from '../texts.ts';
 import { isSpan } from './agenda.ts';
 import { pauseCommand, snoozeCommand, leftOutWords, skipCommand, undoneWords } from './doing.ts';

@@ -1,6 +1,6 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
-import { compiledOnce } from './tests/support/sources.ts';
+import { compiledOnce, quickFlags } from './tests/support/sources.ts';
 
 /**
  * Databases of tests live for seconds. Where the machine offers memory as a folder, and enough of it, they live there, so
@@ -16,6 +16,8 @@ function hasRoom(folder: string): boolean {
   return bavail * bsize >= roomBytes;
 }
 
+const execArgv = [...quickFlags];
+
 const fast = ['tests/domain/**/*.test.ts', 'tests/app/**/*.test.ts', 'tests/guard/**/*.test.ts'];
 const store = ['tests/store/**/*.test.ts'];
 
@@ -30,12 +32,13 @@ export default defineConfig({
     // One name per speed: `fast` is pure and part of every check, `store` proves the two engines, `edges` is the rest.
     projects: [
       // A busy machine draws out even what is pure.
-      { test: { name: 'fast', include: fast, isolate: false, env, testTimeout: 30_000 } },
+      { test: { name: 'fast', include: fast, isolate: false, env, execArgv, testTimeout: 30_000 } },
       {
         test: {
           name: 'store',
           isolate: false,
           env,
+          execArgv,
           include: store,
           globalSetup,
           testTimeout: 30_000,
@@ -47,6 +50,7 @@ export default defineConfig({
         test: {
           name: 'edges',
           env,
+          execArgv,
           include: ['tests/**/*.test.ts'],
           exclude: [...fast, ...store],
           isolate: false,

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { quickFlags } from '../support/sources.ts';
 import type { Telegram } from './telegram.ts';
 
 /** The server as people start it: built, in a process of its own, and known only by its address and its log. */
@@ -92,7 +93,7 @@ export function start({ main, folder, databaseUrl, telegram, settings, preload }
     '--import',
     module,
   ]);
-  const child = spawn(process.execPath, [...imports, main], {
+  const child = spawn(process.execPath, [...quickFlags, ...imports, main], {
     cwd: folder,
     env: {
       PATH: process.env['PATH'],

@@ -1,5 +1,7 @@
+import { Duplex } from 'node:stream';
 import { PGlite } from '@electric-sql/pglite';
-import { drizzle } from 'drizzle-orm/pglite';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import pg from 'pg';
 import type { Connections } from '../../src/store/engine/postgres.ts';
 import type { Engine } from '../../src/store/engine/engine.ts';
 
@@ -8,17 +10,98 @@ export function startPglite(): Promise<PGlite> {
   return PGlite.create();
 }
 
+type Done = (error?: Error | null) => void;
+
+/** What the driver takes for a socket: all that it sends at once is one question to the embedded Postgres. */
+class Wire extends Duplex {
+  readonly #database: PGlite;
+
+  constructor(database: PGlite) {
+    super();
+    this.#database = database;
+  }
+
+  connect(): this {
+    queueMicrotask(() => this.emit('connect'));
+    return this;
+  }
+
+  setNoDelay(): this {
+    return this;
+  }
+
+  setKeepAlive(): this {
+    return this;
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+
+  override _read(): void {
+    // Answers are pushed when they are there.
+  }
+
+  override _write(question: Buffer, _encoding: string, done: Done): void {
+    void this.#ask(question, done);
+  }
+
+  override _writev(parts: readonly { readonly chunk: Buffer }[], done: Done): void {
+    void this.#ask(Buffer.concat(parts.map(({ chunk }) => chunk)), done);
+  }
+
+  async #ask(question: Buffer, done: Done): Promise<void> {
+    let fault: Error | null = null;
+    try {
+      this.push(Buffer.from(await this.#database.execProtocolRaw(question)));
+    } catch (error) {
+      fault = error instanceof Error ? error : new Error(String(error));
+    }
+    done(fault);
+  }
+}
+
+const int8 = 20;
+
+async function clientOf(database: PGlite): Promise<pg.Client> {
+  const client = new pg.Client({
+    stream: () => new Wire(database),
+    user: 'postgres',
+    database: 'postgres',
+    types: {
+      getTypeParser: (oid: number) =>
+        oid === int8 ? Number : (pg.types.getTypeParser(oid) as (text: string) => unknown),
+    },
+  });
+  await client.connect();
+  return client;
+}
+
 /**
  * The one session of PGlite as a pool of one connection: whoever wants to use it waits for its turn, and a single read
  * waits like a transaction, because in the middle of one it would see rows that are not committed.
  */
 export function pgliteConnections(database: PGlite): Connections {
   const turns = turnstile();
+  const opened = clientOf(database);
+  const names = new Map<string, string>();
+  /** Planning a statement costs more than doing it, so each text is planned once. */
+  const named = (text: string) => {
+    if (!/^\s*(?:select|with|insert|update|delete)\b/i.test(text)) return {};
+    const name = names.get(text) ?? `s${names.size}`;
+    names.set(text, name);
+    return { name };
+  };
   const reader = {
-    query: async (...args: Parameters<PGlite['query']>) => {
+    query: async (config: pg.QueryConfig, values: unknown[]) => {
       const leave = await turns.enter();
       try {
-        return await database.query(...args);
+        const client = await opened;
+        return await client.query(config, values);
       } finally {
         leave();
       }
@@ -27,9 +110,10 @@ export function pgliteConnections(database: PGlite): Connections {
   return {
     connect: async () => {
       const leave = await turns.enter();
-      return { query: (text, values) => database.query(text, [...values]), release: leave };
+      const client = await opened;
+      return { query: (text, values) => client.query({ ...named(text), text, values: [...values] }), release: leave };
     },
-    reader: drizzle(reader as unknown as PGlite) as unknown as Engine['reader'],
+    reader: drizzle(reader as unknown as pg.Client) as unknown as Engine['reader'],
     // The instance belongs to the test file, and outlives the stores that are opened over it.
     end: () => Promise.resolve(),
   };

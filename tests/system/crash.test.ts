@@ -108,7 +108,8 @@ describe('a server that is killed', () => {
   });
 });
 
-describe.concurrent('a server of its own', () => {
+// A busy machine draws out the start of each process, and here they start side by side.
+describe.concurrent('a server of its own', { timeout: 90_000 }, () => {
   const options = async (name: string) => {
     const databaseUrl = `file:${join(place.folder, name)}`;
     return { main, folder: place.folder, databaseUrl, telegram: await aTelegram() };

@@ -5,7 +5,7 @@ import { nine } from '../support/builders.ts';
 import { manualTime } from '../support/fakes.ts';
 import { worldsOf } from '../support/store-worlds.ts';
 import { told as answered, bearer } from './door.ts';
-import { aListeningPlace, orderOf, told, type Client, type Place } from './listening.ts';
+import { aListeningPlace, orderOf, soon, told, type Client, type Place } from './listening.ts';
 
 const refs = ({ events }: Client) => events.map(({ data }) => data.ref);
 const sse = { ...bearer, accept: 'text/event-stream' };
@@ -77,7 +77,7 @@ describe('the stream of events', () => {
     await runs.until(() => runs.events.length === 2);
     await mine.until(() => mine.events.length === 2);
     expect(clients.map(refs)).toEqual([['a', 'c'], ['b'], ['c', 'd']]);
-    await vi.waitFor(async () => {
+    await soon(async () => {
       await time.advance(heartbeatMs);
       expect(new Set(clients.map(({ lastId }) => lastId())).size).toBe(1);
     });
@@ -132,7 +132,7 @@ describe('the stream of events', () => {
     expect(await next()).toContain('retry: 2000');
     const first = next();
     // The stream waits for news once it has looked at the end for itself.
-    await vi.waitFor(() => expect(place.reads()).toBe(3));
+    await soon(() => expect(place.reads()).toBe(3));
     await place.tell({ ref: 'a' });
     await time.advance(10);
     expect(await first).toContain('"ref":"a"');
@@ -147,7 +147,7 @@ describe('the stream of events', () => {
     const place = await aListeningPlace({ timer: time });
     const client = await place.listen();
     await client.until(() => client.lastId() !== '');
-    await vi.waitFor(async () => {
+    await soon(async () => {
       await time.advance(heartbeatMs);
       expect(client.text()).toContain(': still here\n');
     });
@@ -160,11 +160,11 @@ describe('the stream of events', () => {
     const clients = await Promise.all(Array.from({ length: 20 }, () => place.listen()));
     for (const client of clients) await client.until(() => client.lastId() !== '');
     // Each has looked at the end for itself by then.
-    await vi.waitFor(() => expect(place.reads()).toBe(41));
+    await soon(() => expect(place.reads()).toBe(41));
     for (let second = 0; second < 5; second += 1) await time.advance(1000);
-    await vi.waitFor(() => expect(place.reads()).toBe(46));
+    await soon(() => expect(place.reads()).toBe(46));
     for (const client of clients) client.leave();
-    await vi.waitFor(() => expect(ended(place)).toHaveLength(20));
+    await soon(() => expect(ended(place)).toHaveLength(20));
     const before = place.reads();
     await place.tell({ ref: 'a' });
     await time.advance(60_000);
@@ -178,7 +178,7 @@ describe('the stream of events', () => {
     await client.until(() => client.events.length === 1);
     expect(place.log.lines.filter(({ event }) => event === 'http_request')).toEqual([]);
     client.leave();
-    await vi.waitFor(() => expect(ended(place)).toHaveLength(1));
+    await soon(() => expect(ended(place)).toHaveLength(1));
     expect(place.log.lines.filter(({ event }) => event === 'http_request')).toMatchObject([
       { facts: { route: '/v1/events', status: 200, request_id: 'trace-1', ended: 'client', events: 1 } },
     ]);
@@ -195,11 +195,11 @@ describe('the stream of events', () => {
       '60',
     ]);
     clients[0]?.leave();
-    await vi.waitFor(() => expect(ended(place)).toHaveLength(1));
+    await soon(() => expect(ended(place)).toHaveLength(1));
     const next = await place.listen();
     expect(next.answer.statusCode).toBe(200);
     for (const client of [...clients, next]) client.leave();
-    await vi.waitFor(() => expect(ended(place)).toHaveLength(streamsMax + 1));
+    await soon(() => expect(ended(place)).toHaveLength(streamsMax + 1));
   });
 });
 
@@ -237,7 +237,7 @@ describe('a client that does not read', () => {
     }
     const client = await place.listen();
     client.answer.pause();
-    await vi.waitFor(async () => {
+    await soon(async () => {
       await time.advance(slowReaderMs);
       expect(ended(place)).toMatchObject([{ facts: { ended: 'slow' } }]);
     });
@@ -286,12 +286,12 @@ describe('a store that is away', () => {
     const place = await aListeningPlace({ timer: time });
     const client = await place.listen();
     await client.until(() => client.lastId() !== '');
-    await vi.waitFor(() => expect(place.reads()).toBe(3));
+    await soon(() => expect(place.reads()).toBe(3));
     place.breakStore();
     await time.advance(1000);
     await client.until(() => false);
     expect(client.answer.complete).toBe(true);
-    await vi.waitFor(() => expect(ended(place)).toMatchObject([{ facts: { ended: 'failed' } }]));
+    await soon(() => expect(ended(place)).toMatchObject([{ facts: { ended: 'failed' } }]));
     expect(place.log.lines.filter(({ event }) => event === 'event_stream_failed')).toMatchObject([
       { level: 'warn', facts: { error: 'The database is away.' } },
     ]);

@@ -36,7 +36,8 @@ async function runningSlots(world: World, task: Task, count: number, late = fals
       },
     ];
   });
-  return startEvery(world, nine);
+  // What is ready at one instant starts in no order of its own.
+  return (await startEvery(world, nine)).toSorted((one, other) => (one.run.id < other.run.id ? -1 : 1));
 }
 
 const slotsOf = async (world: World, task: Task) =>

@@ -83,16 +83,20 @@ async function pgliteDatabase(): Promise<Database> {
 async function serverDatabase(): Promise<Database> {
   const database = await freshPostgres();
   const connections = postgresPool(database.url, () => {});
+  const pools: Connections[] = [];
+  const spare: Connections[] = [];
   const beside = () => {
-    const own = postgresPool(database.url, () => {});
-    onTestFinished(() => own.end());
-    return own;
+    const own = spare.pop() ?? postgresPool(database.url, () => {});
+    if (!pools.includes(own)) pools.push(own);
+    // The next test takes the connections over, because opening them costs more than most tests.
+    onTestFinished(() => void spare.push(own));
+    return { ...own, end: () => Promise.resolve() };
   };
   return {
     connections,
     beside,
     close: async () => {
-      await connections.end();
+      for (const pool of [connections, ...pools]) await pool.end();
       await database.drop();
     },
   };

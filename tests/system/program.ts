@@ -97,6 +97,7 @@ export function start({ main, folder, databaseUrl, telegram, settings, preload }
     cwd: folder,
     env: {
       PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: join(folder, 'compiled'),
       DATABASE_URL: databaseUrl,
       API_TOKEN: token,
       HTTP_PORT: '0',

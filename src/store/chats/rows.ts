@@ -68,7 +68,12 @@ export function* chatOf(thread: Place, newId: string, now: number): Script<ChatR
 const byAlias = `select c.* from chat_aliases a join chats c on c.id = a.chat_id where a.provider = ?t and a.address = ?t`;
 
 /** Nobody changes its key, so rows that refer to it can be written meanwhile. */
-export function* lockChat({ provider, address }: Place): Script<ChatRow | undefined> {
+export function* lockChat(place: Place): Script<ChatRow | undefined> {
+  // A row that went into another one while this waited for it is not found; the second look finds the other one.
+  return (yield* lockByAlias(place)) ?? (yield* lockByAlias(place));
+}
+
+function* lockByAlias({ provider, address }: Place): Script<ChatRow | undefined> {
   return yield* row<ChatRow>(`${byAlias} [for no key update of c]`, provider, address);
 }
 

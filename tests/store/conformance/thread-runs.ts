@@ -90,7 +90,7 @@ export function threadRunTests(open: OpenWorld): void {
     expect(await world.store.cancelRuns({ ...cancel, runIds })).toBe(3);
     expect(await world.store.cancelRuns({ ...cancel, runIds })).toBe(0);
     expect(await world.store.readRun(waiting)).toMatchObject({ status: 'cancelled', finishedAt: nine + minute });
-    expect(await world.store.cancelRequested('boot-here')).toEqual([base.run, topic.message].toSorted());
+    expect((await world.store.cancelRequested('boot-here')).toSorted()).toEqual([base.run, topic.message].toSorted());
     expect((await world.store.liveRunsOf(group, 100)).toSorted()).toEqual([topic.run, base.message].toSorted());
     expect(await world.query(`select actor, task_id, after, trace_id from audit where verb = 'cancel'`)).toEqual([
       { actor: cancel.actor, task_id: base.task.id, after: JSON.stringify({ run_id: base.run }), trace_id: 'trace-1' },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ErrorCode } from '../domain/errors.ts';
 import * as limits from '../domain/limits.ts';
 
-/** What requests and answers are made of. The shape is checked here; what it means is checked by the domain, which also words the refusal. */
+/** Parts of requests and answers. The shape is checked here; the domain checks the meaning and words the refusal. */
 
 /** An object of exactly these fields; another one is refused by name, together with what is allowed. */
 export function strict<S extends z.core.$ZodShape>(shape: S): z.ZodObject<S, z.core.$strict> {

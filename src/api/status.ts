@@ -82,7 +82,7 @@ export const tick = operation({
   }).meta({ id: 'Tick' }),
 });
 
-/** What watchers ask without a token. None of it names a task, a chat or a secret. */
+/** Health routes, open without a token. None of them names a task, a chat or a secret. */
 
 const healthAnswer = z.looseObject({ ok: z.boolean() }).meta({ id: 'Health' });
 const versionAnswer = strict({
@@ -118,7 +118,7 @@ export const getDescription = operation({
   answer: document,
 });
 
-/** What keeps the place in order, on demand. */
+/** Housekeeping on demand. */
 
 const finding = strict({
   check: z.string(),

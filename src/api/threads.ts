@@ -70,7 +70,7 @@ export const resumeThread = operation({
   answer: bulkAnswer,
 });
 
-/** What is done to all tasks of a subject or a tag. */
+/** Verbs on all tasks of a subject or a tag. */
 
 const chosen = {
   subject: searchText.min(1).optional().meta({ description: 'Tasks of exactly this subject.' }),

@@ -197,7 +197,7 @@ interface Health {
   ready(): Promise<State>;
 }
 
-/** What watchers ask without a token. None of it names a task, a chat or a secret. */
+/** Health routes, open without a token. None of them names a task, a chat or a secret. */
 function serveHealth(app: OpenAPIHono, { health, version }: { health: Health; version: string }): void {
   const stateAnswer = (state: State) => ({ status: state.ok ? 200 : 503, body: { ...state } }) as const;
   serve(app, api.isLive, async () => stateAnswer(health.live()));

@@ -107,7 +107,7 @@ function minuteOf(instant: number): number {
   return Math.floor(instant / 60_000) * 60_000;
 }
 
-/** What a digest is made of. */
+/** Contents of a digest. */
 export interface DigestFacts extends ChatNews {
   /** Until when `coming` looks ahead: the next digest. */
   readonly until: number;
@@ -141,7 +141,7 @@ interface Needs {
     Pick<TruthStore, 'readPlanned'>;
 }
 
-/** Nobody reads more lines of one kind. */
+/** Lines of one kind that a digest shows at most. */
 const rowsMax = 50;
 /** Runs of one task that are counted. */
 const slotsMax = 100;

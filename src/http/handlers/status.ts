@@ -75,7 +75,7 @@ export interface UpkeepRoutes {
   readonly actor: Actor;
 }
 
-/** What keeps the place in order, on demand. */
+/** Housekeeping on demand. */
 export function serveUpkeep(app: OpenAPIHono, { upkeep, actor }: UpkeepRoutes): void {
   serve(app, api.runAudit, async () => {
     const { at, findings, checked } = await upkeep.audit();

@@ -9,8 +9,8 @@ interface Ban {
 }
 
 const system = 'src/system/';
-const entries = ['src/main.ts', 'src/sandbox.ts', 'src/cli.ts', 'src/runtime.ts'];
-const processes = ['src/compose/server-process.ts', 'src/compose/sandbox-process.ts', 'src/compose/cli.ts'];
+const entries = ['src/main.ts', 'src/cli.ts', 'src/runtime.ts'];
+const processes = ['src/compose/server-process.ts', 'src/compose/cli.ts'];
 const commandLine = [...entries, ...processes, 'src/cli/', 'src/host/'];
 
 /** Whatever reads the world behind the back of the ports makes a step that no test can repeat. */

@@ -16,7 +16,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // An entry looks at the Node that runs it before anything else is loaded.
   'runtime.ts': [],
   'main.ts': ['runtime.ts', 'compose'],
-  'sandbox.ts': ['runtime.ts', 'compose'],
   'cli.ts': ['runtime.ts', 'compose'],
 };
 

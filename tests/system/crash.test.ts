@@ -7,7 +7,6 @@ import { crash, type CrashResult } from './crash.ts';
 import { proveDeliveries } from './delivery-proof.ts';
 import { build, endAll, temporaryPlace } from './program.ts';
 import { randomFrom } from './random.ts';
-import { sandboxAlone } from './sandbox.ts';
 import { secondProcess } from './second-process.ts';
 import { proveSlots } from './slots-proof.ts';
 import { openTelegram, type Seen, type SeenMessage, type Telegram } from './telegram.ts';
@@ -137,10 +136,6 @@ describe.concurrent('a server of its own', { timeout: 120_000 }, () => {
       new Set([null, 'reset_before', 'reset_after', '429']),
     );
     expects(seen.messages.some(({ isGone }) => isGone)).toBe(true);
-  });
-
-  test('takes a sandbox of its own process for Telegram', async ({ expect: expects }) => {
-    expects(await sandboxAlone(await options('alone/cronogram.db'))).toEqual([]);
   });
 
   test('loses no slot of a task that is paused because it takes the process down', async ({ expect: expects }) => {

@@ -12,7 +12,6 @@ import { image } from './image.ts';
 import { build, endAll, temporaryPlace, type StartOptions } from './program.ts';
 import { randomFrom } from './random.ts';
 import type { Breach } from './rows.ts';
-import { sandboxAlone } from './sandbox.ts';
 import { secondProcess } from './second-process.ts';
 import { stopUnderLoad } from './stop.ts';
 import { openTelegram, realPace } from './telegram.ts';
@@ -71,7 +70,6 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       await telegram.close();
     }
   },
-  sandbox: async (options) => ({ breaches: await sandboxAlone(fileIn(options, 'alone')), figures: [] }),
   hang: async (options) => ({ breaches: await hangingTelegram(fileIn(options, 'hang')), figures: [] }),
   'hang-postgres': async (options) =>
     onPostgres(async (databaseUrl) => ({ breaches: await hangingDatabase({ ...options, databaseUrl }), figures: [] })),

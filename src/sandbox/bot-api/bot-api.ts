@@ -3,7 +3,6 @@ import type { Log, Timer } from '../../app/ports/outside.ts';
 import type { Api, Method } from '../methods/access.ts';
 import { chatMethods } from '../methods/chats.ts';
 import { editingMethods } from '../methods/editing.ts';
-import { ephemeralMethods } from '../methods/ephemeral.ts';
 import { sendingMethods } from '../methods/sending.ts';
 import { settingMethods } from '../methods/settings.ts';
 import { topicMethods } from '../methods/topics.ts';
@@ -42,7 +41,6 @@ interface Line {
 const methods: Readonly<Record<string, Method>> = {
   ...sendingMethods,
   ...editingMethods,
-  ...ephemeralMethods,
   ...topicMethods,
   ...chatMethods,
   ...settingMethods,

@@ -12,8 +12,6 @@ const sends = new Set([
   'sendAudio',
   'sendVoice',
   'sendAnimation',
-  'forwardMessage',
-  'copyMessage',
 ]);
 
 const countMax = 100_000;

@@ -1,5 +1,5 @@
 import type { EntityShown } from '../world/world.ts';
-import { badRequest } from './request.ts';
+import { type Arguments, badRequest } from './request.ts';
 
 /** Limits of the Bot API. Lengths are counted in UTF-16 units, as entities are. */
 export const textMax = 4096;
@@ -38,12 +38,17 @@ const foundTypes = new Set([
   'bank_card_number',
 ]);
 
-export function checkBytes(text: string): void {
+/** The text of a call with its entities. Parse modes are refused, so that the text of people never has to be escaped. */
+export function readFormatted(args: Arguments, names: { readonly text: string; readonly entities: string }): Formatted {
+  const text = args.text(names.text);
   if (Buffer.byteLength(text) > textBytesMax) throw badRequest('text is too long');
+  const mode = args.text('parse_mode');
+  if (text !== '' && mode !== '') throw badRequest(`the sandbox reads entities only, not parse_mode ${mode}`);
+  return { text, entities: readEntities(args.json(names.entities)) };
 }
 
-/** Reads the value of `entities`. What is no list is ignored; an entry that cannot be read is refused. */
-export function readEntities(value: unknown): readonly EntityShown[] {
+/** Reads the value of `entities`. Anything but a list is ignored; an entry that cannot be read is refused. */
+function readEntities(value: unknown): readonly EntityShown[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((entry: unknown) => {
     const found = readEntity(entry);

@@ -44,7 +44,6 @@ function build(state: State, row: MessageRow, isOuter: boolean): Json {
     date: row.date,
     ...(row.editDate === null ? {} : { edit_date: row.editDate }),
     ...ephemeralOf(row),
-    ...forwardOf(row),
     ...(isOuter ? replyOf(state, row, chat) : {}),
     ...contentOf(row),
     ...(row.service === null ? {} : serviceOf(state, row)),
@@ -63,11 +62,6 @@ function threadOf(row: MessageRow, chat: ChatRow | undefined): Json {
 function ephemeralOf({ ephemeral, from }: MessageRow): Json {
   if (ephemeral === null) return {};
   return { receiver_user: userJson(from === botKey ? ephemeral.person : botKey), ephemeral_message_id: ephemeral.id };
-}
-
-function forwardOf({ forwardOf: origin }: MessageRow): Json {
-  if (origin === null) return {};
-  return { forward_origin: { type: 'user', sender_user: userJson(origin.from), date: origin.date } };
 }
 
 /** What answers nothing inside a topic answers the message that made the topic. */
@@ -131,7 +125,6 @@ export function topicJson(topic: TopicRow): Json {
     message_thread_id: topic.threadId,
     name: topic.name,
     icon_color: topic.iconColor,
-    ...(topic.iconEmoji === null ? {} : { icon_custom_emoji_id: topic.iconEmoji }),
   };
 }
 

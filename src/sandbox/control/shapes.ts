@@ -54,7 +54,6 @@ export interface ChatJson {
   readonly title: string;
   readonly is_forum: boolean;
   readonly is_started: boolean;
-  readonly is_general_closed: boolean;
   readonly migrated_to: number | null;
   readonly person: string | null;
   readonly members: readonly { readonly key: string; readonly status: MemberStatus }[];

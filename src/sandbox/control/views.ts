@@ -109,7 +109,6 @@ function chatJson(world: World, chat: ChatShown): ChatJson {
     title: chat.title,
     is_forum: chat.isForum,
     is_started: chat.isStarted,
-    is_general_closed: chat.isGeneralClosed,
     migrated_to: chat.migratedTo,
     person: chat.person,
     members: chat.members,

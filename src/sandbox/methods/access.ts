@@ -84,12 +84,11 @@ export function threadOf({ state }: Api, chat: ChatRow, args: Arguments): number
   return thread;
 }
 
-/** Whoever may manage topics writes in closed ones too, and so does the maker of the topic. */
+/** Those who may manage topics write in closed ones too, and so does the maker of the topic. */
 export function checkOpen({ state }: Api, chat: ChatRow, thread: number | null): void {
-  if (!chat.isForum || hasRight(chat, 'can_manage_topics')) return;
-  const topic = thread === null ? undefined : state.topic(chat.id, thread);
-  const isClosed = topic === undefined ? chat.isGeneralClosed : topic.isClosed;
-  if (isClosed && topic?.createdBy !== botKey) throw badRequest('TOPIC_CLOSED');
+  const topic = thread === null || !chat.isForum ? undefined : state.topic(chat.id, thread);
+  if (topic?.isClosed !== true || topic.createdBy === botKey || hasRight(chat, 'can_manage_topics')) return;
+  throw badRequest('TOPIC_CLOSED');
 }
 
 /** How long after a press, or after a message said to the bot alone, any bot may answer to that person alone. */

@@ -1,7 +1,6 @@
 import { badRequest } from '../bot-api/request.ts';
 import { chatJson, memberJson, messageJson, userJson, type Json } from '../bot-api/wire.ts';
-import { allRights, bot, botKey, noRights, people } from '../world/first-world.ts';
-import { isPresent } from '../world/platform.ts';
+import { allRights, bot, botKey, people } from '../world/first-world.ts';
 import type { ChatRow } from '../world/rows.ts';
 import { chatOf, type Method } from './access.ts';
 
@@ -65,36 +64,6 @@ const getChatMember: Method = (api, args) => {
   return statusOf(chat, person.key);
 };
 
-const getChatAdministrators: Method = (api, args) => {
-  const chat = chatOf(api, args, 'members');
-  if (chat.kind === 'private') throw badRequest('there are no administrators in the private chat');
-  const keys = people.map(({ key }) => key).filter((key) => isAdministrator(chat.members[key]));
-  return [
-    ...keys.map((key) => statusOf(chat, key)),
-    ...(chat.botStatus === 'administrator' ? [statusOf(chat, botKey)] : []),
-  ];
-};
-
-function isAdministrator(status: string | undefined): boolean {
-  return status === 'creator' || status === 'administrator';
-}
-
-const getChatMemberCount: Method = (api, args) => {
-  const chat = chatOf(api, args, 'members');
-  return Object.values(chat.members).filter(isPresent).length + 1;
-};
-
-const leaveChat: Method = (api, args) => {
-  const chat = chatOf(api, args, 'edit');
-  if (chat.kind === 'private') throw badRequest("chat member status can't be changed in private chats");
-  const after = api.state.chats.put({ ...chat, botStatus: 'left', botRights: noRights });
-  api.platform.note(chat.id, null, `${bot.name} leaves`);
-  const members = { before: statusOf(chat, botKey), after: statusOf(after, botKey) };
-  api.platform.addUpdate('my_chat_member', chat.id, api.platform.memberChange(chatJson(after), botKey, members));
-  api.state.tell('chat', chat.id);
-  return true;
-};
-
 const getFile: Method = ({ state }, args) => {
   const id = args.text('file_id');
   if (id === '') throw badRequest('file_id not specified');
@@ -108,9 +77,5 @@ export const chatMethods: Readonly<Record<string, Method>> = {
   getMe,
   getChat,
   getChatMember,
-  getChatAdministrators,
-  getChatMemberCount,
-  getChatMembersCount: getChatMemberCount,
-  leaveChat,
   getFile,
 };

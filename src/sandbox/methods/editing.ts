@@ -4,12 +4,10 @@ import { captionText, messageText, type Formatted } from '../bot-api/texts.ts';
 import { messageJson } from '../bot-api/wire.ts';
 import { botKey } from '../world/first-world.ts';
 import type { ChatRow, Keyboard, MessageRow } from '../world/rows.ts';
-import { chatOf, hasRight, idIn, messageOf, type Api, type Method } from './access.ts';
+import { chatOf, hasRight, idIn, messageOf, receiverIn, type Api, type Method } from './access.ts';
 import { inputCaption, inputText } from './sending.ts';
 
 const deleteLifeSeconds = 48 * 3600;
-const deletesMax = 100;
-
 /** The message, if it can be edited at all: own ones that were not passed on and carry no other keyboard. */
 function editable(api: Api, args: Arguments): { readonly chat: ChatRow; readonly row: MessageRow } {
   if (args.text('chat_id') === '' && !args.has('message_id') && args.text('inline_message_id') === '') {
@@ -17,18 +15,18 @@ function editable(api: Api, args: Arguments): { readonly chat: ChatRow; readonly
   }
   const chat = chatOf(api, args, 'edit');
   const row = messageOf(api, chat, { id: idIn(args, 'message_id'), words: 'message to edit' });
-  const isOwn = row.from === botKey && row.service === null && row.forwardOf === null;
+  const isOwn = row.from === botKey && row.service === null;
   if (!isOwn || row.hasReplyKeyboard) throw badRequest("message can't be edited");
   return { chat, row };
 }
 
-export interface Edit {
+interface Edit {
   readonly shown: Formatted;
   readonly keyboard: Keyboard | null;
 }
 
 /** An edit is paid for even when it changes nothing, because only the far server compares. */
-export function applyEdit(
+function applyEdit(
   api: Api,
   { chat, row }: { readonly chat: ChatRow; readonly row: MessageRow },
   { shown, keyboard }: Edit,
@@ -56,6 +54,22 @@ const editMessageText: Method = (api, args) => {
   return apply(api, found, { shown: messageText(given), keyboard });
 };
 
+/** Edits a message that one person alone sees. It is named by chat, receiver and an id of its own, and the answer says only that it was done. */
+const editEphemeralMessageText: Method = (api, args) => {
+  const given = inputText(args);
+  const { keyboard } = readMarkup(args.text('reply_markup'), args.json('reply_markup'));
+  const chat = chatOf(api, args, 'edit');
+  const receiver = args.integer('receiver_user_id');
+  if (receiver <= 0) throw badRequest('invalid receiver_user_id specified');
+  const { key } = receiverIn(chat, receiver);
+  const row = api.state.ephemeral(chat.id, idIn(args, 'ephemeral_message_id'));
+  if (row?.ephemeral?.person !== key) throw badRequest('ephemeral message not found');
+  if (row.from !== botKey || row.hasReplyKeyboard) throw badRequest("message can't be edited");
+  if (row.document !== null) throw badRequest('there is no text in the message to edit');
+  applyEdit(api, { chat, row }, { shown: messageText(given), keyboard });
+  return true;
+};
+
 const editMessageCaption: Method = (api, args) => {
   const given = inputCaption(args);
   const { keyboard } = readMarkup(args.text('reply_markup'), args.json('reply_markup'));
@@ -77,20 +91,6 @@ const deleteMessage: Method = (api, args) => {
   const refusal = whyKept(api, chat, row);
   if (refusal !== null) throw badRequest(refusal);
   api.platform.remove(row, botKey);
-  return true;
-};
-
-/** Ids that are unknown, or that may not be deleted, are passed over. */
-const deleteMessages: Method = (api, args) => {
-  const ids = args.json('message_ids');
-  if (args.text('message_ids') === '') throw badRequest('message identifiers are not specified');
-  if (!Array.isArray(ids)) throw badRequest("can't parse message identifiers JSON object");
-  if (ids.length > deletesMax) throw badRequest('too many message identifiers specified');
-  const chat = chatOf(api, args, 'write');
-  for (const id of ids.map(Number)) {
-    const row = api.state.message(chat.id, id);
-    if (row !== undefined && !row.isHidden && whyKept(api, chat, row) === null) api.platform.remove(row, botKey);
-  }
   return true;
 };
 
@@ -120,38 +120,6 @@ function checkPinning(chat: ChatRow): void {
     throw badRequest('not enough rights to manage pinned messages in the chat');
   }
 }
-
-const unpinChatMessage: Method = (api, args) => {
-  const chat = chatOf(api, args, 'write');
-  const id = idIn(args, 'message_id');
-  const row = id === 0 ? lastPinned(api, chat) : messageOf(api, chat, { id, words: 'message to unpin' });
-  checkPinning(chat);
-  if (row?.isPinned === true) unpin(api, row);
-  return true;
-};
-
-function lastPinned(api: Api, chat: ChatRow): MessageRow {
-  const row = api.state.messages.all().findLast(({ chatId, isPinned }) => chatId === chat.id && isPinned);
-  if (row === undefined) throw badRequest('message to unpin not found');
-  return row;
-}
-
-function unpin(api: Api, row: MessageRow): void {
-  api.state.messages.put({ ...row, isPinned: false });
-  api.platform.note(row.chatId, row.threadId, 'Cronogram unpins a message');
-  api.state.tell('edit', row.chatId);
-}
-
-/** `inPlace` says whether a pinned message is one of those meant. */
-export function unpinAll(api: Api, chat: ChatRow, inPlace: (row: MessageRow) => boolean): true {
-  checkPinning(chat);
-  for (const row of api.state.messages.all()) {
-    if (row.chatId === chat.id && row.isPinned && inPlace(row)) unpin(api, row);
-  }
-  return true;
-}
-
-const unpinAllChatMessages: Method = (api, args) => unpinAll(api, chatOf(api, args, 'write'), () => true);
 
 /** The emoji that stand in every chat's choice of reactions. */
 const reactionEmoji = new Set(
@@ -202,44 +170,13 @@ const answerCallbackQuery: Method = (api, args) => {
   return true;
 };
 
-const actions = new Set([
-  'typing',
-  'upload_photo',
-  'record_video',
-  'upload_video',
-  'record_audio',
-  'record_voice',
-  'upload_audio',
-  'upload_voice',
-  'upload_document',
-  'choose_sticker',
-  'find_location',
-  'pick_up_location',
-  'record_video_note',
-  'upload_video_note',
-  'cancel',
-]);
-
-const sendChatAction: Method = (api, args) => {
-  if (!actions.has(args.text('action').toLowerCase())) throw badRequest('wrong parameter action in request');
-  const chat = chatOf(api, args, 'write');
-  const thread = idIn(args, 'message_thread_id');
-  if (chat.isForum && thread !== 0 && api.state.topic(chat.id, thread) === undefined) {
-    throw badRequest('message thread not found');
-  }
-  return true;
-};
-
 export const editingMethods: Readonly<Record<string, Method>> = {
   editMessageText,
+  editEphemeralMessageText,
   editMessageCaption,
   editMessageReplyMarkup,
   deleteMessage,
-  deleteMessages,
   pinChatMessage,
-  unpinChatMessage,
-  unpinAllChatMessages,
   setMessageReaction,
   answerCallbackQuery,
-  sendChatAction,
 };

@@ -1,26 +1,14 @@
-import { readFormatted } from '../bot-api/html.ts';
 import { checkKeyboard, isObject, readMarkup } from '../bot-api/keyboard.ts';
 import { fileIdOf, keepFile, kindOf, typeName } from '../bot-api/media.ts';
 import { integerIn, type Arguments, badRequest } from '../bot-api/request.ts';
-import { captionText, messageText, type Formatted } from '../bot-api/texts.ts';
+import { captionText, messageText, readFormatted, type Formatted } from '../bot-api/texts.ts';
 import { messageJson } from '../bot-api/wire.ts';
 import { botKey } from '../world/first-world.ts';
-import type { Draft } from '../world/platform.ts';
 import type { ChatRow, MessageRow } from '../world/rows.ts';
 import type { DocumentShown, MediaKind } from '../world/world.ts';
-import {
-  chatOf,
-  checkOpen,
-  idIn,
-  messageOf,
-  threadOf,
-  type Api,
-  type Method,
-  ephemeralFor,
-  readEphemeral,
-} from './access.ts';
+import { chatOf, checkOpen, idIn, threadOf, type Api, type Method, ephemeralFor, readEphemeral } from './access.ts';
 
-interface Content extends Pick<Draft, 'forwardOf'>, Formatted {
+interface Content extends Formatted {
   /** Called once nothing can be refused any more: a new file is kept then. */
   readonly document?: () => DocumentShown;
 }
@@ -143,44 +131,6 @@ function knownFile({ state }: Api, given: string, as: MediaKind): () => Document
   return () => ({ fileId, kind, name: file.name, mimeType: file.mimeType, size: file.bytes.byteLength });
 }
 
-/** Messages of the kinds that carry nothing but news cannot be passed on. */
-function source(api: Api, args: Arguments, verb: 'forward' | 'copy'): MessageRow {
-  const from = chatOf(api, args.text('from_chat_id'), 'read');
-  const row = messageOf(api, from, { id: idIn(args, 'message_id'), words: `message to ${verb}` });
-  if (row.service !== null) {
-    throw badRequest(verb === 'copy' ? "message can't be copied" : "the message can't be forwarded");
-  }
-  return row;
-}
-
-function carried(document: DocumentShown | null): Pick<Content, 'document'> {
-  return document === null ? {} : { document: () => document };
-}
-
-/** Whatever is passed on is for everybody: the parameter belongs to other methods, and is ignored. */
-function sendOn(api: Api, args: Arguments, contentOf: () => Content): MessageRow {
-  return send(api, args.without('ephemeral_message_parameters'), contentOf);
-}
-
-const forwardMessage: Method = (api, args) => {
-  const { text, entities, document, from, date, forwardOf } = source(api, args, 'forward');
-  const content = { text, entities, ...carried(document), forwardOf: forwardOf ?? { from, date } };
-  return messageJson(
-    api.state,
-    sendOn(api, args, () => content),
-  );
-};
-
-const copyMessage: Method = (api, args) => {
-  const { text, entities, document } = source(api, args, 'copy');
-  const caption = args.has('caption') && document !== null ? inputCaption(args) : { text, entities };
-  const row = sendOn(api, args, () => ({
-    ...(document === null ? caption : captionText(caption)),
-    ...carried(document),
-  }));
-  return { message_id: row.messageId };
-};
-
 export const sendingMethods: Readonly<Record<string, Method>> = {
   sendMessage,
   sendPhoto: sendFile('photo'),
@@ -189,6 +139,4 @@ export const sendingMethods: Readonly<Record<string, Method>> = {
   sendAudio: sendFile('audio'),
   sendVoice: sendFile('voice'),
   sendAnimation: sendFile('animation'),
-  forwardMessage,
-  copyMessage,
 };

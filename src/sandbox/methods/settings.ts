@@ -1,10 +1,8 @@
 import { isObject } from '../bot-api/keyboard.ts';
 import { type Arguments, badRequest } from '../bot-api/request.ts';
-import { bot } from '../world/first-world.ts';
 import type { BotCommandRow } from '../world/rows.ts';
 import { chatOf, type Api, type Method } from './access.ts';
 
-/** What the bot says about itself. Each has its limits in characters, and its own value per language. */
 const commandsMax = 100;
 const commandMax = 32;
 const commandDescriptionMax = 256;
@@ -76,61 +74,9 @@ const setMyCommands: Method = (api, args) => {
   return true;
 };
 
-const deleteMyCommands: Method = (api, args) => {
-  const key = scopeKey(api, args);
-  const left = Object.entries(api.state.settings.commands).filter(([name]) => name !== key);
-  api.state.set({ commands: Object.fromEntries(left) });
-  return true;
-};
-
 const getMyCommands: Method = (api, args) => api.state.settings.commands[scopeKey(api, args)] ?? [];
-
-interface TextSetting {
-  readonly field: string;
-  readonly max: number;
-  readonly otherwise: string;
-}
-
-const textSettings: Readonly<Record<string, TextSetting>> = {
-  Name: { field: 'name', max: 64, otherwise: bot.name },
-  Description: { field: 'description', max: 512, otherwise: '' },
-  ShortDescription: { field: 'short_description', max: 120, otherwise: '' },
-};
-
-const textMethods = Object.entries(textSettings).flatMap(([name, { field, max, otherwise }]) => {
-  const keyOf = (args: Arguments): string => `${field} ${args.text('language_code')}`;
-  const set: Method = ({ state }, args) => {
-    const value = args.text(field);
-    if ([...value].length > max) throw badRequest(`${field.replaceAll('_', ' ')} is too long`);
-    state.set({ texts: { ...state.settings.texts, [keyOf(args)]: value } });
-    return true;
-  };
-  const get: Method = ({ state }, args) => ({ [field]: state.settings.texts[keyOf(args)] ?? otherwise });
-  return [
-    [`setMy${name}`, set],
-    [`getMy${name}`, get],
-  ] as const;
-});
-
-/** Kept as it came, for whoever asks. */
-const setChatMenuButton: Method = ({ state }, args) => {
-  const button = args.json('menu_button');
-  if (args.text('menu_button') !== '' && !isObject(button)) {
-    throw badRequest("can't parse menu button: MenuButton must be an Object");
-  }
-  const value = args.text('menu_button') || JSON.stringify({ type: 'default' });
-  state.set({ texts: { ...state.settings.texts, [`menu_button ${args.text('chat_id')}`]: value } });
-  return true;
-};
-
-const getChatMenuButton: Method = ({ state }, args) =>
-  JSON.parse(state.settings.texts[`menu_button ${args.text('chat_id')}`] ?? '{"type":"commands"}') as unknown;
 
 export const settingMethods: Readonly<Record<string, Method>> = {
   setMyCommands,
-  deleteMyCommands,
   getMyCommands,
-  ...Object.fromEntries(textMethods),
-  setChatMenuButton,
-  getChatMenuButton,
 };

@@ -25,8 +25,6 @@ const plain: Omit<ChatRow, 'id' | 'kind' | 'title'> = {
   // The first message of a group tells that it was made; the topic that it would open is General.
   lastMessageId: 1,
   lastEphemeralId: 0,
-  isGeneralClosed: false,
-  isGeneralHidden: false,
   migratedTo: null,
 };
 
@@ -75,5 +73,4 @@ export const firstSettings: SettingsRow = {
   allowedUpdates: null,
   webhook: null,
   commands: {},
-  texts: {},
 };

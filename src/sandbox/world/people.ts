@@ -100,7 +100,7 @@ export class People {
     if (shown === '') throw refused('bad_text', 'A topic needs a name.');
     if (!chat.isStarted) this.#state.chats.put({ ...chat, isStarted: true });
     const iconColor = iconColors[0] ?? 0;
-    return this.#platform.addTopic({ chat: chatId, by: as }, { name: shown, iconColor, iconEmoji: null }).threadId;
+    return this.#platform.addTopic({ chat: chatId, by: as }, { name: shown, iconColor }).threadId;
   }
 
   deleteTopic(chatId: number, threadId: number): void {
@@ -161,11 +161,7 @@ export class People {
   }
 
   #checkTopic(chat: ChatRow, threadId: number | null, as: string): void {
-    if (threadId === null) {
-      const isClosed = chat.isForum && chat.isGeneralClosed && !mayManage(chat, as);
-      if (isClosed) throw refused('topic_closed', 'The General topic is closed.');
-      return;
-    }
+    if (threadId === null) return;
     if (!chat.isForum) throw refused('no_topic', `${chat.title} has no topics.`);
     const topic = this.#topic(chat.id, threadId);
     if (topic.isClosed && !mayManage(chat, as) && topic.createdBy !== as) {

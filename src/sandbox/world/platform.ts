@@ -30,7 +30,6 @@ export interface Draft {
   readonly document?: DocumentShown | null;
   readonly isSilent?: boolean;
   readonly ephemeral?: Secrecy | null;
-  readonly forwardOf?: MessageRow['forwardOf'];
 }
 
 const blank = {
@@ -46,7 +45,6 @@ const blank = {
   service: null,
   document: null,
   reactions: [],
-  forwardOf: null,
   isHidden: false,
 } satisfies Partial<MessageRow>;
 
@@ -100,7 +98,7 @@ export class Platform {
 
   addTopic(
     place: { readonly chat: number; readonly by: string },
-    { name, iconColor, iconEmoji }: Pick<TopicRow, 'name' | 'iconColor' | 'iconEmoji'>,
+    { name, iconColor }: Pick<TopicRow, 'name' | 'iconColor'>,
   ): TopicRow {
     // The id of a topic is the id of the message that tells of it, which stands inside of it.
     const threadId = this.#peekId(place.chat);
@@ -109,13 +107,11 @@ export class Platform {
       threadId,
       name,
       iconColor,
-      iconEmoji,
       isClosed: false,
       isDeleted: false,
       createdBy: place.by,
     });
-    const icon = iconEmoji === null ? {} : { icon_custom_emoji_id: iconEmoji };
-    const value = { name, icon_color: iconColor, ...icon };
+    const value = { name, icon_color: iconColor };
     this.post({ chatId: place.chat, from: place.by, threadId, service: { field: 'forum_topic_created', value } });
     this.state.tell('topic', place.chat);
     return topic;

@@ -23,8 +23,6 @@ export interface ChatRow {
   /** Supergroups count their messages themselves; all other chats share the mailbox of the bot. */
   readonly lastMessageId: number;
   readonly lastEphemeralId: number;
-  readonly isGeneralClosed: boolean;
-  readonly isGeneralHidden: boolean;
   readonly migratedTo: number | null;
 }
 
@@ -33,7 +31,6 @@ export interface TopicRow {
   readonly threadId: number;
   readonly name: string;
   readonly iconColor: number;
-  readonly iconEmoji: string | null;
   readonly isClosed: boolean;
   readonly isDeleted: boolean;
   readonly createdBy: string;
@@ -82,7 +79,6 @@ export interface MessageRow {
   readonly service: ServiceRow | null;
   readonly document: DocumentShown | null;
   readonly reactions: readonly string[];
-  readonly forwardOf: { readonly from: string; readonly date: number } | null;
   /** The bot has not seen it, and can do nothing with it: privacy mode, or it was not in the chat. */
   readonly isHidden: boolean;
 }
@@ -142,8 +138,6 @@ export interface SettingsRow {
   readonly allowedUpdates: readonly string[] | null;
   readonly webhook: WebhookRow | null;
   readonly commands: Readonly<Record<string, readonly BotCommandRow[]>>;
-  /** Name, descriptions and the like, by name and language. */
-  readonly texts: Readonly<Record<string, string>>;
 }
 
 export interface LineRow {

@@ -20,7 +20,6 @@ export function chatShown(chat: ChatRow): ChatShown {
     bot: { status: chat.botStatus, rights: chat.botRights },
     person: chat.person,
     isStarted: chat.isStarted,
-    isGeneralClosed: chat.isGeneralClosed,
     migratedTo: chat.migratedTo,
   };
 }

@@ -159,8 +159,8 @@ export class State {
       this.#begin();
       const none = { lastMessageId: 0, lastEphemeralId: 0 };
       for (const chat of this.chats.all()) this.chats.put({ ...chat, ...(counted.get(chat.id) ?? none) });
-      const { allowedUpdates, webhook, commands, texts, isEphemeralOn, isPrivacyOn } = firstSettings;
-      this.#settings.put({ ...settings, allowedUpdates, webhook, commands, texts, isEphemeralOn, isPrivacyOn });
+      const { allowedUpdates, webhook, commands, isEphemeralOn, isPrivacyOn } = firstSettings;
+      this.#settings.put({ ...settings, allowedUpdates, webhook, commands, isEphemeralOn, isPrivacyOn });
       this.tell('chat', null);
     });
   }

@@ -90,7 +90,6 @@ export interface ChatShown {
   readonly person: string | null;
   /** False for a private chat in which the person has not written yet. */
   readonly isStarted: boolean;
-  readonly isGeneralClosed: boolean;
   /** Set on a group that became a supergroup: nobody can write there any more. */
   readonly migratedTo: number | null;
 }

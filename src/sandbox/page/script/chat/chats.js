@@ -98,7 +98,7 @@ function rowOf(chat) {
 function chatRow(row) {
   const { chat, isOpen } = row;
   if (!isOpen || !hasTopics(chat)) return el('div', { class: 'chat-group' }, chatHead(row));
-  const general = topicRow(row, { id: 'general', name: 'General', isClosed: chat.is_general_closed });
+  const general = topicRow(row, { id: 'general', name: 'General', isClosed: false });
   const topics = liveTopics(chat).map((topic) =>
     topicRow(row, { id: topic.thread_id, name: topic.name, isClosed: topic.is_closed }),
   );
@@ -182,8 +182,7 @@ export function drawTitle() {
 function topicFacts(chat) {
   const topic = currentTopic();
   if (topic !== null) return [titleOf(chat), ...(topic.is_closed ? ['closed'] : [])];
-  if (shown.thread !== 'general') return [];
-  return ['General', ...(chat.is_general_closed ? ['closed'] : [])];
+  return shown.thread === 'general' ? ['General'] : [];
 }
 
 /** @param {ChatJson} chat */

@@ -167,7 +167,7 @@ test('a fault of the sandbox itself is an error 500, and leaves nothing behind',
   expect(JSON.stringify(log.lines)).not.toContain(token);
 });
 
-test('the name, the descriptions and the commands of the bot are kept by scope and language', async () => {
+test('the commands of the bot are kept by scope and language', async () => {
   const { call, world } = await openLab();
   world.say({ as: 'ada', chat: ada, text: 'hi' });
   const commands = [{ command: 'new', description: 'A new task' }];
@@ -176,11 +176,8 @@ test('the name, the descriptions and the commands of the bot are kept by scope a
   expect((await call('getMyCommands')).result).toEqual(commands);
   expect((await call('getMyCommands', { scope: { type: 'chat', chat_id: ada } })).result).toEqual([]);
   expect((await call('getMyCommands', { language_code: 'de' })).result).toEqual([]);
-  await call('deleteMyCommands');
+  await call('setMyCommands', { commands: [] });
   expect((await call('getMyCommands')).result).toEqual([]);
-  await call('setMyDescription', { description: 'Works on time' });
-  expect((await call('getMyDescription')).result).toEqual({ description: 'Works on time' });
-  expect((await call('getMyName')).result).toEqual({ name: 'Cronogram' });
 });
 
 test.each([

@@ -72,7 +72,6 @@ test('edits and topics are paid for like messages, even an edit that changes not
   const free = [
     call('answerCallbackQuery', { callback_query_id: callbackId }),
     call('getChat', { chat_id: lab }),
-    call('sendChatAction', { chat_id: lab, action: 'typing' }),
     call('pinChatMessage', { chat_id: lab, message_id }),
     call('setMyCommands', { commands: [] }),
     call('deleteMessage', { chat_id: lab, message_id }),

@@ -84,9 +84,6 @@ test('a deleted topic takes its messages with it, tells nobody, and is not found
   expect(world.topics(lab)).toMatchObject([{ threadId: message_thread_id, isDeleted: true }]);
   const at = { chat_id: lab, message_thread_id };
   expect(await refusal(call('sendMessage', { ...at, text: 'x' }))).toBe('400 Bad Request: message thread not found');
-  expect(await refusal(call('sendChatAction', { ...at, action: 'typing' }))).toBe(
-    '400 Bad Request: message thread not found',
-  );
   expect(await refusal(call('editForumTopic', { ...at, name: 'y' }))).toBe('400 Bad Request: TOPIC_ID_INVALID');
   const edit = { chat_id: lab, message_id: sent.result['message_id'], text: 'y' };
   expect(await refusal(call('editMessageText', edit))).toBe('400 Bad Request: message to edit not found');
@@ -104,28 +101,6 @@ test('a closed topic is closed to a plain member, open to who may manage topics,
   expect([await send(own), await send(foreign)]).toEqual(['ok', 'ok']);
   world.setBotRights(lab, { can_manage_topics: false });
   expect([await send(own), await send(foreign)]).toEqual(['ok', '400 Bad Request: TOPIC_CLOSED']);
-});
-
-test('a closed General topic is closed as well, and so is a hidden one', async () => {
-  const { call, world, updates } = await openLab();
-  expect(await refusal(call('closeGeneralForumTopic', { chat_id: lab }))).toBe('ok');
-  expect(await refusal(call('closeGeneralForumTopic', { chat_id: lab }))).toBe('400 Bad Request: TOPIC_NOT_MODIFIED');
-  world.setBotRights(lab, { can_manage_topics: false });
-  expect(await refusal(call('sendMessage', { chat_id: lab, text: 'x' }))).toBe('400 Bad Request: TOPIC_CLOSED');
-  expect(await refusal(call('reopenGeneralForumTopic', { chat_id: lab }))).toBe(
-    '400 Bad Request: not enough rights to close or open the topic',
-  );
-  world.setBotRights(lab, { can_manage_topics: true });
-  expect(await refusal(call('hideGeneralForumTopic', { chat_id: lab }))).toBe('ok');
-  expect(await refusal(call('unhideGeneralForumTopic', { chat_id: lab }))).toBe('ok');
-  expect(await refusal(call('reopenGeneralForumTopic', { chat_id: lab }))).toBe('ok');
-  const news = (await updates()).flatMap(({ message }) => (message === undefined ? [] : [Object.keys(message).at(-1)]));
-  expect(news).toEqual([
-    'forum_topic_closed',
-    'general_forum_topic_hidden',
-    'general_forum_topic_unhidden',
-    'forum_topic_reopened',
-  ]);
 });
 
 test('a topic is renamed, closed and reopened once each, and the bot hears of it', async () => {
@@ -191,14 +166,4 @@ test('an answer in General names the root of its chain, and is no message of a t
   }
   const answer = call('sendMessage', { chat_id: lab, message_thread_id: first.messageId, text: 'x' });
   expect(await refusal(answer)).toBe('400 Bad Request: message thread not found');
-});
-
-test('topics have icons of their own', async () => {
-  const { call } = await openLab();
-  const { result } = await call('getForumTopicIconStickers');
-  const icon = result[0]?.['custom_emoji_id'];
-  const made = await call('createForumTopic', { chat_id: lab, name: 'x', icon_custom_emoji_id: icon });
-  expect(made.result['icon_custom_emoji_id']).toBe(icon);
-  const foreign = call('createForumTopic', { chat_id: lab, name: 'x', icon_custom_emoji_id: '1' });
-  expect(await refusal(foreign)).toBe('400 Bad Request: DOCUMENT_INVALID');
 });

@@ -12,7 +12,7 @@ export const bot: BotShown = { id: 777_000_001, name: 'Cronogram', username: 'cr
 /** The key of the bot wherever a message or a topic says who made it. */
 export const botKey = 'bot';
 
-export const noRights: BotRights = { can_manage_topics: false, can_pin_messages: false, can_delete_messages: false };
+const noRights: BotRights = { can_manage_topics: false, can_pin_messages: false, can_delete_messages: false };
 export const allRights: BotRights = { can_manage_topics: true, can_pin_messages: true, can_delete_messages: true };
 
 const plain: Omit<ChatRow, 'id' | 'kind' | 'title'> = {

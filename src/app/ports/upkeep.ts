@@ -3,19 +3,24 @@ import type { DueTask, Unreadable } from './pipeline.ts';
 
 /** What keeping the place in order asks of the store. Every method is one short transaction, whatever the tables hold. */
 
-/** What retention walks through, each in the order of its own key. */
-export type Shelf =
-  | 'occurrences'
-  | 'runs'
-  | 'deliveries'
-  | 'gaps'
-  | 'audit'
-  | 'events'
-  | 'downtimes'
-  | 'inbox'
-  | 'versions'
-  | 'tasks'
-  | 'grants';
+/**
+ * What retention walks through: first what others refer to by their age, last the tasks of which nothing may be left by then,
+ * and what belongs to no task any more.
+ */
+export const shelves = [
+  'occurrences',
+  'runs',
+  'deliveries',
+  'gaps',
+  'audit',
+  'events',
+  'downtimes',
+  'inbox',
+  'tasks',
+  'task_versions',
+  'grants',
+] as const;
+export type Shelf = (typeof shelves)[number];
 
 export interface PruneRequest {
   readonly shelf: Shelf;
@@ -48,7 +53,8 @@ export interface ClaimsRequest {
   readonly limit: number;
 }
 
-export type AuditedTable = 'tasks' | 'occurrences' | 'runs' | 'deliveries';
+export const auditedTables = ['tasks', 'occurrences', 'runs', 'deliveries'] as const;
+export type AuditedTable = (typeof auditedTables)[number];
 
 export interface AuditPageRequest {
   readonly table: AuditedTable;
@@ -66,10 +72,10 @@ export interface AuditPage {
 }
 
 export interface SampleRequest {
-  /** The task that was looked at last. */
-  readonly after: string;
+  /** Where the sample begins, between the oldest task (0) and now (1). */
+  readonly part: number;
+  readonly now: number;
   readonly limit: number;
-  readonly from: number;
 }
 
 export interface AccountRequest {
@@ -85,11 +91,6 @@ export interface AccountRequest {
 export interface SlotAccount {
   readonly slots: readonly number[];
   readonly gaps: readonly { readonly fromAt: number; readonly toAt: number }[];
-}
-
-export interface TaskSample {
-  readonly tasks: readonly (DueTask | Unreadable)[];
-  readonly last: string | null;
 }
 
 export interface RepairRequest {
@@ -125,9 +126,11 @@ export interface HousekeepingStore {
   letPartsGo(bootId: string, claims: readonly Claimed[]): Promise<number>;
   /** Runs the checks of one table over a page of it. */
   auditPage(request: AuditPageRequest): Promise<AuditPage>;
-  /** Active tasks to which nothing was done since `from`; `last` is null when there is none beyond them. */
-  sampleTasks(request: SampleRequest): Promise<TaskSample>;
-  /** What stands for the slots of a sampled task; null when something was done to it in the meantime. */
+  /** Ids of active tasks. */
+  sampleTasks(request: SampleRequest): Promise<readonly string[]>;
+  /** An active task; null when something was done to it since then that may have changed its slots. */
+  standingTask(taskId: string, since: number): Promise<DueTask | Unreadable | null>;
+  /** What stands for the slots of a task; null when something was done to it in the meantime. */
   slotAccount(request: AccountRequest): Promise<SlotAccount | null>;
   tellFindings(findings: readonly { readonly check: CheckName; readonly count: number }[], now: number): Promise<void>;
   /** Mends what a check has found, if it is still so. Answers what was done, or null when there was nothing to mend. */

@@ -9,12 +9,11 @@ import {
 } from '../../domain/limits.ts';
 import type { Chore } from '../housekeeping/chore.ts';
 import type { ChatStore } from '../ports/chats.ts';
-import type { Clock, Log, Platform } from '../ports/outside.ts';
+import type { Log, Platform } from '../ports/outside.ts';
 
 interface Needs {
   readonly store: Pick<ChatStore, 'staleMembers' | 'readMember' | 'noteMember'>;
   readonly platform: Platform;
-  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -35,11 +34,11 @@ const paceMs = 1000;
  * tasks run on, because a platform that is away cannot be the reason why nothing happens.
  */
 export function createMembership(needs: Needs): Chore {
-  const { store, clock } = needs;
+  const { store } = needs;
   const unanswered = createUnanswered();
-  let nextAt = clock.now();
   return {
     name: 'membership',
+    when: { every: membershipEveryMs },
     step: async (now) => {
       const stale = await store.staleMembers(now + membershipAheadMs, now - membershipFreshMs, membershipPageMax);
       const open = stale.filter((doubt) => !unanswered.rests(doubt, now));
@@ -48,11 +47,8 @@ export function createMembership(needs: Needs): Chore {
         if (await ask(needs, doubt, now)) unanswered.forget(doubt);
         else unanswered.note(doubt, now);
       }
-      nextAt = now + (open.length > asked.length ? paceMs : membershipEveryMs);
-      return { taken: asked.length, more: false };
+      return { taken: asked.length, more: false, ...(open.length > asked.length ? { afterMs: paceMs } : {}) };
     },
-    // Kept, so that a clock that was set back does not put the next look off for longer than a pause.
-    nextAt: async (now) => (nextAt = Math.min(nextAt, now + membershipEveryMs)),
   };
 }
 

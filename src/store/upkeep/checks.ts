@@ -1,26 +1,44 @@
-import type { AuditedTable, AuditPage, AuditPageRequest, HousekeepingStore } from '../../app/ports/upkeep.ts';
+import type { DueTask, Unreadable } from '../../app/ports/pipeline.ts';
+import type {
+  AccountRequest,
+  AuditedTable,
+  AuditPage,
+  AuditPageRequest,
+  HousekeepingStore,
+  SampleRequest,
+  SlotAccount,
+} from '../../app/ports/upkeep.ts';
 import type { CheckName, Found } from '../../domain/audit.ts';
-import type { EventKind } from '../../domain/event.ts';
 import { overdueMs, topicStuckMs } from '../../domain/limits.ts';
-import { rows, type Engine, type Script, type Value } from '../engine/engine.ts';
+import { row, rows, type Engine, type Script, type Value } from '../engine/engine.ts';
+import { idAt } from '../engine/queries.ts';
 import { tellEvents } from '../records/journal.ts';
+import { dueColumns, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
 
 /**
- * The checks of the audit. Each is one statement over a range of the ids of its table, so it sees one state of the database,
- * and a page of it costs about as much as a page of the table, whatever else the tables hold.
+ * What the audit looks at. Each check is one statement over a range of the ids of its table, so it sees one state of the
+ * database, and a page of it costs about as much as a page of the table, whatever else the tables hold.
  */
-export function checkStore(engine: Engine): Pick<HousekeepingStore, 'auditPage' | 'tellFindings'> {
+export function auditStore(
+  engine: Engine,
+): Pick<HousekeepingStore, 'auditPage' | 'tellFindings' | 'sampleTasks' | 'standingTask' | 'slotAccount'> {
   return {
     auditPage: (request) => engine.transact(() => auditPage(request)),
-    tellFindings: (findings, now) =>
+    tellFindings: (findings, at) =>
       engine.transact(() =>
         tellEvents(
-          findings.map(({ check, count }) => {
-            const kind: EventKind = 'audit.finding';
-            return { kind, at: now, taskId: null, ref: check, data: { count } };
-          }),
+          findings.map(({ check, count }) => ({
+            kind: 'audit.finding',
+            at,
+            taskId: null,
+            ref: check,
+            data: { count },
+          })),
         ),
       ),
+    sampleTasks: (request) => engine.transact(() => sampleTasks(request)),
+    standingTask: (taskId, since) => engine.transact(() => standingTask(taskId, since)),
+    slotAccount: (request) => engine.transact(() => slotAccount(request)),
   };
 }
 
@@ -177,4 +195,69 @@ function* auditPage(request: AuditPageRequest): Script<AuditPage> {
 function statementOf({ table, from = `${table} x`, id = 'id', fault }: Check, bounded: boolean): string {
   const range = bounded ? `x.${id} >= ?t and x.${id} < ?t` : `x.${id} >= ?t`;
   return `select x.${id} as id from ${from} where ${range} and (${fault}) order by x.${id}`;
+}
+
+/**
+ * Only tasks that stood still since `from`: whoever edits, pauses or resumes a task changes its slots, and then those of
+ * the day cannot be computed from what it is now. The same holds for all tasks when the rules of time have changed.
+ */
+const untouched = `t.state = 'active' and t.created_at < ?i and t.updated_at < ?i and coalesce(t.resumed_at, 0) < ?i
+  and not exists (select 1 from audit a where a.task_id = t.id and a.at >= ?i
+    and a.verb not in ('run_now', 'retry', 'replay', 'cancel', 'answer', 'skip', 'reconcile',
+      'attach', 'grant', 'revoke'))
+  and not exists (select 1 from kv where kv.scope = 'system' and kv.key = 'tz_version' and kv.updated_at >= ?i)`;
+
+function touchable(from: number): number[] {
+  return [from, from, from, from, from];
+}
+
+/** From the part of the tasks that was asked for to the newest one, and on from the oldest. Ids count up with time. */
+function* sampleTasks({ part, now, limit }: SampleRequest): Script<readonly string[]> {
+  const oldest = yield* row<{ created_at: number }>(`select created_at from tasks order by id limit 1`);
+  const since = oldest?.created_at ?? now;
+  const start = idAt(Math.floor(since + part * (now - since)), '');
+  const found: string[] = [];
+  for (const side of ['>=', '<']) {
+    const page = yield* rows<{ id: string }>(
+      `select id from tasks where id ${side} ?t and state = 'active' order by id limit ?i`,
+      start,
+      limit - found.length,
+    );
+    found.push(...page.map(({ id }) => id));
+  }
+  return found;
+}
+
+function* standingTask(taskId: string, since: number): Script<DueTask | Unreadable | null> {
+  const found = yield* row<DueRow>(
+    `select ${dueColumns} from ${dueSource} where t.id = ?t and ${untouched} and coalesce(t.interval_from, '') <> 'completion'`,
+    taskId,
+    ...touchable(since),
+  );
+  return found === undefined ? null : readDue(found);
+}
+
+function* slotAccount({ taskId, untouchedSince, from, through }: AccountRequest): Script<SlotAccount | null> {
+  const task = yield* row(
+    `select t.id from tasks t where t.id = ?t and ${untouched}`,
+    taskId,
+    ...touchable(untouchedSince),
+  );
+  if (task === undefined) return null;
+  const slots = yield* rows<{ slot_at: number }>(
+    `select slot_at from occurrences where task_id = ?t and slot_at > ?i and slot_at <= ?i`,
+    taskId,
+    from,
+    through,
+  );
+  const gaps = yield* rows<{ from_at: number; to_at: number }>(
+    `select from_at, to_at from gaps where task_id = ?t and to_at > ?i and from_at <= ?i`,
+    taskId,
+    from,
+    through,
+  );
+  return {
+    slots: slots.map(({ slot_at }) => slot_at),
+    gaps: gaps.map(({ from_at, to_at }) => ({ fromAt: from_at, toAt: to_at })),
+  };
 }

@@ -87,6 +87,24 @@ async function tell({ store, clock, log }: AuditDeps, { findings, checked }: See
   return { at, findings, checked };
 }
 
+/** What the last report has told. */
+export interface AuditFound {
+  readonly at: number;
+  readonly findings: readonly Pick<Finding, 'check' | 'count'>[];
+}
+
+/** What another version wrote, and this one cannot read, is as good as none. */
+export async function lastAudit(store: Pick<UpkeepStore, 'readNote'>): Promise<AuditFound | null> {
+  const text = await store.readNote(auditNote);
+  try {
+    const note = JSON.parse(text ?? '') as { readonly at: string; readonly findings: AuditFound['findings'] };
+    const at = Date.parse(note.at);
+    return Number.isNaN(at) || !Array.isArray(note.findings) ? null : { at, findings: note.findings };
+  } catch {
+    return null;
+  }
+}
+
 /** One look over the tables, newest rows first, and over a sample of tasks. Each `yield` is the end of a page. */
 async function* auditSteps(deps: AuditDeps, rowsMax: number): AsyncGenerator<number, Seen> {
   const { store, bootId, clock } = deps;

@@ -47,7 +47,7 @@ interface Check {
   readonly table: AuditedTable;
   /** What the row `x` must never be. */
   readonly fault: string;
-  readonly values?: (request: AuditPageRequest) => readonly Value[];
+  readonly values?: (request: Pick<AuditPageRequest, 'now' | 'bootId'>) => readonly Value[];
   /** Where not the row itself is at fault but something that hangs on it. */
   readonly from?: string;
   readonly id?: string;
@@ -57,8 +57,8 @@ const liveRun = `('queued', 'running', 'backoff', 'waiting')`;
 
 /** To a process that has died its rows are left for a moment, until whoever comes next has taken them up. */
 const gone = (at: string) => `x.boot_id <> ?t and coalesce(x.${at}, x.created_at) < ?i`;
-const goneValues = ({ bootId, now }: AuditPageRequest) => [bootId, now - overdueMs];
-const overdue = ({ now }: AuditPageRequest) => [now - overdueMs];
+const goneValues = ({ bootId, now }: Pick<AuditPageRequest, 'now' | 'bootId'>) => [bootId, now - overdueMs];
+const overdue = ({ now }: Pick<AuditPageRequest, 'now'>) => [now - overdueMs];
 
 const allChecks: readonly Check[] = [
   { name: 'enabled_without_next', table: 'tasks', fault: `x.state = 'active' and x.next_at is null` },
@@ -190,6 +190,12 @@ function* auditPage(request: AuditPageRequest): Script<AuditPage> {
     if (bad.length > 0) found.push({ check: check.name, ids: bad.map(({ id }) => id) });
   }
   return { seen: ids.length, next: ids.length === limit ? oldest : null, found };
+}
+
+/** The condition under which a check finds a row `x`, and its values. */
+export function faultOf(name: CheckName, request: Pick<AuditPageRequest, 'now' | 'bootId'>) {
+  const check = allChecks.find((one) => one.name === name);
+  return { fault: check?.fault ?? 'false', values: check?.values?.(request) ?? [] };
 }
 
 function statementOf({ table, from = `${table} x`, id = 'id', fault }: Check, bounded: boolean): string {

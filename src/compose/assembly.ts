@@ -165,7 +165,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
       backups: outside.backups ?? null,
       chores: [
         ...downtimes.chores,
-        ...(review === null ? [] : [review.chore]),
+        ...(review?.chores ?? []),
         createBacklogWord({ ...shared, pacer }),
         ...membershipOf({ ...shared, platform: outside.platform ?? null }),
       ],

@@ -218,17 +218,13 @@ export const reconcileMax = 500;
 export const overdueMs = 5 * minute;
 /** A topic is made within a minute, or a person is asked. */
 export const topicStuckMs = 10 * minute;
-/** Tasks whose slots of the last day the audit computes again in one night; each night goes on where the last one ended. */
+/** Tasks whose slots of the last day an audit computes again; each day has its part of the tasks. */
 export const slotSampleMax = 200;
-/** Tasks read in one step. */
-export const slotSamplePage = 10;
 /** Slots of one task computed again in one step: a few milliseconds, whatever the schedule. */
 export const slotAccountPage = 100;
 /** Slots in one night, so that hundreds of tasks that run each second do not keep somebody waiting who asked for an audit. */
 export const slotSampleSlotsMax = 300_000;
 export const slotSampleWindowMs = day;
-/** A missing slot that an audit has told of can be recorded for so long; after that a person looks at it first. */
-export const missingKeptMs = 7 * day;
 
 /** After the start of the night: before the audit, which tells of what the review has found. */
 export const slotReviewAfterMs = 10 * minute;
@@ -238,9 +234,8 @@ export const slotReviewSlots = 12;
 export const slotReviewHorizonMs = 5 * 366 * day;
 /** Tasks whose schedule is new and that wait for the second opinion; the night looks at those that are dropped. */
 export const slotReviewQueueMax = 256;
-/** Tasks read in one step of the night, and how long a step goes on: other chores wait meanwhile. */
+/** Tasks read in one step of the night. */
 export const slotReviewPage = 20;
-export const slotReviewSliceMs = 100;
 /** Slots of each answer that a difference shows. */
 export const differenceShownMax = 3;
 /** Differences that are remembered: a fault that touches more tasks is seen as well in so many. */

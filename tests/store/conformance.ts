@@ -27,7 +27,7 @@ import { peopleTests } from './conformance/people.ts';
 import { pressedTests } from './conformance/pressed.ts';
 import { changedQuietTests, quietTests } from './conformance/quiet.ts';
 import { longListTests, readTests, upkeepTests } from './conformance/reads.ts';
-import { recordRetentionTests, retentionTests } from './conformance/retention.ts';
+import { remainsTests, recordRetentionTests, retentionTests } from './conformance/retention.ts';
 import { longRunListTests, runListTests } from './conformance/run-lists.ts';
 import { refusedRunTests, runTests } from './conformance/runs.ts';
 import { slotTests, specialSlotTests } from './conformance/slots.ts';
@@ -141,6 +141,7 @@ export function conformance(open: OpenWorld): void {
   describe('retention', () => {
     retentionTests(open);
     recordRetentionTests(open);
+    remainsTests(open);
   });
   describe('audit and repair', () => {
     auditTests(open);

@@ -1,96 +1,83 @@
-import type { Actor } from '../../domain/access.ts';
-import { type Finding, checks, type CheckName } from '../../domain/audit.ts';
+import { checks, type CheckName, type Finding } from '../../domain/audit.ts';
 import * as limits from '../../domain/limits.ts';
-import { reconcileMax } from '../../domain/limits.ts';
-import { nextSlot } from '../../domain/schedule/schedule.ts';
-import type { Holding } from '../pipeline/holding.ts';
-import { policyFor } from '../pipeline/run-requests.ts';
-import type { Clock, Log, Timer, Bell, Ids } from '../ports/outside.ts';
-import type { Counts, DueTask, Unreadable } from '../ports/pipeline.ts';
-import type { HousekeepingStore, Replanned } from '../ports/upkeep.ts';
-import { auditWalk, type AuditWalk, type Seen, type WalkNeeds, remember, slotName } from './audit-walk.ts';
-import { type Chore, nightly } from './chore.ts';
+import { memo } from '../operations/memo.ts';
+import type { Clock, Log, Stopwatch, Timer } from '../ports/outside.ts';
+import type { Counts } from '../ports/pipeline.ts';
+import type { TaskStore } from '../ports/tasks.ts';
+import { auditedTables, type HousekeepingStore, type UpkeepStore } from '../ports/upkeep.ts';
+import { inSteps, type Chore } from './chore.ts';
+import { missingSlots, type Missing } from './slot-account.ts';
+import { differenceSentence, standingDifferences } from './slot-review.ts';
 
 export interface AuditReport {
   readonly at: number;
   readonly findings: readonly Finding[];
-  readonly checked: Readonly<Record<string, number>>;
+  readonly checked: Seen['checked'];
 }
 
 /**
- * Looks for what must never be. It reports and never repairs, because a fault that mends itself in the night is one that
- * nobody looks into; whoever has looked says `reconcile`.
+ * Looks for states that must never occur. It reports and never repairs, because nobody looks into a fault that mends itself in
+ * the night; `reconcile` is said by hand.
  */
 export interface Audit {
-  /** The audit of the night, which sees more than anybody would wait for. */
+  /** The audit of the night, which looks farther back than anybody would wait for. */
   readonly chore: Chore;
-  /** Looks now. Whoever asks while somebody else's look is under way is told what that one sees. */
+  /** Looks now; all who ask while a look is under way are told what that one sees. */
   run(): Promise<AuditReport>;
-  /** The same, with everything that a repair needs. */
+  /** Looks as far back as the night and tells nobody: for `reconcile`. */
   look(): Promise<Seen>;
 }
 
-interface Needs extends WalkNeeds {
-  readonly store: WalkNeeds['store'] & Pick<HousekeepingStore, 'tellFindings'>;
-  readonly clock: Clock;
-  readonly timer: Timer;
-  readonly log: Log;
+/** The sight of a whole look: more than its findings show. */
+export interface Seen {
+  readonly findings: readonly Finding[];
+  /** Rows looked at, by table, and tasks whose slots were computed again. */
+  readonly checked: Readonly<Record<string, number>>;
+  readonly faults: readonly { readonly check: CheckName; readonly id: string }[];
+  readonly missing: readonly Missing[];
 }
 
-/** The last report, for whoever shows how the place stands. */
-const auditNote = 'audit';
+interface AuditDeps {
+  readonly store: Pick<
+    HousekeepingStore,
+    'auditPage' | 'sampleTasks' | 'standingTask' | 'slotAccount' | 'tellFindings'
+  > &
+    Pick<UpkeepStore, 'readNote' | 'writeNote'> &
+    Pick<TaskStore, 'readTask'>;
+  readonly bootId: string;
+  readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
+  readonly timer: Timer;
+  readonly log: Log;
+  /** The scheduler has more to do than it could take: what is late then is on its way, and no finding. */
+  readonly schedulerBehind: () => boolean;
+}
 
 const afterRetentionMs = 20 * 60_000;
 
-export function createAudit(needs: Needs): Audit {
-  const { clock, timer } = needs;
-  let walk: AuditWalk | null = null;
-  let running: Promise<AuditReport> | null = null;
-
-  const look = async (): Promise<Seen> => {
-    const mine = auditWalk(needs, { now: clock.now(), rowsMax: limits.auditRowsNowMax });
+export function createAudit(deps: AuditDeps): Audit {
+  const look = async (rowsMax: number): Promise<Seen> => {
+    const steps = auditSteps(deps, rowsMax);
     for (;;) {
-      const seen = await mine.step();
-      if (seen !== null) return remembered(needs, seen);
-      await timer.yield();
+      const step = await steps.next();
+      if (step.done === true) return step.value;
+      await deps.timer.yield();
     }
   };
-
-  const chore = nightly(needs, {
-    name: 'audit',
-    afterMs: afterRetentionMs,
-    step: async (now) => {
-      walk ??= auditWalk(needs, { now, rowsMax: limits.auditRowsMax });
-      const seen = await walk.step();
-      if (seen === null) return { taken: 1, more: true };
-      walk = null;
-      await tell(needs, await remembered(needs, seen));
-      return { taken: 1, more: false };
-    },
-  });
-
+  const night = async function* () {
+    await tell(deps, yield* auditSteps(deps, limits.auditRowsMax));
+  };
   return {
-    chore,
-    look,
-    run: () => {
-      running ??= look()
-        .then((seen) => tell(needs, seen))
-        .finally(() => {
-          running = null;
-        });
-      return running;
-    },
+    chore: { name: 'audit', when: { nightly: afterRetentionMs }, step: inSteps(night) },
+    look: () => look(limits.auditRowsMax),
+    run: memo(deps.stopwatch, 0, async () => tell(deps, await look(limits.auditRowsNowMax))),
   };
 }
 
-/** Whatever looked: who is told of something may say so about it later, when another look would see something else. */
-async function remembered({ store, clock }: Needs, seen: Seen): Promise<Seen> {
-  await remember(store, seen, clock.now());
-  return seen;
-}
+/** The note with the last report. */
+const auditNote = 'audit';
 
-async function tell({ store, clock, log }: Needs, seen: Seen): Promise<AuditReport> {
-  const { findings, checked } = seen;
+async function tell({ store, clock, log }: AuditDeps, { findings, checked }: Seen): Promise<AuditReport> {
   const at = clock.now();
   for (const { check, count, examples, sentence } of findings)
     log.warn('audit_finding', { check, count, examples, sentence });
@@ -100,112 +87,104 @@ async function tell({ store, clock, log }: Needs, seen: Seen): Promise<AuditRepo
   return { at, findings, checked };
 }
 
+/** The last report, as far as others need it. */
+export interface AuditFound {
+  readonly at: number;
+  readonly findings: readonly Pick<Finding, 'check' | 'count'>[];
+}
+
+/** A report that another version wrote, and this one cannot read, is as good as none. */
+export async function lastAudit(store: Pick<UpkeepStore, 'readNote'>): Promise<AuditFound | null> {
+  const text = await store.readNote(auditNote);
+  try {
+    const note = JSON.parse(text ?? '') as { readonly at: string; readonly findings: AuditFound['findings'] };
+    const at = Date.parse(note.at);
+    return Number.isNaN(at) || !Array.isArray(note.findings) ? null : { at, findings: note.findings };
+  } catch {
+    return null;
+  }
+}
+
+/** One look over the tables, newest rows first, and over a sample of tasks. Each `yield` is the end of a page. */
+async function* auditSteps(deps: AuditDeps, rowsMax: number): AsyncGenerator<number, Seen> {
+  const { store, bootId, clock } = deps;
+  const now = clock.now();
+  const tally = createTally(deps);
+  for (const table of auditedTables) {
+    let [below, rows]: [string | null, number] = [null, 0];
+    do {
+      const page = await store.auditPage({ table, below, limit: limits.auditPageMax, now, bootId });
+      for (const { check, ids } of page.found) tally.find(check, ids);
+      tally.look(table, page.seen);
+      [below, rows] = [page.next, rows + page.seen];
+      yield page.seen;
+    } while (below !== null && rows < rowsMax);
+  }
+  const missing: Missing[] = [];
+  for await (const page of missingSlots(store, now)) {
+    tally.look('slots', page.tasks);
+    tally.find('slot_unaccounted', page.missing.map(slotName));
+    missing.push(...page.missing.slice(0, limits.reconcileMax - missing.length));
+    yield 1;
+  }
+  for (const difference of await standingDifferences(store, now))
+    tally.find('slots_differ', [difference.taskId], differenceSentence(difference));
+  return { ...tally.seen(), missing };
+}
+
+const lateChecks: ReadonlySet<CheckName> = new Set(['slot_overdue', 'question_overdue', 'pause_overdue']);
+
+function createTally({ schedulerBehind }: Pick<AuditDeps, 'schedulerBehind'>) {
+  const checked: Record<string, number> = {};
+  const found = new Map<CheckName, { count: number; readonly ids: string[]; readonly sentences: string[] }>();
+  return {
+    look: (what: string, count: number) => {
+      checked[what] = (checked[what] ?? 0) + count;
+    },
+    find: (check: CheckName, ids: readonly string[], sentence?: string) => {
+      // Asked at the moment of the look: what was late a second ago may be taken up by now.
+      if (ids.length === 0 || (lateChecks.has(check) && schedulerBehind())) return;
+      const known = found.get(check) ?? { count: 0, ids: [], sentences: [checks[check].sentence] };
+      known.count += ids.length;
+      known.ids.push(...ids.slice(0, limits.reconcileMax - known.ids.length));
+      if (sentence !== undefined && known.count <= limits.auditExamplesMax) known.sentences.push(sentence);
+      found.set(check, known);
+    },
+    seen: (): Pick<Seen, 'findings' | 'checked' | 'faults'> => ({
+      findings: [...found]
+        .map(([check, { count, ids, sentences }]) => {
+          return { check, count, examples: ids.slice(0, limits.auditExamplesMax), sentence: sentences.join(' ') };
+        })
+        .sort((a, b) => (a.check < b.check ? -1 : 1)),
+      checked,
+      faults: [...found].flatMap(([check, { ids }]) => ids.map((id) => ({ check, id }))),
+    }),
+  };
+}
+
+export function slotName({ taskId, slotAt }: Missing): string {
+  return `${taskId}@${new Date(slotAt).toISOString()}`;
+}
+
 interface Stepping {
   step(now: number, limit: number): Promise<Counts>;
 }
 
-/** A room that tells, besides doing its work, whether its last step has left something undone. */
-interface Behind<R> {
-  readonly room: R;
-  /** True until the first step has ended; a room whose steps fail is not working anything off, and so not behind. */
-  readonly behind: () => boolean;
-}
-
-export function watchedRoom<R extends Stepping>(room: R): Behind<R> {
-  let more = true;
-  return {
-    room: {
-      ...room,
-      step: async (now, limit) => {
-        try {
-          const counts = await room.step(now, limit);
-          more = counts.more;
-          return counts;
-        } catch (error) {
-          more = false;
-          throw error;
-        }
-      },
-    },
-    behind: () => more,
-  };
-}
-
-interface ReconcileRequest {
-  /** False only tells what was found. */
-  readonly fix: boolean;
-  readonly actor: Actor;
-}
-
-interface Reconciled {
-  readonly findings: readonly Finding[];
-  readonly fixed: readonly Fixed[];
-}
-
-interface Fixed {
-  readonly check: CheckName;
-  readonly id: string;
-  readonly did: string;
-}
-
-export type Reconcile = (request: ReconcileRequest) => Promise<Reconciled>;
-
-interface ReconcileNeeds {
-  readonly audit: Pick<Audit, 'look'>;
-  readonly store: Pick<HousekeepingStore, 'repair' | 'recordMissing'>;
-  readonly runner: Holding;
-  readonly bootId: string;
-  readonly clock: Clock;
-  readonly timer: Timer;
-  readonly ids: Ids;
-  readonly bell: Bell;
-  readonly log: Log;
-}
-
 /**
- * The explicit act that mends what the audit found, item by item, each in a transaction of its own with a row in the audit.
- * What cannot be mended safely is only told. Done twice, it finds nothing the second time.
+ * Whether the last step of a room has left something undone. True until the first step has ended; a room whose steps fail is
+ * not working anything off, and so not behind.
  */
-export function createReconcile(needs: ReconcileNeeds): Reconcile {
-  return async ({ fix, actor }) => {
-    const seen = await needs.audit.look();
-    if (!fix) return { findings: seen.findings, fixed: [] };
-    const fixed: Fixed[] = [];
-    for await (const one of repairs(needs, seen, actor)) fixed.push(one);
-    if (fixed.length > 0) {
-      needs.log.warn('reconciled', { actor, fixed: fixed.length });
-      for (const room of ['scheduler', 'runner', 'deliverer'] as const) needs.bell.ring(room);
+export function watchedRoom<R extends Stepping>(room: R): { readonly room: R; readonly behind: () => boolean } {
+  let behind = true;
+  const step: R['step'] = async (now, limit) => {
+    try {
+      const counts = await room.step(now, limit);
+      behind = counts.more;
+      return counts;
+    } catch (error) {
+      behind = false;
+      throw error;
     }
-    return { findings: seen.findings, fixed };
   };
-}
-
-async function* repairs(needs: ReconcileNeeds, seen: Seen, actor: Actor): AsyncGenerator<Fixed> {
-  const { store, clock, timer, ids, bootId, runner } = needs;
-  const faults = seen.faults.filter(({ check }) => checks[check].mended).slice(0, reconcileMax);
-  for (const { check, id } of faults) {
-    // Whatever its rows look like, a run that is worked on here ends by its own attempt.
-    if (check === 'running_without_attempt' && runner.has(id)) continue;
-    const now = clock.now();
-    const did = await store.repair({ check, id, now, actor, bootId, plan: (task) => planned(task, now) });
-    if (did !== null) yield { check, id, did };
-    await timer.yield();
-  }
-  for (const missing of seen.missing.slice(0, reconcileMax - faults.length)) {
-    const did = await store.recordMissing({ ...missing, id: ids.next(), now: clock.now(), actor });
-    if (did !== null) yield { check: 'slot_unaccounted', id: slotName(missing), did };
-    await timer.yield();
-  }
-}
-
-/** What an enabled task without a next slot goes on with. What cannot be planned is paused, so that people see it. */
-function planned(task: DueTask | Unreadable, now: number): Replanned {
-  if ('unreadable' in task) return { pause: `unreadable: ${task.unreadable}` };
-  try {
-    const { startAt, until, maxRuns } = policyFor(task);
-    const spent = maxRuns !== null && task.boundedRuns >= maxRuns;
-    return { nextAt: spent ? null : nextSlot(task.schedule, now, { startAt, until }) };
-  } catch (error) {
-    return { pause: `unreadable: ${error instanceof Error ? error.message : String(error)}` };
-  }
+  return { room: { ...room, step }, behind: () => behind };
 }

@@ -1,67 +1,39 @@
-import { nightStartMs } from '../../domain/limits.ts';
 import type { Counts } from '../ports/pipeline.ts';
-import type { UpkeepStore } from '../ports/upkeep.ts';
 
 /**
- * One piece of keeping the place in order. A step is bounded, so that no transaction of it holds up the event loop; `more`
- * means that it wants to go on after everybody else had a turn.
+ * One piece of keeping the place in order. When it was last done is the housekeeper's to know; a chore says what it does and
+ * how often. A step is bounded, so that no transaction of it holds up the event loop; `more` means that it wants to go on
+ * after everybody else had a turn.
  */
 export interface Chore {
   readonly name: string;
-  step(now: number, limit: number): Promise<Counts>;
-  /** When it is due next: an instant that has passed means now, null means not until somebody rings. */
-  nextAt(now: number): Promise<number | null>;
+  readonly when: When;
+  /** The other chores go on while a step of it waits for something outside of the database. */
+  readonly beside?: boolean;
+  readonly step: (now: number, limit: number) => Promise<Done>;
 }
 
-const dayMs = 86_400_000;
+/** Each so many milliseconds, once a night so long after its start, or while somebody asks for it. */
+export type When = { readonly every: number } | { readonly nightly: number } | { readonly asked: () => boolean };
 
-interface Needs {
-  readonly store: Pick<UpkeepStore, 'readNote' | 'writeNote'>;
-}
-
-interface Nightwork {
-  readonly name: string;
-  /** After the start of the night, so that the chores of a night follow each other. */
-  readonly afterMs: number;
-  /** The night's work is done when a step leaves nothing more. */
-  readonly step: (now: number, limit: number) => Promise<Counts>;
+export interface Done extends Counts {
+  /** How long it rests, where that is not what `when` says. */
+  readonly afterMs?: number;
 }
 
 /**
- * Work of the night. When it finished last stands in a note, so a restart neither repeats nor forgets a night, and a
- * machine that slept through it catches up soon after. A new database has its first night ahead of it.
+ * Long work as steps: each `yield` tells what the step took up, and is the end of it. Where a step fails, the next one begins
+ * the work from its front.
  */
-export function nightly({ store }: Needs, { name, afterMs, step }: Nightwork): Chore {
-  const note = `chore:${name}`;
-  let finishedAt: number | null = null;
-
-  const finish = async (now: number) => {
-    await store.writeNote(note, String(now), now);
-    finishedAt = now;
+export function inSteps(work: () => AsyncGenerator<number, void>): Chore['step'] {
+  let current: AsyncGenerator<number, void> | null = null;
+  return async () => {
+    current ??= work();
+    const going = current;
+    current = null;
+    const turn = await going.next();
+    if (turn.done === true) return { taken: 1, more: false };
+    current = going;
+    return { taken: turn.value, more: true };
   };
-
-  const dueAt = async (now: number): Promise<number> => {
-    finishedAt ??= Number((await store.readNote(note)) ?? Number.NaN);
-    // A finish in the future was written by a clock that was wrong; it must not cost the nights until then, and it is
-    // mended at once, because every later look would find it in the future again.
-    if (!(finishedAt <= now)) await finish(now);
-    return nightAfter(finishedAt, afterMs);
-  };
-
-  return {
-    name,
-    step: async (now, limit) => {
-      if ((await dueAt(now)) > now) return { taken: 0, more: false };
-      const counts = await step(now, limit);
-      if (!counts.more) await finish(now);
-      return { taken: Math.max(counts.taken, 1), more: counts.more };
-    },
-    nextAt: dueAt,
-  };
-}
-
-/** The first time of night strictly after an instant. */
-function nightAfter(instant: number, afterMs: number): number {
-  const offset = nightStartMs + afterMs;
-  return (Math.floor((instant - offset) / dayMs) + 1) * dayMs + offset;
 }

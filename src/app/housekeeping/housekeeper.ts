@@ -1,3 +1,4 @@
+import { errorText } from '../../domain/errors.ts';
 import {
   choreBackoffMaxMs,
   choreBackoffMs,
@@ -5,123 +6,183 @@ import {
   choreBurst,
   chorePauseMs,
   choreRestMs,
-  backupRetryMs,
+  nightStartMs,
 } from '../../domain/limits.ts';
 import type { Holding } from '../pipeline/holding.ts';
-import type { Log, Backups, Bell, Clock, Ids, Timer } from '../ports/outside.ts';
+import type { Backups, Bell, Clock, Ids, Log, Stopwatch, Timer } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
 import type { Store } from '../ports/store.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
-import { createAudit, type Audit, createReconcile, type Reconcile } from './audit.ts';
-import { type Chore, nightly } from './chore.ts';
+import { createAudit, type Audit } from './audit.ts';
+import { createBackup } from './backup.ts';
+import type { Chore, Done } from './chore.ts';
+import { createReconcile, type Reconcile } from './reconcile.ts';
 import { createRescue } from './rescue.ts';
 import { createExpiry, createRetention } from './retention.ts';
 
 /** All chores as one piece of work for a loop: each turn is one bounded step of one chore, and the chores take turns. */
-interface Housekeeper {
+export interface Housekeeper {
   readonly name: 'housekeeper';
   step(now: number, limit: number): Promise<Counts>;
   nextAt(now: number): Promise<number | null>;
 }
 
-interface Placed {
-  readonly chore: Chore;
-  failures: number;
-  /** Not before this instant, because it failed, or because there was nothing that it could do. */
-  restsUntil: number;
-  restMs: number;
+export interface HousekeeperDeps {
+  readonly store: Pick<UpkeepStore, 'readNote' | 'writeNote'>;
+  readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
+  readonly bell: Bell;
+  readonly log: Log;
 }
 
-const rested = { failures: 0, restsUntil: Number.NEGATIVE_INFINITY, restMs: 0 };
+export function createHousekeeper(deps: HousekeeperDeps, chores: readonly Chore[]): Housekeeper {
+  const nights = createNights(deps);
+  const pauses = createPauses(deps.stopwatch);
+  const placed = chores.map((chore) => place(chore, deps, nights));
+  let turn = 0;
+  return {
+    name: 'housekeeper',
+    step: async (now, limit) => {
+      if (pauses.left() > 0) return { taken: 0, more: false };
+      for (let tries = 0; tries < placed.length; tries += 1) {
+        const one = placed[turn % placed.length];
+        turn = (turn + 1) % placed.length;
+        if (one === undefined || (await one.dueIn()) > 0) continue;
+        pauses.begin();
+        return { taken: await one.work(now, limit), more: false };
+      }
+      return { taken: 0, more: false };
+    },
+    nextAt: async () => {
+      let soonest = Infinity;
+      for (const one of placed) soonest = Math.min(soonest, await one.dueIn());
+      return soonest === Infinity ? null : deps.clock.now() + Math.max(soonest, pauses.left());
+    },
+  };
+}
+
+/** A chore, and when it was last done. */
+interface Placed {
+  /** How long until it has something to do, as far as can be told. */
+  dueIn(): Promise<number>;
+  /** Makes a step, or begins one that goes on beside the others. Answers what it took up; it never throws. */
+  work(now: number, limit: number): Promise<number>;
+}
 
 /**
- * A chore that fails is logged, tried again later and later, and holds up nobody: a step of the housekeeper never throws.
- * So a failed chore is no failure of the loop, and readiness does not hear of it: whoever waits for a reminder does not
- * care whether last night's backup was made. What has failed is told by the log, and by what the chore left undone.
+ * A chore that fails is logged, tried again later and later, and holds up nobody. So a failed chore is no failure of the
+ * loop, and readiness does not hear of it: people who wait for a reminder do not care whether last night's backup was made.
+ * The log tells what has failed, and so does what the chore left undone.
  */
-export function createHousekeeper({ log }: { readonly log: Log }, chores: readonly Chore[]): Housekeeper {
-  const placed = chores.map((chore): Placed => ({ chore, ...rested }));
-  let turn = 0;
-  const pauses = createPauses();
+function place(chore: Chore, { log, clock, stopwatch, bell }: HousekeeperDeps, nights: Nights): Placed {
+  const { name, when } = chore;
+  let failures = 0;
+  /** On the stopwatch: no wall clock that is set makes a rest longer. */
+  let restsUntil = Number.NEGATIVE_INFINITY;
+  let isWorking = false;
 
-  const failed = (one: Placed, now: number, error: unknown) => {
-    one.failures += 1;
-    rest(one, now, Math.min(choreBackoffMs * 2 ** Math.min(one.failures - 1, 10), choreBackoffMaxMs));
-    const reason = error instanceof Error ? error.message : String(error);
-    log.error('chore_failed', { chore: one.chore.name, error: reason, failures: one.failures });
+  const resting = () => restsUntil - stopwatch.elapsed();
+  const rest = (ms: number) => {
+    restsUntil = stopwatch.elapsed() + ms;
   };
 
-  const dueAt = async (one: Placed, now: number): Promise<number | null> => {
-    // A wall clock that was set back must not make a rest of a minute last for years, nor for an hour.
-    one.restsUntil = Math.min(one.restsUntil, now + one.restMs);
-    if (one.restsUntil > now) return one.restsUntil;
-    try {
-      return await one.chore.nextAt(now);
-    } catch (error) {
-      failed(one, now, error);
-      return one.restsUntil;
-    }
+  const failed = (error: unknown) => {
+    failures += 1;
+    rest(Math.min(choreBackoffMs * 2 ** Math.min(failures - 1, 10), choreBackoffMaxMs));
+    const reason = errorText(error);
+    log.error('chore_failed', { chore: name, error: reason, failures });
   };
 
-  const doOne = async (one: Placed, now: number, limit: number): Promise<number> => {
+  const work = async (now: number, limit: number): Promise<number> => {
     try {
-      const { taken, more } = await one.chore.step(now, limit);
-      if (one.failures > 0) log.info('chore_recovered', { chore: one.chore.name, failures: one.failures });
-      one.failures = 0;
-      // Due, and nothing to be done: whatever it waits for is not here yet, and asking again at once would only spin.
-      if (taken === 0 && !more) rest(one, now, choreRestMs);
-      return taken;
+      const done = await chore.step(now, limit);
+      if ('nightly' in when && !done.more) await nights.finish(name, now);
+      if (failures > 0) log.info('chore_recovered', { chore: name, failures });
+      failures = 0;
+      rest(done.afterMs ?? restAfter(chore, done));
+      return done.taken;
     } catch (error) {
-      failed(one, now, error);
+      failed(error);
       return 0;
     }
   };
 
+  const workBeside = async (now: number, limit: number): Promise<number> => {
+    isWorking = true;
+    void work(now, limit).then(() => {
+      isWorking = false;
+      bell.ring('housekeeper');
+    });
+    return 1;
+  };
+
   return {
-    name: 'housekeeper',
-    step: async (now, limit) => {
-      if (pauses.end(now) > now) return { taken: 0, more: false };
-      for (let tries = 0; tries < placed.length; tries += 1) {
-        const one = placed[turn % placed.length];
-        turn = (turn + 1) % placed.length;
-        const at = one === undefined ? null : await dueAt(one, now);
-        if (one === undefined || at === null || at > now) continue;
-        const taken = await doOne(one, now, limit);
-        pauses.begin(now);
-        return { taken, more: false };
+    dueIn: async () => {
+      if (isWorking) return Infinity;
+      if (resting() > 0) return resting();
+      if ('every' in when) return 0;
+      if ('asked' in when) return when.asked() ? 0 : Infinity;
+      try {
+        const now = clock.now();
+        return Math.max((await nights.dueAt(name, when.nightly, now)) - now, 0);
+      } catch (error) {
+        failed(error);
+        return resting();
       }
-      return { taken: 0, more: false };
     },
-    nextAt: async (now) => {
-      const instants: number[] = [];
-      for (const one of placed) {
-        const at = await dueAt(one, now);
-        if (at !== null) instants.push(at);
-      }
-      return instants.length === 0 ? null : Math.max(Math.min(...instants), pauses.end(now));
+    work: chore.beside === true ? workBeside : work,
+  };
+}
+
+function restAfter({ when }: Chore, { taken, more }: Done): number {
+  if (more) return 0;
+  if ('every' in when) return when.every;
+  // Due, and nothing to be done: whatever it waits for is not here yet, and asking again at once would only spin.
+  return taken === 0 ? choreRestMs : 0;
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * When the work of a night finished last stands in a note, so a restart neither repeats nor forgets a night, and a machine
+ * that slept through it catches up soon after. A new database has its first night ahead of it, and so has one whose note
+ * was written by a clock that ran ahead.
+ */
+function createNights({ store }: HousekeeperDeps) {
+  const finishedAt = new Map<string, number>();
+  const finish = async (name: string, now: number) => {
+    await store.writeNote(`chore:${name}`, String(now), now);
+    finishedAt.set(name, now);
+  };
+  return {
+    finish,
+    dueAt: async (name: string, afterMs: number, now: number): Promise<number> => {
+      const at = finishedAt.get(name) ?? Number((await store.readNote(`chore:${name}`)) ?? Number.NaN);
+      if (at <= now) finishedAt.set(name, at);
+      else await finish(name, now);
+      return nightAfter(finishedAt.get(name) ?? now, afterMs);
     },
   };
 }
 
-function rest(one: Placed, now: number, ms: number): void {
-  one.restsUntil = now + ms;
-  one.restMs = ms;
+/** The first time of night strictly after an instant. */
+function nightAfter(instant: number, afterMs: number): number {
+  const offset = nightStartMs + afterMs;
+  return (Math.floor((instant - offset) / dayMs) + 1) * dayMs + offset;
 }
 
+type Nights = ReturnType<typeof createNights>;
+
 /** Between two steps everybody else gets more than a turn, and now and then the disk gets to work off what was written. */
-function createPauses() {
+function createPauses(stopwatch: Stopwatch) {
   let steps = 0;
   let until = Number.NEGATIVE_INFINITY;
   return {
-    begin: (now: number) => {
+    begin: () => {
       steps += 1;
-      until = now + (steps % choreBurst === 0 ? choreBreathMs : chorePauseMs);
+      until = stopwatch.elapsed() + (steps % choreBurst === 0 ? choreBreathMs : chorePauseMs);
     },
-    end: (now: number) => {
-      // Kept, or a clock that was set back would put everything off with every look.
-      until = Math.min(until, now + choreBreathMs);
-      return until;
-    },
+    left: () => until - stopwatch.elapsed(),
   };
 }
 
@@ -131,14 +192,11 @@ export interface Housekeeping {
   readonly reconcile: Reconcile;
 }
 
-interface HousekeepingNeeds {
+interface HousekeepingDeps extends HousekeeperDeps {
   readonly store: Store;
   readonly bootId: string;
-  readonly clock: Clock;
   readonly timer: Timer;
   readonly ids: Ids;
-  readonly bell: Bell;
-  readonly log: Log;
   readonly runner: Holding;
   readonly deliverer: Holding;
   readonly schedulerBehind: () => boolean;
@@ -151,89 +209,19 @@ interface HousekeepingNeeds {
 }
 
 /** The room that keeps the place in order, with every chore that there is. */
-export function createHousekeeping(needs: HousekeepingNeeds): Housekeeping {
-  const audit = createAudit(needs);
-  const { backups, backupsKept: keep } = needs;
+export function createHousekeeping(deps: HousekeepingDeps): Housekeeping {
+  const audit = createAudit(deps);
+  const { backups, backupsKept: keep } = deps;
   return {
     audit,
-    reconcile: createReconcile({ ...needs, audit }),
-    housekeeper: createHousekeeper(needs, [
-      createRescue(needs),
-      ...needs.chores,
-      createExpiry(needs),
-      createRetention(needs),
+    reconcile: createReconcile({ ...deps, audit }),
+    housekeeper: createHousekeeper(deps, [
+      createRescue(deps),
+      ...deps.chores,
+      createExpiry(deps),
+      createRetention(deps),
       audit.chore,
-      ...(backups === null || keep === 0 ? [] : [createBackup({ ...needs, backups, keep })]),
+      ...(backups === null || keep === 0 ? [] : [createBackup({ ...deps, backups, keep })]),
     ]),
-  };
-}
-
-interface Needs {
-  readonly backups: Backups;
-  readonly store: Pick<UpkeepStore, 'readNote' | 'writeNote'>;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly bell: Bell;
-  /** Copies that stay. */
-  readonly keep: number;
-}
-
-const afterAuditMs = 40 * 60_000;
-
-/**
- * A copy of the database each night, made beside everything else: a step begins it and does not wait for it, and the bell
- * rings when it has ended. One that failed is told and tried again an hour later; the older copies stay until then.
- */
-function createBackup(needs: Needs): Chore {
-  const { backups, log, bell, clock, keep } = needs;
-  let state: 'idle' | 'copying' | 'made' = 'idle';
-  let notBefore = Number.NEGATIVE_INFINITY;
-  const night = nightly(needs, {
-    name: 'backup',
-    afterMs: afterAuditMs,
-    step: async () => ({ taken: 1, more: false }),
-  });
-
-  /** Copies that cannot be removed must not be a reason to make another one every hour. */
-  const prune = () =>
-    backups.prune(keep).catch((error: unknown) => {
-      log.error('backup_not_pruned', { error: error instanceof Error ? error.message : String(error) });
-      return 0;
-    });
-
-  const copy = async (now: number) => {
-    try {
-      const { file, bytes } = await backups.make(now);
-      log.info('backup', { file, bytes, ms: clock.now() - now, pruned: await prune() });
-      state = 'made';
-    } catch (error) {
-      log.error('backup_failed', { error: error instanceof Error ? error.message : String(error) });
-      notBefore = clock.now() + backupRetryMs;
-      state = 'idle';
-    }
-    bell.ring('housekeeper');
-  };
-
-  return {
-    name: 'backup',
-    step: async (now, limit) => {
-      if (state === 'made') {
-        // The night is done only now, so that a process that ends in the middle of a copy makes another one.
-        const counts = await night.step(now, limit);
-        state = 'idle';
-        return counts;
-      }
-      if (state === 'idle' && (await night.nextAt(now)) !== null) {
-        state = 'copying';
-        void copy(now);
-      }
-      return { taken: 1, more: false };
-    },
-    nextAt: async (now) => {
-      if (state === 'copying') return null;
-      notBefore = Math.min(notBefore, now + backupRetryMs);
-      const due = await night.nextAt(now);
-      return due === null ? null : Math.max(due, notBefore);
-    },
   };
 }

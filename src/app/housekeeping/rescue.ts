@@ -29,19 +29,13 @@ export function createRescue(needs: Needs): Chore {
       letGo: (claims) => store.letPartsGo(bootId, claims),
     }),
   ];
-  let nextAt = Number.NEGATIVE_INFINITY;
   return {
     name: 'rescue',
-    step: async (now) => {
+    when: { every: rescueEveryMs },
+    step: async () => {
       let taken = 0;
       for (const look of wards) taken += await look();
-      nextAt = now + rescueEveryMs;
       return { taken: taken + 1, more: false };
-    },
-    nextAt: async (now) => {
-      // A clock that was set back does not put the next look off for longer than a pause. Kept, or it would do so each time.
-      nextAt = Math.min(nextAt, now + rescueEveryMs);
-      return nextAt;
     },
   };
 }

@@ -1,12 +1,11 @@
 import * as limits from '../../domain/limits.ts';
-import { differenceKeptMs, differenceShownMax } from '../../domain/limits.ts';
 import { nextSlot, type Schedule } from '../../domain/schedule/schedule.ts';
 import { toWall } from '../../domain/schedule/time/zone.ts';
 import type { Task } from '../../domain/task.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import type { Meter } from '../ports/metering.ts';
-import type { Bell, Clock, Digest, Ids, Log, Stopwatch, Timer } from '../ports/outside.ts';
+import type { Bell, Clock, Digest, Ids, Log, Timer } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
 import {
   libraries,
@@ -18,7 +17,7 @@ import {
 import type { TaskStore } from '../ports/tasks.ts';
 import type { HousekeepingStore, UpkeepStore } from '../ports/upkeep.ts';
 import { isUnreadable } from '../tasks/verbs.ts';
-import { nightly, type Chore } from './chore.ts';
+import { inSteps, type Chore } from './chore.ts';
 
 /** The part of the schedule engines that is put to the test. */
 export interface SlotEngine {
@@ -34,7 +33,7 @@ export interface SlotEngine {
 export interface SlotReview {
   /** A hint that a task has another schedule. A lost one costs nothing, because the night looks at every task. */
   look(taskId: string): void;
-  readonly chore: Chore;
+  readonly chores: readonly [fresh: Chore, night: Chore];
 }
 
 interface ReviewDeps {
@@ -45,7 +44,6 @@ interface ReviewDeps {
   readonly opinion: Pick<SecondOpinion, 'slotsOf'>;
   readonly engine?: SlotEngine;
   readonly clock: Clock;
-  readonly stopwatch: Stopwatch;
   readonly timer: Timer;
   readonly ids: Ids;
   readonly digest: Digest;
@@ -58,11 +56,6 @@ export function createSlotReview(deps: ReviewDeps): SlotReview {
   const { store, bell, meter } = deps;
   const waiting = new Set<string>();
   const review = createReviewer(deps);
-  const night = nightly(deps, {
-    name: 'slot_review',
-    afterMs: limits.slotReviewAfterMs,
-    step: createNightWalk(deps, (task) => review(task)),
-  });
 
   const lookAtWaiting = async (): Promise<Counts> => {
     const [taskId = ''] = waiting;
@@ -70,6 +63,21 @@ export function createSlotReview(deps: ReviewDeps): SlotReview {
     const task = await store.readTask(taskId);
     if (task !== null) await review(task);
     return { taken: 1, more: waiting.size > 0 };
+  };
+
+  const walk = async function* () {
+    const page = { thread: null, state: 'enabled', text: null, tag: null, subject: null } as const;
+    let cursor: string | null = null;
+    do {
+      const { items, next }: Awaited<ReturnType<TaskStore['listTasks']>> = await store.listTasks({
+        ...page,
+        limit: limits.slotReviewPage,
+        cursor,
+      });
+      for (const task of items) await review(task);
+      yield items.length;
+      cursor = next;
+    } while (cursor !== null);
   };
 
   return {
@@ -81,44 +89,16 @@ export function createSlotReview(deps: ReviewDeps): SlotReview {
       waiting.delete(oldest);
       meter.count('second_opinions_dropped_total', {});
     },
-    chore: {
-      name: 'slot_review',
-      step: (now, limit) => (waiting.size > 0 ? lookAtWaiting() : night.step(now, limit)),
-      nextAt: async (now) => (waiting.size > 0 ? now : night.nextAt(now)),
-    },
-  };
-}
-
-/** Walks all active tasks, some of them in each step; the next night begins anew. */
-function createNightWalk(
-  { store, stopwatch }: ReviewDeps,
-  review: (task: Task) => Promise<void>,
-): () => Promise<Counts> {
-  const page: Task[] = [];
-  let cursor: string | null = null;
-  const readPage = async () => {
-    const limit = limits.slotReviewPage;
-    const query = { thread: null, state: 'enabled', text: null, tag: null, subject: null, limit, cursor } as const;
-    const found = await store.listTasks(query);
-    page.push(...found.items);
-    cursor = found.next;
-  };
-  return async () => {
-    if (page.length === 0) await readPage();
-    const begun = stopwatch.elapsed();
-    let taken = 0;
-    while (page.length > 0 && stopwatch.elapsed() - begun < limits.slotReviewSliceMs) {
-      const task = page.shift();
-      if (task !== undefined) await review(task);
-      taken += 1;
-    }
-    return { taken, more: page.length > 0 || cursor !== null };
+    chores: [
+      { name: 'new_schedules', when: { asked: () => waiting.size > 0 }, beside: true, step: lookAtWaiting },
+      { name: 'slot_review', when: { nightly: limits.slotReviewAfterMs }, beside: true, step: inSteps(walk) },
+    ],
   };
 }
 
 const ourEngine: SlotEngine = { nextSlot, toWall };
 
-/** Asks about one task, and keeps, counts and tells what comes of it. */
+/** Asks about one task, and keeps, counts and tells the result. */
 function createReviewer(deps: ReviewDeps): (task: Task) => Promise<void> {
   const { opinion, engine = ourEngine, clock, timer, meter, log } = deps;
   const keep = createMemory(deps);
@@ -140,13 +120,15 @@ function createReviewer(deps: ReviewDeps): (task: Task) => Promise<void> {
   };
 }
 
-/** Keeps what differs, and tells of it when it is new; what agrees again is forgotten. */
+/** Keeps a difference, and tells of it when it is new; a schedule that agrees again is forgotten. */
 function createMemory(deps: ReviewDeps): (task: Task, parted: Parted | null) => Promise<void> {
   const { store, clock } = deps;
   let known: Map<string, SlotDifference> | null = null;
   return async (task, parted) => {
     const now = clock.now();
-    known ??= await readDifferences(store, now);
+    const stored = known ?? (await readDifferences(store, now));
+    // Two reviews may go on at a time, and the one that has read first is the one that counts.
+    known ??= stored;
     const before = known.get(task.id);
     if (parted === null && before === undefined) return;
     known.delete(task.id);
@@ -157,7 +139,7 @@ function createMemory(deps: ReviewDeps): (task: Task, parted: Parted | null) => 
       if (known.size <= limits.differencesToldMax) await tellOwners(deps, task, difference);
     }
     known = lately(known, now);
-    await writeDifferences(store, known, now);
+    await store.writeNote(note, JSON.stringify([...known.values()]), now);
   };
 }
 
@@ -252,7 +234,10 @@ export function partedAt(question: SlotQuestion, { slots, unsure }: Extract<Opin
   const first = ours.findIndex((slot, index) => slot !== theirs[index]);
   const at = first < 0 ? ours.length : first;
   if (at === ours.length && at === theirs.length) return null;
-  return { ours: ours.slice(at, at + differenceShownMax), theirs: theirs.slice(at, at + differenceShownMax) };
+  return {
+    ours: ours.slice(at, at + limits.differenceShownMax),
+    theirs: theirs.slice(at, at + limits.differenceShownMax),
+  };
 }
 
 /** The same text for the same schedule, whatever the order of its fields. */
@@ -271,17 +256,9 @@ async function readDifferences(
   return lately(new Map(kept.map((difference) => [difference.taskId, difference])), now);
 }
 
-async function writeDifferences(
-  store: Pick<UpkeepStore, 'writeNote'>,
-  differences: ReadonlyMap<string, SlotDifference>,
-  now: number,
-): Promise<void> {
-  await store.writeNote(note, JSON.stringify([...differences.values()]), now);
-}
-
 /** A task that was not asked about for some nights is gone, or nobody asks any more. */
 function lately(differences: ReadonlyMap<string, SlotDifference>, now: number): Map<string, SlotDifference> {
-  return new Map([...differences].filter(([, { seenAt }]) => seenAt > now - differenceKeptMs));
+  return new Map([...differences].filter(([, { seenAt }]) => seenAt > now - limits.differenceKeptMs));
 }
 
 function stored(text: string | null): readonly SlotDifference[] {
@@ -293,7 +270,7 @@ function stored(text: string | null): readonly SlotDifference[] {
   }
 }
 
-/** Those of tasks that still have the schedule that was asked about. */
+/** The differences of tasks that still have the schedule that was asked about. */
 export async function standingDifferences(
   store: Pick<UpkeepStore, 'readNote'> & Pick<TaskStore, 'readTask'>,
   now: number,

@@ -1,14 +1,16 @@
 import { checks, type CheckName } from '../../domain/audit.ts';
 import { countedMax, scrapeKeptMs, taskTallyKeptMs, taskTallyPage } from '../../domain/limits.ts';
+import { lastAudit, type AuditFound } from '../housekeeping/audit.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import type { Workload, WorkloadStore } from '../ports/metering.ts';
 import type { Clock, Log, Stopwatch, Timer } from '../ports/outside.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
+import { memo } from './memo.ts';
 import { sample, type Sample } from './metrics.ts';
 import type { Ready } from './readiness.ts';
 
-/** What the meter looks at when it is asked, besides what it has counted. */
-export interface GaugeNeeds {
+/** The sources of the meter beside its own counts. */
+export interface GaugeDeps {
   readonly store: WorkloadStore & Pick<UpkeepStore, 'readNote'> & Pick<ChatStore, 'readHolds'>;
   readonly clock: Clock;
   readonly stopwatch: Stopwatch;
@@ -33,37 +35,29 @@ export interface ConnectionsUsed {
 const dayMs = 86_400_000;
 
 /** Looks at the store at most once a second, however many ask. While the store is away, what needs it is left out. */
-export function createGauges(needs: GaugeNeeds): () => Promise<readonly Sample[]> {
-  const tally = createTaskTally(needs);
+export function createGauges(deps: GaugeDeps): () => Promise<readonly Sample[]> {
+  const { stopwatch, log, ready } = deps;
+  const tasks = memo(stopwatch, taskTallyKeptMs, () => taskSamples(deps));
   let isAway = false;
   const fromStore = async (): Promise<readonly Sample[]> => {
     try {
-      const found = [...(await storeSamples(needs)), ...(await tally())];
+      const found = [...(await storeSamples(deps)), ...(await tasks())];
       isAway = false;
       return found;
     } catch (error) {
-      if (!isAway) needs.log.warn('metrics_without_store', { error: String(error) });
+      if (!isAway) log.warn('metrics_without_store', { error: String(error) });
       isAway = true;
       return [];
     }
   };
-  const look = async () => [...ownSamples(needs), ...readySamples(await needs.ready()), ...(await fromStore())];
-  let last: { readonly at: number; readonly samples: Promise<readonly Sample[]> } | null = null;
-  let looking = false;
-  return () => {
-    const at = needs.stopwatch.elapsed();
-    if (last === null || (!looking && at - last.at >= scrapeKeptMs)) {
-      looking = true;
-      const samples = look().finally(() => {
-        looking = false;
-      });
-      last = { at, samples };
-    }
-    return last.samples;
-  };
+  return memo(stopwatch, scrapeKeptMs, async () => [
+    ...ownSamples(deps),
+    ...readySamples(await ready()),
+    ...(await fromStore()),
+  ]);
 }
 
-function ownSamples({ loops, connections, build }: GaugeNeeds): Sample[] {
+function ownSamples({ loops, connections, build }: GaugeDeps): Sample[] {
   const used = connections?.();
   return [
     sample('build_info', build, 1),
@@ -82,19 +76,19 @@ function readySamples({ ok: _ok, ...parts }: Ready): Sample[] {
   return Object.entries(parts).map(([part, state]) => sample('ready', { part }, state === 'ok' ? 1 : 0));
 }
 
-async function storeSamples(needs: GaugeNeeds): Promise<Sample[]> {
-  const { store, clock } = needs;
+async function storeSamples(deps: GaugeDeps): Promise<Sample[]> {
+  const { store, clock } = deps;
   const now = clock.now();
   return [
-    ...workSamples(await store.workload(now, countedMax), needs, now),
+    ...workSamples(await store.workload(now, countedMax), deps, now),
     ...holdSamples(await store.readHolds(now), now),
-    ...auditSamples(await store.readNote('audit'), now),
-    ...(await choreSample(needs, 'retention', now)),
-    ...(needs.makesBackups ? await choreSample(needs, 'backup', now) : []),
+    ...auditSamples(await lastAudit(store), now),
+    ...(await choreSample(deps, 'retention', now)),
+    ...(deps.makesBackups ? await choreSample(deps, 'backup', now) : []),
   ];
 }
 
-function workSamples(work: Workload, { retentionDays }: GaugeNeeds, now: number): Sample[] {
+function workSamples(work: Workload, { retentionDays }: GaugeDeps, now: number): Sample[] {
   const age = (since: number | null) => (since === null ? 0 : Math.max(now - since, 0) / 1000);
   const oldestMs = work.oldestWorkAt === null ? 0 : Math.max(now - work.oldestWorkAt, 0);
   return [
@@ -124,58 +118,33 @@ function holdSamples(holds: Awaited<ReturnType<ChatStore['readHolds']>>, now: nu
 }
 
 /** Every check has its line, so that an alert on the sum of them finds something to look at. */
-function auditSamples(note: string | null, now: number): Sample[] {
-  const found = auditIn(note);
-  if (found === null) return [];
+function auditSamples(report: AuditFound | null, now: number): Sample[] {
+  if (report === null) return [];
+  const counts = new Map(report.findings.map(({ check, count }) => [check, count]));
   const names = Object.keys(checks) as CheckName[];
   return [
-    sample('audit_age_seconds', {}, Math.max(now - found.at, 0) / 1000),
-    ...names.map((check) => sample('audit_findings', { check }, found.counts.get(check) ?? 0)),
+    sample('audit_age_seconds', {}, Math.max(now - report.at, 0) / 1000),
+    ...names.map((check) => sample('audit_findings', { check }, counts.get(check) ?? 0)),
   ];
 }
 
-interface AuditFound {
-  readonly at: number;
-  readonly counts: ReadonlyMap<string, number>;
-}
-
-/** What another version wrote, and this one cannot read, is as good as none. */
-function auditIn(note: string | null): AuditFound | null {
-  try {
-    const { at, findings } = JSON.parse(note ?? '') as { at: string; findings: { check: string; count: number }[] };
-    const instant = Date.parse(at);
-    if (Number.isNaN(instant)) return null;
-    return { at: instant, counts: new Map(findings.map(({ check, count }) => [check, count])) };
-  } catch {
-    return null;
-  }
-}
-
-async function choreSample({ store }: GaugeNeeds, chore: 'retention' | 'backup', now: number): Promise<Sample[]> {
+async function choreSample({ store }: GaugeDeps, chore: 'retention' | 'backup', now: number): Promise<Sample[]> {
   const note = await store.readNote(`chore:${chore}`);
   const at = Number(note ?? Number.NaN);
   return Number.isNaN(at) ? [] : [sample(`${chore}_age_seconds`, {}, Math.max(now - at, 0) / 1000)];
 }
 
-/** Walks all tasks, a page at a time with a pause after each, at most once a minute; in between the last count stands. */
-function createTaskTally({ store, stopwatch, timer }: GaugeNeeds): () => Promise<readonly Sample[]> {
-  let last: { readonly at: number; readonly samples: readonly Sample[] } | null = null;
-  const walk = async (): Promise<readonly Sample[]> => {
-    const counts = new Map<string, { readonly state: string; readonly schedule: string; count: number }>();
-    for (let after: string | null = ''; after !== null; await timer.yield()) {
-      const page: Awaited<ReturnType<WorkloadStore['taskTally']>> = await store.taskTally(after, taskTallyPage);
-      for (const { state, schedule, count } of page.counts) {
-        const known = counts.get(`${state} ${schedule}`) ?? { state, schedule, count: 0 };
-        known.count += count;
-        counts.set(`${state} ${schedule}`, known);
-      }
-      after = page.last;
+/** Walks all tasks, a page at a time with a pause after each. */
+async function taskSamples({ store, timer }: GaugeDeps): Promise<readonly Sample[]> {
+  const counts = new Map<string, { readonly state: string; readonly schedule: string; count: number }>();
+  for (let after: string | null = ''; after !== null; await timer.yield()) {
+    const page: Awaited<ReturnType<WorkloadStore['taskTally']>> = await store.taskTally(after, taskTallyPage);
+    for (const { state, schedule, count } of page.counts) {
+      const known = counts.get(`${state} ${schedule}`) ?? { state, schedule, count: 0 };
+      known.count += count;
+      counts.set(`${state} ${schedule}`, known);
     }
-    return [...counts.values()].map(({ state, schedule, count }) => sample('tasks', { state, schedule }, count));
-  };
-  return async () => {
-    const at = stopwatch.elapsed();
-    if (last === null || at - last.at >= taskTallyKeptMs) last = { at, samples: await walk() };
-    return last.samples;
-  };
+    after = page.last;
+  }
+  return [...counts.values()].map(({ state, schedule, count }) => sample('tasks', { state, schedule }, count));
 }

@@ -13,10 +13,23 @@ import type {
   StartPlan,
 } from '../ports/pipeline.ts';
 import type { Store } from '../ports/store.ts';
+import type { CounterLabels, CounterName } from './metrics.ts';
 
-interface Needs {
+interface MeteredDeps {
   readonly meter: Meter;
   readonly clock: Clock;
+}
+
+/** The same method, and what it came to is told besides. */
+function tap<A extends readonly unknown[], R>(
+  method: (...asked: A) => Promise<R>,
+  tell: (came: R, ...asked: A) => void,
+): (...asked: A) => Promise<R> {
+  return async (...asked) => {
+    const came = await method(...asked);
+    tell(came, ...asked);
+    return came;
+  };
 }
 
 /**
@@ -24,13 +37,24 @@ interface Needs {
  * once and in batches; the rooms know nothing of it. What is counted was committed: a transaction that fails, or that is
  * run again, counts nothing, or once.
  */
-export function meteredStore(store: Store, needs: Needs): Store {
+export function meteredStore(store: Store, deps: MeteredDeps): Store {
+  const { meter } = deps;
+  const counted =
+    <N extends CounterName>(name: N, labels: CounterLabels<N>) =>
+    (count: number) => {
+      if (count > 0) meter.count(name, labels, count);
+    };
   return {
     ...store,
-    ...slotMethods(store, needs),
-    ...runMethods(store, needs),
-    ...partMethods(store, needs),
-    ...otherMethods(store, needs),
+    ...slotMethods(store, deps),
+    ...runMethods(store, deps),
+    ...partMethods(store, deps),
+    receiveUpdates: tap(store.receiveUpdates, counted('telegram_updates_total', { state: 'received' })),
+    endUpdate: tap(store.endUpdate, (isWritten, { status }) => {
+      if (isWritten) meter.count('telegram_updates_total', { state: status === 'failed' ? 'failed' : 'handled' });
+    }),
+    letRunsGo: tap(store.letRunsGo, counted('rescues_total', { room: 'runner' })),
+    letPartsGo: tap(store.letPartsGo, counted('rescues_total', { room: 'deliverer' })),
   };
 }
 
@@ -38,7 +62,7 @@ export function meteredStore(store: Store, needs: Needs): Store {
 
 type SlotMethods = Pick<Store, 'claimDue' | 'admitWaiting' | 'expireQuestions'>;
 
-function slotMethods(store: Store, { meter, clock }: Needs): SlotMethods {
+function slotMethods(store: Store, { meter, clock }: MeteredDeps): SlotMethods {
   return {
     claimDue: async (at, plan) => {
       let decided: readonly (Claim | Quarantine)[] = [];
@@ -56,12 +80,9 @@ function slotMethods(store: Store, { meter, clock }: Needs): SlotMethods {
       }
       return counts;
     },
-    expireQuestions: async (at) => {
-      const counts = await store.expireQuestions(at);
-      if (counts.taken > 0)
-        meter.count('occurrences_total', { status: 'skipped', reason: 'ask_expired' }, counts.taken);
-      return counts;
-    },
+    expireQuestions: tap(store.expireQuestions, ({ taken }) => {
+      if (taken > 0) meter.count('occurrences_total', { status: 'skipped', reason: 'ask_expired' }, taken);
+    }),
   };
 }
 
@@ -83,37 +104,32 @@ function countClaim(meter: Meter, decision: Claim | Quarantine, now: number): vo
 
 type RunMethods = Pick<RunStore, 'addRun' | 'startRuns' | 'finishRuns'>;
 
-function runMethods(store: Store, { meter, clock }: Needs): RunMethods {
+function runMethods(store: Store, { meter, clock }: MeteredDeps): RunMethods {
   return {
-    addRun: async (run) => {
-      const added = await store.addRun(run);
-      if (!added.created) meter.count('requests_deduplicated_total', { via: 'run' });
-      return added;
-    },
+    addRun: tap(store.addRun, ({ created }) => {
+      if (!created) meter.count('requests_deduplicated_total', { via: 'run' });
+    }),
     startRuns: async (at, bootId, plan) => {
-      let planned: (readonly [StartableRun, StartPlan])[] = [];
+      let known = new Map<string, StartableRun>();
+      let plans: readonly StartPlan[] = [];
       const started = await store.startRuns(at, bootId, (runs) => {
-        const plans = plan(runs);
-        const byId = new Map(runs.flatMap((run) => ('unreadable' in run ? [] : [[run.id, run] as const])));
-        planned = plans.flatMap((one) => {
-          const run = byId.get(one.runId);
-          return run === undefined ? [] : [[run, one] as const];
-        });
-        return plans;
+        known = new Map(runs.flatMap((run) => ('unreadable' in run ? [] : [[run.id, run]])));
+        return (plans = plan(runs));
       });
-      for (const [run, one] of planned) countPlan(meter, run, one);
+      for (const one of plans) {
+        const run = known.get(one.runId);
+        if (run !== undefined) countPlan(meter, run, one);
+      }
       const now = clock.now();
       for (const one of started.started) countStart(meter, one, now);
       return started;
     },
-    finishRuns: async (ends) => {
-      const finished = await store.finishRuns(ends);
+    finishRuns: tap(store.finishRuns, ({ written, autoPaused }, ends) => {
       // Which of a batch came too late is not told; one that was alone is known.
-      if (finished.written > 0) for (const end of ends) countEnd(meter, end);
-      if (finished.written < ends.length) meter.count('late_results_total', {}, ends.length - finished.written);
-      if (finished.autoPaused.length > 0) meter.count('task_auto_pauses_total', {}, finished.autoPaused.length);
-      return finished;
-    },
+      if (written > 0) for (const end of ends) countEnd(meter, end);
+      if (written < ends.length) meter.count('late_results_total', {}, ends.length - written);
+      if (autoPaused.length > 0) meter.count('task_auto_pauses_total', {}, autoPaused.length);
+    }),
   };
 }
 
@@ -162,23 +178,19 @@ type Known = Pick<OutboxPart, 'kind' | 'createdAt'>;
 /** More parts than this are never in hand; what is left over was lost with its claim. */
 const inHandMax = 20_000;
 
-function partMethods(store: OutboxStore, { meter }: Needs): Pick<OutboxStore, 'claimParts' | 'endParts'> {
+function partMethods(store: OutboxStore, { meter }: MeteredDeps): Pick<OutboxStore, 'claimParts' | 'endParts'> {
   const inHand = new Map<string, Known>();
   return {
-    claimParts: async (at, bootId, busyChats) => {
-      const parts = await store.claimParts(at, bootId, busyChats);
+    claimParts: tap(store.claimParts, (parts) => {
       if (inHand.size > inHandMax) inHand.clear();
       for (const { id, kind, createdAt } of parts) inHand.set(id, { kind, createdAt });
-      return parts;
-    },
-    endParts: async (ends, now) => {
-      const written = await store.endParts(ends, now);
+    }),
+    endParts: tap(store.endParts, (_written, ends) => {
       for (const end of ends) {
         countPart(meter, end, inHand.get(end.id));
         inHand.delete(end.id);
       }
-      return written;
-    },
+    }),
   };
 }
 
@@ -193,33 +205,4 @@ function countPart(meter: Meter, end: PartEnd, known: Known | undefined): void {
   meter.count('deliveries_total', { kind: known?.kind ?? 'unknown', status });
   if (status === 'delivered' && known !== undefined)
     meter.took('delivery_latency_seconds', { kind: known.kind }, end.at - known.createdAt);
-}
-
-/* ---- the way in, and what keeps the place in order ---- */
-
-type OtherMethods = Pick<Store, 'receiveUpdates' | 'endUpdate' | 'letRunsGo' | 'letPartsGo'>;
-
-function otherMethods(store: Store, { meter }: Needs): OtherMethods {
-  return {
-    receiveUpdates: async (updates, now) => {
-      const received = await store.receiveUpdates(updates, now);
-      if (received > 0) meter.count('telegram_updates_total', { state: 'received' }, received);
-      return received;
-    },
-    endUpdate: async (end) => {
-      const isWritten = await store.endUpdate(end);
-      if (isWritten) meter.count('telegram_updates_total', { state: end.status === 'failed' ? 'failed' : 'handled' });
-      return isWritten;
-    },
-    letRunsGo: async (bootId, claims) => {
-      const count = await store.letRunsGo(bootId, claims);
-      if (count > 0) meter.count('rescues_total', { room: 'runner' }, count);
-      return count;
-    },
-    letPartsGo: async (bootId, claims) => {
-      const count = await store.letPartsGo(bootId, claims);
-      if (count > 0) meter.count('rescues_total', { room: 'deliverer' }, count);
-      return count;
-    },
-  };
 }

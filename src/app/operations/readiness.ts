@@ -1,7 +1,9 @@
+import { errorText } from '../../domain/errors.ts';
 import { readinessKeptMs, readinessWaitMs, heartbeatEveryMs } from '../../domain/limits.ts';
 import type { Meter } from '../ports/metering.ts';
 import type { Clock, Stopwatch, Timer, Log } from '../ports/outside.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
+import { memo } from './memo.ts';
 
 /** Whether the product can do its work now, and what each part says: `ok`, `stuck`, or what is wrong with it. */
 export interface Ready {
@@ -14,7 +16,7 @@ export interface Watched {
   readonly health: () => { readonly ok: boolean; readonly error: string | null };
 }
 
-interface Needs {
+interface ReadinessDeps {
   readonly store: Pick<UpkeepStore, 'ping'>;
   readonly clock: Clock;
   readonly stopwatch: Stopwatch;
@@ -22,10 +24,9 @@ interface Needs {
 }
 
 /** Asks the loops and commits something to the database; the answer holds for a second, because anybody may ask. */
-export function createReadiness(needs: Needs, watched: readonly Watched[]): () => Promise<Ready> {
-  const { stopwatch } = needs;
-  const look = createDatabaseLook(needs);
-  const ask = async (): Promise<Ready> => {
+export function createReadiness(deps: ReadinessDeps, watched: readonly Watched[]): () => Promise<Ready> {
+  const look = createDatabaseLook(deps);
+  return memo(deps.stopwatch, readinessKeptMs, async () => {
     const database = await look();
     const states = watched.map(({ name, health }) => {
       const { ok, error } = health();
@@ -33,40 +34,18 @@ export function createReadiness(needs: Needs, watched: readonly Watched[]): () =
     });
     const ok = database === 'ok' && states.every(([, state]) => state === 'ok');
     return { ok, database, ...Object.fromEntries(states) };
-  };
-  let asked: { readonly at: number; readonly answer: Promise<Ready> } | null = null;
-  let waiting = false;
-  return () => {
-    const at = stopwatch.elapsed();
-    if (asked === null || (!waiting && at - asked.at >= readinessKeptMs)) {
-      waiting = true;
-      const answer = ask().finally(() => {
-        waiting = false;
-      });
-      asked = { at, answer };
-    }
-    return asked.answer;
-  };
+  });
 }
 
 /** A database that does not answer is asked once, not again by everybody who wants to know; and nobody waits for it for long. */
-function createDatabaseLook({ store, clock, timer }: Needs): () => Promise<string> {
-  let open: Promise<string> | null = null;
-  return async () => {
-    open ??= store
-      .ping(clock.now())
-      .then(
-        () => 'ok',
-        (error: unknown) => (error instanceof Error ? error.message : String(error)),
-      )
-      .finally(() => {
-        open = null;
-      });
+function createDatabaseLook({ store, clock, stopwatch, timer }: ReadinessDeps): () => Promise<string> {
+  const ping = memo(stopwatch, 0, () => store.ping(clock.now()).then(() => 'ok', errorText));
+  return () => {
     let callOff = () => {};
     const late = new Promise<string>((resolve) => {
       callOff = timer.after(readinessWaitMs, () => resolve('stuck'));
     });
-    return Promise.race([open, late]).finally(() => callOff());
+    return Promise.race([ping(), late]).finally(() => callOff());
   };
 }
 
@@ -90,7 +69,7 @@ export interface Heartbeat {
 /** Asks the watcher's address; null when it answered well, or why it did not. The words never hold the address. */
 export type Knock = () => Promise<string | null>;
 
-interface HeartbeatNeeds {
+interface HeartbeatDeps {
   readonly knock: Knock;
   readonly ready: () => Promise<Ready>;
   readonly timer: Timer;
@@ -100,7 +79,7 @@ interface HeartbeatNeeds {
 
 type Beat = 'sent' | 'failed' | 'withheld';
 
-export function createHeartbeat({ knock, ready, timer, log, meter }: HeartbeatNeeds): Heartbeat {
+export function createHeartbeat({ knock, ready, timer, log, meter }: HeartbeatDeps): Heartbeat {
   let before: Beat | null = null;
   let callOff = () => {};
   let stopped = false;

@@ -2,6 +2,7 @@ import { isActor, type Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
 import { usageDefaultMs } from '../../domain/limits.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
+import { lastAudit } from '../housekeeping/audit.ts';
 import type { ChatFacts, ServerFacts, ChatUsage } from '../ports/chat-facts.ts';
 import type { Clock } from '../ports/outside.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
@@ -18,7 +19,7 @@ export interface ServerStatus {
   readonly audit: { readonly at: number; readonly findings: number } | null;
 }
 
-interface Needs {
+interface StatusDeps {
   readonly store: Pick<ChatFacts, 'serverFacts'> & Pick<UpkeepStore, 'readNote'>;
   readonly clock: Clock;
   readonly version: string;
@@ -26,35 +27,23 @@ interface Needs {
 }
 
 /** The process is as old as this function's call. */
-export function createStatus({ store, clock, version, ready }: Needs): () => Promise<ServerStatus> {
+export function createStatus({ store, clock, version, ready }: StatusDeps): () => Promise<ServerStatus> {
   const startedAt = clock.now();
   return async () => {
     const at = clock.now();
+    const audit = await lastAudit(store);
     return {
       version,
       at,
       startedAt,
       ready: await ready(),
       facts: await store.serverFacts(at),
-      audit: auditIn(await store.readNote('audit')),
+      audit: audit && { at: audit.at, findings: audit.findings.length },
     };
   };
 }
 
-/** What another version wrote, and this one cannot read, is as good as none. */
-function auditIn(note: string | null): ServerStatus['audit'] {
-  try {
-    const { at, findings } = JSON.parse(note ?? '') as { readonly at?: unknown; readonly findings?: unknown };
-    const instant = typeof at === 'string' ? Date.parse(at) : Number.NaN;
-    return Number.isNaN(instant) || !Array.isArray(findings) ? null : { at: instant, findings: findings.length };
-  } catch {
-    return null;
-  }
-}
-
-/** What ran, was shown and was consumed, of a chat, of a person, or of the whole server. Nothing of it decides anything. */
-
-/** Every condition that is given must hold; the stretch holds its beginning and not its end. */
+/** Usage is counted where every given condition holds; the stretch holds its beginning and not its end. */
 export interface UsageQuery {
   readonly thread: Thread | null;
   readonly ownerId: Actor | null;
@@ -91,14 +80,14 @@ export interface Usage extends ChatUsage {
   readonly quota: { readonly chat: Used | null; readonly user: Used | null };
 }
 
-interface UsageNeeds {
+interface UsageDeps {
   readonly store: UsageStore;
   readonly clock: Clock;
   /** Tasks that can still run, at most. */
   readonly quota: { readonly chat: number; readonly user: number };
 }
 
-export function createUsage({ store, clock, quota }: UsageNeeds): (request: UsageRequest) => Promise<Usage> {
+export function createUsage({ store, clock, quota }: UsageDeps): (request: UsageRequest) => Promise<Usage> {
   return async ({ threadKey, userKey, ...stretch }) => {
     const to = stretch.to ?? clock.now() + 1;
     const from = stretch.from ?? to - usageDefaultMs;

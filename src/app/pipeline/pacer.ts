@@ -289,7 +289,6 @@ interface BacklogNeeds {
  */
 export function createBacklogWord({ store, pacer, ids, bell }: BacklogNeeds): Chore {
   const told = new Set<string>();
-  let nextAt = 0;
   const look = async (chatId: string, now: number): Promise<boolean> => {
     const waiting = await store.waitingResults(chatId, now - backlogOldMs);
     if (waiting === null || waiting.count < backlogResultsMin) return false;
@@ -305,17 +304,11 @@ export function createBacklogWord({ store, pacer, ids, bell }: BacklogNeeds): Ch
   };
   return {
     name: 'backlog',
+    when: { asked: () => told.size > 0 || pacer.heldChats().size > 0 },
     step: async (now) => {
-      nextAt = now + backlogEveryMs;
       const chats = new Set([...pacer.heldChats(), ...told]);
       for (const chatId of chats) if (!(await look(chatId, now))) told.delete(chatId);
-      return { taken: chats.size, more: false };
-    },
-    nextAt: async (now) => {
-      // Kept, so that a clock that was set back does not put the next look off.
-      nextAt = Math.min(nextAt, now + backlogEveryMs);
-      // While nobody must wait there is nothing to look at, and the housekeeper asks again soon enough.
-      return told.size === 0 && pacer.heldChats().size === 0 ? null : nextAt;
+      return { taken: chats.size, more: false, afterMs: backlogEveryMs };
     },
   };
 }

@@ -1,4 +1,3 @@
-import type { Actor } from '../../domain/access.ts';
 import type { Chat, User } from './chats.ts';
 
 /** What a chat, and the whole server, amount to: for those who ask how things stand. Nothing of it decides anything. */
@@ -11,12 +10,6 @@ export interface ChatUsage {
   readonly isCapped: boolean;
   /** What the runs consumed, by kind. */
   readonly spent: readonly { readonly kind: string; readonly quantity: number }[];
-}
-
-/** Tasks that can still run: what a quota is about. */
-export interface QuotaUsed {
-  readonly inChat: number;
-  readonly byUser: number;
 }
 
 export interface NewsQuery {
@@ -71,8 +64,6 @@ export interface SentMessage {
 }
 
 export interface ChatFacts {
-  chatUsage(chatId: string, since: number): Promise<ChatUsage>;
-  quotaUsed(chatId: string, userId: Actor): Promise<QuotaUsed>;
   chatNews(query: NewsQuery): Promise<ChatNews>;
   /** What its admins have chosen; nothing for a chat that nobody knows. */
   chatSettings(chatId: string): Promise<Readonly<Record<string, unknown>>>;

@@ -1,21 +1,26 @@
 import type { CheckName, Found } from '../../domain/audit.ts';
 import type { DueTask, Unreadable } from './pipeline.ts';
 
-/** What keeping the place in order asks of the store. Every method is one short transaction, whatever the tables hold. */
+/** The store of housekeeping. Every method is one short transaction, whatever the tables hold. */
 
-/** What retention walks through, each in the order of its own key. */
-export type Shelf =
-  | 'occurrences'
-  | 'runs'
-  | 'deliveries'
-  | 'gaps'
-  | 'audit'
-  | 'events'
-  | 'downtimes'
-  | 'inbox'
-  | 'versions'
-  | 'tasks'
-  | 'grants';
+/**
+ * The walk of retention, by tables: last come the tasks, of which nothing may be left by then, and rows that belong to no task
+ * any more.
+ */
+export const shelves = [
+  'occurrences',
+  'runs',
+  'deliveries',
+  'gaps',
+  'audit',
+  'events',
+  'downtimes',
+  'inbox',
+  'tasks',
+  'task_versions',
+  'grants',
+] as const;
+export type Shelf = (typeof shelves)[number];
 
 export interface PruneRequest {
   readonly shelf: Shelf;
@@ -35,7 +40,7 @@ export interface Pruned {
   readonly next: string | null;
 }
 
-/** Something that a process has claimed and not ended: a run, or a part on its way. */
+/** A run, or a part on its way, that a process has claimed and not ended. */
 export interface Claimed {
   readonly id: string;
   readonly fence: number;
@@ -48,7 +53,8 @@ export interface ClaimsRequest {
   readonly limit: number;
 }
 
-export type AuditedTable = 'tasks' | 'occurrences' | 'runs' | 'deliveries';
+export const auditedTables = ['tasks', 'occurrences', 'runs', 'deliveries'] as const;
+export type AuditedTable = (typeof auditedTables)[number];
 
 export interface AuditPageRequest {
   readonly table: AuditedTable;
@@ -66,10 +72,10 @@ export interface AuditPage {
 }
 
 export interface SampleRequest {
-  /** The task that was looked at last. */
-  readonly after: string;
+  /** Where the sample begins, between the oldest task (0) and now (1). */
+  readonly part: number;
+  readonly now: number;
   readonly limit: number;
-  readonly from: number;
 }
 
 export interface AccountRequest {
@@ -81,15 +87,10 @@ export interface AccountRequest {
   readonly through: number;
 }
 
-/** What became of the slots of a task. */
+/** The rows and gaps that stand for the slots of a task. */
 export interface SlotAccount {
   readonly slots: readonly number[];
   readonly gaps: readonly { readonly fromAt: number; readonly toAt: number }[];
-}
-
-export interface TaskSample {
-  readonly tasks: readonly (DueTask | Unreadable)[];
-  readonly last: string | null;
 }
 
 export interface RepairRequest {
@@ -98,7 +99,7 @@ export interface RepairRequest {
   readonly now: number;
   readonly actor: string;
   readonly bootId: string;
-  /** What becomes of an enabled task that has no next slot. */
+  /** Plans an enabled task that has no next slot. */
   readonly plan: (task: DueTask | Unreadable) => Replanned;
 }
 
@@ -125,9 +126,11 @@ export interface HousekeepingStore {
   letPartsGo(bootId: string, claims: readonly Claimed[]): Promise<number>;
   /** Runs the checks of one table over a page of it. */
   auditPage(request: AuditPageRequest): Promise<AuditPage>;
-  /** Active tasks to which nothing was done since `from`; `last` is null when there is none beyond them. */
-  sampleTasks(request: SampleRequest): Promise<TaskSample>;
-  /** What stands for the slots of a sampled task; null when something was done to it in the meantime. */
+  /** Ids of active tasks. */
+  sampleTasks(request: SampleRequest): Promise<readonly string[]>;
+  /** An active task; null when something was done to it since then that may have changed its slots. */
+  standingTask(taskId: string, since: number): Promise<DueTask | Unreadable | null>;
+  /** The account of the slots of a task; null when something was done to it in the meantime. */
   slotAccount(request: AccountRequest): Promise<SlotAccount | null>;
   tellFindings(findings: readonly { readonly check: CheckName; readonly count: number }[], now: number): Promise<void>;
   /** Mends what a check has found, if it is still so. Answers what was done, or null when there was nothing to mend. */
@@ -136,7 +139,7 @@ export interface HousekeepingStore {
   recordMissing(slot: MissingSlot): Promise<string | null>;
 }
 
-/** What keeping the place in order needs. */
+/** Notes of the product to itself, its clock, and the check that it can commit. */
 export interface UpkeepStore {
   readNote(key: string): Promise<string | null>;
   writeNote(key: string, value: string, now: number): Promise<void>;

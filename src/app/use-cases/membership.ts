@@ -9,16 +9,16 @@ import {
 } from '../../domain/limits.ts';
 import type { Chore } from '../housekeeping/chore.ts';
 import type { ChatStore } from '../ports/chats.ts';
-import type { Clock, Log, Platform } from '../ports/outside.ts';
+import type { Log, Platform, Stopwatch } from '../ports/outside.ts';
 
-interface Needs {
+interface MembershipDeps {
   readonly store: Pick<ChatStore, 'staleMembers' | 'readMember' | 'noteMember'>;
   readonly platform: Platform;
-  readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
   readonly log: Log;
 }
 
-/** Somebody whose task is due soon, and of whom it is not known for sure that they are still there. */
+/** An owner whose task is due soon, and of whom it is not known for sure that they are still there. */
 interface Doubt {
   readonly chatId: string;
   readonly address: string;
@@ -29,35 +29,32 @@ interface Doubt {
 const paceMs = 1000;
 
 /**
- * Asks the platform ahead of due slots whether the owners of tasks are still members of the chats, so that a right is gone
- * when its slot comes, and no slot waits for the platform. Who is out loses the grants of the tasks there, and who comes
+ * Asks Telegram ahead of due slots whether the owners of tasks are still members of the chats, so that a right is gone
+ * when its slot comes, and no slot waits for Telegram. Who is out loses the grants of the tasks there, and who comes
  * back gets them back. Without an answer the last one holds for a day; what is older than that is told by the log, and the
- * tasks run on, because a platform that is away cannot be the reason why nothing happens.
+ * tasks run on, because a Telegram that is away cannot be the reason why nothing happens.
  */
-export function createMembership(needs: Needs): Chore {
-  const { store, clock } = needs;
-  const unanswered = createUnanswered();
-  let nextAt = clock.now();
+export function createMembership(deps: MembershipDeps): Chore {
+  const { store } = deps;
+  const unanswered = createUnanswered(deps.stopwatch);
   return {
     name: 'membership',
+    when: { every: membershipEveryMs },
     step: async (now) => {
       const stale = await store.staleMembers(now + membershipAheadMs, now - membershipFreshMs, membershipPageMax);
-      const open = stale.filter((doubt) => !unanswered.rests(doubt, now));
+      const open = stale.filter((doubt) => !unanswered.rests(doubt));
       const asked = open.slice(0, membershipLookupsMax);
       for (const doubt of asked) {
-        if (await ask(needs, doubt, now)) unanswered.forget(doubt);
-        else unanswered.note(doubt, now);
+        if (await ask(deps, doubt, now)) unanswered.forget(doubt);
+        else unanswered.note(doubt);
       }
-      nextAt = now + (open.length > asked.length ? paceMs : membershipEveryMs);
-      return { taken: asked.length, more: false };
+      return { taken: asked.length, more: false, ...(open.length > asked.length ? { afterMs: paceMs } : {}) };
     },
-    // Kept, so that a clock that was set back does not put the next look off for longer than a pause.
-    nextAt: async (now) => (nextAt = Math.min(nextAt, now + membershipEveryMs)),
   };
 }
 
-/** False when the platform gave no answer. */
-async function ask({ store, platform, log }: Needs, doubt: Doubt, now: number): Promise<boolean> {
+/** False when Telegram gave no answer. */
+async function ask({ store, platform, log }: MembershipDeps, doubt: Doubt, now: number): Promise<boolean> {
   const { chatId, address, userId } = doubt;
   const answer = await platform.member(address, userId);
   if (answer.is === 'known') {
@@ -75,17 +72,14 @@ async function ask({ store, platform, log }: Needs, doubt: Doubt, now: number): 
 const restingMax = 10_000;
 
 /** People about whom there was no answer lately. They are asked about again soon enough for the same slot. */
-function createUnanswered() {
+function createUnanswered(stopwatch: Stopwatch) {
   const until = new Map<string, number>();
   const key = ({ chatId, userId }: Doubt) => `${chatId} ${userId}`;
   return {
-    rests: (doubt: Doubt, now: number): boolean => {
-      const end = until.get(key(doubt));
-      return end !== undefined && end > now && end <= now + restMs;
-    },
-    note: (doubt: Doubt, now: number): void => {
+    rests: (doubt: Doubt): boolean => (until.get(key(doubt)) ?? 0) > stopwatch.elapsed(),
+    note: (doubt: Doubt): void => {
       if (until.size >= restingMax) until.clear();
-      until.set(key(doubt), now + restMs);
+      until.set(key(doubt), stopwatch.elapsed() + restMs);
     },
     forget: (doubt: Doubt): void => {
       until.delete(key(doubt));

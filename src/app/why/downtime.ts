@@ -1,6 +1,6 @@
 import { downtimePageMax, signOfLifeMs } from '../../domain/limits.ts';
 import { threadKeyOf } from '../../domain/thread.ts';
-import type { Chore } from '../housekeeping/chore.ts';
+import type { Chore, Done } from '../housekeeping/chore.ts';
 import type { Bell, Clock, Ids, Log } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
 import type { DowntimeStore, MadeShelf, MadeSince, OpenDowntime, TaskHome } from '../ports/why.ts';
@@ -70,18 +70,15 @@ function createOpening({ store, clock, ids, log }: Needs): Opening {
   };
 }
 
-function signOfLife({ store, clock }: Needs, door: Opening): Chore {
-  let nextAt = clock.now() + signOfLifeMs;
+function signOfLife({ store }: Needs, door: Opening): Chore {
   return {
     name: 'sign_of_life',
+    when: { every: signOfLifeMs },
     step: async (now) => {
       if (!door.isOpen()) await door.open();
       await store.markAlive(now);
-      nextAt = now + signOfLifeMs;
       return { taken: 1, more: false };
     },
-    // A clock that was set back must not make the next sign wait for the old hour to come again.
-    nextAt: async (now) => (nextAt = Math.min(nextAt, now + signOfLifeMs)),
   };
 }
 
@@ -91,14 +88,14 @@ const lookAgainMs = 1000;
 /** Reads what was made since the first open row, a page in each step, and writes the reports at the end of it. */
 function reporter({ store, ids, log, bell }: Needs): Chore {
   let count: Count | null = null;
-  /** Null when nothing is open: only a start opens a row. */
-  let nextAt: number | null = 0;
+  /** Only a start opens a row. */
+  let isOpen = true;
 
-  const begin = async (now: number): Promise<Counts> => {
+  const begin = async (): Promise<Done> => {
     const open = await store.openDowntimes();
     const last = open.at(-1);
-    nextAt = last === undefined ? null : now + lookAgainMs;
-    if (last === undefined || !(await store.isDecided(last.to))) return { taken: 0, more: false };
+    isOpen = last !== undefined;
+    if (last === undefined || !(await store.isDecided(last.to))) return { taken: 0, more: false, afterMs: lookAgainMs };
     count = startCount(open);
     return { taken: 0, more: true };
   };
@@ -135,17 +132,17 @@ function reporter({ store, ids, log, bell }: Needs): Chore {
       if (messages.length > 0) bell.ring('deliverer');
     }
     count = null;
-    nextAt = null;
+    isOpen = false;
     return { taken: open.length, more: false };
   };
 
   return {
     name: 'downtime_report',
+    when: { asked: () => isOpen },
     step: async (now) => {
-      if (count === null) return begin(now);
+      if (count === null) return begin();
       return count.isRead ? report(count, now) : readOn(count);
     },
-    nextAt: async (now) => (count === null ? nextAt : now),
   };
 }
 

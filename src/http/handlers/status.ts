@@ -1,7 +1,8 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { z } from 'zod';
 import * as api from '../../api/status.ts';
-import type { AuditReport, Reconcile } from '../../app/housekeeping/audit.ts';
+import type { AuditReport } from '../../app/housekeeping/audit.ts';
+import type { Reconcile } from '../../app/housekeeping/reconcile.ts';
 import type { ServerStatus, Usage, UsageRequest } from '../../app/operations/status.ts';
 import type { Ticked } from '../../app/pipeline/tick.ts';
 import type { Actor } from '../../domain/access.ts';

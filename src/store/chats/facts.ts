@@ -1,7 +1,5 @@
-import type { ChatFacts, ChatNews, ChatUsage, NewsQuery, QuotaUsed, SentMessage } from '../../app/ports/chat-facts.ts';
+import type { ChatFacts, ChatNews, NewsQuery, SentMessage } from '../../app/ports/chat-facts.ts';
 import type { Chat, User } from '../../app/ports/chats.ts';
-import type { Actor } from '../../domain/access.ts';
-import { usageCountedMax } from '../../domain/limits.ts';
 import { row, rows, type Engine, type Script } from '../engine/engine.ts';
 import { serverFacts } from '../records/workload.ts';
 import { readFacts } from '../tasks/codec.ts';
@@ -10,8 +8,6 @@ import { readChat, type ChatRow } from './rows.ts';
 /** What a chat amounts to. Everything is counted as far as a person needs to know, so that no look takes long. */
 export function chatFactStore(engine: Engine): ChatFacts {
   return {
-    chatUsage: (chatId, since) => engine.transact(() => chatUsage(chatId, since)),
-    quotaUsed: (chatId, userId) => engine.transact(() => quotaUsed(chatId, userId)),
     chatNews: (query) => engine.transact(() => chatNews(query)),
     chatSettings: (chatId) => engine.transact(() => chatSettings(chatId)),
     waitingChats: (limit) => engine.transact(() => waitingChats(limit)),
@@ -20,61 +16,6 @@ export function chatFactStore(engine: Engine): ChatFacts {
     sentMessage: (deliveryId) => engine.transact(() => sentMessage(deliveryId)),
     serverFacts: (now) => engine.transact(() => serverFacts(engine.dialect, now)),
   };
-}
-
-interface Counted {
-  readonly count: number;
-}
-
-/** The runs of the tasks of a chat whose slot lies after an instant. */
-const runsSince = `select o.status as status, o.run_id as run_id from tasks t join occurrences o on o.task_id = t.id
-   where t.chat_id = ?t and o.slot_at >= ?i and o.run_id is not null limit ?i`;
-
-function* chatUsage(chatId: string, since: number): Script<ChatUsage> {
-  const runs = yield* row<{ count: number; failures: number }>(
-    `select count(*) as count, coalesce(sum(case when status = 'failed' then 1 else 0 end), 0) as failures
-     from (${runsSince}) as found`,
-    chatId,
-    since,
-    usageCountedMax,
-  );
-  const sent = yield* row<{ count: number; mine: number }>(
-    `select count(*) as count, coalesce(sum(case when chat_id = ?t and status = 'delivered'
-       and kind in ('answer', 'result', 'notice') then 1 else 0 end), 0) as mine
-     from (select chat_id, status, kind from deliveries where sent_at is not null and sent_at >= ?i
-           order by sent_at desc limit ?i) as sent`,
-    chatId,
-    since,
-    usageCountedMax,
-  );
-  const spent = yield* rows<{ kind: string; quantity: number }>(
-    `select u.kind as kind, sum(u.quantity) as quantity from (${runsSince}) as found
-     join usage u on u.run_id = found.run_id group by u.kind order by u.kind`,
-    chatId,
-    since,
-    usageCountedMax,
-  );
-  const isCapped = [runs?.count, sent?.count].some((count) => Number(count ?? 0) >= usageCountedMax);
-  return {
-    runs: Number(runs?.count ?? 0),
-    failures: Number(runs?.failures ?? 0),
-    messages: Number(sent?.mine ?? 0),
-    isCapped,
-    spent: spent.map(({ kind, quantity }) => ({ kind, quantity: Number(quantity) })),
-  };
-}
-
-function* quotaUsed(chatId: string, userId: Actor): Script<QuotaUsed> {
-  const inChat = yield* row<Counted>(
-    `select count(*) as count from tasks where chat_id = ?t and state in ('active', 'paused')`,
-    chatId,
-  );
-  const byUser = yield* row<Counted>(
-    `select count(*) as count from tasks where owner_id = ?t and created_by = ?t and state in ('active', 'paused')`,
-    userId,
-    userId,
-  );
-  return { inChat: Number(inChat?.count ?? 0), byUser: Number(byUser?.count ?? 0) };
 }
 
 /** A slot can be served some time after it was due, and its end falls into the stretch all the same. */
@@ -143,7 +84,7 @@ function* waitingForApproval(chatId: string, limit: number): Script<Waiting[]> {
 }
 
 /** One of the engines counts in texts. */
-function counted<T extends Counted>(found: readonly T[]): T[] {
+function counted<T extends { readonly count: number }>(found: readonly T[]): T[] {
   return found.map((one) => ({ ...one, count: Number(one.count) }));
 }
 

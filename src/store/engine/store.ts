@@ -20,8 +20,10 @@ import { slotStore } from '../runs/slots.ts';
 import { grantStore } from '../tasks/grants.ts';
 import { answerStore } from '../tasks/once.ts';
 import { taskStore } from '../tasks/tasks.ts';
-import { housekeepingStore } from '../upkeep/housekeeping.ts';
+import { auditStore } from '../upkeep/checks.ts';
 import { upkeepStore } from '../upkeep/notes.ts';
+import { lostClaimStore, repairStore } from '../upkeep/repairs.ts';
+import { retentionStore } from '../upkeep/retention.ts';
 import type { Engine } from './engine.ts';
 
 /** The store over either engine. Nothing but an `AppError` leaves it. */
@@ -33,7 +35,10 @@ export function createStore(engine: Engine): Store {
     ...taskStore(engine),
     ...upkeepStore(engine),
     ...workloadStore(engine),
-    ...housekeepingStore(engine),
+    ...retentionStore(engine),
+    ...lostClaimStore(engine),
+    ...auditStore(engine),
+    ...repairStore(engine),
     ...truthStore(engine),
     ...inboxStore(engine),
     ...messageStore(engine),

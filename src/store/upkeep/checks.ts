@@ -1,35 +1,53 @@
-import type { AuditedTable, AuditPage, AuditPageRequest, HousekeepingStore } from '../../app/ports/upkeep.ts';
+import type { DueTask, Unreadable } from '../../app/ports/pipeline.ts';
+import type {
+  AccountRequest,
+  AuditedTable,
+  AuditPage,
+  AuditPageRequest,
+  HousekeepingStore,
+  SampleRequest,
+  SlotAccount,
+} from '../../app/ports/upkeep.ts';
 import type { CheckName, Found } from '../../domain/audit.ts';
-import type { EventKind } from '../../domain/event.ts';
 import { overdueMs, topicStuckMs } from '../../domain/limits.ts';
-import { rows, type Engine, type Script, type Value } from '../engine/engine.ts';
+import { row, rows, type Engine, type Script, type Value } from '../engine/engine.ts';
+import { idAt } from '../engine/queries.ts';
 import { tellEvents } from '../records/journal.ts';
+import { dueColumns, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
 
 /**
- * The checks of the audit. Each is one statement over a range of the ids of its table, so it sees one state of the database,
- * and a page of it costs about as much as a page of the table, whatever else the tables hold.
+ * The reads of the audit. Each check is one statement over a range of the ids of its table, so it sees one state of the
+ * database, and a page of it costs about as much as a page of the table, whatever else the tables hold.
  */
-export function checkStore(engine: Engine): Pick<HousekeepingStore, 'auditPage' | 'tellFindings'> {
+export function auditStore(
+  engine: Engine,
+): Pick<HousekeepingStore, 'auditPage' | 'tellFindings' | 'sampleTasks' | 'standingTask' | 'slotAccount'> {
   return {
     auditPage: (request) => engine.transact(() => auditPage(request)),
-    tellFindings: (findings, now) =>
+    tellFindings: (findings, at) =>
       engine.transact(() =>
         tellEvents(
-          findings.map(({ check, count }) => {
-            const kind: EventKind = 'audit.finding';
-            return { kind, at: now, taskId: null, ref: check, data: { count } };
-          }),
+          findings.map(({ check, count }) => ({
+            kind: 'audit.finding',
+            at,
+            taskId: null,
+            ref: check,
+            data: { count },
+          })),
         ),
       ),
+    sampleTasks: (request) => engine.transact(() => sampleTasks(request)),
+    standingTask: (taskId, since) => engine.transact(() => standingTask(taskId, since)),
+    slotAccount: (request) => engine.transact(() => slotAccount(request)),
   };
 }
 
 interface Check {
   readonly name: CheckName;
   readonly table: AuditedTable;
-  /** What the row `x` must never be. */
+  /** The condition in which no row `x` may ever be. */
   readonly fault: string;
-  readonly values?: (request: AuditPageRequest) => readonly Value[];
+  readonly values?: (request: Pick<AuditPageRequest, 'now' | 'bootId'>) => readonly Value[];
   /** Where not the row itself is at fault but something that hangs on it. */
   readonly from?: string;
   readonly id?: string;
@@ -39,8 +57,8 @@ const liveRun = `('queued', 'running', 'backoff', 'waiting')`;
 
 /** To a process that has died its rows are left for a moment, until whoever comes next has taken them up. */
 const gone = (at: string) => `x.boot_id <> ?t and coalesce(x.${at}, x.created_at) < ?i`;
-const goneValues = ({ bootId, now }: AuditPageRequest) => [bootId, now - overdueMs];
-const overdue = ({ now }: AuditPageRequest) => [now - overdueMs];
+const goneValues = ({ bootId, now }: Pick<AuditPageRequest, 'now' | 'bootId'>) => [bootId, now - overdueMs];
+const overdue = ({ now }: Pick<AuditPageRequest, 'now'>) => [now - overdueMs];
 
 const allChecks: readonly Check[] = [
   { name: 'enabled_without_next', table: 'tasks', fault: `x.state = 'active' and x.next_at is null` },
@@ -84,7 +102,7 @@ const allChecks: readonly Check[] = [
   {
     name: 'slot_in_gap',
     table: 'occurrences',
-    // What was asked for by hand takes an instant that is no slot, and may well take one inside a gap;
+    // Runs by hand take an instant that is no slot, and may well take one inside a gap;
     // and a slot that was skipped in advance had its row before anybody could miss it.
     fault: `x.source in ('schedule', 'catch_up') and coalesce(x.reason, '') <> 'skip' and exists (select 1 from gaps g
       where g.task_id = x.task_id and g.from_at <= x.slot_at and g.to_at >= x.slot_at)`,
@@ -158,7 +176,7 @@ function* auditPage(request: AuditPageRequest): Script<AuditPage> {
       : `select id from ${table} where id < ?t order by id desc limit ?i`,
     ...(below === null ? [limit] : [below, limit]),
   );
-  // What hangs on a row that is missing stands between two pages, before the first row or behind the last one. So the
+  // Rows that hang on a missing one stand between two pages, before the first row or behind the last one. So the
   // pages leave nothing out between them: each begins where the one before has ended.
   const oldest = ids.length === limit ? (ids.at(-1)?.id ?? '') : '';
   const found: Found[] = [];
@@ -174,7 +192,78 @@ function* auditPage(request: AuditPageRequest): Script<AuditPage> {
   return { seen: ids.length, next: ids.length === limit ? oldest : null, found };
 }
 
+/** The condition under which a check finds a row `x`, and its values. */
+export function faultOf(name: CheckName, request: Pick<AuditPageRequest, 'now' | 'bootId'>) {
+  const check = allChecks.find((one) => one.name === name);
+  return { fault: check?.fault ?? 'false', values: check?.values?.(request) ?? [] };
+}
+
 function statementOf({ table, from = `${table} x`, id = 'id', fault }: Check, bounded: boolean): string {
   const range = bounded ? `x.${id} >= ?t and x.${id} < ?t` : `x.${id} >= ?t`;
   return `select x.${id} as id from ${from} where ${range} and (${fault}) order by x.${id}`;
+}
+
+/**
+ * Only tasks that stood still since `from`: whoever edits, pauses or resumes a task changes its slots, and then those of
+ * the day cannot be computed from what it is now. The same holds for all tasks when the rules of time have changed.
+ */
+const untouched = `t.state = 'active' and t.created_at < ?i and t.updated_at < ?i and coalesce(t.resumed_at, 0) < ?i
+  and not exists (select 1 from audit a where a.task_id = t.id and a.at >= ?i
+    and a.verb not in ('run_now', 'retry', 'replay', 'cancel', 'answer', 'skip', 'reconcile',
+      'attach', 'grant', 'revoke'))
+  and not exists (select 1 from kv where kv.scope = 'system' and kv.key = 'tz_version' and kv.updated_at >= ?i)`;
+
+function touchable(from: number): number[] {
+  return [from, from, from, from, from];
+}
+
+/** From the part of the tasks that was asked for to the newest one, and on from the oldest. Ids count up with time. */
+function* sampleTasks({ part, now, limit }: SampleRequest): Script<readonly string[]> {
+  const oldest = yield* row<{ created_at: number }>(`select created_at from tasks order by id limit 1`);
+  const since = oldest?.created_at ?? now;
+  const start = idAt(Math.floor(since + part * (now - since)), '');
+  const found: string[] = [];
+  for (const side of ['>=', '<']) {
+    const page = yield* rows<{ id: string }>(
+      `select id from tasks where id ${side} ?t and state = 'active' order by id limit ?i`,
+      start,
+      limit - found.length,
+    );
+    found.push(...page.map(({ id }) => id));
+  }
+  return found;
+}
+
+function* standingTask(taskId: string, since: number): Script<DueTask | Unreadable | null> {
+  const found = yield* row<DueRow>(
+    `select ${dueColumns} from ${dueSource} where t.id = ?t and ${untouched} and coalesce(t.interval_from, '') <> 'completion'`,
+    taskId,
+    ...touchable(since),
+  );
+  return found === undefined ? null : readDue(found);
+}
+
+function* slotAccount({ taskId, untouchedSince, from, through }: AccountRequest): Script<SlotAccount | null> {
+  const task = yield* row(
+    `select t.id from tasks t where t.id = ?t and ${untouched}`,
+    taskId,
+    ...touchable(untouchedSince),
+  );
+  if (task === undefined) return null;
+  const slots = yield* rows<{ slot_at: number }>(
+    `select slot_at from occurrences where task_id = ?t and slot_at > ?i and slot_at <= ?i`,
+    taskId,
+    from,
+    through,
+  );
+  const gaps = yield* rows<{ from_at: number; to_at: number }>(
+    `select from_at, to_at from gaps where task_id = ?t and to_at > ?i and from_at <= ?i`,
+    taskId,
+    from,
+    through,
+  );
+  return {
+    slots: slots.map(({ slot_at }) => slot_at),
+    gaps: gaps.map(({ from_at, to_at }) => ({ fromAt: from_at, toAt: to_at })),
+  };
 }

@@ -1,5 +1,6 @@
 import type { Log, Stopwatch, Timer } from '../../app/ports/outside.ts';
 import type { NoOpinion, Opinion, SecondOpinion, SlotQuestion } from '../../app/ports/second-opinion.ts';
+import { errorText } from '../../domain/errors.ts';
 import { startChild, type Child } from './child.ts';
 
 export interface ProcessDeps {
@@ -11,7 +12,7 @@ export interface ProcessDeps {
   readonly start?: () => Child;
 }
 
-/** Long enough for every schedule that people write, and short enough to wait for in a chore. */
+/** Long enough for every schedule that people write. */
 const answerMaxMs = 250;
 /** A start takes a tenth of a second, and much longer on a machine that has other things to do. */
 const startMaxMs = 10_000;
@@ -109,7 +110,7 @@ async function begun(start: () => Child, late: Wait): Promise<Begun> {
     if (became !== null) child.end();
     return became === null ? { child } : { error: became };
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: errorText(error) };
   } finally {
     late.end();
   }

@@ -1,4 +1,4 @@
-import type { ServerStatus } from '../../app/operations/status.ts';
+import type { ServerStatus, UsageStore } from '../../app/operations/status.ts';
 import type { ChatFacts } from '../../app/ports/chat-facts.ts';
 import type { Chat, ChatStore, DraftChange } from '../../app/ports/chats.ts';
 import type { Clock, Ids, Log } from '../../app/ports/outside.ts';
@@ -170,6 +170,7 @@ export interface ConversationRooms {
   readonly approvals: Approvals;
   readonly store: ChatStore &
     ChatFacts &
+    UsageStore &
     Pick<TaskStore, 'readTask'> &
     Pick<AckStore, 'readAck'> &
     Pick<QuestionStore, 'lastAnswer'> &

@@ -67,15 +67,6 @@ describe('the rescue', () => {
     expect(w.gone).toEqual(many.filter(({ id }) => id !== 'r1002' && id !== 'r3400'));
   });
 
-  it('looks again half a minute after the clock was set back, and not when the old hour comes again', async () => {
-    const { chore } = aWard();
-    await chore.step(start, 1);
-    const back = start - 5 * 3_600_000;
-    expect(await chore.nextAt(back)).toBe(back + 30_000);
-    expect(await chore.nextAt(back + 20_000)).toBe(back + 30_000);
-    expect(await chore.nextAt(back + 30_000)).toBe(back + 30_000);
-  });
-
   it('never lets go what the room holds, also when it was late to hold it', async () => {
     const w = aWard();
     w.see({ id: 'a', fence: 1 });

@@ -5,6 +5,7 @@ import { nextSlot, nextSlots } from '../../../src/domain/schedule/schedule.ts';
 import { toWall } from '../../../src/domain/schedule/time/zone.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { sha256 } from '../../../src/system/ids.ts';
+import { tidy } from '../../support/chores.ts';
 import { countingIds } from '../../support/fakes.ts';
 import { actor, aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
 
@@ -19,7 +20,7 @@ interface Review extends SlotReview {
   readonly p: Pipeline;
   readonly asked: SlotQuestion[];
   readonly counted: string[];
-  /** Looks at what waits, or at all tasks when the night has come, until nothing is due. */
+  /** Looks at what waits. */
   settle(): Promise<void>;
   words(): unknown[];
 }
@@ -43,7 +44,6 @@ function reviewOf(p: Pipeline, { engine = {}, answer = rightAbout }: Given = {})
     },
     engine: { nextSlot, toWall, ...engine },
     clock: time,
-    stopwatch: time,
     timer: time,
     ids: countingIds('word'),
     digest: sha256,
@@ -57,10 +57,7 @@ function reviewOf(p: Pipeline, { engine = {}, answer = rightAbout }: Given = {})
     asked,
     counted,
     settle: async () => {
-      for (let at = await review.chore.nextAt(time.now()); at !== null && at <= time.now();) {
-        await review.chore.step(time.now(), 100);
-        at = await review.chore.nextAt(time.now());
-      }
+      for (let more = true; more;) ({ more } = await review.chores[0].step(time.now(), 100));
     },
     words: () =>
       p.database
@@ -86,7 +83,7 @@ async function lookAt(review: Review, task: Task): Promise<void> {
   await review.settle();
 }
 
-const lines = ({ p }: Review, event: string) => p.log.lines.filter((line) => line.event === event);
+const lines = ({ p }: Pick<Review, 'p'>, event: string) => p.log.lines.filter((line) => line.event === event);
 const iso = (instants: readonly number[]) => instants.map((at) => new Date(at).toISOString());
 
 /** Faults of an engine, and what of it the owner is shown: our slots, and those of the library. */
@@ -186,6 +183,15 @@ describe('a fault of our engine', () => {
     expect((await p.rooms.audit.run()).findings).toEqual([]);
   });
 
+  it('is kept beside another one that is found at the same moment', async () => {
+    const p = await aPlace();
+    const review = reviewOf(p, { engine: { nextSlot: () => null } });
+    for (let made = 0; made < 2; made += 1) review.look((await p.create({ schedule: daily })).id);
+    const [fresh] = review.chores;
+    await Promise.all([fresh.step(p.time.now(), 100), fresh.step(p.time.now(), 100)]);
+    expect((await p.rooms.audit.run()).findings).toMatchObject([{ check: 'slots_differ', count: 2 }]);
+  });
+
   it('is in the log alone where no owner has a private chat', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: daily });
@@ -269,7 +275,7 @@ describe('a second opinion', () => {
 });
 
 describe('the review', () => {
-  it('looks at new and edited schedules after the commit, and delays nobody', async () => {
+  it('looks at new and edited schedules after the commit, and delays neither them nor another chore', async () => {
     const asked: SlotQuestion[] = [];
     const opinion = {
       slotsOf: (question: SlotQuestion) => {
@@ -281,10 +287,8 @@ describe('the review', () => {
     const meter = { count: () => undefined, took: () => undefined };
     const p = await aPipeline({ secondOpinion: { opinion, meter } });
     const task = await p.create({ schedule: daily });
-    for (let step = 0; step < 20 && asked.length === 0; step += 1) {
-      void p.rooms.housekeeper.step(p.time.now(), 100);
-      await p.time.advance(10);
-    }
+    await tidy(p.rooms.housekeeper, p.time);
+    for (let slot = 0; slot < 12; slot += 1) await p.time.yield();
     expect(asked).toHaveLength(1);
     // The answer never comes, and everything goes on.
     const cron = '0 13 * * *';
@@ -292,6 +296,9 @@ describe('the review', () => {
     expect(edited.schedule).toMatchObject({ cron });
     await p.pass(4 * hour);
     expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded' }]);
+    await p.time.advance(day);
+    await tidy(p.rooms.housekeeper, p.time);
+    expect(lines({ p }, 'retention')).toHaveLength(1);
   });
 
   it.each([
@@ -311,7 +318,7 @@ describe('the review', () => {
       'an edit that is taken back',
       async (p: Pipeline, taskId: string) => {
         await p.rooms.tasks.edit({ taskId, actor }, { schedule: { ...daily, cron: '1 1 * * *' } });
-        await p.rooms.housekeeper.step(p.time.now(), 100);
+        await tidy(p.rooms.housekeeper, p.time);
         await p.time.advance(minute);
         await p.rooms.tasks.undo({ taskId, actor }, null);
       },
@@ -329,6 +336,8 @@ describe('the review', () => {
     for (let turn = 0; turn < 2; turn += 1) {
       for (let step = 0; step < 20; step += 1) {
         await p.rooms.housekeeper.step(p.time.now(), 100);
+        // A question takes as many turns as it has slots.
+        for (let slot = 0; slot < 12; slot += 1) await p.time.yield();
         await p.time.advance(10);
       }
       if (turn === 0) await act(p, task.id);
@@ -350,19 +359,13 @@ describe('the review', () => {
   it('looks at all active tasks in the night, some in each step', async () => {
     const p = await aPlace();
     const review = reviewOf(p);
-    await review.settle();
     for (let made = 0; made < 45; made += 1) await p.create({ schedule: { ...daily, cron: `${made} 12 * * *` } });
     const paused = await p.create({ schedule: { ...daily, cron: '59 12 * * *' } });
     await p.rooms.tasks.pause({ taskId: paused.id, actor }, null);
-    p.time.setWall(start + day - 6 * hour);
-    await review.settle();
-    expect(review.asked).toHaveLength(0);
-    p.time.setWall(start + day - 5 * hour);
+    const [, night] = review.chores;
+    expect(night).toMatchObject({ when: { nightly: 10 * minute }, beside: true });
     let steps = 0;
-    for (let at = await review.chore.nextAt(p.time.now()); at !== null && at <= p.time.now(); steps += 1) {
-      await review.chore.step(p.time.now(), 100);
-      at = await review.chore.nextAt(p.time.now());
-    }
+    for (let more = true; more; steps += 1) ({ more } = await night.step(p.time.now(), 100));
     expect(steps).toBeGreaterThanOrEqual(3);
     expect(new Set(review.asked.map(({ schedule }) => JSON.stringify(schedule))).size).toBe(45);
     expect(review.asked).toHaveLength(45);

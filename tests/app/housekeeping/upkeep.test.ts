@@ -1,17 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
+import { tidy as tidied } from '../../support/chores.ts';
 import { aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
 import { said } from '../why/asking.ts';
 
-/** Lets the housekeeper do what is due, from pause to pause, until nothing is due for a minute. */
-async function tidy({ rooms, time }: Pipeline): Promise<void> {
-  for (let turns = 0; turns < 5000; turns += 1) {
-    await rooms.housekeeper.step(time.now(), 100);
-    const next = await rooms.housekeeper.nextAt(time.now());
-    if (next === null || next > time.now() + 20_000) return;
-    await time.advance(Math.max(next - time.now(), 0));
-  }
-  throw new Error('the housekeeper does not come to rest');
-}
+const tidy = ({ rooms, time }: Pipeline) => tidied(rooms.housekeeper, time);
 
 const count = ({ database }: Pipeline, table: string) =>
   database.prepare(`select count(*) from ${table}`).pluck().get() as number;
@@ -44,20 +36,6 @@ describe('retention', () => {
     expect(nights.at(-1)?.facts).toMatchObject({ occurrences: 1, runs: 1, attempts: 1, deliveries: 1 });
     expect(JSON.parse((await p.store.readNote('retention')) ?? '')).toMatchObject({ removed: { occurrences: 1 } });
     expect((await p.rooms.audit.run()).findings).toEqual([]);
-  });
-
-  it('leaves the last ten runs of a task that runs rarely, and work that never ended', async () => {
-    const p = await aPipeline({ settings: { RETENTION_DAYS: 17 } });
-    const yearly = await p.create({ schedule: { kind: 'cron', cron: '0 10 * * 1', timezone: 'UTC' } });
-    await p.create({ action: { kind: 'echo' } });
-    await tidy(p);
-    await p.pass(day);
-    p.database.exec(`update tasks set state = 'paused', next_at = null where id <> '${yearly.id}'`);
-    const live = p.database.prepare(`select id from runs limit 1`).pluck().get() as string;
-    p.database.exec(`update runs set status = 'waiting', finished_at = null where id = '${live}'`);
-    for (let week = 0; week < 15; week += 1) await days(p, 7);
-    expect(await p.history(yearly.id)).toHaveLength(10);
-    expect((await p.store.readRun(live))?.status).toBe('waiting');
   });
 
   it('goes on with the rest of a night that a restart broke off, and does not repeat one that ended', async () => {
@@ -96,18 +74,6 @@ describe('retention', () => {
     ]);
     const noon = Math.floor(p.time.now() / day) * day - 2 * day + 10 * hour;
     expect(await said(p, task, noon)).toContain('telegram:user:7');
-  });
-
-  it('goes on an hour after the clock was set back, and not when the old hour comes again', async () => {
-    const p = await aPipeline();
-    await p.create({}, { idempotencyKey: 'k' });
-    await tidy(p);
-    p.database.exec('update idempotency_keys set expires_at = 1');
-    p.time.setWall(start - 10 * day);
-    await tidy(p);
-    await p.time.advance(hour);
-    await tidy(p);
-    expect(count(p, 'idempotency_keys')).toBe(0);
   });
 
   it('takes nothing more that is young once a clock that ran ahead was set back', async () => {
@@ -177,19 +143,6 @@ describe('the audit', () => {
     expect((await p.rooms.audit.run()).findings).toHaveLength(2);
   });
 
-  it('finds a slot that nothing stands for', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'cron', cron: '*/30 * * * *', timezone: 'UTC' } });
-    for (let half = 0; half < 96; half += 1) await p.pass(30 * minute);
-    expect((await p.rooms.audit.run()).findings).toEqual([]);
-    const lost = start + 2 * day - 3 * hour;
-    p.database.exec(`delete from occurrences where slot_at = ${lost}`);
-    const { findings } = await p.rooms.audit.run();
-    expect(findings).toMatchObject([
-      { check: 'slot_unaccounted', count: 1, examples: [`${task.id}@${new Date(lost).toISOString()}`] },
-    ]);
-  });
-
   it('takes what lies in a gap for accounted, and leaves a task that was paused alone', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: { kind: 'interval', interval: 'PT1M', timezone: 'UTC' } });
@@ -220,27 +173,27 @@ describe('the audit', () => {
     expect(await p.rooms.audit.run()).not.toBe(first);
   });
 
-  it('looks at another part of the tasks each time, and goes round at their end', async () => {
+  it('looks at a part of the tasks, at no task twice, and at the same ones whoever looks on the same day', async () => {
     const p = await aPipeline();
-    const tasks = await many(p, 210);
-    const checked: (number | undefined)[] = [];
-    const next: (string | null)[] = [];
-    for (let looks = 0; looks < 3; looks += 1) {
-      checked.push((await p.rooms.audit.run()).checked['slots']);
-      next.push(await p.store.readNote('audit:sample'));
+    await many(p, 205);
+    const [sampled, parts] = [vi.spyOn(p.store, 'standingTask'), vi.spyOn(p.store, 'sampleTasks')];
+    const looked: string[][] = [];
+    for (let looks = 0; looks < 2; looks += 1) {
+      expect((await p.rooms.audit.run()).checked['slots']).toBe(200);
+      looked.push(sampled.mock.calls.splice(0).map(([taskId]) => taskId));
     }
-    expect(checked).toEqual([200, 200, 200]);
-    expect(next).toEqual([199, 189, 179].map((index) => tasks[index]?.id));
+    expect(new Set(looked[0]).size).toBe(200);
+    expect(looked[1]).toEqual(looked[0]);
+    for (let passed = 0; passed < 8; passed += 1) {
+      await p.time.advance(day);
+      await p.rooms.audit.run();
+    }
+    // Each day begins elsewhere, and eight days leave no quarter of the tasks out.
+    const begun = new Set(parts.mock.calls.map(([{ part }]) => part));
+    expect([begun.size, new Set([...begun].map((part) => Math.floor(part * 4))).size]).toEqual([9, 4]);
   });
 
-  it.each([3, 200, 205])('looks at no task of %i twice', async (count) => {
-    const p = await aPipeline();
-    await many(p, count);
-    for (let looks = 0; looks < 3; looks += 1)
-      expect((await p.rooms.audit.run()).checked['slots']).toBe(Math.min(count, 200));
-  });
-
-  it('looks at every slot of the day, however many a task has', async () => {
+  it('finds a slot that nothing stands for, at every instant of the day', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: { kind: 'cron', cron: '* * * * *', timezone: 'UTC' } });
     const now = start + 2 * day;
@@ -248,7 +201,8 @@ describe('the audit', () => {
     expect((await p.rooms.audit.run()).findings).toEqual([]);
     const lost = [now - 23 * hour, now - 7 * hour, now - 6 * minute];
     p.database.exec(`delete from occurrences where slot_at in (${lost.join(', ')})`);
-    expect((await p.rooms.audit.run()).findings).toMatchObject([{ check: 'slot_unaccounted', count: 3 }]);
+    const examples = lost.map((slot) => `${task.id}@${new Date(slot).toISOString()}`);
+    expect((await p.rooms.audit.run()).findings).toMatchObject([{ check: 'slot_unaccounted', count: 3, examples }]);
   });
 
   it('takes the slots of a task that was changed in the middle of a look for unknown', async () => {
@@ -266,17 +220,11 @@ describe('the audit', () => {
     expect(asking).toHaveBeenCalledTimes(3);
   });
 
-  it('tells a fault again until it is mended, also one that only the night reaches', async () => {
+  it('sees more in the night than anybody would wait for', async () => {
     const { p, old } = await anOldFault();
     expect((await p.rooms.audit.run()).findings).toEqual([]);
     await tidy(p);
     expect(lines(p, 'audit_finding').map(({ facts }) => facts['examples'])).toEqual([[old]]);
-    const again = p.restart();
-    expect((await again.rooms.audit.run()).findings).toMatchObject([{ check: 'dispatched_without_run', count: 1 }]);
-    expect((await again.rooms.audit.run()).findings).toMatchObject([{ examples: [old] }]);
-    p.database.exec(`update occurrences set status = 'failed' where id = '${old}'`);
-    expect((await again.rooms.audit.run()).findings).toEqual([]);
-    expect(JSON.parse((await p.store.readNote('audit:open')) ?? '')).toEqual({ faults: [], missing: [] });
   });
 });
 
@@ -328,16 +276,11 @@ describe('reconcile', () => {
     return { p, task, lost };
   };
 
-  it('only tells, unless it is told to mend', async () => {
-    const { p } = await damaged();
+  it('only tells unless it is told to mend; then it mends what it can, names it, and finds nothing the second time', async () => {
+    const { p, task, lost } = await damaged();
     const told = await p.rooms.reconcile({ fix: false, actor: 'api:token:default' });
     expect(told.findings.map(({ check }) => check)).toEqual(['dispatched_without_run', 'slot_unaccounted']);
     expect(told.fixed).toEqual([]);
-    expect((await p.rooms.audit.run()).findings).toHaveLength(2);
-  });
-
-  it('mends what it can, names it, and finds nothing the second time', async () => {
-    const { p, task, lost } = await damaged();
     const { fixed } = await p.rooms.reconcile({ fix: true, actor: 'api:token:default' });
     expect(fixed.map(({ check, did }) => [check, did])).toEqual([
       ['dispatched_without_run', 'succeeded, as its run did'],
@@ -350,17 +293,7 @@ describe('reconcile', () => {
     expect(verbs).toEqual(['api:token:default', 'api:token:default']);
   });
 
-  it('mends what it has told when it is asked to, also where it would look at other tasks by now', async () => {
-    const p = await aPipeline();
-    const tasks = await many(p, 250);
-    p.database.exec(
-      `delete from occurrences where task_id = '${tasks[1]?.id}' and slot_at = ${p.time.now() - 6 * hour}`,
-    );
-    expect((await p.rooms.reconcile({ fix: false, actor: 'system' })).findings).toHaveLength(1);
-    expect((await p.rooms.reconcile({ fix: true, actor: 'system' })).fixed).toHaveLength(1);
-  });
-
-  it.each([3, 200, 250])('mends of %i tasks what the audit has just found, and nothing twice', async (count) => {
+  it.each([3, 250])('mends of %i tasks what the audit has just found, and nothing twice', async (count) => {
     const p = await aPipeline();
     const tasks = await many(p, count);
     const taskId = tasks[1]?.id ?? '';
@@ -375,23 +308,8 @@ describe('reconcile', () => {
     expect(await again.rooms.reconcile({ fix: true, actor: 'system' })).toEqual({ findings: [], fixed: [] });
   });
 
-  it('mends a slot that was told of in the night also when it is no slot of the last day any more', async () => {
-    const p = await aPipeline();
-    const [task] = await many(p, 1);
-    p.database.exec(`delete from occurrences where slot_at = ${p.time.now() - 18 * hour}`);
-    expect((await p.rooms.audit.run()).findings).toHaveLength(1);
-    await p.pass(6 * hour);
-    await p.pass(6 * hour);
-    const { fixed } = await p.rooms.reconcile({ fix: true, actor: 'system' });
-    expect(fixed).toMatchObject([{ check: 'slot_unaccounted' }]);
-    expect((await p.history(task?.id ?? '')).filter(({ reason }) => reason === 'unaccounted')).toHaveLength(1);
-    expect(await p.rooms.reconcile({ fix: true, actor: 'system' })).toEqual({ findings: [], fixed: [] });
-  });
-
-  it('mends an old fault that only the audit of the night has reached', async () => {
+  it('sees as far as the audit of the night', async () => {
     const { p, old } = await anOldFault();
-    expect(await p.rooms.reconcile({ fix: true, actor: 'system' })).toEqual({ findings: [], fixed: [] });
-    await tidy(p);
     const { fixed } = await p.rooms.reconcile({ fix: true, actor: 'system' });
     expect(fixed).toEqual([{ check: 'dispatched_without_run', id: old, did: 'failed: its run is missing' }]);
     expect(await p.rooms.reconcile({ fix: true, actor: 'system' })).toEqual({ findings: [], fixed: [] });

@@ -13,10 +13,8 @@ async function keepHouse({ rooms, time }: Pipeline): Promise<void> {
   for (let turns = 0; turns < 200; turns += 1) {
     let busy = false;
     for (const chore of rooms.downtimes.chores) {
-      const at = await chore.nextAt(now);
-      if (at === null || at > now) continue;
-      const { taken, more } = await chore.step(now, 100);
-      busy ||= taken > 0 || more;
+      if ('asked' in chore.when && !chore.when.asked()) continue;
+      busy ||= (await chore.step(now, 100)).more;
     }
     if (!busy) return;
   }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { checks, type CheckName } from '../../../src/domain/audit.ts';
+import { idAt } from '../../../src/store/engine/queries.ts';
 import { aTask, claimAll, hour, minute, nine, startEvery } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
 import { repair } from './audit.ts';
@@ -69,44 +70,60 @@ export function accountTests(open: OpenWorld): void {
     expect(await world.query('select id from audit')).toEqual([]);
   });
 
-  test('a sample holds active tasks that stood still, with their rows and gaps of the window', async () => {
+  test('a sample begins where it is asked to, and goes on from the front', async () => {
+    const world = await open();
+    const ids: string[] = [];
+    for (let age = 4; age > 0; age -= 1) {
+      const { id } = await aTask(world, { id: idAt(now - age * hour, 'x'), at: now - age * hour });
+      ids.push(id);
+    }
+    await world.query(`update tasks set state = 'paused', next_at = null where id = ?t`, ids[2] ?? null);
+    const [a = '', b = '', , d = ''] = ids;
+    const sample = (part: number, limit: number) => world.store.sampleTasks({ part, now, limit });
+
+    expect(await sample(0, 10)).toEqual([a, b, d]);
+    expect(await sample(0.5, 10)).toEqual([d, a, b]);
+    expect(await sample(0.5, 2)).toEqual([d, a]);
+    expect(await sample(0.2, 1)).toEqual([b]);
+  });
+
+  test('the slots of a task that stood still are told with its gaps', async () => {
     const world = await open();
     const quiet = await aTask(world, { at: nine - 10 * hour });
     await claimAll(world, { now: nine, limit: 1 }, () => ({
       gap: { id: 'g', fromAt: nine - 3 * hour, toAt: nine - 2 * hour, count: 2, reason: 'late' },
     }));
-    const edited = await aTask(world, { at: nine - 10 * hour });
-    await world.query('update tasks set updated_at = ?i where id = ?t', nine, edited.id);
-    const young = await aTask(world, { at: nine });
-    const delay = { kind: 'interval', interval: 'PT1H', startAt: nine, from: 'completion', timezone: 'UTC' } as const;
-    await aTask(world, { at: nine - 10 * hour, schedule: delay });
     const window = { from: nine - 5 * hour, through: now };
-    const sample = (after: string, limit: number) => world.store.sampleTasks({ from: window.from, after, limit });
     const account = (from: number, through: number) =>
       world.store.slotAccount({ taskId: quiet.id, untouchedSince: window.from, from, through });
 
-    const { tasks, last } = await sample('', 100);
-    expect(last).toBeNull();
-    expect(tasks).toMatchObject([{ id: quiet.id }]);
+    expect(await world.store.standingTask(quiet.id, window.from)).toMatchObject({ id: quiet.id });
     const gap = { fromAt: nine - 3 * hour, toAt: nine - 2 * hour };
     expect(await account(window.from, window.through)).toEqual({ slots: [nine], gaps: [gap] });
     expect(await account(window.from, gap.fromAt)).toEqual({ slots: [], gaps: [gap] });
     expect(await account(gap.toAt, nine)).toEqual({ slots: [nine], gaps: [] });
     expect(await account(nine, window.through)).toEqual({ slots: [], gaps: [] });
-    expect((await sample('', 2)).last).toBe(edited.id);
-    expect((await sample(young.id, 100)).tasks).toEqual([]);
     await world.query(`insert into audit (at, actor, verb, task_id) values (?i, 'x', 'pause', ?t)`, nine, quiet.id);
-    expect((await sample('', 100)).tasks).toEqual([]);
+    expect(await world.store.standingTask(quiet.id, window.from)).toBeNull();
     expect(await account(window.from, window.through)).toBeNull();
   });
 
-  test('no sample is taken while the rules of time have just changed', async () => {
+  test.each([
+    ['was edited', `update tasks set updated_at = ${nine}`],
+    ['is young', `update tasks set created_at = ${nine}`],
+    ['was resumed', `update tasks set resumed_at = ${nine}`],
+    ['is paused', `update tasks set state = 'paused', next_at = null`],
+    ['counts from its last end', `update tasks set interval_from = 'completion'`],
+    [
+      'has new rules of time',
+      `insert into kv (scope, key, value, updated_at) values ('system', 'tz_version', '2027b', ${nine})`,
+    ],
+  ])('nobody knows the slots of the day of a task that %s', async (_what, change) => {
     const world = await open();
-    await aTask(world, { at: nine - 10 * hour });
-    const request = { from: nine - 5 * hour, after: '', limit: 10 };
-    expect((await world.store.sampleTasks(request)).tasks).toHaveLength(1);
-    await world.store.writeNote('tz_version', '2027b', nine);
+    const { id } = await aTask(world, { at: nine - 10 * hour });
+    expect(await world.store.standingTask(id, nine - 5 * hour)).toMatchObject({ id });
+    await world.query(change);
 
-    expect(await world.store.sampleTasks(request)).toEqual({ tasks: [], last: null });
+    expect(await world.store.standingTask(id, nine - 5 * hour)).toBeNull();
   });
 }

@@ -1,55 +1,15 @@
 import { expect, test } from 'vitest';
 import { aRunningTask, aTask, endOf, failureOf, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, aMessage, owner, someone, threadOf } from './chat-builders.ts';
+import { aChat, aMessage, owner, someone } from './chat-builders.ts';
 import { aReadyTask } from './outbox.ts';
 
 /** What a chat amounts to, and how the server stands. */
 export function chatFactTests(open: OpenWorld): void {
-  usageTests(open);
   newsTests(open);
   whoTests(open);
   serverTests(open);
   unbindTests(open);
-}
-
-function usageTests(open: OpenWorld): void {
-  test('runs, failures, messages and what was spent are counted, of one chat and from an instant on', async () => {
-    const world = await open();
-    const { store } = world;
-    const { task, started } = await aRunningTask(world);
-    await store.finishRuns([endOf(started, { usage: [{ kind: 'echo', quantity: 3 }] })]);
-    await store.addMessages([aMessage(world), aMessage(world, { thread: threadOf('-5') })], nine);
-    await world.query(
-      `update deliveries set status = 'delivered', sent_at = ${nine}, delivered_at = ${nine}, message_id = 5`,
-    );
-
-    const none = { runs: 0, failures: 0, messages: 0, isCapped: false, spent: [] };
-    const spent = [{ kind: 'echo', quantity: 3 }];
-    expect(await store.chatUsage(task.chatId, nine)).toEqual({ ...none, runs: 1, messages: 1, spent });
-    expect(await store.chatUsage(task.chatId, nine + 1)).toEqual(none);
-    expect(await store.chatUsage('another', nine)).toEqual(none);
-  });
-
-  test('a failed run counts as one that failed', async () => {
-    const world = await open();
-    const { task, started } = await aRunningTask(world);
-    await world.store.finishRuns([failureOf(started)]);
-
-    expect(await world.store.chatUsage(task.chatId, nine)).toMatchObject({ runs: 1, failures: 1 });
-  });
-
-  test('only tasks that can still run count against a quota, and for a person those they made', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    await aTask(world, { owner: someone, actor: 'api:token:default' });
-    await aTask(world, { home: threadOf('-5') });
-    const over = await aTask(world);
-    await world.query(`update tasks set state = 'completed', next_at = null where id = '${over.id}'`);
-
-    expect(await world.store.quotaUsed(task.chatId, owner)).toEqual({ inChat: 2, byUser: 2 });
-    expect(await world.store.quotaUsed(task.chatId, someone)).toEqual({ inChat: 2, byUser: 0 });
-  });
 }
 
 function newsTests(open: OpenWorld): void {

@@ -74,7 +74,6 @@ async function review(schedule: Schedule, now: number, add: (result: string) => 
     },
     opinion,
     clock: time,
-    stopwatch: time,
     timer: time,
     ids: countingIds(),
     digest: sha256,
@@ -83,6 +82,6 @@ async function review(schedule: Schedule, now: number, add: (result: string) => 
     log: memoryLog(),
   });
   reviewing.look('task');
-  await reviewing.chore.step(now, 100);
+  await reviewing.chores[0].step(now, 100);
   return findings;
 }

@@ -44,7 +44,6 @@ async function aPlace(engine: SlotEngine) {
     opinion,
     engine,
     clock: time,
-    stopwatch: time,
     timer: time,
     ids: countingIds('word'),
     digest: sha256,
@@ -61,7 +60,7 @@ describe.each(schedules)('by %s', (library, schedule) => {
     const task = await p.create({ schedule, title: 'Lunch' });
     for (let turn = 0; turn < 2; turn += 1) {
       review.look(task.id);
-      await review.chore.step(p.time.now(), 100);
+      await review.chores[0].step(p.time.now(), 100);
     }
     const { findings } = await p.rooms.audit.run();
     expect(findings).toMatchObject([{ check: 'slots_differ', count: 1, examples: [task.id] }]);
@@ -80,7 +79,7 @@ describe.each(schedules)('by %s', (library, schedule) => {
     const { p, meter, review } = await aPlace({ nextSlot, toWall });
     const task = await p.create({ schedule });
     review.look(task.id);
-    await review.chore.step(p.time.now(), 100);
+    await review.chores[0].step(p.time.now(), 100);
     expect((await p.rooms.audit.run()).findings).toEqual([]);
     const counted = `${prefix}second_opinions_total{schedule="${schedule.kind}",result="agrees"} 1`;
     expect(await meter.page([])).toContain(counted);

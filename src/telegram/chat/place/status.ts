@@ -1,5 +1,5 @@
-import type { ServerStatus } from '../../../app/operations/status.ts';
-import type { ChatUsage, QuotaUsed } from '../../../app/ports/chat-facts.ts';
+import type { QuotaCounts, ServerStatus } from '../../../app/operations/status.ts';
+import type { ChatUsage } from '../../../app/ports/chat-facts.ts';
 import type { Quota, ThreadCounts } from '../../../app/ports/tasks.ts';
 import { settingsOf } from '../../../domain/chat-settings.ts';
 import { DAY_MS, dayOfWall } from '../../../domain/schedule/time/calendar.ts';
@@ -37,12 +37,16 @@ export async function usageCommand(said: Said, rooms: ConversationRooms): Promis
   const refused = await refusal(said, 'read', { task: null, rooms });
   if (refused !== null) return turnedDown(refused);
   const { place, person } = said;
-  const { chat, timezone } = place;
+  const { timezone } = place;
   const { store, clock, quota } = rooms;
   const today = dayOfWall(toWall(timezone, clock.now()));
-  const since = (days: number) => store.chatUsage(chat.id, resolveShifted(timezone, (today - days) * DAY_MS));
+  const thread = { provider: 'telegram', address: place.chat.address, topic: null } as const;
+  const since = (days: number) => {
+    const from = resolveShifted(timezone, (today - days) * DAY_MS);
+    return store.usageOf({ thread, ownerId: null, from, to: clock.now() + 1 });
+  };
   const facts = { today: await since(0), week: await since(6), month: await since(29) };
-  const used = await store.quotaUsed(chat.id, person.actor);
+  const used = await store.countQuota({ thread, ownerId: person.actor });
   return forAsker(answer(usageText({ ...facts, used, quota, timezone })));
 }
 
@@ -78,7 +82,7 @@ interface UsageFacts {
   readonly today: ChatUsage;
   readonly week: ChatUsage;
   readonly month: ChatUsage;
-  readonly used: QuotaUsed;
+  readonly used: QuotaCounts;
   readonly quota: Quota;
   readonly timezone: string;
 }
@@ -91,8 +95,8 @@ function usageText({ today, week, month, used, quota, timezone }: UsageFacts): R
     lines(line(stretches.today, today), line(stretches.week, week), line(stretches.month, month)),
     lines(
       ...month.spent.map(({ kind, quantity }) => usage.spent(kind, quantity)),
-      usage.quotaChat(used.inChat, quota.chat),
-      usage.quotaUser(used.byUser, quota.user),
+      usage.quotaChat(used.chat ?? 0, quota.chat),
+      usage.quotaUser(used.user ?? 0, quota.user),
       usage.since(timezone),
     ),
   );

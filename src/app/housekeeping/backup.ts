@@ -1,0 +1,42 @@
+import { errorText } from '../../domain/errors.ts';
+import { backupRetryMs } from '../../domain/limits.ts';
+import type { Backups, Clock, Log } from '../ports/outside.ts';
+import type { Chore } from './chore.ts';
+
+interface BackupDeps {
+  readonly backups: Backups;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Copies that stay. */
+  readonly keep: number;
+}
+
+const afterAuditMs = 40 * 60_000;
+
+/**
+ * A copy of the database each night, made beside everything else. One that failed is told and tried again an hour later; the
+ * older copies stay until then. The night is done only with the copy, so that a process that ends meanwhile makes another.
+ */
+export function createBackup({ backups, clock, log, keep }: BackupDeps): Chore {
+  /** Copies that cannot be removed must not be a reason to make another one every hour. */
+  const prune = () =>
+    backups.prune(keep).catch((error: unknown) => {
+      log.error('backup_not_pruned', { error: errorText(error) });
+      return 0;
+    });
+  return {
+    name: 'backup',
+    when: { nightly: afterAuditMs },
+    beside: true,
+    step: async (now) => {
+      try {
+        const { file, bytes } = await backups.make(now);
+        log.info('backup', { file, bytes, ms: clock.now() - now, pruned: await prune() });
+        return { taken: 1, more: false };
+      } catch (error) {
+        log.error('backup_failed', { error: errorText(error) });
+        return { taken: 0, more: true, afterMs: backupRetryMs };
+      }
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import type { Actor } from '../../domain/access.ts';
+import { checks, type CheckName, type Finding } from '../../domain/audit.ts';
+import { errorText } from '../../domain/errors.ts';
+import { reconcileMax } from '../../domain/limits.ts';
+import { nextSlot } from '../../domain/schedule/schedule.ts';
+import type { Holding } from '../pipeline/holding.ts';
+import { policyFor } from '../pipeline/run-requests.ts';
+import type { Bell, Clock, Ids, Log, Timer } from '../ports/outside.ts';
+import type { DueTask, Unreadable } from '../ports/pipeline.ts';
+import type { HousekeepingStore, Replanned } from '../ports/upkeep.ts';
+import { slotName, type Audit, type Seen } from './audit.ts';
+
+interface ReconcileRequest {
+  /** False only tells what was found. */
+  readonly fix: boolean;
+  readonly actor: Actor;
+}
+
+interface Reconciled {
+  readonly findings: readonly Finding[];
+  readonly fixed: readonly Fixed[];
+}
+
+interface Fixed {
+  readonly check: CheckName;
+  readonly id: string;
+  readonly did: string;
+}
+
+export type Reconcile = (request: ReconcileRequest) => Promise<Reconciled>;
+
+interface ReconcileDeps {
+  readonly audit: Pick<Audit, 'look'>;
+  readonly store: Pick<HousekeepingStore, 'repair' | 'recordMissing'>;
+  readonly runner: Holding;
+  readonly bootId: string;
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly ids: Ids;
+  readonly bell: Bell;
+  readonly log: Log;
+}
+
+/**
+ * The explicit act that mends what a look of its own finds, item by item, each in a transaction of its own with a row in the
+ * audit. What cannot be mended safely is only told. Done twice, it finds nothing the second time.
+ */
+export function createReconcile(deps: ReconcileDeps): Reconcile {
+  return async ({ fix, actor }) => {
+    const seen = await deps.audit.look();
+    if (!fix) return { findings: seen.findings, fixed: [] };
+    const fixed: Fixed[] = [];
+    for await (const one of repairs(deps, seen, actor)) fixed.push(one);
+    if (fixed.length > 0) {
+      deps.log.warn('reconciled', { actor, fixed: fixed.length });
+      for (const room of ['scheduler', 'runner', 'deliverer'] as const) deps.bell.ring(room);
+    }
+    return { findings: seen.findings, fixed };
+  };
+}
+
+async function* repairs(deps: ReconcileDeps, seen: Seen, actor: Actor): AsyncGenerator<Fixed> {
+  const { store, clock, timer, ids, bootId, runner } = deps;
+  const faults = seen.faults.filter(({ check }) => check !== 'slot_unaccounted' && checks[check].mended);
+  for (const { check, id } of faults.slice(0, reconcileMax)) {
+    // A run that is worked on here ends by its own attempt, whatever its rows look like.
+    if (check === 'running_without_attempt' && runner.has(id)) continue;
+    const now = clock.now();
+    const did = await store.repair({ check, id, now, actor, bootId, plan: (task) => planned(task, now) });
+    if (did !== null) yield { check, id, did };
+    await timer.yield();
+  }
+  for (const missing of seen.missing.slice(0, Math.max(reconcileMax - faults.length, 0))) {
+    const did = await store.recordMissing({ ...missing, id: ids.next(), now: clock.now(), actor });
+    if (did !== null) yield { check: 'slot_unaccounted', id: slotName(missing), did };
+    await timer.yield();
+  }
+}
+
+/** The next slot of an enabled task that has lost it. A task that cannot be planned is paused, so that people see it. */
+function planned(task: DueTask | Unreadable, now: number): Replanned {
+  if ('unreadable' in task) return { pause: `unreadable: ${task.unreadable}` };
+  try {
+    const { startAt, until, maxRuns } = policyFor(task);
+    const spent = maxRuns !== null && task.boundedRuns >= maxRuns;
+    return { nextAt: spent ? null : nextSlot(task.schedule, now, { startAt, until }) };
+  } catch (error) {
+    return { pause: `unreadable: ${errorText(error)}` };
+  }
+}

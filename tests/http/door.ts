@@ -293,7 +293,10 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpNeeds> = {}):
       tick: async () => ({ scheduled: 1, started: 1, deliveries: 1, reminders: 0, more: false, failed: [] }),
       retentionDays: 90,
     },
-    tellOnce: async (_request, tell) => ({ ...(await tell()), isRepeated: false }),
+    tellOnce: async ({ operation: scope, key }, tell) => ({
+      ...(await tell({ scope, key, payloadHash: 'hash', expiresAt: now })),
+      isRepeated: false,
+    }),
     truth,
     upkeep: {
       audit: async () => ({ at: now, findings: [finding], checked: { tasks: 1 } }),

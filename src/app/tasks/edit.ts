@@ -13,7 +13,15 @@ import {
 import { checkLabels, checkSize, type ActionSpec, type Definition, type Task } from '../../domain/task.ts';
 import { noChange, type TaskChange, type TaskFields, type TaskScene } from '../ports/tasks.ts';
 import { checkContent, checkTiming, type Checked, type Rules, type TaskInput } from './definition.ts';
-import { nextOpenSlot, type ClaimedScene, exhausted, isUnreadable, pauseFacts, unreadableRow } from './verbs.ts';
+import {
+  exhausted,
+  isUnreadable,
+  nextOpenSlot,
+  pauseFacts,
+  unreadableRow,
+  type ClaimedScene,
+  type VerbScene,
+} from './verbs.ts';
 
 /** The fields a person named; the others stay. Null in a policy takes it back to its default. */
 export interface TaskPatch {
@@ -40,14 +48,9 @@ export interface Edited {
 
 export type Changes = Readonly<Record<string, { readonly before: unknown; readonly after: unknown }>>;
 
-interface Editing {
-  readonly scene: TaskScene;
-  readonly patch: TaskPatch;
-  readonly now: number;
-}
-
 /** A partial change: the next slot moves only when the timing really changed, or when the task is switched on. */
-export function editTask(rules: Rules, claimed: ClaimedScene, { scene, patch, now }: Editing): Edited {
+export function editTask(rules: Rules, verbScene: VerbScene, patch: TaskPatch): Edited {
+  const { scene, claims, now } = verbScene;
   const { task } = scene;
   refuseUnreadable(task, patch);
   const merged = mergePatch(task, patch, now);
@@ -63,18 +66,18 @@ export function editTask(rules: Rules, claimed: ClaimedScene, { scene, patch, no
   });
   checkJitter(policy, checked?.minGapMs ?? task.minGapMs);
   const kept = retimed ? keptSkips(scene, { merged, policy, now }) : scene.taken;
-  const turned = nextState(claimed, { scene, merged, policy, retimed, kept, wanted: patch.enabled, now });
+  const turned = nextState(verbScene, { scene, merged, policy, retimed, kept, wanted: patch.enabled, now });
   const changes = changesOf(task, { ...merged, context: patch.context ?? task.context });
   // What was skipped were slots of the old timing.
   const lost = scene.skipped.filter((slot) => !kept.has(slot));
   if (isMoot(task, changes, turned.set)) {
-    return { change: { ...noChange, claims: claimed.claims }, warnings: [], changes };
+    return { change: { ...noChange, claims }, warnings: [], changes };
   }
   return {
     change: {
       ...noChange,
       ...turnedChange(turned),
-      claims: claimed.claims,
+      claims,
       set: { ...fieldsToSet(task, patch, { merged, checked, policy }), ...turned.set },
       unskip: lost,
       scopes: scopesFor(task, merged),

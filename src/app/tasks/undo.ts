@@ -203,9 +203,7 @@ function skippedAgain(undoing: Undoing, entry: AuditRow): TaskChange {
 
 /** The fields as they were, through the same checks as any other change: a time may have passed meanwhile. */
 function editedBack({ rules, ...undoing }: Undoing, entry: AuditRow): TaskChange {
-  const { scene, now } = undoing;
-  const patch = patchBack(scene.task, entry);
-  return editTask(rules, undoing, { scene, patch, now }).change;
+  return editTask(rules, undoing, patchBack(undoing.scene.task, entry)).change;
 }
 
 function patchBack(task: Task, { before, stateBefore, stateAfter }: AuditRow): TaskPatch {

@@ -274,19 +274,13 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpNeeds> = {}):
   const log = memoryLog();
   const app = createHttpApp({
     tasks,
-    threads: {
-      count: async () => counts,
-      purge: async () => counts,
-      pause: async () => ({ changed: 2, left: 1 }),
-      resume: async () => ({ changed: 2, left: 1 }),
-    },
     runs: {
       list: async () => ({ items: [run], next: 'more' }),
       result: async () => run,
       cancelThread: async () => ({ cancelled: 2, left: 1 }),
     },
     messages: { post: async () => run },
-    bulk: { pause: bulked, resume: bulked, cancel: bulked, delete: bulked },
+    bulk: { pause: bulked, resume: bulked, cancel: bulked, count: async () => counts, purge: async () => counts },
     operations: {
       status: async () => status,
       usage: async () => usage,

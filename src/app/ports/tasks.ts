@@ -234,7 +234,9 @@ export type Unbound = 'unbound' | 'before' | 'creating' | 'none';
 
 export interface TaskQuery {
   readonly thread: Thread | null;
-  readonly state: 'all' | 'enabled' | 'disabled';
+  /** Absent where it does not matter whose they are. */
+  readonly ownerId?: string | null;
+  readonly state: 'all' | 'enabled' | 'disabled' | 'paused';
   readonly text: string | null;
   readonly tag: string | null;
   readonly subject: string | null;

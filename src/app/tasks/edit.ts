@@ -274,7 +274,7 @@ function auditOf(task: Task, { verb }: Turned, changes: Changes): TaskChange['au
   };
 }
 
-type Told = Definition & Pick<Task, 'context'>;
+export type Told = Definition & Pick<Task, 'context'>;
 
 export const toldFields = [
   'title',

@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors.ts';
 import { pageMax } from '../../domain/limits.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { Timer } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
 import type { Changed, TaskQuery, TaskStore, ThreadCounts } from '../ports/tasks.ts';
 import type { Tasks, Target } from './tasks.ts';
 
@@ -25,11 +25,10 @@ interface Bulked {
   readonly left: number;
 }
 
-interface BulkDeps {
+type BulkDeps = Pick<World, 'timer'> & {
   readonly store: Pick<TaskStore, 'listTasks' | 'tasksAtWork' | 'countThread'>;
   readonly tasks: Pick<Tasks, 'pause' | 'resume' | 'cancel' | 'delete'>;
-  readonly timer: Timer;
-}
+};
 
 interface Deed {
   readonly state: TaskQuery['state'];

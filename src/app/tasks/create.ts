@@ -3,13 +3,14 @@ import { actionScope } from '../../domain/grant.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
+import type { ClaimMaker } from '../pipeline/claims.ts';
 import { endOfPause } from '../pipeline/scheduler.ts';
-import type { Bell, Clock, Digest, Ids, Log, Timer } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
 import type { Created, Quota, TaskStore } from '../ports/tasks.ts';
 import type { Once } from '../use-cases/kept-answers.ts';
 import { defineTask, firstSlot, type Rules, type TaskInput } from './definition.ts';
 import { replaceDefinition } from './edit.ts';
-import { claimsFirst, type ClaimFirst } from './verbs.ts';
+import { claimsFirst } from './verbs.ts';
 
 export interface CreateRequest {
   readonly threadKey: string;
@@ -24,14 +25,8 @@ export interface CreateRequest {
 /** The same key again has no second effect. A surface that keeps its answers says what the key stands for. */
 export type Key = string | Once | null;
 
-export interface CreateDeps extends ClaimFirst {
+export interface CreateDeps extends ClaimMaker, Pick<World, 'log' | 'clock' | 'digest' | 'bell' | 'timer'> {
   readonly store: TaskStore;
-  readonly log: Log;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly digest: Digest;
-  readonly bell: Bell;
-  readonly timer: Timer;
   readonly rules: Rules;
   readonly quota: Quota;
   /** Told when a task has another title now; nobody waits for what becomes of that. */

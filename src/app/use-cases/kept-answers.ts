@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
-import type { Clock, Digest, Log } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
 
 /** A request that must not be done twice: the same key with another payload is refused. */
 export interface Once {
@@ -38,12 +38,7 @@ export interface Told extends KeptAnswer {
 /** Tells once, and tells the same again. The effect is to commit with the key that `tell` is given. */
 export type TellOnce = (request: Repeatable, tell: (once: Once) => Promise<KeptAnswer>) => Promise<Told>;
 
-interface KeptAnswersDeps {
-  readonly store: AnswerStore;
-  readonly clock: Clock;
-  readonly digest: Digest;
-  readonly log: Log;
-}
+type KeptAnswersDeps = Pick<World, 'clock' | 'digest' | 'log'> & { readonly store: AnswerStore };
 
 /**
  * The effect of a request commits with its key, so it can never come twice, whatever becomes of the answer. The answer joins

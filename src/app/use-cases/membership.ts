@@ -9,14 +9,12 @@ import {
 } from '../../domain/limits.ts';
 import type { Chore } from '../housekeeping/chore.ts';
 import type { ChatStore } from '../ports/chats.ts';
-import type { Clock, Log, Platform } from '../ports/outside.ts';
+import type { Platform, World } from '../ports/outside.ts';
 
-interface Needs {
+type MembershipDeps = Pick<World, 'clock' | 'log'> & {
   readonly store: Pick<ChatStore, 'staleMembers' | 'readMember' | 'noteMember'>;
   readonly platform: Platform;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+};
 
 /** Somebody whose task is due soon, and of whom it is not known for sure that they are still there. */
 interface Doubt {
@@ -34,8 +32,8 @@ const paceMs = 1000;
  * back gets them back. Without an answer the last one holds for a day; what is older than that is told by the log, and the
  * tasks run on, because a platform that is away cannot be the reason why nothing happens.
  */
-export function createMembership(needs: Needs): Chore {
-  const { store, clock } = needs;
+export function createMembership(deps: MembershipDeps): Chore {
+  const { store, clock } = deps;
   const unanswered = createUnanswered();
   let nextAt = clock.now();
   return {
@@ -45,7 +43,7 @@ export function createMembership(needs: Needs): Chore {
       const open = stale.filter((doubt) => !unanswered.rests(doubt, now));
       const asked = open.slice(0, membershipLookupsMax);
       for (const doubt of asked) {
-        if (await ask(needs, doubt, now)) unanswered.forget(doubt);
+        if (await ask(deps, doubt, now)) unanswered.forget(doubt);
         else unanswered.note(doubt, now);
       }
       nextAt = now + (open.length > asked.length ? paceMs : membershipEveryMs);
@@ -57,7 +55,7 @@ export function createMembership(needs: Needs): Chore {
 }
 
 /** False when the platform gave no answer. */
-async function ask({ store, platform, log }: Needs, doubt: Doubt, now: number): Promise<boolean> {
+async function ask({ store, platform, log }: MembershipDeps, doubt: Doubt, now: number): Promise<boolean> {
   const { chatId, address, userId } = doubt;
   const answer = await platform.member(address, userId);
   if (answer.is === 'known') {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MessageShown } from '../../src/sandbox/world/world.ts';
-import { ada, hour, lab, minute, stopBots, type Bot } from './bot.ts';
+import { ada, day, hour, lab, minute, stopBots, type Bot } from './bot.ts';
 import {
   aTask,
   callsSince,
@@ -178,4 +178,12 @@ it('a result of which nobody knew whether it had arrived shows who has done it m
   await bot.pass(minute);
   expect(results()).toHaveLength(2);
   expect(results()[1]).toMatch(/^Take the pill\n\n— Done by Ada, 09:0\d$/);
+});
+
+it('a day later, the next run asks in place of the one before', async () => {
+  const { bot, topic } = await aReminder(lab, { policies: { ack: { nag_every: 'PT23H' } } });
+  await bot.pass(day - hour);
+  expect(said(bot, lab, topic).at(-1)).toMatch(/^Still open since Wed 18 Nov 09:30/);
+  await bot.pass(hour);
+  expect(said(bot, lab, topic)).toEqual(['Take the pill', 'Take the pill']);
 });

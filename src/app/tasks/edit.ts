@@ -67,7 +67,7 @@ export function editTask(rules: Rules, verbScene: VerbScene, patch: TaskPatch): 
   checkJitter(policy, checked?.minGapMs ?? task.minGapMs);
   const kept = retimed ? keptSkips(scene, { merged, policy, now }) : scene.taken;
   const turned = nextState(verbScene, { scene, merged, policy, retimed, kept, wanted: patch.enabled, now });
-  const changes = changesOf(task, { ...merged, context: patch.context ?? task.context });
+  const changes = changesOf(task, merged);
   // What was skipped were slots of the old timing.
   const lost = scene.skipped.filter((slot) => !kept.has(slot));
   if (isMoot(task, changes, turned.set)) {
@@ -76,7 +76,8 @@ export function editTask(rules: Rules, verbScene: VerbScene, patch: TaskPatch): 
   return {
     change: {
       ...noChange,
-      ...turnedChange(turned),
+      stamp: turned.stamp,
+      endWaiting: turned.stamp === 'paused' ? 'paused' : null,
       claims,
       set: { ...fieldsToSet(task, patch, { merged, checked, policy }), ...turned.set },
       unskip: lost,
@@ -122,7 +123,7 @@ function scopesFor(old: Task, fresh: Definition): readonly string[] | null {
   return same ? null : [actionScope(fresh.action.kind)];
 }
 
-function mergePatch(task: Task, patch: TaskPatch, now: number): Definition {
+function mergePatch(task: Task, patch: TaskPatch, now: number): Told {
   return {
     title: patch.title?.trim() ?? task.title,
     instructions: patch.instructions ?? task.instructions,
@@ -131,6 +132,7 @@ function mergePatch(task: Task, patch: TaskPatch, now: number): Definition {
     policies: mergePolicies(task.policies, patch.policies),
     subject: patch.subject === undefined ? task.subject : patch.subject,
     tags: patch.tags ?? task.tags,
+    context: patch.context ?? task.context,
   };
 }
 
@@ -172,7 +174,7 @@ function timingChanged(task: Task, merged: Definition): boolean {
 }
 
 interface Merged {
-  readonly merged: Definition;
+  readonly merged: Told;
   /** Null when the timing stays as it is. */
   readonly checked: Pick<Checked, 'minGapMs'> | null;
   readonly policy: Policy;
@@ -180,24 +182,17 @@ interface Merged {
 
 function fieldsToSet(task: Task, patch: TaskPatch, { merged, checked, policy }: Merged): Fields {
   return {
-    ...(isUnreadable(task) ? { ...merged, context: task.context, pausedReason: 'manual' } : {}),
+    ...(isUnreadable(task) ? { ...merged, pausedReason: 'manual' } : {}),
     ...namedFields(patch, merged),
     ...(checked === null ? {} : { minGapMs: checked.minGapMs, boundedRuns: 0 }),
     ...(patch.policies === undefined ? {} : { autoPause: policy.autoPause }),
   };
 }
 
-function namedFields(patch: TaskPatch, merged: Definition): Fields {
-  const set: Fields = {};
-  if (patch.title !== undefined) set.title = merged.title;
-  if (patch.instructions !== undefined) set.instructions = merged.instructions;
-  if (patch.action !== undefined) set.action = merged.action;
-  if (patch.schedule !== undefined) set.schedule = merged.schedule;
-  if (patch.policies !== undefined) set.policies = merged.policies;
-  if (patch.subject !== undefined) set.subject = merged.subject;
-  if (patch.tags !== undefined) set.tags = merged.tags;
-  if (patch.context !== undefined) set.context = patch.context;
-  return set;
+function namedFields(patch: TaskPatch, merged: Told): Fields {
+  return Object.fromEntries(
+    toldFields.filter((field) => patch[field] !== undefined).map((field) => [field, merged[field]]),
+  );
 }
 
 interface Turning {
@@ -259,10 +254,6 @@ function nextOf(turning: Turning): number {
   const next = nextOpenSlot({ ...merged, minGapMs: scene.task.minGapMs }, now, kept);
   if (next !== null && hasSomethingLeft(turning)) return next;
   throw exhausted();
-}
-
-function turnedChange({ stamp }: Turned): Pick<TaskChange, 'stamp' | 'endWaiting'> {
-  return { stamp, endWaiting: stamp === 'paused' ? 'paused' : null };
 }
 
 function auditOf(task: Task, { verb }: Turned, changes: Changes): TaskChange['audit'] {

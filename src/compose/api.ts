@@ -103,7 +103,6 @@ export function createApi(config: Config, parts: ApiParts): Api {
     ...world,
     ...measuredBy(parts, async () => readyIn(phase, await ready())),
     tasks: rooms.tasks,
-    threads: rooms.threads,
     bulk: rooms.bulk,
     operations: operationsOf(config, parts, ready),
     tellOnce: createKeptAnswers({ ...world, store, digest: sha256 }),

@@ -28,13 +28,12 @@ import type {
 } from '../app/ports/outside.ts';
 import type { SecondOpinion } from '../app/ports/second-opinion.ts';
 import type { Store } from '../app/ports/store.ts';
-import { createBulk, type Bulk, createThreads, type Threads } from '../app/tasks/bulk.ts';
+import { createBulk, type Bulk } from '../app/tasks/bulk.ts';
 import { createTasks, type Tasks } from '../app/tasks/tasks.ts';
-import { createAcks, type Acks } from '../app/use-cases/acks.ts';
+import { createAcks, createNagging, type Acks, type Nagging } from '../app/use-cases/acks.ts';
 import { createApprovals, type Approvals } from '../app/use-cases/approvals.ts';
 import { createMembership } from '../app/use-cases/membership.ts';
 import { createMessages, type Messages } from '../app/use-cases/messages.ts';
-import { createNagging, type Nagging } from '../app/use-cases/nagging.ts';
 import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
 import { createRuns, type Runs } from '../app/use-cases/runs.ts';
 import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
@@ -84,7 +83,6 @@ const dayMs = 86_400_000;
 
 export interface Rooms extends Housekeeping {
   readonly tasks: Tasks;
-  readonly threads: Threads;
   readonly runs: Runs;
   readonly messages: Messages;
   readonly bulk: Bulk;
@@ -129,7 +127,6 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const review = reviewOf({ ...shared, digest: sha256 }, outside);
   const retimed = review === null ? undefined : (taskId: string) => review.look(taskId);
   const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), runs, renamed: outside.renamed, retimed });
-  const bulk = createBulk({ store, tasks, timer });
   const downtimes = createDowntimes({ store, clock, ids, bell, log: world.log });
   const scheduler = watchedRoom(createScheduler({ ...shared, runs }));
   const runner = createRunner({ ...shared, actions, concurrency: settings.RUN_CONCURRENCY });
@@ -144,9 +141,8 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   });
   return {
     tasks,
-    threads: createThreads({ store, bulk }),
     ...workOf(shared, runs),
-    bulk,
+    bulk: createBulk({ store, tasks, timer }),
     truth: createTruth({ store, clock, retentionMs: settings.RETENTION_DAYS * dayMs }),
     downtimes,
     chats,

@@ -55,7 +55,7 @@ export function openConversation({ config, world, printClaim, version }: Asked, 
     rooms: {
       ...world,
       tasks: rooms.tasks,
-      threads: rooms.threads,
+      bulk: rooms.bulk,
       truth: rooms.truth,
       acks: rooms.acks,
       approvals: rooms.approvals,

@@ -2,7 +2,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { z } from 'zod';
 import { type AnswerStatus, type Operation, nothing } from '../api/operation.ts';
-import type { KeptAnswer, Repeatable, Told, TellOnce } from '../app/use-cases/kept-answers.ts';
+import type { KeptAnswer, Once, Repeatable, Told, TellOnce } from '../app/use-cases/kept-answers.ts';
 import { AppError } from '../domain/errors.ts';
 import { describe } from './docs/describing.ts';
 import { readBody, readIdempotencyKey, readParams, readQuery } from './reading.ts';
@@ -11,7 +11,8 @@ interface Received<P, Q, B> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
-  readonly idempotencyKey: string | null;
+  /** Under which the effect is to commit; null where the client named no key. */
+  readonly idempotencyKey: Once | null;
   /** The id of the request, under which everything that it brings about can be found. */
   readonly traceId: string;
 }
@@ -34,12 +35,11 @@ export function serve<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodT
   app.openAPIRegistry.registerPath(describe(operation));
   const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
   app.on(operation.method.toUpperCase(), path, async (c) => {
-    const received = await receive(c, operation);
-    const { params, query, body, idempotencyKey } = received;
-    const { target, payload } = keyed(params, body);
-    const request = { operation: operation.id, target, payload: [query, payload], key: idempotencyKey };
-    const told = await toldOnce(c, request, async () => {
-      const answer = await handle(received);
+    const { key, ...received } = await receive(c, operation);
+    const { target, payload } = keyed(received.params, received.body);
+    const request = { operation: operation.id, target, payload: [received.query, payload], key };
+    const told = await toldOnce(c, request, async (idempotencyKey) => {
+      const answer = await handle({ ...received, idempotencyKey });
       return { status: answer.status, body: JSON.stringify(answer.body) };
     });
     const status = (operation.statuses ?? []).find((one) => one === told.status) ?? 200;
@@ -50,7 +50,7 @@ export function serve<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodT
 async function receive<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType>(
   c: Context,
   { params, query, body, idempotent, open }: Operation<P, Q, B, A>,
-): Promise<Received<z.output<P>, z.output<Q>, z.output<B>>> {
+): Promise<Omit<Received<z.output<P>, z.output<Q>, z.output<B>>, 'idempotencyKey'> & { readonly key: string | null }> {
   // Each reader answers the output of the schema it is given; an absent schema stands for a part that is empty.
   const read = {
     params: (params === undefined ? {} : readParams(c, params)) as z.output<P>,
@@ -60,7 +60,7 @@ async function receive<P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   };
   return {
     ...read,
-    idempotencyKey: idempotent === undefined ? null : oneKey(readIdempotencyKey(c), read.body),
+    key: idempotent === undefined ? null : oneKey(readIdempotencyKey(c), read.body),
     traceId: traceOf(c),
   };
 }
@@ -96,10 +96,10 @@ export function repeats(tellOnce: TellOnce): MiddlewareHandler {
 async function toldOnce(
   c: Context,
   request: Omit<Repeatable, 'key'> & { readonly key: string | null },
-  tell: () => Promise<KeptAnswer>,
+  tell: (once: Once | null) => Promise<KeptAnswer>,
 ): Promise<Told> {
   const { key } = request;
-  if (key === null) return { ...(await tell()), isRepeated: false };
+  if (key === null) return { ...(await tell(null)), isRepeated: false };
   const tellOnce = c.get('tellOnce') as TellOnce;
   const told = await tellOnce({ ...request, key }, tell);
   if (told.isRepeated) c.header(replayedHeader, 'true');

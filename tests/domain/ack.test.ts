@@ -37,6 +37,9 @@ describe('a reminder of what nobody has confirmed', () => {
     expect(planNag(waiting, nine + 10 * minute)).toEqual({ is: 'later', at: nine + 12.5 * minute });
     expect(planNag(waiting, nine + 2 * minute)).toEqual({ is: 'later', at: nine + 3 * minute });
     expect(planNag(waiting, nine + 20 * hour)).toEqual({ is: 'later', at: nine + 21 * hour });
+    // A database takes whole milliseconds alone.
+    const odd = planNag(waiting, nine + 10 * minute + 1);
+    expect(odd.is === 'later' && Number.isInteger(odd.at)).toBe(true);
   });
 
   test('begins with the end of the quiet hours for which the result is held', () => {

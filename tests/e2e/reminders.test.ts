@@ -70,15 +70,6 @@ describe.each([
     expect(why).toMatch(/: ran on time; delivered; done by Ada at 09:50, after 2 reminders\.$/m);
   });
 
-  it('is taken back by whoever pressed by mistake, and asks again', async () => {
-    const { bot, topic } = await aReminder(chat);
-    await bot.press('ada', withWords(bot, chat, /^Take the pill/), 'Done');
-    await bot.press('ada', withWords(bot, chat, /^Take the pill/), 'Not done yet');
-    expect(said(bot, chat, topic)).toEqual(['Take the pill']);
-    await bot.pass(10 * minute);
-    expect(said(bot, chat, topic)).toHaveLength(2);
-  });
-
   it('is answered by Snooze, and asks again when it comes again', async () => {
     const { bot, topic } = await aReminder(chat);
     await bot.pass(10 * minute);
@@ -95,24 +86,6 @@ describe.each([
       { status: 'superseded' },
       { status: 'open' },
     ]);
-  });
-
-  it('is asked about again when the snooze that answered it is taken back', async () => {
-    const { bot, topic } = await aReminder(chat);
-    await bot.press('ada', withWords(bot, chat, /^Take the pill/), 'Snooze');
-    await bot.press('ada', withWords(bot, chat, /^Take the pill/), '1 h');
-    expect(select(bot, 'select status from acks')).toEqual([{ status: 'superseded' }]);
-    await ask(bot, ['ada', chat], '/undo #1', { thread: topic });
-    expect(select(bot, 'select status from acks')).toEqual([{ status: 'open' }]);
-    await bot.pass(11 * minute);
-    expect(said(bot, chat, topic).filter((text) => text.startsWith('Still open'))).toHaveLength(1);
-  });
-
-  it('is kept over a restart, and comes on time', async () => {
-    const { bot, topic } = await aReminder(chat);
-    const again = await bot.restart({ awayMs: 5 * minute });
-    await again.pass(5 * minute);
-    expect(said(again, chat, topic)).toHaveLength(2);
   });
 });
 
@@ -205,16 +178,6 @@ it('a result of which nobody knew whether it had arrived shows who has done it m
   await bot.pass(minute);
   expect(results()).toHaveLength(2);
   expect(results()[1]).toMatch(/^Take the pill\n\n— Done by Ada, 09:0\d$/);
-});
-
-it('quiet hours are slept through, and the reminders go on with their end', async () => {
-  const { bot, topic } = await aReminder(lab, {
-    policies: { ack: {}, quiet: { from: '09:35', to: '11:00', mode: 'hold' } },
-  });
-  await bot.pass(80 * minute);
-  expect(said(bot, lab, topic)).toEqual(['Take the pill']);
-  await bot.pass(11 * minute);
-  expect(said(bot, lab, topic).at(-1)).toBe('Still open since 09:30: #1 Take the pill (1st reminder)');
 });
 
 it('a day later, the next run asks in place of the one before', async () => {

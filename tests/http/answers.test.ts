@@ -148,7 +148,7 @@ describe('an answer', () => {
     expect([made.status, made.json.warnings]).toEqual([201, [{ code: 'days_29_31', message: 'Short months.' }]]);
     const door = aDoor({ create: async () => ({ task, created: false, replayed: false, warnings: [] }) });
     expect((await door.ask('POST', createPath, creation)).status).toBe(200);
-    const again = aDoor({ create: async () => ({ task, created: false, replayed: true, warnings: [] }) });
+    const again = aDoor({ create: async () => ({ task, created: true, replayed: true, warnings: [] }) });
     expect((await again.ask('POST', createPath, creation)).status).toBe(201);
   });
 
@@ -171,7 +171,7 @@ describe('an answer', () => {
         input: { ...creation, policies: { overlap: 'skip' }, subject: 's', tags: ['t'], context: { a: 1 } },
         onExisting: 'upsert',
         actor: 'api:token:default',
-        idempotencyKey: 'key-1',
+        idempotencyKey: expect.objectContaining({ scope: 'createTask', key: 'key-1' }) as unknown,
         traceId: 'request-1',
       },
     ]);

@@ -76,10 +76,11 @@ describe('POST /v1/tasks/:task_id/attach', () => {
     const door = aDoor();
     const headers = { 'idempotency-key': 'k', 'x-request-id': 'trace-1' };
     await door.ask('POST', '/v1/tasks/task-1/attach', { thread_key: thread }, headers);
+    const keyed: unknown = expect.objectContaining({ scope: 'attachTask', key: 'k' });
     expect(door.asked).toEqual([
       {
         name: 'attach',
-        given: [{ taskId: 'task-1', actor: 'api:token:default', idempotencyKey: 'k', traceId: 'trace-1' }, thread],
+        given: [{ taskId: 'task-1', actor: 'api:token:default', idempotencyKey: keyed, traceId: 'trace-1' }, thread],
       },
     ]);
   });

@@ -274,26 +274,23 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpNeeds> = {}):
   const log = memoryLog();
   const app = createHttpApp({
     tasks,
-    threads: {
-      count: async () => counts,
-      purge: async () => counts,
-      pause: async () => ({ changed: 2, left: 1 }),
-      resume: async () => ({ changed: 2, left: 1 }),
-    },
     runs: {
       list: async () => ({ items: [run], next: 'more' }),
       result: async () => run,
       cancelThread: async () => ({ cancelled: 2, left: 1 }),
     },
     messages: { post: async () => run },
-    bulk: { pause: bulked, resume: bulked, cancel: bulked, delete: bulked },
+    bulk: { pause: bulked, resume: bulked, cancel: bulked, count: async () => counts, purge: async () => counts },
     operations: {
       status: async () => status,
       usage: async () => usage,
       tick: async () => ({ scheduled: 1, started: 1, deliveries: 1, reminders: 0, more: false, failed: [] }),
       retentionDays: 90,
     },
-    tellOnce: async (_request, tell) => ({ ...(await tell()), isRepeated: false }),
+    tellOnce: async ({ operation: scope, key }, tell) => ({
+      ...(await tell({ scope, key, payloadHash: 'hash', expiresAt: now })),
+      isRepeated: false,
+    }),
     truth,
     upkeep: {
       audit: async () => ({ at: now, findings: [finding], checked: { tasks: 1 } }),

@@ -22,7 +22,6 @@ export function appOver({ rooms, time, log, store }: Pipeline) {
   const ready = async () => ({ ok: true, database: 'ok' });
   return createHttpApp({
     tasks: rooms.tasks,
-    threads: rooms.threads,
     bulk: rooms.bulk,
     runs: rooms.runs,
     messages: rooms.messages,

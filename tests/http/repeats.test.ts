@@ -18,6 +18,8 @@ describe('a request with an Idempotency-Key', () => {
     const again = await ask('POST', `${path}/run-now`, {}, key('k'));
     expect([again.status, again.text, again.headers.get(replayed)]).toEqual([first.status, first.text, 'true']);
     expect(first.headers.get(replayed)).toBeNull();
+    // The effect and the answer share one row, so that neither can be there without the other's key.
+    expect(p.database.prepare('select answer is not null as told from idempotency_keys').all()).toEqual([{ told: 1 }]);
     expect((await ask('GET', `${path}/runs`)).json.task_runs).toHaveLength(1);
   });
 
@@ -50,7 +52,7 @@ describe('a request with an Idempotency-Key', () => {
     const { p, ask, make } = await aPlace();
     const path = await make();
     const first = await ask('POST', `${path}/run-now`, {}, key('k'));
-    p.database.prepare(`delete from idempotency_keys where answer is not null`).run();
+    p.database.prepare(`update idempotency_keys set answer = null`).run();
     await p.settle();
     const again = await ask('POST', `${path}/run-now`, {}, key('k'));
     expect(again.json.task_run).toMatchObject({ task_run_id: first.json.task_run.task_run_id, status: 'succeeded' });

@@ -21,8 +21,8 @@ function processes(world: World) {
 type Process = ReturnType<typeof processes>[number];
 
 function runNow({ rooms, tellOnce }: Process, taskId: string, key: string): Promise<Told> {
-  return tellOnce({ operation: 'runTaskNow', target: { task_id: taskId }, payload: {}, key }, async () => {
-    const { taskRun } = await rooms.tasks.runNow({ taskId, actor, idempotencyKey: key });
+  return tellOnce({ operation: 'runTaskNow', target: { task_id: taskId }, payload: {}, key }, async (once) => {
+    const { taskRun } = await rooms.tasks.runNow({ taskId, actor, idempotencyKey: once });
     return { status: 200, body: taskRun.id };
   });
 }
@@ -45,8 +45,8 @@ function raceTests(open: OpenWorld): void {
     if (one === undefined || two === undefined) throw new Error('there are no processes');
     const task = await one.create();
     const skip = ({ rooms, tellOnce }: Process, count: number) =>
-      tellOnce({ operation: 'skipTask', target: { task_id: task.id }, payload: { count }, key: 'k' }, async () => {
-        const target = { taskId: task.id, actor, idempotencyKey: 'k' } as const;
+      tellOnce({ operation: 'skipTask', target: { task_id: task.id }, payload: { count }, key: 'k' }, async (once) => {
+        const target = { taskId: task.id, actor, idempotencyKey: once } as const;
         await rooms.tasks.skip(target, { count, from: null });
         return { status: 200, body: String(count) };
       });

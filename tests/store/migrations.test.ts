@@ -242,6 +242,15 @@ describe('on SQLite', () => {
     connection.close();
   });
 
+  test('what was kept under keys is still told after the upgrade', async () => {
+    const { connection } = aFile();
+    await migrateSqlite(connection, 0, beforeKeys(migrations));
+    connection.exec(keptRows);
+    await migrateSqlite(connection, 1);
+    expectKept(connection.prepare(kept).all() as Record<string, unknown>[]);
+    connection.close();
+  });
+
   test('a statement that fails leaves the old schema, whole', async () => {
     const { connection, folder } = aFile();
     const broken = { name: '0001_broken', statements: ['create table half (id text)', 'create nonsense'] };
@@ -259,6 +268,34 @@ describe('on SQLite', () => {
     connection.close();
   });
 });
+
+/** Keys of the version before, which kept two ids in one text, and how they read afterwards. */
+const keptBefore = [
+  ['create', 'task-1', { taskId: 'task-1', created: true, warnings: [] }],
+  ['run-now:t', 'run-1 17', { occurrenceId: 'run-1', entryId: '17', told: null }],
+  ['pause:t', ' 18', { occurrenceId: null, entryId: '18', told: null }],
+  ['skip:t', ' ', { occurrenceId: null, entryId: null, told: { slots: [] } }],
+  ['retry:t', 'run-2 19', { occurrenceId: 'run-2', entryId: '19', told: { taskRunId: 'run-2' } }],
+] as const;
+
+const keptRows = `insert into idempotency_keys (scope, key, payload_hash, result, created_at, expires_at) values ${keptBefore
+  .map(([scope, result]) => `('${scope}', 'k', 'h', '${result}', 0, 1)`)
+  .join(', ')}, ('answer:op:t', 'k', 'h', '', 0, 1), ('undo:t', 'k', 'h', ' 20', 0, 1)`;
+
+const kept = `select scope, result from idempotency_keys where scope not like 'answer:%'`;
+
+function expectKept(rows: readonly Readonly<Record<string, unknown>>[]): void {
+  const read = rows.map(({ scope, result }) => [scope, JSON.parse(String(result)) as unknown]);
+  expect(new Map(read as [string, unknown][])).toEqual(new Map(keptBefore.map(([scope, , after]) => [scope, after])));
+}
+
+/** The migrations before the one that rewrites those keys. */
+function beforeKeys(all: readonly Migration[]): Migration[] {
+  return all.slice(
+    0,
+    all.findIndex(({ statements }) => statements.some((text) => text.includes('occurrenceId'))),
+  );
+}
 
 /** A column that a later migration adds stands last in its table, wherever it is declared. */
 function lowered(shapes: Shapes): Shapes {
@@ -314,6 +351,14 @@ describe('on Postgres', () => {
       message: expect.stringMatching(/newer version.*9999_future.*[Rr]estore a backup/s) as string,
     });
     expect(await postgresShapes(client)).toEqual(before);
+  });
+
+  test('what was kept under keys is still told after the upgrade', async () => {
+    const client = await connect();
+    await migratePostgres(client, 0, beforeKeys(migrations));
+    await client.query(keptRows, []);
+    await migratePostgres(client, 1);
+    expectKept((await client.query(kept, [])).rows as Record<string, unknown>[]);
   });
 
   test('a statement that fails leaves the old schema, whole', async () => {

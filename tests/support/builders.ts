@@ -67,6 +67,7 @@ export function buildersOf(ids: Ids) {
     onExisting: 'add',
     quota: ample,
     once: null,
+    warnings: [],
     newChatId: ids.next(),
     ...facts,
   });

@@ -135,10 +135,8 @@ interface DigestSource {
   read(query: DigestQuery): Promise<DigestFacts>;
 }
 
-interface Needs {
-  readonly store: Pick<ChatFacts, 'chatNews' | 'chatSettings'> &
-    Pick<ChatStore, 'chatTasks'> &
-    Pick<TruthStore, 'readPlanned'>;
+interface DigestDeps {
+  readonly store: Pick<ChatFacts & ChatStore & TruthStore, 'chatNews' | 'chatSettings' | 'chatTasks' | 'readPlanned'>;
 }
 
 /** Lines of one kind that a digest shows at most. */
@@ -148,7 +146,7 @@ const slotsMax = 100;
 const dayMs = 86_400_000;
 
 /** What a digest tells, read from the store. */
-export function createDigestSource({ store }: Needs): DigestSource {
+export function createDigestSource({ store }: DigestDeps): DigestSource {
   return {
     read: async (query) => {
       const { chatId, taskId: except, since } = query;
@@ -164,14 +162,14 @@ export function createDigestSource({ store }: Needs): DigestSource {
 }
 
 /** The last digest of all looks a day ahead. */
-async function nextDigest({ store }: Needs, { taskId, now }: DigestQuery): Promise<number> {
+async function nextDigest({ store }: DigestDeps, { taskId, now }: DigestQuery): Promise<number> {
   const planned = await store.readPlanned(taskId);
   const next = planned === null ? undefined : upcoming(planned, 1)[0];
   return next !== undefined && next > now ? next : now + dayMs;
 }
 
 async function comingUntil(
-  { store }: Needs,
+  { store }: DigestDeps,
   { chatId, taskId, now }: DigestQuery,
   until: number,
 ): Promise<Pick<DigestFacts, 'coming' | 'moreComing'>> {

@@ -14,7 +14,6 @@ import type {
   Resume,
   SlotStore,
   Unreadable,
-  WaitingBatch,
   WaitingOccurrence,
   Batch,
   Claim,
@@ -53,7 +52,9 @@ export function createScheduler(needs: Needs): Scheduler {
         return decided;
       };
       // First of all, because the slots since the end of a pause are due like any others.
-      const resumed = await endPauses(needs, { ...at, waits: false });
+      const resumed = await oneByOneOnFault(needs, at, (batch, watch) =>
+        store.resumeDue(batch, (due) => watch(due, (task) => task.id) ?? due.map((task) => endOfPause(needs, task))),
+      );
       const claimed = await oneByOneOnFault(needs, at, (batch, watch) =>
         store.claimDue(batch, (due) => noted(watch(due, (task) => task.id) ?? planWithin(needs, due, now))),
       );
@@ -79,22 +80,6 @@ type Decision = Claim | Admission | Quarantine;
 function changesCard(decision: Decision): boolean {
   if ('quarantine' in decision) return true;
   return 'nextAt' in decision ? decision.nextAt === null : 'completes' in decision && decision.completes;
-}
-
-/**
- * Lets tasks go on whose pause has come to its end. Whoever is about to change a task calls it as well, and waits for what
- * others hold: an end that nobody has noticed yet has come all the same, and the slots since then must not be lost.
- */
-export function endPauses(
-  needs: { readonly store: Pick<SlotStore, 'resumeDue'>; readonly log: Log },
-  at: WaitingBatch,
-): Promise<Counts> {
-  return oneByOneOnFault(needs, at, (batch, watch) =>
-    needs.store.resumeDue(
-      { ...batch, waits: at.waits },
-      (due) => watch(due, (task) => task.id) ?? due.map((task) => isolate(needs, task, resumeOf)),
-    ),
-  );
 }
 
 /** Sees what a plan is about to decide about, and may decide in its place. */
@@ -208,6 +193,11 @@ function admissionOf(needs: Needs & ClaimMaker, waiting: WaitingOccurrence, now:
     const completes = bounded && policy.maxRuns !== null && task.boundedRuns + 1 >= policy.maxRuns;
     return { ...occurrence, run: needs.runs.prepare(request, now), bounded, completes };
   });
+}
+
+/** Lets a task go on whose pause has come to its end: the step does it, and whoever changes the task before that. */
+export function endOfPause(deps: Pick<Needs, 'log'>, task: DueTask | Unreadable): Resume | Quarantine {
+  return isolate(deps, task, resumeOf);
 }
 
 /** The first slot from the end of the pause on: what fell into the pause is never made up for. */

@@ -178,3 +178,14 @@ export type Membership =
 export interface Platform {
   member(address: string, userId: Actor): Promise<Membership>;
 }
+
+/** The world around the rooms, of which each takes what it needs. */
+export interface World {
+  readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
+  readonly timer: Timer;
+  readonly ids: Ids;
+  readonly digest: Digest;
+  readonly log: Log;
+  readonly bell: Bell;
+}

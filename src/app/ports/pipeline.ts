@@ -223,7 +223,7 @@ export interface SlotStore {
   expireQuestions(at: Batch): Promise<Counts>;
   /** Locks tasks whose pause ends by itself, and lets them go on as `plan` decides. A task's `nextAt` is that end. */
   resumeDue(
-    at: WaitingBatch,
+    at: Batch,
     plan: (due: readonly (DueTask | Unreadable)[]) => readonly (Resume | Quarantine)[],
   ): Promise<Counts>;
   /** The next instant at which the scheduler has something to do, or null. */
@@ -239,11 +239,6 @@ export interface SlotStore {
 export interface Batch {
   readonly now: number;
   readonly limit: number;
-}
-
-export interface WaitingBatch extends Batch {
-  /** Waits for rows that others hold, instead of leaving them for the next time. */
-  readonly waits: boolean;
 }
 
 /** The pause of a task has ended: null when nothing is left to run. */

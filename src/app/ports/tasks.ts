@@ -3,10 +3,11 @@ import type { TaskVerb } from '../../domain/event.ts';
 import type { Grant } from '../../domain/grant.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
 import type { NewRun, RunStatus } from '../../domain/run.ts';
+import type { Warning } from '../../domain/schedule/schedule.ts';
 import type { Definition, Task, TaskState } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Once } from '../use-cases/kept-answers.ts';
-import type { Claim, DueTask, NewOccurrence } from './pipeline.ts';
+import type { Claim, DueTask, NewOccurrence, Quarantine, Resume, Unreadable } from './pipeline.ts';
 import type { RunViewStore, Page } from './runs.ts';
 
 /** What the use cases around tasks ask of the store, and what they get to see of it. */
@@ -19,7 +20,7 @@ export interface Quota {
   readonly user: number;
 }
 
-export interface NewTask extends Definition {
+export interface NewTask extends Definition, Pick<ChangeRequest, 'endPause'> {
   readonly id: string;
   readonly grant: { readonly id: string; readonly scopes: readonly string[] };
   readonly home: Thread;
@@ -40,6 +41,8 @@ export interface NewTask extends Definition {
   readonly traceId?: string | null | undefined;
   /** A new id for the chat, used when the thread is seen for the first time. */
   readonly newChatId: string;
+  /** Told to whoever makes it, and kept with its key. */
+  readonly warnings: readonly Warning[];
 }
 
 /** A row of the audit, as a decision about the task sees it. */
@@ -149,6 +152,8 @@ export interface TaskChange {
   /** Answers open questions: the slots run after all, or they do not. */
   readonly answer: { readonly run: readonly string[]; readonly skip: readonly string[] } | null;
   readonly audit: { readonly verb: TaskVerb; readonly before: Facts | null; readonly after: Facts | null } | null;
+  /** What else the verb tells of what it did, kept as JSON with its key. */
+  readonly told: unknown;
 }
 
 /** A decision that changes nothing; the others say what they add to it. */
@@ -166,6 +171,7 @@ export const noChange: TaskChange = {
   endSnooze: null,
   answer: null,
   audit: null,
+  told: null,
 };
 
 export interface ChangeRequest {
@@ -179,6 +185,8 @@ export interface ChangeRequest {
   readonly quota: Quota;
   /** What else the decision wants to see: what was done lately, or what was done again of an occurrence. */
   readonly look?: Look;
+  /** How the task goes on first where its pause is over and nobody has noticed yet; its `nextAt` is that end. */
+  readonly endPause?: (due: DueTask | Unreadable) => Resume | Quarantine;
 }
 
 type Look = { readonly recent: true } | { readonly replaysOf: string } | { readonly place: Thread };
@@ -188,7 +196,13 @@ export interface Changed {
   readonly occurrenceId: string | null;
   /** The row of the audit, by which the change can be undone; null when nothing changed. */
   readonly entryId: string | null;
+  /** It was done before under the same key, and is not done again. */
   readonly replayed: boolean;
+}
+
+export interface ChangedAndTold extends Changed {
+  /** As the change says, or said when it was made under the same key. */
+  readonly told: unknown;
 }
 
 export interface TaskVersion {
@@ -220,7 +234,9 @@ export type Unbound = 'unbound' | 'before' | 'creating' | 'none';
 
 export interface TaskQuery {
   readonly thread: Thread | null;
-  readonly state: 'all' | 'enabled' | 'disabled';
+  /** Absent where it does not matter whose they are. */
+  readonly ownerId?: string | null;
+  readonly state: 'all' | 'enabled' | 'disabled' | 'paused';
   readonly text: string | null;
   readonly tag: string | null;
   readonly subject: string | null;
@@ -231,9 +247,9 @@ export interface TaskQuery {
 /** What the use cases around tasks need. Definitions are written by nobody else. */
 export interface TaskStore extends RunViewStore {
   createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange): Promise<Created>;
-  /** The task that an earlier request with this key made; a key that was used for something else is refused. */
-  madeUnder(once: Once, now: number): Promise<Task | null>;
-  changeTask(request: ChangeRequest, plan: (scene: TaskScene) => TaskChange): Promise<Changed>;
+  /** What an earlier request with this key made; a key that was used for something else is refused. */
+  madeUnder(once: Once, now: number): Promise<Created | null>;
+  changeTask(request: ChangeRequest, plan: (scene: TaskScene) => TaskChange): Promise<ChangedAndTold>;
   readTask(taskId: string): Promise<Task | null>;
   listTasks(query: TaskQuery): Promise<Page<Task>>;
   listVersions(taskId: string): Promise<readonly TaskVersion[]>;
@@ -246,9 +262,10 @@ export interface TaskStore extends RunViewStore {
 
 export interface Created {
   readonly task: Task;
-  /** False when an existing task was found by its identity or by the Idempotency-Key. */
+  /** False when the task was found by its identity. */
   readonly created: boolean;
-  /** The answer to an earlier request with the same Idempotency-Key. */
+  readonly warnings: readonly Warning[];
+  /** It was made before under the same key, as all of this tells. */
   readonly replayed: boolean;
 }
 

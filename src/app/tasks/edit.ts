@@ -13,7 +13,15 @@ import {
 import { checkLabels, checkSize, type ActionSpec, type Definition, type Task } from '../../domain/task.ts';
 import { noChange, type TaskChange, type TaskFields, type TaskScene } from '../ports/tasks.ts';
 import { checkContent, checkTiming, type Checked, type Rules, type TaskInput } from './definition.ts';
-import { nextOpenSlot, type ClaimedScene, exhausted, isUnreadable, pauseFacts, unreadableRow } from './verbs.ts';
+import {
+  exhausted,
+  isUnreadable,
+  nextOpenSlot,
+  pauseFacts,
+  unreadableRow,
+  type ClaimedScene,
+  type VerbScene,
+} from './verbs.ts';
 
 /** The fields a person named; the others stay. Null in a policy takes it back to its default. */
 export interface TaskPatch {
@@ -40,14 +48,9 @@ export interface Edited {
 
 export type Changes = Readonly<Record<string, { readonly before: unknown; readonly after: unknown }>>;
 
-interface Editing {
-  readonly scene: TaskScene;
-  readonly patch: TaskPatch;
-  readonly now: number;
-}
-
 /** A partial change: the next slot moves only when the timing really changed, or when the task is switched on. */
-export function editTask(rules: Rules, claimed: ClaimedScene, { scene, patch, now }: Editing): Edited {
+export function editTask(rules: Rules, verbScene: VerbScene, patch: TaskPatch): Edited {
+  const { scene, claims, now } = verbScene;
   const { task } = scene;
   refuseUnreadable(task, patch);
   const merged = mergePatch(task, patch, now);
@@ -63,18 +66,19 @@ export function editTask(rules: Rules, claimed: ClaimedScene, { scene, patch, no
   });
   checkJitter(policy, checked?.minGapMs ?? task.minGapMs);
   const kept = retimed ? keptSkips(scene, { merged, policy, now }) : scene.taken;
-  const turned = nextState(claimed, { scene, merged, policy, retimed, kept, wanted: patch.enabled, now });
-  const changes = changesOf(task, { ...merged, context: patch.context ?? task.context });
+  const turned = nextState(verbScene, { scene, merged, policy, retimed, kept, wanted: patch.enabled, now });
+  const changes = changesOf(task, merged);
   // What was skipped were slots of the old timing.
   const lost = scene.skipped.filter((slot) => !kept.has(slot));
   if (isMoot(task, changes, turned.set)) {
-    return { change: { ...noChange, claims: claimed.claims }, warnings: [], changes };
+    return { change: { ...noChange, claims }, warnings: [], changes };
   }
   return {
     change: {
       ...noChange,
-      ...turnedChange(turned),
-      claims: claimed.claims,
+      stamp: turned.stamp,
+      endWaiting: turned.stamp === 'paused' ? 'paused' : null,
+      claims,
       set: { ...fieldsToSet(task, patch, { merged, checked, policy }), ...turned.set },
       unskip: lost,
       scopes: scopesFor(task, merged),
@@ -119,7 +123,7 @@ function scopesFor(old: Task, fresh: Definition): readonly string[] | null {
   return same ? null : [actionScope(fresh.action.kind)];
 }
 
-function mergePatch(task: Task, patch: TaskPatch, now: number): Definition {
+function mergePatch(task: Task, patch: TaskPatch, now: number): Told {
   return {
     title: patch.title?.trim() ?? task.title,
     instructions: patch.instructions ?? task.instructions,
@@ -128,6 +132,7 @@ function mergePatch(task: Task, patch: TaskPatch, now: number): Definition {
     policies: mergePolicies(task.policies, patch.policies),
     subject: patch.subject === undefined ? task.subject : patch.subject,
     tags: patch.tags ?? task.tags,
+    context: patch.context ?? task.context,
   };
 }
 
@@ -169,7 +174,7 @@ function timingChanged(task: Task, merged: Definition): boolean {
 }
 
 interface Merged {
-  readonly merged: Definition;
+  readonly merged: Told;
   /** Null when the timing stays as it is. */
   readonly checked: Pick<Checked, 'minGapMs'> | null;
   readonly policy: Policy;
@@ -177,24 +182,17 @@ interface Merged {
 
 function fieldsToSet(task: Task, patch: TaskPatch, { merged, checked, policy }: Merged): Fields {
   return {
-    ...(isUnreadable(task) ? { ...merged, context: task.context, pausedReason: 'manual' } : {}),
+    ...(isUnreadable(task) ? { ...merged, pausedReason: 'manual' } : {}),
     ...namedFields(patch, merged),
     ...(checked === null ? {} : { minGapMs: checked.minGapMs, boundedRuns: 0 }),
     ...(patch.policies === undefined ? {} : { autoPause: policy.autoPause }),
   };
 }
 
-function namedFields(patch: TaskPatch, merged: Definition): Fields {
-  const set: Fields = {};
-  if (patch.title !== undefined) set.title = merged.title;
-  if (patch.instructions !== undefined) set.instructions = merged.instructions;
-  if (patch.action !== undefined) set.action = merged.action;
-  if (patch.schedule !== undefined) set.schedule = merged.schedule;
-  if (patch.policies !== undefined) set.policies = merged.policies;
-  if (patch.subject !== undefined) set.subject = merged.subject;
-  if (patch.tags !== undefined) set.tags = merged.tags;
-  if (patch.context !== undefined) set.context = patch.context;
-  return set;
+function namedFields(patch: TaskPatch, merged: Told): Fields {
+  return Object.fromEntries(
+    toldFields.filter((field) => patch[field] !== undefined).map((field) => [field, merged[field]]),
+  );
 }
 
 interface Turning {
@@ -258,10 +256,6 @@ function nextOf(turning: Turning): number {
   throw exhausted();
 }
 
-function turnedChange({ stamp }: Turned): Pick<TaskChange, 'stamp' | 'endWaiting'> {
-  return { stamp, endWaiting: stamp === 'paused' ? 'paused' : null };
-}
-
 function auditOf(task: Task, { verb }: Turned, changes: Changes): TaskChange['audit'] {
   const after = sideOf(changes, 'after');
   return {
@@ -271,7 +265,7 @@ function auditOf(task: Task, { verb }: Turned, changes: Changes): TaskChange['au
   };
 }
 
-type Told = Definition & Pick<Task, 'context'>;
+export type Told = Definition & Pick<Task, 'context'>;
 
 export const toldFields = [
   'title',

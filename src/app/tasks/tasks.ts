@@ -1,180 +1,116 @@
 import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
-import { idempotencyRetentionMs } from '../../domain/limits.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
+import { endOfPause } from '../pipeline/scheduler.ts';
 import type { MissedAnswer } from '../ports/questions.ts';
-import type { RunView, TaskRun, TaskRunQuery, Page } from '../ports/runs.ts';
+import type { Page, RunView, TaskRun, TaskRunQuery } from '../ports/runs.ts';
 import {
   noChange,
   type AuditRow,
   type Changed,
   type ChangeRequest,
-  type TaskChange,
-  type TaskQuery,
-  type TaskVersion,
-  type Unbound,
-  type GrantPage,
   type GrantQuery,
   type GrantStore,
   type GrantView,
+  type TaskChange,
+  type TaskQuery,
+  type TaskScene,
+  type TaskVersion,
 } from '../ports/tasks.ts';
-import type { Once } from '../use-cases/kept-answers.ts';
 import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
 import { planRunNow, planSnooze } from './by-hand.ts';
-import {
-  createTask,
-  endDuePauses,
-  ringAll,
-  type CreateNeeds,
-  type CreateRequest,
-  type CreateResult,
-} from './create.ts';
+import { createTask, onceOf, ringAll, type CreateDeps, type Key } from './create.ts';
 import { editTask, type Changes, type TaskPatch } from './edit.ts';
-import { planGrant, planRevoke, type GrantChanged, type GrantWish, planAttach, refuseUndeliverable } from './grants.ts';
+import { planAttach, planGrant, planRevoke, refuseUndeliverable, type GrantChanged, type GrantWish } from './grants.ts';
 import { planSkip, planUnskip, slotsTold, type Skip } from './skip.ts';
 import { planUndo } from './undo.ts';
 import {
+  claimsFirst,
+  notFound,
   planAnswer,
   planCancel,
   planDelete,
   planPause,
   planRestore,
   planResume,
-  type VerbScene,
-  claimsFirst,
-  notFound,
   refuseDeleted,
+  type VerbScene,
 } from './verbs.ts';
 
-/** Who does something to which task; the same key again has no second effect. */
-export interface Target {
+/** Who does something to which task; the same key again has no second effect, and is told of the first. */
+export interface Target extends By {
   readonly taskId: string;
+}
+
+interface By {
   readonly actor: Actor;
-  readonly idempotencyKey?: string | null;
+  readonly idempotencyKey?: Key;
   /** The request in whose course it is done, as its client named it. */
   readonly traceId?: string | null | undefined;
 }
 
-export interface Edited extends Changed {
-  readonly warnings: readonly Warning[];
-  readonly changes: Changes;
-}
-
-export interface RanByHand {
-  readonly task: Task;
-  readonly taskRun: TaskRun;
-}
-
-export interface Undone extends Changed {
-  readonly undone: AuditRow;
-  /** Nothing was left to take back: that was done before, or what was changed has come to its end. */
-  readonly moot: 'before' | 'over' | null;
-}
-
-export interface Skipped extends Changed {
-  /** What was skipped by it, earliest first. */
-  readonly slots: readonly number[];
+interface TasksDeps extends CreateDeps {
+  readonly store: CreateDeps['store'] & GrantStore;
 }
 
 /** Everything that can be done to a task, whoever asks. No other module writes a definition. */
-export interface Tasks {
-  create(request: CreateRequest): Promise<CreateResult>;
-  get(taskId: string): Promise<Task>;
-  list(query: TaskQuery): Promise<Page<Task>>;
-  versions(taskId: string): Promise<readonly TaskVersion[]>;
-  edit(target: Target, patch: TaskPatch): Promise<Edited>;
-  pause(target: Target, until: number | null): Promise<Changed>;
-  resume(target: Target): Promise<Changed>;
-  delete(target: Target): Promise<Changed>;
-  restore(target: Target): Promise<Changed>;
-  skip(target: Target, skip: Skip): Promise<Skipped>;
-  unskip(target: Target): Promise<Changed>;
-  snooze(target: Target, until: number | { readonly forMs: number }): Promise<Changed>;
-  /** What becomes of missed slots about which it asks. */
-  answer(target: Target, choice: MissedAnswer): Promise<Changed>;
-  undo(target: Target, entryId: string | null): Promise<Undone>;
-  runNow(target: Target): Promise<RanByHand>;
-  /** Gives it a chat, or another one, as long as nothing of it is there. */
-  attach(target: Target, threadKey: string): Promise<Changed>;
-  listGrants(query: Omit<GrantQuery, 'now'>): Promise<GrantPage>;
-  /** Gives it a fresh right to run, in the place of the one that it has. */
-  grant(target: Target, wish: GrantWish): Promise<GrantChanged>;
-  /** Takes a right to run away for good. */
-  revoke(grantId: string, by: Omit<Target, 'taskId'>): Promise<GrantChanged>;
-  /** Calls off what the task runs now. */
-  cancel(target: Target): Promise<Changed>;
-  /** Takes its topic from it, which the caller removes; the next result makes another one. */
-  unbindTopic(target: Target, topicId: number): Promise<Unbound>;
-  listRuns(query: TaskRunQuery): Promise<Page<TaskRun>>;
-  getRun(runId: string): Promise<RunView>;
-  cancelRun(
-    runId: string,
-    actor: Actor,
-    traceId?: string | null,
-  ): Promise<{ readonly cancelled: boolean; readonly run: RunView }>;
-  /** Does a run again: a retry makes good what failed, a replay is a new call. */
-  repeat(kind: Repeat['kind'], runId: string, by: Omit<Target, 'taskId'>): Promise<RanByHand>;
-}
+export type Tasks = ReturnType<typeof createTasks>;
 
-interface TasksNeeds extends CreateNeeds {
-  readonly store: CreateNeeds['store'] & GrantStore;
-}
-
-export function createTasks(needs: TasksNeeds): Tasks {
-  const { store, ids, clock } = needs;
-  const get = async (taskId: string): Promise<Task> => {
-    const task = await store.readTask(taskId);
-    if (task === null || task.state === 'deleted') throw notFound();
-    return task;
-  };
-  const getRun = (runId: string) => readRun(needs, runId);
+export function createTasks(deps: TasksDeps) {
+  const { store, ids, clock } = deps;
   return {
-    create: (request) => createTask(needs, request),
-    get,
-    list: (query) => listTasks(needs, query),
-    versions: async (taskId) => {
-      await get(taskId);
+    create: createTask.bind(null, deps),
+    get: readTask.bind(null, deps),
+    list: listTasks.bind(null, deps),
+    versions: async (taskId: string): Promise<readonly TaskVersion[]> => {
+      await readTask(deps, taskId);
       return store.listVersions(taskId);
     },
-    edit: (target, patch) => edit(needs, target, patch),
-    pause: (target, until) => change(needs, { target, verb: ['pause', until] }, (scene) => planPause(scene, until)),
-    resume: (target) => change(needs, { target, verb: ['resume'] }, planResume),
-    delete: (target) => change(needs, { target, verb: ['delete'] }, planDelete),
-    restore: (target) => change(needs, { target, verb: ['restore'], look: { recent: true } }, planRestore),
-    skip: (target, skipping) => skip(needs, target, skipping),
-    unskip: (target) => change(needs, { target, verb: ['unskip'] }, (scene) => planUnskip(scene, null)),
-    snooze: (target, until) =>
-      change(needs, { target, verb: ['snooze', until] }, ({ scene, now }) =>
+    edit: edit.bind(null, deps),
+    pause: (target: Target, until: number | null) =>
+      change(deps, { target, verb: ['pause', until] }, (scene) => planPause(scene, until)),
+    resume: (target: Target) => change(deps, { target, verb: ['resume'] }, planResume),
+    delete: (target: Target) => change(deps, { target, verb: ['delete'] }, planDelete),
+    restore: (target: Target) => change(deps, { target, verb: ['restore'], look: { recent: true } }, planRestore),
+    skip: skip.bind(null, deps),
+    unskip: (target: Target) => change(deps, { target, verb: ['unskip'] }, (scene) => planUnskip(scene, null)),
+    snooze: (target: Target, until: number | { readonly forMs: number }) =>
+      change(deps, { target, verb: ['snooze', until] }, ({ scene, now }) =>
         planSnooze(ids, scene, { until: typeof until === 'number' ? until : now + until.forMs, now }),
       ),
-    answer: (target, choice) =>
-      change(needs, { target, verb: ['answer', choice] }, (scene) => planAnswer(scene, choice)),
-    undo: (target, entryId) => undo(needs, target, entryId),
-    attach: (target, threadKey) => attach(needs, target, threadKey),
-    listGrants: (query) => store.listGrants({ ...query, now: clock.now() }),
-    grant: (target, wish) => grant(needs, target, wish),
-    revoke: (grantId, by) => revoke(needs, grantId, by),
-    cancel: (target) => change(needs, { target, verb: ['cancel'] }, planCancel),
-    runNow: (target) => runNow(needs, target),
-    unbindTopic: ({ taskId, actor }, topicId) => store.unbindTopic({ taskId, topicId, actor, at: clock.now() }),
-    listRuns: async (query) => {
-      await get(query.taskId);
+    /** Says what becomes of missed slots about which it asks. */
+    answer: (target: Target, choice: MissedAnswer) =>
+      change(deps, { target, verb: ['answer', choice] }, (scene) => planAnswer(scene, choice)),
+    undo: undo.bind(null, deps),
+    runNow: runNow.bind(null, deps),
+    attach: attach.bind(null, deps),
+    listGrants: (query: Omit<GrantQuery, 'now'>) => store.listGrants({ ...query, now: clock.now() }),
+    grant: grant.bind(null, deps),
+    revoke: revoke.bind(null, deps),
+    /** Calls off what the task runs now. */
+    cancel: (target: Target) => change(deps, { target, verb: ['cancel'] }, planCancel),
+    /** Takes its topic from it, which the caller removes; the next result makes another one. */
+    unbindTopic: ({ taskId, actor }: Target, topicId: number) =>
+      store.unbindTopic({ taskId, topicId, actor, at: clock.now() }),
+    listRuns: async (query: TaskRunQuery): Promise<Page<TaskRun>> => {
+      await readTask(deps, query.taskId);
       return store.listTaskRuns(query);
     },
-    getRun,
-    cancelRun: async (runId, actor, traceId) => {
-      const cancelled = await store.cancelRun({ runId, actor, at: clock.now(), traceId });
-      if (cancelled === null) throw noRun();
-      ringAll(needs);
-      return { cancelled, run: await getRun(runId) };
-    },
-    repeat: (kind, runId, by) => repeat(needs, { kind, runId }, by),
+    getRun: readRun.bind(null, deps),
+    cancelRun: cancelRun.bind(null, deps),
+    repeat: repeat.bind(null, deps),
   };
 }
 
-async function readRun({ store }: CreateNeeds, runId: string): Promise<RunView> {
+async function readTask({ store }: TasksDeps, taskId: string): Promise<Task> {
+  const task = await store.readTask(taskId);
+  if (task === null || task.state === 'deleted') throw notFound();
+  return task;
+}
+
+async function readRun({ store }: TasksDeps, runId: string): Promise<RunView> {
   const run = await store.readRun(runId);
   if (run === null) throw noRun();
   return run;
@@ -192,128 +128,123 @@ interface Deed {
 }
 
 /** Changes a task under its lock, once the slots that were due are taken up. */
-async function change(needs: CreateNeeds, deed: Deed, plan: (scene: VerbScene) => TaskChange): Promise<Changed> {
-  const now = needs.clock.now();
-  await endDuePauses(needs, now);
-  const changed = await needs.store.changeTask(requestOf(needs, deed, now), (scene) =>
-    plan({ scene, now, ...claimsFirst(needs, scene, now) }),
+function change(deps: TasksDeps, deed: Deed, plan: (scene: VerbScene) => TaskChange): Promise<Changed> {
+  return changeTelling(deps, deed, plan);
+}
+
+type Telling<T> = TaskChange & { readonly told: T };
+
+/** A change that tells more of what it did; under the same key it tells the same again. */
+async function changeTelling<T>(
+  deps: TasksDeps,
+  deed: Deed,
+  plan: (scene: VerbScene) => Telling<T>,
+): Promise<Changed & { readonly told: T }> {
+  const now = deps.clock.now();
+  const changed = await changeBare(deps, { ...deed, now }, (scene) =>
+    plan({ scene, now, ...claimsFirst(deps, scene, now) }),
   );
-  ringAll(needs);
+  ringAll(deps);
   return changed;
 }
 
-function requestOf(needs: CreateNeeds, { target, verb, look }: Deed, now: number): ChangeRequest {
-  const { taskId, actor, traceId } = target;
-  const once = onceOf(needs, { target, verb }, now);
-  const request = { taskId, actor, at: now, once, quota: needs.quota, traceId };
-  return look === undefined ? request : { ...request, look };
+/** The same for what leaves the slots that are due to the scheduler. */
+async function changeBare<T>(
+  deps: TasksDeps,
+  { target, verb, look, now }: Deed & { readonly now: number },
+  plan: (scene: TaskScene) => Telling<T>,
+): Promise<Changed & { readonly told: T }> {
+  const { taskId, actor, traceId, idempotencyKey = null } = target;
+  const once = onceOf(deps, idempotencyKey, { scope: `${verb[0]}:${taskId}`, payload: [taskId, ...verb] });
+  const endPause: ChangeRequest['endPause'] = (due) => endOfPause(deps, due);
+  const request = { taskId, actor, at: now, once, quota: deps.quota, traceId, endPause };
+  const changed = await deps.store.changeTask(look === undefined ? request : { ...request, look }, plan);
+  // A key belongs to one verb, so it keeps what that verb tells.
+  return { ...changed, told: changed.told as T };
 }
 
-function onceOf({ digest }: CreateNeeds, { target, verb }: Deed, now: number): Once | null {
-  const { taskId, idempotencyKey = null } = target;
-  if (idempotencyKey === null) return null;
-  return {
-    scope: `${verb[0]}:${taskId}`,
-    key: idempotencyKey,
-    payloadHash: digest.of(JSON.stringify([taskId, ...verb])),
-    expiresAt: now + idempotencyRetentionMs,
-  };
+export interface Edited extends Changed {
+  readonly warnings: readonly Warning[];
+  readonly changes: Changes;
 }
 
-async function edit(needs: CreateNeeds, target: Target, patch: TaskPatch): Promise<Edited> {
-  let warnings: readonly Warning[] = [];
-  let changes: Changes = {};
-  const changed = await change(needs, { target, verb: ['edit', patch] }, ({ scene, now, ...claimed }) => {
-    refuseDeleted(scene);
-    const edited = editTask(needs.rules, claimed, { scene, patch, now });
-    ({ warnings, changes } = edited);
-    return edited.change;
+async function edit(deps: TasksDeps, target: Target, patch: TaskPatch): Promise<Edited> {
+  const changed = await changeTelling(deps, { target, verb: ['edit', patch] }, (scene) => {
+    refuseDeleted(scene.scene);
+    const edited = editTask(deps.rules, scene, patch);
+    return { ...edited.change, told: { warnings: edited.warnings, changes: edited.changes } };
   });
-  if (changes['title'] !== undefined) needs.renamed?.(changed.task);
-  if (changes['schedule'] !== undefined) needs.retimed?.(changed.task.id);
-  return { ...changed, warnings, changes };
+  tellOutside(deps, changed, changed.told.changes);
+  return { ...changed, ...changed.told };
 }
 
-async function skip(needs: CreateNeeds, target: Target, skipping: Skip): Promise<Skipped> {
-  let slots: readonly number[] = [];
-  const changed = await change(needs, { target, verb: ['skip', skipping] }, (scene) => {
-    const planned = planSkip(needs.ids, scene, skipping);
-    slots = slotsTold(planned.audit?.after ?? null);
-    return planned;
+/** The topic bears the title, and another schedule is computed once more. */
+function tellOutside({ renamed, retimed }: TasksDeps, { task, replayed }: Changed, fields: object | null): void {
+  if (replayed || fields === null) return;
+  if ('title' in fields) renamed?.(task);
+  if ('schedule' in fields) retimed?.(task.id);
+}
+
+export interface Skipped extends Changed {
+  /** What was skipped by it, earliest first. */
+  readonly slots: readonly number[];
+}
+
+async function skip(deps: TasksDeps, target: Target, skipping: Skip): Promise<Skipped> {
+  const changed = await changeTelling(deps, { target, verb: ['skip', skipping] }, (scene) => {
+    const planned = planSkip(deps.ids, scene, skipping);
+    return { ...planned, told: { slots: slotsTold(planned.audit?.after ?? null) } };
   });
-  // Handled once more, it is the first request that tells what it did.
-  if (changed.replayed) slots = slotsTold((await entryOf(needs, target, () => changed.entryId))?.after ?? null);
-  return { ...changed, slots };
+  return { ...changed, ...changed.told };
 }
 
-async function undo(needs: CreateNeeds, target: Target, entryId: string | null): Promise<Undone> {
-  const found: { entry: AuditRow | null; moot: Undone['moot'] } = { entry: null, moot: null };
-  const { rules, ids } = needs;
-  const changed = await change(needs, { target, verb: ['undo', entryId], look: { recent: true } }, (scene) => {
+export interface Undone extends Changed {
+  readonly undone: AuditRow;
+  /** Nothing was left to take back: that was done before, or what was changed has come to its end. */
+  readonly moot: 'before' | 'over' | null;
+}
+
+async function undo(deps: TasksDeps, target: Target, entryId: string | null): Promise<Undone> {
+  const { rules, ids } = deps;
+  const look = { recent: true } as const;
+  const changed = await changeTelling(deps, { target, verb: ['undo', entryId], look }, (scene) => {
     const { change: back, entry, moot } = planUndo({ ...scene, rules, ids }, entryId);
-    Object.assign(found, { entry, moot });
-    return back;
+    return { ...back, told: { undone: entry, moot } };
   });
-  const undone = found.entry ?? (await undoneBefore(needs, target, { entryId, by: changed.entryId }));
-  if (undone === null) throw notFound();
-  if (undone.before?.['title'] !== undefined) needs.renamed?.(changed.task);
-  if (undone.before?.['schedule'] !== undefined) needs.retimed?.(changed.task.id);
-  return { ...changed, undone, moot: found.moot };
+  tellOutside(deps, changed, changed.told.undone.before);
+  return { ...changed, ...changed.told };
 }
 
-/** What the first request with this key has taken back: the entry that it named, or the one that its own entry tells of. */
-async function undoneBefore(
-  needs: CreateNeeds,
-  target: Target,
-  { entryId, by }: { readonly entryId: string | null; readonly by: string | null },
-): Promise<AuditRow | null> {
-  return entryOf(needs, target, (recent) => entryId ?? recent.find(({ id }) => id === by)?.after?.['undoes']);
-}
-
-/** One of the latest entries about the task. */
-async function entryOf(
-  { store, clock, quota }: CreateNeeds,
-  { taskId, actor }: Target,
-  idIn: (recent: readonly AuditRow[]) => unknown,
-): Promise<AuditRow | null> {
-  const request = { taskId, actor, at: clock.now(), once: null, quota, look: { recent: true } } as const;
-  const found: { entry: AuditRow | undefined } = { entry: undefined };
-  await store.changeTask(request, ({ recent }) => {
-    const named = idIn(recent);
-    found.entry = recent.find(({ id }) => id === named);
-    return noChange;
-  });
-  return found.entry ?? null;
-}
-
-async function attach(needs: CreateNeeds, target: Target, threadKey: string): Promise<Changed> {
+async function attach(deps: TasksDeps, target: Target, threadKey: string): Promise<Changed> {
   const home = parseThreadKey(threadKey);
   refuseUndeliverable(home);
-  return change(needs, { target, verb: ['attach', threadKey], look: { place: home } }, ({ scene }) =>
-    planAttach(needs.ids, scene, home),
+  return change(deps, { target, verb: ['attach', threadKey], look: { place: home } }, ({ scene }) =>
+    planAttach(deps.ids, scene, home),
   );
 }
 
-async function grant(needs: TasksNeeds, target: Target, wish: GrantWish): Promise<GrantChanged> {
-  const id = needs.ids.next();
-  const changed = await change(needs, { target, verb: ['grant', wish] }, (scene) => planGrant(scene, id, wish));
-  if (!changed.replayed) return { ...changed, grant: await readGrant(needs, id) };
-  // Asked once more, it is the first request that tells what it gave.
-  const given = (await entryOf(needs, target, () => changed.entryId))?.after?.['grant_id'];
-  return { ...changed, grant: await readGrant(needs, typeof given === 'string' ? given : '') };
+/** Gives a task a fresh right to run, in the place of the one that it has. */
+async function grant(deps: TasksDeps, target: Target, wish: GrantWish): Promise<GrantChanged> {
+  const grantId = deps.ids.next();
+  const changed = await changeTelling(deps, { target, verb: ['grant', wish] }, (scene) => ({
+    ...planGrant(scene, grantId, wish),
+    told: { grantId },
+  }));
+  return { ...changed, grant: await readGrant(deps, changed.told.grantId) };
 }
 
-async function revoke(needs: TasksNeeds, grantId: string, by: Omit<Target, 'taskId'>): Promise<GrantChanged> {
-  const known = await readGrant(needs, grantId);
+/** Takes a right to run away for good. */
+async function revoke(deps: TasksDeps, grantId: string, by: By): Promise<GrantChanged> {
+  const known = await readGrant(deps, grantId);
   const [taskId] = known.taskIds;
   // One that was replaced was revoked with that.
   if (taskId === undefined) return { grant: known, entryId: null, replayed: false };
   const target = { ...by, taskId };
-  const changed = await change(needs, { target, verb: ['revoke', grantId] }, (scene) => planRevoke(scene, grantId));
-  return { ...changed, grant: await readGrant(needs, grantId) };
+  const changed = await change(deps, { target, verb: ['revoke', grantId] }, (scene) => planRevoke(scene, grantId));
+  return { ...changed, grant: await readGrant(deps, grantId) };
 }
 
-async function readGrant({ store }: TasksNeeds, grantId: string): Promise<GrantView> {
+async function readGrant({ store }: TasksDeps, grantId: string): Promise<GrantView> {
   const found = await store.readGrant(grantId);
   if (found === null) throw new AppError('not_found', 'There is no such grant.');
   return found;
@@ -323,7 +254,7 @@ async function readGrant({ store }: TasksNeeds, grantId: string): Promise<GrantV
 const looksPerPage = 200;
 
 /** The store looks at so many rows at a time; in between everybody else gets a turn. */
-async function listTasks({ store, timer }: CreateNeeds, query: TaskQuery): Promise<Page<Task>> {
+async function listTasks({ store, timer }: TasksDeps, query: TaskQuery): Promise<Page<Task>> {
   let page = await store.listTasks(query);
   const items = [...page.items];
   for (let looks = 1; looks < looksPerPage && page.next !== null && items.length < query.limit; looks += 1) {
@@ -334,56 +265,56 @@ async function listTasks({ store, timer }: CreateNeeds, query: TaskQuery): Promi
   return { items, next: page.next };
 }
 
-async function runNow(needs: CreateNeeds, target: Target): Promise<RanByHand> {
-  const now = needs.clock.now();
+interface CancelledRun {
+  readonly cancelled: boolean;
+  readonly run: RunView;
+}
+
+async function cancelRun(deps: TasksDeps, runId: string, actor: Actor, traceId?: string | null): Promise<CancelledRun> {
+  const cancelled = await deps.store.cancelRun({ runId, actor, at: deps.clock.now(), traceId });
+  if (cancelled === null) throw noRun();
+  ringAll(deps);
+  return { cancelled, run: await readRun(deps, runId) };
+}
+
+export interface RanByHand {
+  readonly task: Task;
+  readonly taskRun: TaskRun;
+}
+
+async function runNow(deps: TasksDeps, target: Target): Promise<RanByHand> {
+  const now = deps.clock.now();
   let isDispatched = false;
-  const changed = await needs.store.changeTask(requestOf(needs, { target, verb: ['run-now'] }, now), (scene) => {
-    const planned = planRunNow(needs, scene, { now, traceId: target.traceId });
+  const changed = await changeBare(deps, { target, verb: ['run-now'], now }, (scene) => {
+    const planned = planRunNow(deps, scene, { now, traceId: target.traceId });
     isDispatched = planned.manual !== null && planned.manual.run !== null;
     return planned;
   });
   // For everybody else nothing has changed, and each room that looks in vain keeps the run waiting.
-  if (isDispatched) needs.bell.ring('runner');
-  else ringAll(needs);
-  return { task: changed.task, taskRun: await readTaskRun(needs, changed.occurrenceId) };
+  if (isDispatched) deps.bell.ring('runner');
+  else ringAll(deps);
+  return { task: changed.task, taskRun: await readTaskRun(deps, changed.occurrenceId) };
 }
 
-async function repeat(
-  needs: CreateNeeds,
-  { kind, runId }: Pick<Repeat, 'kind'> & { runId: string },
-  by: Omit<Target, 'taskId'>,
-): Promise<RanByHand> {
-  const { store, clock } = needs;
-  const of = await store.readEndedRun(runId);
+/** Does a run again: a retry makes good what failed, a replay is a new call. */
+async function repeat(deps: TasksDeps, kind: Repeat['kind'], runId: string, by: By): Promise<RanByHand> {
+  const of = await deps.store.readEndedRun(runId);
   if (of === null) throw noRun();
   refuseUnrepeatable(kind, of);
-  const now = clock.now();
+  const now = deps.clock.now();
   const target = { ...by, taskId: of.taskId };
   const look = { replaysOf: of.occurrenceId };
-  let known: string | null = null;
-  const changed = await store.changeTask(requestOf(needs, { target, verb: [kind, runId], look }, now), (scene) => {
+  const changed = await changeBare(deps, { target, verb: [kind, runId], look, now }, (scene) => {
     refuseDeleted(scene);
-    known = kind === 'retry' ? retryUnderWay(scene) : null;
-    return known === null ? planAgain(needs, scene, { kind, of, now, traceId: by.traceId }) : noChange;
+    const underWay = kind === 'retry' ? retryUnderWay(scene) : null;
+    const planned = underWay === null ? planAgain(deps, scene, { kind, of, now, traceId: by.traceId }) : noChange;
+    return { ...planned, told: { taskRunId: underWay ?? planned.manual?.occurrence.id ?? null } };
   });
-  ringAll(needs);
-  // The first request with this key found a retry that was under way, and made none of its own.
-  if (changed.replayed && changed.occurrenceId === null) known = await retryOf(needs, target, of.occurrenceId);
-  return { task: changed.task, taskRun: await readTaskRun(needs, known ?? changed.occurrenceId) };
+  ringAll(deps);
+  return { task: changed.task, taskRun: await readTaskRun(deps, changed.told.taskRunId) };
 }
 
-/** The retry that there is, whatever has become of it. */
-async function retryOf(needs: CreateNeeds, { taskId, actor }: Target, replaysOf: string): Promise<string | null> {
-  let known: string | null = null;
-  const request = { taskId, actor, at: needs.clock.now(), once: null, quota: needs.quota, look: { replaysOf } };
-  await needs.store.changeTask(request, ({ replays }) => {
-    known = replays.find(({ source }) => source === 'retry')?.id ?? null;
-    return noChange;
-  });
-  return known;
-}
-
-async function readTaskRun({ store }: CreateNeeds, id: string | null): Promise<TaskRun> {
+async function readTaskRun({ store }: TasksDeps, id: string | null): Promise<TaskRun> {
   const taskRun = await store.readTaskRun(id ?? '');
   if (taskRun === null) throw notFound();
   return taskRun;

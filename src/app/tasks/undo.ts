@@ -4,12 +4,12 @@ import { actionScope } from '../../domain/grant.ts';
 import { autoPauseDefault, undoMs } from '../../domain/limits.ts';
 import type { Policies } from '../../domain/policy.ts';
 import { minGapMs, type Schedule, type ScheduleInput } from '../../domain/schedule/schedule.ts';
-import type { Definition, Task } from '../../domain/task.ts';
+import type { Task } from '../../domain/task.ts';
 import type { Ids } from '../ports/outside.ts';
 import { noChange, type AuditRow, type TaskChange } from '../ports/tasks.ts';
 import { planSnooze } from './by-hand.ts';
 import type { Rules } from './definition.ts';
-import { editTask, toldFields, type TaskPatch } from './edit.ts';
+import { editTask, toldFields, type TaskPatch, type Told } from './edit.ts';
 import { planSkip, planUnskip, slotsTold } from './skip.ts';
 import { planDelete, planPause, planRestore, planResume, type VerbScene, notFound } from './verbs.ts';
 
@@ -32,9 +32,6 @@ const lasting: Readonly<Partial<Record<TaskVerb, string>>> = {
   grant: 'A grant cannot be undone. Revoke it, or give the task another one.',
   revoke: 'A grant that was revoked stays so. Give the task a fresh one.',
 };
-
-/** What can give a task that was completed something to do. */
-const revived: ReadonlySet<TaskVerb> = new Set(['edit', 'upsert', 'resume']);
 
 export interface Undoing extends VerbScene {
   readonly rules: Rules;
@@ -108,12 +105,7 @@ function undoneIn(recent: readonly AuditRow[]): ReadonlySet<string> {
 }
 
 function reversed(undoing: Undoing, entry: AuditRow): TaskChange {
-  if (wasRevived(undoing, entry)) return completedAgain(undoing, entry);
   switch (entry.verb) {
-    case 'pause':
-      return hasFields(entry) ? editedBack(undoing, entry) : unpaused(undoing, entry);
-    case 'resume':
-      return hasFields(entry) ? editedBack(undoing, entry) : pausedAgain(undoing, entry);
     case 'delete':
       return planRestore(undoing);
     case 'restore':
@@ -125,20 +117,28 @@ function reversed(undoing: Undoing, entry: AuditRow): TaskChange {
     case 'snooze':
       return unsnoozed(undoing, entry);
     default:
-      return editedBack(undoing, entry);
+      return setBack(undoing, entry);
   }
 }
 
-function wasRevived({ scene }: Undoing, { verb, stateBefore }: AuditRow): boolean {
-  return revived.has(verb) && stateBefore === 'completed' && scene.task.state === 'active';
+/** Fields and state as they were, through the same checks as any other change: a time may have passed meanwhile. */
+function setBack(undoing: Undoing, entry: AuditRow): TaskChange {
+  const { task } = undoing.scene;
+  const { verb, before, stateBefore } = entry;
+  const fields = toldFields.filter((field) => before !== null && field in before);
+  const back: Partial<Told> = Object.fromEntries(fields.map((field) => [field, before?.[field]]));
+  if (stateBefore === 'completed' && task.state === 'active') return completedAgain(undoing, back);
+  const isSwitch = fields.length === 0 && (verb === 'pause' || verb === 'resume');
+  if (isSwitch) return switchedBack(undoing, entry);
+  return editTask(undoing.rules, undoing, patchBack(task, back, entry)).change;
 }
 
 /** A task that was at its end goes back to it. Nothing of it runs then, so no time of it can be past. */
-function completedAgain({ scene, claims }: Undoing, { before }: AuditRow): TaskChange {
-  const { task } = scene;
-  const fields = toldFields.filter((field) => before !== null && field in before);
-  const back: Partial<Definition> = Object.fromEntries(fields.map((field) => [field, before?.[field]]));
+function completedAgain({ scene, claims }: Undoing, back: Partial<Told>): TaskChange {
   const { schedule, policies, action } = back;
+  const before = Object.fromEntries(
+    toldFields.filter((field) => field in back).map((field) => [field, scene.task[field]]),
+  );
   return {
     ...noChange,
     claims,
@@ -152,42 +152,29 @@ function completedAgain({ scene, claims }: Undoing, { before }: AuditRow): TaskC
     stamp: 'updated',
     unskip: scene.skipped,
     scopes: action === undefined ? null : [actionScope(action.kind)],
-    audit: { verb: 'undo', before: Object.fromEntries(fields.map((field) => [field, task[field]])), after: back },
+    audit: { verb: 'undo', before, after: back },
   };
 }
 
-/** A pause or a resume may have come with a change of fields. */
-function hasFields({ before }: AuditRow): boolean {
-  return toldFields.some((field) => before !== null && field in before);
-}
-
-/** The pause ends, or gets back the end that it had before. */
-function unpaused(undoing: Undoing, entry: AuditRow): TaskChange {
-  const until = untilOf(entry);
+/** On again, or off as it was: for the same reason, and until the same end where that is still to come. */
+function switchedBack(undoing: Undoing, { verb, before, stateBefore }: AuditRow): TaskChange {
+  const until = instantIn(before);
   const isOver = until !== null && until <= undoing.now;
-  return entry.stateBefore === 'paused' && !isOver ? planPause(undoing, until) : planResume(undoing);
-}
-
-function pausedAgain(undoing: Undoing, entry: AuditRow): TaskChange {
-  const until = untilOf(entry);
-  const change = planPause(undoing, until !== null && until > undoing.now ? until : null);
-  const reason = entry.before?.['reason'];
-  const isMoot = change.audit === null || typeof reason !== 'string';
-  return isMoot ? change : { ...change, set: { ...change.set, pausedReason: reason } };
+  if (stateBefore !== 'paused' || (verb === 'pause' && isOver)) return planResume(undoing);
+  const change = planPause(undoing, isOver ? null : until);
+  const reason = before?.['reason'];
+  if (change.audit === null || typeof reason !== 'string') return change;
+  return { ...change, set: { ...change.set, pausedReason: reason } };
 }
 
 /** The snooze that the entry made ends, or goes back to where the entry had moved it from. */
 function unsnoozed({ scene, ids, now }: Undoing, entry: AuditRow): TaskChange {
   const { snoozedTo } = scene;
   if (snoozedTo === null || snoozedTo !== instantIn(entry.after)) return noChange;
-  const until = untilOf(entry);
+  const until = instantIn(entry.before);
   const isBack = until !== null && until > now;
   const change = isBack ? planSnooze(ids, scene, { until, now }) : noChange;
   return { ...change, endSnooze: 'undone', audit: { verb: 'undo', before: entry.after, after: entry.before } };
-}
-
-function untilOf({ before }: AuditRow): number | null {
-  return instantIn(before);
 }
 
 function instantIn(facts: AuditRow['before']): number | null {
@@ -201,18 +188,11 @@ function skippedAgain(undoing: Undoing, entry: AuditRow): TaskChange {
   return ahead.length === 0 ? noChange : planSkip(undoing.ids, undoing, { count: ahead.length, from: null });
 }
 
-/** The fields as they were, through the same checks as any other change: a time may have passed meanwhile. */
-function editedBack({ rules, ...undoing }: Undoing, entry: AuditRow): TaskChange {
-  const { scene, now } = undoing;
-  const patch = patchBack(scene.task, entry);
-  return editTask(rules, undoing, { scene, patch, now }).change;
-}
-
-function patchBack(task: Task, { before, stateBefore, stateAfter }: AuditRow): TaskPatch {
+function patchBack(task: Task, back: Partial<Told>, { stateBefore, stateAfter }: AuditRow): TaskPatch {
   const wasSwitched = stateBefore !== stateAfter && (stateBefore === 'active' || stateBefore === 'paused');
-  const { schedule, policies, ...fields } = (before ?? {}) as Partial<Pick<Task, 'schedule' | 'policies'>>;
+  const { schedule, policies, ...fields } = back;
   return {
-    ...(fields as TaskPatch),
+    ...fields,
     ...(schedule === undefined ? {} : { schedule: inputOf(schedule) }),
     ...(policies === undefined ? {} : { policies: replacing(task.policies, policies) }),
     ...(wasSwitched ? { enabled: stateBefore === 'active' } : {}),

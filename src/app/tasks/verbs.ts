@@ -184,8 +184,6 @@ export function nextOpenSlot(
   return next;
 }
 
-export type ClaimFirst = ClaimMaker;
-
 export interface ClaimedScene {
   readonly claims: readonly Claim[];
   /** The next slot once those are claimed; null when the task is not active, or is completed by them. */
@@ -199,7 +197,7 @@ const stepsMax = 10_000;
  * An edit keeps occurrences that are due already: whatever a person changes, the slots up to now are taken up first, in
  * the same transaction, as the scheduler would have done a moment later.
  */
-export function claimsFirst(maker: ClaimFirst, scene: TaskScene, now: number): ClaimedScene {
+export function claimsFirst(maker: ClaimMaker, scene: TaskScene, now: number): ClaimedScene {
   const claims: Claim[] = [];
   let due = scene.due;
   while (due !== null && due.nextAt <= now && claims.length < stepsMax) {
@@ -225,7 +223,7 @@ function claimed(due: DueTask, { occurrences, runs, replaces }: Claim): DueTask 
 }
 
 /** Slots of a row that cannot be read are the scheduler's to report; nobody is kept from pausing or deleting it. */
-function readableClaim(maker: ClaimFirst, due: DueTask, now: number): Claim | null {
+function readableClaim(maker: ClaimMaker, due: DueTask, now: number): Claim | null {
   try {
     return claimOf(maker, due, now);
   } catch {

@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/access.ts';
-import type { Bell, Clock } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
 
 /** Results that are shown only when somebody has looked at them before: their task says `approval: required`. */
 
@@ -27,21 +27,13 @@ export interface ApprovalStore {
   decideApproval(approval: Approval & { readonly at: number }): Promise<Approved>;
 }
 
-export interface Approvals {
-  decide(approval: Approval): Promise<Approved>;
-}
+type ApprovalsDeps = Pick<World, 'clock' | 'bell'> & { readonly store: ApprovalStore };
 
-export function createApprovals({
-  store,
-  clock,
-  bell,
-}: {
-  readonly store: ApprovalStore;
-  readonly clock: Clock;
-  readonly bell: Bell;
-}): Approvals {
+export type Approvals = ReturnType<typeof createApprovals>;
+
+export function createApprovals({ store, clock, bell }: ApprovalsDeps) {
   return {
-    decide: async (approval) => {
+    decide: async (approval: Approval): Promise<Approved> => {
       const approved = await store.decideApproval({ ...approval, at: clock.now() });
       bell.ring('deliverer');
       return approved;

@@ -1,8 +1,8 @@
 import { AppError } from '../../domain/errors.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
-import type { Clock, Digest, Log } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
 
-/** What the outside of a request must not do twice. */
+/** A request that must not be done twice: the same key with another payload is refused. */
 export interface Once {
   readonly scope: string;
   readonly key: string;
@@ -10,7 +10,14 @@ export interface Once {
   readonly expiresAt: number;
 }
 
-/** What a client was told, and is told again for the same key, byte for byte. */
+export interface AnswerStore {
+  /** What was told first under the key; null when nothing was. Another payload under the same key is refused. */
+  keptAnswer(once: Once, now: number): Promise<string | null>;
+  /** Keeps what is told now, beside what was done, unless something was told before. */
+  keepAnswer(once: Once, answer: string, now: number): Promise<void>;
+}
+
+/** An answer as its client was told it, and is told it again for the same key, byte for byte. */
 export interface KeptAnswer {
   readonly status: number;
   readonly body: string;
@@ -24,34 +31,22 @@ export interface Repeatable {
   readonly key: string;
 }
 
-export interface AnswerStore {
-  /** What was told first under the key; null when nothing was. Another payload under the same key is refused. */
-  keptAnswer(once: Once, now: number): Promise<string | null>;
-  /** Keeps what is told now, unless something was told before. */
-  keepAnswer(once: Once, answer: string, now: number): Promise<void>;
-}
-
 export interface Told extends KeptAnswer {
   readonly isRepeated: boolean;
 }
 
-/** Tells once, and tells the same again. */
-export type TellOnce = (request: Repeatable, tell: () => Promise<KeptAnswer>) => Promise<Told>;
+/** Tells once, and tells the same again. The effect is to commit with the key that `tell` is given. */
+export type TellOnce = (request: Repeatable, tell: (once: Once) => Promise<KeptAnswer>) => Promise<Told>;
 
-interface Needs {
-  readonly store: AnswerStore;
-  readonly clock: Clock;
-  readonly digest: Digest;
-  readonly log: Log;
-}
+type KeptAnswersDeps = Pick<World, 'clock' | 'digest' | 'log'> & { readonly store: AnswerStore };
 
 /**
- * The effect of a request commits with its key, so it can never come twice, whatever becomes of the answer. The answer is
- * kept after that; when the process dies in between, the repetition is told how things stand by then. While the first
- * request is at work in this process a second one is sent away; in another process it waits for the commit of the first.
- * A refusal is not kept: nothing was done, and by the next time it may be possible.
+ * The effect of a request commits with its key, so it can never come twice, whatever becomes of the answer. The answer joins
+ * it after that; when the process dies in between, the repetition is told what was done, as it stands by then. While the
+ * first request is at work in this process a second one is sent away; in another process it waits for the commit of the
+ * first. A refusal is not kept: nothing was done, and by the next time it may be possible.
  */
-export function createKeptAnswers({ store, clock, digest, log }: Needs): TellOnce {
+export function createKeptAnswers({ store, clock, digest, log }: KeptAnswersDeps): TellOnce {
   const atWork = new Map<string, string>();
 
   const keep = async (once: Once, answer: KeptAnswer) => {
@@ -63,10 +58,10 @@ export function createKeptAnswers({ store, clock, digest, log }: Needs): TellOnc
     }
   };
 
-  const tellFirst = async (once: Once, tell: () => Promise<KeptAnswer>): Promise<Told> => {
-    const kept = answerIn(await store.keptAnswer(once, clock.now()));
-    if (kept !== null) return { ...kept, isRepeated: true };
-    const answer = await tell();
+  const tellFirst = async (once: Once, tell: (once: Once) => Promise<KeptAnswer>): Promise<Told> => {
+    const kept = await store.keptAnswer(once, clock.now());
+    if (kept !== null) return { ...(JSON.parse(kept) as KeptAnswer), isRepeated: true };
+    const answer = await tell(once);
     await keep(once, answer);
     return { ...answer, isRepeated: false };
   };
@@ -88,17 +83,6 @@ export function createKeptAnswers({ store, clock, digest, log }: Needs): TellOnc
       atWork.delete(name);
     }
   };
-}
-
-/** An answer that another version wrote in another way is as good as none. */
-function answerIn(text: string | null): KeptAnswer | null {
-  if (text === null) return null;
-  try {
-    const { status, body } = JSON.parse(text) as { readonly status?: unknown; readonly body?: unknown };
-    return typeof status === 'number' && typeof body === 'string' ? { status, body } : null;
-  } catch {
-    return null;
-  }
 }
 
 /** Clients may write the fields of one request in any order. */

@@ -9,14 +9,12 @@ import {
 } from '../../domain/limits.ts';
 import type { Chore } from '../housekeeping/chore.ts';
 import type { ChatStore } from '../ports/chats.ts';
-import type { Log, Platform, Stopwatch } from '../ports/outside.ts';
+import type { Platform, Stopwatch, World } from '../ports/outside.ts';
 
-interface MembershipDeps {
+type MembershipDeps = Pick<World, 'stopwatch' | 'log'> & {
   readonly store: Pick<ChatStore, 'staleMembers' | 'readMember' | 'noteMember'>;
   readonly platform: Platform;
-  readonly stopwatch: Stopwatch;
-  readonly log: Log;
-}
+};
 
 /** An owner whose task is due soon, and of whom it is not known for sure that they are still there. */
 interface Doubt {

@@ -4,7 +4,7 @@ import * as limits from '../../domain/limits.ts';
 import { threadLane, type DeliveryMode, type RunInput, type RunRequest } from '../../domain/run.ts';
 import { isDeliverable, parseThreadKey, type Thread } from '../../domain/thread.ts';
 import type { RunService } from '../pipeline/run-requests.ts';
-import type { Clock, Ids } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
 import type { RunView } from '../ports/runs.ts';
 import type { TaskStore } from '../ports/tasks.ts';
 
@@ -21,20 +21,16 @@ export interface MessageRequest {
   readonly traceId?: string | null | undefined;
 }
 
-export interface Messages {
-  post(request: MessageRequest): Promise<RunView>;
-}
-
-interface Needs {
+type MessagesDeps = Pick<World, 'clock' | 'ids'> & {
   readonly store: Pick<TaskStore, 'openThread' | 'readRun'>;
   readonly runs: RunService;
-  readonly ids: Ids;
-  readonly clock: Clock;
-}
+};
 
-export function createMessages({ store, runs, ids, clock }: Needs): Messages {
+export type Messages = ReturnType<typeof createMessages>;
+
+export function createMessages({ store, runs, ids, clock }: MessagesDeps) {
   return {
-    post: async (request) => {
+    post: async (request: MessageRequest): Promise<RunView> => {
       const thread = parseThreadKey(request.threadKey);
       checkText(request.text);
       checkSource(request.source);

@@ -1,27 +1,18 @@
 import type { Shown } from '../../domain/shown.ts';
 import type { ChatStore, Chat, NewMessage } from '../ports/chats.ts';
-import type { Clock, Log, Bell, Ids } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
 
 /**
  * Chats that can be reached no more, and those that can be reached again. Both may be told several times, by the platform
  * and by sends that fail; each has one effect.
  */
-export interface Chats {
-  /** Its tasks are paused, and the owners are told. */
-  gone(chatId: string, cause: string): Promise<void>;
-  /** What was held back goes out; its tasks stay paused until a person resumes them, and the chat is told so. */
-  back(chatId: string): Promise<void>;
-}
+export type Chats = ReturnType<typeof createChats>;
 
-interface ChatsNeeds {
+type ChatsDeps = Pick<World, 'clock' | 'ids' | 'bell' | 'log'> & {
   readonly store: Pick<ChatStore, 'chatGone' | 'chatBack' | 'retryBlocked'>;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly bell: Bell;
-  readonly log: Log;
-}
+};
 
-export function createChats({ store, clock, ids, bell, log }: ChatsNeeds): Chats {
+export function createChats({ store, clock, ids, bell, log }: ChatsDeps) {
   const word = (to: Chat, shown: Shown): NewMessage => ({
     id: ids.next(),
     kind: 'notice',
@@ -32,7 +23,8 @@ export function createChats({ store, clock, ids, bell, log }: ChatsNeeds): Chats
     expiresAt: null,
   });
   return {
-    gone: async (chatId, cause) => {
+    /** Its tasks are paused, and the owners are told. */
+    gone: async (chatId: string, cause: string): Promise<void> => {
       const paused = await store.chatGone({
         chatId,
         cause,
@@ -45,7 +37,8 @@ export function createChats({ store, clock, ids, bell, log }: ChatsNeeds): Chats
       bell.ring('deliverer');
       bell.ring('scheduler');
     },
-    back: async (chatId) => {
+    /** What was held back goes out; its tasks stay paused until a person resumes them, and the chat is told so. */
+    back: async (chatId: string): Promise<void> => {
       const at = clock.now();
       const paused = await store.chatBack({
         chatId,

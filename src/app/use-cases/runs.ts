@@ -3,54 +3,47 @@ import { AppError } from '../../domain/errors.ts';
 import { cancelBatchMax, runLooksMax } from '../../domain/limits.ts';
 import { liveStatuses } from '../../domain/run.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
-import type { Bell, Clock, Timer } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
 import type { RunQuery, RunView, Page } from '../ports/runs.ts';
 import type { TaskStore } from '../ports/tasks.ts';
 
-/** What runs and has run, whatever asked for it. */
-export interface Runs {
-  list(query: RunQuery): Promise<Page<RunView>>;
-  /** How a run has ended; one that lives is refused with its status. */
-  result(runId: string): Promise<RunView>;
-  /** Calls off whatever the thread has under way: what its tasks run, and messages that wait. */
-  cancelThread(threadKey: string, by: By): Promise<CalledOff>;
-}
-
-export interface By {
+interface By {
   readonly actor: Actor;
   readonly traceId?: string | null | undefined;
 }
 
-export interface CalledOff {
+interface CalledOff {
   readonly cancelled: number;
   /** Runs that ended by themselves before they could be called off. */
   readonly left: number;
 }
 
-interface Needs {
+type RunsDeps = Pick<World, 'clock' | 'timer' | 'bell'> & {
   readonly store: Pick<TaskStore, 'listRuns' | 'readRun' | 'liveRunsOf' | 'cancelRuns'>;
-  readonly clock: Clock;
-  readonly timer: Timer;
-  readonly bell: Bell;
-}
+};
 
-export function createRuns(needs: Needs): Runs {
-  const { store } = needs;
+/** What runs and has run, whatever asked for it. */
+export type Runs = ReturnType<typeof createRuns>;
+
+export function createRuns(deps: RunsDeps) {
   return {
-    list: (query) => list(needs, query),
-    result: async (runId) => {
-      const run = await store.readRun(runId);
-      if (run === null) throw new AppError('not_found', 'There is no such run.');
-      if (!liveStatuses.includes(run.status)) return run;
-      const details = { run_id: runId, status: run.status };
-      throw new AppError('not_finished', 'This run has not ended yet. Ask again later, or cancel it.', { details });
-    },
-    cancelThread: (threadKey, by) => cancelThread(needs, threadKey, by),
+    list: list.bind(null, deps),
+    result: result.bind(null, deps),
+    cancelThread: cancelThread.bind(null, deps),
   };
 }
 
+/** How a run has ended; one that lives is refused with its status. */
+async function result({ store }: RunsDeps, runId: string): Promise<RunView> {
+  const run = await store.readRun(runId);
+  if (run === null) throw new AppError('not_found', 'There is no such run.');
+  if (!liveStatuses.includes(run.status)) return run;
+  const details = { run_id: runId, status: run.status };
+  throw new AppError('not_finished', 'This run has not ended yet. Ask again later, or cancel it.', { details });
+}
+
 /** One look of the store may find less than a page; a few of them are worth a request, and others have their turn between. */
-async function list({ store, timer }: Needs, query: RunQuery): Promise<Page<RunView>> {
+async function list({ store, timer }: RunsDeps, query: RunQuery): Promise<Page<RunView>> {
   const items: RunView[] = [];
   let { cursor } = query;
   for (let looks = 0; looks < runLooksMax; looks += 1) {
@@ -63,7 +56,8 @@ async function list({ store, timer }: Needs, query: RunQuery): Promise<Page<RunV
   return { items, next: cursor };
 }
 
-async function cancelThread({ store, clock, timer, bell }: Needs, threadKey: string, by: By): Promise<CalledOff> {
+/** Calls off whatever the thread has under way: what its tasks run, and messages that wait. */
+async function cancelThread({ store, clock, timer, bell }: RunsDeps, threadKey: string, by: By): Promise<CalledOff> {
   const thread = parseThreadKey(threadKey);
   let [cancelled, left] = [0, 0];
   for (;;) {

@@ -91,7 +91,7 @@ export function serveMessages(app: OpenAPIHono, { messages }: MessageRoutes): vo
       source: body.source,
       userKey: body.user_key,
       mode: body.delivery_mode,
-      idempotencyKey,
+      idempotencyKey: idempotencyKey?.key ?? null,
       traceId,
     });
     return { status: 202, body: wireRun(run) };

@@ -41,7 +41,7 @@ function serveCreate(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
       traceId,
     });
     return {
-      status: made.created || made.replayed ? 201 : 200,
+      status: made.created ? 201 : 200,
       body: { task: wireTask(made.task), warnings: made.warnings.map((warning) => ({ ...warning })) },
     };
   });

@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import * as api from '../../api/threads.ts';
 import type { ThreadCounts } from '../../app/ports/tasks.ts';
-import type { Threads, Bulk, Chosen } from '../../app/tasks/bulk.ts';
+import type { Bulk, Chosen } from '../../app/tasks/bulk.ts';
 import type { Runs } from '../../app/use-cases/runs.ts';
 import type { Actor } from '../../domain/access.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
@@ -10,21 +10,22 @@ import type { TaskRoutes } from './tasks.ts';
 import { wireTask } from './wire.ts';
 
 export interface ThreadRoutes {
-  readonly threads: Threads;
+  readonly bulk: Bulk;
   readonly runs: Runs;
   readonly actor: Actor;
 }
 
 /** What is done to all tasks of a thread. */
-export function serveThreads(app: OpenAPIHono, { threads, runs, actor }: ThreadRoutes): void {
+export function serveThreads(app: OpenAPIHono, { bulk, runs, actor }: ThreadRoutes): void {
   serve(app, api.purgeThread, async ({ params: { thread_key: key }, query, traceId }) => {
     const isDry = query.dry_run === 'true';
-    const counts = isDry ? await threads.count(key) : await threads.purge(key, { actor, traceId });
+    const thread = parseThreadKey(key);
+    const counts = await (isDry ? bulk.count(thread) : bulk.purge(thread, { actor, traceId }));
     return { status: 200, body: { deleted: !isDry, counts: wireCounts(counts) } };
   });
   serve(app, api.pauseThread, async ({ params: { thread_key: key }, body, traceId }) => {
     const until = body?.until === undefined ? null : Date.parse(body.until);
-    return { status: 200, body: { ...(await threads.pause(key, { actor, traceId }, until)) } };
+    return { status: 200, body: { ...(await bulk.pause(chosenBy({ thread_key: key }), { actor, traceId }, until)) } };
   });
   serve(app, api.cancelThread, async ({ params: { thread_key: key }, traceId }) => ({
     status: 200,
@@ -32,7 +33,7 @@ export function serveThreads(app: OpenAPIHono, { threads, runs, actor }: ThreadR
   }));
   serve(app, api.resumeThread, async ({ params: { thread_key: key }, traceId }) => ({
     status: 200,
-    body: { ...(await threads.resume(key, { actor, traceId })) },
+    body: { ...(await bulk.resume(chosenBy({ thread_key: key }), { actor, traceId })) },
   }));
 }
 

@@ -145,8 +145,10 @@ export function* closeAcks(
 /** Runs among which the one is looked for that a snooze had answered. */
 const lookedAt = 20;
 
-/** A snooze that is taken back has answered nothing: what it had put off is asked about again. */
+/** A snooze that is taken back has answered nothing: what it had put off is asked about again, unless something else is. */
 export function* reopenAck(taskId: string, now: number): Script<void> {
+  const other = yield* row(`select occurrence_id from acks where task_id = ?t and status = 'open' limit 1`, taskId);
+  if (other !== undefined) return;
   const recent = yield* rows<{ id: string }>(
     `select id from occurrences where task_id = ?t and slot_at <= ?i order by slot_at desc limit ?i`,
     taskId,

@@ -3,17 +3,17 @@ import type {
   Batch,
   Claim,
   Counts,
+  DueTask,
   Quarantine,
   Replan,
   ReplanPage,
   Resume,
   SlotStore,
   Unreadable,
-  WaitingBatch,
   WaitingOccurrence,
 } from '../../app/ports/pipeline.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
-import { each, lock, row, rows, type Engine, type Script } from '../engine/engine.ts';
+import { each, row, rows, type Engine, type Script } from '../engine/engine.ts';
 import { refreshCards } from '../outbox/cards.ts';
 import { tellNobodyAnswered } from '../questions/questions.ts';
 import { recordVerbs, tellComplete, tellEvents } from '../records/journal.ts';
@@ -261,15 +261,39 @@ function* nextDueAt(now: number): Script<number | null> {
 }
 
 /** Pauses that were to end by now. The slots from their end on count, also those that passed while nobody was there. */
-function* resumeDue({ now, limit, waits }: WaitingBatch, plan: Parameters<SlotStore['resumeDue']>[1]): Script<Counts> {
-  if (waits) yield* lock(`select id from tasks where resume_at <= ?i order by id for update`, now);
-  const found = yield* rows<DueRow & { readonly resume_at: number }>(
+function* resumeDue({ now, limit }: Batch, plan: Parameters<SlotStore['resumeDue']>[1]): Script<Counts> {
+  const found = yield* rows<PausedRow>(
     `select ${dueColumns} from ${dueSource}
      where t.resume_at <= ?i order by t.resume_at limit ?i [for update of t skip locked]`,
     now,
     limit,
   );
-  if (found.length === 0) return { taken: 0, more: false };
+  yield* endPauses(found, now, plan);
+  return { taken: found.length, more: found.length === limit };
+}
+
+/** The pause of one task, which is locked, where it was to end by now: nobody may have noticed yet. */
+export function* endPauseOf(
+  taskId: string,
+  now: number,
+  plan: (due: DueTask | Unreadable) => Resume | Quarantine,
+): Script<void> {
+  const found = yield* rows<PausedRow>(
+    `select ${dueColumns} from ${dueSource} where t.id = ?t and t.resume_at <= ?i`,
+    taskId,
+    now,
+  );
+  yield* endPauses(found, now, (due) => due.map(plan));
+}
+
+type PausedRow = DueRow & { readonly resume_at: number };
+
+function* endPauses(
+  found: readonly PausedRow[],
+  now: number,
+  plan: Parameters<SlotStore['resumeDue']>[1],
+): Script<void> {
+  if (found.length === 0) return;
   yield* lookAhead(found);
   const decided = plan(found.map((one) => readDue({ ...one, next_at: one.resume_at })));
   yield* dropResumes(decided.filter(isQuarantine), now);
@@ -292,7 +316,6 @@ function* resumeDue({ now, limit, waits }: WaitingBatch, plan: Parameters<SlotSt
     })),
   );
   yield* tellCompleted(won, now);
-  return { taken: decided.length, more: found.length === limit };
 }
 
 /** A row that cannot be read stays paused; its timed end would be found again for ever. */

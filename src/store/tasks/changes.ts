@@ -1,4 +1,4 @@
-import type { Changed, ChangeRequest, TaskChange, TaskScene } from '../../app/ports/tasks.ts';
+import type { ChangedAndTold, ChangeRequest, TaskChange, TaskScene } from '../../app/ports/tasks.ts';
 import type { Task, Definition } from '../../domain/task.ts';
 import { lockChat } from '../chats/rows.ts';
 import { each, lock, row, rows, write, type Script } from '../engine/engine.ts';
@@ -7,6 +7,7 @@ import { dropParts } from '../outbox/run-parts.ts';
 import { closeAcks, reopenAck } from '../questions/nags.ts';
 import { recordVerbs, tellEvents } from '../records/journal.ts';
 import { dispatchRuns, insertOccurrences, writeClaims } from '../runs/claims.ts';
+import { endPauseOf } from '../runs/slots.ts';
 import { cancelLive } from '../runs/thread-runs.ts';
 import { moveTask } from './attach.ts';
 import { endWaiting } from './auto-pauses.ts';
@@ -19,22 +20,17 @@ import { sceneOf, taskById } from './scene.ts';
 type Plan = (scene: TaskScene) => TaskChange;
 
 /** A decision about one task, made and written under its lock. */
-export function* changeTask(request: ChangeRequest, plan: Plan): Script<Changed> {
-  const replay = yield* claimOnce(request.once, request.at);
-  if (replay !== null) {
-    return { task: yield* taskById(request.taskId), ...resultIn(replay), replayed: true };
-  }
+export function* changeTask(request: ChangeRequest, plan: Plan): Script<ChangedAndTold> {
+  const done = yield* claimOnce<Done>(request.once, request.at);
+  if (done !== null) return { task: yield* taskById(request.taskId), ...done, replayed: true };
   const { change, task, entryId } = yield* changeLocked(request, plan);
-  const occurrenceId = change.manual?.occurrence.id ?? null;
-  yield* settleOnce(request.once, `${occurrenceId ?? ''} ${entryId ?? ''}`);
-  return { task, occurrenceId, entryId, replayed: false };
+  const made: Done = { occurrenceId: change.manual?.occurrence.id ?? null, entryId, told: change.told };
+  yield* settleOnce(request.once, made);
+  return { task, ...made, replayed: false };
 }
 
-/** What is kept under a key: the occurrence and the entry of the audit that were made, if any. */
-function resultIn(kept: string): Pick<Changed, 'occurrenceId' | 'entryId'> {
-  const [occurrenceId = '', entryId = ''] = kept.split(' ');
-  return { occurrenceId: occurrenceId === '' ? null : occurrenceId, entryId: entryId === '' ? null : entryId };
-}
+/** What is kept under a key. */
+type Done = Pick<ChangedAndTold, 'occurrenceId' | 'entryId' | 'told'>;
 
 type LockedRequest = Omit<ChangeRequest, 'once'>;
 
@@ -48,7 +44,7 @@ export function* changeLocked(request: LockedRequest, plan: Plan): Script<Writte
   const { taskId, at } = request;
   yield* lockPlaces(request);
   yield* lock(`select id from tasks where id = ?t for update`, taskId);
-  const scene = yield* sceneOf(request);
+  const scene = yield* goneOnScene(request);
   const change = plan(scene);
   if (countsAgain(scene.task.state, change.set.state)) {
     yield* lockOwner(scene.task);
@@ -75,6 +71,16 @@ export function* changeLocked(request: LockedRequest, plan: Plan): Script<Writte
   const isMoot = (change.audit?.verb === 'cancel' && calledOff === 0) || (change.grant !== null && !isGrantChanged);
   if (isMoot) return { change, task, entryId: null };
   return { change, task, entryId: yield* writeAudit(request, change, { before: scene.task, after: task, isAnswered }) };
+}
+
+/** The task as it stands by now: a pause that was to end is over, and the slots since then must not be lost. */
+function* goneOnScene(request: LockedRequest): Script<TaskScene> {
+  const { taskId, at, endPause } = request;
+  const scene = yield* sceneOf(request);
+  const { resumeAt } = scene.task;
+  if (endPause === undefined || resumeAt === null || resumeAt > at) return scene;
+  yield* endPauseOf(taskId, at, endPause);
+  return yield* sceneOf(request);
 }
 
 /**

@@ -101,14 +101,16 @@ const states: Readonly<Record<TaskQuery['state'], string>> = {
   all: `t.state <> 'deleted'`,
   enabled: `t.state = 'active'`,
   disabled: `t.state in ('paused', 'completed')`,
+  paused: `t.state = 'paused'`,
 };
 
-function filtersOf({ state, subject, tag, text, thread }: TaskQuery): readonly Part[] {
+function filtersOf({ state, ownerId = null, subject, tag, text, thread }: TaskQuery): readonly Part[] {
   // A base thread stands for its whole chat, a topic for what was asked for in it.
   const topic = thread?.topic ?? null;
   return [
     { text: states[state], values: [] },
     ...(topic === null ? [] : [{ text: 't.home_topic = ?i', values: [topic] }]),
+    ...(ownerId === null ? [] : [{ text: 't.owner_id = ?t', values: [ownerId] }]),
     ...(subject === null ? [] : [{ text: 't.subject = ?t', values: [subject] }]),
     // The tag as it stands; `like` would compare the case on one engine and not on the other.
     ...(tag === null ? [] : [{ text: `replace(t.tags, ?t, '') <> t.tags`, values: [JSON.stringify(tag)] }]),

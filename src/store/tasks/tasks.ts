@@ -30,28 +30,40 @@ export function taskStore(engine: Engine): TaskStore {
 
 /** Locks the chat and the owner, in this order, so that two creators at the edge of a quota see each other. */
 function* createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange): Script<Created> {
-  const replay = yield* claimOnce(task.once, task.at);
-  if (replay !== null) return { task: yield* taskById(replay), created: false, replayed: true };
+  const made = yield* claimOnce<Made>(task.once, task.at);
+  if (made !== null) return yield* toldAgain(made);
   const chat = yield* chatOf(task.home, task.newChatId, task.at);
   const owner = task.owner ?? chat.approved_by ?? task.ownerIfNone;
   yield* lockUser(owner, task.at);
   const twin = task.onExisting === 'add' ? undefined : yield* twinOf(task, chat.id);
   if (twin !== undefined) {
     if (task.onExisting === 'fail') throw taskExists(twin);
-    const { actor, at, quota, traceId } = task;
-    yield* changeLocked({ taskId: twin.id, actor, at, quota, traceId }, existing);
-    yield* settleOnce(task.once, twin.id);
-    return { task: yield* taskById(twin.id), created: false, replayed: false };
+    const changed = yield* changeLocked({ ...task, taskId: twin.id }, existing);
+    return yield* settled(task, { task: changed.task, created: false });
   }
   yield* checkQuota(task.quota, { chatId: chat.id, owner, createdBy: task.actor });
   yield* insertTask(task, chat.id, owner);
-  yield* settleOnce(task.once, task.id);
-  return { task: yield* taskById(task.id), created: true, replayed: false };
+  return yield* settled(task, { task: yield* taskById(task.id), created: true });
 }
 
-function* madeUnder(once: Once, now: number): Script<TaskScene['task'] | null> {
-  const known = yield* resultUnder(once, now);
-  return known === null ? null : yield* taskById(known);
+/** What is kept under the key of a creation. */
+interface Made extends Pick<Created, 'created' | 'warnings'> {
+  readonly taskId: string;
+}
+
+function* madeUnder(once: Once, now: number): Script<Created | null> {
+  const made = yield* resultUnder<Made>(once, now);
+  return made === null ? null : yield* toldAgain(made);
+}
+
+function* toldAgain({ taskId, created, warnings }: Made): Script<Created> {
+  return { task: yield* taskById(taskId), created, warnings, replayed: true };
+}
+
+function* settled({ once, warnings }: NewTask, { task, created }: Pick<Created, 'task' | 'created'>): Script<Created> {
+  const made: Made = { taskId: task.id, created, warnings };
+  yield* settleOnce(once, made);
+  return { task, created, warnings, replayed: false };
 }
 
 interface Twin {

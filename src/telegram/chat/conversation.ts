@@ -5,7 +5,7 @@ import type { Clock, Ids, Log } from '../../app/ports/outside.ts';
 import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
 import type { Quota, TaskStore } from '../../app/ports/tasks.ts';
 import type { UpkeepStore } from '../../app/ports/upkeep.ts';
-import type { Threads } from '../../app/tasks/bulk.ts';
+import type { Bulk } from '../../app/tasks/bulk.ts';
 import type { Preview, PreviewRequest } from '../../app/tasks/preview.ts';
 import type { Tasks } from '../../app/tasks/tasks.ts';
 import type { Acks } from '../../app/use-cases/acks.ts';
@@ -164,7 +164,7 @@ export interface SetUp {
 
 export interface ConversationRooms {
   readonly tasks: Tasks;
-  readonly threads: Threads;
+  readonly bulk: Bulk;
   readonly truth: Truth;
   readonly acks: Acks;
   readonly approvals: Approvals;

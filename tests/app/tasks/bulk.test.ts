@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Chosen } from '../../../src/app/tasks/bulk.ts';
-import { parseThreadKey } from '../../../src/domain/thread.ts';
-import { actor, aPipeline, group, hour, start, type Pipeline } from '../../support/pipeline.ts';
-import { auditOf, find, hourly, long, once, running, runOf, slow, target } from './world.ts';
+import { actor, aPipeline, hour, start, type Pipeline } from '../../support/pipeline.ts';
+import { auditOf, find, hourly, inGroup, long, once, running, runOf, slow, target } from './world.ts';
 
 const by = { actor } as const;
-const none: Chosen = { thread: null, subject: null, tag: null };
-const tagged: Chosen = { ...none, tag: 'plants' };
+const tagged = { tag: 'plants' };
 
 const verbs = {
   pause: (p: Pipeline, dry = false) => p.rooms.bulk.pause(tagged, { ...by, isDry: dry }, null),
@@ -73,16 +70,38 @@ describe('what is done to all tasks of a tag or a subject', () => {
     },
   );
 
+  it.each(['purge', 'pause', 'resume'] as const)('gives other work a turn after each task: %s', async (deed) => {
+    const p = await aPipeline();
+    for (let index = 0; index < 4; index += 1) await p.create({ schedule: hourly });
+    const { bulk } = p.rooms;
+    if (deed === 'resume') await bulk.pause(inGroup, by, null);
+    const verb = deed === 'purge' ? 'delete' : deed;
+    const done: number[] = [];
+    Object.assign(p.time, {
+      yield: async () => void done.push(auditOf(p).filter((one) => one.verb === verb).length),
+    });
+    if (deed === 'purge') await bulk.purge(inGroup.thread, by);
+    else await (deed === 'pause' ? bulk.pause(inGroup, by, null) : bulk.resume(inGroup, by));
+    expect(done).toEqual([1, 2, 3, 4]);
+  });
+
+  it('takes those of one owner alone', async () => {
+    const p = await aPipeline();
+    const [mine, other] = [await p.create(), await p.create({}, { actor: 'telegram:user:1002' })];
+    const chosen = { ...inGroup, ownerId: other.ownerId };
+    expect(await p.rooms.bulk.pause(chosen, by, null)).toEqual({ changed: 1, left: 0 });
+    expect(await states(p, [mine, other])).toEqual(['active', 'paused']);
+  });
+
   it('takes a subject exactly, and a thread beside it', async () => {
     const p = await aPipeline();
     const add = { onExisting: 'add' } as const;
     await p.create({ schedule: hourly, subject: 'water' }, add);
     await p.create({ schedule: hourly, subject: 'water' }, { ...add, threadKey: 'cli:default' });
     await p.create({ schedule: hourly, subject: 'watering' }, add);
-    const chosen = { ...none, subject: 'water' };
+    const chosen = { subject: 'water' };
     expect(await p.rooms.bulk.pause(chosen, { ...by, isDry: true }, null)).toEqual({ changed: 2, left: 0 });
-    const here = { ...chosen, thread: parseThreadKey(group) };
-    expect(await p.rooms.bulk.pause(here, by, start + hour)).toEqual({ changed: 1, left: 0 });
+    expect(await p.rooms.bulk.pause({ ...chosen, ...inGroup }, by, start + hour)).toEqual({ changed: 1, left: 0 });
     expect(await p.rooms.bulk.pause(chosen, by, null)).toEqual({ changed: 1, left: 0 });
   });
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { parseThreadKey } from '../../../src/domain/thread.ts';
 import { actor, aPipeline, day, group, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
 import {
-  auditOf,
   delay,
   find,
   hourly,
+  inGroup,
   kinds,
   long,
   newsOf,
@@ -230,10 +231,10 @@ describe('a whole thread', () => {
     await p.rooms.tasks.edit(target(inBase), { action: slow, policies: long });
     await running(p, inBase);
     const counts = { active: 1, paused: 1, completed: 1, liveRuns: 1, openDeliveries: 0 };
-    const { verbs } = await newsOf(p, async () => expect(await p.rooms.threads.count(group)).toEqual(counts));
+    const { verbs } = await newsOf(p, async () => expect(await p.rooms.bulk.count(inGroup.thread)).toEqual(counts));
     expect(verbs).toEqual([]);
-    expect(await p.rooms.threads.purge(group, { actor })).toEqual(counts);
-    expect(await p.rooms.threads.count(group)).toEqual({
+    expect(await p.rooms.bulk.purge(inGroup.thread, { actor })).toEqual(counts);
+    expect(await p.rooms.bulk.count(inGroup.thread)).toEqual({
       active: 0,
       paused: 0,
       completed: 0,
@@ -245,47 +246,47 @@ describe('a whole thread', () => {
   it('is purged with its topics, and no other chat is touched', async () => {
     const p = await aPipeline();
     const { elsewhere } = await aChat(p);
-    const { verbs, audit } = await newsOf(p, () => p.rooms.threads.purge(group, { actor }));
+    const { verbs, audit } = await newsOf(p, () => p.rooms.bulk.purge(inGroup.thread, { actor }));
     expect([verbs, new Set(audit.map((row) => row.actor))]).toEqual([['delete', 'delete', 'delete'], new Set([actor])]);
     expect(statesOf(p)).toEqual(['deleted', 'deleted', 'deleted', 'active']);
-    const again = await newsOf(p, () => p.rooms.threads.purge(group, { actor }));
+    const again = await newsOf(p, () => p.rooms.bulk.purge(inGroup.thread, { actor }));
     expect([again.verbs, await nextIn(p, elsewhere)]).toEqual([[], 60]);
   });
 
   it('that is a topic is purged alone', async () => {
     const p = await aPipeline();
     const { topic } = await aChat(p);
-    expect(await p.rooms.threads.purge(topic, { actor })).toMatchObject({ active: 2 });
+    expect(await p.rooms.bulk.purge(parseThreadKey(topic), { actor })).toMatchObject({ active: 2 });
     expect(statesOf(p)).toEqual(['deleted', 'deleted', 'active', 'active']);
-    expect(await p.rooms.threads.purge(`${group}:topic:8`, { actor })).toMatchObject({ active: 0 });
+    expect(await p.rooms.bulk.purge(parseThreadKey(`${group}:topic:8`), { actor })).toMatchObject({ active: 0 });
   });
 
   it('that was purged can be restored, task by task', async () => {
     const p = await aPipeline();
     const { inBase } = await aChat(p);
-    await p.rooms.threads.purge(group, { actor });
+    await p.rooms.bulk.purge(inGroup.thread, { actor });
     expect((await restore(p, inBase)).task).toMatchObject({ state: 'active', nextAt: start + hour });
   });
 
   it('of more tasks than a page has is purged to the last', async () => {
     const p = await aPipeline();
     for (let made = 0; made < 205; made += 1) await p.create({ schedule: hourly });
-    expect(await p.rooms.threads.purge(group, { actor })).toMatchObject({ active: 205 });
-    expect(await p.rooms.threads.count(group)).toMatchObject({ active: 0 });
+    expect(await p.rooms.bulk.purge(inGroup.thread, { actor })).toMatchObject({ active: 205 });
+    expect(await p.rooms.bulk.count(inGroup.thread)).toMatchObject({ active: 0 });
   });
 
   it('is paused until an instant and resumed; what a person did not pause stays', async () => {
     const p = await aPipeline();
     const { inTopic, inBase } = await aChat(p);
     await p.pass(hour);
-    expect(await p.rooms.threads.pause(group, { actor }, start + 9 * hour)).toEqual({ changed: 2, left: 0 });
-    expect(await p.rooms.threads.pause(group, { actor }, start + 9 * hour)).toEqual({ changed: 0, left: 0 });
+    expect(await p.rooms.bulk.pause(inGroup, { actor }, start + 9 * hour)).toEqual({ changed: 2, left: 0 });
+    expect(await p.rooms.bulk.pause(inGroup, { actor }, start + 9 * hour)).toEqual({ changed: 0, left: 0 });
     expect((await find(p, inBase)).resumeAt).toBe(start + 9 * hour);
     p.database.prepare(`update tasks set paused_reason = 'auto:consecutive_failures' where id = ?`).run(inBase.id);
-    expect(await p.rooms.threads.resume(group, { actor })).toEqual({ changed: 1, left: 2 });
+    expect(await p.rooms.bulk.resume(inGroup, { actor })).toEqual({ changed: 1, left: 1 });
     expect(statesOf(p)).toEqual(['active', 'completed', 'paused', 'active']);
     p.database.prepare(`update tasks set paused_reason = 'unreadable: x' where id = ?`).run(inBase.id);
-    expect(await p.rooms.threads.resume(group, { actor })).toEqual({ changed: 0, left: 2 });
+    expect(await p.rooms.bulk.resume(inGroup, { actor })).toEqual({ changed: 0, left: 1 });
     expect(await nextIn(p, inTopic[0] ?? inBase)).toBe(120);
   });
 
@@ -293,16 +294,9 @@ describe('a whole thread', () => {
     const p = await aPipeline();
     const gone = await p.create({ schedule: once(1) });
     const goes = await p.create({ schedule: hourly });
-    await p.rooms.threads.pause(group, { actor }, null);
+    await p.rooms.bulk.pause(inGroup, { actor }, null);
     await p.pass(2 * hour);
-    expect(await p.rooms.threads.resume(group, { actor })).toEqual({ changed: 1, left: 1 });
+    expect(await p.rooms.bulk.resume(inGroup, { actor })).toEqual({ changed: 1, left: 1 });
     expect([(await find(p, gone)).state, (await find(p, goes)).state]).toEqual(['paused', 'active']);
-  });
-
-  it('that cannot be read as one is refused', async () => {
-    const p = await aPipeline();
-    for (const key of ['nonsense', 'telegram:chat:x', ''])
-      await expect(p.rooms.threads.purge(key, { actor }), key).rejects.toMatchObject({ code: 'invalid_thread_key' });
-    expect(auditOf(p).map(({ after }) => after)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { AppError } from '../../../src/domain/errors.ts';
-import { actor, aPipeline, group, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
-import { auditOf, eventsOf, failing, find, iso, kinds, overlaps, slow, target } from './world.ts';
+import { actor, aPipeline, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { auditOf, eventsOf, failing, find, inGroup, iso, kinds, overlaps, slow, target } from './world.ts';
 
 /** Chance that is the same in every run of a test: a linear congruence is random enough to mix verbs. */
 function chanceOf(seed: number) {
@@ -17,7 +17,7 @@ type Chance = ReturnType<typeof chanceOf>;
 
 /** Every verb with what a person might say; what they were told before, they may say again. */
 function moves(p: Pipeline, task: { readonly id: string }, chance: Chance): readonly (() => Promise<unknown>)[] {
-  const { tasks, threads } = p.rooms;
+  const { tasks, bulk } = p.rooms;
   const at = () => p.time.now() + chance.of([1, minute, 20 * minute, hour, 2 * hour + 1]);
   const runOf = async () => {
     const runs = (await p.history(task.id)).flatMap(({ runId }) => runId ?? []);
@@ -45,8 +45,8 @@ function moves(p: Pipeline, task: { readonly id: string }, chance: Chance): read
     () => tasks.edit(target(task), { schedule: chance.of(kinds)[1] }),
     () => tasks.edit(target(task), { policies: { overlap: chance.of(overlaps), max_runs: chance.of([null, 3]) } }),
     () => tasks.edit(target(task), { action: chance.of([{ kind: 'message' }, failing, slow]) }),
-    () => threads.pause(group, { actor }, at()),
-    () => threads.resume(group, { actor }),
+    () => bulk.pause(inGroup, { actor }, at()),
+    () => bulk.resume(inGroup, { actor }),
     () => p.pass(chance.of([1, minute, 20 * minute])),
     () => p.pass(hour),
     () => p.time.advance(chance.of([1, minute, hour, 3 * hour])),

@@ -315,13 +315,4 @@ describe('skipping a stretch of time', () => {
     const task = await p.create({ schedule: hourly });
     expect((await within(p, task, 0, 500 * hour, 3)).slots).toHaveLength(3);
   });
-
-  it('handled once more tells the same slots', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    const again = () => p.rooms.tasks.skip({ ...target(task), idempotencyKey: 'once' }, { count: 2, from: null });
-    const [first, second] = [await again(), await again()];
-    expect(second).toMatchObject({ replayed: true, slots: first.slots });
-    expect(first.slots).toEqual([start + hour, start + 2 * hour]);
-  });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { actor, aPipeline, group, hour, minute, start } from '../../support/pipeline.ts';
-import { find, hourly, newsOf, once, story, target } from './world.ts';
+import { actor, aPipeline, hour, minute, start } from '../../support/pipeline.ts';
+import { find, hourly, inGroup, newsOf, once, story, target } from './world.ts';
 
 /** A task whose row cannot be read any more, found and marked by the scheduler. */
 async function anUnreadable() {
@@ -17,7 +17,7 @@ async function anUnreadable() {
 
 it('an unreadable task is refused what would need its schedule, with what to do', async () => {
   const { p, task } = await anUnreadable();
-  const { tasks, threads } = p.rooms;
+  const { bulk, tasks } = p.rooms;
   const { verbs } = await newsOf(p, async () => {
     for (const deed of [
       () => tasks.pause(target(task), p.time.now() + hour),
@@ -31,7 +31,7 @@ it('an unreadable task is refused what would need its schedule, with what to do'
       });
     await expect(tasks.skip(target(task), { count: 1, from: null })).rejects.toMatchObject({ code: 'nothing_to_skip' });
     expect((await tasks.pause(target(task), null)).entryId).toBeNull();
-    expect(await threads.resume(group, { actor })).toEqual({ changed: 0, left: 1 });
+    expect(await bulk.resume(inGroup, { actor })).toEqual({ changed: 0, left: 1 });
   });
   expect(verbs).toEqual([]);
 });

@@ -2,7 +2,11 @@ import type { TaskRun } from '../../../src/app/ports/runs.ts';
 import type { Changed } from '../../../src/app/ports/tasks.ts';
 import type { ScheduleInput } from '../../../src/domain/schedule/schedule.ts';
 import type { Task } from '../../../src/domain/task.ts';
-import { actor, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { parseThreadKey } from '../../../src/domain/thread.ts';
+import { actor, group, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+
+/** All tasks of the group. */
+export const inGroup = { thread: parseThreadKey(group) };
 
 export const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 export const delay = { kind: 'interval', interval: 'PT1H', from: 'completion', timezone: 'UTC' } as const;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { noChange } from '../../../src/app/ports/tasks.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { aTask, claimAll, hour, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
@@ -228,17 +229,4 @@ function rightTests(open: OpenWorld): void {
   });
 }
 
-const unchanged = {
-  claims: [],
-  set: {},
-  stamp: 'updated',
-  manual: null,
-  endWaiting: null,
-  scopes: null,
-  cancelLive: false,
-  grant: null,
-  unskip: [],
-  endSnooze: null,
-  answer: null,
-  audit: null,
-} as const;
+const unchanged = { ...noChange, stamp: 'updated' } as const;

@@ -209,10 +209,11 @@ export function personVerbTests(open: OpenWorld): void {
       nextAt: nine,
       deleted: null,
     });
+    const thread = { provider: 'telegram', address: '-5', topic: null } as const;
     const counts = { active: 2, paused: 0, completed: 0, liveRuns: 1, openDeliveries: 0 };
-    expect(await rooms.threads.count('telegram:chat:-5')).toEqual(counts);
-    expect(await rooms.threads.purge('telegram:chat:-5', { actor })).toEqual(counts);
-    expect(await rooms.threads.count('telegram:chat:-5')).toMatchObject({ active: 0, liveRuns: 0 });
+    expect(await rooms.bulk.count(thread)).toEqual(counts);
+    expect(await rooms.bulk.purge(thread, { actor })).toEqual(counts);
+    expect(await rooms.bulk.count(thread)).toMatchObject({ active: 0, liveRuns: 0 });
     await settle();
     expect(await world.query(`select status from runs`)).toEqual([{ status: 'cancelled' }]);
   });

@@ -113,7 +113,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
   };
   const roomsHere: ConversationRooms = {
     tasks: rooms.tasks,
-    threads: rooms.threads,
+    bulk: rooms.bulk,
     truth: rooms.truth,
     acks: rooms.acks,
     approvals: rooms.approvals,

@@ -1,6 +1,5 @@
 import type { Chat } from '../../../app/ports/chats.ts';
 import type { Actor } from '../../../domain/access.ts';
-import { threadKeyOf } from '../../../domain/thread.ts';
 import type { Answer, ConversationRooms, Person, Said, Pressed } from '../conversation.ts';
 import { answer, turnedDown, alerted, redrawn } from '../kit/answers.ts';
 import { markFor } from '../kit/card.ts';
@@ -9,6 +8,7 @@ import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { refusal, arg } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { keepList, startWords } from './checklist.ts';
+import { threadOf } from './removals.ts';
 
 /** `/allow`: lets a group in, or a person, and takes that back. For owners. */
 
@@ -118,8 +118,7 @@ async function revoked({ place, person }: Said, rooms: ConversationRooms, words:
   if (chat?.state !== 'approved') return answer(allow.notApproved);
   const owner = chat.kind === 'private' ? await rooms.store.readUser(actorAt(chat.address)) : null;
   if (owner?.role === 'owner') return answer(allow.ownChat);
-  const threadKey = threadKeyOf({ provider: 'telegram', address: chat.address, topic: null });
-  const { changed } = await rooms.threads.pause(threadKey, { actor: person.actor }, null);
+  const { changed } = await rooms.bulk.pause({ thread: threadOf({ chat }) }, { actor: person.actor }, null);
   await rooms.store.changeChat(chat.id, { state: 'refused', approvedBy: null }, rooms.clock.now());
   rooms.log.info('chat_approval_ended', { chat_id: chat.id, address: chat.address, by: person.actor });
   return answer(allow.revoked(chat.title ?? chat.address, changed));

@@ -1,7 +1,7 @@
 import type { ThreadCounts } from '../../../app/ports/tasks.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import { threadKeyOf } from '../../../domain/thread.ts';
+import type { Thread } from '../../../domain/thread.ts';
 import type { Answer, ConversationRooms, Place, Said, Pressed } from '../conversation.ts';
 import { answer, answerWith, turnedDown, alerted, redrawn, toasted } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
@@ -16,11 +16,11 @@ export async function purgeCommand(said: Said, rooms: ConversationRooms): Promis
   const refused = await refusal(said, 'manage', { task: null, rooms });
   if (refused !== null) return turnedDown(refused);
   if (said.args.trim() !== '') return answer(texts.purge.alone);
-  return answerWith(purgeDrawn(await rooms.threads.count(threadOf(said.place))));
+  return answerWith(purgeDrawn(await rooms.bulk.count(threadOf(said.place))));
 }
 
-export function threadOf({ chat }: Place): string {
-  return threadKeyOf({ provider: 'telegram', address: chat.address, topic: null });
+export function threadOf({ chat }: Pick<Place, 'chat'>): Thread {
+  return { provider: 'telegram', address: chat.address, topic: null };
 }
 
 function allOf({ active, paused, completed }: ThreadCounts): number {
@@ -45,15 +45,15 @@ export async function purgePressed(pressed: Pressed, rooms: ConversationRooms): 
   const refused = await refusal(pressed, 'manage', { task: null, rooms });
   if (refused !== null) return alerted(refused);
   const { purge } = texts;
-  const threadKey = threadOf(pressed.place);
-  const counts = await rooms.threads.count(threadKey);
+  const thread = threadOf(pressed.place);
+  const counts = await rooms.bulk.count(thread);
   const all = allOf(counts);
   // Pressed twice: the answer to the first press stays.
   if (all === 0) return toasted(purge.none);
   if (String(all) !== arg(pressed, 0)) return redrawn(pressed, purgeDrawn(counts), purge.changed);
   const query = { chatId: pressed.place.chat.id, filter: 'all', ownerId: null, text: null, offset: 0 } as const;
   const { tasks } = await rooms.store.chatTasks({ ...query, limit: namedMax });
-  await rooms.threads.purge(threadKey, { actor: pressed.person.actor });
+  await rooms.bulk.purge(thread, { actor: pressed.person.actor });
   const names = tasks.toSorted((a, b) => a.number - b.number).map(taskName);
   return redrawn(pressed, drawn(purge.done(all, names, all - names.length)), purge.doneWord(all));
 }

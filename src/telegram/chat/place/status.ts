@@ -24,7 +24,7 @@ export async function statusCommand(said: Said, rooms: ConversationRooms): Promi
   const standing = { isApproved: chat.state === 'approved', timezone, isZoneConfirmed, clock: clockIn(timezone, now) };
   const words = blocks(
     setUp.isPrivate ? privateText(setUp, `@${rooms.botUsername()}`) : checklist(setUp, standing),
-    chatStatus(await rooms.threads.count(threadOf(place))),
+    chatStatus(await rooms.bulk.count(threadOf(place))),
     person.isOwner
       ? serverStatus(await rooms.status(), { timezone, now, dates: settingsOf(chat.settings).dates })
       : null,

@@ -1,4 +1,5 @@
 import type { AuditRow } from '../../../app/ports/tasks.ts';
+import type { Chosen } from '../../../app/tasks/bulk.ts';
 import { type Within, slotsTold } from '../../../app/tasks/skip.ts';
 import type { Target, Undone } from '../../../app/tasks/tasks.ts';
 import { undoable } from '../../../app/tasks/undo.ts';
@@ -74,56 +75,35 @@ export async function resumeCommand(said: Said, rooms: ConversationRooms): Promi
   return answer(lines(texts.deed.goesOn(taskName(task)), await nextSentence(task, rooms)), undoRow(task, entryId));
 }
 
-/** Admins mean all tasks of the chat; everybody else all of their own. */
 async function pauseAll(said: Said, rooms: ConversationRooms): Promise<Answer> {
   const words = said.args.replace(everything, '').trim();
   const until = untilOf(said, rooms, { words, timezone: said.place.timezone });
   if (until === 'unread') return answer(texts.deed.untilHow('all'));
-  const active = await tasksOf(said, rooms, 'active');
-  let changed = 0;
-  for (const task of active) {
-    const { entryId, replayed } = await rooms.tasks.pause(typedTarget(said, task), until);
-    if (entryId !== null || replayed) changed += 1;
-  }
+  const { changed, left } = await rooms.bulk.pause(
+    allTasksFor(said),
+    { actor: said.person.actor, idempotencyKey: said.key },
+    until,
+  );
   const { timezone } = said.place;
   const { dates } = settingsOf(said.place.chat.settings);
   const setting = { timezone, now: rooms.clock.now(), dates };
   const end = until === null ? null : `${aboutMoment(until, setting)} (${timezone})`;
-  return answer(texts.deed.pausedAll(changed, active.length - changed, end));
+  return answer(texts.deed.pausedAll(changed, left, end));
 }
 
 /** What was paused for its failures, or cannot be read, stays so: somebody has to look at it. */
 async function resumeAll(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const paused = await tasksOf(said, rooms, 'paused');
-  let changed = 0;
-  for (const task of paused) {
-    if (task.pausedReason !== 'manual' && task.pausedReason !== 'chat_gone') continue;
-    if (await resumed(said, rooms, task)) changed += 1;
-  }
-  return answer(texts.deed.resumedAll(changed, paused.length - changed));
+  const { changed, left } = await rooms.bulk.resume(allTasksFor(said), {
+    actor: said.person.actor,
+    idempotencyKey: said.key,
+  });
+  return answer(texts.deed.resumedAll(changed, left));
 }
 
-/** One task that has nothing left to run does not stop the others. */
-async function resumed(said: Said, rooms: ConversationRooms, task: Task): Promise<boolean> {
-  const tried = await triedTo(() => rooms.tasks.resume(typedTarget(said, task)));
-  return 'made' in tried && (tried.made.entryId !== null || tried.made.replayed);
-}
-
-const pageMax = 100;
-
-async function tasksOf(
-  said: Said,
-  { store }: ConversationRooms,
-  filter: 'active' | 'paused',
-): Promise<readonly Task[]> {
-  const ownerId = mayManage(said) ? null : said.person.actor;
-  const found: Task[] = [];
-  for (;;) {
-    const query = { chatId: said.place.chat.id, filter, ownerId, text: null, offset: found.length, limit: pageMax };
-    const { tasks } = await store.chatTasks(query);
-    found.push(...tasks);
-    if (tasks.length < pageMax) return found;
-  }
+/** Admins mean all tasks of the chat; everybody else all of their own. */
+function allTasksFor(said: Said): Chosen {
+  const thread = { provider: 'telegram', address: said.place.chat.address, topic: null } as const;
+  return { thread, ownerId: mayManage(said) ? null : said.person.actor };
 }
 
 export async function deleteCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {

@@ -5,7 +5,7 @@ import * as verbsApi from '../../api/verbs.ts';
 import type { MissedAnswer } from '../../app/ports/questions.ts';
 import type { TaskQuery, Changed, GrantView } from '../../app/ports/tasks.ts';
 import type { GrantChanged } from '../../app/tasks/grants.ts';
-import type { Preview, PreviewRequest } from '../../app/tasks/preview.ts';
+import type { AskedPreview, PreviewRequest } from '../../app/tasks/preview.ts';
 import type { Tasks } from '../../app/tasks/tasks.ts';
 import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
@@ -103,7 +103,7 @@ function serveUpdate(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
   });
 }
 
-export function serveSchedules(app: OpenAPIHono, preview: (request: PreviewRequest) => Preview): void {
+export function serveSchedules(app: OpenAPIHono, preview: (request: PreviewRequest) => AskedPreview): void {
   serve(app, schedulesApi.previewSchedule, async ({ body }) => ({
     status: 200,
     body: wirePreview(preview(requestOf(body))),

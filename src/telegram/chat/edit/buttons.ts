@@ -34,7 +34,7 @@ export async function fieldSetPressed(pressed: Pressed, rooms: ConversationRooms
   if ('answer' in found) return found.answer;
   const { task } = found;
   if (task.state === 'deleted') return redrawn(pressed, await cardOf(task, rooms, markFor(pressed)));
-  const patch = patchOf(pressed, rooms, task);
+  const patch = patchOf(pressed, task);
   if (patch === null) return alerted(texts.chat.oldButton);
   const { words, rows } = await change(pressed, rooms, { task, patch });
   const back = button(texts.button.back, dataOf('edit', shortId(task.id)));
@@ -55,13 +55,13 @@ const choices: Readonly<Record<string, (value: string) => string>> = {
   },
 };
 
-function patchOf(pressed: Pressed, rooms: ConversationRooms, task: Task): TaskPatch | null {
+function patchOf(pressed: Pressed, task: Task): TaskPatch | null {
   const [, name = '', ...values] = pressed.press?.args ?? [];
   const value = values.join(':');
   // What a button carries can be made up, and the words of the command check it.
   const words = Object.hasOwn(choices, name) ? choices[name]?.(value) : undefined;
   if (words === undefined) return null;
-  const read = fieldIn(words, { task, rooms, now: pressed.date });
+  const read = fieldIn(words, { task, now: pressed.date });
   if (read?.is !== 'patch') return null;
   const isEndless = name === 'ends' && value === 'never';
   return isEndless ? { policies: { until: null, max_runs: null } } : read.patch;

@@ -25,7 +25,7 @@ export async function editCommand(said: Said, rooms: ConversationRooms): Promise
   const { task, rest } = named;
   if (rest === '') return answerWith(editMenu(task, await factsOf(task, rooms, markFor(said))));
   if (isBareNumber(said, rest)) return answer(texts.retime.bareNumber(task.number, rest));
-  const field = fieldIn(rest, { task, rooms, now: said.date });
+  const field = fieldIn(rest, { task, now: said.date });
   if (field === null) return editTime(said, rooms, { task, words: rest });
   if (field.is === 'patch') return edited(said, rooms, { task, patch: field.patch });
   if (field.field === 'zone' && field.word !== '') return answer(texts.edit.unknownZone(field.word));

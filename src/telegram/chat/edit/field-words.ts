@@ -1,13 +1,12 @@
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
-import { inputOf } from '../../../app/tasks/undo.ts';
 import { AppError } from '../../../domain/errors.ts';
 import { maxRunsMax, nagLimitMax, retryAttemptsMax } from '../../../domain/limits.ts';
 import type { AckInput, MissedPolicy, OverlapPolicy } from '../../../domain/policy.ts';
 import { quietFault, type QuietInput } from '../../../domain/quiet.ts';
+import { inputOf } from '../../../domain/schedule/schedule.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
 import { durationMs } from '../../../domain/schedule/time/duration.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { ConversationRooms } from '../conversation.ts';
 import { momentIn } from '../kit/days.ts';
 import { misspeltOf } from '../kit/nearest.ts';
 import { zoneNamed } from '../kit/zones.ts';
@@ -16,7 +15,6 @@ import { zoneNamed } from '../kit/zones.ts';
 
 export interface FieldReading {
   readonly task: Task;
-  readonly rooms: Pick<ConversationRooms, 'preview'>;
   /** When it was said. */
   readonly now: number;
 }
@@ -164,11 +162,11 @@ function readApproval(value: string): TaskPatch | null {
 }
 
 /** A day alone is meant with all of it: until its last minute, and from its first one. */
-function readBound(field: 'until' | 'start_at', value: string, { task, rooms, now }: FieldReading): TaskPatch | null {
+function readBound(field: 'until' | 'start_at', value: string, { task, now }: FieldReading): TaskPatch | null {
   if (none.test(value) || (field === 'start_at' && /^(?:now|at once)$/i.test(value))) {
     return { policies: { [field]: null } };
   }
-  const reading = { rooms, timezone: task.schedule.timezone, now };
+  const reading = { timezone: task.schedule.timezone, now };
   const instant = momentIn(value, reading, field === 'until' ? '23:59' : '0:00');
   return instant === null ? null : { policies: { [field]: new Date(instant).toISOString() } };
 }
@@ -209,9 +207,9 @@ function wholeIn(value: string, [min, max]: readonly [number, number]): number |
 }
 
 /** `15 minutes` as an ISO duration; elapsed time, so it is measured where no clock ever changes. */
-function spanIn(value: string, { rooms, now }: FieldReading): string | null {
+function spanIn(value: string, { now }: FieldReading): string | null {
   if (/^P/i.test(value)) return isoSpan(value.toUpperCase());
-  const until = momentIn(`in ${value.replace(/^in\s+/i, '')}`, { rooms, timezone: 'UTC', now }, null);
+  const until = momentIn(`in ${value.replace(/^in\s+/i, '')}`, { timezone: 'UTC', now }, null);
   return until === null ? null : isoOf(until - now);
 }
 

@@ -1,16 +1,16 @@
-import { inputOf } from '../../../app/tasks/undo.ts';
 import { isUnreadable } from '../../../app/tasks/verbs.ts';
 import { hoursOf, withHours } from '../../../domain/schedule/hours.ts';
-import { lastSlot, type Schedule, type ScheduleInput } from '../../../domain/schedule/schedule.ts';
+import { inputOf, lastSlot, type Schedule, type ScheduleInput } from '../../../domain/schedule/schedule.ts';
 import type { OnceSchedule } from '../../../domain/schedule/shapes.ts';
 import { clockText } from '../../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../../domain/task.ts';
+import { readLone, timeOr } from '../../../domain/when/asked.ts';
+import type { Setting as Reading } from '../../../domain/when/draft.ts';
 import type { ConversationRooms, Said } from '../conversation.ts';
 import { triedTo } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { dateIn, moment, scheduleText, settingOf } from '../kit/clock.ts';
 import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
-import { readOr, readTimeAlone } from '../kit/reading.ts';
 import type { Rich } from '../kit/rich.ts';
 import { whatIsWrongWithTime } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
@@ -29,8 +29,8 @@ export interface NewTime {
   readonly words: string;
 }
 
-type Rooms = Pick<ConversationRooms, 'preview' | 'clock'>;
-type Speaking = Pick<Said, 'place' | 'date'>;
+type Rooms = Pick<ConversationRooms, 'clock'>;
+type Speaking = Pick<Said, 'date'>;
 
 export function isRepeating(task: Pick<Task, 'schedule' | 'pausedReason'>): boolean {
   return !isUnreadable(task) && task.schedule.kind !== 'once';
@@ -41,19 +41,18 @@ const lead = /^(?:(?:time|when|hour)(?:\s*[:=]\s*|\s+)|to\s+)/i;
 /** It is read on the clocks of the task, whatever the chat has. */
 export async function retimed(said: Speaking, rooms: Rooms, { task, words: all }: NewTime): Promise<Retimed> {
   const words = all.trim().replace(lead, '');
-  const speaking = { place: { ...said.place, timezone: task.schedule.timezone }, date: said.date };
-  const moved = isUnreadable(task) ? null : byHour(speaking, rooms, { task, words });
+  const reading = { timezone: task.schedule.timezone, now: said.date };
+  const moved = isUnreadable(task) ? null : byHour(reading, rooms.clock.now(), { task, words });
   if (moved !== null) return moved;
-  const days = isRepeating(task) ? byDays(speaking, rooms, { task, words }) : null;
+  const days = isRepeating(task) ? byDays(reading, rooms.clock.now(), { task, words }) : null;
   if (days !== null) return days;
-  const read = await triedTo(async () => readTimeAlone(words, speaking, rooms));
+  const read = await triedTo(async () => readLone(words, reading));
   if ('refusal' in read) {
     const { sentence, tries } = whatIsWrongWithTime(read.refusal);
     return { is: 'fault', sentence, tries: triesFor(task, tries) };
   }
-  const { schedule, text } = read.made.preview;
-  const rest = (text ?? '').trim();
-  if (rest !== '') return { is: 'fault', sentence: texts.making.leftOver(rest), tries: triesFor(task, []) };
+  const { schedule, text } = read.made;
+  if (text !== '') return { is: 'fault', sentence: texts.making.leftOver(text), tries: triesFor(task, []) };
   return meant(task, schedule, rooms.clock.now());
 }
 
@@ -87,19 +86,18 @@ function keepButton(task: Task) {
 }
 
 /** Minutes since midnight, where the words are nothing but times of the day; null for everything else. */
-function clocksIn(words: string, speaking: Speaking, rooms: Rooms): readonly number[] | null {
+function clocksIn(words: string, reading: Reading): readonly number[] | null {
   const alone = words.replace(/^(?:at|@)\s*/i, '');
-  const read = readOr(() => readTimeAlone(`every day at ${alone}`, speaking, rooms));
-  if (read === null || (read.preview.text ?? '').trim() !== '') return null;
-  const { schedule } = read.preview;
+  const read = timeOr(() => readLone(`every day at ${alone}`, reading));
+  if (read?.text !== '') return null;
+  const { schedule } = read;
   const isDaily = schedule.kind === 'cron' && /^\S+ \S+ \* \* \*$/.test(schedule.cron);
-  return isDaily && schedule.timezone === speaking.place.timezone ? hoursOf(schedule) : null;
+  return isDaily && schedule.timezone === reading.timezone ? hoursOf(schedule) : null;
 }
 
-function byHour(speaking: Speaking, rooms: Rooms, { task, words }: NewTime): Retimed | null {
-  const times = clocksIn(words, speaking, rooms);
+function byHour(reading: Reading, now: number, { task, words }: NewTime): Retimed | null {
+  const times = clocksIn(words, reading);
   if (times === null) return null;
-  const now = rooms.clock.now();
   const { schedule } = task;
   const moved = withHours(schedule, times);
   if (schedule.kind === 'once') return onItsDay(schedule, moved, now);
@@ -161,25 +159,22 @@ const daySet = new RegExp(
 );
 
 /** Days alone, or a rhythm of days: at the hours that the task has. Null where an hour is said, or the task has none. */
-function byDays(speaking: Speaking, rooms: Rooms, { task, words }: NewTime): Retimed | null {
+function byDays(reading: Reading, now: number, { task, words }: NewTime): Retimed | null {
   const times = hoursOf(task.schedule);
   if (times === null) return null;
   const set = daySet.exec(words)?.[1];
-  const isTimed = set === undefined && readOr(() => readTimeAlone(words, speaking, rooms)) !== null;
+  const isTimed = set === undefined && timeOr(() => readLone(words, reading)) !== null;
   if (isTimed) return null;
-  const end = endWords(task, rooms.clock.now());
+  const end = endWords(task, now);
   const clock = times.map(clockOf).join(' and ');
-  const read = readOr(() =>
-    readTimeAlone(`${set === undefined ? words : `every ${set}`} at ${clock}`, speaking, rooms),
-  );
-  if (read === null || (read.preview.text ?? '').trim() !== '') return null;
-  const { schedule } = read.preview;
-  if (schedule.kind === 'once' || end === null) return meant(task, schedule, rooms.clock.now());
+  const timed = `${set === undefined ? words : `every ${set}`} at ${clock}`;
+  const read = timeOr(() => readLone(timed, reading));
+  if (read?.text !== '') return null;
+  const { schedule } = read;
+  if (schedule.kind === 'once' || end === null) return meant(task, schedule, now);
   // What had an end keeps it: nobody has said that it shall go on for ever.
-  const ended = readOr(() =>
-    readTimeAlone(`${set === undefined ? words : `every ${set}`} at ${clock} ${end}`, speaking, rooms),
-  );
-  return asSchedule(inputOf(ended?.preview.schedule ?? schedule));
+  const ended = timeOr(() => readLone(`${timed} ${end}`, reading));
+  return asSchedule(inputOf(ended?.schedule ?? schedule));
 }
 
 function endWords(task: Task, now: number): string | null {

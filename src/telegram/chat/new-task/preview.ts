@@ -6,13 +6,15 @@ import type { Policies } from '../../../domain/policy.ts';
 import type { Refusal } from '../../../domain/schedule/schedule.ts';
 import type { Button, Drawn, Media } from '../../../domain/shown.ts';
 import { isBlank, checkTexts } from '../../../domain/task.ts';
+import { timeOr } from '../../../domain/when/asked.ts';
+import { readWhen } from '../../../domain/when/when.ts';
 import type { ConversationRooms, Place, Said } from '../conversation.ts';
-import { sentenceOf, triedTo } from '../kit/answers.ts';
+import { sentenceOf } from '../kit/answers.ts';
 import { clockIn, moments, wordsOf } from '../kit/clock.ts';
 import { titleOf, draftHere, putDraft, type StepOf } from '../kit/drafts.ts';
 import { policyLines } from '../kit/policy.ts';
 import { button, dataOf, shortId } from '../kit/press.ts';
-import { type Here, readWords } from '../kit/reading.ts';
+import { type Here, readingOf } from '../kit/reading.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { mayManage } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
@@ -141,7 +143,7 @@ export async function proposalOf(
   return {
     draftId,
     text: step.text,
-    preview: preview({ schedule: step.when.schedule, after: clock.now(), count: 3 }),
+    preview: preview(step.when.schedule),
     media: media ?? null,
     policies: policies ?? {},
     same: same === null ? null : { number: same.number, title: same.title },
@@ -169,10 +171,10 @@ export async function readAgain(
   const before = (await draftHere(here, rooms))?.step;
   if (before?.step !== 'preview') return null;
   const { words, at } = before.when;
-  const read = await triedTo(async () => readWords(words, { place: here.place, date: at }, rooms));
-  if ('refusal' in read) return null;
+  const read = timeOr(() => readWhen(words, readingOf({ place: here.place, date: at })));
+  if (read === null) return null;
   const id = rooms.ids.next();
-  const step: StepOf<'preview'> = { ...before, when: read.made.when };
+  const step: StepOf<'preview'> = { ...before, when: { words, at, schedule: read.schedule } };
   return {
     proposal: await proposalOf(here, rooms, { draftId: id, step }),
     draft: putDraft(here, step, { id, now: rooms.clock.now() }),

@@ -2,8 +2,7 @@ import { settingsOf } from '../../../domain/chat-settings.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ConversationRooms, Pressed, Said } from '../conversation.ts';
 import { redrawn, silence } from '../kit/answers.ts';
-import { wordsOf } from '../kit/clock.ts';
-import { putDraft, type DraftStep, type DraftWhen, titleOf } from '../kit/drafts.ts';
+import { putDraft, type DraftStep, titleOf } from '../kit/drafts.ts';
 import { isForUs, type Here } from '../kit/reading.ts';
 import { blocks, type Rich, drawn } from '../kit/rich.ts';
 import { proposalDrawn, checkStep, proposalOf } from './preview.ts';
@@ -13,7 +12,6 @@ import {
   offerQuestion,
   partQuestion,
   retextQuestion,
-  templatesQuestion,
   textQuestion,
   timeQuestion,
   type Asking,
@@ -47,21 +45,16 @@ export async function stepDrawn(here: Here, rooms: Rooms, showing: Showing): Pro
   const { timezone } = here.place;
   const { dates } = settingsOf(here.place.chat.settings);
   const asking = { draftId, where: whereOf(here), timezone, now: rooms.clock.now(), dates };
-  const { words, rows } = questionOf(asking, step, rooms);
+  const { words, rows } = questionOf(asking, step);
   return drawn(instead ?? blocks(before, words), rows);
 }
 
-function questionOf(asking: Asking, step: Exclude<MakingStep, { step: 'preview' }>, rooms: Rooms): Question {
+function questionOf(asking: Asking, step: Exclude<MakingStep, { step: 'preview' }>): Question {
   switch (step.step) {
     case 'ask':
       return askQuestion(asking, { text: step.kept.text, media: step.kept.media });
     case 'text':
-      return textQuestion(asking, step, scheduleOf(step.when, rooms));
-    case 'templates':
-      return templatesQuestion(
-        asking,
-        step.when === undefined ? null : wordsOf(scheduleOf(step.when, rooms), asking.now, asking.dates),
-      );
+      return textQuestion(asking, step);
     case 'time':
       return timeQuestion(asking, titleOf({ text: step.text, media: step.kept.media }), step.when !== undefined);
     case 'retext':
@@ -71,10 +64,6 @@ function questionOf(asking: Asking, step: Exclude<MakingStep, { step: 'preview' 
     default:
       return partQuestion(asking, step);
   }
-}
-
-function scheduleOf({ schedule }: DraftWhen, { preview, clock }: Rooms) {
-  return preview({ schedule, after: clock.now(), count: 1 }).schedule;
 }
 
 type Speaking = Omit<Showing, 'draftId'>;

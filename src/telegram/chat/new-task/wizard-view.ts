@@ -1,14 +1,14 @@
 import type { DateStyle } from '../../../domain/chat-settings.ts';
-import { civilFromDays, dayOfWall, monthLength, pad, weekdayOf } from '../../../domain/schedule/time/calendar.ts';
+import { civilFromDays, dayOfWall, pad, weekdayOf } from '../../../domain/schedule/time/calendar.ts';
 import { toWall } from '../../../domain/schedule/time/zone.ts';
 import { MONTH_NAMES, WEEKDAY_NAMES } from '../../../domain/schedule/words/words.ts';
 import type { Media } from '../../../domain/shown.ts';
-import { capital, dateIn, dayText as dayTold, wordsOf, type Setting } from '../kit/clock.ts';
-import { ordinals, rhythms, weekdays, type PartStep, type Plan, type StepOf, titleOf } from '../kit/drafts.ts';
+import { capital, dateIn, wordsOf } from '../kit/clock.ts';
+import { rhythms, weekdays, type PartStep, type Plan, type StepOf, titleOf } from '../kit/drafts.ts';
 import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, type Rich } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
-import { type Where, templates } from './wizard-english.ts';
+import type { Where } from './wizard-english.ts';
 
 /** The steps of making a task by buttons. Each is drawn from its draft alone, so that it can be drawn again at any time. */
 
@@ -69,8 +69,7 @@ export function askQuestion(asking: Asking, subject: Subject): Question {
   const words = hasText
     ? lines(subjectLine(subject), wizard.askTimeOf(asking.where, making.timeTries))
     : wizard.ask(asking.where);
-  const last = hasText ? [cancel(asking)] : [choice(asking, wizard.templatesButton, 'templates'), cancel(asking)];
-  return { words, rows: [...rhythmRows(asking), last] };
+  return { words, rows: [...rhythmRows(asking), [cancel(asking)]] };
 }
 
 /** The new time of a task that has its text, with the way back to the preview where there was one. */
@@ -101,23 +100,11 @@ const parts: Readonly<Record<PartStep, (asking: Asking, plan: Plan) => Question>
   month: (asking) => {
     const { wizard } = texts;
     const all = Array.from({ length: 31 }, (_none, index) => choice(asking, String(index + 1), 'm', index + 1));
-    const others = [choice(asking, wizard.lastDay, 'm', 'last'), choice(asking, wizard.nthWeekday, 'm', 'nth')];
-    return { words: wizard.month(asking.where), rows: [...grid(all, 7), others] };
+    return {
+      words: wizard.month(asking.where),
+      rows: [...grid(all, 7), [choice(asking, wizard.lastDay, 'm', 'last')]],
+    };
   },
-  ordinal: (asking) => ({
-    words: texts.wizard.ordinal,
-    rows: grid(
-      ordinals.map((ordinal) => choice(asking, texts.wizard.ordinals[ordinal], 'o', ordinal)),
-      3,
-    ),
-  }),
-  nth: (asking, { ordinal }) => ({
-    words: texts.wizard.nth(ordinal ?? 'first'),
-    rows: grid(
-      texts.wizard.weekdaysLong.map((day, index) => choice(asking, day, 'w', index)),
-      3,
-    ),
-  }),
   date: (asking) => {
     const { wizard } = texts;
     const soon = [20, 60].map((minutes) => choice(asking, wizard.in[minutes === 20 ? 20 : 60], 'in', minutes));
@@ -143,39 +130,11 @@ const parts: Readonly<Record<PartStep, (asking: Asking, plan: Plan) => Question>
     );
     return { words: texts.wizard.minute(leadText(plan), asking.where), rows };
   },
-  week: (asking, { weeks = [] }) => ({
-    words: texts.wizard.week,
-    rows: weeks.map((week) => [
-      choice(asking, texts.wizard.weekOf(weekOf(week, asking), dayTold(dayIn(week), asking)), 'b', week),
-    ]),
-  }),
-  yearmonth: (asking) => ({
-    words: texts.wizard.yearMonth(asking.where),
-    rows: grid(
-      texts.wizard.months.map((month, index) => choice(asking, month, 'ym', index + 1)),
-      4,
-    ),
-  }),
-  yearday: (asking, { month = 1 }) => {
-    const name = MONTH_NAMES[month - 1] ?? '';
-    // A leap year, because 29 February comes back.
-    const all = Array.from({ length: monthLength(2_000, month) }, (_none, index) =>
-      choice(asking, String(index + 1), 'yd', index + 1),
-    );
-    return { words: texts.wizard.yearDay(name, asking.where), rows: grid(all, 7) };
-  },
-  cron: (asking) => ({ words: texts.wizard.cron(asking.where), rows: [] }),
 };
 
 /** A day such as `2026-11-23`, counted from 1970. */
 function dayIn(date: string): number {
   return dayOfWall(Date.parse(`${date}T00:00:00Z`));
-}
-
-/** So many weeks after this one, which begins on Monday. */
-export function weekOf(date: string, { timezone, now }: Setting): number {
-  const monday = (day: number) => day - ((weekdayOf(day) + 6) % 7);
-  return (monday(dayIn(date)) - monday(dayOfWall(toWall(timezone, now)))) / 7;
 }
 
 function dayName({ timezone, now }: Asking, ahead: number): string {
@@ -196,26 +155,10 @@ function leadText({ rhythm, lead = '' }: Plan): string {
   return capital(lead.replace(new RegExp(`\\b(?:${names.join('|')})\\b`, 'g'), capital));
 }
 
-export function textQuestion(
-  asking: Asking,
-  { when, plan }: StepOf<'text'>,
-  schedule: Parameters<typeof wordsOf>[0],
-): Question {
-  const { wizard } = texts;
-  const words = wizard.text(wordsOf(schedule, asking.now, asking.dates), when.schedule.timezone, asking.where);
-  const back = plan === undefined ? [] : [choice(asking, texts.button.back, 'back')];
-  return { words, rows: [[choice(asking, wizard.templatesButton, 'templates'), ...back, cancel(asking)]] };
-}
-
-/** One tap takes it; with a time that is chosen already, it takes the text alone. */
-export function templatesQuestion(asking: Asking, when: string | null): Question {
-  const { wizard } = texts;
-  const rows = grid(
-    templates.map(({ id, name }) => choice(asking, name, 'use', id)),
-    2,
-  );
-  const words = when === null ? wizard.templates(asking.where) : wizard.templatesFor(when);
-  return { words, rows: [...rows, wayOut(asking)] };
+export function textQuestion(asking: Asking, { when, plan }: StepOf<'text'>): Question {
+  const { schedule } = when;
+  const words = texts.wizard.text(wordsOf(schedule, asking.now, asking.dates), schedule.timezone, asking.where);
+  return { words, rows: [plan === undefined ? [cancel(asking)] : wayOut(asking)] };
 }
 
 export function retextQuestion(asking: Asking, title: string): Question {

@@ -9,7 +9,6 @@ describe('a task that was begun', () => {
     ['/new every weekday at 9', [], 'every weekday at 9'],
     ['/new', ['Every month'], 'Every month'],
     ['/new', ['Every week', 'Mon', 'Next'], 'every monday'],
-    ['/new templates', ['🏠 Rent'], 'Pay the rent'],
   ] as const)('is named by what is known of it when it is dropped: %s, %j', async (begin, path, name) => {
     const talk = await aTalk();
     const old = await talk.ask(begin);

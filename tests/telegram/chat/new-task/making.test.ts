@@ -171,7 +171,7 @@ describe('a draft', () => {
         '',
         'in 20 minutes Take the pizza out',
         'tomorrow at 8am Call mum',
-        'every weekday at 9:00 Stand up',
+        'every 2 weeks on monday 10:00 Put the bins out',
       ].join('\n'),
     );
     const half = await talk.ask('every weekday at 9', reply);

@@ -97,7 +97,7 @@ describe('/new <when> <what>', () => {
     const bot = await aBotIn(lab);
     const question = await ask(bot, inLab, '/new');
     expect(question.text).toContain('Choose, or reply to this message with when and what');
-    expect(labels(question).flat()).toEqual(expect.arrayContaining(['Every day', 'Once', 'Templates', 'Cancel']));
+    expect(labels(question).flat()).toEqual(expect.arrayContaining(['Every day', 'Once', 'Cancel']));
     await expectSilence(bot, inLab, 'now and then call mum');
     const again = await ask(bot, inLab, 'now and then call mum', { replyTo: question.messageId });
     expect(again.text).toContain('Reply to this message with both in one message');
@@ -229,7 +229,7 @@ describe('a preview', () => {
     const question = await ask(bot, inLab, '/new every day at 9');
     await bot.pass(31 * minute);
     await expectSilence(bot, inLab, 'too late');
-    expect(labels(question)).toEqual([['Templates', 'Cancel']]);
+    expect(labels(question)).toEqual([['Cancel']]);
     expect(tasks(bot)).toEqual([]);
   });
 

@@ -37,12 +37,11 @@ Choose, or ${write} when and what, for example:
 
 in 20 minutes Take the pizza out
 tomorrow at 8am Call mum
-every weekday at 9:00 Stand up
+every 2 weeks on monday 10:00 Put the bins out
 [Every day] [Weekdays]
-[Every week] [Every 2 weeks]
-[Every month] [Once]
-[Cron]
-[Templates] [Cancel]
+[Every week] [Every month]
+[Once]
+[Cancel]
 
 > Every week
 
@@ -93,7 +92,7 @@ Choose, or ${write} it: 9:20
 Every Monday and Thursday at 18:30 (UTC). What should I say?
 
 ${Write} the text, or a picture or another file.
-[Templates] [Back] [Cancel]`);
+[Back] [Cancel]`);
     const preview = await ask(bot, [as, chat], 'Take the bins out', { replyTo: message.messageId });
     expect(seen(preview)).toBe(`New task: Take the bins out
 Every Monday and Thursday at 18:30
@@ -111,13 +110,13 @@ Next: Thu 19 Nov 18:30, Mon 23 Nov 18:30, Thu 26 Nov 18:30
   it('goes on after a restart at every step, with the buttons that are there', async () => {
     let bot = await aBotIn(chat);
     const message = await ask(bot, [as, chat], '/new');
-    for (const button of ['Every month', 'First Monday, last Friday ...', 'Last', 'Friday', '17:00', '17:30']) {
+    for (const button of ['Every month', 'Last day', '17:00', '17:30']) {
       bot = await bot.restart();
       await bot.press(as, bot.now(message), button);
     }
     bot = await bot.restart();
     const preview = await ask(bot, [as, chat], 'Drinks', { replyTo: message.messageId });
-    expect(preview.text).toMatch(/^New task: Drinks\nOn the last Friday of the month at 17:30/);
+    expect(preview.text).toMatch(/^New task: Drinks\nOn the last day of the month at 17:30/);
     bot = await bot.restart();
     await bot.press(as, bot.now(preview), 'Create');
     expect(schedules(bot)).toMatchObject([{ title: 'Drinks' }]);
@@ -134,7 +133,7 @@ Next: Thu 19 Nov 18:30, Mon 23 Nov 18:30, Thu 26 Nov 18:30
         .map(({ method }) => method)
         .filter((method) => method !== 'getUpdates');
     };
-    for (const button of ['Once', 'Back', 'Every day', '09:00', '09:10', 'Templates', 'Back']) {
+    for (const button of ['Once', 'Back', 'Every day', '09:00', '09:10', 'Back']) {
       const calls = await callsOf(() => bot.press(as, bot.now(message), button));
       expect(calls.toSorted()).toEqual(['answerCallbackQuery', 'editMessageText']);
     }
@@ -178,7 +177,7 @@ Next: Thu 19 Nov 18:30, Mon 23 Nov 18:30, Thu 26 Nov 18:30
     ['no exact time', 'soon'],
   ])('answers nonsense at a step by asking again: %s', async (_what, words) => {
     const bot = await aBotIn(chat);
-    for (const path of [[], ['Every week'], ['Every month'], ['Once'], ['Weekdays', '09:00'], ['Cron']]) {
+    for (const path of [[], ['Every week'], ['Every month'], ['Once'], ['Weekdays', '09:00']]) {
       const message = await ask(bot, [as, chat], '/new');
       for (const button of path) await bot.press(as, bot.now(message), button);
       const told = await ask(bot, [as, chat], words, { replyTo: message.messageId });

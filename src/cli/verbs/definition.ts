@@ -65,13 +65,15 @@ export const definitionFlags: readonly Flag[] = [
   { flags: '--context-json <json>', about: 'what the first run knows' },
 ];
 
-type Schedule = Asked<'createTask'>['body']['schedule'];
+type Schedule = NonNullable<NonNullable<Asked<'createTask'>['body']>['schedule']>;
 type Policies = NonNullable<NonNullable<Asked<'updateTask'>['body']>['policies']>;
 
 export interface ReadSchedule {
   readonly schedule: Schedule;
   /** What stood behind a when in plain words. */
   readonly text: string | null;
+  /** What such words ask for besides. */
+  readonly policies: Policies;
 }
 
 const ways = ['onceAt', 'cron', 'rrule', 'every', 'when'] as const;
@@ -92,7 +94,7 @@ export async function readSchedule(
   if (options.when !== undefined) return inWords(session, options.when, options.timezone ?? zone ?? hostZone());
   const timezone = options.timezone ?? zone;
   if (timezone === null) throw usage(`Name the zone in which the clock is read: --timezone ${hostZone()}, or another.`);
-  return { schedule: inFields(options, timezone), text: null };
+  return { schedule: inFields(options, timezone), text: null, policies: {} };
 }
 
 function inFields({ onceAt, cron, rrule, every = '', startAt, from }: DefinitionOptions, timezone: string): Schedule {
@@ -110,7 +112,8 @@ function calendarLength(text: string): string {
 }
 
 async function inWords({ client }: Session, when: string, timezone: string): Promise<ReadSchedule> {
-  const { schedule, text } = await client.call('previewSchedule', { body: { when, timezone, count: 1 } });
+  const answer = await client.call('previewSchedule', { body: { when, timezone, count: 1 } });
+  const { schedule, text, policies = {} } = answer;
   const { kind, timezone: zone } = schedule;
   const known = Object.fromEntries(
     (['once_at', 'cron', 'rrule', 'interval', 'start_at', 'from'] as const).flatMap((field) =>
@@ -121,6 +124,7 @@ async function inWords({ client }: Session, when: string, timezone: string): Pro
   return {
     schedule: { kind, timezone: zone, ...known } as Schedule,
     text: text?.trim() === '' ? null : (text?.trim() ?? null),
+    policies,
   };
 }
 
@@ -129,20 +133,19 @@ const instants = new Set(['start_at', 'until']);
 /** Where one value says most of it: the field that it stands for. */
 const mainFields: Readonly<Record<string, string>> = { retry: 'attempts' };
 
-/** Null where no policy was typed. A policy without a value, `grace=`, goes back to its default. */
+/** The policies that were typed, before those that words ask for. One without a value, `grace=`, goes back to its default. */
 export async function readPolicies(
   session: Session,
   options: DefinitionOptions,
-  timezone: string,
-): Promise<Policies | null> {
+  { timezone, asked }: { readonly timezone: string; readonly asked: Policies },
+): Promise<Policies> {
   const { missed, overlap, timeout, until, maxRuns } = options;
   const dedicated = Object.entries(given({ missed, overlap, timeout, until, max_runs: maxRuns }));
   const typed = [
     ...dedicated.map(([name, value]) => [name, value ?? ''] as const),
     ...(options.policy ?? []).map(pairOf),
   ];
-  if (typed.length === 0) return null;
-  const policies: Record<string, unknown> = {};
+  const policies: Record<string, unknown> = { ...asked };
   for (const [name, text] of typed) {
     const [root = '', field] = name.split('.', 2);
     const value = instants.has(name) && text !== '' ? await instantOf(session, text, timezone) : valueOf(name, text);

@@ -1,7 +1,7 @@
 import { AppError } from './errors.ts';
 import * as limits from './limits.ts';
 import { quietFault, type QuietInput } from './quiet.ts';
-import { durationMs } from './schedule/time/duration.ts';
+import { durationMs, fixedMs } from './schedule/time/duration.ts';
 
 export type MissedPolicy = 'skip' | 'once' | 'all' | 'ask';
 export type OverlapPolicy = 'skip' | 'queue' | 'replace' | 'allow';
@@ -237,16 +237,11 @@ export function checkJitter({ jitterMs }: Policy, minGapMs: number | null): void
 
 function checkDuration(field: string, text: string | undefined, [minMs, maxMs]: readonly [number, number]): void {
   if (text === undefined) return;
-  const ms = readDuration(field, text);
-  if (ms < minMs || ms > maxMs) throw refused(field, `is out of range: ${minMs / 1000} s to ${maxMs / 1000} s`);
-}
-
-function readDuration(field: string, text: string): number {
-  try {
-    return durationMs(text);
-  } catch {
+  const ms = fixedMs(text);
+  if (ms === null) {
     throw refused(field, 'is a duration such as PT90S, PT10M, PT2H or P1D; months and years have no fixed length');
   }
+  if (ms < minMs || ms > maxMs) throw refused(field, `is out of range: ${minMs / 1000} s to ${maxMs / 1000} s`);
 }
 
 const instant = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;

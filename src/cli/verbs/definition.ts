@@ -1,6 +1,7 @@
+import { durationText } from '../../domain/schedule/time/duration.ts';
 import type { Asked } from '../client.ts';
 import { usage } from '../faults.ts';
-import { given, lengthOf, objectOf, isoLength } from '../options.ts';
+import { given, lengthOf, objectOf } from '../options.ts';
 import type { Session, Flag } from '../session.ts';
 import { hostZone, instantOf } from './moments.ts';
 
@@ -173,7 +174,7 @@ function valueOf(name: string, text: string): unknown {
 /** `10m` as the API takes it; what is not a length of time is refused by the server. */
 function lengthText(text: string): string {
   const ms = /^P|^\d+$/i.test(text) ? null : lengthOf(text);
-  return ms === null ? text : isoLength(ms);
+  return ms === null ? text : durationText(ms);
 }
 
 function quietOf(text: string): unknown {

@@ -1,11 +1,9 @@
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
-import { AppError } from '../../../domain/errors.ts';
 import { maxRunsMax, nagLimitMax, retryAttemptsMax } from '../../../domain/limits.ts';
 import type { AckInput, MissedPolicy, OverlapPolicy } from '../../../domain/policy.ts';
 import { quietFault, type QuietInput } from '../../../domain/quiet.ts';
 import { inputOf } from '../../../domain/schedule/schedule.ts';
-import { HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
-import { durationMs } from '../../../domain/schedule/time/duration.ts';
+import { durationText, fixedMs } from '../../../domain/schedule/time/duration.ts';
 import type { Task } from '../../../domain/task.ts';
 import { momentIn } from '../kit/days.ts';
 import { misspeltOf } from '../kit/nearest.ts';
@@ -208,22 +206,8 @@ function wholeIn(value: string, [min, max]: readonly [number, number]): number |
 
 /** `15 minutes` as an ISO duration; elapsed time, so it is measured where no clock ever changes. */
 function spanIn(value: string, { now }: FieldReading): string | null {
-  if (/^P/i.test(value)) return isoSpan(value.toUpperCase());
+  const iso = value.toUpperCase();
+  if (iso.startsWith('P')) return fixedMs(iso) === null ? null : iso;
   const until = momentIn(`in ${value.replace(/^in\s+/i, '')}`, { timezone: 'UTC', now }, null);
-  return until === null ? null : isoOf(until - now);
-}
-
-function isoSpan(iso: string): string | null {
-  try {
-    durationMs(iso);
-    return iso;
-  } catch (error) {
-    if (error instanceof AppError) return null;
-    throw error;
-  }
-}
-
-function isoOf(ms: number): string {
-  if (ms % HOUR_MS === 0) return `PT${ms / HOUR_MS}H`;
-  return ms % MINUTE_MS === 0 ? `PT${ms / MINUTE_MS}M` : `PT${Math.round(ms / 1000)}S`;
+  return until === null ? null : durationText(until - now);
 }

@@ -5,8 +5,8 @@ import { redrawn, silence } from '../kit/answers.ts';
 import { putDraft, type DraftStep, titleOf } from '../kit/drafts.ts';
 import { isForUs, type Here } from '../kit/reading.ts';
 import { blocks, type Rich, drawn } from '../kit/rich.ts';
+import type { Where } from './english.ts';
 import { proposalDrawn, checkStep, proposalOf } from './preview.ts';
-import type { Where } from './wizard-english.ts';
 import {
   askQuestion,
   offerQuestion,

@@ -8,7 +8,7 @@ import { rhythms, weekdays, type PartStep, type Plan, type StepOf, titleOf } fro
 import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, type Rich } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
-import type { Where } from './wizard-english.ts';
+import type { Where } from './english.ts';
 
 /** The steps of making a task by buttons. Each is drawn from its draft alone, so that it can be drawn again at any time. */
 

@@ -1,3 +1,4 @@
+import { formAt, policyTable } from '../../domain/policy.ts';
 import { durationText } from '../../domain/schedule/time/duration.ts';
 import type { Asked } from '../client.ts';
 import { usage } from '../faults.ts';
@@ -48,11 +49,11 @@ export const definitionFlags: readonly Flag[] = [
   { flags: '--timezone <zone>', about: 'IANA name, such as Europe/Madrid' },
   { flags: '--tag <tag>', about: 'a tag; may be given several times', isList: true },
   { flags: '--subject <subject>', about: 'what it is about' },
-  { flags: '--missed <what>', about: 'slots that nobody was there for', choices: ['skip', 'once', 'all', 'ask'] },
+  { flags: '--missed <what>', about: 'slots that nobody was there for', choices: policyTable.missed.of },
   {
     flags: '--overlap <what>',
     about: 'a slot while the last run still runs',
-    choices: ['skip', 'queue', 'replace', 'allow'],
+    choices: policyTable.overlap.of,
   },
   { flags: '--timeout <length>', about: 'how long an attempt may take: 30s, 5m' },
   { flags: '--until <when>', about: 'no run after this' },
@@ -129,8 +130,6 @@ async function inWords({ client }: Session, when: string, timezone: string): Pro
   };
 }
 
-const lengths = new Set(['grace', 'timeout', 'max_age', 'jitter', 'retry.base', 'retry.cap', 'ack.nag_every']);
-const instants = new Set(['start_at', 'until']);
 /** Where one value says most of it: the field that it stands for. */
 const mainFields: Readonly<Record<string, string>> = { retry: 'attempts' };
 
@@ -149,7 +148,8 @@ export async function readPolicies(
   const policies: Record<string, unknown> = { ...asked };
   for (const [name, text] of typed) {
     const [root = '', field] = name.split('.', 2);
-    const value = instants.has(name) && text !== '' ? await instantOf(session, text, timezone) : valueOf(name, text);
+    const value =
+      formAt(name)?.kind === 'instant' && text !== '' ? await instantOf(session, text, timezone) : valueOf(name, text);
     policies[root] = field === undefined ? value : { ...recordOf(policies[root]), [field]: value };
   }
   // What is no policy is refused by the server, which names those that there are.
@@ -164,7 +164,7 @@ function pairOf(text: string): readonly [string, string] {
 
 function valueOf(name: string, text: string): unknown {
   if (text === '' || text === 'null' || text === 'default') return null;
-  if (lengths.has(name)) return lengthText(text);
+  if (formAt(name)?.kind === 'length') return lengthText(text);
   const main = mainFields[name];
   if (main !== undefined && !text.startsWith('{')) return { [main]: plainOf(text) };
   if (name === 'quiet') return quietOf(text);

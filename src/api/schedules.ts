@@ -8,57 +8,39 @@ const absent = z.null().optional();
 
 const kinds = 'a schedule is an object whose kind is once, cron, rrule or interval';
 
+const foreign = { once_at: absent, cron: absent, rrule: absent, interval: absent, start_at: absent, from: absent };
+
 const once = strict({
+  ...foreign,
   kind: z.literal('once'),
   once_at: z.string().meta({
     description: 'With an offset or Z an instant, without one the clock of the zone.',
     example: '2027-01-31T09:00:00Z',
   }),
   timezone,
-  cron: absent,
-  rrule: absent,
-  interval: absent,
-  start_at: absent,
-  from: absent,
 });
 const cron = strict({
+  ...foreign,
   kind: z.literal('cron'),
-  cron: z.string().meta({
-    description: 'Five fields.',
-    example: '0 9 * * 1-5',
-  }),
+  cron: z.string().meta({ description: 'Five fields.', example: '0 9 * * 1-5' }),
   timezone,
-  once_at: absent,
-  rrule: absent,
-  interval: absent,
-  start_at: absent,
-  from: absent,
 });
 const rrule = strict({
+  ...foreign,
   kind: z.literal('rrule'),
   rrule: z.string().meta({
     description: 'A recurrence rule of RFC 5545.',
     example: 'FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=17;BYMINUTE=0',
   }),
   timezone,
-  once_at: absent,
-  cron: absent,
-  interval: absent,
-  start_at: absent,
-  from: absent,
 });
 const interval = strict({
+  ...foreign,
   kind: z.literal('interval'),
-  interval: z.string().meta({
-    description: 'An ISO-8601 duration.',
-    example: 'PT15M',
-  }),
+  interval: z.string().meta({ description: 'An ISO-8601 duration.', example: 'PT15M' }),
   start_at: z.string().nullish().meta({ description: 'The anchor; the moment of the request when absent.' }),
   from: z.enum(['start', 'completion']).nullish(),
   timezone,
-  once_at: absent,
-  cron: absent,
-  rrule: absent,
 });
 
 export const scheduleInput = z

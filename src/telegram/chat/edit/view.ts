@@ -1,10 +1,11 @@
 import { type Policies, policyNames, policyOf } from '../../../domain/policy.ts';
-import type { Button, Drawn } from '../../../domain/shown.ts';
+import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import { cardText, type CardFacts } from '../kit/card.ts';
 import { dayMoment, settingOf, zoneOf } from '../kit/clock.ts';
+import { inRows } from '../kit/days.ts';
 import { policyName, policyWords } from '../kit/policy.ts';
-import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
+import { button, dataOf, shortId } from '../kit/press.ts';
 import { blocks, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 import { choicePatch, exampleOf } from './field-words.ts';
@@ -55,7 +56,7 @@ export function settingMenu(task: Task, name: SettingName, now: number): Drawn {
   );
   const label = name === 'ack' ? policyName(name) : field.button[name];
   return drawn(field.menu.ask(label, valueOf(task, name, now), `#${task.number} ${exampleOf(name)}`), [
-    ...inTwos(choices),
+    ...inRows(choices, 2),
     [button(words.back, dataOf('field', id, 'more'))],
   ]);
 }
@@ -68,15 +69,9 @@ export function zoneMenu(task: Task, zones: readonly string[]): Drawn {
     button(zone === own ? words.chosen(zone) : zone, dataOf('fieldset', id, 'zone', zone)),
   );
   return drawn(field.menu.ask(field.button.zone, own, `#${task.number} zone Europe/Madrid`), [
-    ...inTwos(rows),
+    ...inRows(rows, 2),
     [button(words.back, dataOf('edit', id))],
   ]);
-}
-
-function inTwos(all: readonly (Button | null)[]): Rows {
-  const rows: (Button | null)[][] = [];
-  for (let index = 0; index < all.length; index += 2) rows.push(all.slice(index, index + 2));
-  return rows;
 }
 
 function valueOf(task: Task, name: SettingName, now: number): string {

@@ -2,24 +2,12 @@ import { settingsOf } from '../../../domain/chat-settings.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ConversationRooms, Pressed, Said } from '../conversation.ts';
 import { redrawn, silence } from '../kit/answers.ts';
-import { putDraft, type DraftStep, titleOf } from '../kit/drafts.ts';
+import { putDraft, type MakingStep } from '../kit/drafts.ts';
 import { isForUs, type Here } from '../kit/reading.ts';
 import { blocks, type Rich, drawn } from '../kit/rich.ts';
 import type { Where } from './english.ts';
 import { proposalDrawn, checkStep, proposalOf } from './preview.ts';
-import {
-  askQuestion,
-  offerQuestion,
-  partQuestion,
-  retextQuestion,
-  textQuestion,
-  timeQuestion,
-  type Asking,
-  type Question,
-} from './wizard-view.ts';
-
-/** A step of making a task, shown in a new message or in the one that carried the step before. */
-export type MakingStep = Exclude<DraftStep, { step: 'made' | 'edit' }>;
+import { questionOf } from './wizard-view.ts';
 
 type Rooms = Pick<ConversationRooms, 'clock' | 'preview' | 'store'>;
 
@@ -47,23 +35,6 @@ export async function stepDrawn(here: Here, rooms: Rooms, showing: Showing): Pro
   const asking = { draftId, where: whereOf(here), timezone, now: rooms.clock.now(), dates };
   const { words, rows } = questionOf(asking, step);
   return drawn(instead ?? blocks(before, words), rows);
-}
-
-function questionOf(asking: Asking, step: Exclude<MakingStep, { step: 'preview' }>): Question {
-  switch (step.step) {
-    case 'ask':
-      return askQuestion(asking, { text: step.kept.text, media: step.kept.media });
-    case 'text':
-      return textQuestion(asking, step);
-    case 'time':
-      return timeQuestion(asking, titleOf({ text: step.text, media: step.kept.media }), step.when !== undefined);
-    case 'retext':
-      return retextQuestion(asking, titleOf({ text: step.text, media: step.kept.media }));
-    case 'offer':
-      return offerQuestion(asking, step.kept.media ?? { kind: 'document', fileId: '' });
-    default:
-      return partQuestion(asking, step);
-  }
 }
 
 type Speaking = Omit<Showing, 'draftId'>;

@@ -32,20 +32,8 @@ export async function editCommand(said: Said, rooms: ConversationRooms): Promise
   return answer(texts.field.how(field.field, task.number, field.example));
 }
 
-/** What is to be changed, or what is said instead. */
-async function timed(said: Said, rooms: ConversationRooms, { task, words }: NewTime): Promise<Timed> {
-  const read = await retimed(said, rooms, { task, words });
-  if (read.is === 'schedule') return { patch: { schedule: read.schedule } };
-  return read.is === 'ask' ? { asks: answer(read.words, read.rows) } : read;
-}
-
-type Timed =
-  | { readonly patch: TaskPatch }
-  | { readonly asks: Answer }
-  | { readonly sentence: Rich | string; readonly tries: readonly string[] };
-
 async function editTime(said: Said, rooms: ConversationRooms, { task, words }: NewTime): Promise<Answer> {
-  const read = await timed(said, rooms, { task, words });
+  const read = await retimed(said, rooms, { task, words });
   if ('patch' in read) return edited(said, rooms, { task, patch: read.patch });
   if ('asks' in read) return read.asks;
   const near = nearField(words);
@@ -202,7 +190,7 @@ export async function goOnEditing(said: Said, rooms: ConversationRooms, { row, s
     const patch = step.what === 'title' ? { title: words } : { instructions: words };
     return { ...(await edited(said, rooms, { task, patch })), draft: drop };
   }
-  const read = await timed(said, rooms, { task, words });
+  const read = await retimed(said, rooms, { task, words });
   if ('patch' in read) return { ...(await edited(said, rooms, { task, patch: read.patch })), draft: drop };
   if ('asks' in read) return { ...read.asks, draft: drop };
   if (isTalk(said, step.misses)) return silence;

@@ -14,7 +14,7 @@ import { button, dataOf, shortId } from '../kit/press.ts';
 import { drawn, lines } from '../kit/rich.ts';
 import { refusal, arg } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { proposalDrawn, proposalOf, topicsOff, titleOfStep } from './preview.ts';
+import { proposalDrawn, topicsOff, titleOfStep } from './preview.ts';
 import { turned, stepDrawn } from './steps.ts';
 import { retimed, chosen, isFormer } from './wizard.ts';
 
@@ -122,16 +122,12 @@ async function notCreated(
 ): Promise<Answer> {
   const { making } = texts;
   const isTemplate = fault.code === 'invalid_template';
-  const proposal = await proposalOf(pressed, rooms, { draftId, step });
+  const words = isTemplate
+    ? making.templateFault(templateFault(fault.message))
+    : making.refused(sentenceOf(fault) ?? fault.message);
   return redrawn(
     pressed,
-    proposalDrawn({
-      ...proposal,
-      fault: isTemplate
-        ? making.templateFault(templateFault(fault.message))
-        : making.refused(sentenceOf(fault) ?? fault.message),
-      offersPlain: isTemplate,
-    }),
+    await proposalDrawn(pressed, rooms, { draftId, step, fault: words, offersPlain: isTemplate }),
   );
 }
 

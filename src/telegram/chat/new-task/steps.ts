@@ -6,7 +6,7 @@ import { putDraft, type MakingStep } from '../kit/drafts.ts';
 import { isForUs, type Here } from '../kit/reading.ts';
 import { blocks, type Rich, drawn } from '../kit/rich.ts';
 import type { Where } from './english.ts';
-import { proposalDrawn, checkStep, proposalOf } from './preview.ts';
+import { proposalDrawn, checkStep } from './preview.ts';
 import { questionOf } from './wizard-view.ts';
 
 type Rooms = Pick<ConversationRooms, 'clock' | 'preview' | 'store'>;
@@ -28,7 +28,7 @@ export async function stepDrawn(here: Here, rooms: Rooms, showing: Showing): Pro
   const { draftId, step, before = null, instead } = showing;
   if (step.step === 'preview') {
     checkStep(step);
-    return proposalDrawn({ ...(await proposalOf(here, rooms, { draftId, step })), before });
+    return proposalDrawn(here, rooms, { draftId, step, before });
   }
   const { timezone } = here.place;
   const { dates } = settingsOf(here.place.chat.settings);

@@ -71,7 +71,7 @@ const tags = z.array(z.string().meta({ maxLength: limits.tagLengthMax })).meta({
 });
 const context = facts.meta({ description: 'What the runs of the task know and hand on to each other.' });
 
-/** What a task is, in fields. */
+/** A task in fields. */
 export const definition = strict({
   title: title.optional(),
   instructions,

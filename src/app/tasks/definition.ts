@@ -36,7 +36,7 @@ export interface TaskInWords extends Omit<TaskInput, 'instructions' | 'schedule'
   readonly instructions?: string | undefined;
 }
 
-/** What the words mean at this moment; a policy that is named goes before one that they ask for. */
+/** The meaning of the words at this moment; a policy that is named goes before one that they ask for. */
 export function inFields(input: TaskInput | TaskInWords, now: number): TaskInput {
   if (!('when' in input)) return input;
   const { when, timezone, instructions, policies, ...fields } = input;

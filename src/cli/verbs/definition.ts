@@ -74,7 +74,7 @@ export interface ReadSchedule {
   readonly schedule: Schedule;
   /** What stood behind a when in plain words. */
   readonly text: string | null;
-  /** What such words ask for besides. */
+  /** The policies that such words ask for. */
   readonly policies: Policies;
 }
 

@@ -99,7 +99,7 @@ export const fieldTexts = {
     max_age: 'Results are kept back at most',
     unknown: 'If nobody knows whether it arrived',
   } satisfies Record<PolicyName | 'tags' | 'media', string> as Readonly<Record<string, string>>,
-  /** What is said of a policy that was not chosen, where "as usual" would say too little. */
+  /** The words for a policy that was not chosen, where "as usual" would say too little. */
   usual: {
     quiet: 'as in this chat',
     ack: 'no',

@@ -120,7 +120,7 @@ const choices: Readonly<Record<string, (value: string) => string>> = {
   },
 };
 
-/** What a button of a menu changes; null for one of nobody's making, because the words of the command check it. */
+/** The change behind a button of a menu. Its data can be made up, and the words of the command check it: then null. */
 export function choicePatch(task: Task, name: string, value: string, now: number): TaskPatch | null {
   const words = Object.hasOwn(choices, name) ? choices[name]?.(value) : undefined;
   const read = words === undefined ? null : fieldIn(words, { task, now });
@@ -138,7 +138,7 @@ function readZone(value: string, { task }: FieldReading): TaskPatch | null {
   return timezone === null ? null : { schedule: { ...inputOf(task.schedule), timezone } };
 }
 
-/** By its form in the table. The words for the default are fewer where one of them could be a value. */
+/** A policy by its form in the table. The words for the default are fewer where one of them could be a value. */
 function readByForm(name: PolicyName, value: string, reading: FieldReading): string | number | null | undefined {
   const form: Form = policyTable[name];
   if ((form.kind === 'choice' ? usual : none).test(value)) return null;

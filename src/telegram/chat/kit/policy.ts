@@ -33,7 +33,7 @@ export function policyWords(field: string, value: unknown, setting: Setting): st
   return tell === undefined ? plainWords(field, value, setting) : tell(value as never);
 }
 
-/** By its form in the table; what is in none of them is shown as it stands. */
+/** A value by its form in the table; one that has none is shown as it stands. */
 function plainWords(field: string, value: unknown, setting: Setting): string {
   const kind = formAt(field)?.kind;
   if (typeof value !== 'string') return JSON.stringify(value);
@@ -44,7 +44,7 @@ function plainWords(field: string, value: unknown, setting: Setting): string {
 
 type Teller = (value: never) => string;
 
-/** Where one value, or several together, are told in words of their own. */
+/** Policies that are told in words of their own. */
 const tellers: Readonly<Record<string, Teller>> = {
   retry: ({ attempts }: NonNullable<Policies['retry']>) =>
     attempts === undefined ? texts.field.byDefault : texts.field.attempts(attempts),

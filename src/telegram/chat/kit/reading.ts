@@ -2,7 +2,7 @@ import type { Person, Place, Said } from '../conversation.ts';
 import { texts } from '../texts.ts';
 import { button, dataOf, shortId, type Rows } from './press.ts';
 
-/** Who is meant by words, and on which clocks a time in them is read. */
+/** Words that are meant for us, and the clocks on which a time in them is read. */
 
 export interface Here {
   readonly place: Place;

@@ -120,7 +120,7 @@ export const wizardTexts = {
   retext: (title: string, where: Where): Rich => say`${Here[where]} the new text for ${italic(oneLine(title, 60))}.`,
   notedText: 'Noted the text.',
   blankText: 'There is nothing to see in that text. Send one with words in it.',
-  /** What is wrong with words at a step that asks for a part of the time, and what can be read there. */
+  /** The fault of words at a step that asks for a part of the time, and words that can be read there. */
   partFaults: {
     hour: clockFault,
     minute: clockFault,

@@ -51,7 +51,7 @@ export async function proposalDrawn(
   const same = await store.taskByTitle(place.chat.id, title);
   const refused = warnings.find(isRefusal);
   const off = topicsOff(place);
-  // Whoever named a zone has said it already.
+  // A zone that the words name was said already.
   const asksZone = !place.isZoneConfirmed && mayManage(here) && timezone === place.timezone;
   const words = blocks(
     proposing.before ?? null,

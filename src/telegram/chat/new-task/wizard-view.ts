@@ -44,7 +44,7 @@ function rhythmRows(asking: Asking): Rows {
   );
 }
 
-/** What is asked at a step, and the buttons that answer it. */
+/** The question of a step, and the buttons that answer it. */
 export function questionOf(asking: Asking, step: Exclude<MakingStep, { step: 'preview' }>): Question {
   const { wizard, making } = texts;
   const { where, now, dates } = asking;

@@ -139,7 +139,7 @@ export function afterTime({ schedule, words, policies }: Asked, at: number, { pl
   return { step: 'preview', when, text: text ?? '', plan, kept: others };
 }
 
-/** What was there already, and what is asked for now. */
+/** The policies that were kept, and those that are asked for now. */
 function keptWith(kept: Kept, policies: AskedPolicies): Kept {
   return Object.keys(policies).length === 0 ? kept : { ...kept, policies: { ...kept.policies, ...policies } };
 }

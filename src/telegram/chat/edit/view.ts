@@ -90,10 +90,10 @@ function valueOf(task: Task, name: SettingName, now: number): string {
 function isChosen(task: Task, name: SettingName, value: string, now: number): boolean {
   const { policies = {} } = choicePatch(task, name, value, now) ?? {};
   const force = (chosen: Policies) => JSON.stringify(policyOf(chosen, { actionKind: 'message', minGapMs: null }));
-  return policyNames
-    .filter((each) => each in policies)
-    .every((each) => {
-      const [has, had] = [policies[each] ?? undefined, task.policies[each]];
-      return has === undefined || had === undefined ? has === had : force({ [each]: has }) === force({ [each]: had });
-    });
+  const named = policyNames.filter((each) => each in policies);
+  const holds = named.filter((each) => {
+    const [has, had] = [policies[each] ?? undefined, task.policies[each]];
+    return has === undefined || had === undefined ? has === had : force({ [each]: has }) === force({ [each]: had });
+  });
+  return named.length > 0 && holds.length === named.length;
 }

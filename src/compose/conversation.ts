@@ -3,7 +3,7 @@ import { createReadiness } from '../app/operations/readiness.ts';
 import { createStatus } from '../app/operations/status.ts';
 import type { Platform } from '../app/ports/outside.ts';
 import type { Store } from '../app/ports/store.ts';
-import { previewSchedule } from '../app/tasks/preview.ts';
+import { previewOf } from '../app/tasks/preview.ts';
 import type { Config } from '../config/config.ts';
 import { updateBytesMax } from '../domain/limits.ts';
 import { newCode, sha256 } from '../system/ids.ts';
@@ -60,7 +60,7 @@ export function openConversation({ config, world, printClaim, version }: Asked, 
       acks: rooms.acks,
       approvals: rooms.approvals,
       store,
-      preview: (request) => previewSchedule(request, { now: world.clock.now(), minIntervalMs: config.MIN_INTERVAL }),
+      preview: (schedule) => previewOf(schedule, { after: world.clock.now(), minIntervalMs: config.MIN_INTERVAL }),
       status: createStatus({ ...world, store, version, ready }),
       quota: { chat: config.QUOTA_PER_CHAT, user: config.QUOTA_PER_USER },
       defaultTimezone: config.DEFAULT_TIMEZONE,

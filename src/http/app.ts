@@ -5,7 +5,7 @@ import { matchedRoutes } from 'hono/route';
 import * as api from '../api/status.ts';
 import { silentMeter, type Meter } from '../app/ports/metering.ts';
 import type { Ids, Log, Stopwatch } from '../app/ports/outside.ts';
-import type { Preview, PreviewRequest } from '../app/tasks/preview.ts';
+import type { AskedPreview, PreviewRequest } from '../app/tasks/preview.ts';
 import type { TellOnce } from '../app/use-cases/kept-answers.ts';
 import { AppError } from '../domain/errors.ts';
 import { refusalsWith } from './docs/describing.ts';
@@ -39,7 +39,7 @@ export interface HttpNeeds
     MetricsNeeds,
     BulkRoutes,
     StatusRoutes {
-  readonly preview: (request: PreviewRequest) => Preview;
+  readonly preview: (request: PreviewRequest) => AskedPreview;
   readonly token: string;
   readonly health: Health;
   readonly version: string;

@@ -80,7 +80,7 @@ it('in a group what only tells is seen by whoever asked', async () => {
 it('a list without tasks begins one', async () => {
   const bot = await aTalkingBot({ TELEGRAM_CHATS: String(lab) });
   const list = await ask(bot, ['ada', lab], '/tasks');
-  expect(labels(list)).toEqual([['New', 'Templates']]);
+  expect(labels(list)).toEqual([['New']]);
   await bot.press('ada', list, 'New');
   expect(bot.now(list).text).toContain('When');
 });

@@ -77,7 +77,7 @@ describe('/tasks', () => {
     const bot = await aLab();
     const list = await ask(bot, ['ben', lab], '/tasks');
     expect(list.text).toBe('No tasks here yet. Make the first one: /new every weekday at 9 Stand up');
-    expect(labels(list)).toEqual([['New', 'Templates']]);
+    expect(labels(list)).toEqual([['New']]);
   });
 
   it('shows each chat its own', async () => {

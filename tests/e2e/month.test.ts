@@ -21,8 +21,7 @@ it(
     await press(story, 'ada', 'Yes');
     await say(story, 'ada', '/new every 2 weeks on monday 19:00 Bins out: paper and glass');
     await press(story, 'ada', 'Create');
-    await say(story, 'ben', '/new templates');
-    await press(story, 'ben', '💊 Medication');
+    await say(story, 'ben', '/new every day at 8 until done Take your medication');
     await press(story, 'ben', 'Create');
     await until(story, '2026-10-12 19:10');
     await press(story, 'ben', 'Done', { under: 'Bins' });

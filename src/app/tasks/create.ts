@@ -8,13 +8,13 @@ import { endOfPause } from '../pipeline/scheduler.ts';
 import type { World } from '../ports/outside.ts';
 import type { Created, Quota, TaskStore } from '../ports/tasks.ts';
 import type { Once } from '../use-cases/kept-answers.ts';
-import { defineTask, firstSlot, type Rules, type TaskInput } from './definition.ts';
+import { defineTask, firstSlot, inFields, type Rules, type TaskInput, type TaskInWords } from './definition.ts';
 import { replaceDefinition } from './edit.ts';
 import { claimsFirst } from './verbs.ts';
 
 export interface CreateRequest {
   readonly threadKey: string;
-  readonly input: TaskInput;
+  readonly input: TaskInput | TaskInWords;
   readonly onExisting?: 'fail' | 'upsert' | 'add' | undefined;
   readonly actor: Actor;
   readonly idempotencyKey: Key;
@@ -45,7 +45,9 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
   // Asked before anything is checked: what was right when the task was made may be past by the time of the repeat.
   const made = once === null ? null : await store.madeUnder(once, now);
   if (made !== null) return made;
-  const checked = defineTask(deps.rules, input, now);
+  // Read after that, because words such as "in 20 minutes" mean another time by the repeat.
+  const fields = inFields(input, now);
+  const checked = defineTask(deps.rules, fields, now);
   const { definition, policy } = checked;
   const result = await store.createTask(
     {
@@ -60,7 +62,7 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
       nextAt: firstSlot(definition.schedule, policy, now),
       minGapMs: checked.minGapMs,
       autoPause: policy.autoPause,
-      context: input.context ?? {},
+      context: fields.context ?? {},
       onExisting: onExisting ?? (definition.subject === null ? 'add' : 'fail'),
       quota: deps.quota,
       once,
@@ -69,7 +71,7 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
       warnings: checked.warnings,
       endPause: (due) => endOfPause(deps, due),
     },
-    (scene) => replaceDefinition(claimsFirst(deps, scene, now), { scene, checked, input, now }),
+    (scene) => replaceDefinition(claimsFirst(deps, scene, now), { scene, checked, input: fields, now }),
   );
   // A new task is nobody's business but the scheduler's, until its first slot is due.
   if (result.created) deps.bell.ring('scheduler');

@@ -9,7 +9,7 @@ import {
   type ScheduleInput,
   warnings,
 } from '../../domain/schedule/schedule.ts';
-import { readWhen } from '../../domain/when/when.ts';
+import { type Asked, readAsked } from '../../domain/when/asked.ts';
 
 /** Either a schedule in its fields, or a text that begins with a when in plain words. */
 export type PreviewRequest =
@@ -23,44 +23,32 @@ export type PreviewRequest =
 
 export interface Preview {
   readonly schedule: Schedule;
-  /** What stands behind the when; null where no text was sent. */
-  readonly text: string | null;
   readonly next: readonly number[];
   readonly description: string;
   readonly minGapMs: number | null;
   readonly warnings: readonly { readonly code: string; readonly message: string }[];
 }
 
-interface Wanted {
-  readonly schedule: Schedule;
-  readonly text: string | null;
-  readonly after: number;
+/** A preview, and what else the words said; null where no words were sent. */
+export interface AskedPreview extends Preview {
+  readonly asked: Pick<Asked, 'text' | 'policies'> | null;
 }
 
-function wanted(request: PreviewRequest, now: number): Wanted {
-  if ('when' in request) {
-    const after = request.now ?? now;
-    const { schedule, rest } = readWhen(request.when, { timezone: request.timezone, now: after });
-    return { schedule, text: rest, after };
-  }
-  const after = request.after ?? now;
-  return { schedule: parseSchedule(request.schedule, after), text: null, after };
+interface Looking {
+  readonly after: number;
+  readonly minIntervalMs: number;
+  readonly count?: number | undefined;
 }
 
 /**
  * Calculates what a task with this schedule would do. What creation would refuse is calculated all the same and said in
  * the warnings, because whoever asks wants to see why.
  */
-export function previewSchedule(
-  request: PreviewRequest,
-  { now, minIntervalMs }: { now: number; minIntervalMs: number },
-): Preview {
-  const { schedule, text, after } = wanted(request, now);
+export function previewOf(schedule: Schedule, { after, minIntervalMs, count = previewCountDefault }: Looking): Preview {
   const refused = refusals(schedule, { now: after, minIntervalMs });
   return {
     schedule,
-    text,
-    next: nextSlots(schedule, after, { count: request.count ?? previewCountDefault }),
+    next: nextSlots(schedule, after, { count }),
     description: describe(schedule),
     minGapMs: minGapMs(schedule),
     warnings: [
@@ -68,4 +56,19 @@ export function previewSchedule(
       ...warnings(schedule, { now: after }),
     ],
   };
+}
+
+/** The same for what a client sent. */
+export function previewSchedule(
+  request: PreviewRequest,
+  { now, minIntervalMs }: { now: number; minIntervalMs: number },
+): AskedPreview {
+  const { count } = request;
+  if ('when' in request) {
+    const after = request.now ?? now;
+    const asked = readAsked(request.when, { timezone: request.timezone, now: after });
+    return { ...previewOf(asked.schedule, { after, minIntervalMs, count }), asked };
+  }
+  const after = request.after ?? now;
+  return { ...previewOf(parseSchedule(request.schedule, after), { after, minIntervalMs, count }), asked: null };
 }

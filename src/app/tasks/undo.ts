@@ -3,7 +3,7 @@ import type { TaskVerb } from '../../domain/event.ts';
 import { actionScope } from '../../domain/grant.ts';
 import { autoPauseDefault, undoMs } from '../../domain/limits.ts';
 import type { Policies } from '../../domain/policy.ts';
-import { minGapMs, type Schedule, type ScheduleInput } from '../../domain/schedule/schedule.ts';
+import { inputOf, minGapMs } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Ids } from '../ports/outside.ts';
 import { noChange, type AuditRow, type TaskChange } from '../ports/tasks.ts';
@@ -202,21 +202,4 @@ function patchBack(task: Task, back: Partial<Told>, { stateBefore, stateAfter }:
 /** Names every policy: those that were not chosen before go back to their defaults. */
 function replacing(current: Policies, before: Policies): NonNullable<TaskPatch['policies']> {
   return { ...Object.fromEntries(Object.keys(current).map((key) => [key, null])), ...before };
-}
-
-export function inputOf(schedule: Schedule): ScheduleInput {
-  switch (schedule.kind) {
-    case 'once':
-      return { kind: 'once', once_at: new Date(schedule.onceAt).toISOString(), timezone: schedule.timezone };
-    case 'interval':
-      return {
-        kind: 'interval',
-        interval: schedule.interval,
-        start_at: new Date(schedule.startAt).toISOString(),
-        from: schedule.from,
-        timezone: schedule.timezone,
-      };
-    default:
-      return schedule;
-  }
 }

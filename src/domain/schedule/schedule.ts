@@ -79,6 +79,24 @@ export function parseSchedule(input: ScheduleInput, now: number): Schedule {
   }
 }
 
+/** The same as a client would send it. */
+export function inputOf(schedule: Schedule): ScheduleInput {
+  switch (schedule.kind) {
+    case 'once':
+      return { kind: 'once', once_at: new Date(schedule.onceAt).toISOString(), timezone: schedule.timezone };
+    case 'interval':
+      return {
+        kind: 'interval',
+        interval: schedule.interval,
+        start_at: new Date(schedule.startAt).toISOString(),
+        from: schedule.from,
+        timezone: schedule.timezone,
+      };
+    default:
+      return schedule;
+  }
+}
+
 function momentText(instant: number, timezone: string, day: DayWords): string {
   const wall = toWall(timezone, instant);
   return `${day(dayOfWall(wall))} ${clockText(secondOfDayOf(wall))}`;

@@ -5,7 +5,7 @@ import type { editedTask, taskAnswer } from '../../api/tasks.ts';
 import type { Attempt, Delivery, RunView, TaskRun } from '../../app/ports/runs.ts';
 import type { TaskVersion } from '../../app/ports/tasks.ts';
 import type { Changes } from '../../app/tasks/edit.ts';
-import type { Preview } from '../../app/tasks/preview.ts';
+import type { AskedPreview } from '../../app/tasks/preview.ts';
 import { occurrenceKey } from '../../domain/occurrence.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import { executionThread, type Task } from '../../domain/task.ts';
@@ -192,14 +192,16 @@ function wireDelivery(delivery: Delivery, traceId: string | null): WireTaskRun['
   };
 }
 
-export function wirePreview(preview: Preview): z.output<typeof previewAnswer> {
+export function wirePreview(preview: AskedPreview): z.output<typeof previewAnswer> {
   return {
     next: preview.next.map(iso),
     description: preview.description,
     min_gap_seconds: preview.minGapMs === null ? null : preview.minGapMs / 1000,
     warnings: preview.warnings.map(({ code, message }) => ({ code, message })),
     schedule: wireSchedule(preview.schedule),
-    ...(preview.text === null ? {} : { text: preview.text, timezone: preview.schedule.timezone }),
+    ...(preview.asked === null
+      ? {}
+      : { text: preview.asked.text, policies: { ...preview.asked.policies }, timezone: preview.schedule.timezone }),
   };
 }
 

@@ -6,12 +6,13 @@ import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
 import type { Quota, TaskStore } from '../../app/ports/tasks.ts';
 import type { UpkeepStore } from '../../app/ports/upkeep.ts';
 import type { Bulk } from '../../app/tasks/bulk.ts';
-import type { Preview, PreviewRequest } from '../../app/tasks/preview.ts';
+import type { Preview } from '../../app/tasks/preview.ts';
 import type { Tasks } from '../../app/tasks/tasks.ts';
 import type { Acks } from '../../app/use-cases/acks.ts';
 import type { Approvals } from '../../app/use-cases/approvals.ts';
 import type { Truth } from '../../app/why/truth.ts';
 import type { Actor } from '../../domain/access.ts';
+import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { Drawn, Media } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 
@@ -180,7 +181,7 @@ export interface ConversationRooms {
   readonly quota: Quota;
   /** Asks the platform how the bot stands in the chat, unless it has answered a moment ago and nobody asks to look anew. */
   readonly setUp: (place: Place, look?: 'anew') => Promise<SetUp>;
-  readonly preview: (request: PreviewRequest) => Preview;
+  readonly preview: (schedule: Schedule) => Preview;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;

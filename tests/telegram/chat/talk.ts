@@ -1,6 +1,6 @@
 import { createStatus } from '../../../src/app/operations/status.ts';
 import type { Chat } from '../../../src/app/ports/chats.ts';
-import { previewSchedule } from '../../../src/app/tasks/preview.ts';
+import { previewOf } from '../../../src/app/tasks/preview.ts';
 import type { Drawn, Media } from '../../../src/domain/shown.ts';
 import { buttons, unknownPress } from '../../../src/telegram/chat/buttons.ts';
 import { commands, plainText, unknownCommand } from '../../../src/telegram/chat/commands.ts';
@@ -119,7 +119,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     approvals: rooms.approvals,
     store,
     setUp: async () => ({ ...allOn, isPrivate: given.kind === 'private', ...given.setUp }),
-    preview: (request) => previewSchedule(request, { now: time.now(), minIntervalMs: minute }),
+    preview: (schedule) => previewOf(schedule, { after: time.now(), minIntervalMs: minute }),
     clock: time,
     ids: countingIds(`d${counters.update}`),
     log: pipeline.log,

@@ -10,7 +10,7 @@ import { arg, pressedTask } from '../kit/rights.ts';
 import { likelyZones } from '../kit/zones.ts';
 import { texts } from '../texts.ts';
 import { change } from './editing.ts';
-import { fieldIn } from './field-words.ts';
+import { choicePatch } from './field-words.ts';
 import { isRepeating } from './retiming.ts';
 import { isSetting, moreMenu, settingMenu, zoneMenu } from './view.ts';
 
@@ -34,37 +34,12 @@ export async function fieldSetPressed(pressed: Pressed, rooms: ConversationRooms
   if ('answer' in found) return found.answer;
   const { task } = found;
   if (task.state === 'deleted') return redrawn(pressed, await cardOf(task, rooms, markFor(pressed)));
-  const patch = patchOf(pressed, rooms, task);
+  const [, name = '', ...values] = pressed.press?.args ?? [];
+  const patch = choicePatch(task, name, values.join(':'), pressed.date);
   if (patch === null) return alerted(texts.chat.oldButton);
   const { words, rows } = await change(pressed, rooms, { task, patch });
   const back = button(texts.button.back, dataOf('edit', shortId(task.id)));
   return redrawn(pressed, drawn(words, [[...rows.flat(), back]]));
-}
-
-/** The choices are words of the command, so that both mean the same and are checked alike. */
-const choices: Readonly<Record<string, (value: string) => string>> = {
-  zone: (value) => `zone ${value}`,
-  missed: (value) => `missed ${value}`,
-  ack: (value) => (value === 'off' ? 'ack off' : `ack every ${value.replace(/(?<=[mh])(\d+)$/, ' $1 times')}`),
-  quiet: (value) => `quiet ${value.replace(/^(\d\d)(\d\d)-(\d\d)(\d\d)$/, '$1:$2-$3:$4')}`,
-  approval: (value) => `approval ${value}`,
-  ends: (value) => {
-    const runs = /^r(\d+)$/.exec(value)?.[1];
-    if (runs !== undefined) return `max runs ${runs}`;
-    return value === 'never' ? 'until never' : `until in ${value.replace('d', ' days')}`;
-  },
-};
-
-function patchOf(pressed: Pressed, rooms: ConversationRooms, task: Task): TaskPatch | null {
-  const [, name = '', ...values] = pressed.press?.args ?? [];
-  const value = values.join(':');
-  // What a button carries can be made up, and the words of the command check it.
-  const words = Object.hasOwn(choices, name) ? choices[name]?.(value) : undefined;
-  if (words === undefined) return null;
-  const read = fieldIn(words, { task, rooms, now: pressed.date });
-  if (read?.is !== 'patch') return null;
-  const isEndless = name === 'ends' && value === 'never';
-  return isEndless ? { policies: { until: null, max_runs: null } } : read.patch;
 }
 
 /** The answers to what is asked about a new time: once, at other hours, or as it was. */

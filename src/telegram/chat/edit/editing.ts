@@ -25,27 +25,15 @@ export async function editCommand(said: Said, rooms: ConversationRooms): Promise
   const { task, rest } = named;
   if (rest === '') return answerWith(editMenu(task, await factsOf(task, rooms, markFor(said))));
   if (isBareNumber(said, rest)) return answer(texts.retime.bareNumber(task.number, rest));
-  const field = fieldIn(rest, { task, rooms, now: said.date });
+  const field = fieldIn(rest, { task, now: said.date });
   if (field === null) return editTime(said, rooms, { task, words: rest });
   if (field.is === 'patch') return edited(said, rooms, { task, patch: field.patch });
   if (field.field === 'zone' && field.word !== '') return answer(texts.edit.unknownZone(field.word));
   return answer(texts.field.how(field.field, task.number, field.example));
 }
 
-/** What is to be changed, or what is said instead. */
-async function timed(said: Said, rooms: ConversationRooms, { task, words }: NewTime): Promise<Timed> {
-  const read = await retimed(said, rooms, { task, words });
-  if (read.is === 'schedule') return { patch: { schedule: read.schedule } };
-  return read.is === 'ask' ? { asks: answer(read.words, read.rows) } : read;
-}
-
-type Timed =
-  | { readonly patch: TaskPatch }
-  | { readonly asks: Answer }
-  | { readonly sentence: Rich | string; readonly tries: readonly string[] };
-
 async function editTime(said: Said, rooms: ConversationRooms, { task, words }: NewTime): Promise<Answer> {
-  const read = await timed(said, rooms, { task, words });
+  const read = await retimed(said, rooms, { task, words });
   if ('patch' in read) return edited(said, rooms, { task, patch: read.patch });
   if ('asks' in read) return read.asks;
   const near = nearField(words);
@@ -202,7 +190,7 @@ export async function goOnEditing(said: Said, rooms: ConversationRooms, { row, s
     const patch = step.what === 'title' ? { title: words } : { instructions: words };
     return { ...(await edited(said, rooms, { task, patch })), draft: drop };
   }
-  const read = await timed(said, rooms, { task, words });
+  const read = await retimed(said, rooms, { task, words });
   if ('patch' in read) return { ...(await edited(said, rooms, { task, patch: read.patch })), draft: drop };
   if ('asks' in read) return { ...read.asks, draft: drop };
   if (isTalk(said, step.misses)) return silence;

@@ -1,16 +1,17 @@
-import { inputOf } from '../../../app/tasks/undo.ts';
+import type { TaskPatch } from '../../../app/tasks/edit.ts';
 import { isUnreadable } from '../../../app/tasks/verbs.ts';
 import { hoursOf, withHours } from '../../../domain/schedule/hours.ts';
-import { lastSlot, type Schedule, type ScheduleInput } from '../../../domain/schedule/schedule.ts';
+import { inputOf, lastSlot, type Schedule, type ScheduleInput } from '../../../domain/schedule/schedule.ts';
 import type { OnceSchedule } from '../../../domain/schedule/shapes.ts';
 import { clockText } from '../../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { ConversationRooms, Said } from '../conversation.ts';
-import { triedTo } from '../kit/answers.ts';
+import { readLone, timeOr } from '../../../domain/when/asked.ts';
+import type { Setting as Reading } from '../../../domain/when/draft.ts';
+import type { Answer, ConversationRooms, Said } from '../conversation.ts';
+import { answer, triedTo } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { dateIn, moment, scheduleText, settingOf } from '../kit/clock.ts';
-import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
-import { readOr, readTimeAlone } from '../kit/reading.ts';
+import { button, dataOf, shortId } from '../kit/press.ts';
 import type { Rich } from '../kit/rich.ts';
 import { whatIsWrongWithTime } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
@@ -20,17 +21,17 @@ import { texts } from '../texts.ts';
  * days alone leave the hour. Nothing that repeats ends by a word that does not say so: a single moment is asked about.
  */
 export type Retimed =
-  | { readonly is: 'schedule'; readonly schedule: ScheduleInput }
-  | { readonly is: 'fault'; readonly sentence: Rich | string; readonly tries: readonly string[] }
-  | { readonly is: 'ask'; readonly words: Rich; readonly rows: Rows };
+  | { readonly patch: TaskPatch }
+  | { readonly asks: Answer }
+  | { readonly sentence: Rich | string; readonly tries: readonly string[] };
 
 export interface NewTime {
   readonly task: Task;
   readonly words: string;
 }
 
-type Rooms = Pick<ConversationRooms, 'preview' | 'clock'>;
-type Speaking = Pick<Said, 'place' | 'date'>;
+type Rooms = Pick<ConversationRooms, 'clock'>;
+type Speaking = Pick<Said, 'date'>;
 
 export function isRepeating(task: Pick<Task, 'schedule' | 'pausedReason'>): boolean {
   return !isUnreadable(task) && task.schedule.kind !== 'once';
@@ -41,45 +42,37 @@ const lead = /^(?:(?:time|when|hour)(?:\s*[:=]\s*|\s+)|to\s+)/i;
 /** It is read on the clocks of the task, whatever the chat has. */
 export async function retimed(said: Speaking, rooms: Rooms, { task, words: all }: NewTime): Promise<Retimed> {
   const words = all.trim().replace(lead, '');
-  const speaking = { place: { ...said.place, timezone: task.schedule.timezone }, date: said.date };
-  const moved = isUnreadable(task) ? null : byHour(speaking, rooms, { task, words });
+  const reading = { timezone: task.schedule.timezone, now: said.date };
+  const moved = isUnreadable(task) ? null : byHour(reading, rooms.clock.now(), { task, words });
   if (moved !== null) return moved;
-  const days = isRepeating(task) ? byDays(speaking, rooms, { task, words }) : null;
+  const days = isRepeating(task) ? byDays(reading, rooms.clock.now(), { task, words }) : null;
   if (days !== null) return days;
-  const read = await triedTo(async () => readTimeAlone(words, speaking, rooms));
+  const read = await triedTo(async () => readLone(words, reading));
   if ('refusal' in read) {
     const { sentence, tries } = whatIsWrongWithTime(read.refusal);
-    return { is: 'fault', sentence, tries: triesFor(task, tries) };
+    return { sentence, tries: triesFor(task, tries) };
   }
-  const { schedule, text } = read.made.preview;
-  const rest = (text ?? '').trim();
-  if (rest !== '') return { is: 'fault', sentence: texts.making.leftOver(rest), tries: triesFor(task, []) };
+  const { schedule, text } = read.made;
+  if (text !== '') return { sentence: texts.making.leftOver(text), tries: triesFor(task, []) };
   return meant(task, schedule, rooms.clock.now());
 }
 
 /** A moment for a task that repeats would take all its other runs from it. */
 function meant(task: Task, schedule: Schedule, now: number): Retimed {
-  if (schedule.kind !== 'once' || !isRepeating(task)) return { is: 'schedule', schedule: inputOf(schedule) };
+  if (schedule.kind !== 'once' || !isRepeating(task)) return asSchedule(inputOf(schedule));
   const { retime } = texts;
   const setting = settingOf(task, now);
   const id = shortId(task.id);
   const times = hoursOf(task.schedule);
   const hour = times === null ? null : clockOf(hoursOf({ ...schedule, timezone: setting.timezone })?.[0] ?? 0);
-  return {
-    is: 'ask',
-    words: retime.once(taskName(task), {
-      number: task.number,
-      repeats: `${scheduleText(task.schedule, now)} (${setting.timezone})`,
-      at: `${moment(schedule.onceAt, setting)} (${setting.timezone})`,
-      hour,
-    }),
-    rows: [
-      [
-        button(retime.button.once, dataOf('makeonce', id, Math.floor(schedule.onceAt / 1000).toString(36))),
-        keepButton(task),
-      ],
-    ],
-  };
+  const words = retime.once(taskName(task), {
+    number: task.number,
+    repeats: `${scheduleText(task.schedule, now)} (${setting.timezone})`,
+    at: `${moment(schedule.onceAt, setting)} (${setting.timezone})`,
+    hour,
+  });
+  const data = dataOf('makeonce', id, Math.floor(schedule.onceAt / 1000).toString(36));
+  return { asks: answer(words, [[button(retime.button.once, data), keepButton(task)]]) };
 }
 
 function keepButton(task: Task) {
@@ -87,19 +80,18 @@ function keepButton(task: Task) {
 }
 
 /** Minutes since midnight, where the words are nothing but times of the day; null for everything else. */
-function clocksIn(words: string, speaking: Speaking, rooms: Rooms): readonly number[] | null {
+function clocksIn(words: string, reading: Reading): readonly number[] | null {
   const alone = words.replace(/^(?:at|@)\s*/i, '');
-  const read = readOr(() => readTimeAlone(`every day at ${alone}`, speaking, rooms));
-  if (read === null || (read.preview.text ?? '').trim() !== '') return null;
-  const { schedule } = read.preview;
+  const read = timeOr(() => readLone(`every day at ${alone}`, reading));
+  if (read?.text !== '') return null;
+  const { schedule } = read;
   const isDaily = schedule.kind === 'cron' && /^\S+ \S+ \* \* \*$/.test(schedule.cron);
-  return isDaily && schedule.timezone === speaking.place.timezone ? hoursOf(schedule) : null;
+  return isDaily && schedule.timezone === reading.timezone ? hoursOf(schedule) : null;
 }
 
-function byHour(speaking: Speaking, rooms: Rooms, { task, words }: NewTime): Retimed | null {
-  const times = clocksIn(words, speaking, rooms);
+function byHour(reading: Reading, now: number, { task, words }: NewTime): Retimed | null {
+  const times = clocksIn(words, reading);
   if (times === null) return null;
-  const now = rooms.clock.now();
   const { schedule } = task;
   const moved = withHours(schedule, times);
   if (schedule.kind === 'once') return onItsDay(schedule, moved, now);
@@ -110,7 +102,6 @@ function byHour(speaking: Speaking, rooms: Rooms, { task, words }: NewTime): Ret
   const { retime } = texts;
   const runs = scheduleText(schedule, now);
   return {
-    is: 'fault',
     sentence: old === null ? retime.noHour(taskName(task), runs) : retime.notSaid(taskName(task), runs),
     tries: times.map((time) => `every day at ${clockOf(time)}`).slice(0, 1),
   };
@@ -123,7 +114,7 @@ function onItsDay({ onceAt }: OnceSchedule, moved: ScheduleInput | null, now: nu
 }
 
 function asSchedule(schedule: ScheduleInput): Retimed {
-  return { is: 'schedule', schedule };
+  return { patch: { schedule } };
 }
 
 /** More times than these are not looked through on buttons. */
@@ -138,11 +129,8 @@ function askWhich(task: Task, old: readonly number[], time: number): Retimed {
     const isSaid = withHours(task.schedule, times) !== null;
     return [isSaid ? button(retime.button.inPlace(clockOf(each), now), hoursData(task, times)) : null];
   });
-  return {
-    is: 'ask',
-    words: retime.which(taskName(task), old.map(clockOf), now),
-    rows: [...rows, [button(retime.button.alone(now), hoursData(task, [time])), keepButton(task)]],
-  };
+  const last = [button(retime.button.alone(now), hoursData(task, [time])), keepButton(task)];
+  return { asks: answer(retime.which(taskName(task), old.map(clockOf), now), [...rows, last]) };
 }
 
 /** `0830.1700`, as it fits on a button. */
@@ -161,25 +149,22 @@ const daySet = new RegExp(
 );
 
 /** Days alone, or a rhythm of days: at the hours that the task has. Null where an hour is said, or the task has none. */
-function byDays(speaking: Speaking, rooms: Rooms, { task, words }: NewTime): Retimed | null {
+function byDays(reading: Reading, now: number, { task, words }: NewTime): Retimed | null {
   const times = hoursOf(task.schedule);
   if (times === null) return null;
   const set = daySet.exec(words)?.[1];
-  const isTimed = set === undefined && readOr(() => readTimeAlone(words, speaking, rooms)) !== null;
+  const isTimed = set === undefined && timeOr(() => readLone(words, reading)) !== null;
   if (isTimed) return null;
-  const end = endWords(task, rooms.clock.now());
+  const end = endWords(task, now);
   const clock = times.map(clockOf).join(' and ');
-  const read = readOr(() =>
-    readTimeAlone(`${set === undefined ? words : `every ${set}`} at ${clock}`, speaking, rooms),
-  );
-  if (read === null || (read.preview.text ?? '').trim() !== '') return null;
-  const { schedule } = read.preview;
-  if (schedule.kind === 'once' || end === null) return meant(task, schedule, rooms.clock.now());
+  const timed = `${set === undefined ? words : `every ${set}`} at ${clock}`;
+  const read = timeOr(() => readLone(timed, reading));
+  if (read?.text !== '') return null;
+  const { schedule } = read;
+  if (schedule.kind === 'once' || end === null) return meant(task, schedule, now);
   // What had an end keeps it: nobody has said that it shall go on for ever.
-  const ended = readOr(() =>
-    readTimeAlone(`${set === undefined ? words : `every ${set}`} at ${clock} ${end}`, speaking, rooms),
-  );
-  return asSchedule(inputOf(ended?.preview.schedule ?? schedule));
+  const ended = timeOr(() => readLone(`${timed} ${end}`, reading));
+  return asSchedule(inputOf(ended?.schedule ?? schedule));
 }
 
 function endWords(task: Task, now: number): string | null {

@@ -53,7 +53,6 @@ export const helpTexts = {
         code('/new in 20 minutes Take the pizza out'),
         row('/new every day at 8, until done Take the pill', 'asks until it is done'),
         row('/new', 'step by step, with buttons'),
-        row('/new templates', 'ready-made ones'),
       ),
       lines(
         bold('Change it'),
@@ -78,7 +77,7 @@ export const helpTexts = {
       lines(
         bold('Make a task'),
         row('/new every weekday at 9:00 Stand up', 'shows it first; press Create'),
-        row('/new', 'step by step; /new templates has ready-made ones'),
+        row('/new', 'step by step, with buttons'),
         row('/cancel', 'drops the task you are making, or stops a run: /cancel #3'),
       ),
       lines(

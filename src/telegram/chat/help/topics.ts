@@ -186,11 +186,6 @@ export const wordExamples: Readonly<Record<string, WordHelp>> = {
       ['/edit #3 media remove', 'the words alone from now on'],
     ],
   },
-  templates: {
-    also: ['template', 'examples', 'ideas'],
-    does: 'Ready-made tasks: pills, birthdays, rent, bins and more',
-    examples: [['/new templates', 'choose one, change what you like, press Create']],
-  },
   reply: {
     also: ['replies', 'answer', 'answers', 'later', 'again'],
     does: 'A reply to a message of mine needs no number',

@@ -1,8 +1,7 @@
-import { AppError } from '../../../domain/errors.ts';
 import { DAY_MS, dayOfWall, HOUR_MS, weekdayOf } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
-import type { Button } from '../../../domain/shown.ts';
-import type { ConversationRooms } from '../conversation.ts';
+import { timeOr } from '../../../domain/when/asked.ts';
+import { readWhen } from '../../../domain/when/when.ts';
 import { texts } from '../texts.ts';
 import { clockIn, dayMoment, type Setting } from './clock.ts';
 import { button, type Rows } from './press.ts';
@@ -63,17 +62,11 @@ export function dayName(day: number, setting: Setting): string {
   return ahead === 1 ? texts.pick.tomorrow : dayMoment(startOf(day, setting), setting);
 }
 
-function inRows(all: readonly (Button | null)[], size: number): Rows {
-  const rows: (Button | null)[][] = [];
+/** Buttons in rows of at most so many. */
+export function inRows(all: Rows[number], size: number): Rows {
+  const rows: Rows[number][] = [];
   for (let index = 0; index < all.length; index += size) rows.push(all.slice(index, index + size));
   return rows;
-}
-
-interface Reading {
-  readonly rooms: Pick<ConversationRooms, 'preview'>;
-  readonly timezone: string;
-  /** When it was said: "in 10 minutes" counts from there. */
-  readonly now: number;
 }
 
 /**
@@ -81,7 +74,7 @@ interface Reading {
  * name a day and no time they mean when it begins: for whoever wants to be reminded that is the morning, and for whatever
  * lasts until then it is midnight, or that day's own runs would be lost. Null takes no day alone.
  */
-export function momentIn(text: string, reading: Reading, dayTime: '9:00' | '0:00' | '23:59' | null): number | null {
+export function momentIn(text: string, reading: Setting, dayTime: '9:00' | '0:00' | '23:59' | null): number | null {
   const words = text.trim().replace(/^(?:until|till|til|'til|for|to)\s+/i, '');
   if (words === '') return null;
   if (/^tonight$/i.test(words)) return readOne('today at 20:00', reading);
@@ -94,7 +87,7 @@ export function momentIn(text: string, reading: Reading, dayTime: '9:00' | '0:00
 }
 
 /** Until when a pause lasts: a moment, or the rest of the day, the week or the weekend. Null when it cannot be read. */
-export function pauseEndIn(text: string, reading: Reading): number | null {
+export function pauseEndIn(text: string, reading: Setting): number | null {
   const { timezone, now } = reading;
   const setting = { timezone, now };
   const words = text
@@ -113,12 +106,7 @@ function isWeekend(day: number): boolean {
   return [0, 6].includes(weekdayOf(day));
 }
 
-function readOne(when: string, { rooms, timezone, now }: Reading): number | null {
-  try {
-    const { schedule, text } = rooms.preview({ when, timezone, now, count: 1 });
-    return schedule.kind === 'once' && (text ?? '').trim() === '' ? schedule.onceAt : null;
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'invalid_schedule') return null;
-    throw error;
-  }
+function readOne(when: string, reading: Setting): number | null {
+  const read = timeOr(() => readWhen(when, reading));
+  return read?.schedule.kind === 'once' && read.rest.trim() === '' ? read.schedule.onceAt : null;
 }

@@ -10,26 +10,26 @@ import type { Rich } from './rich.ts';
 /** Long enough to look something up, short enough that nobody is surprised by what becomes of their next message. */
 const draftMs = 30 * 60_000;
 
-const Schedule = z.object({
-  kind: z.enum(['once', 'cron', 'rrule', 'interval']),
-  once_at: z.string().optional(),
-  cron: z.string().optional(),
-  rrule: z.string().optional(),
-  interval: z.string().optional(),
-  start_at: z.string().optional(),
-  from: z.enum(['start', 'completion']).optional(),
-  timezone: z.string(),
-});
+const timezone = z.string();
+const Schedule = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('once'), onceAt: z.number(), timezone }),
+  z.object({ kind: z.literal('cron'), cron: z.string(), timezone }),
+  z.object({ kind: z.literal('rrule'), rrule: z.string(), timezone }),
+  z.object({
+    kind: z.literal('interval'),
+    interval: z.string(),
+    startAt: z.number(),
+    from: z.enum(['start', 'completion']),
+    timezone,
+  }),
+]);
 
 /** What was said of the time, to read it again when the zone of the chat changes meanwhile. */
 const When = z.object({ words: z.string(), at: z.number(), schedule: Schedule });
-export type DraftWhen = z.output<typeof When>;
 
-/** The part of the policies that a template can bring, or a few words beside the time. */
+/** The policies that a few words beside the time can bring. */
 const Policies = z.object({
   ack: z.object({ nag_every: z.string(), nag_limit: z.number() }).optional(),
-  approval: z.enum(['none', 'required']).optional(),
-  missed: z.enum(['skip', 'once']).optional(),
   quiet: z.object({ mode: z.literal('off') }).optional(),
 });
 
@@ -48,44 +48,36 @@ const Kept = z.object({
 export type Kept = z.output<typeof Kept>;
 
 export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
-export const rhythms = ['day', 'weekday', 'week', 'fortnight', 'month', 'once', 'cron'] as const;
-export const ordinals = ['first', 'second', 'third', 'fourth', 'last'] as const;
+export const rhythms = ['day', 'weekday', 'week', 'month', 'once'] as const;
 
 /** What was chosen by buttons so far. It becomes words, which are read like all others. */
 const Plan = z.object({
-  /** A template of a day in the year is the only one to bring `year`. */
-  rhythm: z.enum([...rhythms, 'year']),
+  rhythm: z.enum(rhythms),
   days: z.array(z.enum(weekdays)),
-  ordinal: z.enum(ordinals).optional(),
   /** The words before the time, as in "every monday and thursday". */
   lead: z.string().optional(),
   hour: z.number().optional(),
-  /** The time of the day, where something is asked for after it. */
-  time: z.string().optional(),
-  /** The first runs among which the week is chosen that an "every 2 weeks" begins with. */
-  weeks: z.array(z.string()).optional(),
-  month: z.number().optional(),
 });
 export type Plan = z.output<typeof Plan>;
 
 /** The steps in which a part of the time is asked for by buttons. */
-export const partSteps = [
-  'days',
-  'month',
+export const partSteps = ['days', 'month', 'date', 'hour', 'minute'] as const;
+export type PartStep = (typeof partSteps)[number];
+
+/** Steps of older buttons, which are words now. A draft that stands at one keeps what is known of it. */
+const formerSteps: ReadonlySet<string> = new Set([
   'ordinal',
   'nth',
-  'date',
-  'hour',
-  'minute',
   'week',
   'yearmonth',
   'yearday',
   'cron',
-] as const;
-export type PartStep = (typeof partSteps)[number];
+  'templates',
+]);
 
 const kept = Kept.default({});
-const plan = Plan.optional();
+/** It only leads back to the buttons, so that one of older buttons is no loss. */
+const plan = Plan.optional().catch(undefined);
 
 /**
  * Where the making of a task stands, and what the next plain message of the person is.
@@ -95,9 +87,7 @@ const plan = Plan.optional();
  *
  * By buttons, each step in the same message, with a way back from each:
  *
- *   ask | time -> days | month | month -> ordinal -> nth | date -> hour -> minute [-> week] -> text | preview
- *   ask | time -> cron -> text | preview      ask | text -> templates [-> yearmonth -> yearday] -> preview
- *   preview -> retext -> preview
+ *   ask | time [-> days | month | date] -> hour -> minute -> text | preview      preview -> retext -> preview
  *
  * `offer` keeps a file that came alone until somebody says that it is to be scheduled. `made` stays until it expires, so
  * that a second press finds the task that the first one made.
@@ -106,7 +96,6 @@ const Step = z.discriminatedUnion('step', [
   z.object({ step: z.literal('ask'), kept }),
   z.object({ step: z.enum(partSteps), plan: Plan, kept }),
   z.object({ step: z.literal('text'), when: When, plan, kept }),
-  z.object({ step: z.literal('templates'), when: When.optional(), plan, kept }),
   z.object({ step: z.literal('preview'), when: When, text: z.string(), plan, kept }),
   z.object({ step: z.literal('time'), text: z.string(), when: When.optional(), kept }),
   z.object({ step: z.literal('retext'), when: When, text: z.string(), plan, kept }),
@@ -120,6 +109,8 @@ const Step = z.discriminatedUnion('step', [
   }),
 ]);
 export type DraftStep = z.output<typeof Step>;
+/** Those of a task that is being made. */
+export type MakingStep = Exclude<DraftStep, { step: 'made' | 'edit' }>;
 export type StepOf<S extends DraftStep['step']> = Extract<DraftStep, { step: S }>;
 
 export interface OpenDraft {
@@ -162,7 +153,8 @@ export async function draftHere(
 /** What was written by another version, and cannot be read by this one, is gone. */
 function opened(row: Draft | null): OpenDraft | null {
   if (row === null) return null;
-  const read = Step.safeParse({ ...row.body, step: row.step });
+  const step = !formerSteps.has(row.step) ? row.step : row.body['when'] === undefined ? 'ask' : 'text';
+  const read = Step.safeParse({ ...row.body, step });
   return read.success ? { row, step: read.data } : null;
 }
 
@@ -204,6 +196,5 @@ function knownOf(step: Exclude<OpenDraft['step'], { step: 'edit' | 'made' }>): s
   if (!isBlank(text) || media !== undefined) return titleOf({ text, media });
   if ('when' in step && step.when !== undefined) return step.when.words;
   const plan = 'plan' in step ? step.plan : undefined;
-  if (plan === undefined || plan.rhythm === 'year') return null;
-  return plan.lead ?? texts.wizard.rhythms[plan.rhythm];
+  return plan === undefined ? null : (plan.lead ?? texts.wizard.rhythms[plan.rhythm]);
 }

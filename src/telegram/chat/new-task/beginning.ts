@@ -1,15 +1,15 @@
-import { AppError } from '../../../domain/errors.ts';
+import type { AppError } from '../../../domain/errors.ts';
 import { isBlank } from '../../../domain/task.ts';
+import { type Asked, readAnywhere, readAsked, readTime } from '../../../domain/when/asked.ts';
 import type { Answer, ConversationRooms, Said } from '../conversation.ts';
 import { answer, silence, turnedDown, triedTo } from '../kit/answers.ts';
-import { draftHere, type Kept, type OpenDraft, type StepOf, replacedWords } from '../kit/drafts.ts';
-import { isForUs, readTimeAlone, textIn, readWords, type Speaking } from '../kit/reading.ts';
+import { draftHere, type Kept, type MakingStep, type OpenDraft, type StepOf, replacedWords } from '../kit/drafts.ts';
+import { isForUs, readingOf } from '../kit/reading.ts';
 import { blocks, type Rich } from '../kit/rich.ts';
 import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { keptWith, readAsked, type Asked } from './clauses.ts';
 import { whatIsWrong, whatIsWrongWithTime } from './preview.ts';
-import { missed, spoken, whereOf, type MakingStep } from './steps.ts';
+import { missed, spoken, whereOf } from './steps.ts';
 import { timeTyped, typedPart } from './typed.ts';
 import { afterTime } from './wizard.ts';
 
@@ -20,7 +20,6 @@ export async function newTask(said: Said, rooms: ConversationRooms): Promise<Ans
   const draft = await draftHere(said, rooms);
   const before = replacedWords(draft);
   const words = said.args.trim();
-  if (/^templates?$/i.test(words)) return spoken(said, rooms, { step: { step: 'templates', kept: {} }, before });
   // Whoever answers a question of ours means that question, and not that its words be sent.
   const isAnswer = said.repliedTo?.isOurs === true && (words === '' || draft !== null);
   const kept = isAnswer ? sentWith(said) : brought(said);
@@ -53,10 +52,10 @@ interface Reading {
 
 /** Reads when and what from one text. */
 async function readNew(said: Said, rooms: ConversationRooms, { step, before }: Reading): Promise<Answer> {
-  const read = await triedTo(async () => (isForUs(said) ? readBoth : readBeginning)(said.args, said, rooms));
+  const read = await triedTo(async () => (isForUs(said) ? readAnywhere : readAsked)(said.args, readingOf(said)));
   if ('refusal' in read) return unread(said, rooms, { step, before, fault: read.refusal });
   const isTalk = !isForUs(said) && hasSubject(step.kept) && read.made.text !== '';
-  return isTalk ? silence : spoken(said, rooms, { step: stepOf(read.made, step.kept), before });
+  return isTalk ? silence : spoken(said, rooms, { step: stepOf(said, read.made, step.kept), before });
 }
 
 function hasSubject({ text, media }: Kept): boolean {
@@ -64,9 +63,8 @@ function hasSubject({ text, media }: Kept): boolean {
 }
 
 /** The words of the person go before the words of the message that they answered. */
-function stepOf({ read: { when, policies }, text }: Both, kept: Kept): MakingStep {
-  const all = keptWith(kept, policies);
-  return afterTime({ when, kept: text === '' ? all : { ...all, text } });
+function stepOf({ date }: Said, read: Asked, kept: Kept): MakingStep {
+  return afterTime(read, date, { kept: read.text === '' ? kept : { ...kept, text: read.text } });
 }
 
 interface Unread extends Reading {
@@ -97,9 +95,7 @@ export async function goOn(said: Said, rooms: ConversationRooms, draft: OpenDraf
 /** What nobody said to us can be a time that we ask for, but any sentence could be a text, and any file an attachment. */
 function isTalk(said: Said, step: MakingStep): boolean {
   if (isForUs(said)) return false;
-  const asksText =
-    step.step === 'text' || step.step === 'retext' || (step.step === 'templates' && step.when !== undefined);
-  return asksText || said.media !== null;
+  return step.step === 'text' || step.step === 'retext' || said.media !== null;
 }
 
 /** Of several pictures that are sent at once, one can be kept: the first. */
@@ -120,10 +116,6 @@ async function carriedOn(said: Said, rooms: ConversationRooms, step: MakingStep)
       return textTyped(said, rooms, { ...step, step: 'preview', text: words, from: step });
     case 'offer':
       return offerTyped(said, rooms, step);
-    case 'templates':
-      if (step.when !== undefined)
-        return textTyped(said, rooms, { ...step, step: 'preview', when: step.when, text: words, from: step });
-      return readNew(said, rooms, { step: { step: 'ask', kept: step.kept }, before: null });
     case 'preview':
       return quickly(said, rooms);
     default:
@@ -143,7 +135,7 @@ async function textTyped(said: Said, rooms: ConversationRooms, { from, ...step }
   );
 }
 
-type Timing = Exclude<MakingStep, { step: 'text' | 'retext' | 'offer' | 'templates' | 'preview' }>;
+type Timing = Exclude<MakingStep, { step: 'text' | 'retext' | 'offer' | 'preview' }>;
 
 async function timePart(said: Said, rooms: ConversationRooms, step: Timing): Promise<Answer> {
   // A picture without words belongs to the task; the time is still asked for.
@@ -153,7 +145,7 @@ async function timePart(said: Said, rooms: ConversationRooms, step: Timing): Pro
 }
 
 async function timeAnswered(said: Said, rooms: ConversationRooms, step: StepOf<'time'>): Promise<Answer> {
-  const read = await triedTo(async () => readAsked(said.args, { speaking: said, rooms }, readTimeAlone));
+  const read = await triedTo(async () => readTime(said.args, readingOf(said)));
   if ('made' in read) return timeTyped(said, rooms, { read: read.made, step });
   const { sentence, tries } = whatIsWrongWithTime(read.refusal);
   return missed(said, rooms, { step, fault: texts.making.unread(sentence, tries, whereOf(said)) });
@@ -162,8 +154,8 @@ async function timeAnswered(said: Said, rooms: ConversationRooms, step: StepOf<'
 /** A file came alone, and then its time. */
 async function offerTyped(said: Said, rooms: ConversationRooms, step: StepOf<'offer'>): Promise<Answer> {
   if (said.media !== null) return offered(said, rooms);
-  const read = await triedTo(async () => (isForUs(said) ? readBoth : readBeginning)(said.args, said, rooms));
-  return 'made' in read ? spoken(said, rooms, { step: stepOf(read.made, step.kept) }) : quickly(said, rooms);
+  const read = await triedTo(async () => (isForUs(said) ? readAnywhere : readAsked)(said.args, readingOf(said)));
+  return 'made' in read ? spoken(said, rooms, { step: stepOf(said, read.made, step.kept) }) : quickly(said, rooms);
 }
 
 const asking =
@@ -188,12 +180,12 @@ export async function quickly(said: Said, rooms: ConversationRooms): Promise<Ans
   const hasSubject = repliedTo !== null && (repliedTo.text !== null || repliedTo.media !== null);
   if (asked !== null && hasSubject) return scheduleThis(said, rooms, words.slice(asked[0].length));
   if (words === '' && media !== null) return offered(said, rooms);
-  const read = await triedTo(async () => readBoth(said.args, said, rooms));
+  const read = await triedTo(async () => readAnywhere(said.args, readingOf(said)));
   if (!('made' in read)) return answer(hintFor(words, read.refusal));
   const refused = await refusal(said, 'create', { task: null, rooms });
   if (refused !== null) return turnedDown(refused);
   const before = replacedWords(await draftHere(said, rooms));
-  return spoken(said, rooms, { step: stepOf(read.made, sentWith(said)), before });
+  return spoken(said, rooms, { step: stepOf(said, read.made, sentWith(said)), before });
 }
 
 /** Faults that only a line with a time can have: then it is told what is wrong with it. */
@@ -213,10 +205,9 @@ async function scheduleThis(said: Said, rooms: ConversationRooms, when: string):
   const before = replacedWords(await draftHere(said, rooms));
   const step: StepOf<'ask'> = { step: 'ask', kept: brought(said) };
   if (when === '') return spoken(said, rooms, { step, before });
-  const read = await triedTo(async () => readAsked(when, { speaking: said, rooms }, readTimeAlone));
+  const read = await triedTo(async () => readTime(when, readingOf(said)));
   if ('refusal' in read) return unread(said, rooms, { step, before, fault: read.refusal });
-  const text = textIn(read.made);
-  return spoken(said, rooms, { step: stepOf({ read: read.made, text }, step.kept), before });
+  return spoken(said, rooms, { step: stepOf(said, read.made, step.kept), before });
 }
 
 /** A file alone may be meant for anything, so it is only offered. */
@@ -225,94 +216,4 @@ async function offered(said: Said, rooms: ConversationRooms): Promise<Answer> {
   if (draft !== null && draft.step.step !== 'edit' && draft.step.step !== 'made' && isPartOfAlbum(said, draft.step))
     return silence;
   return spoken(said, rooms, { step: { step: 'offer', kept: sentWith(said) }, before: replacedWords(draft) });
-}
-
-interface Both {
-  readonly read: Asked;
-  readonly text: string;
-}
-
-type Rooms = Pick<ConversationRooms, 'preview' | 'clock'>;
-
-/** When and what from one text that begins with the time. */
-function readBeginning(words: string, speaking: Speaking, rooms: Rooms): Both {
-  const read = readAsked(words, { speaking, rooms }, readWords);
-  return { read, text: textIn(read) };
-}
-
-/**
- * When and what from one text: the time stands first, or as the last words of the last line, as in "call mum tomorrow at 9".
- * At the end it is taken only where nothing else could be meant; throws the refusal of what cannot be read.
- */
-function readBoth(words: string, speaking: Speaking, rooms: Rooms): Both {
-  try {
-    return readBeginning(words, speaking, rooms);
-  } catch (error) {
-    const isEnd = isNoBeginning(error) || (reasonOf(error) === 'no_time' && partOfDay.test(words.trim()));
-    const ending = isEnd ? readEnd(words, speaking, rooms) : null;
-    if (ending === null) throw error;
-    return ending;
-  }
-}
-
-function reasonOf(error: unknown): string | null {
-  const isUnread = error instanceof AppError && error.code === 'invalid_schedule';
-  return isUnread ? String(error.details?.['reason']) : null;
-}
-
-/** No time stands there at all, rather than one that is wrong. */
-function isNoBeginning(error: unknown): boolean {
-  const reason = reasonOf(error);
-  return reason === 'unknown' || reason === 'not_first';
-}
-
-/** "Evening pills every day at 20:00" begins with a text all the same. */
-const partOfDay = /^(?:morning|afternoon|evening|night)s?\b/i;
-
-/** "Pay 8.45 every friday": with a text before it, that is hardly a time. */
-const sumOfMoney = /^\d+\.\d/;
-
-/** A time has hardly more words, and each of them costs a reading. */
-const wordsMax = 14;
-
-/** What stands before a time and would change its meaning: then it is not clear what belongs to it. */
-const dangling =
-  /(?:^|\s)(?:every|each|on|at|in|by|for|from|until|till|to|not|no|except|before|after|about|around|and|or|but|next|this|last|the|of|than|since|between|starting|plus)$/iu;
-
-function readEnd(words: string, speaking: Speaking, rooms: Rooms): Both | null {
-  const trimmed = words.trim();
-  const line = trimmed.slice(trimmed.lastIndexOf('\n') + 1);
-  const starts = [...line.matchAll(/(?<=\s|^)\S/g)].map(({ index }) => index + trimmed.length - line.length);
-  for (const start of starts.slice(-wordsMax)) {
-    const [head, end] = [withoutMarks(trimmed.slice(0, start)), trimmed.slice(start)];
-    if (head === '') continue;
-    const read = endAt(end, speaking, rooms);
-    if (read === 'text') continue;
-    const isClear = textIn(read) === '' && !dangling.test(head);
-    return isClear ? { read, text: head } : null;
-  }
-  return null;
-}
-
-/** Without the comma or the dash before the time. By hand, because a pattern would look at a long row of dashes again and again. */
-function withoutMarks(head: string): string {
-  let end = head.length;
-  while (end > 0 && /[\s,;:–-]/u.test(head.charAt(end - 1))) end -= 1;
-  return head.slice(0, end);
-}
-
-/** Throws where a time begins there that cannot be read: what follows later in the line is a part of it at best. */
-function endAt(end: string, speaking: Speaking, rooms: Rooms): Asked | 'text' {
-  if (sumOfMoney.test(end)) return 'text';
-  try {
-    return readAsked(end, { speaking, rooms }, readTimeAlone);
-  } catch (error) {
-    const reason = reasonOf(error);
-    // A number, a part of the day and a preposition stand in texts as well: "bus 9", "evening pills", "go by train".
-    const isText =
-      (reason === 'no_time' && (/^\d/.test(end) || partOfDay.test(end))) ||
-      (reason === 'no_such_time' && /^(?:at|around|about|before|after|by)\b/i.test(end));
-    if (isText || isNoBeginning(error)) return 'text';
-    throw error;
-  }
 }

@@ -1,7 +1,7 @@
 import type { TaskInput } from '../../../app/tasks/definition.ts';
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
-import { inputOf } from '../../../app/tasks/undo.ts';
 import type { AppError } from '../../../domain/errors.ts';
+import { inputOf } from '../../../domain/schedule/schedule.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import { threadKeyOf } from '../../../domain/thread.ts';
@@ -14,9 +14,9 @@ import { button, dataOf, shortId } from '../kit/press.ts';
 import { drawn, lines } from '../kit/rich.ts';
 import { refusal, arg } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { proposalDrawn, proposalOf, topicsOff, titleOfStep } from './preview.ts';
+import { proposalDrawn, topicsOff, titleOfStep } from './preview.ts';
 import { turned, stepDrawn } from './steps.ts';
-import { retimed, chosen } from './wizard.ts';
+import { retimed, chosen, isFormer } from './wizard.ts';
 
 /** Buttons of a task that is being made. Only the person who makes it may press them. */
 
@@ -88,7 +88,7 @@ function requestInput({ text, when, kept }: StepOf<'preview'>, plain: boolean): 
   return {
     ...(media === undefined ? {} : { title: titleOf({ text, media }) }),
     instructions: text,
-    schedule: when.schedule,
+    schedule: inputOf(when.schedule),
     ...(plain || media !== undefined
       ? { action: { kind: 'message', ...(plain ? { plain: true } : {}), ...sent } }
       : {}),
@@ -122,16 +122,12 @@ async function notCreated(
 ): Promise<Answer> {
   const { making } = texts;
   const isTemplate = fault.code === 'invalid_template';
-  const proposal = await proposalOf(pressed, rooms, { draftId, step });
+  const words = isTemplate
+    ? making.templateFault(templateFault(fault.message))
+    : making.refused(sentenceOf(fault) ?? fault.message);
   return redrawn(
     pressed,
-    proposalDrawn({
-      ...proposal,
-      fault: isTemplate
-        ? making.templateFault(templateFault(fault.message))
-        : making.refused(sentenceOf(fault) ?? fault.message),
-      offersPlain: isTemplate,
-    }),
+    await proposalDrawn(pressed, rooms, { draftId, step, fault: words, offersPlain: isTemplate }),
   );
 }
 
@@ -165,13 +161,14 @@ export async function wizardPressed(pressed: Pressed, rooms: ConversationRooms):
     return sameTitlePressed(pressed, rooms, { row, step, action: that });
   const [action, value, more] = [arg(pressed, 1), arg(pressed, 2), arg(pressed, 3)];
   const moved = await triedTo(async () => {
-    const next = chosen(step, action, { speaking: pressed, rooms, value, more });
+    const next = chosen(step, action, { speaking: pressed, value, more });
     return next === null ? null : turned(pressed, rooms, { draftId: row.id, step: next });
   });
   if ('refusal' in moved) return alerted(short(sentenceOf(moved.refusal) ?? moved.refusal.message));
   if (moved.made !== null) return moved.made;
   // The button was of an earlier step: nothing changes, and the message shows the one that is open.
-  return redrawn(pressed, await stepDrawn(pressed, rooms, { draftId: row.id, step }));
+  const before = isFormer(step, action, value) ? texts.wizard.inWords : null;
+  return redrawn(pressed, await stepDrawn(pressed, rooms, { draftId: row.id, step, before }));
 }
 
 const thatActions = ['that', 'thattime', 'thattext'] as const;
@@ -199,7 +196,8 @@ async function sameTitlePressed(
   const refused = await refusal(pressed, 'change', { task, rooms });
   if (refused !== null) return alerted(refused);
   if (action === 'that') return redrawn(pressed, offered(task, { row, step }, rooms.clock.now()));
-  const patch: TaskPatch = action === 'thattime' ? { schedule: step.when.schedule } : { instructions: step.text };
+  const patch: TaskPatch =
+    action === 'thattime' ? { schedule: inputOf(step.when.schedule) } : { instructions: step.text };
   const target = { taskId: task.id, actor: pressed.person.actor, idempotencyKey: pressed.key };
   const { task: changed, entryId } = await rooms.tasks.edit(target, patch);
   const words = lines(texts.edit.changed(taskName(changed)), await nextSentence(changed, rooms));
@@ -212,7 +210,7 @@ async function sameTitlePressed(
 function offered(task: Task, { row, step }: Found, now: number) {
   const { wizard, button: words } = texts;
   const id = shortId(row.id);
-  const isSameTime = JSON.stringify(inputOf(task.schedule)) === JSON.stringify(step.when.schedule);
+  const isSameTime = JSON.stringify(task.schedule) === JSON.stringify(step.when.schedule);
   const isSameText = task.instructions.trim() === step.text.trim();
   return drawn(wizard.changeThat(taskName(task), scheduleText(task.schedule, now), task.schedule.timezone), [
     [

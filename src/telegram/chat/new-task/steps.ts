@@ -2,26 +2,12 @@ import { settingsOf } from '../../../domain/chat-settings.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ConversationRooms, Pressed, Said } from '../conversation.ts';
 import { redrawn, silence } from '../kit/answers.ts';
-import { wordsOf } from '../kit/clock.ts';
-import { putDraft, type DraftStep, type DraftWhen, titleOf } from '../kit/drafts.ts';
+import { putDraft, type MakingStep } from '../kit/drafts.ts';
 import { isForUs, type Here } from '../kit/reading.ts';
 import { blocks, type Rich, drawn } from '../kit/rich.ts';
-import { proposalDrawn, checkStep, proposalOf } from './preview.ts';
-import type { Where } from './wizard-english.ts';
-import {
-  askQuestion,
-  offerQuestion,
-  partQuestion,
-  retextQuestion,
-  templatesQuestion,
-  textQuestion,
-  timeQuestion,
-  type Asking,
-  type Question,
-} from './wizard-view.ts';
-
-/** A step of making a task, shown in a new message or in the one that carried the step before. */
-export type MakingStep = Exclude<DraftStep, { step: 'made' | 'edit' }>;
+import type { Where } from './english.ts';
+import { proposalDrawn, checkStep } from './preview.ts';
+import { questionOf } from './wizard-view.ts';
 
 type Rooms = Pick<ConversationRooms, 'clock' | 'preview' | 'store'>;
 
@@ -42,39 +28,13 @@ export async function stepDrawn(here: Here, rooms: Rooms, showing: Showing): Pro
   const { draftId, step, before = null, instead } = showing;
   if (step.step === 'preview') {
     checkStep(step);
-    return proposalDrawn({ ...(await proposalOf(here, rooms, { draftId, step })), before });
+    return proposalDrawn(here, rooms, { draftId, step, before });
   }
   const { timezone } = here.place;
   const { dates } = settingsOf(here.place.chat.settings);
   const asking = { draftId, where: whereOf(here), timezone, now: rooms.clock.now(), dates };
-  const { words, rows } = questionOf(asking, step, rooms);
+  const { words, rows } = questionOf(asking, step);
   return drawn(instead ?? blocks(before, words), rows);
-}
-
-function questionOf(asking: Asking, step: Exclude<MakingStep, { step: 'preview' }>, rooms: Rooms): Question {
-  switch (step.step) {
-    case 'ask':
-      return askQuestion(asking, { text: step.kept.text, media: step.kept.media });
-    case 'text':
-      return textQuestion(asking, step, scheduleOf(step.when, rooms));
-    case 'templates':
-      return templatesQuestion(
-        asking,
-        step.when === undefined ? null : wordsOf(scheduleOf(step.when, rooms), asking.now, asking.dates),
-      );
-    case 'time':
-      return timeQuestion(asking, titleOf({ text: step.text, media: step.kept.media }), step.when !== undefined);
-    case 'retext':
-      return retextQuestion(asking, titleOf({ text: step.text, media: step.kept.media }));
-    case 'offer':
-      return offerQuestion(asking, step.kept.media ?? { kind: 'document', fileId: '' });
-    default:
-      return partQuestion(asking, step);
-  }
-}
-
-function scheduleOf({ schedule }: DraftWhen, { preview, clock }: Rooms) {
-  return preview({ schedule, after: clock.now(), count: 1 }).schedule;
 }
 
 type Speaking = Omit<Showing, 'draftId'>;

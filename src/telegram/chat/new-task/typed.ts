@@ -2,26 +2,25 @@ import type { AppError } from '../../../domain/errors.ts';
 import { instructionsLengthMax } from '../../../domain/limits.ts';
 import { pad } from '../../../domain/schedule/time/calendar.ts';
 import { isBlank } from '../../../domain/task.ts';
+import { type Asked, readTime, timeOr } from '../../../domain/when/asked.ts';
 import type { Answer, ConversationRooms, Said } from '../conversation.ts';
 import { silence, triedTo } from '../kit/answers.ts';
 import { dateIn } from '../kit/clock.ts';
-import type { Kept, PartStep, StepOf } from '../kit/drafts.ts';
-import { isForUs, readOr, readTimeAlone, textIn } from '../kit/reading.ts';
+import type { Kept, MakingStep, PartStep, StepOf } from '../kit/drafts.ts';
+import { isForUs, readingOf, type Speaking } from '../kit/reading.ts';
 import { texts } from '../texts.ts';
-import { keptWith, readAsked, type Asked } from './clauses.ts';
 import { whatIsWrongWithTime } from './preview.ts';
-import { missed, spoken, type MakingStep } from './steps.ts';
-import { weekOf } from './wizard-view.ts';
-import { afterTime, begunIn, dayOfYear, hourStep, monthName, nth, timed, type Reading } from './wizard.ts';
+import { missed, spoken } from './steps.ts';
+import { afterTime, hourStep, nth, timed } from './wizard.ts';
 
 /** Words in the place of the buttons with which a task is made. */
 
 /** As the part that is asked for, or else as a whole time of their own, or as the text that comes too early. */
 export async function typedPart(said: Said, rooms: ConversationRooms, step: StepOf<PartStep>): Promise<Answer> {
   const words = said.args.trim();
-  const part = words.length > partLengthMax ? null : partOf(words, step, { speaking: said, rooms });
+  const part = words.length > partLengthMax ? null : partOf(words, step, said);
   if (part !== null) return spoken(said, rooms, { step: part });
-  const read = await triedTo(async () => readAsked(said.args, { speaking: said, rooms }, readTimeAlone));
+  const read = await triedTo(async () => readTime(said.args, readingOf(said)));
   if ('made' in read) return timeTyped(said, rooms, { read: read.made, step });
   if (isForUs(said) && isText(words, step, read.refusal)) {
     const before = { text: texts.wizard.notedText, entities: [] };
@@ -39,7 +38,7 @@ function isText(words: string, { step, kept }: StepOf<PartStep>, fault: AppError
   const reason = fault.details?.['reason'];
   const isUnknown = reason === 'unknown' || reason === 'not_first';
   const isTaken = kept.text !== undefined && kept.isEarly !== true;
-  if (!isUnknown || step === 'cron' || isTaken || isBlank(words)) return false;
+  if (!isUnknown || isTaken || isBlank(words)) return false;
   const asksClock = step === 'hour' || step === 'minute';
   if (words.length > instructionsLengthMax) return false;
   return /\p{L}{2}/u.test(words) && (asksClock ? !isLikeClock.test(words) : /\S\s+\S/.test(words));
@@ -52,83 +51,52 @@ const isLikeClock =
 function whatIsWrongWithPart(step: PartStep, words: string, fault: AppError): ReturnType<typeof whatIsWrongWithTime> {
   const whole = whatIsWrongWithTime(fault);
   const known = texts.wizard.partFaults[step];
-  if (known === undefined) return whole;
   const reason = fault.details?.['reason'];
   const isClock = reason === 'no_such_time' && /\d/.test(words);
   return { sentence: isClock || reason === 'misspelt' ? whole.sentence : known.sentence, tries: known.tries };
 }
 
-function partOf(words: string, step: StepOf<PartStep>, reading: Reading): MakingStep | null {
+function partOf(words: string, step: StepOf<PartStep>, speaking: Speaking): MakingStep | null {
   const bare = words.replace(/^(?:on|at|every|each)\s+/i, '').replace(/^the\s+/i, '');
   if (bare === '') return null;
   switch (step.step) {
     case 'hour':
     case 'minute':
-      return clockTyped(bare, step, reading);
-    case 'days': {
-      const lead = step.plan.rhythm === 'fortnight' ? `every 2 weeks on ${bare}` : `every ${bare}`;
-      return daysTyped(lead, step, reading);
-    }
+      return clockTyped(bare, step, speaking);
+    case 'days':
+      return daysTyped(`every ${bare}`, step, speaking);
     case 'month':
-      return daysTyped(`every month on the ${/^\d{1,2}$/.test(bare) ? nth(Number(bare)) : bare}`, step, reading);
+      return daysTyped(`every month on the ${/^\d{1,2}$/.test(bare) ? nth(Number(bare)) : bare}`, step, speaking);
     case 'date':
-      return dateTyped(words, step, reading);
-    case 'week':
-      return weekTyped(bare, step, reading);
-    case 'yearmonth':
-    case 'yearday':
-      return dayOfYearTyped(bare, step, reading);
-    default:
-      return null;
+      return dateTyped(words, step, speaking);
   }
 }
 
-function alone(words: string, { speaking, rooms }: Reading): Asked | null {
-  const read = readOr(() => readAsked(words, { speaking, rooms }, readTimeAlone));
-  return read === null || textIn(read) !== '' ? null : read;
+function alone(words: string, speaking: Speaking): Asked | null {
+  const read = timeOr(() => readTime(words, readingOf(speaking)));
+  return read?.text === '' ? read : null;
 }
 
-function clockTyped(bare: string, step: StepOf<PartStep>, reading: Reading): MakingStep | null {
+function clockTyped(bare: string, step: StepOf<PartStep>, speaking: Speaking): MakingStep | null {
   const { plan } = step;
   const isMinute = step.step === 'minute' && /^:?[0-5]?\d$/.test(bare);
   const time = isMinute ? `${pad(plan.hour ?? 0, 2)}:${bare.replace(':', '').padStart(2, '0')}` : bare;
-  return alone(`${plan.lead ?? 'every day'} at ${time}`, reading) === null ? null : timed(step, time, reading);
+  return alone(`${plan.lead ?? 'every day'} at ${time}`, speaking) === null ? null : timed(step, time, speaking);
 }
 
 /** The day alone, or with its time as in "monday at 9". */
-function daysTyped(lead: string, step: StepOf<PartStep>, reading: Reading): MakingStep | null {
-  const whole = alone(lead, reading);
-  if (whole !== null)
-    return afterTime({ when: whole.when, plan: step.plan, kept: keptWith(step.kept, whole.policies) });
-  return alone(`${lead} at 9:00`, reading) === null ? null : hourStep(step, lead);
+function daysTyped(lead: string, step: StepOf<PartStep>, speaking: Speaking): MakingStep | null {
+  const whole = alone(lead, speaking);
+  if (whole !== null) return afterTime(whole, speaking.date, step);
+  return alone(`${lead} at 9:00`, speaking) === null ? null : hourStep(step, lead);
 }
 
-function dateTyped(words: string, step: StepOf<PartStep>, reading: Reading): MakingStep | null {
+function dateTyped(words: string, step: StepOf<PartStep>, speaking: Speaking): MakingStep | null {
   // The last minute of the day, because the day is not over before.
-  const read = alone(words, reading) === null ? alone(`${words} at 23:59`, reading) : null;
-  const schedule = read?.preview.schedule;
+  const read = alone(words, speaking) === null ? alone(`${words} at 23:59`, speaking) : null;
+  const schedule = read?.schedule;
   if (schedule?.kind !== 'once') return null;
   return hourStep(step, dateIn({ timezone: schedule.timezone, now: schedule.onceAt }, 0));
-}
-
-/** "Next week", or a day of it. */
-function weekTyped(bare: string, step: StepOf<PartStep>, reading: Reading): MakingStep | null {
-  const { plan } = step;
-  const now = { timezone: reading.speaking.place.timezone, now: reading.speaking.date };
-  const said = /^(?:(this)|(next)|in\s+(\d))\s+weeks?$/i.exec(bare);
-  const named = said === null ? undefined : said[1] !== undefined ? 0 : Number(said[3] ?? 1);
-  const day = named === undefined ? bare : plan.weeks?.find((week) => weekOf(week, now) === named);
-  if (day === undefined) return null;
-  const isRead = alone(`${plan.lead ?? ''} at ${plan.time ?? ''} starting ${day}`, reading) !== null;
-  return isRead ? begunIn(step, day, reading) : null;
-}
-
-function dayOfYearTyped(bare: string, step: StepOf<PartStep>, reading: Reading): MakingStep | null {
-  const { plan, kept } = step;
-  const day = step.step === 'yearday' && /^\d{1,2}$/.test(bare) ? `${bare} ${monthName(plan)}` : bare;
-  const whole = alone(`every year on ${day}`, reading);
-  if (whole !== null) return afterTime({ when: whole.when, plan, kept: keptWith(kept, whole.policies) });
-  return alone(`every year on ${day} at ${plan.time ?? ''}`, reading) === null ? null : dayOfYear(step, day, reading);
 }
 
 interface TimeTyped {
@@ -138,16 +106,16 @@ interface TimeTyped {
 
 /** A whole time was written; what follows it is the text, where none is there yet. */
 export async function timeTyped(said: Said, rooms: ConversationRooms, { read, step }: TimeTyped): Promise<Answer> {
-  const rest = textIn(read);
+  const rest = read.text;
   // Where people talk to each other, a sentence that begins with a time is more than what was asked for.
   if (rest !== '' && !isForUs(said)) return silence;
   const text = step.step === 'time' ? step.text : step.kept.text;
   const media = said.media ?? step.kept.media;
-  const kept: Kept = keptWith({ ...step.kept, ...(media === undefined ? {} : { media }) }, read.policies);
+  const kept: Kept = { ...step.kept, ...(media === undefined ? {} : { media }) };
   if (rest !== '' && text !== undefined && kept.isEarly !== true)
     return missed(said, rooms, { step, fault: texts.making.leftOver(rest) });
   const known = rest === '' ? text : rest;
   return spoken(said, rooms, {
-    step: afterTime({ when: read.when, kept: known === undefined ? kept : { ...kept, text: known } }),
+    step: afterTime(read, said.date, { kept: known === undefined ? kept : { ...kept, text: known } }),
   });
 }

@@ -9,7 +9,7 @@ import { inZone } from '../kit/reading.ts';
 import { blocks, drawn } from '../kit/rich.ts';
 import { refusal, arg } from '../kit/rights.ts';
 import { likelyZones } from '../kit/zones.ts';
-import { proposalDrawn, proposalOf, readAgain } from '../new-task/preview.ts';
+import { proposalDrawn, readAgain } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
 import { keepList, startWords } from './checklist.ts';
 import { zoneRows, zoneSetRows, zoneSetWords } from './places.ts';
@@ -34,8 +34,7 @@ export async function zoneYesPressed(pressed: Pressed, rooms: ConversationRooms)
     return { replies: [], toast: { text: toast, isAlert: false } };
   }
   const { row, step } = found.draft;
-  const proposal = await proposalOf(confirmed, rooms, { draftId: row.id, step });
-  return redrawn(pressed, proposalDrawn(proposal), toast);
+  return redrawn(pressed, await proposalDrawn(confirmed, rooms, { draftId: row.id, step }), toast);
 }
 
 export async function zonesPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
@@ -53,9 +52,10 @@ export async function zonePressed(pressed: Pressed, rooms: ConversationRooms): P
   const now = rooms.clock.now();
   await rooms.store.changeChat(pressed.place.chat.id, { timezone: zone }, now);
   const toast = texts.chat.zoneYes(zone);
-  const again = await readAgain({ ...pressed, place: inZone(pressed.place, zone) }, rooms);
+  const here = { ...pressed, place: inZone(pressed.place, zone) };
+  const again = await readAgain(here, rooms);
   if (again === null) return redrawn(pressed, drawn(zoneSetWords(zone, now), zoneSetRows()), toast);
-  return { ...redrawn(pressed, proposalDrawn(again.proposal), toast), draft: again.draft };
+  return { ...redrawn(pressed, await proposalDrawn(here, rooms, again.proposing), toast), draft: again.draft };
 }
 
 export async function setupPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {

@@ -86,9 +86,10 @@ async function setZone(said: Said, rooms: ConversationRooms, zone: string): Prom
   const now = rooms.clock.now();
   await rooms.store.changeChat(said.place.chat.id, { timezone: zone }, now);
   const words = zoneSetWords(zone, now);
-  const again = await readAgain({ ...said, place: inZone(said.place, zone) }, rooms);
+  const here = { ...said, place: inZone(said.place, zone) };
+  const again = await readAgain(here, rooms);
   if (again === null) return answer(words, zoneSetRows());
-  return { ...answerWith(proposalDrawn({ ...again.proposal, before: words })), draft: again.draft };
+  return { ...answerWith(await proposalDrawn(here, rooms, { ...again.proposing, before: words })), draft: again.draft };
 }
 
 export function zoneSetWords(zone: string, now: number): Rich {

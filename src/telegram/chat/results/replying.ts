@@ -41,7 +41,7 @@ export async function replied(said: Said, rooms: ConversationRooms): Promise<Ans
   const wording = wordings.find(({ pattern }) => pattern.test(words));
   if (wording !== undefined) return wording.handle(asCommand(said, wording.command, ''), rooms);
   const { timezone } = settingOf(implied.task, said.date);
-  if (momentIn(words, { rooms, timezone, now: said.date }, '9:00') !== null) {
+  if (momentIn(words, { timezone, now: said.date }, '9:00') !== null) {
     return snoozeCommand(asCommand(said, 'snooze', words), rooms);
   }
   return hint(said, rooms, implied);

@@ -1,13 +1,14 @@
-import type { Preview } from '../../../app/tasks/preview.ts';
-import { inputOf } from '../../../app/tasks/undo.ts';
+import { inputOf, type Schedule } from '../../../domain/schedule/schedule.ts';
 import type { Task } from '../../../domain/task.ts';
 import { threadKeyOf, type Thread } from '../../../domain/thread.ts';
+import { timeOr } from '../../../domain/when/asked.ts';
+import { readWhen } from '../../../domain/when/when.ts';
 import type { Answer, ConversationRooms, Person, Place, Said, Pressed } from '../conversation.ts';
 import { answer, forAsker, turnedDown, alerted, redrawn, signOr } from '../kit/answers.ts';
 import { taskName, settingFor } from '../kit/card.ts';
 import { moments, scheduleText } from '../kit/clock.ts';
 import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
-import { readOr } from '../kit/reading.ts';
+import { readingOf, type Speaking } from '../kit/reading.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { mayManage, refusal, arg } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
@@ -32,9 +33,9 @@ export async function digestCommand(said: Said, rooms: ConversationRooms): Promi
   if (words === '') return forAsker(answer(...(await digestView(said, rooms))));
   if (words === 'off') return toldOf(await switchedOff(said, rooms));
   if (words === 'now') return toldNow(said, await digestNow(said, rooms));
-  const preview = readDigestWhen(words, said, rooms);
-  if (preview === null) return answer(texts.digest.unread());
-  return toldOf(await scheduled(said, rooms, preview));
+  const schedule = readDigestWhen(words, said);
+  if (schedule === null) return answer(texts.digest.unread());
+  return toldOf(await scheduled(said, rooms, schedule));
 }
 
 /** In its own topic the digest itself is the answer. */
@@ -87,11 +88,9 @@ const digestChoices: Readonly<Record<string, string>> = {
 };
 
 /** Null for what is no time that comes again. */
-function readDigestWhen(words: string, { place, date }: Pick<Said, 'place' | 'date'>, rooms: ConversationRooms) {
-  const when = spelled(words);
-  const read = readOr(() => rooms.preview({ when, timezone: place.timezone, now: date, count: 1 }));
-  const isWhole = read !== null && (read.text ?? '').trim() === '' && read.schedule.kind !== 'once';
-  return isWhole ? read : null;
+function readDigestWhen(words: string, speaking: Speaking): Schedule | null {
+  const read = timeOr(() => readWhen(spelled(words), readingOf(speaking)));
+  return read?.rest === '' && read.schedule.kind !== 'once' ? read.schedule : null;
 }
 
 /** `daily 8:00`, `weekdays at 7`, `weekly friday 17:00`. */
@@ -117,7 +116,7 @@ function refusedWith(words: string): Told {
 }
 
 /** A second digest is never made: the one that is there moves. */
-async function scheduled(asked: Asked, rooms: ConversationRooms, { schedule }: Preview): Promise<Told> {
+async function scheduled(asked: Asked, rooms: ConversationRooms, schedule: Schedule): Promise<Told> {
   const refused = await refusal(asked, 'manage', { task: null, rooms });
   if (refused !== null) return refusedWith(refused);
   const { place, person, key } = asked;
@@ -226,9 +225,9 @@ export async function digestPressed(pressed: Pressed, rooms: ConversationRooms):
   if (what === 'off') return told(pressed, await switchedOff(pressed, rooms));
   if (what === 'now') return told(pressed, await digestNow(pressed, rooms));
   const when = Object.hasOwn(digestChoices, what) ? digestChoices[what] : undefined;
-  const preview = when === undefined ? null : readDigestWhen(when, pressed, rooms);
-  if (preview === null) return alerted(texts.chat.oldButton);
-  return told(pressed, await scheduled(pressed, rooms, preview));
+  const schedule = when === undefined ? null : readDigestWhen(when, pressed);
+  if (schedule === null) return alerted(texts.chat.oldButton);
+  return told(pressed, await scheduled(pressed, rooms, schedule));
 }
 
 function told(pressed: Pressed, { words, rows, isRefused }: Told): Answer {

@@ -196,11 +196,7 @@ export async function listPressed(pressed: Pressed, rooms: ConversationRooms): P
 export async function makePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
   const refused = await refusal(pressed, 'create', { task: null, rooms });
   if (refused !== null) return alerted(refused);
-  const step =
-    arg(pressed, 0) === 'templates'
-      ? ({ step: 'templates', kept: {} } as const)
-      : ({ step: 'ask', misses: 0, kept: {} } as const);
-  return turned(pressed, rooms, { draftId: rooms.ids.next(), step });
+  return turned(pressed, rooms, { draftId: rooms.ids.next(), step: { step: 'ask', kept: {} } });
 }
 
 export async function agendaPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {

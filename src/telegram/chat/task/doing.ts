@@ -42,7 +42,7 @@ export async function pauseCommand(said: Said, rooms: ConversationRooms): Promis
   if ('answer' in named) return named.answer;
   const isPaused = named.rest === '' && named.task.state === 'paused';
   // Whoever only says that it shall be paused has nothing against the end that its pause has.
-  const until = isPaused ? named.task.resumeAt : untilOf(said, rooms, { words: named.rest, ...named.task.schedule });
+  const until = isPaused ? named.task.resumeAt : untilOf(said, { words: named.rest, ...named.task.schedule });
   if (until === 'unread') return answer(texts.deed.untilHow(`#${named.task.number}`));
   const { task, entryId } = await rooms.tasks.pause(typedTarget(said, named.task), until);
   const now = rooms.clock.now();
@@ -58,8 +58,8 @@ interface Until {
   readonly timezone: string;
 }
 
-function untilOf({ date }: Said, rooms: ConversationRooms, { words, timezone }: Until): number | null | 'unread' {
-  return words === '' ? null : (pauseEndIn(words, { rooms, timezone, now: date }) ?? 'unread');
+function untilOf({ date }: Said, { words, timezone }: Until): number | null | 'unread' {
+  return words === '' ? null : (pauseEndIn(words, { timezone, now: date }) ?? 'unread');
 }
 
 export async function resumeCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
@@ -77,7 +77,7 @@ export async function resumeCommand(said: Said, rooms: ConversationRooms): Promi
 
 async function pauseAll(said: Said, rooms: ConversationRooms): Promise<Answer> {
   const words = said.args.replace(everything, '').trim();
-  const until = untilOf(said, rooms, { words, timezone: said.place.timezone });
+  const until = untilOf(said, { words, timezone: said.place.timezone });
   if (until === 'unread') return answer(texts.deed.untilHow('all'));
   const { changed, left } = await rooms.bulk.pause(
     allTasksFor(said),
@@ -121,7 +121,7 @@ export async function snoozeCommand(said: Said, rooms: ConversationRooms): Promi
     return answerWith(drawn(texts.deed.snoozeFor(taskName(task)), snoozeButtons(task, null, rooms.clock.now())));
   }
   const setting = await settingFor(task, rooms);
-  const until = momentIn(rest, { rooms, timezone: setting.timezone, now: said.date }, '9:00');
+  const until = momentIn(rest, { timezone: setting.timezone, now: said.date }, '9:00');
   if (until === null) return answer(texts.deed.snoozeHow(task.number));
   const { entryId } = await rooms.tasks.snooze(typedTarget(said, task), until);
   return answer(
@@ -207,7 +207,7 @@ export async function skipCommand(said: Said, rooms: ConversationRooms): Promise
   const named = await namedTask(said, rooms, { deed: 'change', verb: 'skip', fits: 'active', isCounting: true });
   if ('answer' in named) return named.answer;
   const setting = await settingFor(named.task, rooms);
-  const wish = wishIn(named.rest, said, { rooms, setting });
+  const wish = wishIn(named.rest, said, setting);
   if (wish === null) return answer(texts.deed.skipHow(skipMax, named.task.number));
   const skip = typeof wish === 'number' ? { count: wish, from: null } : { count: skipMax, from: null, within: wish };
   const { task, entryId, slots } = await rooms.tasks.skip(typedTarget(said, named.task), skip);
@@ -215,15 +215,10 @@ export async function skipCommand(said: Said, rooms: ConversationRooms): Promise
   return answer(texts.deed.leftOutNext(words, await nextSentence(task, rooms)), undoRow(task, entryId));
 }
 
-interface Reading {
-  readonly rooms: Pick<ConversationRooms, 'preview'>;
-  readonly setting: Setting;
-}
-
 const span = /^(?:in|for)\b|^\d+\s*[a-z]/i;
 
 /** A number of runs, or a stretch of time; null for what is neither. A day is that of the clocks of the task. */
-function wishIn(rest: string, { date }: Pick<Said, 'date'>, { rooms, setting }: Reading): number | Within | null {
+function wishIn(rest: string, { date }: Pick<Said, 'date'>, setting: Setting): number | Within | null {
   const words = rest.replace(/^(?:on|the (?:run|one) on)\s+/i, '').trim();
   if (words === '' || /^(?:next|once|it|this)$/i.test(words)) return 1;
   if (/^\d{1,6}$/.test(words)) return Number(words) >= 1 && Number(words) <= skipMax ? Number(words) : null;
@@ -233,7 +228,7 @@ function wishIn(rest: string, { date }: Pick<Said, 'date'>, { rooms, setting }: 
   }
   const until = /^until\s+/i.test(words);
   if (span.test(words) && !/^\d{4}-/.test(words)) return null;
-  const at = momentIn(words, { rooms, timezone: setting.timezone, now: date }, '23:59');
+  const at = momentIn(words, { timezone: setting.timezone, now: date }, '23:59');
   if (at === null) return null;
   const day = dayIn(setting, at);
   return { from: until ? now : startOf(day, setting), to: startOf(until ? day : day + 1, setting) };

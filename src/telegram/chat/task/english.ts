@@ -92,7 +92,6 @@ export const buttonTexts = {
   /** What holds now among several that can be chosen. */
   chosen: (label: string): string => `✓ ${label}`,
   newTask: 'New',
-  templates: 'Templates',
   newest: '‹ Newest',
   older: 'Older ›',
   why: (at: string): string => `Why ${at}`,

@@ -118,6 +118,5 @@ function filterRows({ filter, text }: Listing): (Button | null)[][] {
 
 /** What somebody who has no task yet wants to do. */
 function emptyRow(): (Button | null)[] {
-  const { button: words } = texts;
-  return [button(words.newTask, dataOf('make')), button(words.templates, dataOf('make', 'templates'))];
+  return [button(texts.button.newTask, dataOf('make'))];
 }

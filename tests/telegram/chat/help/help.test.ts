@@ -26,7 +26,7 @@ describe('/help', () => {
     for (const name of ['new', 'tasks', 'edit', 'snooze', 'skip', 'pause', 'resume', 'why', 'undo', 'next']) {
       expect(text).toContain(`/${name}`);
     }
-    for (const words of ['until done', '/new templates', 'done', 'later', 'in 1 hour', 'schedule this', 'file']) {
+    for (const words of ['until done', 'done', 'later', 'in 1 hour', 'schedule this', 'file']) {
       expect(text).toContain(words);
     }
     expect(text.split('\n').at(-1)).toBe('More: /help all or /help snooze');
@@ -73,7 +73,7 @@ describe('/help', () => {
       for (const [words, does] of examples) expect(text).toContain(`${words} – ${does}`);
       for (const other of also) expect(await help(other.toUpperCase())).toBe(text);
     }
-    for (const word of ['confirm', 'done', 'remind', 'quiet', 'files', 'templates', 'reply', 'zone']) {
+    for (const word of ['confirm', 'done', 'remind', 'quiet', 'files', 'reply', 'zone']) {
       expect(Object.keys(wordExamples)).toContain(word);
     }
     expect(await help('quiet hours')).toBe(await help('quiet'));

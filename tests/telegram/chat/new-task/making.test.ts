@@ -21,6 +21,16 @@ describe('/new with a time and a text', () => {
     expect(await tasksIn(talk)).toEqual([]);
   });
 
+  test('what was ahead in the preview and is over when Create is pressed is not made', async () => {
+    const talk = await aTalk();
+    const message = await talk.ask('/new today at 9:01 Party');
+    await talk.pipeline.time.advance(5 * minute);
+    await talk.press(message, 'Create');
+    expect(message.shown.text).toMatch(/It cannot be created like this\. .* is over\. Choose a time in the future\./);
+    expect(labels(message)).toEqual([['Change time', 'Cancel'], ['Change text']]);
+    expect(await tasksIn(talk)).toEqual([]);
+  });
+
   test('Create turns the same message into the card, and the task lives where it was asked for', async () => {
     const talk = await aTalk();
     const message = await talk.ask('/new every weekday at 9 Stand up', { topic: 77 });
@@ -171,7 +181,7 @@ describe('a draft', () => {
         '',
         'in 20 minutes Take the pizza out',
         'tomorrow at 8am Call mum',
-        'every weekday at 9:00 Stand up',
+        'every 2 weeks on monday 10:00 Put the bins out',
       ].join('\n'),
     );
     const half = await talk.ask('every weekday at 9', reply);
@@ -294,7 +304,10 @@ describe('a draft', () => {
     await talk.press(message, 'Change time');
     expect(message.shown.text).toMatch(/^Send the new time for Stand up\. For example:/);
     expect((await talk.ask('whenever', reply)).shown.text).toContain('These can be read:');
-    expect((await talk.ask('every day at 10: and then some', reply)).shown.text).toContain('Send the time alone.');
+    expect(await talk.say('every day at 10 Ping')).toBeNull();
+    for (const words of ['every day at 10: and then some', 'every day at 10 and more']) {
+      expect((await talk.ask(words, reply)).shown.text).toContain('Send the time alone.');
+    }
     const fresh = await talk.ask('every day at 10', reply);
     expect(fresh.shown.text).toMatch(/^New task: Stand up\nEvery day at 10:00\n/);
     expect(await talk.send(message, stale)).toMatchObject({ isAlert: true });

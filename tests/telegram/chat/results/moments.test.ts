@@ -1,16 +1,11 @@
 import { expect, test } from 'vitest';
-import { previewSchedule } from '../../../../src/app/tasks/preview.ts';
 import { momentIn } from '../../../../src/telegram/chat/kit/days.ts';
 
 /** A Wednesday, ten in the morning in Madrid. */
 const now = Date.UTC(2026, 10, 18, 9);
 
 function read(text: string, dayBegins: '9:00' | '0:00'): string | null {
-  const rooms = {
-    preview: (request: Parameters<typeof previewSchedule>[0]) =>
-      previewSchedule(request, { now, minIntervalMs: 60_000 }),
-  };
-  const at = momentIn(text, { rooms, timezone: 'Europe/Madrid', now }, dayBegins);
+  const at = momentIn(text, { timezone: 'Europe/Madrid', now }, dayBegins);
   return at === null ? null : new Date(at).toISOString();
 }
 

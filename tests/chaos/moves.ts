@@ -3,9 +3,9 @@ import type { TaskPatch } from '../../src/app/tasks/edit.ts';
 import type { Target, Tasks } from '../../src/app/tasks/tasks.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { ScheduleInput } from '../../src/domain/schedule/schedule.ts';
+import { scheduleOf, type Row } from '../invariants/rows.ts';
 import { someAction, somePolicies, someSchedule, someText } from './definitions.ts';
 import { dooms } from './faults.ts';
-import { scheduleOf, type Row } from './journal.ts';
 import {
   actor,
   approve,

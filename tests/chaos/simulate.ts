@@ -24,9 +24,10 @@ export async function simulate(seed: number, look: (world: World) => void = () =
   try {
     await history(world);
     const restsAt = await calmEnd(world);
-    const found = world.wrong.length === 0 ? breachesOf(world, restsAt) : { breaches: world.wrong, slots: 0 };
-    const breaches = [...new Set(found.breaches)];
-    return { seed, breaches, trace: world.journal.lines, figures: figuresOf(world, found.slots) };
+    const isWrong = world.wrong.length > 0;
+    const { slots, breaches } = isWrong ? { slots: 0, breaches: [] } : breachesOf(world, restsAt);
+    const told = [...world.wrong, ...breaches.map(({ promise, rows }) => `${promise}: ${JSON.stringify(rows)}`)];
+    return { seed, breaches: [...new Set(told)], trace: world.journal.lines, figures: figuresOf(world, slots) };
   } finally {
     look(world);
     world.close();

@@ -4,6 +4,7 @@ import type { Tasks } from '../../src/app/tasks/tasks.ts';
 import type { RoomSettings } from '../../src/compose/assembly.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { AppError, type ErrorCode } from '../../src/domain/errors.ts';
+import type { Account } from '../invariants/account.ts';
 import { freshSqlite } from '../support/fresh-sqlite.ts';
 import { chanceOf, type Chance } from './chance.ts';
 import { openChat, type Chat } from './chat.ts';
@@ -46,6 +47,12 @@ export interface World {
   comeToRest(frozenAt: number): Promise<void>;
   observe(settled: boolean): void;
   close(): void;
+}
+
+/** What a simulated world left behind, and the world itself as the witness. */
+export interface Lived extends Account {
+  readonly world: World;
+  readonly restsAt: number;
 }
 
 const roundsMax = 3000;

@@ -1,6 +1,6 @@
 import type { Timer, Transport } from '../../src/app/ports/outside.ts';
 import type { Engine, Script } from '../../src/store/engine/engine.ts';
-import type { Chance } from './chance.ts';
+import type { Chance } from '../support/chance.ts';
 
 /**
  * What may befall one process: its store fails it, and it dies between any two steps. A dead process touches nothing any

@@ -1,4 +1,5 @@
-import { chanceOf } from './chance.ts';
+import { chanceOf } from '../support/chance.ts';
+import { minute } from '../support/fakes.ts';
 import { someStart } from './definitions.ts';
 import { breachesOf } from './invariants/all.ts';
 import type { Journal } from './journal.ts';
@@ -14,8 +15,6 @@ export interface Simulated {
 }
 
 export type Figures = Readonly<Record<'tasks' | 'slots' | 'runs' | 'deliveries' | 'kills' | 'faults', number>>;
-
-const minute = 60_000;
 
 /** One seed is one world, and the same seed is always the same world. */
 export async function simulate(seed: number, look: (world: World) => void = () => {}): Promise<Simulated> {

@@ -5,12 +5,12 @@ import type { RoomSettings } from '../../src/compose/assembly.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { AppError, type ErrorCode } from '../../src/domain/errors.ts';
 import type { Account } from '../invariants/account.ts';
+import { chanceOf, type Chance } from '../support/chance.ts';
+import { manualTime, type ManualTime } from '../support/fakes.ts';
 import { freshSqlite } from '../support/fresh-sqlite.ts';
-import { chanceOf, type Chance } from './chance.ts';
 import { openChat, type Chat } from './chat.ts';
 import { openJournal, type Journal } from './journal.ts';
 import { beginLife, type Life } from './life.ts';
-import { simulatedTime, type SimulatedTime } from './time.ts';
 
 /** What came of something that was asked of the living process. */
 export type Outcome<T> =
@@ -24,7 +24,7 @@ export type Outcome<T> =
 export interface World {
   readonly seed: number;
   readonly database: Database;
-  readonly time: SimulatedTime;
+  readonly time: ManualTime;
   readonly chat: Chat;
   readonly journal: Journal;
   readonly chance: Chance;
@@ -62,7 +62,7 @@ const wakesMax = 40;
 export async function openWorld(seed: number, start: number): Promise<World> {
   const database = await freshSqlite();
   const chance = chanceOf(seed, 'world');
-  const time = simulatedTime(start);
+  const time = manualTime(start, { isPatient: true });
   const jitter = chanceOf(seed, 'jitter');
   let lastId = 0;
   const mark = () => `id-${String(lastId).padStart(8, '0')}`;
@@ -186,7 +186,7 @@ async function settle(world: World, frozenAt?: number): Promise<boolean> {
     let busy = false;
     for (const step of steps) {
       const done = await during(world, step);
-      await time.drain();
+      await time.advance(0);
       if (done.is === 'died') return false;
       busy ||= done.is !== 'answered' || done.value > 0;
     }

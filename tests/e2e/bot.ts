@@ -4,15 +4,21 @@ import { join } from 'node:path';
 import { startServer, type Server } from '../../src/compose/server.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { MediaKind, MessageShown, World } from '../../src/sandbox/world/world.ts';
-import { countingIds, manualTime, memoryLog, type ManualTime, type MemoryLog } from '../support/fakes.ts';
+import {
+  countingIds,
+  day,
+  hour,
+  manualTime,
+  memoryLog,
+  minute,
+  second,
+  start,
+  type ManualTime,
+  type MemoryLog,
+} from '../support/fakes.ts';
 import { freshSqliteFile } from '../support/fresh-sqlite.ts';
 
-/** A Wednesday, nine in the morning UTC. */
-export const start = Date.UTC(2026, 10, 18, 9, 0, 0);
-export const second = 1000;
-export const minute = 60 * second;
-export const hour = 60 * minute;
-export const day = 24 * hour;
+export { day, hour, minute, second, start };
 export const lab = -1001000000001;
 export const noRights = -1001000000002;
 export const plain = -2000003;

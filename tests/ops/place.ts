@@ -4,13 +4,9 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { startServer } from '../../src/compose/server.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { countingIds, manualTime, memoryLog } from '../support/fakes.ts';
+import { countingIds, manualTime, memoryLog, minute, second, start } from '../support/fakes.ts';
 import { freshSqliteFile } from '../support/fresh-sqlite.ts';
-import { start } from '../support/pipeline.ts';
 import type { BotApi } from './bot-api.ts';
-
-const second = 1000;
-const minute = 60 * second;
 
 export interface Probe {
   readonly status: number;

@@ -12,20 +12,20 @@ import { createStore } from '../../src/store/engine/store.ts';
 import { sha256 } from '../../src/system/ids.ts';
 import {
   countingIds,
+  day,
   faultyTransport,
+  hour,
   manualTime,
   memoryLog,
+  minute,
+  start,
   type FaultyTransport,
   type ManualTime,
   type MemoryLog,
 } from './fakes.ts';
 import { freshSqlite } from './fresh-sqlite.ts';
 
-/** A Wednesday, nine in the morning UTC. */
-export const start = Date.UTC(2026, 10, 18, 9, 0, 0);
-export const minute = 60_000;
-export const hour = 60 * minute;
-export const day = 24 * hour;
+export { day, hour, minute, start };
 export const actor = 'telegram:user:1001';
 export const group = 'telegram:chat:-1001234';
 

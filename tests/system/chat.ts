@@ -2,15 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Fault } from '../../src/sandbox/world/world.ts';
 import { isOpen, isResult } from '../invariants/deliveries.ts';
 import { groupBy, readRows, type Breach, type Row, type Rows } from '../invariants/rows.ts';
+import type { Chance } from '../support/chance.ts';
 import { breachesOf } from './account.ts';
 import { create } from './api.ts';
 import { becomes, readyUrl, start, type Boot, type StartOptions } from './program.ts';
-import type { Random } from './random.ts';
 import { threadOf, type Seen, type Telegram } from './telegram.ts';
 
 /** A day on which Telegram answers badly, people delete topics, and the server is killed in the middle. */
 export interface ChatPlan extends StartOptions {
-  readonly random: Random;
+  readonly random: Chance;
   readonly tasks: number;
   /** Results of each task, and the seconds between them. */
   readonly slots: number;

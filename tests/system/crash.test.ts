@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Rows } from '../invariants/rows.ts';
+import { chanceFrom } from '../support/chance.ts';
 import { breachesOf } from './account.ts';
 import { pausedByCrashes } from './auto-pause.ts';
 import { badDay, quickFaults } from './chat.ts';
 import { corruptRows } from './corrupt-row.ts';
 import { crash, type CrashResult } from './crash.ts';
 import { build, endAll, temporaryPlace } from './program.ts';
-import { randomFrom } from './random.ts';
 import { secondProcess } from './second-process.ts';
 import { openTelegram, type Seen, type SeenMessage, type Telegram } from './telegram.ts';
 
@@ -122,7 +122,7 @@ describe.concurrent('a server of its own', { timeout: 120_000 }, () => {
 
   test('brings every result once and to its own topic on a bad day, over a kill', async ({ expect: expects }) => {
     const day = { tasks: 30, slots: 2, everySeconds: 2, deletions: 2, killedAt: 0.5, settleMs: 0 };
-    const plan = { ...(await options('bad-day.db')), ...day, faults: quickFaults, random: randomFrom(seed) };
+    const plan = { ...(await options('bad-day.db')), ...day, faults: quickFaults, random: chanceFrom(seed) };
     const { breaches, rows, seen } = await badDay(plan);
     expects(breaches).toEqual([]);
     const results = rows.deliveries.filter(({ kind, status }) => kind === 'result' && status === 'delivered');

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { readRows, type Breach, type Rows } from '../invariants/rows.ts';
+import { chanceFrom, type Chance } from '../support/chance.ts';
 import { breachesOf, slotsOf, type History } from './account.ts';
 import { drive, type Ledger } from './driver.ts';
 import { proveLedger } from './ledger-proof.ts';
 import { start, type Boot, type LogLine, type StartOptions } from './program.ts';
-import { randomFrom, type Random } from './random.ts';
 import type { Seen } from './telegram.ts';
 
 export interface CrashPlan extends StartOptions {
@@ -33,11 +33,11 @@ export interface CrashResult {
 
 /** Kills the server again and again under load, lets it settle, stops it cleanly, and proves what it left behind. */
 export async function crash(plan: CrashPlan): Promise<CrashResult> {
-  const random = randomFrom(plan.seed);
+  const random = chanceFrom(plan.seed);
   const keeper = keep(plan, random);
   const driver = drive({
     // The requests have a chance of their own, so that a slow machine does not change the times of the kills.
-    random: randomFrom(plan.seed + 1),
+    random: chanceFrom(plan.seed + 1),
     url: () => keeper.url(),
     tasks: plan.tasks,
     name: `crash-${plan.seed}`,
@@ -108,7 +108,7 @@ interface Keeper {
 }
 
 /** Keeps one server running, as a service manager does: whatever ends is started again at once. */
-function keep(plan: CrashPlan, random: Random): Keeper {
+function keep(plan: CrashPlan, random: Chance): Keeper {
   const boots: Boot[] = [];
   const kills: number[] = [];
   const readyMs: number[] = [];

@@ -23,8 +23,6 @@ export interface Circumstances {
   readonly restsAt: number | null;
   /** Where the clock was set back, instants tell nothing about the order. */
   readonly setBack: boolean;
-  /** How far apart two instants may be told that are one: a process looks at its clock before it writes. */
-  readonly toleranceMs: number;
   /** Whether the process that had begun an attempt is gone. */
   readonly wasKilled: (attempt: Row<'attempts'>) => boolean;
   /** When a task was on; null where its slots hang on how long its runs take. */

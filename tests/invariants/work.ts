@@ -4,7 +4,7 @@ import { repeated, tell, type Breach, type Row } from './rows.ts';
 
 /** What must hold between occurrences, runs and attempts, however often the process died. */
 export function proveWork(account: Account): Breach[] {
-  return [occurrencesAgree, attemptsAreWhole, nothingTwice, oneAtATime].flatMap((prove) => prove(account));
+  return [occurrencesAgree, attemptsAreWhole, nothingTwice].flatMap((prove) => prove(account));
 }
 
 /** An occurrence says what its run says. */
@@ -109,18 +109,4 @@ function nothingTwice({ rows }: Account): Breach[] {
       repeated(rows.tasks, ({ chat_id, topic_id }) => (topic_id === null ? null : `${chat_id} ${topic_id}`)),
     ),
   ];
-}
-
-/** Where only one run may live, each ends before the next one is made. */
-function oneAtATime({ runsOf, setBack, toleranceMs }: Account): Breach[] {
-  if (setBack) return [];
-  const crowded = [...runsOf.values()].flatMap((runs) => {
-    const exclusive = runs.filter((run) => run.exclusive === 1).toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    return exclusive.flatMap((run, index) => {
-      const next = exclusive[index + 1];
-      const isOver = next === undefined || (run.finished_at ?? Infinity) <= next.created_at + toleranceMs;
-      return isOver ? [] : [[run, next]];
-    });
-  });
-  return tell('two live runs of a task that allows one', crowded);
 }

@@ -25,7 +25,7 @@ const momentMs = 1500;
 /** Every promise that the rows, the log and the chats break together. */
 export function breachesOf(rows: Rows, seen: Seen, history: History): readonly Breach[] {
   const account = openAccount(rows, history);
-  const proofs = [proveWork, proveTasks, proveParts, limitsAreKept];
+  const proofs = [proveWork, proveTasks, proveParts, oneAtATime, limitsAreKept];
   return [
     ...proveSlots(account).breaches,
     ...proofs.flatMap((prove) => prove(account)),
@@ -43,7 +43,6 @@ function openAccount(rows: Rows, { stop, kills = [], promised = { created: [], r
   const account: Account = accountOf(rows, {
     restsAt: null,
     setBack: false,
-    toleranceMs: momentMs,
     wasKilled: ({ started_at: from, finished_at: to }: Row<'attempts'>) =>
       kills.some((kill) => kill >= from - momentMs && kill <= (to ?? kill) + momentMs),
     periodsOf: (task: Row<'tasks'>) => {
@@ -120,6 +119,19 @@ function limitsAreKept(account: Account): Breach[] {
     return isShort || (boundedRuns(task, account) ?? 0) > most;
   });
   return tell('max_runs was not kept', wrong);
+}
+
+/** Where only one run may live, each ends before the next one is made, which bears the time at which its step began. */
+function oneAtATime({ runsOf }: Account): Breach[] {
+  const crowded = [...runsOf.values()].flatMap((runs) => {
+    const exclusive = runs.filter((run) => run.exclusive === 1).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    return exclusive.flatMap((run, index) => {
+      const next = exclusive[index + 1];
+      const isOver = next === undefined || (run.finished_at ?? Infinity) <= next.created_at + momentMs;
+      return isOver ? [] : [[run, next]];
+    });
+  });
+  return tell('two live runs of a task that allows one', crowded);
 }
 
 /** A kill is no fault of a row: nothing may have failed inside the process. */

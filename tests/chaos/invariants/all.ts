@@ -43,7 +43,6 @@ function livedIn(world: World, restsAt: number): Lived {
     world,
     restsAt,
     setBack: journal.setBack,
-    toleranceMs: 0,
     // What a process claimed and was not told of is found by the next one as left behind, though nobody was killed over it.
     wasKilled: ({ boot_id: bootId }: Row<'attempts'>) => journal.deadBoots.has(bootId),
     periodsOf: (task: Row<'tasks'>) => periodsOf(task, account),

@@ -81,7 +81,6 @@ export interface Operation<
   B extends z.ZodType = z.ZodType,
   A extends z.ZodType = z.ZodType,
 > {
-  readonly id: string;
   readonly tag: 'tasks' | 'threads' | 'runs' | 'schedules' | 'grants' | 'operations' | 'health';
   readonly summary: string;
   readonly method: 'get' | 'post' | 'patch' | 'delete';

@@ -1,22 +1,8 @@
 import type { z } from 'zod';
 import type { Operation } from '../api/operation.ts';
-import type { operations as operationsOfApi } from '../api/operations.ts';
+import type { OperationId, PartsOf } from '../api/operations.ts';
 import { CliFault, exitCodeOf, exitCodes, usage } from './faults.ts';
 import type { Wire, WireAnswer, WireRequest, WireStream } from './network.ts';
-
-/** Loaded by the first call: the schemas cost more time than everything else that starts, and help needs none of them. */
-type Operations = typeof operationsOfApi;
-export type OperationId = keyof Operations;
-
-type PartsOf<K extends OperationId> =
-  Operations[K] extends Operation<infer P, infer Q, infer B, infer A>
-    ? {
-        readonly params: z.input<P>;
-        readonly query: z.input<Q>;
-        readonly body: z.input<B>;
-        readonly answer: z.output<A>;
-      }
-    : never;
 
 type Needed<Name extends string, T> = undefined extends T
   ? { readonly [K in Name]?: T }
@@ -24,9 +10,9 @@ type Needed<Name extends string, T> = undefined extends T
     ? { readonly [K in Name]?: T }
     : { readonly [K in Name]: T };
 
-export type Asked<K extends OperationId> = Needed<'params', PartsOf<K>['params']> &
-  Needed<'query', PartsOf<K>['query']> &
-  Needed<'body', PartsOf<K>['body']> & { readonly headers?: Readonly<Record<string, string>> };
+export type Asked<K extends OperationId> = Needed<'params', PartsOf<K>['sent']['params']> &
+  Needed<'query', PartsOf<K>['sent']['query']> &
+  Needed<'body', PartsOf<K>['sent']['body']> & { readonly headers?: Readonly<Record<string, string>> };
 
 export type AnswerOf<K extends OperationId> = PartsOf<K>['answer'];
 
@@ -74,6 +60,7 @@ export function createClient({ wire, token, version, signal }: ClientNeeds): Cli
   return {
     place: wire.place,
     call: async (id, asked) => {
+      // Loaded by the first call: the schemas cost more time than everything else that starts, and help needs none of them.
       const { operations } = await import('../api/operations.ts');
       const operation: Operation = operations[id];
       const answer = await wire.ask(await requestFor(operation, asked as Parts), signal);

@@ -10,7 +10,7 @@ import { previewSchedule } from '../app/tasks/preview.ts';
 import { createKeptAnswers } from '../app/use-cases/kept-answers.ts';
 import type { Config } from '../config/config.ts';
 import { createHttpApp, type PageOfMetrics } from '../http/app.ts';
-import { createEventStreams, type EventStreams } from '../http/events/stream.ts';
+import { createEventStreams, type EventStreams } from '../http/events.ts';
 import { serveHttp, type Listening, untilStopping } from '../http/server.ts';
 import { databaseFile, type Opened } from '../store/engine/open.ts';
 import { sha256, tokenFrom } from '../system/ids.ts';

@@ -1,70 +1,120 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
-import type { z } from 'zod';
 import { type AnswerStatus, type Operation, nothing } from '../api/operation.ts';
+import { operations, type OperationId, type PartsOf } from '../api/operations.ts';
+import type { AuditReport, Reconcile } from '../app/housekeeping/audit.ts';
+import type { ServerStatus, Usage, UsageRequest } from '../app/operations/status.ts';
+import type { Ticked } from '../app/pipeline/tick.ts';
+import type { Bulk, Threads } from '../app/tasks/bulk.ts';
+import type { Preview, PreviewRequest } from '../app/tasks/preview.ts';
+import type { Tasks } from '../app/tasks/tasks.ts';
 import type { KeptAnswer, Repeatable, Told, TellOnce } from '../app/use-cases/kept-answers.ts';
+import type { Messages } from '../app/use-cases/messages.ts';
+import type { Runs } from '../app/use-cases/runs.ts';
+import type { Truth } from '../app/why/truth.ts';
+import type { Actor } from '../domain/access.ts';
 import { AppError } from '../domain/errors.ts';
 import { describe } from './docs/describing.ts';
+import type { Description } from './docs/openapi.ts';
 import { readBody, readIdempotencyKey, readParams, readQuery } from './reading.ts';
 
-interface Received<P, Q, B> {
-  readonly params: P;
-  readonly query: Q;
-  readonly body: B;
+interface Health {
+  readonly ok: boolean;
+  readonly [detail: string]: unknown;
+}
+
+/** The use cases that the operations are handed to. */
+export interface HttpRooms {
+  readonly tasks: Tasks;
+  readonly threads: Threads;
+  readonly bulk: Bulk;
+  readonly runs: Runs;
+  readonly messages: Messages;
+  readonly truth: Truth;
+  readonly preview: (request: PreviewRequest) => Preview;
+  readonly upkeep: { audit(): Promise<AuditReport>; readonly reconcile: Reconcile };
+  readonly operations: {
+    readonly status: () => Promise<ServerStatus>;
+    readonly usage: (request: UsageRequest) => Promise<Usage>;
+    readonly tick: () => Promise<Ticked>;
+    readonly retentionDays: number;
+  };
+  /** `live`: the process turns. `ready`: it can do its work now. */
+  readonly health: { live(): Health; ready(): Promise<Health> };
+  /** As whom the bearer of the token acts. */
+  readonly actor: Actor;
+  readonly version: string;
+  /** Of everything that is served. */
+  readonly description: () => Description;
+}
+
+/** What an operation was asked, read and checked. */
+export type Asked<K extends OperationId> = PartsOf<K>['read'] & {
   readonly idempotencyKey: string | null;
   /** The id of the request, under which everything that it brings about can be found. */
   readonly traceId: string;
-}
+};
 
-interface Answer<A> {
+/** An answer is only read, so that a view of the app may stand in it as it is. */
+type Lasting<T> = T extends readonly (infer U)[]
+  ? readonly Lasting<U>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Lasting<T[K]> }
+    : T;
+
+/** An answer under another status than the first of its operation. */
+export class Answer<T> {
   readonly status: AnswerStatus;
-  readonly body: A;
+  readonly body: T;
+
+  constructor(status: AnswerStatus, body: T) {
+    this.status = status;
+    this.body = body;
+  }
 }
 
-type Handle<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType> = (
-  received: Received<z.output<P>, z.output<Q>, z.output<B>>,
-) => Promise<Answer<z.output<A>>>;
+type AnswerOf<K extends OperationId> = Lasting<PartsOf<K>['answer']>;
+
+type Handler<K extends OperationId> = (asked: Asked<K>, rooms: HttpRooms) => Promise<AnswerOf<K> | Answer<AnswerOf<K>>>;
+
+export type Handlers = { readonly [K in OperationId]: Handler<K> };
 
 /** Serves an operation and puts it into the document, so that neither can be there without the other. */
-export function serve<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType>(
-  app: OpenAPIHono,
-  operation: Operation<P, Q, B, A>,
-  handle: Handle<P, Q, B, A>,
-): void {
-  app.openAPIRegistry.registerPath(describe(operation));
+export function serve<K extends OperationId>(app: OpenAPIHono, id: K, handlers: Handlers, rooms: HttpRooms): void {
+  const operation: Operation = operations[id];
+  app.openAPIRegistry.registerPath(describe(id, operation));
   const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
   app.on(operation.method.toUpperCase(), path, async (c) => {
-    const received = await receive(c, operation);
-    const { params, query, body, idempotencyKey } = received;
+    const asked = await receive<K>(c, operation);
+    const { params, query, body, idempotencyKey } = asked;
     const { target, payload } = keyed(params, body);
-    const request = { operation: operation.id, target, payload: [query, payload], key: idempotencyKey };
+    const request = { operation: id, target, payload: [query, payload], key: idempotencyKey };
     const told = await toldOnce(c, request, async () => {
-      const answer = await handle(received);
-      return { status: answer.status, body: JSON.stringify(answer.body) };
+      const answer = await handlers[id](asked, rooms);
+      const isPlain = !(answer instanceof Answer);
+      return isPlain
+        ? { status: operation.statuses?.[0] ?? 200, body: JSON.stringify(answer) }
+        : { status: answer.status, body: JSON.stringify(answer.body) };
     });
     const status = (operation.statuses ?? []).find((one) => one === told.status) ?? 200;
     return c.body(told.body, status, { 'content-type': 'application/json' });
   });
 }
 
-async function receive<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType>(
+async function receive<K extends OperationId>(
   c: Context,
-  { params, query, body, idempotent, open }: Operation<P, Q, B, A>,
-): Promise<Received<z.output<P>, z.output<Q>, z.output<B>>> {
-  // Each reader answers the output of the schema it is given; an absent schema stands for a part that is empty.
+  { params, query, body, idempotent, open }: Operation,
+): Promise<Asked<K>> {
   const read = {
-    params: (params === undefined ? {} : readParams(c, params)) as z.output<P>,
+    params: params === undefined ? {} : readParams(c, params),
     // A probe may carry anything: refusing it would look like an outage.
-    query: (open === true ? {} : readQuery(c, query ?? nothing)) as z.output<Q>,
-    body: (body === undefined ? undefined : await readBody(c, body)) as z.output<B>,
+    query: open === true ? {} : readQuery(c, query ?? nothing),
+    body: body === undefined ? undefined : await readBody(c, body),
   };
-  return {
-    ...read,
-    idempotencyKey: idempotent === undefined ? null : oneKey(readIdempotencyKey(c), read.body),
-    traceId: traceOf(c),
-  };
+  const idempotencyKey = idempotent === undefined ? null : oneKey(readIdempotencyKey(c), read.body);
+  // Each reader answers the output of the schema it is given; an absent schema stands for a part that is empty.
+  return { ...read, idempotencyKey, traceId: traceOf(c) } as unknown as Asked<K>;
 }
-
 const requestIdHeader = 'x-request-id';
 const requestIdShape = /^[\w.:-]{1,128}$/;
 

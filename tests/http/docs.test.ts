@@ -43,7 +43,7 @@ describe('the documentation', () => {
   it('describes every operation and explains every code, without a script', async () => {
     const { text } = await aPage();
     const still = text.replace(/<script>[\s\S]*<\/script>/, '');
-    for (const { id, path } of Object.values(operations)) {
+    for (const [id, { path }] of Object.entries(operations)) {
       expect(still).toContain(`<article class="operation" id="${id}"`);
       expect(still.replaceAll('<wbr />', '')).toContain(`<code>${path}</code>`);
     }

@@ -3,7 +3,7 @@ import { onTestFinished, vi } from 'vitest';
 import type { Timer } from '../../src/app/ports/outside.ts';
 import type { EventQuery, EventPage } from '../../src/app/ports/why.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import { createEventStreams, type EventStreams } from '../../src/http/events/stream.ts';
+import { createEventStreams, type EventStreams } from '../../src/http/events.ts';
 import { serveHttp } from '../../src/http/server.ts';
 import { rows, type Engine, type Script } from '../../src/store/engine/engine.ts';
 import { tellingOfEvents } from '../../src/store/engine/open.ts';

@@ -50,14 +50,6 @@ describe('a body', () => {
     ['in another charset', json, { 'content-type': 'application/json; charset=latin1' }, 415, 'unsupported_media_type'],
     ['that is compressed', gzipSync(json), { 'content-encoding': 'gzip' }, 415, 'unsupported_media_type'],
     ['that is compressed twice', gzipSync(json), { 'content-encoding': 'gzip, br' }, 415, 'unsupported_media_type'],
-    ['with a name that stands twice', json.replace('{', '{"instructions":"other",'), {}, 400, 'invalid_request'],
-    [
-      'with a name that stands twice in disguise',
-      json.replace('{', String.raw`{"instr\u0075ctions":"o",`),
-      {},
-      400,
-      'invalid_request',
-    ],
     [
       'with a number that would be changed',
       json.replace('{', '{"context":{"id":12345678901234567890},'),
@@ -71,9 +63,7 @@ describe('a body', () => {
     expect([answer.status, answer.json.error.code]).toEqual([status, code]);
   });
 
-  it('names the field that stands twice, and the number', async () => {
-    const { json: twice } = await told(await post(json.replace('{', '{"instructions":"other",')));
-    expect(twice.error).toMatchObject({ details: { field: 'instructions' } });
+  it('names the field of the number that is refused', async () => {
     const { json: large } = await told(await post(json.replace('{', '{"context":{"id":9007199254740993},')));
     expect(large.error).toMatchObject({ details: { field: 'context.id' } });
   });

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isMap, isNode, isScalar, LineCounter, parseDocument, stringify, type Document } from 'yaml';
 import { z } from 'zod';
-import { createTask } from '../../api/tasks.ts';
+import { taskOperations } from '../../api/tasks.ts';
 import { AppError } from '../../domain/errors.ts';
 import { parseSchedule, type Schedule } from '../../domain/schedule/schedule.ts';
 import { CliFault, exitCodes, usage } from '../faults.ts';
@@ -11,6 +11,7 @@ import { given, lengthOf } from '../options.ts';
 /** One task in a file: what it is, and not what has become of it. */
 const fileVersion = 1;
 
+const { createTask } = taskOperations;
 type CreateSchema = NonNullable<typeof createTask.body>;
 
 export type Definition = z.input<CreateSchema>;

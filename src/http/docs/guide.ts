@@ -2,8 +2,7 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import { eventKinds } from '../../domain/event.ts';
 import { idempotencyKeyLengthMax, pageMax, requestBytesMax } from '../../domain/limits.ts';
 import { statusOf } from '../errors.ts';
-import { heartbeatMs } from '../events/reader.ts';
-import { streamsMax } from '../events/stream.ts';
+import { heartbeatMs, streamsMax } from '../events.ts';
 import { burstSeconds, guessesMax } from '../token.ts';
 import { markup, prose, type Markup } from './markdown.ts';
 

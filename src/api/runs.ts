@@ -160,7 +160,7 @@ const messageBody = strict({
     .regex(visible, { error: `it has 1 to ${idempotencyKeyLengthMax} visible ASCII characters` })
     .optional()
     .meta({ description: 'The same as the header Idempotency-Key; one of them is enough.' }),
-}).meta({ id: 'Message' });
+}).meta({ id: 'Message', example: { thread_key: 'cli:default', text: 'The build is green.' } });
 
 export const runOperations = {
   listTaskRuns: operation({

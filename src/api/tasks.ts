@@ -262,7 +262,7 @@ export const taskOperations = {
         .max(scopesMax)
         .optional()
         .meta({ description: 'Such as action:message, or action:*. What the action of the task needs without it.' }),
-    }).meta({ id: 'GrantCreate' }),
+    }).meta({ id: 'GrantCreate', example: { task_id: '0198c5f0-7a3e-7d51-9b1c-3f6f0a4be210' } }),
     idempotent: true,
     answer: changedGrant,
     statuses: [201],

@@ -123,7 +123,7 @@ export const threadOperations = {
         description: 'telegram:chat:<id> or telegram:chat:<id>:topic:<n>. Results go to a topic of the task itself.',
         example: 'telegram:chat:-1001234',
       }),
-    }),
+    }).meta({ example: { thread_key: 'telegram:chat:-1001234' } }),
     idempotent: true,
     answer: changedTask,
     refuses: ['invalid_thread_key', 'run_in_progress', 'not_attachable', 'quota_exceeded'],

@@ -21,18 +21,19 @@ const snoozeBody = strict({ for: duration.optional(), until: instantSent.optiona
     error: 'name either "for", a duration such as PT10M, or "until", an instant',
   })
   .meta({ id: 'Snooze', example: { for: 'PT10M' } });
-const answerBody = z.union([
-  strict({
-    answer: z
-      .enum(['latest', 'all', 'none'])
-      .meta({ description: 'Which of the missed slots run after all: the latest of them, all of them, or none.' }),
-  }),
-  strict({ run: z.boolean().meta({ description: 'true is answer: all; false is answer: none.' }) }),
-]);
+const answerBody = z
+  .union([
+    strict({
+      answer: z
+        .enum(['latest', 'all', 'none'])
+        .meta({ description: 'Which of the missed slots run after all: the latest of them, all of them, or none.' }),
+    }),
+    strict({ run: z.boolean().meta({ description: 'true is answer: all; false is answer: none.' }) }),
+  ])
+  .meta({ example: { answer: 'latest' } });
 const undoBody = strict({
   entry_id: z.string().max(32).optional().meta({ description: 'The change to undo; without it, the latest one.' }),
 }).prefault({});
-export type MissedChoice = z.output<typeof answerBody>;
 
 const undoneTask = strict({
   task: taskAnswer,

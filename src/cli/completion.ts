@@ -1,7 +1,7 @@
 import type { RootCommand, Command as Described } from '@bomb.sh/tab';
 import type { Argument, Command, Option } from 'commander';
 import { CliFault, usage } from './faults.ts';
-import { shown } from './layout.ts';
+import { flat } from './layout.ts';
 import type { Session, AddVerb } from './session.ts';
 
 const shells: readonly string[] = ['bash', 'zsh', 'fish', 'powershell'];
@@ -113,7 +113,7 @@ async function tasksFor({ client, namedThread }: Session, words: readonly string
   try {
     const query = { limit: String(tasksMax), ...(namedThread === null ? {} : { thread_key: namedThread }) };
     const { tasks } = await client.call('listTasks', { query });
-    return tasks.map(({ task_id: id, title }) => ({ id, title: shown(title).replaceAll(/\s+/g, ' ') }));
+    return tasks.map(({ task_id: id, title }) => ({ id, title: flat(title) }));
   } catch (error) {
     if (error instanceof CliFault) return [];
     throw error;

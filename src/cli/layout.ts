@@ -56,8 +56,8 @@ export async function table(
 
 function oneLine(cell: Cell | string): Cell {
   const { text, tone } = typeof cell === 'string' ? { text: cell } : cell;
-  const flat = shown(text).replaceAll(/\s+/g, ' ').trim();
-  return tone === undefined ? { text: flat } : { text: flat, tone };
+  const line = flat(text).trim();
+  return tone === undefined ? { text: line } : { text: line, tone };
 }
 
 /** Columns that may give way share what is missing; when that is not enough, the widest ones are cut in turn. */
@@ -183,4 +183,9 @@ export function shown(text: string): string {
     /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u200E\u200F\u202A-\u202E\u2066-\u2069]/g,
     '',
   );
+}
+
+/** The same on one line. */
+export function flat(text: string): string {
+  return shown(text).replaceAll(/\s+/g, ' ');
 }

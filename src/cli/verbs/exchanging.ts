@@ -7,7 +7,7 @@ import type { Task } from '../naming.ts';
 import { given } from '../options.ts';
 import type { Session, AddVerb, Told } from '../session.ts';
 import { counted } from '../times.ts';
-import { confirmed } from './threads.ts';
+import { confirmed } from './confirming.ts';
 
 /** Tasks to a file and back. What reads and writes YAML is loaded here and nowhere else. */
 export function addExchangeVerbs(program: Command, add: AddVerb): void {
@@ -98,7 +98,7 @@ async function importTasks(
       ...(isNothing ? {} : { note: 'Nothing was changed.' }),
     };
   }
-  if (yes !== true && session.terminal.canAsk && !session.isJson) session.terminal.err(shown);
+  if (yes !== true && session.terminal.canAsk) session.terminal.err(shown);
   await confirmed(session, { question: `${summary(steps)} Do it?`, yes: yes === true });
   return apply(session, steps);
 }

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, readFileSync, realpathSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { isSystemError } from '../fault.ts';
+import { isSystemError } from '../../cli/faults.ts';
 
 /** Changes of a `.env` file: a text sets a variable, null takes it away. */
 export type Changes = Readonly<Record<string, string | null>>;

@@ -202,7 +202,7 @@ const finding: Finding = {
 };
 
 /** Nothing has happened yet. */
-const truth: Truth = {
+export const truth: Truth = {
   why: async () => ({ timezone: 'UTC', answers: [], summary: {}, next: null, from: now, to: now }),
   lately: async () => ({ timezone: 'UTC', answers: [], summary: {}, from: now, to: now }),
   upcoming: async () => [now + 3_600_000],

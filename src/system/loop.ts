@@ -1,5 +1,6 @@
 import type { Clock, Log, Stopwatch, Timer } from '../app/ports/outside.ts';
 import type { Counts } from '../app/ports/pipeline.ts';
+import { errorText } from '../domain/errors.ts';
 import { loopStuckMs, sleepMaxMs, stepBackoffMaxMs, stepBackoffMs } from '../domain/limits.ts';
 
 /** What a loop turns: a step, and the instant of the next one. */
@@ -176,7 +177,7 @@ function createTurns(work: Work, { clock, stopwatch, log, batchMax }: LoopNeeds)
   const failed = (error: unknown): number => {
     failures += 1;
     endedAt = stopwatch.elapsed();
-    lastError = error instanceof Error ? error.message : String(error);
+    lastError = errorText(error);
     log.error('step_failed', { loop: work.name, error: lastError, failures });
     return Math.min(stepBackoffMs * 2 ** Math.min(failures - 1, 10), stepBackoffMaxMs);
   };

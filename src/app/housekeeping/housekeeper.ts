@@ -1,3 +1,4 @@
+import { errorText } from '../../domain/errors.ts';
 import {
   choreBackoffMaxMs,
   choreBackoffMs,
@@ -47,7 +48,7 @@ export function createHousekeeper({ log }: { readonly log: Log }, chores: readon
   const failed = (one: Placed, now: number, error: unknown) => {
     one.failures += 1;
     rest(one, now, Math.min(choreBackoffMs * 2 ** Math.min(one.failures - 1, 10), choreBackoffMaxMs));
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     log.error('chore_failed', { chore: one.chore.name, error: reason, failures: one.failures });
   };
 
@@ -197,7 +198,7 @@ function createBackup(needs: Needs): Chore {
   /** Copies that cannot be removed must not be a reason to make another one every hour. */
   const prune = () =>
     backups.prune(keep).catch((error: unknown) => {
-      log.error('backup_not_pruned', { error: error instanceof Error ? error.message : String(error) });
+      log.error('backup_not_pruned', { error: errorText(error) });
       return 0;
     });
 
@@ -207,7 +208,7 @@ function createBackup(needs: Needs): Chore {
       log.info('backup', { file, bytes, ms: clock.now() - now, pruned: await prune() });
       state = 'made';
     } catch (error) {
-      log.error('backup_failed', { error: error instanceof Error ? error.message : String(error) });
+      log.error('backup_failed', { error: errorText(error) });
       notBefore = clock.now() + backupRetryMs;
       state = 'idle';
     }

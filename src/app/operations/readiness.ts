@@ -1,3 +1,4 @@
+import { errorText } from '../../domain/errors.ts';
 import { readinessKeptMs, readinessWaitMs, heartbeatEveryMs } from '../../domain/limits.ts';
 import type { Meter } from '../ports/metering.ts';
 import type { Clock, Stopwatch, Timer, Log } from '../ports/outside.ts';
@@ -55,10 +56,7 @@ function createDatabaseLook({ store, clock, timer }: Needs): () => Promise<strin
   return async () => {
     open ??= store
       .ping(clock.now())
-      .then(
-        () => 'ok',
-        (error: unknown) => (error instanceof Error ? error.message : String(error)),
-      )
+      .then(() => 'ok', errorText)
       .finally(() => {
         open = null;
       });

@@ -27,7 +27,7 @@ export interface Client {
   close(): Promise<void>;
 }
 
-export interface ClientNeeds {
+export interface ClientDeps {
   readonly wire: Wire;
   readonly token: () => Promise<string>;
   readonly version: string;
@@ -41,7 +41,7 @@ interface Parts {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function createClient({ wire, token, version, signal }: ClientNeeds): Client {
+export function createClient({ wire, token, version, signal }: ClientDeps): Client {
   const requestFor = async (operation: Operation, parts: Parts): Promise<WireRequest> => {
     const auth = operation.open === true ? {} : { authorization: `Bearer ${await token()}` };
     const body = parts.body === undefined ? undefined : JSON.stringify(parts.body);

@@ -38,7 +38,7 @@ export interface LoopHealth {
   readonly turnMs: number;
 }
 
-export interface LoopNeeds {
+export interface LoopDeps {
   readonly clock: Clock;
   readonly stopwatch: Stopwatch;
   readonly timer: Timer;
@@ -54,9 +54,9 @@ const heldPauseMs = 100;
  * sleep, clocks jump and rings get lost. A step that fails is logged and tried again, later and later; the loop never ends
  * by itself.
  */
-export function createLoop(work: Work, needs: LoopNeeds): Loop {
-  const { timer, stopwatch } = needs;
-  const turns = createTurns(work, needs);
+export function createLoop(work: Work, deps: LoopDeps): Loop {
+  const { timer, stopwatch } = deps;
+  const turns = createTurns(work, deps);
   let running: Promise<void> | null = null;
   let stopping = false;
   let rung = false;
@@ -158,7 +158,7 @@ interface Turns {
   endedAt(): number;
 }
 
-function createTurns(work: Work, { clock, stopwatch, log, batchMax }: LoopNeeds): Turns {
+function createTurns(work: Work, { clock, stopwatch, log, batchMax }: LoopDeps): Turns {
   let failures = 0;
   let taken = 0;
   const waiters = createWaiters();

@@ -139,10 +139,8 @@ function understood(place: string, { status, type, text }: WireAnswer): unknown 
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  const what = type.split(';', 1)[0] === '' ? 'no content type' : type.split(';', 1)[0];
-  const message = `What answers at ${place} is not Cronogram (status ${status}, ${what}). Is the address right? Name another with --api-url.`;
-  const exitCode = status === 502 || status === 503 || status === 504 ? exitCodes.away : exitCodes.failed;
-  throw new CliFault('not_understood', message, { exitCode });
+  const isAway = status === 502 || status === 503 || status === 504;
+  throw notOurs(place, { status, type }, isAway ? exitCodes.away : exitCodes.failed);
 }
 
 interface Refused {
@@ -159,14 +157,15 @@ function refusedIn(value: unknown): Refused | null {
 
 function refusalOf(place: string, { status, type }: WireAnswer, value: unknown): CliFault {
   const refused = refusedIn(value);
-  if (refused === null) return notOurs(place, status, type);
+  if (refused === null) return notOurs(place, { status, type }, exitCodeOf(status));
   const { code, message, details } = refused;
   return new CliFault(code, `${message}${hintOf(status, details)}`, { exitCode: exitCodeOf(status), details });
 }
 
-function notOurs(place: string, status: number, type: string): CliFault {
-  const message = `What answers at ${place} is not Cronogram (status ${status}, ${type}). Is the address right? Name another with --api-url.`;
-  return new CliFault('not_understood', message, { exitCode: exitCodeOf(status) });
+function notOurs(place: string, { status, type }: Pick<WireAnswer, 'status' | 'type'>, exitCode: number): CliFault {
+  const what = type.split(';', 1)[0] || 'no content type';
+  const message = `What answers at ${place} is not Cronogram (status ${status}, ${what}). Is the address right? Name another with --api-url.`;
+  return new CliFault('not_understood', message, { exitCode });
 }
 
 function hintOf(status: number, details: Readonly<Record<string, unknown>> | undefined): string {

@@ -17,10 +17,14 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 /** How a fault ends the program where nothing else is said; whatever stands not here has simply failed. */
 const exitsOf: Readonly<Record<string, ExitCode>> = {
   usage: exitCodes.usage,
+  ambiguous: exitCodes.usage,
+  bad_config: exitCodes.usage,
   bad_file: exitCodes.usage,
   not_found: exitCodes.notFound,
   refused: exitCodes.refused,
   invalid_configuration: exitCodes.refused,
+  too_late: exitCodes.refused,
+  server_away: exitCodes.away,
   interrupted: exitCodes.interrupted,
 };
 

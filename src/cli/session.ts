@@ -118,6 +118,20 @@ function tokenMissing({ tokenFile }: Surroundings): CliFault {
   return new CliFault('unauthorized', message, { exitCode: exitCodes.refused });
 }
 
+/** Ends early when somebody presses Ctrl-C. */
+export function pause({ timer, interrupted: signal }: LocalSession, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      callOff();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const callOff = timer.after(ms, end);
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+  });
+}
+
 /** What a verb has to say: one value for scripts, one text for people. */
 export interface Told {
   readonly json: unknown;

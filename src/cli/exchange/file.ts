@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { taskOperations } from '../../api/tasks.ts';
 import { AppError } from '../../domain/errors.ts';
 import { parseSchedule, type Schedule } from '../../domain/schedule/schedule.ts';
-import { CliFault, exitCodes, usage } from '../faults.ts';
+import { CliFault, usage } from '../faults.ts';
 import type { Task } from '../naming.ts';
 import { given, lengthOf } from '../options.ts';
 
@@ -170,7 +170,7 @@ function unusable(done: string, path: string, cause: unknown): CliFault {
   const code = (cause as { code?: unknown }).code;
   const why =
     code === 'ENOENT' ? 'there is no such file or folder' : typeof code === 'string' ? code : 'for no known reason';
-  return new CliFault('bad_file', `${path} cannot be ${done}: ${why}.`, { exitCode: exitCodes.usage, cause });
+  return new CliFault('bad_file', `${path} cannot be ${done}: ${why}.`, { cause });
 }
 
 const wholeFile = z.strictObject({
@@ -256,8 +256,5 @@ function startOf(node: unknown): number | null {
 
 function fault(name: string, line: number, problem: string): CliFault {
   const text = `${problem.charAt(0).toLowerCase()}${problem.slice(1)}`.replace(/\.$/, '');
-  return new CliFault('bad_file', `${name}, line ${line}: ${text}. Nothing was changed.`, {
-    exitCode: exitCodes.usage,
-    details: { line },
-  });
+  return new CliFault('bad_file', `${name}, line ${line}: ${text}. Nothing was changed.`, { details: { line } });
 }

@@ -6,14 +6,14 @@ import type { Session, AddVerb, Told } from '../session.ts';
 import { counted } from '../times.ts';
 import { confirmed } from './confirming.ts';
 import { hostZone } from './moments.ts';
-import { bulkTold, untilOf } from './switching.ts';
+import { bulkTold, untilFlag, untilOf } from './switching.ts';
 
 export function addThreadVerbs(thread: Command, add: AddVerb): void {
   add<{ readonly until?: string }>(thread, {
     usage: 'pause [thread_key]',
     summary: 'pause all tasks of a thread',
     examples: ['cronogram thread pause telegram:chat:-1001234 --until "monday 9:00"'],
-    flags: [{ flags: '--until <when>', about: 'when the pause ends by itself: 2h, "monday 9:00", an instant' }],
+    flags: [untilFlag],
     does: async (session, [key], options) => {
       const body = await untilOf(session, options, hostZone());
       const answer = await session.client.call('pauseThread', { params: paramsOf(session, key), body });

@@ -44,8 +44,9 @@ function named(name: string): Named {
 /** Renames what a view holds, and nothing within: what people wrote keeps its own names. */
 export function wire<T extends object>(view: T): Wire<T> {
   const told: Record<string, unknown> = {};
-  for (const [field, value] of Object.entries(view) as [string, unknown][]) {
+  for (const field of Object.keys(view)) {
     const { name, isInstant } = named(field);
+    const value: unknown = view[field as keyof T];
     told[name] = isInstant && typeof value === 'number' ? iso(value) : value;
   }
   // By the same rule as the type, which the compiler holds against the schema of the answer.
@@ -60,13 +61,13 @@ type WireTask = PartsOf<'getTask'>['answer']['task'];
 type WireTaskRun = PartsOf<'runTaskNow'>['answer']['task_run'];
 
 export function wireTask(task: Task): WireTask {
-  const { number, version, title, instructions, action, state, subject, pausedReason, resumeAt } = task;
-  const { lastRunAt, lastRunStatus } = task;
+  const { number, version, title, instructions, action, state, subject, pausedReason, nextAt: nextRunAt } = task;
+  const { resumeAt, lastRunAt, lastRunStatus } = task;
+  const [createdAt, updatedAt] = [task.created.at, task.updated.at];
   const execution = executionThread(task);
   return {
-    ...wire({ number, version, title, instructions, action, state, subject, pausedReason, resumeAt }),
-    ...wire({ nextRunAt: task.nextAt, createdAt: task.created.at, updatedAt: task.updated.at }),
-    ...wire({ lastRunAt, lastRunStatus }),
+    ...wire({ number, version, title, instructions, action, state, subject, pausedReason, nextRunAt, resumeAt }),
+    ...wire({ createdAt, updatedAt, lastRunAt, lastRunStatus }),
     task_id: task.id,
     schedule: wireSchedule(task.schedule),
     enabled: state === 'active',

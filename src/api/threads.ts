@@ -3,7 +3,7 @@ import { operation, noBody, strict, threadParams, searchText, taskParams } from 
 import { changedTask } from './tasks.ts';
 import { pauseBody, pauseEnd } from './verbs.ts';
 
-/** What is done to all tasks of a thread. */
+/** Verbs on all tasks of a thread. */
 
 const purgeQuery = strict({
   dry_run: z.enum(['true', 'false']).default('false').meta({ description: 'true only counts what would go.' }),

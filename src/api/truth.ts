@@ -4,7 +4,7 @@ import * as limits from '../domain/limits.ts';
 import { operation, cursor, facts, instant, page, strict, taskParams, whole } from './operation.ts';
 import { deliveryAnswer } from './runs.ts';
 
-/** What is asked about the truth, and what is told. */
+/** Questions about the truth, and their answers. */
 
 const asked = z
   .string()

@@ -4,7 +4,7 @@ import { operation, duration, instant, instantSent, noBody, strict, taskParams }
 import { ranNow } from './runs.ts';
 import { changedTask, entryId, taskAnswer } from './tasks.ts';
 
-/** What can be done to a task besides changing its definition. */
+/** Verbs on a task, besides changing its definition. */
 
 export const pauseEnd = instantSent
   .optional()

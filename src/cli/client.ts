@@ -22,7 +22,7 @@ export interface Client {
   call<K extends OperationId>(id: K, asked: Asked<K>): Promise<AnswerOf<K>>;
   /** The events of a server-sent stream, until it ends or the signal does. */
   listen<K extends OperationId>(id: K, asked: Asked<K>): Promise<AsyncIterable<string>>;
-  /** What no operation of the API covers: the sandbox has an API of its own. */
+  /** A request beside the operations: the sandbox has an API of its own. */
   ask(request: WireRequest): Promise<unknown>;
   close(): Promise<void>;
 }

@@ -106,7 +106,7 @@ function describeArgument({ tasks }: Describing, command: Described, argument: A
 
 const tasksMax = 100;
 
-/** Whoever presses Tab does not wait, and is not told of faults: without a server there are simply no tasks to offer. */
+/** Completion neither waits nor tells of faults: without a server there are simply no tasks to offer. */
 async function tasksFor({ client, namedThread }: Session, words: readonly string[]): Promise<readonly TaskShown[]> {
   const isAsked = words[0] === 'task' && words.length > 2 && words.at(-1)?.startsWith('-') !== true;
   if (!isAsked) return [];

@@ -51,7 +51,7 @@ export class CliFault extends Error {
   }
 }
 
-/** What was typed cannot be done as it stands. */
+/** A command that cannot be carried out as it was typed. */
 export function usage(message: string): CliFault {
   return new CliFault('usage', message);
 }
@@ -60,7 +60,7 @@ export function interrupted(message: string): CliFault {
   return new CliFault('interrupted', message);
 }
 
-/** What a status of the server means for whoever called: who is to blame, and so what a script may do about it. */
+/** The meaning of a status for a script: which side is to blame, and so what may be done about it. */
 export function exitCodeOf(status: number): ExitCode {
   if (status === 404) return exitCodes.notFound;
   if ([400, 413, 414, 415, 431].includes(status)) return exitCodes.usage;
@@ -90,7 +90,7 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: 'the disk can only be read',
 };
 
-/** What the database or the operating system of this computer refused, in words. No server was asked: a store that is away refuses. */
+/** Refusals of the database and the operating system of this computer, in words. No server was asked: a store that is away refuses. */
 export function localFault(error: unknown): unknown {
   if (error instanceof AppError) {
     const { code, message } = error;

@@ -119,7 +119,7 @@ export async function facts(terminal: Pick<Terminal, 'columns' | 'hasColours'>, 
 /** Broken between words. A word that is longer than the line stays whole, because it is an id or an address to be copied. */
 export function wrapped(text: string, width: number, measure: Measure): readonly string[] {
   return text.split('\n').flatMap((paragraph) => {
-    // What is set apart is to be copied as it stands.
+    // A line that is set apart is to be copied as it stands.
     if (paragraph.startsWith('  ')) return [paragraph];
     const lines: string[] = [];
     let line = '';
@@ -144,9 +144,9 @@ export interface Terminal {
   out(text: string): void;
   /** Faults, progress and questions. */
   err(text: string): void;
-  /** Somebody looks at the progress. */
+  /** A person looks at the progress. */
   readonly showsProgress: boolean;
-  /** Somebody is there to answer. */
+  /** A person is there to answer. */
   readonly canAsk: boolean;
   readonly hasColours: boolean;
   readonly columns: number;
@@ -173,7 +173,7 @@ export function toned(text: string, tone: Tone | undefined, hasColours: boolean)
 }
 
 /**
- * What other people wrote is shown and must not steer: without the escapes and the other control characters with which a
+ * Text of other people is shown and must not steer: without the escapes and the other control characters with which a
  * text could move the cursor, rename the window or hide what stands before it.
  */
 export function shown(text: string): string {

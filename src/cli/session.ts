@@ -6,7 +6,7 @@ import { CliFault, exitCodes, usage, type ExitCode } from './faults.ts';
 import { toned, type Terminal } from './layout.ts';
 import { networkWire, type Wire } from './network.ts';
 
-/** What the surroundings say, already read. */
+/** The surroundings, already read. */
 export interface Surroundings {
   readonly apiUrl: string;
   readonly threadKey: string;
@@ -17,7 +17,7 @@ export interface Surroundings {
   readonly tokenFile: string;
 }
 
-/** What the program is given by whoever starts it. */
+/** The parts of the process that the program is given. */
 export interface Host {
   readonly terminal: Terminal;
   readonly clock: Clock;
@@ -42,7 +42,7 @@ export interface Globals {
 
 /** One command being done on this computer. */
 export interface LocalSession extends Pick<Host, 'clock' | 'stopwatch' | 'timer' | 'interrupted' | 'version'> {
-  /** Whoever reads JSON is a program, which answers no questions. */
+  /** Asks nothing where results are told as JSON: a program reads them. */
   readonly terminal: Terminal;
   readonly isJson: boolean;
 }
@@ -132,7 +132,7 @@ export function pause({ timer, interrupted: signal }: LocalSession, ms: number):
   });
 }
 
-/** What a verb has to say: one value for scripts, one text for people. */
+/** The result of a verb: one value for scripts, one text for people. */
 export interface Told {
   readonly json: unknown;
   readonly text: string;
@@ -154,7 +154,7 @@ export interface Verb<O, S extends LocalSession = Session> {
   /** With its arguments: `pause [task]`. */
   readonly usage: string;
   readonly summary: string;
-  /** What a person may type as it stands; the first words are the program's. */
+  /** Lines that a person may type as they stand; the first word is the program's. */
   readonly examples: readonly string[];
   /** More than fits the summary. */
   readonly about?: string;

@@ -14,14 +14,14 @@ import { sha256, tokenFrom } from '../system/ids.ts';
 import type { Loop } from '../system/loop.ts';
 import type { Rooms, World } from './assembly.ts';
 
-/** What the API is made of. */
+/** The parts of the API. */
 interface ApiDeps {
   readonly world: World;
   readonly rooms: Rooms;
   readonly store: Store;
   readonly loops: readonly Loop[];
   readonly version: string;
-  /** What else must be well for the product to be ready. */
+  /** Parts besides the loops that must be well for the product to be ready. */
   readonly watched: readonly Watched[];
   /** Absent where nobody measures; the page is told what /readyz asks. */
   readonly measures?: { readonly meter: Meter; readonly page: (ready: () => Promise<Ready>) => PageOfMetrics };
@@ -101,7 +101,7 @@ export interface Phase {
   readonly is: () => 'starting' | 'running' | 'stopping';
   run(): void;
   stop(): void;
-  /** What the stop waits for, for whoever has to give it up. */
+  /** Names what the stop waits for, for the case that it is given up. */
   readonly waitsFor: () => string;
   /** Notes what is waited for, until something else is. */
   waitFor<T>(what: string, work: Promise<T>): Promise<T>;

@@ -61,14 +61,14 @@ export function systemWorld(logLevel: string, secrets: Pick<Secrets, 'hide'> = c
   return { clock: systemClock, stopwatch: systemStopwatch, timer: systemTimer, ids, log };
 }
 
-/** What the rooms reach outside of the process. */
+/** The world outside of the process, as the rooms reach it. */
 export interface Outside {
   readonly store: Store;
   /** The chat platform, which spends the budget by itself where a call has no turn of its own. */
   readonly transport: (budget: Budget) => Transport;
   /** Whom to ask about people; absent where there is no chat platform. */
   readonly platform?: Platform | null;
-  /** What follows when a task is called otherwise. */
+  /** Called when a task has another title. */
   readonly renamed?: (task: Task) => void;
   /** Absent where the database is not a file of ours. */
   readonly backups?: Backups | null;

@@ -71,7 +71,7 @@ const links = [
   { title: 'Health', href: '/healthz' },
 ];
 
-/** What is asked below /sandbox: its pages, with the clock that they move, and its Bot API. */
+/** Everything below /sandbox: the pages, with the clock that they move, and the Bot API. */
 export function openSandboxPages(
   world: World,
   { sandbox, travel, starters }: { sandbox: NonNullable<Wire['sandbox']>; travel: Travel; starters: () => string[] },

@@ -9,7 +9,7 @@ import type { CliConfig } from '../config/config.ts';
 import { hostVerbs } from '../host/verbs.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 
-/** What the process gives: a test gives something else. */
+/** The parts of the process; a test gives others. */
 export interface Started
   extends Pick<Host, 'terminal' | 'interrupted' | 'version'>, Partial<Pick<Host, 'clock' | 'stopwatch' | 'timer'>> {
   /** The variables of the process when absent, and those of a `.env` file beside it. */
@@ -114,7 +114,7 @@ const terminal: Terminal = {
   showsProgress: process.stderr.isTTY,
   canAsk: process.stdin.isTTY && process.stderr.isTTY,
   hasColours: process.stdout.isTTY,
-  // What goes into a file or another program is not cut: whoever searches it would not find what is left out.
+  // Output into a file or another program is not cut: a search would not find what is left out.
   columns: process.stdout.isTTY
     ? Math.max(columnsMin, process.stdout.columns > 0 ? process.stdout.columns : columnsUsual)
     : Number.POSITIVE_INFINITY,

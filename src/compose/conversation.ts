@@ -32,10 +32,10 @@ interface ConversationDeps {
   readonly loops: readonly Loop[];
 }
 
-/** What people say, and what answers them. */
+/** The way in for what people say, with the answers to it. */
 export function openConversation(deps: ConversationDeps): TelegramIn {
   const { config, world, printClaim, version, wire, platform, rooms, store, loops } = deps;
-  // Whoever asks how things stand asks by Telegram, so that it is known only by then how that stands.
+  // The status asks Telegram for its health when it is asked itself: by then the way in is there.
   const telegram = { name: 'telegram', health: (): ReturnType<Inbound['health']> => inbound.health() };
   const ready = createReadiness({ ...world, store }, [...loops, telegram]);
   const { TELEGRAM_WEBHOOK_URL: url, TELEGRAM_WEBHOOK_SECRET: secret } = config;
@@ -100,7 +100,7 @@ async function take(webhook: Inbound['webhook'], incoming: IncomingMessage, outg
       chunks.push(chunk);
     }
   } catch {
-    // Whoever brought it has gone, and brings it again.
+    // Telegram has broken off, and brings the update again.
     outgoing.destroy();
     return;
   }

@@ -34,7 +34,7 @@ export interface Server {
   readonly tokenFile: string | null;
   /** The chats of the sandbox and its clock; null where the chats are Telegram's. */
   readonly sandbox: { readonly world: SandboxWorld; readonly travel: Travel } | null;
-  /** What a stop under way waits for. */
+  /** Names what a stop under way waits for. */
   readonly waitsFor: () => string;
   stop(): Promise<void>;
 }

@@ -10,7 +10,7 @@ import type { Rooms, World } from './assembly.ts';
 import type { Wire } from './chat.ts';
 import type { TelegramIn } from './conversation.ts';
 
-/** What must come to rest before time may move on. */
+/** A part that must come to rest before time may move on. */
 interface Busy {
   /** It can do nothing more at this instant. */
   readonly isAtRest: () => boolean;
@@ -75,7 +75,7 @@ async function visit(deps: TravelDeps, end: number): Promise<{ now: number; visi
     await rest(deps);
     const next = await deps.nextAt(time.now());
     if (next === null || next > end) break;
-    // What is due and waits for something else is not waited for: the next instant may bring it.
+    // Work that is due and waits for something else is not waited for: the next instant may bring it.
     await moveTo(deps, Math.max(next, time.now() + 1));
     visited += 1;
   }

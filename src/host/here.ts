@@ -42,7 +42,7 @@ export interface Settings extends LenientRead {
   readonly isSandboxed: boolean;
   /** Variables that nobody reads. */
   readonly strays: readonly Stray[];
-  /** What must never be shown. */
+  /** Values that must never be shown. */
   readonly secrets: readonly string[];
 }
 
@@ -105,7 +105,7 @@ export interface System {
   run(command: string, args: readonly string[]): Promise<Ran>;
   /** Proves that the driver of SQLite can be loaded; throws what it says. */
   loadDriver(): string;
-  /** What the `.env` of the working folder says by itself; null when there is none. */
+  /** The `.env` of the working folder by itself; null when there is none. */
   envFile(): Settings | null;
   giveToUser(user: string, path: string): void;
   /** Whose a file or a folder is: a name, or a number where there is no name. */
@@ -209,7 +209,7 @@ function isSetAside(name: string, database: string): boolean {
   return /^(?:\w+\.backup|restore-\d{8}-\d{6}(?:-\d+)?)$/.test(name.slice(`${database}.before-`.length));
 }
 
-/** What the product has written there, and nothing else that may lie in the same folder. */
+/** Files that the product has written there, and nothing else that may lie in the same folder. */
 export function filesOf({ database, dataFolder }: Settings): readonly string[] {
   const own =
     database === null

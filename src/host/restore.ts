@@ -83,7 +83,7 @@ function factsOf(file: string): DatabaseFacts {
   throw new CliFault('failed', `The copy ${file} cannot be used: ${reason}. Check the disk, then make another.`);
 }
 
-/** What else a new home would need; it is as secret as it is small, so that it is kept apart. */
+/** Secrets that a new home would need too; they are kept apart. */
 function leftOut({ settings }: Here): string[] {
   const { config, tokenFile } = settings();
   return ['.env', ...(config.API_TOKEN === undefined ? [tokenFile] : [])];

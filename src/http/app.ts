@@ -123,7 +123,7 @@ function causeOf(error: Error): Readonly<Record<string, unknown>> {
   };
 }
 
-/** What a path takes, for whoever asked for it in another way. */
+/** The methods that a path takes, for a client that used another one. */
 type MethodsOf = (path: string) => readonly string[];
 
 /** Reads the routes once all of them are there, with the first question. */
@@ -178,7 +178,7 @@ interface Served {
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS']);
 
-/** Whatever a client sends, there are only so many series: methods of a closed list, and patterns of our own. */
+/** Series are bounded, whatever clients send: methods of a closed list, and patterns of our own. */
 function countServed(meter: Meter, { method, route, status, ms, isReplay }: Served): void {
   const known = methods.has(method) ? method : 'other';
   meter.count('http_requests_total', { method: known, route, status: String(status) });

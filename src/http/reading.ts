@@ -4,7 +4,7 @@ import { AppError } from '../domain/errors.ts';
 import { idempotencyKeyLengthMax, requestBytesMax } from '../domain/limits.ts';
 import { refusal } from './errors.ts';
 
-/** Nobody nests settings deeper by hand, and everything that walks a value later may do so without a thought of its stack. */
+/** Settings made by hand are never nested deeper, and everything that walks a value later may do so without a thought of its stack. */
 const depthMax = 32;
 /** An id has 36 characters; whatever is no id at all is as unknown as one that was never given. */
 const idShape = /^[\w-]{1,64}$/;

@@ -55,7 +55,7 @@ export async function serveHttp(serving: Serving): Promise<Listening> {
     outgoing.once('close', () => inFlight.delete(outgoing));
     if (takeOver?.(incoming, outgoing) !== true) void listener(incoming, outgoing);
   });
-  // Whoever asks first whether a body is welcome hears of one that is too large before sending it.
+  // A client that asks first whether its body is welcome hears that it is too large before it sends it.
   server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (Number(incoming.headers['content-length'] ?? 0) <= requestBytesMax) outgoing.writeContinue();
     server.emit('request', incoming, outgoing);
@@ -170,7 +170,7 @@ const unreadableFault: RawFault = {
   error: new AppError('invalid_request', 'This is not a readable HTTP request.'),
 };
 
-/** What is not HTTP is answered in HTTP all the same, where the other side still listens. */
+/** Bytes that are not HTTP are answered in HTTP all the same, where the other side still listens. */
 function refuseBytes(socket: Socket, code: string | undefined): void {
   if (!socket.writable || code === 'ECONNRESET') {
     socket.destroy();

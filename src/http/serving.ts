@@ -48,7 +48,7 @@ export interface HttpRooms {
   readonly description: () => Description;
 }
 
-/** What an operation was asked, read and checked. */
+/** A request to an operation, read and checked. */
 export type Asked<K extends OperationId> = PartsOf<K>['read'] & {
   readonly idempotencyKey: string | null;
   /** The id of the request, under which everything that it brings about can be found. */
@@ -167,7 +167,7 @@ function oneKey(inHeader: string | null, body: unknown): string | null {
   );
 }
 
-/** What belongs to the key, and what the key is for: it says the same in either place, and each source has keys of its own. */
+/** The payload under a key, and its target: the key says the same in either place, and each source has keys of its own. */
 function keyed(params: unknown, body: unknown): Pick<Repeatable, 'target' | 'payload'> {
   const source = textIn(body, 'source');
   const target = source === null ? params : [params, source];

@@ -18,7 +18,7 @@ export function createKnock({ url, timer }: KnockDeps): Knock {
     const callOff = timer.after(heartbeatWaitMs, () => controller.abort());
     try {
       const answer = await fetch(url, { redirect: 'manual', signal: controller.signal });
-      // What it says is of no interest, and an unread body would hold the connection.
+      // The body is of no interest, and unread it would hold the connection.
       await answer.body?.cancel();
       return answer.ok ? null : `status ${answer.status}`;
     } catch (error) {

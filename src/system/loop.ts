@@ -3,7 +3,7 @@ import type { Counts } from '../app/ports/pipeline.ts';
 import { errorText } from '../domain/errors.ts';
 import { loopStuckMs, sleepMaxMs, stepBackoffMaxMs, stepBackoffMs } from '../domain/limits.ts';
 
-/** What a loop turns: a step, and the instant of the next one. */
+/** The work of a loop: a step, and the instant of the next one. */
 export interface Work {
   readonly name: string;
   step(now: number, limit: number): Promise<Counts>;
@@ -95,7 +95,7 @@ export function createLoop(work: Work, deps: LoopDeps): Loop {
     ring: () => {
       const isFirst = !rung && wake !== null && turns.error() === null;
       rung = true;
-      // Whoever rings in the same turn of the process shares the step, and with it the wait for the disk.
+      // Rings of the same turn of the process share the step, and with it the wait for the disk.
       if (isFirst) void timer.yield().then(() => wake?.());
     },
     turn: async () => {
@@ -124,7 +124,7 @@ function healthOf(turns: Turns, now: number): LoopHealth {
   return { ok, error: turns.error(), idleMs: Math.round(idleMs), turnMs };
 }
 
-/** Whoever waits for the next step to begin and to end. */
+/** Callers that wait for the next step to begin and to end. */
 function createWaiters() {
   let waiting: ((counts: Counts | null) => void)[] = [];
   return {
@@ -144,7 +144,7 @@ function createWaiters() {
 interface Turns {
   /** Makes one step and answers how long to wait for the next; it never throws. */
   take(): Promise<number>;
-  /** What the next step to begin takes up; null when it fails, or is never made. */
+  /** The count of the next step to begin; null when it fails, or is never made. */
   ask(): Promise<Counts | null>;
   isAsked(): boolean;
   /** No step is made any more. */

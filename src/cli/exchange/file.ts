@@ -28,7 +28,7 @@ type Fields = Pick<Definition, 'title' | 'instructions' | 'action' | 'schedule' 
 function scheduleOf(schedule: Task['schedule']): Definition['schedule'] {
   const { kind, timezone, ...rest } = schedule;
   const known = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
-  // What the server tells can be sent back; only the type does not know which fields belong to which kind.
+  // A schedule that the server tells can be sent back; only the type does not know which fields belong to which kind.
   return { kind, ...known, timezone } as Definition['schedule'];
 }
 
@@ -49,7 +49,7 @@ export function entryOf(task: Task): Entry {
   };
 }
 
-/** What makes two entries mean the same task where ids do not: where it is, what it is called, and what it is about. */
+/** The identity of a task where ids do not tell: its thread, its title and its subject. */
 export function identityOf({
   title,
   subject,
@@ -143,7 +143,7 @@ export function fileText(entries: readonly Entry[]): string {
   return `${head}${stringify({ cronogram: fileVersion, tasks: entries }, { lineWidth: 0 })}`;
 }
 
-/** Whoever can read the tasks can read what is in their texts and headers, so it is for its owner alone. It is there whole or not at all. */
+/** The file is for its owner alone, because texts and headers may hold secrets. It is there whole or not at all. */
 export function writeTasks(path: string, text: string): void {
   const made = `${path}.part`;
   try {

@@ -3,7 +3,7 @@ import { allTasks, type Task } from '../naming.ts';
 import type { Session } from '../session.ts';
 import { type Definition, type Entry, identityOf, titleOf, differences } from './file.ts';
 
-/** What reading a file in would do to one task. */
+/** One task of a file, and what becomes of it when the file is read in. */
 export interface Step {
   readonly does: 'create' | 'update' | 'skip';
   readonly title: string;
@@ -24,7 +24,7 @@ export async function planOf(session: Session, entries: readonly Entry[]): Promi
   for (const thread of new Set(entries.map(threadOf))) present.set(thread, await allTasks(session, thread));
   const byId = new Map([...present.values()].flat().map((task) => [task.task_id, task]));
   const meant = new Map<Entry, Task>();
-  // Whoever names a thread means the tasks of that one, and wants others there as new ones.
+  // A thread that is named means the tasks of that thread; others become new ones there.
   const elsewhere = async (id: string) => (session.namedThread === null ? taskById(session, id) : null);
   for (const entry of entries) {
     const task = entry.task_id === undefined ? null : (byId.get(entry.task_id) ?? (await elsewhere(entry.task_id)));

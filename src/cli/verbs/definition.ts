@@ -4,7 +4,7 @@ import { given, lengthOf, objectOf, isoLength } from '../options.ts';
 import type { Session, Flag } from '../session.ts';
 import { hostZone, instantOf } from './moments.ts';
 
-/** What a task is, as it is typed in flags. */
+/** A task, as it is typed in flags. */
 export interface DefinitionOptions {
   readonly title?: string;
   readonly text?: string;
@@ -70,7 +70,7 @@ type Policies = NonNullable<NonNullable<Asked<'updateTask'>['body']>['policies']
 
 export interface ReadSchedule {
   readonly schedule: Schedule;
-  /** What stood behind a when in plain words. */
+  /** The text behind a when in plain words. */
   readonly text: string | null;
 }
 
@@ -148,7 +148,7 @@ export async function readPolicies(
     const value = instants.has(name) && text !== '' ? await instantOf(session, text, timezone) : valueOf(name, text);
     policies[root] = field === undefined ? value : { ...recordOf(policies[root]), [field]: value };
   }
-  // What is no policy is refused by the server, which names those that there are.
+  // A name that is no policy is refused by the server, which names those that there are.
   return policies;
 }
 

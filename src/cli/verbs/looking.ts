@@ -31,7 +31,7 @@ export function more(cursor: string | null): { readonly note?: string } {
 
 interface Listed {
   readonly json: object & { readonly next_cursor?: string | null };
-  /** What is said where there is nothing. */
+  /** The sentence where there are no rows. */
   readonly none: string;
   readonly columns: Parameters<typeof table>[1];
   readonly rows: Parameters<typeof table>[2];

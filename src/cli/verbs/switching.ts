@@ -8,7 +8,7 @@ import { counted } from '../times.ts';
 import { changedTold } from './doing.ts';
 import { hostZone, dayOrInstantOf } from './moments.ts';
 
-/** What can be done to one task, or to all of a tag or a subject. */
+/** Verbs on one task, or on all of a tag or a subject. */
 
 interface BulkOptions {
   readonly tag?: string;

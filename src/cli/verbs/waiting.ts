@@ -90,7 +90,7 @@ export function exitCodeOfRun({ run }: Waited): ExitCode {
   return run.status === 'succeeded' ? exitCodes.done : exitCodes.failed;
 }
 
-/** What a run that was asked for has to be known by. */
+/** The id of the run that was asked for. */
 export function askedRunId({ task_run: asked }: AnswerOf<'runTaskNow'>): string {
   if (asked.run_id !== null) return asked.run_id;
   throw new CliFault(

@@ -79,7 +79,7 @@ async function run({ check, title, leftOut, look }: Check, patient: Patient, isO
   }
 }
 
-/** Whatever others answered, no secret of ours is shown. */
+/** Secrets of ours are never shown, whatever others answered. */
 function scrubbed(finding: Finding, { secrets }: Settings): Finding {
   const clean = (text: string) => secrets.reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), text);
   return { ...finding, text: clean(finding.text), fix: finding.fix === null ? null : clean(finding.fix) };

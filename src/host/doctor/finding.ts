@@ -4,12 +4,12 @@ import type { Examined, Here, Settings } from '../here.ts';
 export type Level = 'ok' | 'warn' | 'fail';
 
 export interface Finding {
-  /** What was looked at, for machines. */
+  /** The subject of the check, for machines. */
   readonly check: string;
   readonly title: string;
   readonly level: Level;
   readonly text: string;
-  /** What to do about it; null when there is nothing to do. */
+  /** The remedy; null when there is nothing to do. */
   readonly fix: string | null;
 }
 
@@ -18,7 +18,7 @@ export interface Skipped {
   readonly reason: string;
 }
 
-/** What the checks have in common; each question is asked once. */
+/** The facts that the checks share; each question is asked once. */
 export interface Patient {
   readonly here: Here;
   readonly settings: Settings;

@@ -28,7 +28,7 @@ interface Answer {
 /** Null when nobody answers. */
 async function ask({ settings }: Patient, path: string): Promise<Answer | null> {
   const { HTTP_HOST: host, HTTP_PORT: port } = settings.config;
-  // Whoever listens everywhere is asked here.
+  // A server that listens everywhere is asked here.
   const name = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host);
   try {
     const answer = await fetch(`http://${name}:${port}${path}`, { signal: AbortSignal.timeout(patienceMs) });

@@ -95,7 +95,7 @@ function hoursAhead(timeZone: string, instant: number): number {
 
 export const runtimeChecks: readonly Check[] = [node, npm, driver, zones];
 
-/** What the operator set, and who can read it. */
+/** Settings of the operator, and who can read them. */
 
 const configuration: Check = {
   check: 'configuration',

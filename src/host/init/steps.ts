@@ -106,7 +106,7 @@ export async function seeToTopics({ here, isGuided }: Guide, bot: Survey, me: Su
 }
 
 /**
- * Whoever sends the code of the link owns the bot. What waits for the bot is only looked at: the server gets it all when it
+ * The person who sends the code of the link owns the bot. Waiting updates are only looked at: the server gets them all when it
  * starts, the greeting of its owner among it. Nobody when the person leaves it to the first start, which prints a code.
  */
 export async function chooseOwner({ here, isGuided }: Guide, bot: Survey, me: SurveyedBot): Promise<readonly string[]> {
@@ -193,7 +193,7 @@ export interface InitWish {
   readonly isForced: boolean;
 }
 
-/** What the steps have in common. `isGuided` when somebody is there to answer. */
+/** The facts that the steps share. `isGuided` when a person is there to answer. */
 export interface Guide {
   readonly here: Here;
   readonly isGuided: boolean;

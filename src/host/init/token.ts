@@ -40,7 +40,7 @@ interface Present {
 function presentToken({ here, envText }: Guide): Present {
   const variables = parseEnv(envText);
   const isInFile = Boolean(variables['TELEGRAM_BOT_TOKEN'] ?? variables['TELEGRAM_BOT_TOKEN_FILE']);
-  // What the file says counts before what the environment says: the file is what is written.
+  // The file counts before the environment: the file is what is written.
   return { token: variables['TELEGRAM_BOT_TOKEN'] || (here.settings().config.TELEGRAM_BOT_TOKEN ?? null), isInFile };
 }
 

@@ -147,7 +147,7 @@ async function systemctl(here: Here, wish: ServiceWish, args: readonly string[])
   throw new CliFault('failed', `systemctl ${args.join(' ')} failed: ${words || `exit ${ran.code}`}`);
 }
 
-/** What systemd has to say about the unit before it is installed. */
+/** The verdict of systemd on the unit, before it is installed. */
 async function verifyUnit(here: Here, { scope, name }: ServiceWish, unit: string): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'cronogram-unit-'));
   try {
@@ -197,7 +197,7 @@ export async function installService(
 
 function makeDataFolder({ system }: Here, folder: string, { runAs: user }: ServiceWish): void {
   if (existsSync(folder)) return;
-  // What may be written to must be there when the service starts.
+  // A folder that may be written to must be there when the service starts.
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (user === null) giveToOwnerOf(system.folder, folder);
   else system.giveToUser(user, folder);

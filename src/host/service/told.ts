@@ -83,7 +83,7 @@ export async function uninstall(
   return { json: done, text };
 }
 
-/** What cannot be taken back is asked twice. */
+/** A purge cannot be taken back, so it is asked twice. */
 async function agreeToPurge(session: LocalSession, files: readonly string[], yes: boolean): Promise<void> {
   const { terminal } = session;
   if (!yes && !terminal.canAsk)

@@ -116,7 +116,7 @@ function codesOf(operation: Operation): ErrorCode[] {
   ];
 }
 
-/** What is said about a field that holds something else than it should. */
+/** The code with which a field is refused that holds something else than it should. */
 const codesOfFields: ReadonlyMap<string, ErrorCode> = new Map([
   ['schedule', 'invalid_schedule'],
   ['when', 'invalid_schedule'],

@@ -54,7 +54,7 @@ interface Place {
   readonly description: Description;
 }
 
-/** What stands in the place of an id that only the reader knows. */
+/** Variables in the place of ids that only the reader knows. */
 const ids: Readonly<Record<string, string>> = { task_id: '$TASK_ID', run_id: '$RUN_ID', grant_id: '$GRANT_ID' };
 
 export function curlOf({ path, method, operation }: Operating, { origin, description }: Place): string {
@@ -118,7 +118,7 @@ function schemaIn(content: NonNullable<DescribedOperation['requestBody']>['conte
   return content['application/json']?.schema ?? content;
 }
 
-/** What a schema says, as programs read it. */
+/** A schema as programs read it. */
 function raw(title: string, value: unknown): Markup {
   return markup`<details>
     <summary>${title}</summary>

@@ -11,7 +11,7 @@ export function threadOf(key: string | undefined): Thread | null {
   return key === undefined ? null : parseThreadKey(key);
 }
 
-/** Who asks, in the course of which request. */
+/** The actor, and the request in whose course it acts. */
 export function byOf({ traceId }: { readonly traceId: string }, { actor }: Pick<HttpRooms, 'actor'>) {
   return { actor, traceId };
 }

@@ -8,7 +8,7 @@ import type { Asked, Handlers, HttpRooms } from '../serving.ts';
 import { instantOf, threadOf } from './asked.ts';
 import { iso, wire, wireRun, wireTask, wireTaskRun } from './wire.ts';
 
-/** What ran and what is coming, why, and the feeds that tell of it. */
+/** Runs that were and runs that come, the reasons, and the feeds that tell of them. */
 export const runHandlers = {
   listRuns: async ({ query }, { runs }) => {
     const { status = null, task_id: taskId = null, source = null, subject = null, tag: tags, q: text = null } = query;
@@ -86,7 +86,7 @@ function wireAnswer({ from, to, slot, evidence, ...answer }: Answer): WireAnswer
   return { ...wire(answer), from: orNull(from), to: orNull(to), slot: orNull(slot), evidence: wireEvidence(evidence) };
 }
 
-/** Whatever is absent is not told: JSON knows no undefined. */
+/** Absent evidence is not told: JSON knows no undefined. */
 function wireEvidence({ attempts, deliveries, ack, deed, gap, error, ...evidence }: Evidence): WireAnswer['evidence'] {
   return {
     ...wire(evidence),

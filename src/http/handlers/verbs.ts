@@ -8,7 +8,7 @@ import type { Handlers } from '../serving.ts';
 import { byOf, instantOf, targetOf, threadOf } from './asked.ts';
 import { iso, wire, wireTask, wireTaskRun } from './wire.ts';
 
-/** What can be done to a task besides changing its definition, and to all tasks of a thread, a subject or a tag. */
+/** Verbs on a task, and on all tasks of a thread, a subject or a tag. */
 export const verbHandlers = {
   runTaskNow: async (asked, rooms) => {
     const { task, taskRun } = await rooms.tasks.runNow(targetOf(asked, rooms));

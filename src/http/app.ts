@@ -2,7 +2,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { matchedRoutes } from 'hono/route';
-import type { OperationId } from '../api/operations.ts';
+import { operations, type OperationId } from '../api/operations.ts';
 import { silentMeter, type Meter } from '../app/ports/metering.ts';
 import type { Ids, Log, Stopwatch } from '../app/ports/outside.ts';
 import type { TellOnce } from '../app/use-cases/kept-answers.ts';
@@ -58,7 +58,7 @@ export function createHttpApp(deps: HttpDeps): OpenAPIHono {
   app.use('/v1/*', repeats(deps.tellOnce));
   if (streams !== undefined) serveEventStream(app, streams);
   const rooms = { ...deps, description: () => describeApi(app, version) };
-  for (const id of Object.keys(handlers) as OperationId[]) serve(app, id, handlers, rooms);
+  for (const id of Object.keys(operations) as OperationId[]) serve(app, id, handlers, rooms);
   serveMetrics(app, deps, guard);
   serveDocs(app, deps);
   return app;

@@ -5,9 +5,13 @@ import { AppError } from '../domain/errors.ts';
 import { requestBytesMax, stopGraceMs } from '../domain/limits.ts';
 import { faultOf } from './errors.ts';
 
+/** Is told of the connection as well, which a request by itself knows nothing of. */
+interface App {
+  fetch(request: Request, env?: object): Response | Promise<Response>;
+}
+
 interface Serving {
-  /** Is told of the connection as well, which a request by itself knows nothing of. */
-  readonly app: { fetch(request: Request, env?: object): Response | Promise<Response> };
+  readonly app: App;
   /** Takes a request over, connection and all, and says so; what it leaves is the app's. */
   readonly takeOver?: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
   readonly host: string;
@@ -185,10 +189,6 @@ function refuseBytes(socket: Socket, code: string | undefined): void {
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
-}
-
-interface App {
-  fetch(request: Request, env?: object): Response | Promise<Response>;
 }
 
 const probes: ReadonlySet<string> = new Set(['/livez', '/readyz', '/healthz', '/version', '/metrics']);

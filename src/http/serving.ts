@@ -83,20 +83,18 @@ export type Handlers = { readonly [K in OperationId]: Handler<K> };
 export function serve<K extends OperationId>(app: OpenAPIHono, id: K, handlers: Handlers, rooms: HttpRooms): void {
   const operation: Operation = operations[id];
   app.openAPIRegistry.registerPath(describe(id, operation));
+  const { statuses = [200] } = operation;
   const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
   app.on(operation.method.toUpperCase(), path, async (c) => {
     const asked = await receive<K>(c, operation);
-    const { params, query, body, idempotencyKey } = asked;
-    const { target, payload } = keyed(params, body);
-    const request = { operation: id, target, payload: [query, payload], key: idempotencyKey };
+    const { target, payload } = keyed(asked.params, asked.body);
+    const request = { operation: id, target, payload: [asked.query, payload], key: asked.idempotencyKey };
     const told = await toldOnce(c, request, async () => {
       const answer = await handlers[id](asked, rooms);
-      const isPlain = !(answer instanceof Answer);
-      return isPlain
-        ? { status: operation.statuses?.[0] ?? 200, body: JSON.stringify(answer) }
-        : { status: answer.status, body: JSON.stringify(answer.body) };
+      const { status, body } = answer instanceof Answer ? answer : { status: statuses[0], body: answer };
+      return { status: status ?? 200, body: JSON.stringify(body) };
     });
-    const status = (operation.statuses ?? []).find((one) => one === told.status) ?? 200;
+    const status = statuses.find((one) => one === told.status) ?? 200;
     return c.body(told.body, status, { 'content-type': 'application/json' });
   });
 }
@@ -115,6 +113,7 @@ async function receive<K extends OperationId>(
   // Each reader answers the output of the schema it is given; an absent schema stands for a part that is empty.
   return { ...read, idempotencyKey, traceId: traceOf(c) } as unknown as Asked<K>;
 }
+
 const requestIdHeader = 'x-request-id';
 const requestIdShape = /^[\w.:-]{1,128}$/;
 

@@ -136,12 +136,13 @@ export const previewAnswer = strict({
   timezone: z.string().optional().meta({ description: 'With when: the zone it was read in, or the one it names.' }),
 });
 
-export const previewSchedule = operation({
-  id: 'previewSchedule',
-  tag: 'schedules',
-  summary: 'Calculate a schedule without creating anything',
-  method: 'post',
-  path: '/v1/schedules/preview',
-  body: previewBody,
-  answer: previewAnswer,
-});
+export const scheduleOperations = {
+  previewSchedule: operation({
+    tag: 'schedules',
+    summary: 'Calculate a schedule without creating anything',
+    method: 'post',
+    path: '/v1/schedules/preview',
+    body: previewBody,
+    answer: previewAnswer,
+  }),
+} as const;

@@ -4,7 +4,7 @@ import * as limits from '../domain/limits.ts';
 import { operation, cursor, facts, instant, page, strict, taskParams, whole } from './operation.ts';
 import { deliveryAnswer } from './runs.ts';
 
-/** What is asked about the truth, and what is told. */
+/** Questions about the truth, and their answers. */
 
 const asked = z
   .string()
@@ -170,46 +170,41 @@ export const downtimeAnswer = strict({
 }).meta({ id: 'Downtime' });
 const downtimesAnswer = strict({ downtimes: z.array(downtimeAnswer) });
 
-export const whyTask = operation({
-  id: 'whyTask',
-  tag: 'runs',
-  summary: 'Why a task ran, or did not run, at an instant or in a stretch of time; deleted tasks included',
-  method: 'get',
-  path: '/v1/tasks/{task_id}/why',
-  params: taskParams,
-  query: whyQuery,
-  answer: whyPage,
-  refuses: ['invalid_cursor'],
-});
-
 const feed = { tag: 'operations', method: 'get' } as const;
 
-export const listEvents = operation({
-  ...feed,
-  id: 'listEvents',
-  summary: 'What happened, in the order in which it became true; go on with next_cursor and miss nothing',
-  path: '/v1/events',
-  query: eventsQuery,
-  answer: eventPage,
-  stream:
-    'With accept: text/event-stream the events come as they happen: the cursor as id, the kind as event, the event in JSON as data. It goes on behind the header Last-Event-ID, or behind after.',
-});
-
-export const listAudit = operation({
-  ...feed,
-  id: 'listAudit',
-  summary: 'Who did what to which task, newest first',
-  path: '/v1/audit',
-  query: auditQuery,
-  answer: auditPage,
-  refuses: ['invalid_cursor'],
-});
-
-export const listDowntimes = operation({
-  ...feed,
-  id: 'listDowntimes',
-  summary: 'When nobody was there, and what that cost, newest first',
-  path: '/v1/downtimes',
-  query: downtimesQuery,
-  answer: downtimesAnswer,
-});
+export const truthOperations = {
+  whyTask: operation({
+    tag: 'runs',
+    summary: 'Why a task ran, or did not run, at an instant or in a stretch of time; deleted tasks included',
+    method: 'get',
+    path: '/v1/tasks/{task_id}/why',
+    params: taskParams,
+    query: whyQuery,
+    answer: whyPage,
+    refuses: ['invalid_cursor'],
+  }),
+  listEvents: operation({
+    ...feed,
+    summary: 'What happened, in the order in which it became true; go on with next_cursor and miss nothing',
+    path: '/v1/events',
+    query: eventsQuery,
+    answer: eventPage,
+    stream:
+      'With accept: text/event-stream the events come as they happen: the cursor as id, the kind as event, the event in JSON as data. It goes on behind the header Last-Event-ID, or behind after.',
+  }),
+  listAudit: operation({
+    ...feed,
+    summary: 'Who did what to which task, newest first',
+    path: '/v1/audit',
+    query: auditQuery,
+    answer: auditPage,
+    refuses: ['invalid_cursor'],
+  }),
+  listDowntimes: operation({
+    ...feed,
+    summary: 'When nobody was there, and what that cost, newest first',
+    path: '/v1/downtimes',
+    query: downtimesQuery,
+    answer: downtimesAnswer,
+  }),
+} as const;

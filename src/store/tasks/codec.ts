@@ -1,6 +1,7 @@
 import type { DueTask, Unreadable } from '../../app/ports/pipeline.ts';
 import type { TaskChange } from '../../app/ports/tasks.ts';
 import type { Actor } from '../../domain/access.ts';
+import { errorText } from '../../domain/errors.ts';
 import type { Grant } from '../../domain/grant.ts';
 import type { Policies } from '../../domain/policy.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
@@ -173,7 +174,7 @@ export function readDue(row: DueRow): DueTask | Unreadable {
 }
 
 export function unreadable(id: string, error: unknown): Unreadable {
-  return { id, unreadable: error instanceof Error ? error.message : String(error) };
+  return { id, unreadable: errorText(error) };
 }
 
 /**

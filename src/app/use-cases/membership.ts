@@ -9,11 +9,12 @@ import {
 } from '../../domain/limits.ts';
 import type { Chore } from '../housekeeping/chore.ts';
 import type { ChatStore } from '../ports/chats.ts';
-import type { Log, Platform } from '../ports/outside.ts';
+import type { Log, Platform, Stopwatch } from '../ports/outside.ts';
 
-interface Needs {
+interface MembershipDeps {
   readonly store: Pick<ChatStore, 'staleMembers' | 'readMember' | 'noteMember'>;
   readonly platform: Platform;
+  readonly stopwatch: Stopwatch;
   readonly log: Log;
 }
 
@@ -33,19 +34,19 @@ const paceMs = 1000;
  * back gets them back. Without an answer the last one holds for a day; what is older than that is told by the log, and the
  * tasks run on, because a platform that is away cannot be the reason why nothing happens.
  */
-export function createMembership(needs: Needs): Chore {
-  const { store } = needs;
-  const unanswered = createUnanswered();
+export function createMembership(deps: MembershipDeps): Chore {
+  const { store } = deps;
+  const unanswered = createUnanswered(deps.stopwatch);
   return {
     name: 'membership',
     when: { every: membershipEveryMs },
     step: async (now) => {
       const stale = await store.staleMembers(now + membershipAheadMs, now - membershipFreshMs, membershipPageMax);
-      const open = stale.filter((doubt) => !unanswered.rests(doubt, now));
+      const open = stale.filter((doubt) => !unanswered.rests(doubt));
       const asked = open.slice(0, membershipLookupsMax);
       for (const doubt of asked) {
-        if (await ask(needs, doubt, now)) unanswered.forget(doubt);
-        else unanswered.note(doubt, now);
+        if (await ask(deps, doubt, now)) unanswered.forget(doubt);
+        else unanswered.note(doubt);
       }
       return { taken: asked.length, more: false, ...(open.length > asked.length ? { afterMs: paceMs } : {}) };
     },
@@ -53,7 +54,7 @@ export function createMembership(needs: Needs): Chore {
 }
 
 /** False when the platform gave no answer. */
-async function ask({ store, platform, log }: Needs, doubt: Doubt, now: number): Promise<boolean> {
+async function ask({ store, platform, log }: MembershipDeps, doubt: Doubt, now: number): Promise<boolean> {
   const { chatId, address, userId } = doubt;
   const answer = await platform.member(address, userId);
   if (answer.is === 'known') {
@@ -71,17 +72,14 @@ async function ask({ store, platform, log }: Needs, doubt: Doubt, now: number): 
 const restingMax = 10_000;
 
 /** People about whom there was no answer lately. They are asked about again soon enough for the same slot. */
-function createUnanswered() {
+function createUnanswered(stopwatch: Stopwatch) {
   const until = new Map<string, number>();
   const key = ({ chatId, userId }: Doubt) => `${chatId} ${userId}`;
   return {
-    rests: (doubt: Doubt, now: number): boolean => {
-      const end = until.get(key(doubt));
-      return end !== undefined && end > now && end <= now + restMs;
-    },
-    note: (doubt: Doubt, now: number): void => {
+    rests: (doubt: Doubt): boolean => (until.get(key(doubt)) ?? 0) > stopwatch.elapsed(),
+    note: (doubt: Doubt): void => {
       if (until.size >= restingMax) until.clear();
-      until.set(key(doubt), now + restMs);
+      until.set(key(doubt), stopwatch.elapsed() + restMs);
     },
     forget: (doubt: Doubt): void => {
       until.delete(key(doubt));

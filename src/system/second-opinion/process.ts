@@ -11,7 +11,7 @@ export interface ProcessDeps {
   readonly start?: () => Child;
 }
 
-/** Long enough for every schedule that people write, and short enough to wait for in a chore. */
+/** Long enough for every schedule that people write. */
 const answerMaxMs = 250;
 /** A start takes a tenth of a second, and much longer on a machine that has other things to do. */
 const startMaxMs = 10_000;

@@ -30,7 +30,7 @@ async function anApprovedGroup(): Promise<Asking> {
       return answers.get(userId) ?? { is: 'known', status: 'member' };
     },
   };
-  const house = houseOf(p, [createMembership({ store: p.store, platform, log: p.log })]);
+  const house = houseOf(p, [createMembership({ store: p.store, platform, stopwatch: p.time, log: p.log })]);
   return {
     p,
     asked,

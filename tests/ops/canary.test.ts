@@ -1,13 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, vi } from 'vitest';
 import { faultLines, readConfig } from '../../src/config/config.ts';
 import { openBotApi, type Behaviour } from './bot-api.ts';
-import { startProgram, type AtEnd } from './program.ts';
+import { aFolder, startProgram } from './program.ts';
 
 /** Secrets that are easy to find. Whatever holds one of them, in whatever form, has leaked. */
 const canaries = {
@@ -41,12 +40,6 @@ function leaks(places: Readonly<Record<string, string>>): readonly string[] {
         return at < 0 ? [] : [`${place}: ${text.slice(Math.max(at - 80, 0), at + form.length + 20)}`];
       }),
   );
-}
-
-function aFolder(atEnd: AtEnd): string {
-  const folder = mkdtempSync(join(tmpdir(), 'cronogram-canary-'));
-  atEnd(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** Every text of the database, and every other file beside it as it is. */

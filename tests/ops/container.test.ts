@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -8,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { CONFIG_KEYS, readConfig } from '../../src/config/config.ts';
 import { stopMaxMs } from '../../src/domain/limits.ts';
-import { startProgram } from './program.ts';
+import { aFolder, startProgram } from './program.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const text = (name: string) => readFileSync(join(root, name), 'utf8');
@@ -108,9 +107,7 @@ describe('the image', () => {
   });
 
   it('asks a health check that a server passes, and that nobody fails to hear of when there is none', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'cronogram-image-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const program = startProgram(folder, { DATABASE_URL: 'file:c.db' }, onTestFinished);
+    const program = startProgram(aFolder(onTestFinished), { DATABASE_URL: 'file:c.db' }, onTestFinished);
     const { port } = new URL(await program.url());
     const [command = '', ...args] = argvOf(restOf(last, 'HEALTHCHECK')[0] ?? '');
     expect(command).toBe('node');

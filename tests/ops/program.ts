@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compiledOnce, sourceFlags } from '../support/sources.ts';
 
@@ -22,6 +25,13 @@ const patienceMs = 25_000;
 
 /** What ends with a test. Tests that run side by side have one each. */
 export type AtEnd = (end: () => Promise<void> | void) => void;
+
+/** An empty folder for one test. */
+export function aFolder(atEnd: AtEnd): string {
+  const folder = mkdtempSync(join(tmpdir(), 'cronogram-ops-'));
+  atEnd(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
 
 /** `folder` is where it works, so that no `.env` of this checkout is read. */
 export function startProgram(folder: string, env: Readonly<Record<string, string>>, atEnd: AtEnd): Program {

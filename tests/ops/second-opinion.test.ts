@@ -1,9 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { startProgram } from './program.ts';
+import { aFolder, startProgram } from './program.ts';
 
 const token = 'the-token-of-the-tests';
 const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -20,9 +17,7 @@ function opinionsOf(pid: number): readonly number[] {
 it('comes with a new schedule, may be killed without any harm, and goes with the server', async ({
   onTestFinished: atEnd,
 }) => {
-  const folder = mkdtempSync(join(tmpdir(), 'cronogram-opinion-'));
-  atEnd(() => rmSync(folder, { recursive: true, force: true }));
-  const program = startProgram(folder, { DATABASE_URL: 'file:c.db', API_TOKEN: token }, atEnd);
+  const program = startProgram(aFolder(atEnd), { DATABASE_URL: 'file:c.db', API_TOKEN: token }, atEnd);
   const url = await program.url();
   const create = async (cron: string) => {
     const body = { instructions: 'Hello', schedule: { kind: 'cron', cron, timezone: 'Europe/Madrid' } };

@@ -1,14 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startProgram, type AtEnd } from './program.ts';
-
-function aFolder(atEnd: AtEnd): string {
-  const folder = mkdtempSync(join(tmpdir(), 'cronogram-start-'));
-  atEnd(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+import { aFolder, startProgram } from './program.ts';
 
 describe.concurrent('a start', () => {
   it('wonders about a setting that nobody reads, and goes on without it', async ({ onTestFinished: atEnd }) => {

@@ -1,19 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { openBotApi } from './bot-api.ts';
-import { startProgram, type AtEnd } from './program.ts';
+import { aFolder, startProgram } from './program.ts';
 
 const token = 'the-token-of-the-tests';
 const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-
-function aFolder(atEnd: AtEnd): string {
-  const folder = mkdtempSync(join(tmpdir(), 'cronogram-stop-'));
-  atEnd(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** A stream that is read until its other end closes it. */
 async function aStream(url: string): Promise<{ readonly closed: Promise<void> }> {

@@ -87,6 +87,7 @@ const shelves: Readonly<Record<Shelf, Sweep>> = {
   // A task that was deleted long ago goes when nothing of it is left.
   tasks: {
     ...byId,
+    times: 4,
     deletable: `state = 'deleted' and deleted_at < ?i
       and not exists (select 1 from occurrences o where o.task_id = tasks.id)
       and not exists (select 1 from gaps g where g.task_id = tasks.id)

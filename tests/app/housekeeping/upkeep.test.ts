@@ -38,20 +38,6 @@ describe('retention', () => {
     expect((await p.rooms.audit.run()).findings).toEqual([]);
   });
 
-  it('leaves the last ten runs of a task that runs rarely, and work that never ended', async () => {
-    const p = await aPipeline({ settings: { RETENTION_DAYS: 17 } });
-    const yearly = await p.create({ schedule: { kind: 'cron', cron: '0 10 * * 1', timezone: 'UTC' } });
-    await p.create({ action: { kind: 'echo' } });
-    await tidy(p);
-    await p.pass(day);
-    p.database.exec(`update tasks set state = 'paused', next_at = null where id <> '${yearly.id}'`);
-    const live = p.database.prepare(`select id from runs limit 1`).pluck().get() as string;
-    p.database.exec(`update runs set status = 'waiting', finished_at = null where id = '${live}'`);
-    for (let week = 0; week < 15; week += 1) await days(p, 7);
-    expect(await p.history(yearly.id)).toHaveLength(10);
-    expect((await p.store.readRun(live))?.status).toBe('waiting');
-  });
-
   it('goes on with the rest of a night that a restart broke off, and does not repeat one that ended', async () => {
     const p = await aPipeline({ settings: { RETENTION_DAYS: 17 } });
     await p.create({ schedule: { kind: 'cron', cron: '*/30 * * * *', timezone: 'UTC' } });
@@ -203,7 +189,7 @@ describe('the audit', () => {
   it('looks at a part of the tasks, at no task twice, and at the same ones whoever looks on the same day', async () => {
     const p = await aPipeline();
     await many(p, 205);
-    const sampled = vi.spyOn(p.store, 'standingTask');
+    const [sampled, parts] = [vi.spyOn(p.store, 'standingTask'), vi.spyOn(p.store, 'sampleTasks')];
     const looked: string[][] = [];
     for (let looks = 0; looks < 2; looks += 1) {
       expect((await p.rooms.audit.run()).checked['slots']).toBe(200);
@@ -211,6 +197,13 @@ describe('the audit', () => {
     }
     expect(new Set(looked[0]).size).toBe(200);
     expect(looked[1]).toEqual(looked[0]);
+    for (let passed = 0; passed < 8; passed += 1) {
+      await p.time.advance(day);
+      await p.rooms.audit.run();
+    }
+    // Each day begins elsewhere, and eight days leave no quarter of the tasks out.
+    const begun = new Set(parts.mock.calls.map(([{ part }]) => part));
+    expect([begun.size, new Set([...begun].map((part) => Math.floor(part * 4))).size]).toEqual([9, 4]);
   });
 
   it('looks at every slot of the day, however many a task has', async () => {

@@ -39,7 +39,7 @@ export function createMeter({ ofProcess }: Options): PrometheusMeter {
     // A wall clock that was set back would make it negative, which is no duration.
     took: (name, labels, ms) => timed.get(name)?.observe(labels, Math.max(ms, 0) / 1000),
     page: (samples) => {
-      // What is not told any more must not stand there as it was told last.
+      // A gauge that is not told any more must not stand there as it was told last.
       for (const gauge of gauged.values()) gauge.reset();
       for (const { name, labels, value } of samples) gauged.get(name)?.set(labels, value);
       for (const name of unlabelled) if (isUntold(name, samples)) gauged.get(name)?.remove();

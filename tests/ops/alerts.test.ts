@@ -29,7 +29,7 @@ let page = '';
 
 beforeAll(async () => {
   const { server } = await aBot();
-  // What Node tells of the process is no matter of one server among many in a test, so it comes from a meter of its own.
+  // Node tells of the process, which is no matter of one server among many in a test, so it comes from a meter of its own.
   page = (await pageOf(server.url)).text + (await createMeter({ ofProcess: true }).page([]));
 });
 

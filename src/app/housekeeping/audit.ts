@@ -16,19 +16,19 @@ export interface AuditReport {
 }
 
 /**
- * Looks for what must never be. It reports and never repairs, because a fault that mends itself in the night is one that
- * nobody looks into; whoever has looked says `reconcile`.
+ * Looks for states that must never occur. It reports and never repairs, because nobody looks into a fault that mends itself in
+ * the night; `reconcile` is said by hand.
  */
 export interface Audit {
-  /** The audit of the night, which sees more than anybody would wait for. */
+  /** The audit of the night, which looks farther back than anybody would wait for. */
   readonly chore: Chore;
-  /** Looks now. Whoever asks while somebody else's look is under way is told what that one sees. */
+  /** Looks now; all who ask while a look is under way are told what that one sees. */
   run(): Promise<AuditReport>;
-  /** Sees as far as the night, and tells nobody: for whoever mends it. */
+  /** Looks as far back as the night and tells nobody: for `reconcile`. */
   look(): Promise<Seen>;
 }
 
-/** What a whole look has seen; more of it than its findings show. */
+/** The sight of a whole look: more than its findings show. */
 export interface Seen {
   readonly findings: readonly Finding[];
   /** Rows looked at, by table, and tasks whose slots were computed again. */
@@ -74,7 +74,7 @@ export function createAudit(deps: AuditDeps): Audit {
   };
 }
 
-/** The last report, for whoever shows how the place stands. */
+/** The note with the last report. */
 const auditNote = 'audit';
 
 async function tell({ store, clock, log }: AuditDeps, { findings, checked }: Seen): Promise<AuditReport> {
@@ -87,13 +87,13 @@ async function tell({ store, clock, log }: AuditDeps, { findings, checked }: See
   return { at, findings, checked };
 }
 
-/** What the last report has told. */
+/** The last report, as far as others need it. */
 export interface AuditFound {
   readonly at: number;
   readonly findings: readonly Pick<Finding, 'check' | 'count'>[];
 }
 
-/** What another version wrote, and this one cannot read, is as good as none. */
+/** A report that another version wrote, and this one cannot read, is as good as none. */
 export async function lastAudit(store: Pick<UpkeepStore, 'readNote'>): Promise<AuditFound | null> {
   const text = await store.readNote(auditNote);
   try {

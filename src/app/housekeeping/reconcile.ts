@@ -62,7 +62,7 @@ async function* repairs(deps: ReconcileDeps, seen: Seen, actor: Actor): AsyncGen
   const { store, clock, timer, ids, bootId, runner } = deps;
   const faults = seen.faults.filter(({ check }) => check !== 'slot_unaccounted' && checks[check].mended);
   for (const { check, id } of faults.slice(0, reconcileMax)) {
-    // Whatever its rows look like, a run that is worked on here ends by its own attempt.
+    // A run that is worked on here ends by its own attempt, whatever its rows look like.
     if (check === 'running_without_attempt' && runner.has(id)) continue;
     const now = clock.now();
     const did = await store.repair({ check, id, now, actor, bootId, plan: (task) => planned(task, now) });
@@ -76,7 +76,7 @@ async function* repairs(deps: ReconcileDeps, seen: Seen, actor: Actor): AsyncGen
   }
 }
 
-/** What an enabled task without a next slot goes on with. What cannot be planned is paused, so that people see it. */
+/** The next slot of an enabled task that has lost it. A task that cannot be planned is paused, so that people see it. */
 function planned(task: DueTask | Unreadable, now: number): Replanned {
   if ('unreadable' in task) return { pause: `unreadable: ${task.unreadable}` };
   try {

@@ -12,12 +12,12 @@ interface RetentionDeps {
   readonly retentionDays: number;
 }
 
-/** The last counts, for whoever asks what the night did. */
+/** The note with the counts of the last night. */
 const retentionNote = 'retention';
 
 /**
- * What is older than the retention goes, in the night and in small steps. Where a night breaks off, by a failure or by a
- * restart, the next one begins again from the front; what is gone already costs nothing.
+ * Removes rows older than the retention, in the night and in small steps. Where a night breaks off, by a failure or by a
+ * restart, the next one begins again from the front; rows that are gone already cost nothing.
  */
 export function createRetention(deps: RetentionDeps): Chore {
   const { store, clock } = deps;

@@ -65,7 +65,7 @@ async function* accountOf(store: AccountStore, task: DueTask, window: Window): A
     const through = slots.length < limits.slotAccountPage ? end : (slots.at(-1) ?? end);
     if (slots.length === 0) return;
     const account = await store.slotAccount({ taskId: task.id, untouchedSince: window.from, from, through });
-    // Somebody has just changed the task, and so nobody knows any more what its slots were.
+    // A task that was changed a moment ago does not tell any more what its slots were.
     if (account === null) return;
     const known = new Set(account.slots);
     const inGap = (slot: number) => account.gaps.some(({ fromAt, toAt }) => fromAt <= slot && slot <= toAt);

@@ -9,7 +9,7 @@ import { memo } from './memo.ts';
 import { sample, type Sample } from './metrics.ts';
 import type { Ready } from './readiness.ts';
 
-/** What the meter looks at when it is asked, besides what it has counted. */
+/** The sources of the meter beside its own counts. */
 export interface GaugeDeps {
   readonly store: WorkloadStore & Pick<UpkeepStore, 'readNote'> & Pick<ChatStore, 'readHolds'>;
   readonly clock: Clock;

@@ -20,7 +20,7 @@ const short = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 
 /** Up to what an attempt may take, which is a day. */
 const long = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 30, 60, 300, 900, 3600, 21_600, 86_400];
 
-/** What has happened since the start of the process. */
+/** Counts since the start of the process. */
 export const counters = {
   occurrences_total: {
     help: 'Slots that have come to their end by the scheduler or by their run, by what became of them and why.',
@@ -161,7 +161,7 @@ export type CounterLabels<N extends CounterName> = LabelsIn<(typeof counters)[N]
 export type TimingLabels<N extends TimingName> = LabelsIn<(typeof timings)[N]>;
 export type GaugeLabels<N extends GaugeName> = LabelsIn<(typeof gauges)[N]>;
 
-/** What the scrape has found; the labels are those of the name. */
+/** A value that the scrape has found; the labels are those of the name. */
 export interface Sample {
   readonly name: GaugeName;
   readonly labels: Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 /**
  * The second line of defence: nothing that is written is meant to hold a secret, and what others say may hold one all the
- * same. The platform repeats an address with the bot's token in it, a driver its connection string.
+ * same. Telegram repeats an address with the bot's token in it, a driver its connection string.
  */
 export interface Secrets {
   add(secret: string): void;
@@ -8,7 +8,7 @@ export interface Secrets {
   readonly hide: (text: string) => string;
 }
 
-/** What is shorter stands in texts that have nothing to do with it, and is no secret that could be kept. */
+/** A shorter secret stands in texts that have nothing to do with it, and could not be kept. */
 const lengthMin = 6;
 
 export function createSecrets(known: readonly string[] = []): Secrets {

@@ -43,7 +43,7 @@ export function createStatus({ store, clock, version, ready }: StatusDeps): () =
   };
 }
 
-/** What ran, was shown and was consumed. Every condition that is given must hold; the stretch holds its beginning and not its end. */
+/** Usage is counted where every given condition holds; the stretch holds its beginning and not its end. */
 export interface UsageQuery {
   readonly thread: Thread | null;
   readonly ownerId: Actor | null;

@@ -40,7 +40,7 @@ export interface TaskTally {
   readonly last: string | null;
 }
 
-/** What the meter asks of the store. */
+/** The counts that the meter asks of the store. */
 export interface WorkloadStore {
   workload(now: number, countedMax: number): Promise<Workload>;
   taskTally(after: string, limit: number): Promise<TaskTally>;

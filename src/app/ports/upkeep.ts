@@ -1,11 +1,11 @@
 import type { CheckName, Found } from '../../domain/audit.ts';
 import type { DueTask, Unreadable } from './pipeline.ts';
 
-/** What keeping the place in order asks of the store. Every method is one short transaction, whatever the tables hold. */
+/** The store of housekeeping. Every method is one short transaction, whatever the tables hold. */
 
 /**
- * What retention walks through: first what others refer to by their age, last the tasks of which nothing may be left by then,
- * and what belongs to no task any more.
+ * The walk of retention, by tables: last come the tasks, of which nothing may be left by then, and rows that belong to no task
+ * any more.
  */
 export const shelves = [
   'occurrences',
@@ -40,7 +40,7 @@ export interface Pruned {
   readonly next: string | null;
 }
 
-/** Something that a process has claimed and not ended: a run, or a part on its way. */
+/** A run, or a part on its way, that a process has claimed and not ended. */
 export interface Claimed {
   readonly id: string;
   readonly fence: number;
@@ -87,7 +87,7 @@ export interface AccountRequest {
   readonly through: number;
 }
 
-/** What became of the slots of a task. */
+/** The rows and gaps that stand for the slots of a task. */
 export interface SlotAccount {
   readonly slots: readonly number[];
   readonly gaps: readonly { readonly fromAt: number; readonly toAt: number }[];
@@ -99,7 +99,7 @@ export interface RepairRequest {
   readonly now: number;
   readonly actor: string;
   readonly bootId: string;
-  /** What becomes of an enabled task that has no next slot. */
+  /** Plans an enabled task that has no next slot. */
   readonly plan: (task: DueTask | Unreadable) => Replanned;
 }
 
@@ -130,7 +130,7 @@ export interface HousekeepingStore {
   sampleTasks(request: SampleRequest): Promise<readonly string[]>;
   /** An active task; null when something was done to it since then that may have changed its slots. */
   standingTask(taskId: string, since: number): Promise<DueTask | Unreadable | null>;
-  /** What stands for the slots of a task; null when something was done to it in the meantime. */
+  /** The account of the slots of a task; null when something was done to it in the meantime. */
   slotAccount(request: AccountRequest): Promise<SlotAccount | null>;
   tellFindings(findings: readonly { readonly check: CheckName; readonly count: number }[], now: number): Promise<void>;
   /** Mends what a check has found, if it is still so. Answers what was done, or null when there was nothing to mend. */
@@ -139,7 +139,7 @@ export interface HousekeepingStore {
   recordMissing(slot: MissingSlot): Promise<string | null>;
 }
 
-/** What keeping the place in order needs. */
+/** Notes of the product to itself, its clock, and the check that it can commit. */
 export interface UpkeepStore {
   readNote(key: string): Promise<string | null>;
   writeNote(key: string, value: string, now: number): Promise<void>;

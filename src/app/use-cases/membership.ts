@@ -18,7 +18,7 @@ interface MembershipDeps {
   readonly log: Log;
 }
 
-/** Somebody whose task is due soon, and of whom it is not known for sure that they are still there. */
+/** An owner whose task is due soon, and of whom it is not known for sure that they are still there. */
 interface Doubt {
   readonly chatId: string;
   readonly address: string;
@@ -29,10 +29,10 @@ interface Doubt {
 const paceMs = 1000;
 
 /**
- * Asks the platform ahead of due slots whether the owners of tasks are still members of the chats, so that a right is gone
- * when its slot comes, and no slot waits for the platform. Who is out loses the grants of the tasks there, and who comes
+ * Asks Telegram ahead of due slots whether the owners of tasks are still members of the chats, so that a right is gone
+ * when its slot comes, and no slot waits for Telegram. Who is out loses the grants of the tasks there, and who comes
  * back gets them back. Without an answer the last one holds for a day; what is older than that is told by the log, and the
- * tasks run on, because a platform that is away cannot be the reason why nothing happens.
+ * tasks run on, because a Telegram that is away cannot be the reason why nothing happens.
  */
 export function createMembership(deps: MembershipDeps): Chore {
   const { store } = deps;
@@ -53,7 +53,7 @@ export function createMembership(deps: MembershipDeps): Chore {
   };
 }
 
-/** False when the platform gave no answer. */
+/** False when Telegram gave no answer. */
 async function ask({ store, platform, log }: MembershipDeps, doubt: Doubt, now: number): Promise<boolean> {
   const { chatId, address, userId } = doubt;
   const answer = await platform.member(address, userId);

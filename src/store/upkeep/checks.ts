@@ -16,7 +16,7 @@ import { tellEvents } from '../records/journal.ts';
 import { dueColumns, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
 
 /**
- * What the audit looks at. Each check is one statement over a range of the ids of its table, so it sees one state of the
+ * The reads of the audit. Each check is one statement over a range of the ids of its table, so it sees one state of the
  * database, and a page of it costs about as much as a page of the table, whatever else the tables hold.
  */
 export function auditStore(
@@ -45,7 +45,7 @@ export function auditStore(
 interface Check {
   readonly name: CheckName;
   readonly table: AuditedTable;
-  /** What the row `x` must never be. */
+  /** The condition in which no row `x` may ever be. */
   readonly fault: string;
   readonly values?: (request: Pick<AuditPageRequest, 'now' | 'bootId'>) => readonly Value[];
   /** Where not the row itself is at fault but something that hangs on it. */
@@ -102,7 +102,7 @@ const allChecks: readonly Check[] = [
   {
     name: 'slot_in_gap',
     table: 'occurrences',
-    // What was asked for by hand takes an instant that is no slot, and may well take one inside a gap;
+    // Runs by hand take an instant that is no slot, and may well take one inside a gap;
     // and a slot that was skipped in advance had its row before anybody could miss it.
     fault: `x.source in ('schedule', 'catch_up') and coalesce(x.reason, '') <> 'skip' and exists (select 1 from gaps g
       where g.task_id = x.task_id and g.from_at <= x.slot_at and g.to_at >= x.slot_at)`,
@@ -176,7 +176,7 @@ function* auditPage(request: AuditPageRequest): Script<AuditPage> {
       : `select id from ${table} where id < ?t order by id desc limit ?i`,
     ...(below === null ? [limit] : [below, limit]),
   );
-  // What hangs on a row that is missing stands between two pages, before the first row or behind the last one. So the
+  // Rows that hang on a missing one stand between two pages, before the first row or behind the last one. So the
   // pages leave nothing out between them: each begins where the one before has ended.
   const oldest = ids.length === limit ? (ids.at(-1)?.id ?? '') : '';
   const found: Found[] = [];

@@ -25,7 +25,7 @@ interface Mending {
   readonly table: keyof typeof mended;
   /** More of the row than its table says. */
   readonly reads?: string;
-  /** What is done, in words and in columns; null where nothing is to be done any more. */
+  /** The deed in words and in columns; null where nothing is to be done any more. */
   readonly mend: (row: Facts, request: RepairRequest) => { readonly did: string; readonly set: Facts } | null;
 }
 
@@ -87,7 +87,7 @@ const mendings: Readonly<Record<Exclude<MendedCheck, 'slot_unaccounted' | 'enabl
   delivery_without_run: {
     table: 'deliveries',
     mend: ({ status }) => {
-      // What is on its way at this moment is left until its answer is written.
+      // A part that is on its way at this moment is left until its answer is written.
       if (status === 'sending') return null;
       if (status === 'delivered' || status === 'failed')
         return { did: 'kept in history without its run', set: { run_id: null } };
@@ -168,7 +168,7 @@ function* note({ check, id, now, actor }: Noting, { taskId, before, after }: Tol
     yield* recordVerbs([{ at: now, actor, verb: 'reconcile', taskId, ...states, ...told }]);
     return;
   }
-  // A run that no task asked for has no state of a task to name.
+  // A run without a task has no state of a task to name.
   yield* rows(
     `insert into audit (at, actor, verb, task_id, before, after) values (?i, ?t, 'reconcile', ?t, ?t, ?t)`,
     now,
@@ -206,7 +206,7 @@ function* planAnew(request: RepairRequest): Script<string | null> {
   return nextAt === null ? 'completed: nothing is left to run' : `planned anew: ${new Date(nextAt).toISOString()}`;
 }
 
-/** Nobody decided about the slot when it was due, so nothing of it can run; but it must not stay silent. */
+/** The slot was not decided about when it was due, so nothing of it can run; but it must not stay silent. */
 function* recordMissing({ id, taskId, slotAt, now, actor }: MissingSlot): Script<string | null> {
   const silent = yield* row(
     `select t.id from tasks t where t.id = ?t and t.state <> 'deleted' and (t.next_at is null or t.next_at > ?i)

@@ -4,9 +4,9 @@ import { rows, type Engine, type Script, type Value } from '../engine/engine.ts'
 import { changesState } from '../records/truth-deeds.ts';
 
 /**
- * What is old goes, a page at a time, in the order of the primary keys: the ids of hot tables count up with time, so no
- * index is needed to find the oldest rows, and a walk ends at the first row that is too young. What is still going on, and
- * what something that goes on refers to, stays whatever its age.
+ * Old rows go, a page at a time, in the order of the primary keys: the ids of hot tables count up with time, so no index is
+ * needed to find the oldest rows, and a walk ends at the first row that is too young. Work that is still going on stays
+ * whatever its age, and so do the rows to which it refers.
  */
 export function retentionStore(engine: Engine): Pick<HousekeepingStore, 'prune' | 'dropExpired'> {
   return {

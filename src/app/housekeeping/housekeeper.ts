@@ -28,6 +28,7 @@ export interface Housekeeper {
 
 export interface HousekeeperDeps {
   readonly store: Pick<UpkeepStore, 'readNote' | 'writeNote'>;
+  readonly clock: Clock;
   readonly stopwatch: Stopwatch;
   readonly bell: Bell;
   readonly log: Log;
@@ -45,17 +46,16 @@ export function createHousekeeper(deps: HousekeeperDeps, chores: readonly Chore[
       for (let tries = 0; tries < placed.length; tries += 1) {
         const one = placed[turn % placed.length];
         turn = (turn + 1) % placed.length;
-        if (one === undefined || (await one.dueIn(now)) > 0) continue;
-        const taken = await one.work(now, limit);
+        if (one === undefined || (await one.dueIn()) > 0) continue;
         pauses.begin();
-        return { taken, more: false };
+        return { taken: await one.work(now, limit), more: false };
       }
       return { taken: 0, more: false };
     },
-    nextAt: async (now) => {
+    nextAt: async () => {
       let soonest = Infinity;
-      for (const one of placed) soonest = Math.min(soonest, await one.dueIn(now));
-      return soonest === Infinity ? null : now + Math.max(soonest, pauses.left());
+      for (const one of placed) soonest = Math.min(soonest, await one.dueIn());
+      return soonest === Infinity ? null : deps.clock.now() + Math.max(soonest, pauses.left());
     },
   };
 }
@@ -63,7 +63,7 @@ export function createHousekeeper(deps: HousekeeperDeps, chores: readonly Chore[
 /** A chore, and when it was last done. */
 interface Placed {
   /** How long until it has something to do, as far as can be told. */
-  dueIn(now: number): Promise<number>;
+  dueIn(): Promise<number>;
   /** Makes a step, or begins one that goes on beside the others. Answers what it took up; it never throws. */
   work(now: number, limit: number): Promise<number>;
 }
@@ -73,7 +73,7 @@ interface Placed {
  * loop, and readiness does not hear of it: people who wait for a reminder do not care whether last night's backup was made.
  * The log tells what has failed, and so does what the chore left undone.
  */
-function place(chore: Chore, { log, stopwatch, bell }: HousekeeperDeps, nights: Nights): Placed {
+function place(chore: Chore, { log, clock, stopwatch, bell }: HousekeeperDeps, nights: Nights): Placed {
   const { name, when } = chore;
   let failures = 0;
   /** On the stopwatch: no wall clock that is set makes a rest longer. */
@@ -116,12 +116,13 @@ function place(chore: Chore, { log, stopwatch, bell }: HousekeeperDeps, nights: 
   };
 
   return {
-    dueIn: async (now) => {
+    dueIn: async () => {
       if (isWorking) return Infinity;
       if (resting() > 0) return resting();
       if ('every' in when) return 0;
       if ('asked' in when) return when.asked() ? 0 : Infinity;
       try {
+        const now = clock.now();
         return Math.max((await nights.dueAt(name, when.nightly, now)) - now, 0);
       } catch (error) {
         failed(error);

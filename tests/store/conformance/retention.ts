@@ -106,53 +106,23 @@ export function retentionTests(open: OpenWorld): void {
     expect((await world.store.listTaskRuns(query)).items).toMatchObject([{ source: 'retry', status: 'succeeded' }]);
   });
 
-  test('what is younger than the limit stays, to the millisecond', async () => {
+  const gone = `update tasks set state = 'deleted', next_at = null, deleted_at = ${nine}`;
+  test.each<[what: string, ran: number, damage: string, before: number, left: number[]]>([
+    ['is younger than the limit, to the millisecond,', 4, gone, nine + 2 * hour, [2, 3]],
+    ['ended late', 2, `update occurrences set updated_at = ${later} where slot_at = ${nine}`, later, [0]],
+    ['is still to come', 1, `update occurrences set slot_at = ${later + hour}`, later, [1001]],
+    ['has a live run', 1, `update runs set status = 'waiting', finished_at = null`, later, [0]],
+    ['has an open delivery', 1, `update deliveries set status = 'unknown', delivered_at = null`, later, [0]],
+    ['has no final status', 1, `update occurrences set status = 'pending', run_id = null`, later, [0]],
+  ])('an occurrence that %s stays, even of a deleted task', async (_what, number, damage, before, left) => {
     const world = await open();
     const task = await aReadyTask(world);
-    await ran(world, 12);
-    await world.query(`update tasks set state = 'deleted', next_at = null, deleted_at = ?i`, nine);
-    await prune(world, 'occurrences', nine + 2 * hour);
-
-    expect(await slotsOf(world, task)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
-  });
-
-  test('a run that ended late is as young as its end', async () => {
-    const world = await open();
-    const task = await aReadyTask(world);
-    await ran(world, 2);
-    await world.query(`update tasks set state = 'deleted', next_at = null`);
-    await world.query('update occurrences set updated_at = ?i where slot_at = ?i', later, nine);
-    await prune(world, 'occurrences');
-
-    expect(await slotsOf(world, task)).toEqual([0]);
-  });
-
-  test.each([
-    ['a live run', `update runs set status = 'waiting', finished_at = null`],
-    ['an open delivery', `update deliveries set status = 'unknown', delivered_at = null`],
-    ['a status that is not final', `update occurrences set status = 'pending', run_id = null`],
-  ])('an occurrence with %s stays whatever its age', async (_what, damage) => {
-    const world = await open();
-    const task = await aReadyTask(world);
-    await ran(world, 1);
-    await world.query(`update tasks set state = 'deleted', next_at = null`);
+    await ran(world, number);
+    await world.query(gone);
     await world.query(damage);
-    await prune(world, 'occurrences');
+    await prune(world, 'occurrences', before);
 
-    expect(await slotsOf(world, task)).toEqual([0]);
-  });
-
-  test('a slot that was skipped in advance stays until it has passed and grown old', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    await claimAll(world, { now: nine, limit: 1 }, () => ({
-      occurrences: [world.make.occurrence({ slotAt: later + hour, status: 'skipped', reason: 'skip' })],
-      runs: [],
-    }));
-    await world.query(`update tasks set state = 'deleted', next_at = null`);
-    await prune(world, 'occurrences');
-
-    expect(await slotsOf(world, task)).toEqual([1001]);
+    expect(await slotsOf(world, task)).toEqual(left);
   });
 
   test('runs without an occurrence go when they have ended, and those of an occurrence that stays do not', async () => {
@@ -245,50 +215,41 @@ export function recordRetentionTests(open: OpenWorld): void {
     expect(await count(world, 'events')).toBe(2);
   });
 
-  test('old gaps go whatever their name, and so do reports of downtimes that were made', async () => {
+  const gap = (id: string, at: number) => `('${id}', '${id}', ${at - 1}, ${at}, 1, 'late', ${at})`;
+  test.each<[Shelf, key: string, columns: string, rows: readonly string[], left: readonly unknown[]]>([
+    // Whatever their name, because some are named after their task.
+    [
+      'gaps',
+      'id',
+      'id, task_id, from_at, to_at, count, reason, created_at',
+      [gap('zz', nine), gap('aa', later + 1), gap('bb', nine + 1)],
+      ['aa'],
+    ],
+    [
+      'downtimes',
+      'id',
+      'id, from_at, to_at, report',
+      [`('a', ${nine}, ${nine}, '{}')`, `('b', ${nine}, ${nine}, null)`],
+      ['b'],
+    ],
+    [
+      'inbox',
+      'update_id',
+      'update_id, status, received_at, payload, attempts',
+      [
+        `(7, 'done', ${nine}, '{}', 1)`,
+        `(8, 'received', ${nine}, '{}', 1)`,
+        `(9, 'failed', ${nine}, '{}', 1)`,
+        `(10, 'done', ${later}, '{}', 1)`,
+      ],
+      [8, 10],
+    ],
+  ])('of %s only old ones go that are done with', async (shelf, key, columns, rows, left) => {
     const world = await open();
-    const gap = (id: string, to: number) =>
-      world.query(
-        `insert into gaps (id, task_id, from_at, to_at, count, reason, created_at) values (?t, 't', ?i, ?i, 1, 'late', ?i)`,
-        id,
-        to - 1,
-        to,
-        to,
-      );
-    await gap('zz', nine);
-    await gap('aa', later + 1);
-    await gap('bb', nine + 1);
-    const downtime = (id: string, report: string | null) =>
-      world.query('insert into downtimes (id, from_at, to_at, report) values (?t, ?i, ?i, ?t)', id, nine, nine, report);
-    await downtime('a', '{}');
-    await downtime('b', null);
+    await world.query(`insert into ${shelf} (${columns}) values ${rows.join(', ')}`);
 
-    expect(await prune(world, 'gaps', later, 1)).toEqual({ gaps: 2 });
-    expect(await world.query('select id from gaps')).toEqual([{ id: 'aa' }]);
-    expect(await prune(world, 'downtimes')).toEqual({ downtimes: 1 });
-    expect(await world.query('select id from downtimes')).toEqual([{ id: 'b' }]);
-  });
-
-  test('updates of the platform go when they are done', async () => {
-    const world = await open();
-    for (const [id, status, at] of [
-      [7, 'done', nine],
-      [8, 'received', nine],
-      [9, 'failed', nine],
-      [10, 'done', later],
-    ] as const)
-      await world.query(
-        `insert into inbox (update_id, payload, status, attempts, received_at) values (?i, '{}', ?t, 1, ?i)`,
-        id,
-        status,
-        at,
-      );
-
-    expect(await prune(world, 'inbox', later, 1)).toEqual({ inbox: 2 });
-    expect(await world.query('select update_id from inbox order by update_id')).toEqual([
-      { update_id: 8 },
-      { update_id: 10 },
-    ]);
+    expect(await prune(world, shelf, later, 1)).toEqual({ [shelf]: rows.length - left.length });
+    expect(await world.query(`select ${key} as id from ${shelf} order by ${key}`)).toEqual(left.map((id) => ({ id })));
   });
 }
 

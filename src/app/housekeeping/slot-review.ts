@@ -98,7 +98,7 @@ export function createSlotReview(deps: ReviewDeps): SlotReview {
 
 const ourEngine: SlotEngine = { nextSlot, toWall };
 
-/** Asks about one task, and keeps, counts and tells what comes of it. */
+/** Asks about one task, and keeps, counts and tells the result. */
 function createReviewer(deps: ReviewDeps): (task: Task) => Promise<void> {
   const { opinion, engine = ourEngine, clock, timer, meter, log } = deps;
   const keep = createMemory(deps);
@@ -120,7 +120,7 @@ function createReviewer(deps: ReviewDeps): (task: Task) => Promise<void> {
   };
 }
 
-/** Keeps what differs, and tells of it when it is new; what agrees again is forgotten. */
+/** Keeps a difference, and tells of it when it is new; a schedule that agrees again is forgotten. */
 function createMemory(deps: ReviewDeps): (task: Task, parted: Parted | null) => Promise<void> {
   const { store, clock } = deps;
   let known: Map<string, SlotDifference> | null = null;
@@ -139,7 +139,7 @@ function createMemory(deps: ReviewDeps): (task: Task, parted: Parted | null) => 
       if (known.size <= limits.differencesToldMax) await tellOwners(deps, task, difference);
     }
     known = lately(known, now);
-    await writeDifferences(store, known, now);
+    await store.writeNote(note, JSON.stringify([...known.values()]), now);
   };
 }
 
@@ -256,14 +256,6 @@ async function readDifferences(
   return lately(new Map(kept.map((difference) => [difference.taskId, difference])), now);
 }
 
-async function writeDifferences(
-  store: Pick<UpkeepStore, 'writeNote'>,
-  differences: ReadonlyMap<string, SlotDifference>,
-  now: number,
-): Promise<void> {
-  await store.writeNote(note, JSON.stringify([...differences.values()]), now);
-}
-
 /** A task that was not asked about for some nights is gone, or nobody asks any more. */
 function lately(differences: ReadonlyMap<string, SlotDifference>, now: number): Map<string, SlotDifference> {
   return new Map([...differences].filter(([, { seenAt }]) => seenAt > now - limits.differenceKeptMs));
@@ -278,7 +270,7 @@ function stored(text: string | null): readonly SlotDifference[] {
   }
 }
 
-/** Those of tasks that still have the schedule that was asked about. */
+/** The differences of tasks that still have the schedule that was asked about. */
 export async function standingDifferences(
   store: Pick<UpkeepStore, 'readNote'> & Pick<TaskStore, 'readTask'>,
   now: number,

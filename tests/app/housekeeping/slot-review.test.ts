@@ -183,6 +183,15 @@ describe('a fault of our engine', () => {
     expect((await p.rooms.audit.run()).findings).toEqual([]);
   });
 
+  it('is kept beside another one that is found at the same moment', async () => {
+    const p = await aPlace();
+    const review = reviewOf(p, { engine: { nextSlot: () => null } });
+    for (let made = 0; made < 2; made += 1) review.look((await p.create({ schedule: daily })).id);
+    const [fresh] = review.chores;
+    await Promise.all([fresh.step(p.time.now(), 100), fresh.step(p.time.now(), 100)]);
+    expect((await p.rooms.audit.run()).findings).toMatchObject([{ check: 'slots_differ', count: 2 }]);
+  });
+
   it('is in the log alone where no owner has a private chat', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: daily });

@@ -54,6 +54,11 @@ export class AppError extends Error {
   }
 }
 
+/** What a fault says, whatever was thrown. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** For states that only a fault of ours can bring about. It is never shown to a person as their mistake. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AppError('internal', message);

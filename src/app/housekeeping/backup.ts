@@ -1,3 +1,4 @@
+import { errorText } from '../../domain/errors.ts';
 import { backupRetryMs } from '../../domain/limits.ts';
 import type { Backups, Clock, Log } from '../ports/outside.ts';
 import type { Chore } from './chore.ts';
@@ -20,7 +21,7 @@ export function createBackup({ backups, clock, log, keep }: BackupDeps): Chore {
   /** Copies that cannot be removed must not be a reason to make another one every hour. */
   const prune = () =>
     backups.prune(keep).catch((error: unknown) => {
-      log.error('backup_not_pruned', { error: error instanceof Error ? error.message : String(error) });
+      log.error('backup_not_pruned', { error: errorText(error) });
       return 0;
     });
   return {
@@ -33,7 +34,7 @@ export function createBackup({ backups, clock, log, keep }: BackupDeps): Chore {
         log.info('backup', { file, bytes, ms: clock.now() - now, pruned: await prune() });
         return { taken: 1, more: false };
       } catch (error) {
-        log.error('backup_failed', { error: error instanceof Error ? error.message : String(error) });
+        log.error('backup_failed', { error: errorText(error) });
         return { taken: 0, more: true, afterMs: backupRetryMs };
       }
     },

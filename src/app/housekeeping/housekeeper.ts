@@ -1,3 +1,4 @@
+import { errorText } from '../../domain/errors.ts';
 import {
   choreBackoffMaxMs,
   choreBackoffMs,
@@ -88,7 +89,7 @@ function place(chore: Chore, { log, clock, stopwatch, bell }: HousekeeperDeps, n
   const failed = (error: unknown) => {
     failures += 1;
     rest(Math.min(choreBackoffMs * 2 ** Math.min(failures - 1, 10), choreBackoffMaxMs));
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     log.error('chore_failed', { chore: name, error: reason, failures });
   };
 
@@ -191,15 +192,11 @@ export interface Housekeeping {
   readonly reconcile: Reconcile;
 }
 
-interface HousekeepingDeps {
+interface HousekeepingDeps extends HousekeeperDeps {
   readonly store: Store;
   readonly bootId: string;
-  readonly clock: Clock;
-  readonly stopwatch: Stopwatch;
   readonly timer: Timer;
   readonly ids: Ids;
-  readonly bell: Bell;
-  readonly log: Log;
   readonly runner: Holding;
   readonly deliverer: Holding;
   readonly schedulerBehind: () => boolean;

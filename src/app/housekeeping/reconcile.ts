@@ -1,5 +1,6 @@
 import type { Actor } from '../../domain/access.ts';
 import { checks, type CheckName, type Finding } from '../../domain/audit.ts';
+import { errorText } from '../../domain/errors.ts';
 import { reconcileMax } from '../../domain/limits.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import type { Holding } from '../pipeline/holding.ts';
@@ -84,6 +85,6 @@ function planned(task: DueTask | Unreadable, now: number): Replanned {
     const spent = maxRuns !== null && task.boundedRuns >= maxRuns;
     return { nextAt: spent ? null : nextSlot(task.schedule, now, { startAt, until }) };
   } catch (error) {
-    return { pause: `unreadable: ${error instanceof Error ? error.message : String(error)}` };
+    return { pause: `unreadable: ${errorText(error)}` };
   }
 }

@@ -1,3 +1,4 @@
+import { errorText } from '../../domain/errors.ts';
 import { readinessKeptMs, readinessWaitMs, heartbeatEveryMs } from '../../domain/limits.ts';
 import type { Meter } from '../ports/metering.ts';
 import type { Clock, Stopwatch, Timer, Log } from '../ports/outside.ts';
@@ -38,12 +39,7 @@ export function createReadiness(deps: ReadinessDeps, watched: readonly Watched[]
 
 /** A database that does not answer is asked once, not again by everybody who wants to know; and nobody waits for it for long. */
 function createDatabaseLook({ store, clock, stopwatch, timer }: ReadinessDeps): () => Promise<string> {
-  const ping = memo(stopwatch, 0, () =>
-    store.ping(clock.now()).then(
-      () => 'ok',
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
-    ),
-  );
+  const ping = memo(stopwatch, 0, () => store.ping(clock.now()).then(() => 'ok', errorText));
   return () => {
     let callOff = () => {};
     const late = new Promise<string>((resolve) => {

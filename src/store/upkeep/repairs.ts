@@ -187,7 +187,7 @@ function* planAnew(request: RepairRequest): Script<string | null> {
   );
   if (found === undefined) return null;
   const planned = plan(readDue({ ...found, next_at: now }));
-  const before = { state: 'active' };
+  const before = { state: 'active', next_at: null };
   if ('pause' in planned) {
     yield* rows(
       `update tasks set state = 'paused', paused_reason = ?t, paused_at = ?i, paused_by = 'system', version = version + 1

@@ -1,5 +1,6 @@
 import type { Log, Stopwatch, Timer } from '../../app/ports/outside.ts';
 import type { NoOpinion, Opinion, SecondOpinion, SlotQuestion } from '../../app/ports/second-opinion.ts';
+import { errorText } from '../../domain/errors.ts';
 import { startChild, type Child } from './child.ts';
 
 export interface ProcessDeps {
@@ -109,7 +110,7 @@ async function begun(start: () => Child, late: Wait): Promise<Begun> {
     if (became !== null) child.end();
     return became === null ? { child } : { error: became };
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: errorText(error) };
   } finally {
     late.end();
   }

@@ -44,7 +44,7 @@ export const taskHandlers = {
       min_gap_seconds: minGapMs === null ? null : minGapMs / 1000,
       warnings,
       schedule: wireSchedule(schedule),
-      ...(asked === null ? {} : { ...asked, policies: { ...asked.policies }, timezone: schedule.timezone }),
+      ...(asked === null ? {} : { text: asked.text, policies: { ...asked.policies }, timezone: schedule.timezone }),
     };
   },
   listGrants: async ({ query }, { tasks }) => {

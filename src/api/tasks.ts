@@ -129,7 +129,6 @@ const filters = {
   subject: searchText.optional(),
 };
 const threadTasksQuery = strict({ ...filters, ...page });
-export type TasksFilter = z.output<typeof threadTasksQuery>;
 const tasksQuery = strict({ thread_key: z.string().optional(), ...filters, ...page });
 
 const oneTask = strict({ task: taskAnswer });
@@ -138,7 +137,7 @@ export const changedTask = strict({ task: taskAnswer, entry_id: entryId });
 const changes = z
   .record(z.string(), strict({ before: z.unknown(), after: z.unknown() }))
   .meta({ description: 'Each field that is not what it was.' });
-export const editedTask = strict({ task: taskAnswer, warnings: z.array(warning), changes, entry_id: entryId });
+const editedTask = strict({ task: taskAnswer, warnings: z.array(warning), changes, entry_id: entryId });
 const versionList = strict({
   versions: z.array(
     strict({

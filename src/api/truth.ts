@@ -100,7 +100,7 @@ function deliveryFields() {
   } as const;
 }
 
-export const whyAnswer = strict({
+const whyAnswer = strict({
   at: instant.nullable().meta({ description: 'For a point in time.' }),
   from: instant.nullable().meta({ description: 'For a stretch of time; null also where it has no beginning.' }),
   to: instant.nullable().meta({ description: 'For a stretch of time; null also where it has no end.' }),
@@ -130,12 +130,12 @@ const event = strict({
   ref: z.string().nullable().meta({ description: 'The row it is about.' }),
   data: facts.nullable(),
 }).meta({ id: 'Event' });
-export const eventPage = strict({
+const eventPage = strict({
   events: z.array(event),
   next_cursor: z.string().meta({ description: 'Where to go on, also when nothing has come yet.' }),
 });
 
-export const auditEntry = strict({
+const auditEntry = strict({
   entry_id: z.string(),
   at: instant,
   actor: z.string(),
@@ -153,7 +153,7 @@ export const auditEntry = strict({
 const auditPage = strict({ entries: z.array(auditEntry), next_cursor: cursor });
 
 const counts = { missed: z.int(), late: z.int(), asked: z.int(), skipped: z.int() };
-export const downtimeAnswer = strict({
+const downtimeAnswer = strict({
   downtime_id: z.string(),
   from: instant,
   to: instant,

@@ -22,7 +22,7 @@ export function shortIds(ids: readonly string[]): (id: string) => string {
 const pageMax = 200;
 
 /** The pages of a list, one after the other. */
-export async function* pagesOf<Page extends { readonly next_cursor: string | null }>(
+async function* pagesOf<Page extends { readonly next_cursor: string | null }>(
   ask: (place: { readonly limit: string; readonly cursor?: string }) => Promise<Page>,
 ): AsyncGenerator<Page> {
   let cursor: string | null = null;

@@ -25,7 +25,7 @@ export function pageOf({ limit, cursor }: PageOptions) {
 }
 
 /** How to see the rest. */
-export function more(cursor: string | null): { readonly note?: string } {
+function more(cursor: string | null): { readonly note?: string } {
   return cursor === null ? {} : { note: `There is more: add --cursor ${cursor}` };
 }
 

@@ -62,9 +62,9 @@ function requireSense({ token, tokenFile, isSandbox, owners, zone, apiRoot }: In
     throw usage('--api-root takes an address that begins with https:// or http://.');
 }
 
-async function givenToken({ token, tokenFile }: InitWish, { read }: Terminal): Promise<string | null> {
+async function givenToken({ token, tokenFile }: InitWish, terminal: Terminal): Promise<string | null> {
   if (tokenFile === null) return token;
-  const text = tokenFile === '-' ? await read() : readFileSync(tokenFile, 'utf8');
+  const text = tokenFile === '-' ? await terminal.read() : readFileSync(tokenFile, 'utf8');
   if (text.trim() !== '') return text.trim();
   throw usage(tokenFile === '-' ? 'No token came in.' : `${tokenFile} is empty; it should hold the token.`);
 }

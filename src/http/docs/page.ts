@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
-import { manualLinks, serveManual, pageHeaders } from './manual.ts';
-import { markup, Markup, prose } from './markdown.ts';
+import { framed, manualLinks, serveManual, pageHeaders } from './manual.ts';
+import { markup, prose, type Markup } from './markdown.ts';
 import { describeApi, type DescribedOperation, type Description, type Parameter, type Schema } from './openapi.ts';
 import { docsStyle } from './style.ts';
 
@@ -134,42 +134,27 @@ function breakable(path: string): Markup {
 /** The API for people: all of it on one page, from the same document that machines read. */
 function docsPage(place: Place): string {
   const { info, components } = place.description;
-  const page = markup`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${info.title} API</title>
-        <link rel="icon" href="data:," />
-        <style>${new Markup(docsStyle)}</style>
-      </head>
-      <body>
-        <a class="skip" href="#content">To the content</a>
-        <div class="frame">
-          <header>
-            <h1>${info.title} API</h1>
-            <p>Version ${info.version} · <a href="/docs/start">manual</a> · <a href="/openapi.json">openapi.json</a> · <a href="/readyz">health</a></p>
-          </header>
-          ${contents(place)}
-          <main id="content">
-            <section class="place" id="start">
-              ${info.description.split('\n\n').map((text) => markup`<p>${prose(text)}</p>`)}
-              <p>What holds for every request, with examples: <a href="/docs/api">The API by example</a>.</p>
-            </section>
-            ${tagSections(place)}
-            <section class="place" id="objects">
-              <h2>Objects</h2>
-              ${Object.entries(components.schemas)
-                .toSorted(([a], [b]) => a.localeCompare(b))
-                .map(([name, schema]) => raw(name, schema))}
-            </section>
-          </main>
-        </div>
-        <script>${new Markup(docsScript)}</script>
-      </body>
-    </html> `;
-  return page.text;
+  const header = markup`<h1>${info.title} API</h1>
+    <p>Version ${info.version} · <a href="/docs/start">manual</a> · <a href="/openapi.json">openapi.json</a> · <a href="/readyz">health</a></p>`;
+  const schemas = Object.entries(components.schemas).toSorted(([a], [b]) => a.localeCompare(b));
+  return framed({
+    title: `${info.title} API`,
+    style: docsStyle,
+    script: docsScript,
+    header,
+    body: markup`${contents(place)}
+      <main id="content">
+        <section class="place" id="start">
+          ${info.description.split('\n\n').map((text) => markup`<p>${prose(text)}</p>`)}
+          <p>What holds for every request, with examples: <a href="/docs/api">The API by example</a>.</p>
+        </section>
+        ${tagSections(place)}
+        <section class="place" id="objects">
+          <h2>Objects</h2>
+          ${schemas.map(([name, schema]) => raw(name, schema))}
+        </section>
+      </main>`,
+  });
 }
 
 function contents({ description }: Place): Markup {

@@ -92,9 +92,8 @@ export function putOff(
   part: OutboxPart,
   { error, afterMs, evidence = null }: Later,
 ): PartEnd {
-  const unsent = part.status === 'sending';
   const readyAt = clock.now() + afterMs;
-  return { ...ended(part), status: 'pending', unsent, inDoubt: part.isResent, readyAt, error, evidence };
+  return { ...ended(part), status: 'pending', unsent: true, inDoubt: part.isResent, readyAt, error, evidence };
 }
 
 /** It has left in vain, and leaves again unless that has happened too often. */
@@ -151,8 +150,7 @@ export function blocked(
   const guidance = isTold
     ? wordOf({ view: 'blocked', cause, error }, { id: ids.next(), thread: home, taskId, now })
     : null;
-  const unsent = part.status === 'sending';
-  return { ...ended(part), status: 'blocked', unsent, readyAt: now + limits.blockedRecheckMs, cause, error, guidance };
+  return { ...ended(part), status: 'blocked', readyAt: now + limits.blockedRecheckMs, cause, error, guidance };
 }
 
 interface Word {

@@ -2,7 +2,7 @@ import * as limits from '../../domain/limits.ts';
 import type { BlockedCause } from '../../domain/shown.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
-import type { Clock, Ids, Log, Outgoing, Sent, SentIds, Transport } from '../ports/outside.ts';
+import type { CallFault, Clock, Ids, Log, Outgoing, Sent, SentIds, Transport } from '../ports/outside.ts';
 import {
   askAbout,
   blocked,
@@ -26,7 +26,7 @@ import { prepareTopic } from './topics.ts';
 export interface PartNeeds {
   readonly store: Pick<OutboxStore, 'beginTopic' | 'endTopic'> & Pick<ChatStore, 'moveChat'>;
   readonly transport: Transport;
-  readonly pacer: Pick<Pacer, 'holdChat'>;
+  readonly pacer: Pick<Pacer, 'holdChat' | 'take'>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -45,12 +45,16 @@ export interface Serving extends PartNeeds {
 
 /** Does the next thing for a part: its topic, its send, or a look for what became of an earlier send. Never throws. */
 export async function servePart(serving: Serving): Promise<PartEnd> {
-  const { part, clock, log } = serving;
+  const { part, clock } = serving;
+  if (isTooOld(part, clock.now())) return failed(part, 'too old: not delivered within max_age');
+  if (part.status === 'unknown') return attempt(serving, settle);
+  return attempt(serving, part.topic !== null && part.topic.state !== 'ready' ? toTopic : call);
+}
+
+async function attempt(serving: Serving, does: (serving: Serving) => Promise<PartEnd>): Promise<PartEnd> {
+  const { part, log } = serving;
   try {
-    if (isTooOld(part, clock.now())) return failed(part, 'too old: not delivered within max_age');
-    if (part.status === 'unknown') return await settle(serving);
-    if (part.topic !== null && part.topic.state !== 'ready') return await waitForTopic(serving);
-    return await call(serving);
+    return await does(serving);
   } catch (thrown) {
     // The transport translates what the platform does, so this is a fault of ours; whether the part left is not known.
     const error = String(thrown);
@@ -72,30 +76,37 @@ function outgoing({ id, taskId, runId, route, shown, edits, silent, onlyFor }: O
 
 /* ---- the topic ---- */
 
-async function waitForTopic(serving: Serving): Promise<PartEnd> {
-  const { part, turn } = serving;
+/** How often a topic whose creation got no answer is looked for. */
+const lookAgainMs = 5000;
+
+/** The part that needs a topic first goes there in the same hand, with a call of its own. */
+async function toTopic(serving: Serving): Promise<PartEnd> {
+  const { part, turn, clock, pacer } = serving;
   // A topic that is made brings a card of its own.
   if (part.topic === null || isDecoration(part)) return failed(part, 'its topic is not there');
-  const ready = await prepareTopic({ ...serving, spend: () => turn.spend() }, part.topic, part.route);
-  switch (ready.is) {
-    case 'ready':
-      return putOff(serving, part, { error: null, afterMs: 0 });
-    case 'later':
-      return putOff(serving, part, ready);
-    case 'held':
-      return waitAsTold(serving, ready.afterMs, ready.error);
-    case 'moved':
-      return moved(serving, ready.address, ready.error);
-    case 'blocked':
-      return afterBlocked(serving, ready);
-  }
+  const ready = await prepareTopic({ ...serving, spend: () => turn.spend() }, part.topic);
+  if (ready.is === 'lost' || ready.is === 'unreached')
+    return putOff(serving, part, { error: ready.error, afterMs: lookAgainMs });
+  if (ready.is !== 'ready') return afterFault(serving, ready);
+  if (!ready.mayLeave) return putOff(serving, part, { error: null, afterMs: 0 });
+  const sending = {
+    ...part,
+    status: 'sending',
+    sends: part.sends + 1,
+    sentAt: clock.now(),
+    route: { ...part.route, topic: ready.topicId },
+    topic: { ...part.topic, state: 'ready', id: ready.topicId },
+  } as const;
+  const next = { ...serving, part: sending };
+  if (await pacer.take(part.route.address)) return attempt(next, call);
+  return putOff(next, sending, { error: 'the chat must be left alone for now', afterMs: 0 });
 }
 
 /* ---- the call ---- */
 
 async function call(serving: Serving): Promise<PartEnd> {
   const sent = await ask(serving);
-  return sent.is === 'sent' ? arrived(serving, sent.ids) : afterCall(serving, sent);
+  return sent.is === 'sent' ? arrived(serving, sent.ids) : afterFault(serving, sent);
 }
 
 function ask({ transport, part, turn }: Serving): Promise<Sent> {
@@ -119,24 +130,26 @@ function ask({ transport, part, turn }: Serving): Promise<Sent> {
   }
 }
 
-function afterCall(serving: Serving, sent: Exclude<Sent, { is: 'sent' }>): PartEnd | Promise<PartEnd> {
+function afterFault(serving: Serving, fault: CallFault): PartEnd | Promise<PartEnd> {
   const { part } = serving;
-  switch (sent.is) {
-    case 'unknown':
-      return lost(serving, sent.error);
+  const { error } = fault;
+  switch (fault.is) {
+    case 'lost':
+      return lost(serving, error);
     case 'topicGone':
-      return topicGone(serving, sent.error);
+      return topicGone(serving, error);
     case 'moved':
-      return moved(serving, sent.address, sent.error);
+      return moved(serving, fault.address, error);
     case 'moot':
-      return { ...failed(part, sent.error), ...(part.kind === 'card' ? { cardGone: part.edits } : {}) };
+      return { ...failed(part, error), ...(part.kind === 'card' ? { cardGone: part.edits } : {}) };
     case 'blocked':
-      return afterBlocked(serving, sent);
+      return afterBlocked(serving, fault);
     case 'refused':
-      return refused(serving, sent.error);
-    case 'notSent':
-      if (sent.retryAfterMs !== null) return waitAsTold(serving, sent.retryAfterMs, sent.error);
-      return putOff(serving, part, { error: sent.error, afterMs: pauseOf(part) });
+      return refused(serving, error);
+    case 'wait':
+      return waitAsTold(serving, fault.ms, error);
+    case 'unreached':
+      return putOff(serving, part, { error, afterMs: pauseOf(part) });
   }
 }
 

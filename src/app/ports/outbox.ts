@@ -69,7 +69,7 @@ export type PartEnd = { readonly id: string; readonly fence: number; readonly ta
     }
   | {
       readonly status: 'pending';
-      /** It is known not to have left, so the send does not count. */
+      /** Nothing of it has left since it was claimed, so a send that was begun does not count. */
       readonly unsent: boolean;
       /** The send before got no answer and may have arrived: the next one `isResent`. False settles what was in doubt. */
       readonly inDoubt: boolean;
@@ -79,7 +79,6 @@ export type PartEnd = { readonly id: string; readonly fence: number; readonly ta
     }
   | {
       readonly status: 'blocked';
-      readonly unsent: boolean;
       readonly readyAt: number;
       readonly cause: BlockedCause;
       readonly error: string;
@@ -114,6 +113,8 @@ export type TopicEnd = { readonly taskId: string } & (
       readonly cardId: string;
       readonly remadeId: string;
       readonly at: number;
+      /** The part that needed it first: it is claimed to be sent there with the same commit. */
+      readonly first?: { readonly id: string; readonly fence: number };
     }
   /** `lost` when it was there and is gone; otherwise it was not made yet. */
   | { readonly state: 'none'; readonly lost: boolean }
@@ -133,6 +134,7 @@ export interface OutboxStore {
   endParts(ends: readonly PartEnd[], now: number): Promise<number>;
   /** Marks the topic as being made, if nobody else makes it; false means that somebody does. */
   beginTopic(topic: Pick<TopicView, 'taskId' | 'name'>, bootId: string, now: number): Promise<boolean>;
-  endTopic(end: TopicEnd): Promise<void>;
+  /** Answers whether the part that waited for the topic is claimed to be sent there. */
+  endTopic(end: TopicEnd): Promise<boolean>;
   nextPartAt(now: number): Promise<number | null>;
 }

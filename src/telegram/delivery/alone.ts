@@ -1,10 +1,10 @@
 import type { OnlyFor } from '../../app/ports/chats.ts';
-import type { Clock, Outgoing, Sent } from '../../app/ports/outside.ts';
+import type { CallFault, Clock, Outgoing, Sent } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { TelegramApi } from '../api.ts';
-import type { Unanswered } from '../errors.ts';
+import { isTokenRefused } from '../errors.ts';
 import { type Call, sendCall, contentOf, idsOf, createRing } from './calls.ts';
-import { isPrivate, unchanged, unsentBy } from './refusals.ts';
+import { isPrivate, meaningOf, unchanged } from './refusals.ts';
 
 /** Messages that one person alone sees. */
 export interface Alone {
@@ -33,7 +33,7 @@ export function createAlone({ api, clock }: Needs): Alone {
     if ((refused.get(route.address) ?? -Infinity) > clock.now()) return false;
     return onlyFor.ephemeralId !== undefined || clock.now() < onlyFor.until;
   };
-  const toAll = ({ route }: Outgoing, answer: Unanswered) => {
+  const toAll = ({ route }: Outgoing, answer: CallFault) => {
     if (!passing.test(answer.error)) refused.put(route.address, clock.now() + refusalKeptMs);
     return null;
   };
@@ -47,8 +47,8 @@ export function createAlone({ api, clock }: Needs): Alone {
         ephemeralId === undefined ? posted(part, drawn, onlyFor) : changed(part, drawn, { onlyFor, ephemeralId });
       const answer = await api.ask(ask);
       if (answer.is === 'ok') return { is: 'sent', ids: answer.value };
-      if (answer.is !== 'refused')
-        return unsentBy(answer, { verb: 'send', address: route.address, topic: route.topic });
+      if (answer.is !== 'refused' || isTokenRefused(answer))
+        return meaningOf(answer, { verb: 'send', address: route.address, topic: route.topic });
       if (ephemeralId !== undefined && unchanged.test(answer.error))
         return { is: 'sent', ids: idsFor(part, ephemeralId) };
       return toAll(part, answer);

@@ -179,7 +179,7 @@ async function lookAt(room: Room, found: Search, spot: Spot): Promise<Step> {
     case 'missing':
       if (spot.messageId < found.range.highest) room.met.put(keyOf(spot), { is: 'missing' });
       return { is: 'on', isThere: false, probed: true };
-    case 'trouble':
+    default:
       room.tried.put(keyOf(spot), found.part.deliveryId);
       return { is: 'stop', why: probed.error };
   }
@@ -285,7 +285,7 @@ function wordsOf(probed: Probed): string {
       return 'ours, and with a file where this has none, or the other way round';
     case 'missing':
       return 'not found';
-    case 'trouble':
+    default:
       return probed.error;
   }
 }

@@ -1,7 +1,7 @@
-import type { Budget, Log } from '../../app/ports/outside.ts';
+import type { Budget, CallFault, Log } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { TelegramApi } from '../api.ts';
-import type { Answered } from '../errors.ts';
+import { type Answered, isTokenRefused } from '../errors.ts';
 import { type Call, editCall as edit, type Edited, setButtons, type Spot, idsOf, createRing } from './calls.ts';
 import { otherForm } from './refusals.ts';
 
@@ -16,7 +16,7 @@ export type Probed =
   | { readonly is: 'otherForm' }
   /** There is no such message, or none any more, or it is in another chat. */
   | { readonly is: 'missing' }
-  | { readonly is: 'trouble'; readonly error: string };
+  | CallFault;
 
 /** Edits that find something out. Each spends the budget of its chat, and nothing here throws for what was answered. */
 export interface Probes {
@@ -75,12 +75,10 @@ export function createProbes(needs: ProbesNeeds): Probes {
   };
 }
 
-type Paid<T> = Answered<T> | { readonly is: 'unpaid'; readonly error: string };
-
-async function paid<T>({ api, budget }: ProbesNeeds, address: string, call: Call<T>): Promise<Paid<T>> {
-  if (!(await budget.take(address))) return { is: 'unpaid', error: 'the chat must be left alone for now' };
+async function paid<T>({ api, budget }: ProbesNeeds, address: string, call: Call<T>): Promise<Answered<T>> {
+  if (!(await budget.take(address))) return { is: 'unreached', error: 'the chat must be left alone for now' };
   const answer = await api.ask(call);
-  if (answer.is === 'tooMany') await budget.hold(address, answer.retryAfterMs);
+  if (answer.is === 'wait') await budget.hold(address, answer.ms);
   return answer;
 }
 
@@ -88,21 +86,21 @@ async function paid<T>({ api, budget }: ProbesNeeds, address: string, call: Call
 async function insist<T>(needs: ProbesNeeds, address: string, call: Call<T>): Promise<boolean> {
   for (let tries = 0; tries < writesMax; tries += 1) {
     const answer = await paid(needs, address, call);
+    if (answer.is !== 'ok' && isTokenRefused(answer)) return false;
     if (answer.is === 'ok' || answer.is === 'refused' || answer.is === 'moved') return true;
-    if (answer.is === 'unpaid' || answer.is === 'token') return false;
   }
   return false;
 }
 
-function probedBy(answer: Paid<Edited>): Probed {
+function probedBy(answer: Answered<Edited>): Probed {
   if (answer.is === 'ok') {
     return answer.value === true ? { is: 'same' } : { is: 'rewritten', topic: idsOf(answer.value).threadId };
   }
   const { error } = answer;
-  if (answer.is !== 'refused') return { is: 'trouble', error };
+  if (answer.is !== 'refused') return answer;
   if (/message is not modified/i.test(error)) return { is: 'same' };
   if (/message can't be edited/i.test(error)) return { is: 'foreign' };
   if (otherForm.test(error)) return { is: 'otherForm' };
   if (/message to edit not found|MESSAGE_ID_INVALID/i.test(error)) return { is: 'missing' };
-  return { is: 'trouble', error };
+  return answer;
 }

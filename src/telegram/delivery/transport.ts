@@ -10,7 +10,7 @@ import { createAlone, type Alone } from './alone.ts';
 import { editCall, sendCall, type Edited, idsOf, createRing } from './calls.ts';
 import { drawnOf, type DrawingNeeds } from './drawing.ts';
 import { createEvidence } from './evidence.ts';
-import { badEntities, isPrivate, otherForm, unmadeBy } from './refusals.ts';
+import { badEntities, isPrivate, meaningOf, otherForm } from './refusals.ts';
 import { removeMessage, removeTopic, takeBack, askedIds, sentBy, tokenWatch, type Heed } from './removal.ts';
 
 interface TelegramTransportNeeds extends DrawingNeeds {
@@ -80,9 +80,8 @@ function mayCallAgain({ budget }: Room, { route }: Outgoing): Promise<boolean> {
 }
 
 const unpaid: Sent = {
-  is: 'notSent',
+  is: 'unreached',
   error: 'it was refused as it was, and the chat must be left alone for now',
-  retryAfterMs: null,
 };
 
 /** Words may be refused for their looks, and once more for their file. */
@@ -189,7 +188,8 @@ async function setTopic(room: Room, part: Outgoing, open: boolean): Promise<Sent
 async function createTopic(room: Room, address: string, name: string): Promise<TopicMade> {
   const answer = await room.api.ask((raw, signal) => raw.createForumTopic({ chat_id: address, name }, signal));
   room.heed(answer);
-  return answer.is === 'ok' ? { is: 'made', topicId: answer.value.message_thread_id } : unmadeBy(answer, address);
+  if (answer.is === 'ok') return { is: 'made', topicId: answer.value.message_thread_id };
+  return meaningOf(answer, { verb: 'createTopic', address, topic: null });
 }
 
 /**

@@ -24,7 +24,7 @@ function loseAstray(chat: FaultyTransport): void {
   const lose = async (part: Outgoing): Promise<Sent> => {
     Object.assign(chat, { send });
     await send(part);
-    return { is: 'unknown', error: 'socket hang up' };
+    return { is: 'lost', error: 'socket hang up' };
   };
   chat.failSends('misrouted');
   Object.assign(chat, { send: lose });

@@ -367,10 +367,10 @@ export function partEndTests(open: OpenWorld): void {
     const first = only(await claimParts(world));
     await world.store.endParts([lost(first, nine + minute)], nine);
     const second = only(await claimParts(world));
-    await world.store.endParts([later(second, { unsent: true, error: null, evidence: 'absent' })], nine);
+    await world.store.endParts([later(second, { unsent: false, error: null, evidence: 'absent' })], nine);
     const again = only(await claimParts(world, { now: nine + hour }));
 
-    expect([first.settles, second.settles, again.settles, again.sends]).toEqual([0, 1, 0, 1]);
+    expect([first.settles, second.settles, again.settles, again.sends]).toEqual([0, 1, 0, 2]);
     expect(again.sentAt).toBe(nine + hour);
     expect(await rowOf(world, again.id)).toMatchObject({ evidence: 'absent' });
   });

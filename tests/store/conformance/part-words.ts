@@ -13,7 +13,7 @@ type Named = Pick<OutboxPart, 'id' | 'fence'>;
 function blocked(world: World, { id, fence }: Named, cause: BlockedCause = 'topics_off'): PartEnd {
   const shown = { view: 'blocked', cause, error: 'refused' } as const;
   const guidance = aMessage(world, { kind: 'notice', shown });
-  return { id, fence, status: 'blocked', unsent: false, readyAt: nine + hour, cause, error: 'refused', guidance };
+  return { id, fence, status: 'blocked', readyAt: nine + hour, cause, error: 'refused', guidance };
 }
 
 function delivered({ id, fence }: Named, messageId = 5001): PartEnd {

@@ -25,7 +25,7 @@ async function hear(place: Place): Promise<void> {
 
 async function lose(place: Place, lost: Outgoing, kind: 'reset_after' | 'reset_before' | 'late' = 'reset_after') {
   place.world.fault(oneFault(kind, 'send', kind === 'late' ? { delayMs: 5000 } : {}));
-  expect(await place.deliver(lost)).toMatchObject({ is: 'unknown' });
+  expect(await place.deliver(lost)).toMatchObject({ is: 'lost' });
 }
 
 function edits(place: Place): readonly number[] {

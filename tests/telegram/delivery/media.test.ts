@@ -72,7 +72,7 @@ describe('a file', () => {
     const place = await inPlace();
     place.budget.allow(0);
     const media = { kind: 'photo', fileId: 'AgACgone' } as const;
-    expect(await place.transport.send(part({ media }))).toMatchObject({ is: 'notSent' });
+    expect(await place.transport.send(part({ media }))).toMatchObject({ is: 'unreached' });
     expect(shown(place)).toEqual([]);
   });
 
@@ -113,7 +113,7 @@ describe('a file whose send got no answer', () => {
     const lost = part({ topic, media: aFile(place), buttons: done });
     await place.time.advance(10);
     place.world.fault(oneFault('reset_after'));
-    expect(await place.deliver(lost)).toMatchObject({ is: 'unknown' });
+    expect(await place.deliver(lost)).toMatchObject({ is: 'lost' });
     const before = shown(place, topic);
     expect(idsOf(await place.settle(lost))).toMatchObject({ threadId: topic, messageId: before[0]?.messageId });
     expect(shown(place, topic)).toEqual(before);
@@ -130,7 +130,7 @@ describe('a file whose send got no answer', () => {
     const file = part({ id: 'file', topic, media, buttons: done });
     for (const lost of [words, file]) {
       place.world.fault(oneFault('reset_after'));
-      expect(await place.deliver(lost)).toMatchObject({ is: 'unknown' });
+      expect(await place.deliver(lost)).toMatchObject({ is: 'lost' });
     }
     const [first, second] = shown(place, topic);
     expect(idsOf(await place.settle(file)).messageId).toBe(second?.messageId);

@@ -1,7 +1,7 @@
 import { outboxRanks, splitText } from '../../domain/delivery.ts';
 import * as limits from '../../domain/limits.ts';
 import { policyOf, type Policy } from '../../domain/policy.ts';
-import { type MessageInput, type RunInput, conclude, type AttemptOutcome, causeOf } from '../../domain/run.ts';
+import { type MessageInput, type RunInput, conclude, type AttemptOutcome } from '../../domain/run.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import type { Drawn, Shown, View } from '../../domain/shown.ts';
 import type { Outcome, Actions } from '../actions/action.ts';
@@ -213,7 +213,7 @@ interface RunEnding {
   readonly finishedAt: number;
 }
 
-const noNotices: EndNotices = { cause: null, byHand: false, failed: null, autoPaused: null, recovered: null };
+const noNotices: EndNotices = { byHand: false, failed: null, autoPaused: null, recovered: null };
 
 /**
  * Words about how a run of a task ended, for a thread that is delivered. While it is tried again there is nothing to tell,
@@ -234,7 +234,6 @@ export function noticesOf(ids: Ids, run: StartableRun, ending: RunEnding): EndNo
   const error = ending.error ?? '';
   return {
     ...noNotices,
-    cause: causeOf(error),
     byHand,
     failed: notice(ids, 1, {
       view: 'failed',

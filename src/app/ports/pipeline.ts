@@ -180,13 +180,11 @@ export interface RunEnd {
 }
 
 /**
- * A failure is told once for each cause, until a run succeeds, which is told then. What a person asked for by hand is told
- * each time. The pause that too many failures bring about is told always. How many failures there were, and since when, is
- * known to the store alone, so it sets `failures` and `since` of the views that it keeps.
+ * The first failure is told, and the success that ends the incident. What a person asked for by hand is told each time. The
+ * pause that too many failures bring about is told always. How many failures there were, and since when, is known to the
+ * store alone, so it sets `failures` and `since` of the views that it keeps.
  */
 export interface EndNotices {
-  /** What the failure is about, without what differs from run to run; null when it did not fail. */
-  readonly cause: string | null;
   readonly byHand: boolean;
   readonly failed: NewDelivery | null;
   readonly autoPaused: NewDelivery | null;

@@ -6,7 +6,7 @@ import { survivorOf } from '../chats/moves.ts';
 import { each, row, rows, type Engine, type Script, type Tuple } from '../engine/engine.ts';
 import { endParts } from './part-ends.ts';
 import { claimedPart, faultOf, partSource, statusAfterClaim, type PartRow } from './part-rows.ts';
-import { bringBundles, isHeld, quieted } from './quiet-parts.ts';
+import { isHeld, quieted, tellQuietOver } from './quiet-parts.ts';
 import { beginTopic, endTopic } from './topics.ts';
 
 /** The outbox and the topics. A claim is one transaction; what a send brought is written under the claim's fence. */
@@ -37,7 +37,7 @@ function* claimParts({ at, bootId, busyChats }: ClaimRequest): Script<readonly O
     served.add(part.chat_id);
   }
   yield* addHeads(at, parts, served);
-  yield* bringBundles(parts, at.now);
+  if (parts.length < at.limit) yield* tellQuietOver(at.now);
   return yield* markClaimed(parts, bootId, at.now);
 }
 

@@ -2,7 +2,7 @@ import type { Budget, CallFault, Log } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { TelegramApi } from '../api.ts';
 import { type Answered, isTokenRefused } from '../errors.ts';
-import { type Call, editCall as edit, type Edited, setButtons, type Spot, idsOf, createRing } from './calls.ts';
+import { type Call, editCall as edit, type Edited, setButtons, type Spot, idsOf } from './calls.ts';
 import { otherForm } from './refusals.ts';
 
 /** What an edit with the content of a part says about a message. */
@@ -23,59 +23,38 @@ export interface Probes {
   probe(spot: Spot, drawn: Drawn): Promise<Probed>;
   /** The topic of a message of ours whose content is known; undefined when that cannot be told now. */
   topicOf(spot: Spot, drawn: Drawn): Promise<number | null | undefined>;
-  /** Writes content onto a message of ours. False when that was not possible now: then `mend` does it. */
-  write(spot: Spot, drawn: Drawn): Promise<boolean>;
-  /** Writes what is still owed to messages of the chat; false while something stays owed. */
-  mend(address: string): Promise<boolean>;
   remove(spot: Spot): Promise<boolean>;
 }
 
-export interface ProbesNeeds {
+export interface ProbesDeps {
   readonly api: TelegramApi;
   readonly budget: Budget;
   readonly log: Log;
 }
 
-const owedMax = 1000;
 const writesMax = 3;
 
 /** Stands for a moment below the buttons of a message that is asked for its topic. */
 const waitButton = { text: '…', data: 'v1:wait' } as const;
 
-export function createProbes(needs: ProbesNeeds): Probes {
-  const owed = createRing<{ readonly spot: Spot; readonly drawn: Drawn }>(owedMax);
-  const putBack = async (spot: Spot, drawn: Drawn, call: Call<Edited>): Promise<boolean> => {
-    const key = `${spot.address}:${spot.messageId}`;
-    owed.put(key, { spot, drawn });
-    const isDone = await insist(needs, spot.address, call);
-    if (isDone) owed.drop(key);
-    else needs.log.error('message_left_rewritten', { chat_id: spot.address, message_id: spot.messageId });
-    return isDone;
-  };
-  const write = (spot: Spot, drawn: Drawn) => putBack(spot, drawn, edit(spot, drawn));
+export function createProbes(deps: ProbesDeps): Probes {
+  const { log } = deps;
   return {
-    probe: async (spot, drawn) => probedBy(await paid(needs, spot.address, edit(spot, drawn))),
+    probe: async (spot, drawn) => probedBy(await paid(deps, spot.address, edit(spot, drawn))),
     topicOf: async (spot, drawn) => {
       const { buttons = [] } = drawn;
-      const answer = await paid(needs, spot.address, setButtons(spot, [...buttons, [waitButton]]));
-      // Whatever was answered, the button may stand there by now.
-      const isClean = await putBack(spot, drawn, setButtons(spot, buttons));
+      const answer = await paid(deps, spot.address, setButtons(spot, [...buttons, [waitButton]]));
+      // Whatever was answered, the button may stand there by now. Where it stays, the next look rewrites the message.
+      const isClean = await insist(deps, spot.address, setButtons(spot, buttons));
+      if (!isClean) log.error('message_left_rewritten', { chat_id: spot.address, message_id: spot.messageId });
       return isClean && answer.is === 'ok' && answer.value !== true ? idsOf(answer.value).threadId : undefined;
     },
-    write,
-    mend: async (address) => {
-      let isClean = true;
-      for (const [, { spot, drawn }] of owed.entries()) {
-        if (isClean && spot.address === address) isClean = await write(spot, drawn);
-      }
-      return isClean;
-    },
     remove: ({ address, messageId }) =>
-      insist(needs, address, (raw, signal) => raw.deleteMessage({ chat_id: address, message_id: messageId }, signal)),
+      insist(deps, address, (raw, signal) => raw.deleteMessage({ chat_id: address, message_id: messageId }, signal)),
   };
 }
 
-async function paid<T>({ api, budget }: ProbesNeeds, address: string, call: Call<T>): Promise<Answered<T>> {
+async function paid<T>({ api, budget }: ProbesDeps, address: string, call: Call<T>): Promise<Answered<T>> {
   if (!(await budget.take(address))) return { is: 'unreached', error: 'the chat must be left alone for now' };
   const answer = await api.ask(call);
   if (answer.is === 'wait') await budget.hold(address, answer.ms);
@@ -83,9 +62,9 @@ async function paid<T>({ api, budget }: ProbesNeeds, address: string, call: Call
 }
 
 /** True when it is done, or cannot be done any more. */
-async function insist<T>(needs: ProbesNeeds, address: string, call: Call<T>): Promise<boolean> {
+async function insist<T>(deps: ProbesDeps, address: string, call: Call<T>): Promise<boolean> {
   for (let tries = 0; tries < writesMax; tries += 1) {
-    const answer = await paid(needs, address, call);
+    const answer = await paid(deps, address, call);
     if (answer.is !== 'ok' && isTokenRefused(answer)) return false;
     if (answer.is === 'ok' || answer.is === 'refused' || answer.is === 'moved') return true;
   }

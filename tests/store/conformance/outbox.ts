@@ -145,16 +145,37 @@ export function outboxTests(open: OpenWorld): void {
     expect(only(await claimParts(world, { now: nine + hour })).id).toBe(second.id);
   });
 
-  test('a part whose fate is unknown holds its thread for two minutes and no longer', async () => {
+  test('a part that a person is asked about holds its own thread alone, for two minutes and no longer', async () => {
     const world = await open();
     const task = await aReadyTask(world);
     const [first, second] = [world.make.part(), world.make.part({ part: 2 })];
     await show(world, task, [first, second]);
     const sent = only(await claimParts(world));
     await world.store.endParts([lost(sent, null)], nine);
+    const other = world.make.part();
+    await show(world, await aReadyTask(world), [other]);
 
+    expect(only(await claimParts(world)).id).toBe(other.id);
     expect(await claimParts(world, { now: nine + minute + unknownHoldMs - 1 })).toEqual([]);
     expect(only(await claimParts(world, { now: nine + minute + unknownHoldMs })).id).toBe(second.id);
+  });
+
+  test('while a part of a chat is looked for, nothing but answers leaves there, for two minutes at most', async () => {
+    const world = await open();
+    const [doubted, other] = [await aReadyTask(world), await aReadyTask(world)];
+    await show(world, doubted, [world.make.part()]);
+    const sent = only(await claimParts(world));
+    await world.store.endParts([lost(sent, nine + hour)], nine);
+    const next = world.make.part();
+    await show(world, other, [next]);
+    const thread = { provider: 'telegram', address: '-100', topic: null };
+    const about = { thread, taskId: null, shown: { text: 'Here.' }, edits: null, expiresAt: null } as const;
+    await world.store.addMessages([{ ...about, id: world.make.id(), kind: 'answer' }], nine);
+
+    expect(only(await claimParts(world)).kind).toBe('answer');
+    const end = nine + minute + unknownHoldMs;
+    expect(await claimParts(world, { now: end - 1 })).toEqual([]);
+    expect(only(await claimParts(world, { now: end })).id).toBe(next.id);
   });
 
   test('the most urgent part of a chat goes first, and threads of one chat take turns', async () => {

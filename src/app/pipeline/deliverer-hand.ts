@@ -11,7 +11,7 @@ export interface PartsInHand {
   size(): number;
   chats(): Iterable<string>;
   readonly has: (partId: string) => boolean;
-  /** Resolves when nothing is in hand any more. */
+  /** Resolves when nothing is in hand any more but what waits for the pace of its chat, which takes time to pass. */
   idle(): Promise<void>;
   /** Resolves when what is in hand now has ended and is written. */
   done(): Promise<void>;
@@ -45,13 +45,25 @@ export function createPartsInHand(needs: HandNeeds): PartsInHand {
     instead: ({ end, ...rest }, error) => ({ ...rest, end: unwritable(end, error) }),
   });
 
+  /** Chats whose part waits for its next call, and what to do when there is one more. */
+  const waiting = new Set<string>();
+  let onPause = () => {};
+  const takeFor = (chatId: string) => async (address: string) => {
+    waiting.add(chatId);
+    onPause();
+    const isTaken = await pacer.take(address);
+    waiting.delete(chatId);
+    return isTaken;
+  };
+  const underWay = () => [...busy].filter(([chatId]) => !waiting.has(chatId)).map(([, { done }]) => done);
   const allDone = () => Promise.all([...busy.values()].map(({ done }) => done));
 
   return {
     serve: (part) => {
       const { chatId } = part;
       const turn = pacer.start({ chatId, address: part.route.address });
-      const done = servePart({ ...needs, part, turn, remade }).then((end) => {
+      const paced = { ...pacer, take: takeFor(chatId) };
+      const done = servePart({ ...needs, pacer: paced, part, turn, remade }).then((end) => {
         turn.end();
         tellPart(log, part, end);
         if (end.status === 'delivered' || end.status === 'failed') remade.delete(part.id);
@@ -63,8 +75,9 @@ export function createPartsInHand(needs: HandNeeds): PartsInHand {
     chats: () => busy.keys(),
     has: (id) => [...busy.values()].some(({ partId }) => partId === id),
     idle: async () => {
-      while (busy.size > 0) {
-        await allDone();
+      for (let parts = underWay(); parts.length > 0; parts = underWay()) {
+        const paused = new Promise<void>((resolve) => (onPause = resolve));
+        await Promise.race([Promise.all(parts), paused]);
         await ends.idle();
       }
     },

@@ -70,8 +70,10 @@ function isTooOld(part: OutboxPart, now: number): boolean {
   return part.status !== 'unknown' && part.expiresAt !== null && part.expiresAt <= now;
 }
 
-function outgoing({ id, taskId, runId, route, shown, edits, silent, onlyFor }: OutboxPart): Outgoing {
-  return { deliveryId: id, taskId, runId, route, shown, edits, silent, onlyFor };
+function outgoing(part: OutboxPart): Outgoing {
+  const { id, taskId, runId, route, shown, edits, silent, onlyFor, resultOf } = part;
+  const wasSent = part.isResent || part.status === 'unknown';
+  return { deliveryId: id, taskId, runId, route, shown, edits, silent, onlyFor, resultOf, wasSent };
 }
 
 /* ---- the topic ---- */

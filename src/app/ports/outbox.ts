@@ -3,7 +3,7 @@ import type { UnknownPolicy } from '../../domain/policy.ts';
 import type { BlockedCause, Shown } from '../../domain/shown.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { NewMessage, OnlyFor } from './chats.ts';
-import type { Route, SentIds } from './outside.ts';
+import type { ResultTask, Route, SentIds } from './outside.ts';
 import type { Batch } from './pipeline.ts';
 
 /** What the deliverer asks of the store: parts that are ready to go out, and what became of them. */
@@ -32,6 +32,8 @@ export interface OutboxPart {
   readonly edits: number | null;
   /** It comes without a sound. */
   readonly silent: boolean;
+  /** Null for what is no result of a task. */
+  readonly resultOf: ResultTask | null;
   /** The one person who sees it, where the platform can do that. */
   readonly onlyFor: OnlyFor | null;
   /** An earlier send of it got no answer, and no evidence has settled what became of it. */

@@ -1,5 +1,6 @@
 import type { Actor } from '../../domain/access.ts';
 import type { BlockedCause, Shown } from '../../domain/shown.ts';
+import type { TaskState } from '../../domain/task.ts';
 import type { OnlyFor } from './chats.ts';
 
 /** The wall clock, for instants that mean something to people and survive a restart. */
@@ -79,6 +80,14 @@ export interface SentIds {
   readonly ephemeralId?: number;
 }
 
+/** The task of a result, as far as the buttons below it need that, as it stood when the part was claimed. */
+export interface ResultTask {
+  readonly id: string;
+  readonly state: TaskState;
+  readonly action: { readonly kind: string };
+  readonly policies: { readonly ack?: unknown };
+}
+
 /** One part on its way: the content, and where it must arrive. */
 export interface Outgoing {
   readonly deliveryId: string;
@@ -91,6 +100,10 @@ export interface Outgoing {
   /** Without a sound. */
   readonly silent: boolean;
   readonly onlyFor: OnlyFor | null;
+  /** Null for what is no result of a task. */
+  readonly resultOf: ResultTask | null;
+  /** An earlier send of it may have arrived, so somebody may have answered it. */
+  readonly wasSent: boolean;
 }
 
 /** Why a call did not bring what it was made for, by what helps. Of all but `lost` it is known that nothing was done. */

@@ -8,14 +8,14 @@ import { texts } from '../chat/texts.ts';
 import type { Answered } from '../errors.ts';
 import { createAlone, type Alone } from './alone.ts';
 import { editCall, sendCall, type Edited, idsOf, createRing } from './calls.ts';
-import { drawnOf, type DrawingNeeds } from './drawing.ts';
+import { drawnOf, type DrawingDeps } from './drawing.ts';
 import { createEvidence } from './evidence.ts';
 import { badEntities, isPrivate, meaningOf, otherForm } from './refusals.ts';
 import { removeMessage, removeTopic, takeBack, askedIds, sentBy, tokenWatch, type Heed } from './removal.ts';
 
-interface TelegramTransportNeeds extends DrawingNeeds {
+interface TelegramTransportNeeds extends DrawingDeps {
   readonly api: TelegramApi;
-  readonly store: DrawingNeeds['store'] &
+  readonly store: DrawingDeps['store'] &
     Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts' | 'orphanTopics'>;
   readonly budget: Budget;
   readonly log: Log;

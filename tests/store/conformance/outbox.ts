@@ -48,16 +48,8 @@ function delivered(part: Pick<OutboxPart, 'id' | 'fence'>): PartEnd {
   return { id: part.id, fence: part.fence, status: 'delivered', ids, at: nine + minute, evidence: null, pinId: null };
 }
 
-function lost(part: Pick<OutboxPart, 'id' | 'fence'>, readyAt: number | null): PartEnd {
-  return {
-    id: part.id,
-    fence: part.fence,
-    status: 'unknown',
-    readyAt,
-    error: 'no answer',
-    evidence: '{}',
-    guidance: null,
-  };
+function lost({ id, fence }: Pick<OutboxPart, 'id' | 'fence'>, readyAt: number | null): PartEnd {
+  return { id, fence, status: 'unknown', readyAt, error: 'no answer', evidence: '{}', guidance: null };
 }
 
 type Later = Extract<PartEnd, { status: 'pending' }>;

@@ -178,6 +178,8 @@ export function part({
     edits,
     silent,
     onlyFor,
+    resultOf: null,
+    wasSent: false,
   };
 }
 

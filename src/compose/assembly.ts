@@ -157,8 +157,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     ...answeredBy(shared),
     ...createHousekeeping({
       ...shared,
-      runner: runner.holding,
-      deliverer: deliverer.holding,
+      runner,
       schedulerBehind: scheduler.behind,
       retentionDays: settings.RETENTION_DAYS,
       backupsKept: settings.BACKUP_KEEP,

@@ -3,8 +3,8 @@ import { type Finding, checks, type CheckName } from '../../domain/audit.ts';
 import * as limits from '../../domain/limits.ts';
 import { reconcileMax } from '../../domain/limits.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
-import type { Holding } from '../pipeline/holding.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
+import type { Runner } from '../pipeline/runner.ts';
 import type { Clock, Log, Timer, Bell, Ids } from '../ports/outside.ts';
 import type { Counts, DueTask, Unreadable } from '../ports/pipeline.ts';
 import type { HousekeepingStore, Replanned } from '../ports/upkeep.ts';
@@ -153,7 +153,7 @@ export type Reconcile = (request: ReconcileRequest) => Promise<Reconciled>;
 interface ReconcileNeeds {
   readonly audit: Pick<Audit, 'look'>;
   readonly store: Pick<HousekeepingStore, 'repair' | 'recordMissing'>;
-  readonly runner: Holding;
+  readonly runner: Pick<Runner, 'holds'>;
   readonly bootId: string;
   readonly clock: Clock;
   readonly timer: Timer;
@@ -185,7 +185,7 @@ async function* repairs(needs: ReconcileNeeds, seen: Seen, actor: Actor): AsyncG
   const faults = seen.faults.filter(({ check }) => checks[check].mended).slice(0, reconcileMax);
   for (const { check, id } of faults) {
     // Whatever its rows look like, a run that is worked on here ends by its own attempt.
-    if (check === 'running_without_attempt' && runner.has(id)) continue;
+    if (check === 'running_without_attempt' && runner.holds(id)) continue;
     const now = clock.now();
     const did = await store.repair({ check, id, now, actor, bootId, plan: (task) => planned(task, now) });
     if (did !== null) yield { check, id, did };

@@ -7,14 +7,13 @@ import {
   choreRestMs,
   backupRetryMs,
 } from '../../domain/limits.ts';
-import type { Holding } from '../pipeline/holding.ts';
+import type { Runner } from '../pipeline/runner.ts';
 import type { Log, Backups, Bell, Clock, Ids, Timer } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
 import type { Store } from '../ports/store.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
 import { createAudit, type Audit, createReconcile, type Reconcile } from './audit.ts';
 import { type Chore, nightly } from './chore.ts';
-import { createRescue } from './rescue.ts';
 import { createExpiry, createRetention } from './retention.ts';
 
 /** All chores as one piece of work for a loop: each turn is one bounded step of one chore, and the chores take turns. */
@@ -139,8 +138,7 @@ interface HousekeepingNeeds {
   readonly ids: Ids;
   readonly bell: Bell;
   readonly log: Log;
-  readonly runner: Holding;
-  readonly deliverer: Holding;
+  readonly runner: Pick<Runner, 'holds'>;
   readonly schedulerBehind: () => boolean;
   readonly retentionDays: number;
   /** Copies that the nightly backup keeps; 0 makes none. */
@@ -158,7 +156,6 @@ export function createHousekeeping(needs: HousekeepingNeeds): Housekeeping {
     audit,
     reconcile: createReconcile({ ...needs, audit }),
     housekeeper: createHousekeeper(needs, [
-      createRescue(needs),
       ...needs.chores,
       createExpiry(needs),
       createRetention(needs),

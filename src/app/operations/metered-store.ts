@@ -211,13 +211,13 @@ function otherMethods(store: Store, { meter }: Needs): OtherMethods {
       if (isWritten) meter.count('telegram_updates_total', { state: end.status === 'failed' ? 'failed' : 'handled' });
       return isWritten;
     },
-    letRunsGo: async (bootId, claims) => {
-      const count = await store.letRunsGo(bootId, claims);
+    letRunsGo: async (bootId, held) => {
+      const count = await store.letRunsGo(bootId, held);
       if (count > 0) meter.count('rescues_total', { room: 'runner' }, count);
       return count;
     },
-    letPartsGo: async (bootId, claims) => {
-      const count = await store.letPartsGo(bootId, claims);
+    letPartsGo: async (bootId, held) => {
+      const count = await store.letPartsGo(bootId, held);
       if (count > 0) meter.count('rescues_total', { room: 'deliverer' }, count);
       return count;
     },

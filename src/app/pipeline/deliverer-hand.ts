@@ -10,7 +10,7 @@ export interface PartsInHand {
   serve(part: OutboxPart): void;
   size(): number;
   chats(): Iterable<string>;
-  readonly has: (partId: string) => boolean;
+  partIds(): readonly string[];
   /** Resolves when nothing is in hand any more but what waits for the pace of its chat, which takes time to pass. */
   idle(): Promise<void>;
   /** Resolves when what is in hand now has ended and is written. */
@@ -73,7 +73,7 @@ export function createPartsInHand(needs: HandNeeds): PartsInHand {
     },
     size: () => busy.size,
     chats: () => busy.keys(),
-    has: (id) => [...busy.values()].some(({ partId }) => partId === id),
+    partIds: () => [...busy.values()].map(({ partId }) => partId),
     idle: async () => {
       for (let parts = underWay(); parts.length > 0; parts = underWay()) {
         const paused = new Promise<void>((resolve) => (onPause = resolve));

@@ -4,8 +4,9 @@ import { outgoingKey } from '../../domain/occurrence.ts';
 import type { Outcome, Actions } from '../actions/action.ts';
 import type { Bell, Clock, Ids, Log, Stopwatch, Timer } from '../ports/outside.ts';
 import type { Counts, RunEnd, RunStore, StartableRun, StartedRun, StartPlan, Unreadable } from '../ports/pipeline.ts';
+import type { HousekeepingStore } from '../ports/upkeep.ts';
 import { createCollector, within } from './collector.ts';
-import { createClaimCount, type Holding } from './holding.ts';
+import { createLostClaims } from './lost-claims.ts';
 import { tellTraced } from './run-log.ts';
 import { brokenEnd, endOf, runPolicy, thrownEnd, noticesOf } from './runner-ends.ts';
 
@@ -18,13 +19,14 @@ export interface Runner {
   nextAt(now: number): Promise<number | null>;
   /** Resolves when no attempt is running and every end is written. */
   idle(): Promise<void>;
-  readonly holding: Holding;
+  /** It works on the run, or has its end and has not written it yet. */
+  holds(runId: string): boolean;
   /** Takes nothing more, waits for what runs, and aborts it when the time is up. */
   stop(graceMs: number): Promise<void>;
 }
 
 interface RunnerNeeds {
-  readonly store: RunStore;
+  readonly store: RunStore & Pick<HousekeepingStore, 'letRunsGo'>;
   readonly actions: Actions;
   readonly clock: Clock;
   readonly stopwatch: Stopwatch;
@@ -49,11 +51,16 @@ interface Live {
 export function createRunner(needs: RunnerNeeds): Runner {
   const { store, bell, log, timer } = needs;
   const live = new Map<string, Live>();
-  const claims = createClaimCount();
+  /** Runs that are live, or whose end is not written yet. */
+  const held = new Set<string>();
+  const claims = createLostClaims(needs, 'runner', () => store.letRunsGo(needs.bootId, [...held]));
   let stopping = false;
 
   const ends = createCollector<RunEnd>(needs, needs.batchMax, {
-    write: (batch) => writeEnds(needs, batch),
+    write: async (batch) => {
+      await writeEnds(needs, batch);
+      for (const { run } of batch) held.delete(run.id);
+    },
     instead: (end, error) => brokenEnd(end, needs.clock.now(), `the result could not be written: ${error}`),
   });
 
@@ -70,31 +77,27 @@ export function createRunner(needs: RunnerNeeds): Runner {
         if (end !== null) ends.add(end);
       });
     live.set(started.run.id, { controller, done });
+    held.add(started.run.id);
   };
 
   return {
     step: async (now, limit) => {
+      await claims.settle();
       if (live.size > 0) {
         for (const id of await store.cancelRequested(needs.bootId)) abort(live.get(id), 'cancelled');
       }
       const free = Math.min(limit, needs.concurrency - live.size);
       if (stopping || free <= 0) return { taken: 0, more: false };
-      const { taken, more, started } = await claims.during(async () => {
-        const answer = await store.startRuns({ now, limit: free }, needs.bootId, (runs) =>
-          runs.map((run) => startPlan(needs, run, now)),
-        );
-        for (const one of answer.started) execute(one);
-        return answer;
-      });
+      const { taken, more, started } = await claims.claim(() =>
+        store.startRuns({ now, limit: free }, needs.bootId, (runs) => runs.map((run) => startPlan(needs, run, now))),
+      );
+      for (const one of started) execute(one);
       // What ends without an attempt lets others follow, and may be told of.
       if (taken > started.length) for (const room of ['scheduler', 'deliverer'] as const) bell.ring(room);
       return { taken, more: more && live.size < needs.concurrency };
     },
     nextAt: (now) => (live.size >= needs.concurrency ? Promise.resolve(null) : store.nextRunAt(needs.bootId, now)),
-    holding: {
-      ...claims,
-      has: (id) => live.has(id) || [...ends.unwritten()].some(({ run }) => run.id === id),
-    },
+    holds: (runId) => held.has(runId),
     idle: async () => {
       while (live.size > 0) await Promise.all([...live.values()].map(({ done }) => done));
       await ends.idle();

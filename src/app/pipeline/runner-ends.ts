@@ -1,7 +1,6 @@
 import { outboxRanks, splitText } from '../../domain/delivery.ts';
 import * as limits from '../../domain/limits.ts';
-import { policyOf, type Policy } from '../../domain/policy.ts';
-import { type MessageInput, type RunInput, conclude, type AttemptOutcome } from '../../domain/run.ts';
+import { type MessageInput, conclude, type AttemptOutcome } from '../../domain/run.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import type { Drawn, Shown, View } from '../../domain/shown.ts';
 import type { Outcome, Actions } from '../actions/action.ts';
@@ -12,12 +11,6 @@ interface Needs {
   readonly actions: Actions;
   readonly ids: Ids;
   readonly log: Log;
-}
-
-/** The policies in force for a run that was admitted. */
-export function runPolicy({ policies, action }: RunInput): Policy {
-  // The density of the schedule matters only for slots that were missed, and this run is past that.
-  return policyOf(policies ?? {}, { actionKind: action.kind, minGapMs: null });
 }
 
 /** How an attempt went, and when. */
@@ -33,7 +26,7 @@ export function endOf(needs: Needs, { run, attempt: number, fence }: StartedRun,
   const { input } = run;
   const { result, startedAt, finishedAt, durationMs } = ended;
   const outcome: AttemptOutcome = typeof result === 'string' ? { is: result } : result;
-  const { retry, timeoutMs } = runPolicy(input);
+  const { retry, timeoutMs } = run.policy;
   const conclusion = conclude(outcome, {
     used: number - run.interruptions,
     retry,
@@ -65,7 +58,7 @@ export function endOf(needs: Needs, { run, attempt: number, fence }: StartedRun,
 /** What was brought back, and what people are asked about it: whether it is shown, and whether it is done. */
 function confirmed(needs: Needs, run: StartableRun, ended: Ended): Brought & Pick<RunEnd, 'ack' | 'approval'> {
   const brought = broughtBack(needs, run, ended);
-  const { ack, approval } = runPolicy(run.input);
+  const { ack, approval } = run.policy;
   if (brought.deliveries.length === 0 || run.taskId === null) return brought;
   const asked = ack === null || run.occurrenceId === null ? brought : { ...brought, ack };
   if (approval !== 'required') return asked;
@@ -109,11 +102,11 @@ function outputOf(kind: string, { text, data }: Done) {
 
 function deliveriesOf(
   ids: Ids,
-  { input, occurrenceId }: StartableRun,
+  { input, policy, occurrenceId }: StartableRun,
   { result, finishedAt }: { result: Done; finishedAt: number },
 ): NewDelivery[] {
   if (!input.delivers) return [];
-  const { unknown, maxAgeMs, quiet } = runPolicy(input);
+  const { unknown, maxAgeMs, quiet } = policy;
   const place = input.message === undefined ? {} : messagePlace(input.message);
   // Whoever asked for it just now waits for it, at whatever hour.
   const isUrgent = input.byHand === true || input.again !== undefined || quiet?.mode === 'off';

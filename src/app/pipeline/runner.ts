@@ -8,7 +8,7 @@ import type { HousekeepingStore } from '../ports/upkeep.ts';
 import { createCollector, within } from './collector.ts';
 import { createLostClaims } from './lost-claims.ts';
 import { tellTraced } from './run-log.ts';
-import { brokenEnd, endOf, runPolicy, thrownEnd, noticesOf } from './runner-ends.ts';
+import { brokenEnd, endOf, thrownEnd, noticesOf } from './runner-ends.ts';
 
 /**
  * Claims runs, executes their actions, and writes how they ended. It never waits for a chat: what is to be shown becomes
@@ -153,7 +153,7 @@ async function attempt(needs: RunnerNeeds, started: StartedRun, controller: Abor
   tellStarted(needs.log, started);
   const startedAt = clock.now();
   const from = stopwatch.elapsed();
-  const callOff = timer.after(runPolicy(started.run.input).timeoutMs, () => controller.abort('timedOut'));
+  const callOff = timer.after(started.run.policy.timeoutMs, () => controller.abort('timedOut'));
   const result = await race(needs, started, { controller, startedAt });
   callOff();
   if (result === 'stopping') return null;

@@ -3,7 +3,7 @@ import type { DeliveryKind } from '../../domain/delivery.ts';
 import type { Gap, PlannedOccurrence } from '../../domain/due.ts';
 import type { Grant } from '../../domain/grant.ts';
 import type { OccurrenceSource, Reason } from '../../domain/occurrence.ts';
-import type { UnknownPolicy } from '../../domain/policy.ts';
+import type { Policy, UnknownPolicy } from '../../domain/policy.ts';
 import type { AttemptStatus, NewRun, RunInput, RunStatus } from '../../domain/run.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { MediaKind, Shown } from '../../domain/shown.ts';
@@ -111,6 +111,8 @@ export interface StartableRun {
   /** The request in whose course it was asked for; null for what a schedule asked for. */
   readonly traceId: string | null;
   readonly input: RunInput;
+  /** The policies in force for it, read from the input once. */
+  readonly policy: Policy;
 }
 
 /** `start` opens the next attempt; everything else ends the run, or an attempt that a dead process left behind. */

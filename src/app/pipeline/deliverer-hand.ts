@@ -33,16 +33,15 @@ export function createPartsInHand(needs: HandNeeds): PartsInHand {
 
   const ends = createCollector<EndedPart>(needs, needs.batchMax, {
     write: async (batch) => {
-      const now = clock.now();
       await store.endParts(
-        batch.map((one) => inTimeOf(now, one)),
-        now,
+        batch.map(({ end }) => end),
+        clock.now(),
       );
       // The chat is free only now: its next part must find this one ended.
       for (const { chatId } of batch) busy.delete(chatId);
       bell.ring('deliverer');
     },
-    instead: ({ end, ...rest }, error) => ({ ...rest, end: unwritable(end, error) }),
+    instead: ({ chatId, end }, error) => ({ chatId, end: unwritable(end, error) }),
   });
 
   /** Chats whose part waits for its next call, and what to do when there is one more. */
@@ -67,7 +66,7 @@ export function createPartsInHand(needs: HandNeeds): PartsInHand {
         turn.end();
         tellPart(log, part, end);
         if (end.status === 'delivered' || end.status === 'failed') remade.delete(part.id);
-        ends.add({ chatId, end, at: clock.now() });
+        ends.add({ chatId, end });
       });
       busy.set(chatId, { partId: part.id, done });
     },
@@ -98,14 +97,6 @@ function tellPart(log: PartNeeds['log'], { id, runId, traceId, kind }: OutboxPar
 interface EndedPart {
   readonly chatId: string;
   readonly end: PartEnd;
-  /** What the clock said when the end was known. */
-  readonly at: number;
-}
-
-/** While an end waited to be written the clock may have been set back, and its pause with it. */
-function inTimeOf(now: number, { end, at }: EndedPart): PartEnd {
-  if (now >= at || !('readyAt' in end) || end.readyAt === null) return end;
-  return { ...end, readyAt: end.readyAt - (at - now) };
 }
 
 function unwritable({ id, fence, taskId = null }: PartEnd, reason: string): PartEnd {

@@ -61,7 +61,7 @@ async function attempt(serving: Serving, does: (serving: Serving) => Promise<Par
     log.error('delivery_threw', { delivery_id: part.id, error });
     if (part.status === 'sending') return lost(serving, error);
     if (part.status === 'unknown') return lookLater(serving, error);
-    return putOff(serving, part, { error, afterMs: limits.stepBackoffMaxMs });
+    return putOff(part, { error, afterMs: limits.stepBackoffMaxMs });
   }
 }
 
@@ -88,9 +88,9 @@ async function toTopic(serving: Serving): Promise<PartEnd> {
   if (part.topic === null || isDecoration(part)) return failed(part, 'its topic is not there');
   const ready = await prepareTopic({ ...serving, spend: () => turn.spend() }, part.topic);
   if (ready.is === 'lost' || ready.is === 'unreached')
-    return putOff(serving, part, { error: ready.error, afterMs: lookAgainMs });
+    return putOff(part, { error: ready.error, afterMs: lookAgainMs });
   if (ready.is !== 'ready') return afterFault(serving, ready);
-  if (!ready.mayLeave) return putOff(serving, part, { error: null, afterMs: 0 });
+  if (!ready.mayLeave) return putOff(part, { error: null, afterMs: 0 });
   const sending = {
     ...part,
     status: 'sending',
@@ -101,7 +101,7 @@ async function toTopic(serving: Serving): Promise<PartEnd> {
   } as const;
   const next = { ...serving, part: sending };
   if (await pacer.take(part.route.address)) return attempt(next, call);
-  return putOff(next, sending, { error: 'the chat must be left alone for now', afterMs: 0 });
+  return putOff(sending, { error: 'the chat must be left alone for now', afterMs: 0 });
 }
 
 /* ---- the call ---- */
@@ -151,7 +151,7 @@ function afterFault(serving: Serving, fault: CallFault): PartEnd | Promise<PartE
     case 'wait':
       return waitAsTold(serving, fault.ms, error);
     case 'unreached':
-      return putOff(serving, part, { error, afterMs: pauseOf(part) });
+      return putOff(part, { error, afterMs: pauseOf(part) });
   }
 }
 
@@ -168,7 +168,7 @@ function refused(serving: Serving, error: string): PartEnd {
 async function waitAsTold(serving: Serving, afterMs: number, error: string): Promise<PartEnd> {
   const { pacer, part } = serving;
   await pacer.holdChat({ chatId: part.chatId, address: part.route.address }, afterMs);
-  return putOff(serving, part, { error, afterMs });
+  return putOff(part, { error, afterMs });
 }
 
 function pauseOf({ putOffs }: OutboxPart): number {
@@ -178,7 +178,7 @@ function pauseOf({ putOffs }: OutboxPart): number {
 function lost(serving: Serving, error: string): PartEnd {
   const { part } = serving;
   const afterMs = limits.settleDelaysMs[0] ?? 0;
-  return isRepeatable(part) ? tryAgain(serving, part, { error, afterMs }) : doubt(serving, part, { error, afterMs });
+  return isRepeatable(part) ? tryAgain(part, { error, afterMs }) : doubt(part, { error, afterMs });
 }
 
 /** The rows of the old address belong to the new one, and the part goes there at once; twice is a mistake, and no reason to spin. */
@@ -186,7 +186,7 @@ async function moved(serving: Serving, address: string, error: string): Promise<
   const { part, store, clock } = serving;
   const isNews = address !== part.route.address && part.putOffs === 0;
   if (address !== part.route.address) await store.moveChat(part.route.address, address, clock.now());
-  return putOff(serving, part, { error, afterMs: isNews ? 0 : pauseOf(part) });
+  return putOff(part, { error, afterMs: isNews ? 0 : pauseOf(part) });
 }
 
 async function topicGone(serving: Serving, error: string): Promise<PartEnd> {
@@ -197,7 +197,7 @@ async function topicGone(serving: Serving, error: string): Promise<PartEnd> {
   if (remade.has(part.id)) return failed(part, `its topic was made again, and is gone again: ${error}`);
   remade.add(part.id);
   await store.endTopic({ taskId: part.topic.taskId, state: 'none', lost: true });
-  return tryAgain(serving, part, { error, afterMs: 0 });
+  return tryAgain(part, { error, afterMs: 0 });
 }
 
 interface Why {
@@ -243,9 +243,7 @@ async function arrived(serving: Serving, ids: SentIds): Promise<PartEnd> {
   const { error, evidence } = await takeBack(serving, ids);
   if (part.topic === null) return failed(part, error, evidence);
   await store.endTopic({ taskId: part.topic.taskId, state: 'none', lost: true });
-  return part.kind === 'card'
-    ? failed(part, error, evidence)
-    : tryAgain(serving, part, { error, afterMs: 0, evidence });
+  return part.kind === 'card' ? failed(part, error, evidence) : tryAgain(part, { error, afterMs: 0, evidence });
 }
 
 function alone(serving: Serving, found: Omit<Parameters<typeof withoutDoubles>[2], 'out'>) {
@@ -278,13 +276,13 @@ async function takeBack({ log, transport, part }: Serving, ids: SentIds) {
 async function settle(serving: Serving): Promise<PartEnd> {
   const { part, transport, clock } = serving;
   // A process died over it; doing it again is all that evidence could bring about.
-  if (isRepeatable(part)) return tryAgain(serving, part, { error: part.kind, afterMs: 0 });
+  if (isRepeatable(part)) return tryAgain(part, { error: part.kind, afterMs: 0 });
   const look = { sentAt: part.doubtSince ?? part.sentAt ?? 0, resentAs: null };
   const found = await transport.settle(outgoing(part), look);
   const { evidence } = found;
   if (found.is === 'arrived') return foundThere(serving, found.ids, evidence);
   if (found.is === 'absent') {
-    return tryAgain(serving, part, { error: 'it did not arrive', afterMs: 0, evidence, settled: true });
+    return tryAgain(part, { error: 'it did not arrive', afterMs: 0, evidence, settled: true });
   }
   const next = limits.settleDelaysMs[part.settles + 1];
   // A clock that was set back may have left it in the future, and the looks are counted from the send.
@@ -292,11 +290,11 @@ async function settle(serving: Serving): Promise<PartEnd> {
   const sentAt = Math.min(part.sentAt ?? now, now);
   if (next !== undefined) {
     const afterMs = Math.max(sentAt + next - now, 0);
-    return doubt(serving, part, { error: 'no answer, and no trace of it yet', afterMs, evidence });
+    return doubt(part, { error: 'no answer, and no trace of it yet', afterMs, evidence });
   }
   const mayAsk = part.home !== null && part.kind !== 'answer';
   if (mayAsk && (part.unknown === 'ask' || found.asks === true)) return askAbout(serving, part, evidence);
-  return sendAgain(serving, part, { error: 'no answer, and no trace of it', afterMs: 0, evidence });
+  return sendAgain(part, { error: 'no answer, and no trace of it', afterMs: 0, evidence });
 }
 
 /**
@@ -311,11 +309,11 @@ async function foundThere(serving: Serving, ids: SentIds, evidence: string): Pro
     return delivered(serving, part, await alone(serving, { ids, isAnswer: false, evidence }));
   }
   const { error } = await takeBack(serving, ids);
-  return tryAgain(serving, part, { error, afterMs: 0, evidence });
+  return tryAgain(part, { error, afterMs: 0, evidence });
 }
 
 /** A look that failed says nothing about the part, so it stays in doubt; nothing is sent again for that. */
 function lookLater(serving: Serving, error: string): PartEnd {
   const evidence = JSON.stringify({ look: error });
-  return doubt(serving, serving.part, { error, afterMs: limits.stepBackoffMaxMs, evidence });
+  return doubt(serving.part, { error, afterMs: limits.stepBackoffMaxMs, evidence });
 }

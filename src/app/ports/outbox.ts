@@ -75,13 +75,14 @@ export type PartEnd = { readonly id: string; readonly fence: number; readonly ta
       readonly unsent: boolean;
       /** The send before got no answer and may have arrived: the next one `isResent`. False settles what was in doubt. */
       readonly inDoubt: boolean;
-      readonly readyAt: number;
+      /** From the moment on at which it is written. */
+      readonly afterMs: number;
       readonly error: string | null;
       readonly evidence: string | null;
     }
   | {
       readonly status: 'blocked';
-      readonly readyAt: number;
+      readonly afterMs: number;
       readonly cause: BlockedCause;
       readonly error: string;
       /** Told in the thread where the task was asked for, once while the cause lasts. */
@@ -90,7 +91,7 @@ export type PartEnd = { readonly id: string; readonly fence: number; readonly ta
   | {
       readonly status: 'unknown';
       /** Null leaves it to a person. */
-      readonly readyAt: number | null;
+      readonly afterMs: number | null;
       readonly error: string;
       readonly evidence: string;
       /** The question to a person, where the task was asked for. */

@@ -50,7 +50,7 @@ export function* endParts(ends: readonly PartEnd[], now: number): Script<number>
     const mine = ends.filter((end) => end.status === status);
     const took = yield* each(
       endText[status],
-      mine.map((end) => [...endValues(end), end.id, end.fence]),
+      mine.map((end) => [...endValues(end, now), end.id, end.fence]),
     );
     const won = mine.filter((_end, index) => took[index]);
     written += won.length;
@@ -80,18 +80,18 @@ export function* endParts(ends: readonly PartEnd[], now: number): Script<number>
 
 const thrice = (value: Value) => [value, value, value];
 
-function endValues(end: PartEnd): Value[] {
+function endValues(end: PartEnd, now: number): Value[] {
   switch (end.status) {
     case 'delivered':
       return [end.ids.chatId, end.ids.threadId, end.ids.messageId, end.at, ...thrice(end.evidence)];
     case 'pending': {
       const unsent = end.unsent ? 1 : 0;
-      return [unsent, unsent, end.readyAt, end.error, ...thrice(end.evidence), end.inDoubt ? 1 : 0];
+      return [unsent, unsent, now + end.afterMs, end.error, ...thrice(end.evidence), end.inDoubt ? 1 : 0];
     }
     case 'blocked':
-      return [end.readyAt, end.cause, end.error];
+      return [now + end.afterMs, end.cause, end.error];
     case 'unknown':
-      return [end.readyAt, end.error, ...thrice(end.evidence)];
+      return [end.afterMs === null ? null : now + end.afterMs, end.error, ...thrice(end.evidence)];
     case 'failed':
       return [end.error, ...thrice(end.evidence)];
   }

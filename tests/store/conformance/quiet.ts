@@ -120,7 +120,7 @@ export function quietTests(open: OpenWorld): void {
     const [part] = await claimParts(world, { now });
     const { id = '', fence = 0 } = part ?? {};
     await world.store.endParts(
-      [{ id, fence, status: 'pending', unsent: true, inDoubt: false, readyAt: ten, error: null, evidence: null }],
+      [{ id, fence, status: 'pending', unsent: true, inDoubt: false, afterMs: ten - now, error: null, evidence: null }],
       now,
     );
     expect(await claimParts(world, { now: ten })).toMatchObject([{ id, silent: true }]);

@@ -1,9 +1,10 @@
 import type { OnlyFor } from '../../app/ports/chats.ts';
 import type { CallFault, Clock, Outgoing, Sent } from '../../app/ports/outside.ts';
+import { createRecent } from '../../domain/recent.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { TelegramApi } from '../api.ts';
 import { isTokenRefused } from '../errors.ts';
-import { type Call, sendCall, contentOf, idsOf, createRing } from './calls.ts';
+import { type Call, sendCall, contentOf, idsOf } from './calls.ts';
 import { isPrivate, meaningOf, unchanged } from './refusals.ts';
 
 /** Messages that one person alone sees. */
@@ -27,14 +28,14 @@ const chatsMax = 1000;
 const passing = /too old|query ID is invalid|PARTICIPANT|USER_ID_INVALID|message not found|MESSAGE_ID_INVALID|entit/i;
 
 export function createAlone({ api, clock }: Needs): Alone {
-  const refused = createRing<number>(chatsMax);
+  const refused = createRecent<true>(chatsMax, { ms: refusalKeptMs, now: () => clock.now() });
   const mayTry = ({ onlyFor, route, edits }: Outgoing) => {
     if (onlyFor === null || edits !== null || isPrivate(route.address)) return false;
-    if ((refused.get(route.address) ?? -Infinity) > clock.now()) return false;
+    if (refused.has(route.address)) return false;
     return onlyFor.ephemeralId !== undefined || clock.now() < onlyFor.until;
   };
   const toAll = ({ route }: Outgoing, answer: CallFault) => {
-    if (!passing.test(answer.error)) refused.put(route.address, clock.now() + refusalKeptMs);
+    if (!passing.test(answer.error)) refused.put(route.address, true);
     return null;
   };
   return {

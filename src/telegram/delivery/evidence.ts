@@ -1,7 +1,8 @@
 import type { ChatStore } from '../../app/ports/chats.ts';
 import type { Evidence, Look, Outgoing } from '../../app/ports/outside.ts';
+import { createRecent, type Recent } from '../../domain/recent.ts';
 import type { Drawn } from '../../domain/shown.ts';
-import { type Spot, createRing, type Ring } from './calls.ts';
+import type { Spot } from './calls.ts';
 import { createProbes, type Probed, type Probes, type ProbesDeps } from './probes.ts';
 import { sharesMailbox } from './refusals.ts';
 
@@ -26,9 +27,9 @@ type Met = 'other' | 'missing';
 
 interface Room extends EvidenceDeps {
   readonly probes: Probes;
-  readonly met: Ring<Met>;
+  readonly met: Recent<Met>;
   /** Messages that a probe may have rewritten, because its answer was lost; by the part whose content it was. */
-  readonly tried: Ring<string>;
+  readonly tried: Recent<string>;
 }
 
 /** One look at one part. */
@@ -67,8 +68,8 @@ export function createEvidence(deps: EvidenceDeps) {
   const room: Room = {
     ...deps,
     probes: createProbes(deps),
-    met: createRing<Met>(metMax),
-    tried: createRing<string>(metMax),
+    met: createRecent<Met>(metMax),
+    tried: createRecent<string>(metMax),
   };
   return {
     settle: async (part: Outgoing, look: Look): Promise<Evidence> => {

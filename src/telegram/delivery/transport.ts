@@ -1,13 +1,14 @@
 import { topicName } from '../../app/pipeline/topics.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
 import type { Budget, Log, Outgoing, Sent, TopicMade, Transport } from '../../app/ports/outside.ts';
+import { createRecent, type Recent } from '../../domain/recent.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 import type { TelegramApi } from '../api.ts';
 import { texts } from '../chat/texts.ts';
 import type { Answered } from '../errors.ts';
 import { createAlone, type Alone } from './alone.ts';
-import { editCall, sendCall, type Edited, idsOf, createRing } from './calls.ts';
+import { editCall, sendCall, type Edited, idsOf } from './calls.ts';
 import { drawnOf, type DrawingDeps } from './drawing.ts';
 import { createEvidence } from './evidence.ts';
 import { badEntities, isPrivate, meaningOf, otherForm } from './refusals.ts';
@@ -26,7 +27,7 @@ const leftMax = 1000;
 
 interface Room extends TelegramTransportNeeds {
   /** What left without an answer, as it was drawn then: a view may be drawn otherwise by now. */
-  readonly left: { get(deliveryId: string): Drawn | undefined; put(deliveryId: string, drawn: Drawn): void };
+  readonly left: Recent<Drawn>;
   readonly heed: Heed;
   readonly forums: Forums;
   readonly alone: Alone;
@@ -34,7 +35,7 @@ interface Room extends TelegramTransportNeeds {
 
 /** Telegram as the deliverer sees it: one call of the Bot API for each call here, and honest ids for what it answered. */
 export function telegramTransport(needs: TelegramTransportNeeds): Transport {
-  const left = createRing<Drawn>(leftMax);
+  const left = createRecent<Drawn>(leftMax);
   const { api, log } = needs;
   const room: Room = {
     ...needs,
@@ -212,7 +213,7 @@ const topicsOff: Sent = {
 const keptMax = 1000;
 
 function createForums(api: TelegramApi): Forums {
-  const known = createRing<true>(keptMax);
+  const known = createRecent<true>(keptMax);
   const areOff = async (address: string) => {
     const isOff = isPrivate(address) ? await isOffForAll(api) : await isOffIn(api, address);
     if (isOff) known.put(address, true);
@@ -221,7 +222,7 @@ function createForums(api: TelegramApi): Forums {
   };
   return {
     areOff,
-    areStillOff: async (address) => known.get(address) === true && (await areOff(address)),
+    areStillOff: async (address) => known.has(address) && (await areOff(address)),
   };
 }
 

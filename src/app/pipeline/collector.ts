@@ -20,13 +20,13 @@ export interface Writing<T> {
   readonly instead: (item: T, error: string) => T;
 }
 
-interface Needs {
+interface CollectorDeps {
   readonly timer: Timer;
   readonly log: Log;
 }
 
 export function createCollector<T>(
-  { timer, log }: Needs,
+  { timer, log }: CollectorDeps,
   batchMax: number,
   { write, instead }: Writing<T>,
 ): Collector<T> {

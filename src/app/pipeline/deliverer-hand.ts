@@ -1,7 +1,7 @@
 import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
 import type { Bell, Timer } from '../ports/outside.ts';
 import { createCollector } from './collector.ts';
-import { servePart, type PartNeeds } from './deliverer-parts.ts';
+import { servePart, type PartDeps } from './deliverer-parts.ts';
 import type { Pacer } from './pacer.ts';
 import { tellTraced } from './run-log.ts';
 
@@ -17,21 +17,21 @@ export interface PartsInHand {
   done(): Promise<void>;
 }
 
-export interface HandNeeds extends PartNeeds {
-  readonly store: PartNeeds['store'] & Pick<OutboxStore, 'endParts'>;
-  readonly pacer: PartNeeds['pacer'] & Pick<Pacer, 'start'>;
+export interface HandDeps extends PartDeps {
+  readonly store: PartDeps['store'] & Pick<OutboxStore, 'endParts'>;
+  readonly pacer: PartDeps['pacer'] & Pick<Pacer, 'start'>;
   readonly timer: Timer;
   readonly bell: Bell;
   readonly batchMax: number;
 }
 
-export function createPartsInHand(needs: HandNeeds): PartsInHand {
-  const { store, bell, pacer, clock, log } = needs;
+export function createPartsInHand(deps: HandDeps): PartsInHand {
+  const { store, bell, pacer, clock, log } = deps;
   const busy = new Map<string, { readonly partId: string; readonly done: Promise<void> }>();
   /** Parts whose topic was gone, until they have ended. */
   const remade = new Set<string>();
 
-  const ends = createCollector<EndedPart>(needs, needs.batchMax, {
+  const ends = createCollector<EndedPart>(deps, deps.batchMax, {
     write: async (batch) => {
       await store.endParts(
         batch.map(({ end }) => end),
@@ -62,7 +62,7 @@ export function createPartsInHand(needs: HandNeeds): PartsInHand {
       const { chatId } = part;
       const turn = pacer.start({ chatId, address: part.route.address });
       const paced = { ...pacer, take: takeFor(chatId) };
-      const done = servePart({ ...needs, pacer: paced, part, turn, remade }).then((end) => {
+      const done = servePart({ ...deps, pacer: paced, part, turn, remade }).then((end) => {
         turn.end();
         tellPart(log, part, end);
         if (end.status === 'delivered' || end.status === 'failed') remade.delete(part.id);
@@ -88,7 +88,7 @@ export function createPartsInHand(needs: HandNeeds): PartsInHand {
 }
 
 /** Answers to people, cards and their like have no run; the platform's own log is the place for them. */
-function tellPart(log: PartNeeds['log'], { id, runId, traceId, kind }: OutboxPart, { status }: PartEnd): void {
+function tellPart(log: PartDeps['log'], { id, runId, traceId, kind }: OutboxPart, { status }: PartEnd): void {
   // What is put off is told of when it comes to something.
   if (runId !== null && status !== 'pending')
     tellTraced(log, 'delivery_status', { runId, traceId, delivery_id: id, kind, status });

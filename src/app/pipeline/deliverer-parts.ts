@@ -23,10 +23,10 @@ import type { Pacer, Turn } from './pacer.ts';
 import { prepareTopic } from './topics.ts';
 
 /** What serving one part needs. */
-export interface PartNeeds {
+export interface PartDeps {
   readonly store: Pick<OutboxStore, 'beginTopic' | 'endTopic'> & Pick<ChatStore, 'moveChat'>;
   readonly transport: Transport;
-  readonly pacer: Pick<Pacer, 'holdChat' | 'take'>;
+  readonly pacer: Pick<Pacer, 'holdChat' | 'isFreeSoon' | 'take'>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -36,7 +36,7 @@ export interface PartNeeds {
 }
 
 /** One part in its chat's turn. */
-export interface Serving extends PartNeeds {
+export interface Serving extends PartDeps {
   readonly part: OutboxPart;
   readonly turn: Turn;
   /** Parts whose topic was found to be gone: it is made again once for each. */
@@ -81,12 +81,13 @@ function outgoing(part: OutboxPart): Outgoing {
 /** How often a topic whose creation got no answer is looked for. */
 const lookAgainMs = 5000;
 
-/** The part that needs a topic first goes there in the same hand, with a call of its own. */
+/** The part that needs a topic first goes there in the same hand, with a call of its own, unless the chat must wait for long. */
 async function toTopic(serving: Serving): Promise<PartEnd> {
   const { part, turn, clock, pacer } = serving;
   // A topic that is made brings a card of its own.
   if (part.topic === null || isDecoration(part)) return failed(part, 'its topic is not there');
-  const ready = await prepareTopic({ ...serving, spend: () => turn.spend() }, part.topic);
+  const mayFollow = () => pacer.isFreeSoon(part.route.address);
+  const ready = await prepareTopic({ ...serving, mayFollow, spend: () => turn.spend() }, part.topic);
   if (ready.is === 'lost' || ready.is === 'unreached')
     return putOff(part, { error: ready.error, afterMs: lookAgainMs });
   if (ready.is !== 'ready') return afterFault(serving, ready);
@@ -101,7 +102,7 @@ async function toTopic(serving: Serving): Promise<PartEnd> {
   } as const;
   const next = { ...serving, part: sending };
   if (await pacer.take(part.route.address)) return attempt(next, call);
-  return putOff(sending, { error: 'the chat must be left alone for now', afterMs: 0 });
+  return putOff(sending, { error: null, afterMs: 0 });
 }
 
 /* ---- the call ---- */

@@ -4,7 +4,7 @@ import type { Stopwatch, Timer } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
 import type { HousekeepingStore } from '../ports/upkeep.ts';
 import { within } from './collector.ts';
-import { createPartsInHand, type HandNeeds } from './deliverer-hand.ts';
+import { createPartsInHand, type HandDeps } from './deliverer-hand.ts';
 import { createLostClaims } from './lost-claims.ts';
 import type { Pacer } from './pacer.ts';
 
@@ -20,8 +20,8 @@ export interface Deliverer {
   stop(graceMs: number): Promise<void>;
 }
 
-export interface DelivererNeeds extends HandNeeds {
-  readonly store: HandNeeds['store'] & OutboxStore & Pick<HousekeepingStore, 'letPartsGo'>;
+export interface DelivererDeps extends HandDeps {
+  readonly store: HandDeps['store'] & OutboxStore & Pick<HousekeepingStore, 'letPartsGo'>;
   readonly pacer: Pacer;
   readonly timer: Timer;
   readonly stopwatch: Stopwatch;
@@ -48,10 +48,10 @@ function createAnswersInRow() {
   };
 }
 
-export function createDeliverer(needs: DelivererNeeds): Deliverer {
-  const { store, pacer, concurrency } = needs;
-  const inHand = createPartsInHand(needs);
-  const claims = createLostClaims(needs, 'deliverer', () => store.letPartsGo(needs.bootId, inHand.partIds()));
+export function createDeliverer(deps: DelivererDeps): Deliverer {
+  const { store, pacer, concurrency } = deps;
+  const inHand = createPartsInHand(deps);
+  const claims = createLostClaims(deps, 'deliverer', () => store.letPartsGo(deps.bootId, inHand.partIds()));
   const answers = createAnswersInRow();
   let after = '';
   let [opened, stopping] = [false, false];
@@ -61,7 +61,7 @@ export function createDeliverer(needs: DelivererNeeds): Deliverer {
     try {
       const away = new Set([...inHand.chats(), ...pacer.heldChats()]);
       const at = { now, limit: free, after, resultsFirst: answers.full };
-      const parts = await claims.claim(() => store.claimParts(at, needs.bootId, away));
+      const parts = await claims.claim(() => store.claimParts(at, deps.bootId, away));
       started = parts.length;
       for (const part of parts) {
         answers.note(part);
@@ -97,7 +97,7 @@ export function createDeliverer(needs: DelivererNeeds): Deliverer {
     stop: async (graceMs) => {
       stopping = true;
       // A call that hangs, or a store that is away, is not waited for: the next process looks for evidence.
-      await within(needs.timer, graceMs, inHand.done());
+      await within(deps.timer, graceMs, inHand.done());
     },
   };
 }

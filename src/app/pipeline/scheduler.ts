@@ -190,14 +190,14 @@ interface ClockWatch {
   check(): Promise<void>;
 }
 
-interface TimeChangesNeeds {
+interface ClockWatchDeps {
   readonly store: Pick<UpkeepStore, 'shiftClock'>;
   readonly clock: Clock;
   readonly stopwatch: Stopwatch;
   readonly log: Log;
 }
 
-export function createClockWatch({ store, clock, stopwatch, log }: TimeChangesNeeds): ClockWatch {
+export function createClockWatch({ store, clock, stopwatch, log }: ClockWatchDeps): ClockWatch {
   let wall = clock.now();
   let elapsed = stopwatch.elapsed();
   return {
@@ -213,7 +213,7 @@ export function createClockWatch({ store, clock, stopwatch, log }: TimeChangesNe
   };
 }
 
-interface ZoneRulesNeeds {
+interface ZoneRulesDeps {
   readonly store: Pick<UpkeepStore, 'readNote' | 'writeNote'>;
   readonly scheduler: Pick<Scheduler, 'replan'>;
   readonly clock: Clock;
@@ -236,7 +236,7 @@ export async function followZoneRules({
   log,
   version,
   batchMax,
-}: ZoneRulesNeeds): Promise<void> {
+}: ZoneRulesDeps): Promise<void> {
   const known = await store.readNote(note);
   if (known === version) return;
   if (known !== null) {

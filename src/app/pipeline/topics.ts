@@ -14,6 +14,8 @@ interface TopicDeps {
   readonly bootId: string;
   /** The first part that needs it. */
   readonly part: Pick<OutboxPart, 'id' | 'fence' | 'route'>;
+  /** Whether the part may leave as soon as its topic is there. */
+  readonly mayFollow: () => boolean;
   /** Told just before the platform is asked to make one. */
   readonly spend: () => void;
 }
@@ -63,11 +65,11 @@ async function waitForTrace({ store, clock }: TopicDeps, { taskId, askedAt }: To
 
 /** The part that waited is on its way from the moment on at which its topic is known to be there. */
 async function isThere(deps: TopicDeps, { taskId }: TopicView, topicId: number): Promise<TopicReady> {
-  const { store, ids, clock, part } = deps;
-  const first = { id: part.id, fence: part.fence };
+  const { store, ids, clock, part, mayFollow } = deps;
   const at = clock.now();
-  const ready = { taskId, state: 'ready', id: topicId, cardId: ids.next(), remadeId: ids.next(), at, first } as const;
-  return { is: 'ready', topicId, mayLeave: await store.endTopic(ready) };
+  const ready = { taskId, state: 'ready', id: topicId, cardId: ids.next(), remadeId: ids.next(), at } as const;
+  const mayLeave = await store.endTopic(mayFollow() ? { ...ready, first: { id: part.id, fence: part.fence } } : ready);
+  return { is: 'ready', topicId, mayLeave };
 }
 
 /** A topic's name is the title, 1 to 128 characters; a surrogate pair at the end is not torn. */

@@ -116,7 +116,7 @@ export type TopicEnd = { readonly taskId: string } & (
       readonly cardId: string;
       readonly remadeId: string;
       readonly at: number;
-      /** The part that needed it first: it is claimed to be sent there with the same commit. */
+      /** The part that needed it first, if it may leave now: it is claimed to be sent there with the same commit. */
       readonly first?: { readonly id: string; readonly fence: number };
     }
   /** `lost` when it was there and is gone; otherwise it was not made yet. */

@@ -15,7 +15,7 @@ export interface Alone {
   mayTry(part: Outgoing): boolean;
 }
 
-interface Needs {
+interface AloneDeps {
   readonly api: TelegramApi;
   readonly clock: Clock;
 }
@@ -27,7 +27,7 @@ const chatsMax = 1000;
 /** These tell of the one word or person, and nothing of whether the chat can do it. */
 const passing = /too old|query ID is invalid|PARTICIPANT|USER_ID_INVALID|message not found|MESSAGE_ID_INVALID|entit/i;
 
-export function createAlone({ api, clock }: Needs): Alone {
+export function createAlone({ api, clock }: AloneDeps): Alone {
   const refused = createRecent<true>(chatsMax, { ms: refusalKeptMs, now: () => clock.now() });
   const mayTry = ({ onlyFor, route, edits }: Outgoing) => {
     if (onlyFor === null || edits !== null || isPrivate(route.address)) return false;

@@ -14,7 +14,7 @@ import { createEvidence } from './evidence.ts';
 import { badEntities, isPrivate, meaningOf, otherForm } from './refusals.ts';
 import { removeMessage, removeTopic, takeBack, askedIds, sentBy, tokenWatch, type Heed } from './removal.ts';
 
-interface TelegramTransportNeeds extends DrawingDeps {
+interface TransportDeps extends DrawingDeps {
   readonly api: TelegramApi;
   readonly store: DrawingDeps['store'] &
     Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts' | 'orphanTopics'>;
@@ -25,7 +25,7 @@ interface TelegramTransportNeeds extends DrawingDeps {
 /** Parts whose fate is not known are few; the oldest are forgotten first, and then drawn again. */
 const leftMax = 1000;
 
-interface Room extends TelegramTransportNeeds {
+interface Room extends TransportDeps {
   /** What left without an answer, as it was drawn then: a view may be drawn otherwise by now. */
   readonly left: Recent<Drawn>;
   readonly heed: Heed;
@@ -34,18 +34,18 @@ interface Room extends TelegramTransportNeeds {
 }
 
 /** Telegram as the deliverer sees it: one call of the Bot API for each call here, and honest ids for what it answered. */
-export function telegramTransport(needs: TelegramTransportNeeds): Transport {
+export function telegramTransport(deps: TransportDeps): Transport {
   const left = createRecent<Drawn>(leftMax);
-  const { api, log } = needs;
+  const { api, log } = deps;
   const room: Room = {
-    ...needs,
+    ...deps,
     left,
     heed: tokenWatch(log),
     forums: createForums(api),
-    alone: createAlone(needs),
+    alone: createAlone(deps),
   };
-  const drawn = async (part: Outgoing) => left.get(part.deliveryId) ?? (await drawnOf(needs, part));
-  const evidence = createEvidence({ ...needs, drawn });
+  const drawn = async (part: Outgoing) => left.get(part.deliveryId) ?? (await drawnOf(deps, part));
+  const evidence = createEvidence({ ...deps, drawn });
   return {
     send: (part) => (part.edits === null ? sendNew(room, part) : edit(room, part, part.edits)),
     pin: (part) => pin(room, part),
@@ -55,7 +55,7 @@ export function telegramTransport(needs: TelegramTransportNeeds): Transport {
     settle: (part, look) => evidence.settle(part, look),
     createTopic: ({ address }, name) => createTopic(room, address, name),
     findTopic: async ({ address }, name, askedAt) => {
-      const found = await needs.store.orphanTopics(address, name, askedAt);
+      const found = await deps.store.orphanTopics(address, name, askedAt);
       // A younger one of the same name may be that of another task, whose answer was lost as well.
       return found[0]?.topicId ?? null;
     },
@@ -237,13 +237,13 @@ async function isOffIn(api: TelegramApi, address: string): Promise<boolean> {
   return answer.is === 'ok' && answer.value.is_forum !== true;
 }
 
-interface Needs {
+interface TopicNameDeps {
   readonly api: TelegramApi;
   readonly log: Log;
 }
 
 /** A task with another title has its topic called so. When that fails, the topic keeps the name that it had. */
-export function topicNames({ api, log }: Needs): (task: Pick<Task, 'home' | 'topicId' | 'title'>) => void {
+export function topicNames({ api, log }: TopicNameDeps): (task: Pick<Task, 'home' | 'topicId' | 'title'>) => void {
   return ({ home, topicId, title }) => {
     if (home.provider !== 'telegram' || topicId === null) return;
     const named = { chat_id: home.address, message_thread_id: topicId, name: topicName(title) };

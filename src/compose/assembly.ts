@@ -156,8 +156,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     approvals: createApprovals(shared),
     ...createHousekeeping({
       ...shared,
-      runner: runner.holding,
-      deliverer: deliverer.holding,
+      runner,
       schedulerBehind: scheduler.behind,
       retentionDays: settings.RETENTION_DAYS,
       backupsKept: settings.BACKUP_KEEP,

@@ -199,11 +199,6 @@ export const inboxRetentionMs = 30 * day;
 /** Keys, drafts and notes that have expired are of no use to anybody, but there is no hurry either. */
 export const expiredEveryMs = hour;
 
-/** A claim whose answer was lost is noticed in the second look, so work that nobody does stands still for a minute at most. */
-export const rescueEveryMs = 30 * second;
-/** Claims that the rescue reads, or lets go, in one transaction. */
-export const rescueBatchMax = 1000;
-
 /** Rows of one table that the audit looks at in one transaction. */
 export const auditPageMax = 200;
 /** Rows of one table, newest first, that the audit of the night looks at; older ones were looked at in nights before. */

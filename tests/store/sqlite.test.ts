@@ -143,7 +143,7 @@ async function useEverything(world: World): Promise<void> {
       id,
       fence,
       status: 'unknown',
-      readyAt: nine,
+      afterMs: 0,
       error: 'lost',
       evidence: '{}',
       guidance: null,

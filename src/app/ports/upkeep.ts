@@ -40,19 +40,6 @@ export interface Pruned {
   readonly next: string | null;
 }
 
-/** A run, or a part on its way, that a process has claimed and not ended. */
-export interface Claimed {
-  readonly id: string;
-  readonly fence: number;
-}
-
-export interface ClaimsRequest {
-  readonly bootId: string;
-  /** The last one of the page before; empty for the first. */
-  readonly after: string;
-  readonly limit: number;
-}
-
 export const auditedTables = ['tasks', 'occurrences', 'runs', 'deliveries'] as const;
 export type AuditedTable = (typeof auditedTables)[number];
 
@@ -117,13 +104,9 @@ export interface HousekeepingStore {
   prune(request: PruneRequest): Promise<Pruned>;
   /** Removes keys, drafts and notes that have expired. */
   dropExpired(at: { readonly now: number; readonly limit: number }): Promise<{ removed: Removed; more: boolean }>;
-  /** Runs that are running under this boot, in the order of their ids. */
-  claimedRuns(request: ClaimsRequest): Promise<readonly Claimed[]>;
-  /** Parts that are being sent under this boot, in the order of their ids. */
-  claimedParts(request: ClaimsRequest): Promise<readonly Claimed[]>;
-  /** Marks runs as left behind, if they are still claimed as they were seen; whoever claims next takes them up. */
-  letRunsGo(bootId: string, claims: readonly Claimed[]): Promise<number>;
-  letPartsGo(bootId: string, claims: readonly Claimed[]): Promise<number>;
+  /** Marks all runs of this boot but those that it holds as left behind; whoever claims next takes them up. */
+  letRunsGo(bootId: string, held: readonly string[]): Promise<number>;
+  letPartsGo(bootId: string, held: readonly string[]): Promise<number>;
   /** Runs the checks of one table over a page of it. */
   auditPage(request: AuditPageRequest): Promise<AuditPage>;
   /** Ids of active tasks. */

@@ -6,7 +6,7 @@ import { survivorOf } from '../chats/moves.ts';
 import { each, row, rows, type Engine, type Script, type Tuple } from '../engine/engine.ts';
 import { endParts } from './part-ends.ts';
 import { claimedPart, faultOf, partSource, statusAfterClaim, type PartRow } from './part-rows.ts';
-import { bringBundles, isHeld, quieted } from './quiet-parts.ts';
+import { isHeld, quieted, tellQuietOver } from './quiet-parts.ts';
 import { beginTopic, endTopic } from './topics.ts';
 
 /** The outbox and the topics. A claim is one transaction; what a send brought is written under the claim's fence. */
@@ -37,7 +37,7 @@ function* claimParts({ at, bootId, busyChats }: ClaimRequest): Script<readonly O
     served.add(part.chat_id);
   }
   yield* addHeads(at, parts, served);
-  yield* bringBundles(parts, at.now);
+  if (parts.length < at.limit) yield* tellQuietOver(at.now);
   return yield* markClaimed(parts, bootId, at.now);
 }
 
@@ -138,9 +138,12 @@ function* chatsInTurn(at: ClaimRequest['at'], busy: number): Script<string[]> {
  * for the end of quiet hours not at all: what is as quiet as that is put off itself, and what is urgent passes by. What hangs on a
  * topic also waits for the results of the task that are to stand there: nobody should find a card above the first of them.
  * Where the topic is gone it does not wait, because it goes with it.
- * Both name every open status, because only then does the index of open rows answer them.
+ * While the chat has a part in doubt that is still looked for, nothing but answers leaves: what is found must be that part.
+ * All but that name every open status, because only then does the index of open rows answer them.
  */
-const unheld = `not exists (select 1 from deliveries e where e.lane = d.lane and e.id < d.id
+const unheld = `(d.rank < ${outboxRanks.result} or not exists (select 1 from deliveries u where u.status = 'unknown'
+         and u.chat_id = d.chat_id and u.ready_at is not null and u.sent_at > ?i))
+       and not exists (select 1 from deliveries e where e.lane = d.lane and e.id < d.id
          and e.status in ('pending', 'blocked', 'sending', 'unknown')
          and (e.status <> 'unknown' or e.sent_at > ?i) and not ${isHeld})
        and (d.rank < ${outboxRanks.card} or not exists (select 1 from deliveries e where e.lane = 'task:' || d.task_id
@@ -149,7 +152,7 @@ const unheld = `not exists (select 1 from deliveries e where e.lane = d.lane and
          and exists (select 1 from tasks t where t.id = d.task_id and t.topic_state = 'ready')))`;
 
 function unheldAt(now: number): readonly number[] {
-  return [now - limits.unknownHoldMs, now, now - limits.unknownHoldMs, now];
+  return [now - limits.unknownHoldMs, now - limits.unknownHoldMs, now, now - limits.unknownHoldMs, now];
 }
 
 /**

@@ -1,11 +1,14 @@
 import type { OnlyFor, ChatStore, FoundByPress } from '../../app/ports/chats.ts';
 import type { OutboxPart, TopicView } from '../../app/ports/outbox.ts';
+import type { ResultTask } from '../../app/ports/outside.ts';
 import type { DeliveryKind } from '../../domain/delivery.ts';
 import type { UnknownPolicy } from '../../domain/policy.ts';
 import type { BlockedCause, Shown } from '../../domain/shown.ts';
+import type { TaskState } from '../../domain/task.ts';
 import { rows, row, type Engine, type Script } from '../engine/engine.ts';
 import { tellEvents } from '../records/journal.ts';
 import type { DeliveryRow } from '../runs/codec.ts';
+import { readFacts } from '../tasks/codec.ts';
 
 /** A part as the outbox reads it, with the place it goes to. */
 export type PartRow = DeliveryRow & {
@@ -17,6 +20,8 @@ export type PartRow = DeliveryRow & {
   readonly topic_asked_at: number | null;
   readonly card_message_id: number | null;
   readonly title: string | null;
+  readonly task_state: string | null;
+  readonly task_action: string | null;
   readonly task_policies: string | null;
   readonly task_timezone: string | null;
   readonly chat_settings: string | null;
@@ -25,7 +30,7 @@ export type PartRow = DeliveryRow & {
 };
 
 export const partSource = `select d.*, c.provider, c.address, t.home_topic, t.topic_state, t.topic_id, t.topic_cause,
-    t.topic_name, t.topic_asked_at, t.card_message_id, t.title,
+    t.topic_name, t.topic_asked_at, t.card_message_id, t.title, t.state as task_state, t.action as task_action,
     (select r.trace_id from runs r where r.id = d.run_id) as trace_id,
     t.policies as task_policies, t.timezone as task_timezone, c.settings as chat_settings, c.timezone as chat_timezone
   from deliveries d join chats c on c.id = d.chat_id left join tasks t on t.id = d.task_id`;
@@ -98,11 +103,24 @@ export function claimedPart(part: PartRow, now: number): OutboxPart {
     edits: part.edits,
     silent: part.silent === 1,
     onlyFor: onlyForOf(part.only_for),
+    resultOf: resultOf(part),
     isResent: isResent(part, status),
     doubtSince: part.doubted_at,
     route: { provider: part.provider, address: part.address, topic: topicIdOf(part) },
     topic: topicOf(part),
     home: homeOf(part),
+  };
+}
+
+function resultOf(part: PartRow): ResultTask | null {
+  const { kind, task_id: id, task_state: state, task_action: action, task_policies: policies } = part;
+  if (kind !== 'result' || id === null || state === null) return null;
+  const { ack } = readFacts(policies) ?? {};
+  return {
+    id,
+    state: state as TaskState,
+    action: { kind: String(readFacts(action)?.['kind']) },
+    policies: ack === undefined ? {} : { ack },
   };
 }
 

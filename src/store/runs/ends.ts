@@ -67,7 +67,7 @@ function isFinal(end: RunEnd): boolean {
   return end.status !== 'backoff';
 }
 
-const nothingTold: RunEnd['notices'] = { cause: null, byHand: false, failed: null, autoPaused: null, recovered: null };
+const nothingTold: RunEnd['notices'] = { byHand: false, failed: null, autoPaused: null, recovered: null };
 
 interface CalledOff {
   readonly end: RunEnd;

@@ -65,8 +65,7 @@ function lifeColumns({ text, int }: Dialect) {
     topic_lost: int('topic_lost'),
     /** The pinned card in the topic. */
     card_message_id: int('card_message_id'),
-    /** The failures that people were told about, a line each, since when it fails, and how often it had failed before. */
-    incident: text('incident'),
+    /** Since when it fails, which people were told, and how often it had failed before. */
     incident_at: int('incident_at'),
     incident_failures: int('incident_failures'),
     paused_reason: text('paused_reason'),

@@ -66,7 +66,7 @@ function* changeChat(request: Request, task: Task, { move, chat }: Moving): Scri
   yield* write(
     `update tasks set chat_id = ?t, number = ?i, topic_state = 'none', topic_id = null, topic_boot = null,
        topic_asked_at = null, topic_called_at = null, topic_cause = null, topic_name = null, topic_lost = null,
-       card_message_id = null, incident = null, incident_at = null, incident_failures = null
+       card_message_id = null, incident_at = null, incident_failures = null
      where id = ?t`,
     chat.id,
     counted?.last_number ?? null,

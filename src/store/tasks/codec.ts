@@ -20,7 +20,7 @@ type HiddenColumn =
   | 'grant_id'
   | `topic_${'boot' | 'asked_at' | 'cause' | 'name' | 'called_at' | 'lost'}`
   | 'card_message_id'
-  | `incident${'' | '_at' | '_failures'}`
+  | `incident_${'at' | 'failures'}`
   | 'skips_until';
 
 type Json = Readonly<Record<string, unknown>>;

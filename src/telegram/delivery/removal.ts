@@ -1,7 +1,7 @@
-import type { Budget, Log, Outgoing, Sent, SentIds } from '../../app/ports/outside.ts';
+import type { Budget, CallFault, Log, Outgoing, Sent, SentIds } from '../../app/ports/outside.ts';
 import type { TelegramApi } from '../api.ts';
-import type { Answered, Unanswered } from '../errors.ts';
-import { messageAway, topicGone, unchanged, unsentBy, type Verb } from './refusals.ts';
+import { type Answered, isTokenRefused } from '../errors.ts';
+import { meaningOf, messageAway, topicGone, unchanged, type Verb } from './refusals.ts';
 
 interface Room {
   readonly api: TelegramApi;
@@ -44,8 +44,8 @@ export async function takeBack({ api, budget, log }: Room, { chatId, messageId }
     );
     if (answer.is === 'ok') return;
     error = answer.error;
-    if (answer.is === 'tooMany') await budget.hold(chatId, answer.retryAfterMs);
-    if (answer.is === 'refused' || answer.is === 'moved' || answer.is === 'token') break;
+    if (answer.is === 'wait') await budget.hold(chatId, answer.ms);
+    if (answer.is === 'refused' || answer.is === 'moved') break;
   }
   log.warn('message_not_removed', { chat_id: chatId, message_id: messageId, error });
 }
@@ -56,8 +56,9 @@ export type Heed = (answer: Answered<unknown>) => void;
 export function tokenWatch(log: Log): Heed {
   let isTold = false;
   return (answer) => {
-    if (answer.is === 'token' && !isTold) log.error('telegram_token_refused', { error: answer.error });
-    if (answer.is === 'token' || answer.is === 'ok') isTold = answer.is === 'token';
+    const isRefused = answer.is !== 'ok' && isTokenRefused(answer);
+    if (isRefused && !isTold) log.error('telegram_token_refused', { error: answer.error });
+    if (isRefused || answer.is === 'ok') isTold = isRefused;
   };
 }
 
@@ -78,10 +79,10 @@ export function sentBy<T>(heed: Heed, answer: Answered<T>, reading: Reading<T>):
   if (answer.is === 'ok') return { is: 'sent', ids: ids(answer.value) };
   if (asked !== undefined && isSaid(answer, already)) return { is: 'sent', ids: asked };
   const { address, topic } = part.route;
-  return unsentBy(answer, { verb, address, topic });
+  return meaningOf(answer, { verb, address, topic });
 }
 
-function isSaid(answer: Unanswered, words: RegExp): boolean {
+function isSaid(answer: CallFault, words: RegExp): boolean {
   return answer.is === 'refused' && words.test(answer.error);
 }
 

@@ -222,7 +222,7 @@ describe('a chat that is told to wait', () => {
     const p = await aPipeline({ settings: paced });
     const chat = { ...p.chat };
     Object.assign(p.chat, {
-      send: () => Promise.resolve({ is: 'notSent', error: 'Too Many Requests', retryAfterMs: 10_000_000 }),
+      send: () => Promise.resolve({ is: 'wait', error: 'Too Many Requests', ms: 10_000_000 }),
     });
     await p.store.addMessages([message(1, '-1001')], p.time.now());
     await p.settle();

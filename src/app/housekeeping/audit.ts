@@ -191,7 +191,7 @@ const goldenRatio = (Math.sqrt(5) - 1) / 2;
  * The slots of the last day of some tasks, computed again and compared. Each day has its part of the tasks, so whoever looks
  * twice on one day sees the same.
  */
-export async function* missingSlots(store: AccountStore, now: number): AsyncGenerator<AccountPage, void> {
+async function* missingSlots(store: AccountStore, now: number): AsyncGenerator<AccountPage, void> {
   const part = (Math.floor(now / dayMs) * goldenRatio) % 1;
   const window = { from: now - limits.slotSampleWindowMs, through: now - limits.overdueMs };
   let slots = 0;

@@ -16,6 +16,7 @@ export const {
   acks,
   task_versions,
   audit,
+  set_backs,
   events,
   downtimes,
   idempotency_keys,

@@ -9,6 +9,7 @@ import {
   idempotencyKeysTable,
   inboxTable,
   kvTable,
+  setBacksTable,
   taskVersionsTable,
   usageTable,
 } from './records.ts';
@@ -36,6 +37,7 @@ export function defineTables(d: Dialect) {
     acks: acksTable(d),
     task_versions: taskVersionsTable(d),
     audit: auditTable(d),
+    set_backs: setBacksTable(d),
     events: eventsTable(d),
     downtimes: downtimesTable(d),
     idempotency_keys: idempotencyKeysTable(d),

@@ -21,8 +21,23 @@ export function auditTable(d: Dialect) {
       /** The request in whose course it was done, as its client named it. */
       trace_id: text('trace_id'),
     },
-    (t) => [d.index('audit_task').on(t.task_id, t.at)],
+    (t) => [
+      d.index('audit_task').on(t.task_id, t.at),
+      d.index('audit_changes').on(t.task_id, t.at).where(sql.raw(changesState)),
+    ],
   );
+}
+
+/** A deed after which a task stood elsewhere, or was paused in another way: a second pause may move the end of the first. */
+export const changesState = `(state_before is distinct from state_after or verb in ('pause', 'quarantine'))`;
+
+/** Stretches of time that came twice, because the clock was set back. */
+export function setBacksTable({ table, serial, int }: Dialect) {
+  return table('set_backs', {
+    id: serial('id').primaryKey(),
+    from_at: int('from_at').notNull(),
+    to_at: int('to_at').notNull(),
+  });
 }
 
 /** What a task was told to do, each time that changed. */

@@ -22,6 +22,10 @@ export function occurrencesTable(d: Dialect) {
       error: text('error'),
       created_at: int('created_at').notNull(),
       updated_at: int('updated_at').notNull(),
+      /** The row of the audit that led to its reason; null where nobody did anything. */
+      deed_id: int('deed_id'),
+      /** The row of the audit by which somebody asked for it; null for what the schedule alone asked for. */
+      asked_by: int('asked_by'),
     },
     (t) => [
       // Also the uniqueness of the idempotency key, which is a function of these two columns.

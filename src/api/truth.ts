@@ -160,11 +160,9 @@ export const downtimeAnswer = strict({
   counts: strict(counts)
     .nullable()
     .meta({ description: 'In slots. Null until every slot of that time was decided about.' }),
-  threads: z.array(
-    strict({ thread_key: z.string(), ...counts, tasks: z.array(z.string()), more_tasks: z.int() }).meta({
-      id: 'DowntimeThread',
-    }),
-  ),
+  threads: z
+    .array(strict({ thread_key: z.string(), ...counts }).meta({ id: 'DowntimeThread' }))
+    .meta({ description: 'The chats that lost most, each under the key of its base thread.' }),
   more_threads: z.int(),
   reported_at: instant.nullable(),
 }).meta({ id: 'Downtime' });

@@ -141,6 +141,7 @@ const emptied = [
   'audit',
   'events',
   'downtimes',
+  'set_backs',
   'task_versions',
   'idempotency_keys',
   'inbox',

@@ -1,5 +1,6 @@
 import type { CheckName, Found } from '../../domain/audit.ts';
 import type { DueTask, Unreadable } from './pipeline.ts';
+import type { Twice } from './why.ts';
 
 /** What keeping the place in order asks of the store. Every method is one short transaction, whatever the tables hold. */
 
@@ -142,6 +143,8 @@ export interface UpkeepStore {
   writeNote(key: string, value: string, now: number): Promise<void>;
   /** The wall clock was set back: instants that were computed with the old one are moved along. */
   shiftClock(byMs: number): Promise<void>;
+  /** Keeps for the truth about it which stretch of time came twice thereby. */
+  noteSetBack(twice: Twice): Promise<void>;
   /** Throws when the store cannot commit. */
   ping(now: number): Promise<void>;
 }

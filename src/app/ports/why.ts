@@ -11,12 +11,16 @@ import type { NewMessage } from './chats.ts';
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** A row of the audit: somebody did something to a task. States are null in rows of an older version. */
-export interface Deed {
+/** Who did what, and when. */
+export interface Doing {
   readonly id: string;
   readonly at: number;
   readonly actor: string;
   readonly verb: string;
+}
+
+/** A row of the audit: somebody did something to a task. The first of a task has no state before it. */
+export interface Deed extends Doing {
   readonly taskId: string | null;
   readonly stateBefore: TaskState | null;
   readonly stateAfter: TaskState | null;
@@ -26,9 +30,9 @@ export interface Deed {
   readonly traceId: string | null;
 }
 
-/** What a task was told to do from an instant on. Null as a version: from before versions were kept. */
+/** What a task was told to do from an instant on. */
 export interface InForce {
-  readonly version: number | null;
+  readonly version: number;
   readonly at: number;
   readonly definition: Pick<Definition, 'schedule' | 'policies' | 'action'>;
 }
@@ -92,6 +96,10 @@ export interface SlotRow {
   readonly run: SlotRun | null;
   /** Null where nobody was asked and nobody has said anything. */
   readonly ack: SlotAck | null;
+  /** What a person did that led to its reason. */
+  readonly deed: Doing | null;
+  /** Where somebody asked for it: that they did. */
+  readonly asker: Doing | null;
 }
 
 export interface GapRow {
@@ -155,12 +163,8 @@ export interface TruthRows {
   readonly reachesNow: boolean;
   readonly lastSlots: readonly LastSlot[];
   readonly pausers: readonly Pauser[];
-  /** What people did at the very instants that the rows tell of. */
-  readonly deeds: readonly Deed[];
-  /** Oldest first, from what was in force at `from` through the first that came after the stretch. */
+  /** In the same order, from what was in force at `from` through the first that came after the stretch. */
   readonly versions: readonly InForce[];
-  /** So much was changed that changes and versions were read for the slots up to here alone; null when all were. */
-  readonly readTo: number | null;
   readonly twice: readonly Twice[];
   readonly ahead: Ahead;
   /** Records of slots before this were removed, under whatever retention held then; null when none ever were. */
@@ -216,11 +220,9 @@ export interface DowntimeCounts {
   readonly skipped: number;
 }
 
+/** The counts of one chat, under the key of its base thread. */
 export interface DowntimeThread extends DowntimeCounts {
   readonly threadKey: string;
-  readonly taskIds: readonly string[];
-  /** Tasks that are not named. */
-  readonly moreTasks: number;
 }
 
 export interface DowntimeReport {
@@ -240,26 +242,16 @@ export interface Downtime extends OpenDowntime {
   readonly reportedAt: number | null;
 }
 
-/** The row of a snooze is older than the time to which it was put off, so its run tells of it. */
-export type MadeShelf = 'occurrences' | 'gaps' | 'snoozes';
-
-/** A row made since a start, for its report: a slot, or a gap with its count. */
-export interface MadeSince {
-  readonly id: string;
-  readonly taskId: string;
-  readonly slotAt: number;
-  /** The last slot of a gap; the same as the first for a row of its own. */
-  readonly lastAt: number;
-  readonly became: keyof DowntimeCounts;
-  readonly count: number;
-}
-
-export interface TaskHome {
+/** How many slots of one task came to what in a downtime. */
+export interface Cost {
+  /** The base thread of its chat. */
   readonly thread: Thread;
-  readonly number: number;
-  readonly title: string;
   /** The chat was refused, or can be reached no more. */
   readonly isMute: boolean;
+  readonly number: number;
+  readonly title: string;
+  readonly became: keyof DowntimeCounts;
+  readonly count: number;
 }
 
 export interface ToldDowntime {
@@ -271,22 +263,21 @@ export interface ToldDowntime {
 }
 
 export interface DowntimeStore {
-  /** Opens the row of the time since the last sign of life, if there is one, and gives the next sign; in one step. */
+  /**
+   * Opens the row of the time since the last sign of life, if there was one, or makes the one that is open still reach to
+   * now; and gives the next sign. In one step.
+   */
   openDowntime(id: string, now: number): Promise<Opened>;
   /** Gives a sign of life. */
   markAlive(now: number): Promise<void>;
-  /** Those without a report, oldest first. */
-  openDowntimes(): Promise<readonly OpenDowntime[]>;
+  /** The one without a report. */
+  lastDowntime(): Promise<OpenDowntime | null>;
   /** Whether every slot up to the instant has been decided about. */
   isDecided(upTo: number): Promise<boolean>;
-  /** What of one shelf has an id after the given one, by id. */
-  madeSince(shelf: MadeShelf, after: string, limit: number): Promise<readonly MadeSince[]>;
-  /** Snoozes that were due before an instant and are still waiting. */
-  waitingSnoozes(before: number, limit: number): Promise<readonly MadeSince[]>;
-  /** Where tasks are at home, and how they are called. */
-  homesOf(taskIds: readonly string[]): Promise<ReadonlyMap<string, TaskHome>>;
+  /** What became of the slots of a downtime, of those whose task is still there. */
+  costOf(downtime: OpenDowntime): Promise<readonly Cost[]>;
   /** Writes the report, its event and the words about it, once. */
-  reportDowntime(told: ToldDowntime): Promise<boolean>;
+  reportDowntime(told: ToldDowntime): Promise<void>;
   listDowntimes(limit: number): Promise<readonly Downtime[]>;
 }
 

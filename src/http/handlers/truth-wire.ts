@@ -106,14 +106,12 @@ export function wireDowntime({ id, from, to, report, reportedAt }: Downtime): z.
     from: iso(from),
     to: iso(to),
     counts: report === null ? null : { ...report.counts },
-    threads: (report?.threads ?? []).map(({ threadKey, missed, late, asked, skipped, taskIds, moreTasks }) => ({
+    threads: (report?.threads ?? []).map(({ threadKey, missed, late, asked, skipped }) => ({
       thread_key: threadKey,
       missed,
       late,
       asked,
       skipped,
-      tasks: [...taskIds],
-      more_tasks: moreTasks,
     })),
     more_threads: report?.moreThreads ?? 0,
     reported_at: isoOrNull(reportedAt),

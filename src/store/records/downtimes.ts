@@ -1,17 +1,17 @@
 import type {
+  Cost,
   Downtime,
   DowntimeReport,
   DowntimeStore,
-  MadeSince,
   OpenDowntime,
   Opened,
-  TaskHome,
   ToldDowntime,
 } from '../../app/ports/why.ts';
-import { listOf, row, rows, type Engine, type Script } from '../engine/engine.ts';
+import { signOfLifeMs } from '../../domain/limits.ts';
+import { row, rows, type Engine, type Script } from '../engine/engine.ts';
 import { insertMessages } from '../outbox/new-parts.ts';
 import { readFacts } from '../tasks/codec.ts';
-import { readNote, writeNote } from '../upkeep/notes.ts';
+import { noteSetBack, readNote, writeNote } from '../upkeep/notes.ts';
 import { tellEvents } from './journal.ts';
 
 const aliveNote = 'alive_at';
@@ -21,11 +21,9 @@ export function downtimeStore(engine: Engine): DowntimeStore {
   return {
     openDowntime: (id, now) => engine.transact(() => openDowntime(id, now)),
     markAlive: (now) => engine.transact(() => writeNote(aliveNote, String(now), now)),
-    openDowntimes: () => engine.transact(openDowntimes),
+    lastDowntime: () => engine.transact(lastDowntime),
     isDecided: (upTo) => engine.transact(() => isDecided(upTo)),
-    madeSince: (shelf, after, limit) => engine.transact(() => shelves[shelf](after, limit)),
-    waitingSnoozes: (before, limit) => engine.transact(() => waitingSnoozes(before, limit)),
-    homesOf: (taskIds) => engine.transact(() => homesOf(taskIds)),
+    costOf: (downtime) => engine.transact(() => costOf(downtime)),
     reportDowntime: (told) => engine.transact(() => reportDowntime(told)),
     listDowntimes: (limit) => engine.transact(() => listDowntimes(limit)),
   };
@@ -37,7 +35,15 @@ function* openDowntime(id: string, now: number): Script<Opened> {
   const aliveAt = note === null ? null : Number(note);
   yield* writeNote(aliveNote, String(now), now);
   if (aliveAt === null || !Number.isSafeInteger(aliveAt)) return { is: 'first' };
-  if (aliveAt > now) return { is: 'clockBack', aliveAt };
+  if (aliveAt > now) {
+    yield* noteSetBack({ from: now, to: aliveAt + signOfLifeMs });
+    return { is: 'clockBack', aliveAt };
+  }
+  const [extended] = yield* rows<{ id: string; from_at: number }>(
+    `update downtimes set to_at = ?i where report is null returning id, from_at`,
+    now,
+  );
+  if (extended !== undefined) return { is: 'opened', downtime: { id: extended.id, from: extended.from_at, to: now } };
   yield* rows(`insert into downtimes (id, from_at, to_at) values (?t, ?i, ?i)`, id, aliveAt, now);
   return { is: 'opened', downtime: { id, from: aliveAt, to: now } };
 }
@@ -50,15 +56,9 @@ interface DowntimeColumns {
   readonly reported_at: number | null;
 }
 
-/** Only those of starts that were killed before they came to it are open besides the last one. */
-const openMax = 1000;
-
-function* openDowntimes(): Script<OpenDowntime[]> {
-  const found = yield* rows<DowntimeColumns>(
-    `select id, from_at, to_at from downtimes where report is null order by to_at limit ?i`,
-    openMax,
-  );
-  return found.map((one) => ({ id: one.id, from: one.from_at, to: one.to_at }));
+function* lastDowntime(): Script<OpenDowntime | null> {
+  const found = yield* row<DowntimeColumns>(`select id, from_at, to_at from downtimes where report is null`);
+  return found === undefined ? null : { id: found.id, from: found.from_at, to: found.to_at };
 }
 
 function* isDecided(upTo: number): Script<boolean> {
@@ -68,128 +68,63 @@ function* isDecided(upTo: number): Script<boolean> {
   return (yield* row(`select id from tasks where resume_at <= ?i and state = 'paused' limit 1`, upTo)) === undefined;
 }
 
-interface MadeColumns {
-  readonly id: string;
-  readonly task_id: string;
-  readonly slot_at: number;
-  readonly status: string;
-  readonly reason: string | null;
-  readonly decide_by: number | null;
-}
+/** A slot that came right before the last sign of life may not have been taken up any more. */
+const lastMomentsMs = 2 * signOfLifeMs;
+/** As in the truth about a slot: what comes within a second is on time. */
+const onTimeMs = 1000;
 
-function* occurrencesSince(after: string, limit: number): Script<MadeSince[]> {
-  const found = yield* rows<MadeColumns>(
-    `select id, task_id, slot_at, status, reason, decide_by from occurrences where id > ?t order by id limit ?i`,
-    after,
-    limit,
-  );
-  return found.map((one) => ({
-    id: one.id,
-    taskId: one.task_id,
-    slotAt: one.slot_at,
-    lastAt: one.slot_at,
-    became: becameOf(one),
-    count: 1,
-  }));
-}
+/**
+ * Ids count up with time, so whatever was made of that time since the start has an id after that of the downtime. A question
+ * stays one when it has been answered meanwhile: it is what the downtime made of the slot.
+ */
+const madeSince = `select task_id, 1 as count,
+    case when decide_by is not null then 'asked' when status in ('missed', 'skipped') then status else 'late' end as became
+  from occurrences where id > ?t and slot_at >= ?i and slot_at < ?i
+    and (decide_by is not null or status in ('missed', 'skipped') or late_ms >= ${onTimeMs})
+  union all
+  select task_id, count, case when reason = 'paused' then 'skipped' else 'missed' end as became
+  from gaps where id > ?t and to_at >= ?i and from_at < ?i`;
 
-/** A question stays one when it has been answered meanwhile: it is what the downtime made of the slot. */
-function becameOf({ status, decide_by: decideBy }: MadeColumns): MadeSince['became'] {
-  if (decideBy !== null) return 'asked';
-  if (status === 'missed' || status === 'skipped') return status;
-  return 'late';
-}
-
-function* gapsSince(after: string, limit: number): Script<MadeSince[]> {
-  const found = yield* rows<{
-    id: string;
-    task_id: string;
-    from_at: number;
-    to_at: number;
-    count: number;
-    reason: string;
-  }>(`select id, task_id, from_at, to_at, count, reason from gaps where id > ?t order by id limit ?i`, after, limit);
-  return found.map((one) => ({
-    id: one.id,
-    taskId: one.task_id,
-    slotAt: one.from_at,
-    lastAt: one.to_at,
-    became: one.reason === 'paused' ? 'skipped' : 'missed',
-    count: one.count,
-  }));
-}
-
-/** Runs made since, of which those of snoozes count: all of them are told, so that the next page goes on behind the last. */
-function* snoozesSince(after: string, limit: number): Script<MadeSince[]> {
-  const found = yield* rows<SnoozeColumns>(
-    `select latest.id, coalesce(o.task_id, '') as task_id, coalesce(o.slot_at, 0) as slot_at, o.source
-     from (select id, occurrence_id from runs where id > ?t order by id limit ?i) latest
-       left join occurrences o on o.id = latest.occurrence_id order by latest.id`,
-    after,
-    limit,
-  );
-  return found.map(readSnooze);
-}
-
-interface SnoozeColumns {
-  readonly id: string;
-  readonly task_id: string;
-  readonly slot_at: number;
-  readonly source: string | null;
-}
-
-function readSnooze({ id, task_id: taskId, slot_at: slotAt, source }: SnoozeColumns): MadeSince {
-  return { id, taskId, slotAt, lastAt: slotAt, became: 'late', count: source === 'snooze' ? 1 : 0 };
-}
-
-function* waitingSnoozes(before: number, limit: number): Script<MadeSince[]> {
-  const found = yield* rows<SnoozeColumns>(
-    `select id, task_id, slot_at, source from occurrences where status = 'pending' and source = 'snooze' and slot_at < ?i
-     order by slot_at limit ?i`,
-    before,
-    limit,
-  );
-  return found.map(readSnooze);
-}
-
-const shelves = { occurrences: occurrencesSince, gaps: gapsSince, snoozes: snoozesSince } as const;
-
-interface HomeColumns {
-  readonly id: string;
-  readonly provider: string;
-  readonly address: string;
-  readonly home_topic: number | null;
+interface CostColumns {
   readonly number: number;
   readonly title: string;
+  readonly provider: string;
+  readonly address: string;
   readonly state: string;
+  readonly became: Cost['became'];
+  readonly count: number;
 }
 
-function* homesOf(taskIds: readonly string[]): Script<ReadonlyMap<string, TaskHome>> {
-  if (taskIds.length === 0) return new Map();
-  const { marks, values } = listOf(taskIds);
-  const found = yield* rows<HomeColumns>(
-    `select t.id, t.home_topic, t.number, t.title, c.provider, c.address, c.state
-     from tasks t join chats c on c.id = t.chat_id where t.id in (${marks})`,
-    ...values,
+function* costOf({ id, from, to }: OpenDowntime): Script<Cost[]> {
+  const window = [id, from - lastMomentsMs, to];
+  // A task that is gone has nobody left to tell.
+  const found = yield* rows<CostColumns>(
+    `select t.number, t.title, c.provider, c.address, c.state, cost.became, cost.count
+     from (select task_id, became, cast(sum(count) as bigint) as count from (${madeSince}) made group by task_id, became) cost
+       join tasks t on t.id = cost.task_id join chats c on c.id = t.chat_id`,
+    ...window,
+    ...window,
   );
-  return new Map(found.map((one) => [one.id, homeOf(one)]));
+  return found.map(({ number, title, provider, address, state, became, count }) => ({
+    thread: { provider, address, topic: null },
+    isMute: state === 'refused' || state === 'gone',
+    number,
+    title,
+    became,
+    count,
+  }));
 }
 
-function homeOf({ provider, address, home_topic: topic, number, title, state }: HomeColumns): TaskHome {
-  return { thread: { provider, address, topic }, number, title, isMute: state === 'refused' || state === 'gone' };
-}
-
-function* reportDowntime({ id, report, at, messages }: ToldDowntime): Script<boolean> {
+function* reportDowntime({ id, report, at, messages }: ToldDowntime): Script<void> {
   const told = yield* row(
     `update downtimes set report = ?t, reported_at = ?i where id = ?t and report is null returning id`,
     JSON.stringify(report),
     at,
     id,
   );
-  if (told === undefined) return false;
+  if (told === undefined) return;
   yield* tellEvents([{ kind: 'downtime.reported', at, taskId: null, ref: id, data: report.counts }]);
   yield* insertMessages(messages, at);
-  return true;
 }
 
 function* listDowntimes(limit: number): Script<Downtime[]> {

@@ -1,10 +1,10 @@
-import type { AuditQuery, DeedPage, EventPage, EventQuery, EventRow } from '../../app/ports/why.ts';
+import type { AuditQuery, Deed, DeedPage, EventPage, EventQuery, EventRow } from '../../app/ports/why.ts';
 import { AppError } from '../../domain/errors.ts';
 import { isOfKind } from '../../domain/event.ts';
+import type { TaskState } from '../../domain/task.ts';
 import { row, rows, type Engine, type Script } from '../engine/engine.ts';
 import { pairOf, positionOf, writeCursor } from '../engine/queries.ts';
 import { readFacts } from '../tasks/codec.ts';
-import { deedColumns, readDeed, type DeedColumns } from './truth-deeds.ts';
 
 interface EventColumns {
   readonly id: number;
@@ -136,4 +136,34 @@ function* auditOf(taskId: string, cursor: string | null, limit: number): Script<
     id,
     limit,
   );
+}
+
+export interface DeedColumns {
+  readonly id: number;
+  readonly at: number;
+  readonly actor: string;
+  readonly verb: string;
+  readonly task_id: string | null;
+  readonly state_before: string | null;
+  readonly state_after: string | null;
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly trace_id: string | null;
+}
+
+export const deedColumns = 'id, at, actor, verb, task_id, state_before, state_after, before, after, trace_id';
+
+export function readDeed(one: DeedColumns): Deed {
+  return {
+    id: String(one.id),
+    at: one.at,
+    actor: one.actor,
+    verb: one.verb,
+    taskId: one.task_id,
+    stateBefore: one.state_before as TaskState | null,
+    stateAfter: one.state_after as TaskState | null,
+    before: readFacts(one.before),
+    after: readFacts(one.after),
+    traceId: one.trace_id,
+  };
 }

@@ -72,6 +72,19 @@ export function* recordVerbs(entries: readonly AuditEntry[]): Script<string[]> {
   return ids;
 }
 
+/** Notes whose deed led to the reason of each occurrence, or asked for it. */
+export function* nameDeed(
+  as: 'deed_id' | 'asked_by',
+  deedId: string | undefined,
+  occurrenceIds: readonly string[],
+): Script<void> {
+  if (deedId === undefined) return;
+  yield* each(
+    `update occurrences set ${as} = ?i where id = ?t`,
+    occurrenceIds.map((id) => [Number(deedId), id]),
+  );
+}
+
 /** The name of the topic is changed back, which shows it above the card already; the card follows with the next change. */
 function isRenamedBack({ verb, after }: AuditEntry): boolean {
   return verb === 'undo' && after !== null && after !== undefined && 'title' in after;

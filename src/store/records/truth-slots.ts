@@ -1,4 +1,4 @@
-import type { SlotDelivery, SlotRow, SlotRun, TruthQuery } from '../../app/ports/why.ts';
+import type { Doing, SlotDelivery, SlotRow, SlotRun, TruthQuery } from '../../app/ports/why.ts';
 import { listOf, rows, type Script } from '../engine/engine.ts';
 import { acksOf } from '../questions/acks.ts';
 import { decisionIn } from '../runs/codec.ts';
@@ -24,13 +24,24 @@ export interface SlotColumns {
   readonly run_cancel_at: number | null;
   readonly run_provider: string | null;
   readonly run_address: string | null;
+  readonly deed_id: number | null;
+  readonly deed_at: number | null;
+  readonly deed_actor: string | null;
+  readonly deed_verb: string | null;
+  readonly asker_id: number | null;
+  readonly asker_at: number | null;
+  readonly asker_actor: string | null;
+  readonly asker_verb: string | null;
 }
 
 const selected = `select o.id, o.slot_at, o.source, o.status, o.reason, o.decide_by, o.replay_of, p.slot_at as replay_of_slot,
     o.late_ms, o.error, o.created_at, o.updated_at, o.run_id, r.status as run_status, r.created_at as run_created_at,
     r.started_at as run_started_at, r.ready_at as run_ready_at, r.cancel_requested_at as run_cancel_at,
-    c.provider as run_provider, c.address as run_address
-  from occurrences o left join runs r on r.id = o.run_id left join chats c on c.id = r.chat_id left join occurrences p on p.id = o.replay_of`;
+    c.provider as run_provider, c.address as run_address,
+    d.id as deed_id, d.at as deed_at, d.actor as deed_actor, d.verb as deed_verb,
+    a.id as asker_id, a.at as asker_at, a.actor as asker_actor, a.verb as asker_verb
+  from occurrences o left join runs r on r.id = o.run_id left join chats c on c.id = r.chat_id left join occurrences p on p.id = o.replay_of
+    left join audit d on d.id = o.deed_id left join audit a on a.id = o.asked_by`;
 
 export function* slotRows({ taskId, from, to, limit }: TruthQuery): Script<SlotColumns[]> {
   return yield* rows<SlotColumns>(
@@ -141,7 +152,13 @@ function readSlot(one: SlotColumns, ack: SlotRow['ack'], work: Pick<SlotRun, 'at
     updatedAt: one.updated_at,
     run: readRunOf(one, work),
     ack,
+    deed: readDoing(one.deed_id, one.deed_at, one.deed_actor, one.deed_verb),
+    asker: readDoing(one.asker_id, one.asker_at, one.asker_actor, one.asker_verb),
   };
+}
+
+function readDoing(id: number | null, at: number | null, actor: string | null, verb: string | null): Doing | null {
+  return id === null || at === null || actor === null || verb === null ? null : { id: String(id), at, actor, verb };
 }
 
 /** A run whose row is gone leaves its occurrence, which says enough. */

@@ -1,11 +1,11 @@
-import type { GapRow, TruthQuery, TruthRows, TruthStore, Ahead, Planned, InForce, Twice } from '../../app/ports/why.ts';
+import type { Ahead, GapRow, Planned, TruthQuery, TruthRows, TruthStore } from '../../app/ports/why.ts';
 import type { Task } from '../../domain/task.ts';
 import { row, rows, type Engine, type Script } from '../engine/engine.ts';
 import { readFacts, readTask, type TaskRow } from '../tasks/codec.ts';
 import { readNote } from '../upkeep/notes.ts';
 import { downtimeStore } from './downtimes.ts';
 import { readAuditPage, readEvents } from './feeds.ts';
-import { changesOf, deedsAt, lastSlotsOf, pausersOf, cutAt, readTo, standing, stepsBack } from './truth-deeds.ts';
+import { changesOf, lastSlotsOf, pausersOf, setBacks, versionsOf } from './truth-history.ts';
 import { aroundOf, slotRows, withWork, type SlotColumns } from './truth-slots.ts';
 
 /** What `/why` reads: one transaction for one stretch of one task, each part a bounded walk along an index. */
@@ -25,10 +25,10 @@ function* readTruth(query: TruthQuery): Script<TruthRows | null> {
   if (task === null) return null;
   const slots = yield* slotRows(query);
   const gaps = yield* gapRows(query);
-  const end = endOf(query, slots, gaps);
-  const { changes, toNow, ...changed } = yield* changesOf(query, end);
-  const lastSlots = yield* lastSlotsOf(query.taskId, changes, toNow && task.state === 'completed');
-  const { versions, ...edited } = yield* versionsOf(query, end, task);
+  const { taskId, from } = query;
+  const twice = yield* setBacks();
+  const stretch = { taskId, from, to: endOf(query, slots, gaps), twice };
+  const { changes, toNow } = yield* changesOf(stretch);
   // Whoever asks about an instant without a slot wants to know the slots on either side of it.
   const around = slots.length > 0 ? { before: null, after: null } : yield* aroundOf(query);
   const gap = slots.length > 0 ? null : yield* gapAfter(query);
@@ -40,12 +40,10 @@ function* readTruth(query: TruthQuery): Script<TruthRows | null> {
     gaps,
     changes,
     reachesNow: toNow,
-    lastSlots,
-    pausers: yield* pausersOf(query.taskId, changes),
-    deeds: yield* deedsAt(query.taskId, worked),
-    versions,
-    readTo: nearer(changed.readTo, edited.readTo),
-    twice: [...changed.twice, ...edited.twice],
+    lastSlots: yield* lastSlotsOf(taskId, changes, toNow && task.state === 'completed'),
+    pausers: yield* pausersOf(taskId, changes),
+    versions: yield* versionsOf(stretch),
+    twice,
     ahead: yield* aheadOf(task),
     removedBefore: yield* removedBefore(),
     around: {
@@ -54,10 +52,6 @@ function* readTruth(query: TruthQuery): Script<TruthRows | null> {
       gap,
     },
   };
-}
-
-function nearer(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
 /** What retention notes about its last night. */
@@ -175,92 +169,4 @@ function* isLive(taskId: string): Script<boolean> {
     taskId,
   );
   return live !== undefined;
-}
-
-interface VersionColumns {
-  readonly version: number;
-  readonly at: number;
-  readonly definition: string;
-}
-
-/** More than this in one stretch is for the next page. */
-const versionsMax = 200;
-
-interface Versions {
-  readonly versions: InForce[];
-  readonly readTo: number | null;
-  readonly twice: Twice[];
-}
-
-/**
- * What was in force at the beginning of the stretch, and what came in the course of it and next after it. Versions count
- * up, and the clock may have been set back between two of them: what came later rules the time that came twice.
- */
-function* versionsOf({ taskId, from }: TruthQuery, end: number, task: Task): Script<Versions> {
-  const columns = 'version, at, definition';
-  const earlier = yield* row<VersionColumns>(
-    `select ${columns} from task_versions where task_id = ?t and at < ?i order by version desc limit 1`,
-    taskId,
-    from,
-  );
-  const within = yield* rows<VersionColumns>(
-    `select ${columns} from task_versions where task_id = ?t and at >= ?i and at <= ?i and version > ?i
-     order by at, version limit ?i`,
-    taskId,
-    from,
-    end,
-    earlier?.version ?? -1,
-    versionsMax + 1,
-  );
-  const cut = cutAt(within, versionsMax);
-  const later = cut === null ? within : within.filter(({ at }) => at < cut);
-  const next = yield* row<VersionColumns>(
-    `select ${columns} from task_versions where task_id = ?t and at > ?i and version > ?i order by at, version limit 1`,
-    taskId,
-    cut === null ? end : cut - 1,
-    Math.max(earlier?.version ?? -1, ...later.map(({ version }) => version)),
-  );
-  const all = [earlier, ...later, next].filter((one): one is VersionColumns => one !== undefined);
-  const known = standing(all, ({ version }) => version).flatMap(readVersion);
-  const before = earlier === undefined ? yield* beforeVersions(task, from) : [];
-  return { versions: [...before, ...known], readTo: readTo(cut, from), twice: yield* twiceOf(taskId) };
-}
-
-const twiceLookMax = 1000;
-
-function* twiceOf(taskId: string): Script<Twice[]> {
-  const made = yield* rows<{ at: number }>(
-    `select at from task_versions where task_id = ?t order by version desc limit ?i`,
-    taskId,
-    twiceLookMax,
-  );
-  return stepsBack(made.toReversed());
-}
-
-/** From before versions were kept: the next change of the schedule says what it took the place of. */
-function* beforeVersions(task: Task, from: number): Script<InForce[]> {
-  const edit = yield* row<{ before: string }>(
-    `select before from audit where task_id = ?t and at >= ?i and verb in ('edit', 'upsert') and before like '%"schedule":%'
-     order by at, id limit 1`,
-    task.id,
-    from,
-  );
-  const first = yield* row<VersionColumns>(
-    `select version, at, definition from task_versions where task_id = ?t order by version limit 1`,
-    task.id,
-  );
-  const [base] = first === undefined ? [] : readVersion(first);
-  const before = readFacts(edit?.before ?? null);
-  const definition = { ...(base?.definition ?? task), ...before };
-  return isDefinition(definition) ? [{ version: null, at: Number.NEGATIVE_INFINITY, definition }] : [];
-}
-
-function readVersion({ version, at, definition }: VersionColumns): InForce[] {
-  const facts = readFacts(definition);
-  return isDefinition(facts) ? [{ version, at, definition: facts }] : [];
-}
-
-function isDefinition(facts: unknown): facts is InForce['definition'] {
-  const { schedule, policies, action } = (facts ?? {}) as Partial<InForce['definition']>;
-  return typeof schedule?.kind === 'string' && typeof policies === 'object' && typeof action?.kind === 'string';
 }

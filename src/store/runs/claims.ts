@@ -3,7 +3,7 @@ import { isByHand } from '../../domain/occurrence.ts';
 import type { NewRun } from '../../domain/run.ts';
 import { each, rows, type Script, type Tuple } from '../engine/engine.ts';
 import { askAboutMissed } from '../questions/questions.ts';
-import { recordVerbs, tellComplete, tellEvents, type NewEvent } from '../records/journal.ts';
+import { nameDeed, recordVerbs, tellComplete, tellEvents, type NewEvent } from '../records/journal.ts';
 import { endWaiting } from '../tasks/auto-pauses.ts';
 import { tellGrantGone } from '../tasks/grants.ts';
 import { cancelLive } from './thread-runs.ts';
@@ -197,7 +197,7 @@ export function* writeQuarantines(marked: readonly Quarantine[], now: number): S
     marked.map(({ taskId, quarantine }) => [quarantine, now, taskId]),
   );
   const paused = marked.filter((_one, index) => hit[index]);
-  yield* recordVerbs(
+  const deeds = yield* recordVerbs(
     paused.map(({ taskId, quarantine }) => ({
       at: now,
       actor: 'system',
@@ -208,5 +208,7 @@ export function* writeQuarantines(marked: readonly Quarantine[], now: number): S
       after: { reason: quarantine },
     })),
   );
-  for (const { taskId } of paused) yield* endWaiting(taskId, 'paused', now);
+  for (const [index, { taskId }] of paused.entries()) {
+    yield* nameDeed('deed_id', deeds[index], yield* endWaiting(taskId, 'paused', now));
+  }
 }

@@ -5,7 +5,7 @@ import type { TaskState } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { chatOf, findChat } from '../chats/rows.ts';
 import { listOf, rows, type Engine, type Script, each } from '../engine/engine.ts';
-import { recordVerbs, tellEvents } from '../records/journal.ts';
+import { nameDeed, recordVerbs, tellEvents } from '../records/journal.ts';
 
 type ThreadRuns = Pick<TaskStore, 'liveRunsOf' | 'cancelRuns' | 'openThread'>;
 
@@ -58,6 +58,7 @@ function* liveRunsOf(thread: Thread, limit: number): Script<readonly string[]> {
 interface LiveRow {
   readonly id: string;
   readonly task_id: string | null;
+  readonly occurrence_id: string | null;
   readonly state: TaskState | null;
 }
 
@@ -66,35 +67,36 @@ function* cancelNamed({ runIds, actor, at, traceId }: CancelRunsRequest): Script
   if (runIds.length === 0) return 0;
   const { marks, values } = listOf(runIds);
   const found = yield* rows<LiveRow>(
-    `select r.id, r.task_id, t.state from runs r left join tasks t on t.id = r.task_id
+    `select r.id, r.task_id, r.occurrence_id, t.state from runs r left join tasks t on t.id = r.task_id
      where r.id in (${marks}) and ${live} order by r.id [for update of r]`,
     ...values,
   );
   yield* cancelRuns(
-    found.map(({ id, task_id: taskId }) => ({ id, taskId })),
+    found.map(({ id, task_id: taskId, occurrence_id: occurrenceId }) => ({ id, taskId, occurrenceId })),
     'cancelled',
     at,
   );
-  yield* recordVerbs(
-    found.flatMap(({ id, task_id: taskId, state }) => {
-      if (taskId === null || state === null) return [];
-      const verb = 'cancel' as const;
-      return [{ at, actor, verb, taskId, stateBefore: state, stateAfter: state, after: { run_id: id }, traceId }];
-    }),
-  );
+  for (const { id, task_id: taskId, occurrence_id: occurrenceId, state } of found) {
+    if (taskId === null || state === null) continue;
+    const states = { stateBefore: state, stateAfter: state };
+    const [deedId] = yield* recordVerbs([
+      { at, actor, verb: 'cancel', taskId, ...states, after: { run_id: id }, traceId },
+    ]);
+    yield* nameDeed('deed_id', deedId, occurrenceId === null ? [] : [occurrenceId]);
+  }
   return found.length;
 }
 
 /** The live runs of a task by way of their two partial indexes: every other way to them reads the history of all runs. */
-const liveOfTask = `select id from runs where task_id = ?t and exclusive = 1 and status in ('queued', 'running', 'backoff', 'waiting')
+const liveOfTask = `select id, occurrence_id from runs where task_id = ?t and exclusive = 1 and status in ('queued', 'running', 'backoff', 'waiting')
      union all
-     select id from runs where task_id = ?t and exclusive = 0 and status in ('queued', 'running', 'backoff', 'waiting')`;
+     select id, occurrence_id from runs where task_id = ?t and exclusive = 0 and status in ('queued', 'running', 'backoff', 'waiting')`;
 
-/** Calls off all live runs of a task. Answers how many were not called off before. */
-export function* cancelLive(taskId: string, reason: string, now: number): Script<number> {
-  const live = yield* rows<{ id: string }>(liveOfTask, taskId, taskId);
+/** Calls off all live runs of a task. Answers those that were not called off before. */
+export function* cancelLive(taskId: string, reason: string, now: number): Script<RunOfTask[]> {
+  const live = yield* rows<Pick<LiveRow, 'id' | 'occurrence_id'>>(liveOfTask, taskId, taskId);
   return yield* cancelRuns(
-    live.map(({ id }) => ({ id, taskId })),
+    live.map(({ id, occurrence_id: occurrenceId }) => ({ id, taskId, occurrenceId })),
     reason,
     now,
   );
@@ -118,10 +120,11 @@ export function* tasksAtWork(taskIds: readonly string[]): Script<ReadonlySet<str
 interface RunOfTask {
   readonly id: string;
   readonly taskId: string | null;
+  readonly occurrenceId: string | null;
 }
 
 /** Runs that no worker holds end at once; a running one is asked, and ends with its attempt. */
-export function* cancelRuns(runs: readonly RunOfTask[], reason: string, now: number): Script<number> {
+export function* cancelRuns(runs: readonly RunOfTask[], reason: string, now: number): Script<RunOfTask[]> {
   const ended = yield* each(
     `update runs set status = 'cancelled', error = ?t, finished_at = ?i, cancel_requested_at = ?i, cancel_reason = ?t
      where id = ?t and status in ('queued', 'backoff', 'waiting')`,
@@ -139,5 +142,5 @@ export function* cancelRuns(runs: readonly RunOfTask[], reason: string, now: num
     runs.map(({ id }) => [now, reason, id]),
   );
   yield* tellEvents(over.map(({ id, taskId }) => ({ kind: 'run.cancelled', at: now, taskId, ref: id })));
-  return over.length + asked.filter(Boolean).length;
+  return runs.filter((_run, index) => ended[index] === true || asked[index] === true);
 }

@@ -3,7 +3,7 @@ import { policyOf } from '../../domain/policy.ts';
 import { each, row, rows, write, type Script, type Tuple } from '../engine/engine.ts';
 import { idAt } from '../engine/queries.ts';
 import { closeAcks } from '../questions/nags.ts';
-import { recordVerbs, tellEvents } from '../records/journal.ts';
+import { nameDeed, recordVerbs, tellEvents } from '../records/journal.ts';
 import { dueColumns, dueSource, readDue, type DueRow } from './codec.ts';
 
 /** Pauses those of the tasks that have failed too often in a row. */
@@ -32,7 +32,7 @@ export function* pauseTasks(
     taskIds.map((id): Tuple => [reason, now, id]),
   );
   const stopped = taskIds.filter((_id, index) => paused[index]);
-  yield* recordVerbs(
+  const deeds = yield* recordVerbs(
     stopped.map((taskId) => ({
       at: now,
       actor: 'system',
@@ -43,7 +43,8 @@ export function* pauseTasks(
       after: { reason },
     })),
   );
-  for (const id of stopped) yield* endWaiting(id, 'paused', now);
+  for (const [index, id] of stopped.entries())
+    yield* nameDeed('deed_id', deeds[index], yield* endWaiting(id, 'paused', now));
   return stopped;
 }
 
@@ -87,8 +88,8 @@ function gapOfRow(due: DueRow, now: number): Gap | null {
   }
 }
 
-/** Occurrences that wait for admission, and questions, end with the reason. */
-export function* endWaiting(taskId: string, reason: string, now: number): Script<void> {
+/** Occurrences that wait for admission, and questions, end with the reason. Answers which. */
+export function* endWaiting(taskId: string, reason: string, now: number): Script<string[]> {
   const status = reason === 'deleted' ? 'cancelled' : 'skipped';
   // What a newer run replaces is what waited for its turn; a question to a person stays open, and so does a snooze.
   const questions = reason === 'replaced' ? `and decide_by is null and source <> 'snooze'` : '';
@@ -105,4 +106,5 @@ export function* endWaiting(taskId: string, reason: string, now: number): Script
   );
   // What goes on after a pause asks anew with its next run.
   if (reason === 'paused' || reason === 'deleted') yield* closeAcks(taskId, 'dropped', now);
+  return ended.map(({ id }) => id);
 }

@@ -5,7 +5,7 @@ import { each, lock, row, rows, write, type Script } from '../engine/engine.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
 import { dropParts } from '../outbox/run-parts.ts';
 import { closeAcks, reopenAck } from '../questions/nags.ts';
-import { recordVerbs, tellEvents } from '../records/journal.ts';
+import { nameDeed, recordVerbs, tellEvents } from '../records/journal.ts';
 import { dispatchRuns, insertOccurrences, writeClaims } from '../runs/claims.ts';
 import { cancelLive } from '../runs/thread-runs.ts';
 import { moveTask } from './attach.ts';
@@ -56,7 +56,7 @@ export function* changeLocked(request: LockedRequest, plan: Plan): Script<Writte
     yield* checkQuota(request.quota, { chatId, owner, createdBy: created.by });
   }
   for (const claim of change.claims) yield* writeClaims([claim], at);
-  const calledOff = yield* endOpen(request, change);
+  const { ended, calledOff } = yield* endOpen(request, change);
   yield* setFields(request, change);
   if (change.scopes !== null) {
     yield* write(
@@ -74,7 +74,9 @@ export function* changeLocked(request: LockedRequest, plan: Plan): Script<Writte
   // What was called off already, or ended meanwhile, is not called off again.
   const isMoot = (change.audit?.verb === 'cancel' && calledOff === 0) || (change.grant !== null && !isGrantChanged);
   if (isMoot) return { change, task, entryId: null };
-  return { change, task, entryId: yield* writeAudit(request, change, { before: scene.task, after: task, isAnswered }) };
+  const entryId = yield* writeAudit(request, change, { before: scene.task, after: task, isAnswered });
+  if (entryId !== null) yield* nameDoer(entryId, change, ended);
+  return { change, task, entryId };
 }
 
 /**
@@ -103,15 +105,24 @@ function countsAgain(before: Task['state'], after: Task['state'] | undefined): b
   return wasOver && (after === 'active' || after === 'paused');
 }
 
-/**
- * Ends what was still open: occurrences that wait, parts to be sent, live runs, snoozes, skips, questions. Answers how many
- * runs were called off.
- */
-function* endOpen({ taskId, at }: LockedRequest, change: TaskChange): Script<number> {
-  if (change.endWaiting !== null) yield* endWaiting(taskId, change.endWaiting, at);
+function* nameDoer(entryId: string, { claims, answer, manual }: TaskChange, ended: readonly string[]): Script<void> {
+  const skipped = claims.flatMap(({ occurrences }) => occurrences.filter(({ reason }) => reason === 'skip'));
+  yield* nameDeed('deed_id', entryId, [...ended, ...skipped.map(({ id }) => id)]);
+  yield* nameDeed('asked_by', entryId, [...(answer?.run ?? []), ...(manual === null ? [] : [manual.occurrence.id])]);
+}
+
+interface Ended {
+  /** Occurrences that came to their end by it. */
+  readonly ended: readonly string[];
+  readonly calledOff: number;
+}
+
+/** Ends what was still open: occurrences that wait, parts to be sent, live runs, snoozes, skips, questions. */
+function* endOpen({ taskId, at }: LockedRequest, change: TaskChange): Script<Ended> {
+  const waiting = change.endWaiting === null ? [] : yield* endWaiting(taskId, change.endWaiting, at);
   if (change.set.state === 'deleted') yield* dropParts(taskId, at);
-  const calledOff = change.cancelLive ? yield* cancelLive(taskId, change.endWaiting ?? 'cancelled', at) : 0;
-  if (change.endSnooze !== null) yield* endSnooze(taskId, change.endSnooze, at);
+  const runs = change.cancelLive ? yield* cancelLive(taskId, change.endWaiting ?? 'cancelled', at) : [];
+  const snoozes = change.endSnooze === null ? [] : yield* endSnooze(taskId, change.endSnooze, at);
   for (const slotAt of change.unskip) {
     yield* rows(
       `delete from occurrences where task_id = ?t and slot_at = ?i and status = 'skipped' and reason = 'skip'`,
@@ -119,11 +130,12 @@ function* endOpen({ taskId, at }: LockedRequest, change: TaskChange): Script<num
       slotAt,
     );
   }
-  yield* answerQuestions(taskId, change.answer, at);
-  return calledOff;
+  const declined = yield* answerQuestions(taskId, change.answer, at);
+  const ofRuns = runs.flatMap(({ occurrenceId }) => occurrenceId ?? []);
+  return { ended: [...waiting, ...ofRuns, ...snoozes, ...declined], calledOff: runs.length };
 }
 
-function* endSnooze(taskId: string, reason: string, now: number): Script<void> {
+function* endSnooze(taskId: string, reason: string, now: number): Script<string[]> {
   const ended = yield* rows<{ id: string }>(
     `update occurrences set status = 'skipped', reason = ?t, updated_at = ?i
      where task_id = ?t and status = 'pending' and source = 'snooze' returning id`,
@@ -135,11 +147,12 @@ function* endSnooze(taskId: string, reason: string, now: number): Script<void> {
   yield* tellEvents(
     ended.map(({ id }) => ({ kind: 'occurrence.skipped', at: now, taskId, ref: id, data: { reason } })),
   );
+  return ended.map(({ id }) => id);
 }
 
-/** A yes lets the slot wait for its turn like any late one; a no ends it. */
-function* answerQuestions(taskId: string, answer: TaskChange['answer'], now: number): Script<void> {
-  if (answer === null) return;
+/** A yes lets the slot wait for its turn like any late one; a no ends it. Answers what was declined. */
+function* answerQuestions(taskId: string, answer: TaskChange['answer'], now: number): Script<string[]> {
+  if (answer === null) return [];
   yield* each(
     `update occurrences set decide_by = null, updated_at = ?i where id = ?t and status = 'pending'`,
     answer.run.map((id) => [now, id]),
@@ -148,11 +161,11 @@ function* answerQuestions(taskId: string, answer: TaskChange['answer'], now: num
     `update occurrences set status = 'skipped', reason = 'declined', updated_at = ?i where id = ?t and status = 'pending'`,
     answer.skip.map((id) => [now, id]),
   );
+  const declined = answer.skip.filter((_id, index) => ended[index]);
   yield* tellEvents(
-    answer.skip
-      .filter((_id, index) => ended[index])
-      .map((id) => ({ kind: 'occurrence.skipped', at: now, taskId, ref: id, data: { reason: 'declined' } })),
+    declined.map((id) => ({ kind: 'occurrence.skipped', at: now, taskId, ref: id, data: { reason: 'declined' } })),
   );
+  return declined;
 }
 
 /** True when a reminder that stands in the topic goes away with it. */

@@ -5,7 +5,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { TaskState } from '../../domain/task.ts';
 import { chatOf } from '../chats/rows.ts';
 import { row, type Engine, type Script, rows, write } from '../engine/engine.ts';
-import { recordVerbs } from '../records/journal.ts';
+import { nameDeed, recordVerbs } from '../records/journal.ts';
 import { threadRunStore, cancelRuns, tasksAtWork } from '../runs/thread-runs.ts';
 import { changeLocked, changeTask, addVersion } from './changes.ts';
 import { definitionColumns, insertRow, readFacts } from './codec.ts';
@@ -133,30 +133,31 @@ function* insertTask(task: NewTask, chatId: string, owner: string): Script<void>
 
 /** One run, whoever it belongs to. What has ended in another way stays as it ended. */
 function* cancelRun({ runId, actor, at, traceId }: CancelRequest): Script<boolean | null> {
-  const found = yield* row<{ status: string; task_id: string | null; cancel_requested_at: number | null }>(
-    `select status, task_id, cancel_requested_at from runs where id = ?t [for update]`,
+  const found = yield* row<CancelledRow>(
+    `select status, task_id, occurrence_id, cancel_requested_at from runs where id = ?t [for update]`,
     runId,
   );
   if (found === undefined) return null;
   const isOver = ['succeeded', 'failed', 'cancelled'].includes(found.status);
   if (isOver) return found.status === 'cancelled';
   if (found.cancel_requested_at !== null) return true;
-  yield* cancelRuns([{ id: runId, taskId: found.task_id }], 'cancelled', at);
-  if (found.task_id === null) return true;
-  const { state } = yield* taskById(found.task_id);
-  yield* recordVerbs([
-    {
-      at,
-      actor,
-      verb: 'cancel',
-      taskId: found.task_id,
-      stateBefore: state,
-      stateAfter: state,
-      after: { run_id: runId },
-      traceId,
-    },
+  const { task_id: taskId, occurrence_id: occurrenceId } = found;
+  yield* cancelRuns([{ id: runId, taskId, occurrenceId }], 'cancelled', at);
+  if (taskId === null) return true;
+  const { state } = yield* taskById(taskId);
+  const states = { stateBefore: state, stateAfter: state };
+  const [deedId] = yield* recordVerbs([
+    { at, actor, verb: 'cancel', taskId, ...states, after: { run_id: runId }, traceId },
   ]);
+  yield* nameDeed('deed_id', deedId, occurrenceId === null ? [] : [occurrenceId]);
   return true;
+}
+
+interface CancelledRow {
+  readonly status: string;
+  readonly task_id: string | null;
+  readonly occurrence_id: string | null;
+  readonly cancel_requested_at: number | null;
 }
 
 interface TopicRow {

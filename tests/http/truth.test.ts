@@ -173,9 +173,7 @@ describe('what the operator reads', () => {
           from: '2026-11-18T09:00:00.000Z',
           to: '2026-11-18T10:00:00.000Z',
           counts: { missed: 3, late: 1, asked: 0, skipped: 2 },
-          threads: [
-            { thread_key: 'cli:default', missed: 3, late: 1, asked: 0, skipped: 2, tasks: ['t1'], more_tasks: 4 },
-          ],
+          threads: [{ thread_key: 'cli:default', missed: 3, late: 1, asked: 0, skipped: 2 }],
           more_threads: 1,
           reported_at: '2026-11-18T10:00:01.000Z',
         },
@@ -210,6 +208,6 @@ const known = {
   id: 'd2',
   from: start,
   to: start + hour,
-  report: { counts, threads: [{ threadKey: 'cli:default', ...counts, taskIds: ['t1'], moreTasks: 4 }], moreThreads: 1 },
+  report: { counts, threads: [{ threadKey: 'cli:default', ...counts }], moreThreads: 1 },
   reportedAt: start + hour + 1000,
 };

@@ -34,8 +34,7 @@ function* lastAnswer(taskId: string, since: number): Script<AnsweredQuestion | n
   );
   if (found === undefined) return null;
   const { actor, at, after } = found;
-  const facts = after === null ? null : readFacts(after);
-  const choice = facts?.['answer'] ?? (facts?.['run'] === true ? 'all' : 'none');
+  const choice = readFacts(after)?.['answer'];
   return { by: actor as Actor, at, choice: choice === 'latest' || choice === 'all' ? choice : 'none' };
 }
 

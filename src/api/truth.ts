@@ -152,18 +152,13 @@ export const auditEntry = strict({
 }).meta({ id: 'AuditEntry' });
 const auditPage = strict({ entries: z.array(auditEntry), next_cursor: cursor });
 
-const counts = { missed: z.int(), late: z.int(), asked: z.int(), skipped: z.int() };
 export const downtimeAnswer = strict({
   downtime_id: z.string(),
   from: instant,
   to: instant,
-  counts: strict(counts)
+  counts: strict({ missed: z.int(), late: z.int(), asked: z.int(), skipped: z.int() })
     .nullable()
     .meta({ description: 'In slots. Null until every slot of that time was decided about.' }),
-  threads: z
-    .array(strict({ thread_key: z.string(), ...counts }).meta({ id: 'DowntimeThread' }))
-    .meta({ description: 'The chats that lost most, each under the key of its base thread.' }),
-  more_threads: z.int(),
   reported_at: instant.nullable(),
 }).meta({ id: 'Downtime' });
 const downtimesAnswer = strict({ downtimes: z.array(downtimeAnswer) });

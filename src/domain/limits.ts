@@ -255,7 +255,7 @@ export const backupRetryMs = hour;
 
 /** How exactly a start can tell when the process before it was last there, against a commit that this costs. */
 export const signOfLifeMs = 30 * second;
-/** Chats that the report of a downtime keeps and that hear of it, those that lost most first; the others are counted. */
+/** Chats that hear of a downtime, those that lost most first. */
 export const downtimeChatsMax = 200;
 /** Tasks that the word about it names in a chat; the others are counted, and the chat can ask for them. */
 export const downtimeToldTasksMax = 5;

@@ -173,8 +173,6 @@ describe('what the operator reads', () => {
           from: '2026-11-18T09:00:00.000Z',
           to: '2026-11-18T10:00:00.000Z',
           counts: { missed: 3, late: 1, asked: 0, skipped: 2 },
-          threads: [{ thread_key: 'cli:default', missed: 3, late: 1, asked: 0, skipped: 2 }],
-          more_threads: 1,
           reported_at: '2026-11-18T10:00:01.000Z',
         },
         {
@@ -182,8 +180,6 @@ describe('what the operator reads', () => {
           from: '2026-11-18T08:00:00.000Z',
           to: '2026-11-18T09:00:00.000Z',
           counts: null,
-          threads: [],
-          more_threads: 0,
           reported_at: null,
         },
       ],
@@ -202,12 +198,12 @@ const silent: Truth = {
   readAudit: nobody,
   listDowntimes: nobody,
 };
-const open = { id: 'd1', from: start - hour, to: start, report: null, reportedAt: null };
+const open = { id: 'd1', from: start - hour, to: start, counts: null, reportedAt: null };
 const counts = { missed: 3, late: 1, asked: 0, skipped: 2 };
 const known = {
   id: 'd2',
   from: start,
   to: start + hour,
-  report: { counts, threads: [{ threadKey: 'cli:default', ...counts }], moreThreads: 1 },
+  counts,
   reportedAt: start + hour + 1000,
 };

@@ -28,13 +28,13 @@ async function onSqlite(): Promise<OldDatabase> {
 }
 
 async function onPostgres(): Promise<OldDatabase> {
-  const { url, drop } = await freshPostgres();
-  const pool = postgresPool(url, () => {});
+  const database = await freshPostgres();
+  const pool = postgresPool(database.url, () => {});
   const client = await pool.connect();
   onTestFinished(async () => {
     client.release();
     await pool.end();
-    await drop();
+    await database.drop();
   });
   await migratePostgres(client, 0, readMigrations('postgres').slice(0, old));
   return {
@@ -120,7 +120,7 @@ test.each([
     'paused -> active',
   ]);
   const doers = await database.read('select id, deed_id, asked_by from occurrences order by slot_at');
-  expect(doers.map((one) => Object.values(one as object))).toEqual([
+  expect(doers.map((one): unknown[] => Object.values(one as object))).toEqual([
     ['skipped', 2, null],
     ['paused', 3, null],
     ['deleted', 4, null],

@@ -119,18 +119,12 @@ export interface TruthQuery {
   readonly limit: number;
 }
 
-/** Where a task of its own accord came to its end: the last of its slots before a change, or before now. */
-export interface LastSlot {
-  /** The change that found it completed; null for now. */
-  readonly deedId: string | null;
-  readonly slotAt: number;
-}
-
-/** Whose pause it is that a task came back to when it was restored. */
-export interface Pauser {
-  /** The change that brought the task back. */
-  readonly deedId: string;
-  readonly pause: Deed;
+/** A deed that changed the state of a task, with what cannot be read from its row. */
+export interface Change extends Deed {
+  /** Where it found the task completed: the last slot before it, with which the task came to its end. */
+  readonly lastSlotAt: number | null;
+  /** Where it brought the task back paused from its deletion: the pause to which the task came back. */
+  readonly pause: Deed | null;
 }
 
 /** A stretch of time that came twice, as the clock was set back. Both ends included. */
@@ -158,11 +152,11 @@ export interface TruthRows {
    * The last change of its state before the stretch, those within, and the first after, in the order in which they were
    * made. Where the clock was set back between two of them, that is not the order of their instants.
    */
-  readonly changes: readonly Deed[];
+  readonly changes: readonly Change[];
   /** Nothing changed the state of the task after those. */
   readonly reachesNow: boolean;
-  readonly lastSlots: readonly LastSlot[];
-  readonly pausers: readonly Pauser[];
+  /** The same for a task that is completed now. */
+  readonly lastSlotAt: number | null;
   /** In the same order, from what was in force at `from` through the first that came after the stretch. */
   readonly versions: readonly InForce[];
   readonly twice: readonly Twice[];
@@ -220,17 +214,6 @@ export interface DowntimeCounts {
   readonly skipped: number;
 }
 
-/** The counts of one chat, under the key of its base thread. */
-export interface DowntimeThread extends DowntimeCounts {
-  readonly threadKey: string;
-}
-
-export interface DowntimeReport {
-  readonly counts: DowntimeCounts;
-  readonly threads: readonly DowntimeThread[];
-  readonly moreThreads: number;
-}
-
 export interface OpenDowntime {
   readonly id: string;
   readonly from: number;
@@ -238,7 +221,8 @@ export interface OpenDowntime {
 }
 
 export interface Downtime extends OpenDowntime {
-  readonly report: DowntimeReport | null;
+  /** Null until every slot of that time was decided about. */
+  readonly counts: DowntimeCounts | null;
   readonly reportedAt: number | null;
 }
 
@@ -256,7 +240,7 @@ export interface Cost {
 
 export interface ToldDowntime {
   readonly id: string;
-  readonly report: DowntimeReport;
+  readonly counts: DowntimeCounts;
   readonly at: number;
   /** One for each chat that is told. */
   readonly messages: readonly NewMessage[];

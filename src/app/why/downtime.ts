@@ -3,7 +3,7 @@ import { isDeliverable, threadKeyOf } from '../../domain/thread.ts';
 import type { Chore } from '../housekeeping/chore.ts';
 import type { NewMessage } from '../ports/chats.ts';
 import type { Bell, Clock, Ids, Log } from '../ports/outside.ts';
-import type { Cost, DowntimeCounts, DowntimeReport, DowntimeStore, OpenDowntime } from '../ports/why.ts';
+import type { Cost, DowntimeCounts, DowntimeStore, OpenDowntime } from '../ports/why.ts';
 
 /**
  * The times in which nobody was there, and what they cost. A process leaves a sign of life every half minute. The next
@@ -96,11 +96,11 @@ function reporter({ store, ids, log, bell }: DowntimeDeps): Chore {
       nextAt = open === null ? null : now + lookAgainMs;
       if (open === null || !(await store.isDecided(open.to))) return { taken: 0, more: false };
       const chats = chatsOf(await store.costOf(open));
-      const report = reportOf(chats);
+      const counts = countsOf(chats);
       const messages = wordsOf(ids, open, chats);
-      await store.reportDowntime({ id: open.id, report, at: now, messages });
+      await store.reportDowntime({ id: open.id, counts, at: now, messages });
       nextAt = null;
-      log.info('downtime', { downtime_id: open.id, ms: open.to - open.from, chats: chats.length, ...report.counts });
+      log.info('downtime', { downtime_id: open.id, ms: open.to - open.from, chats: chats.length, ...counts });
       if (messages.length > 0) bell.ring('deliverer');
       return { taken: 1, more: false };
     },
@@ -109,6 +109,8 @@ function reporter({ store, ids, log, bell }: DowntimeDeps): Chore {
 }
 
 type Tally = { -readonly [K in keyof DowntimeCounts]: number };
+
+const noCounts: DowntimeCounts = { missed: 0, late: 0, asked: 0, skipped: 0 };
 
 /** What a downtime cost the tasks of one chat. */
 interface Chat extends Tally, Pick<Cost, 'thread' | 'isMute'> {
@@ -126,27 +128,13 @@ function chatsOf(costs: readonly Cost[]): Chat[] {
     chat[became] += count;
     chat.tasks.set(number, title);
   }
+  const slotsIn = ({ missed, late, asked, skipped }: Chat) => missed + late + asked + skipped;
   return [...chats.values()].toSorted((a, b) => slotsIn(b) - slotsIn(a));
 }
 
-const noCounts: DowntimeCounts = { missed: 0, late: 0, asked: 0, skipped: 0 };
-
-function slotsIn({ missed, late, asked, skipped }: DowntimeCounts): number {
-  return missed + late + asked + skipped;
-}
-
-function reportOf(chats: readonly Chat[]): DowntimeReport {
-  const counts: Tally = { ...noCounts };
-  const threads = chats.map(({ thread, missed, late, asked, skipped }) => {
-    const told = { missed, late, asked, skipped };
-    for (const became of ['missed', 'late', 'asked', 'skipped'] as const) counts[became] += told[became];
-    return { threadKey: threadKeyOf(thread), ...told };
-  });
-  return {
-    counts,
-    threads: threads.slice(0, downtimeChatsMax),
-    moreThreads: Math.max(0, threads.length - downtimeChatsMax),
-  };
+function countsOf(chats: readonly Chat[]): DowntimeCounts {
+  const sum = (became: keyof Tally) => chats.reduce((slots, chat) => slots + chat[became], 0);
+  return { missed: sum('missed'), late: sum('late'), asked: sum('asked'), skipped: sum('skipped') };
 }
 
 /**

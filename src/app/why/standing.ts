@@ -1,5 +1,5 @@
 import type { Stamp, TaskState } from '../../domain/task.ts';
-import type { Deed, TruthRows } from '../ports/why.ts';
+import type { Change, Deed, TruthRows } from '../ports/why.ts';
 
 /**
  * A stretch of time in which a task had no slots: it did not exist yet, was paused or deleted, or had come to its end.
@@ -44,9 +44,9 @@ export function held<T extends { readonly at: number }>(made: readonly T[]): (Sp
 
 interface Segment extends Span {
   readonly state: TaskState | null;
-  readonly begun: Deed | null;
+  readonly begun: Change | null;
   /** What was done next, and found the task as it was then. */
-  readonly ended: Deed | null;
+  readonly ended: Change | null;
 }
 
 /** The stretches that the rows tell of, oldest first. */
@@ -94,26 +94,22 @@ function stretchOf(rows: TruthRows, segment: Segment): Stretch[] {
   const found = foundAt(rows, segment);
   if (found === null || found === 'active') return [];
   const stretch = { ...nothing, first, last, begun, ended };
-  if (found === 'completed') return completedOf(rows, stretch);
+  if (found === 'completed') return completedOf(rows, stretch, ended);
   if (found === 'deleted') return [{ ...stretch, is: 'deleted' }];
   const until = endOfPause(rows, segment);
   return [{ ...stretch, is: 'paused', last: lastPaused(segment, until), until, pausedBy: pauserOf(rows, segment) }];
 }
 
 /** A restored task is as paused as it was when it was deleted. */
-function pauserOf({ task, pausers }: TruthRows, { begun }: Segment): Deed | Stamp | null {
+function pauserOf({ task: { paused } }: TruthRows, { begun }: Segment): Deed | Stamp | null {
   if (begun === null || begun.stateBefore !== 'deleted') return null;
-  const { paused } = task;
-  return (
-    pausers.find(({ deedId }) => deedId === begun.id)?.pause ??
-    (paused !== null && paused.at <= begun.at ? paused : null)
-  );
+  return begun.pause ?? (paused !== null && paused.at <= begun.at ? paused : null);
 }
 
 /** It holds from the slot after the last one. */
-function completedOf({ lastSlots }: TruthRows, stretch: Omit<Stretch, 'is'>): Stretch[] {
-  const { first, last, ended } = stretch;
-  const lastSlot = lastSlots.find(({ deedId }) => deedId === (ended?.id ?? null))?.slotAt ?? null;
+function completedOf({ lastSlotAt }: TruthRows, stretch: Omit<Stretch, 'is'>, ended: Change | null): Stretch[] {
+  const { first, last } = stretch;
+  const lastSlot = ended === null ? lastSlotAt : ended.lastSlotAt;
   const from = Math.max(first, lastSlot === null ? first : lastSlot + 1);
   return from > last ? [] : [{ ...stretch, is: 'completed', first: from, lastSlot }];
 }

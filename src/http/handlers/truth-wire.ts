@@ -100,20 +100,12 @@ export function wireDeed(deed: Deed): z.output<typeof auditEntry> {
   };
 }
 
-export function wireDowntime({ id, from, to, report, reportedAt }: Downtime): z.output<typeof downtimeAnswer> {
+export function wireDowntime({ id, from, to, counts, reportedAt }: Downtime): z.output<typeof downtimeAnswer> {
   return {
     downtime_id: id,
     from: iso(from),
     to: iso(to),
-    counts: report === null ? null : { ...report.counts },
-    threads: (report?.threads ?? []).map(({ threadKey, missed, late, asked, skipped }) => ({
-      thread_key: threadKey,
-      missed,
-      late,
-      asked,
-      skipped,
-    })),
-    more_threads: report?.moreThreads ?? 0,
+    counts: counts === null ? null : { ...counts },
     reported_at: isoOrNull(reportedAt),
   };
 }

@@ -1,7 +1,7 @@
 import type {
   Cost,
   Downtime,
-  DowntimeReport,
+  DowntimeCounts,
   DowntimeStore,
   OpenDowntime,
   Opened,
@@ -115,15 +115,15 @@ function* costOf({ id, from, to }: OpenDowntime): Script<Cost[]> {
   }));
 }
 
-function* reportDowntime({ id, report, at, messages }: ToldDowntime): Script<void> {
+function* reportDowntime({ id, counts, at, messages }: ToldDowntime): Script<void> {
   const told = yield* row(
     `update downtimes set report = ?t, reported_at = ?i where id = ?t and report is null returning id`,
-    JSON.stringify(report),
+    JSON.stringify({ counts }),
     at,
     id,
   );
   if (told === undefined) return;
-  yield* tellEvents([{ kind: 'downtime.reported', at, taskId: null, ref: id, data: report.counts }]);
+  yield* tellEvents([{ kind: 'downtime.reported', at, taskId: null, ref: id, data: counts }]);
   yield* insertMessages(messages, at);
 }
 
@@ -137,7 +137,7 @@ function* listDowntimes(limit: number): Script<Downtime[]> {
     from: one.from_at,
     to: one.to_at,
     // Written by us alone; a report that cannot be read counts as one that was never told.
-    report: readFacts(one.report) as DowntimeReport | null,
+    counts: (readFacts(one.report)?.['counts'] as DowntimeCounts | undefined) ?? null,
     reportedAt: one.reported_at,
   }));
 }

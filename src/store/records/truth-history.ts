@@ -1,4 +1,4 @@
-import type { Deed, InForce, LastSlot, Pauser, Twice } from '../../app/ports/why.ts';
+import type { Change, Deed, InForce, Twice } from '../../app/ports/why.ts';
 import { row, rows, type Script } from '../engine/engine.ts';
 import { changesState } from '../tables/records.ts';
 import { readFacts } from '../tasks/codec.ts';
@@ -21,7 +21,7 @@ interface Series {
   readonly order: string;
 }
 
-const changes: Series = {
+const states: Series = {
   columns: deedColumns,
   source: `audit where task_id = ?t and ${changesState}`,
   order: 'id',
@@ -69,9 +69,30 @@ function* heldIn<R extends object>(
 }
 
 /** The changes of the state of a task around a stretch. */
-export function* changesOf(stretch: Stretch): Script<{ readonly changes: readonly Deed[]; readonly toNow: boolean }> {
-  const { found, toNow } = yield* heldIn<DeedColumns>(changes, stretch);
-  return { changes: found.map(readDeed), toNow };
+export function* changesOf(stretch: Stretch): Script<{ readonly changes: readonly Change[]; readonly toNow: boolean }> {
+  const { taskId } = stretch;
+  const { found, toNow } = yield* heldIn<DeedColumns>(states, stretch);
+  const changes: Change[] = [];
+  for (const deed of found.map(readDeed)) {
+    const isBack = deed.stateBefore === 'deleted' && deed.stateAfter === 'paused';
+    changes.push({
+      ...deed,
+      lastSlotAt: deed.stateBefore === 'completed' ? yield* lastSlotBefore(taskId, deed.at) : null,
+      pause: isBack ? yield* pauseBefore(taskId, deed.id) : null,
+    });
+  }
+  return { changes, toNow };
+}
+
+/** A task that was paused before it was deleted is paused again when it is restored, by whoever had paused it then. */
+function* pauseBefore(taskId: string, id: string): Script<Deed | null> {
+  const pause = yield* row<DeedColumns>(
+    `select ${deedColumns} from audit where task_id = ?t and ${changesState} and id < ?i
+       and state_after = 'paused' and state_before is distinct from 'deleted' order by at desc, id desc limit 1`,
+    taskId,
+    Number(id),
+  );
+  return pause === undefined ? null : readDeed(pause);
 }
 
 interface VersionColumns {
@@ -110,38 +131,8 @@ export function* setBacks(): Script<Twice[]> {
   return apart;
 }
 
-/** A task that was paused before it was deleted is paused again when it is restored, by whoever had paused it then. */
-export function* pausersOf(taskId: string, changes: readonly Deed[]): Script<Pauser[]> {
-  const found: Pauser[] = [];
-  for (const { id, stateBefore, stateAfter } of changes) {
-    if (stateBefore !== 'deleted' || stateAfter !== 'paused') continue;
-    const pause = yield* row<DeedColumns>(
-      `select ${deedColumns} from audit where task_id = ?t and ${changesState} and id < ?i
-         and state_after = 'paused' and state_before is distinct from 'deleted' order by at desc, id desc limit 1`,
-      taskId,
-      Number(id),
-    );
-    if (pause !== undefined) found.push({ deedId: id, pause: readDeed(pause) });
-  }
-  return found;
-}
-
-/** Nobody completes a task: its last slot does. So that slot is looked for before each change that found it completed. */
-export function* lastSlotsOf(taskId: string, changes: readonly Deed[], completedNow: boolean): Script<LastSlot[]> {
-  const ends = changes.filter(({ stateBefore }) => stateBefore === 'completed');
-  const asked = [
-    ...ends.map(({ id, at }) => ({ deedId: id, at })),
-    ...(completedNow ? [{ deedId: null, at: null }] : []),
-  ];
-  const found: LastSlot[] = [];
-  for (const { deedId, at } of asked) {
-    const slotAt = yield* lastSlotBefore(taskId, at ?? Number.MAX_SAFE_INTEGER);
-    if (slotAt !== null) found.push({ deedId, slotAt });
-  }
-  return found;
-}
-
-function* lastSlotBefore(taskId: string, at: number): Script<number | null> {
+/** Nobody completes a task: its last slot does. */
+export function* lastSlotBefore(taskId: string, at: number): Script<number | null> {
   const slot = yield* row<{ at: number }>(
     `select slot_at as at from occurrences where task_id = ?t and slot_at <= ?i and source in ('schedule', 'catch_up')
      order by slot_at desc limit 1`,

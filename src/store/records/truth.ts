@@ -5,7 +5,7 @@ import { readFacts, readTask, type TaskRow } from '../tasks/codec.ts';
 import { readNote } from '../upkeep/notes.ts';
 import { downtimeStore } from './downtimes.ts';
 import { readAuditPage, readEvents } from './feeds.ts';
-import { changesOf, lastSlotsOf, pausersOf, setBacks, versionsOf } from './truth-history.ts';
+import { changesOf, lastSlotBefore, setBacks, versionsOf } from './truth-history.ts';
 import { aroundOf, slotRows, withWork, type SlotColumns } from './truth-slots.ts';
 
 /** What `/why` reads: one transaction for one stretch of one task, each part a bounded walk along an index. */
@@ -40,8 +40,7 @@ function* readTruth(query: TruthQuery): Script<TruthRows | null> {
     gaps,
     changes,
     reachesNow: toNow,
-    lastSlots: yield* lastSlotsOf(taskId, changes, toNow && task.state === 'completed'),
-    pausers: yield* pausersOf(taskId, changes),
+    lastSlotAt: task.state === 'completed' ? yield* lastSlotBefore(taskId, Number.MAX_SAFE_INTEGER) : null,
     versions: yield* versionsOf(stretch),
     twice,
     ahead: yield* aheadOf(task),

@@ -1,3 +1,4 @@
+import type { Actor } from '../../domain/access.ts';
 import type { CheckName, Found } from '../../domain/audit.ts';
 import type { DueTask, Unreadable } from './pipeline.ts';
 import type { Twice } from './why.ts';
@@ -97,7 +98,7 @@ export interface RepairRequest {
   readonly check: CheckName;
   readonly id: string;
   readonly now: number;
-  readonly actor: string;
+  readonly actor: Actor;
   readonly bootId: string;
   /** What becomes of an enabled task that has no next slot. */
   readonly plan: (task: DueTask | Unreadable) => Replanned;
@@ -110,7 +111,7 @@ export interface MissingSlot {
   readonly taskId: string;
   readonly slotAt: number;
   readonly now: number;
-  readonly actor: string;
+  readonly actor: Actor;
 }
 
 export interface HousekeepingStore {

@@ -1,193 +1,162 @@
-import type { ChatFacts, ChatNews, ChatUsage, NewsQuery, QuotaUsed, SentMessage } from '../../app/ports/chat-facts.ts';
+import type { ChatNews, ChatUsage, NewsQuery, QuotaUsed, SentMessage } from '../../app/ports/chat-facts.ts';
 import type { Chat, User } from '../../app/ports/chats.ts';
 import type { Actor } from '../../domain/access.ts';
 import { usageCountedMax } from '../../domain/limits.ts';
-import { row, rows, type Engine, type Script } from '../engine/engine.ts';
+import type { Engine, Script } from '../engine/engine.ts';
+import { columns, columnsOf, count, like, mapped, number, pick } from '../engine/fields.ts';
+import { limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
+import { all, bind, one, select } from '../engine/statements.ts';
 import { serverFacts } from '../records/workload.ts';
 import { readFacts } from '../tasks/codec.ts';
-import { readChat, type ChatRow } from './rows.ts';
+import { userFields } from './people.ts';
+import { chatFields } from './rows.ts';
 
 /** What a chat amounts to. Everything is counted as far as a person needs to know, so that no look takes long. */
-export function chatFactStore(engine: Engine): ChatFacts {
-  return {
-    chatUsage: (chatId, since) => engine.transact(() => chatUsage(chatId, since)),
-    quotaUsed: (chatId, userId) => engine.transact(() => quotaUsed(chatId, userId)),
-    chatNews: (query) => engine.transact(() => chatNews(query)),
-    chatSettings: (chatId) => engine.transact(() => chatSettings(chatId)),
-    waitingChats: (limit) => engine.transact(() => waitingChats(limit)),
-    usersNamed: (name, limit) => engine.transact(() => usersNamed(name, limit)),
-    adminNames: (chatId, limit) => engine.transact(() => adminNames(chatId, limit)),
-    sentMessage: (deliveryId) => engine.transact(() => sentMessage(deliveryId)),
-    serverFacts: (now) => engine.transact(() => serverFacts(engine.dialect, now)),
-  };
-}
-
-interface Counted {
-  readonly count: number;
+export function chatFactStore(engine: Engine) {
+  return bind(engine, {
+    chatUsage,
+    quotaUsed,
+    chatNews,
+    chatSettings,
+    waitingChats,
+    usersNamed,
+    adminNames,
+    sentMessage,
+    serverFacts: (now: number) => serverFacts(engine.dialect, now),
+  });
 }
 
 /** The runs of the tasks of a chat whose slot lies after an instant. */
-const runsSince = `select o.status as status, o.run_id as run_id from tasks t join occurrences o on o.task_id = t.id
-   where t.chat_id = ?t and o.slot_at >= ?i and o.run_id is not null limit ?i`;
+function runsSince(chatId: string, since: number): Sql {
+  return sql`select o.status, o.run_id from tasks t join occurrences o on o.task_id = t.id
+    where t.chat_id = ${chatId} and o.slot_at >= ${since} and o.run_id is not null ${limited(usageCountedMax)}`;
+}
+
+const runFields = { count, failures: number(raw(`sum(case when status = 'failed' then 1 else 0 end)`)) };
+const sentFields = { count, mine: number(raw('sum(mine)')) };
+const spentFields = { kind: columnsOf('usage', 'u').kind, quantity: number(raw('sum(u.quantity)')) };
 
 function* chatUsage(chatId: string, since: number): Script<ChatUsage> {
-  const runs = yield* row<{ count: number; failures: number }>(
-    `select count(*) as count, coalesce(sum(case when status = 'failed' then 1 else 0 end), 0) as failures
-     from (${runsSince}) as found`,
-    chatId,
-    since,
-    usageCountedMax,
+  const found = runsSince(chatId, since);
+  const runs = yield* one(select(runFields)`from (${found}) as found`);
+  const sent = yield* one(
+    select(sentFields)`from (
+      select case when chat_id = ${chatId} and status = 'delivered' and kind in ('answer', 'result', 'notice')
+        then 1 else 0 end as mine
+      from deliveries where sent_at is not null and sent_at >= ${since} order by sent_at desc ${limited(usageCountedMax)}) as sent`,
   );
-  const sent = yield* row<{ count: number; mine: number }>(
-    `select count(*) as count, coalesce(sum(case when chat_id = ?t and status = 'delivered'
-       and kind in ('answer', 'result', 'notice') then 1 else 0 end), 0) as mine
-     from (select chat_id, status, kind from deliveries where sent_at is not null and sent_at >= ?i
-           order by sent_at desc limit ?i) as sent`,
-    chatId,
-    since,
-    usageCountedMax,
+  const spent = yield* all(
+    select(spentFields)`from (${found}) as found join usage u on u.run_id = found.run_id group by u.kind order by u.kind`,
   );
-  const spent = yield* rows<{ kind: string; quantity: number }>(
-    `select u.kind as kind, sum(u.quantity) as quantity from (${runsSince}) as found
-     join usage u on u.run_id = found.run_id group by u.kind order by u.kind`,
-    chatId,
-    since,
-    usageCountedMax,
-  );
-  const isCapped = [runs?.count, sent?.count].some((count) => Number(count ?? 0) >= usageCountedMax);
   return {
-    runs: Number(runs?.count ?? 0),
-    failures: Number(runs?.failures ?? 0),
-    messages: Number(sent?.mine ?? 0),
-    isCapped,
-    spent: spent.map(({ kind, quantity }) => ({ kind, quantity: Number(quantity) })),
+    runs: runs?.count ?? 0,
+    failures: runs?.failures ?? 0,
+    messages: sent?.mine ?? 0,
+    isCapped: [runs?.count, sent?.count].some((passed) => (passed ?? 0) >= usageCountedMax),
+    spent,
   };
 }
 
 function* quotaUsed(chatId: string, userId: Actor): Script<QuotaUsed> {
-  const inChat = yield* row<Counted>(
-    `select count(*) as count from tasks where chat_id = ?t and state in ('active', 'paused')`,
-    chatId,
+  const canRun = raw(`state in ('active', 'paused')`);
+  const inChat = yield* one(select({ count })`from tasks where chat_id = ${chatId} and ${canRun}`);
+  const byUser = yield* one(
+    select({ count })`from tasks where owner_id = ${userId} and created_by = ${userId} and ${canRun}`,
   );
-  const byUser = yield* row<Counted>(
-    `select count(*) as count from tasks where owner_id = ?t and created_by = ?t and state in ('active', 'paused')`,
-    userId,
-    userId,
-  );
-  return { inChat: Number(inChat?.count ?? 0), byUser: Number(byUser?.count ?? 0) };
+  return { inChat: inChat?.count ?? 0, byUser: byUser?.count ?? 0 };
 }
 
 /** A slot can be served some time after it was due, and its end falls into the stretch all the same. */
 const servedLateMs = 86_400_000;
 
+const t = columnsOf('tasks', 't');
+const o = columnsOf('occurrences', 'o');
+const named = pick(t, 'number', 'title');
+const failedFields = { ...named, count, error: like(t.lastError, raw('max(t.last_error)')) };
+const succeededFields = { ...named, count, done: number(raw('count(a.occurrence_id)')) };
+const snoozedFields = { ...named, at: o.slotAt };
+const pausedFields = { ...named, at: t.pausedAt };
+const openFields = { ...named, count };
+const askedFields = { ...named, count: number(raw('count(distinct d.run_id)')) };
+
 function* chatNews({ chatId, since, except, limit }: NewsQuery): Script<ChatNews> {
-  const ended = `from tasks t join occurrences o on o.task_id = t.id`;
-  const inStretch = `t.chat_id = ?t and t.state <> 'deleted' and t.id <> ?t and o.slot_at >= ?i and o.updated_at >= ?i`;
-  const stretch = [chatId, except, since - servedLateMs, since] as const;
+  const ended = raw('tasks t join occurrences o on o.task_id = t.id');
+  const inStretch = sql`t.chat_id = ${chatId} and t.state <> 'deleted' and t.id <> ${except}
+    and o.slot_at >= ${since - servedLateMs} and o.updated_at >= ${since}`;
+  const byTask = sql`group by t.id, t.number, t.title order by t.number ${limited(limit)}`;
+  const waiting = yield* all(
+    select(openFields)`from tasks t join acks a on a.task_id = t.id where t.chat_id = ${chatId} and a.status = 'open' ${byTask}`,
+  );
+  const asked = yield* all(
+    select(askedFields)`from deliveries d join tasks t on t.id = d.task_id
+      where d.chat_id = ${chatId} and d.status in ('pending', 'blocked') and d.status = 'blocked' and d.cause = 'approval'
+      ${byTask}`,
+  );
   return {
-    failed: counted(
-      yield* rows<ChatNews['failed'][number]>(
-        `select t.number, t.title, count(*) as count, max(t.last_error) as error ${ended}
-         where ${inStretch} and o.status = 'failed' group by t.id, t.number, t.title order by t.number limit ?i`,
-        ...stretch,
-        limit,
-      ),
+    failed: yield* all(select(failedFields)`from ${ended} where ${inStretch} and o.status = 'failed' ${byTask}`),
+    succeeded: yield* all(
+      select(succeededFields)`from ${ended} left join acks a on a.occurrence_id = o.id and a.status = 'done'
+        where ${inStretch} and o.status = 'succeeded' ${byTask}`,
     ),
-    succeeded: counted(
-      yield* rows<ChatNews['succeeded'][number]>(
-        `select t.number, t.title, count(*) as count, count(a.occurrence_id) as done ${ended}
-         left join acks a on a.occurrence_id = o.id and a.status = 'done'
-         where ${inStretch} and o.status = 'succeeded' group by t.id, t.number, t.title order by t.number limit ?i`,
-        ...stretch,
-        limit,
-      ),
-    ).map((one) => ({ ...one, done: Number(one.done) })),
-    snoozed: yield* rows(
-      `select t.number, t.title, o.slot_at as at ${ended}
-       where t.chat_id = ?t and o.status = 'pending' and o.source = 'snooze' order by o.slot_at limit ?i`,
-      chatId,
-      limit,
+    snoozed: yield* all(
+      select(snoozedFields)`from ${ended} where t.chat_id = ${chatId} and o.status = 'pending' and o.source = 'snooze'
+        order by o.slot_at ${limited(limit)}`,
     ),
-    paused: yield* rows(
-      `select number, title, paused_at as at from tasks where chat_id = ?t and state = 'paused' and id <> ?t
-       order by number limit ?i`,
-      chatId,
-      except,
-      limit,
+    paused: yield* all(
+      select(pausedFields)`from tasks t where t.chat_id = ${chatId} and t.state = 'paused' and t.id <> ${except}
+        order by t.number ${limited(limit)}`,
     ),
-    waiting: [...(yield* waitingForDone(chatId, limit)), ...(yield* waitingForApproval(chatId, limit))],
+    waiting: [
+      ...waiting.map((task) => ({ ...task, for: 'done' as const })),
+      ...asked.map((task) => ({ ...task, for: 'approval' as const })),
+    ],
   };
 }
 
-type Waiting = ChatNews['waiting'][number];
-
-function* waitingForDone(chatId: string, limit: number): Script<Waiting[]> {
-  const found = yield* rows<Omit<Waiting, 'for'>>(
-    `select t.number, t.title, count(*) as count from tasks t join acks a on a.task_id = t.id
-     where t.chat_id = ?t and a.status = 'open' group by t.id, t.number, t.title order by t.number limit ?i`,
-    chatId,
-    limit,
-  );
-  return counted(found).map((one) => ({ ...one, for: 'done' }));
-}
-
-function* waitingForApproval(chatId: string, limit: number): Script<Waiting[]> {
-  const found = yield* rows<Omit<Waiting, 'for'>>(
-    `select t.number, t.title, count(distinct d.run_id) as count from deliveries d join tasks t on t.id = d.task_id
-     where d.chat_id = ?t and d.status in ('pending', 'blocked') and d.status = 'blocked' and d.cause = 'approval'
-     group by t.id, t.number, t.title order by t.number limit ?i`,
-    chatId,
-    limit,
-  );
-  return counted(found).map((one) => ({ ...one, for: 'approval' }));
-}
-
-/** One of the engines counts in texts. */
-function counted<T extends Counted>(found: readonly T[]): T[] {
-  return found.map((one) => ({ ...one, count: Number(one.count) }));
-}
+const settingsFields = { settings: mapped(columns.chats.settings, readFacts) };
 
 function* chatSettings(chatId: string): Script<Readonly<Record<string, unknown>>> {
-  const found = yield* row<{ settings: string }>(`select settings from chats where id = ?t`, chatId);
-  return (found === undefined ? null : readFacts(found.settings)) ?? {};
+  const found = yield* one(select(settingsFields)`from chats where id = ${chatId}`);
+  return found?.settings ?? {};
 }
 
 function* waitingChats(limit: number): Script<Chat[]> {
-  const found = yield* rows<ChatRow>(
-    `select * from chats where provider = 'telegram' and state = 'new' order by created_at desc, id desc limit ?i`,
-    limit,
+  return yield* all(
+    select(chatFields)`from chats where provider = 'telegram' and state = 'new'
+      order by created_at desc, id desc ${limited(limit)}`,
   );
-  return found.map(readChat);
 }
 
 function* usersNamed(name: string, limit: number): Script<User[]> {
-  return yield* rows<User>(
-    `select id, name, role, timezone from users
-     where id like 'telegram:user:%' and lower(name) = lower(?t) order by id limit ?i`,
-    name,
-    limit,
+  return yield* all(
+    select(userFields)`from users where id like 'telegram:user:%' and lower(name) = lower(${name})
+      order by id ${limited(limit)}`,
   );
 }
 
 function* adminNames(chatId: string, limit: number): Script<string[]> {
-  const approvers = yield* rows<{ name: string }>(
-    `select name from users where name is not null and id = (select approved_by from chats where id = ?t)`,
-    chatId,
+  const approvers = yield* all(
+    select(pick(columns.users, 'name'))`from users where id = (select approved_by from chats where id = ${chatId})`,
   );
-  const admins = yield* rows<{ name: string }>(
-    `select u.name as name from members m join users u on u.id = m.user_id
-     where m.chat_id = ?t and m.status = 'admin' and u.name is not null order by m.checked_at desc, u.id limit ?i`,
-    chatId,
-    limit,
+  const admins = yield* all(
+    select(pick(columnsOf('users', 'u'), 'name'))`from members m join users u on u.id = m.user_id
+      where m.chat_id = ${chatId} and m.status = 'admin' and u.name is not null
+      order by m.checked_at desc, u.id ${limited(limit)}`,
   );
-  return [...new Set([...approvers, ...admins].map(({ name }) => name))].slice(0, limit);
+  return [...new Set([...approvers, ...admins].flatMap(({ name }) => name ?? []))].slice(0, limit);
 }
 
+const { deliveries } = columns;
+const messageFields = {
+  messageId: mapped(deliveries.messageId, (id) => id ?? 0),
+  address: mapped(deliveries.platformChatId, (address) => address ?? ''),
+  topic: deliveries.messageThreadId,
+};
+
 function* sentMessage(deliveryId: string): Script<SentMessage | null> {
-  const found = yield* row<SentMessage>(
-    `select message_id as "messageId", platform_chat_id as address, message_thread_id as topic from deliveries
-     where id = ?t and status = 'delivered' and message_id is not null`,
-    deliveryId,
+  const found = yield* one(
+    select(messageFields)`from deliveries
+      where id = ${deliveryId} and status = 'delivered' and message_id is not null`,
   );
   return found ?? null;
 }

@@ -1,14 +1,37 @@
-import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
-import type { Tables } from '../tables/define.ts';
+import type { Dialect, Shape, Sql, Tuple, Value } from './sql.ts';
 
-export type Value = string | number | null;
-export type Tuple = readonly Value[];
+export type { Tuple, Value } from './sql.ts';
+
+/** What a transaction asks of its engine; the functions that make it are in `statements.ts`. */
+export type Ask =
+  | { readonly does: 'select'; readonly sql: Sql }
+  | { readonly does: 'run'; readonly sql: Sql }
+  /** Row locks and nothing else; the engine without row locks leaves the whole statement out. */
+  | { readonly does: 'hold'; readonly sql: Sql }
+  /** Whether each of the tuples took effect, in their order. No two of them may name the same row. */
+  | { readonly does: 'insert'; readonly into: Insertion; readonly tuples: readonly Tuple[] }
+  | { readonly does: 'update'; readonly change: Change; readonly tuples: readonly Tuple[] }
+  | TextAsk;
+
+/** An insert of some columns, the first of which tells its rows apart. */
+export interface Insertion {
+  readonly table: string;
+  readonly columns: readonly { readonly name: string; readonly holds: 'text' | 'int' }[];
+  /** What happens to a row that is there already; empty where that is a fault. */
+  readonly conflict: Shape;
+}
+
+export interface Change {
+  readonly table: string;
+  readonly set: Shape;
+  readonly where: Shape;
+}
 
 /**
- * A statement with typed placeholders: `?t` for a text, `?i` for an integer. A part in brackets, `[for update]`, is a row
+ * A statement as one text with typed placeholders: `?t` for a text, `?i` for an integer. A part in brackets, `[for update]`, is a row
  * lock: the engine without row locks leaves it out, because its transaction already excludes every other writer.
  */
-export type Ask =
+export type TextAsk =
   | { readonly does: 'rows'; readonly text: string; readonly values: Tuple }
   | { readonly does: 'lock'; readonly text: string; readonly values: Tuple }
   | { readonly does: 'each'; readonly text: string; readonly tuples: readonly Tuple[] };
@@ -21,10 +44,7 @@ export type Ask =
 export type Script<T> = Generator<Ask, T, never>;
 
 export interface Engine {
-  readonly dialect: 'sqlite' | 'postgres';
-  readonly tables: Tables;
-  /** For single reads outside a transaction: the typed query builder, the same on both engines once awaited. */
-  readonly reader: BetterSQLite3Database;
+  readonly dialect: Dialect;
   /** Plays a script that only reads, outside of any transaction: each of its statements sees what is committed by then. */
   read<T>(script: () => Script<T>): Promise<T>;
   /** Runs the script in one durable transaction: all of it or nothing. */

@@ -1,8 +1,8 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
-import { postgresTables } from '../tables/postgres.ts';
-import { rows, type Ask, type Engine, type Script, type Tuple, type Value } from './engine.ts';
+import type { Ask, Change, Engine, Insertion, Script, TextAsk } from './engine.ts';
+import { placesIn, raw, written, type Sql, type Tuple, type Value } from './sql.ts';
+import { run } from './statements.ts';
 
 /** What the engine needs of a client; node-postgres and the embedded Postgres of the tests both give it. */
 export interface Client {
@@ -13,7 +13,6 @@ export interface Client {
 
 export interface Connections {
   connect(): Promise<Client>;
-  reader: Engine['reader'];
   /** Absent where there is no pool. */
   used?: () => ConnectionsUsed;
   end(): Promise<void>;
@@ -43,7 +42,6 @@ export function postgresPool(url: string, onError: (error: Error) => void, patie
   pool.on('error', onError);
   return {
     connect: async () => pool.connect(),
-    reader: drizzle(pool) as unknown as Engine['reader'],
     used: () => ({ inUse: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     end: () => pool.end(),
   };
@@ -52,8 +50,6 @@ export function postgresPool(url: string, onError: (error: Error) => void, patie
 export function postgresEngine(connections: Connections): Engine {
   return {
     dialect: 'postgres',
-    tables: postgresTables,
-    reader: connections.reader,
     read: (script) => read(connections, script),
     transact: (script) => transact(connections, script),
     transactLightly: (script) => transact(connections, () => lightly(script())),
@@ -82,7 +78,7 @@ async function played<T>(client: Client, script: Script<T>): Promise<T> {
 
 /** The commit is told before it is on the disk. */
 function* lightly<T>(script: Script<T>): Script<T> {
-  yield* rows('set local synchronous_commit = off');
+  yield* run(raw('set local synchronous_commit = off'));
   return yield* script;
 }
 
@@ -119,6 +115,87 @@ function rolledBack(client: Client): Promise<boolean> {
 }
 
 async function answer(client: Client, ask: Ask): Promise<unknown> {
+  switch (ask.does) {
+    case 'select':
+      return (await asked(client, ask.sql)).rows;
+    case 'run':
+    case 'hold':
+      return asked(client, ask.sql);
+    case 'insert':
+      return inserted(client, ask.into, ask.tuples);
+    case 'update':
+      return changed(client, ask.change, ask.tuples);
+    default:
+      return answerText(client, ask);
+  }
+}
+
+function asked(client: Client, { shape, values }: Sql): Promise<{ rows: unknown[] }> {
+  return client.query(
+    kept(shape, () => written(shape, 'postgres', (holds, number) => `$${number}::${types[holds]}`)),
+    values.map(storable),
+  );
+}
+
+const types = { text: 'text', int: 'bigint' } as const;
+
+const keptTexts = new WeakMap<object, string>();
+
+function kept(key: object, write: () => string): string {
+  const text = keptTexts.get(key) ?? write();
+  keptTexts.set(key, text);
+  return text;
+}
+
+/** All tuples travel in one statement, as a table beside the one that is changed. */
+async function changed(client: Client, change: Change, tuples: readonly Tuple[]): Promise<boolean[]> {
+  const text = kept(change, () => {
+    const { table, set, where } = change;
+    const places = [...placesIn(set), ...placesIn(where)];
+    const sets = written(set, 'postgres', (_holds, number) => `v.c${number}`);
+    const first = placesIn(set).length;
+    const guard = written(where, 'postgres', (_holds, number) => `v.c${first + number}`);
+    return `update ${table} set ${sets} from ${beside(places)} where ${guard} returning v.ord`;
+  });
+  const { rows } = await client.query(text, columnsOf(tuples));
+  const matched = new Set(rows.map((found) => (found as { ord: number }).ord));
+  return tuples.map((_tuple, index) => matched.has(index + 1));
+}
+
+/** An insert cannot tell which of its source rows it came from, so the first column, the key, tells. */
+async function inserted(client: Client, into: Insertion, tuples: readonly Tuple[]): Promise<boolean[]> {
+  const text = kept(into, () => {
+    const { table, columns, conflict } = into;
+    const names = columns.map(({ name }) => name);
+    const values = columns.map((_column, index) => `v.c${index + 1}`).join(', ');
+    const source = beside(columns.map(({ holds }) => holds));
+    const onConflict = written(conflict, 'postgres', (_holds, number) => `$${number}`);
+    return `insert into ${table} (${names.join(', ')}) select ${values} from ${source} ${onConflict} returning ${names[0]} as key`;
+  });
+  const { rows } = await client.query(text, columnsOf(tuples));
+  return tookOf(tuples, rows);
+}
+
+function tookOf(tuples: readonly Tuple[], rows: readonly unknown[]): boolean[] {
+  const made = new Map<Value, number>();
+  for (const found of rows) {
+    const { key } = found as { key: Value };
+    made.set(key, (made.get(key) ?? 0) + 1);
+  }
+  return tuples.map((tuple) => {
+    const left = made.get(tuple[0] ?? null) ?? 0;
+    made.set(tuple[0] ?? null, left - 1);
+    return left > 0;
+  });
+}
+
+function beside(places: readonly ('text' | 'int')[]): string {
+  const arrays = places.map((holds, index) => `$${index + 1}::${types[holds]}[]`).join(', ');
+  const names = places.map((_holds, index) => `c${index + 1}`).join(', ');
+  return `unnest(${arrays}) with ordinality as v(${names}, ord)`;
+}
+
+async function answerText(client: Client, ask: TextAsk): Promise<unknown> {
   if (ask.does !== 'each') return (await client.query(single(ask.text), ask.values.map(storable))).rows;
   if (isInsert(ask.text)) return insertEach(client, ask);
   const { rows } = await client.query(updateText(ask.text), columnsOf(ask.tuples));
@@ -126,19 +203,9 @@ async function answer(client: Client, ask: Ask): Promise<unknown> {
   return ask.tuples.map((_tuple, index) => matched.has(index + 1));
 }
 
-/** An insert cannot tell which of its source rows it came from, so the first column, the key, tells. */
 async function insertEach(client: Client, ask: Extract<Ask, { does: 'each' }>): Promise<boolean[]> {
   const { rows } = await client.query(insertText(ask.text), columnsOf(ask.tuples));
-  const made = new Map<Value, number>();
-  for (const found of rows) {
-    const { key } = found as { key: Value };
-    made.set(key, (made.get(key) ?? 0) + 1);
-  }
-  return ask.tuples.map((tuple) => {
-    const left = made.get(tuple[0] ?? null) ?? 0;
-    made.set(tuple[0] ?? null, left - 1);
-    return left > 0;
-  });
+  return tookOf(ask.tuples, rows);
 }
 
 /**

@@ -1,10 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { drizzle } from 'drizzle-orm/better-sqlite3';
-import { sqliteTables } from '../tables/sqlite.ts';
-import type { Ask, Engine, Script, Tuple } from './engine.ts';
+import type { Ask, Change, Engine, Insertion, Script, TextAsk } from './engine.ts';
 import { createSharedCommits } from './shared-commits.ts';
+import { nothing, raw, written as writtenOut, type Shape, type Tuple } from './sql.ts';
 
 type Connection = Database.Database;
 
@@ -41,7 +40,31 @@ export function sqliteEngine(connection: Connection, turn?: () => Promise<void>)
     written += count;
     checkpointer?.wrote(count);
   };
+  const shapes = shapePreparer(connection);
   const answer = (ask: Ask): unknown => {
+    switch (ask.does) {
+      case 'select': {
+        const statement = shapes.of(ask.sql.shape);
+        const found = statement.all(ask.sql.values);
+        if (!statement.readonly) wrote(found.length);
+        return found;
+      }
+      case 'run':
+        wrote(shapes.of(ask.sql.shape).run(ask.sql.values).changes);
+        return undefined;
+      case 'hold':
+        return undefined;
+      case 'insert':
+        wrote(ask.tuples.length);
+        return insertInto(shapes, ask.into, ask.tuples);
+      case 'update':
+        wrote(ask.tuples.length);
+        return ask.tuples.map(runsOn(shapes.changing(ask.change)));
+      default:
+        return answerText(ask);
+    }
+  };
+  const answerText = (ask: TextAsk): unknown => {
     if (ask.does === 'lock') return [];
     if (ask.does === 'each') {
       wrote(ask.tuples.length);
@@ -65,8 +88,6 @@ export function sqliteEngine(connection: Connection, turn?: () => Promise<void>)
     turn === undefined ? null : createSharedCommits({ connection, play: playOne, turn, written: () => written });
   return {
     dialect: 'sqlite',
-    tables: sqliteTables,
-    reader: drizzle(connection),
     read: async (script) => playOne(script),
     // The promise form is the port's; the work is done before the caller gets it, so no other writer can come between.
     transact: async (script) => (shared === null ? transact(script) : shared.run(script)),
@@ -120,6 +141,73 @@ function preparer(connection: Connection): Prepare {
     statements.set(text, made);
     return made;
   };
+}
+
+interface Shapes {
+  of(shape: Shape): Database.Statement<unknown[]>;
+  changing(change: Change): Database.Statement<unknown[]>;
+  inserting(into: Insertion, rows: number): Database.Statement<unknown[]>;
+}
+
+/** Statements by the shape that they are made of: each is written and planned once. */
+function shapePreparer(connection: Connection): Shapes {
+  const statements = new Map<object, Database.Statement<unknown[]>>();
+  const many = new Map<object, Database.Statement<unknown[]>>();
+  const kept = (by: Map<object, Database.Statement<unknown[]>>, key: object, make: () => string) => {
+    const known = by.get(key);
+    if (known !== undefined) return known;
+    const made = connection.prepare<unknown[]>(make());
+    by.set(key, made);
+    return made;
+  };
+  return {
+    of: (shape) => kept(statements, shape, () => sqliteWritten(shape)),
+    changing: (change) => kept(statements, change, () => changeText(change)),
+    inserting: (into, rows) => kept(rows === 1 ? statements : many, into, () => insertionText(into, rows)),
+  };
+}
+
+function sqliteWritten(shape: Shape): string {
+  return writtenOut(shape, 'sqlite', () => '?');
+}
+
+function changeText({ table, set, where }: Change): string {
+  return `update ${table} set ${sqliteWritten(set)} where ${sqliteWritten(where)}`;
+}
+
+function insertionText({ table, columns, conflict }: Insertion, rows: number): string {
+  const row = `(${columns.map(() => '?').join(', ')})`;
+  const names = columns.map(({ name }) => name).join(', ');
+  const values = Array.from({ length: rows }, () => row).join(', ');
+  return `insert into ${table} (${names}) values ${values} ${sqliteWritten(conflict)}`;
+}
+
+/**
+ * Inserts many rows by few statements. When a statement took fewer rows than it was given, because some of them stood there
+ * already, its rows are taken back and inserted one by one, which tells the ones from the others.
+ */
+function insertInto(shapes: Shapes, into: Insertion, tuples: readonly Tuple[]): boolean[] {
+  const one = runsOn(shapes.inserting(into, 1));
+  const answers: boolean[] = [];
+  for (let from = 0; from < tuples.length; from += rowsPerInsert) {
+    const chunk = tuples.slice(from, from + rowsPerInsert);
+    if (chunk.length < rowsPerInsert) answers.push(...chunk.map(one));
+    else answers.push(...(chunkTaken(shapes, into, chunk) ? chunk.map(() => true) : chunk.map(one)));
+  }
+  return answers;
+}
+
+const savepoint = { begin: raw('savepoint chunk'), back: raw('rollback to chunk'), end: raw('release chunk') };
+
+function chunkTaken(shapes: Shapes, into: Insertion, chunk: readonly Tuple[]): boolean {
+  const insert = shapes.inserting(into, rowsPerInsert);
+  // Where nothing may stand there already, a statement takes all of its rows or fails as a whole.
+  if (into.conflict === nothing.shape) return insert.run(chunk.flat()).changes === chunk.length;
+  shapes.of(savepoint.begin.shape).run();
+  const { changes } = insert.run(chunk.flat());
+  if (changes < chunk.length) shapes.of(savepoint.back.shape).run();
+  shapes.of(savepoint.end.shape).run();
+  return changes === chunk.length;
 }
 
 function runsOn(statement: Database.Statement<unknown[]>): (tuple: Tuple) => boolean {

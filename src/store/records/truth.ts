@@ -1,7 +1,8 @@
 import type { Ahead, GapRow, Planned, TruthQuery, TruthRows, TruthStore } from '../../app/ports/why.ts';
 import type { Task } from '../../domain/task.ts';
 import { row, rows, type Engine, type Script } from '../engine/engine.ts';
-import { readFacts, readTask, type TaskRow } from '../tasks/codec.ts';
+import { readFacts } from '../tasks/codec.ts';
+import { readTask } from '../tasks/list.ts';
 import { readNote } from '../upkeep/notes.ts';
 import { downtimeStore } from './downtimes.ts';
 import { readAuditPage, readEvents } from './feeds.ts';
@@ -21,7 +22,7 @@ export function truthStore(engine: Engine): TruthStore {
 
 /** The task comes first: what it says about its next slot must never be newer than the rows of its slots. */
 function* readTruth(query: TruthQuery): Script<TruthRows | null> {
-  const task = yield* findTask(query.taskId);
+  const task = yield* readTask(query.taskId);
   if (task === null) return null;
   const slots = yield* slotRows(query);
   const gaps = yield* gapRows(query);
@@ -118,16 +119,8 @@ function endOf({ from, to, limit }: TruthQuery, slots: readonly SlotColumns[], g
   return Math.max(from, Math.min(lastSlot, lastGap, to));
 }
 
-function* findTask(taskId: string): Script<Task | null> {
-  const found = yield* row<TaskRow>(
-    `select t.*, c.provider, c.address from tasks t join chats c on c.id = t.chat_id where t.id = ?t`,
-    taskId,
-  );
-  return found === undefined ? null : readTask(found);
-}
-
 function* readPlanned(taskId: string): Script<Planned | null> {
-  const task = yield* findTask(taskId);
+  const task = yield* readTask(taskId);
   return task === null ? null : { task, ahead: yield* aheadOf(task) };
 }
 

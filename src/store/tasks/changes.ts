@@ -1,7 +1,10 @@
 import type { Changed, ChangeRequest, TaskChange, TaskScene } from '../../app/ports/tasks.ts';
 import type { Task, Definition } from '../../domain/task.ts';
 import { lockChat } from '../chats/rows.ts';
-import { each, lock, row, rows, write, type Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
+import { columns, pick } from '../engine/fields.ts';
+import { forShare, forUpdate, raw, sql, text } from '../engine/sql.ts';
+import { hold, insert, one, run, select, update, updateAll, updateReturning } from '../engine/statements.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
 import { dropParts } from '../outbox/run-parts.ts';
 import { closeAcks, reopenAck } from '../questions/nags.ts';
@@ -10,7 +13,7 @@ import { dispatchRuns, insertOccurrences, writeClaims } from '../runs/claims.ts'
 import { cancelLive } from '../runs/thread-runs.ts';
 import { moveTask } from './attach.ts';
 import { endWaiting } from './auto-pauses.ts';
-import { fieldColumns, placeholder, type Columns } from './codec.ts';
+import { fieldColumns } from './codec.ts';
 import { changeGrant, followState } from './grants.ts';
 import { claimOnce, settleOnce } from './once.ts';
 import { checkQuota, lockOwner } from './quota.ts';
@@ -47,7 +50,7 @@ interface Written {
 export function* changeLocked(request: LockedRequest, plan: Plan): Script<Written> {
   const { taskId, at } = request;
   yield* lockPlaces(request);
-  yield* lock(`select id from tasks where id = ?t for update`, taskId);
+  yield* hold(sql`select id from tasks where id = ${taskId} ${forUpdate}`);
   const scene = yield* sceneOf(request);
   const change = plan(scene);
   if (countsAgain(scene.task.state, change.set.state)) {
@@ -59,10 +62,10 @@ export function* changeLocked(request: LockedRequest, plan: Plan): Script<Writte
   const { ended, calledOff } = yield* endOpen(request, change);
   yield* setFields(request, change);
   if (change.scopes !== null) {
-    yield* write(
-      `update grants set scopes = ?t where id = (select t.grant_id from tasks t where t.id = ?t)`,
-      JSON.stringify(change.scopes),
-      taskId,
+    yield* update(
+      'grants',
+      { scopes: JSON.stringify(change.scopes) },
+      sql`id = (select t.grant_id from tasks t where t.id = ${taskId})`,
     );
   }
   yield* followState(request, scene.task, change.set.state);
@@ -85,19 +88,15 @@ export function* changeLocked(request: LockedRequest, plan: Plan): Script<Writte
  */
 function* lockPlaces({ taskId, look }: LockedRequest): Script<void> {
   if (look === undefined || 'replaysOf' in look) return;
-  const task = yield* row<{ chat_id: string; owner_id: string }>(
-    `select chat_id, owner_id from tasks where id = ?t`,
-    taskId,
-  );
+  const task = yield* one(select(pick(columns.tasks, 'chatId', 'ownerId'))`from tasks where id = ${taskId}`);
   if (task === undefined) return;
   const chat = 'place' in look ? yield* lockChat(look.place) : undefined;
-  if ('recent' in look) yield* row(`select id from chats where id = ?t [for no key update]`, task.chat_id);
-  yield* rows(
-    `select id from users where id in (?t, ?t) order by id [for no key update]`,
-    task.owner_id,
-    chat?.approved_by ?? task.owner_id,
-  );
+  if ('recent' in look) yield* hold(sql`select id from chats where id = ${task.chatId} ${keeping}`);
+  const owners = sql`(${task.ownerId}, ${chat?.approvedBy ?? task.ownerId})`;
+  yield* hold(sql`select id from users where id in ${owners} order by id ${keeping}`);
 }
+
+const keeping = forShare();
 
 /** Only tasks that can still run count against a quota, so what comes back from an end has to ask again. */
 function countsAgain(before: Task['state'], after: Task['state'] | undefined): boolean {
@@ -107,8 +106,8 @@ function countsAgain(before: Task['state'], after: Task['state'] | undefined): b
 
 function* nameDoer(entryId: string, { claims, answer, manual }: TaskChange, ended: readonly string[]): Script<void> {
   const skipped = claims.flatMap(({ occurrences }) => occurrences.filter(({ reason }) => reason === 'skip'));
-  yield* nameDeed('deed_id', entryId, [...ended, ...skipped.map(({ id }) => id)]);
-  yield* nameDeed('asked_by', entryId, [...(answer?.run ?? []), ...(manual === null ? [] : [manual.occurrence.id])]);
+  yield* nameDeed('deedId', entryId, [...ended, ...skipped.map(({ id }) => id)]);
+  yield* nameDeed('askedBy', entryId, [...(answer?.run ?? []), ...(manual === null ? [] : [manual.occurrence.id])]);
 }
 
 interface Ended {
@@ -124,11 +123,8 @@ function* endOpen({ taskId, at }: LockedRequest, change: TaskChange): Script<End
   const runs = change.cancelLive ? yield* cancelLive(taskId, change.endWaiting ?? 'cancelled', at) : [];
   const snoozes = change.endSnooze === null ? [] : yield* endSnooze(taskId, change.endSnooze, at);
   for (const slotAt of change.unskip) {
-    yield* rows(
-      `delete from occurrences where task_id = ?t and slot_at = ?i and status = 'skipped' and reason = 'skip'`,
-      taskId,
-      slotAt,
-    );
+    yield* run(sql`delete from occurrences
+      where task_id = ${taskId} and slot_at = ${slotAt} and status = 'skipped' and reason = 'skip'`);
   }
   const declined = yield* answerQuestions(taskId, change.answer, at);
   const ofRuns = runs.flatMap(({ occurrenceId }) => occurrenceId ?? []);
@@ -136,12 +132,11 @@ function* endOpen({ taskId, at }: LockedRequest, change: TaskChange): Script<End
 }
 
 function* endSnooze(taskId: string, reason: string, now: number): Script<string[]> {
-  const ended = yield* rows<{ id: string }>(
-    `update occurrences set status = 'skipped', reason = ?t, updated_at = ?i
-     where task_id = ?t and status = 'pending' and source = 'snooze' returning id`,
-    reason,
-    now,
-    taskId,
+  const ended = yield* updateReturning(
+    'occurrences',
+    { status: 'skipped', reason: text(reason), updatedAt: now },
+    sql`task_id = ${taskId} and status = 'pending' and source = 'snooze'`,
+    pick(columns.occurrences, 'id'),
   );
   if (ended.length > 0 && reason === 'undone') yield* reopenAck(taskId, now);
   yield* tellEvents(
@@ -153,14 +148,12 @@ function* endSnooze(taskId: string, reason: string, now: number): Script<string[
 /** A yes lets the slot wait for its turn like any late one; a no ends it. Answers what was declined. */
 function* answerQuestions(taskId: string, answer: TaskChange['answer'], now: number): Script<string[]> {
   if (answer === null) return [];
-  yield* each(
-    `update occurrences set decide_by = null, updated_at = ?i where id = ?t and status = 'pending'`,
-    answer.run.map((id) => [now, id]),
-  );
-  const ended = yield* each(
-    `update occurrences set status = 'skipped', reason = 'declined', updated_at = ?i where id = ?t and status = 'pending'`,
-    answer.skip.map((id) => [now, id]),
-  );
+  const isOpen = (id: string) => sql`id = ${id} and status = 'pending'`;
+  yield* updateAll('occurrences', answer.run, { set: () => ({ decideBy: null, updatedAt: now }), where: isOpen });
+  const ended = yield* updateAll('occurrences', answer.skip, {
+    set: () => ({ status: 'skipped', reason: 'declined', updatedAt: now }),
+    where: isOpen,
+  });
   const declined = answer.skip.filter((_id, index) => ended[index]);
   yield* tellEvents(
     declined.map((id) => ({ kind: 'occurrence.skipped', at: now, taskId, ref: id, data: { reason: 'declined' } })),
@@ -179,21 +172,27 @@ function* addManual({ taskId, at }: LockedRequest, { manual }: TaskChange): Scri
 }
 
 function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): Script<void> {
-  const stamp = change.stamp;
-  const columns: Columns = {
-    ...fieldColumns(change.set),
-    ...(stamp === null ? {} : { updated_at: at, updated_by: actor }),
-    ...(stamp === 'paused' ? { paused_at: at, paused_by: actor } : {}),
-    ...(stamp === 'resumed' ? { resumed_at: at, resumed_by: actor } : {}),
-    ...(stamp === 'deleted' ? { deleted_at: at, deleted_by: actor } : {}),
-    ...(stamp === 'restored' ? { deleted_at: null, deleted_by: null } : {}),
-  };
-  const entries = Object.entries(columns);
-  if (entries.length === 0) return;
-  const sets = entries.map(([name, value]) => `${name} = ${value === null ? 'null' : placeholder(value)}`).join(', ');
-  const values = entries.map(([, value]) => value).filter((value) => value !== null);
-  yield* rows(`update tasks set ${sets}, version = version + 1 where id = ?t`, ...values, taskId);
+  const stamp = change.stamp === null ? {} : { updatedAt: at, updatedBy: actor, ...stampOf(change.stamp, { at, actor }) };
+  const set = { ...fieldColumns(change.set), ...stamp };
+  if (Object.values(set).every((value) => value === undefined)) return;
+  yield* update('tasks', { ...set, version: raw('version + 1') }, sql`id = ${taskId}`);
   if (change.set.policies !== undefined || change.set.schedule !== undefined) yield* lookAtHeld({ taskId }, at);
+}
+
+/** Who did it, and when, in the columns of what was done. */
+function stampOf(stamp: NonNullable<TaskChange['stamp']>, { at, actor }: By) {
+  switch (stamp) {
+    case 'updated':
+      return {};
+    case 'paused':
+      return { pausedAt: at, pausedBy: actor };
+    case 'resumed':
+      return { resumedAt: at, resumedBy: actor };
+    case 'deleted':
+      return { deletedAt: at, deletedBy: actor };
+    case 'restored':
+      return { deletedAt: null, deletedBy: null };
+  }
 }
 
 interface Sides {
@@ -236,21 +235,19 @@ function definitionText(definition: Definition): string {
 type By = Pick<ChangeRequest, 'actor' | 'at'>;
 
 export function* addVersion({ actor, at }: By, task: Definition & Pick<Task, 'id' | 'version'>): Script<void> {
-  yield* write(
-    `insert into task_versions (task_id, version, at, actor, definition) values (?t, ?i, ?i, ?t, ?t)
-     on conflict (task_id, version) do nothing`,
-    task.id,
-    task.version,
-    at,
-    actor,
-    definitionText(task),
+  yield* insert(
+    'taskVersions',
+    { taskId: task.id, version: task.version, at, actor, definition: definitionText(task) },
+    raw('on conflict (task_id, version) do nothing'),
   );
 }
 
 /** Keeps what a task was told to do, whenever that changed. A task from before there were versions gets its first one now. */
 function* keepVersion(by: By, before: Task, after: Task): Script<void> {
   if (definitionText(before) === definitionText(after)) return;
-  const known = yield* row(`select version from task_versions where task_id = ?t limit 1`, before.id);
+  const known = yield* one(
+    select(pick(columns.taskVersions, 'version'))`from task_versions where task_id = ${before.id} limit 1`,
+  );
   if (known === undefined) yield* addVersion({ actor: before.updated.by, at: before.updated.at }, before);
   yield* addVersion(by, after);
 }

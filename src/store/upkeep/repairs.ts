@@ -85,7 +85,7 @@ function* planAnew({ id, now, plan }: RepairRequest): Script<Mended | null> {
     id,
   );
   if (found === undefined) return null;
-  const planned = plan(readDue({ ...found, next_at: now }));
+  const planned = plan(readDue({ ...found, nextAt: now }));
   const before = { state: 'active', next_at: null };
   if ('pause' in planned) {
     yield* rows(

@@ -16,7 +16,7 @@ export const {
   acks,
   taskVersions,
   audit,
-  set_backs,
+  setBacks,
   events,
   downtimes,
   idempotencyKeys,

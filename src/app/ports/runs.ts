@@ -3,7 +3,7 @@ import type { DeliveryStatus } from '../../domain/delivery.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
 import type { AttemptStatus, RunInput, RunStatus } from '../../domain/run.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { SlotAck, SlotDelivery } from './why.ts';
+import type { SlotAck } from './why.ts';
 
 /** What is shown of runs, and how they are asked for and called off. The runner sees more of them, in pipeline.ts. */
 
@@ -35,7 +35,7 @@ export interface Delivery {
   /** The end of the quiet hours for which it waits, or has waited. */
   readonly heldUntil: number | null;
   /** Who has approved or discarded it; null where nobody has. */
-  readonly decision: SlotDelivery['decision'];
+  readonly decision: { readonly isGiven: boolean; readonly by: Actor; readonly at: number } | null;
 }
 
 export interface TaskRun {

@@ -1,11 +1,11 @@
 import type { Actor } from '../../domain/access.ts';
 import type { AckStatus } from '../../domain/ack.ts';
-import type { DeliveryStatus } from '../../domain/delivery.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
-import type { AttemptStatus, RunStatus } from '../../domain/run.ts';
+import type { RunStatus } from '../../domain/run.ts';
 import type { Definition, Task, TaskState } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { NewMessage } from './chats.ts';
+import type { Attempt, Delivery } from './runs.ts';
 
 /** What the truth is read from. No method walks more than its page, whatever the age of the task. */
 
@@ -37,27 +37,6 @@ export interface InForce {
   readonly definition: Pick<Definition, 'schedule' | 'policies' | 'action'>;
 }
 
-export interface TriedAttempt {
-  readonly status: AttemptStatus;
-  readonly error: string | null;
-}
-
-export interface SlotDelivery {
-  readonly id: string;
-  readonly part: number;
-  readonly status: DeliveryStatus;
-  readonly thread: Thread;
-  readonly messageId: number | null;
-  readonly cause: string | null;
-  readonly error: string | null;
-  readonly deliveredAt: number | null;
-  readonly createdAt: number;
-  /** The end of the quiet hours for which it waits, or has waited. */
-  readonly heldUntil: number | null;
-  /** Who has approved or discarded it; null where nobody has. */
-  readonly decision: { readonly isGiven: boolean; readonly by: Actor; readonly at: number } | null;
-}
-
 /** Whether somebody has said that it is done, and how often people were reminded of it. */
 export interface SlotAck {
   readonly status: AckStatus;
@@ -65,6 +44,9 @@ export interface SlotAck {
   readonly doneAt: number | null;
   readonly doneBy: Actor | null;
 }
+
+/** What there is to tell of a message. */
+export type SlotDelivery = Omit<Delivery, 'platformChatId' | 'messageThreadId'>;
 
 export interface SlotRun {
   readonly id: string;
@@ -74,8 +56,7 @@ export interface SlotRun {
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly readyAt: number;
-  readonly cancelRequestedAt: number | null;
-  readonly attempts: readonly TriedAttempt[];
+  readonly attempts: readonly Pick<Attempt, 'status' | 'error'>[];
   readonly deliveries: readonly SlotDelivery[];
 }
 
@@ -92,7 +73,6 @@ export interface SlotRow {
   readonly lateMs: number;
   readonly error: string | null;
   readonly createdAt: number;
-  readonly updatedAt: number;
   readonly run: SlotRun | null;
   /** Null where nobody was asked and nobody has said anything. */
   readonly ack: SlotAck | null;

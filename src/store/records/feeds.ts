@@ -1,20 +1,26 @@
-import type { AuditQuery, Deed, DeedPage, EventPage, EventQuery, EventRow } from '../../app/ports/why.ts';
+import type { AuditQuery, DeedPage, EventPage, EventQuery } from '../../app/ports/why.ts';
 import { AppError } from '../../domain/errors.ts';
 import { isOfKind } from '../../domain/event.ts';
-import type { TaskState } from '../../domain/task.ts';
-import { row, rows, type Engine, type Script } from '../engine/engine.ts';
+import type { Engine, Script } from '../engine/engine.ts';
+import { columns, greatest, mapped, number, pick, together } from '../engine/fields.ts';
 import { pairOf, positionOf, writeCursor } from '../engine/queries.ts';
+import { limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
+import { all, one, select } from '../engine/statements.ts';
 import { readFacts } from '../tasks/codec.ts';
 
-interface EventColumns {
-  readonly id: number;
-  readonly tx: number;
-  readonly at: number;
-  readonly kind: string;
-  readonly task_id: string | null;
-  readonly ref: string | null;
-  readonly data: string | null;
-}
+const eventFields = {
+  cursor: together(pick(columns.events, 'tx', 'id'), cursorOf),
+  ...pick(columns.events, 'at', 'kind', 'taskId', 'ref'),
+  data: mapped(columns.events.data, readFacts),
+};
+
+/** A row of the audit. */
+export const deedFields = {
+  id: mapped(columns.audit.id, String),
+  ...pick(columns.audit, 'at', 'actor', 'verb', 'taskId', 'stateBefore', 'stateAfter', 'traceId'),
+  before: mapped(columns.audit.before, readFacts),
+  after: mapped(columns.audit.after, readFacts),
+};
 
 /** Events looked at for one page when only some of them are wanted; the cursor goes on where the look ended. */
 const lookMax = 5000;
@@ -24,32 +30,26 @@ const lookMax = 5000;
  * event that commits late has the number of a transaction that no reader has gone past.
  */
 const settled = {
-  sqlite: { where: 'id > ?i', order: 'id', newest: 'id desc' },
+  sqlite: { behind: (_tx: number, id: number) => sql`id > ${id}`, order: raw('id'), newest: raw('id desc') },
   postgres: {
-    where: '(tx, id) > (?i, ?i) and tx < txid_snapshot_xmin(txid_current_snapshot())',
-    order: 'tx, id',
-    newest: 'tx desc, id desc',
+    behind: (tx: number, id: number) =>
+      sql`(tx, id) > (${tx}, ${id}) and tx < txid_snapshot_xmin(txid_current_snapshot())`,
+    order: raw('tx, id'),
+    newest: raw('tx desc, id desc'),
   },
 } as const;
 
 export function* readEvents(dialect: Engine['dialect'], query: EventQuery): Script<EventPage> {
   if (query.after === 'latest') return { events: [], next: yield* newest(dialect) };
   const [tx, id] = query.after === null ? [-1, 0] : yield* placeOf(dialect, pairOf('event', query.after));
-  const { where, order } = settled[dialect];
-  const { taskId, kind = null } = query;
-  const look = taskId === null && kind === null ? query.limit : lookMax;
-  const seen = yield* rows<EventColumns>(
-    `select id, tx, at, kind, task_id, ref, data from events where ${where} order by ${order} limit ?i`,
-    ...(dialect === 'sqlite' ? [id] : [tx, id]),
-    look,
-  );
-  const found = seen.filter((one) => (taskId === null || one.task_id === taskId) && isOfKind(one.kind, kind));
-  const page = found.slice(0, query.limit);
-  const last = found.length > query.limit ? page.at(-1) : seen.at(-1);
-  return {
-    events: page.map(readEvent),
-    next: last === undefined ? (query.after ?? writeCursor('event', '-1:0')) : cursorOf(last),
-  };
+  const { behind, order } = settled[dialect];
+  const { taskId, kind = null, limit } = query;
+  const look = limited(taskId === null && kind === null ? limit : lookMax);
+  const seen = yield* all(select(eventFields)`from events where ${behind(tx, id)} order by ${order} ${look}`);
+  const found = seen.filter((event) => (taskId === null || event.taskId === taskId) && isOfKind(event.kind, kind));
+  const events = found.slice(0, limit);
+  const last = found.length > limit ? events.at(-1) : seen.at(-1);
+  return { events, next: last?.cursor ?? query.after ?? writeCursor('event', '-1:0') };
 }
 
 /**
@@ -58,14 +58,16 @@ export function* readEvents(dialect: Engine['dialect'], query: EventQuery): Scri
  */
 function* placeOf(dialect: Engine['dialect'], [tx, id]: readonly [number, number]): Script<readonly [number, number]> {
   if (id === 0) return [-1, 0];
-  const known = yield* row<{ tx: number }>(`select tx from events where id = ?i`, id);
+  const known = yield* one(select(pick(columns.events, 'tx'))`from events where id = ${id}`);
   if (known !== undefined) return [known.tx, id];
   // The newest event is never removed, so nothing that is kept has so high an id.
-  const newest = yield* row<{ id: number | null }>(`select max(id) as id from events`);
+  const newest = yield* one(select({ id: greatest(columns.events.id) })`from events`);
   if (id > (newest?.id ?? 0)) throw lostCursor();
   if (dialect === 'sqlite') return [tx, id];
-  const foreign = yield* row(`select 1 as is_foreign where ?i >= txid_snapshot_xmin(txid_current_snapshot())`, tx);
-  return [foreign === undefined ? tx : 0, id];
+  const foreign = yield* all(
+    select({ one: number(raw('1')) })`where ${tx} >= txid_snapshot_xmin(txid_current_snapshot())`,
+  );
+  return [foreign.length === 0 ? tx : 0, id];
 }
 
 function lostCursor(): AppError {
@@ -77,46 +79,33 @@ function lostCursor(): AppError {
 
 /** Whatever commits after this moment comes after this cursor. */
 function* newest(dialect: Engine['dialect']): Script<string> {
-  const { where, newest: order } = settled[dialect];
-  const last = yield* row<Pick<EventColumns, 'id' | 'tx'>>(
-    `select id, tx from events where ${where} order by ${order} limit 1`,
-    ...(dialect === 'sqlite' ? [0] : [-1, 0]),
+  const { behind, newest: order } = settled[dialect];
+  const last = yield* one(
+    select(pick(columns.events, 'tx', 'id'))`from events where ${behind(-1, 0)} order by ${order} limit 1`,
   );
   return last === undefined ? writeCursor('event', '-1:0') : cursorOf(last);
 }
 
-function cursorOf({ tx, id }: Pick<EventColumns, 'id' | 'tx'>): string {
+function cursorOf({ tx, id }: { readonly tx: number; readonly id: number }): string {
   return writeCursor('event', `${tx}:${id}`);
 }
 
-function readEvent(one: EventColumns): EventRow {
-  return {
-    cursor: cursorOf(one),
-    at: one.at,
-    kind: one.kind,
-    taskId: one.task_id,
-    ref: one.ref,
-    data: readFacts(one.data),
-  };
-}
-
 /** Newest first: of one task by the index of its rows, of all tasks by the key. */
-export function* readAuditPage({ taskId, limit, cursor }: AuditQuery): Script<DeedPage> {
-  const found = taskId === null ? yield* auditOfAll(cursor, limit + 1) : yield* auditOf(taskId, cursor, limit + 1);
-  const items = found.slice(0, limit).map(readDeed);
-  const last = items.at(-1);
-  const more = found.length > limit && last !== undefined;
-  const position = taskId === null ? last?.id : `${last?.at ?? 0}:${last?.id ?? 0}`;
-  return { items, next: more ? writeCursor('audit', position ?? '') : null };
+export function* readAudit({ taskId, limit, cursor }: AuditQuery): Script<DeedPage> {
+  const found = yield* all(
+    select(
+      deedFields,
+    )`from audit where ${taskId === null ? belowInAll(cursor) : belowIn(taskId, cursor)} ${limited(limit + 1)}`,
+  );
+  const items = found.slice(0, limit);
+  const last = found.length > limit ? items.at(-1) : undefined;
+  if (last === undefined) return { items, next: null };
+  return { items, next: writeCursor('audit', taskId === null ? last.id : `${last.at}:${last.id}`) };
 }
 
-function* auditOfAll(cursor: string | null, limit: number): Script<DeedColumns[]> {
+function belowInAll(cursor: string | null): Sql {
   const below = cursor === null ? Number.MAX_SAFE_INTEGER : Number(wholeOf(cursor));
-  return yield* rows<DeedColumns>(
-    `select ${deedColumns} from audit where id < ?i order by id desc limit ?i`,
-    below,
-    limit,
-  );
+  return sql`id < ${below} order by id desc`;
 }
 
 /** A cursor of one task's list has two numbers and belongs to no other list. */
@@ -125,45 +114,7 @@ function wholeOf(cursor: string): string {
   return /^\d{1,16}$/.test(position) ? position : String(pairOf('audit', cursor)[1]);
 }
 
-function* auditOf(taskId: string, cursor: string | null, limit: number): Script<DeedColumns[]> {
+function belowIn(taskId: string, cursor: string | null): Sql {
   const [at, id] = cursor === null ? [Number.MAX_SAFE_INTEGER, 0] : pairOf('audit', cursor);
-  return yield* rows<DeedColumns>(
-    `select ${deedColumns} from audit where task_id = ?t and at <= ?i and (at < ?i or id < ?i)
-     order by at desc, id desc limit ?i`,
-    taskId,
-    at,
-    at,
-    id,
-    limit,
-  );
-}
-
-export interface DeedColumns {
-  readonly id: number;
-  readonly at: number;
-  readonly actor: string;
-  readonly verb: string;
-  readonly task_id: string | null;
-  readonly state_before: string | null;
-  readonly state_after: string | null;
-  readonly before: string | null;
-  readonly after: string | null;
-  readonly trace_id: string | null;
-}
-
-export const deedColumns = 'id, at, actor, verb, task_id, state_before, state_after, before, after, trace_id';
-
-export function readDeed(one: DeedColumns): Deed {
-  return {
-    id: String(one.id),
-    at: one.at,
-    actor: one.actor,
-    verb: one.verb,
-    taskId: one.task_id,
-    stateBefore: one.state_before as TaskState | null,
-    stateAfter: one.state_after as TaskState | null,
-    before: readFacts(one.before),
-    after: readFacts(one.after),
-    traceId: one.trace_id,
-  };
+  return sql`task_id = ${taskId} and at <= ${at} and (at < ${at} or id < ${id}) order by at desc, id desc`;
 }

@@ -1,21 +1,22 @@
-import type { Ahead, GapRow, Planned, TruthQuery, TruthRows, TruthStore } from '../../app/ports/why.ts';
+import type { Ahead, GapRow, Planned, TruthQuery, TruthRows } from '../../app/ports/why.ts';
 import type { Task } from '../../domain/task.ts';
-import { row, rows, type Engine, type Script } from '../engine/engine.ts';
+import type { Engine, Script } from '../engine/engine.ts';
+import { columns, count, pick } from '../engine/fields.ts';
+import { limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
+import { all, bind, one, select } from '../engine/statements.ts';
+import { liveOf } from '../runs/thread-runs.ts';
 import { readFacts } from '../tasks/codec.ts';
 import { readTask } from '../tasks/list.ts';
 import { readNote } from '../upkeep/notes.ts';
 import { downtimeStore } from './downtimes.ts';
-import { readAuditPage, readEvents } from './feeds.ts';
+import { readAudit, readEvents } from './feeds.ts';
 import { changesOf, lastSlotBefore, setBacks, versionsOf } from './truth-history.ts';
-import { aroundOf, slotRows, withWork, type SlotColumns } from './truth-slots.ts';
+import { aroundOf, slotRows, withWork, type BareSlot } from './truth-slots.ts';
 
 /** What `/why` reads: one transaction for one stretch of one task, each part a bounded walk along an index. */
-export function truthStore(engine: Engine): TruthStore {
+export function truthStore(engine: Engine) {
   return {
-    readTruth: (query) => engine.transact(() => readTruth(query)),
-    readPlanned: (taskId) => engine.transact(() => readPlanned(taskId)),
-    readEvents: (query) => engine.transact(() => readEvents(engine.dialect, query)),
-    readAudit: (query) => engine.transact(() => readAuditPage(query)),
+    ...bind(engine, { readTruth, readPlanned, readAudit, readEvents: (query) => readEvents(engine.dialect, query) }),
     ...downtimeStore(engine),
   };
 }
@@ -61,60 +62,30 @@ function* removedBefore(): Script<number | null> {
   return Number.isNaN(at) ? null : at;
 }
 
-interface GapColumns {
-  readonly id: string;
-  readonly from_at: number;
-  readonly to_at: number;
-  readonly count: number;
-  readonly reason: string;
-  readonly created_at: number;
+/** Gaps of a task do not overlap, so those that reach into the stretch from before it are the last ones before it. */
+const reachBack = limited(3);
+
+const gapFields = pick(columns.gaps, 'id', 'fromAt', 'toAt', 'count', 'reason', 'createdAt');
+
+function gapsWhere(taskId: string, which: Sql): Script<GapRow[]> {
+  return all(select(gapFields)`from gaps where task_id = ${taskId} and ${which}`);
 }
 
-/** Gaps of a task do not overlap, so those that reach into the stretch from before it are the last ones before it. */
-const reachBack = 3;
-
-const gapColumns = 'id, from_at, to_at, count, reason, created_at';
-
 function* gapRows({ taskId, from, to, limit }: TruthQuery): Script<GapRow[]> {
-  const earlier = yield* rows<GapColumns>(
-    `select ${gapColumns} from gaps where task_id = ?t and from_at < ?i order by from_at desc limit ?i`,
-    taskId,
-    from,
-    reachBack,
-  );
-  const within = yield* rows<GapColumns>(
-    `select ${gapColumns} from gaps where task_id = ?t and from_at >= ?i and from_at <= ?i order by from_at limit ?i`,
-    taskId,
-    from,
-    to,
-    limit + 1,
-  );
-  return [...earlier.filter((gap) => gap.to_at >= from).toReversed(), ...within].map(readGap);
+  const earlier = yield* gapsWhere(taskId, sql`from_at < ${from} order by from_at desc ${reachBack}`);
+  const inside = sql`from_at >= ${from} and from_at <= ${to}`;
+  const within = yield* gapsWhere(taskId, sql`${inside} order by from_at ${limited(limit + 1)}`);
+  return [...earlier.filter(({ toAt }) => toAt >= from).toReversed(), ...within];
 }
 
 function* gapAfter({ taskId, to }: TruthQuery): Script<GapRow | null> {
-  const found = yield* row<GapColumns>(
-    `select ${gapColumns} from gaps where task_id = ?t and from_at > ?i order by from_at limit 1`,
-    taskId,
-    to,
-  );
-  return found === undefined ? null : readGap(found);
-}
-
-function readGap(gap: GapColumns): GapRow {
-  return {
-    id: gap.id,
-    fromAt: gap.from_at,
-    toAt: gap.to_at,
-    count: gap.count,
-    reason: gap.reason as GapRow['reason'],
-    createdAt: gap.created_at,
-  };
+  const [found = null] = yield* gapsWhere(taskId, sql`from_at > ${to} order by from_at limit 1`);
+  return found;
 }
 
 /** A page that is full ends with its last row: what lies beyond is for the next page, and is not read for this one. */
-function endOf({ from, to, limit }: TruthQuery, slots: readonly SlotColumns[], gaps: readonly GapRow[]): number {
-  const lastSlot = slots.length > limit ? (slots.at(-1)?.slot_at ?? to) : to;
+function endOf({ from, to, limit }: TruthQuery, slots: readonly BareSlot[], gaps: readonly GapRow[]): number {
+  const lastSlot = slots.length > limit ? (slots.at(-1)?.slotAt ?? to) : to;
   const lastGap = gaps.length > limit ? (gaps.at(-1)?.fromAt ?? to) : to;
   return Math.max(from, Math.min(lastSlot, lastGap, to));
 }
@@ -124,41 +95,33 @@ function* readPlanned(taskId: string): Script<Planned | null> {
   return task === null ? null : { task, ahead: yield* aheadOf(task) };
 }
 
-const skippedMax = 1000;
+const skippedMax = limited(1000);
 
 /** What is to come of a task depends on what was skipped in advance, on what still waits and on what runs. */
 export function* aheadOf({ id, nextAt, resumeAt, schedule }: Task): Script<Ahead> {
   const from = nextAt ?? resumeAt;
   if (from === null) return { skipped: [], waiting: 0, awaitsEnd: false };
-  const skipped = yield* rows<{ slot_at: number }>(
-    `select slot_at from occurrences where task_id = ?t and slot_at >= ?i and status = 'skipped' and reason = 'skip'
-     order by slot_at limit ?i`,
-    id,
-    from,
-    skippedMax,
+  const skipped = yield* all(
+    select(pick(columns.occurrences, 'slotAt'))`from occurrences
+      where task_id = ${id} and slot_at >= ${from} and status = 'skipped' and reason = 'skip'
+      order by slot_at ${skippedMax}`,
   );
-  const waiting = yield* row<{ count: number }>(
-    `select count(*) as count from occurrences
-     where task_id = ?t and status = 'pending' and decide_by is null and source in ('schedule', 'catch_up')`,
-    id,
+  const pending = yield* one(
+    select({ count })`from occurrences
+      where task_id = ${id} and status = 'pending' and decide_by is null and source in ('schedule', 'catch_up')`,
   );
-  const count = waiting?.count ?? 0;
+  const waiting = pending?.count ?? 0;
   const isDelay = schedule.kind === 'interval' && schedule.from === 'completion';
   return {
-    skipped: skipped.map((one) => one.slot_at),
-    waiting: count,
-    awaitsEnd: isDelay && (count > 0 || (yield* isLive(id))),
+    skipped: skipped.map(({ slotAt }) => slotAt),
+    waiting,
+    awaitsEnd: isDelay && (waiting > 0 || (yield* isLive(id))),
   };
 }
 
 function* isLive(taskId: string): Script<boolean> {
-  const live = yield* row(
-    `select 1 as live where exists (select 1 from runs where task_id = ?t and exclusive = 1
-         and status in ('queued', 'running', 'backoff', 'waiting'))
-       or exists (select 1 from runs where task_id = ?t and exclusive = 0
-         and status in ('queued', 'running', 'backoff', 'waiting'))`,
-    taskId,
-    taskId,
+  return (
+    (yield* all(select(pick(columns.runs, 'id'))`from (${liveOf(raw('id'), sql`task_id = ${taskId}`)}) live`)).length >
+    0
   );
-  return live !== undefined;
 }

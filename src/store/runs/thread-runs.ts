@@ -43,7 +43,10 @@ export function* liveRunsOf(thread: Thread, limit: number): Script<readonly stri
   return found.map(({ id }) => id);
 }
 
-const liveFields = { ...pick(columnsOf('runs', 'r'), 'id', 'taskId', 'occurrenceId'), state: maybe(columnsOf('tasks', 't').state) };
+const liveFields = {
+  ...pick(columnsOf('runs', 'r'), 'id', 'taskId', 'occurrenceId'),
+  state: maybe(columnsOf('tasks', 't').state),
+};
 
 /** In the order of their ids, as everybody takes more than one of them. */
 export function* cancelNamed({ runIds, actor, at, traceId }: CancelRunsRequest): Script<number> {
@@ -78,7 +81,9 @@ export function liveOf(columns: Sql, whose: Sql): Sql {
 /** Calls off all live runs of a task. Answers those that were not called off before. */
 export function* cancelLive(taskId: string, reason: string, now: number): Script<RunOfTask[]> {
   const found = yield* all(
-    select(pick(runs, 'id', 'taskId', 'occurrenceId'))`from (${liveOf(raw('id, task_id, occurrence_id'), sql`task_id = ${taskId}`)}) live`,
+    select(
+      pick(runs, 'id', 'taskId', 'occurrenceId'),
+    )`from (${liveOf(raw('id, task_id, occurrence_id'), sql`task_id = ${taskId}`)}) live`,
   );
   return yield* cancelRuns(found, reason, now);
 }

@@ -37,7 +37,7 @@ export function defineTables(d: Dialect) {
     acks: acksTable(d),
     taskVersions: taskVersionsTable(d),
     audit: auditTable(d),
-    set_backs: setBacksTable(d),
+    setBacks: setBacksTable(d),
     events: eventsTable(d),
     downtimes: downtimesTable(d),
     idempotencyKeys: idempotencyKeysTable(d),

@@ -38,8 +38,8 @@ export const changesState = `(state_before is distinct from state_after or verb 
 export function setBacksTable({ table, serial, int }: Dialect) {
   return table('set_backs', {
     id: serial('id').primaryKey(),
-    from: int('from_at').notNull(),
-    to: int('to_at').notNull(),
+    fromAt: int('from_at').notNull(),
+    toAt: int('to_at').notNull(),
   });
 }
 
@@ -181,10 +181,7 @@ export function usageTable(d: Dialect) {
       chatId: text('chat_id'),
       at: int('at').notNull(),
     },
-    (t) => [
-      d.primaryKey({ name: 'usage_pk', columns: [t.runId, t.kind] }),
-      d.index('usage_owner').on(t.ownerId, t.at),
-    ],
+    (t) => [d.primaryKey({ name: 'usage_pk', columns: [t.runId, t.kind] }), d.index('usage_owner').on(t.ownerId, t.at)],
   );
 }
 

@@ -57,7 +57,7 @@ export function gapsTable(d: Dialect) {
       fromAt: int('from_at').notNull(),
       toAt: int('to_at').notNull(),
       count: int('count').notNull(),
-      reason: text('reason').notNull(),
+      reason: text('reason').$type<Reason>().notNull(),
       createdAt: int('created_at').notNull(),
     },
     (t) => [d.uniqueIndex('gaps_from').on(t.taskId, t.fromAt)],

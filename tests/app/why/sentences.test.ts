@@ -55,7 +55,6 @@ const aSlot: SlotRow = {
   lateMs: 3,
   error: null,
   createdAt: slotAt + 40 * minute,
-  updatedAt: slotAt + 40 * minute,
   run: null,
   ack: null,
   deed: null,
@@ -83,7 +82,6 @@ const aRun: SlotRun = {
   createdAt: slotAt + 3,
   startedAt: slotAt + 3,
   readyAt: slotAt + 3,
-  cancelRequestedAt: null,
   attempts: [{ status: 'succeeded', error: null }],
   deliveries: [aPart],
 };

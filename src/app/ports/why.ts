@@ -1,11 +1,9 @@
-import type { Actor } from '../../domain/access.ts';
-import type { AckStatus } from '../../domain/ack.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
 import type { RunStatus } from '../../domain/run.ts';
 import type { Definition, Task, TaskState } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { NewMessage } from './chats.ts';
-import type { Attempt, Delivery } from './runs.ts';
+import type { Attempt, Delivery, SlotAck } from './runs.ts';
 
 /** What the truth is read from. No method walks more than its page, whatever the age of the task. */
 
@@ -35,14 +33,6 @@ export interface InForce {
   readonly version: number;
   readonly at: number;
   readonly definition: Pick<Definition, 'schedule' | 'policies' | 'action'>;
-}
-
-/** Whether somebody has said that it is done, and how often people were reminded of it. */
-export interface SlotAck {
-  readonly status: AckStatus;
-  readonly nags: number;
-  readonly doneAt: number | null;
-  readonly doneBy: Actor | null;
 }
 
 /** What there is to tell of a message. */

@@ -1,7 +1,8 @@
 import { isByHand } from '../../domain/occurrence.ts';
 import { counted, spanText } from '../../domain/schedule/words/words.ts';
 import { isDeliverable, threadKeyOf } from '../../domain/thread.ts';
-import type { SlotRow, SlotRun, SlotAck, SlotDelivery } from '../ports/why.ts';
+import type { SlotAck } from '../ports/runs.ts';
+import type { SlotRow, SlotRun, SlotDelivery } from '../ports/why.ts';
 import type { Answer, Decision, Evidence } from './answers.ts';
 import { askedFor, on, onExactly, sentenceFor, type Case, actorText, errorText } from './sentences.ts';
 import { rulingAt, type Timeline } from './timeline.ts';

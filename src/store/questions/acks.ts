@@ -1,6 +1,6 @@
 import type { Batch, Counts } from '../../app/ports/pipeline.ts';
 import type { AckView, DoneNote, DueAck, NagDecision, NotedDone, ResultShown } from '../../app/ports/questions.ts';
-import type { SlotAck } from '../../app/ports/why.ts';
+import type { SlotAck } from '../../app/ports/runs.ts';
 import type { AckStatus } from '../../domain/ack.ts';
 import type { Engine, Script } from '../engine/engine.ts';
 import { columns, columnsOf, least, pick, type Answer } from '../engine/fields.ts';

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { Store } from '../../../src/app/ports/store.ts';
 import type { TruthQuery, TruthRows } from '../../../src/app/ports/why.ts';
 import type { TaskInput } from '../../../src/app/tasks/definition.ts';
 import type { Reason } from '../../../src/domain/occurrence.ts';
@@ -306,111 +305,71 @@ async function doers(world: World, { id }: Pick<Task, 'id'>): Promise<string[]> 
   );
 }
 
-/** What is written when it is done need not be guessed later. */
-function deedTests(open: OpenWorld): void {
-  type Life = Engine & { readonly store: Store; readonly task: Task };
-  const latest = async ({ store, task }: Life) =>
-    (await store.listTaskRuns({ taskId: task.id, status: null, limit: 1, cursor: null })).items[0]?.runId ?? '';
-  /** A run by hand is live, and the slot of nine waits for its end. */
-  const waiting = async ({ rooms, task, time }: Life) => {
-    await rooms.tasks.runNow(target(task));
+type Life = Engine & Pick<World, 'store' | 'query'> & { readonly task: Task };
+
+const run = async ({ store, task }: Life) =>
+  (await store.listTaskRuns({ taskId: task.id, status: null, limit: 99, cursor: null })).items.at(-1)?.runId ?? '';
+
+const deeds: Readonly<Record<string, (life: Life) => Promise<unknown>>> = {
+  skip: ({ rooms, task }) => rooms.tasks.skip(target(task), { count: 1, from: null }),
+  snooze: ({ rooms, task }) => rooms.tasks.snooze(target(task), { forMs: hour }),
+  undo: ({ rooms, task }) => rooms.tasks.undo(target(task), null),
+  no: ({ rooms, task }) => rooms.tasks.answer(target(task), 'none'),
+  yes: ({ rooms, task }) => rooms.tasks.answer(target(task), 'all'),
+  pause: ({ rooms, task }) => rooms.tasks.pause(target(task), null),
+  delete: ({ rooms, task }) => rooms.tasks.delete(target(task)),
+  runNow: ({ rooms, task }) => rooms.tasks.runNow(target(task)),
+  cancel: ({ rooms, task }) => rooms.tasks.cancel(target(task)),
+  cancelRun: async (life) => life.rooms.tasks.cancelRun(await run(life), actor),
+  cancelThread: ({ rooms }) => rooms.runs.cancelThread('cli:default', { actor }),
+  retry: async (life) => life.rooms.tasks.repeat('retry', await run(life), { actor }),
+  replay: async (life) => life.rooms.tasks.repeat('replay', await run(life), { actor }),
+  /** Its next failure is one too many. */
+  failing: ({ query }) => query('update tasks set consecutive_failures = 9'),
+  minute: ({ pass }) => pass(minute),
+  nine: ({ pass }) => pass(30 * minute),
+  outage: ({ pass }) => pass(75 * minute),
+  /** The slot comes while nothing is run. */
+  slot: async ({ time, rooms }) => {
     await time.advance(30 * minute);
     await rooms.scheduler.step(time.now(), 10);
-  };
-  const queue = { policies: { overlap: 'queue' } } as const;
-  const ask = { policies: { missed: 'ask' } } as const;
-  const deeds: Readonly<Record<string, readonly [Partial<TaskInput>, (life: Life) => Promise<unknown>, string[]]>> = {
-    'skips it': [
-      {},
-      ({ rooms, task }) => rooms.tasks.skip(target(task), { count: 1, from: null }),
-      ['schedule skipped skip deed skip'],
-    ],
-    'takes a snooze back': [
-      {},
-      async ({ rooms, task }) => {
-        await rooms.tasks.snooze(target(task), { forMs: hour });
-        await rooms.tasks.undo(target(task), null);
-      },
-      ['snooze skipped undone deed undo asked snooze'],
-    ],
-    'says no to it': [
-      ask,
-      async ({ rooms, task, pass }) => {
-        await pass(75 * minute);
-        await rooms.tasks.answer(target(task), 'none');
-      },
-      ['catch_up skipped declined deed answer'],
-    ],
-    'says yes to it': [
-      ask,
-      async ({ rooms, task, pass }) => {
-        await pass(75 * minute);
-        await rooms.tasks.answer(target(task), 'all');
-        await pass(minute);
-      },
-      ['catch_up succeeded asked answer'],
-    ],
-    'pauses the task while it waits': [
+  },
+};
+
+const queue = { policies: { overlap: 'queue' } } as const;
+const ask = { policies: { missed: 'ask' } } as const;
+
+/** What is written when it is done need not be guessed later. */
+function deedTests(open: OpenWorld): void {
+  test.each<[string, Partial<TaskInput>, string[]]>([
+    ['skip', {}, ['schedule skipped skip deed skip']],
+    ['snooze undo', {}, ['snooze skipped undone deed undo asked snooze']],
+    ['outage no', ask, ['catch_up skipped declined deed answer']],
+    ['outage yes minute', ask, ['catch_up succeeded asked answer']],
+    ['runNow slot pause', queue, ['run_now dispatched asked run_now', 'schedule skipped paused deed pause']],
+    [
+      'runNow slot delete',
       queue,
-      async (life) => {
-        await waiting(life);
-        await life.rooms.tasks.pause(target(life.task), null);
-      },
-      ['run_now dispatched asked run_now', 'schedule skipped paused deed pause'],
-    ],
-    'deletes the task while it waits': [
-      queue,
-      async (life) => {
-        await waiting(life);
-        await life.rooms.tasks.delete(target(life.task));
-      },
       ['run_now cancelled deleted deed delete asked run_now', 'schedule cancelled deleted deed delete'],
     ],
-    'cancels what runs': [
-      {},
-      async ({ rooms, task }) => {
-        await rooms.tasks.runNow(target(task));
-        await rooms.tasks.cancel(target(task));
-      },
-      ['run_now cancelled cancelled deed cancel asked run_now'],
+    [
+      'runNow slot failing minute',
+      { ...queue, action: failing },
+      ['run_now failed asked run_now', 'schedule skipped paused deed pause'],
     ],
-    'cancels a run': [
-      {},
-      async (life) => {
-        await life.rooms.tasks.runNow(target(life.task));
-        await life.rooms.tasks.cancelRun(await latest(life), actor);
-      },
-      ['run_now cancelled cancelled deed cancel asked run_now'],
-    ],
-    'cancels all in a thread': [
-      {},
-      async ({ rooms, task }) => {
-        await rooms.tasks.runNow(target(task));
-        await rooms.runs.cancelThread('cli:default', { actor });
-      },
-      ['run_now cancelled cancelled deed cancel asked run_now'],
-    ],
-    'does it again': [
+    ['runNow cancel', {}, ['run_now cancelled cancelled deed cancel asked run_now']],
+    ['runNow cancelRun', {}, ['run_now cancelled cancelled deed cancel asked run_now']],
+    ['runNow cancelThread', {}, ['run_now cancelled cancelled deed cancel asked run_now']],
+    [
+      'nine minute retry minute replay',
       { action: failing },
-      async (life) => {
-        await life.pass(30 * minute);
-        const runId = await latest(life);
-        for (const again of ['retry', 'replay'] as const) {
-          await life.pass(minute);
-          await life.rooms.tasks.repeat(again, runId, { actor });
-        }
-      },
       ['schedule failed', 'retry failed asked retry', 'replay dispatched asked replay'],
     ],
-  };
-  test.each(Object.entries(deeds))(
-    'a slot knows whose deed it was when somebody %s',
-    async (_does, [input, deed, told]) => {
-      const world = await open();
-      const engine = engineOn(world);
-      const task = await engine.create(input);
-      await deed({ ...engine, store: world.store, task });
-      expect(await doers(world, task)).toEqual(told);
-    },
-  );
+  ])('a slot knows whose deed it was after: %s', async (verbs, input, told) => {
+    const world = await open();
+    const engine = engineOn(world);
+    const task = await engine.create(input);
+    for (const verb of verbs.split(' ')) await deeds[verb]?.({ ...engine, ...world, task });
+    expect(await doers(world, task)).toEqual(told);
+  });
 }

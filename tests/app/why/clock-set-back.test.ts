@@ -48,6 +48,15 @@ it('a time that came twice was the end of a task in the one of its two turns', a
   expect((await why(p, task, start + 4 * hour)).decision).toBe('deleted');
 });
 
+it('a time that came twice may hold what was done to a task before it was made', async () => {
+  const { p, task, by, setBack } = await aLife();
+  await setBack(start - 3 * hour);
+  await p.rooms.tasks.pause(by, null);
+  await p.pass(hour);
+  expect((await why(p, task, start - 2 * hour)).decision).toBe('paused');
+  expect((await why(p, task, start - 4 * hour)).decision).toBe('not_created');
+});
+
 it('a time that came twice may have a slot that a schedule names which held only in the second turn', async () => {
   const { p, task, by, setBack } = await aLife();
   await p.rooms.tasks.edit(by, { schedule: { ...hourly, cron: '5 * * * *' } });

@@ -78,7 +78,7 @@ describe('an instant at which a task had no slots', () => {
     const task = await p.create({ schedule: { kind: 'once', once_at: '2026-11-18T10:00', timezone: 'UTC' } });
     const bounded = await p.create({ schedule: hourly, policies: { max_runs: 1 } });
     await p.pass(hour);
-    const before = await said(p, task, start - hour, start, start + 2 * hour);
+    const before = await said(p, task, start - hour, start, start + 30 * minute, start + 2 * hour);
     const spent = await said(p, bounded, start + 3 * hour);
     await live(p, [[60, () => p.rooms.tasks.edit(by(task), { schedule: hourly })], [60]]);
     await expectWords(

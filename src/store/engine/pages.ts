@@ -16,7 +16,13 @@ export interface Look<R, K> {
  * A page may be short, or empty, and have a next one all the same: what no index answers is looked for among so many rows
  * at a time, and the next look goes on behind them.
  */
-export function* page<R, K>({ limit, lookMax, edgeAt, found, keyOf }: Look<R, K>): Script<{
+export function* page<R, K>({
+  limit,
+  lookMax,
+  edgeAt,
+  found,
+  keyOf,
+}: Look<R, K>): Script<{
   readonly rows: readonly R[];
   readonly next: K | null;
 }> {

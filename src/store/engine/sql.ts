@@ -82,7 +82,11 @@ export function joined(parts: readonly Sql[], between: Sql = nothing): Sql {
       index === 0
         ? part
         : {
-            shape: extended(extended(all.shape, between.shape, () => between.shape.pieces), part.shape, () => part.shape.pieces),
+            shape: extended(
+              extended(all.shape, between.shape, () => between.shape.pieces),
+              part.shape,
+              () => part.shape.pieces,
+            ),
             values: [...all.values, ...part.values],
           },
     nothing,

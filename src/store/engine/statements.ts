@@ -2,7 +2,19 @@ import { getTableColumns, getTableName, type Column } from 'drizzle-orm';
 import { sqliteTables } from '../tables/sqlite.ts';
 import type { Change, Engine, Insertion, Script } from './engine.ts';
 import { selectionOf, type Answer, type Fields, type RowOf, type Selection, type TableName } from './fields.ts';
-import { int, joined, nothing, raw, sql, text, type Part, type Shape, type Sql, type Tuple, type Value } from './sql.ts';
+import {
+  int,
+  joined,
+  nothing,
+  raw,
+  sql,
+  text,
+  type Part,
+  type Shape,
+  type Sql,
+  type Tuple,
+  type Value,
+} from './sql.ts';
 
 /** What a script asks of its engine: typed by the tables, bound, and the same for both engines. */
 
@@ -88,7 +100,12 @@ export function* insertReturning<N extends TableName, F extends Fields>(
   const names = Object.keys(row);
   const list = names.map((name) => columnOf(table, name).name).join(', ');
   const values = names.map((name) => placed(table, name, valueOf(row, name)));
-  const statement = joined([raw(`insert into ${namesOf(table).table} (${list}) values (`), joined(values, comma), closing, conflict]);
+  const statement = joined([
+    raw(`insert into ${namesOf(table).table} (${list}) values (`),
+    joined(values, comma),
+    closing,
+    conflict,
+  ]);
   return yield* one(returning(fields, statement));
 }
 

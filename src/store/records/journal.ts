@@ -46,7 +46,17 @@ export function* recordVerbs(entries: readonly AuditEntry[]): Script<string[]> {
   const ids: string[] = [];
   for (const entry of entries) {
     const { at, actor, verb, taskId, stateBefore, stateAfter, before, after, traceId = null } = entry;
-    const row = { at, actor, verb, taskId, stateBefore, stateAfter, before: jsonOf(before), after: jsonOf(after), traceId };
+    const row = {
+      at,
+      actor,
+      verb,
+      taskId,
+      stateBefore,
+      stateAfter,
+      before: jsonOf(before),
+      after: jsonOf(after),
+      traceId,
+    };
     const made = yield* insertReturning('audit', row, pick(columns.audit, 'id'));
     const id = String(made?.id ?? '');
     ids.push(id);

@@ -122,7 +122,9 @@ function* lookAtSlots(query: RunQuery, taskId: string): Script<Looked> {
     lookMax,
     *edgeAt(offset): Script<number | undefined> {
       return (yield* one(
-        select({ at: o.slotAt })`from occurrences o where ${mine} order by o.slot_at desc ${limited(1)} offset ${offset}`,
+        select({
+          at: o.slotAt,
+        })`from occurrences o where ${mine} order by o.slot_at desc ${limited(1)} offset ${offset}`,
       ))?.at;
     },
     *found(edge, limit): Script<Answer<typeof slotFields>[]> {

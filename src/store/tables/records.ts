@@ -166,10 +166,7 @@ export function usageTable(d: Dialect) {
       chatId: text('chat_id'),
       at: int('at').notNull(),
     },
-    (t) => [
-      d.primaryKey({ name: 'usage_pk', columns: [t.runId, t.kind] }),
-      d.index('usage_owner').on(t.ownerId, t.at),
-    ],
+    (t) => [d.primaryKey({ name: 'usage_pk', columns: [t.runId, t.kind] }), d.index('usage_owner').on(t.ownerId, t.at)],
   );
 }
 

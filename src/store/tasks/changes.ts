@@ -159,7 +159,8 @@ function* addManual({ taskId, at }: LockedRequest, { manual }: TaskChange): Scri
 }
 
 function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): Script<void> {
-  const stamp = change.stamp === null ? {} : { updatedAt: at, updatedBy: actor, ...stampOf(change.stamp, { at, actor }) };
+  const stamp =
+    change.stamp === null ? {} : { updatedAt: at, updatedBy: actor, ...stampOf(change.stamp, { at, actor }) };
   const set = { ...fieldColumns(change.set), ...stamp };
   if (Object.values(set).every((value) => value === undefined)) return;
   yield* update('tasks', { ...set, version: raw('version + 1') }, sql`id = ${taskId}`);

@@ -47,9 +47,7 @@ function* listTaskRuns({ taskId, status, cursor, limit: size }: TaskRunQuery): S
     status === null ? undefined : sql`o.status = ${status}`,
     cursor === null ? undefined : sql`o.slot_at < ${slotOf(cursor)}`,
   );
-  const found = yield* all(
-    selectTaskRuns`from ${source} where ${where} order by o.slot_at desc ${limit(size + 1)}`,
-  );
+  const found = yield* all(selectTaskRuns`from ${source} where ${where} order by o.slot_at desc ${limit(size + 1)}`);
   const items = yield* withParts(found.slice(0, size));
   const last = items.at(-1);
   return { items, next: found.length > size && last !== undefined ? writeCursor('slot', last.slotAt) : null };
@@ -73,7 +71,9 @@ const versionFields = {
 /** Newest first. Only versions that say something new were kept, and no more than a person looks at. */
 function* listVersions(taskId: string): Script<readonly TaskVersion[]> {
   return yield* all(
-    select(versionFields)`from task_versions where task_id = ${taskId} order by version desc ${limit(versionsShownMax)}`,
+    select(
+      versionFields,
+    )`from task_versions where task_id = ${taskId} order by version desc ${limit(versionsShownMax)}`,
   );
 }
 

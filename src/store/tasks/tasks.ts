@@ -10,8 +10,8 @@ import { forUpdate, sql } from '../engine/sql.ts';
 import { all, bind, insert, one, select, update } from '../engine/statements.ts';
 import { recordVerbs } from '../records/journal.ts';
 import { cancelNamed, cancelRuns, liveRunsOf, openThread, tasksAtWork } from '../runs/thread-runs.ts';
-import { changeLocked, changeTask, addVersion } from './changes.ts';
 import { nextNumber, noTopic } from './attach.ts';
+import { changeLocked, changeTask, addVersion } from './changes.ts';
 import { definitionColumns, readFacts } from './codec.ts';
 import { claimOnce, resultUnder, settleOnce } from './once.ts';
 import { checkQuota, lockUser } from './quota.ts';
@@ -130,7 +130,9 @@ function* insertTask(task: NewTask, chatId: string, ownerId: Actor): Script<void
 /** One run, whoever it belongs to. What has ended in another way stays as it ended. */
 function* cancelRun({ runId, actor, at, traceId }: CancelRequest): Script<boolean | null> {
   const found = yield* one(
-    select(pick(columns.runs, 'id', 'taskId', 'status', 'cancelRequestedAt'))`from runs where id = ${runId} ${forUpdate}`,
+    select(
+      pick(columns.runs, 'id', 'taskId', 'status', 'cancelRequestedAt'),
+    )`from runs where id = ${runId} ${forUpdate}`,
   );
   if (found === undefined) return null;
   const { status, taskId } = found;

@@ -24,19 +24,23 @@ export interface Sql {
   readonly values: readonly Value[];
 }
 
-const empty: Shape = { pieces: [], after: new Map() };
+export function shapeOf(pieces: readonly Piece[]): Shape {
+  return { pieces, after: new Map() };
+}
+
+const empty = shapeOf([]);
 
 /** The shape that follows when these pieces are added, each named by what tells it from all others. */
 function extended(shape: Shape, name: unknown, pieces: () => readonly Piece[]): Shape {
   const known = shape.after.get(name);
   if (known !== undefined) return known;
-  const made: Shape = { pieces: [...shape.pieces, ...pieces()], after: new Map() };
+  const made = shapeOf([...shape.pieces, ...pieces()]);
   shape.after.set(name, made);
   return made;
 }
 
-const text1: Shape = { pieces: [{ holds: 'text' }], after: new Map() };
-const int1: Shape = { pieces: [{ holds: 'int' }], after: new Map() };
+const text1 = shapeOf([{ holds: 'text' }]);
+const int1 = shapeOf([{ holds: 'int' }]);
 
 /** A value that may be null, whose type its place would not tell. */
 export function text(value: string | null): Sql {

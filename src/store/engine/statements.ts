@@ -48,7 +48,7 @@ export function returning<F extends Fields>(fields: F, statement: Sql): Query<F>
 }
 
 export function* all<F extends Fields>({ sql: statement, selection }: Query<F>): Script<Answer<F>[]> {
-  const rows: Readonly<Record<string, unknown>>[] = yield { does: 'select', sql: statement };
+  const rows: Readonly<Record<string, unknown>>[] = yield { does: 'rows', sql: statement };
   // The list was made of the fields, so a row that needs no reading is what they say.
   return selection.read === null ? (rows as Answer<F>[]) : rows.map(selection.read);
 }
@@ -58,7 +58,7 @@ export function* one<F extends Fields>(query: Query<F>): Script<Answer<F> | unde
 }
 
 export function* run(statement: Sql): Script<void> {
-  yield { does: 'run', sql: statement };
+  yield { does: 'rows', sql: statement };
 }
 
 /** Takes row locks and nothing else, for an order of locks that all transactions keep. */

@@ -1,8 +1,9 @@
-import type { AuditQuery, Deed, DeedPage, EventPage, EventQuery, EventRow } from '../../app/ports/why.ts';
+import type { AuditQuery, DeedPage, EventPage, EventQuery, EventRow } from '../../app/ports/why.ts';
 import { AppError } from '../../domain/errors.ts';
 import { isOfKind } from '../../domain/event.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, greatest, mapped, number, pick, type Answer } from '../engine/fields.ts';
+import { page } from '../engine/pages.ts';
 import { pairOf, positionOf, writeCursor } from '../engine/queries.ts';
 import { limit as limited, raw, sql, type Dialect, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
@@ -101,17 +102,16 @@ const deedFields = {
 
 /** Newest first: of one task by the index of its rows, of all tasks by the key. */
 export function* readAuditPage({ taskId, limit, cursor }: AuditQuery): Script<DeedPage> {
-  const found = taskId === null ? yield* auditOfAll(cursor, limit + 1) : yield* auditOf(taskId, cursor, limit + 1);
-  const items = found.slice(0, limit);
-  const last = items.at(-1);
-  const more = found.length > limit && last !== undefined;
-  const position = taskId === null ? last?.id : `${last?.at ?? 0}:${last?.id ?? 0}`;
-  return { items, next: more ? writeCursor('audit', position ?? '') : null };
-}
-
-function* auditOfAll(cursor: string | null, limit: number): Script<Deed[]> {
-  const below = cursor === null ? Number.MAX_SAFE_INTEGER : Number(wholeOf(cursor));
-  return yield* all(select(deedFields)`from audit where id < ${below} order by id desc ${limited(limit)}`);
+  const rest =
+    taskId === null
+      ? sql`where id < ${cursor === null ? Number.MAX_SAFE_INTEGER : Number(wholeOf(cursor))} order by id desc`
+      : ofTask(taskId, cursor);
+  const { rows, next } = yield* page({
+    limit,
+    found: (max) => all(select(deedFields)`from audit ${rest} ${limited(max)}`),
+    keyOf: ({ id, at }) => (taskId === null ? id : `${at}:${id}`),
+  });
+  return { items: rows, next: next === null ? null : writeCursor('audit', next) };
 }
 
 /** A cursor of one task's list has two numbers and belongs to no other list. */
@@ -120,10 +120,7 @@ function wholeOf(cursor: string): string {
   return /^\d{1,16}$/.test(position) ? position : String(pairOf('audit', cursor)[1]);
 }
 
-function* auditOf(taskId: string, cursor: string | null, limit: number): Script<Deed[]> {
+function ofTask(taskId: string, cursor: string | null): Sql {
   const [at, id] = cursor === null ? [Number.MAX_SAFE_INTEGER, 0] : pairOf('audit', cursor);
-  return yield* all(
-    select(deedFields)`from audit where task_id = ${taskId} and at <= ${at} and (at < ${at} or id < ${id})
-      order by at desc, id desc ${limited(limit)}`,
-  );
+  return sql`where task_id = ${taskId} and at <= ${at} and (at < ${at} or id < ${id}) order by at desc, id desc`;
 }

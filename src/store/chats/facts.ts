@@ -46,7 +46,9 @@ function* chatUsage(chatId: string, since: number): Script<ChatUsage> {
       from deliveries where sent_at is not null and sent_at >= ${since} order by sent_at desc ${limited(usageCountedMax)}) as sent`,
   );
   const spent = yield* all(
-    select(spentFields)`from (${found}) as found join usage u on u.run_id = found.run_id group by u.kind order by u.kind`,
+    select(
+      spentFields,
+    )`from (${found}) as found join usage u on u.run_id = found.run_id group by u.kind order by u.kind`,
   );
   return {
     runs: runs?.count ?? 0,
@@ -85,7 +87,9 @@ function* chatNews({ chatId, since, except, limit }: NewsQuery): Script<ChatNews
     and o.slot_at >= ${since - servedLateMs} and o.updated_at >= ${since}`;
   const byTask = sql`group by t.id, t.number, t.title order by t.number ${limited(limit)}`;
   const waiting = yield* all(
-    select(openFields)`from tasks t join acks a on a.task_id = t.id where t.chat_id = ${chatId} and a.status = 'open' ${byTask}`,
+    select(
+      openFields,
+    )`from tasks t join acks a on a.task_id = t.id where t.chat_id = ${chatId} and a.status = 'open' ${byTask}`,
   );
   const asked = yield* all(
     select(askedFields)`from deliveries d join tasks t on t.id = d.task_id

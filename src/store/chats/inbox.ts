@@ -45,7 +45,9 @@ function distinct(updates: readonly NewUpdate[]): readonly NewUpdate[] {
 
 function* openUpdates(after: number, limit: number): Script<StoredUpdate[]> {
   return yield* all(
-    select(storedFields)`from inbox where status = 'received' and update_id > ${after} order by update_id ${limited(limit)}`,
+    select(
+      storedFields,
+    )`from inbox where status = 'received' and update_id > ${after} order by update_id ${limited(limit)}`,
   );
 }
 

@@ -40,7 +40,11 @@ function* setAddress(chatId: string, address: string, at: number): Script<void> 
   yield* update('chats', { address, updatedAt: at }, sql`id = ${chatId}`);
 }
 
-function* joinChats(old: ChatRow, young: ChatRow, { from, to, at }: { readonly from: string; readonly to: string; readonly at: number }): Script<void> {
+function* joinChats(
+  old: ChatRow,
+  young: ChatRow,
+  { from, to, at }: { readonly from: string; readonly to: string; readonly at: number },
+): Script<void> {
   if (old.id !== young.id) return yield* mergeChats(old, young, at);
   // Known already. Only a chat that still bears the old address takes the new one, for it may have moved on since.
   yield* update('chats', { address: to, updatedAt: at }, sql`id = ${old.id} and address = ${from}`);

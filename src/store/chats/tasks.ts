@@ -1,4 +1,12 @@
-import type { ChatStore, ChatTasks, ChatTasksQuery, Draft, LastChange, LastChangeQuery, PlannedTask } from '../../app/ports/chats.ts';
+import type {
+  ChatStore,
+  ChatTasks,
+  ChatTasksQuery,
+  Draft,
+  LastChange,
+  LastChangeQuery,
+  PlannedTask,
+} from '../../app/ports/chats.ts';
 import type { Actor } from '../../domain/access.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Engine, Script } from '../engine/engine.ts';
@@ -34,7 +42,9 @@ const draftFields = {
 
 /** A draft that cannot be read is gone: making the task begins anew. */
 function* draftWhere(condition: Sql): Script<Draft | null> {
-  const draft = yield* one(select(draftFields)`from drafts where ${condition} order by updated_at desc, id desc limit 1`);
+  const draft = yield* one(
+    select(draftFields)`from drafts where ${condition} order by updated_at desc, id desc limit 1`,
+  );
   return draft === undefined || draft.body === null ? null : { ...draft, body: draft.body };
 }
 

@@ -53,9 +53,17 @@ export function together<F extends Fields, T>(fields: F, make: (row: Answer<F>) 
   return { fields, make };
 }
 
-export function pick<F, K extends keyof F>(from: F, ...names: readonly K[]): Pick<F, K> {
-  return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<F, K>;
+/** The same names of the same columns are the same object, so a selection of them is found by it. */
+export function pick<F extends object, K extends keyof F & string>(from: F, ...names: readonly K[]): Pick<F, K> {
+  const picked = picks.get(from) ?? new Map<string, object>();
+  picks.set(from, picked);
+  const key = names.join();
+  const fields = picked.get(key) ?? Object.fromEntries(names.map((name) => [name, from[name]]));
+  picked.set(key, fields);
+  return fields as Pick<F, K>;
 }
+
+const picks = new WeakMap<object, Map<string, object>>();
 
 /** A number that is computed; one of the engines tells sums as texts. */
 export function number(computed: Sql): Field<number> {

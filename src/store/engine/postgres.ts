@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
-import type { Ask, Change, Engine, Insertion, Script, TextAsk } from './engine.ts';
+import type { Ask, Change, Engine, Insertion, Script } from './engine.ts';
 import { placesIn, raw, written, type Sql, type Tuple, type Value } from './sql.ts';
 import { run } from './statements.ts';
 
@@ -116,25 +116,19 @@ function rolledBack(client: Client): Promise<boolean> {
 
 async function answer(client: Client, ask: Ask): Promise<unknown> {
   switch (ask.does) {
-    case 'select':
-      return (await asked(client, ask.sql)).rows;
-    case 'run':
+    case 'rows':
     case 'hold':
       return asked(client, ask.sql);
     case 'insert':
       return inserted(client, ask.into, ask.tuples);
     case 'update':
       return changed(client, ask.change, ask.tuples);
-    default:
-      return answerText(client, ask);
   }
 }
 
-function asked(client: Client, { shape, values }: Sql): Promise<{ rows: unknown[] }> {
-  return client.query(
-    kept(shape, () => written(shape, 'postgres', (holds, number) => `$${number}::${types[holds]}`)),
-    values.map(storable),
-  );
+async function asked(client: Client, { shape, values }: Sql): Promise<unknown[]> {
+  const text = kept(shape, () => written(shape, 'postgres', (holds, number) => `$${number}::${types[holds]}`));
+  return (await client.query(text, values.map(storable))).rows;
 }
 
 const types = { text: 'text', int: 'bigint' } as const;
@@ -169,14 +163,10 @@ async function inserted(client: Client, into: Insertion, tuples: readonly Tuple[
     const names = columns.map(({ name }) => name);
     const values = columns.map((_column, index) => `v.c${index + 1}`).join(', ');
     const source = beside(columns.map(({ holds }) => holds));
-    const onConflict = written(conflict, 'postgres', (_holds, number) => `$${number}`);
+    const onConflict = written(conflict, 'postgres', () => '');
     return `insert into ${table} (${names.join(', ')}) select ${values} from ${source} ${onConflict} returning ${names[0]} as key`;
   });
   const { rows } = await client.query(text, columnsOf(tuples));
-  return tookOf(tuples, rows);
-}
-
-function tookOf(tuples: readonly Tuple[], rows: readonly unknown[]): boolean[] {
   const made = new Map<Value, number>();
   for (const found of rows) {
     const { key } = found as { key: Value };
@@ -195,19 +185,6 @@ function beside(places: readonly ('text' | 'int')[]): string {
   return `unnest(${arrays}) with ordinality as v(${names}, ord)`;
 }
 
-async function answerText(client: Client, ask: TextAsk): Promise<unknown> {
-  if (ask.does !== 'each') return (await client.query(single(ask.text), ask.values.map(storable))).rows;
-  if (isInsert(ask.text)) return insertEach(client, ask);
-  const { rows } = await client.query(updateText(ask.text), columnsOf(ask.tuples));
-  const matched = new Set(rows.map((found) => (found as { ord: number }).ord));
-  return ask.tuples.map((_tuple, index) => matched.has(index + 1));
-}
-
-async function insertEach(client: Client, ask: Extract<Ask, { does: 'each' }>): Promise<boolean[]> {
-  const { rows } = await client.query(insertText(ask.text), columnsOf(ask.tuples));
-  return tookOf(ask.tuples, rows);
-}
-
 /**
  * Serialisation failure and deadlock, and the unique live run of a task: a row lock is taken after the statement has
  * looked around, so a run that was committed in between is seen only when the script looks again.
@@ -215,63 +192,6 @@ async function insertEach(client: Client, ask: Extract<Ask, { does: 'each' }>): 
 function isConflict(error: unknown): boolean {
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
   return code === '40001' || code === '40P01' || (code === '23505' && constraint === 'runs_exclusive');
-}
-
-const texts = new Map<string, string>();
-
-function remembered(kind: string, text: string, make: () => string): string {
-  const key = kind + text;
-  const known = texts.get(key) ?? make();
-  texts.set(key, known);
-  return known;
-}
-
-function withLocks(text: string): string {
-  return text.replace(/\[(for (?:no key )?update[^\]]*)\]/g, '$1');
-}
-
-const sqlTypes: Readonly<Record<string, string>> = { t: 'text', i: 'bigint' };
-
-function single(text: string): string {
-  let index = 0;
-  const place = (_whole: string, type: string) => `$${(index += 1)}::${sqlTypes[type] ?? 'text'}`;
-  return remembered('one ', text, () => withLocks(text).replace(/\?([ti])\b/g, place));
-}
-
-function isInsert(text: string): boolean {
-  return /^\s*insert\b/i.test(text);
-}
-
-/** `insert into t (a, b) values (?t, ?i) ...` becomes `insert into t (a, b) select ... from unnest(...) ...`. */
-function insertText(text: string): string {
-  return remembered('insert ', text, () => {
-    const found = /^(\s*insert\s+into\s+\w+\s*\(\s*(\w+)[^)]*\)\s*)values\s*\(([^)]*)\)([\s\S]*)$/i.exec(text);
-    if (!found) throw new Error(`not an insert of values: ${text}`);
-    const [, head = '', key = '', values = '', tail = ''] = found;
-    const { text: selected, source } = fromUnnest(values);
-    return `${head}select ${selected} from ${source} ${tail} returning ${key} as key`;
-  });
-}
-
-/** `update t set a = ?t where id = ?t` becomes `update t set a = v.c1 from unnest(...) v where id = v.c2`. */
-function updateText(text: string): string {
-  return remembered('update ', text, () => {
-    const { text: placed, source } = fromUnnest(withLocks(text));
-    const where = placed.search(/\bwhere\b/i);
-    if (where < 0) throw new Error(`an update without a guard: ${text}`);
-    return `${placed.slice(0, where)} from ${source} ${placed.slice(where)} returning v.ord`;
-  });
-}
-
-function fromUnnest(text: string): { text: string; source: string } {
-  const types: string[] = [];
-  const placed = text.replace(/\?([ti])\b/g, (_whole, type: string) => {
-    types.push(sqlTypes[type] ?? 'text');
-    return `v.c${types.length}`;
-  });
-  const arrays = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ');
-  const names = types.map((_type, index) => `c${index + 1}`).join(', ');
-  return { text: placed, source: `unnest(${arrays}) with ordinality as v(${names}, ord)` };
 }
 
 function columnsOf(tuples: readonly Tuple[]): Value[][] {

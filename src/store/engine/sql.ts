@@ -24,19 +24,23 @@ export interface Sql {
   readonly values: readonly Value[];
 }
 
-const empty: Shape = { pieces: [], after: new Map() };
+export function shapeOf(pieces: readonly Piece[]): Shape {
+  return { pieces, after: new Map() };
+}
+
+const empty = shapeOf([]);
 
 /** The shape that follows when these pieces are added, each named by what tells it from all others. */
 function extended(shape: Shape, name: unknown, pieces: () => readonly Piece[]): Shape {
   const known = shape.after.get(name);
   if (known !== undefined) return known;
-  const made: Shape = { pieces: [...shape.pieces, ...pieces()], after: new Map() };
+  const made = shapeOf([...shape.pieces, ...pieces()]);
   shape.after.set(name, made);
   return made;
 }
 
-const text1: Shape = { pieces: [{ holds: 'text' }], after: new Map() };
-const int1: Shape = { pieces: [{ holds: 'int' }], after: new Map() };
+const text1 = shapeOf([{ holds: 'text' }]);
+const int1 = shapeOf([{ holds: 'int' }]);
 
 /** A value that may be null, whose type its place would not tell. */
 export function text(value: string | null): Sql {
@@ -49,22 +53,17 @@ export function int(value: number | null): Sql {
 
 export type Part = string | number | Sql;
 
-export function asSql(part: Part): Sql {
-  if (typeof part === 'string') return text(part);
-  return typeof part === 'number' ? int(part) : part;
-}
-
 /** A text with its values, or with other parts, where they belong. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly Part[]): Sql {
   let shape = extended(empty, strings, () => [strings[0] ?? '']);
-  if (parts.length === 0) return { shape, values: [] };
   const values: Value[] = [];
-  for (const [index, one] of parts.entries()) {
-    const part = asSql(one);
+  for (let index = 0; index < parts.length; index += 1) {
+    const part = parts[index] ?? nothing;
+    if (typeof part !== 'object') values.push(part);
+    else for (const value of part.values) values.push(value);
+    const added = typeof part === 'object' ? part.shape : typeof part === 'string' ? text1 : int1;
     // The template is the first name on the way, so what stands between its parts needs no name of its own.
-    shape = extended(shape, part.shape, () => [...part.shape.pieces, strings[index + 1] ?? '']);
-    if (part.values.length === 1) values.push(part.values[0] ?? null);
-    else values.push(...part.values);
+    shape = shape.after.get(added) ?? extended(shape, added, () => [...added.pieces, strings[index + 1] ?? '']);
   }
   return { shape, values };
 }
@@ -76,17 +75,25 @@ export function raw(written: string): Sql {
 
 export const nothing = raw('');
 
+/** One after the other. */
 export function joined(parts: readonly Sql[], between: Sql = nothing): Sql {
-  return parts.reduce(
-    (all, part, index) =>
-      index === 0
-        ? part
-        : {
-            shape: extended(extended(all.shape, between.shape, () => between.shape.pieces), part.shape, () => part.shape.pieces),
-            values: [...all.values, ...part.values],
-          },
-    nothing,
-  );
+  let shape = empty;
+  const values: Value[] = [];
+  for (const [index, part] of parts.entries()) {
+    if (index > 0 && between !== nothing) shape = followed(shape, between.shape);
+    shape = followed(shape, part.shape);
+    values.push(...part.values);
+  }
+  return { shape, values };
+}
+
+/** A beginning that holds no values, and the rest. */
+export function begun(beginning: Sql, rest: Sql): Sql {
+  return { shape: followed(beginning.shape, rest.shape), values: rest.values };
+}
+
+export function followed(shape: Shape, next: Shape): Shape {
+  return shape.after.get(next) ?? extended(shape, next, () => next.pieces);
 }
 
 const and = raw(' and ');

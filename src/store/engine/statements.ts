@@ -2,7 +2,21 @@ import { getTableColumns, getTableName, type Column } from 'drizzle-orm';
 import { sqliteTables } from '../tables/sqlite.ts';
 import type { Change, Engine, Insertion, Script } from './engine.ts';
 import { selectionOf, type Answer, type Fields, type RowOf, type Selection, type TableName } from './fields.ts';
-import { int, joined, nothing, raw, sql, text, type Part, type Shape, type Sql, type Tuple, type Value } from './sql.ts';
+import {
+  begun,
+  followed,
+  int,
+  joined,
+  nothing,
+  raw,
+  sql,
+  text,
+  type Part,
+  type Shape,
+  type Sql,
+  type Tuple,
+  type Value,
+} from './sql.ts';
 
 /** What a script asks of its engine: typed by the tables, bound, and the same for both engines. */
 
@@ -16,7 +30,7 @@ export interface Query<F> {
 export function select<F extends Fields>(fields: F) {
   const selection = selectionOf(fields);
   return (strings: TemplateStringsArray, ...parts: readonly Part[]): Query<F> => ({
-    sql: joined([selection.select, sql(strings, ...parts)]),
+    sql: begun(selection.select, sql(strings, ...parts)),
     selection,
   });
 }
@@ -36,7 +50,7 @@ export function returning<F extends Fields>(fields: F, statement: Sql): Query<F>
 }
 
 export function* all<F extends Fields>({ sql: statement, selection }: Query<F>): Script<Answer<F>[]> {
-  const rows: Readonly<Record<string, unknown>>[] = yield { does: 'select', sql: statement };
+  const rows: Readonly<Record<string, unknown>>[] = yield { does: 'rows', sql: statement };
   // The list was made of the fields, so a row that needs no reading is what they say.
   return selection.read === null ? (rows as Answer<F>[]) : rows.map(selection.read);
 }
@@ -46,7 +60,7 @@ export function* one<F extends Fields>(query: Query<F>): Script<Answer<F> | unde
 }
 
 export function* run(statement: Sql): Script<void> {
-  yield { does: 'run', sql: statement };
+  yield { does: 'rows', sql: statement };
 }
 
 /** Takes row locks and nothing else, for an order of locks that all transactions keep. */
@@ -65,6 +79,7 @@ export function* insertAll<N extends TableName>(
   const [first] = rows;
   if (first === undefined) return [];
   const names = Object.keys(first);
+  if (conflict.values.length > 0) throw new Error('what happens in a conflict is written out');
   const into = insertionOf(table, names, conflict.shape);
   const tuples = rows.map((row) => names.map((name) => valueOf(row, name)));
   return yield { does: 'insert', into, tuples };
@@ -87,16 +102,14 @@ export function* insertReturning<N extends TableName, F extends Fields>(
 ): Script<Answer<F> | undefined> {
   const names = Object.keys(row);
   const list = names.map((name) => columnOf(table, name).name).join(', ');
-  const values = names.map((name) => placed(table, name, valueOf(row, name)));
-  const statement = joined([raw(`insert into ${namesOf(table).table} (${list}) values (`), joined(values, comma), closing, conflict]);
+  const values = names.map((name) => ({ shape: columnOf(table, name).place, values: [valueOf(row, name)] }));
+  const into = raw(`insert into ${namesOf(table).table} (${list}) values (`);
+  const statement = joined([into, joined(values, comma), closing, conflict]);
   return yield* one(returning(fields, statement));
 }
 
 const closing = raw(') ');
-
-function placed(table: TableName, name: string, value: Value): Sql {
-  return columnOf(table, name).holds === 'int' ? int(value as number | null) : text(value as string | null);
-}
+const comma = raw(', ');
 
 function valueOf(row: object, name: string): Value {
   return ((row as Readonly<Record<string, Value | undefined>>)[name] ?? null) satisfies Value;
@@ -150,23 +163,32 @@ export function* updateReturning<N extends TableName, F extends Fields>(
   where: Sql,
   fields: F,
 ): Script<Answer<F>[]> {
-  const change = joined([raw(`update ${namesOf(table).table} set `), setOf(table, set), whereWord, where]);
+  const values: Value[] = [];
+  const setting = { shape: settingOf(table, set, values), values };
+  const change = joined([namesOf(table).update, setting, whereWord, where]);
   return yield* all(returning(fields, change));
 }
 
 const whereWord = raw(' where ');
-const comma = raw(', ');
 
-function setOf(table: TableName, set: object): Sql {
-  const given = Object.entries(set).filter(([, value]) => value !== undefined);
-  return joined(
-    given.map(([name, value]: [string, Value | Sql]) => {
-      const { becomes } = columnOf(table, name);
-      if (typeof value === 'object' && value !== null) return joined([becomes, value]);
-      return joined([becomes, placed(table, name, value)]);
-    }),
-    comma,
-  );
+/** The list of what is set, put together column by column; its values are added to the others. */
+function settingOf(table: TableName, set: object, values: Value[]): Shape {
+  const { columns } = namesOf(table);
+  let shape = nothing.shape;
+  for (const [name, value] of Object.entries(set) as [string, Value | Sql | undefined][]) {
+    if (value === undefined) continue;
+    const column = columns.get(name);
+    if (column === undefined) throw new Error(`${table} has no column ${name}`);
+    shape = followed(shape, shape === nothing.shape ? column.becomes : column.thenBecomes);
+    if (typeof value === 'object' && value !== null) {
+      values.push(...value.values);
+      shape = followed(shape, value.shape);
+    } else {
+      values.push(value);
+      shape = followed(shape, column.place);
+    }
+  }
+  return shape;
 }
 
 interface Made {
@@ -177,30 +199,34 @@ interface Made {
 const changes = new Map<TableName, Map<Shape, Map<Shape, Change>>>();
 
 function changeOf(table: TableName, set: object, where: Sql): Made {
-  const setting = setOf(table, set);
+  const values: Value[] = [];
+  const setting = settingOf(table, set, values);
+  values.push(...where.values);
+  const change = changes.get(table)?.get(setting)?.get(where.shape) ?? keptChange(table, setting, where.shape);
+  return { change, values };
+}
+
+function keptChange(table: TableName, set: Shape, where: Shape): Change {
   const ofTable = changes.get(table) ?? new Map<Shape, Map<Shape, Change>>();
-  changes.set(table, ofTable);
-  const alike = ofTable.get(setting.shape) ?? new Map<Shape, Change>();
-  ofTable.set(setting.shape, alike);
-  const change = alike.get(where.shape) ?? {
-    table: namesOf(table).table,
-    set: setting.shape,
-    where: where.shape,
-  };
-  alike.set(where.shape, change);
-  return { change, values: [...setting.values, ...where.values] };
+  const alike = ofTable.get(set) ?? new Map<Shape, Change>();
+  const change = { table: namesOf(table).table, set, where };
+  changes.set(table, ofTable.set(set, alike.set(where, change)));
+  return change;
 }
 
 interface Named {
   readonly table: string;
+  readonly update: Sql;
   readonly columns: ReadonlyMap<string, NamedColumn>;
 }
 
 interface NamedColumn {
   readonly name: string;
   readonly holds: 'text' | 'int';
-  /** `name = `, for the list of what an update sets. */
-  readonly becomes: Sql;
+  /** `name = `, first in the list of what an update sets, and behind another one. */
+  readonly becomes: Shape;
+  readonly thenBecomes: Shape;
+  readonly place: Shape;
 }
 
 const named = new Map<TableName, Named>();
@@ -210,17 +236,20 @@ function namesOf(table: TableName): Named {
   const known = named.get(table);
   if (known !== undefined) return known;
   const columns: Readonly<Record<string, Column>> = getTableColumns(sqliteTables[table]);
+  const name = getTableName(sqliteTables[table]);
   const made: Named = {
-    table: getTableName(sqliteTables[table]),
-    columns: new Map(
-      Object.entries(columns).map(([key, { name, dataType }]) => [
-        key,
-        { name, holds: dataType === 'number' ? 'int' : 'text', becomes: raw(`${name} = `) },
-      ]),
-    ),
+    table: name,
+    update: raw(`update ${name} set `),
+    columns: new Map(Object.entries(columns).map(([key, column]) => [key, namedColumn(column)])),
   };
   named.set(table, made);
   return made;
+}
+
+function namedColumn({ name, dataType }: Column): NamedColumn {
+  const holds = dataType === 'number' ? 'int' : 'text';
+  const place = (holds === 'int' ? int(null) : text(null)).shape;
+  return { name, holds, place, becomes: raw(`${name} = `).shape, thenBecomes: raw(`, ${name} = `).shape };
 }
 
 function columnOf(table: TableName, name: string): NamedColumn {

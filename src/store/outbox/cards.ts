@@ -46,7 +46,9 @@ const placeFields = {
 export function* refreshCards(changes: readonly CardChange[]): Script<void> {
   if (changes.length === 0) return;
   const placed = yield* all(
-    select(placeFields)`from tasks t where t.id in ${list(changes.map(({ taskId }) => taskId))} and t.topic_state = 'ready'
+    select(
+      placeFields,
+    )`from tasks t where t.id in ${list(changes.map(({ taskId }) => taskId))} and t.topic_state = 'ready'
       and exists (select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram' and c.state <> 'gone')`,
   );
   const places = new Map(placed.map((place) => [place.id, place]));

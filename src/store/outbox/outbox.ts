@@ -238,7 +238,9 @@ function* nextPartAt(now: number): Script<number | null> {
   const unknown = yield* one(select(readyFields)`from deliveries where status = 'unknown' and ready_at is not null`);
   const doubted = yield* one(
     // Spelled so that the few that are unknown are looked through, and not the index of everything that was ever sent.
-    select(doubtedFields)`from deliveries where status = 'unknown' and coalesce(sent_at, 0) > ${now - limits.unknownHoldMs}`,
+    select(
+      doubtedFields,
+    )`from deliveries where status = 'unknown' and coalesce(sent_at, 0) > ${now - limits.unknownHoldMs}`,
   );
   const heldUntil = typeof doubted?.at === 'number' ? doubted.at + limits.unknownHoldMs : null;
   const known = [waiting?.at, unknown?.at, heldUntil].filter((at): at is number => typeof at === 'number');

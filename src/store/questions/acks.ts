@@ -18,7 +18,17 @@ export function ackStore(engine: Engine) {
 
 const { acks } = columns;
 
-const lockedFields = pick(acks, 'status', 'runId', 'nagEveryMs', 'nagLimit', 'nags', 'nagDeliveryId', 'doneAt', 'doneBy');
+const lockedFields = pick(
+  acks,
+  'status',
+  'runId',
+  'nagEveryMs',
+  'nagLimit',
+  'nags',
+  'nagDeliveryId',
+  'doneAt',
+  'doneBy',
+);
 
 function* lockedAck({ taskId, occurrenceId }: DoneNote): Script<Answer<typeof lockedFields> | undefined> {
   return yield* one(

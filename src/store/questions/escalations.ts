@@ -67,7 +67,11 @@ function* adminOf(chatId: string): Script<Admin | null> {
 const adminFields = { id: columnsOf('chats', 'c').id, name: columnsOf('users', 'u').name };
 
 const d = columnsOf('deliveries', 'd');
-const toldFields = { id: d.id, content: mapped(d.content, shownOf), task: pick(columnsOf('tasks', 't'), 'id', 'chatId') };
+const toldFields = {
+  id: d.id,
+  content: mapped(d.content, shownOf),
+  task: pick(columnsOf('tasks', 't'), 'id', 'chatId'),
+};
 
 /** An admin who cannot be written to any more has heard nothing, so the group is told in their place, and so is the line. */
 export function* tellGroupInstead(deliveryIds: readonly string[], now: number): Script<void> {
@@ -97,7 +101,9 @@ const lineFields = { ...shownFieldsOf(d), ...pick(d, 'id', 'messageId') };
 /** The line in the topic names whoever was told. */
 function* rewriteLine(shown: Escalated, now: number): Script<void> {
   const line = yield* one(
-    select(lineFields)`from acks a join deliveries d on d.run_id = a.run_id and d.kind = 'notice' and d.part = ${lastPart}
+    select(
+      lineFields,
+    )`from acks a join deliveries d on d.run_id = a.run_id and d.kind = 'notice' and d.part = ${lastPart}
       where a.occurrence_id = ${shown.occurrenceId}`,
   );
   if (line === undefined) return;

@@ -197,7 +197,9 @@ type Columns = Answer<typeof dueFields>;
 /** Oldest first. The acks lead, whatever a planner thinks of the other tables. */
 export function* dueAcks(now: number, limit: number): Script<DueRow[]> {
   const found = yield* all(
-    select(dueFields)`from acks a left join occurrences o on o.id = a.occurrence_id left join tasks t on t.id = a.task_id
+    select(
+      dueFields,
+    )`from acks a left join occurrences o on o.id = a.occurrence_id left join tasks t on t.id = a.task_id
         left join chats c on c.id = t.chat_id
       where a.status = 'open' and a.nag_at is not null and a.nag_at <= ${now}
       order by a.nag_at ${limited(limit)} ${skipLocked('a')}`,

@@ -1,25 +1,19 @@
-import type { AuditQuery, DeedPage, EventPage, EventQuery } from '../../app/ports/why.ts';
+import type { AuditQuery, DeedPage, EventPage, EventQuery, EventRow } from '../../app/ports/why.ts';
 import { AppError } from '../../domain/errors.ts';
 import { isOfKind } from '../../domain/event.ts';
-import type { Engine, Script } from '../engine/engine.ts';
-import { columns, greatest, mapped, number, pick, together } from '../engine/fields.ts';
+import type { Script } from '../engine/engine.ts';
+import { columns, greatest, mapped, number, pick, type Answer } from '../engine/fields.ts';
+import { page } from '../engine/pages.ts';
 import { pairOf, positionOf, writeCursor } from '../engine/queries.ts';
-import { limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
+import { limit as limited, raw, sql, type Dialect, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { readFacts } from '../tasks/codec.ts';
 
-const eventFields = {
-  cursor: together(pick(columns.events, 'tx', 'id'), cursorOf),
-  ...pick(columns.events, 'at', 'kind', 'taskId', 'ref'),
-  data: mapped(columns.events.data, readFacts),
-};
+const { events, audit } = columns;
 
-/** A row of the audit. */
-export const deedFields = {
-  id: mapped(columns.audit.id, String),
-  ...pick(columns.audit, 'at', 'actor', 'verb', 'taskId', 'stateBefore', 'stateAfter', 'traceId'),
-  before: mapped(columns.audit.before, readFacts),
-  after: mapped(columns.audit.after, readFacts),
+const eventFields = {
+  ...pick(events, 'id', 'tx', 'at', 'kind', 'taskId', 'ref'),
+  data: mapped(events.data, readFacts),
 };
 
 /** Events looked at for one page when only some of them are wanted; the cursor goes on where the look ended. */
@@ -29,46 +23,48 @@ const lookMax = 5000;
  * On Postgres the order is (tx, id), and nothing is read that a transaction still open could put an event in front of: an
  * event that commits late has the number of a transaction that no reader has gone past.
  */
-const settled = {
-  sqlite: { behind: (_tx: number, id: number) => sql`id > ${id}`, order: raw('id'), newest: raw('id desc') },
+const settled: Readonly<Record<Dialect, { where(tx: number, id: number): Sql; order: Sql; newest: Sql }>> = {
+  sqlite: { where: (_tx, id) => sql`id > ${id}`, order: raw('id'), newest: raw('id desc') },
   postgres: {
-    behind: (tx: number, id: number) =>
-      sql`(tx, id) > (${tx}, ${id}) and tx < txid_snapshot_xmin(txid_current_snapshot())`,
+    where: (tx, id) => sql`(tx, id) > (${tx}, ${id}) and tx < txid_snapshot_xmin(txid_current_snapshot())`,
     order: raw('tx, id'),
     newest: raw('tx desc, id desc'),
   },
-} as const;
+};
 
-export function* readEvents(dialect: Engine['dialect'], query: EventQuery): Script<EventPage> {
+export function* readEvents(dialect: Dialect, query: EventQuery): Script<EventPage> {
   if (query.after === 'latest') return { events: [], next: yield* newest(dialect) };
   const [tx, id] = query.after === null ? [-1, 0] : yield* placeOf(dialect, pairOf('event', query.after));
-  const { behind, order } = settled[dialect];
-  const { taskId, kind = null, limit } = query;
-  const look = limited(taskId === null && kind === null ? limit : lookMax);
-  const seen = yield* all(select(eventFields)`from events where ${behind(tx, id)} order by ${order} ${look}`);
+  const { where, order } = settled[dialect];
+  const { taskId, kind = null } = query;
+  const look = taskId === null && kind === null ? query.limit : lookMax;
+  const seen = yield* all(select(eventFields)`from events where ${where(tx, id)} order by ${order} ${limited(look)}`);
   const found = seen.filter((event) => (taskId === null || event.taskId === taskId) && isOfKind(event.kind, kind));
-  const events = found.slice(0, limit);
-  const last = found.length > limit ? events.at(-1) : seen.at(-1);
-  return { events, next: last?.cursor ?? query.after ?? writeCursor('event', '-1:0') };
+  const page = found.slice(0, query.limit);
+  const last = found.length > query.limit ? page.at(-1) : seen.at(-1);
+  return {
+    events: page.map(readEvent),
+    next: last === undefined ? (query.after ?? writeCursor('event', '-1:0')) : cursorOf(last),
+  };
 }
 
 /**
  * A cursor names an event by its transaction and its id. In another cluster the same event has another transaction, and in
  * an older copy it does not exist: whoever went on behind it would wait for ever, or pass over what is new.
  */
-function* placeOf(dialect: Engine['dialect'], [tx, id]: readonly [number, number]): Script<readonly [number, number]> {
+function* placeOf(dialect: Dialect, [tx, id]: readonly [number, number]): Script<readonly [number, number]> {
   if (id === 0) return [-1, 0];
-  const known = yield* one(select(pick(columns.events, 'tx'))`from events where id = ${id}`);
+  const known = yield* one(select(pick(events, 'tx'))`from events where id = ${id}`);
   if (known !== undefined) return [known.tx, id];
   // The newest event is never removed, so nothing that is kept has so high an id.
-  const newest = yield* one(select({ id: greatest(columns.events.id) })`from events`);
+  const newest = yield* one(select({ id: greatest(events.id) })`from events`);
   if (id > (newest?.id ?? 0)) throw lostCursor();
   if (dialect === 'sqlite') return [tx, id];
-  const foreign = yield* all(
-    select({ one: number(raw('1')) })`where ${tx} >= txid_snapshot_xmin(txid_current_snapshot())`,
-  );
-  return [foreign.length === 0 ? tx : 0, id];
+  const foreign = yield* one(select(foreignFields)`where ${tx} >= txid_snapshot_xmin(txid_current_snapshot())`);
+  return [foreign === undefined ? tx : 0, id];
 }
+
+const foreignFields = { isForeign: number(raw('1')) };
 
 function lostCursor(): AppError {
   return new AppError(
@@ -78,34 +74,45 @@ function lostCursor(): AppError {
 }
 
 /** Whatever commits after this moment comes after this cursor. */
-function* newest(dialect: Engine['dialect']): Script<string> {
-  const { behind, newest: order } = settled[dialect];
+function* newest(dialect: Dialect): Script<string> {
+  const { where, newest: order } = settled[dialect];
   const last = yield* one(
-    select(pick(columns.events, 'tx', 'id'))`from events where ${behind(-1, 0)} order by ${order} limit 1`,
+    select(pick(events, 'id', 'tx'))`from events where ${where(-1, 0)} order by ${order} limit 1`,
   );
   return last === undefined ? writeCursor('event', '-1:0') : cursorOf(last);
 }
 
-function cursorOf({ tx, id }: { readonly tx: number; readonly id: number }): string {
+type Event = Answer<typeof eventFields>;
+
+function cursorOf({ tx, id }: Pick<Event, 'id' | 'tx'>): string {
   return writeCursor('event', `${tx}:${id}`);
 }
 
-/** Newest first: of one task by the index of its rows, of all tasks by the key. */
-export function* readAudit({ taskId, limit, cursor }: AuditQuery): Script<DeedPage> {
-  const found = yield* all(
-    select(
-      deedFields,
-    )`from audit where ${taskId === null ? belowInAll(cursor) : belowIn(taskId, cursor)} ${limited(limit + 1)}`,
-  );
-  const items = found.slice(0, limit);
-  const last = found.length > limit ? items.at(-1) : undefined;
-  if (last === undefined) return { items, next: null };
-  return { items, next: writeCursor('audit', taskId === null ? last.id : `${last.at}:${last.id}`) };
+function readEvent({ id, tx, ...event }: Event): EventRow {
+  return { cursor: cursorOf({ id, tx }), ...event };
 }
 
-function belowInAll(cursor: string | null): Sql {
-  const below = cursor === null ? Number.MAX_SAFE_INTEGER : Number(wholeOf(cursor));
-  return sql`id < ${below} order by id desc`;
+/** A row of the audit. */
+export const deedFields = {
+  id: mapped(audit.id, String),
+  ...pick(audit, 'at', 'actor', 'verb', 'taskId', 'stateBefore', 'stateAfter'),
+  before: mapped(audit.before, readFacts),
+  after: mapped(audit.after, readFacts),
+  traceId: audit.traceId,
+};
+
+/** Newest first: of one task by the index of its rows, of all tasks by the key. */
+export function* readAuditPage({ taskId, limit, cursor }: AuditQuery): Script<DeedPage> {
+  const rest =
+    taskId === null
+      ? sql`where id < ${cursor === null ? Number.MAX_SAFE_INTEGER : Number(wholeOf(cursor))} order by id desc`
+      : ofTask(taskId, cursor);
+  const { rows, next } = yield* page({
+    limit,
+    found: (max) => all(select(deedFields)`from audit ${rest} ${limited(max)}`),
+    keyOf: ({ id, at }) => (taskId === null ? id : `${at}:${id}`),
+  });
+  return { items: rows, next: next === null ? null : writeCursor('audit', next) };
 }
 
 /** A cursor of one task's list has two numbers and belongs to no other list. */
@@ -114,7 +121,7 @@ function wholeOf(cursor: string): string {
   return /^\d{1,16}$/.test(position) ? position : String(pairOf('audit', cursor)[1]);
 }
 
-function belowIn(taskId: string, cursor: string | null): Sql {
+function ofTask(taskId: string, cursor: string | null): Sql {
   const [at, id] = cursor === null ? [Number.MAX_SAFE_INTEGER, 0] : pairOf('audit', cursor);
-  return sql`task_id = ${taskId} and at <= ${at} and (at < ${at} or id < ${id}) order by at desc, id desc`;
+  return sql`where task_id = ${taskId} and at <= ${at} and (at < ${at} or id < ${id}) order by at desc, id desc`;
 }

@@ -9,14 +9,14 @@ import { readFacts } from '../tasks/codec.ts';
 import { readTask } from '../tasks/list.ts';
 import { readNote } from '../upkeep/notes.ts';
 import { downtimeStore } from './downtimes.ts';
-import { readAudit, readEvents } from './feeds.ts';
+import { readAuditPage, readEvents } from './feeds.ts';
 import { changesOf, lastSlotBefore, setBacks, versionsOf } from './truth-history.ts';
 import { aroundOf, slotRows, withWork, type BareSlot } from './truth-slots.ts';
 
 /** What `/why` reads: one transaction for one stretch of one task, each part a bounded walk along an index. */
 export function truthStore(engine: Engine) {
   return {
-    ...bind(engine, { readTruth, readPlanned, readAudit, readEvents: (query) => readEvents(engine.dialect, query) }),
+    ...bind(engine, { readTruth, readPlanned, readAudit: readAuditPage, readEvents: (query) => readEvents(engine.dialect, query) }),
     ...downtimeStore(engine),
   };
 }

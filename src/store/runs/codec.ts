@@ -102,7 +102,17 @@ const deliveryFields = {
         raw(`case when d.goes_to = 'thread' and d.message_id is null then d.to_topic else d.message_thread_id end`),
       ),
     },
-    ...pick(d, 'platformChatId', 'messageThreadId', 'messageId', 'error', 'createdAt', 'deliveredAt', 'cause', 'heldUntil'),
+    ...pick(
+      d,
+      'platformChatId',
+      'messageThreadId',
+      'messageId',
+      'error',
+      'createdAt',
+      'deliveredAt',
+      'cause',
+      'heldUntil',
+    ),
     decision: mapped(d.evidence, decisionIn),
   },
 };
@@ -116,9 +126,7 @@ interface RunParts {
 export function* partsOf(runIds: readonly (string | null)[]): Script<(runId: string | null) => RunParts> {
   const ids = runIds.filter((id) => id !== null);
   if (ids.length === 0) return () => ({ attempts: [], deliveries: [] });
-  const tries = yield* all(
-    select(attemptFields)`from attempts where run_id in ${list(ids)} order by run_id, attempt`,
-  );
+  const tries = yield* all(select(attemptFields)`from attempts where run_id in ${list(ids)} order by run_id, attempt`);
   const parts = yield* all(
     select(deliveryFields)`from deliveries d join chats c on c.id = d.chat_id
       where d.run_id in ${list(ids)} and d.kind = 'result' order by d.run_id, d.id`,

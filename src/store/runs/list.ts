@@ -28,6 +28,7 @@ const viewedFields = {
   homeTopic: t.homeTopic,
 };
 
+const selectRuns = select(viewedFields);
 const source = raw('runs r left join chats c on c.id = r.chat_id left join tasks t on t.id = r.task_id');
 
 type Viewed = Answer<typeof viewedFields>;
@@ -38,7 +39,7 @@ const lookMax = 2000;
 const namedMax = 200;
 
 export function* readRun(runId: string): Script<RunView | null> {
-  return (yield* withParts(yield* all(select(viewedFields)`from ${source} where r.id = ${runId}`)))[0] ?? null;
+  return (yield* withParts(yield* all(selectRuns`from ${source} where r.id = ${runId}`)))[0] ?? null;
 }
 
 function* withParts(found: readonly Viewed[]): Script<RunView[]> {
@@ -92,21 +93,19 @@ function slotIn(cursor: string): number {
 /** By the ids, which count up with time. */
 function* lookAtAll(query: RunQuery, below: string | null): Script<Looked> {
   const conditions = conditionsOf(query);
-  const before = below === null ? undefined : sql`r.id < ${below}`;
+  const before = allOf(below === null ? undefined : sql`r.id < ${below}`);
+  // Where every row is wanted, the page itself is the end of the look.
+  const edge =
+    conditions.length === 0
+      ? undefined
+      : yield* one(
+          select(pick(r, 'id'))`from runs r where ${before} order by r.id desc ${limited(1)} offset ${lookMax - 1}`,
+        );
+  const where = allOf(before, edge && sql`r.id >= ${edge.id}`, ...conditions);
   return yield* page({
     limit: query.limit,
-    // Where every row is wanted, the page itself is the end of the look.
-    lookMax: conditions.length === 0 ? query.limit + 1 : lookMax,
-    *edgeAt(offset): Script<string | undefined> {
-      const from = allOf(before);
-      return (yield* one(
-        select(pick(r, 'id'))`from runs r where ${from} order by r.id desc ${limited(1)} offset ${offset}`,
-      ))?.id;
-    },
-    *found(edge, limit): Script<Viewed[]> {
-      const where = allOf(before, edge === undefined ? undefined : sql`r.id >= ${edge}`, ...conditions);
-      return yield* all(select(viewedFields)`from ${source} where ${where} order by r.id desc ${limited(limit)}`);
-    },
+    edge: edge?.id,
+    found: (limit) => all(selectRuns`from ${source} where ${where} order by r.id desc ${limited(limit)}`),
     keyOf: ({ id }) => id,
   });
 }
@@ -117,22 +116,20 @@ const slotFields = { at: o.slotAt, run: viewedFields };
 function* lookAtSlots(query: RunQuery, taskId: string): Script<Looked> {
   const before = query.cursor === null ? undefined : sql`o.slot_at < ${slotIn(query.cursor)}`;
   const mine = allOf(sql`o.task_id = ${taskId}`, before);
+  const edge = yield* one(
+    select(pick(o, 'slotAt'))`from occurrences o where ${mine}
+      order by o.slot_at desc ${limited(1)} offset ${lookMax - 1}`,
+  );
+  const where = allOf(mine, edge && sql`o.slot_at >= ${edge.slotAt}`, ...conditionsOf(query));
   const { rows, next } = yield* page({
     limit: query.limit,
-    lookMax,
-    *edgeAt(offset): Script<number | undefined> {
-      return (yield* one(
-        select({ at: o.slotAt })`from occurrences o where ${mine} order by o.slot_at desc ${limited(1)} offset ${offset}`,
-      ))?.at;
-    },
-    *found(edge, limit): Script<Answer<typeof slotFields>[]> {
-      const where = allOf(mine, edge === undefined ? undefined : sql`o.slot_at >= ${edge}`, ...conditionsOf(query));
-      return yield* all(
+    edge: edge?.slotAt,
+    found: (limit) =>
+      all(
         select(slotFields)`from occurrences o join runs r on r.id = o.run_id
             left join chats c on c.id = r.chat_id left join tasks t on t.id = r.task_id
           where ${where} order by o.slot_at desc ${limited(limit)}`,
-      );
-    },
+      ),
     keyOf: ({ at }) => at,
   });
   return { rows: rows.map(({ run }) => run), next: next === null ? null : `${slotMark}${next}` };
@@ -167,7 +164,7 @@ function* lookAtNamed(query: RunQuery, ids: readonly string[]): Script<Looked> {
   const rows: Viewed[] = [];
   for (let from = 0; from < ids.length && rows.length <= query.limit; from += namedMax) {
     const where = allOf(sql`r.id in ${list(ids.slice(from, from + namedMax))}`, ...conditionsOf(query));
-    rows.push(...(yield* all(select(viewedFields)`from ${source} where ${where} order by r.id desc`)));
+    rows.push(...(yield* all(selectRuns`from ${source} where ${where} order by r.id desc`)));
   }
   const shown = rows.slice(0, query.limit);
   return { rows: shown, next: rows.length > query.limit ? (shown.at(-1)?.id ?? null) : null };

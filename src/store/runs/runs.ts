@@ -9,7 +9,6 @@ import { tellNotices } from '../outbox/notices.ts';
 import type { Ending } from '../outbox/run-parts.ts';
 import { tellEvents, traced } from '../records/journal.ts';
 import { autoPause } from '../tasks/auto-pauses.ts';
-
 import { tellGrantGone } from '../tasks/grants.ts';
 import { insertRuns } from './claims.ts';
 import { readStartable, startableFields, startableSource, type StartableRow } from './codec.ts';
@@ -100,8 +99,7 @@ function* closeInterrupted(plans: readonly StartPlan[], byId: ById, now: number)
       finishedAt: now,
       error: 'the process ended while this attempt was running',
     }),
-    where: ({ runId }) =>
-      sql`run_id = ${runId} and attempt = ${byId.get(runId)?.attempts ?? 0} and status = 'running'`,
+    where: ({ runId }) => sql`run_id = ${runId} and attempt = ${byId.get(runId)?.attempts ?? 0} and status = 'running'`,
   });
   yield* updateAll('runs', closing, {
     set: () => ({ interruptions: raw('interruptions + 1') }),
@@ -234,7 +232,9 @@ function* cancelRequested(bootId: string): Script<readonly string[]> {
  */
 function* nextRunAt(bootId: string, now: number): Script<number | null> {
   const left = yield* one(
-    select(pick(runs, 'id'))`from runs where status = 'running' and (boot_id < ${bootId} or boot_id > ${bootId}) limit 1`,
+    select(
+      pick(runs, 'id'),
+    )`from runs where status = 'running' and (boot_id < ${bootId} or boot_id > ${bootId}) limit 1`,
   );
   if (left !== undefined) return now;
   const found = yield* one(

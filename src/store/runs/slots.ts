@@ -206,9 +206,7 @@ function* expireQuestions({ now, limit }: Batch): Script<Counts> {
     pick(columns.occurrences, 'id', 'taskId'),
   );
   const data = { reason: 'ask_expired' };
-  yield* tellEvents(
-    expired.map(({ id, taskId }) => ({ kind: 'occurrence.skipped', at: now, taskId, ref: id, data })),
-  );
+  yield* tellEvents(expired.map(({ id, taskId }) => ({ kind: 'occurrence.skipped', at: now, taskId, ref: id, data })));
   yield* tellNobodyAnswered(
     expired.map(({ taskId }) => taskId),
     now,

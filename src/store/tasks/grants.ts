@@ -14,6 +14,7 @@ import type { View } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Engine, Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, mapped, pick, type Answer } from '../engine/fields.ts';
+import { page } from '../engine/pages.ts';
 import { chatOfThread, positionOf, writeCursor, idAt } from '../engine/queries.ts';
 import { allOf, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, bind, insert, one, select, update, updateReturning } from '../engine/statements.ts';
@@ -46,12 +47,13 @@ const selectGrants = select(viewedFields);
 const source = raw('grants g join chats c on c.id = g.chat_id');
 
 function* listGrants(query: GrantQuery): Script<GrantPage> {
-  const found = yield* all(
-    selectGrants`from ${source} where ${allOf(...conditionsOf(query))} order by g.id desc ${limited(query.limit + 1)}`,
-  );
-  const items = yield* withTasks(found.slice(0, query.limit));
-  const last = items.at(-1);
-  return { items, next: found.length > query.limit && last !== undefined ? writeCursor('grant', last.id) : null };
+  const where = allOf(...conditionsOf(query));
+  const { rows, next } = yield* page({
+    limit: query.limit,
+    found: (limit) => all(selectGrants`from ${source} where ${where} order by g.id desc ${limited(limit)}`),
+    keyOf: ({ id }) => id,
+  });
+  return { items: yield* withTasks(rows), next: next === null ? null : writeCursor('grant', next) };
 }
 
 function conditionsOf({ thread, ownerId, taskId, state, now, cursor }: GrantQuery): readonly (Sql | undefined)[] {

@@ -3,8 +3,9 @@ import type { TaskQuery } from '../../app/ports/tasks.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columnsOf, pick } from '../engine/fields.ts';
+import { page } from '../engine/pages.ts';
 import { chatOfThread, contains, holds, positionOf, writeCursor } from '../engine/queries.ts';
-import { allOf, limit, raw, sql, type Sql } from '../engine/sql.ts';
+import { allOf, limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { taskFields, taskSource } from './codec.ts';
 
@@ -12,32 +13,31 @@ import { taskFields, taskSource } from './codec.ts';
 
 const t = columnsOf('tasks', 't');
 
-export function* readTask(taskId: string): Script<Task | null> {
-  return (yield* one(select(taskFields)`from ${taskSource} where t.id = ${taskId}`)) ?? null;
-}
-
 /** Rows that one look passes, however few of them are wanted: a millisecond or two. */
 const lookMax = 1000;
 
-const selectId = select(pick(t, 'id'));
+const selectTasks = select(taskFields);
 
-/**
- * A page may be short, or empty, and have a next one all the same: what no index answers is looked for among so many rows
- * at a time, and the cursor goes on behind them.
- */
+export function* readTask(taskId: string): Script<Task | null> {
+  return (yield* one(selectTasks`from ${taskSource} where t.id = ${taskId}`)) ?? null;
+}
+
 export function* listTasks(query: TaskQuery): Script<Page<Task>> {
   const { cursor, thread } = query;
   const within = thread === null ? undefined : yield* chatIdOf(thread);
   if (within === null) return { items: [], next: null };
   const from = allOf(within, cursor === null ? undefined : sql`t.id < ${positionOf('task', cursor)}`);
-  const edge = yield* one(selectId`from tasks t where ${from} order by t.id desc ${limit(1)} offset ${lookMax - 1}`);
-  const conditions = allOf(from, edge && sql`t.id >= ${edge.id}`, ...filtersOf(query));
-  const found = yield* all(
-    select(taskFields)`from ${taskSource} where ${conditions} order by t.id desc ${limit(query.limit + 1)}`,
+  const edge = yield* one(
+    select(pick(t, 'id'))`from tasks t where ${from} order by t.id desc ${limited(1)} offset ${lookMax - 1}`,
   );
-  const items = found.slice(0, query.limit);
-  const next = found.length > query.limit ? items.at(-1)?.id : edge?.id;
-  return { items, next: next === undefined ? null : writeCursor('task', next) };
+  const where = allOf(from, edge && sql`t.id >= ${edge.id}`, ...filtersOf(query));
+  const { rows, next } = yield* page({
+    limit: query.limit,
+    edge: edge?.id,
+    found: (limit) => all(selectTasks`from ${taskSource} where ${where} order by t.id desc ${limited(limit)}`),
+    keyOf: ({ id }) => id,
+  });
+  return { items: rows, next: next === null ? null : writeCursor('task', next) };
 }
 
 /** Old ids of a chat still find it; null where nothing can be found. Named by its id, it is met by the index of its tasks. */

@@ -24,9 +24,7 @@ export function* checkQuota(quota: Quota, { chatId, owner, createdBy }: Counted)
 }
 
 export function* checkChatQuota(quota: Quota, chatId: string): Script<void> {
-  const inChat = yield* one(
-    select({ count })`from tasks where chat_id = ${chatId} and state in ('active', 'paused')`,
-  );
+  const inChat = yield* one(select({ count })`from tasks where chat_id = ${chatId} and state in ('active', 'paused')`);
   if ((inChat?.count ?? 0) >= quota.chat) throw quotaExceeded('chat', quota.chat);
 }
 

@@ -5,6 +5,7 @@ import type { Definition } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, mapped, pick, type Answer } from '../engine/fields.ts';
+import { page } from '../engine/pages.ts';
 import { foreignCursor, positionOf, writeCursor, chatOfThread } from '../engine/queries.ts';
 import { allOf, limit, raw, sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
@@ -47,12 +48,12 @@ function* listTaskRuns({ taskId, status, cursor, limit: size }: TaskRunQuery): S
     status === null ? undefined : sql`o.status = ${status}`,
     cursor === null ? undefined : sql`o.slot_at < ${slotOf(cursor)}`,
   );
-  const found = yield* all(
-    selectTaskRuns`from ${source} where ${where} order by o.slot_at desc ${limit(size + 1)}`,
-  );
-  const items = yield* withParts(found.slice(0, size));
-  const last = items.at(-1);
-  return { items, next: found.length > size && last !== undefined ? writeCursor('slot', last.slotAt) : null };
+  const { rows, next } = yield* page({
+    limit: size,
+    found: (max) => all(selectTaskRuns`from ${source} where ${where} order by o.slot_at desc ${limit(max)}`),
+    keyOf: ({ slotAt }) => slotAt,
+  });
+  return { items: yield* withParts(rows), next: next === null ? null : writeCursor('slot', next) };
 }
 
 function slotOf(cursor: string): number {
@@ -73,7 +74,9 @@ const versionFields = {
 /** Newest first. Only versions that say something new were kept, and no more than a person looks at. */
 function* listVersions(taskId: string): Script<readonly TaskVersion[]> {
   return yield* all(
-    select(versionFields)`from task_versions where task_id = ${taskId} order by version desc ${limit(versionsShownMax)}`,
+    select(
+      versionFields,
+    )`from task_versions where task_id = ${taskId} order by version desc ${limit(versionsShownMax)}`,
   );
 }
 

@@ -46,7 +46,9 @@ function* aheadOf(taskId: string, now: number): Script<Pick<TaskScene, 'taken' |
     select(pick(occurrences, 'slotAt', 'status', 'reason'))`from occurrences
       where task_id = ${taskId} and slot_at >= ${now} order by slot_at ${limit(takenMax)}`,
   );
-  const skipped = ahead.filter(({ status, reason, slotAt }) => status === 'skipped' && reason === 'skip' && slotAt > now);
+  const skipped = ahead.filter(
+    ({ status, reason, slotAt }) => status === 'skipped' && reason === 'skip' && slotAt > now,
+  );
   return { taken: new Set(ahead.map(({ slotAt }) => slotAt)), skipped: skipped.map(({ slotAt }) => slotAt) };
 }
 

@@ -16,7 +16,12 @@ import { aroundOf, slotRows, withWork, type BareSlot } from './truth-slots.ts';
 /** What `/why` reads: one transaction for one stretch of one task, each part a bounded walk along an index. */
 export function truthStore(engine: Engine) {
   return {
-    ...bind(engine, { readTruth, readPlanned, readAudit: readAuditPage, readEvents: (query) => readEvents(engine.dialect, query) }),
+    ...bind(engine, {
+      readTruth,
+      readPlanned,
+      readAudit: readAuditPage,
+      readEvents: (query) => readEvents(engine.dialect, query),
+    }),
     ...downtimeStore(engine),
   };
 }

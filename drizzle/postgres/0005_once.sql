@@ -8,5 +8,4 @@ UPDATE "idempotency_keys" SET "result" = json_build_object(
 		WHEN scope LIKE 'skip:%' THEN '{"slots":[]}'::json
 		WHEN scope LIKE 'retry:%' OR scope LIKE 'replay:%' THEN json_build_object('taskRunId', nullif(split_part(result, ' ', 1), ''))
 	END
-)::text WHERE scope <> 'create' AND scope NOT LIKE 'answer:%';--> statement-breakpoint
-UPDATE "audit" SET "state_before" = before::json ->> 'state' WHERE verb = 'delete' AND state_before IS NULL AND before IS NOT NULL;
+)::text WHERE scope <> 'create' AND scope NOT LIKE 'answer:%';

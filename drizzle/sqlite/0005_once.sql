@@ -8,5 +8,4 @@ UPDATE `idempotency_keys` SET `result` = json_object(
 		WHEN scope LIKE 'skip:%' THEN json('{"slots":[]}')
 		WHEN scope LIKE 'retry:%' OR scope LIKE 'replay:%' THEN json_object('taskRunId', nullif(substr(result, 1, instr(result, ' ') - 1), ''))
 	END
-) WHERE scope <> 'create' AND scope NOT LIKE 'answer:%';--> statement-breakpoint
-UPDATE `audit` SET `state_before` = json_extract(before, '$.state') WHERE verb = 'delete' AND state_before IS NULL AND before IS NOT NULL;
+) WHERE scope <> 'create' AND scope NOT LIKE 'answer:%';

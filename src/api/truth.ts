@@ -152,20 +152,13 @@ const auditEntry = strict({
 }).meta({ id: 'AuditEntry' });
 const auditPage = strict({ entries: z.array(auditEntry), next_cursor: cursor });
 
-const counts = { missed: z.int(), late: z.int(), asked: z.int(), skipped: z.int() };
 const downtimeAnswer = strict({
   downtime_id: z.string(),
   from: instant,
   to: instant,
-  counts: strict(counts)
+  counts: strict({ missed: z.int(), late: z.int(), asked: z.int(), skipped: z.int() })
     .nullable()
     .meta({ description: 'In slots. Null until every slot of that time was decided about.' }),
-  threads: z.array(
-    strict({ thread_key: z.string(), ...counts, tasks: z.array(z.string()), more_tasks: z.int() }).meta({
-      id: 'DowntimeThread',
-    }),
-  ),
-  more_threads: z.int(),
   reported_at: instant.nullable(),
 }).meta({ id: 'Downtime' });
 const downtimesAnswer = strict({ downtimes: z.array(downtimeAnswer) });

@@ -245,12 +245,8 @@ export const backupRetryMs = hour;
 
 /** How exactly a start can tell when the process before it was last there, against a commit that this costs. */
 export const signOfLifeMs = 30 * second;
-/** Rows read in one step of the report about a downtime: about two milliseconds. */
-export const downtimePageMax = 1000;
-/** Threads that the report of a downtime keeps, those that lost most first; the others are counted. */
-export const downtimeThreadsMax = 200;
-/** Tasks that it names for each thread: more than a message about it could hold. */
-export const downtimeNamedTasksMax = 20;
+/** Chats that hear of a downtime, those that lost most first. */
+export const downtimeChatsMax = 200;
 /** Tasks that the word about it names in a chat; the others are counted, and the chat can ask for them. */
 export const downtimeToldTasksMax = 5;
 /** A downtime shorter than this is no news, as long as nothing was missed. */

@@ -2,9 +2,10 @@ import type { Database } from 'better-sqlite3';
 import type { Policies } from '../../src/domain/policy.ts';
 import type { Schedule } from '../../src/domain/schedule/schedule.ts';
 import type { Tables } from '../../src/store/tables/define.ts';
+import type { StoredRow } from '../support/stored-rows.ts';
 
 type Name = keyof Tables;
-export type Row<N extends Name> = Tables[N]['$inferSelect'];
+export type Row<N extends Name> = StoredRow<N>;
 
 /** What the simulation did, and what it saw in the database after each step. */
 export interface Journal {

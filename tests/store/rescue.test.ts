@@ -1,35 +1,41 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../src/app/ports/store.ts';
 import { composeRooms } from '../../src/compose/assembly.ts';
-import type { Engine, Script } from '../../src/store/engine/engine.ts';
+import type { Engine } from '../../src/store/engine/engine.ts';
 import { migratePostgres } from '../../src/store/engine/migrate.ts';
 import { postgresEngine, postgresPool } from '../../src/store/engine/postgres.ts';
 import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
-import { createStore } from '../../src/store/engine/store.ts';
+import { createStore, translate } from '../../src/store/engine/store.ts';
 import { countingIds, faultyTransport, manualTime, memoryLog } from '../support/fakes.ts';
 import { freshSqlite } from '../support/fresh-sqlite.ts';
 import { actor, group, minute, settings, start } from '../support/pipeline.ts';
 import { freshPostgres } from '../support/postgres.ts';
 
+type Claiming = 'startRuns' | 'claimParts' | 'letRunsGo';
+
 /** Commits, and then behaves like a connection that broke before the answer came. */
-function losing(engine: Engine): Engine & { loseNext(script: string): void } {
-  let lose: string | null = null;
+function losing(store: Store): Store & { loseNext(claim: Claiming): void } {
+  let lose: Claiming | null = null;
+  const answered = async <T>(claim: Claiming, answer: Promise<T>): Promise<T> => {
+    const found = await answer;
+    if (lose !== claim) return found;
+    lose = null;
+    throw translate(Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' }));
+  };
   return {
-    ...engine,
-    loseNext: (name) => {
-      lose = name;
-    },
-    transact: async <T>(script: () => Script<T>) => {
-      const answer = await engine.transact(script);
-      if (lose === null || !script.toString().includes(lose)) return answer;
-      lose = null;
-      throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
+    ...store,
+    startRuns: (...asked) => answered('startRuns', store.startRuns(...asked)),
+    claimParts: (...asked) => answered('claimParts', store.claimParts(...asked)),
+    letRunsGo: (...asked) => answered('letRunsGo', store.letRunsGo(...asked)),
+    loseNext: (claim) => {
+      lose = claim;
     },
   };
 }
 
 async function aPlace(engine: Engine) {
-  const lossy = losing(engine);
-  const store = createStore(lossy);
+  const lossy = losing(createStore(engine));
+  const store: Store = lossy;
   const time = manualTime(start);
   const log = memoryLog();
   const chat = faultyTransport();
@@ -109,7 +115,7 @@ describe.each(Object.entries(engines))('a claim whose answer was lost, on %s', (
     await p.rooms.scheduler.step(p.time.now(), 100);
     p.lossy.loseNext('startRuns');
     await expect(p.rooms.runner.step(p.time.now(), 100)).rejects.toMatchObject({ code: 'store_unavailable' });
-    p.lossy.loseNext('leaveBehind');
+    p.lossy.loseNext('letRunsGo');
     await expect(p.rooms.runner.step(p.time.now(), 100)).rejects.toMatchObject({ code: 'store_unavailable' });
     await p.time.advance(31_000);
     await p.settle();

@@ -189,7 +189,7 @@ interface ClockWatch {
 }
 
 interface ClockWatchDeps {
-  readonly store: Pick<UpkeepStore, 'shiftClock'>;
+  readonly store: Pick<UpkeepStore, 'noteSetBack' | 'shiftClock'>;
   readonly clock: Clock;
   readonly stopwatch: Stopwatch;
   readonly log: Log;
@@ -204,7 +204,12 @@ export function createClockWatch({ store, clock, stopwatch, log }: ClockWatchDep
       const nowElapsed = stopwatch.elapsed();
       const stepMs = Math.round(nowWall - wall - (nowElapsed - elapsed));
       if (Math.abs(stepMs) > clockStepMs) log.warn('clock_was_set', { step_ms: stepMs });
-      if (stepMs < -clockStepMs) await store.shiftClock(stepMs);
+      if (stepMs < -clockStepMs) {
+        // At which moment since the last look it was set, nobody knows.
+        const sinceMs = Math.ceil(nowElapsed - elapsed);
+        await store.noteSetBack({ from: nowWall - sinceMs, to: wall + sinceMs });
+        await store.shiftClock(stepMs);
+      }
       wall = nowWall;
       elapsed = nowElapsed;
     },

@@ -1,5 +1,7 @@
+import type { Actor } from '../../domain/access.ts';
 import type { CheckName, Found } from '../../domain/audit.ts';
 import type { DueTask, Unreadable } from './pipeline.ts';
+import type { Twice } from './why.ts';
 
 /** The store of housekeeping. Every method is one short transaction, whatever the tables hold. */
 
@@ -84,7 +86,7 @@ export interface RepairRequest {
   readonly check: CheckName;
   readonly id: string;
   readonly now: number;
-  readonly actor: string;
+  readonly actor: Actor;
   readonly bootId: string;
   /** Plans an enabled task that has no next slot. */
   readonly plan: (task: DueTask | Unreadable) => Replanned;
@@ -97,7 +99,7 @@ export interface MissingSlot {
   readonly taskId: string;
   readonly slotAt: number;
   readonly now: number;
-  readonly actor: string;
+  readonly actor: Actor;
 }
 
 export interface HousekeepingStore {
@@ -128,6 +130,8 @@ export interface UpkeepStore {
   writeNote(key: string, value: string, now: number): Promise<void>;
   /** The wall clock was set back: instants that were computed with the old one are moved along. */
   shiftClock(byMs: number): Promise<void>;
+  /** Keeps for the truth about it which stretch of time came twice thereby. */
+  noteSetBack(twice: Twice): Promise<void>;
   /** Throws when the store cannot commit. */
   ping(now: number): Promise<void>;
 }

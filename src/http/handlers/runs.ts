@@ -141,14 +141,6 @@ function wireDeed({ id, before, after, ...deed }: Deed): PartsOf<'listAudit'>['a
   return { entry_id: id, ...wire(deed), ...facts };
 }
 
-function wireDowntime({ id, from, to, report, reportedAt }: Downtime) {
-  return {
-    downtime_id: id,
-    from: iso(from),
-    to: iso(to),
-    counts: report?.counts ?? null,
-    threads: (report?.threads ?? []).map(({ taskIds, ...thread }) => ({ ...wire(thread), tasks: taskIds })),
-    more_threads: report?.moreThreads ?? 0,
-    ...wire({ reportedAt }),
-  };
+function wireDowntime({ id, ...downtime }: Downtime) {
+  return { downtime_id: id, ...wire(downtime), from: iso(downtime.from), to: iso(downtime.to) };
 }

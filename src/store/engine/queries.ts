@@ -1,7 +1,6 @@
-import { and, eq, sql, type SQL } from 'drizzle-orm';
 import { AppError } from '../../domain/errors.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { Engine } from './engine.ts';
+import { sql, type Sql } from './sql.ts';
 
 /** The lists that are read in pages. */
 export type List = 'task' | 'slot' | 'run' | 'event' | 'audit' | 'grant';
@@ -34,21 +33,18 @@ export function literalLike(text: string): string {
 }
 
 /** A literal search as people mean it, in whatever case. */
-export function contains(column: unknown, text: string): SQL {
+export function contains(column: Sql, text: string): Sql {
   return sql`lower(${column}) like lower(${literalLike(text)}) escape '\\'`;
 }
 
 /** The text as it stands; `like` would compare the case on one engine and not on the other. */
-export function holds(column: unknown, text: string): SQL {
+export function holds(column: Sql, text: string): Sql {
   return sql`replace(${column}, ${text}, '') <> ${column}`;
 }
 
 /** The chat of a thread, by whatever address it ever had. */
-export function chatOfThread({ reader, tables: { chat_aliases: aliases } }: Engine, { provider, address }: Thread) {
-  return reader
-    .select({ id: aliases.chat_id })
-    .from(aliases)
-    .where(and(eq(aliases.provider, provider), eq(aliases.address, address)));
+export function chatOfThread({ provider, address }: Pick<Thread, 'provider' | 'address'>): Sql {
+  return sql`(select chat_id from chat_aliases where provider = ${provider} and address = ${address})`;
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   idempotencyKeysTable,
   inboxTable,
   kvTable,
+  setBacksTable,
   taskVersionsTable,
   usageTable,
 } from './records.ts';
@@ -23,7 +24,7 @@ export function defineTables(d: Dialect) {
   const grants = grantsTable(d, { chats, users });
   return {
     chats,
-    chat_aliases: chatAliasesTable(d, chats),
+    chatAliases: chatAliasesTable(d, chats),
     users,
     members: membersTable(d),
     grants,
@@ -34,11 +35,12 @@ export function defineTables(d: Dialect) {
     attempts: attemptsTable(d),
     deliveries: deliveriesTable(d),
     acks: acksTable(d),
-    task_versions: taskVersionsTable(d),
+    taskVersions: taskVersionsTable(d),
     audit: auditTable(d),
+    setBacks: setBacksTable(d),
     events: eventsTable(d),
     downtimes: downtimesTable(d),
-    idempotency_keys: idempotencyKeysTable(d),
+    idempotencyKeys: idempotencyKeysTable(d),
     inbox: inboxTable(d),
     drafts: draftsTable(d),
     usage: usageTable(d),

@@ -1,7 +1,11 @@
 import type { Quota } from '../../app/ports/tasks.ts';
+import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Task } from '../../domain/task.ts';
-import { row, type Script, rows } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
+import { count } from '../engine/fields.ts';
+import { forShare, raw, sql } from '../engine/sql.ts';
+import { hold, insert, one, select } from '../engine/statements.ts';
 
 interface Counted {
   readonly chatId: string;
@@ -13,19 +17,14 @@ interface Counted {
 export function* checkQuota(quota: Quota, { chatId, owner, createdBy }: Counted): Script<void> {
   yield* checkChatQuota(quota, chatId);
   if (createdBy !== owner) return;
-  const ofUser = yield* row<{ count: number }>(
-    `select count(*) as count from tasks where owner_id = ?t and created_by = ?t and state in ('active', 'paused')`,
-    owner,
-    owner,
+  const ofUser = yield* one(
+    select({ count })`from tasks where owner_id = ${owner} and created_by = ${owner} and state in ('active', 'paused')`,
   );
   if ((ofUser?.count ?? 0) >= quota.user) throw quotaExceeded('user', quota.user);
 }
 
 export function* checkChatQuota(quota: Quota, chatId: string): Script<void> {
-  const inChat = yield* row<{ count: number }>(
-    `select count(*) as count from tasks where chat_id = ?t and state in ('active', 'paused')`,
-    chatId,
-  );
+  const inChat = yield* one(select({ count })`from tasks where chat_id = ${chatId} and state in ('active', 'paused')`);
   if ((inChat?.count ?? 0) >= quota.chat) throw quotaExceeded('chat', quota.chat);
 }
 
@@ -39,19 +38,15 @@ function quotaExceeded(whose: 'chat' | 'user', limit: number): AppError {
 
 /** The same rows that a creation locks, so that neither can overtake the other at the edge of a quota. */
 export function* lockOwner({ chatId, ownerId }: Pick<Task, 'chatId' | 'ownerId'>): Script<void> {
-  yield* row(`select id from chats where id = ?t [for no key update]`, chatId);
-  yield* row(`select id from users where id = ?t [for no key update]`, ownerId);
+  yield* hold(sql`select id from chats where id = ${chatId} ${keeping}`);
+  yield* hold(sql`select id from users where id = ${ownerId} ${keeping}`);
 }
 
 /** The row of a principal, made when it is seen for the first time, under its lock. */
-export function* lockUser(id: string, now: number): Script<void> {
+export function* lockUser(id: Actor, now: number): Script<void> {
   const role = id.startsWith('system') ? 'system' : 'user';
-  yield* rows(
-    `insert into users (id, role, created_at, updated_at) values (?t, ?t, ?i, ?i) on conflict (id) do nothing`,
-    id,
-    role,
-    now,
-    now,
-  );
-  yield* row(`select id from users where id = ?t [for no key update]`, id);
+  yield* insert('users', { id, role, createdAt: now, updatedAt: now }, raw('on conflict (id) do nothing'));
+  yield* hold(sql`select id from users where id = ${id} ${keeping}`);
 }
+
+const keeping = forShare();

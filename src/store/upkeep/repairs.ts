@@ -186,7 +186,7 @@ function* planAnew(request: RepairRequest): Script<string | null> {
     id,
   );
   if (found === undefined) return null;
-  const planned = plan(readDue({ ...found, next_at: now }));
+  const planned = plan(readDue({ ...found, nextAt: now }));
   const before = { state: 'active', next_at: null };
   if ('pause' in planned) {
     yield* rows(

@@ -1,6 +1,6 @@
+import { createRecent, type Recent } from '../../app/operations/recent.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
 import type { Evidence, Look, Outgoing } from '../../app/ports/outside.ts';
-import { createRecent, type Recent } from '../../domain/recent.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { Spot } from './calls.ts';
 import { createProbes, type Probed, type Probes, type ProbesDeps } from './probes.ts';

@@ -1,7 +1,7 @@
+import { createRecent, type Recent } from '../../app/operations/recent.ts';
 import { topicName } from '../../app/pipeline/topics.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
 import type { Budget, Log, Outgoing, Sent, TopicMade, Transport } from '../../app/ports/outside.ts';
-import { createRecent, type Recent } from '../../domain/recent.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 import type { TelegramApi } from '../api.ts';

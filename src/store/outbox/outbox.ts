@@ -31,12 +31,17 @@ function* claimParts({ at, bootId, busyChats }: ClaimRequest): Script<readonly O
   const parts: PartRow[] = [];
   const served = new Set(busyChats);
   // Looks for evidence are few and bounded, and come first: behind the backlog of a busy chat they would come too late.
-  for (const part of yield* doubtfulParts({ now: at.now, limit: at.limit + busyChats.size })) {
+  const doubts = yield* openDoubts();
+  const isAnyReady = doubts.some(({ ready_at: readyAt }) => readyAt <= at.now);
+  const ready = isAnyReady ? yield* doubtfulParts({ now: at.now, limit: at.limit + busyChats.size }) : [];
+  for (const part of ready) {
     if (served.has(part.chat_id) || parts.length === at.limit || (yield* dropFaulty(part))) continue;
     parts.push(part);
     served.add(part.chat_id);
   }
-  yield* addHeads(at, parts, served);
+  const young = doubts.filter(({ sent_at: sentAt }) => sentAt > at.now - limits.unknownHoldMs);
+  const doubted = new Set(young.map(({ chat_id: chatId }) => chatId));
+  yield* addHeads({ ...at, doubted }, parts, served);
   if (parts.length < at.limit) yield* tellQuietOver(at.now);
   return yield* markClaimed(parts, bootId, at.now);
 }
@@ -45,7 +50,10 @@ function* claimParts({ at, bootId, busyChats }: ClaimRequest): Script<readonly O
 const roundsMax = 20;
 const chatsPerRound = 50;
 
-function* addHeads(at: ClaimRequest['at'], parts: PartRow[], served: Set<string>): Script<void> {
+/** While a chat has a part in doubt that is still looked for, nothing but answers leaves there: what is found must be that part. */
+type Turn = ClaimRequest['at'] & { readonly doubted: ReadonlySet<string> };
+
+function* addHeads(at: Turn, parts: PartRow[], served: Set<string>): Script<void> {
   for (let round = 0; round < roundsMax && parts.length < at.limit; round += 1) {
     const found = yield* chatsInTurn(at, served.size + (round === 0 ? 0 : chatsPerRound));
     const chats = found.filter((chatId) => !served.has(chatId));
@@ -68,9 +76,9 @@ const faultyMax = 20;
 const quietMax = 500;
 
 /** Parts that cannot go out, ever, must not keep the others of their chat waiting. */
-function* soundHeadOf(chatId: string, at: ClaimRequest['at']): Script<PartRow | undefined> {
+function* soundHeadOf(chatId: string, at: Turn): Script<PartRow | undefined> {
   for (let [faulty, quiet] = [0, 0]; faulty < faultyMax && quiet < quietMax;) {
-    const part = (yield* headInTurn(chatId, at)) ?? (yield* headOfMerged(chatId, at.now));
+    const part = (yield* headInTurn(chatId, at)) ?? (yield* headOfMerged(chatId, at));
     if (part === undefined) return undefined;
     if (yield* dropFaulty(part)) {
       faulty += 1;
@@ -84,18 +92,18 @@ function* soundHeadOf(chatId: string, at: ClaimRequest['at']): Script<PartRow | 
 }
 
 /** What people wait for comes first, but not for ever: a chat that is full of commands would have no results any more. */
-function* headInTurn(chatId: string, { now, resultsFirst }: ClaimRequest['at']): Script<PartRow | undefined> {
-  const isTurnOfResults = resultsFirst?.has(chatId) === true;
-  const result = isTurnOfResults ? yield* headOf(chatId, now, outboxRanks.result) : undefined;
-  return result ?? (yield* headOf(chatId, now));
+function* headInTurn(chatId: string, at: Turn): Script<PartRow | undefined> {
+  const isTurnOfResults = at.resultsFirst?.has(chatId) === true;
+  const result = isTurnOfResults ? yield* headOf(chatId, at, outboxRanks.result) : undefined;
+  return result ?? (yield* headOf(chatId, at));
 }
 
 /** A run that was under way while its chat became one with another leaves its parts with a chat that is not there any more. */
-function* headOfMerged(chatId: string, now: number): Script<PartRow | undefined> {
+function* headOfMerged(chatId: string, at: Turn): Script<PartRow | undefined> {
   const survivor = yield* survivorOf(chatId);
   if (survivor === null) return undefined;
   yield* rows(`update deliveries set chat_id = ?t where chat_id = ?t`, survivor, chatId);
-  return yield* headOf(survivor, now);
+  return yield* headOf(survivor, at);
 }
 
 /** What cannot be read fails with the reason; what hangs on a topic that is not there any more has nothing to hang on. */
@@ -138,12 +146,9 @@ function* chatsInTurn(at: ClaimRequest['at'], busy: number): Script<string[]> {
  * for the end of quiet hours not at all: what is as quiet as that is put off itself, and what is urgent passes by. What hangs on a
  * topic also waits for the results of the task that are to stand there: nobody should find a card above the first of them.
  * Where the topic is gone it does not wait, because it goes with it.
- * While the chat has a part in doubt that is still looked for, nothing but answers leaves: what is found must be that part.
- * All but that name every open status, because only then does the index of open rows answer them.
+ * Both name every open status, because only then does the index of open rows answer them.
  */
-const unheld = `(d.rank < ${outboxRanks.result} or not exists (select 1 from deliveries u where u.status = 'unknown'
-         and u.chat_id = d.chat_id and u.ready_at is not null and u.sent_at > ?i))
-       and not exists (select 1 from deliveries e where e.lane = d.lane and e.id < d.id
+const unheld = `not exists (select 1 from deliveries e where e.lane = d.lane and e.id < d.id
          and e.status in ('pending', 'blocked', 'sending', 'unknown')
          and (e.status <> 'unknown' or e.sent_at > ?i) and not ${isHeld})
        and (d.rank < ${outboxRanks.card} or not exists (select 1 from deliveries e where e.lane = 'task:' || d.task_id
@@ -152,7 +157,7 @@ const unheld = `(d.rank < ${outboxRanks.result} or not exists (select 1 from del
          and exists (select 1 from tasks t where t.id = d.task_id and t.topic_state = 'ready')))`;
 
 function unheldAt(now: number): readonly number[] {
-  return [now - limits.unknownHoldMs, now - limits.unknownHoldMs, now, now - limits.unknownHoldMs, now];
+  return [now - limits.unknownHoldMs, now, now - limits.unknownHoldMs, now];
 }
 
 /**
@@ -179,16 +184,31 @@ function* chatsAfter(after: string, now: number, limit: number): Script<string[]
 }
 
 /** The most urgent part that no earlier part of its own thread holds back. */
-function* headOf(chatId: string, now: number, rankMin = 0): Script<PartRow | undefined> {
+function* headOf(chatId: string, { now, doubted }: Turn, rankMin = 0): Script<PartRow | undefined> {
+  const rankMax = doubted.has(chatId) ? outboxRanks.answer : Math.max(...Object.values(outboxRanks));
   return yield* row<PartRow>(
     `${partSource}
-     where d.chat_id = ?t and d.rank >= ?i and d.status in ('pending', 'blocked') and d.ready_at <= ?i
+     where d.chat_id = ?t and d.rank >= ?i and d.rank <= ?i and d.status in ('pending', 'blocked') and d.ready_at <= ?i
        and ${unheld}
      order by d.rank, d.id limit 1 [for update of d skip locked]`,
     chatId,
     rankMin,
+    rankMax,
     now,
     ...unheldAt(now),
+  );
+}
+
+interface OpenDoubt {
+  readonly chat_id: string;
+  readonly ready_at: number;
+  readonly sent_at: number;
+}
+
+/** Parts that are looked for are few, so each claim knows them all. */
+function* openDoubts(): Script<OpenDoubt[]> {
+  return yield* rows<OpenDoubt>(
+    `select chat_id, ready_at, coalesce(sent_at, 0) as sent_at from deliveries where status = 'unknown' and ready_at is not null`,
   );
 }
 

@@ -1,9 +1,8 @@
 import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
 import type { Bell, Timer } from '../ports/outside.ts';
-import { createCollector } from './collector.ts';
+import { createCollector, tellTraced } from './collector.ts';
 import { servePart, type PartDeps } from './deliverer-parts.ts';
 import type { Pacer } from './pacer.ts';
-import { tellTraced } from './run-log.ts';
 
 /** The parts that are on their way, one for each chat, until what became of them is written. */
 export interface PartsInHand {

@@ -5,9 +5,8 @@ import type { Outcome, Actions } from '../actions/action.ts';
 import type { Bell, Clock, Ids, Log, Stopwatch, Timer } from '../ports/outside.ts';
 import type { Counts, RunEnd, RunStore, StartableRun, StartedRun, StartPlan, Unreadable } from '../ports/pipeline.ts';
 import type { HousekeepingStore } from '../ports/upkeep.ts';
-import { createCollector, within } from './collector.ts';
+import { createCollector, tellTraced, within } from './collector.ts';
 import { createLostClaims } from './lost-claims.ts';
-import { tellTraced } from './run-log.ts';
 import { brokenEnd, endOf, thrownEnd, noticesOf } from './runner-ends.ts';
 
 /**

@@ -4,7 +4,7 @@ import { outboxRanks } from '../../domain/delivery.ts';
 import * as limits from '../../domain/limits.ts';
 import { survivorOf } from '../chats/moves.ts';
 import type { Engine, Script } from '../engine/engine.ts';
-import { columns, least, numberOrNull } from '../engine/fields.ts';
+import { columns, least, number, numberOrNull, pick } from '../engine/fields.ts';
 import { int, limit as limited, raw, skipLocked, sql, type Sql } from '../engine/sql.ts';
 import { all, bind, one, run, select, selecting, update, updateAll } from '../engine/statements.ts';
 import { endParts } from './part-ends.ts';
@@ -23,19 +23,24 @@ function beginTopicOf(topic: BeginTopic[0], bootId: string, now: number): Script
   return beginTopic({ topic, bootId, now });
 }
 
-type Turn = Parameters<OutboxStore['claimParts']>[0];
+type Claiming = Parameters<OutboxStore['claimParts']>[0];
 
-function* claimParts(at: Turn, bootId: string, busyChats: ReadonlySet<string>): Script<readonly OutboxPart[]> {
+function* claimParts(at: Claiming, bootId: string, busyChats: ReadonlySet<string>): Script<readonly OutboxPart[]> {
   yield* doubtLeftBehind(bootId, at.now);
   const parts: PartRow[] = [];
   const served = new Set(busyChats);
   // Looks for evidence are few and bounded, and come first: behind the backlog of a busy chat they would come too late.
-  for (const part of yield* doubtfulParts({ now: at.now, limit: at.limit + busyChats.size })) {
+  const doubts = yield* openDoubts();
+  const isAnyReady = doubts.some(({ readyAt }) => readyAt <= at.now);
+  const ready = isAnyReady ? yield* doubtfulParts({ now: at.now, limit: at.limit + busyChats.size }) : [];
+  for (const part of ready) {
     if (served.has(part.chat_id) || parts.length === at.limit || (yield* dropFaulty(part))) continue;
     parts.push(part);
     served.add(part.chat_id);
   }
-  yield* addHeads(at, parts, served);
+  const young = doubts.filter(({ sentAt }) => sentAt > at.now - limits.unknownHoldMs);
+  const doubted = new Set(young.map(({ chatId }) => chatId));
+  yield* addHeads({ ...at, doubted }, parts, served);
   if (parts.length < at.limit) yield* tellQuietOver(at.now);
   return yield* markClaimed(parts, bootId, at.now);
 }
@@ -43,6 +48,9 @@ function* claimParts(at: Turn, bootId: string, busyChats: ReadonlySet<string>): 
 /** Chats in which everything had to be put off take nobody's turn: others are looked for, but not for ever. */
 const roundsMax = 20;
 const chatsPerRound = 50;
+
+/** While a chat has a part in doubt that is still looked for, nothing but answers leaves there: what is found must be that part. */
+type Turn = Claiming & { readonly doubted: ReadonlySet<string> };
 
 function* addHeads(at: Turn, parts: PartRow[], served: Set<string>): Script<void> {
   for (let round = 0; round < roundsMax && parts.length < at.limit; round += 1) {
@@ -69,7 +77,7 @@ const quietMax = 500;
 /** Parts that cannot go out, ever, must not keep the others of their chat waiting. */
 function* soundHeadOf(chatId: string, at: Turn): Script<PartRow | undefined> {
   for (let [faulty, quiet] = [0, 0]; faulty < faultyMax && quiet < quietMax;) {
-    const part = (yield* headInTurn(chatId, at)) ?? (yield* headOfMerged(chatId, at.now));
+    const part = (yield* headInTurn(chatId, at)) ?? (yield* headOfMerged(chatId, at));
     if (part === undefined) return undefined;
     if (yield* dropFaulty(part)) {
       faulty += 1;
@@ -83,18 +91,18 @@ function* soundHeadOf(chatId: string, at: Turn): Script<PartRow | undefined> {
 }
 
 /** What people wait for comes first, but not for ever: a chat that is full of commands would have no results any more. */
-function* headInTurn(chatId: string, { now, resultsFirst }: Turn): Script<PartRow | undefined> {
-  const isTurnOfResults = resultsFirst?.has(chatId) === true;
-  const result = isTurnOfResults ? yield* headOf(chatId, now, outboxRanks.result) : undefined;
-  return result ?? (yield* headOf(chatId, now));
+function* headInTurn(chatId: string, at: Turn): Script<PartRow | undefined> {
+  const isTurnOfResults = at.resultsFirst?.has(chatId) === true;
+  const result = isTurnOfResults ? yield* headOf(chatId, at, outboxRanks.result) : undefined;
+  return result ?? (yield* headOf(chatId, at));
 }
 
 /** A run that was under way while its chat became one with another leaves its parts with a chat that is not there any more. */
-function* headOfMerged(chatId: string, now: number): Script<PartRow | undefined> {
+function* headOfMerged(chatId: string, at: Turn): Script<PartRow | undefined> {
   const survivor = yield* survivorOf(chatId);
   if (survivor === null) return undefined;
   yield* run(sql`update deliveries set chat_id = ${survivor} where chat_id = ${chatId}`);
-  return yield* headOf(survivor, now);
+  return yield* headOf(survivor, at);
 }
 
 /** What cannot be read fails with the reason; what hangs on a topic that is not there any more has nothing to hang on. */
@@ -139,8 +147,7 @@ function* chatsInTurn(at: Turn, busy: number): Script<string[]> {
  * for the end of quiet hours not at all: what is as quiet as that is put off itself, and what is urgent passes by. What hangs on a
  * topic also waits for the results of the task that are to stand there: nobody should find a card above the first of them.
  * Where the topic is gone it does not wait, because it goes with it.
- * While the chat has a part in doubt that is still looked for, nothing but answers leaves: what is found must be that part.
- * All but that name every open status, because only then does the index of open rows answer them.
+ * Both name every open status, because only then does the index of open rows answer them.
  */
 /** An open part waits for the end of quiet hours: `e` is its row. */
 function held(now: number): Sql {
@@ -149,9 +156,7 @@ function held(now: number): Sql {
 
 function unheld(now: number): Sql {
   const doubtful = now - limits.unknownHoldMs;
-  return sql`(d.rank < ${raw(String(outboxRanks.result))} or not exists (select 1 from deliveries u
-      where u.status = 'unknown' and u.chat_id = d.chat_id and u.ready_at is not null and u.sent_at > ${doubtful}))
-    and not exists (select 1 from deliveries e where e.lane = d.lane and e.id < d.id
+  return sql`not exists (select 1 from deliveries e where e.lane = d.lane and e.id < d.id
       and e.status in ('pending', 'blocked', 'sending', 'unknown')
       and (e.status <> 'unknown' or e.sent_at > ${doubtful}) and not ${held(now)})
     and (d.rank < ${raw(String(outboxRanks.card))} or not exists (select 1 from deliveries e where e.lane = 'task:' || d.task_id
@@ -186,13 +191,25 @@ function* chatsAfter(after: string, now: number, limit: number): Script<string[]
 const turnFields = { chatId: columns.deliveries.chatId };
 
 /** The most urgent part that no earlier part of its own thread holds back. */
-function* headOf(chatId: string, now: number, rankMin = 0): Script<PartRow | undefined> {
+function* headOf(chatId: string, { now, doubted }: Turn, rankMin = 0): Script<PartRow | undefined> {
+  const rankMax = doubted.has(chatId) ? outboxRanks.answer : Math.max(...Object.values(outboxRanks));
   return yield* one(
     select(partFields)`from ${partSource}
-      where d.chat_id = ${chatId} and d.rank >= ${rankMin} and d.status in ('pending', 'blocked') and d.ready_at <= ${now}
-        and ${unheld(now)}
+      where d.chat_id = ${chatId} and d.rank >= ${rankMin} and d.rank <= ${rankMax}
+        and d.status in ('pending', 'blocked') and d.ready_at <= ${now} and ${unheld(now)}
       order by d.rank, d.id limit 1 ${skipLocked('d')}`,
   );
+}
+
+const doubtFields = {
+  ...pick(columns.deliveries, 'chatId'),
+  readyAt: number(raw('ready_at')),
+  sentAt: number(raw('sent_at')),
+};
+
+/** Parts that are looked for are few, so each claim knows them all. */
+function* openDoubts() {
+  return yield* all(select(doubtFields)`from deliveries where status = 'unknown' and ready_at is not null`);
 }
 
 function* doubtfulParts({ now, limit }: Batch): Script<PartRow[]> {

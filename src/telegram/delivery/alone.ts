@@ -1,6 +1,6 @@
+import { createRecent } from '../../app/operations/recent.ts';
 import type { OnlyFor } from '../../app/ports/chats.ts';
 import type { CallFault, Clock, Outgoing, Sent } from '../../app/ports/outside.ts';
-import { createRecent } from '../../domain/recent.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { TelegramApi } from '../api.ts';
 import { isTokenRefused } from '../errors.ts';

@@ -1,6 +1,6 @@
+import { createRecent, type Recent } from '../../app/operations/recent.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
 import type { Evidence, Look, Outgoing } from '../../app/ports/outside.ts';
-import { createRecent, type Recent } from '../../domain/recent.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { Spot } from './calls.ts';
 import { createProbes, type Probed, type Probes, type ProbesDeps } from './probes.ts';
@@ -90,14 +90,15 @@ function undecided(facts: object, why: string): Extract<Evidence, { is: 'undecid
   return { is: 'undecided', evidence: JSON.stringify({ ...facts, why }) };
 }
 
-async function rangeOf({ store }: Room, address: string, { sentAt, resentAs }: Look): Promise<Range | null> {
+async function rangeOf({ store }: Room, address: string, { sentAt, resentAs, besides }: Look): Promise<Range | null> {
   const after = await store.lastMessageBefore(address, sentAt);
   if (after === null) return null;
   const known = await store.explainedAfter(address, after, explainedMax);
-  const highest = Math.max(after, ...known);
+  const explained = new Set(besides === undefined ? known : [...known, besides.messageId]);
+  const highest = Math.max(after, ...explained);
   return {
     after,
-    explained: new Set(known),
+    explained,
     highest,
     resentAs: resentAs?.messageId ?? null,
     // Above the last of a full page there are more that are explained, and those must not be touched.
@@ -226,19 +227,14 @@ function placeOf(topic: number | null): string {
   return topic === null ? 'no topic' : `topic ${topic}`;
 }
 
+const words: Readonly<Partial<Record<Probed['is'], string>>> = {
+  same: 'the same',
+  foreign: "someone else's",
+  otherForm: 'ours, and with a file where this has none, or the other way round',
+  missing: 'not found',
+};
+
 function wordsOf(probed: Probed): string {
-  switch (probed.is) {
-    case 'same':
-      return 'the same';
-    case 'rewritten':
-      return `ours, rewritten in ${placeOf(probed.topic)}`;
-    case 'foreign':
-      return "someone else's";
-    case 'otherForm':
-      return 'ours, and with a file where this has none, or the other way round';
-    case 'missing':
-      return 'not found';
-    default:
-      return probed.error;
-  }
+  if (probed.is === 'rewritten') return `ours, rewritten in ${placeOf(probed.topic)}`;
+  return 'error' in probed ? probed.error : (words[probed.is] ?? probed.is);
 }

@@ -1,18 +1,18 @@
+import { createRecent, type Recent } from '../../app/operations/recent.ts';
 import { topicName } from '../../app/pipeline/topics.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
 import type { Budget, Log, Outgoing, Sent, TopicMade, Transport } from '../../app/ports/outside.ts';
-import { createRecent, type Recent } from '../../domain/recent.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 import type { TelegramApi } from '../api.ts';
 import { texts } from '../chat/texts.ts';
 import type { Answered } from '../errors.ts';
 import { createAlone, type Alone } from './alone.ts';
-import { editCall, sendCall, type Edited, idsOf } from './calls.ts';
+import { type Call, editCall, sendCall, type Edited, idsOf } from './calls.ts';
 import { drawnOf, type DrawingDeps } from './drawing.ts';
 import { createEvidence } from './evidence.ts';
-import { badEntities, isPrivate, meaningOf, otherForm } from './refusals.ts';
-import { removeMessage, removeTopic, takeBack, askedIds, sentBy, tokenWatch, type Heed } from './removal.ts';
+import { badEntities, isPrivate, meaningOf, otherForm, unchanged } from './refusals.ts';
+import { askedIds, doneTo, removeMessage, removeTopic, sentBy, takeBack, tokenWatch, type Heed } from './removal.ts';
 
 interface TransportDeps extends DrawingDeps {
   readonly api: TelegramApi;
@@ -165,25 +165,19 @@ function isOtherForm(answer: Answered<Edited>): boolean {
 }
 
 async function pin(room: Room, part: Outgoing): Promise<Sent> {
-  const { edits: messageId } = part;
-  if (messageId === null) return { is: 'refused', error: 'no message is named that could be pinned' };
-  const answer = await room.api.ask((raw, signal) =>
-    raw.pinChatMessage({ chat_id: part.route.address, message_id: messageId, disable_notification: true }, signal),
-  );
-  const asked = askedIds(part, messageId);
-  return sentBy(room.heed, answer, { part, verb: 'pin', ids: () => asked });
+  const { edits: id, route } = part;
+  if (id === null) return { is: 'refused', error: 'no message is named that could be pinned' };
+  const pinned = { chat_id: route.address, message_id: id, disable_notification: true };
+  return doneTo(room, part, { verb: 'pin', id, call: (raw, signal) => raw.pinChatMessage(pinned, signal) });
 }
 
-/** The message that opens a topic has the topic's id, and stands for it where a message must be named. */
 async function setTopic(room: Room, part: Outgoing, open: boolean): Promise<Sent> {
-  const { address, topic } = part.route;
-  if (topic === null || isPrivate(address)) return { is: 'moot', error: 'there is no topic that could be closed' };
-  const place = { chat_id: address, message_thread_id: topic };
-  const answer = await room.api.ask<boolean>((raw, signal) =>
-    open ? raw.reopenForumTopic(place, signal) : raw.closeForumTopic(place, signal),
-  );
-  const asked = askedIds(part, topic);
-  return sentBy(room.heed, answer, { part, verb: 'setTopic', ids: () => asked, asked });
+  const { address, topic: id } = part.route;
+  if (id === null || isPrivate(address)) return { is: 'moot', error: 'there is no topic that could be closed' };
+  const place = { chat_id: address, message_thread_id: id };
+  const call: Call<true> = (raw, signal) =>
+    open ? raw.reopenForumTopic(place, signal) : raw.closeForumTopic(place, signal);
+  return doneTo(room, part, { verb: 'setTopic', id, call, already: unchanged });
 }
 
 async function createTopic(room: Room, address: string, name: string): Promise<TopicMade> {

@@ -251,6 +251,20 @@ describe('a chat that is told to wait', () => {
   });
 });
 
+describe('a group that has spent its minute on a topic', () => {
+  it('leaves the result waiting, and not on its way', async () => {
+    const p = await aPipeline({ settings: paced });
+    const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+    for (let made = 0; made < 10; made += 1) await p.create({ schedule: hourly, title: `Task ${made}` });
+    await p.time.advance(hour);
+    await p.store.addMessages([message(1, '-1001234')], p.time.now());
+    for (let second = 0; second < 40; second += 1) await p.pass(1000);
+    expect(p.chat.topics).toHaveLength(10);
+    const open = p.database.prepare(`select status from deliveries where kind = 'result' and status <> 'delivered'`);
+    expect(open.pluck().all()).toEqual(['pending']);
+  });
+});
+
 describe('a budget', () => {
   it('is not forgotten by a restart', async () => {
     const { p } = await withMessages(1, 25);

@@ -157,6 +157,18 @@ describe('a send without an answer', () => {
     expect(shownIn(place, place.one)).toMatchObject([{ messageId: first.messageId, text: 'Water the plants.' }]);
   });
 
+  it('and its double are told apart when one of them is known', async () => {
+    const place = await inLab();
+    const lost = part({ topic: place.one, buttons: done });
+    await lose(place, lost);
+    await lose(place, lost);
+    place.ledger.unknown.length = 0;
+    const [first, second] = shownIn(place, place.one);
+    const besides = { chatId: String(lab), threadId: place.one, messageId: first?.messageId ?? 0 };
+    const found = await place.transport.settle(lost, { sentAt: place.time.now() - 20, resentAs: null, besides });
+    expect(idsOf(found).messageId).toBe(second?.messageId);
+  });
+
   it("is not mistaken for what says the same in another topic and is nobody's any more", async () => {
     const place = await inLab();
     const lost = part({ topic: place.one });

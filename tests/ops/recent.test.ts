@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createRecent } from '../../src/domain/recent.ts';
+import { createRecent } from '../../src/app/operations/recent.ts';
 
 it('forgets the oldest beyond its number; what is noted again is the youngest', () => {
   const recent = createRecent<number>(2);

@@ -2,7 +2,7 @@ import type { GapRow, TruthQuery, TruthRows, TruthStore, Ahead, Planned, InForce
 import type { Task } from '../../domain/task.ts';
 import { row, rows, type Engine, type Script } from '../engine/engine.ts';
 import { readFacts } from '../tasks/codec.ts';
-import { readTask } from '../tasks/list.ts';
+import { readTask } from '../tasks/reads.ts';
 import { readNote } from '../upkeep/notes.ts';
 import { downtimeStore } from './downtimes.ts';
 import { readAuditPage, readEvents } from './feeds.ts';

@@ -79,17 +79,6 @@ export async function withTopic(world: World, taskId: string): Promise<void> {
 
 /** Confirmations, and who is reminded of them. */
 export function ackTests(open: OpenWorld): void {
-  test('the end of a run that asks for it leaves one open, and every other end leaves none', async () => {
-    const world = await open();
-    await asked(world, {}, false);
-    expect(await rowsOf(world)).toEqual([]);
-    expect(await world.store.nextNagAt()).toBeNull();
-    await world.store.addRun(world.make.newRun());
-    const lone = await startOne(world, nine);
-    await world.store.finishRuns([endOf(lone, { ack })]);
-    expect(await rowsOf(world)).toEqual([]);
-  });
-
   test('it is due so long after the end, and shows what its decision is made from', async () => {
     const world = await open();
     const { occurrenceId } = await asked(world, { policies: { ack: {}, quiet: { mode: 'off' } } });
@@ -130,25 +119,6 @@ export function ackTests(open: OpenWorld): void {
       [12, 'pending'],
     ]);
     expect(all.filter(({ kind }) => kind === 'remove')).toMatchObject([{ status: 'pending', edits: 502 }]);
-  });
-
-  test('the first Done counts, ends the reminders, and takes back the one that waits', async () => {
-    const world = await open();
-    const { task, note } = await asked(world);
-    await withTopic(world, task.id);
-    await deliver(world, 501, nine + 2000);
-    await claim(world, nine + hour, nag(world, 1, nine + 2 * hour));
-    const result = { messageId: 501, shown: { text: 'Water the plants.' } };
-    expect(await world.store.noteDone(note)).toEqual({ by: note.actor, at: note.at, isFirst: true, result });
-    const later = { ...note, actor: somebody, at: nine + 2 * hour } as const;
-    expect(await world.store.noteDone(later)).toEqual({ by: note.actor, at: note.at, isFirst: false, result });
-    expect(await rowsOf(world)).toMatchObject([{ status: 'done', nag_at: null, done_by: note.actor }]);
-    expect(await notices(world)).toMatchObject([{ kind: 'notice', status: 'failed' }]);
-    expect(await world.store.nextNagAt()).toBeNull();
-    expect((await world.store.readTaskRun(note.occurrenceId))?.ack).toMatchObject({
-      status: 'done',
-      doneBy: note.actor,
-    });
   });
 
   test('a reminder that was on its way when somebody said Done goes when it is said again', async () => {
@@ -203,16 +173,6 @@ export function ackTests(open: OpenWorld): void {
     await world.store.noteDone(note);
     await world.store.takeBackDone(note);
     expect(await rowsOf(world)).toMatchObject([{ status: 'given_up', nag_at: null }]);
-  });
-
-  test('a newer run of the task closes the older one', async () => {
-    const world = await open();
-    const { task } = await asked(world);
-    await claimAll(world, { now: nine + hour, limit: 100 });
-    const next = await startOne(world, nine + hour);
-    await world.store.finishRuns([endOf(next, { ack, deliveries: [world.make.part()], finishedAt: nine + hour })]);
-    expect(await rowsOf(world)).toMatchObject([{ status: 'superseded', nag_at: null }, { status: 'open' }]);
-    expect(task.id).toBe(next.run.taskId);
   });
 
   test('two that claim at once remind once', async () => {

@@ -5,8 +5,7 @@ import type { Engine, Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick } from '../engine/fields.ts';
 import { forUpdate, limit as limited, sql } from '../engine/sql.ts';
 import { all, bind, one, returning, select, update } from '../engine/statements.ts';
-import { afterDeletion, left } from '../tasks/grants.ts';
-import { lockUser } from '../tasks/quota.ts';
+import { afterDeletion, left, lockUser } from '../tasks/grants.ts';
 
 /** People, and in which chats they are. */
 export function peopleStore(engine: Engine) {

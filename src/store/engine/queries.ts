@@ -1,5 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
 import type { Thread } from '../../domain/thread.ts';
+import type { Script } from './engine.ts';
 import { sql, type Sql } from './sql.ts';
 
 /** The lists that are read in pages. */
@@ -54,4 +55,36 @@ export function chatOfThread({ provider, address }: Pick<Thread, 'provider' | 'a
 export function idAt(now: number, name: string): string {
   const time = now.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7fff:${name}`;
+}
+
+/** A list that is read in pages, downwards along a key that an index holds. */
+export interface Look<R, K> {
+  readonly limit: number;
+  /**
+   * The key of the row with which this look ends, however few rows it has found by then; absent where every row is wanted,
+   * so that the page itself is the end of the look.
+   */
+  readonly edge?: K | undefined;
+  /** What is wanted, newest first. */
+  readonly found: (limit: number) => Script<R[]>;
+  readonly keyOf: (row: R) => K;
+}
+
+/**
+ * A page may be short, or empty, and have a next one all the same: what no index answers is looked for among some rows at a
+ * time, and the next look goes on behind them.
+ */
+export function* page<R, K>({
+  limit,
+  edge,
+  found,
+  keyOf,
+}: Look<R, K>): Script<{
+  readonly rows: readonly R[];
+  readonly next: K | null;
+}> {
+  const rows = yield* found(limit + 1);
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  return { rows: shown, next: last === undefined ? (edge ?? null) : keyOf(last) };
 }

@@ -6,7 +6,7 @@ import { limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, bind, one, select } from '../engine/statements.ts';
 import { liveOf } from '../runs/thread-runs.ts';
 import { readFacts } from '../tasks/codec.ts';
-import { readTask } from '../tasks/list.ts';
+import { readTask } from '../tasks/reads.ts';
 import { readNote } from '../upkeep/notes.ts';
 import { downtimeStore } from './downtimes.ts';
 import { readAuditPage, readEvents } from './feeds.ts';

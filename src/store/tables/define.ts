@@ -1,5 +1,4 @@
 import type { Dialect } from './dialect.ts';
-import { deliveriesTable, acksTable } from './outbox.ts';
 import { chatAliasesTable, chatsTable, grantsTable, membersTable, usersTable } from './places.ts';
 import {
   auditTable,
@@ -14,7 +13,7 @@ import {
   usageTable,
 } from './records.ts';
 import { tasksTable } from './tasks.ts';
-import { attemptsTable, gapsTable, occurrencesTable, runsTable } from './work.ts';
+import { acksTable, attemptsTable, deliveriesTable, gapsTable, occurrencesTable, runsTable } from './work.ts';
 
 export type Tables = ReturnType<typeof defineTables>;
 

@@ -1,6 +1,9 @@
 import { sql } from 'drizzle-orm';
 import type { Actor } from '../../domain/access.ts';
+import type { AckStatus } from '../../domain/ack.ts';
+import type { DeliveryKind, DeliveryStatus } from '../../domain/delivery.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
+import type { UnknownPolicy } from '../../domain/policy.ts';
 import type { AttemptStatus, RunStatus } from '../../domain/run.ts';
 import type { Dialect } from './dialect.ts';
 
@@ -146,6 +149,111 @@ export function attemptsTable(d: Dialect) {
         sql.raw(`status in ('running', 'succeeded', 'failed', 'timed_out', 'interrupted', 'cancelled')`),
       ),
       d.check('attempts_end', sql.raw(`(status = 'running') = (finished_at is null)`)),
+    ],
+  );
+}
+
+function deliveryColumns({ text, int }: Dialect) {
+  return {
+    /** Counts up with time, so that it is also the order of the parts of a thread. */
+    id: text('id').primaryKey(),
+    runId: text('run_id'),
+    taskId: text('task_id'),
+    chatId: text('chat_id').notNull(),
+    /** The thread within the chat: parts of one lane go out in order. */
+    lane: text('lane').notNull(),
+    rank: int('rank').notNull(),
+    kind: text('kind').$type<DeliveryKind>().notNull(),
+    part: int('part').notNull(),
+    status: text('status').$type<DeliveryStatus>().notNull(),
+    readyAt: int('ready_at'),
+    content: text('content').notNull(),
+    unknownPolicy: text('unknown_policy').$type<UnknownPolicy>().notNull(),
+    expiresAt: int('expires_at'),
+    fence: int('fence').notNull(),
+    bootId: text('boot_id'),
+    sends: int('sends').notNull(),
+    putOffs: int('put_offs').notNull(),
+    sentAt: int('sent_at'),
+    settles: int('settles').notNull(),
+    evidence: text('evidence'),
+    cause: text('cause'),
+    error: text('error'),
+    platformChatId: text('platform_chat_id'),
+    messageThreadId: int('message_thread_id'),
+    messageId: int('message_id'),
+    createdAt: int('created_at').notNull(),
+    deliveredAt: int('delivered_at'),
+    /** `task`: the task's own topic, whichever that is by then. `thread`: `to_topic` of the chat, null for its base thread. */
+    goesTo: text('goes_to').$type<'task' | 'thread'>().notNull().default('task'),
+    toTopic: int('to_topic'),
+    /** The message of ours that it changes or pins; null for a new one. */
+    edits: int('edits'),
+    /** Since when an earlier send of it may have arrived, until something has settled that. */
+    doubtedAt: int('doubted_at'),
+    /** 1: quiet hours do not apply to it. */
+    urgent: int('urgent').notNull().default(0),
+    /** 1: it comes without a sound. */
+    silent: int('silent').notNull().default(0),
+    /** The end of the quiet hours for which it waits, or has waited. */
+    heldUntil: int('held_until'),
+    /** JSON: the one person who sees it, where the platform can do that. */
+    onlyFor: text('only_for'),
+  };
+}
+
+export function deliveriesTable(d: Dialect) {
+  return d.table('deliveries', deliveryColumns(d), (t) => [
+    d.uniqueIndex('deliveries_part').on(t.runId, t.kind, t.part),
+    d.index('deliveries_ready').on(t.chatId, t.rank, t.id).where(sql.raw(`status in ('pending', 'blocked')`)),
+    d.index('deliveries_waiting').on(t.readyAt).where(sql.raw(`status in ('pending', 'blocked')`)),
+    d.index('deliveries_unknown').on(t.readyAt).where(sql.raw(`status = 'unknown'`)),
+    d.index('deliveries_sending').on(t.bootId).where(sql.raw(`status = 'sending'`)),
+    d
+      .index('deliveries_open')
+      .on(t.lane, t.id)
+      .where(sql.raw(`status in ('pending', 'blocked', 'sending', 'unknown')`)),
+    d.index('deliveries_message').on(t.platformChatId, t.messageId).where(sql.raw('message_id is not null')),
+    d.index('deliveries_held').on(t.chatId, t.heldUntil).where(sql.raw('held_until is not null')),
+    d.index('deliveries_sent').on(t.sentAt).where(sql.raw('sent_at is not null')),
+    d.check(
+      'deliveries_status',
+      sql.raw(`status in ('pending', 'sending', 'delivered', 'unknown', 'blocked', 'failed')`),
+    ),
+    // "Delivered" means delivered: no path can set it without the id that the platform returned.
+    d.check('deliveries_proof', sql.raw(`status <> 'delivered' or message_id is not null`)),
+  ]);
+}
+
+/** What somebody has to confirm, or has confirmed: one row for each occurrence that anybody said Done to, or must. */
+export function acksTable(d: Dialect) {
+  const { text, int } = d;
+  return d.table(
+    'acks',
+    {
+      occurrenceId: text('occurrence_id').primaryKey(),
+      taskId: text('task_id').notNull(),
+      chatId: text('chat_id').notNull(),
+      runId: text('run_id'),
+      status: text('status').$type<AckStatus>().notNull(),
+      /** The policy as it was when the run ended. */
+      nagEveryMs: int('nag_every_ms'),
+      nagLimit: int('nag_limit').notNull(),
+      nags: int('nags').notNull(),
+      /** When somebody is reminded next; null when nobody is. */
+      nagAt: int('nag_at'),
+      /** The delivery of the last reminder, which the next one takes the place of. */
+      nagDeliveryId: text('nag_delivery_id'),
+      doneAt: int('done_at'),
+      doneBy: text('done_by').$type<Actor>(),
+      createdAt: int('created_at').notNull(),
+      updatedAt: int('updated_at').notNull(),
+    },
+    (t) => [
+      d.index('acks_due').on(t.nagAt).where(sql.raw(`status = 'open' and nag_at is not null`)),
+      d.index('acks_open').on(t.taskId).where(sql.raw(`status = 'open'`)),
+      d.check('acks_status', sql.raw(`status in ('open', 'done', 'given_up', 'superseded', 'dropped')`)),
+      d.check('acks_done', sql.raw(`(status = 'done') = (done_at is not null)`)),
     ],
   );
 }

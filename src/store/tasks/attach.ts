@@ -10,8 +10,7 @@ import { one, run, select, update, updateReturning } from '../engine/statements.
 import { cardLane } from '../outbox/cards.ts';
 import { approvalLane, dropParts } from '../outbox/run-parts.ts';
 import { closeAcks } from '../questions/nags.ts';
-import { left, loseIfOut, replaceGrant } from './grants.ts';
-import { checkChatQuota, lockUser } from './quota.ts';
+import { left, loseIfOut, replaceGrant, checkChatQuota, lockUser } from './grants.ts';
 
 /** A task gets another place: the thread where it counts as asked for, and with another chat a number and a grant there. */
 

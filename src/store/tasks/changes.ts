@@ -15,9 +15,8 @@ import { cancelLive } from '../runs/thread-runs.ts';
 import { moveTask } from './attach.ts';
 import { endWaiting } from './auto-pauses.ts';
 import { fieldColumns } from './codec.ts';
-import { changeGrant, followState } from './grants.ts';
+import { changeGrant, followState, checkQuota, lockOwner } from './grants.ts';
 import { claimOnce, settleOnce } from './once.ts';
-import { checkQuota, lockOwner } from './quota.ts';
 import { sceneOf, taskById } from './scene.ts';
 
 type Plan = (scene: TaskScene) => TaskChange;

@@ -1,18 +1,17 @@
 import type { EndedRun, TaskRun, TaskRunQuery, Page } from '../../app/ports/runs.ts';
-import type { TaskVersion, ThreadCounts } from '../../app/ports/tasks.ts';
+import type { TaskQuery, TaskVersion, ThreadCounts } from '../../app/ports/tasks.ts';
 import { versionsShownMax } from '../../domain/limits.ts';
-import type { Definition } from '../../domain/task.ts';
+import type { Definition, Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, mapped, pick, type Answer } from '../engine/fields.ts';
-import { page } from '../engine/pages.ts';
-import { foreignCursor, positionOf, writeCursor, chatOfThread } from '../engine/queries.ts';
-import { allOf, limit, raw, sql } from '../engine/sql.ts';
+import { chatOfThread, contains, foreignCursor, holds, page, positionOf, writeCursor } from '../engine/queries.ts';
+import { allOf, limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { acksOf } from '../questions/acks.ts';
 import { endedFields, partsOf } from '../runs/codec.ts';
 import { listRuns, readRun } from '../runs/list.ts';
-import { listTasks, readTask } from './list.ts';
+import { taskFields, taskSource } from './codec.ts';
 
 /** Single reads. None of them writes, and none of them takes a lock. */
 export const taskReads = {
@@ -50,7 +49,7 @@ function* listTaskRuns({ taskId, status, cursor, limit: size }: TaskRunQuery): S
   );
   const { rows, next } = yield* page({
     limit: size,
-    found: (max) => all(selectTaskRuns`from ${source} where ${where} order by o.slot_at desc ${limit(max)}`),
+    found: (max) => all(selectTaskRuns`from ${source} where ${where} order by o.slot_at desc ${limited(max)}`),
     keyOf: ({ slotAt }) => slotAt,
   });
   return { items: yield* withParts(rows), next: next === null ? null : writeCursor('slot', next) };
@@ -76,7 +75,7 @@ function* listVersions(taskId: string): Script<readonly TaskVersion[]> {
   return yield* all(
     select(
       versionFields,
-    )`from task_versions where task_id = ${taskId} order by version desc ${limit(versionsShownMax)}`,
+    )`from task_versions where task_id = ${taskId} order by version desc ${limited(versionsShownMax)}`,
   );
 }
 
@@ -109,4 +108,61 @@ function* withParts(found: readonly Answer<typeof taskRunFields>[]): Script<Task
   const parts = yield* partsOf(found.map(({ runId }) => runId));
   const acks = yield* acksOf(found.map(({ id }) => id));
   return found.map((run) => ({ ...run, ...parts(run.runId), ack: acks.get(run.id) ?? null }));
+}
+
+/* ---- tasks ---- */
+
+const t = columnsOf('tasks', 't');
+
+/** Rows that one look passes, however few of them are wanted: a millisecond or two. */
+const lookMax = 1000;
+
+const selectTasks = select(taskFields);
+
+export function* readTask(taskId: string): Script<Task | null> {
+  return (yield* one(selectTasks`from ${taskSource} where t.id = ${taskId}`)) ?? null;
+}
+
+export function* listTasks(query: TaskQuery): Script<Page<Task>> {
+  const { cursor, thread } = query;
+  const within = thread === null ? undefined : yield* chatIdOf(thread);
+  if (within === null) return { items: [], next: null };
+  const from = allOf(within, cursor === null ? undefined : sql`t.id < ${positionOf('task', cursor)}`);
+  const edge = yield* one(
+    select(pick(t, 'id'))`from tasks t where ${from} order by t.id desc ${limited(1)} offset ${lookMax - 1}`,
+  );
+  const where = allOf(from, edge && sql`t.id >= ${edge.id}`, ...filtersOf(query));
+  const { rows, next } = yield* page({
+    limit: query.limit,
+    edge: edge?.id,
+    found: (limit) => all(selectTasks`from ${taskSource} where ${where} order by t.id desc ${limited(limit)}`),
+    keyOf: ({ id }) => id,
+  });
+  return { items: rows, next: next === null ? null : writeCursor('task', next) };
+}
+
+/** Old ids of a chat still find it; null where nothing can be found. Named by its id, it is met by the index of its tasks. */
+function* chatIdOf(thread: NonNullable<TaskQuery['thread']>): Script<Sql | null> {
+  const found = yield* one(select(pick(columnsOf('chats'), 'id'))`from chats where id in ${chatOfThread(thread)}`);
+  return found === undefined ? null : sql`t.chat_id = ${found.id}`;
+}
+
+const states: Readonly<Record<TaskQuery['state'], Sql>> = {
+  all: raw(`t.state <> 'deleted'`),
+  enabled: raw(`t.state = 'active'`),
+  disabled: raw(`t.state in ('paused', 'completed')`),
+  paused: raw(`t.state = 'paused'`),
+};
+
+function filtersOf({ state, ownerId = null, subject, tag, text, thread }: TaskQuery): readonly (Sql | undefined)[] {
+  // A base thread stands for its whole chat, a topic for what was asked for in it.
+  const topic = thread?.topic ?? null;
+  return [
+    states[state],
+    topic === null ? undefined : sql`t.home_topic = ${topic}`,
+    ownerId === null ? undefined : sql`t.owner_id = ${ownerId}`,
+    subject === null ? undefined : sql`t.subject = ${subject}`,
+    tag === null ? undefined : holds(t.tags.sql, JSON.stringify(tag)),
+    text === null ? undefined : contains(raw(`t.title || ' ' || t.instructions`), text),
+  ];
 }

@@ -13,8 +13,8 @@ import { cancelNamed, cancelRuns, liveRunsOf, openThread, tasksAtWork } from '..
 import { nextNumber, noTopic } from './attach.ts';
 import { changeLocked, changeTask, addVersion } from './changes.ts';
 import { definitionColumns, readFacts } from './codec.ts';
+import { checkQuota, lockUser } from './grants.ts';
 import { claimOnce, resultUnder, settleOnce } from './once.ts';
-import { checkQuota, lockUser } from './quota.ts';
 import { taskReads } from './reads.ts';
 import { taskById } from './scene.ts';
 

@@ -4,7 +4,7 @@ import { outboxRanks } from '../../domain/delivery.ts';
 import * as limits from '../../domain/limits.ts';
 import { survivorOf } from '../chats/moves.ts';
 import type { Engine, Script } from '../engine/engine.ts';
-import { columns, least, number, numberOrNull, pick } from '../engine/fields.ts';
+import { columns, least, number, numberOrNull, pick, type Answer } from '../engine/fields.ts';
 import { int, limit as limited, raw, skipLocked, sql, type Sql } from '../engine/sql.ts';
 import { all, bind, one, run, select, selecting, update, updateAll } from '../engine/statements.ts';
 import { endParts } from './part-ends.ts';
@@ -208,7 +208,7 @@ const doubtFields = {
 };
 
 /** Parts that are looked for are few, so each claim knows them all. */
-function* openDoubts() {
+function* openDoubts(): Script<Answer<typeof doubtFields>[]> {
   return yield* all(select(doubtFields)`from deliveries where status = 'unknown' and ready_at is not null`);
 }
 

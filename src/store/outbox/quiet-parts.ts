@@ -18,7 +18,7 @@ import type { PartRow } from './part-rows.ts';
  */
 
 /** An open part waits for the end of quiet hours: `e` is its row, and one parameter the present. */
-export const isHeld = `(e.held_until is not null and e.held_until > ?i and e.ready_at >= e.held_until)`;
+const isHeld = `(e.held_until is not null and e.held_until > ?i and e.ready_at >= e.held_until)`;
 
 /** All open states are named, because only then does the index of open lanes answer. */
 const openInLane = `lane = ?t and status in ('pending', 'blocked', 'sending', 'unknown') and status in ('pending', 'blocked')`;

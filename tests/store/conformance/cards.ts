@@ -5,7 +5,7 @@ import type { Task } from '../../../src/domain/task.ts';
 import { ample, aTask, bootId, claimAll, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { outbox } from './chat-builders.ts';
-import { aReadyTask, claimParts } from './outbox.ts';
+import { aReadyTask, claimParts, show } from './outbox.ts';
 
 const topicId = 77;
 

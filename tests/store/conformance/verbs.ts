@@ -98,6 +98,25 @@ export function personVerbTests(open: OpenWorld): void {
     expect(await story(task)).toEqual(['0 skipped skip']);
   });
 
+  test('a verb that comes after the end of a pause, before any step, ends the pause first, and both are versions', async () => {
+    const world = await open();
+    const { rooms, create, time } = engineOn(world);
+    const task = await create();
+    await rooms.tasks.pause(target(task), nine + minute);
+    await time.advance(hour + 31 * minute);
+    await rooms.tasks.edit(target(task), { title: 'Sit down' });
+    expect(await deeds(world)).toEqual([
+      'create nothing -> active',
+      'pause active -> paused',
+      'resume paused -> active',
+      'edit active -> active',
+    ]);
+    expect((await rooms.tasks.versions(task.id)).map(({ definition }) => definition.title)).toEqual([
+      'Sit down',
+      'Stand up!',
+    ]);
+  });
+
   test('a task is deleted, restored and purged with its thread', async () => {
     const world = await open();
     const { rooms, create, settle } = engineOn(world);

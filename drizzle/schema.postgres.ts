@@ -3,7 +3,7 @@ import { postgresTables } from '../src/store/tables/postgres.ts';
 // The migration generator finds tables only as top-level exports.
 export const {
   chats,
-  chat_aliases,
+  chatAliases,
   users,
   members,
   grants,
@@ -14,11 +14,12 @@ export const {
   attempts,
   deliveries,
   acks,
-  task_versions,
+  taskVersions,
   audit,
+  setBacks,
   events,
   downtimes,
-  idempotency_keys,
+  idempotencyKeys,
   inbox,
   drafts,
   usage,

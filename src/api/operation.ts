@@ -81,7 +81,6 @@ export interface Operation<
   B extends z.ZodType = z.ZodType,
   A extends z.ZodType = z.ZodType,
 > {
-  readonly id: string;
   readonly tag: 'tasks' | 'threads' | 'runs' | 'schedules' | 'grants' | 'operations' | 'health';
   readonly summary: string;
   readonly method: 'get' | 'post' | 'patch' | 'delete';
@@ -96,9 +95,9 @@ export interface Operation<
   readonly answer: A;
   /** 200 when absent. */
   readonly statuses?: readonly AnswerStatus[];
-  /** What it answers instead to whoever takes server-sent events. */
+  /** The answer to a client that takes server-sent events. */
   readonly stream?: string;
-  /** What else it may refuse with, besides what every operation of its kind does. */
+  /** Refusals besides those of every operation of its kind. */
   readonly refuses?: readonly ErrorCode[];
 }
 

@@ -1,116 +1,33 @@
+import type { z } from 'zod';
 import type { Operation } from './operation.ts';
-import {
-  listTaskRuns,
-  listNextRuns,
-  listRuns,
-  getRun,
-  getRunResult,
-  cancelRun,
-  retryRun,
-  replayRun,
-  postMessage,
-} from './runs.ts';
-import { previewSchedule } from './schedules.ts';
-import {
-  getStatus,
-  getUsage,
-  tick,
-  isLive,
-  isHealthy,
-  isReady,
-  getVersion,
-  getDescription,
-  runAudit,
-  reconcile,
-} from './status.ts';
-import {
-  createTask,
-  listTasks,
-  listThreadTasks,
-  getTask,
-  deleteTask,
-  listTaskVersions,
-  updateTask,
-  listGrants,
-  createGrant,
-  revokeGrant,
-} from './tasks.ts';
-import {
-  purgeThread,
-  pauseThread,
-  resumeThread,
-  cancelThread,
-  pauseTasks,
-  resumeTasks,
-  cancelTasks,
-  attachTask,
-} from './threads.ts';
-import { whyTask, listEvents, listAudit, listDowntimes } from './truth.ts';
-import {
-  runTaskNow,
-  cancelTask,
-  answerTask,
-  pauseTask,
-  resumeTask,
-  skipTask,
-  unskipTask,
-  snoozeTask,
-  restoreTask,
-  undoTask,
-} from './verbs.ts';
+import { runOperations } from './runs.ts';
+import { scheduleOperations } from './schedules.ts';
+import { statusOperations } from './status.ts';
+import { taskOperations } from './tasks.ts';
+import { threadOperations } from './threads.ts';
+import { truthOperations } from './truth.ts';
+import { verbOperations } from './verbs.ts';
 
 /** Everything that can be asked over HTTP, by its id. */
 export const operations = {
-  createTask,
-  listTasks,
-  listThreadTasks,
-  getTask,
-  deleteTask,
-  listTaskVersions,
-  updateTask,
-  runTaskNow,
-  cancelTask,
-  answerTask,
-  pauseTask,
-  resumeTask,
-  skipTask,
-  unskipTask,
-  snoozeTask,
-  restoreTask,
-  undoTask,
-  purgeThread,
-  pauseThread,
-  resumeThread,
-  cancelThread,
-  postMessage,
-  listRuns,
-  getRunResult,
-  listTaskRuns,
-  listNextRuns,
-  getRun,
-  cancelRun,
-  retryRun,
-  replayRun,
-  whyTask,
-  listEvents,
-  listAudit,
-  listDowntimes,
-  previewSchedule,
-  runAudit,
-  reconcile,
-  attachTask,
-  pauseTasks,
-  resumeTasks,
-  cancelTasks,
-  listGrants,
-  createGrant,
-  revokeGrant,
-  getStatus,
-  getUsage,
-  tick,
-  isLive,
-  isHealthy,
-  isReady,
-  getVersion,
-  getDescription,
+  ...taskOperations,
+  ...verbOperations,
+  ...threadOperations,
+  ...runOperations,
+  ...truthOperations,
+  ...scheduleOperations,
+  ...statusOperations,
 } as const satisfies Readonly<Record<string, Operation>>;
+
+type Operations = typeof operations;
+export type OperationId = keyof Operations;
+
+/** The parts of an operation: as a client sends them, as its handler reads them, and what is answered. */
+export type PartsOf<K extends OperationId> =
+  Operations[K] extends Operation<infer P, infer Q, infer B, infer A>
+    ? {
+        readonly sent: { readonly params: z.input<P>; readonly query: z.input<Q>; readonly body: z.input<B> };
+        readonly read: { readonly params: z.output<P>; readonly query: z.output<Q>; readonly body: z.output<B> };
+        readonly answer: z.output<A>;
+      }
+    : never;

@@ -102,17 +102,6 @@ const runsQuery = strict({
 const tag = 'runs';
 const path = '/v1/runs/{run_id}';
 
-export const listTaskRuns = operation({
-  id: 'listTaskRuns',
-  tag,
-  summary: 'List the runs of a task, latest slot first',
-  method: 'get',
-  path: '/v1/tasks/{task_id}/runs',
-  params: taskParams,
-  query: runsQuery,
-  answer: strict({ task_runs: z.array(taskRunAnswer), next_cursor: cursor }),
-});
-
 const allRunsQuery = strict({
   status: z
     .enum([...runStatuses, 'live'])
@@ -132,68 +121,6 @@ const allRunsQuery = strict({
   ...page,
 });
 
-export const listRuns = operation({
-  id: 'listRuns',
-  tag,
-  summary: 'List all runs, newest first; a page that is not full may still have a cursor to go on with',
-  method: 'get',
-  path: '/v1/runs',
-  query: allRunsQuery,
-  answer: strict({ runs: z.array(runAnswer), next_cursor: cursor }),
-});
-
-export const getRunResult = operation({
-  id: 'getRunResult',
-  tag,
-  summary: 'Read how a run has ended; 409 not_finished, with its status, while it lives',
-  method: 'get',
-  path: `${path}/result`,
-  params: runParams,
-  answer: strict({
-    run_id: z.string(),
-    status: z.enum(['succeeded', 'failed', 'cancelled']),
-    output: facts.nullable(),
-    error_message: text,
-    finished_at: instant.nullable(),
-  }).meta({ id: 'RunResult' }),
-  refuses: ['not_finished'],
-});
-
-export const listNextRuns = operation({
-  id: 'listNextRuns',
-  tag,
-  summary: 'When a task runs next',
-  method: 'get',
-  path: '/v1/tasks/{task_id}/next',
-  params: taskParams,
-  query: strict({ count: whole(limits.previewCountMax, limits.previewCountDefault) }),
-  answer: strict({ next: z.array(instant) }),
-});
-
-export const getRun = operation({
-  id: 'getRun',
-  tag,
-  summary: 'Read a run',
-  method: 'get',
-  path,
-  params: runParams,
-  answer: runAnswer,
-});
-
-export const cancelRun = operation({
-  id: 'cancelRun',
-  tag,
-  summary: 'Call off a run',
-  method: 'post',
-  path: `${path}/cancel`,
-  params: runParams,
-  body: noBody,
-  answer: strict({
-    cancelled: z.boolean().meta({ description: 'False when it had ended in another way already.' }),
-    run: runAnswer,
-  }),
-});
-
 const repeat = {
   tag,
   method: 'post',
@@ -203,20 +130,6 @@ const repeat = {
   answer: ranNow,
   refuses: ['run_in_progress', 'not_repeatable'],
 } as const;
-
-export const retryRun = operation({
-  ...repeat,
-  id: 'retryRun',
-  summary: 'Make good a run that failed, as the same call for its target',
-  path: `${path}/retry`,
-});
-
-export const replayRun = operation({
-  ...repeat,
-  id: 'replayRun',
-  summary: 'Do a run once more with what it was given, as a new call for its target',
-  path: `${path}/replay`,
-});
 
 const visible = new RegExp(`^[\\x21-\\x7e]{1,${idempotencyKeyLengthMax}}$`);
 
@@ -247,17 +160,89 @@ const messageBody = strict({
     .regex(visible, { error: `it has 1 to ${idempotencyKeyLengthMax} visible ASCII characters` })
     .optional()
     .meta({ description: 'The same as the header Idempotency-Key; one of them is enough.' }),
-}).meta({ id: 'Message' });
+}).meta({ id: 'Message', example: { thread_key: 'cli:default', text: 'The build is green.' } });
 
-export const postMessage = operation({
-  id: 'postMessage',
-  tag: 'runs',
-  summary: 'Put a text into a thread; the texts of one thread come in order',
-  method: 'post',
-  path: '/v1/messages',
-  body: messageBody,
-  idempotent: true,
-  answer: runAnswer,
-  statuses: [202],
-  refuses: ['invalid_thread_key', 'idempotency_key_mismatch', 'not_found'],
-});
+export const runOperations = {
+  listTaskRuns: operation({
+    tag,
+    summary: 'List the runs of a task, latest slot first',
+    method: 'get',
+    path: '/v1/tasks/{task_id}/runs',
+    params: taskParams,
+    query: runsQuery,
+    answer: strict({ task_runs: z.array(taskRunAnswer), next_cursor: cursor }),
+  }),
+  listRuns: operation({
+    tag,
+    summary: 'List all runs, newest first; a page that is not full may still have a cursor to go on with',
+    method: 'get',
+    path: '/v1/runs',
+    query: allRunsQuery,
+    answer: strict({ runs: z.array(runAnswer), next_cursor: cursor }),
+  }),
+  getRunResult: operation({
+    tag,
+    summary: 'Read how a run has ended; 409 not_finished, with its status, while it lives',
+    method: 'get',
+    path: `${path}/result`,
+    params: runParams,
+    answer: strict({
+      run_id: z.string(),
+      status: z.enum(['succeeded', 'failed', 'cancelled']),
+      output: facts.nullable(),
+      error_message: text,
+      finished_at: instant.nullable(),
+    }).meta({ id: 'RunResult' }),
+    refuses: ['not_finished'],
+  }),
+  listNextRuns: operation({
+    tag,
+    summary: 'When a task runs next',
+    method: 'get',
+    path: '/v1/tasks/{task_id}/next',
+    params: taskParams,
+    query: strict({ count: whole(limits.previewCountMax, limits.previewCountDefault) }),
+    answer: strict({ next: z.array(instant) }),
+  }),
+  getRun: operation({
+    tag,
+    summary: 'Read a run',
+    method: 'get',
+    path,
+    params: runParams,
+    answer: runAnswer,
+  }),
+  cancelRun: operation({
+    tag,
+    summary: 'Call off a run',
+    method: 'post',
+    path: `${path}/cancel`,
+    params: runParams,
+    body: noBody,
+    answer: strict({
+      cancelled: z.boolean().meta({ description: 'False when it had ended in another way already.' }),
+      run: runAnswer,
+    }),
+  }),
+  retryRun: operation({
+    ...repeat,
+    summary: 'Make good a run that failed, as the same call for its target',
+    path: `${path}/retry`,
+  }),
+  replayRun: operation({
+    ...repeat,
+    summary: 'Do a run once more with what it was given, as a new call for its target',
+    path: `${path}/replay`,
+  }),
+  postMessage: operation({
+    tag: 'runs',
+    summary: 'Put a text into a thread; the texts of one thread come in order',
+    method: 'post',
+    path: '/v1/messages',
+    body: messageBody,
+    idempotent: true,
+    answer: runAnswer,
+    statuses: [202],
+    refuses: ['invalid_thread_key', 'idempotency_key_mismatch', 'not_found'],
+  }),
+} as const;

@@ -46,7 +46,6 @@ const interval = strict({
 export const scheduleInput = z
   .discriminatedUnion('kind', [once, cron, rrule, interval], { error: kinds })
   .meta({ id: 'ScheduleInput' });
-export type ScheduleInput = z.output<typeof scheduleInput>;
 
 export const scheduleAnswer = strict({
   kind: z.enum(['once', 'cron', 'rrule', 'interval']),
@@ -123,7 +122,7 @@ const previewBody = previewShape.superRefine(refuses(previewFault)).meta({
   example: { when: 'every weekday at 9:00', timezone: 'Europe/Madrid', count: 3 },
 });
 
-export const previewAnswer = strict({
+const previewAnswer = strict({
   next: z.array(instant),
   description: z.string(),
   min_gap_seconds: z.number().nullable(),
@@ -136,12 +135,13 @@ export const previewAnswer = strict({
   timezone: z.string().optional().meta({ description: 'With when: the zone it was read in, or the one it names.' }),
 });
 
-export const previewSchedule = operation({
-  id: 'previewSchedule',
-  tag: 'schedules',
-  summary: 'Calculate a schedule without creating anything',
-  method: 'post',
-  path: '/v1/schedules/preview',
-  body: previewBody,
-  answer: previewAnswer,
-});
+export const scheduleOperations = {
+  previewSchedule: operation({
+    tag: 'schedules',
+    summary: 'Calculate a schedule without creating anything',
+    method: 'post',
+    path: '/v1/schedules/preview',
+    body: previewBody,
+    answer: previewAnswer,
+  }),
+} as const;

@@ -6,81 +6,7 @@ import { operation, instant, instantSent, noBody, strict } from './operation.ts'
 const count = z.int();
 const tag = 'operations';
 
-export const getStatus = operation({
-  id: 'getStatus',
-  tag,
-  summary: 'How the server stands',
-  method: 'get',
-  path: '/v1/status',
-  answer: strict({
-    version: z.string(),
-    now: instant,
-    started_at: instant,
-    uptime_seconds: count,
-    ready: z.looseObject({ ok: z.boolean() }).meta({ description: 'As /readyz tells it, part by part.' }),
-    tasks: strict({ total: count, active: count, paused: count, completed: count }),
-    due: strict({
-      count: count.meta({ description: 'Active tasks whose slot has come and was not taken up yet.' }),
-      since: instant.nullable(),
-    }),
-    next_due_at: instant.nullable(),
-    runs: strict({ running: count, queued: count }),
-    deliveries: strict({ pending: count, blocked: count, unknown: count }),
-    chats: count.meta({ description: 'Chats that were approved.' }),
-    database_bytes: count,
-    audit: strict({ at: instant, findings: count })
-      .nullable()
-      .meta({ description: 'The last look for what must never be; null when there was none yet.' }),
-    retention: strict({ days: count, oldest_run_at: instant.nullable() }),
-  }).meta({ id: 'Status' }),
-});
-
 const used = strict({ used: count, limit: count }).nullable();
-
-export const getUsage = operation({
-  id: 'getUsage',
-  tag,
-  summary: 'What ran, was shown and was consumed, of a chat, of a person, or of the whole server',
-  method: 'get',
-  path: '/v1/usage',
-  query: strict({
-    thread_key: z.string().optional(),
-    user_key: z.string().max(64).optional().meta({ description: 'The owner of the tasks.' }),
-    from: instantSent.optional().meta({ description: '30 days before to when absent.' }),
-    to: instantSent
-      .optional()
-      .meta({ description: 'The present instant when absent; it does not belong to the stretch.' }),
-  }),
-  answer: strict({
-    from: instant,
-    to: instant,
-    runs: count,
-    failures: count,
-    messages: count.meta({ description: 'Answers, results and notices that were delivered.' }),
-    capped: z.boolean().meta({ description: 'There are more than were counted.' }),
-    spent: z.array(strict({ kind: z.string(), quantity: z.number() })),
-    quota: strict({ chat: used, user: used }).meta({
-      description: 'Tasks that can still run; null where no thread_key or no user_key was named.',
-    }),
-  }).meta({ id: 'Usage' }),
-});
-
-export const tick = operation({
-  id: 'tick',
-  tag,
-  summary: 'Take up what is due now, without waiting for the server to do so by itself',
-  method: 'post',
-  path: '/v1/tick',
-  body: noBody,
-  answer: strict({
-    scheduled: count.meta({ description: 'Tasks and occurrences that were taken up.' }),
-    started: count.meta({ description: 'Runs that were begun, or ended without being begun.' }),
-    deliveries: count.meta({ description: 'Parts that were taken up to be delivered.' }),
-    reminders: count,
-    more: z.boolean().meta({ description: 'Something is left to do right now, or has not ended yet: ask again.' }),
-    failed: z.array(z.string()).meta({ description: 'Rooms whose step failed; they try again by themselves.' }),
-  }).meta({ id: 'Tick' }),
-});
 
 /** Health routes, open without a token. None of them names a task, a chat or a secret. */
 
@@ -90,33 +16,9 @@ const versionAnswer = strict({
   version: z.string(),
   node: z.string().meta({ description: 'The version of Node that runs it.' }),
 });
-const document = z.looseObject({ openapi: z.string() });
 
 const probe = { tag: 'health', method: 'get', open: true } as const;
 const state = { ...probe, answer: healthAnswer, statuses: [200, 503] } as const;
-
-export const isLive = operation({ ...state, id: 'isLive', summary: 'Whether the process turns', path: '/livez' });
-export const isHealthy = operation({ ...state, id: 'isHealthy', summary: 'The same as /livez', path: '/healthz' });
-export const isReady = operation({
-  ...state,
-  id: 'isReady',
-  summary: 'Whether work can be done now',
-  path: '/readyz',
-});
-export const getVersion = operation({
-  ...probe,
-  id: 'getVersion',
-  summary: 'Which version this is',
-  path: '/version',
-  answer: versionAnswer,
-});
-export const getDescription = operation({
-  ...probe,
-  id: 'getDescription',
-  summary: 'This document',
-  path: '/openapi.json',
-  answer: document,
-});
 
 /** Housekeeping on demand. */
 
@@ -145,22 +47,99 @@ const reconcileAnswer = strict({
   fixed: z.array(strict({ check: z.string(), id: z.string(), did: z.string() })),
 });
 
-export const runAudit = operation({
-  id: 'runAudit',
-  tag: 'operations',
-  summary: 'Look now for what must never be; nothing is changed',
-  method: 'post',
-  path: '/v1/audit/run',
-  body: noBody,
-  answer: auditAnswer,
-});
-
-export const reconcile = operation({
-  id: 'reconcile',
-  tag: 'operations',
-  summary: 'Tell what the audit finds, and mend what can be mended safely when asked to',
-  method: 'post',
-  path: '/v1/reconcile',
-  body: reconcileBody,
-  answer: reconcileAnswer,
-});
+export const statusOperations = {
+  getStatus: operation({
+    tag,
+    summary: 'How the server stands',
+    method: 'get',
+    path: '/v1/status',
+    answer: strict({
+      version: z.string(),
+      now: instant,
+      started_at: instant,
+      uptime_seconds: count,
+      ready: z.looseObject({ ok: z.boolean() }).meta({ description: 'As /readyz tells it, part by part.' }),
+      tasks: strict({ total: count, active: count, paused: count, completed: count }),
+      due: strict({
+        count: count.meta({ description: 'Active tasks whose slot has come and was not taken up yet.' }),
+        since: instant.nullable(),
+      }),
+      next_due_at: instant.nullable(),
+      runs: strict({ running: count, queued: count }),
+      deliveries: strict({ pending: count, blocked: count, unknown: count }),
+      chats: count.meta({ description: 'Chats that were approved.' }),
+      database_bytes: count,
+      audit: strict({ at: instant, findings: count })
+        .nullable()
+        .meta({ description: 'The last look for what must never be; null when there was none yet.' }),
+      retention: strict({ days: count, oldest_run_at: instant.nullable() }),
+    }).meta({ id: 'Status' }),
+  }),
+  getUsage: operation({
+    tag,
+    summary: 'What ran, was shown and was consumed, of a chat, of a person, or of the whole server',
+    method: 'get',
+    path: '/v1/usage',
+    query: strict({
+      thread_key: z.string().optional(),
+      user_key: z.string().max(64).optional().meta({ description: 'The owner of the tasks.' }),
+      from: instantSent.optional().meta({ description: '30 days before to when absent.' }),
+      to: instantSent
+        .optional()
+        .meta({ description: 'The present instant when absent; it does not belong to the stretch.' }),
+    }),
+    answer: strict({
+      from: instant,
+      to: instant,
+      runs: count,
+      failures: count,
+      messages: count.meta({ description: 'Answers, results and notices that were delivered.' }),
+      capped: z.boolean().meta({ description: 'There are more than were counted.' }),
+      spent: z.array(strict({ kind: z.string(), quantity: z.number() })),
+      quota: strict({ chat: used, user: used }).meta({
+        description: 'Tasks that can still run; null where no thread_key or no user_key was named.',
+      }),
+    }).meta({ id: 'Usage' }),
+  }),
+  tick: operation({
+    tag,
+    summary: 'Take up what is due now, without waiting for the server to do so by itself',
+    method: 'post',
+    path: '/v1/tick',
+    body: noBody,
+    answer: strict({
+      scheduled: count.meta({ description: 'Tasks and occurrences that were taken up.' }),
+      started: count.meta({ description: 'Runs that were begun, or ended without being begun.' }),
+      deliveries: count.meta({ description: 'Parts that were taken up to be delivered.' }),
+      reminders: count,
+      more: z.boolean().meta({ description: 'Something is left to do right now, or has not ended yet: ask again.' }),
+      failed: z.array(z.string()).meta({ description: 'Rooms whose step failed; they try again by themselves.' }),
+    }).meta({ id: 'Tick' }),
+  }),
+  isLive: operation({ ...state, summary: 'Whether the process turns', path: '/livez' }),
+  isHealthy: operation({ ...state, summary: 'The same as /livez', path: '/healthz' }),
+  isReady: operation({ ...state, summary: 'Whether work can be done now', path: '/readyz' }),
+  getVersion: operation({ ...probe, summary: 'Which version this is', path: '/version', answer: versionAnswer }),
+  getDescription: operation({
+    ...probe,
+    summary: 'This document',
+    path: '/openapi.json',
+    answer: z.looseObject({ openapi: z.string() }),
+  }),
+  runAudit: operation({
+    tag: 'operations',
+    summary: 'Look now for what must never be; nothing is changed',
+    method: 'post',
+    path: '/v1/audit/run',
+    body: noBody,
+    answer: auditAnswer,
+  }),
+  reconcile: operation({
+    tag: 'operations',
+    summary: 'Tell what the audit finds, and mend what can be mended safely when asked to',
+    method: 'post',
+    path: '/v1/reconcile',
+    body: reconcileBody,
+    answer: reconcileAnswer,
+  }),
+} as const;

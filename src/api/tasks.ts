@@ -129,7 +129,6 @@ const filters = {
   subject: searchText.optional(),
 };
 const threadTasksQuery = strict({ ...filters, ...page });
-export type TasksFilter = z.output<typeof threadTasksQuery>;
 const tasksQuery = strict({ thread_key: z.string().optional(), ...filters, ...page });
 
 const oneTask = strict({ task: taskAnswer });
@@ -138,7 +137,7 @@ export const changedTask = strict({ task: taskAnswer, entry_id: entryId });
 const changes = z
   .record(z.string(), strict({ before: z.unknown(), after: z.unknown() }))
   .meta({ description: 'Each field that is not what it was.' });
-export const editedTask = strict({ task: taskAnswer, warnings: z.array(warning), changes, entry_id: entryId });
+const editedTask = strict({ task: taskAnswer, warnings: z.array(warning), changes, entry_id: entryId });
 const versionList = strict({
   versions: z.array(
     strict({
@@ -163,83 +162,6 @@ const taskPage = strict({ tasks: z.array(taskAnswer), next_cursor: cursor });
 const tag = 'tasks';
 const path = '/v1/tasks/{task_id}';
 
-export const createTask = operation({
-  id: 'createTask',
-  tag,
-  summary: 'Create a task',
-  method: 'post',
-  path: '/v1/threads/{thread_key}/tasks',
-  params: threadParams,
-  body: createBody,
-  idempotent: true,
-  answer: writtenTask,
-  statuses: [201, 200],
-  refuses: ['task_exists', 'schedule_exhausted', 'quota_exceeded'],
-});
-
-export const listTasks = operation({
-  id: 'listTasks',
-  tag,
-  summary: 'List tasks, newest first',
-  method: 'get',
-  path: '/v1/tasks',
-  query: tasksQuery,
-  answer: taskPage,
-});
-
-export const listThreadTasks = operation({
-  id: 'listThreadTasks',
-  tag,
-  summary: 'List the tasks of a thread, newest first',
-  method: 'get',
-  path: '/v1/threads/{thread_key}/tasks',
-  params: threadParams,
-  query: threadTasksQuery,
-  answer: taskPage,
-});
-
-export const getTask = operation({
-  id: 'getTask',
-  tag,
-  summary: 'Read a task',
-  method: 'get',
-  path,
-  params: taskParams,
-  answer: oneTask,
-});
-
-export const deleteTask = operation({
-  id: 'deleteTask',
-  tag,
-  summary: 'Delete a task',
-  method: 'delete',
-  path,
-  params: taskParams,
-  answer: strict({ deleted: z.literal(true) }),
-});
-
-export const listTaskVersions = operation({
-  id: 'listTaskVersions',
-  tag,
-  summary: 'List what a task was told to do, newest first',
-  method: 'get',
-  path: `${path}/versions`,
-  params: taskParams,
-  answer: versionList,
-});
-
-export const updateTask = operation({
-  id: 'updateTask',
-  tag,
-  summary: 'Change the named fields of a task',
-  method: 'patch',
-  path,
-  params: taskParams,
-  body: patchBody,
-  answer: editedTask,
-  refuses: ['schedule_exhausted'],
-});
-
 /** The rights under which tasks run. */
 
 const grantAnswer = strict({
@@ -262,50 +184,110 @@ const changedGrant = strict({ grant: grantAnswer, entry_id: entryId });
 const grantPath = '/v1/grants';
 const grantTag = 'grants';
 
-export const listGrants = operation({
-  id: 'listGrants',
-  tag: grantTag,
-  summary: 'List grants, newest first',
-  method: 'get',
-  path: grantPath,
-  query: strict({
-    thread_key: z.string().optional(),
-    owner: z.string().max(64).optional().meta({ description: 'The user key of the owner.' }),
-    task_id: z.string().max(64).optional(),
-    state: z.enum(['active', 'revoked', 'expired']).optional(),
-    ...page,
+export const taskOperations = {
+  createTask: operation({
+    tag,
+    summary: 'Create a task',
+    method: 'post',
+    path: '/v1/threads/{thread_key}/tasks',
+    params: threadParams,
+    body: createBody,
+    idempotent: true,
+    answer: writtenTask,
+    statuses: [201, 200],
+    refuses: ['task_exists', 'schedule_exhausted', 'quota_exceeded'],
   }),
-  answer: strict({ grants: z.array(grantAnswer), next_cursor: cursor }),
-});
-
-export const createGrant = operation({
-  id: 'createGrant',
-  tag: grantTag,
-  summary: 'Give a task a fresh grant; the one that it had is revoked',
-  method: 'post',
-  path: grantPath,
-  body: strict({
-    task_id: z.string().max(64).meta({ example: '0198c5f0-7a3e-7d51-9b1c-3f6f0a4be210' }),
-    expires_at: instantSent.optional().meta({ description: 'From then on its slots are skipped; never without it.' }),
-    scopes: z
-      .array(z.string().max(scopeLengthMax))
-      .min(1)
-      .max(scopesMax)
-      .optional()
-      .meta({ description: 'Such as action:message, or action:*. What the action of the task needs without it.' }),
-  }).meta({ id: 'GrantCreate' }),
-  idempotent: true,
-  answer: changedGrant,
-  statuses: [201],
-  refuses: ['not_found', 'owner_left'],
-});
-
-export const revokeGrant = operation({
-  id: 'revokeGrant',
-  tag: grantTag,
-  summary: 'Revoke a grant for good: the slots of its task are skipped from then on',
-  method: 'delete',
-  path: `${grantPath}/{grant_id}`,
-  params: strict({ grant_id: z.string() }),
-  answer: changedGrant,
-});
+  listTasks: operation({
+    tag,
+    summary: 'List tasks, newest first',
+    method: 'get',
+    path: '/v1/tasks',
+    query: tasksQuery,
+    answer: taskPage,
+  }),
+  listThreadTasks: operation({
+    tag,
+    summary: 'List the tasks of a thread, newest first',
+    method: 'get',
+    path: '/v1/threads/{thread_key}/tasks',
+    params: threadParams,
+    query: threadTasksQuery,
+    answer: taskPage,
+  }),
+  getTask: operation({
+    tag,
+    summary: 'Read a task',
+    method: 'get',
+    path,
+    params: taskParams,
+    answer: oneTask,
+  }),
+  deleteTask: operation({
+    tag,
+    summary: 'Delete a task',
+    method: 'delete',
+    path,
+    params: taskParams,
+    answer: strict({ deleted: z.literal(true) }),
+  }),
+  listTaskVersions: operation({
+    tag,
+    summary: 'List what a task was told to do, newest first',
+    method: 'get',
+    path: `${path}/versions`,
+    params: taskParams,
+    answer: versionList,
+  }),
+  updateTask: operation({
+    tag,
+    summary: 'Change the named fields of a task',
+    method: 'patch',
+    path,
+    params: taskParams,
+    body: patchBody,
+    answer: editedTask,
+    refuses: ['schedule_exhausted'],
+  }),
+  listGrants: operation({
+    tag: grantTag,
+    summary: 'List grants, newest first',
+    method: 'get',
+    path: grantPath,
+    query: strict({
+      thread_key: z.string().optional(),
+      owner: z.string().max(64).optional().meta({ description: 'The user key of the owner.' }),
+      task_id: z.string().max(64).optional(),
+      state: z.enum(['active', 'revoked', 'expired']).optional(),
+      ...page,
+    }),
+    answer: strict({ grants: z.array(grantAnswer), next_cursor: cursor }),
+  }),
+  createGrant: operation({
+    tag: grantTag,
+    summary: 'Give a task a fresh grant; the one that it had is revoked',
+    method: 'post',
+    path: grantPath,
+    body: strict({
+      task_id: z.string().max(64).meta({ example: '0198c5f0-7a3e-7d51-9b1c-3f6f0a4be210' }),
+      expires_at: instantSent.optional().meta({ description: 'From then on its slots are skipped; never without it.' }),
+      scopes: z
+        .array(z.string().max(scopeLengthMax))
+        .min(1)
+        .max(scopesMax)
+        .optional()
+        .meta({ description: 'Such as action:message, or action:*. What the action of the task needs without it.' }),
+    }).meta({ id: 'GrantCreate', example: { task_id: '0198c5f0-7a3e-7d51-9b1c-3f6f0a4be210' } }),
+    idempotent: true,
+    answer: changedGrant,
+    statuses: [201],
+    refuses: ['not_found', 'owner_left'],
+  }),
+  revokeGrant: operation({
+    tag: grantTag,
+    summary: 'Revoke a grant for good: the slots of its task are skipped from then on',
+    method: 'delete',
+    path: `${grantPath}/{grant_id}`,
+    params: strict({ grant_id: z.string() }),
+    answer: changedGrant,
+  }),
+} as const;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { operation, noBody, strict, threadParams, instantSent, searchText, taskParams } from './operation.ts';
+import { operation, noBody, strict, threadParams, searchText, taskParams } from './operation.ts';
 import { changedTask } from './tasks.ts';
-import { pauseBody } from './verbs.ts';
+import { pauseBody, pauseEnd } from './verbs.ts';
 
-/** What is done to all tasks of a thread. */
+/** Verbs on all tasks of a thread. */
 
 const purgeQuery = strict({
   dry_run: z.enum(['true', 'false']).default('false').meta({ description: 'true only counts what would go.' }),
@@ -27,49 +27,6 @@ const purgeAnswer = strict({
 const thread = { tag: 'threads', params: threadParams } as const;
 const path = '/v1/threads/{thread_key}';
 
-export const purgeThread = operation({
-  ...thread,
-  id: 'purgeThread',
-  summary: 'Delete all tasks of a thread; dry_run=true counts first',
-  method: 'delete',
-  path: `${path}/tasks`,
-  query: purgeQuery,
-  answer: purgeAnswer,
-});
-
-export const pauseThread = operation({
-  ...thread,
-  id: 'pauseThread',
-  summary: 'Pause all tasks of a thread',
-  method: 'post',
-  path: `${path}/pause`,
-  body: pauseBody,
-  answer: bulkAnswer,
-});
-
-export const cancelThread = operation({
-  ...thread,
-  id: 'cancelThread',
-  summary: 'Call off everything that a thread has under way: what its tasks run, and messages that wait',
-  method: 'post',
-  path: `${path}/cancel`,
-  body: noBody,
-  answer: strict({
-    cancelled: z.int(),
-    left: z.int().meta({ description: 'Runs that ended by themselves before they could be called off.' }),
-  }),
-});
-
-export const resumeThread = operation({
-  ...thread,
-  id: 'resumeThread',
-  summary: 'Let all tasks of a thread go on that a person paused',
-  method: 'post',
-  path: `${path}/resume`,
-  body: noBody,
-  answer: bulkAnswer,
-});
-
 /** Verbs on all tasks of a subject or a tag. */
 
 const chosen = {
@@ -87,9 +44,7 @@ const unnamed = { error: 'name a subject or a tag; for all tasks of a thread, se
 const chosenBody = strict(chosen).refine(isNamed, unnamed).meta({ id: 'Chosen', example });
 const pauseChosenBody = strict({
   ...chosen,
-  until: instantSent
-    .optional()
-    .meta({ description: 'When the pause ends by itself; without it, when somebody resumes.' }),
+  until: pauseEnd,
 })
   .refine(isNamed, unnamed)
   .meta({ id: 'PauseChosen', example });
@@ -103,46 +58,74 @@ const bulk = {
   answer: bulkAnswer,
 } as const;
 
-export const pauseTasks = operation({
-  ...bulk,
-  id: 'pauseTasks',
-  summary: 'Pause all tasks of a subject or a tag; dry_run=true counts first',
-  path: '/v1/tasks/pause',
-  body: pauseChosenBody,
-});
-
-export const resumeTasks = operation({
-  ...bulk,
-  id: 'resumeTasks',
-  summary: 'Let all tasks of a subject or a tag go on that a person paused',
-  path: '/v1/tasks/resume',
-  body: chosenBody,
-});
-
-export const cancelTasks = operation({
-  ...bulk,
-  id: 'cancelTasks',
-  summary: 'Call off what the tasks of a subject or a tag run now',
-  path: '/v1/tasks/cancel',
-  body: chosenBody,
-});
-
-/** A task gets a chat, or another one. */
-
-export const attachTask = operation({
-  id: 'attachTask',
-  tag: 'tasks',
-  summary: 'Give a task a chat, or another one while nothing of it is in its own',
-  method: 'post',
-  path: '/v1/tasks/{task_id}/attach',
-  params: taskParams,
-  body: strict({
-    thread_key: z.string().meta({
-      description: 'telegram:chat:<id> or telegram:chat:<id>:topic:<n>. Results go to a topic of the task itself.',
-      example: 'telegram:chat:-1001234',
+export const threadOperations = {
+  purgeThread: operation({
+    ...thread,
+    summary: 'Delete all tasks of a thread; dry_run=true counts first',
+    method: 'delete',
+    path: `${path}/tasks`,
+    query: purgeQuery,
+    answer: purgeAnswer,
+  }),
+  pauseThread: operation({
+    ...thread,
+    summary: 'Pause all tasks of a thread',
+    method: 'post',
+    path: `${path}/pause`,
+    body: pauseBody,
+    answer: bulkAnswer,
+  }),
+  cancelThread: operation({
+    ...thread,
+    summary: 'Call off everything that a thread has under way: what its tasks run, and messages that wait',
+    method: 'post',
+    path: `${path}/cancel`,
+    body: noBody,
+    answer: strict({
+      cancelled: z.int(),
+      left: z.int().meta({ description: 'Runs that ended by themselves before they could be called off.' }),
     }),
   }),
-  idempotent: true,
-  answer: changedTask,
-  refuses: ['invalid_thread_key', 'run_in_progress', 'not_attachable', 'quota_exceeded'],
-});
+  resumeThread: operation({
+    ...thread,
+    summary: 'Let all tasks of a thread go on that a person paused',
+    method: 'post',
+    path: `${path}/resume`,
+    body: noBody,
+    answer: bulkAnswer,
+  }),
+  pauseTasks: operation({
+    ...bulk,
+    summary: 'Pause all tasks of a subject or a tag; dry_run=true counts first',
+    path: '/v1/tasks/pause',
+    body: pauseChosenBody,
+  }),
+  resumeTasks: operation({
+    ...bulk,
+    summary: 'Let all tasks of a subject or a tag go on that a person paused',
+    path: '/v1/tasks/resume',
+    body: chosenBody,
+  }),
+  cancelTasks: operation({
+    ...bulk,
+    summary: 'Call off what the tasks of a subject or a tag run now',
+    path: '/v1/tasks/cancel',
+    body: chosenBody,
+  }),
+  attachTask: operation({
+    tag: 'tasks',
+    summary: 'Give a task a chat, or another one while nothing of it is in its own',
+    method: 'post',
+    path: '/v1/tasks/{task_id}/attach',
+    params: taskParams,
+    body: strict({
+      thread_key: z.string().meta({
+        description: 'telegram:chat:<id> or telegram:chat:<id>:topic:<n>. Results go to a topic of the task itself.',
+        example: 'telegram:chat:-1001234',
+      }),
+    }).meta({ example: { thread_key: 'telegram:chat:-1001234' } }),
+    idempotent: true,
+    answer: changedTask,
+    refuses: ['invalid_thread_key', 'run_in_progress', 'not_attachable', 'quota_exceeded'],
+  }),
+} as const;

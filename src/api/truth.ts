@@ -4,7 +4,7 @@ import * as limits from '../domain/limits.ts';
 import { operation, cursor, facts, instant, page, strict, taskParams, whole } from './operation.ts';
 import { deliveryAnswer } from './runs.ts';
 
-/** What is asked about the truth, and what is told. */
+/** Questions about the truth, and their answers. */
 
 const asked = z
   .string()
@@ -100,7 +100,7 @@ function deliveryFields() {
   } as const;
 }
 
-export const whyAnswer = strict({
+const whyAnswer = strict({
   at: instant.nullable().meta({ description: 'For a point in time.' }),
   from: instant.nullable().meta({ description: 'For a stretch of time; null also where it has no beginning.' }),
   to: instant.nullable().meta({ description: 'For a stretch of time; null also where it has no end.' }),
@@ -130,12 +130,12 @@ const event = strict({
   ref: z.string().nullable().meta({ description: 'The row it is about.' }),
   data: facts.nullable(),
 }).meta({ id: 'Event' });
-export const eventPage = strict({
+const eventPage = strict({
   events: z.array(event),
   next_cursor: z.string().meta({ description: 'Where to go on, also when nothing has come yet.' }),
 });
 
-export const auditEntry = strict({
+const auditEntry = strict({
   entry_id: z.string(),
   at: instant,
   actor: z.string(),
@@ -152,64 +152,52 @@ export const auditEntry = strict({
 }).meta({ id: 'AuditEntry' });
 const auditPage = strict({ entries: z.array(auditEntry), next_cursor: cursor });
 
-const counts = { missed: z.int(), late: z.int(), asked: z.int(), skipped: z.int() };
-export const downtimeAnswer = strict({
+const downtimeAnswer = strict({
   downtime_id: z.string(),
   from: instant,
   to: instant,
-  counts: strict(counts)
+  counts: strict({ missed: z.int(), late: z.int(), asked: z.int(), skipped: z.int() })
     .nullable()
     .meta({ description: 'In slots. Null until every slot of that time was decided about.' }),
-  threads: z.array(
-    strict({ thread_key: z.string(), ...counts, tasks: z.array(z.string()), more_tasks: z.int() }).meta({
-      id: 'DowntimeThread',
-    }),
-  ),
-  more_threads: z.int(),
   reported_at: instant.nullable(),
 }).meta({ id: 'Downtime' });
 const downtimesAnswer = strict({ downtimes: z.array(downtimeAnswer) });
 
-export const whyTask = operation({
-  id: 'whyTask',
-  tag: 'runs',
-  summary: 'Why a task ran, or did not run, at an instant or in a stretch of time; deleted tasks included',
-  method: 'get',
-  path: '/v1/tasks/{task_id}/why',
-  params: taskParams,
-  query: whyQuery,
-  answer: whyPage,
-  refuses: ['invalid_cursor'],
-});
-
 const feed = { tag: 'operations', method: 'get' } as const;
 
-export const listEvents = operation({
-  ...feed,
-  id: 'listEvents',
-  summary: 'What happened, in the order in which it became true; go on with next_cursor and miss nothing',
-  path: '/v1/events',
-  query: eventsQuery,
-  answer: eventPage,
-  stream:
-    'With accept: text/event-stream the events come as they happen: the cursor as id, the kind as event, the event in JSON as data. It goes on behind the header Last-Event-ID, or behind after.',
-});
-
-export const listAudit = operation({
-  ...feed,
-  id: 'listAudit',
-  summary: 'Who did what to which task, newest first',
-  path: '/v1/audit',
-  query: auditQuery,
-  answer: auditPage,
-  refuses: ['invalid_cursor'],
-});
-
-export const listDowntimes = operation({
-  ...feed,
-  id: 'listDowntimes',
-  summary: 'When nobody was there, and what that cost, newest first',
-  path: '/v1/downtimes',
-  query: downtimesQuery,
-  answer: downtimesAnswer,
-});
+export const truthOperations = {
+  whyTask: operation({
+    tag: 'runs',
+    summary: 'Why a task ran, or did not run, at an instant or in a stretch of time; deleted tasks included',
+    method: 'get',
+    path: '/v1/tasks/{task_id}/why',
+    params: taskParams,
+    query: whyQuery,
+    answer: whyPage,
+    refuses: ['invalid_cursor'],
+  }),
+  listEvents: operation({
+    ...feed,
+    summary: 'What happened, in the order in which it became true; go on with next_cursor and miss nothing',
+    path: '/v1/events',
+    query: eventsQuery,
+    answer: eventPage,
+    stream:
+      'With accept: text/event-stream the events come as they happen: the cursor as id, the kind as event, the event in JSON as data. It goes on behind the header Last-Event-ID, or behind after.',
+  }),
+  listAudit: operation({
+    ...feed,
+    summary: 'Who did what to which task, newest first',
+    path: '/v1/audit',
+    query: auditQuery,
+    answer: auditPage,
+    refuses: ['invalid_cursor'],
+  }),
+  listDowntimes: operation({
+    ...feed,
+    summary: 'When nobody was there, and what that cost, newest first',
+    path: '/v1/downtimes',
+    query: downtimesQuery,
+    answer: downtimesAnswer,
+  }),
+} as const;

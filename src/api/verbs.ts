@@ -4,13 +4,12 @@ import { operation, duration, instant, instantSent, noBody, strict, taskParams }
 import { ranNow } from './runs.ts';
 import { changedTask, entryId, taskAnswer } from './tasks.ts';
 
-/** What can be done to a task besides changing its definition. */
+/** Verbs on a task, besides changing its definition. */
 
-export const pauseBody = strict({
-  until: instantSent
-    .optional()
-    .meta({ description: 'When the pause ends by itself; without it, when somebody resumes.' }),
-}).optional();
+export const pauseEnd = instantSent
+  .optional()
+  .meta({ description: 'When the pause ends by itself; without it, when somebody resumes.' });
+export const pauseBody = strict({ until: pauseEnd }).optional();
 const skipBody = strict({
   count: z.int().min(1).max(limits.skipMax).default(1),
   from: instantSent.optional().meta({
@@ -22,18 +21,19 @@ const snoozeBody = strict({ for: duration.optional(), until: instantSent.optiona
     error: 'name either "for", a duration such as PT10M, or "until", an instant',
   })
   .meta({ id: 'Snooze', example: { for: 'PT10M' } });
-const answerBody = z.union([
-  strict({
-    answer: z
-      .enum(['latest', 'all', 'none'])
-      .meta({ description: 'Which of the missed slots run after all: the latest of them, all of them, or none.' }),
-  }),
-  strict({ run: z.boolean().meta({ description: 'true is answer: all; false is answer: none.' }) }),
-]);
+const answerBody = z
+  .union([
+    strict({
+      answer: z
+        .enum(['latest', 'all', 'none'])
+        .meta({ description: 'Which of the missed slots run after all: the latest of them, all of them, or none.' }),
+    }),
+    strict({ run: z.boolean().meta({ description: 'true is answer: all; false is answer: none.' }) }),
+  ])
+  .meta({ example: { answer: 'latest' } });
 const undoBody = strict({
   entry_id: z.string().max(32).optional().meta({ description: 'The change to undo; without it, the latest one.' }),
 }).prefault({});
-export type MissedChoice = z.output<typeof answerBody>;
 
 const undoneTask = strict({
   task: taskAnswer,
@@ -44,88 +44,71 @@ const undoneTask = strict({
 const verb = { tag: 'tasks', method: 'post', params: taskParams, body: noBody, answer: changedTask } as const;
 const path = '/v1/tasks/{task_id}';
 
-export const runTaskNow = operation({
-  ...verb,
-  id: 'runTaskNow',
-  summary: 'Run a task now, beside its schedule',
-  path: `${path}/run-now`,
-  idempotent: true,
-  answer: ranNow,
-  refuses: ['run_in_progress'],
-});
-
-export const cancelTask = operation({
-  ...verb,
-  id: 'cancelTask',
-  summary: 'Call off what a task runs now',
-  path: `${path}/cancel`,
-});
-
-export const answerTask = operation({
-  ...verb,
-  id: 'answerTask',
-  summary: 'Say whether missed slots run after all (policy missed: ask)',
-  path: `${path}/answer`,
-  body: answerBody,
-  refuses: ['nothing_to_answer'],
-});
-
-export const pauseTask = operation({
-  ...verb,
-  id: 'pauseTask',
-  summary: 'Pause a task',
-  path: `${path}/pause`,
-  body: pauseBody,
-});
-
-export const resumeTask = operation({
-  ...verb,
-  id: 'resumeTask',
-  summary: 'Let a paused task go on',
-  path: `${path}/resume`,
-  refuses: ['schedule_exhausted'],
-});
-
-export const skipTask = operation({
-  ...verb,
-  id: 'skipTask',
-  summary: 'Skip the next runs of a task',
-  path: `${path}/skip`,
-  body: skipBody,
-  idempotent: true,
-  refuses: ['nothing_to_skip'],
-});
-
-export const unskipTask = operation({
-  ...verb,
-  id: 'unskipTask',
-  summary: 'Take back what was skipped in advance',
-  path: `${path}/unskip`,
-});
-
-export const snoozeTask = operation({
-  ...verb,
-  id: 'snoozeTask',
-  summary: 'Run a task once more later, beside its schedule',
-  path: `${path}/snooze`,
-  body: snoozeBody,
-  idempotent: true,
-});
-
-export const restoreTask = operation({
-  ...verb,
-  id: 'restoreTask',
-  summary: 'Bring a deleted task back, within a day',
-  path: `${path}/restore`,
-  refuses: ['too_late', 'quota_exceeded'],
-});
-
-export const undoTask = operation({
-  ...verb,
-  id: 'undoTask',
-  summary: 'Take back a change of a task, within a day',
-  path: `${path}/undo`,
-  body: undoBody,
-  answer: undoneTask,
-  refuses: ['nothing_to_undo', 'too_late', 'schedule_exhausted', 'quota_exceeded', 'invalid_schedule'],
-});
+export const verbOperations = {
+  runTaskNow: operation({
+    ...verb,
+    summary: 'Run a task now, beside its schedule',
+    path: `${path}/run-now`,
+    idempotent: true,
+    answer: ranNow,
+    refuses: ['run_in_progress'],
+  }),
+  cancelTask: operation({
+    ...verb,
+    summary: 'Call off what a task runs now',
+    path: `${path}/cancel`,
+  }),
+  answerTask: operation({
+    ...verb,
+    summary: 'Say whether missed slots run after all (policy missed: ask)',
+    path: `${path}/answer`,
+    body: answerBody,
+    refuses: ['nothing_to_answer'],
+  }),
+  pauseTask: operation({
+    ...verb,
+    summary: 'Pause a task',
+    path: `${path}/pause`,
+    body: pauseBody,
+  }),
+  resumeTask: operation({
+    ...verb,
+    summary: 'Let a paused task go on',
+    path: `${path}/resume`,
+    refuses: ['schedule_exhausted'],
+  }),
+  skipTask: operation({
+    ...verb,
+    summary: 'Skip the next runs of a task',
+    path: `${path}/skip`,
+    body: skipBody,
+    idempotent: true,
+    refuses: ['nothing_to_skip'],
+  }),
+  unskipTask: operation({
+    ...verb,
+    summary: 'Take back what was skipped in advance',
+    path: `${path}/unskip`,
+  }),
+  snoozeTask: operation({
+    ...verb,
+    summary: 'Run a task once more later, beside its schedule',
+    path: `${path}/snooze`,
+    body: snoozeBody,
+    idempotent: true,
+  }),
+  restoreTask: operation({
+    ...verb,
+    summary: 'Bring a deleted task back, within a day',
+    path: `${path}/restore`,
+    refuses: ['too_late', 'quota_exceeded'],
+  }),
+  undoTask: operation({
+    ...verb,
+    summary: 'Take back a change of a task, within a day',
+    path: `${path}/undo`,
+    body: undoBody,
+    answer: undoneTask,
+    refuses: ['nothing_to_undo', 'too_late', 'schedule_exhausted', 'quota_exceeded', 'invalid_schedule'],
+  }),
+} as const;

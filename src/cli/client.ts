@@ -1,22 +1,8 @@
 import type { z } from 'zod';
 import type { Operation } from '../api/operation.ts';
-import type { operations as operationsOfApi } from '../api/operations.ts';
+import type { OperationId, PartsOf } from '../api/operations.ts';
 import { CliFault, exitCodeOf, exitCodes, usage } from './faults.ts';
 import type { Wire, WireAnswer, WireRequest, WireStream } from './network.ts';
-
-/** Loaded by the first call: the schemas cost more time than everything else that starts, and help needs none of them. */
-type Operations = typeof operationsOfApi;
-export type OperationId = keyof Operations;
-
-type PartsOf<K extends OperationId> =
-  Operations[K] extends Operation<infer P, infer Q, infer B, infer A>
-    ? {
-        readonly params: z.input<P>;
-        readonly query: z.input<Q>;
-        readonly body: z.input<B>;
-        readonly answer: z.output<A>;
-      }
-    : never;
 
 type Needed<Name extends string, T> = undefined extends T
   ? { readonly [K in Name]?: T }
@@ -24,9 +10,9 @@ type Needed<Name extends string, T> = undefined extends T
     ? { readonly [K in Name]?: T }
     : { readonly [K in Name]: T };
 
-export type Asked<K extends OperationId> = Needed<'params', PartsOf<K>['params']> &
-  Needed<'query', PartsOf<K>['query']> &
-  Needed<'body', PartsOf<K>['body']> & { readonly headers?: Readonly<Record<string, string>> };
+export type Asked<K extends OperationId> = Needed<'params', PartsOf<K>['sent']['params']> &
+  Needed<'query', PartsOf<K>['sent']['query']> &
+  Needed<'body', PartsOf<K>['sent']['body']> & { readonly headers?: Readonly<Record<string, string>> };
 
 export type AnswerOf<K extends OperationId> = PartsOf<K>['answer'];
 
@@ -36,12 +22,12 @@ export interface Client {
   call<K extends OperationId>(id: K, asked: Asked<K>): Promise<AnswerOf<K>>;
   /** The events of a server-sent stream, until it ends or the signal does. */
   listen<K extends OperationId>(id: K, asked: Asked<K>): Promise<AsyncIterable<string>>;
-  /** What no operation of the API covers: the sandbox has an API of its own. */
+  /** A request beside the operations: the sandbox has an API of its own. */
   ask(request: WireRequest): Promise<unknown>;
   close(): Promise<void>;
 }
 
-export interface ClientNeeds {
+export interface ClientDeps {
   readonly wire: Wire;
   readonly token: () => Promise<string>;
   readonly version: string;
@@ -55,7 +41,7 @@ interface Parts {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function createClient({ wire, token, version, signal }: ClientNeeds): Client {
+export function createClient({ wire, token, version, signal }: ClientDeps): Client {
   const requestFor = async (operation: Operation, parts: Parts): Promise<WireRequest> => {
     const auth = operation.open === true ? {} : { authorization: `Bearer ${await token()}` };
     const body = parts.body === undefined ? undefined : JSON.stringify(parts.body);
@@ -74,6 +60,7 @@ export function createClient({ wire, token, version, signal }: ClientNeeds): Cli
   return {
     place: wire.place,
     call: async (id, asked) => {
+      // Loaded by the first call: the schemas cost more time than everything else that starts, and help needs none of them.
       const { operations } = await import('../api/operations.ts');
       const operation: Operation = operations[id];
       const answer = await wire.ask(await requestFor(operation, asked as Parts), signal);
@@ -152,10 +139,8 @@ function understood(place: string, { status, type, text }: WireAnswer): unknown 
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  const what = type.split(';', 1)[0] === '' ? 'no content type' : type.split(';', 1)[0];
-  const message = `What answers at ${place} is not Cronogram (status ${status}, ${what}). Is the address right? Name another with --api-url.`;
-  const exitCode = status === 502 || status === 503 || status === 504 ? exitCodes.away : exitCodes.failed;
-  throw new CliFault('not_understood', message, { exitCode });
+  const isAway = status === 502 || status === 503 || status === 504;
+  throw notOurs(place, { status, type }, isAway ? exitCodes.away : exitCodes.failed);
 }
 
 interface Refused {
@@ -172,14 +157,15 @@ function refusedIn(value: unknown): Refused | null {
 
 function refusalOf(place: string, { status, type }: WireAnswer, value: unknown): CliFault {
   const refused = refusedIn(value);
-  if (refused === null) return notOurs(place, status, type);
+  if (refused === null) return notOurs(place, { status, type }, exitCodeOf(status));
   const { code, message, details } = refused;
   return new CliFault(code, `${message}${hintOf(status, details)}`, { exitCode: exitCodeOf(status), details });
 }
 
-function notOurs(place: string, status: number, type: string): CliFault {
-  const message = `What answers at ${place} is not Cronogram (status ${status}, ${type}). Is the address right? Name another with --api-url.`;
-  return new CliFault('not_understood', message, { exitCode: exitCodeOf(status) });
+function notOurs(place: string, { status, type }: Pick<WireAnswer, 'status' | 'type'>, exitCode: number): CliFault {
+  const what = type.split(';', 1)[0] || 'no content type';
+  const message = `What answers at ${place} is not Cronogram (status ${status}, ${what}). Is the address right? Name another with --api-url.`;
+  return new CliFault('not_understood', message, { exitCode });
 }
 
 function hintOf(status: number, details: Readonly<Record<string, unknown>> | undefined): string {

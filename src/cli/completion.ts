@@ -1,7 +1,7 @@
 import type { RootCommand, Command as Described } from '@bomb.sh/tab';
 import type { Argument, Command, Option } from 'commander';
 import { CliFault, usage } from './faults.ts';
-import { shown } from './layout.ts';
+import { flat } from './layout.ts';
 import type { Session, AddVerb } from './session.ts';
 
 const shells: readonly string[] = ['bash', 'zsh', 'fish', 'powershell'];
@@ -106,14 +106,14 @@ function describeArgument({ tasks }: Describing, command: Described, argument: A
 
 const tasksMax = 100;
 
-/** Whoever presses Tab does not wait, and is not told of faults: without a server there are simply no tasks to offer. */
+/** Completion neither waits nor tells of faults: without a server there are simply no tasks to offer. */
 async function tasksFor({ client, namedThread }: Session, words: readonly string[]): Promise<readonly TaskShown[]> {
   const isAsked = words[0] === 'task' && words.length > 2 && words.at(-1)?.startsWith('-') !== true;
   if (!isAsked) return [];
   try {
     const query = { limit: String(tasksMax), ...(namedThread === null ? {} : { thread_key: namedThread }) };
     const { tasks } = await client.call('listTasks', { query });
-    return tasks.map(({ task_id: id, title }) => ({ id, title: shown(title).replaceAll(/\s+/g, ' ') }));
+    return tasks.map(({ task_id: id, title }) => ({ id, title: flat(title) }));
   } catch (error) {
     if (error instanceof CliFault) return [];
     throw error;

@@ -1,3 +1,5 @@
+import { AppError } from '../domain/errors.ts';
+
 /** How the program ends, for scripts. */
 export const exitCodes = {
   done: 0,
@@ -12,6 +14,20 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
+/** How a fault ends the program where nothing else is said; whatever stands not here has simply failed. */
+const exitsOf: Readonly<Record<string, ExitCode>> = {
+  usage: exitCodes.usage,
+  ambiguous: exitCodes.usage,
+  bad_config: exitCodes.usage,
+  bad_file: exitCodes.usage,
+  not_found: exitCodes.notFound,
+  refused: exitCodes.refused,
+  invalid_configuration: exitCodes.refused,
+  too_late: exitCodes.refused,
+  server_away: exitCodes.away,
+  interrupted: exitCodes.interrupted,
+};
+
 /** A fault that is told to the person who typed. The message is a sentence that says what to do next. */
 export class CliFault extends Error {
   override readonly name = 'CliFault';
@@ -23,7 +39,7 @@ export class CliFault extends Error {
     code: string,
     message: string,
     {
-      exitCode = exitCodes.failed,
+      exitCode = exitsOf[code] ?? exitCodes.failed,
       details,
       cause,
     }: { exitCode?: number; details?: Readonly<Record<string, unknown>> | undefined; cause?: unknown } = {},
@@ -35,20 +51,55 @@ export class CliFault extends Error {
   }
 }
 
-/** What was typed cannot be done as it stands. */
+/** A command that cannot be carried out as it was typed. */
 export function usage(message: string): CliFault {
-  return new CliFault('usage', message, { exitCode: exitCodes.usage });
+  return new CliFault('usage', message);
 }
 
 export function interrupted(message: string): CliFault {
-  return new CliFault('interrupted', message, { exitCode: exitCodes.interrupted });
+  return new CliFault('interrupted', message);
 }
 
-/** What a status of the server means for whoever called: who is to blame, and so what a script may do about it. */
+/** The meaning of a status for a script: which side is to blame, and so what may be done about it. */
 export function exitCodeOf(status: number): ExitCode {
   if (status === 404) return exitCodes.notFound;
   if ([400, 413, 414, 415, 431].includes(status)) return exitCodes.usage;
   if (status === 503) return exitCodes.away;
   if ([401, 403, 409, 422, 429].includes(status)) return exitCodes.refused;
   return exitCodes.failed;
+}
+
+interface SystemError {
+  readonly code: string;
+  readonly path?: string;
+}
+
+export function isSystemError(error: unknown, ...codes: readonly string[]): error is Error & SystemError {
+  const { code } = error as { code?: unknown };
+  if (!(error instanceof Error) || typeof code !== 'string' || !/^E[A-Z]+$/.test(code)) return false;
+  return codes.length === 0 || codes.includes(code);
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'you may not do that there; run it as the user that Cronogram runs as',
+  EPERM: 'you may not do that there; run it as the user that Cronogram runs as',
+  ENOENT: 'there is no such file or folder',
+  ENOTDIR: 'a part of the path is a file and not a folder',
+  EISDIR: 'that is a folder',
+  ENOSPC: 'the disk is full; free some space',
+  EROFS: 'the disk can only be read',
+};
+
+/** Refusals of the database and the operating system of this computer, in words. No server was asked: a store that is away refuses. */
+export function localFault(error: unknown): unknown {
+  if (error instanceof AppError) {
+    const { code, message } = error;
+    if (code === 'not_found') return new CliFault('not_found', message, { cause: error });
+    const isRefusal = code === 'store_unavailable' || code === 'invalid_request';
+    return isRefusal ? new CliFault('refused', message, { cause: error }) : error;
+  }
+  if (!isSystemError(error)) return error;
+  const { code, path } = error;
+  const message = `${path ?? 'A file'}: ${reasons[code] ?? 'the system refused'} (${code}).`;
+  return new CliFault('failed', message, { cause: error });
 }

@@ -56,8 +56,8 @@ export async function table(
 
 function oneLine(cell: Cell | string): Cell {
   const { text, tone } = typeof cell === 'string' ? { text: cell } : cell;
-  const flat = shown(text).replaceAll(/\s+/g, ' ').trim();
-  return tone === undefined ? { text: flat } : { text: flat, tone };
+  const line = flat(text).trim();
+  return tone === undefined ? { text: line } : { text: line, tone };
 }
 
 /** Columns that may give way share what is missing; when that is not enough, the widest ones are cut in turn. */
@@ -119,7 +119,7 @@ export async function facts(terminal: Pick<Terminal, 'columns' | 'hasColours'>, 
 /** Broken between words. A word that is longer than the line stays whole, because it is an id or an address to be copied. */
 export function wrapped(text: string, width: number, measure: Measure): readonly string[] {
   return text.split('\n').flatMap((paragraph) => {
-    // What is set apart is to be copied as it stands.
+    // A line that is set apart is to be copied as it stands.
     if (paragraph.startsWith('  ')) return [paragraph];
     const lines: string[] = [];
     let line = '';
@@ -144,9 +144,9 @@ export interface Terminal {
   out(text: string): void;
   /** Faults, progress and questions. */
   err(text: string): void;
-  /** Somebody looks at the progress. */
+  /** A person looks at the progress. */
   readonly showsProgress: boolean;
-  /** Somebody is there to answer. */
+  /** A person is there to answer. */
   readonly canAsk: boolean;
   readonly hasColours: boolean;
   readonly columns: number;
@@ -173,7 +173,7 @@ export function toned(text: string, tone: Tone | undefined, hasColours: boolean)
 }
 
 /**
- * What other people wrote is shown and must not steer: without the escapes and the other control characters with which a
+ * Text of other people is shown and must not steer: without the escapes and the other control characters with which a
  * text could move the cursor, rename the window or hide what stands before it.
  */
 export function shown(text: string): string {
@@ -183,4 +183,9 @@ export function shown(text: string): string {
     /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u200E\u200F\u202A-\u202E\u2066-\u2069]/g,
     '',
   );
+}
+
+/** The same on one line. */
+export function flat(text: string): string {
+  return shown(text).replaceAll(/\s+/g, ' ');
 }

@@ -1,6 +1,6 @@
 import type { AnswerOf } from './client.ts';
-import { CliFault, exitCodes, usage } from './faults.ts';
-import { shown } from './layout.ts';
+import { CliFault, usage } from './faults.ts';
+import { flat } from './layout.ts';
 import { given } from './options.ts';
 import type { Session } from './session.ts';
 
@@ -20,6 +20,28 @@ export function shortIds(ids: readonly string[]): (id: string) => string {
 }
 
 const pageMax = 200;
+
+/** The pages of a list, one after the other. */
+async function* pagesOf<Page extends { readonly next_cursor: string | null }>(
+  ask: (place: { readonly limit: string; readonly cursor?: string }) => Promise<Page>,
+): AsyncGenerator<Page> {
+  let cursor: string | null = null;
+  do {
+    const page: Page = await ask({ limit: String(pageMax), ...(cursor === null ? {} : { cursor }) });
+    yield page;
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+}
+
+/** All tasks, or those of one thread; oldest first, so that tasks made anew get their numbers in the same order. */
+export async function allTasks({ client }: Session, thread: string | null): Promise<readonly Task[]> {
+  const found: Task[] = [];
+  const query = given({ thread_key: thread ?? undefined });
+  const pages = pagesOf((place) => client.call('listTasks', { query: { ...query, ...place } }));
+  for await (const { tasks } of pages) found.push(...tasks);
+  return found.toReversed();
+}
+
 /** A search looks at this many pages; whoever has more tasks than that knows their ids. */
 const pagesMax = 50;
 
@@ -51,9 +73,7 @@ async function byNumber(session: Session, number: number): Promise<Task> {
   const [task] = found;
   if (task !== undefined) return task;
   const hint = session.namedThread === null ? await elsewhere(session, number) : '';
-  throw new CliFault('not_found', `There is no task #${number} in ${session.threadKey}.${hint}`, {
-    exitCode: exitCodes.notFound,
-  });
+  throw new CliFault('not_found', `There is no task #${number} in ${session.threadKey}.${hint}`);
 }
 
 const elsewhereMax = 3;
@@ -66,9 +86,7 @@ async function elsewhere({ client }: Session, number: number): Promise<string> {
   const short = shortIds(page.tasks.map((task) => task.task_id));
   const lines = others
     .slice(0, elsewhereMax)
-    .map(
-      (task) => `  ${short(task.task_id)}  ${task.creator_thread_key}  ${shown(task.title).replaceAll(/\s+/g, ' ')}`,
-    );
+    .map((task) => `  ${short(task.task_id)}  ${task.creator_thread_key}  ${flat(task.title)}`);
   const more = others.length > elsewhereMax ? `\n  and ${others.length - elsewhereMax} more` : '';
   return ` Name its thread with --thread-key, or the task by its id:\n${lines.join('\n')}${more}`;
 }
@@ -88,14 +106,14 @@ async function byBeginning(session: Session, beginning: string): Promise<Task> {
 
 function nobodyNamed(what: 'task' | 'run', name: string): CliFault {
   const message = `No ${what} has the id "${name.slice(0, 60)}", or one that begins with it. "cronogram ${what} list" lists them.`;
-  return new CliFault('not_found', message, { exitCode: exitCodes.notFound });
+  return new CliFault('not_found', message);
 }
 
 function ambiguous(what: 'task' | 'run', beginning: string, ids: readonly string[]): CliFault {
   const shown = ids.slice(0, 3).join(', ');
   const more = ids.length > 3 ? ` and ${ids.length - 3} more` : '';
   const message = `Several ${what}s have an id that begins with "${beginning}": ${shown}${more}. Write more of it.`;
-  return new CliFault('ambiguous', message, { exitCode: exitCodes.usage, details: { ids } });
+  return new CliFault('ambiguous', message, { details: { ids } });
 }
 
 /** So many of the newest runs are looked through for one whose id begins so. */
@@ -106,13 +124,11 @@ export async function runIdOf({ client }: Session, name: string): Promise<string
   if (wholeId.test(name)) return name.toLowerCase();
   if (name === '') throw usage('Name a run by its id. "cronogram run list" lists them.');
   const found: string[] = [];
-  let cursor: string | null = null;
-  for (let pages = 0; pages < runPagesMax; pages += 1) {
-    const query = { limit: String(pageMax), ...given({ cursor: cursor ?? undefined }) };
-    const page: AnswerOf<'listRuns'> = await client.call('listRuns', { query });
-    found.push(...page.runs.map((run) => run.run_id).filter((id) => id.startsWith(name.toLowerCase())));
-    cursor = page.next_cursor;
-    if (cursor === null) break;
+  let looked = 0;
+  for await (const { runs } of pagesOf((query) => client.call('listRuns', { query }))) {
+    found.push(...runs.map((run) => run.run_id).filter((id) => id.startsWith(name.toLowerCase())));
+    looked += 1;
+    if (looked === runPagesMax) break;
   }
   const [id, ...others] = found;
   if (id === undefined) throw nobodyNamed('run', name);
@@ -126,18 +142,18 @@ async function look(
   wanted: (task: Task) => boolean,
 ): Promise<readonly Task[]> {
   const found: Task[] = [];
-  let cursor: string | null = null;
-  for (let pages = 0; pages < pagesMax; pages += 1) {
-    const query = {
-      limit: String(pageMax),
-      ...given({ thread_key: thread ?? undefined, cursor: cursor ?? undefined }),
-    };
-    const page: AnswerOf<'listTasks'> = await client.call('listTasks', { query });
+  const query = given({ thread_key: thread ?? undefined });
+  let looked = 0;
+  for await (const page of pagesOf((place) => client.call('listTasks', { query: { ...query, ...place } }))) {
     found.push(...page.tasks.filter(wanted));
-    cursor = page.next_cursor;
-    if (cursor === null) return found;
+    looked += 1;
+    if (page.next_cursor !== null && looked === pagesMax) throw tooMany();
   }
-  throw usage(
+  return found;
+}
+
+function tooMany(): CliFault {
+  return usage(
     `There are more than ${pageMax * pagesMax} tasks to look through. Write the whole id, or name the thread with --thread-key.`,
   );
 }

@@ -1,6 +1,6 @@
 import { request as askHttp, type IncomingMessage } from 'node:http';
 import { request as askHttps } from 'node:https';
-import { CliFault, exitCodes, usage } from './faults.ts';
+import { CliFault, usage } from './faults.ts';
 
 /** A server that is alive answers sooner; the slowest thing that is asked of it is an audit of everything. */
 const patienceMs = 60_000;
@@ -85,15 +85,12 @@ function away(place: string, cause: unknown): CliFault {
   const code = (cause as { code?: unknown } | null)?.code;
   const [why] =
     typeof code === 'string' ? [reasons[code] ?? `the connection failed (${code})`] : ['the connection failed'];
-  return new CliFault('server_away', `Cannot reach the server at ${place}: ${why}. ${remedies}`, {
-    exitCode: exitCodes.away,
-    cause,
-  });
+  return new CliFault('server_away', `Cannot reach the server at ${place}: ${why}. ${remedies}`, { cause });
 }
 
 function late(place: string): CliFault {
   const message = `The server at ${place} took more than ${patienceMs / 1000} seconds to answer. Look at its log, and try again.`;
-  return new CliFault('server_away', message, { exitCode: exitCodes.away });
+  return new CliFault('server_away', message);
 }
 
 const reasons: Readonly<Record<string, string>> = {

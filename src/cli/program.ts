@@ -1,15 +1,26 @@
 import { Command, CommanderError, Option } from 'commander';
-import { AppError, type ErrorCode } from '../domain/errors.ts';
-import { CliFault, exitCodes } from './faults.ts';
+import { AppError, errorText, type ErrorCode } from '../domain/errors.ts';
+import { CliFault, exitCodes, interrupted as interruption, localFault, usage } from './faults.ts';
 import { sentence, type Terminal } from './layout.ts';
 import { collect } from './options.ts';
-import { openSession, type Globals, type Host, type AddVerb, type Flag, type Told as Result } from './session.ts';
+import {
+  localSession,
+  openSession,
+  type AddLocalVerb,
+  type AddVerb,
+  type Flag,
+  type Globals,
+  type Host,
+  type LocalSession,
+  type Told,
+  type Verb,
+} from './session.ts';
 
 /** Longer lines are hard to read, and a file has no width of its own. */
 const helpColumns = 80;
 
 /** A part of the program: verbs that belong together. */
-export type Part = (program: Command, add: AddVerb, end: (exitCode: number) => void) => void;
+export type Part = (program: Command, add: AddVerb, addLocal: AddLocalVerb) => void;
 
 export interface Program {
   readonly command: Command;
@@ -31,34 +42,37 @@ Variables:  CRONOGRAM_API_URL, CRONOGRAM_API_TOKEN, CRONOGRAM_API_TOKEN_FILE,
 export function createProgram(host: Host, parts: readonly Part[]): Program {
   const command = rootOf(host);
   let exitCode: number = exitCodes.done;
-  const end = (code: number) => {
-    exitCode = code;
-  };
-  const add: AddVerb = (group, verb) => {
-    const made = group
-      .command(verb.usage, { hidden: verb.isHidden === true })
-      .summary(verb.summary)
-      .description(descriptionOf(verb))
-      .addHelpText('after', examplesOf(verb.examples))
-      .allowExcessArguments(false);
-    for (const flag of verb.flags ?? []) made.addOption(optionOf(flag));
-    return made.action(async () => {
-      const session = await openSession(host, command.opts<Globals>());
+  const globals = () => command.opts<Globals>();
+  const put = <O extends object, S extends LocalSession>(group: Command, verb: Verb<O, S>, using: Using<S>) =>
+    commandOf(group, verb).action(async (...given: readonly unknown[]) => {
+      const made = given.at(-1) as Command;
+      await using(async (session) => {
+        const told = await verb.does(session, made.args, typedOptions<O>(made));
+        exitCode = typeof told === 'number' ? told : (told?.exitCode ?? exitCodes.done);
+        if (typeof told === 'object' && told !== null) await tell(session, told);
+      });
+    });
+  const add: AddVerb = (group, verb) =>
+    put(group, verb, async (work) => {
+      const session = await openSession(host, globals());
       try {
-        const told = await verb.does(session, made.args, made.opts());
-        end(told?.exitCode ?? exitCodes.done);
-        if (told !== null) await tell(session, told);
+        await work(session);
       } finally {
         await session.client.close();
       }
     });
-  };
-  for (const part of parts) part(command, add, end);
+  const addLocal: AddLocalVerb = (group, verb) =>
+    put(group, verb, (work) =>
+      work(localSession(host, globals())).catch((error: unknown) => {
+        throw localFault(error);
+      }),
+    );
+  for (const part of parts) part(command, add, addLocal);
   addHelp(command);
   return {
     command,
     run: async (words) => {
-      end(exitCodes.done);
+      exitCode = exitCodes.done;
       try {
         await command.parseAsync([...words], { from: 'user' });
         return exitCode;
@@ -67,6 +81,28 @@ export function createProgram(host: Host, parts: readonly Part[]): Program {
       }
     },
   };
+}
+
+/** Gives a verb what it needs for as long as it works. */
+type Using<S> = (work: (session: S) => Promise<void>) => Promise<void>;
+
+function commandOf<O, S extends LocalSession>(group: Command, verb: Verb<O, S>): Command {
+  const made = group
+    .command(verb.usage, { hidden: verb.isHidden === true })
+    .summary(verb.summary)
+    .description(descriptionOf(verb))
+    .addHelpText('after', examplesOf(verb.examples))
+    .allowExcessArguments(false);
+  for (const flag of verb.flags ?? []) made.addOption(optionOf(flag));
+  return made;
+}
+
+/** The flags of a verb that were typed. One that the whole program takes too is found there. */
+function typedOptions<O extends object>(command: Command): O {
+  const all: Readonly<Record<string, unknown>> = command.optsWithGlobals();
+  const names = command.options.map((option) => option.attributeName());
+  const typed = names.filter((name) => command.getOptionValueSourceWithGlobals(name) === 'cli');
+  return Object.fromEntries(typed.map((name) => [name, all[name]])) as O;
 }
 
 function rootOf({ terminal, version }: Host): Command {
@@ -108,7 +144,7 @@ function addHelp(program: Command): void {
       for (const word of words) {
         const next = found.commands.find((one) => one.name() === word);
         if (next === undefined)
-          throw usageFault(`There is no verb "${words.join(' ').slice(0, 60)}". "cronogram --help" lists them all.`);
+          throw usage(`There is no verb "${words.join(' ').slice(0, 60)}". "cronogram --help" lists them all.`);
         found = next;
       }
       found.outputHelp();
@@ -132,7 +168,7 @@ function optionOf({ flags, about: text, choices, isList }: Flag): Option {
   return option;
 }
 
-async function tell({ terminal, isJson }: { terminal: Terminal; isJson: boolean }, told: Result): Promise<void> {
+async function tell({ terminal, isJson }: { terminal: Terminal; isJson: boolean }, told: Told): Promise<void> {
   terminal.out(isJson ? `${JSON.stringify(told.json, null, 2)}\n` : told.text);
   if (!isJson && told.note !== undefined) terminal.err(await sentence(terminal, told.note));
 }
@@ -154,18 +190,13 @@ async function tellFault(host: Host, error: unknown, isJson: boolean): Promise<n
 
 function faultOf({ interrupted }: Host, error: unknown): CliFault {
   if (error instanceof CliFault) return error;
-  if (interrupted.aborted)
-    return new CliFault('interrupted', 'Interrupted; what the server was asked for may be done all the same.', {
-      exitCode: exitCodes.interrupted,
-    });
+  if (interrupted.aborted) return interruption('Interrupted; what the server was asked for may be done all the same.');
   if (error instanceof CommanderError) return misspelt(error);
   if (error instanceof AppError) {
     const exitCode = appExits[error.code] ?? exitCodes.failed;
     return new CliFault(error.code, error.message, { exitCode, details: error.details });
   }
-  if (isTold(error)) return new CliFault(error.code, error.message, { exitCode: error.exitCode, cause: error });
-  const text = error instanceof Error ? error.message : String(error);
-  return new CliFault('internal', `Something went wrong in this program: ${text}`, { cause: error });
+  return new CliFault('internal', `Something went wrong in this program: ${errorText(error)}`, { cause: error });
 }
 
 /** Faults of what this program opened by itself. */
@@ -174,27 +205,11 @@ const appExits: Readonly<Partial<Record<ErrorCode, number>>> = {
   not_found: exitCodes.notFound,
 };
 
-interface Told extends Error {
-  readonly code: string;
-  readonly exitCode: number;
-}
-
-/** The verbs of this computer have faults of their own, which say as much. */
-function isTold(error: unknown): error is Told {
-  if (!(error instanceof Error)) return false;
-  const { code, exitCode } = error as Partial<Told>;
-  return typeof code === 'string' && typeof exitCode === 'number';
-}
-
 function misspelt({ code, message }: CommanderError): CliFault {
-  if (code === 'commander.help') return usageFault('Name a verb. "cronogram --help" lists them all.');
+  if (code === 'commander.help') return usage('Name a verb. "cronogram --help" lists them all.');
   const text = message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
   const quoted = /missing required argument 'task'/.test(text)
     ? " To name a task by its number write 3, or '#3' in quotes: a bare # begins a comment."
     : '';
-  return usageFault(`${text.charAt(0).toUpperCase()}${text.slice(1)}.${quoted}`.replace(/([.?)])\.$/, '$1'));
-}
-
-function usageFault(message: string): CliFault {
-  return new CliFault('usage', message, { exitCode: exitCodes.usage });
+  return usage(`${text.charAt(0).toUpperCase()}${text.slice(1)}.${quoted}`.replace(/([.?)])\.$/, '$1'));
 }

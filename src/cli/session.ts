@@ -6,7 +6,7 @@ import { CliFault, exitCodes, usage, type ExitCode } from './faults.ts';
 import { toned, type Terminal } from './layout.ts';
 import { networkWire, type Wire } from './network.ts';
 
-/** What the surroundings say, already read. */
+/** The surroundings, already read. */
 export interface Surroundings {
   readonly apiUrl: string;
   readonly threadKey: string;
@@ -17,7 +17,7 @@ export interface Surroundings {
   readonly tokenFile: string;
 }
 
-/** What the program is given by whoever starts it. */
+/** The parts of the process that the program is given. */
 export interface Host {
   readonly terminal: Terminal;
   readonly clock: Clock;
@@ -40,14 +40,19 @@ export interface Globals {
   readonly offline?: true;
 }
 
-/** One command being done. */
-export interface Session extends Pick<Host, 'clock' | 'stopwatch' | 'timer' | 'interrupted' | 'version'> {
-  readonly client: Client;
+/** One command being done on this computer. */
+export interface LocalSession extends Pick<Host, 'clock' | 'stopwatch' | 'timer' | 'interrupted' | 'version'> {
+  /** Asks nothing where results are told as JSON: a program reads them. */
   readonly terminal: Terminal;
+  readonly isJson: boolean;
+}
+
+/** One command being done, which asks a server. */
+export interface Session extends LocalSession {
+  readonly client: Client;
   readonly threadKey: string;
   /** The thread was named on this command line, so that it may narrow what is looked at. */
   readonly namedThread: string | null;
-  readonly isJson: boolean;
   readonly isOffline: boolean;
   /** One line that is written over again and again, for somebody who watches; nothing for others. */
   progress(text: string): void;
@@ -55,28 +60,30 @@ export interface Session extends Pick<Host, 'clock' | 'stopwatch' | 'timer' | 'i
 
 const tokenShape = /^[\u0021-\u007E]{1,512}$/;
 
+export function localSession(host: Host, { json }: Globals): LocalSession {
+  const { terminal, clock, stopwatch, timer, interrupted, version } = host;
+  const isJson = json === true;
+  const sitting = { ...terminal, canAsk: terminal.canAsk && !isJson };
+  return { clock, stopwatch, timer, interrupted, version, isJson, terminal: sitting };
+}
+
 export async function openSession(host: Host, globals: Globals): Promise<Session> {
   const around = await host.surroundings();
   if (globals.offline === true && globals.apiUrl !== undefined)
     throw usage('--offline works without a server, so that --api-url has nothing to name. Leave one of the two out.');
   const { wire, token } = globals.offline === true ? await offlineWire(host) : overNetwork(around, globals);
-  const terminal = { ...host.terminal, hasColours: host.terminal.hasColours && !around.noColour };
-  const { clock, stopwatch, timer, interrupted, version } = host;
+  const local = localSession(host, globals);
+  const terminal = { ...local.terminal, hasColours: local.terminal.hasColours && !around.noColour };
   return {
-    clock,
-    stopwatch,
-    timer,
-    interrupted,
-    version,
+    ...local,
     terminal,
-    client: createClient({ wire, token, version, signal: interrupted }),
+    client: createClient({ ...local, wire, token, signal: host.interrupted }),
     threadKey: globals.threadKey ?? around.threadKey,
     namedThread: globals.threadKey ?? null,
-    isJson: globals.json === true,
     isOffline: globals.offline === true,
     progress: (text) => {
       // A line that is broken could not be written over.
-      if (!terminal.showsProgress || globals.json === true) return;
+      if (!terminal.showsProgress || local.isJson) return;
       terminal.err(`\r\u001B[K${toned(text.slice(0, terminal.columns - 1), 'dim', terminal.hasColours)}`);
     },
   };
@@ -111,7 +118,21 @@ function tokenMissing({ tokenFile }: Surroundings): CliFault {
   return new CliFault('unauthorized', message, { exitCode: exitCodes.refused });
 }
 
-/** What a verb has to say: one value for scripts, one text for people. */
+/** Ends early when somebody presses Ctrl-C. */
+export function pause({ timer, interrupted: signal }: LocalSession, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      callOff();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const callOff = timer.after(ms, end);
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+  });
+}
+
+/** The result of a verb: one value for scripts, one text for people. */
 export interface Told {
   readonly json: unknown;
   readonly text: string;
@@ -129,20 +150,22 @@ export interface Flag {
   readonly isList?: true;
 }
 
-interface Verb<O> {
+export interface Verb<O, S extends LocalSession = Session> {
   /** With its arguments: `pause [task]`. */
   readonly usage: string;
   readonly summary: string;
-  /** What a person may type as it stands; the first words are the program's. */
+  /** Lines that a person may type as they stand; the first word is the program's. */
   readonly examples: readonly string[];
   /** More than fits the summary. */
   readonly about?: string;
   readonly flags?: readonly Flag[];
   /** For programs alone. */
   readonly isHidden?: true;
-  /** Null when everything has been told meanwhile. */
-  readonly does: (session: Session, args: readonly string[], options: O) => Promise<Told | null>;
+  /** How it ended alone, or null for well, when everything has been told meanwhile. */
+  readonly does: (session: S, args: readonly string[], options: O) => Promise<Told | number | null>;
 }
 
 /** Puts a verb into a group of the program. */
 export type AddVerb = <O extends object>(group: Command, verb: Verb<O>) => Command;
+/** The same for a verb of this computer, which asks no server and works with a configuration that is wrong. */
+export type AddLocalVerb = <O extends object>(group: Command, verb: Verb<O, LocalSession>) => Command;

@@ -1,38 +1,27 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { createReadiness, shownToAll, type Ready, type Watched } from '../app/operations/readiness.ts';
 import { createStatus, createUsage } from '../app/operations/status.ts';
 import { createTick } from '../app/pipeline/tick.ts';
 import type { Meter } from '../app/ports/metering.ts';
-import type { Timer } from '../app/ports/outside.ts';
 import type { Store } from '../app/ports/store.ts';
 import { previewSchedule } from '../app/tasks/preview.ts';
 import { createKeptAnswers } from '../app/use-cases/kept-answers.ts';
 import type { Config } from '../config/config.ts';
 import { createHttpApp, type PageOfMetrics } from '../http/app.ts';
-import { createEventStreams, type EventStreams } from '../http/events/stream.ts';
-import { serveHttp, type Listening, untilStopping } from '../http/server.ts';
-import { databaseFile, type Opened } from '../store/engine/open.ts';
+import type { EventStreams } from '../http/events.ts';
+import { databaseFile } from '../store/engine/open.ts';
 import { sha256, tokenFrom } from '../system/ids.ts';
 import type { Loop } from '../system/loop.ts';
 import type { Rooms, World } from './assembly.ts';
 
-export interface Door {
-  readonly listening: Listening;
-  /** What /readyz says, in full: errors of drivers included. */
-  readonly ready: () => Promise<Ready>;
-  readonly token: string;
-  readonly tokenFile: string | null;
-}
-
-/** What the API is made of. */
-interface ApiParts {
+/** The parts of the API. */
+interface ApiDeps {
   readonly world: World;
   readonly rooms: Rooms;
   readonly store: Store;
   readonly loops: readonly Loop[];
   readonly version: string;
-  /** What else must be well for the product to be ready. */
+  /** Parts besides the loops that must be well for the product to be ready. */
   readonly watched: readonly Watched[];
   /** Absent where nobody measures; the page is told what /readyz asks. */
   readonly measures?: { readonly meter: Meter; readonly page: (ready: () => Promise<Ready>) => PageOfMetrics };
@@ -40,21 +29,8 @@ interface ApiParts {
   readonly phase?: Phase;
   /** Absent where nobody listens to events as they come. */
   readonly streams?: EventStreams;
-  /** Absent where there is but one client. */
+  /** Requests a second; absent where there is but one client. */
   readonly apiRate?: number;
-}
-
-interface Parts extends ApiParts {
-  /** Absent where nobody is told of events as they come. Patience is measured by the real clock, also in the sandbox. */
-  readonly live?: { readonly timer: Timer; readonly onEvents: Opened['onEvents'] };
-  readonly takeOver: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
-}
-
-interface Api {
-  readonly app: ReturnType<typeof createHttpApp>;
-  readonly ready: () => Promise<Ready>;
-  readonly token: string;
-  readonly tokenFile: string | null;
 }
 
 /** A shorter token can be guessed by whoever can ask often enough. */
@@ -62,81 +38,43 @@ const soundTokenLength = 16;
 /** A loop that has not turned for this long will not turn again by itself. */
 const livenessMs = 10 * 60_000;
 
-export async function openDoor(config: Config, parts: Parts): Promise<Door> {
-  const { takeOver } = parts;
-  const streams = streamsOf(parts);
-  const made = { ...parts, ...(streams === null ? {} : { streams }), apiRate: config.API_RATE };
-  const { app, token, tokenFile, ready } = createApi(config, made);
-  const open = untilStopping(app, () => parts.phase?.is() === 'stopping');
-  const listening = await serveHttp({
-    app: open,
-    takeOver,
-    leave: async () => streams?.close(),
-    host: config.HTTP_HOST,
-    port: config.HTTP_PORT,
-  });
-  return { listening, ready, token, tokenFile };
-}
-
-function streamsOf({ live, rooms, world }: Parts): EventStreams | null {
-  if (live === undefined) return null;
-  const streams = createEventStreams({
-    readEvents: (query) => rooms.truth.readEvents(query),
-    timer: live.timer,
-    log: world.log,
-  });
-  live.onEvents(streams.hint);
-  return streams;
-}
-
 /** The API as it stands behind the door. Whoever has it can ask it without a network. */
-export function createApi(config: Config, parts: ApiParts): Api {
-  const { world, rooms, store, loops, version, phase } = parts;
+export function createApi(config: Config, deps: ApiDeps) {
+  const { world, rooms, store, loops, version, phase, streams, measures, apiRate = 0 } = deps;
   const { token, tokenFile } = tokenOf(config);
   if (token.length < soundTokenLength) world.log.warn('api_token_is_short', { sound_length: soundTokenLength });
   // Ready is whoever does what people wait for; a chore that failed is no reason to send them away.
-  const ready = createReadiness({ ...world, store }, [
+  const whole = createReadiness({ ...world, store }, [
     ...loops.filter(({ name }) => name !== 'housekeeper'),
-    ...parts.watched,
+    ...deps.watched,
   ]);
+  const ready = async () => readyIn(phase, await whole());
+  const { QUOTA_PER_CHAT: chat, QUOTA_PER_USER: user, RETENTION_DAYS: retentionDays } = config;
+  const idle = { runner: () => rooms.runner.idle(), deliverer: () => rooms.deliverer.idle() };
   const app = createHttpApp({
     ...world,
-    ...measuredBy(parts, async () => readyIn(phase, await ready())),
-    tasks: rooms.tasks,
-    bulk: rooms.bulk,
-    operations: operationsOf(config, parts, ready),
+    ...rooms,
+    ...(measures === undefined ? {} : { meter: measures.meter, metrics: measures.page(ready) }),
+    ...(streams === undefined ? {} : { streams }),
+    operations: {
+      status: createStatus({ ...world, store, version, ready: whole }),
+      usage: createUsage({ ...world, store, quota: { chat, user } }),
+      tick: createTick({ ...world, rooms: loops, idle }),
+      retentionDays,
+    },
     tellOnce: createKeptAnswers({ ...world, store, digest: sha256 }),
-    runs: rooms.runs,
-    messages: rooms.messages,
-    truth: rooms.truth,
-    ...(parts.streams === undefined ? {} : { streams: parts.streams }),
-    ...(parts.apiRate === undefined ? {} : { apiRate: parts.apiRate }),
     upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
     preview: (request) => previewSchedule(request, { now: world.clock.now(), minIntervalMs: config.MIN_INTERVAL }),
+    apiRate,
     token,
     actor: 'api:token:default',
     version,
     health: {
       live: () => ({ ok: loops.every((loop) => loop.health().turnMs < livenessMs) }),
-      ready: async () => readyIn(phase, shownToAll(await ready())),
+      ready: async () => readyIn(phase, shownToAll(await whole())),
     },
   });
-  return { app, ready: async () => readyIn(phase, await ready()), token, tokenFile };
-}
-
-function operationsOf(config: Config, { world, rooms, store, loops, version }: ApiParts, ready: () => Promise<Ready>) {
-  const { QUOTA_PER_CHAT: chat, QUOTA_PER_USER: user, RETENTION_DAYS: retentionDays } = config;
-  const idle = { runner: () => rooms.runner.idle(), deliverer: () => rooms.deliverer.idle() };
-  return {
-    status: createStatus({ ...world, store, version, ready }),
-    usage: createUsage({ ...world, store, quota: { chat, user } }),
-    tick: createTick({ ...world, rooms: loops, idle }),
-    retentionDays,
-  };
-}
-
-function measuredBy({ measures }: ApiParts, ready: () => Promise<Ready>) {
-  return measures === undefined ? {} : { meter: measures.meter, metrics: measures.page(ready) };
+  return { app, ready, token, tokenFile };
 }
 
 /** The answer of the parts holds for a moment; that the server stops is true at once. */
@@ -163,7 +101,7 @@ export interface Phase {
   readonly is: () => 'starting' | 'running' | 'stopping';
   run(): void;
   stop(): void;
-  /** What the stop waits for, for whoever has to give it up. */
+  /** Names what the stop waits for, for the case that it is given up. */
   readonly waitsFor: () => string;
   /** Notes what is waited for, until something else is. */
   waitFor<T>(what: string, work: Promise<T>): Promise<T>;

@@ -3,13 +3,12 @@ import { digestAction, createDigestSource } from '../app/actions/digest.ts';
 import { echoAction } from '../app/actions/echo.ts';
 import { messageAction } from '../app/actions/message.ts';
 import { watchedRoom } from '../app/housekeeping/audit.ts';
-import type { Chore } from '../app/housekeeping/chore.ts';
 import { createHousekeeping, type Housekeeping } from '../app/housekeeping/housekeeper.ts';
-import { createSlotReview, type SlotReview } from '../app/housekeeping/slot-review.ts';
+import { createSlotReview } from '../app/housekeeping/slot-review.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
 import { createDeliverer, type Deliverer } from '../app/pipeline/deliverer.ts';
 import { createPacer, createBacklogWord } from '../app/pipeline/pacer.ts';
-import { createRunService, type RunService } from '../app/pipeline/run-requests.ts';
+import { createRunService } from '../app/pipeline/run-requests.ts';
 import { createRunner, type Runner } from '../app/pipeline/runner.ts';
 import { createScheduler, type Scheduler } from '../app/pipeline/scheduler.ts';
 import type { Meter } from '../app/ports/metering.ts';
@@ -61,14 +60,14 @@ export function systemWorld(logLevel: string, secrets: Pick<Secrets, 'hide'> = c
   return { clock: systemClock, stopwatch: systemStopwatch, timer: systemTimer, ids, log };
 }
 
-/** What the rooms reach outside of the process. */
+/** The world outside of the process, as the rooms reach it. */
 export interface Outside {
   readonly store: Store;
   /** The chat platform, which spends the budget by itself where a call has no turn of its own. */
   readonly transport: (budget: Budget) => Transport;
   /** Whom to ask about people; absent where there is no chat platform. */
   readonly platform?: Platform | null;
-  /** What follows when a task is called otherwise. */
+  /** Called when a task has another title. */
   readonly renamed?: (task: Task) => void;
   /** Absent where the database is not a file of ours. */
   readonly backups?: Backups | null;
@@ -124,7 +123,8 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const runs = createRunService({ store, ids, digest: sha256, clock, bell });
   const actions = actionsOf(settings, store, timer);
   const shared = { ...world, store, bell, bootId, batchMax };
-  const review = reviewOf({ ...shared, digest: sha256 }, outside);
+  const { secondOpinion = null, platform = null } = outside;
+  const review = secondOpinion === null ? null : createSlotReview({ ...shared, digest: sha256, ...secondOpinion });
   const retimed = review === null ? undefined : (taskId: string) => review.look(taskId);
   const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), runs, renamed: outside.renamed, retimed });
   const downtimes = createDowntimes({ store, clock, ids, bell, log: world.log });
@@ -141,7 +141,8 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   });
   return {
     tasks,
-    ...workOf(shared, runs),
+    runs: createRuns(shared),
+    messages: createMessages({ ...shared, runs }),
     bulk: createBulk({ store, tasks, timer }),
     truth: createTruth({ store, clock, retentionMs: settings.RETENTION_DAYS * dayMs }),
     downtimes,
@@ -150,11 +151,12 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     scheduler: scheduler.room,
     runner,
     deliverer,
-    ...answeredBy(shared),
+    acks: createAcks(shared),
+    nagging: createNagging(shared),
+    approvals: createApprovals(shared),
     ...createHousekeeping({
       ...shared,
-      runner: runner.holding,
-      deliverer: deliverer.holding,
+      runner,
       schedulerBehind: scheduler.behind,
       retentionDays: settings.RETENTION_DAYS,
       backupsKept: settings.BACKUP_KEEP,
@@ -163,7 +165,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
         ...downtimes.chores,
         ...(review?.chores ?? []),
         createBacklogWord({ ...shared, pacer }),
-        ...membershipOf({ ...shared, platform: outside.platform ?? null }),
+        ...(platform === null ? [] : [createMembership({ ...shared, platform })]),
       ],
     }),
     connect: (room, ring) => bell.connect(room, ring),
@@ -175,12 +177,6 @@ function actionsOf({ ECHO_ACTION: withEcho }: RoomSettings, store: Store, timer:
   return createActions([messageAction(createTemplates()), digest, ...(withEcho ? [echoAction(timer)] : [])]);
 }
 
-type ReviewDeps = Omit<Parameters<typeof createSlotReview>[0], 'opinion' | 'meter'>;
-
-function reviewOf(deps: ReviewDeps, { secondOpinion = null }: Outside): SlotReview | null {
-  return secondOpinion === null ? null : createSlotReview({ ...deps, ...secondOpinion });
-}
-
 function paceOf(settings: RoomSettings): Rates {
   return ratesOf({
     overallPerSecond: settings.TELEGRAM_RATE_GLOBAL,
@@ -189,34 +185,12 @@ function paceOf(settings: RoomSettings): Rates {
   });
 }
 
-/** What people confirm and decide, and who reminds them. */
-function answeredBy(needs: AnswerNeeds): Pick<Rooms, 'acks' | 'nagging' | 'approvals'> {
-  return { acks: createAcks(needs), nagging: createNagging(needs), approvals: createApprovals(needs) };
-}
-
 function rulesOf(settings: RoomSettings, actions: Actions) {
   return {
     digest: sha256,
     rules: { actions, minIntervalMs: settings.MIN_INTERVAL },
     quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
   };
-}
-
-/** What clients see of runs, and what they put into threads. */
-function workOf(needs: WorkNeeds, runs: RunService): Pick<Rooms, 'runs' | 'messages'> {
-  return { runs: createRuns(needs), messages: createMessages({ ...needs, runs }) };
-}
-
-type WorkNeeds = AnswerNeeds & Pick<World, 'timer'>;
-
-type AnswerNeeds = Pick<World, 'clock' | 'ids'> & { readonly store: Store; readonly bell: Bell };
-
-type MembershipNeeds = Omit<Parameters<typeof createMembership>[0], 'platform'> & {
-  readonly platform: Platform | null;
-};
-
-function membershipOf({ platform, ...needs }: MembershipNeeds): readonly Chore[] {
-  return platform === null ? [] : [createMembership({ ...needs, platform })];
 }
 
 /** Connects rooms that ring with loops that are made later; a ring before that is not lost, because a loop starts by looking. */

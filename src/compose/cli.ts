@@ -1,17 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { Command } from 'commander';
 import { CliFault, exitCodes } from '../cli/faults.ts';
 import type { Terminal } from '../cli/layout.ts';
-import { createProgram, type Part, type Program } from '../cli/program.ts';
+import { createProgram, type Program } from '../cli/program.ts';
 import type { Host, Surroundings } from '../cli/session.ts';
 import { remoteVerbs } from '../cli/verbs/all.ts';
 import type { CliConfig } from '../config/config.ts';
-import { addHostVerbs as add } from '../host/program.ts';
-import type { Screen } from '../host/screen.ts';
+import { hostVerbs } from '../host/verbs.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 
-/** What the process gives: a test gives something else. */
+/** The parts of the process; a test gives others. */
 export interface Started
   extends Pick<Host, 'terminal' | 'interrupted' | 'version'>, Partial<Pick<Host, 'clock' | 'stopwatch' | 'timer'>> {
   /** The variables of the process when absent, and those of a `.env` file beside it. */
@@ -36,9 +34,9 @@ export function composeCli(started: Started): Program {
       return openOffline(read.config, started.version);
     },
   };
-  const hostVerbs: Part = (program, _add, end) =>
-    addHostVerbs(program, { version: started.version, terminal: started.terminal, end });
-  return createProgram(host, [...remoteVerbs, hostVerbs]);
+  const here = async () => (await import('../host/here.ts')).openHere(started);
+  const start = async () => (await import('./server-process.ts')).runServer();
+  return createProgram(host, [...remoteVerbs, hostVerbs({ here, start })]);
 }
 
 async function configOf({ environment }: Started) {
@@ -99,29 +97,6 @@ function keptToken(file: string): string | null {
   }
 }
 
-interface HostVerbsNeeds {
-  readonly version: string;
-  readonly terminal: Screen;
-  /** A verb has told its result and ends with this code all the same. */
-  readonly end: (exitCode: number) => void;
-}
-
-/** Adds the verbs of this computer to the program. What they need is loaded when one of them is asked for. */
-function addHostVerbs(program: Command, { version, terminal, end }: HostVerbsNeeds): void {
-  add(program, {
-    screen: terminal,
-    end,
-    start: async () => {
-      const { runServer } = await import('./server-process.ts');
-      return runServer();
-    },
-    load: async () => {
-      const { hostPorts } = await import('./host-ports.ts');
-      return hostPorts({ version });
-    },
-  });
-}
-
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
@@ -139,7 +114,7 @@ const terminal: Terminal = {
   showsProgress: process.stderr.isTTY,
   canAsk: process.stdin.isTTY && process.stderr.isTTY,
   hasColours: process.stdout.isTTY,
-  // What goes into a file or another program is not cut: whoever searches it would not find what is left out.
+  // Output into a file or another program is not cut: a search would not find what is left out.
   columns: process.stdout.isTTY
     ? Math.max(columnsMin, process.stdout.columns > 0 ? process.stdout.columns : columnsUsual)
     : Number.POSITIVE_INFINITY,

@@ -20,14 +20,11 @@ export interface TelegramIn extends Omit<Inbound, 'webhook'> {
   readonly takeOver: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 }
 
-interface Asked {
+interface ConversationDeps {
   readonly config: Config;
   readonly world: World;
   readonly printClaim: (code: string) => void;
   readonly version: string;
-}
-
-interface Parts {
   readonly wire: Wire;
   readonly platform: Platform;
   readonly rooms: Rooms;
@@ -35,10 +32,10 @@ interface Parts {
   readonly loops: readonly Loop[];
 }
 
-/** What people say, and what answers them. */
-export function openConversation({ config, world, printClaim, version }: Asked, parts: Parts): TelegramIn {
-  const { wire, platform, rooms, store, loops } = parts;
-  // Whoever asks how things stand asks by Telegram, so that it is known only by then how that stands.
+/** The way in for what people say, with the answers to it. */
+export function openConversation(deps: ConversationDeps): TelegramIn {
+  const { config, world, printClaim, version, wire, platform, rooms, store, loops } = deps;
+  // The status asks Telegram for its health when it is asked itself: by then the way in is there.
   const telegram = { name: 'telegram', health: (): ReturnType<Inbound['health']> => inbound.health() };
   const ready = createReadiness({ ...world, store }, [...loops, telegram]);
   const { TELEGRAM_WEBHOOK_URL: url, TELEGRAM_WEBHOOK_SECRET: secret } = config;
@@ -81,11 +78,7 @@ export function openConversation({ config, world, printClaim, version }: Asked, 
     },
   });
   return {
-    start: () => inbound.start(),
-    stop: (graceMs) => inbound.stop(graceMs),
-    idle: () => inbound.idle(),
-    health: () => inbound.health(),
-    isClaimable: () => inbound.isClaimable(),
+    ...inbound,
     takeOver: (incoming, outgoing) => {
       if (url === undefined || incoming.url !== webhookPath || incoming.method !== 'POST') return false;
       void take(inbound.webhook, incoming, outgoing);
@@ -107,7 +100,7 @@ async function take(webhook: Inbound['webhook'], incoming: IncomingMessage, outg
       chunks.push(chunk);
     }
   } catch {
-    // Whoever brought it has gone, and brings it again.
+    // Telegram has broken off, and brings the update again.
     outgoing.destroy();
     return;
   }

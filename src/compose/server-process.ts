@@ -28,7 +28,7 @@ export async function runServer(): Promise<number> {
   try {
     return await start();
   } catch (error) {
-    // What a person can mend is told in a sentence; a trace is for faults of ours.
+    // A fault that a person can mend is told in a sentence; a trace is for faults of ours.
     const text =
       error instanceof AppError
         ? error.message

@@ -6,11 +6,13 @@ import type { Secrets } from '../app/operations/secrets.ts';
 import { followZoneRules, createClockWatch } from '../app/pipeline/scheduler.ts';
 import { type Meter, silentMeter } from '../app/ports/metering.ts';
 import type { Timer, Backups, Room } from '../app/ports/outside.ts';
-import { type SecondOpinion, libraries } from '../app/ports/second-opinion.ts';
+import { libraries } from '../app/ports/second-opinion.ts';
 import type { Store } from '../app/ports/store.ts';
 import type { Config } from '../config/config.ts';
 import { stopGraceMs } from '../domain/limits.ts';
 import type { PageOfMetrics } from '../http/app.ts';
+import { createEventStreams } from '../http/events.ts';
+import { serveHttp, untilStopping, type Listening } from '../http/server.ts';
 import type { World as SandboxWorld, Travel } from '../sandbox/world/world.ts';
 import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
 import type { TravelTime } from '../system/clock.ts';
@@ -20,10 +22,10 @@ import { createMeter, type PrometheusMeter } from '../system/meter.ts';
 import { createSecondOpinion } from '../system/second-opinion/process.ts';
 import { telegramTransport, topicNames } from '../telegram/delivery/transport.ts';
 import { createPlatform } from '../telegram/intake/menu.ts';
-import { openDoor, type Door, createPhase, type Phase } from './api.ts';
+import { createApi, createPhase } from './api.ts';
 import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
-import { isSandboxed, openWire, type Wire } from './chat.ts';
-import { openConversation, type TelegramIn } from './conversation.ts';
+import { isSandboxed, openSandboxPages, openWire, type Wire } from './chat.ts';
+import { openConversation } from './conversation.ts';
 import { skippedBefore, timeOf, travelling, travelOf } from './travel.ts';
 
 export interface Server {
@@ -32,7 +34,7 @@ export interface Server {
   readonly tokenFile: string | null;
   /** The chats of the sandbox and its clock; null where the chats are Telegram's. */
   readonly sandbox: { readonly world: SandboxWorld; readonly travel: Travel } | null;
-  /** What a stop under way waits for. */
+  /** Names what a stop under way waits for. */
   readonly waitsFor: () => string;
   stop(): Promise<void>;
 }
@@ -65,76 +67,40 @@ export async function startServer(starting: Starting): Promise<Server> {
     turn: () => world.timer.yield(),
   });
   if (opened.migrated.applied.length > 0) world.log.info('migrated', { ...opened.migrated });
+  const meter = createMeter({ ofProcess: starting.isWholeProcess === true });
+  const realTimer = starting.world.timer;
+  let wire: Wire | null = null;
   try {
     if (time !== null) time.skip(await skippedBefore(opened.store));
-    return await startOver({ ...starting, world }, { opened, time, realTimer: starting.world.timer });
+    wire = await openWire(config, world, { timer: realTimer, meter });
+    return await start(await build({ ...starting, world, time, realTimer, opened, meter, wire }), starting);
   } catch (error) {
+    await wire?.close();
     await opened.close();
     throw error;
   }
 }
 
-interface Ground {
+interface Building extends Starting {
   readonly opened: Opened;
+  readonly meter: PrometheusMeter;
+  readonly wire: Wire;
+  /** The time that is moved, in the sandbox. */
   readonly time: TravelTime | null;
+  /** Patience is measured by the real clock, also in the sandbox. */
   readonly realTimer: Timer;
 }
 
-async function startOver(starting: Starting, ground: Ground): Promise<Server> {
-  const { config, world } = starting;
-  const phase = createPhase();
-  const inside = await openInside(starting, ground);
-  const { rooms, loops, conversation, wire, meter, travel } = inside;
-  const door = await openDoorTo(starting, ground, { ...inside, phase }).catch(async (error: unknown) => {
-    await wire.close();
-    throw error;
-  });
-  starting.secrets?.add(door.token);
-  await rooms.downtimes.open();
-  for (const loop of loops) loop.start();
-  conversation.start();
-  const watched = { world: { ...world, timer: ground.realTimer }, meter, ready: door.ready };
-  const heartbeat = openHeartbeat(config, watched);
-  heartbeat?.start();
-  phase.run();
-  return {
-    url: `http://${config.HTTP_HOST}:${door.listening.port}`,
-    dataFile: databaseFile(config.DATABASE_URL),
-    tokenFile: door.tokenFile,
-    sandbox: wire.sandbox === null || travel === null ? null : { world: wire.sandbox.world, travel },
-    waitsFor: () => phase.waitsFor(),
-    stop: async () => {
-      phase.stop();
-      heartbeat?.stop();
-      inside.opinion?.close();
-      await stopAll({ door, loops, rooms, conversation, wire, phase });
-      await phase.waitFor('database', rooms.downtimes.close());
-      await phase.waitFor('database', ground.opened.close());
-    },
-  };
-}
+/** Everything that the server is made of, each thing after those that it needs. Nothing of it runs yet. */
+type App = Awaited<ReturnType<typeof build>>;
 
-/** Everything behind the door. Nothing of it runs yet. */
-interface Inside {
-  readonly meter: PrometheusMeter;
-  readonly store: Store;
-  readonly wire: Wire;
-  readonly rooms: Rooms;
-  readonly loops: readonly Loop[];
-  readonly conversation: TelegramIn;
-  readonly travel: Travel | null;
-  readonly opinion: SecondOpinion | null;
-}
-
-async function openInside(starting: Starting, { opened, time, realTimer }: Ground): Promise<Inside> {
-  const { config, world, version, zoneRules } = starting;
+async function build({ config, world, version, opened, meter, wire, time, realTimer, ...starting }: Building) {
   const { clock, log } = world;
-  const meter = createMeter({ ofProcess: starting.isWholeProcess === true });
+  const patient = { ...world, timer: realTimer };
+  const phase = createPhase();
   const store = meteredStore(opened.store, { meter, clock });
-  const wire = await openWire(config, world, { timer: realTimer, meter });
   const platform = createPlatform(wire.api);
-  // How long an answer may take is measured by the real clock, also in the sandbox.
-  const opinion = config.SECOND_OPINION ? createSecondOpinion({ ...world, timer: realTimer }) : null;
+  const opinion = config.SECOND_OPINION ? createSecondOpinion(patient) : null;
   const rooms = composeRooms(config, world, {
     store,
     backups: countedBackups(opened.backups, meter),
@@ -145,7 +111,8 @@ async function openInside(starting: Starting, { opened, time, realTimer }: Groun
       telegramTransport({ ...world, api: wire.api, store, budget, defaultTimezone: config.DEFAULT_TIMEZONE }),
   });
   const batchMax = config.BATCH_SIZE;
-  await followZoneRules({ store, scheduler: rooms.scheduler, clock, log, version: zoneRules, batchMax });
+  const zones = { store, scheduler: rooms.scheduler, clock, log, version: starting.zoneRules, batchMax };
+  await followZoneRules(zones);
   const loops = createLoops(config, { world, rooms, store, meter });
   startAtZero(meter, loops);
   let claim: string | null = null;
@@ -153,36 +120,52 @@ async function openInside(starting: Starting, { opened, time, realTimer }: Groun
     claim = code;
     starting.printClaim(code);
   };
-  const asked = { config, world, printClaim, version };
-  const conversation = openConversation(asked, { wire, platform, rooms, store, loops });
-  const travel = time === null ? null : travelOf({ time, loops, rooms, conversation, wire, store });
-  if (travel !== null) wire.sandbox?.furnish(travel, () => firstWords(conversation.isClaimable() ? claim : null));
-  return { meter, store, wire, rooms, loops, conversation, travel, opinion };
+  const made = { config, world, version, wire, platform, rooms, store, loops };
+  const conversation = openConversation({ ...made, printClaim });
+  const travel = time === null ? null : travelOf({ ...made, time, conversation });
+  const starters = () => firstWords(conversation.isClaimable() ? claim : null);
+  const { sandbox } = wire;
+  const pages = sandbox === null || travel === null ? null : openSandboxPages(world, { sandbox, travel, starters });
+  const streams = createEventStreams({ ...patient, readEvents: rooms.truth.readEvents });
+  opened.onEvents(streams.hint);
+  const measured = { ...made, meter, opened };
+  const api = createApi(config, {
+    ...made,
+    phase,
+    streams,
+    apiRate: config.API_RATE,
+    measures: { meter, page: (ready) => metricsPage(measured, ready) },
+    watched: [{ name: 'telegram', health: conversation.health }],
+  });
+  const heartbeat = openHeartbeat(config, { ...patient, meter, ready: api.ready });
+  return { ...made, phase, opinion, conversation, travel, pages, streams, api, heartbeat, opened };
 }
 
-function openDoorTo(
-  { config, world, version }: Starting,
-  { opened, realTimer }: Ground,
-  { phase, meter, conversation, wire, ...inside }: Inside & { readonly phase: Phase },
-): Promise<Door> {
-  const { rooms, store, loops } = inside;
-  return openDoor(config, {
-    world,
-    rooms,
-    store,
-    loops,
-    version,
-    phase,
-    live: { timer: realTimer, onEvents: (call) => opened.onEvents(call) },
-    measures: {
-      meter,
-      page: (ready) => metricsPage(config, { meter, world, store, opened, loops, ready, version }),
-    },
-    watched: [{ name: 'telegram', health: () => conversation.health() }],
+async function start(app: App, { secrets }: Starting): Promise<Server> {
+  const { config, rooms, loops, conversation, wire, travel, pages, streams, api, phase, heartbeat } = app;
+  const listening = await serveHttp({
+    app: untilStopping(api.app, () => phase.is() === 'stopping'),
     takeOver: (incoming, outgoing) =>
       conversation.takeOver(incoming, outgoing) ||
-      (phase.is() !== 'stopping' && wire.sandbox?.takeOver(incoming, outgoing) === true),
+      (phase.is() !== 'stopping' && pages?.takeOver(incoming, outgoing) === true),
+    leave: () => streams.close(),
+    host: config.HTTP_HOST,
+    port: config.HTTP_PORT,
   });
+  secrets?.add(api.token);
+  await rooms.downtimes.open();
+  for (const loop of loops) loop.start();
+  conversation.start();
+  heartbeat?.start();
+  phase.run();
+  return {
+    url: `http://${config.HTTP_HOST}:${listening.port}`,
+    dataFile: databaseFile(config.DATABASE_URL),
+    tokenFile: api.tokenFile,
+    sandbox: wire.sandbox === null || travel === null ? null : { world: wire.sandbox.world, travel },
+    waitsFor: () => phase.waitsFor(),
+    stop: () => stop(app, listening),
+  };
 }
 
 /** A newcomer needs no terminal at hand: the page, which is for this computer alone, shows the code as well. */
@@ -190,51 +173,43 @@ function firstWords(claim: string | null): string[] {
   return [claim === null ? '/start' : `/start ${claim}`, '/new in 1 minute say hello'];
 }
 
-interface Running {
-  readonly door: Door;
-  readonly loops: readonly Loop[];
-  readonly rooms: Rooms;
-  readonly conversation: TelegramIn;
-  readonly wire: Wire;
-  readonly phase: Phase;
-}
-
 /**
  * Intake first, the slots next, then what runs, then what is being sent; what is not done by then is taken up at the next
  * start. The door closes last: until then it tells whoever asks that the server stops.
  */
-async function stopAll({ door, loops, rooms, conversation, wire, phase }: Running): Promise<void> {
-  wire.sandbox?.leave();
-  const intake = Promise.all([door.listening.drain(), conversation.stop(stopGraceMs)]);
+async function stop({ phase, heartbeat, opinion, ...app }: App, listening: Listening): Promise<void> {
+  const { loops, rooms, conversation, wire, pages, opened } = app;
+  phase.stop();
+  heartbeat?.stop();
+  opinion?.close();
+  // Streams of the pages would hold up the stop.
+  pages?.close();
+  const intake = Promise.all([listening.drain(), conversation.stop(stopGraceMs)]);
   await phase.waitFor('requests and updates', intake);
   for (const loop of [...loops].reverse()) await phase.waitFor(`a step of the ${loop.name}`, loop.stop());
   await phase.waitFor('running attempts', rooms.runner.stop(stopGraceMs));
   await phase.waitFor('deliveries under way', rooms.deliverer.stop(stopGraceMs));
-  await phase.waitFor('connections', door.listening.close());
+  await phase.waitFor('connections', listening.close());
   await phase.waitFor('connections to Telegram', wire.close());
+  await phase.waitFor('database', rooms.downtimes.close());
+  await phase.waitFor('database', opened.close());
 }
 
-interface Measured {
+type Measured = Pick<App, 'config' | 'world' | 'store' | 'loops' | 'version'> & {
   readonly meter: PrometheusMeter;
-  readonly world: World;
-  readonly store: Store;
   readonly opened: Pick<Opened, 'backups' | 'connections'>;
-  readonly loops: readonly Loop[];
-  readonly ready: () => Promise<Ready>;
-  readonly version: string;
-}
+};
 
 /** The page of metrics: what was counted, and how things stand when somebody looks. */
-function metricsPage(config: Config, { meter, world, store, opened, loops, ready, version }: Measured): PageOfMetrics {
+function metricsPage({ config, world, meter, opened, ...made }: Measured, ready: () => Promise<Ready>): PageOfMetrics {
   const look = createGauges({
     ...world,
-    store,
-    loops,
+    ...made,
     ready,
     connections: opened.connections,
     retentionDays: config.RETENTION_DAYS,
     makesBackups: opened.backups !== null && config.BACKUP_KEEP > 0,
-    build: { version, node: process.versions.node },
+    build: { version: made.version, node: process.versions.node },
   });
   return { contentType: meter.contentType, page: async () => meter.page(await look()) };
 }
@@ -269,7 +244,7 @@ function countedBackups(backups: Backups | null, meter: Meter): Backups | null {
   };
 }
 
-interface Parts {
+interface LoopsDeps {
   readonly world: World;
   readonly rooms: Rooms;
   readonly store: Store;
@@ -280,25 +255,21 @@ interface Parts {
 /** In the order in which they start: whoever takes work over is there before whoever hands it on; who tidies up comes last. */
 export function createLoops(
   config: Pick<Config, 'BATCH_SIZE'>,
-  { world, rooms, store, meter = silentMeter }: Parts,
+  { world, rooms, store, meter = silentMeter }: LoopsDeps,
 ): readonly Loop[] {
   const watch = createClockWatch({ ...world, store });
   const works: readonly (Work & { readonly name: Room })[] = [
-    {
-      name: 'deliverer',
-      step: (now, limit) => rooms.deliverer.step(now, limit),
-      nextAt: (now) => rooms.deliverer.nextAt(now),
-    },
-    { name: 'runner', step: (now, limit) => rooms.runner.step(now, limit), nextAt: (now) => rooms.runner.nextAt(now) },
+    { name: 'deliverer', ...rooms.deliverer },
+    { name: 'runner', ...rooms.runner },
     {
       name: 'scheduler',
+      ...rooms.scheduler,
       step: async (now, limit) => {
         await watch.check();
         return rooms.scheduler.step(now, limit);
       },
-      nextAt: (now) => rooms.scheduler.nextAt(now),
     },
-    { name: 'acks', step: (now, limit) => rooms.nagging.step(now, limit), nextAt: (now) => rooms.nagging.nextAt(now) },
+    { name: 'acks', ...rooms.nagging },
     rooms.housekeeper,
   ];
   return works.map((work) => {
@@ -326,15 +297,9 @@ function counted(work: Work, meter: Meter): Work {
   };
 }
 
-interface Needs {
-  readonly world: World;
-  readonly meter: Meter;
-  readonly ready: () => Promise<Ready>;
-}
+type HeartbeatDeps = Pick<World, 'timer' | 'log'> & { readonly meter: Meter; readonly ready: () => Promise<Ready> };
 
 /** Null where no watcher is to be told. Its minutes are real ones, whatever the clock of a sandbox says. */
-function openHeartbeat({ HEARTBEAT_URL: url }: Pick<Config, 'HEARTBEAT_URL'>, needs: Needs): Heartbeat | null {
-  if (url === undefined) return null;
-  const { timer, log } = needs.world;
-  return createHeartbeat({ knock: createKnock({ url, timer }), ready: needs.ready, timer, log, meter: needs.meter });
+function openHeartbeat({ HEARTBEAT_URL: url }: Pick<Config, 'HEARTBEAT_URL'>, deps: HeartbeatDeps): Heartbeat | null {
+  return url === undefined ? null : createHeartbeat({ ...deps, knock: createKnock({ ...deps, url }) });
 }

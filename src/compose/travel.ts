@@ -10,13 +10,13 @@ import type { Rooms, World } from './assembly.ts';
 import type { Wire } from './chat.ts';
 import type { TelegramIn } from './conversation.ts';
 
-/** What must come to rest before time may move on. */
+/** A part that must come to rest before time may move on. */
 interface Busy {
   /** It can do nothing more at this instant. */
   readonly isAtRest: () => boolean;
 }
 
-interface TravelNeeds {
+interface TravelDeps {
   /** The time that is moved; see `TravelTime`. */
   readonly time: { now(): number; skip(ms: number): void; skipped(): number } & Stopwatch & Timer;
   readonly busy: readonly Busy[];
@@ -40,25 +40,25 @@ const visitsMax = 20_000;
 const looksAtRest = 3;
 
 /** Moves the clock to a later instant and lets everything happen that is due on the way, each thing at its own time. */
-function createTravel(needs: TravelNeeds): Travel {
-  const { time } = needs;
+function createTravel(deps: TravelDeps): Travel {
+  const { time } = deps;
   let jumping: Promise<unknown> = Promise.resolve();
   const target = async (to: JumpTarget): Promise<number> => {
     if (to !== 'next') return 'at' in to ? to.at : time.now() + to.byMs;
-    const next = await needs.nextSlotAt(time.now());
+    const next = await deps.nextSlotAt(time.now());
     if (next === null)
       throw refused('No task has a run ahead. Make one first, for example: /new in 1 minute say hello');
     return next;
   };
   const jump = async (to: JumpTarget) => {
-    await rest(needs);
+    await rest(deps);
     const end = await target(to);
     if (end < time.now()) throw new AppError('too_late', 'The clock never goes back. Choose a later instant.');
-    return visit(needs, end);
+    return visit(deps, end);
   };
   return {
     now: () => time.now(),
-    nextAt: () => needs.nextSlotAt(time.now()),
+    nextAt: () => deps.nextSlotAt(time.now()),
     // One at a time: a second jump begins where the first has ended.
     jump: (to) => {
       const mine = jumping.then(() => jump(to));
@@ -68,35 +68,35 @@ function createTravel(needs: TravelNeeds): Travel {
   };
 }
 
-async function visit(needs: TravelNeeds, end: number): Promise<{ now: number; visited: number }> {
-  const { time } = needs;
+async function visit(deps: TravelDeps, end: number): Promise<{ now: number; visited: number }> {
+  const { time } = deps;
   let visited = 0;
   while (visited < visitsMax) {
-    await rest(needs);
-    const next = await needs.nextAt(time.now());
+    await rest(deps);
+    const next = await deps.nextAt(time.now());
     if (next === null || next > end) break;
-    // What is due and waits for something else is not waited for: the next instant may bring it.
-    await moveTo(needs, Math.max(next, time.now() + 1));
+    // Work that is due and waits for something else is not waited for: the next instant may bring it.
+    await moveTo(deps, Math.max(next, time.now() + 1));
     visited += 1;
   }
-  await moveTo(needs, end);
-  await rest(needs);
+  await moveTo(deps, end);
+  await rest(deps);
   return { now: time.now(), visited };
 }
 
-async function moveTo(needs: TravelNeeds, at: number): Promise<void> {
-  const { time } = needs;
+async function moveTo(deps: TravelDeps, at: number): Promise<void> {
+  const { time } = deps;
   time.skip(Math.max(0, at - time.now()));
-  await needs.remember(time.skipped());
-  needs.ring();
+  await deps.remember(time.skipped());
+  deps.ring();
 }
 
 /** Until nothing is left to do at this instant. */
-async function rest(needs: TravelNeeds): Promise<void> {
-  const { time, busy } = needs;
+async function rest(deps: TravelDeps): Promise<void> {
+  const { time, busy } = deps;
   const started = time.elapsed();
   for (let looks = 0; looks < looksAtRest && time.elapsed() - started < restMaxMs;) {
-    await within(time, restMaxMs, needs.idle());
+    await within(time, restMaxMs, deps.idle());
     await time.yield();
     looks = busy.every(({ isAtRest }) => isAtRest()) ? looks + 1 : 0;
   }

@@ -113,7 +113,7 @@ const secretKeys = [
   'TELEGRAM_WEBHOOK_SECRET',
   'API_TOKEN',
   'DATABASE_URL',
-  // Whoever knows it can pretend that all is well.
+  // The address is a secret: with it anybody could pretend that all is well.
   'HEARTBEAT_URL',
 ] as const;
 
@@ -186,7 +186,7 @@ export interface LenientRead {
   readonly faults: readonly ConfigFault[];
 }
 
-/** What makes sense only together is left out together. */
+/** Variables that make sense only together are left out together. */
 const together: readonly (readonly string[])[] = [['TELEGRAM_WEBHOOK_URL', 'TELEGRAM_WEBHOOK_SECRET']];
 
 /** For whoever must say what is wrong and go on: what is wrong counts as absent. */
@@ -202,7 +202,7 @@ export function readLeniently(environment: Environment = process.env): LenientRe
   return { config: rest.config, faults: [...read.faults, ...rest.faults] };
 }
 
-/** What the text of a `.env` file says by itself, without the environment around it. */
+/** The text of a `.env` file by itself, without the environment around it. */
 export function readEnvText(text: string): LenientRead {
   return readLeniently(parseEnv(text));
 }
@@ -212,7 +212,7 @@ export function userConfigFolder(environment: Environment = process.env): string
   return environment['XDG_CONFIG_HOME'] || join(homedir(), '.config');
 }
 
-/** What is right by itself and makes no sense together. */
+/** Values that are right by themselves and make no sense together. */
 function togetherFaults(config: Config): ConfigFault[] {
   const fault = (variable: keyof typeof examples, problem: string) => ({
     variable,
@@ -248,7 +248,7 @@ function readSecret({ key, file, given, faults }: SecretRead): void {
   }
 }
 
-/** What the command line takes from its surroundings. Whoever calls it may be on another computer than the server. */
+/** The surroundings of the command line, which may be on another computer than the server. */
 export interface CliConfig {
   readonly apiUrl: string;
   readonly isApiUrlNamed: boolean;
@@ -295,7 +295,7 @@ export interface Stray {
 /** Read by the command line, in the environment of whoever calls it. */
 const clientKeys = ['CRONOGRAM_THREAD_KEY', 'CRONOGRAM_API_URL', 'CRONOGRAM_API_TOKEN', 'CRONOGRAM_API_TOKEN_FILE'];
 
-/** Nobody but us begins so. */
+/** Beginnings of names that are ours alone. */
 const ownBeginning = /^(?:TELEGRAM|CRONOGRAM)_/;
 
 /**

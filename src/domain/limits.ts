@@ -200,11 +200,6 @@ export const inboxRetentionMs = 30 * day;
 /** Keys, drafts and notes that have expired are of no use to anybody, but there is no hurry either. */
 export const expiredEveryMs = hour;
 
-/** A claim whose answer was lost is noticed in the second look, so work that nobody does stands still for a minute at most. */
-export const rescueEveryMs = 30 * second;
-/** Claims that the rescue reads, or lets go, in one transaction. */
-export const rescueBatchMax = 1000;
-
 /** Rows of one table that the audit looks at in one transaction. */
 export const auditPageMax = 200;
 /** Rows of one table, newest first, that the audit of the night looks at; older ones were looked at in nights before. */
@@ -251,12 +246,8 @@ export const backupRetryMs = hour;
 
 /** How exactly a start can tell when the process before it was last there, against a commit that this costs. */
 export const signOfLifeMs = 30 * second;
-/** Rows read in one step of the report about a downtime: about two milliseconds. */
-export const downtimePageMax = 1000;
-/** Threads that the report of a downtime keeps, those that lost most first; the others are counted. */
-export const downtimeThreadsMax = 200;
-/** Tasks that it names for each thread: more than a message about it could hold. */
-export const downtimeNamedTasksMax = 20;
+/** Chats that hear of a downtime, those that lost most first. */
+export const downtimeChatsMax = 200;
 /** Tasks that the word about it names in a chat; the others are counted, and the chat can ask for them. */
 export const downtimeToldTasksMax = 5;
 /** A downtime shorter than this is no news, as long as nothing was missed. */

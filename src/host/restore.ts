@@ -1,136 +1,34 @@
-import { resolve } from 'node:path';
-import { HostFault } from './fault.ts';
-import type { Copy, DataFacts, HostPorts, Inspected } from './ports.ts';
-import { counted, instantText, listed, sizeOf, stretchOf, typedPath, type Screen } from './screen.ts';
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { CliFault, usage } from '../cli/faults.ts';
+import { facts, sentence } from '../cli/layout.ts';
+import type { LocalSession, Told } from '../cli/session.ts';
+import { counted, distance } from '../cli/times.ts';
+import { confirmed } from '../cli/verbs/confirming.ts';
+import { copyDatabase, copyName, fileBackups, listCopies, type Copy } from '../store/files/backup.ts';
+import { inspectFile, type DatabaseFacts, type Inspection } from '../store/files/inspection.ts';
+import { restoreDatabase } from '../store/files/restoration.ts';
+import { setAside, type Here } from './here.ts';
+import { instantText, sizeOf, typedPath } from './words.ts';
 
+const dumpLine = 'pg_dump --format=custom --file=cronogram.dump "$DATABASE_URL"';
 const restoreLine = 'pg_restore --clean --if-exists --dbname="$DATABASE_URL" cronogram.dump';
 
-export interface RestoreWish {
-  /** A file, or `latest`. */
-  readonly from: string;
-  readonly isAgreed: boolean;
+/** Copies of a server are the work of its own tools. */
+function requireFile({ settings }: Here, line: string): string {
+  const { database } = settings();
+  if (database === null) {
+    const message = `The database is a Postgres server, which has tools of its own for that:\n\n  ${line}\n`;
+    throw new CliFault('refused', message);
+  }
+  if (!database.endsWith(':memory:')) return database;
+  throw new CliFault('refused', 'The database is not a file of this computer.');
 }
 
-export interface RestoreDone {
-  readonly restored: string;
-  readonly database: string;
-  readonly kept: string | null;
-  readonly tasks: number;
-  readonly last_slot_at: string | null;
-}
+const isoOf = (instant: number | null) => (instant === null ? null : new Date(instant).toISOString());
+const slotText = (slot: string | null) => (slot === null ? 'none yet' : instantText(Date.parse(slot)));
 
-/** Puts a copy in the place of the database, which is kept aside. Null when the person at the terminal said no. */
-export async function restoreBackup(ports: HostPorts, wish: RestoreWish, screen: Screen): Promise<RestoreDone | null> {
-  const database = requireFile(ports, restoreLine);
-  const copy = copyOf(ports, wish.from);
-  if (!wish.isAgreed && !screen.canAsk)
-    throw new HostFault('usage', 'This replaces the database. Add --yes, because there is nobody here to ask.');
-  const done = await ports.data.restore({
-    copy,
-    reached: () => undefined,
-    approve: async (choice) => {
-      if (wish.isAgreed) return true;
-      screen.err(
-        `\n${choiceText({ ...choice, file: typedPath(copy, ports.system.folder) }, ports.clock.now(), screen)}\n`,
-      );
-      return ports.asking.confirm('Put the copy in the place of the database?', false);
-    },
-  });
-  if (done === null) return null;
-  const { facts, kept } = done;
-  return { restored: copy, database, kept, tasks: facts.tasks, last_slot_at: isoOf(facts.lastSlotAt) };
-}
-
-function copyOf({ data, system }: HostPorts, from: string): string {
-  if (from !== 'latest') return resolve(system.folder, from);
-  const [newest] = data.copies();
-  if (newest !== undefined) return newest.file;
-  throw new HostFault(
-    'not_found',
-    'There is no copy yet. "cronogram backup" makes one; a file elsewhere is given by its path.',
-  );
-}
-
-const afterwards =
-  'What became due since the copy was made counts as missed, and each task does about it what its policy says; some of it may have run already.';
-
-interface Choice {
-  readonly file: string;
-  readonly copy: DataFacts;
-  readonly present: Inspected;
-}
-
-function choiceText({ file, copy, present }: Choice, now: number, screen: Screen): string {
-  const there = present.is === 'sound' ? contents(present.facts, now) : reasonOf(present);
-  return listed(
-    [
-      ['the copy', file],
-      ['has', contents(copy, now)],
-      ['the database', there],
-      ['then', `The database of now is kept beside it. ${afterwards}`],
-    ],
-    screen,
-  );
-}
-
-function contents({ bytes, tasks, activeTasks, lastSlotAt, missing }: DataFacts, now: number): string {
-  const slot =
-    lastSlotAt === null ? 'no slot yet' : `last slot ${instantText(lastSlotAt)} (${stretchOf(now - lastSlotAt)} ago)`;
-  const old = missing.length === 0 ? '' : ', of an older version; the next start brings it up to date';
-  return `${counted(tasks, 'task')} (${activeTasks} active), ${slot}, ${sizeOf(bytes)}${old}`;
-}
-
-function reasonOf(present: Exclude<Inspected, { is: 'sound' }>): string {
-  return present.is === 'absent' ? 'there is none' : `${present.is}: ${present.reason}`;
-}
-
-export function restoreText(done: RestoreDone, { system }: HostPorts, screen: Screen): string {
-  const { tasks, last_slot_at: last } = done;
-  const [from, database] = [done.restored, done.database].map((path) => typedPath(path, system.folder));
-  const kept = done.kept === null ? null : typedPath(done.kept, system.folder);
-  const slot = last === null ? 'no slot yet' : `last slot ${instantText(Date.parse(last))}`;
-  return listed(
-    [
-      ['restored', from ?? ''],
-      ['database', `${database}, read again and whole: ${counted(tasks, 'task')}, ${slot}`],
-      ...(kept === null ? [] : [['kept aside', `${kept}; remove it when all is well`] as const]),
-      ['next', `Start the server. ${afterwards}`],
-    ],
-    screen,
-  );
-}
-
-/* ---- the copies that there are ---- */
-
-export interface CopyListed {
-  readonly file: string;
-  readonly bytes: number;
-  readonly made_at: string;
-  readonly kind: 'backup' | 'set_aside';
-}
-
-export function listCopies(ports: HostPorts): readonly CopyListed[] {
-  requireFile(ports, restoreLine);
-  const as =
-    (kind: CopyListed['kind']) =>
-    ({ file, bytes, at }: Copy) => ({ file, bytes, made_at: new Date(at).toISOString(), kind });
-  return [...ports.data.copies().map(as('backup')), ...ports.data.setAside().map(as('set_aside'))];
-}
-
-export function copiesText(copies: readonly CopyListed[], { clock, system }: HostPorts, screen: Screen): string {
-  if (copies.length === 0) return 'There is no copy yet. "cronogram backup" makes one.\n';
-  const now = clock.now();
-  return listed(
-    copies.map(({ file, bytes, made_at: at }) => {
-      const age = stretchOf(now - Date.parse(at));
-      return [
-        age === 'less than a minute' ? 'just now' : `${age} ago`,
-        `${typedPath(file, system.folder)} (${sizeOf(bytes)})`,
-      ] as const;
-    }),
-    screen,
-  );
-}
+/* ---- making one ---- */
 
 export interface BackupMade {
   readonly file: string;
@@ -142,70 +40,169 @@ export interface BackupMade {
   readonly not_included: readonly string[];
 }
 
-export interface BackupWish {
+interface BackupWish {
   readonly target: string | null;
   readonly keep: number | null;
 }
 
 /** A whole and verified copy, whether a server runs or not. */
-export async function makeBackup(ports: HostPorts, { target, keep }: BackupWish): Promise<BackupMade> {
-  const { data, clock } = ports;
-  requireFile(ports, dumpLine);
-  const made = await data.copy(target, clock.now());
-  const facts = factsOf(data.inspectFile(made.file), made);
-  return {
-    file: made.file,
-    bytes: made.bytes,
-    tasks: facts.tasks,
-    active_tasks: facts.activeTasks,
-    last_slot_at: isoOf(facts.lastSlotAt),
-    pruned: keep === null ? 0 : await data.prune(keep),
-    not_included: leftOut(ports),
+export async function backup(session: LocalSession, here: Here, { target, keep }: BackupWish): Promise<Told> {
+  const database = requireFile(here, dumpLine);
+  const made = await copyTo(here, database, target);
+  const { tasks, activeTasks, lastSlotAt } = factsOf(made.file);
+  const json: BackupMade = {
+    ...made,
+    tasks,
+    active_tasks: activeTasks,
+    last_slot_at: isoOf(lastSlotAt),
+    pruned: keep === null ? 0 : await fileBackups(database).prune(keep),
+    not_included: leftOut(here),
   };
+  return { json, text: await backupText(session, here, json) };
 }
 
-const dumpLine = 'pg_dump --format=custom --file=cronogram.dump "$DATABASE_URL"';
-
-/** Copies of a server are the work of its own tools. */
-function requireFile({ settings }: HostPorts, line: string): string {
-  const { databaseFile } = settings().settings;
-  if (databaseFile !== null) return databaseFile;
-  throw new HostFault(
-    'refused',
-    `The database is a Postgres server, which has tools of its own for that:\n\n  ${line}\n`,
-  );
+/** Null as a target is the folder beside the database. */
+async function copyTo({ system, clock }: Here, database: string, target: string | null) {
+  if (!existsSync(database))
+    throw new CliFault('not_found', `There is no database ${database} yet; the first start makes it.`);
+  const now = clock.now();
+  if (target === null) return fileBackups(database, { isWaitedFor: true }).make(now);
+  const wished = resolve(system.folder, target);
+  const isFolder = statSync(wished, { throwIfNoEntry: false })?.isDirectory() === true;
+  const file = isFolder ? join(wished, copyName(database, now)) : wished;
+  if (existsSync(file)) throw new CliFault('refused', `${file} exists already. Name another file.`);
+  if (!existsSync(dirname(file)))
+    throw new CliFault('not_found', `There is no folder ${dirname(file)}. Make it first, or name another.`);
+  return { file, bytes: await copyDatabase({ file: database, target: file, isWaitedFor: true }) };
 }
 
-function factsOf(inspected: ReturnType<HostPorts['data']['inspectFile']>, { file }: Copy): DataFacts {
-  if (inspected.is === 'sound') return inspected.facts;
-  const reason = 'reason' in inspected ? inspected.reason : 'it is not there';
-  throw new HostFault('failed', `The copy ${file} cannot be used: ${reason}. Check the disk, then make another.`);
+function factsOf(file: string): DatabaseFacts {
+  const inspection = inspectFile(file);
+  if (inspection.is === 'sound') return inspection.facts;
+  const reason = 'reason' in inspection ? inspection.reason : 'it is not there';
+  throw new CliFault('failed', `The copy ${file} cannot be used: ${reason}. Check the disk, then make another.`);
 }
 
-function isoOf(instant: number | null): string | null {
-  return instant === null ? null : new Date(instant).toISOString();
+/** Secrets that a new home would need too; they are kept apart. */
+function leftOut({ settings }: Here): string[] {
+  const { config, tokenFile } = settings();
+  return ['.env', ...(config.API_TOKEN === undefined ? [tokenFile] : [])];
 }
 
-/** What else a new home would need; it is as secret as it is small, so that it is kept apart. */
-function leftOut({ settings }: HostPorts): string[] {
-  const { apiToken, tokenFile } = settings().settings;
-  return ['.env', ...(apiToken === null ? [tokenFile] : [])];
-}
-
-export function backupText(made: BackupMade, { system }: HostPorts, screen: Screen): string {
+function backupText({ terminal }: LocalSession, { system }: Here, made: BackupMade): Promise<string> {
   const { bytes, tasks, active_tasks: active, last_slot_at: last, pruned, not_included: rest } = made;
   const file = typedPath(made.file, system.folder);
   const secret = rest.map((path) => typedPath(path, system.folder)).join(' and ');
-  const facts = [
+  return facts(terminal, [
     ['copy', file],
     ['size', `${sizeOf(bytes)}, read again and whole`],
-    [
-      'contains',
-      `${counted(tasks, 'task')} (${active} active), last slot ${last === null ? 'none yet' : instantText(Date.parse(last))}`,
-    ],
-    ...(pruned === 0 ? [] : [['removed', counted(pruned, 'older copy').replace(/copys$/, 'copies')] as const]),
+    ['contains', `${counted(tasks, 'task')} (${active} active), last slot ${slotText(last)}`],
+    ['removed', pruned === 0 ? null : counted(pruned, 'older copy', 'older copies')],
     ['without', `${secret}: keep those apart, they are secret`],
     ['restore', `cronogram restore ${file}`],
-  ] as const;
-  return listed(facts, screen);
+  ]);
+}
+
+/* ---- going back to one ---- */
+
+export interface RestoreDone {
+  readonly restored: string;
+  readonly database: string;
+  readonly kept: string | null;
+  readonly tasks: number;
+  readonly last_slot_at: string | null;
+}
+
+interface RestoreWish {
+  /** A file, or `latest`. */
+  readonly from: string;
+  readonly yes: boolean;
+}
+
+/** Puts a copy in the place of the database, which is kept aside. */
+export async function restore(session: LocalSession, here: Here, { from, yes }: RestoreWish): Promise<Told> {
+  const database = requireFile(here, restoreLine);
+  const { terminal } = session;
+  const { host, folder } = here.system;
+  const copy = from === 'latest' ? latestOf(database) : resolve(folder, from);
+  if (!yes && !terminal.canAsk)
+    throw usage('This replaces the database. Add --yes, because there is nobody here to ask.');
+  const holder = { pid: process.pid, host, since: here.clock.now() };
+  const done = await restoreDatabase({ file: database, copy, holder }, async (choice) => {
+    if (!yes) terminal.err(`\n${await choiceText(session, here, { ...choice, file: typedPath(copy, folder) })}\n`);
+    await confirmed(session, { question: 'Put the copy in the place of the database?', yes });
+    return true;
+  });
+  const { tasks, lastSlotAt } = done?.facts ?? factsOf(database);
+  const kept = done?.kept ?? null;
+  const json: RestoreDone = { restored: copy, database, kept, tasks, last_slot_at: isoOf(lastSlotAt) };
+  return { json, text: await restoreText(session, here, json) };
+}
+
+function latestOf(database: string): string {
+  const [newest] = listCopies(database);
+  if (newest !== undefined) return newest.file;
+  const message = 'There is no copy yet. "cronogram backup" makes one; a file elsewhere is given by its path.';
+  throw new CliFault('not_found', message);
+}
+
+const afterwards =
+  'What became due since the copy was made counts as missed, and each task does about it what its policy says; some of it may have run already.';
+
+interface Choice {
+  readonly file: string;
+  readonly copy: DatabaseFacts;
+  readonly present: Inspection;
+}
+
+function choiceText({ terminal }: LocalSession, { clock }: Here, { file, copy, present }: Choice): Promise<string> {
+  const now = clock.now();
+  return facts(terminal, [
+    ['the copy', file],
+    ['has', contents(copy, now)],
+    ['the database', present.is === 'sound' ? contents(present.facts, now) : reasonOf(present)],
+    ['then', `The database of now is kept beside it. ${afterwards}`],
+  ]);
+}
+
+function contents({ bytes, tasks, activeTasks, lastSlotAt, missing }: DatabaseFacts, now: number): string {
+  const slot =
+    lastSlotAt === null ? 'no slot yet' : `last slot ${instantText(lastSlotAt)} (${distance(lastSlotAt, now)})`;
+  const old = missing.length === 0 ? '' : ', of an older version; the next start brings it up to date';
+  return `${counted(tasks, 'task')} (${activeTasks} active), ${slot}, ${sizeOf(bytes)}${old}`;
+}
+
+function reasonOf(present: Exclude<Inspection, { is: 'sound' }>): string {
+  return present.is === 'absent' ? 'there is none' : `${present.is}: ${present.reason}`;
+}
+
+function restoreText({ terminal }: LocalSession, { system }: Here, done: RestoreDone): Promise<string> {
+  const { tasks, last_slot_at: last } = done;
+  const typed = (path: string) => typedPath(path, system.folder);
+  return facts(terminal, [
+    ['restored', typed(done.restored)],
+    [
+      'database',
+      `${typed(done.database)}, read again and whole: ${counted(tasks, 'task')}, last slot ${slotText(last)}`,
+    ],
+    ['kept aside', done.kept === null ? null : `${typed(done.kept)}; remove it when all is well`],
+    ['next', `Start the server. ${afterwards}`],
+  ]);
+}
+
+/* ---- the copies that there are ---- */
+
+export async function listBackups({ terminal }: LocalSession, here: Here): Promise<Told> {
+  const database = requireFile(here, restoreLine);
+  const as =
+    (kind: 'backup' | 'set_aside') =>
+    ({ file, bytes, at }: Copy) => ({ file, bytes, made_at: new Date(at).toISOString(), kind });
+  const copies = [...listCopies(database).map(as('backup')), ...setAside(database).map(as('set_aside'))];
+  const now = here.clock.now();
+  const rows = copies.map(
+    ({ file, bytes, made_at: at }) =>
+      [distance(Date.parse(at), now), `${typedPath(file, here.system.folder)} (${sizeOf(bytes)})`] as const,
+  );
+  const none = () => sentence(terminal, 'There is no copy yet. "cronogram backup" makes one.');
+  return { json: { copies }, text: await (rows.length === 0 ? none() : facts(terminal, rows)) };
 }

@@ -2,97 +2,72 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { matchedRoutes } from 'hono/route';
-import * as api from '../api/status.ts';
+import { operations, type OperationId } from '../api/operations.ts';
 import { silentMeter, type Meter } from '../app/ports/metering.ts';
 import type { Ids, Log, Stopwatch } from '../app/ports/outside.ts';
-import type { AskedPreview, PreviewRequest } from '../app/tasks/preview.ts';
 import type { TellOnce } from '../app/use-cases/kept-answers.ts';
 import { AppError } from '../domain/errors.ts';
 import { refusalsWith } from './docs/describing.ts';
 import { describeApi } from './docs/openapi.ts';
 import { serveDocs } from './docs/page.ts';
 import { faultOf } from './errors.ts';
-import { streamEndOf } from './events/stream.ts';
-import {
-  serveRuns,
-  type RunRoutes,
-  serveMessages,
-  type MessageRoutes,
-  serveTruth,
-  type TruthRoutes,
-} from './handlers/runs.ts';
-import { serveStatus, type StatusRoutes, serveUpkeep, type UpkeepRoutes } from './handlers/status.ts';
-import { serveTasks, type TaskRoutes, serveSchedules, serveVerbs, serveGrants } from './handlers/tasks.ts';
-import { serveThreads, type ThreadRoutes, serveAttach, serveBulk, type BulkRoutes } from './handlers/threads.ts';
+import { serveEventStream, streamEndOf, type EventStreams } from './events.ts';
+import { operationHandlers } from './handlers/operations.ts';
+import { runHandlers } from './handlers/runs.ts';
+import { taskHandlers } from './handlers/tasks.ts';
+import { verbHandlers } from './handlers/verbs.ts';
 import { checkTarget } from './reading.ts';
-import { serve, trace, traceOf, replayedHeader, repeats } from './serving.ts';
+import { serve, trace, traceOf, replayedHeader, repeats, type Handlers, type HttpRooms } from './serving.ts';
 import { limitRate, requireToken } from './token.ts';
 
-export interface HttpNeeds
-  extends
-    TaskRoutes,
-    ThreadRoutes,
-    RunRoutes,
-    MessageRoutes,
-    UpkeepRoutes,
-    TruthRoutes,
-    MetricsNeeds,
-    BulkRoutes,
-    StatusRoutes {
-  readonly preview: (request: PreviewRequest) => AskedPreview;
+export interface HttpDeps extends Omit<HttpRooms, 'description'> {
   readonly token: string;
-  readonly health: Health;
-  readonly version: string;
   readonly log: Log;
   readonly stopwatch: Stopwatch;
   readonly ids: Ids;
   readonly tellOnce: TellOnce;
+  /** Absent where nobody stays long enough to listen; then events come in pages alone. */
+  readonly streams?: EventStreams;
   /** Requests a second; 0, and absent, is no limit. */
   readonly apiRate?: number;
   /** Absent where nobody measures. */
   readonly meter?: Meter;
+  readonly metrics?: PageOfMetrics;
 }
 
+const handlers = { ...taskHandlers, ...verbHandlers, ...runHandlers, ...operationHandlers } satisfies Handlers;
+
 /** The API: what comes in is checked against one schema, handed to a use case, and told in the words of the contract. */
-export function createHttpApp(needs: HttpNeeds): OpenAPIHono {
+export function createHttpApp(deps: HttpDeps): OpenAPIHono {
+  const { token, stopwatch, version, apiRate = 0, streams } = deps;
   const app = new OpenAPIHono();
-  app.onError((error, c) => answerFault(needs, error, c));
+  app.onError((error, c) => answerFault(deps, error, c));
   const methods = methodsOf(app);
   app.notFound((c) => {
     const answer = unserved(c, methods);
-    return answer instanceof AppError ? answerFault(needs, answer, c) : answer;
+    return answer instanceof AppError ? answerFault(deps, answer, c) : answer;
   });
-  app.use(logged(needs));
+  app.use(logged(deps));
   app.use(async (c, next) => {
     checkTarget(c.req.url);
     await next();
   });
-  const guard = requireToken(needs);
+  const guard = requireToken(token, stopwatch);
   app.use('/v1/*', guard);
-  app.use('/v1/*', limitRate(needs.apiRate ?? 0, needs.stopwatch));
-  app.use('/v1/*', repeats(needs.tellOnce));
-  serveTasks(app, needs);
-  serveVerbs(app, needs);
-  serveAttach(app, needs);
-  serveBulk(app, needs);
-  serveGrants(app, needs);
-  serveThreads(app, needs);
-  serveRuns(app, needs);
-  serveMessages(app, needs);
-  serveTruth(app, needs);
-  serveSchedules(app, needs.preview);
-  serveUpkeep(app, needs);
-  serveStatus(app, needs);
-  serveHealth(app, needs);
-  serveMetrics(app, needs, guard);
-  serveDocs(app, needs);
+  app.use('/v1/*', limitRate(apiRate, stopwatch));
+  app.use('/v1/*', repeats(deps.tellOnce));
+  if (streams !== undefined) serveEventStream(app, streams);
+  const rooms = { ...deps, description: () => describeApi(app, version) };
+  for (const id of Object.keys(operations) as OperationId[]) serve(app, id, handlers, rooms);
+  serveMetrics(app, deps, guard);
+  serveDocs(app, deps);
   return app;
 }
 
 const probes = new Set(['/livez', '/readyz', '/healthz', '/metrics']);
 
 /** One line for each request. The route is its pattern: paths and queries hold what people wrote. */
-function logged({ log, stopwatch, ids, meter = silentMeter }: HttpNeeds): MiddlewareHandler {
+function logged({ log, stopwatch, ids, meter = silentMeter }: HttpDeps): MiddlewareHandler {
   return async (c, next) => {
     const started = stopwatch.elapsed();
     const requestId = trace(c, () => ids.next());
@@ -119,7 +94,7 @@ function routeOf(c: Context): string {
   return matchedRoutes(c).findLast(({ method }) => method !== 'ALL')?.path ?? 'none';
 }
 
-function answerFault({ log, ids }: HttpNeeds, error: Error, c: Context): Response {
+function answerFault({ log, ids }: HttpDeps, error: Error, c: Context): Response {
   const isTheirs = error instanceof HTTPException && error.status < 500;
   const shown = isTheirs ? new AppError('invalid_request', 'The request cannot be read.', { cause: error }) : error;
   const errorId = ids.next();
@@ -148,7 +123,7 @@ function causeOf(error: Error): Readonly<Record<string, unknown>> {
   };
 }
 
-/** What a path takes, for whoever asked for it in another way. */
+/** The methods that a path takes, for a client that used another one. */
 type MethodsOf = (path: string) => readonly string[];
 
 /** Reads the routes once all of them are there, with the first question. */
@@ -185,35 +160,6 @@ function unserved(c: Context, methods: MethodsOf): AppError | Response {
   return new AppError('not_found', `There is no route ${method.slice(0, 20)} ${path.slice(0, shownMax)}.${hint}`);
 }
 
-interface State {
-  readonly ok: boolean;
-  readonly [detail: string]: unknown;
-}
-
-interface Health {
-  /** The process turns. */
-  live(): State;
-  /** The process can do its work now. */
-  ready(): Promise<State>;
-}
-
-/** Health routes, open without a token. None of them names a task, a chat or a secret. */
-function serveHealth(app: OpenAPIHono, { health, version }: { health: Health; version: string }): void {
-  const stateAnswer = (state: State) => ({ status: state.ok ? 200 : 503, body: { ...state } }) as const;
-  serve(app, api.isLive, async () => stateAnswer(health.live()));
-  serve(app, api.isHealthy, async () => stateAnswer(health.live()));
-  serve(app, api.isReady, async () => stateAnswer(await health.ready()));
-  serve(app, api.getVersion, async () => ({
-    status: 200,
-    body: { name: 'cronogram' as const, version, node: process.versions.node },
-  }));
-  let described: ReturnType<typeof describeApi> | undefined;
-  serve(app, api.getDescription, async () => {
-    described ??= describeApi(app, version);
-    return { status: 200, body: { ...described } };
-  });
-}
-
 /** The page that tells what was measured. */
 export interface PageOfMetrics {
   readonly contentType: string;
@@ -232,7 +178,7 @@ interface Served {
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS']);
 
-/** Whatever a client sends, there are only so many series: methods of a closed list, and patterns of our own. */
+/** Series are bounded, whatever clients send: methods of a closed list, and patterns of our own. */
 function countServed(meter: Meter, { method, route, status, ms, isReplay }: Served): void {
   const known = methods.has(method) ? method : 'other';
   meter.count('http_requests_total', { method: known, route, status: String(status) });
@@ -240,13 +186,8 @@ function countServed(meter: Meter, { method, route, status, ms, isReplay }: Serv
   if (isReplay) meter.count('requests_deduplicated_total', { via: 'http' });
 }
 
-interface MetricsNeeds {
-  /** Absent where nobody measures. */
-  readonly metrics?: PageOfMetrics;
-}
-
 /** For Prometheus, which brings the token as its `authorization` setting says. It is text, so it is no operation of the API. */
-function serveMetrics(app: OpenAPIHono, { metrics }: MetricsNeeds, guard: MiddlewareHandler): void {
+function serveMetrics(app: OpenAPIHono, { metrics }: Pick<HttpDeps, 'metrics'>, guard: MiddlewareHandler): void {
   if (metrics === undefined) return;
   app.use('/metrics', guard);
   app.openAPIRegistry.registerPath({

@@ -41,7 +41,7 @@ const quotaRetrySeconds = 60;
 /** A database that is full or restarting is seldom back before that. */
 const storeRetrySeconds = 5;
 
-/** What a first request does is seldom long. */
+/** A first request is seldom at work for longer. */
 const inProgressRetrySeconds = 1;
 
 const headersOf: Readonly<Partial<Record<ErrorCode, Readonly<Record<string, string>>>>> = {
@@ -66,7 +66,7 @@ export interface Fault {
   };
 }
 
-/** What a client is told. A fault of ours is told by its id alone: its cause is for the log. */
+/** The answer to a client. A fault of ours is told by its id alone: its cause is for the log. */
 export function faultOf(error: unknown, errorId: string): Fault {
   if (!(error instanceof AppError) || error.code === 'internal') {
     const message = 'Something went wrong on our side. The log names the cause under the error_id.';

@@ -4,7 +4,7 @@ import { AppError } from '../domain/errors.ts';
 import { idempotencyKeyLengthMax, requestBytesMax } from '../domain/limits.ts';
 import { refusal } from './errors.ts';
 
-/** Nobody nests settings deeper by hand, and everything that walks a value later may do so without a thought of its stack. */
+/** Settings made by hand are never nested deeper, and everything that walks a value later may do so without a thought of its stack. */
 const depthMax = 32;
 /** An id has 36 characters; whatever is no id at all is as unknown as one that was never given. */
 const idShape = /^[\w-]{1,64}$/;
@@ -89,36 +89,22 @@ function parsed(text: string): unknown {
   } catch (error) {
     throw new AppError('invalid_request', 'The body is not JSON.', { cause: error });
   }
-  const twice = nameThatStandsTwice(text);
-  if (twice !== null) throw refusal([twice], 'it stands twice in one object; send it once');
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   throw new AppError('invalid_request', 'The body is a JSON object: {...}.');
 }
 
-/** A value and the way to it, which is written out only for a refusal. */
-interface Place {
-  readonly value: unknown;
-  readonly name: string;
-  readonly within: Place | null;
-  readonly depth: number;
+/** Refuses what no field may hold: it would not survive a database, a copy or a walk. */
+function sound(value: unknown, path: readonly string[] = []): unknown {
+  const problem = problemOf(value, path);
+  if (problem !== null) throw refusal(path, problem);
+  if (typeof value === 'object' && value !== null)
+    for (const [name, inner] of Object.entries(value)) sound(inner, [...path, name]);
+  return value;
 }
 
-/** What no field may hold: it would not survive a database, a copy or a walk. */
-function sound(root: unknown): unknown {
-  const places: Place[] = [{ value: root, name: '', within: null, depth: 0 }];
-  for (let place = places.pop(); place !== undefined; place = places.pop()) {
-    const { value, depth } = place;
-    const problem = problemOf(place);
-    if (problem !== null) throw refusal(pathTo(place), problem);
-    if (typeof value !== 'object' || value === null) continue;
-    for (const [name, inner] of Object.entries(value))
-      places.push({ value: inner, name, within: place, depth: depth + 1 });
-  }
-  return root;
-}
-
-function problemOf({ value, name, depth }: Place): string | null {
-  if (depth > depthMax) return `a request is at most ${depthMax} levels deep`;
+function problemOf(value: unknown, path: readonly string[]): string | null {
+  const name = path.at(-1) ?? '';
+  if (path.length > depthMax) return `a request is at most ${depthMax} levels deep`;
   if (name === '__proto__' || textProblem(name) !== null) return 'this name of a field is not allowed';
   if (typeof value === 'string') return textProblem(value);
   return typeof value === 'number' && !isExact(value)
@@ -129,10 +115,6 @@ function problemOf({ value, name, depth }: Place): string | null {
 /** Past this whole numbers have gaps: an id that is sent as one would be kept as another. */
 function isExact(value: number): boolean {
   return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
-}
-
-function pathTo({ name, within }: Place): readonly string[] {
-  return within === null ? [] : [...pathTo(within), name];
 }
 
 function textProblem(text: string): string | null {
@@ -205,29 +187,4 @@ async function readStream(stream: AsyncIterable<Uint8Array> | null): Promise<Uin
 
 function tooLarge(): AppError {
   return new AppError('payload_too_large', `A request has at most ${requestBytesMax} bytes.`);
-}
-
-/** Strings and the signs between values; everything else of a sound JSON text is of no interest here. */
-const pieces = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
-
-/**
- * A name that stands twice in one object of a JSON text, or null. A parser keeps the last of the two, another program the
- * first, and so the one that checks a request may read another one than the one that carries it out.
- */
-function nameThatStandsTwice(json: string): string | null {
-  const open: (Set<string> | null)[] = [];
-  let before = '';
-  for (const [piece] of json.matchAll(pieces)) {
-    if (piece === '{') open.push(new Set());
-    else if (piece === '[') open.push(null);
-    else if (piece === '}' || piece === ']') open.pop();
-    else if (piece === ':') {
-      const names = open.at(-1);
-      const name = JSON.parse(before) as string;
-      if (names?.has(name) === true) return name;
-      names?.add(name);
-    }
-    before = piece;
-  }
-  return null;
 }

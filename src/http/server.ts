@@ -5,9 +5,13 @@ import { AppError } from '../domain/errors.ts';
 import { requestBytesMax, stopGraceMs } from '../domain/limits.ts';
 import { faultOf } from './errors.ts';
 
+/** Is told of the connection as well, which a request by itself knows nothing of. */
+interface App {
+  fetch(request: Request, env?: object): Response | Promise<Response>;
+}
+
 interface Serving {
-  /** Is told of the connection as well, which a request by itself knows nothing of. */
-  readonly app: { fetch(request: Request, env?: object): Response | Promise<Response> };
+  readonly app: App;
   /** Takes a request over, connection and all, and says so; what it leaves is the app's. */
   readonly takeOver?: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
   readonly host: string;
@@ -55,7 +59,7 @@ export async function serveHttp(serving: Serving): Promise<Listening> {
     outgoing.once('close', () => inFlight.delete(outgoing));
     if (takeOver?.(incoming, outgoing) !== true) void listener(incoming, outgoing);
   });
-  // Whoever asks first whether a body is welcome hears of one that is too large before sending it.
+  // A client that asks first whether its body is welcome hears that it is too large before it sends it.
   server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (Number(incoming.headers['content-length'] ?? 0) <= requestBytesMax) outgoing.writeContinue();
     server.emit('request', incoming, outgoing);
@@ -170,7 +174,7 @@ const unreadableFault: RawFault = {
   error: new AppError('invalid_request', 'This is not a readable HTTP request.'),
 };
 
-/** What is not HTTP is answered in HTTP all the same, where the other side still listens. */
+/** Bytes that are not HTTP are answered in HTTP all the same, where the other side still listens. */
 function refuseBytes(socket: Socket, code: string | undefined): void {
   if (!socket.writable || code === 'ECONNRESET') {
     socket.destroy();
@@ -185,10 +189,6 @@ function refuseBytes(socket: Socket, code: string | undefined): void {
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
-}
-
-interface App {
-  fetch(request: Request, env?: object): Response | Promise<Response>;
 }
 
 const probes: ReadonlySet<string> = new Set(['/livez', '/readyz', '/healthz', '/version', '/metrics']);

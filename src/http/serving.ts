@@ -1,68 +1,115 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
-import type { z } from 'zod';
 import { type AnswerStatus, type Operation, nothing } from '../api/operation.ts';
+import { operations, type OperationId, type PartsOf } from '../api/operations.ts';
+import type { AuditReport } from '../app/housekeeping/audit.ts';
+import type { Reconcile } from '../app/housekeeping/reconcile.ts';
+import type { ServerStatus, Usage, UsageRequest } from '../app/operations/status.ts';
+import type { Ticked } from '../app/pipeline/tick.ts';
+import type { Bulk } from '../app/tasks/bulk.ts';
+import type { AskedPreview, PreviewRequest } from '../app/tasks/preview.ts';
+import type { Tasks } from '../app/tasks/tasks.ts';
 import type { KeptAnswer, Once, Repeatable, Told, TellOnce } from '../app/use-cases/kept-answers.ts';
+import type { Messages } from '../app/use-cases/messages.ts';
+import type { Runs } from '../app/use-cases/runs.ts';
+import type { Truth } from '../app/why/truth.ts';
+import type { Actor } from '../domain/access.ts';
 import { AppError } from '../domain/errors.ts';
 import { describe } from './docs/describing.ts';
+import type { Description } from './docs/openapi.ts';
 import { readBody, readIdempotencyKey, readParams, readQuery } from './reading.ts';
 
-interface Received<P, Q, B> {
-  readonly params: P;
-  readonly query: Q;
-  readonly body: B;
+interface Health {
+  readonly ok: boolean;
+  readonly [detail: string]: unknown;
+}
+
+/** The use cases that the operations are handed to. */
+export interface HttpRooms {
+  readonly tasks: Tasks;
+  readonly bulk: Bulk;
+  readonly runs: Runs;
+  readonly messages: Messages;
+  readonly truth: Truth;
+  readonly preview: (request: PreviewRequest) => AskedPreview;
+  readonly upkeep: { audit(): Promise<AuditReport>; readonly reconcile: Reconcile };
+  readonly operations: {
+    readonly status: () => Promise<ServerStatus>;
+    readonly usage: (request: UsageRequest) => Promise<Usage>;
+    readonly tick: () => Promise<Ticked>;
+    readonly retentionDays: number;
+  };
+  /** `live`: the process turns. `ready`: it can do its work now. */
+  readonly health: { live(): Health; ready(): Promise<Health> };
+  /** As whom the bearer of the token acts. */
+  readonly actor: Actor;
+  readonly version: string;
+  /** Of everything that is served. */
+  readonly description: () => Description;
+}
+
+/** A request to an operation, read and checked. */
+export type Asked<K extends OperationId> = PartsOf<K>['read'] & {
   /** Under which the effect is to commit; null where the client named no key. */
   readonly idempotencyKey: Once | null;
   /** The id of the request, under which everything that it brings about can be found. */
   readonly traceId: string;
-}
+};
 
-interface Answer<A> {
+/** An answer is only read, so that a view of the app may stand in it as it is. */
+type Lasting<T> = T extends readonly (infer U)[]
+  ? readonly Lasting<U>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Lasting<T[K]> }
+    : T;
+
+/** An answer under another status than the first of its operation. */
+export class Answer<T> {
   readonly status: AnswerStatus;
-  readonly body: A;
+  readonly body: T;
+
+  constructor(status: AnswerStatus, body: T) {
+    this.status = status;
+    this.body = body;
+  }
 }
 
-type Handle<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType> = (
-  received: Received<z.output<P>, z.output<Q>, z.output<B>>,
-) => Promise<Answer<z.output<A>>>;
+type AnswerOf<K extends OperationId> = Lasting<PartsOf<K>['answer']>;
+
+type Handler<K extends OperationId> = (asked: Asked<K>, rooms: HttpRooms) => Promise<AnswerOf<K> | Answer<AnswerOf<K>>>;
+
+export type Handlers = { readonly [K in OperationId]: Handler<K> };
 
 /** Serves an operation and puts it into the document, so that neither can be there without the other. */
-export function serve<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType>(
-  app: OpenAPIHono,
-  operation: Operation<P, Q, B, A>,
-  handle: Handle<P, Q, B, A>,
-): void {
-  app.openAPIRegistry.registerPath(describe(operation));
+export function serve<K extends OperationId>(app: OpenAPIHono, id: K, handlers: Handlers, rooms: HttpRooms): void {
+  const operation: Operation = operations[id];
+  app.openAPIRegistry.registerPath(describe(id, operation));
+  const { statuses = [200] } = operation;
   const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
   app.on(operation.method.toUpperCase(), path, async (c) => {
-    const { key, ...received } = await receive(c, operation);
-    const { target, payload } = keyed(received.params, received.body);
-    const request = { operation: operation.id, target, payload: [received.query, payload], key };
+    const { key, ...asked } = await receive(c, operation);
+    const { target, payload } = keyed(asked.params, asked.body);
+    const request = { operation: id, target, payload: [asked.query, payload], key };
     const told = await toldOnce(c, request, async (idempotencyKey) => {
-      const answer = await handle({ ...received, idempotencyKey });
-      return { status: answer.status, body: JSON.stringify(answer.body) };
+      // Each reader answers the output of the schema it is given; an absent schema stands for a part that is empty.
+      const answer = await handlers[id]({ ...asked, idempotencyKey } as unknown as Asked<K>, rooms);
+      const { status, body } = answer instanceof Answer ? answer : { status: statuses[0], body: answer };
+      return { status: status ?? 200, body: JSON.stringify(body) };
     });
-    const status = (operation.statuses ?? []).find((one) => one === told.status) ?? 200;
+    const status = statuses.find((one) => one === told.status) ?? 200;
     return c.body(told.body, status, { 'content-type': 'application/json' });
   });
 }
 
-async function receive<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType>(
-  c: Context,
-  { params, query, body, idempotent, open }: Operation<P, Q, B, A>,
-): Promise<Omit<Received<z.output<P>, z.output<Q>, z.output<B>>, 'idempotencyKey'> & { readonly key: string | null }> {
-  // Each reader answers the output of the schema it is given; an absent schema stands for a part that is empty.
+async function receive(c: Context, { params, query, body, idempotent, open }: Operation) {
   const read = {
-    params: (params === undefined ? {} : readParams(c, params)) as z.output<P>,
+    params: params === undefined ? {} : readParams(c, params),
     // A probe may carry anything: refusing it would look like an outage.
-    query: (open === true ? {} : readQuery(c, query ?? nothing)) as z.output<Q>,
-    body: (body === undefined ? undefined : await readBody(c, body)) as z.output<B>,
+    query: open === true ? {} : readQuery(c, query ?? nothing),
+    body: body === undefined ? undefined : await readBody(c, body),
   };
-  return {
-    ...read,
-    key: idempotent === undefined ? null : oneKey(readIdempotencyKey(c), read.body),
-    traceId: traceOf(c),
-  };
+  const key = idempotent === undefined ? null : oneKey(readIdempotencyKey(c), read.body);
+  return { ...read, key, traceId: traceOf(c) };
 }
 
 const requestIdHeader = 'x-request-id';
@@ -117,7 +164,7 @@ function oneKey(inHeader: string | null, body: unknown): string | null {
   );
 }
 
-/** What belongs to the key, and what the key is for: it says the same in either place, and each source has keys of its own. */
+/** The payload under a key, and its target: the key says the same in either place, and each source has keys of its own. */
 function keyed(params: unknown, body: unknown): Pick<Repeatable, 'target' | 'payload'> {
   const source = textIn(body, 'source');
   const target = source === null ? params : [params, source];

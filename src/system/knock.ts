@@ -2,7 +2,7 @@ import type { Knock } from '../app/operations/readiness.ts';
 import type { Timer } from '../app/ports/outside.ts';
 import { heartbeatWaitMs } from '../domain/limits.ts';
 
-interface Needs {
+interface KnockDeps {
   /** A secret: whoever knows it can pretend that all is well. */
   readonly url: string;
   readonly timer: Timer;
@@ -12,13 +12,13 @@ interface Needs {
  * Asks an address and looks at the status alone. It is one that the operator chose, so it may lie in a private network; a
  * redirection is not followed, because nobody chose where it leads.
  */
-export function createKnock({ url, timer }: Needs): Knock {
+export function createKnock({ url, timer }: KnockDeps): Knock {
   return async () => {
     const controller = new AbortController();
     const callOff = timer.after(heartbeatWaitMs, () => controller.abort());
     try {
       const answer = await fetch(url, { redirect: 'manual', signal: controller.signal });
-      // What it says is of no interest, and an unread body would hold the connection.
+      // The body is of no interest, and unread it would hold the connection.
       await answer.body?.cancel();
       return answer.ok ? null : `status ${answer.status}`;
     } catch (error) {

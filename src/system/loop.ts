@@ -1,8 +1,9 @@
 import type { Clock, Log, Stopwatch, Timer } from '../app/ports/outside.ts';
 import type { Counts } from '../app/ports/pipeline.ts';
+import { errorText } from '../domain/errors.ts';
 import { loopStuckMs, sleepMaxMs, stepBackoffMaxMs, stepBackoffMs } from '../domain/limits.ts';
 
-/** What a loop turns: a step, and the instant of the next one. */
+/** The work of a loop: a step, and the instant of the next one. */
 export interface Work {
   readonly name: string;
   step(now: number, limit: number): Promise<Counts>;
@@ -37,7 +38,7 @@ export interface LoopHealth {
   readonly turnMs: number;
 }
 
-export interface LoopNeeds {
+export interface LoopDeps {
   readonly clock: Clock;
   readonly stopwatch: Stopwatch;
   readonly timer: Timer;
@@ -53,9 +54,9 @@ const heldPauseMs = 100;
  * sleep, clocks jump and rings get lost. A step that fails is logged and tried again, later and later; the loop never ends
  * by itself.
  */
-export function createLoop(work: Work, needs: LoopNeeds): Loop {
-  const { timer, stopwatch } = needs;
-  const turns = createTurns(work, needs);
+export function createLoop(work: Work, deps: LoopDeps): Loop {
+  const { timer, stopwatch } = deps;
+  const turns = createTurns(work, deps);
   let running: Promise<void> | null = null;
   let stopping = false;
   let rung = false;
@@ -94,7 +95,7 @@ export function createLoop(work: Work, needs: LoopNeeds): Loop {
     ring: () => {
       const isFirst = !rung && wake !== null && turns.error() === null;
       rung = true;
-      // Whoever rings in the same turn of the process shares the step, and with it the wait for the disk.
+      // Rings of the same turn of the process share the step, and with it the wait for the disk.
       if (isFirst) void timer.yield().then(() => wake?.());
     },
     turn: async () => {
@@ -123,7 +124,7 @@ function healthOf(turns: Turns, now: number): LoopHealth {
   return { ok, error: turns.error(), idleMs: Math.round(idleMs), turnMs };
 }
 
-/** Whoever waits for the next step to begin and to end. */
+/** Callers that wait for the next step to begin and to end. */
 function createWaiters() {
   let waiting: ((counts: Counts | null) => void)[] = [];
   return {
@@ -143,7 +144,7 @@ function createWaiters() {
 interface Turns {
   /** Makes one step and answers how long to wait for the next; it never throws. */
   take(): Promise<number>;
-  /** What the next step to begin takes up; null when it fails, or is never made. */
+  /** The count of the next step to begin; null when it fails, or is never made. */
   ask(): Promise<Counts | null>;
   isAsked(): boolean;
   /** No step is made any more. */
@@ -157,7 +158,7 @@ interface Turns {
   endedAt(): number;
 }
 
-function createTurns(work: Work, { clock, stopwatch, log, batchMax }: LoopNeeds): Turns {
+function createTurns(work: Work, { clock, stopwatch, log, batchMax }: LoopDeps): Turns {
   let failures = 0;
   let taken = 0;
   const waiters = createWaiters();
@@ -176,7 +177,7 @@ function createTurns(work: Work, { clock, stopwatch, log, batchMax }: LoopNeeds)
   const failed = (error: unknown): number => {
     failures += 1;
     endedAt = stopwatch.elapsed();
-    lastError = error instanceof Error ? error.message : String(error);
+    lastError = errorText(error);
     log.error('step_failed', { loop: work.name, error: lastError, failures });
     return Math.min(stepBackoffMs * 2 ** Math.min(failures - 1, 10), stepBackoffMaxMs);
   };

@@ -4,7 +4,7 @@ import { Api, type RawApi, type Transformer } from 'grammy';
 import { createSecrets } from '../app/operations/secrets.ts';
 import type { Meter } from '../app/ports/metering.ts';
 import type { Stopwatch, Timer } from '../app/ports/outside.ts';
-import { type Answered, notConnected, unansweredBy } from './errors.ts';
+import { type Answered, faultIn, notConnected } from './errors.ts';
 
 /** The signal of a package that the client library declares; it stands for the platform's own, which is typed apart. */
 export type CallSignal = NonNullable<Parameters<RawApi['getMe']>[0]>;
@@ -58,8 +58,8 @@ export function createTelegramApi(needs: TelegramApiNeeds): TelegramApi {
         return { is: 'ok', value: await call(raw, controller.signal as unknown as CallSignal) };
       } catch (error) {
         if (controller.signal.aborted) return { is: 'lost', error: `no answer within ${ms / 1000} s` };
-        const unanswered = unansweredBy(error, token);
-        return { ...unanswered, error: secrets.hide(unanswered.error) };
+        const fault = faultIn(error, token);
+        return { ...fault, error: secrets.hide(fault.error) };
       } finally {
         callOff();
       }

@@ -1,23 +1,8 @@
 import { GrammyError, HttpError } from 'grammy';
+import type { CallFault } from '../app/ports/outside.ts';
 
-/**
- * What became of a call, from the side of whoever asked. The cases differ in what is known about the effect:
- * `tooMany`, `refused`, `moved`, `token` and `troubled` are answers of the platform, so nothing was done; `unreached` never
- * left, because there was no connection; `lost` left, and what came of it is not known. Texts never hold the token.
- */
-export type Answered<T> = { readonly is: 'ok'; readonly value: T } | Unanswered;
-
-export type Unanswered =
-  | { readonly is: 'tooMany'; readonly error: string; readonly retryAfterMs: number }
-  | { readonly is: 'refused'; readonly error: string; readonly code: number }
-  /** The group became a supergroup, which has another address. */
-  | { readonly is: 'moved'; readonly error: string; readonly address: string }
-  /** The platform does not know the bot's token, or no more. */
-  | { readonly is: 'token'; readonly error: string }
-  /** A fault of the platform's own, told by itself. */
-  | { readonly is: 'troubled'; readonly error: string }
-  | { readonly is: 'unreached'; readonly error: string }
-  | { readonly is: 'lost'; readonly error: string };
+/** What became of a call, before anybody has read what the words of a refusal mean. Texts never hold the token. */
+export type Answered<T> = { readonly is: 'ok'; readonly value: T } | CallFault;
 
 /** The code that a socket's error is given while it is not connected: nothing of the call can have left. */
 export const notConnected = 'NOT_CONNECTED';
@@ -25,12 +10,12 @@ export const notConnected = 'NOT_CONNECTED';
 /** The platform says how long to wait; a proxy in between that answers 429 by itself may not. */
 const waitUnsaidMs = 5000;
 
-export function unansweredBy(thrown: unknown, token: string): Unanswered {
-  const unanswered = unscrubbed(thrown);
-  return { ...unanswered, error: withoutToken(unanswered.error, token) };
+export function faultIn(thrown: unknown, token: string): CallFault {
+  const fault = unscrubbed(thrown);
+  return { ...fault, error: withoutToken(fault.error, token) };
 }
 
-function unscrubbed(thrown: unknown): Unanswered {
+function unscrubbed(thrown: unknown): CallFault {
   if (thrown instanceof GrammyError && isAnswer(thrown)) return byPlatform(thrown);
   if (thrown instanceof HttpError) return byNetwork(thrown.error);
   // Whatever else went wrong went wrong after the call was made, so that it may have left.
@@ -42,17 +27,19 @@ function isAnswer({ error_code: code, description }: { error_code: unknown; desc
   return typeof code === 'number' && typeof description === 'string';
 }
 
-function byPlatform({ error_code: code, description: error, parameters }: GrammyError): Unanswered {
+function byPlatform({ error_code: code, description: error, parameters }: GrammyError): CallFault {
   const { retry_after: retryAfter, migrate_to_chat_id: movedTo } = parameters;
-  if (code === 429)
-    return { is: 'tooMany', error, retryAfterMs: retryAfter === undefined ? waitUnsaidMs : retryAfter * 1000 };
+  if (code === 429) return { is: 'wait', error, ms: retryAfter === undefined ? waitUnsaidMs : retryAfter * 1000 };
   if (movedTo !== undefined) return { is: 'moved', error, address: String(movedTo) };
-  // An unknown token is 401; one of the wrong shape makes a path that the platform does not know.
-  if (code === 401 || (code === 404 && error === 'Not Found')) return { is: 'token', error };
-  return code >= 500 ? { is: 'troubled', error } : { is: 'refused', error, code };
+  return code >= 500 ? { is: 'unreached', error } : { is: 'refused', error, code };
 }
 
-function byNetwork(cause: unknown): Unanswered {
+/** The platform does not know the bot's token, or no more. One of the wrong shape makes a path that it does not know. */
+export function isTokenRefused(fault: CallFault): boolean {
+  return fault.is === 'refused' && (fault.code === 401 || (fault.code === 404 && fault.error === 'Not Found'));
+}
+
+function byNetwork(cause: unknown): CallFault {
   const code = codeOf(cause);
   return { is: code === notConnected ? 'unreached' : 'lost', error: textOf(cause) };
 }
@@ -84,25 +71,15 @@ export interface Trouble {
   readonly text: string;
 }
 
-export function troubleOf(unanswered: Unanswered): Trouble {
-  const { is, error: text } = unanswered;
-  switch (is) {
-    case 'tooMany':
-      return { is: 'busy', retryAfterMs: unanswered.retryAfterMs, text };
-    case 'token':
-      return { is: 'token', retryAfterMs: null, text };
-    case 'refused':
-      return { is: refusalOf(unanswered.code, text), retryAfterMs: null, text };
-    case 'moved':
-      return { is: 'refused', retryAfterMs: null, text };
-    case 'troubled':
-    case 'unreached':
-    case 'lost':
-      return { is: 'away', retryAfterMs: null, text };
-  }
+export function troubleOf(fault: CallFault): Trouble {
+  const retryAfterMs = fault.is === 'wait' ? fault.ms : null;
+  return { is: troubleWith(fault), retryAfterMs, text: fault.error };
 }
 
-function refusalOf(code: number, text: string): Trouble['is'] {
-  if (code !== 409) return 'refused';
-  return text.includes('webhook is active') ? 'webhook' : 'conflict';
+function troubleWith(fault: CallFault): Trouble['is'] {
+  if (fault.is === 'wait') return 'busy';
+  if (fault.is === 'lost' || fault.is === 'unreached') return 'away';
+  if (isTokenRefused(fault)) return 'token';
+  if (fault.is !== 'refused' || fault.code !== 409) return 'refused';
+  return fault.error.includes('webhook is active') ? 'webhook' : 'conflict';
 }

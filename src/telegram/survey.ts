@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Clock } from '../app/ports/outside.ts';
-import type { CallSignal, TelegramApi } from './api.ts';
+import type { Clock, Timer } from '../app/ports/outside.ts';
+import { createTelegramApi, type CallSignal, type TelegramApi } from './api.ts';
 import { type Answered, troubleOf, type Trouble } from './errors.ts';
 
 /**
@@ -26,39 +26,44 @@ export interface SurveyedText {
 
 export interface Survey {
   me(): Promise<Surveyed<SurveyedBot>>;
-  webhook(): Promise<
-    Surveyed<{
-      readonly url: string;
-      readonly pending: number;
-      readonly lastError: string | null;
-      readonly lastErrorAt: number | null;
-    }>
-  >;
+  webhook(): Promise<Surveyed<WebhookFacts>>;
   /**
    * What people wrote to the bot in private and nobody has fetched yet; not `isAll` when more waits behind it. While nothing
    * waits the answer may take so long, in which another program that fetches too would come into its way.
    */
-  texts(waitSeconds: number): Promise<Surveyed<{ readonly texts: readonly SurveyedText[]; readonly isAll: boolean }>>;
-  standing(
-    address: string,
-    botId: number,
-  ): Promise<
-    Surveyed<{
-      readonly isForum: boolean;
-      readonly isMember: boolean;
-      readonly isAdmin: boolean;
-      readonly canManageTopics: boolean;
-      readonly canPin: boolean;
-    }>
-  >;
+  texts(waitSeconds: number): Promise<Surveyed<Waiting>>;
+  standing(address: string, botId: number): Promise<Surveyed<ChatStanding>>;
+  close(): void;
+}
+
+export interface Waiting {
+  readonly texts: readonly SurveyedText[];
+  readonly isAll: boolean;
+}
+
+export interface WebhookFacts {
+  readonly url: string;
+  readonly pending: number;
+  readonly lastError: string | null;
+  readonly lastErrorAt: number | null;
+}
+
+export interface ChatStanding {
+  readonly isForum: boolean;
+  readonly isMember: boolean;
+  readonly isAdmin: boolean;
+  readonly canManageTopics: boolean;
+  readonly canPin: boolean;
 }
 
 /** Whoever asks sits at a terminal. */
 const patienceMs = 8000;
 const updatesMax = 100;
 
-export function createSurvey(api: TelegramApi): Survey {
+export function openSurvey(bot: { readonly token: string; readonly apiRoot: string; readonly timer: Timer }): Survey {
+  const api = createTelegramApi(bot);
   return {
+    close: () => api.close(),
     me: async () => {
       const answer = await api.ask((raw, signal) => raw.getMe(signal), patienceMs);
       return surveyed(answer, ({ id, first_name: name, username, ...more }) => ({

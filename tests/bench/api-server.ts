@@ -1,9 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openDoor } from '../../src/compose/api.ts';
+import { createApi } from '../../src/compose/api.ts';
 import { composeRooms, systemWorld } from '../../src/compose/assembly.ts';
 import { createLoops } from '../../src/compose/server.ts';
 import { readConfig } from '../../src/config/config.ts';
+import { serveHttp } from '../../src/http/server.ts';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { createStore } from '../../src/store/engine/store.ts';
 import { systemTimer } from '../../src/system/clock.ts';
@@ -24,18 +25,11 @@ async function serveProduct(file: string): Promise<number> {
   const world = systemWorld('info');
   const rooms = composeRooms(settings, world, { store, transport: () => nullTransport() });
   const loops = createLoops(settings, { world, rooms, store });
-  const door = await openDoor(read.config, {
-    world,
-    rooms,
-    store,
-    loops,
-    version: '0',
-    watched: [],
-    takeOver: () => false,
-  });
+  const { app } = createApi(read.config, { world, rooms, store, loops, version: '0', watched: [] });
+  const listening = await serveHttp({ app, host: read.config.HTTP_HOST, port: read.config.HTTP_PORT });
   await rooms.downtimes.open();
   for (const loop of loops) loop.start();
-  return door.listening.port;
+  return listening.port;
 }
 
 /** The answers stand in the parent's message, by the path of the request. */

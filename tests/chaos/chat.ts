@@ -187,7 +187,7 @@ type Effect = (place: Place, part: Outgoing, fault: string | null) => Sent;
 async function send(place: Place, part: Outgoing, { call, effect }: { call: Call; effect: Effect }): Promise<Sent> {
   const [there, back] = place.latency();
   const fault = place.fails() ? place.chance.weigh(sendFaults).fault : null;
-  if (fault === 'notSent') return { is: 'notSent', error: 'connection refused', retryAfterMs: null };
+  if (fault === 'notSent') return { is: 'unreached', error: 'connection refused' };
   place.inFlight.set(part.deliveryId, (place.inFlight.get(part.deliveryId) ?? 0) + 1);
   await place.wait(there);
   place.inFlight.set(part.deliveryId, (place.inFlight.get(part.deliveryId) ?? 1) - 1);
@@ -201,17 +201,17 @@ async function send(place: Place, part: Outgoing, { call, effect }: { call: Call
 
 function arrive(place: Place, part: Outgoing, { fault, effect }: { fault: string | null; effect: Effect }): Sent {
   const { address, topic } = part.route;
-  if (fault === 'dropped' || fault === 'throws') return { is: 'unknown', error: 'socket hang up' };
+  if (fault === 'dropped' || fault === 'throws') return { is: 'lost', error: 'socket hang up' };
   if (fault === 'blocked') place.blocked.set(place.whereIs(address), 'no_write_right');
   if (fault === 'chatGone') place.blocked.set(place.whereIs(address), 'chat_gone');
   const refusal = place.refusal(address);
   if (refusal !== null) return refusal;
-  if (fault === 'rateLimited') return { is: 'notSent', error: 'Too Many Requests', retryAfterMs: 7000 };
+  if (fault === 'rateLimited') return { is: 'wait', error: 'Too Many Requests', ms: 7000 };
   if (fault === 'refused') return { is: 'refused', error: 'message is too long' };
   if (effect !== removes && effect !== removesTopic && place.isGone(topic))
     return { is: 'topicGone', error: 'message thread not found' };
   const sent = effect(place, part, fault);
-  return fault === 'lost' ? { is: 'unknown', error: 'socket hang up' } : sent;
+  return fault === 'lost' ? { is: 'lost', error: 'socket hang up' } : sent;
 }
 
 const shows: Effect = (place, part, fault) => {
@@ -280,15 +280,15 @@ async function createTopic(place: Place, route: Route, name: string): Promise<To
 }
 
 function makeTopic(place: Place, route: Route, { name, fault }: { name: string; fault: string | null }): TopicMade {
-  if (fault === 'notMade') return { is: 'notMade', error: 'connection refused', retryAfterMs: null };
+  if (fault === 'notMade') return { is: 'unreached', error: 'connection refused' };
   if (fault === 'blocked') place.blocked.set(place.whereIs(route.address), 'no_topic_right');
   const refusal = place.refusal(route.address);
   if (refusal !== null) return refusal;
-  if (fault === 'dropped') return { is: 'unknown', error: 'socket hang up' };
+  if (fault === 'dropped') return { is: 'lost', error: 'socket hang up' };
   place.lastId += 1;
   const order = place.calls.length;
   place.topics.push({ id: place.lastId, chatId: route.address, name, order, deleted: false, closed: false });
-  return fault === 'lost' ? { is: 'unknown', error: 'socket hang up' } : { is: 'made', topicId: place.lastId };
+  return fault === 'lost' ? { is: 'lost', error: 'socket hang up' } : { is: 'made', topicId: place.lastId };
 }
 
 function findTopic(place: Place, route: Route, name: string): number | null {

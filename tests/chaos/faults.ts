@@ -1,5 +1,6 @@
 import type { Timer, Transport } from '../../src/app/ports/outside.ts';
-import type { Engine, Script } from '../../src/store/engine/engine.ts';
+import type { Ask, Engine, Script } from '../../src/store/engine/engine.ts';
+import { written } from '../../src/store/engine/sql.ts';
 import type { Chance } from '../support/chance.ts';
 
 /**
@@ -146,8 +147,11 @@ export function faultyEngine(engine: Engine, { fate, chance }: Watching): Engine
   };
 }
 
-/** How the statement begins that ends an attempt. */
-const endOfAttempt = 'update attempts set status = ?t, finished_at';
+/** Only the end of an attempt says how long it took. */
+function endsAttempt(ask: Ask): boolean {
+  if (ask.does !== 'update' || ask.change.table !== 'attempts') return false;
+  return written(ask.change.set, 'sqlite', () => '?').includes('duration_ms');
+}
 
 interface Played extends Watching {
   readonly failsAt: number;
@@ -166,7 +170,7 @@ function* watched<T>(script: Script<T>, played: Played): Script<T> {
   while (step.done !== true) {
     if (fate.strikes('statement')) throw new Death();
     statements += 1;
-    if (step.value.text.startsWith(endOfAttempt)) played.endsAttempts = true;
+    if (endsAttempt(step.value)) played.endsAttempts = true;
     if (statements === failsAt) throw fail();
     step = script.next(yield step.value);
   }

@@ -95,10 +95,10 @@ export function openJournal({ database, now, mark }: Needs): Journal {
   let [setBack, unnoticed, ahead, blind] = [false, false, false, false];
   const farRun = database.prepare(`select id from runs where status in ('queued', 'backoff') and ready_at > ?`).pluck();
   const farPart = database
-    // The end of quiet hours, and the word about them, mean what the clock on the wall says; an approval is waited for.
+    // The end of quiet hours means what the clock on the wall says; an approval is waited for.
     .prepare(
       `select id from deliveries where status in ('pending', 'blocked', 'unknown') and ready_at > ?
-         and coalesce(held_until, 0) <> ready_at and lane not like 'bundle:%' and coalesce(cause, '') <> 'approval'`,
+         and coalesce(held_until, 0) <> ready_at and coalesce(cause, '') <> 'approval'`,
     )
     .pluck();
 

@@ -118,8 +118,8 @@ function strangerFault(asked: Asked, { status, text }: Told, unknown: Map<string
   if (!isStranger || !isTo(asked)) return null;
   if (status < 400) return 'something was done to what nobody may know of';
   if (status !== 404) return null;
-  const first = unknown.get(operation.id) ?? text;
-  unknown.set(operation.id, first);
+  const first = unknown.get(operation.summary) ?? text;
+  unknown.set(operation.summary, first);
   return text === first ? null : `unknown and foreign differ: ${first}`;
 }
 

@@ -4,13 +4,15 @@ import type { Import, SourceFile } from './source.ts';
 /** Rooms that talk to what is outside of the product; none of them knows another. */
 const outer = ['store', 'telegram', 'http', 'cli', 'host', 'system', 'sandbox'] as const;
 
-/** domain <- app <- the outer rooms <- compose <- the entries; api, the words of the wire, beside app. What each may see besides itself: */
+/** domain <- app <- the outer rooms <- compose <- the entries; api, the words of the wire, beside app; host is a part of the cli. What each may see besides itself: */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   app: ['domain'],
   // What is said over HTTP, for the side that asks and the side that answers.
   api: ['domain'],
   ...Object.fromEntries(outer.map((room) => [room, ['domain', 'app', 'api']])),
+  // The verbs of this computer, which look at what a server would open.
+  host: ['domain', 'app', 'cli', 'config', 'store', 'system', 'telegram'],
   config: ['domain'],
   compose: ['domain', 'app', 'api', ...outer, 'config'],
   // An entry looks at the Node that runs it before anything else is loaded.

@@ -1,4 +1,4 @@
-import type { Asking } from '../../src/host/ports.ts';
+import type { Asking } from '../../src/host/init/asking.ts';
 
 interface Given {
   readonly confirm?: readonly boolean[];
@@ -46,7 +46,7 @@ export function answers(given: Given): Answers {
     good: say,
     warn: say,
     secret: async (question, fault) => checked(left.secret, question, fault),
-    text: async (question, { fault }) => checked(left.text, question, fault),
+    text: async (question, fault) => checked(left.text, question, fault),
     confirm: async (question) => next(left.confirm, question),
     choose: async (question, options, until) => {
       const answer = next(left.choose, question);

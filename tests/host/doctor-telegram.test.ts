@@ -54,7 +54,7 @@ describe('Telegram', () => {
     telegram.world.setBotRights(-1_001_000_000_001, { can_pin_messages: false });
     const { found, exitCode, out } = await look();
     expect(found('chats').map(({ level, text }) => [level, text.split(':')[0]])).toEqual([
-      ['warn', '"The  [31mLab"'],
+      ['warn', '"The [31mLab"'],
       ['fail', '"No Rights"'],
       ['fail', '"Gone"'],
       ['fail', '"Plain"'],

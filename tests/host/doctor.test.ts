@@ -68,14 +68,10 @@ describe('the computer', () => {
     ["/lib/libc.so.6: version `GLIBC_2.38' not found (required by /x/linux-x64.node)", 'GLIBC_2.38', 'newer system'],
     ['out of cheese', 'out of cheese', 'npm ci'],
   ])('a driver that says "%s" is mended by one line', async (message, words, fix) => {
-    const place = await aPlace();
-    const data = {
-      ...place.ports.data,
-      loadDriver: () => {
-        throw new Error(message);
-      },
+    const loadDriver = () => {
+      throw new Error(message);
     };
-    const { look } = await aPlace({ ports: { data } });
+    const { look } = await aPlace({ system: { loadDriver } });
     const [finding] = (await look('--offline')).found('sqlite');
     expect(finding).toMatchObject({ level: 'fail', text: expect.stringContaining(words) as string });
     expect(finding?.fix).toContain(fix);
@@ -218,7 +214,7 @@ describe('the database', () => {
 describe('the server of this folder', () => {
   it('is looked at while it runs, and doctor takes nothing from it', async () => {
     const place = await aPlace();
-    const { HTTP_PORT: port } = { HTTP_PORT: String(place.ports.settings().settings.port) };
+    const { HTTP_PORT: port } = { HTTP_PORT: String(place.here.settings().config.HTTP_PORT) };
     const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
     const server = spawn(process.execPath, [...sourceFlags, main], {
       cwd: place.folder,

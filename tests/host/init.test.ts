@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readEnvText } from '../../src/config/config.ts';
-import { terminalAsking } from '../../src/host/init/asking.ts';
+import { terminalAsking, type Asking } from '../../src/host/init/asking.ts';
 import { changedEnv, writeEnvText } from '../../src/host/init/env-file.ts';
 import type { InitDone } from '../../src/host/init/init.ts';
-import type { Asking } from '../../src/host/ports.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../../src/system/clock.ts';
 import { aSandbox, sandboxToken } from '../support/sandbox.ts';
 import { answers, type Answers } from './answers.ts';
@@ -248,7 +247,10 @@ describe('init with somebody to ask', () => {
     const left = await aPlace({ asking });
     const running = left.type('init');
     keys.write('\u0003');
-    expect((await running).fault).toMatchObject({ code: 'cancelled', exitCode: 1 });
+    expect((await running).fault).toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining('nothing was changed') as string,
+    });
     expect(existsSync(left.file)).toBe(false);
   });
 

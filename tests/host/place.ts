@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { onTestFinished } from 'vitest';
-import { hostPorts } from '../../src/compose/host-ports.ts';
-import { HostFault } from '../../src/host/fault.ts';
-import type { Asking, HostPorts, System } from '../../src/host/ports.ts';
-import { addHostVerbs } from '../../src/host/program.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import { openHere, type Here, type System } from '../../src/host/here.ts';
+import type { Asking } from '../../src/host/init/asking.ts';
+import { hostVerbs } from '../../src/host/verbs.ts';
 import { openStore, type Opened } from '../../src/store/engine/open.ts';
+import { systemClock, systemStopwatch, systemTimer } from '../../src/system/clock.ts';
 import { aTask, buildersOf } from '../support/builders.ts';
 import { countingIds } from '../support/fakes.ts';
 import { freshSqliteFile } from '../support/fresh-sqlite.ts';
@@ -16,14 +16,14 @@ export interface Ended {
   readonly out: string;
   readonly err: string;
   readonly exitCode: number;
-  /** What was thrown; null when the verb has told its result. */
-  readonly fault: HostFault | null;
+  /** What was told beside the result, on one line; null when all went well. */
+  readonly fault: { readonly exitCode: number; readonly message: string } | null;
 }
 
 export interface HostPlace {
   readonly folder: string;
   readonly database: string;
-  readonly ports: HostPorts;
+  readonly here: Here;
   /** Types a line, word by word. */
   readonly type: (...words: readonly string[]) => Promise<Ended>;
   /** The same with `--json`, read. */
@@ -33,7 +33,9 @@ export interface HostPlace {
 export interface PlaceOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly asking?: Asking;
-  readonly ports?: Partial<Omit<HostPorts, 'system'>>;
+  /** What somebody types each time that a line is asked for. */
+  readonly answers?: readonly string[];
+  readonly timer?: Here['timer'];
   readonly system?: Partial<System>;
   /** What comes in. */
   readonly input?: string;
@@ -50,43 +52,38 @@ export function hostPlace(options: PlaceOptions = {}): HostPlace {
 export function placeIn(folder: string, options: PlaceOptions = {}): HostPlace {
   const database = join(folder, 'data', 'cronogram.db');
   const environment = { DATABASE_URL: `file:${database}`, ...options.environment };
-  const asking = options.asking ?? nobody;
-  const real = hostPorts({ version: '1.2.3', environment, folder, asking });
-  const ports: HostPorts = { ...real, ...options.ports, system: { ...real.system, ...options.system } };
+  const real = openHere({ version: '1.2.3', environment, folder });
+  const { asking = nobody, timer = real.timer, answers } = options;
+  const here: Here = { ...real, asking, timer, system: { ...real.system, ...options.system } };
+  const left = [...(answers ?? [])];
   const type = async (...words: readonly string[]): Promise<Ended> => {
-    let [out, err, exitCode] = ['', '', 0];
-    let fault: HostFault | null = null;
-    const program = new Command('cronogram').exitOverride().option('--json').option('--token <token>');
-    addHostVerbs(program, {
-      screen: {
-        out: (text) => void (out += text),
-        err: (text) => void (err += text),
-        canAsk: options.asking !== undefined,
-        hasColours: false,
-        columns: options.columns ?? 80,
-        read: async () => options.input ?? '',
-      },
-      load: async () => ports,
-      start: async () => 0,
-      end: (code) => void (exitCode = code),
-    });
-    try {
-      await program.parseAsync([...words], { from: 'user' });
-    } catch (error) {
-      if (!(error instanceof HostFault)) throw error;
-      fault = error;
-      exitCode = error.exitCode;
-    }
-    return { out, err, exitCode, fault };
+    let [out, err] = ['', ''];
+    const terminal = {
+      out: (text: string) => void (out += text),
+      err: (text: string) => void (err += text),
+      showsProgress: false,
+      canAsk: options.asking !== undefined || answers !== undefined,
+      hasColours: false,
+      columns: options.columns ?? 80,
+      read: async () => options.input ?? '',
+      ask: async () => left.shift() ?? '',
+    };
+    const unused = () => Promise.reject(new Error('no verb of this computer asks a server'));
+    const interrupted = new AbortController().signal;
+    const times = { clock: systemClock, stopwatch: systemStopwatch, timer: systemTimer };
+    const host = { ...times, terminal, interrupted, version: '1.2.3', surroundings: unused, offline: unused };
+    const program = createProgram(host, [hostVerbs({ here: async () => here, start: async () => 0 })]);
+    const exitCode = await program.run(words);
+    const message = (words.includes('--json') ? out : err).replaceAll(/\s+/g, ' ');
+    return { out, err, exitCode, fault: exitCode === 0 ? null : { exitCode, message } };
   };
   return {
     folder,
     database,
-    ports,
+    here,
     type,
     json: async <T>(...words: readonly string[]) => {
-      const { out, fault } = await type(...words, '--json');
-      if (fault !== null) throw fault;
+      const { out } = await type(...words, '--json');
       return JSON.parse(out) as T;
     },
   };

@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../src/api/operations.ts';
+import { idempotencyKeyLengthMax, pageDefault, pageMax, requestBytesMax } from '../../src/domain/limits.ts';
 import { markup, Markup, prose } from '../../src/http/docs/markdown.ts';
 import type { Description } from '../../src/http/docs/openapi.ts';
-import { curlOf, operationsOf } from '../../src/http/docs/operation.ts';
+import { curlOf, operationsOf } from '../../src/http/docs/page.ts';
 import { statusOf } from '../../src/http/errors.ts';
+import { heartbeatMs, streamsMax } from '../../src/http/events.ts';
+import { burstSeconds, guessesMax } from '../../src/http/token.ts';
 import { aDoor, token } from './door.ts';
 
 async function aPage() {
@@ -40,14 +44,28 @@ describe('the documentation', () => {
     for (const [, target] of text.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
   });
 
-  it('describes every operation and explains every code, without a script', async () => {
+  it('describes every operation without a script', async () => {
     const { text } = await aPage();
     const still = text.replace(/<script>[\s\S]*<\/script>/, '');
-    for (const { id, path } of Object.values(operations)) {
+    for (const [id, { path }] of Object.entries(operations)) {
       expect(still).toContain(`<article class="operation" id="${id}"`);
       expect(still.replaceAll('<wbr />', '')).toContain(`<code>${path}</code>`);
     }
-    for (const code of Object.keys(statusOf)) expect(still).toContain(`<tr id="error-${code}">`);
+  });
+
+  it('explains every code and states every limit in the manual', () => {
+    const manual = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8');
+    for (const [code, status] of Object.entries(statusOf)) expect(manual).toContain(`| ${status} | \`${code}\` | `);
+    const facts = [
+      `at most ${requestBytesMax} bytes`,
+      `${pageDefault} entries unless you say otherwise, and at most ${pageMax}.`,
+      `1 to ${idempotencyKeyLengthMax} visible`,
+      `${burstSeconds} seconds' worth`,
+      `wrong tokens ${guessesMax} a minute`,
+      `each ${heartbeatMs / 1000} seconds`,
+      `at most ${streamsMax} streams`,
+    ];
+    for (const fact of facts) expect(manual).toContain(fact);
   });
 
   it('knows no secret', async () => {

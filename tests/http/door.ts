@@ -9,7 +9,7 @@ import type { Tasks } from '../../src/app/tasks/tasks.ts';
 import type { Truth } from '../../src/app/why/truth.ts';
 import { checks, type Finding } from '../../src/domain/audit.ts';
 import type { Task } from '../../src/domain/task.ts';
-import { createHttpApp, type HttpNeeds } from '../../src/http/app.ts';
+import { createHttpApp, type HttpDeps } from '../../src/http/app.ts';
 import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/fakes.ts';
 
 export const token = 'the-token';
@@ -202,7 +202,7 @@ const finding: Finding = {
 };
 
 /** Nothing has happened yet. */
-const truth: Truth = {
+export const truth: Truth = {
   why: async () => ({ timezone: 'UTC', answers: [], summary: {}, next: null, from: now, to: now }),
   lately: async () => ({ timezone: 'UTC', answers: [], summary: {}, from: now, to: now }),
   upcoming: async () => [now + 3_600_000],
@@ -227,7 +227,7 @@ export interface Asked {
 }
 
 /** The door over use cases that answer at once; a test puts its own in the place of any of them. */
-export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpNeeds> = {}): Door {
+export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): Door {
   const asked: { name: string; given: readonly unknown[] }[] = [];
   const answers: Tasks = {
     create: async () => ({

@@ -1,49 +1,19 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { serveHttp } from '../../src/http/server.ts';
-import { aPipeline, minute, type Pipeline, type PipelineOptions } from '../support/pipeline.ts';
-import { bearer, creation, cron, told, type Asked } from './door.ts';
-import { appOver } from './pipeline-door.ts';
+import { describe, expect, it } from 'vitest';
+import { minute, type PipelineOptions } from '../support/pipeline.ts';
+import { creation, cron, type Asked } from './door.ts';
+import { aPlace as aRoom } from './verb-place.ts';
 
-interface Place {
-  readonly pipeline: Pipeline;
-  readonly ask: (
-    method: string,
-    path: string,
-    body?: unknown,
-    headers?: Readonly<Record<string, string>>,
-  ) => Promise<Asked>;
-  readonly make: (more?: object, key?: string) => Promise<Asked>;
-}
-
-/** The door before the whole pipeline on a real database, asked over a real socket. */
-async function aPlace(options: PipelineOptions = {}): Promise<Place> {
-  const pipeline = await aPipeline(options);
-  const app = appOver(pipeline);
-  const listening = await serveHttp({ app, host: '127.0.0.1', port: 0 });
-  onTestFinished(() => listening.close());
-  const ask: Place['ask'] = async (method, path, body, headers = {}) => {
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const type = body === undefined ? {} : { 'content-type': 'application/json' };
-    return told(
-      await fetch(`http://127.0.0.1:${listening.port}${path}`, {
-        method,
-        headers: { ...bearer, ...type, ...headers },
-        ...sent,
-      }),
-    );
+async function aPlace(options: PipelineOptions = {}) {
+  const { p: pipeline, ask } = await aRoom(options);
+  const make = (more = {}, key?: string) => {
+    const headers: Readonly<Record<string, string>> = key === undefined ? {} : { 'idempotency-key': key };
+    return ask('POST', '/v1/threads/telegram:chat:-1001234:topic:7/tasks', { ...creation, ...more }, headers);
   };
-  const make: Place['make'] = (more = {}, key) =>
-    ask(
-      'POST',
-      '/v1/threads/telegram:chat:-1001234:topic:7/tasks',
-      { ...creation, ...more },
-      key === undefined ? {} : { 'idempotency-key': key },
-    );
   return { pipeline, ask, make };
 }
 
 describe('a task in plain words', () => {
-  const inWords = async ({ ask }: Place, body: object, key = 'one') =>
+  const inWords = async ({ ask }: Pick<Awaited<ReturnType<typeof aPlace>>, 'ask'>, body: object, key = 'one') =>
     ask(
       'POST',
       '/v1/threads/telegram:chat:-1001234/tasks',
@@ -140,30 +110,6 @@ describe('a task', () => {
     }
   });
 
-  it('is paused and resumed, also twice', async () => {
-    const { ask, make } = await aPlace();
-    const path = `/v1/tasks/${(await make()).json.task.task_id}`;
-    for (const round of [1, 2]) {
-      expect((await ask('POST', `${path}/pause`)).json.task, String(round)).toMatchObject({
-        state: 'paused',
-        enabled: false,
-        next_run_at: null,
-        paused_reason: 'manual',
-      });
-    }
-    expect((await ask('GET', '/v1/tasks?state=disabled')).json.tasks).toHaveLength(1);
-    expect((await ask('GET', `${path}/next`)).json.next).toEqual([]);
-    for (const round of [1, 2])
-      expect((await ask('POST', `${path}/resume`, {})).json.task, String(round)).toMatchObject({
-        state: 'active',
-        paused_reason: null,
-      });
-    expect((await ask('GET', `${path}/next?count=2`)).json.next).toEqual([
-      '2026-11-19T08:00:00.000Z',
-      '2026-11-20T08:00:00.000Z',
-    ]);
-  });
-
   it('runs now, and its run can be read with attempts and deliveries', async () => {
     const { ask, make, pipeline } = await aPlace();
     const path = `/v1/tasks/${(await make()).json.task.task_id}`;
@@ -250,25 +196,6 @@ describe('an Idempotency-Key', () => {
     made.push(await make({}, 'key-1'));
     expect(new Set(made.map(({ text }) => text)).size).toBe(1);
     expect((await ask('GET', '/v1/tasks')).json.tasks).toHaveLength(1);
-  });
-
-  it('with another payload is refused', async () => {
-    const { make } = await aPlace();
-    await make({}, 'key-1');
-    const other = await make({ title: 'Another' }, 'key-1');
-    expect([other.status, other.json.error.code]).toEqual([422, 'idempotency_mismatch']);
-  });
-
-  it('runs a task once', async () => {
-    const { make, ask, pipeline } = await aPlace();
-    const path = `/v1/tasks/${(await make()).json.task.task_id}`;
-    const key = { 'idempotency-key': 'key-1' };
-    const first = await ask('POST', `${path}/run-now`, {}, key);
-    await pipeline.settle();
-    const second = await ask('POST', `${path}/run-now`, undefined, key);
-    expect([first.status, second.status, second.headers.get('idempotency-replayed')]).toEqual([200, 200, 'true']);
-    expect([first.headers.get('idempotency-replayed'), second.text]).toEqual([null, first.text]);
-    expect((await ask('GET', `${path}/runs`)).json.task_runs).toHaveLength(1);
   });
 });
 

@@ -1,24 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { PartsOf } from '../../src/api/operations.ts';
 import { hour } from '../support/pipeline.ts';
 import { aPlace, iso, said, thread } from './verb-place.ts';
 
-interface Grant {
-  readonly grant_id: string;
-  readonly task_ids: readonly string[];
-  readonly owner_user_key: string;
-  readonly thread_key: string;
-  readonly scopes: readonly string[];
-  readonly expires_at: string | null;
-  readonly revoked_at: string | null;
-  readonly revoked_by: string | null;
-  readonly created_at: string;
-}
-interface Told {
-  readonly grant: Grant;
-  readonly grants: readonly Grant[];
-  readonly entry_id: string | null;
-  readonly next_cursor: string | null;
-}
+type Told = PartsOf<'revokeGrant'>['answer'] & PartsOf<'listGrants'>['answer'];
 
 async function aRightPlace() {
   const { p, ask, make } = await aPlace();
@@ -111,18 +96,6 @@ describe('grants', () => {
     expect(await give({ task_id: taskId, expires_at: 'soon' })).toBe('400 invalid_request');
     expect(await give({})).toBe('400 invalid_request');
     expect(await give({ task_id: 'none' })).toBe('404 not_found');
-    expect(said(await ask('DELETE', '/v1/grants/none'))).toBe('404 not_found');
-    expect(said(await ask('DELETE', '/v1/grants/%20'))).toBe('404 not_found');
-  });
-
-  it('are given once for the same key, and told again as they were told', async () => {
-    const { ask, taskId, told } = await aRightPlace();
-    const key = { 'idempotency-key': 'k' };
-    const first = await ask('POST', '/v1/grants', { task_id: taskId }, key);
-    await told('DELETE', `/v1/grants/${(JSON.parse(first.text) as Told).grant.grant_id}`);
-    const again = await ask('POST', '/v1/grants', { task_id: taskId }, key);
-    expect([again.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([201, first.text, 'true']);
-    expect((await told('GET', '/v1/grants')).grants).toHaveLength(2);
   });
 
   it('go with a task that is deleted, and come back with it', async () => {

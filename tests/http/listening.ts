@@ -3,7 +3,7 @@ import { onTestFinished, vi } from 'vitest';
 import type { Timer } from '../../src/app/ports/outside.ts';
 import type { EventQuery, EventPage } from '../../src/app/ports/why.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import { createEventStreams, type EventStreams } from '../../src/http/events/stream.ts';
+import { createEventStreams, type EventStreams } from '../../src/http/events.ts';
 import { serveHttp } from '../../src/http/server.ts';
 import { rows, type Engine, type Script } from '../../src/store/engine/engine.ts';
 import { tellingOfEvents } from '../../src/store/engine/open.ts';
@@ -14,7 +14,7 @@ import { systemTimer } from '../../src/system/clock.ts';
 import { nine } from '../support/builders.ts';
 import { manualTime, type MemoryLog } from '../support/fakes.ts';
 import { freshSqlite } from '../support/fresh-sqlite.ts';
-import { aDoor, bearer, type Door } from './door.ts';
+import { aDoor, bearer, truth, type Door } from './door.ts';
 
 /** What a client was sent, as the standard of server-sent events reads it. */
 export interface Seen {
@@ -88,7 +88,7 @@ export async function aListeningPlace(options: Options = {}): Promise<Place> {
   const nothing = aDoor();
   const streams = createEventStreams({ readEvents: counted, timer: options.timer ?? systemTimer, log: nothing.log });
   ({ hint } = streams);
-  const door = aDoor({}, { streams, log: nothing.log, stopwatch: time, truth: { ...truthless, readEvents: counted } });
+  const door = aDoor({}, { streams, log: nothing.log, stopwatch: time, truth: { ...truth, readEvents: counted } });
   const listening = await serveHttp({
     app: door.app,
     host: '127.0.0.1',
@@ -112,18 +112,6 @@ export async function aListeningPlace(options: Options = {}): Promise<Place> {
     close: () => listening.close(),
   };
 }
-
-const nobody = async () => {
-  throw new Error('nobody asks this');
-};
-const truthless = {
-  why: nobody,
-  lately: nobody,
-  upcoming: nobody,
-  readEvents: nobody,
-  readAudit: nobody,
-  listDowntimes: nobody,
-};
 
 function listenTo(url: string, headers: Readonly<Record<string, string>>, stopAfter: number): Promise<Client> {
   return new Promise((resolve, reject) => {

@@ -1,58 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import { aPipeline, minute, type Pipeline } from '../support/pipeline.ts';
-import { told, bearer, type Asked } from './door.ts';
-import { appOver } from './pipeline-door.ts';
+import type { PartsOf } from '../../src/api/operations.ts';
+import { minute, type Pipeline } from '../support/pipeline.ts';
+import type { Asked } from './door.ts';
+import { aPlace as aRoom, thread } from './verb-place.ts';
 
-const thread = 'telegram:chat:-1001234';
+type Run = PartsOf<'getRun'>['answer'];
 
-interface Run {
-  readonly run_id: string;
-  readonly source: string;
-  readonly idempotency_key: string;
-  readonly thread_key: string | null;
-  readonly user_key: string | null;
-  readonly status: string;
-  readonly trace_id: string;
-  readonly task_id: string | null;
-  readonly deliveries: readonly { readonly status: string; readonly thread_key: string; readonly trace_id: string }[];
-}
-
-interface Answers extends Run {
+interface Answers extends Omit<Run, 'error'> {
   readonly runs: readonly Run[];
-  readonly output: unknown;
-  readonly cancelled: number;
-  readonly left: number;
-  readonly entries: readonly { readonly verb: string; readonly trace_id: string | null }[];
+  readonly entries: PartsOf<'listAudit'>['answer']['entries'];
 }
 
 type Told = Omit<Asked, 'json'> & { readonly json: Asked['json'] & Answers };
 
-interface Place {
-  readonly p: Pipeline;
-  readonly ask: (
-    method: string,
-    path: string,
-    body?: unknown,
-    headers?: Readonly<Record<string, string>>,
-  ) => Promise<Told>;
-}
-
 /** The API over a pipeline in whose group the bot is welcome. */
-async function aPlace(): Promise<Place> {
-  const p = await aPipeline();
+async function aPlace() {
+  const place = await aRoom();
+  const { p } = place;
   const note = { newId: 'chat-1', address: '-1001234', title: 'Garden', kind: 'supergroup', at: p.time.now() };
   await p.store.changeChat((await p.store.noteChat(note)).id, { state: 'approved' }, p.time.now());
-  const app = appOver(p);
-  return {
-    p,
-    ask: async (method, path, body, headers = {}) => {
-      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-      const type = body === undefined ? {} : { 'content-type': 'application/json' };
-      return (await told(
-        await app.request(path, { method, headers: { ...bearer, ...type, ...headers }, ...sent }),
-      )) as Told;
-    },
-  };
+  const ask = async (...asked: Parameters<typeof place.ask>) => (await place.ask(...asked)) as unknown as Told;
+  return { p, ask };
 }
 
 const message = { thread_key: thread, text: 'The kettle is on.' };
@@ -189,7 +157,6 @@ describe('reading runs', () => {
       error_message: null,
       finished_at: new Date(p.time.now()).toISOString(),
     });
-    expect(code(await ask('GET', '/v1/runs/none/result'))).toBe('404 not_found');
   });
 });
 

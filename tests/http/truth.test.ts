@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Truth } from '../../src/app/why/truth.ts';
 import { actor, aPipeline, hour, start, type Pipeline } from '../support/pipeline.ts';
-import { aDoor, bearer, told, type Asked } from './door.ts';
+import { aDoor, bearer, told, truth, type Asked } from './door.ts';
 import { appOver } from './pipeline-door.ts';
 
 type Body = Readonly<Record<string, unknown>> & {
@@ -164,7 +163,7 @@ describe('what the operator reads', () => {
   });
 
   it('GET /v1/downtimes tells what each one cost', async () => {
-    const door = aDoor({}, { truth: { ...silent, listDowntimes: async () => [known, open] } });
+    const door = aDoor({}, { truth: { ...truth, listDowntimes: async () => [known, open] } });
     const { json } = await door.ask('GET', '/v1/downtimes?limit=2');
     expect(json).toEqual({
       downtimes: [
@@ -173,10 +172,6 @@ describe('what the operator reads', () => {
           from: '2026-11-18T09:00:00.000Z',
           to: '2026-11-18T10:00:00.000Z',
           counts: { missed: 3, late: 1, asked: 0, skipped: 2 },
-          threads: [
-            { thread_key: 'cli:default', missed: 3, late: 1, asked: 0, skipped: 2, tasks: ['t1'], more_tasks: 4 },
-          ],
-          more_threads: 1,
           reported_at: '2026-11-18T10:00:01.000Z',
         },
         {
@@ -184,8 +179,6 @@ describe('what the operator reads', () => {
           from: '2026-11-18T08:00:00.000Z',
           to: '2026-11-18T09:00:00.000Z',
           counts: null,
-          threads: [],
-          more_threads: 0,
           reported_at: null,
         },
       ],
@@ -193,23 +186,12 @@ describe('what the operator reads', () => {
   });
 });
 
-const nobody = async () => {
-  throw new Error('nobody asks this');
-};
-const silent: Truth = {
-  why: nobody,
-  lately: nobody,
-  upcoming: nobody,
-  readEvents: nobody,
-  readAudit: nobody,
-  listDowntimes: nobody,
-};
-const open = { id: 'd1', from: start - hour, to: start, report: null, reportedAt: null };
+const open = { id: 'd1', from: start - hour, to: start, counts: null, reportedAt: null };
 const counts = { missed: 3, late: 1, asked: 0, skipped: 2 };
 const known = {
   id: 'd2',
   from: start,
   to: start + hour,
-  report: { counts, threads: [{ threadKey: 'cli:default', ...counts, taskIds: ['t1'], moreTasks: 4 }], moreThreads: 1 },
+  counts,
   reportedAt: start + hour + 1000,
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aDoor, bearer } from './door.ts';
+import { aDoor } from './door.ts';
 
 const finding = {
   check: 'dispatched_without_run',
@@ -14,13 +14,6 @@ describe('the audit on demand', () => {
     const answer = await aDoor().ask('POST', '/v1/audit/run');
     expect(answer.status).toBe(200);
     expect(answer.json).toEqual({ at: '2026-11-18T09:00:00.000Z', findings: [finding], checked: { tasks: 1 } });
-  });
-
-  it('needs the token, and takes no wishes', async () => {
-    const door = aDoor();
-    expect((await door.app.request('/v1/audit/run', { method: 'POST' })).status).toBe(401);
-    expect((await door.ask('POST', '/v1/audit/run', { fix: true })).status).toBe(400);
-    expect((await door.app.request('/v1/audit/run', { method: 'POST', headers: bearer })).status).toBe(200);
   });
 });
 
@@ -42,11 +35,5 @@ describe('reconcile', () => {
       fixed: [{ check: finding.check, id: 'occurrence-1', did: 'failed: its run is missing' }],
     });
     expect(door.asked).toEqual([{ name: 'reconcile', given: [{ fix: true, actor: 'api:token:default' }] }]);
-  });
-
-  it('refuses what it does not know', async () => {
-    const door = aDoor();
-    for (const body of [{ fix: 'yes' }, { fix: true, force: true }, []])
-      expect((await door.ask('POST', '/v1/reconcile', body)).status).toBe(400);
   });
 });

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import type { PartsOf } from '../../src/api/operations.ts';
 import { serveHttp } from '../../src/http/server.ts';
 import { aPipeline, start, type Pipeline, type PipelineOptions } from '../support/pipeline.ts';
 import { bearer, told, type Asked } from './door.ts';
@@ -7,19 +8,11 @@ import { appOver } from './pipeline-door.ts';
 type Told = Omit<Asked, 'json'> & { readonly json: Asked['json'] & Answers };
 
 /** What the verbs answer besides a task. */
-interface Answers {
-  readonly entry_id: string | null;
-  readonly changes: Readonly<Record<string, { readonly before: unknown; readonly after: unknown }>>;
-  readonly undone: { readonly entry_id: string; readonly verb: string; readonly at: string };
-  readonly cancelled: boolean;
-  readonly deleted: boolean;
-  readonly counts: Readonly<Record<string, number>>;
-  readonly versions: readonly {
-    readonly version: number;
-    readonly actor: string;
-    readonly definition: { readonly title: string };
-  }[];
-}
+type Answers = PartsOf<'updateTask'>['answer'] &
+  PartsOf<'undoTask'>['answer'] &
+  PartsOf<'cancelRun'>['answer'] &
+  PartsOf<'purgeThread'>['answer'] &
+  PartsOf<'listTaskVersions'>['answer'];
 
 interface Place {
   readonly p: Pipeline;

@@ -1,12 +1,12 @@
 import Database from 'better-sqlite3';
 import pg from 'pg';
 import type { Schedule } from '../../src/domain/schedule/schedule.ts';
-import type { Tables } from '../../src/store/tables/define.ts';
+import type { StoredRow } from '../support/stored-rows.ts';
 
 const names = ['tasks', 'chats', 'occurrences', 'gaps', 'runs', 'attempts', 'deliveries', 'audit', 'acks'] as const;
 
 type Name = (typeof names)[number];
-export type Row<N extends Name> = Tables[N]['$inferSelect'];
+export type Row<N extends Name> = StoredRow<N>;
 export type Rows = { readonly [N in Name]: readonly Row<N>[] };
 
 /** Everything that a server wrote, read behind its back. */

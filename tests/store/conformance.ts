@@ -1,4 +1,5 @@
-import { describe } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { neverRun } from '../support/statements.ts';
 import type { OpenWorld } from '../support/store-worlds.ts';
 import { accountTests } from './conformance/account.ts';
 import { ackTests, approvalTests, askedTests } from './conformance/acks.ts';
@@ -30,6 +31,7 @@ import { longListTests, readTests, upkeepTests } from './conformance/reads.ts';
 import { remainsTests, recordRetentionTests, retentionTests } from './conformance/retention.ts';
 import { longRunListTests, runListTests } from './conformance/run-lists.ts';
 import { refusedRunTests, runTests } from './conformance/runs.ts';
+import { seldomTests } from './conformance/seldom.ts';
 import { slotTests, specialSlotTests } from './conformance/slots.ts';
 import { createTests, tableTests } from './conformance/tasks.ts';
 import { threadRunTests } from './conformance/thread-runs.ts';
@@ -154,7 +156,14 @@ export function conformance(open: OpenWorld): void {
   describe('lost claims', () => {
     lostClaimTests(open);
   });
+  describe('what is seldom read', () => {
+    seldomTests(open);
+  });
   chatConformance(open);
+  test('every statement of the store was run on this engine', async () => {
+    const { engine } = await open();
+    expect(neverRun(engine.dialect)).toEqual([]);
+  });
 }
 
 /** What the conversation with people asks of the store. */

@@ -1,35 +1,41 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../src/app/ports/store.ts';
 import { composeRooms } from '../../src/compose/assembly.ts';
-import type { Engine, Script } from '../../src/store/engine/engine.ts';
+import type { Engine } from '../../src/store/engine/engine.ts';
 import { migratePostgres } from '../../src/store/engine/migrate.ts';
 import { postgresEngine, postgresPool } from '../../src/store/engine/postgres.ts';
 import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
-import { createStore } from '../../src/store/engine/store.ts';
+import { createStore, translate } from '../../src/store/engine/store.ts';
 import { countingIds, faultyTransport, manualTime, memoryLog } from '../support/fakes.ts';
 import { freshSqlite } from '../support/fresh-sqlite.ts';
 import { actor, group, minute, settings, start } from '../support/pipeline.ts';
 import { freshPostgres } from '../support/postgres.ts';
 
+type Claiming = 'startRuns' | 'claimParts' | 'letRunsGo';
+
 /** Commits, and then behaves like a connection that broke before the answer came. */
-function losing(engine: Engine): Engine & { loseNext(script: string): void } {
-  let lose: string | null = null;
+function losing(store: Store): Store & { loseNext(claim: Claiming): void } {
+  let lose: Claiming | null = null;
+  const answered = async <T>(claim: Claiming, answer: Promise<T>): Promise<T> => {
+    const found = await answer;
+    if (lose !== claim) return found;
+    lose = null;
+    throw translate(Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' }));
+  };
   return {
-    ...engine,
-    loseNext: (name) => {
-      lose = name;
-    },
-    transact: async <T>(script: () => Script<T>) => {
-      const answer = await engine.transact(script);
-      if (lose === null || !script.toString().includes(lose)) return answer;
-      lose = null;
-      throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
+    ...store,
+    startRuns: (...asked) => answered('startRuns', store.startRuns(...asked)),
+    claimParts: (...asked) => answered('claimParts', store.claimParts(...asked)),
+    letRunsGo: (...asked) => answered('letRunsGo', store.letRunsGo(...asked)),
+    loseNext: (claim) => {
+      lose = claim;
     },
   };
 }
 
 async function aPlace(engine: Engine) {
-  const lossy = losing(engine);
-  const store = createStore(lossy);
+  const lossy = losing(createStore(engine));
+  const store: Store = lossy;
   const time = manualTime(start);
   const log = memoryLog();
   const chat = faultyTransport();
@@ -57,16 +63,9 @@ async function aPlace(engine: Engine) {
   const settle = async () => {
     for (let round = 0; round < 6; round += 1) await step();
   };
-  /** Lets the housekeeper do what is due now, from pause to pause. */
-  const tidy = async () => {
-    for (let round = 0; round < 8; round += 1) {
-      await rooms.housekeeper.step(time.now(), 100);
-      await time.advance(500);
-    }
-  };
   const history = async () =>
     (await store.listTaskRuns({ taskId: task.id, status: null, limit: 10, cursor: null })).items;
-  return { lossy, rooms, time, log, chat, settle, tidy, history };
+  return { lossy, rooms, time, log, chat, settle, history };
 }
 
 const opened: (() => Promise<void>)[] = [];
@@ -92,55 +91,59 @@ const engines = {
 };
 
 describe.each(Object.entries(engines))('a claim whose answer was lost, on %s', (_name, anEngine) => {
-  it('leaves a run that nobody executes; the rescue lets it go, and it is done once', async () => {
+  const letGo = (p: Awaited<ReturnType<typeof aPlace>>) => p.log.lines.filter(({ event }) => event === 'claims_let_go');
+
+  it('leaves a run that nobody executes; the next step lets it go, and it is done once', async () => {
     const p = await aPlace(await anEngine());
     await p.time.advance(5 * minute);
     await p.rooms.scheduler.step(p.time.now(), 100);
     p.lossy.loseNext('startRuns');
     await expect(p.rooms.runner.step(p.time.now(), 100)).rejects.toMatchObject({ code: 'store_unavailable' });
-    await p.settle();
     expect(await p.history()).toMatchObject([{ status: 'dispatched', attempts: [{ status: 'running' }] }]);
 
-    await p.tidy();
-    await p.settle();
-    expect(await p.history()).toMatchObject([{ status: 'dispatched' }]);
-    await p.time.advance(31_000);
-    await p.tidy();
     await p.settle();
     expect(await p.history()).toMatchObject([
       { status: 'succeeded', attempts: [{ status: 'interrupted' }, { status: 'succeeded' }] },
     ]);
     expect(p.chat.shown.map(({ text }) => text)).toEqual(['Stand up!']);
-    expect(p.log.lines.filter(({ event }) => event === 'claims_let_go')).toMatchObject([
-      { facts: { room: 'runner', count: 1 } },
-    ]);
+    expect(letGo(p)).toMatchObject([{ facts: { room: 'runner', count: 1 } }]);
   });
 
-  it('leaves a part that nobody sends; the rescue lets it go, and evidence settles it', async () => {
+  it('is let go also when it was committed only after its answer was given up', async () => {
     const p = await aPlace(await anEngine());
+    await p.time.advance(5 * minute);
+    await p.rooms.scheduler.step(p.time.now(), 100);
+    p.lossy.loseNext('startRuns');
+    await expect(p.rooms.runner.step(p.time.now(), 100)).rejects.toMatchObject({ code: 'store_unavailable' });
+    p.lossy.loseNext('letRunsGo');
+    await expect(p.rooms.runner.step(p.time.now(), 100)).rejects.toMatchObject({ code: 'store_unavailable' });
+    await p.time.advance(31_000);
+    await p.settle();
+    expect(await p.history()).toMatchObject([{ status: 'succeeded' }]);
+  });
+
+  it('leaves a part that nobody sends; the next step lets it go, and evidence settles it', async () => {
+    const p = await aPlace(await anEngine());
+    await p.time.advance(5 * minute);
+    await p.settle();
     await p.time.advance(5 * minute);
     await p.rooms.scheduler.step(p.time.now(), 100);
     await p.rooms.runner.step(p.time.now(), 100);
     await p.rooms.runner.idle();
-    // The topic is made by the first claim; the second one is the one that sends.
-    await p.rooms.deliverer.step(p.time.now(), 100);
-    await p.rooms.deliverer.idle();
+    // The first run has made the topic, so this claim is the one that sends.
     p.lossy.loseNext('claimParts');
     await expect(p.rooms.deliverer.step(p.time.now(), 100)).rejects.toMatchObject({ code: 'store_unavailable' });
-    await p.settle();
-    expect(await p.history()).toMatchObject([{ deliveries: [{ status: 'sending' }] }]);
+    expect((await p.history())[0]).toMatchObject({ deliveries: [{ status: 'sending' }] });
 
-    await p.tidy();
-    await p.time.advance(31_000);
-    await p.tidy();
     await p.settle();
     await p.time.advance(3000);
     await p.settle();
-    expect(await p.history()).toMatchObject([{ deliveries: [{ status: 'delivered' }] }]);
-    expect(p.chat.shown).toHaveLength(1);
+    expect((await p.history())[0]).toMatchObject({ deliveries: [{ status: 'delivered' }] });
+    expect(p.chat.shown).toHaveLength(2);
+    expect(letGo(p)).toMatchObject([{ facts: { room: 'deliverer', count: 1 } }]);
   });
 
-  it('is told apart from work that goes on for long', async () => {
+  it('is told apart from work that goes on', async () => {
     const p = await aPlace(await anEngine());
     const open = p.chat.hold();
     await p.time.advance(5 * minute);
@@ -149,15 +152,12 @@ describe.each(Object.entries(engines))('a claim whose answer was lost, on %s', (
     await p.rooms.runner.step(now, 100);
     await p.rooms.runner.idle();
     await p.rooms.deliverer.step(now, 100);
-    await p.rooms.deliverer.idle();
+    p.lossy.loseNext('claimParts');
+    await expect(p.rooms.deliverer.step(now, 100)).rejects.toMatchObject({ code: 'store_unavailable' });
     await p.rooms.deliverer.step(now, 100);
-    for (let looks = 0; looks < 4; looks += 1) {
-      await p.tidy();
-      await p.time.advance(31_000);
-    }
     open();
     await p.settle();
     expect(await p.history()).toMatchObject([{ status: 'succeeded', deliveries: [{ status: 'delivered' }] }]);
-    expect(p.log.lines.filter(({ event }) => event === 'claims_let_go')).toEqual([]);
+    expect(letGo(p)).toEqual([]);
   });
 });

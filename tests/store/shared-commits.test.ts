@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { rows, write, type Engine, type Script } from '../../src/store/engine/engine.ts';
+import { rows, type Engine, type Script } from '../../src/store/engine/engine.ts';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { temporaryFolder } from '../support/store-worlds.ts';
 
@@ -28,7 +28,7 @@ function aPlace(): Place {
 }
 
 function* say(word: string, padding = ''): Script<string> {
-  yield* write('insert into words (word, padding) values (?t, ?t)', word, padding);
+  yield* rows('insert into words (word, padding) values (?t, ?t)', word, padding);
   return word;
 }
 

@@ -81,7 +81,7 @@ describe('on Postgres', () => {
       taskId: task.id,
       status: 'pending',
       unsent: true,
-      readyAt: nine,
+      afterMs: 0,
       error: 'not now',
       evidence: null,
       inDoubt: false,

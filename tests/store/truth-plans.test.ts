@@ -33,13 +33,9 @@ test('no question about the past reads a whole table', async () => {
   await store.readEvents({ ...asked, after: next });
   await store.readEvents({ ...asked, after: Buffer.from('event:0:99').toString('base64url') }).catch(() => undefined);
   await store.openDowntime('d', nine);
-  await store.openDowntimes();
+  await store.lastDowntime();
   await store.isDecided(nine);
-  await store.madeSince('occurrences', '', 10);
-  await store.madeSince('gaps', '', 10);
-  await store.madeSince('snoozes', '', 10);
-  await store.waitingSnoozes(nine, 10);
-  await store.homesOf([task.id]);
+  await store.costOf({ id: 'd', from: nine, to: nine + hour });
   await store.listDowntimes(10);
 
   const used = [...statements].filter((text) => /^\s*select\b/i.test(text));
@@ -47,9 +43,11 @@ test('no question about the past reads a whole table', async () => {
     prepare<unknown[], { detail: string }>(`explain query plan ${text}`)
       .all(...Array.from({ length: (text.match(/\?/g) ?? []).length }, () => null))
       .map(({ detail }) => detail)
-      .filter((detail) => /^SCAN (?!latest|CONSTANT)/.test(detail))
+      .filter((detail) => /^SCAN (?!latest|CONSTANT|cost|made|\(subquery)/.test(detail))
       // A list in the order of its index stops at its limit; the index of open downtimes holds nothing else.
-      .filter((detail) => !detail.startsWith('SCAN downtimes USING INDEX')),
+      .filter((detail) => !detail.startsWith('SCAN downtimes USING INDEX'))
+      // Of set-backs a hundred are kept.
+      .filter((detail) => detail !== 'SCAN set_backs'),
   );
   expect(used.length).toBeGreaterThan(18);
   expect(scans).toEqual([]);

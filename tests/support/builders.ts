@@ -173,7 +173,7 @@ export function endOf(started: StartedRun, facts: Partial<RunEnd> = {}): RunEnd 
     error: null,
     output: null,
     deliveries: [],
-    notices: { cause: null, byHand: false, failed: null, autoPaused: null, recovered: null },
+    notices: { byHand: false, failed: null, autoPaused: null, recovered: null },
     context: null,
     usage: [],
     follows: null,

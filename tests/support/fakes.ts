@@ -147,9 +147,9 @@ const blocked = (cause: BlockedCause, error: string): Sent => ({ is: 'blocked', 
 
 /** What goes wrong before anything is shown. */
 const refusals = {
-  dropped: { is: 'unknown', error: 'socket hang up' },
-  notSent: { is: 'notSent', error: 'connection refused', retryAfterMs: null },
-  rateLimited: { is: 'notSent', error: 'Too Many Requests', retryAfterMs: 7000 },
+  dropped: { is: 'lost', error: 'socket hang up' },
+  notSent: { is: 'unreached', error: 'connection refused' },
+  rateLimited: { is: 'wait', error: 'Too Many Requests', ms: 7000 },
   refused: { is: 'refused', error: 'message is too long' },
   moot: { is: 'moot', error: 'message to edit not found' },
   topicGone: { is: 'topicGone', error: 'message thread not found' },
@@ -163,9 +163,9 @@ export type SendFault = keyof typeof refusals | 'lost' | 'misrouted' | 'throws' 
 export type TopicFault = 'lost' | 'dropped' | 'notMade' | 'rateLimited' | 'moved' | 'blocked' | 'ok';
 
 const topicRefusals: Record<Exclude<TopicFault, 'ok' | 'lost'>, TopicMade> = {
-  dropped: { is: 'unknown', error: 'socket hang up' },
-  notMade: { is: 'notMade', error: 'connection refused', retryAfterMs: null },
-  rateLimited: { is: 'notMade', error: 'Too Many Requests', retryAfterMs: 7000 },
+  dropped: { is: 'lost', error: 'socket hang up' },
+  notMade: { is: 'unreached', error: 'connection refused' },
+  rateLimited: { is: 'wait', error: 'Too Many Requests', ms: 7000 },
   moved: { is: 'moved', address: '-1009999', error: 'group chat was upgraded to a supergroup chat' },
   blocked: { is: 'blocked', cause: 'no_topic_right', error: 'not enough rights to create a topic' },
 };

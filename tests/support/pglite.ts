@@ -1,8 +1,6 @@
 import { Duplex } from 'node:stream';
 import { PGlite } from '@electric-sql/pglite';
-import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
-import type { Engine } from '../../src/store/engine/engine.ts';
 import type { Connections } from '../../src/store/engine/postgres.ts';
 
 /** An embedded Postgres without a server; everything it holds is gone with it. */
@@ -94,24 +92,12 @@ export function pgliteConnections(database: PGlite): Connections {
     names.set(text, name);
     return { name };
   };
-  const reader = {
-    query: async (config: pg.QueryConfig, values: unknown[]) => {
-      const leave = await turns.enter();
-      try {
-        const client = await opened;
-        return await client.query(config, values);
-      } finally {
-        leave();
-      }
-    },
-  };
   return {
     connect: async () => {
       const leave = await turns.enter();
       const client = await opened;
       return { query: (text, values) => client.query({ ...named(text), text, values: [...values] }), release: leave };
     },
-    reader: drizzle(reader as unknown as pg.Client) as unknown as Engine['reader'],
     // The instance belongs to the test file, and outlives the stores that are opened over it.
     end: () => Promise.resolve(),
   };

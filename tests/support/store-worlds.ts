@@ -13,6 +13,7 @@ import { countingIds } from './fakes.ts';
 import { freshSqliteFile } from './fresh-sqlite.ts';
 import { pgliteConnections, startPglite } from './pglite.ts';
 import { freshPostgres } from './postgres.ts';
+import { remembering } from './statements.ts';
 
 /** `shared` is SQLite as the product runs it, where the transactions of one turn share a commit. */
 export type Kind = 'sqlite' | 'shared' | 'pglite' | 'postgres';
@@ -37,7 +38,8 @@ export function worldsOf(kind: Kind): OpenWorld {
   return postgresWorlds(kind === 'pglite' ? pgliteDatabase : serverDatabase);
 }
 
-export function worldOver(engine: Engine, beside: () => Engine): World {
+export function worldOver(over: Engine, beside: () => Engine): World {
+  const engine = remembering(over);
   return {
     store: createStore(engine),
     engine,
@@ -141,6 +143,7 @@ const emptied = [
   'audit',
   'events',
   'downtimes',
+  'set_backs',
   'task_versions',
   'idempotency_keys',
   'inbox',

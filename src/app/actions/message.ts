@@ -1,4 +1,4 @@
-import { AppError } from '../../domain/errors.ts';
+import { AppError, errorText } from '../../domain/errors.ts';
 import type { RunInput } from '../../domain/run.ts';
 import { wallText } from '../../domain/schedule/schedule.ts';
 import { type Media, mediaKinds } from '../../domain/shown.ts';
@@ -33,7 +33,7 @@ function render(templates: Templates, { input, runId, attempt, startedAt }: Job)
     try {
       text = templates.render(instructions, variables(input, { runId, attempt, startedAt }));
     } catch (error) {
-      return { is: 'giveUp', error: error instanceof Error ? error.message : String(error) };
+      return { is: 'giveUp', error: errorText(error) };
     }
   }
   const media = mediaOf(action['media']);

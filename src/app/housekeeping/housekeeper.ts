@@ -8,7 +8,7 @@ import {
   choreRestMs,
   nightStartMs,
 } from '../../domain/limits.ts';
-import type { Holding } from '../pipeline/holding.ts';
+import type { Runner } from '../pipeline/runner.ts';
 import type { Backups, Bell, Clock, Ids, Log, Stopwatch, Timer } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
 import type { Store } from '../ports/store.ts';
@@ -17,7 +17,6 @@ import { createAudit, type Audit } from './audit.ts';
 import { createBackup } from './backup.ts';
 import type { Chore, Done } from './chore.ts';
 import { createReconcile, type Reconcile } from './reconcile.ts';
-import { createRescue } from './rescue.ts';
 import { createExpiry, createRetention } from './retention.ts';
 
 /** All chores as one piece of work for a loop: each turn is one bounded step of one chore, and the chores take turns. */
@@ -197,8 +196,7 @@ interface HousekeepingDeps extends HousekeeperDeps {
   readonly bootId: string;
   readonly timer: Timer;
   readonly ids: Ids;
-  readonly runner: Holding;
-  readonly deliverer: Holding;
+  readonly runner: Pick<Runner, 'holds'>;
   readonly schedulerBehind: () => boolean;
   readonly retentionDays: number;
   /** Copies that the nightly backup keeps; 0 makes none. */
@@ -216,7 +214,6 @@ export function createHousekeeping(deps: HousekeepingDeps): Housekeeping {
     audit,
     reconcile: createReconcile({ ...deps, audit }),
     housekeeper: createHousekeeper(deps, [
-      createRescue(deps),
       ...deps.chores,
       createExpiry(deps),
       createRetention(deps),

@@ -3,8 +3,8 @@ import { checks, type CheckName, type Finding } from '../../domain/audit.ts';
 import { errorText } from '../../domain/errors.ts';
 import { reconcileMax } from '../../domain/limits.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
-import type { Holding } from '../pipeline/holding.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
+import type { Runner } from '../pipeline/runner.ts';
 import type { Bell, Clock, Ids, Log, Timer } from '../ports/outside.ts';
 import type { DueTask, Unreadable } from '../ports/pipeline.ts';
 import type { HousekeepingStore, Replanned } from '../ports/upkeep.ts';
@@ -32,7 +32,7 @@ export type Reconcile = (request: ReconcileRequest) => Promise<Reconciled>;
 interface ReconcileDeps {
   readonly audit: Pick<Audit, 'look'>;
   readonly store: Pick<HousekeepingStore, 'repair' | 'recordMissing'>;
-  readonly runner: Holding;
+  readonly runner: Pick<Runner, 'holds'>;
   readonly bootId: string;
   readonly clock: Clock;
   readonly timer: Timer;
@@ -64,7 +64,7 @@ async function* repairs(deps: ReconcileDeps, seen: Seen, actor: Actor): AsyncGen
   const faults = seen.faults.filter(({ check }) => check !== 'slot_unaccounted' && checks[check].mended);
   for (const { check, id } of faults.slice(0, reconcileMax)) {
     // A run that is worked on here ends by its own attempt, whatever its rows look like.
-    if (check === 'running_without_attempt' && runner.has(id)) continue;
+    if (check === 'running_without_attempt' && runner.holds(id)) continue;
     const now = clock.now();
     const did = await store.repair({ check, id, now, actor, bootId, plan: (task) => planned(task, now) });
     if (did !== null) yield { check, id, did };

@@ -12,8 +12,6 @@ export interface Collector<T> {
   add(item: T): void;
   /** Resolves when everything added so far is written. */
   idle(): Promise<void>;
-  /** What was added and is not written yet, also what the store has refused and will be offered again. */
-  unwritten(): Iterable<T>;
 }
 
 export interface Writing<T> {
@@ -22,18 +20,17 @@ export interface Writing<T> {
   readonly instead: (item: T, error: string) => T;
 }
 
-interface Needs {
+interface CollectorDeps {
   readonly timer: Timer;
   readonly log: Log;
 }
 
 export function createCollector<T>(
-  { timer, log }: Needs,
+  { timer, log }: CollectorDeps,
   batchMax: number,
   { write, instead }: Writing<T>,
 ): Collector<T> {
   const items: T[] = [];
-  const refused = new Set<T>();
   let flushing: Promise<void> | null = null;
 
   const untilWritten = async (batch: readonly T[]) => {
@@ -59,11 +56,7 @@ export function createCollector<T>(
         await untilWritten([plainer]).catch((again: unknown) => {
           // Nothing is given up: what cannot be written now is tried again when whatever is wrong may be mended.
           log.error('result_not_writable', { error: String(again) });
-          refused.add(plainer);
-          timer.after(refusedRetryMs, () => {
-            add(plainer);
-            refused.delete(plainer);
-          });
+          timer.after(refusedRetryMs, () => add(plainer));
         });
       }
     }
@@ -90,7 +83,6 @@ export function createCollector<T>(
     idle: async () => {
       while (flushing !== null) await flushing;
     },
-    unwritten: () => [...items, ...refused],
   };
 }
 
@@ -102,4 +94,23 @@ export async function within(timer: Timer, ms: number, work: Promise<unknown>): 
   });
   await Promise.race([work, late]);
   callOff();
+}
+
+/**
+ * Lines about one run and what it brought, all of which bear the same trace id: the one of the request that asked for it,
+ * or the run's own. What somebody asked for is told at once; what schedules ask for is too much for every day, and is told
+ * to whoever looks closely.
+ */
+interface Traced {
+  readonly runId: string | null;
+  readonly traceId: string | null;
+}
+
+type Event = 'run_started' | 'run_ended' | 'delivery_status';
+
+export function tellTraced(log: Log, event: Event, facts: Traced & Readonly<Record<string, unknown>>): void {
+  const { runId, traceId, ...rest } = facts;
+  const told = { run_id: runId, trace_id: traceId ?? runId, ...rest };
+  if (traceId === null) log.debug(event, told);
+  else log.info(event, told);
 }

@@ -1,13 +1,12 @@
 import * as limits from '../../domain/limits.ts';
 import type { BlockedCause, View } from '../../domain/shown.ts';
-import type { Thread } from '../../domain/thread.ts';
 import type { NewMessage } from '../ports/chats.ts';
 import type { OutboxPart, PartEnd } from '../ports/outbox.ts';
 import type { Clock, Ids, SentIds, Log, Outgoing, Transport } from '../ports/outside.ts';
 
 /** What may become of a part, as the store is told. */
 
-interface Needs {
+interface EndDeps {
   readonly clock: Clock;
   readonly ids: Ids;
 }
@@ -32,7 +31,7 @@ export function isRepeatable(part: Pick<OutboxPart, 'kind' | 'edits' | 'onlyFor'
 
 /** A new card is pinned; the task remembers it as its own. */
 export function delivered(
-  { clock, ids }: Needs,
+  { clock, ids }: EndDeps,
   part: OutboxPart,
   is: { readonly ids: SentIds; readonly evidence: string | null },
 ): PartEnd {
@@ -43,39 +42,35 @@ export function delivered(
   return { ...ended(part), ids: is.ids, evidence, status: 'delivered', at: clock.now(), pinId };
 }
 
-export function failed(part: OutboxPart, error: string, evidence: string | null = null): PartEnd {
+type Failed = Extract<PartEnd, { readonly status: 'failed' }>;
+
+export function failed(part: OutboxPart, error: string, evidence: string | null = null): Failed {
   return { ...ended(part), status: 'failed', error, evidence };
 }
 
 /** The card stays where it is, unpinned; that is told once, beside it. */
-export function notPinned({ clock, ids }: Needs, part: OutboxPart, error: string): PartEnd {
-  const { route, taskId } = part;
-  const guidance = wordOf({ view: 'notPinned' }, { id: ids.next(), thread: route, taskId, now: clock.now() });
-  return { ...ended(part), status: 'failed', error, evidence: null, guidance };
+export function notPinned(deps: EndDeps, part: OutboxPart, error: string): PartEnd {
+  return { ...failed(part, error), guidance: wordOf(deps, part, { shown: { view: 'notPinned' }, thread: part.route }) };
+}
+
+interface Why {
+  readonly cause: BlockedCause;
+  readonly error: string;
 }
 
 /** The topic stays, and the chat is told what is missing. */
-export function topicNotRemoved(
-  { clock, ids }: Needs,
-  part: OutboxPart,
-  { cause, error }: { readonly cause: BlockedCause; readonly error: string },
-): PartEnd {
-  const { route, taskId } = part;
-  const thread = { ...route, topic: null };
-  const guidance = speechless.has(cause)
-    ? null
-    : wordOf({ view: 'topicNotRemoved', cause, error }, { id: ids.next(), thread, taskId, now: clock.now() });
-  return { ...ended(part), status: 'failed', error, evidence: null, guidance };
+export function topicNotRemoved(deps: EndDeps, part: OutboxPart, { cause, error }: Why): PartEnd {
+  const thread = { ...part.route, topic: null };
+  const shown: View = { view: 'topicNotRemoved', cause, error };
+  return { ...failed(part, error), guidance: speechless.has(cause) ? null : wordOf(deps, part, { shown, thread }) };
 }
 
 /** A word for a thread that is not there any more is said in the chat itself; an answer belongs where it was asked for. */
-export function threadGone({ ids }: Pick<Needs, 'ids'>, part: OutboxPart, error: string): PartEnd {
-  const { kind, route, taskId, shown, silent, expiresAt } = part;
+export function threadGone(deps: EndDeps, part: OutboxPart, error: string): PartEnd {
+  const { kind, route, shown, silent, expiresAt } = part;
   if (kind !== 'notice' || route.topic === null) return failed(part, error);
-  const thread = { ...route, topic: null };
-  const word: NewMessage = { id: ids.next(), kind, thread, taskId, shown, edits: null, expiresAt };
-  const guidance = silent ? { ...word, silent } : word;
-  return { ...ended(part), status: 'failed', error, evidence: null, guidance };
+  const word = { ...wordOf(deps, part, { shown, thread: { ...route, topic: null } }), expiresAt };
+  return { ...failed(part, error), guidance: silent ? { ...word, silent } : word };
 }
 
 interface Later {
@@ -87,86 +82,55 @@ interface Later {
 }
 
 /** It waits without having left. */
-export function putOff(
-  { clock }: Pick<Needs, 'clock'>,
-  part: OutboxPart,
-  { error, afterMs, evidence = null }: Later,
-): PartEnd {
-  const unsent = part.status === 'sending';
-  const readyAt = clock.now() + afterMs;
-  return { ...ended(part), status: 'pending', unsent, inDoubt: part.isResent, readyAt, error, evidence };
+export function putOff(part: OutboxPart, { error, afterMs, evidence = null }: Later): PartEnd {
+  return { ...ended(part), status: 'pending', unsent: true, inDoubt: part.isResent, afterMs, error, evidence };
 }
 
 /** It has left in vain, and leaves again unless that has happened too often. */
-export function tryAgain(
-  { clock }: Pick<Needs, 'clock'>,
-  part: OutboxPart,
-  { error, afterMs, evidence = null, settled = false }: Later,
-): PartEnd {
+export function tryAgain(part: OutboxPart, { error, afterMs, evidence = null, settled = false }: Later): PartEnd {
   if (part.sends >= limits.deliveryAttemptsMax) return failed(part, error ?? 'it was sent too often', evidence);
-  const readyAt = clock.now() + afterMs;
   const inDoubt = part.isResent && !settled;
-  return { ...ended(part), status: 'pending', unsent: false, inDoubt, readyAt, error, evidence };
+  return { ...ended(part), status: 'pending', unsent: false, inDoubt, afterMs, error, evidence };
 }
 
 /** No trace was found in time, so it is sent once more, and what is found then tells about both. */
-export function sendAgain(needs: Pick<Needs, 'clock'>, part: OutboxPart, told: Later): PartEnd {
-  const end = tryAgain(needs, part, told);
+export function sendAgain(part: OutboxPart, told: Later): PartEnd {
+  const end = tryAgain(part, told);
   return end.status === 'pending' ? { ...end, inDoubt: true } : end;
 }
 
 /** Nobody knows whether it has arrived; evidence is looked for after a while. */
-export function doubt({ clock }: Pick<Needs, 'clock'>, part: OutboxPart, told: Later): PartEnd {
-  const { error, afterMs, evidence = null } = told;
-  return {
-    ...ended(part),
-    status: 'unknown',
-    readyAt: clock.now() + afterMs,
-    error: error ?? 'no answer',
-    evidence: evidence ?? JSON.stringify({ lost: error }),
-    guidance: null,
-  };
+export function doubt(part: OutboxPart, { error, afterMs, evidence }: Later): PartEnd {
+  const found = evidence ?? JSON.stringify({ lost: error });
+  return { ...ended(part), status: 'unknown', afterMs, error: error ?? 'no answer', evidence: found, guidance: null };
 }
 
 /** A person must say whether it arrived. */
-export function askAbout({ clock, ids }: Needs, part: OutboxPart, evidence: string): PartEnd {
-  const sentAt = part.doubtSince ?? part.sentAt ?? clock.now();
-  const { home, taskId } = part;
-  const view: View = { view: 'inDoubt', deliveryId: part.id, sentAt };
-  const guidance = home === null ? null : wordOf(view, { id: ids.next(), thread: home, taskId, now: clock.now() });
+export function askAbout(deps: EndDeps, part: OutboxPart, evidence: string): PartEnd {
+  const sentAt = part.doubtSince ?? part.sentAt ?? deps.clock.now();
+  const shown: View = { view: 'inDoubt', deliveryId: part.id, sentAt };
+  const guidance = part.home === null ? null : wordOf(deps, part, { shown, thread: part.home });
   const error = 'no answer, and no trace of it';
-  return { ...ended(part), status: 'unknown', readyAt: null, error, evidence, guidance };
+  return { ...ended(part), status: 'unknown', afterMs: null, error, evidence, guidance };
 }
 
 /** It waits for a person to mend the cause, who is told where the task was asked for, and is looked at again by itself. */
-export function blocked(
-  { clock, ids }: Needs,
-  part: OutboxPart,
-  why: { readonly cause: BlockedCause; readonly error: string },
-): PartEnd {
-  const { cause, error } = why;
-  const { home, taskId } = part;
-  const now = clock.now();
-  const isTold = part.topic !== null && home !== null && !speechless.has(cause);
-  const guidance = isTold
-    ? wordOf({ view: 'blocked', cause, error }, { id: ids.next(), thread: home, taskId, now })
-    : null;
-  const unsent = part.status === 'sending';
-  return { ...ended(part), status: 'blocked', unsent, readyAt: now + limits.blockedRecheckMs, cause, error, guidance };
+export function blocked(deps: EndDeps, part: OutboxPart, { cause, error }: Why): PartEnd {
+  const { home, topic } = part;
+  const isTold = topic !== null && home !== null && !speechless.has(cause);
+  const shown: View = { view: 'blocked', cause, error };
+  const guidance = isTold ? wordOf(deps, part, { shown, thread: home }) : null;
+  return { ...ended(part), status: 'blocked', afterMs: limits.blockedRecheckMs, cause, error, guidance };
 }
 
-interface Word {
-  readonly id: string;
-  readonly thread: Thread;
-  readonly taskId: string | null;
-  readonly now: number;
+type Word = Pick<NewMessage, 'shown' | 'thread'>;
+
+function wordOf({ clock, ids }: EndDeps, { taskId }: OutboxPart, word: Word): NewMessage {
+  const expiresAt = clock.now() + limits.guidanceExpiryMs;
+  return { id: ids.next(), kind: 'notice', taskId, ...word, edits: null, expiresAt };
 }
 
-function wordOf(shown: View, { id, thread, taskId, now }: Word): NewMessage {
-  return { id, kind: 'notice', thread, taskId, shown, edits: null, expiresAt: now + limits.guidanceExpiryMs };
-}
-
-interface DelivererDoublesNeeds {
+interface DoublesDeps {
   readonly transport: Pick<Transport, 'settle' | 'remove'>;
   readonly log: Log;
 }
@@ -187,7 +151,7 @@ interface Found {
  * part has arrived in any case, so nothing that goes wrong here can undo that.
  */
 export async function withoutDoubles(
-  { transport, log }: DelivererDoublesNeeds,
+  { transport, log }: DoublesDeps,
   part: OutboxPart,
   { out, ids, isAnswer, evidence }: Found,
 ): Promise<{ readonly ids: SentIds; readonly evidence: string }> {

@@ -2,7 +2,7 @@ import * as limits from '../../domain/limits.ts';
 import type { BlockedCause } from '../../domain/shown.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
-import type { Clock, Ids, Log, Outgoing, Sent, SentIds, Transport } from '../ports/outside.ts';
+import type { CallFault, Clock, Ids, Log, Outgoing, Sent, SentIds, Transport } from '../ports/outside.ts';
 import {
   askAbout,
   blocked,
@@ -23,10 +23,10 @@ import type { Pacer, Turn } from './pacer.ts';
 import { prepareTopic } from './topics.ts';
 
 /** What serving one part needs. */
-export interface PartNeeds {
+export interface PartDeps {
   readonly store: Pick<OutboxStore, 'beginTopic' | 'endTopic'> & Pick<ChatStore, 'moveChat'>;
   readonly transport: Transport;
-  readonly pacer: Pick<Pacer, 'holdChat'>;
+  readonly pacer: Pick<Pacer, 'holdChat' | 'isFreeSoon' | 'take'>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -36,7 +36,7 @@ export interface PartNeeds {
 }
 
 /** One part in its chat's turn. */
-export interface Serving extends PartNeeds {
+export interface Serving extends PartDeps {
   readonly part: OutboxPart;
   readonly turn: Turn;
   /** Parts whose topic was found to be gone: it is made again once for each. */
@@ -45,19 +45,23 @@ export interface Serving extends PartNeeds {
 
 /** Does the next thing for a part: its topic, its send, or a look for what became of an earlier send. Never throws. */
 export async function servePart(serving: Serving): Promise<PartEnd> {
-  const { part, clock, log } = serving;
+  const { part, clock } = serving;
+  if (isTooOld(part, clock.now())) return failed(part, 'too old: not delivered within max_age');
+  if (part.status === 'unknown') return attempt(serving, settle);
+  return attempt(serving, part.topic !== null && part.topic.state !== 'ready' ? toTopic : call);
+}
+
+async function attempt(serving: Serving, does: (serving: Serving) => Promise<PartEnd>): Promise<PartEnd> {
+  const { part, log } = serving;
   try {
-    if (isTooOld(part, clock.now())) return failed(part, 'too old: not delivered within max_age');
-    if (part.status === 'unknown') return await settle(serving);
-    if (part.topic !== null && part.topic.state !== 'ready') return await waitForTopic(serving);
-    return await call(serving);
+    return await does(serving);
   } catch (thrown) {
     // The transport translates what the platform does, so this is a fault of ours; whether the part left is not known.
     const error = String(thrown);
     log.error('delivery_threw', { delivery_id: part.id, error });
     if (part.status === 'sending') return lost(serving, error);
     if (part.status === 'unknown') return lookLater(serving, error);
-    return putOff(serving, part, { error, afterMs: limits.stepBackoffMaxMs });
+    return putOff(part, { error, afterMs: limits.stepBackoffMaxMs });
   }
 }
 
@@ -66,36 +70,46 @@ function isTooOld(part: OutboxPart, now: number): boolean {
   return part.status !== 'unknown' && part.expiresAt !== null && part.expiresAt <= now;
 }
 
-function outgoing({ id, taskId, runId, route, shown, edits, silent, onlyFor }: OutboxPart): Outgoing {
-  return { deliveryId: id, taskId, runId, route, shown, edits, silent, onlyFor };
+function outgoing(part: OutboxPart): Outgoing {
+  const { id, taskId, runId, route, shown, edits, silent, onlyFor, resultOf } = part;
+  const wasSent = part.isResent || part.status === 'unknown';
+  return { deliveryId: id, taskId, runId, route, shown, edits, silent, onlyFor, resultOf, wasSent };
 }
 
 /* ---- the topic ---- */
 
-async function waitForTopic(serving: Serving): Promise<PartEnd> {
-  const { part, turn } = serving;
+/** How often a topic whose creation got no answer is looked for. */
+const lookAgainMs = 5000;
+
+/** The part that needs a topic first goes there in the same hand, with a call of its own, unless the chat must wait for long. */
+async function toTopic(serving: Serving): Promise<PartEnd> {
+  const { part, turn, clock, pacer } = serving;
   // A topic that is made brings a card of its own.
   if (part.topic === null || isDecoration(part)) return failed(part, 'its topic is not there');
-  const ready = await prepareTopic({ ...serving, spend: () => turn.spend() }, part.topic, part.route);
-  switch (ready.is) {
-    case 'ready':
-      return putOff(serving, part, { error: null, afterMs: 0 });
-    case 'later':
-      return putOff(serving, part, ready);
-    case 'held':
-      return waitAsTold(serving, ready.afterMs, ready.error);
-    case 'moved':
-      return moved(serving, ready.address, ready.error);
-    case 'blocked':
-      return afterBlocked(serving, ready);
-  }
+  const mayFollow = () => pacer.isFreeSoon(part.route.address);
+  const ready = await prepareTopic({ ...serving, mayFollow, spend: () => turn.spend() }, part.topic);
+  if (ready.is === 'lost' || ready.is === 'unreached')
+    return putOff(part, { error: ready.error, afterMs: lookAgainMs });
+  if (ready.is !== 'ready') return afterFault(serving, ready);
+  if (!ready.mayLeave) return putOff(part, { error: null, afterMs: 0 });
+  const sending = {
+    ...part,
+    status: 'sending',
+    sends: part.sends + 1,
+    sentAt: clock.now(),
+    route: { ...part.route, topic: ready.topicId },
+    topic: { ...part.topic, state: 'ready', id: ready.topicId },
+  } as const;
+  const next = { ...serving, part: sending };
+  if (await pacer.take(part.route.address)) return attempt(next, call);
+  return putOff(sending, { error: null, afterMs: 0 });
 }
 
 /* ---- the call ---- */
 
 async function call(serving: Serving): Promise<PartEnd> {
   const sent = await ask(serving);
-  return sent.is === 'sent' ? arrived(serving, sent.ids) : afterCall(serving, sent);
+  return sent.is === 'sent' ? arrived(serving, sent.ids) : afterFault(serving, sent);
 }
 
 function ask({ transport, part, turn }: Serving): Promise<Sent> {
@@ -119,24 +133,26 @@ function ask({ transport, part, turn }: Serving): Promise<Sent> {
   }
 }
 
-function afterCall(serving: Serving, sent: Exclude<Sent, { is: 'sent' }>): PartEnd | Promise<PartEnd> {
+function afterFault(serving: Serving, fault: CallFault): PartEnd | Promise<PartEnd> {
   const { part } = serving;
-  switch (sent.is) {
-    case 'unknown':
-      return lost(serving, sent.error);
+  const { error } = fault;
+  switch (fault.is) {
+    case 'lost':
+      return lost(serving, error);
     case 'topicGone':
-      return topicGone(serving, sent.error);
+      return topicGone(serving, error);
     case 'moved':
-      return moved(serving, sent.address, sent.error);
+      return moved(serving, fault.address, error);
     case 'moot':
-      return { ...failed(part, sent.error), ...(part.kind === 'card' ? { cardGone: part.edits } : {}) };
+      return { ...failed(part, error), ...(part.kind === 'card' ? { cardGone: part.edits } : {}) };
     case 'blocked':
-      return afterBlocked(serving, sent);
+      return afterBlocked(serving, fault);
     case 'refused':
-      return refused(serving, sent.error);
-    case 'notSent':
-      if (sent.retryAfterMs !== null) return waitAsTold(serving, sent.retryAfterMs, sent.error);
-      return putOff(serving, part, { error: sent.error, afterMs: pauseOf(part) });
+      return refused(serving, error);
+    case 'wait':
+      return waitAsTold(serving, fault.ms, error);
+    case 'unreached':
+      return putOff(part, { error, afterMs: pauseOf(part) });
   }
 }
 
@@ -153,7 +169,7 @@ function refused(serving: Serving, error: string): PartEnd {
 async function waitAsTold(serving: Serving, afterMs: number, error: string): Promise<PartEnd> {
   const { pacer, part } = serving;
   await pacer.holdChat({ chatId: part.chatId, address: part.route.address }, afterMs);
-  return putOff(serving, part, { error, afterMs });
+  return putOff(part, { error, afterMs });
 }
 
 function pauseOf({ putOffs }: OutboxPart): number {
@@ -163,7 +179,7 @@ function pauseOf({ putOffs }: OutboxPart): number {
 function lost(serving: Serving, error: string): PartEnd {
   const { part } = serving;
   const afterMs = limits.settleDelaysMs[0] ?? 0;
-  return isRepeatable(part) ? tryAgain(serving, part, { error, afterMs }) : doubt(serving, part, { error, afterMs });
+  return isRepeatable(part) ? tryAgain(part, { error, afterMs }) : doubt(part, { error, afterMs });
 }
 
 /** The rows of the old address belong to the new one, and the part goes there at once; twice is a mistake, and no reason to spin. */
@@ -171,7 +187,7 @@ async function moved(serving: Serving, address: string, error: string): Promise<
   const { part, store, clock } = serving;
   const isNews = address !== part.route.address && part.putOffs === 0;
   if (address !== part.route.address) await store.moveChat(part.route.address, address, clock.now());
-  return putOff(serving, part, { error, afterMs: isNews ? 0 : pauseOf(part) });
+  return putOff(part, { error, afterMs: isNews ? 0 : pauseOf(part) });
 }
 
 async function topicGone(serving: Serving, error: string): Promise<PartEnd> {
@@ -182,7 +198,7 @@ async function topicGone(serving: Serving, error: string): Promise<PartEnd> {
   if (remade.has(part.id)) return failed(part, `its topic was made again, and is gone again: ${error}`);
   remade.add(part.id);
   await store.endTopic({ taskId: part.topic.taskId, state: 'none', lost: true });
-  return tryAgain(serving, part, { error, afterMs: 0 });
+  return tryAgain(part, { error, afterMs: 0 });
 }
 
 interface Why {
@@ -228,9 +244,7 @@ async function arrived(serving: Serving, ids: SentIds): Promise<PartEnd> {
   const { error, evidence } = await takeBack(serving, ids);
   if (part.topic === null) return failed(part, error, evidence);
   await store.endTopic({ taskId: part.topic.taskId, state: 'none', lost: true });
-  return part.kind === 'card'
-    ? failed(part, error, evidence)
-    : tryAgain(serving, part, { error, afterMs: 0, evidence });
+  return part.kind === 'card' ? failed(part, error, evidence) : tryAgain(part, { error, afterMs: 0, evidence });
 }
 
 function alone(serving: Serving, found: Omit<Parameters<typeof withoutDoubles>[2], 'out'>) {
@@ -263,13 +277,13 @@ async function takeBack({ log, transport, part }: Serving, ids: SentIds) {
 async function settle(serving: Serving): Promise<PartEnd> {
   const { part, transport, clock } = serving;
   // A process died over it; doing it again is all that evidence could bring about.
-  if (isRepeatable(part)) return tryAgain(serving, part, { error: part.kind, afterMs: 0 });
+  if (isRepeatable(part)) return tryAgain(part, { error: part.kind, afterMs: 0 });
   const look = { sentAt: part.doubtSince ?? part.sentAt ?? 0, resentAs: null };
   const found = await transport.settle(outgoing(part), look);
   const { evidence } = found;
   if (found.is === 'arrived') return foundThere(serving, found.ids, evidence);
   if (found.is === 'absent') {
-    return tryAgain(serving, part, { error: 'it did not arrive', afterMs: 0, evidence, settled: true });
+    return tryAgain(part, { error: 'it did not arrive', afterMs: 0, evidence, settled: true });
   }
   const next = limits.settleDelaysMs[part.settles + 1];
   // A clock that was set back may have left it in the future, and the looks are counted from the send.
@@ -277,11 +291,11 @@ async function settle(serving: Serving): Promise<PartEnd> {
   const sentAt = Math.min(part.sentAt ?? now, now);
   if (next !== undefined) {
     const afterMs = Math.max(sentAt + next - now, 0);
-    return doubt(serving, part, { error: 'no answer, and no trace of it yet', afterMs, evidence });
+    return doubt(part, { error: 'no answer, and no trace of it yet', afterMs, evidence });
   }
   const mayAsk = part.home !== null && part.kind !== 'answer';
   if (mayAsk && (part.unknown === 'ask' || found.asks === true)) return askAbout(serving, part, evidence);
-  return sendAgain(serving, part, { error: 'no answer, and no trace of it', afterMs: 0, evidence });
+  return sendAgain(part, { error: 'no answer, and no trace of it', afterMs: 0, evidence });
 }
 
 /**
@@ -296,11 +310,11 @@ async function foundThere(serving: Serving, ids: SentIds, evidence: string): Pro
     return delivered(serving, part, await alone(serving, { ids, isAnswer: false, evidence }));
   }
   const { error } = await takeBack(serving, ids);
-  return tryAgain(serving, part, { error, afterMs: 0, evidence });
+  return tryAgain(part, { error, afterMs: 0, evidence });
 }
 
 /** A look that failed says nothing about the part, so it stays in doubt; nothing is sent again for that. */
 function lookLater(serving: Serving, error: string): PartEnd {
   const evidence = JSON.stringify({ look: error });
-  return doubt(serving, serving.part, { error, afterMs: limits.stepBackoffMaxMs, evidence });
+  return doubt(serving.part, { error, afterMs: limits.stepBackoffMaxMs, evidence });
 }

@@ -1,10 +1,11 @@
 import { answersInRowMax } from '../../domain/limits.ts';
 import type { OutboxPart, OutboxStore } from '../ports/outbox.ts';
-import type { Timer } from '../ports/outside.ts';
+import type { Stopwatch, Timer } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
+import type { HousekeepingStore } from '../ports/upkeep.ts';
 import { within } from './collector.ts';
-import { createPartsInHand, type HandNeeds } from './deliverer-hand.ts';
-import { createClaimCount, type Holding } from './holding.ts';
+import { createPartsInHand, type HandDeps } from './deliverer-hand.ts';
+import { createLostClaims } from './lost-claims.ts';
 import type { Pacer } from './pacer.ts';
 
 /**
@@ -15,15 +16,15 @@ import type { Pacer } from './pacer.ts';
 export interface Deliverer {
   step(now: number, limit: number): Promise<Counts>;
   nextAt(now: number): Promise<number | null>;
-  readonly holding: Holding;
   idle(): Promise<void>;
   stop(graceMs: number): Promise<void>;
 }
 
-export interface DelivererNeeds extends HandNeeds {
-  readonly store: HandNeeds['store'] & OutboxStore;
+export interface DelivererDeps extends HandDeps {
+  readonly store: HandDeps['store'] & OutboxStore & Pick<HousekeepingStore, 'letPartsGo'>;
   readonly pacer: Pacer;
   readonly timer: Timer;
+  readonly stopwatch: Stopwatch;
   /** Chats that may be served at the same time. */
   readonly concurrency: number;
 }
@@ -47,10 +48,10 @@ function createAnswersInRow() {
   };
 }
 
-export function createDeliverer(needs: DelivererNeeds): Deliverer {
-  const { store, pacer, concurrency } = needs;
-  const inHand = createPartsInHand(needs);
-  const claims = createClaimCount();
+export function createDeliverer(deps: DelivererDeps): Deliverer {
+  const { store, pacer, concurrency } = deps;
+  const inHand = createPartsInHand(deps);
+  const claims = createLostClaims(deps, 'deliverer', () => store.letPartsGo(deps.bootId, inHand.partIds()));
   const answers = createAnswersInRow();
   let after = '';
   let [opened, stopping] = [false, false];
@@ -58,18 +59,15 @@ export function createDeliverer(needs: DelivererNeeds): Deliverer {
   const claim = async (now: number, free: number) => {
     let started = 0;
     try {
-      return await claims.during(async () => {
-        const away = new Set([...inHand.chats(), ...pacer.heldChats()]);
-        const parts = await store.claimParts(
-          { now, limit: free, after, resultsFirst: answers.full },
-          needs.bootId,
-          away,
-        );
-        for (const part of parts) answers.note(part);
-        started = parts.length;
-        for (const part of parts) inHand.serve(part);
-        return parts;
-      });
+      const away = new Set([...inHand.chats(), ...pacer.heldChats()]);
+      const at = { now, limit: free, after, resultsFirst: answers.full };
+      const parts = await claims.claim(() => store.claimParts(at, deps.bootId, away));
+      started = parts.length;
+      for (const part of parts) {
+        answers.note(part);
+        inHand.serve(part);
+      }
+      return parts;
     } finally {
       pacer.release(free - started);
     }
@@ -78,6 +76,7 @@ export function createDeliverer(needs: DelivererNeeds): Deliverer {
   return {
     step: async (now, limit) => {
       if (stopping) return nothing;
+      await claims.settle();
       if (!opened) await pacer.open();
       opened = true;
       const free = pacer.book(Math.min(limit, concurrency - inHand.size()));
@@ -94,12 +93,11 @@ export function createDeliverer(needs: DelivererNeeds): Deliverer {
       const freeAt = now + Math.max(Math.ceil(freeInMs), 1);
       return partAt === null || partAt <= now ? freeAt : Math.min(partAt, freeAt);
     },
-    holding: { ...claims, has: inHand.has },
     idle: () => inHand.idle(),
     stop: async (graceMs) => {
       stopping = true;
       // A call that hangs, or a store that is away, is not waited for: the next process looks for evidence.
-      await within(needs.timer, graceMs, inHand.done());
+      await within(deps.timer, graceMs, inHand.done());
     },
   };
 }

@@ -26,6 +26,8 @@ export interface Pacer extends Budget {
   freeInMs(): number | null;
   /** Takes the chat's turn, with one of the calls that were set aside. */
   start(chat: PacedChat): Turn;
+  /** In the course of a turn whose call has ended: whether the next one is worth waiting for. */
+  isFreeSoon(address: string): boolean;
   /** The platform has told a chat to wait. */
   holdChat(chat: PacedChat, ms: number): Promise<void>;
 }
@@ -42,7 +44,7 @@ export interface Turn {
   end(): void;
 }
 
-interface Needs {
+interface PacerDeps {
   readonly store: Pick<ChatStore, 'readHolds' | 'writeHold' | 'sentSince'>;
   readonly clock: Clock;
   readonly stopwatch: Stopwatch;
@@ -61,7 +63,7 @@ interface Gate {
 }
 
 interface State {
-  readonly needs: Needs;
+  readonly deps: PacerDeps;
   readonly rates: Rates;
   readonly gates: Map<string, Gate>;
   /** By the address, for whoever knows nothing else of a chat. */
@@ -77,17 +79,20 @@ interface State {
 /** What hangs on the end of somebody else's call is looked at again after this. */
 const lookAgainMs = 100;
 
-export function createPacer(needs: Needs, rates: Rates): Pacer {
+/** The pace of one chat asks for a second between two calls. */
+const soonMs = 1500;
+
+export function createPacer(deps: PacerDeps, rates: Rates): Pacer {
   const all = { open: 0, ends: [], heldUntil: -Infinity };
   const looked = { at: Infinity, inVain: false };
-  const state: State = { needs, rates, gates: new Map(), chatAt: new Map(), all, waiting: new Set(), held: [], looked };
+  const state: State = { deps, rates, gates: new Map(), chatAt: new Map(), all, waiting: new Set(), held: [], looked };
   const known = (address: string) => gateOf(state, { chatId: state.chatAt.get(address) ?? address, address });
   return {
     open: () => remember(state),
     book: (most) => {
       const count = Math.max(Math.min(most, roomOf(state)), 0);
       all.open += count;
-      state.looked = { at: needs.stopwatch.elapsed(), inVain: count === 0 };
+      state.looked = { at: deps.stopwatch.elapsed(), inVain: count === 0 };
       return count;
     },
     release: (count) => {
@@ -98,6 +103,7 @@ export function createPacer(needs: Needs, rates: Rates): Pacer {
     start: (chat) => startTurn(state, gateOf(state, chat)),
     holdChat: (chat, ms) => hold(state, gateOf(state, chat), ms),
     take: (address) => take(state, known(address)),
+    isFreeSoon: (address) => isFreeSoon(state, known(address)),
     hold: (address, ms) => hold(state, known(address), ms),
   };
 }
@@ -107,7 +113,7 @@ const arrivalMs = 2000;
 
 /** The wall clock tells how long ago something was, and the monotonic one carries on from there. */
 async function remember(state: State): Promise<void> {
-  const { store, clock, stopwatch } = state.needs;
+  const { store, clock, stopwatch } = state.deps;
   const wall = clock.now();
   const holds = await store.readHolds(wall);
   const sent = await store.sentSince(wall - longestMs(state.rates) - arrivalMs);
@@ -153,7 +159,7 @@ function startTurn(state: State, gate: Gate): Turn {
 function closeCall(state: State, gate: Gate): void {
   if (gate.call === 'none') return;
   state.all.open -= 1;
-  if (gate.call === 'out') addEnd(state, gate, state.needs.stopwatch.elapsed());
+  if (gate.call === 'out') addEnd(state, gate, state.deps.stopwatch.elapsed());
   gate.call = 'none';
 }
 
@@ -187,14 +193,14 @@ function allFreeAt({ all, rates }: State): number {
 
 /** Whoever waits in the course of a turn comes first: otherwise a great backlog would keep its chat waiting for ever. */
 function roomOf(state: State): number {
-  const now = state.needs.stopwatch.elapsed();
+  const now = state.deps.stopwatch.elapsed();
   if (state.all.heldUntil > now) return 0;
   const first = [...state.waiting].filter((gate) => freeAt(state, gate) <= now).length;
   return Math.max(roomAt(state.all, state.rates.overall, now) - first, 0);
 }
 
 function heldChats(state: State): ReadonlySet<string> {
-  const now = state.needs.stopwatch.elapsed();
+  const now = state.deps.stopwatch.elapsed();
   const held = new Set<string>();
   for (const gate of state.gates.values()) {
     if (freeAt(state, gate) > now) held.add(gate.chatId);
@@ -210,7 +216,7 @@ function forgetIdle({ gates, chatAt, rates, waiting }: State, gate: Gate, now: n
 }
 
 function freeInMs(state: State): number | null {
-  const now = state.needs.stopwatch.elapsed();
+  const now = state.deps.stopwatch.elapsed();
   const whenAll = allFreeAt(state);
   if (whenAll > now) return whenAll === Infinity ? null : whenAll - now;
   if (roomOf(state) === 0) return lookAgainMs;
@@ -221,6 +227,12 @@ function freeInMs(state: State): number | null {
     if (at > Math.min(state.looked.at, now) && at < next) next = at;
   }
   return next === Infinity ? null : Math.max(next - now, 0);
+}
+
+function isFreeSoon(state: State, gate: Gate): boolean {
+  if (gate.call === 'reserved') return true;
+  closeCall(state, gate);
+  return Math.max(freeAt(state, gate), allFreeAt(state)) <= state.deps.stopwatch.elapsed() + soonMs;
 }
 
 async function take(state: State, gate: Gate): Promise<boolean> {
@@ -238,7 +250,7 @@ async function take(state: State, gate: Gate): Promise<boolean> {
 }
 
 async function waitFor(state: State, gate: Gate): Promise<boolean> {
-  const { stopwatch, timer } = state.needs;
+  const { stopwatch, timer } = state.deps;
   state.waiting.add(gate);
   try {
     for (;;) {
@@ -254,7 +266,7 @@ async function waitFor(state: State, gate: Gate): Promise<boolean> {
 }
 
 async function hold(state: State, gate: Gate, ms: number): Promise<void> {
-  const now = state.needs.stopwatch.elapsed();
+  const now = state.deps.stopwatch.elapsed();
   gate.heldUntil = Math.max(gate.heldUntil, now + ms);
   state.held = [...state.held.filter(({ at }) => at + heldAtOnceMs > now), { chatId: gate.chatId, at: now, ms }];
   // What is known by its address alone is no chat of the store.
@@ -262,21 +274,21 @@ async function hold(state: State, gate: Gate, ms: number): Promise<void> {
   const common = commonHold(state.held, now);
   if (common === null || now + common <= state.all.heldUntil) return;
   state.all.heldUntil = now + common;
-  state.needs.log.warn('all_chats_held', { ms: common });
+  state.deps.log.warn('all_chats_held', { ms: common });
   await writeHold(state, null, common);
 }
 
 /** A hold that cannot be written binds this process all the same; what was told to wait has its own time in its row. */
-async function writeHold({ needs }: State, chatId: string | null, ms: number): Promise<void> {
-  const now = needs.clock.now();
+async function writeHold({ deps }: State, chatId: string | null, ms: number): Promise<void> {
+  const now = deps.clock.now();
   try {
-    await needs.store.writeHold(chatId, now + ms, now);
+    await deps.store.writeHold(chatId, now + ms, now);
   } catch (error) {
-    needs.log.warn('hold_not_written', { error: String(error) });
+    deps.log.warn('hold_not_written', { error: String(error) });
   }
 }
 
-interface BacklogNeeds {
+interface BacklogDeps {
   readonly store: Pick<ChatStore, 'waitingResults' | 'addMessages'>;
   readonly pacer: Pick<Pacer, 'heldChats'>;
   readonly ids: Ids;
@@ -287,7 +299,7 @@ interface BacklogNeeds {
  * Tells a chat whose results wait for the platform's leave how many there are and since when, once until they are through.
  * Only a chat that must wait just now can have such a backlog, so nobody else's results are looked at.
  */
-export function createBacklogWord({ store, pacer, ids, bell }: BacklogNeeds): Chore {
+export function createBacklogWord({ store, pacer, ids, bell }: BacklogDeps): Chore {
   const told = new Set<string>();
   const look = async (chatId: string, now: number): Promise<boolean> => {
     const waiting = await store.waitingResults(chatId, now - backlogOldMs);

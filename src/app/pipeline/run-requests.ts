@@ -16,7 +16,7 @@ export interface RunService {
   ingest(request: RunRequest): Promise<{ readonly runId: string; readonly created: boolean }>;
 }
 
-interface Needs {
+interface RunServiceDeps {
   readonly store: Pick<RunStore, 'addRun'>;
   readonly ids: Ids;
   readonly digest: Digest;
@@ -24,7 +24,7 @@ interface Needs {
   readonly bell: Bell;
 }
 
-export function createRunService({ store, ids, digest, clock, bell }: Needs): RunService {
+export function createRunService({ store, ids, digest, clock, bell }: RunServiceDeps): RunService {
   const prepare = (request: RunRequest, now: number): NewRun => {
     const inputText = JSON.stringify(request.input);
     return {

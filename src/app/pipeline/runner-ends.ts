@@ -1,23 +1,16 @@
 import { outboxRanks, splitText } from '../../domain/delivery.ts';
 import * as limits from '../../domain/limits.ts';
-import { policyOf, type Policy } from '../../domain/policy.ts';
-import { type MessageInput, type RunInput, conclude, type AttemptOutcome, causeOf } from '../../domain/run.ts';
+import { type MessageInput, conclude, type AttemptOutcome } from '../../domain/run.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import type { Drawn, Shown, View } from '../../domain/shown.ts';
 import type { Outcome, Actions } from '../actions/action.ts';
 import type { Ids, Log } from '../ports/outside.ts';
 import type { NewApproval, NewDelivery, RunEnd, StartableRun, StartedRun, EndNotices } from '../ports/pipeline.ts';
 
-interface Needs {
+interface EndDeps {
   readonly actions: Actions;
   readonly ids: Ids;
   readonly log: Log;
-}
-
-/** The policies in force for a run that was admitted. */
-export function runPolicy({ policies, action }: RunInput): Policy {
-  // The density of the schedule matters only for slots that were missed, and this run is past that.
-  return policyOf(policies ?? {}, { actionKind: action.kind, minGapMs: null });
 }
 
 /** How an attempt went, and when. */
@@ -29,18 +22,18 @@ interface Ended {
 }
 
 /** The end of an attempt as it is written: what it means for its run, and what is to be shown. */
-export function endOf(needs: Needs, { run, attempt: number, fence }: StartedRun, ended: Ended): RunEnd {
+export function endOf(deps: EndDeps, { run, attempt: number, fence }: StartedRun, ended: Ended): RunEnd {
   const { input } = run;
   const { result, startedAt, finishedAt, durationMs } = ended;
   const outcome: AttemptOutcome = typeof result === 'string' ? { is: result } : result;
-  const { retry, timeoutMs } = runPolicy(input);
+  const { retry, timeoutMs } = run.policy;
   const conclusion = conclude(outcome, {
     used: number - run.interruptions,
     retry,
-    repeatable: needs.actions.get(input.action.kind)?.repeatable(input.action) ?? false,
+    repeatable: deps.actions.get(input.action.kind)?.repeatable(input.action) ?? false,
     timeoutMs,
     now: finishedAt,
-    chance: needs.ids.chance(),
+    chance: deps.ids.chance(),
   });
   const error = conclusion.error?.slice(0, limits.errorMessageLengthMax) ?? null;
   return {
@@ -55,17 +48,17 @@ export function endOf(needs: Needs, { run, attempt: number, fence }: StartedRun,
     durationMs,
     httpStatus: typeof result === 'string' ? null : (result.httpStatus ?? null),
     error,
-    ...confirmed(needs, run, ended),
+    ...confirmed(deps, run, ended),
     // Made after the parts of the result, so that they come after them.
-    notices: noticesOf(needs.ids, run, { status: conclusion.run, error, attempts: number, finishedAt }),
+    notices: noticesOf(deps.ids, run, { status: conclusion.run, error, attempts: number, finishedAt }),
     follows: conclusion.run === 'backoff' ? null : followingSlot(run, finishedAt),
   };
 }
 
 /** What was brought back, and what people are asked about it: whether it is shown, and whether it is done. */
-function confirmed(needs: Needs, run: StartableRun, ended: Ended): Brought & Pick<RunEnd, 'ack' | 'approval'> {
-  const brought = broughtBack(needs, run, ended);
-  const { ack, approval } = runPolicy(run.input);
+function confirmed(deps: EndDeps, run: StartableRun, ended: Ended): Brought & Pick<RunEnd, 'ack' | 'approval'> {
+  const brought = broughtBack(deps, run, ended);
+  const { ack, approval } = run.policy;
   if (brought.deliveries.length === 0 || run.taskId === null) return brought;
   const asked = ack === null || run.occurrenceId === null ? brought : { ...brought, ack };
   if (approval !== 'required') return asked;
@@ -73,7 +66,7 @@ function confirmed(needs: Needs, run: StartableRun, ended: Ended): Brought & Pic
   return {
     ...asked,
     deliveries: brought.deliveries.map((part) => ({ ...part, approveBy: decideBy })),
-    approval: { id: needs.ids.next(), ...quoteOf(ended), decideBy },
+    approval: { id: deps.ids.next(), ...quoteOf(ended), decideBy },
   };
 }
 
@@ -87,7 +80,7 @@ function quoteOf({ result }: Ended): Pick<NewApproval, 'text' | 'mediaKind'> {
 type Brought = Pick<RunEnd, 'output' | 'deliveries' | 'context' | 'usage'>;
 
 /** Only work that was done brings something back. */
-function broughtBack({ ids, log }: Needs, run: StartableRun, { result, finishedAt }: Ended): Brought {
+function broughtBack({ ids, log }: EndDeps, run: StartableRun, { result, finishedAt }: Ended): Brought {
   if (typeof result === 'string' || result.is !== 'done')
     return { output: null, deliveries: [], context: null, usage: [] };
   return {
@@ -109,11 +102,11 @@ function outputOf(kind: string, { text, data }: Done) {
 
 function deliveriesOf(
   ids: Ids,
-  { input, occurrenceId }: StartableRun,
+  { input, policy, occurrenceId }: StartableRun,
   { result, finishedAt }: { result: Done; finishedAt: number },
 ): NewDelivery[] {
   if (!input.delivers) return [];
-  const { unknown, maxAgeMs, quiet } = runPolicy(input);
+  const { unknown, maxAgeMs, quiet } = policy;
   const place = input.message === undefined ? {} : messagePlace(input.message);
   // Whoever asked for it just now waits for it, at whatever hour.
   const isUrgent = input.byHand === true || input.again !== undefined || quiet?.mode === 'off';
@@ -167,7 +160,7 @@ function followingSlot({ input }: StartableRun, finishedAt: number): RunEnd['fol
 }
 
 /** The end of a run where making its end failed: a fault of ours, and its task hears of it like of any other. */
-export function thrownEnd({ ids }: Pick<Needs, 'ids'>, started: StartedRun, { at, error }: Fault): RunEnd {
+export function thrownEnd({ ids }: Pick<EndDeps, 'ids'>, started: StartedRun, { at, error }: Fault): RunEnd {
   const end = brokenEnd(started, at, error);
   const { run, attempt: attempts } = started;
   return { ...end, notices: noticesOf(ids, run, { status: 'failed', error: end.error, attempts, finishedAt: at }) };
@@ -213,7 +206,7 @@ interface RunEnding {
   readonly finishedAt: number;
 }
 
-const noNotices: EndNotices = { cause: null, byHand: false, failed: null, autoPaused: null, recovered: null };
+const noNotices: EndNotices = { byHand: false, failed: null, autoPaused: null, recovered: null };
 
 /**
  * Words about how a run of a task ended, for a thread that is delivered. While it is tried again there is nothing to tell,
@@ -234,7 +227,6 @@ export function noticesOf(ids: Ids, run: StartableRun, ending: RunEnding): EndNo
   const error = ending.error ?? '';
   return {
     ...noNotices,
-    cause: causeOf(error),
     byHand,
     failed: notice(ids, 1, {
       view: 'failed',

@@ -4,10 +4,10 @@ import { outgoingKey } from '../../domain/occurrence.ts';
 import type { Outcome, Actions } from '../actions/action.ts';
 import type { Bell, Clock, Ids, Log, Stopwatch, Timer } from '../ports/outside.ts';
 import type { Counts, RunEnd, RunStore, StartableRun, StartedRun, StartPlan, Unreadable } from '../ports/pipeline.ts';
-import { createCollector, within } from './collector.ts';
-import { createClaimCount, type Holding } from './holding.ts';
-import { tellTraced } from './run-log.ts';
-import { brokenEnd, endOf, runPolicy, thrownEnd, noticesOf } from './runner-ends.ts';
+import type { HousekeepingStore } from '../ports/upkeep.ts';
+import { createCollector, tellTraced, within } from './collector.ts';
+import { createLostClaims } from './lost-claims.ts';
+import { brokenEnd, endOf, thrownEnd, noticesOf } from './runner-ends.ts';
 
 /**
  * Claims runs, executes their actions, and writes how they ended. It never waits for a chat: what is to be shown becomes
@@ -18,13 +18,14 @@ export interface Runner {
   nextAt(now: number): Promise<number | null>;
   /** Resolves when no attempt is running and every end is written. */
   idle(): Promise<void>;
-  readonly holding: Holding;
+  /** It works on the run, or has its end and has not written it yet. */
+  holds(runId: string): boolean;
   /** Takes nothing more, waits for what runs, and aborts it when the time is up. */
   stop(graceMs: number): Promise<void>;
 }
 
-interface RunnerNeeds {
-  readonly store: RunStore;
+interface RunnerDeps {
+  readonly store: RunStore & Pick<HousekeepingStore, 'letRunsGo'>;
   readonly actions: Actions;
   readonly clock: Clock;
   readonly stopwatch: Stopwatch;
@@ -46,55 +47,56 @@ interface Live {
   readonly done: Promise<void>;
 }
 
-export function createRunner(needs: RunnerNeeds): Runner {
-  const { store, bell, log, timer } = needs;
+export function createRunner(deps: RunnerDeps): Runner {
+  const { store, bell, log, timer } = deps;
   const live = new Map<string, Live>();
-  const claims = createClaimCount();
+  /** Runs that are live, or whose end is not written yet. */
+  const held = new Set<string>();
+  const claims = createLostClaims(deps, 'runner', () => store.letRunsGo(deps.bootId, [...held]));
   let stopping = false;
 
-  const ends = createCollector<RunEnd>(needs, needs.batchMax, {
-    write: (batch) => writeEnds(needs, batch),
-    instead: (end, error) => brokenEnd(end, needs.clock.now(), `the result could not be written: ${error}`),
+  const ends = createCollector<RunEnd>(deps, deps.batchMax, {
+    write: async (batch) => {
+      await writeEnds(deps, batch);
+      for (const { run } of batch) held.delete(run.id);
+    },
+    instead: (end, error) => brokenEnd(end, deps.clock.now(), `the result could not be written: ${error}`),
   });
 
   const execute = (started: StartedRun) => {
     const controller = new AbortController();
-    const done = attempt(needs, started, controller)
+    const done = attempt(deps, started, controller)
       .catch((error: unknown) => {
         log.error('attempt_threw', { run_id: started.run.id, error: String(error) });
         const reason = error instanceof Error ? error.message : String(error);
-        return thrownEnd(needs, started, { at: needs.clock.now(), error: reason });
+        return thrownEnd(deps, started, { at: deps.clock.now(), error: reason });
       })
       .then((end) => {
         live.delete(started.run.id);
         if (end !== null) ends.add(end);
       });
     live.set(started.run.id, { controller, done });
+    held.add(started.run.id);
   };
 
   return {
     step: async (now, limit) => {
+      await claims.settle();
       if (live.size > 0) {
-        for (const id of await store.cancelRequested(needs.bootId)) abort(live.get(id), 'cancelled');
+        for (const id of await store.cancelRequested(deps.bootId)) abort(live.get(id), 'cancelled');
       }
-      const free = Math.min(limit, needs.concurrency - live.size);
+      const free = Math.min(limit, deps.concurrency - live.size);
       if (stopping || free <= 0) return { taken: 0, more: false };
-      const { taken, more, started } = await claims.during(async () => {
-        const answer = await store.startRuns({ now, limit: free }, needs.bootId, (runs) =>
-          runs.map((run) => startPlan(needs, run, now)),
-        );
-        for (const one of answer.started) execute(one);
-        return answer;
-      });
+      const { taken, more, started } = await claims.claim(() =>
+        store.startRuns({ now, limit: free }, deps.bootId, (runs) => runs.map((run) => startPlan(deps, run, now))),
+      );
+      for (const one of started) execute(one);
       // What ends without an attempt lets others follow, and may be told of.
       if (taken > started.length) for (const room of ['scheduler', 'deliverer'] as const) bell.ring(room);
-      return { taken, more: more && live.size < needs.concurrency };
+      return { taken, more: more && live.size < deps.concurrency };
     },
-    nextAt: (now) => (live.size >= needs.concurrency ? Promise.resolve(null) : store.nextRunAt(needs.bootId, now)),
-    holding: {
-      ...claims,
-      has: (id) => live.has(id) || [...ends.unwritten()].some(({ run }) => run.id === id),
-    },
+    nextAt: (now) => (live.size >= deps.concurrency ? Promise.resolve(null) : store.nextRunAt(deps.bootId, now)),
+    holds: (runId) => held.has(runId),
     idle: async () => {
       while (live.size > 0) await Promise.all([...live.values()].map(({ done }) => done));
       await ends.idle();
@@ -121,7 +123,7 @@ function tellEnded(log: Log, { run, attempt: number, status, durationMs: ms }: R
   tellTraced(log, 'run_ended', { runId, traceId, task_id: taskId, attempt: number, status, ms });
 }
 
-async function writeEnds({ store, bell, log, clock }: RunnerNeeds, batch: readonly RunEnd[]): Promise<void> {
+async function writeEnds({ store, bell, log, clock }: RunnerDeps, batch: readonly RunEnd[]): Promise<void> {
   const now = clock.now();
   const { written, autoPaused } = await store.finishRuns(batch.map((end) => inTimeOf(now, end)));
   if (written < batch.length) log.warn('late_results_dropped', { count: batch.length - written });
@@ -145,17 +147,17 @@ function abort(one: Live | undefined, reason: AbortReason): void {
 }
 
 /** Null when the process stops under the attempt: it stays open, and the next process ends it as interrupted. */
-async function attempt(needs: RunnerNeeds, started: StartedRun, controller: AbortController): Promise<RunEnd | null> {
-  const { clock, stopwatch, timer } = needs;
-  tellStarted(needs.log, started);
+async function attempt(deps: RunnerDeps, started: StartedRun, controller: AbortController): Promise<RunEnd | null> {
+  const { clock, stopwatch, timer } = deps;
+  tellStarted(deps.log, started);
   const startedAt = clock.now();
   const from = stopwatch.elapsed();
-  const callOff = timer.after(runPolicy(started.run.input).timeoutMs, () => controller.abort('timedOut'));
-  const result = await race(needs, started, { controller, startedAt });
+  const callOff = timer.after(started.run.policy.timeoutMs, () => controller.abort('timedOut'));
+  const result = await race(deps, started, { controller, startedAt });
   callOff();
   if (result === 'stopping') return null;
   const durationMs = Math.round(stopwatch.elapsed() - from);
-  return endOf(needs, started, { result, startedAt, finishedAt: clock.now(), durationMs });
+  return endOf(deps, started, { result, startedAt, finishedAt: clock.now(), durationMs });
 }
 
 interface Racing {
@@ -165,7 +167,7 @@ interface Racing {
 
 /** An action that ignores its signal is left behind: its attempt ends on time, and what it says later is not heard. */
 async function race(
-  needs: RunnerNeeds,
+  deps: RunnerDeps,
   { run, attempt: number }: StartedRun,
   { controller, startedAt }: Racing,
 ): Promise<Outcome | AbortReason> {
@@ -177,9 +179,9 @@ async function race(
   const job = { input, runId, taskId, chatId, attempt: number, startedAt, outgoingKey: keyOf(run), signal };
   const worked = (async (): Promise<Outcome> => {
     try {
-      return await needs.actions.require(run.input.action.kind).run(job);
+      return await deps.actions.require(run.input.action.kind).run(job);
     } catch (error) {
-      needs.log.error('action_threw', { run_id: run.id, error: String(error) });
+      deps.log.error('action_threw', { run_id: run.id, error: String(error) });
       return { is: 'retry', error: error instanceof Error ? error.message : String(error) };
     }
   })();
@@ -193,14 +195,14 @@ function keyOf({ id, taskId, input }: StartableRun): string {
   return taskId === null || input.slotAt === null ? `run:${id}` : outgoingKey(taskId, input.slotAt);
 }
 
-interface Needs {
+interface StartDeps {
   readonly actions: Actions;
   readonly ids: Ids;
   readonly log: Log;
 }
 
 /** Whether a claimed run may start, or how it ends without an attempt. */
-function startPlan({ actions, ids, log }: Needs, run: StartableRun | Unreadable, now: number): StartPlan {
+function startPlan({ actions, ids, log }: StartDeps, run: StartableRun | Unreadable, now: number): StartPlan {
   if ('unreadable' in run) {
     log.error('run_unreadable', { run_id: run.id, reason: run.unreadable });
     return ended(run.id, { status: 'failed', occurrence: 'failed', error: `unreadable: ${run.unreadable}` });

@@ -1,10 +1,9 @@
 import { openFrom } from '../../domain/due.ts';
-import { AppError } from '../../domain/errors.ts';
 import { actionScope, grantFault } from '../../domain/grant.ts';
 import { slotsPerBatchMax, clockStepMs } from '../../domain/limits.ts';
 import { isByHand } from '../../domain/occurrence.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
-import type { Bell, Ids, Log, Clock, Stopwatch } from '../ports/outside.ts';
+import type { Bell, Log, Clock, Stopwatch } from '../ports/outside.ts';
 import type {
   Admission,
   Counts,
@@ -20,7 +19,8 @@ import type {
 } from '../ports/pipeline.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
 import { claimOf, type ClaimMaker } from './claims.ts';
-import { type RunService, policyFor, requestOf } from './run-requests.ts';
+import { isolate, takeUp } from './quarantine.ts';
+import { policyFor, requestOf } from './run-requests.ts';
 
 /**
  * Turns due slots into occurrences and admits those that wait. It owns timing only: it never sees an action, and what it
@@ -33,114 +33,73 @@ export interface Scheduler {
   replan(now: number, limit: number): Promise<number>;
 }
 
-interface Needs {
+interface SchedulerDeps extends ClaimMaker {
   readonly store: SlotStore;
-  readonly runs: Pick<RunService, 'prepare'>;
-  readonly ids: Ids;
   readonly log: Log;
   readonly bell: Bell;
 }
 
-export function createScheduler(needs: Needs): Scheduler {
-  const { store, bell } = needs;
+export function createScheduler(deps: SchedulerDeps): Scheduler {
+  const { store, bell } = deps;
   return {
     step: async (now, limit) => {
       const at = { now, limit };
-      let shows = false;
-      const noted = <T extends Decision>(decided: T[]): T[] => {
-        shows ||= decided.some(changesCard);
-        return decided;
-      };
       // First of all, because the slots since the end of a pause are due like any others.
-      const resumed = await oneByOneOnFault(needs, at, (batch, watch) =>
-        store.resumeDue(batch, (due) => watch(due, (task) => task.id) ?? due.map((task) => endOfPause(needs, task))),
-      );
-      const claimed = await oneByOneOnFault(needs, at, (batch, watch) =>
-        store.claimDue(batch, (due) => noted(watch(due, (task) => task.id) ?? planWithin(needs, due, now))),
-      );
+      const resumed = await endPauses(deps, at);
+      const claimed = await claimSlots(deps, at);
       const expired = await store.expireQuestions(at);
-      const admitted = await oneByOneOnFault(needs, at, (batch, watch) =>
-        store.admitWaiting(batch, (waiting) =>
-          noted(watch(waiting, ({ task }) => task.id) ?? waiting.map((one) => admissionOf(needs, one, now))),
-        ),
-      );
-      const taken = resumed.taken + claimed.taken + expired.taken + admitted.taken;
+      const admitted = await admitWaiting(deps, at);
       if (claimed.taken + admitted.taken > 0) bell.ring('runner');
-      if (resumed.taken > 0 || shows) bell.ring('deliverer');
-      return { taken, more: resumed.more || claimed.more || expired.more || admitted.more };
+      if (resumed.taken > 0 || [...claimed.decided, ...admitted.decided].some(changesCard)) bell.ring('deliverer');
+      const all = [resumed, claimed, expired, admitted];
+      return { taken: all.reduce((sum, { taken }) => sum + taken, 0), more: all.some(({ more }) => more) };
     },
     nextAt: (now) => store.nextDueAt(now),
-    replan: (now, limit) => replanAll(needs, now, limit),
+    replan: (now, limit) => replanAll(deps, now, limit),
   };
 }
 
-type Decision = Claim | Admission | Quarantine;
-
 /** A task that is completed or paused has its card drawn anew; nothing else that is decided here is shown. */
-function changesCard(decision: Decision): boolean {
+function changesCard(decision: Claim | Admission | Quarantine): boolean {
   if ('quarantine' in decision) return true;
   return 'nextAt' in decision ? decision.nextAt === null : 'completes' in decision && decision.completes;
 }
 
-/** Sees what a plan is about to decide about, and may decide in its place. */
-type Watch = <T>(tasks: readonly T[], idOf: (task: T) => string) => Quarantine[] | null;
+const idOfTask = ({ id }: DueTask | Unreadable) => id;
 
-/**
- * What the database refuses for a reason of its own would be refused again in every step, and everybody would wait behind
- * it. So the batch is taken up task by task, and the one that was refused alone is marked like a row that cannot be read.
- */
-async function oneByOneOnFault(
-  { log }: Pick<Needs, 'log'>,
-  at: Batch,
-  step: (batch: Batch, watch: Watch) => Promise<Counts>,
-): Promise<Counts> {
-  try {
-    return await step(at, () => null);
-  } catch (error) {
-    if (!isFault(error)) throw error;
-    log.error('batch_refused', { error: error.message });
-  }
-  let taken = 0;
-  for (let left = at.limit; left > 0; left -= 1) {
-    const counts = await stepAlone(log, { ...at, limit: 1 }, step);
-    if (counts.taken === 0) break;
-    taken += counts.taken;
-  }
-  return { taken, more: taken > 0 };
+/** Lets tasks go on whose pause has come to its end. */
+function endPauses(deps: SchedulerDeps, at: Batch) {
+  return takeUp<DueTask | Unreadable, Resume>(deps, at, {
+    take: (batch, plan) => deps.store.resumeDue(batch, plan),
+    plan: (due) => due.map((task) => endOfPause(deps, task)),
+    idOf: idOfTask,
+  });
 }
 
-async function stepAlone(log: Log, at: Batch, step: (batch: Batch, watch: Watch) => Promise<Counts>): Promise<Counts> {
-  let refused: string | null = null;
-  try {
-    return await step(at, ([task], idOf) => {
-      refused = task === undefined ? null : idOf(task);
-      return null;
-    });
-  } catch (error) {
-    if (!isFault(error)) throw error;
-    const quarantine = `unreadable: ${error.message}`;
-    // Another task may stand first by now, and it is not to blame.
-    return step(at, (tasks, idOf) =>
-      tasks
-        .filter((task) => idOf(task) === refused)
-        .map((task) => {
-          log.error('task_quarantined', { task_id: idOf(task), reason: error.message });
-          return { taskId: idOf(task), quarantine };
-        }),
-    );
-  }
+/** Turns slots that are due into occurrences and runs. */
+function claimSlots(deps: SchedulerDeps, at: Batch) {
+  return takeUp<DueTask | Unreadable, Claim>(deps, at, {
+    take: (batch, plan) => deps.store.claimDue(batch, plan),
+    plan: (due) => planWithin(deps, due, at.now),
+    idOf: idOfTask,
+  });
 }
 
-function isFault(error: unknown): error is AppError {
-  return error instanceof AppError && error.code === 'internal';
+/** Admits what waits for the run before it, for a snooze to end or for somebody's answer. */
+function admitWaiting(deps: SchedulerDeps, at: Batch) {
+  return takeUp<WaitingOccurrence, Admission>(deps, at, {
+    take: (batch, plan) => deps.store.admitWaiting(batch, plan),
+    plan: (waiting) => waiting.map((one) => admissionOf(deps, one, at.now)),
+    idOf: ({ task }) => task.id,
+  });
 }
 
 /** Plans tasks until the slots looked at are enough for one step; the others are as due in the next one. */
-function planWithin(needs: Needs, due: readonly (DueTask | Unreadable)[], now: number): (Claim | Quarantine)[] {
+function planWithin(deps: SchedulerDeps, due: readonly (DueTask | Unreadable)[], now: number): (Claim | Quarantine)[] {
   const decided: (Claim | Quarantine)[] = [];
   let cost = 0;
   for (const task of due) {
-    const decision = isolate(needs, task, (one) => claimOf(needs, one, now));
+    const decision = isolate(deps, task, (one) => claimOf(deps, one, now));
     decided.push(decision);
     cost += costOf(decision);
     if (cost >= slotsPerBatchMax) break;
@@ -154,28 +113,8 @@ function costOf(decision: Claim | Quarantine): number {
   return Math.max(0, 10 * (decision.occurrences.length - 1)) + (decision.gap?.count ?? 0);
 }
 
-/**
- * One bad row never stops the others. Whatever its planning throws is the row's fault: plans are pure, so nothing that
- * another try could mend can happen in them.
- */
-function isolate<T>(
-  { log }: Pick<Needs, 'log'>,
-  task: DueTask | Unreadable,
-  plan: (task: DueTask) => T,
-): T | Quarantine {
-  try {
-    if (!('unreadable' in task)) return plan(task);
-    log.error('task_quarantined', { task_id: task.id, reason: task.unreadable });
-    return { taskId: task.id, quarantine: `unreadable: ${task.unreadable}` };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    log.error('task_quarantined', { task_id: task.id, reason });
-    return { taskId: task.id, quarantine: `unreadable: ${reason}` };
-  }
-}
-
-function admissionOf(needs: Needs & ClaimMaker, waiting: WaitingOccurrence, now: number): Admission | Quarantine {
-  return isolate(needs, waiting.task, (task): Admission => {
+function admissionOf(deps: SchedulerDeps, waiting: WaitingOccurrence, now: number): Admission | Quarantine {
+  return isolate(deps, waiting.task, (task): Admission => {
     const occurrence = { occurrenceId: waiting.id, taskId: task.id };
     const fault = grantFault(task.grant, actionScope(task.action.kind), now);
     if (fault !== null) return { ...occurrence, skip: fault };
@@ -191,12 +130,12 @@ function admissionOf(needs: Needs & ClaimMaker, waiting: WaitingOccurrence, now:
       byHand: !bounded,
     });
     const completes = bounded && policy.maxRuns !== null && task.boundedRuns + 1 >= policy.maxRuns;
-    return { ...occurrence, run: needs.runs.prepare(request, now), bounded, completes };
+    return { ...occurrence, run: deps.runs.prepare(request, now), bounded, completes };
   });
 }
 
 /** Lets a task go on whose pause has come to its end: the step does it, and whoever changes the task before that. */
-export function endOfPause(deps: Pick<Needs, 'log'>, task: DueTask | Unreadable): Resume | Quarantine {
+export function endOfPause(deps: Pick<SchedulerDeps, 'log'>, task: DueTask | Unreadable): Resume | Quarantine {
   return isolate(deps, task, resumeOf);
 }
 
@@ -211,12 +150,12 @@ function resumeOf(task: DueTask): Resume {
   return { taskId: task.id, resumeAt: task.nextAt, nextAt: spent ? null : openFrom({ ...task, policy }, first) };
 }
 
-async function replanAll(needs: Needs, now: number, limit: number): Promise<number> {
+async function replanAll(deps: SchedulerDeps, now: number, limit: number): Promise<number> {
   let changed = 0;
   let after: string | null = null;
   for (;;) {
-    const page = await needs.store.replanTasks(after, { now, limit }, (due) =>
-      due.map((task) => isolate(needs, task, (one) => replanOf(one, now))).filter(isMove),
+    const page = await deps.store.replanTasks(after, { now, limit }, (due) =>
+      due.map((task) => isolate(deps, task, (one) => replanOf(one, now))).filter(isMove),
     );
     changed += page.changed;
     if (page.seen < limit || page.last === null) return changed;
@@ -249,14 +188,14 @@ interface ClockWatch {
   check(): Promise<void>;
 }
 
-interface TimeChangesNeeds {
-  readonly store: Pick<UpkeepStore, 'shiftClock'>;
+interface ClockWatchDeps {
+  readonly store: Pick<UpkeepStore, 'noteSetBack' | 'shiftClock'>;
   readonly clock: Clock;
   readonly stopwatch: Stopwatch;
   readonly log: Log;
 }
 
-export function createClockWatch({ store, clock, stopwatch, log }: TimeChangesNeeds): ClockWatch {
+export function createClockWatch({ store, clock, stopwatch, log }: ClockWatchDeps): ClockWatch {
   let wall = clock.now();
   let elapsed = stopwatch.elapsed();
   return {
@@ -265,14 +204,19 @@ export function createClockWatch({ store, clock, stopwatch, log }: TimeChangesNe
       const nowElapsed = stopwatch.elapsed();
       const stepMs = Math.round(nowWall - wall - (nowElapsed - elapsed));
       if (Math.abs(stepMs) > clockStepMs) log.warn('clock_was_set', { step_ms: stepMs });
-      if (stepMs < -clockStepMs) await store.shiftClock(stepMs);
+      if (stepMs < -clockStepMs) {
+        // At which moment since the last look it was set, nobody knows.
+        const sinceMs = Math.ceil(nowElapsed - elapsed);
+        await store.noteSetBack({ from: nowWall - sinceMs, to: wall + sinceMs });
+        await store.shiftClock(stepMs);
+      }
       wall = nowWall;
       elapsed = nowElapsed;
     },
   };
 }
 
-interface ZoneRulesNeeds {
+interface ZoneRulesDeps {
   readonly store: Pick<UpkeepStore, 'readNote' | 'writeNote'>;
   readonly scheduler: Pick<Scheduler, 'replan'>;
   readonly clock: Clock;
@@ -295,7 +239,7 @@ export async function followZoneRules({
   log,
   version,
   batchMax,
-}: ZoneRulesNeeds): Promise<void> {
+}: ZoneRulesDeps): Promise<void> {
   const known = await store.readNote(note);
   if (known === version) return;
   if (known !== null) {

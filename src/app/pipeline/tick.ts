@@ -26,7 +26,7 @@ export interface Ticked {
   readonly failed: readonly string[];
 }
 
-interface Needs {
+interface TickDeps {
   readonly rooms: readonly Turning[];
   /** What a room has begun, and does not wait for by itself. */
   readonly idle: Readonly<Partial<Record<Room, () => Promise<void>>>>;
@@ -36,7 +36,7 @@ interface Needs {
 const order = ['scheduler', 'runner', 'deliverer', 'acks'] as const satisfies readonly Room[];
 
 /** Each room after the one that hands over to it. All that is taken up meanwhile is counted, whoever made the step. */
-export function createTick({ rooms, idle, timer }: Needs): () => Promise<Ticked> {
+export function createTick({ rooms, idle, timer }: TickDeps): () => Promise<Ticked> {
   const round = order.flatMap((name) => rooms.filter((room) => room.name === name));
   const takenBy = (name: Room) => rooms.find((room) => room.name === name)?.taken() ?? 0;
   const turnOf = async (room: Turning): Promise<'done' | 'more' | 'failed'> => {

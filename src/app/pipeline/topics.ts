@@ -1,97 +1,75 @@
 import * as limits from '../../domain/limits.ts';
-import type { BlockedCause } from '../../domain/shown.ts';
 import { isBlank } from '../../domain/task.ts';
-import type { OutboxStore, TopicView } from '../ports/outbox.ts';
-import type { Clock, Ids, Route, TopicMade, Transport } from '../ports/outside.ts';
+import type { OutboxPart, OutboxStore, TopicView } from '../ports/outbox.ts';
+import type { CallFault, Clock, Ids, Transport } from '../ports/outside.ts';
 
-/** Whether a part can go to its topic now. */
-export type TopicReady =
-  | { readonly is: 'ready' }
-  | { readonly is: 'later'; readonly afterMs: number; readonly error: string }
-  /** The platform said when to come back. */
-  | { readonly is: 'held'; readonly afterMs: number; readonly error: string }
-  | { readonly is: 'moved'; readonly address: string; readonly error: string }
-  | { readonly is: 'blocked'; readonly cause: BlockedCause; readonly error: string };
+/** The topic is there. `mayLeave` says whether the part that waited for it is claimed to be sent there. */
+export type TopicReady = { readonly is: 'ready'; readonly topicId: number; readonly mayLeave: boolean } | CallFault;
 
-interface Needs {
+interface TopicDeps {
   readonly store: Pick<OutboxStore, 'beginTopic' | 'endTopic'>;
   readonly transport: Pick<Transport, 'createTopic' | 'findTopic'>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly bootId: string;
+  /** The first part that needs it. */
+  readonly part: Pick<OutboxPart, 'id' | 'fence' | 'route'>;
+  /** Whether the part may leave as soon as its topic is there. */
+  readonly mayFollow: () => boolean;
   /** Told just before the platform is asked to make one. */
   readonly spend: () => void;
 }
 
-/** How often a topic whose creation got no answer is looked for. */
-const lookAgainMs = 5000;
-
 /** The one cause that no re-check mends: making a second topic would be a guess. */
-const inDoubt = 'topic_in_doubt';
-const inDoubtText = 'nobody knows whether its topic was made; say whether to make one';
+const inDoubt: CallFault = {
+  is: 'blocked',
+  cause: 'topic_in_doubt',
+  error: 'nobody knows whether its topic was made; say whether to make one',
+};
 
 /**
  * Makes a task's topic when its first result needs one. A topic is never created blindly: while an earlier creation is in
  * doubt it is looked for, and after a minute without a trace a person is asked.
  */
-export async function prepareTopic(needs: Needs, topic: TopicView, route: Route): Promise<TopicReady> {
-  // One creation is in flight per chat, so whoever finds it `creating` finds one whose answer was lost.
-  if (topic.state === 'creating') return adopt(needs, topic, route);
+export async function prepareTopic(deps: TopicDeps, topic: TopicView): Promise<TopicReady> {
+  const { store, transport, clock, bootId, part } = deps;
   // The updates may have been late, and then even who says to make another one does not know that it is there.
-  const late = topic.askedAt === null ? null : await look(needs, topic, { route, since: topic.askedAt });
-  if (late !== null) return isThere(needs, topic, late);
-  if (topic.cause === inDoubt) return { is: 'blocked', cause: inDoubt, error: inDoubtText };
+  const found = await look(deps, topic);
+  if (found !== null) return isThere(deps, topic, found);
+  // One creation is in flight per chat, so whoever finds it `creating` finds one whose answer was lost.
+  if (topic.state === 'creating') return waitForTrace(deps, topic);
+  if (topic.cause === 'topic_in_doubt') return inDoubt;
   const name = topicName(topic.name);
-  const begun = await needs.store.beginTopic({ ...topic, name }, needs.bootId, needs.clock.now());
-  if (!begun) return { is: 'later', afterMs: lookAgainMs, error: 'its topic is being made' };
-  needs.spend();
-  return conclude(needs, topic, await needs.transport.createTopic(route, name));
-}
-
-async function adopt(needs: Needs, topic: TopicView, route: Route): Promise<TopicReady> {
-  const { store, clock } = needs;
-  const askedAt = topic.askedAt ?? clock.now();
-  const found = await look(needs, topic, { route, since: askedAt });
-  if (found !== null) return isThere(needs, topic, found);
-  if (clock.now() - askedAt < limits.topicAdoptionMs) {
-    return {
-      is: 'later',
-      afterMs: lookAgainMs,
-      error: 'the answer to the creation of its topic was lost; looking for it',
-    };
-  }
-  await store.endTopic({ taskId: topic.taskId, state: 'blocked', cause: inDoubt });
-  return { is: 'blocked', cause: inDoubt, error: inDoubtText };
-}
-
-function look({ transport }: Needs, topic: TopicView, { route, since }: { route: Route; since: number }) {
-  return transport.findTopic(route, topic.askedName ?? topicName(topic.name), since);
-}
-
-async function isThere({ store, ids, clock }: Needs, { taskId }: TopicView, id: number): Promise<TopicReady> {
-  await store.endTopic({ taskId, state: 'ready', id, cardId: ids.next(), remadeId: ids.next(), at: clock.now() });
-  return { is: 'ready' };
-}
-
-async function conclude(needs: Needs, topic: TopicView, made: TopicMade): Promise<TopicReady> {
-  const { store } = needs;
+  if (!(await store.beginTopic({ ...topic, name }, bootId, clock.now())))
+    return { is: 'unreached', error: 'its topic is being made' };
+  deps.spend();
+  const made = await transport.createTopic(part.route, name);
+  if (made.is === 'made') return isThere(deps, topic, made.topicId);
   const { taskId } = topic;
-  switch (made.is) {
-    case 'made':
-      return isThere(needs, topic, made.topicId);
-    case 'notMade':
-      await store.endTopic({ taskId, state: 'none', lost: false });
-      if (made.retryAfterMs !== null) return { is: 'held', afterMs: made.retryAfterMs, error: made.error };
-      return { is: 'later', afterMs: lookAgainMs, error: made.error };
-    case 'moved':
-      await store.endTopic({ taskId, state: 'none', lost: false });
-      return { is: 'moved', address: made.address, error: made.error };
-    case 'blocked':
-      await store.endTopic({ taskId, state: 'blocked', cause: made.cause });
-      return { is: 'blocked', cause: made.cause, error: made.error };
-    case 'unknown':
-      return { is: 'later', afterMs: lookAgainMs, error: made.error };
-  }
+  if (made.is === 'blocked') await store.endTopic({ taskId, state: 'blocked', cause: made.cause });
+  else if (made.is !== 'lost') await store.endTopic({ taskId, state: 'none', lost: false });
+  return made;
+}
+
+async function look({ transport, part }: TopicDeps, { askedAt, askedName, name }: TopicView) {
+  return askedAt === null ? null : transport.findTopic(part.route, askedName ?? topicName(name), askedAt);
+}
+
+async function waitForTrace({ store, clock }: TopicDeps, { taskId, askedAt }: TopicView): Promise<CallFault> {
+  const now = clock.now();
+  if (now - (askedAt ?? now) < limits.topicAdoptionMs)
+    return { is: 'lost', error: 'the answer to the creation of its topic was lost; looking for it' };
+  await store.endTopic({ taskId, state: 'blocked', cause: 'topic_in_doubt' });
+  return inDoubt;
+}
+
+/** The part that waited is on its way from the moment on at which its topic is known to be there. */
+async function isThere(deps: TopicDeps, { taskId }: TopicView, topicId: number): Promise<TopicReady> {
+  const { store, ids, clock, part, mayFollow } = deps;
+  const at = clock.now();
+  const ready = { taskId, state: 'ready', id: topicId, cardId: ids.next(), remadeId: ids.next(), at } as const;
+  const mayLeave = await store.endTopic(mayFollow() ? { ...ready, first: { id: part.id, fence: part.fence } } : ready);
+  return { is: 'ready', topicId, mayLeave };
 }
 
 /** A topic's name is the title, 1 to 128 characters; a surrogate pair at the end is not torn. */

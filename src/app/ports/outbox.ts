@@ -3,7 +3,7 @@ import type { UnknownPolicy } from '../../domain/policy.ts';
 import type { BlockedCause, Shown } from '../../domain/shown.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { NewMessage, OnlyFor } from './chats.ts';
-import type { Route, SentIds } from './outside.ts';
+import type { ResultTask, Route, SentIds } from './outside.ts';
 import type { Batch } from './pipeline.ts';
 
 /** What the deliverer asks of the store: parts that are ready to go out, and what became of them. */
@@ -32,6 +32,8 @@ export interface OutboxPart {
   readonly edits: number | null;
   /** It comes without a sound. */
   readonly silent: boolean;
+  /** Null for what is no result of a task. */
+  readonly resultOf: ResultTask | null;
   /** The one person who sees it, where the platform can do that. */
   readonly onlyFor: OnlyFor | null;
   /** An earlier send of it got no answer, and no evidence has settled what became of it. */
@@ -69,18 +71,18 @@ export type PartEnd = { readonly id: string; readonly fence: number; readonly ta
     }
   | {
       readonly status: 'pending';
-      /** It is known not to have left, so the send does not count. */
+      /** Nothing of it has left since it was claimed, so a send that was begun does not count. */
       readonly unsent: boolean;
       /** The send before got no answer and may have arrived: the next one `isResent`. False settles what was in doubt. */
       readonly inDoubt: boolean;
-      readonly readyAt: number;
+      /** From the moment on at which it is written. */
+      readonly afterMs: number;
       readonly error: string | null;
       readonly evidence: string | null;
     }
   | {
       readonly status: 'blocked';
-      readonly unsent: boolean;
-      readonly readyAt: number;
+      readonly afterMs: number;
       readonly cause: BlockedCause;
       readonly error: string;
       /** Told in the thread where the task was asked for, once while the cause lasts. */
@@ -89,7 +91,7 @@ export type PartEnd = { readonly id: string; readonly fence: number; readonly ta
   | {
       readonly status: 'unknown';
       /** Null leaves it to a person. */
-      readonly readyAt: number | null;
+      readonly afterMs: number | null;
       readonly error: string;
       readonly evidence: string;
       /** The question to a person, where the task was asked for. */
@@ -114,6 +116,8 @@ export type TopicEnd = { readonly taskId: string } & (
       readonly cardId: string;
       readonly remadeId: string;
       readonly at: number;
+      /** The part that needed it first, if it may leave now: it is claimed to be sent there with the same commit. */
+      readonly first?: { readonly id: string; readonly fence: number };
     }
   /** `lost` when it was there and is gone; otherwise it was not made yet. */
   | { readonly state: 'none'; readonly lost: boolean }
@@ -133,6 +137,7 @@ export interface OutboxStore {
   endParts(ends: readonly PartEnd[], now: number): Promise<number>;
   /** Marks the topic as being made, if nobody else makes it; false means that somebody does. */
   beginTopic(topic: Pick<TopicView, 'taskId' | 'name'>, bootId: string, now: number): Promise<boolean>;
-  endTopic(end: TopicEnd): Promise<void>;
+  /** Answers whether the part that waited for the topic is claimed to be sent there. */
+  endTopic(end: TopicEnd): Promise<boolean>;
   nextPartAt(now: number): Promise<number | null>;
 }

@@ -1,5 +1,6 @@
 import type { Actor } from '../../domain/access.ts';
 import type { BlockedCause, Shown } from '../../domain/shown.ts';
+import type { TaskState } from '../../domain/task.ts';
 import type { OnlyFor } from './chats.ts';
 
 /** The wall clock, for instants that mean something to people and survive a restart. */
@@ -79,6 +80,14 @@ export interface SentIds {
   readonly ephemeralId?: number;
 }
 
+/** The task of a result, as far as the buttons below it need that, as it stood when the part was claimed. */
+export interface ResultTask {
+  readonly id: string;
+  readonly state: TaskState;
+  readonly action: { readonly kind: string };
+  readonly policies: { readonly ack?: unknown };
+}
+
 /** One part on its way: the content, and where it must arrive. */
 export interface Outgoing {
   readonly deliveryId: string;
@@ -91,24 +100,34 @@ export interface Outgoing {
   /** Without a sound. */
   readonly silent: boolean;
   readonly onlyFor: OnlyFor | null;
+  /** Null for what is no result of a task. */
+  readonly resultOf: ResultTask | null;
+  /** An earlier send of it may have arrived, so somebody may have answered it. */
+  readonly wasSent: boolean;
 }
 
-/**
- * What became of a call. `notSent` is known to have had no effect: refused before connecting, or told to wait.
- * `unknown` left and got no answer. `blocked` is a refusal that a person must mend. `refused` is one that nobody can.
- */
-export type Sent =
-  | { readonly is: 'sent'; readonly ids: SentIds }
-  | { readonly is: 'notSent'; readonly error: string; readonly retryAfterMs: number | null }
-  | { readonly is: 'refused'; readonly error: string }
-  | { readonly is: 'blocked'; readonly cause: BlockedCause; readonly error: string }
-  /** The topic is gone: it is made again, once, and the part sent there. */
-  | { readonly is: 'topicGone'; readonly error: string }
-  /** The chat has another address now. */
-  | { readonly is: 'moved'; readonly address: string; readonly error: string }
-  /** There is nothing left to show, or the message to change is gone. */
-  | { readonly is: 'moot'; readonly error: string }
-  | { readonly is: 'unknown'; readonly error: string };
+/** Why a call did not bring what it was made for, by what helps. Of all but `lost` it is known that nothing was done. */
+export type CallFault = { readonly error: string } &
+  /** The platform said how long to leave the chat alone. */
+  (
+    | { readonly is: 'wait'; readonly ms: number }
+    /** The chat has another address now. */
+    | { readonly is: 'moved'; readonly address: string }
+    /** A person must mend it. */
+    | { readonly is: 'blocked'; readonly cause: BlockedCause }
+    /** The topic is gone: it is made again, once, and the part sent there. */
+    | { readonly is: 'topicGone' }
+    /** There is nothing left to show, or the message to change is gone. */
+    | { readonly is: 'moot' }
+    /** The same call would be refused again. The code is the platform's own. */
+    | { readonly is: 'refused'; readonly code?: number }
+    /** It left and got no answer. */
+    | { readonly is: 'lost' }
+    /** It never left, or the platform was in trouble of its own. */
+    | { readonly is: 'unreached' }
+  );
+
+export type Sent = { readonly is: 'sent'; readonly ids: SentIds } | CallFault;
 
 export type Evidence =
   | { readonly is: 'arrived'; readonly ids: SentIds; readonly evidence: string }
@@ -116,12 +135,7 @@ export type Evidence =
   /** `asks` when no later send could tell either, so that a person must say, whatever the task's policy is. */
   | { readonly is: 'undecided'; readonly evidence: string; readonly asks?: true };
 
-export type TopicMade =
-  | { readonly is: 'made'; readonly topicId: number }
-  | { readonly is: 'notMade'; readonly error: string; readonly retryAfterMs: number | null }
-  | { readonly is: 'blocked'; readonly cause: BlockedCause; readonly error: string }
-  | { readonly is: 'moved'; readonly address: string; readonly error: string }
-  | { readonly is: 'unknown'; readonly error: string };
+export type TopicMade = { readonly is: 'made'; readonly topicId: number } | CallFault;
 
 /** A look for a part whose send got no answer. */
 export interface Look {
@@ -168,11 +182,8 @@ export interface Transport {
   remove(ids: SentIds): Promise<void>;
 }
 
-/** What the platform says about a person in a chat. `out` is also who was never there. */
-export type Membership =
-  | { readonly is: 'known'; readonly status: 'admin' | 'member' | 'out' }
-  /** No answer, or one that says nothing about the person: what was known before holds. */
-  | { readonly is: 'unreachable' };
+/** What the platform says about a person in a chat. `out` is also who was never there. After a fault holds what was known before. */
+export type Membership = { readonly is: 'known'; readonly status: 'admin' | 'member' | 'out' } | CallFault;
 
 /** Questions to the platform. Nothing throws for what the platform or the network does. */
 export interface Platform {

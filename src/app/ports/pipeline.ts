@@ -3,7 +3,7 @@ import type { DeliveryKind } from '../../domain/delivery.ts';
 import type { Gap, PlannedOccurrence } from '../../domain/due.ts';
 import type { Grant } from '../../domain/grant.ts';
 import type { OccurrenceSource, Reason } from '../../domain/occurrence.ts';
-import type { UnknownPolicy } from '../../domain/policy.ts';
+import type { Policy, UnknownPolicy } from '../../domain/policy.ts';
 import type { AttemptStatus, NewRun, RunInput, RunStatus } from '../../domain/run.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { MediaKind, Shown } from '../../domain/shown.ts';
@@ -111,6 +111,8 @@ export interface StartableRun {
   /** The request in whose course it was asked for; null for what a schedule asked for. */
   readonly traceId: string | null;
   readonly input: RunInput;
+  /** The policies in force for it, read from the input once. */
+  readonly policy: Policy;
 }
 
 /** `start` opens the next attempt; everything else ends the run, or an attempt that a dead process left behind. */
@@ -180,13 +182,11 @@ export interface RunEnd {
 }
 
 /**
- * A failure is told once for each cause, until a run succeeds, which is told then. What a person asked for by hand is told
- * each time. The pause that too many failures bring about is told always. How many failures there were, and since when, is
- * known to the store alone, so it sets `failures` and `since` of the views that it keeps.
+ * The first failure is told, and the success that ends the incident. What a person asked for by hand is told each time. The
+ * pause that too many failures bring about is told always. How many failures there were, and since when, is known to the
+ * store alone, so it sets `failures` and `since` of the views that it keeps.
  */
 export interface EndNotices {
-  /** What the failure is about, without what differs from run to run; null when it did not fail. */
-  readonly cause: string | null;
   readonly byHand: boolean;
   readonly failed: NewDelivery | null;
   readonly autoPaused: NewDelivery | null;

@@ -1,9 +1,9 @@
 import type { Actor } from '../../domain/access.ts';
+import type { AckStatus } from '../../domain/ack.ts';
 import type { DeliveryStatus } from '../../domain/delivery.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
 import type { AttemptStatus, RunInput, RunStatus } from '../../domain/run.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { SlotAck, SlotDelivery } from './why.ts';
 
 /** What is shown of runs, and how they are asked for and called off. The runner sees more of them, in pipeline.ts. */
 
@@ -35,7 +35,15 @@ export interface Delivery {
   /** The end of the quiet hours for which it waits, or has waited. */
   readonly heldUntil: number | null;
   /** Who has approved or discarded it; null where nobody has. */
-  readonly decision: SlotDelivery['decision'];
+  readonly decision: { readonly isGiven: boolean; readonly by: Actor; readonly at: number } | null;
+}
+
+/** Whether somebody has said that it is done, and how often people were reminded of it. */
+export interface SlotAck {
+  readonly status: AckStatus;
+  readonly nags: number;
+  readonly doneAt: number | null;
+  readonly doneBy: Actor | null;
 }
 
 export interface TaskRun {

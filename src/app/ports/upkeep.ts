@@ -1,5 +1,7 @@
+import type { Actor } from '../../domain/access.ts';
 import type { CheckName, Found } from '../../domain/audit.ts';
 import type { DueTask, Unreadable } from './pipeline.ts';
+import type { Twice } from './why.ts';
 
 /** The store of housekeeping. Every method is one short transaction, whatever the tables hold. */
 
@@ -38,19 +40,6 @@ export interface Pruned {
   readonly removed: Removed;
   /** Where the next page begins; null when nothing further is old enough. */
   readonly next: string | null;
-}
-
-/** A run, or a part on its way, that a process has claimed and not ended. */
-export interface Claimed {
-  readonly id: string;
-  readonly fence: number;
-}
-
-export interface ClaimsRequest {
-  readonly bootId: string;
-  /** The last one of the page before; empty for the first. */
-  readonly after: string;
-  readonly limit: number;
 }
 
 export const auditedTables = ['tasks', 'occurrences', 'runs', 'deliveries'] as const;
@@ -97,7 +86,7 @@ export interface RepairRequest {
   readonly check: CheckName;
   readonly id: string;
   readonly now: number;
-  readonly actor: string;
+  readonly actor: Actor;
   readonly bootId: string;
   /** Plans an enabled task that has no next slot. */
   readonly plan: (task: DueTask | Unreadable) => Replanned;
@@ -110,20 +99,16 @@ export interface MissingSlot {
   readonly taskId: string;
   readonly slotAt: number;
   readonly now: number;
-  readonly actor: string;
+  readonly actor: Actor;
 }
 
 export interface HousekeepingStore {
   prune(request: PruneRequest): Promise<Pruned>;
   /** Removes keys, drafts and notes that have expired. */
   dropExpired(at: { readonly now: number; readonly limit: number }): Promise<{ removed: Removed; more: boolean }>;
-  /** Runs that are running under this boot, in the order of their ids. */
-  claimedRuns(request: ClaimsRequest): Promise<readonly Claimed[]>;
-  /** Parts that are being sent under this boot, in the order of their ids. */
-  claimedParts(request: ClaimsRequest): Promise<readonly Claimed[]>;
-  /** Marks runs as left behind, if they are still claimed as they were seen; whoever claims next takes them up. */
-  letRunsGo(bootId: string, claims: readonly Claimed[]): Promise<number>;
-  letPartsGo(bootId: string, claims: readonly Claimed[]): Promise<number>;
+  /** Marks all runs of this boot but those that it holds as left behind; whoever claims next takes them up. */
+  letRunsGo(bootId: string, held: readonly string[]): Promise<number>;
+  letPartsGo(bootId: string, held: readonly string[]): Promise<number>;
   /** Runs the checks of one table over a page of it. */
   auditPage(request: AuditPageRequest): Promise<AuditPage>;
   /** Ids of active tasks. */
@@ -145,6 +130,8 @@ export interface UpkeepStore {
   writeNote(key: string, value: string, now: number): Promise<void>;
   /** The wall clock was set back: instants that were computed with the old one are moved along. */
   shiftClock(byMs: number): Promise<void>;
+  /** Keeps for the truth about it which stretch of time came twice thereby. */
+  noteSetBack(twice: Twice): Promise<void>;
   /** Throws when the store cannot commit. */
   ping(now: number): Promise<void>;
 }

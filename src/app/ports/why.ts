@@ -1,22 +1,24 @@
-import type { Actor } from '../../domain/access.ts';
-import type { AckStatus } from '../../domain/ack.ts';
-import type { DeliveryStatus } from '../../domain/delivery.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
-import type { AttemptStatus, RunStatus } from '../../domain/run.ts';
+import type { RunStatus } from '../../domain/run.ts';
 import type { Definition, Task, TaskState } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { NewMessage } from './chats.ts';
+import type { Attempt, Delivery, SlotAck } from './runs.ts';
 
 /** What the truth is read from. No method walks more than its page, whatever the age of the task. */
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** A row of the audit: somebody did something to a task. States are null in rows of an older version. */
-export interface Deed {
+/** Who did what, and when. */
+export interface Doing {
   readonly id: string;
   readonly at: number;
   readonly actor: string;
   readonly verb: string;
+}
+
+/** A row of the audit: somebody did something to a task. The first of a task has no state before it. */
+export interface Deed extends Doing {
   readonly taskId: string | null;
   readonly stateBefore: TaskState | null;
   readonly stateAfter: TaskState | null;
@@ -26,41 +28,15 @@ export interface Deed {
   readonly traceId: string | null;
 }
 
-/** What a task was told to do from an instant on. Null as a version: from before versions were kept. */
+/** What a task was told to do from an instant on. */
 export interface InForce {
-  readonly version: number | null;
+  readonly version: number;
   readonly at: number;
   readonly definition: Pick<Definition, 'schedule' | 'policies' | 'action'>;
 }
 
-export interface TriedAttempt {
-  readonly status: AttemptStatus;
-  readonly error: string | null;
-}
-
-export interface SlotDelivery {
-  readonly id: string;
-  readonly part: number;
-  readonly status: DeliveryStatus;
-  readonly thread: Thread;
-  readonly messageId: number | null;
-  readonly cause: string | null;
-  readonly error: string | null;
-  readonly deliveredAt: number | null;
-  readonly createdAt: number;
-  /** The end of the quiet hours for which it waits, or has waited. */
-  readonly heldUntil: number | null;
-  /** Who has approved or discarded it; null where nobody has. */
-  readonly decision: { readonly isGiven: boolean; readonly by: Actor; readonly at: number } | null;
-}
-
-/** Whether somebody has said that it is done, and how often people were reminded of it. */
-export interface SlotAck {
-  readonly status: AckStatus;
-  readonly nags: number;
-  readonly doneAt: number | null;
-  readonly doneBy: Actor | null;
-}
+/** What there is to tell of a message. */
+export type SlotDelivery = Omit<Delivery, 'platformChatId' | 'messageThreadId'>;
 
 export interface SlotRun {
   readonly id: string;
@@ -70,8 +46,7 @@ export interface SlotRun {
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly readyAt: number;
-  readonly cancelRequestedAt: number | null;
-  readonly attempts: readonly TriedAttempt[];
+  readonly attempts: readonly Pick<Attempt, 'status' | 'error'>[];
   readonly deliveries: readonly SlotDelivery[];
 }
 
@@ -88,10 +63,13 @@ export interface SlotRow {
   readonly lateMs: number;
   readonly error: string | null;
   readonly createdAt: number;
-  readonly updatedAt: number;
   readonly run: SlotRun | null;
   /** Null where nobody was asked and nobody has said anything. */
   readonly ack: SlotAck | null;
+  /** What a person did that led to its reason. */
+  readonly deed: Doing | null;
+  /** Where somebody asked for it: that they did. */
+  readonly asker: Doing | null;
 }
 
 export interface GapRow {
@@ -111,18 +89,12 @@ export interface TruthQuery {
   readonly limit: number;
 }
 
-/** Where a task of its own accord came to its end: the last of its slots before a change, or before now. */
-export interface LastSlot {
-  /** The change that found it completed; null for now. */
-  readonly deedId: string | null;
-  readonly slotAt: number;
-}
-
-/** Whose pause it is that a task came back to when it was restored. */
-export interface Pauser {
-  /** The change that brought the task back. */
-  readonly deedId: string;
-  readonly pause: Deed;
+/** A deed that changed the state of a task, with what cannot be read from its row. */
+export interface Change extends Deed {
+  /** Where it found the task completed: the last slot before it, with which the task came to its end. */
+  readonly lastSlotAt: number | null;
+  /** Where it brought the task back paused from its deletion: the pause to which the task came back. */
+  readonly pause: Deed | null;
 }
 
 /** A stretch of time that came twice, as the clock was set back. Both ends included. */
@@ -150,17 +122,13 @@ export interface TruthRows {
    * The last change of its state before the stretch, those within, and the first after, in the order in which they were
    * made. Where the clock was set back between two of them, that is not the order of their instants.
    */
-  readonly changes: readonly Deed[];
+  readonly changes: readonly Change[];
   /** Nothing changed the state of the task after those. */
   readonly reachesNow: boolean;
-  readonly lastSlots: readonly LastSlot[];
-  readonly pausers: readonly Pauser[];
-  /** What people did at the very instants that the rows tell of. */
-  readonly deeds: readonly Deed[];
-  /** Oldest first, from what was in force at `from` through the first that came after the stretch. */
+  /** The same for a task that is completed now. */
+  readonly lastSlotAt: number | null;
+  /** In the same order, from what was in force at `from` through the first that came after the stretch. */
   readonly versions: readonly InForce[];
-  /** So much was changed that changes and versions were read for the slots up to here alone; null when all were. */
-  readonly readTo: number | null;
   readonly twice: readonly Twice[];
   readonly ahead: Ahead;
   /** Records of slots before this were removed, under whatever retention held then; null when none ever were. */
@@ -216,19 +184,6 @@ export interface DowntimeCounts {
   readonly skipped: number;
 }
 
-export interface DowntimeThread extends DowntimeCounts {
-  readonly threadKey: string;
-  readonly taskIds: readonly string[];
-  /** Tasks that are not named. */
-  readonly moreTasks: number;
-}
-
-export interface DowntimeReport {
-  readonly counts: DowntimeCounts;
-  readonly threads: readonly DowntimeThread[];
-  readonly moreThreads: number;
-}
-
 export interface OpenDowntime {
   readonly id: string;
   readonly from: number;
@@ -236,57 +191,47 @@ export interface OpenDowntime {
 }
 
 export interface Downtime extends OpenDowntime {
-  readonly report: DowntimeReport | null;
+  /** Null until every slot of that time was decided about. */
+  readonly counts: DowntimeCounts | null;
   readonly reportedAt: number | null;
 }
 
-/** The row of a snooze is older than the time to which it was put off, so its run tells of it. */
-export type MadeShelf = 'occurrences' | 'gaps' | 'snoozes';
-
-/** A row made since a start, for its report: a slot, or a gap with its count. */
-export interface MadeSince {
-  readonly id: string;
-  readonly taskId: string;
-  readonly slotAt: number;
-  /** The last slot of a gap; the same as the first for a row of its own. */
-  readonly lastAt: number;
+/** How many slots of one task came to what in a downtime. */
+export interface Cost {
+  /** The base thread of its chat. */
+  readonly thread: Thread;
+  /** The chat was refused, or can be reached no more. */
+  readonly isMute: boolean;
+  readonly number: number;
+  readonly title: string;
   readonly became: keyof DowntimeCounts;
   readonly count: number;
 }
 
-export interface TaskHome {
-  readonly thread: Thread;
-  readonly number: number;
-  readonly title: string;
-  /** The chat was refused, or can be reached no more. */
-  readonly isMute: boolean;
-}
-
 export interface ToldDowntime {
   readonly id: string;
-  readonly report: DowntimeReport;
+  readonly counts: DowntimeCounts;
   readonly at: number;
   /** One for each chat that is told. */
   readonly messages: readonly NewMessage[];
 }
 
 export interface DowntimeStore {
-  /** Opens the row of the time since the last sign of life, if there is one, and gives the next sign; in one step. */
+  /**
+   * Opens the row of the time since the last sign of life, if there was one, or makes the one that is open still reach to
+   * now; and gives the next sign. In one step.
+   */
   openDowntime(id: string, now: number): Promise<Opened>;
   /** Gives a sign of life. */
   markAlive(now: number): Promise<void>;
-  /** Those without a report, oldest first. */
-  openDowntimes(): Promise<readonly OpenDowntime[]>;
+  /** The one without a report. */
+  lastDowntime(): Promise<OpenDowntime | null>;
   /** Whether every slot up to the instant has been decided about. */
   isDecided(upTo: number): Promise<boolean>;
-  /** What of one shelf has an id after the given one, by id. */
-  madeSince(shelf: MadeShelf, after: string, limit: number): Promise<readonly MadeSince[]>;
-  /** Snoozes that were due before an instant and are still waiting. */
-  waitingSnoozes(before: number, limit: number): Promise<readonly MadeSince[]>;
-  /** Where tasks are at home, and how they are called. */
-  homesOf(taskIds: readonly string[]): Promise<ReadonlyMap<string, TaskHome>>;
+  /** What became of the slots of a downtime, of those whose task is still there. */
+  costOf(downtime: OpenDowntime): Promise<readonly Cost[]>;
   /** Writes the report, its event and the words about it, once. */
-  reportDowntime(told: ToldDowntime): Promise<boolean>;
+  reportDowntime(told: ToldDowntime): Promise<void>;
   listDowntimes(limit: number): Promise<readonly Downtime[]>;
 }
 

@@ -19,6 +19,7 @@ import {
   type TaskScene,
   type TaskVersion,
 } from '../ports/tasks.ts';
+import { filled } from '../use-cases/runs.ts';
 import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
 import { planRunNow, planSnooze } from './by-hand.ts';
 import { createTask, onceOf, ringAll, type CreateDeps, type Key } from './create.ts';
@@ -250,19 +251,10 @@ async function readGrant({ store }: TasksDeps, grantId: string): Promise<GrantVi
   return found;
 }
 
-/** Looks of the store that one page may take, so that a search through a large table ends, and hands its cursor on. */
 const looksPerPage = 200;
 
-/** The store looks at so many rows at a time; in between everybody else gets a turn. */
-async function listTasks({ store, timer }: TasksDeps, query: TaskQuery): Promise<Page<Task>> {
-  let page = await store.listTasks(query);
-  const items = [...page.items];
-  for (let looks = 1; looks < looksPerPage && page.next !== null && items.length < query.limit; looks += 1) {
-    await timer.yield();
-    page = await store.listTasks({ ...query, limit: query.limit - items.length, cursor: page.next });
-    items.push(...page.items);
-  }
-  return { items, next: page.next };
+function listTasks({ store, timer }: TasksDeps, query: TaskQuery): Promise<Page<Task>> {
+  return filled(timer, query, { most: looksPerPage, look: (part) => store.listTasks(part) });
 }
 
 interface CancelledRun {

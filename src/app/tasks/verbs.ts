@@ -125,8 +125,7 @@ export function planRestore({ scene, now }: VerbScene): TaskChange {
 function restoredState(scene: TaskScene, now: number): TaskChange['set'] & { readonly state: Task['state'] } {
   const { task, recent } = scene;
   const deletion = recent.find(({ verb }) => verb === 'delete');
-  // Rows from before the audit had columns for the states tell them among the facts.
-  const before = deletion?.stateBefore ?? deletion?.before?.['state'] ?? 'active';
+  const before = deletion?.stateBefore ?? 'active';
   if (isUnreadable(task)) return { state: 'paused', nextAt: null };
   if (before === 'paused') return { state: 'paused', nextAt: null, resumeAt: resumeOf(deletion, now) };
   const nextAt = before === 'active' ? openNext(scene, now) : null;

@@ -1,4 +1,4 @@
-import { AppError } from '../../domain/errors.ts';
+import { AppError, errorText } from '../../domain/errors.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
 import type { World } from '../ports/outside.ts';
 
@@ -54,7 +54,7 @@ export function createKeptAnswers({ store, clock, digest, log }: KeptAnswersDeps
       await store.keepAnswer(once, JSON.stringify(answer), clock.now());
     } catch (error) {
       // It is done, and whoever asked for it is told so all the same.
-      log.warn('answer_not_kept', { scope: once.scope, error: error instanceof Error ? error.message : String(error) });
+      log.warn('answer_not_kept', { scope: once.scope, error: errorText(error) });
     }
   };
 

@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors.ts';
 import { cancelBatchMax, runLooksMax } from '../../domain/limits.ts';
 import { liveStatuses } from '../../domain/run.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
-import type { World } from '../ports/outside.ts';
+import type { Timer, World } from '../ports/outside.ts';
 import type { RunQuery, RunView, Page } from '../ports/runs.ts';
 import type { TaskStore } from '../ports/tasks.ts';
 
@@ -42,18 +42,31 @@ async function result({ store }: RunsDeps, runId: string): Promise<RunView> {
   throw new AppError('not_finished', 'This run has not ended yet. Ask again later, or cancel it.', { details });
 }
 
-/** One look of the store may find less than a page; a few of them are worth a request, and others have their turn between. */
-async function list({ store, timer }: RunsDeps, query: RunQuery): Promise<Page<RunView>> {
-  const items: RunView[] = [];
+function list({ store, timer }: RunsDeps, query: RunQuery): Promise<Page<RunView>> {
+  return filled(timer, query, { most: runLooksMax, look: (part) => store.listRuns(part) });
+}
+
+interface Looks<Q, T> {
+  readonly look: (query: Q) => Promise<Page<T>>;
+  /** Looks that one page may take; a search through a large table ends there, and hands its cursor on. */
+  readonly most: number;
+}
+
+/** One look of the store may find less than a page; several are worth a request, and others have their turn between. */
+export async function filled<T, Q extends Pick<RunQuery, 'limit' | 'cursor'>>(
+  timer: Timer,
+  query: Q,
+  { look, most }: Looks<Q, T>,
+): Promise<Page<T>> {
+  const items: T[] = [];
   let { cursor } = query;
-  for (let looks = 0; looks < runLooksMax; looks += 1) {
-    const page = await store.listRuns({ ...query, cursor, limit: query.limit - items.length });
+  for (let looks = 1; ; looks += 1) {
+    const page = await look({ ...query, cursor, limit: query.limit - items.length });
     items.push(...page.items);
     cursor = page.next;
-    if (cursor === null || items.length >= query.limit) break;
+    if (cursor === null || items.length >= query.limit || looks >= most) return { items, next: cursor };
     await timer.yield();
   }
-  return { items, next: cursor };
 }
 
 /** Calls off whatever the thread has under way: what its tasks run, and messages that wait. */

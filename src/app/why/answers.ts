@@ -1,5 +1,6 @@
 import type { OccurrenceSource } from '../../domain/occurrence.ts';
-import type { GapRow, SlotAck, SlotDelivery } from '../ports/why.ts';
+import type { SlotAck } from '../ports/runs.ts';
+import type { GapRow, SlotDelivery } from '../ports/why.ts';
 
 /** What became, or becomes, of a slot. */
 export type Decision =

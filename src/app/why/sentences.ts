@@ -3,23 +3,15 @@ import type { OccurrenceSource, Reason } from '../../domain/occurrence.ts';
 import { graceMs } from '../../domain/policy.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import { spanText } from '../../domain/schedule/words/words.ts';
-import type { Deed, GapRow, SlotRow } from '../ports/why.ts';
+import type { GapRow, SlotRow } from '../ports/why.ts';
 import { minuteOf } from './moments.ts';
 import { rulingAt, type Timeline } from './timeline.ts';
 
 /** What a sentence about one slot, or about the slots of one gap, is made from. */
-export interface Case {
+export interface Case extends Pick<SlotRow, 'slotAt' | 'status' | 'source' | 'decideBy' | 'deed' | 'asker'> {
   readonly timeline: Timeline;
-  readonly slotAt: number;
-  readonly status: SlotRow['status'];
-  readonly source: OccurrenceSource;
   /** When it was decided about. */
   readonly decidedAt: number;
-  readonly decideBy: number | null;
-  /** What a person did that led to its reason. */
-  readonly deed: Deed | null;
-  /** Where a person asked for it: that they did. */
-  readonly asker: Deed | null;
 }
 
 export function caseOfGap(timeline: Timeline, { toAt, createdAt }: GapRow): Case {
@@ -48,7 +40,7 @@ const sentences: Readonly<Record<Reason, (one: Case) => string>> = {
       : 'because a newer run took its place (policy overlap: replace)',
   max_runs: (one) => `because ${maxRunsText(one)}`,
   late: (one) => `${absence(one)}${graceText(one)}, and the policy missed: skip leaves late runs out`,
-  covered: (one) => `${absence(one)}, and ${coveredText(one)}`,
+  covered: (one) => `${absence(one)}, and the policy missed: once makes up for all missed runs with one`,
   beyond_limit: (one) => `${absence(one)}, and ${limitText(one)}`,
   ask: (one) =>
     `for an answer: it was missed, and the policy missed: ask asks whether it is to run after all${untilAnswer(one)}`,
@@ -122,14 +114,6 @@ function graceOf({ timeline, slotAt }: Case): number | null {
   } catch {
     return null;
   }
-}
-
-/** What was asked about was once the latest slot alone, and rows of that time still say so. */
-function coveredText(one: Case): string {
-  const ask = policyOfCase(one)?.missed === 'ask';
-  return ask
-    ? 'the policy missed: ask asks about the latest of the missed runs alone'
-    : 'the policy missed: once makes up for all missed runs with one';
 }
 
 function limitText(one: Case): string {

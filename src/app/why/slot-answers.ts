@@ -1,24 +1,15 @@
-import { isByHand, type Reason } from '../../domain/occurrence.ts';
+import { isByHand } from '../../domain/occurrence.ts';
 import { counted, spanText } from '../../domain/schedule/words/words.ts';
 import { isDeliverable, threadKeyOf } from '../../domain/thread.ts';
-import type { Deed, SlotRow, SlotRun, SlotAck, SlotDelivery } from '../ports/why.ts';
+import type { SlotAck } from '../ports/runs.ts';
+import type { SlotRow, SlotRun, SlotDelivery } from '../ports/why.ts';
 import type { Answer, Decision, Evidence } from './answers.ts';
 import { askedFor, on, onExactly, sentenceFor, type Case, actorText, errorText } from './sentences.ts';
 import { rulingAt, type Timeline } from './timeline.ts';
 
 /** The truth about one slot that has its row. */
 export function answerSlot(timeline: Timeline, row: SlotRow): Answer {
-  const { deed, asker } = deedsOf(timeline, row);
-  const one: Case = {
-    timeline,
-    slotAt: row.slotAt,
-    status: row.status,
-    source: row.source,
-    decidedAt: row.createdAt,
-    decideBy: row.decideBy,
-    deed,
-    asker,
-  };
+  const one: Case = { ...row, timeline, decidedAt: row.createdAt };
   const { decision, cause, text } = tell(one, row);
   return {
     at: row.slotAt,
@@ -27,7 +18,7 @@ export function answerSlot(timeline: Timeline, row: SlotRow): Answer {
     slot: row.slotAt,
     decision,
     cause,
-    evidence: evidenceOf(timeline, row, deed ?? asker),
+    evidence: evidenceOf(timeline, row),
     line: `${whenText(timeline, row)}: ${text}.`,
   };
 }
@@ -177,29 +168,9 @@ function startedAfterMs({ run, slotAt }: SlotRow): number | null {
   return startedAt === null ? null : Math.max(0, startedAt - slotAt);
 }
 
-/** Which verb a row looks for among the deeds of its own instants. */
-const verbsOfReason: Readonly<Partial<Record<Reason, readonly string[]>>> = {
-  skip: ['skip'],
-  undone: ['undo', 'unskip', 'resume'],
-  declined: ['answer'],
-  paused: ['pause', 'edit', 'quarantine', 'undo'],
-  deleted: ['delete'],
-  cancelled: ['cancel', 'delete'],
-};
-
-function deedsOf({ rows: { deeds } }: Timeline, row: SlotRow): Pick<Case, 'deed' | 'asker'> {
-  const { source, reason, createdAt, updatedAt, run } = row;
-  const instants = new Set([createdAt, updatedAt, run?.createdAt, run?.cancelRequestedAt]);
-  const find = (verbs: readonly string[]) =>
-    deeds.find(({ at, verb }) => instants.has(at) && verbs.includes(verb)) ?? null;
-  return {
-    deed: find(reason === null ? [] : (verbsOfReason[reason] ?? [])),
-    asker: find(source === 'catch_up' ? ['answer'] : [source]),
-  };
-}
-
-function evidenceOf(timeline: Timeline, row: SlotRow, deed: Deed | null): Evidence {
+function evidenceOf(timeline: Timeline, row: SlotRow): Evidence {
   const { run } = row;
+  const deed = row.deed ?? row.asker;
   const version = rulingAt(timeline, row.slotAt)?.version ?? null;
   const startedAfter = startedAfterMs(row);
   return {
@@ -212,7 +183,7 @@ function evidenceOf(timeline: Timeline, row: SlotRow, deed: Deed | null): Eviden
     ...(run === null ? {} : { deliveries: run.deliveries }),
     ...(row.ack === null ? {} : { ack: row.ack }),
     ...(row.replayOf === null ? {} : { replayOf: row.replayOf }),
-    ...(deed === null ? {} : { deed: { id: deed.id, at: deed.at, actor: deed.actor, verb: deed.verb } }),
+    ...(deed === null ? {} : { deed }),
     ...(version === null ? {} : { version }),
     ...(row.error === null ? {} : { error: row.error }),
   };

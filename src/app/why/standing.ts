@@ -1,5 +1,5 @@
 import type { Stamp, TaskState } from '../../domain/task.ts';
-import type { Deed, TruthRows } from '../ports/why.ts';
+import type { Change, Deed, TruthRows } from '../ports/why.ts';
 
 /**
  * A stretch of time in which a task had no slots: it did not exist yet, was paused or deleted, or had come to its end.
@@ -20,122 +20,106 @@ export interface Stretch {
   readonly pausedBy: Deed | Stamp | null;
 }
 
-/** In rows of an older version the verb tells what the state became; an edit that left it alone tells nothing. */
-const stateByVerb: Readonly<Record<string, TaskState>> = {
-  create: 'active',
-  pause: 'paused',
-  quarantine: 'paused',
-  resume: 'active',
-  delete: 'deleted',
-};
-
-function stateAfter({ stateAfter: state, verb }: Deed): TaskState | null {
-  return state ?? stateByVerb[verb] ?? null;
-}
-
-function stateBefore({ stateBefore: state, verb }: Deed): TaskState | null {
-  if (state !== null || verb === 'create') return state;
-  return verb === 'resume' ? 'paused' : 'active';
-}
-
-interface Segment {
-  readonly state: TaskState | null;
-  readonly begun: Deed | null;
-  /** What was done next, and found the task as it was then. */
-  readonly ended: Deed | null;
+/** A stretch of time, both ends included. */
+export interface Span {
+  readonly first: number;
   readonly last: number;
+}
+
+/**
+ * For how long each of several things held, given in the order in which they were made: for what comes after its instant, to
+ * that of the next. Where the clock was set back, the time that came twice belongs to what was made later.
+ */
+export function held<T extends { readonly at: number }>(made: readonly T[]): (Span & { readonly one: T })[] {
+  let last = Number.POSITIVE_INFINITY;
+  return made
+    .toReversed()
+    .map((one) => {
+      const span = { one, first: one.at + 1, last };
+      last = Math.min(last, one.at);
+      return span;
+    })
+    .toReversed();
+}
+
+interface Segment extends Span {
+  readonly state: TaskState | null;
+  readonly begun: Change | null;
+  /** What was done next, and found the task as it was then. */
+  readonly ended: Change | null;
 }
 
 /** The stretches that the rows tell of, oldest first. */
 export function stretchesOf(rows: TruthRows, keptFrom: number): readonly Stretch[] {
   const { task, changes } = rows;
   const [first] = changes;
-  const opening: Segment[] =
-    first?.verb === 'create'
-      ? []
-      : [
-          {
-            state: first === undefined ? task.state : stateBefore(first),
-            begun: null,
-            ended: first ?? null,
-            last: lastBefore(changes),
-          },
-        ];
-  const segments = changes.map((begun, index): Segment => ({
-    state: stateAfter(begun),
-    begun,
-    ended: changes[index + 1] ?? null,
-    last: lastBefore(changes.slice(index + 1)),
-  }));
+  const beginning = Math.min(...changes.map(({ at }) => at));
   const created: Stretch = {
     ...nothing,
     is: 'not_created',
     first: Number.NEGATIVE_INFINITY,
     // What was done to it before it was made was done after the clock had been set back.
-    last: Math.min(task.created.at, lastBefore(changes)),
+    last: Math.min(task.created.at, beginning),
     ended: first?.verb === 'create' ? first : null,
   };
-  const found = [...opening, ...segments].flatMap((segment) => stretchOf(rows, segment, keptFrom));
+  const segments = held(changes).map(({ one, ...span }, index): Segment => ({
+    ...span,
+    state: one.stateAfter,
+    begun: one,
+    ended: changes[index + 1] ?? null,
+  }));
+  const opening = first?.verb === 'create' ? [] : [openingOf(rows, { last: beginning, keptFrom })];
+  const found = [...opening, ...segments].flatMap((segment) => stretchOf(rows, segment));
   return [created, ...found.filter((stretch) => stretch.first <= stretch.last)];
 }
 
-/** Where the clock was set back, the time that came twice belongs to what was done later. */
-function lastBefore(later: readonly Deed[]): number {
-  return later.reduce((last, { at }) => Math.min(last, at), Number.POSITIVE_INFINITY);
-}
-
-const nothing = { begun: null, ended: null, until: null, lastSlot: null, pausedBy: null };
-
-function stretchOf(rows: TruthRows, segment: Segment, keptFrom: number): Stretch[] {
-  const { begun, ended, last } = segment;
-  const found = foundAt(rows, segment);
-  if (found === null || found === 'active') return [];
-  const first = (begun?.at ?? begunBefore(rows.task, { is: found, last, keptFrom })) + 1;
-  const stretch = { ...nothing, first, last, begun, ended };
-  if (found === 'completed') return completedOf(rows, stretch);
-  if (found === 'deleted') return [{ ...stretch, is: 'deleted' }];
-  const until = endOfPause(rows, segment);
-  const pausedBy = pauserOf(rows, segment);
-  return [{ ...stretch, is: 'paused', last: lastPaused(segment, until), until, pausedBy }];
-}
-
-/** A restored task is as paused as it was when it was deleted. */
-function pauserOf({ task, pausers }: TruthRows, { begun }: Segment): Deed | Stamp | null {
-  if (begun === null || begun.stateBefore !== 'deleted') return null;
-  const { paused } = task;
-  return (
-    pausers.find(({ deedId }) => deedId === begun.id)?.pause ??
-    (paused !== null && paused.at <= begun.at ? paused : null)
-  );
-}
-
-/** It holds from the slot after the last one. */
-function completedOf({ lastSlots }: TruthRows, stretch: Omit<Stretch, 'is'>): Stretch[] {
-  const { first, last, ended } = stretch;
-  const lastSlot = lastSlots.find(({ deedId }) => deedId === (ended?.id ?? null))?.slotAt ?? null;
-  const from = Math.max(first, lastSlot === null ? first : lastSlot + 1);
-  return from > last ? [] : [{ ...stretch, is: 'completed', first: from, lastSlot }];
-}
-
-interface Unbegun {
-  readonly is: TaskState;
+interface Opening {
   readonly last: number;
   readonly keptFrom: number;
 }
 
 /** The row of its beginning is gone. The task remembers the latest; what is older than any record is not claimed. */
-function begunBefore({ created, paused, deleted }: TruthRows['task'], { is, last, keptFrom }: Unbegun): number {
-  const stamp = is === 'paused' ? paused : is === 'deleted' ? deleted : null;
-  if (stamp !== null && stamp.at <= last) return stamp.at;
-  return Math.max(created.at, keptFrom - 1);
+function openingOf({ task, changes }: TruthRows, { last, keptFrom }: Opening): Segment {
+  const [ended = null] = changes;
+  const state = ended === null ? task.state : ended.stateBefore;
+  const stamp = state === 'paused' ? task.paused : state === 'deleted' ? task.deleted : null;
+  const begunAt = stamp !== null && stamp.at <= last ? stamp.at : Math.max(task.created.at, keptFrom - 1);
+  return { state, begun: null, ended, first: begunAt + 1, last };
+}
+
+const nothing = { begun: null, ended: null, until: null, lastSlot: null, pausedBy: null };
+
+function stretchOf(rows: TruthRows, segment: Segment): Stretch[] {
+  const { begun, ended, first, last } = segment;
+  const found = foundAt(rows, segment);
+  if (found === null || found === 'active') return [];
+  const stretch = { ...nothing, first, last, begun, ended };
+  if (found === 'completed') return completedOf(rows, stretch, ended);
+  if (found === 'deleted') return [{ ...stretch, is: 'deleted' }];
+  const until = endOfPause(rows, segment);
+  return [{ ...stretch, is: 'paused', last: lastPaused(segment, until), until, pausedBy: pauserOf(rows, segment) }];
+}
+
+/** A restored task is as paused as it was when it was deleted. */
+function pauserOf({ task: { paused } }: TruthRows, { begun }: Segment): Deed | Stamp | null {
+  if (begun === null || begun.stateBefore !== 'deleted') return null;
+  return begun.pause ?? (paused !== null && paused.at <= begun.at ? paused : null);
+}
+
+/** It holds from the slot after the last one. */
+function completedOf({ lastSlotAt }: TruthRows, stretch: Omit<Stretch, 'is'>, ended: Change | null): Stretch[] {
+  const { first, last } = stretch;
+  const lastSlot = ended === null ? lastSlotAt : ended.lastSlotAt;
+  const from = Math.max(first, lastSlot === null ? first : lastSlot + 1);
+  return from > last ? [] : [{ ...stretch, is: 'completed', first: from, lastSlot }];
 }
 
 /** Nobody completes a task, so what a segment began with may be another state than what the next change found. */
 function foundAt({ task, reachesNow }: TruthRows, { state, ended }: Segment): TaskState | null {
   if (ended === null && !reachesNow) return state;
-  const later = ended === null ? task.state : stateBefore(ended);
+  const later = ended === null ? task.state : ended.stateBefore;
   if (state === 'active' && later === 'completed') return 'completed';
-  // A row that says nothing of its own, or the opposite of what the task is now, gives way to the task.
+  // A row that says the opposite of what the task is now gives way to the task.
   return ended === null ? later : state;
 }
 

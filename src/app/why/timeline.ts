@@ -3,13 +3,7 @@ import { isTimezone, minGapMs, nextSlots, type Schedule } from '../../domain/sch
 import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
 import type { GapRow, InForce, TruthRows } from '../ports/why.ts';
 import { coarse, momentsIn, type Moments } from './moments.ts';
-import { stretchesOf, type Stretch } from './standing.ts';
-
-/** A stretch of time, both ends included. */
-export interface Span {
-  readonly first: number;
-  readonly last: number;
-}
+import { held, stretchesOf, type Span, type Stretch } from './standing.ts';
 
 /** The version that was in force for the slots of a span. */
 export interface Ruling extends Span {
@@ -60,22 +54,28 @@ function isFine({ minGapMs: gap }: Ruling): boolean {
 
 /** An edit holds for the slots after it; those up to it were taken up before it was made. */
 function rulingsOf({ task, versions }: TruthRows): Ruling[] {
-  const known: readonly InForce[] =
-    versions.length > 0 ? versions : [{ version: task.version, at: Number.NEGATIVE_INFINITY, definition: task }];
-  return known.flatMap((one, index) => {
-    const next = known[index + 1];
-    const first = index === 0 ? Number.NEGATIVE_INFINITY : one.at + 1;
-    return readRuling(one, { first, last: next === undefined ? Number.POSITIVE_INFINITY : next.at });
-  });
+  const kept = versions.length > 0 ? versions : [{ version: task.version, at: task.updated.at, definition: task }];
+  const known = held(kept).filter(({ first, last }) => first <= last);
+  // Which version was in force before the oldest that is kept, nobody knows.
+  const before = known.slice(0, 1).map(({ one, first }) => ({
+    one: { ...one, version: null },
+    first: Number.NEGATIVE_INFINITY,
+    last: first - 1,
+  }));
+  return [...before, ...known].flatMap(readRuling);
+}
+
+interface Held extends Span {
+  readonly one: Pick<InForce, 'definition'> & Pick<Ruling, 'version'>;
 }
 
 /** A definition that cannot be read has no slots that anybody could name. */
-function readRuling({ version, definition }: InForce, span: Span): Ruling[] {
+function readRuling({ one: { version, definition }, first, last }: Held): Ruling[] {
   const { schedule, policies, action } = definition;
   try {
     const gap = minGapMs(schedule);
     const policy = policyOf(policies, { actionKind: action.kind, minGapMs: gap });
-    return [{ ...span, version, schedule, policy, minGapMs: gap }];
+    return [{ first, last, version, schedule, policy, minGapMs: gap }];
   } catch {
     return [];
   }

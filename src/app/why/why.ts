@@ -5,7 +5,7 @@ import type { TruthQuery, TruthRows, TruthStore } from '../ports/why.ts';
 import type { Answer, Decision } from './answers.ts';
 import { answerNoSlot, answerOpen, answerRemoved } from './no-slot-answers.ts';
 import { answerSlot } from './slot-answers.ts';
-import type { Stretch } from './standing.ts';
+import type { Span, Stretch } from './standing.ts';
 import { answerGap, answerStanding, answerStretch } from './stretch-answers.ts';
 import {
   gapAt,
@@ -16,7 +16,6 @@ import {
   overlap,
   stretchAt,
   timelineOf,
-  type Span,
   type Timeline,
 } from './timeline.ts';
 
@@ -72,7 +71,7 @@ export function createWhy(needs: Needs): Why {
     at: async (taskId, instant) => {
       const last = instant + spanMs(instant) - 1;
       const known = await timeline({ taskId, from: instant, to: last, limit: pointsMax });
-      const answers = answersAt(known, { first: instant, last: Math.min(last, known.rows.readTo ?? last) });
+      const answers = answersAt(known, { first: instant, last });
       return { timezone: zoneIn(known), answers, summary: summaryOf(answers) };
     },
     range: async (request) => {
@@ -146,16 +145,13 @@ interface Placed extends Place {
 function pageOf(timeline: Timeline, request: RangeRequest): Omit<WhyPage, 'timezone'> {
   const { after, limit } = request;
   const behind = ({ at, rank }: Place) => after === null || at > after.at || (at === after.at && rank > after.rank);
-  const readTo = timeline.rows.readTo ?? request.to;
   const placed = entriesIn(timeline, request)
-    .filter((place) => behind(place) && place.at <= readTo)
+    .filter(behind)
     .toSorted((a, b) => a.at - b.at || a.rank - b.rank);
   const page = placed.slice(0, limit);
   const answers = page.map(({ make }) => make());
   const last = placed.length > limit ? page.at(-1) : undefined;
-  // A page that ends where the reading ended may hold less than was asked for.
-  const end = readTo < request.to ? { at: readTo, rank: ranks.slot } : null;
-  return { answers, next: last === undefined ? end : { at: last.at, rank: last.rank }, summary: summaryOf(answers) };
+  return { answers, next: last === undefined ? null : { at: last.at, rank: last.rank }, summary: summaryOf(answers) };
 }
 
 function entriesIn(timeline: Timeline, request: RangeRequest): Placed[] {
@@ -202,11 +198,11 @@ function isBlink(timeline: Timeline, stretch: Stretch): boolean {
 }
 
 /** Beyond the last row of a full page nothing has been read, so nothing can be said about it yet. */
-function lastRead({ slots, gaps, readTo }: TruthRows, { to, limit }: RangeRequest): number {
+function lastRead({ slots, gaps }: TruthRows, { to, limit }: RangeRequest): number {
   const full = limit + 1;
   const slot = slots.length > full ? (slots.at(-1)?.slotAt ?? to) : to;
   const gap = gaps.length > full ? (gaps.at(-1)?.fromAt ?? to) : to;
-  return Math.min(slot, gap, readTo ?? to, to);
+  return Math.min(slot, gap, to);
 }
 
 export function summaryOf(answers: readonly Answer[]): WhyPage['summary'] {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { definition } from '../../api/tasks.ts';
 import { AppError } from '../../domain/errors.ts';
 import { parseSchedule, type Schedule } from '../../domain/schedule/schedule.ts';
-import { CliFault, exitCodes, usage } from '../faults.ts';
+import { CliFault, usage } from '../faults.ts';
 import type { Task } from '../naming.ts';
 import { given, lengthOf } from '../options.ts';
 
@@ -25,7 +25,7 @@ type Fields = Pick<Definition, 'title' | 'instructions' | 'action' | 'schedule' 
 function scheduleOf(schedule: Task['schedule']): Definition['schedule'] {
   const { kind, timezone, ...rest } = schedule;
   const known = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
-  // What the server tells can be sent back; only the type does not know which fields belong to which kind.
+  // A schedule that the server tells can be sent back; only the type does not know which fields belong to which kind.
   return { kind, ...known, timezone } as Definition['schedule'];
 }
 
@@ -46,7 +46,7 @@ export function entryOf(task: Task): Entry {
   };
 }
 
-/** What makes two entries mean the same task where ids do not: where it is, what it is called, and what it is about. */
+/** The identity of a task where ids do not tell: its thread, its title and its subject. */
 export function identityOf({
   title,
   subject,
@@ -140,7 +140,7 @@ export function fileText(entries: readonly Entry[]): string {
   return `${head}${stringify({ cronogram: fileVersion, tasks: entries }, { lineWidth: 0 })}`;
 }
 
-/** Whoever can read the tasks can read what is in their texts and headers, so it is for its owner alone. It is there whole or not at all. */
+/** The file is for its owner alone, because texts and headers may hold secrets. It is there whole or not at all. */
 export function writeTasks(path: string, text: string): void {
   const made = `${path}.part`;
   try {
@@ -167,7 +167,7 @@ function unusable(done: string, path: string, cause: unknown): CliFault {
   const code = (cause as { code?: unknown }).code;
   const why =
     code === 'ENOENT' ? 'there is no such file or folder' : typeof code === 'string' ? code : 'for no known reason';
-  return new CliFault('bad_file', `${path} cannot be ${done}: ${why}.`, { exitCode: exitCodes.usage, cause });
+  return new CliFault('bad_file', `${path} cannot be ${done}: ${why}.`, { cause });
 }
 
 const wholeFile = z.strictObject({
@@ -248,8 +248,5 @@ function startOf(node: unknown): number | null {
 
 function fault(name: string, line: number, problem: string): CliFault {
   const text = `${problem.charAt(0).toLowerCase()}${problem.slice(1)}`.replace(/\.$/, '');
-  return new CliFault('bad_file', `${name}, line ${line}: ${text}. Nothing was changed.`, {
-    exitCode: exitCodes.usage,
-    details: { line },
-  });
+  return new CliFault('bad_file', `${name}, line ${line}: ${text}. Nothing was changed.`, { details: { line } });
 }

@@ -1,11 +1,9 @@
-import type { AnswerOf } from '../client.ts';
 import { CliFault } from '../faults.ts';
-import type { Task } from '../naming.ts';
-import { given } from '../options.ts';
+import { allTasks, type Task } from '../naming.ts';
 import type { Session } from '../session.ts';
 import { type Definition, type Entry, identityOf, titleOf, differences } from './file.ts';
 
-/** What reading a file in would do to one task. */
+/** One task of a file, and what becomes of it when the file is read in. */
 export interface Step {
   readonly does: 'create' | 'update' | 'skip';
   readonly title: string;
@@ -16,8 +14,6 @@ export interface Step {
   readonly changes: ReturnType<typeof differences>;
 }
 
-const pageMax = 200;
-
 /**
  * Finds the task that each entry means: the one with its id, wherever it is; else, of those with its thread, title and
  * subject, the first that no other entry means. So a file that was read in once changes nothing when it is read in again.
@@ -25,10 +21,10 @@ const pageMax = 200;
 export async function planOf(session: Session, entries: readonly Entry[]): Promise<readonly Step[]> {
   const threadOf = (entry: Entry) => session.namedThread ?? entry.thread_key ?? session.threadKey;
   const present = new Map<string, readonly Task[]>();
-  for (const thread of new Set(entries.map(threadOf))) present.set(thread, await tasksOf(session, thread));
+  for (const thread of new Set(entries.map(threadOf))) present.set(thread, await allTasks(session, thread));
   const byId = new Map([...present.values()].flat().map((task) => [task.task_id, task]));
   const meant = new Map<Entry, Task>();
-  // Whoever names a thread means the tasks of that one, and wants others there as new ones.
+  // A thread that is named means the tasks of that thread; others become new ones there.
   const elsewhere = async (id: string) => (session.namedThread === null ? taskById(session, id) : null);
   for (const entry of entries) {
     const task = entry.task_id === undefined ? null : (byId.get(entry.task_id) ?? (await elsewhere(entry.task_id)));
@@ -64,19 +60,6 @@ function likeness(entry: Entry, thread: string, tasks: readonly Task[]): Task | 
     return theirs === identityOf({ title, subject: entry.subject, thread });
   };
   return tasks.find(isLike) ?? null;
-}
-
-/** Oldest first, as they stand in a file. */
-async function tasksOf({ client }: Session, thread: string): Promise<readonly Task[]> {
-  const found: Task[] = [];
-  let cursor: string | null = null;
-  do {
-    const query = { limit: String(pageMax), thread_key: thread, ...given({ cursor: cursor ?? undefined }) };
-    const page: AnswerOf<'listTasks'> = await client.call('listTasks', { query });
-    found.push(...page.tasks);
-    cursor = page.next_cursor;
-  } while (cursor !== null);
-  return found.toReversed();
 }
 
 async function taskById({ client }: Session, id: string): Promise<Task | null> {

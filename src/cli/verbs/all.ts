@@ -21,7 +21,7 @@ function group(program: Command, name: string, summary: string): Command {
     .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
 }
 
-/** What asks a server, in the order in which help tells of it. */
+/** Verbs that ask a server, in the order in which help tells of them. */
 export const remoteVerbs: readonly Part[] = [
   (program, add) => {
     const task = group(program, 'task', 'make, look at, change and run tasks');

@@ -6,7 +6,7 @@ import { given, lengthOf, objectOf } from '../options.ts';
 import type { Session, Flag } from '../session.ts';
 import { hostZone, instantOf } from './moments.ts';
 
-/** What a task is, as it is typed in flags. */
+/** A task, as it is typed in flags. */
 export interface DefinitionOptions {
   readonly title?: string;
   readonly text?: string;
@@ -72,7 +72,7 @@ type Policies = NonNullable<NonNullable<Asked<'updateTask'>['body']>['policies']
 
 export interface ReadSchedule {
   readonly schedule: Schedule;
-  /** What stood behind a when in plain words. */
+  /** The text behind a when in plain words. */
   readonly text: string | null;
   /** The policies that such words ask for. */
   readonly policies: Policies;
@@ -152,7 +152,7 @@ export async function readPolicies(
       formAt(name)?.kind === 'instant' && text !== '' ? await instantOf(session, text, timezone) : valueOf(name, text);
     policies[root] = field === undefined ? value : { ...recordOf(policies[root]), [field]: value };
   }
-  // What is no policy is refused by the server, which names those that there are.
+  // A name that is no policy is refused by the server, which names those that there are.
   return policies;
 }
 

@@ -36,7 +36,7 @@ interface Deed {
   readonly idle: string;
 }
 
-/** What was done to the task, and how it stands by that. */
+/** The change of a task, and how it stands by that. */
 export async function changedTold(session: Session, answer: Changed, deed: string | Deed): Promise<Told> {
   const { terminal, clock } = session;
   const isIdle = answer.entry_id === null;

@@ -4,7 +4,7 @@ import { CliFault, usage } from '../faults.ts';
 import { sentence, table, shown, toned } from '../layout.ts';
 import { taskIdOf } from '../naming.ts';
 import { given, wholeOf } from '../options.ts';
-import type { Session, AddVerb, Told } from '../session.ts';
+import { pause, type AddVerb, type Session, type Told } from '../session.ts';
 import { timesIn, type Times } from '../times.ts';
 import { hostZone } from './moments.ts';
 
@@ -97,17 +97,10 @@ async function tellAll(session: Session, chunks: AsyncIterable<string>, reached:
   }
 }
 
-async function comeBack({ terminal, timer, interrupted, client }: Session): Promise<void> {
+async function comeBack(session: Session): Promise<void> {
+  const { terminal, client } = session;
   terminal.err(await sentence(terminal, `The connection to ${client.place} has ended; trying again.`));
-  await new Promise<void>((resolve) => {
-    const end = () => {
-      callOff();
-      interrupted.removeEventListener('abort', end);
-      resolve();
-    };
-    const callOff = timer.after(comeBackMs, end);
-    interrupted.addEventListener('abort', end, { once: true });
-  });
+  await pause(session, comeBackMs);
 }
 
 function tellEvent({ terminal, isJson }: Session, data: string, times: Times): void {

@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
-import type { AnswerOf } from '../client.ts';
 import type { Step } from '../exchange/plan.ts';
 import { CliFault, exitCodes } from '../faults.ts';
 import { sentence, table } from '../layout.ts';
-import type { Task } from '../naming.ts';
-import { given } from '../options.ts';
+import { allTasks, type Task } from '../naming.ts';
 import type { Session, AddVerb, Told } from '../session.ts';
 import { counted } from '../times.ts';
-import { confirmed } from './threads.ts';
+import { confirmed } from './confirming.ts';
 
 /** Tasks to a file and back. What reads and writes YAML is loaded here and nowhere else. */
 export function addExchangeVerbs(program: Command, add: AddVerb): void {
@@ -40,7 +38,7 @@ async function exportTasks(
   { output }: { readonly output?: string },
 ): Promise<Told> {
   const { entryOf, fileText, writeTasks } = await import('../exchange/file.ts');
-  const all = await allTasks(session);
+  const all = await allTasks(session, session.namedThread);
   const entries = all.filter(({ state }) => state !== 'completed').map(entryOf);
   const left = all.length - entries.length;
   const note =
@@ -54,24 +52,6 @@ async function exportTasks(
     json: { file: output, tasks: entries.length, left_out: left },
     text: await sentence(session.terminal, words),
   };
-}
-
-const pageMax = 200;
-
-/** Oldest first, so that tasks made anew get their numbers in the same order. */
-async function allTasks({ client, namedThread }: Session): Promise<readonly Task[]> {
-  const found: Task[] = [];
-  let cursor: string | null = null;
-  do {
-    const query = {
-      limit: String(pageMax),
-      ...given({ thread_key: namedThread ?? undefined, cursor: cursor ?? undefined }),
-    };
-    const page: AnswerOf<'listTasks'> = await client.call('listTasks', { query });
-    found.push(...page.tasks);
-    cursor = page.next_cursor;
-  } while (cursor !== null);
-  return found.toReversed();
 }
 
 interface ImportOptions {
@@ -98,7 +78,7 @@ async function importTasks(
       ...(isNothing ? {} : { note: 'Nothing was changed.' }),
     };
   }
-  if (yes !== true && session.terminal.canAsk && !session.isJson) session.terminal.err(shown);
+  if (yes !== true && session.terminal.canAsk) session.terminal.err(shown);
   await confirmed(session, { question: `${summary(steps)} Do it?`, yes: yes === true });
   return apply(session, steps);
 }

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { AnswerOf } from '../client.ts';
-import { facts, sentence, table } from '../layout.ts';
+import { facts, sentence } from '../layout.ts';
 import { taskIdOf } from '../naming.ts';
 import { given } from '../options.ts';
 import type { Session, AddVerb, Told } from '../session.ts';
 import { timesIn } from '../times.ts';
-import { more, pageFlags, pageOf, type PageOptions } from './looking.ts';
+import { listTold, pageFlags, pageOf, type PageOptions } from './looking.ts';
 import { hostZone, instantOf } from './moments.ts';
 
 type Grant = AnswerOf<'listGrants'>['grants'][number];
@@ -70,7 +70,6 @@ async function list(
     ...pageOf(page),
   };
   const answer = await session.client.call('listGrants', { query });
-  if (answer.grants.length === 0) return { json: answer, text: 'No grants.\n', ...more(answer.next_cursor) };
   const times = timesIn(hostZone(), session.clock.now());
   const columns = [
     { title: 'GRANT', isWhole: true },
@@ -86,7 +85,7 @@ async function list(
     one.scopes.join(' '),
     one.expires_at === null ? 'never' : times.at(one.expires_at),
   ]);
-  return { json: answer, text: await table(session.terminal, columns, rows), ...more(answer.next_cursor) };
+  return listTold(session, { json: answer, none: 'No grants.', columns, rows });
 }
 
 function stateOf({ revoked_at: revoked, expires_at: expires }: Grant, now: number): State {

@@ -4,7 +4,7 @@ import { facts, sentence, table, type Cell } from '../layout.ts';
 import { shortIds, taskIdOf, taskNamed } from '../naming.ts';
 import { given, wholeOf } from '../options.ts';
 import type { Session, AddVerb, Flag, Told } from '../session.ts';
-import { timesIn, durationWords } from '../times.ts';
+import { timesIn, durationWords, type Times } from '../times.ts';
 import { attemptsTable, deliveriesTable, runCell } from '../views/run.ts';
 import { named, policyWords, scheduleWords, taskCard, taskTable } from '../views/task.ts';
 import { withTime } from './moments.ts';
@@ -25,8 +25,22 @@ export function pageOf({ limit, cursor }: PageOptions) {
 }
 
 /** How to see the rest. */
-export function more(cursor: string | null): { readonly note?: string } {
+function more(cursor: string | null): { readonly note?: string } {
   return cursor === null ? {} : { note: `There is more: add --cursor ${cursor}` };
+}
+
+interface Listed {
+  readonly json: object & { readonly next_cursor?: string | null };
+  /** The sentence where there are no rows. */
+  readonly none: string;
+  readonly columns: Parameters<typeof table>[1];
+  readonly rows: Parameters<typeof table>[2];
+}
+
+/** Rows as a table, and how to see the rest. */
+export async function listTold({ terminal }: Session, { json, none, columns, rows }: Listed): Promise<Told> {
+  const text = rows.length === 0 ? await sentence(terminal, none) : await table(terminal, columns, rows);
+  return { json, text, ...more(json.next_cursor ?? null) };
 }
 
 /** The verbs that look at a task and leave it as it is. */
@@ -125,10 +139,11 @@ function addHistory(task: Command, add: AddVerb): void {
         params: { task_id: found.task_id },
         query: { ...given({ status }), ...pageOf(page) },
       });
-      const { task_runs: runs, next_cursor: next } = answer;
-      if (runs.length === 0)
-        return { json: answer, text: await sentence(session.terminal, emptyWords(named(found), status)) };
-      return { json: answer, text: await historyTable(session, found.schedule.timezone, runs), ...more(next) };
+      return listTold(session, {
+        json: answer,
+        none: emptyWords(named(found), status),
+        ...historyTable(timesIn(found.schedule.timezone, session.clock.now()), answer.task_runs),
+      });
     },
   });
 }
@@ -137,12 +152,7 @@ function emptyWords(name: string, status: TaskRunStatus | undefined): string {
   return status === undefined ? `${name} has not run yet.` : `No run of ${name} has the status ${status}.`;
 }
 
-function historyTable(
-  session: Session,
-  timezone: string,
-  runs: AnswerOf<'listTaskRuns'>['task_runs'],
-): Promise<string> {
-  const times = timesIn(timezone, session.clock.now());
+function historyTable(times: Times, runs: AnswerOf<'listTaskRuns'>['task_runs']) {
   const columns = [
     { title: `SLOT (${times.zone})`, least: 16 },
     { title: 'STATUS' },
@@ -163,7 +173,7 @@ function historyTable(
       run.error_message ?? run.reason?.replaceAll('_', ' ') ?? '',
     ];
   });
-  return table(session.terminal, columns, rows);
+  return { columns, rows };
 }
 
 /** Parts that arrived, of how many. */

@@ -95,7 +95,7 @@ async function create(session: Session, [argument]: readonly string[], options: 
 
 type CreateBody = NonNullable<Asked<'createTask'>['body']>;
 
-/** What is created has the defaults already. */
+/** A new task has the defaults already. */
 function withoutNull(policies: object): NonNullable<CreateBody['policies']> {
   return Object.fromEntries(Object.entries(policies).filter(([, value]) => value !== null));
 }

@@ -1,6 +1,6 @@
 import { parseInstant } from '../../domain/schedule/time/zone.ts';
 import { CliFault, exitCodes, usage } from '../faults.ts';
-import { lengthOf } from '../options.ts';
+import { given, lengthOf } from '../options.ts';
 import type { Session } from '../session.ts';
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/i;
@@ -63,6 +63,15 @@ export async function edgeOf(session: Session, text: string, timezone: string): 
       cause: error,
     });
   }
+}
+
+/** The edges of a stretch that were typed. */
+export async function stretchOf(
+  session: Session,
+  typed: { readonly from?: string | undefined; readonly to?: string | undefined },
+) {
+  const edge = (text: string | undefined) => (text === undefined ? undefined : edgeOf(session, text, hostZone()));
+  return given({ from: await edge(typed.from), to: await edge(typed.to) });
 }
 
 /** The zone of this computer, for what a person types without a zone. */

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { AnswerOf } from '../client.ts';
 import { exitCodes } from '../faults.ts';
-import { facts, sentence, table, type Cell, type Fact } from '../layout.ts';
+import { facts, sentence, type Cell, type Fact } from '../layout.ts';
 import { taskIdOf } from '../naming.ts';
 import { given } from '../options.ts';
 import type { Session, AddVerb, Told } from '../session.ts';
 import { distance, timesIn, counted, durationWords } from '../times.ts';
-import { more, pageFlags, pageOf, type PageOptions } from './looking.ts';
-import { edgeOf, hostZone } from './moments.ts';
+import { listTold, pageFlags, pageOf, type PageOptions } from './looking.ts';
+import { hostZone, stretchOf } from './moments.ts';
 
 /** How the server stands, and what keeps it in order. */
 export function addOperationVerbs(program: Command, add: AddVerb): void {
@@ -116,10 +116,8 @@ function addUsage(program: Command, add: AddVerb): void {
       { flags: '--to <when>', about: 'the end (default: now)' },
     ],
     does: async (session, _args, { user, from, to }) => {
-      const instant = async (text: string | undefined) =>
-        text === undefined ? undefined : edgeOf(session, text, hostZone());
-      const stretch = { from: await instant(from), to: await instant(to) };
-      const query = given({ thread_key: session.namedThread ?? undefined, user_key: user, ...stretch });
+      const stretch = await stretchOf(session, { from, to });
+      const query = { ...given({ thread_key: session.namedThread ?? undefined, user_key: user }), ...stretch };
       const answer = await session.client.call('getUsage', { query });
       return { json: answer, text: await usageText(session, answer) };
     },
@@ -174,8 +172,7 @@ function addAudit(program: Command, add: AddVerb): void {
       const answer = await session.client.call('listAudit', {
         query: { ...given({ task_id: taskId }), ...pageOf(page) },
       });
-      if (answer.entries.length === 0) return { json: answer, text: 'Nobody has done anything yet.\n' };
-      return { json: answer, text: await auditTable(session, answer), ...more(answer.next_cursor) };
+      return listTold(session, { json: answer, none: 'Nobody has done anything yet.', ...auditTable(session, answer) });
     },
   });
 }
@@ -187,7 +184,7 @@ async function auditNow(session: Session): Promise<Told> {
   return { json: answer, text, exitCode: answer.findings.length === 0 ? exitCodes.done : exitCodes.failed };
 }
 
-function auditTable({ terminal, clock }: Session, { entries }: AnswerOf<'listAudit'>): Promise<string> {
+function auditTable({ clock }: Session, { entries }: AnswerOf<'listAudit'>) {
   const times = timesIn(hostZone(), clock.now());
   const columns = [
     { title: 'ENTRY' },
@@ -207,7 +204,7 @@ function auditTable({ terminal, clock }: Session, { entries }: AnswerOf<'listAud
       ? (one.state_after ?? '')
       : `${one.state_before ?? 'none'} -> ${one.state_after ?? 'none'}`,
   ]);
-  return table(terminal, columns, rows);
+  return { columns, rows };
 }
 
 function addDowntimes(program: Command, add: AddVerb): void {
@@ -218,7 +215,6 @@ function addDowntimes(program: Command, add: AddVerb): void {
     flags: [{ flags: '--limit <count>', about: 'rows at once, 1 to 200' }],
     does: async (session, _args, { limit }) => {
       const answer = await session.client.call('listDowntimes', { query: pageOf(given({ limit })) });
-      if (answer.downtimes.length === 0) return { json: answer, text: 'There was no downtime.\n' };
       const times = timesIn(hostZone(), session.clock.now());
       const columns = [
         { title: `FROM (${times.zone})`, least: 16 },
@@ -235,7 +231,7 @@ function addDowntimes(program: Command, add: AddVerb): void {
           ? ['?', '?', '?', '?']
           : [counts.missed, counts.late, counts.asked, counts.skipped].map(String)),
       ]);
-      return { json: answer, text: await table(session.terminal, columns, rows) };
+      return listTold(session, { json: { ...answer }, none: 'There was no downtime.', columns, rows });
     },
   });
 }

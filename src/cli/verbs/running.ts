@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
 import type { AnswerOf, Asked } from '../client.ts';
-import { CliFault, exitCodes, usage } from '../faults.ts';
-import { sentence, table, shown, toned } from '../layout.ts';
+import { CliFault, usage } from '../faults.ts';
+import { sentence, shown, toned } from '../layout.ts';
 import { runIdOf, shortIds, taskIdOf } from '../naming.ts';
 import { given } from '../options.ts';
-import type { Session, AddVerb, Told } from '../session.ts';
+import type { AddVerb, Flag, Session, Told } from '../session.ts';
 import { timesIn, durationWords } from '../times.ts';
 import { deliverySentence, runCell } from '../views/run.ts';
 import { named } from '../views/task.ts';
 import { keyFlag, keyHeader, type KeyOptions } from './doing.ts';
-import { more, pageFlags, pageOf, runText, sentWords, type PageOptions } from './looking.ts';
-import { edgeOf, hostZone } from './moments.ts';
+import { listTold, pageFlags, pageOf, runText, sentWords, type PageOptions } from './looking.ts';
+import { hostZone, stretchOf } from './moments.ts';
 import {
   exitCodeOfRun,
   askedRunId,
@@ -32,7 +32,7 @@ export function addRunVerb(task: Command, add: AddVerb): void {
     usage: 'run <task>',
     summary: 'run a task now, beside its schedule',
     examples: ['cronogram task run 3', 'cronogram task run 3 --wait --timeout 2m'],
-    flags: [{ flags: '--wait', about: 'wait for its end and say what was delivered where' }, ...waitFlags, keyFlag],
+    flags: [waitFlag, ...waitFlags, keyFlag],
     does: async (session, [name = ''], options) => {
       const patience = checkedPatience(session, options);
       const params = { task_id: await taskIdOf(session, name) };
@@ -140,9 +140,7 @@ export function addRunVerbs(run: Command, add: AddVerb): void {
     does: async (session, [id = '']) => {
       const answer = await session.client.call('cancelRun', { params: { run_id: await runIdOf(session, id) } });
       if (answer.cancelled) return { json: answer, text: `Called off the run ${answer.run.run_id}.\n` };
-      throw new CliFault('too_late', `Run ${answer.run.run_id} had ended already: it is ${answer.run.status}.`, {
-        exitCode: exitCodes.refused,
-      });
+      throw new CliFault('too_late', `Run ${answer.run.run_id} had ended already: it is ${answer.run.status}.`);
     },
   });
   addRepeats(run, add);
@@ -209,9 +207,8 @@ function addRunList(run: Command, add: AddVerb): void {
 async function listRuns(session: Session, _args: readonly string[], options: RunListOptions): Promise<Told> {
   const { status, task, source, subject, tag, query: q, from, to, ...page } = options;
   const taskId = task === undefined ? undefined : await taskIdOf(session, task);
-  const instant = async (text: string | undefined) =>
-    text === undefined ? undefined : edgeOf(session, text, hostZone());
-  const filters = { status, task_id: taskId, source, subject, q, from: await instant(from), to: await instant(to) };
+  const stretch = await stretchOf(session, { from, to });
+  const filters = { status, task_id: taskId, source, subject, q, ...stretch };
   const query = {
     ...given({
       ...filters,
@@ -221,7 +218,6 @@ async function listRuns(session: Session, _args: readonly string[], options: Run
     ...pageOf(page),
   };
   const answer = await session.client.call('listRuns', { query });
-  if (answer.runs.length === 0) return { json: answer, text: 'No runs.\n', ...more(answer.next_cursor) };
   const times = timesIn(hostZone(), session.clock.now());
   const short = shortIds(answer.runs.map((one) => one.run_id));
   const columns = [
@@ -240,8 +236,10 @@ async function listRuns(session: Session, _args: readonly string[], options: Run
     one.thread_key ?? '',
     one.error_message ?? '',
   ]);
-  return { json: answer, text: await table(session.terminal, columns, rows), ...more(answer.next_cursor) };
+  return listTold(session, { json: answer, none: 'No runs.', columns, rows });
 }
+
+const waitFlag: Flag = { flags: '--wait', about: 'wait for its end and say what was delivered where' };
 
 const repeats = {
   retry: 'make good a run that failed, as the same call for its target',
@@ -254,7 +252,7 @@ function addRepeats(run: Command, add: AddVerb): void {
       usage: `${kind} <run>`,
       summary: repeats[kind],
       examples: [`cronogram run ${kind} 01989d4c-6c00-70 --wait`],
-      flags: [{ flags: '--wait', about: 'wait for its end and say what was delivered where' }, ...waitFlags, keyFlag],
+      flags: [waitFlag, ...waitFlags, keyFlag],
       does: async (session, [id = ''], options) => {
         const patience = checkedPatience(session, options);
         const asked = { params: { run_id: await runIdOf(session, id) }, ...keyHeader(options) };

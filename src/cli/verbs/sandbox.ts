@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { durationText } from '../../domain/schedule/time/duration.ts';
-import { CliFault, exitCodes, usage } from '../faults.ts';
+import { CliFault, usage } from '../faults.ts';
 import { facts, sentence, shown, toned } from '../layout.ts';
 import { given, lengthOf, millisecondsOf, wholeOf } from '../options.ts';
 import type { Session, AddVerb, Flag, Told } from '../session.ts';
@@ -101,7 +101,7 @@ async function control({ client, isOffline }: Session, deed: string, body: unkno
   } catch (error) {
     if (error instanceof CliFault && error.code === 'not_found' && error.message.startsWith('There is no route')) {
       const message = `The server at ${client.place} has no sandbox: it talks to Telegram. Start one without TELEGRAM_BOT_TOKEN, or with SANDBOX=1.`;
-      throw new CliFault('not_found', message, { exitCode: exitCodes.notFound, cause: error });
+      throw new CliFault('not_found', message, { cause: error });
     }
     throw error;
   }

@@ -8,7 +8,7 @@ import { counted } from '../times.ts';
 import { changedTold } from './doing.ts';
 import { hostZone, dayOrInstantOf } from './moments.ts';
 
-/** What can be done to one task, or to all of a tag or a subject. */
+/** Verbs on one task, or on all of a tag or a subject. */
 
 interface BulkOptions {
   readonly tag?: string;
@@ -22,7 +22,7 @@ const bulkFlags: readonly Flag[] = [
   { flags: '--subject <subject>', about: 'all tasks with this subject, instead of one' },
   { flags: '--dry-run', about: 'with --tag or --subject: only count' },
 ];
-const untilFlag: Flag = {
+export const untilFlag: Flag = {
   flags: '--until <when>',
   about: 'when the pause ends by itself: 2h, "monday 9:00", an instant',
 };

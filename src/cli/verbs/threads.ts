@@ -1,18 +1,19 @@
 import type { Command } from 'commander';
 import type { AnswerOf } from '../client.ts';
-import { usage, CliFault, exitCodes, interrupted } from '../faults.ts';
-import { sentence, wrapped, measureFor, shown } from '../layout.ts';
+import { usage } from '../faults.ts';
+import { sentence } from '../layout.ts';
 import type { Session, AddVerb, Told } from '../session.ts';
 import { counted } from '../times.ts';
+import { confirmed } from './confirming.ts';
 import { hostZone } from './moments.ts';
-import { bulkTold, untilOf } from './switching.ts';
+import { bulkTold, untilFlag, untilOf } from './switching.ts';
 
 export function addThreadVerbs(thread: Command, add: AddVerb): void {
   add<{ readonly until?: string }>(thread, {
     usage: 'pause [thread_key]',
     summary: 'pause all tasks of a thread',
     examples: ['cronogram thread pause telegram:chat:-1001234 --until "monday 9:00"'],
-    flags: [{ flags: '--until <when>', about: 'when the pause ends by itself: 2h, "monday 9:00", an instant' }],
+    flags: [untilFlag],
     does: async (session, [key], options) => {
       const body = await untilOf(session, options, hostZone());
       const answer = await session.client.call('pauseThread', { params: paramsOf(session, key), body });
@@ -84,21 +85,4 @@ function countWords({ counts }: AnswerOf<'purgeThread'>, thread: string): string
   ].flat();
   const states = `${counts.active} active, ${counts.paused} paused, ${counts.completed} completed`;
   return [`${counted(counts.tasks, 'task')} of ${thread} (${states})`, ...work].join(', ');
-}
-
-/** Goes on only when somebody says yes, on the command line or when asked. */
-export async function confirmed(
-  session: Session,
-  { question, yes }: { readonly question: string; readonly yes: boolean },
-): Promise<void> {
-  if (yes) return;
-  const { terminal } = session;
-  if (!terminal.canAsk || session.isJson) throw usage(`${question} Nobody is there to answer: say so with --yes.`);
-  const text = shown(question);
-  const lines = wrapped(`${text} [y/N]`, terminal.columns - 2, await measureFor([text]));
-  const answer = await terminal.ask(`${lines.join('\n')} `);
-  if (session.interrupted.aborted) throw interrupted('Interrupted; nothing was changed.');
-  if (!/^y(?:es)?$/i.test(answer.trim())) {
-    throw new CliFault('declined', 'Nothing was changed.', { exitCode: exitCodes.failed });
-  }
 }

@@ -1,7 +1,7 @@
 import type { AnswerOf } from '../client.ts';
 import { CliFault, exitCodes, interrupted, usage, type ExitCode } from '../faults.ts';
 import { millisecondsOf, wholeOf } from '../options.ts';
-import type { Session, Flag } from '../session.ts';
+import { pause, type Flag, type Session } from '../session.ts';
 import { durationWords } from '../times.ts';
 import { isOnItsWay, type Run } from '../views/run.ts';
 
@@ -85,26 +85,12 @@ function progressWords({ status, attempts }: Run, isFinal: boolean): string {
   return attempts.length > 1 ? `${status}, attempt ${attempts.length}` : status;
 }
 
-/** Ends early when somebody presses Ctrl-C. */
-function pause({ timer, interrupted: signal }: Session, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      callOff();
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const callOff = timer.after(ms, end);
-    signal.addEventListener('abort', end, { once: true });
-    if (signal.aborted) end();
-  });
-}
-
 /** A run that has not ended in time is no success, whatever becomes of it later. */
 export function exitCodeOfRun({ run }: Waited): ExitCode {
   return run.status === 'succeeded' ? exitCodes.done : exitCodes.failed;
 }
 
-/** What a run that was asked for has to be known by. */
+/** The id of the run that was asked for. */
 export function askedRunId({ task_run: asked }: AnswerOf<'runTaskNow'>): string {
   if (asked.run_id !== null) return asked.run_id;
   throw new CliFault(

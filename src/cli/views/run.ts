@@ -68,7 +68,7 @@ export function deliveriesTable({ terminal }: Looking, deliveries: Run['deliveri
   return table(terminal, columns, rows);
 }
 
-/** What was delivered, and where, in one sentence. */
+/** The deliveries of a run and their places, in one sentence. */
 export function deliverySentence(deliveries: Run['deliveries']): string {
   if (deliveries.length === 0) return 'Nothing is to be delivered: the result is kept in the history.';
   const places = [...new Set(deliveries.map((one) => one.thread_key))].map((thread) => {

@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
 import { describe, parseSchedule } from '../../domain/schedule/schedule.ts';
-import { facts, table, type Cell, type Fact, shown, toned } from '../layout.ts';
+import { facts, table, type Cell, type Fact, flat, toned } from '../layout.ts';
 import { shortIds, type Task } from '../naming.ts';
 import { given } from '../options.ts';
 import type { Session } from '../session.ts';
@@ -11,7 +11,7 @@ type Looking = Pick<Session, 'terminal' | 'clock'>;
 
 /** `#3 Stand up`, as a task is called within a sentence. */
 export function named({ number, title }: Pick<Task, 'number' | 'title'>): string {
-  return `#${number} ${shown(title).replaceAll(/\s+/g, ' ')}`;
+  return `#${number} ${flat(title)}`;
 }
 
 /** The same at the end of a sentence: a title that ends one by itself needs no full stop. */

@@ -1,28 +1,29 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Held, HostPorts } from '../ports.ts';
-import { counted, instantText, sizeOf, stretchOf } from '../screen.ts';
+import { counted, durationWords } from '../../cli/times.ts';
+import type { LockState } from '../../store/engine/lock.ts';
+import { listCopies } from '../../store/files/backup.ts';
+import type { Here } from '../here.ts';
+import { instantText, sizeOf } from '../words.ts';
 import { fail, ok, warn, type Check, type Patient, type Verdict } from './finding.ts';
 import { isOpenToOthers } from './runtime.ts';
 
 /** The data: whether it is there, whole, writable, of the right version, and copied. */
 
-const fileOf = ({ read }: Patient) => read.settings.databaseFile;
-const onPostgres = (patient: Patient) => (fileOf(patient) === null ? 'the database is a Postgres server' : null);
+const onPostgres = ({ settings }: Patient) => (settings.database === null ? 'the database is a Postgres server' : null);
 
 const folder: Check = {
   check: 'data_folder',
   title: 'Data folder',
   leftOut: onPostgres,
-  look: ({ read }) => {
-    const { dataFolder } = read.settings;
+  look: ({ settings: { dataFolder, database: file } }) => {
     if (!existsSync(dataFolder)) {
       const parent = ancestorOf(dataFolder);
       if (mayWrite(parent)) return [ok(`${dataFolder} is made at the first start`)];
       return [fail(`${dataFolder} is not there and cannot be made.`, `Give yourself the right to write to ${parent}.`)];
     }
     const owner = `sudo chown -R "$(id -un)" ${dataFolder}`;
-    const files = ['', '-wal', '-shm', '.lock'].map((rest) => `${read.settings.databaseFile}${rest}`);
+    const files = ['', '-wal', '-shm', '.lock'].map((rest) => `${file}${rest}`);
     const closed = [dataFolder, ...files].filter((path) => existsSync(path) && !mayWrite(path));
     if (closed.length > 0) return [fail(`${closed.join(', ')} cannot be written.`, owner)];
     const open = [dataFolder, ...files.slice(0, 1)].filter((path) => existsSync(path) && isOpenToOthers(path));
@@ -48,15 +49,14 @@ function ancestorOf(path: string): string {
 const database: Check = {
   check: 'database',
   title: 'Database',
-  look: async (patient) => {
-    const { inspected, server } = await patient.examined;
-    const name = fileOf(patient) ?? `Postgres${server === null ? '' : ` ${server}`}`;
-    if (inspected.is === 'absent') return [ok(`${name}: empty; it is set up at the first start`)];
-    if (inspected.is === 'sound') {
-      const { bytes, tasks, activeTasks } = inspected.facts;
+  look: ({ settings, examined: { inspection, server } }) => {
+    const name = settings.database ?? `Postgres${server === null ? '' : ` ${server}`}`;
+    if (inspection.is === 'absent') return [ok(`${name}: empty; it is set up at the first start`)];
+    if (inspection.is === 'sound') {
+      const { bytes, tasks, activeTasks } = inspection.facts;
       return [ok(`${name}: whole, ${sizeOf(bytes)}, ${counted(tasks, 'task')} (${activeTasks} active)`)];
     }
-    return [unsound(name, inspected.is, inspected.reason)];
+    return [unsound(name, inspection.is, inspection.reason)];
   },
 };
 
@@ -73,15 +73,15 @@ function unsound(name: string, is: 'foreign' | 'damaged' | 'unreadable', reason:
 const lock: Check = {
   check: 'lock',
   title: 'Server process',
-  look: async ({ ports, examined }) => [holderVerdict((await examined).held, ports)],
+  look: ({ here, examined }) => [holderVerdict(examined.lock, here)],
 };
 
-function holderVerdict(held: Held, { system, clock }: HostPorts): Verdict {
+function holderVerdict(held: LockState, { system, clock }: Here): Verdict {
   if (held.is === 'free') return ok('none runs on this database');
   if (held.is === 'unknown') return warn(`Whether one runs cannot be told: ${held.reason}.`, 'Run doctor as its user.');
   if (held.by === null) return ok('one has the database');
   const { pid, host, since } = held.by;
-  const age = since === null ? '' : `, for ${stretchOf(clock.now() - since)}`;
+  const age = since === null ? '' : `, for ${durationWords(clock.now() - since)}`;
   if (host !== system.host) return ok(`process ${pid} on ${host} has the database${age}`);
   if (system.isRunning(pid)) return ok(`process ${pid} has the database${age}`);
   return warn(
@@ -93,11 +93,10 @@ function holderVerdict(held: Held, { system, clock }: HostPorts): Verdict {
 const migrations: Check = {
   check: 'migrations',
   title: 'Schema',
-  look: async ({ examined }) => {
-    const { inspected, held } = await examined;
-    if (inspected.is === 'absent') return [ok('is set up at the first start')];
-    if (inspected.is !== 'sound') return [];
-    const { missing, newer } = inspected.facts;
+  look: ({ examined: { inspection, lock: held } }) => {
+    if (inspection.is === 'absent') return [ok('is set up at the first start')];
+    if (inspection.is !== 'sound') return [];
+    const { missing, newer } = inspection.facts;
     if (newer.length > 0) {
       return [
         fail(
@@ -120,11 +119,10 @@ const emptyBytes = 64 * 1024 * 1024;
 const disk: Check = {
   check: 'disk',
   title: 'Disk space',
-  look: ({ read }) => {
-    const { dataFolder, databaseFile } = read.settings;
+  look: ({ settings: { dataFolder, database: file } }) => {
     const { bavail, bsize } = statfsSync(ancestorOf(dataFolder));
     const free = bavail * bsize;
-    const size = databaseFile === null ? 0 : (statSync(databaseFile, { throwIfNoEntry: false })?.size ?? 0);
+    const size = file === null ? 0 : (statSync(file, { throwIfNoEntry: false })?.size ?? 0);
     const text = `${sizeOf(free)} free in ${dataFolder}`;
     const fix = 'Free some space, or lower BACKUP_KEEP and RETENTION_DAYS.';
     if (free < emptyBytes) return [fail(`Only ${text}: slots cannot be recorded when it is full.`, fix)];
@@ -139,27 +137,25 @@ const staleMs = 50 * 3_600_000;
 const backups: Check = {
   check: 'backups',
   title: 'Backups',
-  leftOut: (patient) => {
-    const file = fileOf(patient);
-    if (file === null) return 'the database is a Postgres server';
-    return existsSync(file) ? null : 'there is no database yet';
-  },
-  look: ({ ports, read }) => {
-    const copies = ports.data.copies();
+  leftOut: (patient) =>
+    onPostgres(patient) ?? (existsSync(patient.settings.database ?? '') ? null : 'there is no database yet'),
+  look: ({ here, settings }) => {
+    const file = settings.database ?? '';
+    const copies = listCopies(file);
     const [newest] = copies;
     const make = 'Make one now: cronogram backup. The server makes one each night while it runs.';
-    const kept = read.settings.backupsKept;
+    const kept = settings.config.BACKUP_KEEP;
     const none = kept === 0 ? ' BACKUP_KEEP=0: the server makes none.' : '';
-    const { birthtimeMs } = statSync(read.settings.databaseFile ?? '.');
-    const now = ports.clock.now();
+    const { birthtimeMs } = statSync(file);
+    const now = here.clock.now();
     if (newest === undefined) {
       const isNew = now - birthtimeMs < staleMs && kept > 0;
       return [isNew ? ok('none yet; the first is made tonight') : warn(`There is none.${none}`, make)];
     }
     const age = now - newest.at;
-    const text = `${counted(copies.length, 'copy').replace('copys', 'copies')}, the newest from ${instantText(newest.at)} (${sizeOf(newest.bytes)})`;
+    const text = `${counted(copies.length, 'copy', 'copies')}, the newest from ${instantText(newest.at)} (${sizeOf(newest.bytes)})`;
     if (age <= staleMs) return [ok(text)];
-    return [warn(`The newest is ${stretchOf(age)} old.${none}`, make)];
+    return [warn(`The newest is ${durationWords(age)} old.${none}`, make)];
   },
 };
 

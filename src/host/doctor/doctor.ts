@@ -1,7 +1,11 @@
-import type { HostPorts, SettingsRead } from '../ports.ts';
-import { counted, plain, toned, wrapped, type Screen, type Tone } from '../screen.ts';
+import { flat, toned, type Terminal, type Tone } from '../../cli/layout.ts';
+import { counted } from '../../cli/times.ts';
+import { errorText } from '../../domain/errors.ts';
+import { openSurvey } from '../../telegram/survey.ts';
+import { examineDatabase, type Examined, type Here, type Settings } from '../here.ts';
+import { hanging } from '../words.ts';
 import { databaseChecks } from './database.ts';
-import { fail, type Check, type Examined, type Finding, type Level, type Patient, type Skipped } from './finding.ts';
+import { fail, type Check, type Finding, type Level, type Patient, type Skipped } from './finding.ts';
 import { doorChecks } from './port.ts';
 import { runtimeChecks, settingsChecks } from './runtime.ts';
 import { telegramChecks } from './telegram.ts';
@@ -25,31 +29,32 @@ const all: readonly Check[] = [
   ...doorChecks,
 ];
 
-export async function examine(ports: HostPorts, isOffline: boolean): Promise<Diagnosis> {
-  const read = ports.settings();
-  const { token, apiRoot, isSandboxed } = read.settings;
+export async function examine(here: Here, isOffline: boolean): Promise<Diagnosis> {
+  const settings = here.settings();
+  const { TELEGRAM_BOT_TOKEN: token, TELEGRAM_API_ROOT: apiRoot } = settings.config;
   // Reading a large file holds up everything else, and an answer that came meanwhile would seem to be late.
-  const seen = await examined(ports);
-  const bot = token === null || isSandboxed || isOffline ? null : ports.telegram.bot(token, apiRoot);
-  const line = bot === null ? null : { bot, me: bot.me() };
-  const patient: Patient = { ports, read, line, examined: Promise.resolve(seen) };
+  const examined = await examineLeniently(settings);
+  const isAsked = token !== undefined && !settings.isSandboxed && !isOffline;
+  const survey = isAsked ? openSurvey({ token, apiRoot, timer: here.timer }) : null;
+  const line = survey === null ? null : { survey, me: survey.me() };
+  const patient: Patient = { here, settings, line, examined };
   try {
     const results = await Promise.all(all.map((check) => run(check, patient, isOffline)));
-    const checks = results.flatMap(({ findings }) => findings).map((finding) => scrubbed(finding, read));
+    const checks = results.flatMap(({ findings }) => findings).map((finding) => scrubbed(finding, settings));
     const skipped = results.flatMap((result) => result.skipped);
-    return { ok: checks.every(({ level }) => level !== 'fail'), version: ports.version, checks, skipped };
+    return { ok: checks.every(({ level }) => level !== 'fail'), version: here.version, checks, skipped };
   } finally {
-    bot?.close();
+    survey?.close();
   }
 }
 
 /** A driver that does not load is a finding of its own. */
-async function examined({ data }: HostPorts): Promise<Examined> {
+async function examineLeniently(settings: Settings): Promise<Examined> {
   try {
-    return await data.inspect();
+    return await examineDatabase(settings);
   } catch (error) {
-    const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-    return { inspected: { is: 'unreadable', reason }, held: { is: 'unknown', reason }, server: null };
+    const [reason = ''] = errorText(error).split('\n');
+    return { inspection: { is: 'unreadable', reason }, lock: { is: 'unknown', reason }, server: null };
   }
 }
 
@@ -68,40 +73,40 @@ async function run({ check, title, leftOut, look }: Check, patient: Patient, isO
       return { findings: verdicts.map((verdict) => ({ check, title, ...verdict })), skipped: [] };
     return { findings: [], skipped: [{ check, reason: 'what it depends on is not there' }] };
   } catch (error) {
-    const text = `This could not be looked at: ${error instanceof Error ? error.message : String(error)}.`;
+    const text = `This could not be looked at: ${errorText(error)}.`;
     const verdict = fail(text, 'Look at the other lines first, then run doctor again.');
     return { findings: [{ check, title, ...verdict }], skipped: [] };
   }
 }
 
-/** Whatever others answered, no secret of ours is shown. */
-function scrubbed(finding: Finding, { secrets }: SettingsRead): Finding {
+/** Secrets of ours are never shown, whatever others answered. */
+function scrubbed(finding: Finding, { secrets }: Settings): Finding {
   const clean = (text: string) => secrets.reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), text);
   return { ...finding, text: clean(finding.text), fix: finding.fix === null ? null : clean(finding.fix) };
 }
 
 const tones: Readonly<Record<Level, Tone>> = { ok: 'good', warn: 'warn', fail: 'bad' };
 
-export function diagnosisText({ version, checks, skipped }: Diagnosis, screen: Screen): string {
+export async function diagnosisText({ version, checks, skipped }: Diagnosis, terminal: Terminal): Promise<string> {
   const left = 8 + Math.max(...checks.map(({ title }) => title.length)) + 2;
-  const lines = checks.map(({ title, level, text, fix }) => {
-    const head = `  ${toned(level.padEnd(4), tones[level], screen)}  ${title.padEnd(left - 8)}`;
-    const place = { columns: screen.columns, indent: left };
-    const advice = fix === null ? '' : `\n${' '.repeat(left)}${wrapped(plain(`Fix: ${fix}`), place)}`;
-    return `${head}${wrapped(plain(text), place)}${advice}\n`;
+  const lines = checks.map(async ({ title, level, text, fix }) => {
+    const head = `  ${toned(level.padEnd(4), tones[level], terminal.hasColours)}  ${title.padEnd(left - 8)}`;
+    const advice = fix === null ? '' : `\n${' '.repeat(left)}${await hanging(flat(`Fix: ${fix}`), left, terminal)}`;
+    return `${head}${await hanging(flat(text), left, terminal)}${advice}\n`;
   });
-  return `\n  ${toned(`Cronogram ${version}`, 'strong', screen)}\n\n${lines.join('')}${leftOutText(skipped, screen)}\n  ${verdictText(checks)}\n\n`;
+  const title = toned(`Cronogram ${version}`, 'strong', terminal.hasColours);
+  const found = (await Promise.all(lines)).join('');
+  return `\n  ${title}\n\n${found}${await leftOutText(skipped, terminal)}\n  ${verdictText(checks)}\n\n`;
 }
 
-function leftOutText(skipped: readonly Skipped[], screen: Screen): string {
+async function leftOutText(skipped: readonly Skipped[], terminal: Terminal): Promise<string> {
   const reasons = [...new Set(skipped.map(({ reason }) => reason))];
-  return reasons
-    .map((reason) => {
-      const names = skipped.filter((each) => each.reason === reason).map(({ check }) => check.replaceAll('_', ' '));
-      const text = wrapped(`Not looked at (${reason}): ${names.join(', ')}.`, { columns: screen.columns, indent: 2 });
-      return `\n  ${toned(text, 'dim', screen)}\n`;
-    })
-    .join('');
+  const lines = reasons.map(async (reason) => {
+    const names = skipped.filter((each) => each.reason === reason).map(({ check }) => check.replaceAll('_', ' '));
+    const text = await hanging(`Not looked at (${reason}): ${names.join(', ')}.`, 2, terminal);
+    return `\n  ${toned(text, 'dim', terminal.hasColours)}\n`;
+  });
+  return (await Promise.all(lines)).join('');
 }
 
 function verdictText(checks: readonly Finding[]): string {

@@ -1,14 +1,15 @@
-import type { Bot, BotFacts, Held, HostPorts, Inspected, SettingsRead, Told } from '../ports.ts';
+import type { Survey, Surveyed, SurveyedBot } from '../../telegram/survey.ts';
+import type { Examined, Here, Settings } from '../here.ts';
 
 export type Level = 'ok' | 'warn' | 'fail';
 
 export interface Finding {
-  /** What was looked at, for machines. */
+  /** The subject of the check, for machines. */
   readonly check: string;
   readonly title: string;
   readonly level: Level;
   readonly text: string;
-  /** What to do about it; null when there is nothing to do. */
+  /** The remedy; null when there is nothing to do. */
   readonly fix: string | null;
 }
 
@@ -17,19 +18,13 @@ export interface Skipped {
   readonly reason: string;
 }
 
-export interface Examined {
-  readonly inspected: Inspected;
-  readonly held: Held;
-  readonly server: string | null;
-}
-
-/** What the checks have in common; each question is asked once. */
+/** The facts that the checks share; each question is asked once. */
 export interface Patient {
-  readonly ports: HostPorts;
-  readonly read: SettingsRead;
+  readonly here: Here;
+  readonly settings: Settings;
   /** Null where nobody may ask Telegram, or where there is no token. */
-  readonly line: { readonly bot: Bot; readonly me: Promise<Told<BotFacts>> } | null;
-  readonly examined: Promise<Examined>;
+  readonly line: { readonly survey: Survey; readonly me: Promise<Surveyed<SurveyedBot>> } | null;
+  readonly examined: Examined;
 }
 
 export interface Check {
@@ -59,9 +54,9 @@ export function fail(text: string, fix: string): Verdict {
   return { level: 'fail', text, fix };
 }
 
-export function needsNetwork({ read }: Patient, isOffline: boolean): string | null {
+export function needsNetwork({ settings }: Patient, isOffline: boolean): string | null {
   if (isOffline) return '--offline';
-  return read.settings.isSandboxed ? 'in the sandbox there is no Telegram' : null;
+  return settings.isSandboxed ? 'in the sandbox there is no Telegram' : null;
 }
 
 export function needsBot(patient: Patient, isOffline: boolean): string | null {

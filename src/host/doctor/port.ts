@@ -9,9 +9,9 @@ const door: Check = {
   check: 'http',
   title: 'HTTP port',
   look: async (patient) => {
-    const { host, port } = patient.read.settings;
+    const { HTTP_HOST: host, HTTP_PORT: port } = patient.settings.config;
     if (port === 0) return [ok('HTTP_PORT=0: each start takes a free one')];
-    const isHeld = (await patient.examined).held.is === 'held';
+    const isHeld = patient.examined.lock.is === 'held';
     const version = await ask(patient, '/version');
     if (version === null) return [await silence(host, port, isHeld)];
     if (nameOf(version.body) !== 'cronogram')
@@ -26,9 +26,9 @@ interface Answer {
 }
 
 /** Null when nobody answers. */
-async function ask({ read }: Patient, path: string): Promise<Answer | null> {
-  const { host, port } = read.settings;
-  // Whoever listens everywhere is asked here.
+async function ask({ settings }: Patient, path: string): Promise<Answer | null> {
+  const { HTTP_HOST: host, HTTP_PORT: port } = settings.config;
+  // A server that listens everywhere is asked here.
   const name = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host);
   try {
     const answer = await fetch(`http://${name}:${port}${path}`, { signal: AbortSignal.timeout(patienceMs) });
@@ -73,14 +73,14 @@ function tryPort(host: string, port: number): Promise<string | null> {
 }
 
 async function wellness(patient: Patient, running: string): Promise<Verdict> {
-  const { host, port } = patient.read.settings;
-  const installed = patient.ports.version;
+  const { HTTP_HOST: host, HTTP_PORT: port } = patient.settings.config;
+  const installed = patient.here.version;
   const [live, ready] = await Promise.all([ask(patient, '/livez'), ask(patient, '/readyz')]);
   const where = `Cronogram ${running} answers at ${host}:${port}`;
   if (live?.status !== 200) return fail(`${where}, but does not turn any more.`, 'Start the server again.');
   if (ready?.status !== 200)
     return fail(`${where}, but is not ready: ${troubles(ready?.body)}.`, 'Mend what it names; its log tells more.');
-  if ((await patient.examined).held.is === 'free')
+  if (patient.examined.lock.is === 'free')
     return fail(`${where}, but works in another folder.`, 'Look from there, or choose another HTTP_PORT in .env here.');
   if (running !== installed)
     return warn(`${where}, but ${installed} is installed.`, 'Start the server again, so that the new version runs.');

@@ -1,7 +1,9 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Settings } from '../ports.ts';
-import { counted } from '../screen.ts';
+import { counted } from '../../cli/times.ts';
+import { errorText } from '../../domain/errors.ts';
+import { retentionDaysMin } from '../../domain/policy.ts';
+import type { Settings } from '../here.ts';
 import { fail, ok, warn, type Check, type Verdict } from './finding.ts';
 
 /** Where it runs: Node, npm, the driver of the database, the rules of time. */
@@ -14,8 +16,8 @@ const npmLeast = 10;
 const node: Check = {
   check: 'node',
   title: 'Node.js',
-  look: ({ ports }) => {
-    const { version } = ports.system.node;
+  look: ({ here }) => {
+    const { version } = here.system.node;
     const [major = 0, minor = 0] = version.split('.').map(Number);
     const isEnough = major > nodeLeast[0] || (major === nodeLeast[0] && minor >= nodeLeast[1]);
     if (isEnough) return [ok(version)];
@@ -26,8 +28,8 @@ const node: Check = {
 const npm: Check = {
   check: 'npm',
   title: 'npm',
-  look: async ({ ports }) => {
-    const ran = await ports.system.run('npm', ['--version']);
+  look: async ({ here }) => {
+    const ran = await here.system.run('npm', ['--version']);
     if (ran.is === 'absent') return [ok('not here; it is needed for an installation and an upgrade only')];
     const version = ran.out.trim().split('\n').at(-1) ?? '';
     if (ran.code !== 0 || !/^\d+\./.test(version))
@@ -42,11 +44,11 @@ const reinstall = 'npm ci, on the computer where it runs';
 const driver: Check = {
   check: 'sqlite',
   title: 'SQLite driver',
-  look: ({ ports }) => {
+  look: ({ here }) => {
     try {
-      return [ok(`loads, SQLite ${ports.data.loadDriver()}`)];
+      return [ok(`loads, SQLite ${here.system.loadDriver()}`)];
     } catch (error) {
-      return [driverFault(error instanceof Error ? error.message : String(error))];
+      return [driverFault(errorText(error))];
     }
   },
 };
@@ -71,14 +73,14 @@ const known = { zone: 'Europe/Madrid', offsets: [1, 2], months: [0, 6] } as cons
 const zones: Check = {
   check: 'time_zones',
   title: 'Time zones',
-  look: async ({ ports, read, examined }) => {
-    const { zoneRules } = ports.system.node;
+  look: ({ here, settings, examined }) => {
+    const { zoneRules } = here.system.node;
     const offsets = known.months.map((month) => hoursAhead(known.zone, Date.UTC(2027, month, 1, 12)));
     if (offsets.some((hours, at) => hours !== known.offsets[at]))
       return [fail('Node.js has no time zone data.', 'Install an official build of Node.js: nodejs.org')];
-    const inUse = `${zoneRules}, default zone ${read.settings.timezone}`;
-    const { inspected } = await examined;
-    const recorded = inspected.is === 'sound' ? inspected.facts.zoneRules : null;
+    const inUse = `${zoneRules}, default zone ${settings.config.DEFAULT_TIMEZONE}`;
+    const { inspection } = examined;
+    const recorded = inspection.is === 'sound' ? inspection.facts.zoneRules : null;
     if (recorded === null || recorded === zoneRules) return [ok(inUse)];
     const change = `The next slots were computed with ${recorded}, this Node.js brings ${zoneRules}.`;
     if (zoneRules === 'unknown' || recorded < zoneRules) return [ok(`${change} The next start computes them again.`)];
@@ -93,16 +95,16 @@ function hoursAhead(timeZone: string, instant: number): number {
 
 export const runtimeChecks: readonly Check[] = [node, npm, driver, zones];
 
-/** What the operator set, and who can read it. */
+/** Settings of the operator, and who can read them. */
 
 const configuration: Check = {
   check: 'configuration',
   title: 'Configuration',
-  look: ({ ports, read }) => {
-    const faults = read.faults.map(({ variable, problem, example }) =>
+  look: ({ here, settings }) => {
+    const faults = settings.faults.map(({ variable, problem, example }) =>
       fail(`${variable} ${problem}.`, `Set it in .env, for example ${variable}=${example}`),
     );
-    const strays = read.strays.map(({ variable, nearest }) =>
+    const strays = settings.strays.map(({ variable, nearest }) =>
       warn(
         `${variable} is read by nobody.`,
         nearest === null ? 'Remove it; .env.example lists what there is.' : `Did you mean ${nearest}?`,
@@ -110,7 +112,7 @@ const configuration: Check = {
     );
     if (faults.length + strays.length > 0) return [...faults, ...strays];
     const where =
-      modeOf(join(ports.system.folder, '.env')) === null ? 'no .env here; the environment' : '.env and the environment';
+      modeOf(join(here.system.folder, '.env')) === null ? 'no .env here; the environment' : '.env and the environment';
     return [ok(`${where}: nothing wrong`)];
   },
 };
@@ -128,9 +130,9 @@ export function isOpenToOthers(file: string): boolean {
 const envFile: Check = {
   check: 'env_file',
   title: 'Secrets in .env',
-  leftOut: ({ ports }) => (modeOf(join(ports.system.folder, '.env')) === null ? 'there is no .env here' : null),
-  look: ({ ports }) => {
-    const mode = modeOf(join(ports.system.folder, '.env')) ?? 0;
+  leftOut: ({ here }) => (modeOf(join(here.system.folder, '.env')) === null ? 'there is no .env here' : null),
+  look: ({ here }) => {
+    const mode = modeOf(join(here.system.folder, '.env')) ?? 0;
     if ((mode & 0o077) === 0) return [ok(`for its owner alone (mode ${mode.toString(8)})`)];
     return [warn(`Others on this computer can read .env (mode ${mode.toString(8)}).`, 'chmod 600 .env')];
   },
@@ -143,12 +145,13 @@ const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i;
 const apiToken: Check = {
   check: 'api_token',
   title: 'API token',
-  look: ({ read }) => [tokenVerdict(read.settings)],
+  look: ({ settings }) => [tokenVerdict(settings)],
 };
 
-function tokenVerdict({ apiToken: token, tokenFile, host }: Settings): Verdict {
+function tokenVerdict({ config, tokenFile }: Settings): Verdict {
+  const { API_TOKEN: token, HTTP_HOST: host } = config;
   const isPublic = !loopback.test(host);
-  if (token === null) {
+  if (token === undefined) {
     if (modeOf(tokenFile) === null) return ok('is made at the first start');
     if (isOpenToOthers(tokenFile)) return warn(`Others can read ${tokenFile}.`, `chmod 600 ${tokenFile}`);
     return ok(`in ${tokenFile}, for its owner alone`);
@@ -163,8 +166,8 @@ function tokenVerdict({ apiToken: token, tokenFile, host }: Settings): Verdict {
 const retention: Check = {
   check: 'retention',
   title: 'Retention',
-  look: ({ read }) => {
-    const { retentionDays: days, retentionDaysMin: least } = read.settings;
+  look: ({ settings }) => {
+    const [days, least] = [settings.config.RETENTION_DAYS, retentionDaysMin()];
     const text = `${days} days; the longest retry ends ${counted(days - least, 'day')} before that`;
     if (days > least) return [ok(text)];
     return [warn(`${days} days are just enough for the longest retry.`, `Set RETENTION_DAYS to ${least + 7} or more.`)];

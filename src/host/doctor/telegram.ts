@@ -1,5 +1,12 @@
-import type { Bot, ChatStanding, Told, WebhookFacts } from '../ports.ts';
-import { counted, plain } from '../screen.ts';
+import { flat } from '../../cli/layout.ts';
+import { counted } from '../../cli/times.ts';
+import {
+  platformTime,
+  type ChatStanding,
+  type Survey,
+  type Surveyed,
+  type WebhookFacts,
+} from '../../telegram/survey.ts';
 import { fail, needsBot, needsNetwork, ok, warn, type Check, type Patient, type Verdict } from './finding.ts';
 
 /** The other end: whether it can be reached, knows the bot, and lets it work. */
@@ -11,9 +18,9 @@ const clock: Check = {
   check: 'clock',
   title: 'Clock',
   leftOut: needsNetwork,
-  look: async ({ ports, read }) => {
-    const { apiRoot } = read.settings;
-    const told = await ports.telegram.time(apiRoot);
+  look: async ({ here, settings }) => {
+    const { TELEGRAM_API_ROOT: apiRoot } = settings.config;
+    const told = await platformTime(apiRoot, here.clock);
     if (told.is !== 'ok') return [fail(`${apiRoot} does not answer${reasonOf(told)}.`, reach)];
     return [clockVerdict(told.value)];
   },
@@ -32,8 +39,8 @@ function clockVerdict({ theirs, from, to }: { theirs: number; from: number; to: 
   return off > failMs ? fail(`${text} Tasks run at the wrong time.`, fix) : warn(text, fix);
 }
 
-function reasonOf(told: Exclude<Told<unknown>, { is: 'ok' }>): string {
-  return 'error' in told ? `: ${plain(told.error)}` : '';
+function reasonOf(told: Surveyed<unknown>): string {
+  return told.is === 'refused' || told.is === 'busy' || told.is === 'away' ? `: ${flat(told.text)}` : '';
 }
 
 /** The answers of the bot's own; `patient.line` is there, or the check is left out. */
@@ -67,18 +74,21 @@ const updates: Check = {
   look: async (patient) => {
     const { line } = patient;
     if (line === null || (await line.me).is !== 'ok') return [];
-    const told = await line.bot.webhook();
+    const told = await line.survey.webhook();
     if (told.is !== 'ok') return [fail(`Telegram does not tell where updates go${reasonOf(told)}.`, reach)];
     if (told.value.url !== '') return [webhookVerdict(patient, told.value)];
-    return [await pollVerdict(patient, line.bot, told.value.pending)];
+    return [await pollVerdict(patient, line.survey, told.value.pending)];
   },
 };
 
 /** They go to a webhook. */
-function webhookVerdict({ read, ports }: Patient, { url, pending, lastError, lastErrorAt }: WebhookFacts): Verdict {
-  const wanted = read.settings.webhookUrl;
+function webhookVerdict(
+  { settings, here: computer }: Patient,
+  { url, pending, lastError, lastErrorAt }: WebhookFacts,
+): Verdict {
+  const wanted = settings.config.TELEGRAM_WEBHOOK_URL;
   const [there, here] = [hostOf(url), hostOf(wanted ?? '')];
-  if (wanted === null) {
+  if (wanted === undefined) {
     return warn(
       `They go to a webhook at ${there}; perhaps somebody else uses this token.`,
       'If nobody does, start the server: it takes them back. Else get a token of your own from @BotFather.',
@@ -86,10 +96,10 @@ function webhookVerdict({ read, ports }: Patient, { url, pending, lastError, las
   }
   if (there !== here)
     return warn(`They go to ${there}, not to ${here}.`, 'Start the server again: it sets the webhook.');
-  const isRecent = lastErrorAt !== null && ports.clock.now() - lastErrorAt < recentMs;
+  const isRecent = lastErrorAt !== null && computer.clock.now() - lastErrorAt < recentMs;
   if (!isRecent || lastError === null) return ok(`come to ${there}, ${pending} waiting`);
   return warn(
-    `Telegram could not deliver to ${there}: ${plain(lastError)}.`,
+    `Telegram could not deliver to ${there}: ${flat(lastError)}.`,
     'Check TELEGRAM_WEBHOOK_URL, its certificate, and what stands in front of the server.',
   );
 }
@@ -100,15 +110,15 @@ const recentMs = 3_600_000;
 const rivalSeconds = 4;
 
 /** They wait until somebody fetches them. */
-async function pollVerdict({ read, examined }: Patient, bot: Bot, pending: number): Promise<Verdict> {
-  const isFree = (await examined).held.is === 'free';
-  if (read.settings.webhookUrl !== null) {
+async function pollVerdict({ settings, examined }: Patient, survey: Survey, pending: number): Promise<Verdict> {
+  const isFree = examined.lock.is === 'free';
+  if (settings.config.TELEGRAM_WEBHOOK_URL !== undefined) {
     if (isFree) return ok('the webhook is set at the next start');
     return warn('No webhook is set, although TELEGRAM_WEBHOOK_URL is.', 'Start the server again.');
   }
   // A server of our own asks at this moment, and a second question would end its own.
   if (!isFree) return ok(`fetched by the server that runs, ${pending} waiting`);
-  const heard = await bot.heard(rivalSeconds);
+  const heard = await survey.texts(rivalSeconds);
   if (heard.is !== 'conflict') return ok(`fetched by the server when it runs, ${pending} waiting`);
   return fail(
     'Another program fetches them with the same token.',
@@ -131,8 +141,9 @@ const privacy: Check = {
     const hears = readsEverything
       ? 'it reads every message of its groups'
       : 'in groups it hears commands and replies only, which is enough';
-    const { inspected } = await patient.examined;
-    const isPrivate = inspected.is === 'sound' && inspected.facts.chats.some(({ address }) => !address.startsWith('-'));
+    const { inspection } = patient.examined;
+    const isPrivate =
+      inspection.is === 'sound' && inspection.facts.chats.some(({ address }) => !address.startsWith('-'));
     if (hasTopics) return [ok(`topics in private chats are on; ${hears}`)];
     const fix = `@BotFather, Open, @${username}, Bot Settings, Threads Settings, Threaded Mode: on`;
     if (!isPrivate) return [ok(`topics in private chats are off; ${hears}`)];
@@ -148,18 +159,17 @@ const rights: Check = {
   check: 'chats',
   title: 'Groups',
   leftOut: needsBot,
-  look: async ({ line, examined }) => {
-    const { inspected } = await examined;
+  look: async ({ line, examined: { inspection } }) => {
     const me = line === null ? null : await line.me;
-    if (line === null || me?.is !== 'ok' || inspected.is !== 'sound') return [];
-    const groups = inspected.facts.chats.filter(({ address }) => address.startsWith('-'));
+    if (line === null || me?.is !== 'ok' || inspection.is !== 'sound') return [];
+    const groups = inspection.facts.chats.filter(({ address }) => address.startsWith('-'));
     if (groups.length === 0) return [ok('none is approved')];
     const asked = groups.slice(0, chatsMax);
     const verdicts: Verdict[] = [];
     for (let from = 0; from < asked.length; from += chatsAtOnce) {
       const some = asked.slice(from, from + chatsAtOnce).map(async ({ address, title }) => {
-        const told = await line.bot.standing(address, me.value.id);
-        return standingVerdict(`"${plain(title ?? address)}"`, told);
+        const told = await line.survey.standing(address, me.value.id);
+        return standingVerdict(`"${flat(title ?? address)}"`, told);
       });
       verdicts.push(...(await Promise.all(some)));
     }
@@ -170,7 +180,7 @@ const rights: Check = {
   },
 };
 
-function standingVerdict(chat: string, told: Told<ChatStanding>): Verdict {
+function standingVerdict(chat: string, told: Surveyed<ChatStanding>): Verdict {
   if (told.is === 'refused')
     return fail(`${chat}: the bot is not there any more.`, 'Add it again, or send /purge before it leaves.');
   if (told.is !== 'ok') return warn(`${chat}: Telegram does not tell${reasonOf(told)}.`, 'Try again later.');

@@ -1,7 +1,26 @@
 import type { Readable, Writable } from 'node:stream';
 import * as clack from '@clack/prompts';
-import { HostFault } from '../fault.ts';
-import type { Asking } from '../ports.ts';
+import { CliFault } from '../../cli/faults.ts';
+
+export interface Option<T extends string> {
+  readonly value: T;
+  readonly label: string;
+  readonly hint?: string;
+}
+
+/** Questions to whoever sits there. Each throws `cancelled` when that person leaves. */
+export interface Asking {
+  intro(title: string): void;
+  outro(text: string): void;
+  say(text: string): void;
+  good(text: string): void;
+  warn(text: string): void;
+  secret(question: string, fault: (text: string) => string | undefined): Promise<string>;
+  text(question: string, fault: (text: string) => string | undefined): Promise<string>;
+  confirm(question: string, initial: boolean): Promise<boolean>;
+  /** Null when `until` was over before there was an answer. */
+  choose<T extends string>(question: string, options: readonly Option<T>[], until?: AbortSignal): Promise<T | null>;
+}
 
 interface Streams {
   readonly input: Readable;
@@ -18,15 +37,8 @@ export function terminalAsking(streams: Streams = { input: process.stdin, output
     warn: (text) => clack.log.warn(text, streams),
     secret: async (message, fault) =>
       answered(await clack.password({ message, validate: (text) => fault(text ?? ''), ...streams })),
-    text: async (message, { initial, fault }) =>
-      answered(
-        await clack.text({
-          message,
-          validate: (text) => fault(text ?? ''),
-          ...(initial === undefined ? {} : { initialValue: initial }),
-          ...streams,
-        }),
-      ),
+    text: async (message, fault) =>
+      answered(await clack.text({ message, validate: (text) => fault(text ?? ''), ...streams })),
     confirm: async (message, initialValue) => answered(await clack.confirm({ message, initialValue, ...streams })),
     choose: async (message, options, until) => {
       const chosen = await clack.select<string>({
@@ -43,6 +55,6 @@ export function terminalAsking(streams: Streams = { input: process.stdin, output
 }
 
 function answered<T>(answer: T | typeof clack.CANCEL_SYMBOL): T {
-  if (clack.isCancel(answer)) throw new HostFault('cancelled', 'Cancelled; nothing was changed.');
+  if (clack.isCancel(answer)) throw new CliFault('cancelled', 'Cancelled; nothing was changed.');
   return answer;
 }

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, readFileSync, realpathSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { isSystemError } from '../fault.ts';
+import { isSystemError } from '../../cli/faults.ts';
 
 /** Changes of a `.env` file: a text sets a variable, null takes it away. */
 export type Changes = Readonly<Record<string, string | null>>;
@@ -46,7 +46,7 @@ function endOf(text: string): string {
 }
 
 /**
- * Whatever sets a variable, as the server reads it: a value that begins with a quote goes on to the next one, over lines as
+ * Assignments as the server reads them: a value that begins with a quote goes on to the next one, over lines as
  * well, and what stands in it sets nothing; any other quote is a character like others.
  */
 const assignments = /^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`)?[^\n]*\n?/gm;

@@ -1,7 +1,11 @@
 import { parseEnv } from 'node:util';
+import { flat } from '../../cli/layout.ts';
 import { zoneName } from '../../domain/schedule/time/zone-name.ts';
-import type { HostPorts, Option, Bot, BotFacts, Heard, Told, Waiting } from '../ports.ts';
-import { plain } from '../screen.ts';
+import { newCode } from '../../system/ids.ts';
+import { addLink } from '../../telegram/chat/place/checklist.ts';
+import type { Survey, Surveyed, SurveyedBot, SurveyedText, Waiting } from '../../telegram/survey.ts';
+import type { Here } from '../here.ts';
+import type { Option } from './asking.ts';
 
 export type Waited<T, S extends string> =
   | { readonly is: 'found'; readonly value: T }
@@ -19,7 +23,7 @@ const lookEveryMs = 2000;
 
 /** Looks again and again, until it is there or until the person chooses something else. */
 async function waitFor<T, S extends string>(
-  { asking, timer }: Pick<HostPorts, 'asking' | 'timer'>,
+  { asking, timer }: Pick<Here, 'asking' | 'timer'>,
   { question, options, look }: WaitPlan<T, S>,
 ): Promise<Waited<T, S>> {
   const over = new AbortController();
@@ -51,7 +55,7 @@ async function waitFor<T, S extends string>(
   return { is: 'chosen', value: answered.value };
 }
 
-function pause(timer: HostPorts['timer'], over: AbortSignal): Promise<void> {
+function pause(timer: Here['timer'], over: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const callOff = timer.after(lookEveryMs, resolve);
     over.addEventListener('abort', () => {
@@ -65,8 +69,8 @@ function pause(timer: HostPorts['timer'], over: AbortSignal): Promise<void> {
 export type Topics = 'on' | 'off' | 'group';
 
 /** Each task has a topic of its own, so topics must be on somewhere. */
-export async function seeToTopics({ ports, isGuided }: Guide, bot: Bot, me: BotFacts): Promise<Topics> {
-  const { asking, telegram } = ports;
+export async function seeToTopics({ here, isGuided }: Guide, bot: Survey, me: SurveyedBot): Promise<Topics> {
+  const { asking } = here;
   if (me.hasTopics) {
     if (isGuided) asking.good('2/4  Topics in private chats are on');
     return 'on';
@@ -79,7 +83,7 @@ export async function seeToTopics({ ports, isGuided }: Guide, bot: Bot, me: BotF
       `@${me.username}, Bot Settings, Threads Settings, Threaded Mode: on`,
     ].join('\n'),
   );
-  const waited = await waitFor(ports, {
+  const waited = await waitFor(here, {
     question: 'Waiting until they are on ...',
     options: [
       { value: 'group', label: 'I use a group instead' },
@@ -95,50 +99,48 @@ export async function seeToTopics({ ports, isGuided }: Guide, bot: Bot, me: BotF
     return 'on';
   }
   if (waited.value === 'group') {
-    asking.say(
-      `Add it to a group whose topics are on; the rights that it needs are ticked:\n${telegram.groupLink(me.username)}`,
-    );
+    asking.say(`Add it to a group whose topics are on; the rights that it needs are ticked:\n${addLink(me.username)}`);
     asking.say('Once the server runs, it looks there by itself and says what is missing.');
   }
   return waited.value;
 }
 
 /**
- * Whoever sends the code of the link owns the bot. What waits for the bot is only looked at: the server gets it all when it
+ * The person who sends the code of the link owns the bot. Waiting updates are only looked at: the server gets them all when it
  * starts, the greeting of its owner among it. Nobody when the person leaves it to the first start, which prints a code.
  */
-export async function chooseOwner({ ports, isGuided }: Guide, bot: Bot, me: BotFacts): Promise<readonly string[]> {
+export async function chooseOwner({ here, isGuided }: Guide, bot: Survey, me: SurveyedBot): Promise<readonly string[]> {
   if (!isGuided) return [];
-  const { asking, telegram } = ports;
-  const code = telegram.code();
+  const { asking } = here;
+  const code = newCode();
   asking.say(
     `3/4  The owner\nOpen this link and press Start; whoever does so owns the bot:\nhttps://t.me/${me.username}?start=${code}`,
   );
-  const first = await bot.heard(0);
+  const first = await bot.texts(0);
   const deaf = deafness(first);
   if (deaf !== null) {
     asking.warn(deaf);
-    return askForId(ports);
+    return askForId(here);
   }
-  const waited = await waitFor(ports, {
+  const waited = await waitFor(here, {
     question: 'Waiting for you there ...',
     options: [
       { value: 'id', label: 'I know my id', hint: 'a number' },
       { value: 'later', label: 'Later', hint: 'the first start prints a code' },
     ] as const,
     look: async () => {
-      const told = await bot.heard(0);
+      const told = await bot.texts(0);
       return told.is === 'ok' ? senderOf(told.value.texts, code) : null;
     },
   });
-  if (waited.is === 'chosen') return waited.value === 'id' ? askForId(ports) : [];
+  if (waited.is === 'chosen') return waited.value === 'id' ? askForId(here) : [];
   const { name, userId } = waited.value;
-  asking.good(`${plain(name)} (id ${userId}) is the owner`);
+  asking.good(`${flat(name)} (id ${userId}) is the owner`);
   return [String(userId)];
 }
 
 /** Why a message would not be seen here; null when it would. */
-function deafness(told: Told<Waiting>): string | null {
+function deafness(told: Surveyed<Waiting>): string | null {
   if (told.is === 'webhook') return 'The messages to this bot go to a webhook, so they cannot be seen here.';
   if (told.is === 'conflict') return 'Another program fetches the messages to this bot, perhaps a server that runs.';
   if (told.is !== 'ok' || told.value.isAll) return null;
@@ -146,28 +148,28 @@ function deafness(told: Told<Waiting>): string | null {
 }
 
 /** The code has 128 bits, so that wrong ones need no counting. */
-function senderOf(texts: readonly Heard[], code: string): Heard | null {
+function senderOf(texts: readonly SurveyedText[], code: string): SurveyedText | null {
   return texts.find(({ text }) => /^\/start(?:@\w+)?\s+(\S+)\s*$/.exec(text)?.[1] === code) ?? null;
 }
 
-async function askForId({ asking }: Guide['ports']): Promise<readonly string[]> {
+async function askForId({ asking }: Pick<Here, 'asking'>): Promise<readonly string[]> {
   const fault = (text: string) =>
     /^(?:[1-9]\d{0,15})?$/.test(text.trim()) ? undefined : 'An id is a number such as 1234567; empty for later.';
-  const id = (await asking.text('Your id (empty: the first start prints a code)', { fault })).trim();
+  const id = (await asking.text('Your id (empty: the first start prints a code)', fault)).trim();
   return id === '' ? [] : [id];
 }
 
 /** The zone of chats that have not chosen one; the time that it shows is what people can check. */
-export async function chooseZone({ ports, isGuided, envText }: Guide, wished: string | null): Promise<string> {
+export async function chooseZone({ here, isGuided, envText }: Guide, wished: string | null): Promise<string> {
   const present = parseEnv(envText)['DEFAULT_TIMEZONE'];
-  const guess = zoneName(wished ?? present ?? '') ?? zoneName(ports.system.zoneGuess) ?? 'UTC';
+  const guess = zoneName(wished ?? present ?? '') ?? zoneName(here.system.zoneGuess) ?? 'UTC';
   if (wished !== null || !isGuided) return guess;
-  const { asking, clock } = ports;
+  const { asking, clock } = here;
   let zone = guess;
   while (!(await asking.confirm(`4/4  Is it ${timeIn(zone, clock.now())} for you now (${zone})?`, true))) {
     const fault = (text: string) =>
       zoneName(text.trim()) === null ? 'Give a zone such as Europe/Madrid or America/New_York.' : undefined;
-    const text = await asking.text('Your time zone', { fault });
+    const text = await asking.text('Your time zone', fault);
     zone = zoneName(text.trim()) ?? zone;
   }
   return zone;
@@ -191,9 +193,9 @@ export interface InitWish {
   readonly isForced: boolean;
 }
 
-/** What the steps have in common. `isGuided` when somebody is there to answer. */
+/** The facts that the steps share. `isGuided` when a person is there to answer. */
 export interface Guide {
-  readonly ports: HostPorts;
+  readonly here: Here;
   readonly isGuided: boolean;
   readonly apiRoot: string;
   readonly envText: string;

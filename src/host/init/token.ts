@@ -1,12 +1,12 @@
 import { parseEnv } from 'node:util';
-import { exits, HostFault } from '../fault.ts';
-import type { BotFacts, Told } from '../ports.ts';
-import { plain } from '../screen.ts';
+import { CliFault, exitCodes, usage } from '../../cli/faults.ts';
+import { flat } from '../../cli/layout.ts';
+import { openSurvey, type Surveyed, type SurveyedBot } from '../../telegram/survey.ts';
 import type { Guide, InitWish } from './steps.ts';
 
 export interface TokenFound {
   readonly token: string;
-  readonly me: BotFacts;
+  readonly me: SurveyedBot;
   /** It is where it belongs already. */
   readonly isKept: boolean;
 }
@@ -37,22 +37,21 @@ interface Present {
   readonly isInFile: boolean;
 }
 
-function presentToken({ ports, envText }: Guide): Present {
+function presentToken({ here, envText }: Guide): Present {
   const variables = parseEnv(envText);
   const isInFile = Boolean(variables['TELEGRAM_BOT_TOKEN'] ?? variables['TELEGRAM_BOT_TOKEN_FILE']);
-  // What the file says counts before what the environment says: the file is what is written.
-  return { token: variables['TELEGRAM_BOT_TOKEN'] || ports.settings().settings.token, isInFile };
+  // The file counts before the environment: the file is what is written.
+  return { token: variables['TELEGRAM_BOT_TOKEN'] || (here.settings().config.TELEGRAM_BOT_TOKEN ?? null), isInFile };
 }
 
 function requireReplaceable({ token, isInFile }: Present, given: string, isForced: boolean): void {
-  if (!shape.test(given)) throw new HostFault('usage', `That is no token. ${shapeWords}`);
+  if (!shape.test(given)) throw usage(`That is no token. ${shapeWords}`);
   if (isForced || !isInFile || token === given) return;
-  throw new HostFault('refused', '.env has another token already. Add --force to put the new one in its place.');
+  throw new CliFault('refused', '.env has another token already. Add --force to put the new one in its place.');
 }
 
-function withoutToken(): HostFault {
-  return new HostFault(
-    'usage',
+function withoutToken(): CliFault {
+  return usage(
     'There is no token. Give it with --token-file <file> (or - for what comes in), or try without Telegram: --sandbox',
   );
 }
@@ -63,8 +62,8 @@ async function proved(guide: Guide, token: string, isKept: boolean): Promise<Tok
   throw faultOf(guide, told);
 }
 
-async function ask({ ports, apiRoot }: Guide, token: string): Promise<Told<BotFacts>> {
-  const bot = ports.telegram.bot(token, apiRoot);
+async function ask({ here, apiRoot }: Guide, token: string): Promise<Surveyed<SurveyedBot>> {
+  const bot = openSurvey({ token, apiRoot, timer: here.timer });
   try {
     return await bot.me();
   } finally {
@@ -72,10 +71,11 @@ async function ask({ ports, apiRoot }: Guide, token: string): Promise<Told<BotFa
   }
 }
 
-function faultOf({ apiRoot }: Guide, told: Exclude<Told<BotFacts>, { is: 'ok' }>): HostFault {
-  if (told.is === 'token') return new HostFault('refused', unknownToken);
-  const reason = 'error' in told ? ` (${plain(told.error)})` : '';
-  return new HostFault(
+function faultOf({ apiRoot }: Guide, told: Exclude<Surveyed<SurveyedBot>, { is: 'ok' }>): CliFault {
+  if (told.is === 'token') return new CliFault('refused', unknownToken);
+  const isTold = told.is === 'refused' || told.is === 'busy' || told.is === 'away';
+  const reason = isTold ? ` (${flat(told.text)})` : '';
+  return new CliFault(
     'telegram_unreachable',
     `${apiRoot} does not answer${reason}. Check the connection, then run init again; nothing was written.`,
   );
@@ -85,7 +85,7 @@ const unknownToken = 'Telegram does not know this token. Copy it again: @BotFath
 
 /** Null when the person wants another one. */
 async function keepPresent(guide: Guide, { token, isInFile }: Present): Promise<TokenFound | null> {
-  const { asking } = guide.ports;
+  const { asking } = guide.here;
   if (token === null) return null;
   if (!guide.isGuided) return proved(guide, token, isInFile);
   const told = await ask(guide, token);
@@ -98,7 +98,7 @@ async function keepPresent(guide: Guide, { token, isInFile }: Present): Promise<
 }
 
 async function askForToken(guide: Guide): Promise<TokenFound | null> {
-  const { asking } = guide.ports;
+  const { asking } = guide.here;
   asking.say('1/4  The bot\nOpen https://t.me/BotFather, send /newbot, and answer its two questions.');
   const way = await asking.choose('How do you want to begin?', [
     { value: 'token', label: 'With a bot of mine', hint: 'paste its token' },
@@ -110,11 +110,11 @@ async function askForToken(guide: Guide): Promise<TokenFound | null> {
     const token = (await asking.secret('The token from @BotFather', fault)).trim();
     const told = await ask(guide, token);
     if (told.is === 'ok') {
-      asking.good(`@${told.value.username} (${plain(told.value.name)})`);
+      asking.good(`@${told.value.username} (${flat(told.value.name)})`);
       return { token, me: told.value, isKept: false };
     }
     const refused = faultOf(guide, told);
-    if (refused.exitCode !== exits.refused) throw refused;
+    if (refused.exitCode !== exitCodes.refused) throw refused;
     asking.warn(refused.message);
   }
 }

@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { CliFault, isSystemError, usage } from '../../cli/faults.ts';
 import { stopMaxMs } from '../../domain/limits.ts';
-import { HostFault, isSystemError } from '../fault.ts';
-import type { HostPorts, SettingsRead } from '../ports.ts';
+import { giveToOwnerOf } from '../../store/files/backup.ts';
+import { examineDatabase, filesOf, type Here, type Settings } from '../here.ts';
 import { unitText, type Scope, oddLines } from './unit.ts';
 
 /** Cronogram as a service of systemd: of the user who installs it, or of the system. */
@@ -17,28 +18,28 @@ export interface Planned {
   readonly file: string;
   readonly unit: string;
   /** The configuration as the service will see it: out of `.env` alone. */
-  readonly read: SettingsRead;
+  readonly settings: Settings;
   readonly dataFolder: string;
   readonly warnings: readonly string[];
 }
 
-function unitFile({ system }: HostPorts, { scope, name }: Pick<ServiceWish, 'scope' | 'name'>): string {
+function unitFile({ system }: Here, { scope, name }: Pick<ServiceWish, 'scope' | 'name'>): string {
   if (!/^[\w-]{1,64}$/.test(name))
-    throw new HostFault('usage', '--name takes letters, digits, underscores and hyphens, for example cronogram.');
+    throw usage('--name takes letters, digits, underscores and hyphens, for example cronogram.');
   return join(scope === 'system' ? system.systemUnits : system.userUnits, `${name}.service`);
 }
 
 /** Works out the unit; nothing is written yet. */
-export function planService(ports: HostPorts, wish: ServiceWish): Planned {
-  const { system } = ports;
-  const file = unitFile(ports, wish);
+export function planService(here: Here, wish: ServiceWish): Planned {
+  const { system } = here;
+  const file = unitFile(here, wish);
   const envFile = join(system.folder, '.env');
   const own = system.envFile();
-  const read = own ?? ports.settings();
-  requireSound(read);
+  const settings = own ?? here.settings();
+  requireSound(settings);
   const entry = join(system.program, 'dist', 'main.js');
-  if (!existsSync(entry)) throw new HostFault('refused', `There is no ${entry} yet. Build it first: npm run build`);
-  const dataFolder = resolve(system.folder, read.settings.dataFolder);
+  if (!existsSync(entry)) throw new CliFault('refused', `There is no ${entry} yet. Build it first: npm run build`);
+  const dataFolder = resolve(system.folder, settings.dataFolder);
   const hasUserNamespaces = letsUsersHaveNamespaces();
   const unit = unitText({
     scope: wish.scope,
@@ -47,15 +48,15 @@ export function planService(ports: HostPorts, wish: ServiceWish): Planned {
     folder: system.folder,
     envFile,
     dataFolder,
-    port: read.settings.port,
-    runAs: wish.scope === 'system' ? runAs(ports, wish) : null,
+    port: settings.config.HTTP_PORT,
+    runAs: wish.scope === 'system' ? runAs(here, wish) : null,
     stopMaxMs,
     hasUserNamespaces,
   });
   return {
     file,
     unit,
-    read,
+    settings,
     dataFolder,
     warnings: [
       ...(own === null
@@ -71,10 +72,10 @@ export function planService(ports: HostPorts, wish: ServiceWish): Planned {
   };
 }
 
-function requireSound({ faults }: SettingsRead): void {
+function requireSound({ faults }: Settings): void {
   if (faults.length === 0) return;
   const lines = faults.map(({ variable, problem, example }) => `  ${variable} ${problem}. Example: ${example}`);
-  throw new HostFault('invalid_configuration', `The service would not start. Mend .env first:\n${lines.join('\n')}`);
+  throw new CliFault('invalid_configuration', `The service would not start. Mend .env first:\n${lines.join('\n')}`);
 }
 
 function envWarnings(envFile: string): string[] {
@@ -84,12 +85,11 @@ function envWarnings(envFile: string): string[] {
   );
 }
 
-function runAs({ system }: HostPorts, { runAs: wished }: ServiceWish): string {
+function runAs({ system }: Here, { runAs: wished }: ServiceWish): string {
   const user = wished ?? system.ownerName(system.folder);
   if (user !== 'root' && user !== '0') return user;
-  if (wished !== null) throw new HostFault('refused', 'Cronogram needs no root. Name another user with --run-as.');
-  throw new HostFault(
-    'usage',
+  if (wished !== null) throw new CliFault('refused', 'Cronogram needs no root. Name another user with --run-as.');
+  throw usage(
     `${system.folder} belongs to root, and Cronogram needs no root. Make a user for it and name it with --run-as: useradd --system cronogram; chown -R cronogram ${system.folder}`,
   );
 }
@@ -125,36 +125,36 @@ export function journalLine({ scope, name }: Pick<ServiceWish, 'scope' | 'name'>
   return scope === 'user' ? `journalctl --user -u ${name} -f` : `journalctl -u ${name} -f`;
 }
 
-export function requireSystemd({ system }: HostPorts): void {
+export function requireSystemd({ system }: Here): void {
   if (system.hasSystemd()) return;
-  throw new HostFault(
+  throw new CliFault(
     'no_systemd',
     'This computer was not started by systemd, so there is nothing to install into. Let whatever starts programs here run "node dist/main.js" in this folder; "service install --print" shows the unit.',
   );
 }
 
-async function systemctl(ports: HostPorts, wish: ServiceWish, args: readonly string[]): Promise<string> {
-  const ran = await ports.system.run('systemctl', [...ctl(wish), ...args]);
-  if (ran.is === 'absent') throw new HostFault('no_systemd', 'There is no systemctl on this computer.');
+async function systemctl(here: Here, wish: ServiceWish, args: readonly string[]): Promise<string> {
+  const ran = await here.system.run('systemctl', [...ctl(wish), ...args]);
+  if (ran.is === 'absent') throw new CliFault('no_systemd', 'There is no systemctl on this computer.');
   if (ran.code === 0) return ran.out;
   const words = (ran.err || ran.out).trim();
   if (/connect to bus|No medium found|XDG_RUNTIME_DIR/i.test(words)) {
-    throw new HostFault(
+    throw new CliFault(
       'refused',
       `systemd does not answer this user: ${words}. Log in as that user (not by su or sudo), or install for the system: --system`,
     );
   }
-  throw new HostFault('failed', `systemctl ${args.join(' ')} failed: ${words || `exit ${ran.code}`}`);
+  throw new CliFault('failed', `systemctl ${args.join(' ')} failed: ${words || `exit ${ran.code}`}`);
 }
 
-/** What systemd has to say about the unit before it is installed. */
-async function verifyUnit(ports: HostPorts, { scope, name }: ServiceWish, unit: string): Promise<readonly string[]> {
+/** The verdict of systemd on the unit, before it is installed. */
+async function verifyUnit(here: Here, { scope, name }: ServiceWish, unit: string): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'cronogram-unit-'));
   try {
     const file = join(folder, `${name}.service`);
     writeFileSync(file, unit);
     const manager = scope === 'user' ? ['--user'] : [];
-    const ran = await ports.system.run('systemd-analyze', [...manager, '--man=no', 'verify', file]);
+    const ran = await here.system.run('systemd-analyze', [...manager, '--man=no', 'verify', file]);
     if (ran.is === 'absent') return [];
     const lines = `${ran.out}\n${ran.err}`
       .split('\n')
@@ -177,29 +177,29 @@ const settleMs = 1500;
 
 /** The same again changes nothing; another unit is put in its place and the service is started anew. */
 export async function installService(
-  ports: HostPorts,
+  here: Here,
   wish: ServiceWish,
   { starts }: { readonly starts: boolean },
 ): Promise<Installed> {
-  const planned = planService(ports, wish);
-  requireSystemd(ports);
-  const notes = [...planned.warnings, ...(await verifyUnit(ports, wish, planned.unit))];
-  makeDataFolder(ports, planned.dataFolder, wish);
+  const planned = planService(here, wish);
+  requireSystemd(here);
+  const notes = [...planned.warnings, ...(await verifyUnit(here, wish, planned.unit))];
+  makeDataFolder(here, planned.dataFolder, wish);
   const isChanged = writeUnit(planned);
-  if (isChanged) await systemctl(ports, wish, ['daemon-reload']);
-  await systemctl(ports, wish, ['enable', wish.name]);
-  const before = await stateOf(ports, wish);
-  if (starts) notes.push(...(await start(ports, wish, { isActive: before.active === 'active', isChanged })));
-  const { active } = await stateOf(ports, wish);
-  notes.push(...(await lingerNote(ports, wish)));
+  if (isChanged) await systemctl(here, wish, ['daemon-reload']);
+  await systemctl(here, wish, ['enable', wish.name]);
+  const before = await stateOf(here, wish);
+  if (starts) notes.push(...(await start(here, wish, { isActive: before.active === 'active', isChanged })));
+  const { active } = await stateOf(here, wish);
+  notes.push(...(await lingerNote(here, wish)));
   return { unit_file: planned.file, is_changed: isChanged, state: active, warnings: notes };
 }
 
-function makeDataFolder({ system }: HostPorts, folder: string, { runAs: user }: ServiceWish): void {
+function makeDataFolder({ system }: Here, folder: string, { runAs: user }: ServiceWish): void {
   if (existsSync(folder)) return;
-  // What may be written to must be there when the service starts.
+  // A folder that may be written to must be there when the service starts.
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (user === null) system.giveTo(system.folder, folder);
+  if (user === null) giveToOwnerOf(system.folder, folder);
   else system.giveToUser(user, folder);
 }
 
@@ -212,33 +212,31 @@ function writeUnit({ file, unit }: Planned): boolean {
     return true;
   } catch (error) {
     if (!isSystemError(error, 'EACCES', 'EPERM', 'EROFS')) throw error;
-    throw new HostFault(
-      'refused',
-      `You may not write ${file}. A unit of the system is installed by root: use sudo.`,
-      error,
-    );
+    throw new CliFault('refused', `You may not write ${file}. A unit of the system is installed by root: use sudo.`, {
+      cause: error,
+    });
   }
 }
 
 async function start(
-  ports: HostPorts,
+  here: Here,
   wish: ServiceWish,
   { isActive, isChanged }: { isActive: boolean; isChanged: boolean },
 ): Promise<string[]> {
   if (isActive && !isChanged) return [];
-  const { held } = isActive ? { held: { is: 'free' } as const } : await ports.data.inspect();
-  if (held.is === 'held') {
-    const who = held.by === null ? 'Another process' : `Process ${held.by.pid}`;
+  const lock = isActive ? ({ is: 'free' } as const) : (await examineDatabase(here.settings())).lock;
+  if (lock.is === 'held') {
+    const who = lock.by === null ? 'Another process' : `Process ${lock.by.pid}`;
     return [`${who} has the database, so the service was not started. Stop that one, then: ${ctlLine(wish, 'start')}`];
   }
-  await systemctl(ports, wish, [isActive ? 'restart' : 'start', wish.name]);
-  await new Promise<void>((done) => void ports.timer.after(settleMs, done));
-  const { active } = await stateOf(ports, wish);
+  await systemctl(here, wish, [isActive ? 'restart' : 'start', wish.name]);
+  await new Promise<void>((done) => void here.timer.after(settleMs, done));
+  const { active } = await stateOf(here, wish);
   return active === 'active' ? [] : [`It does not stay up (${active}). Its log says why: ${journalLine(wish)}`];
 }
 
 /** Without it a service of a user ends with the last session of that user. */
-async function lingerNote({ system }: HostPorts, { scope }: ServiceWish): Promise<string[]> {
+async function lingerNote({ system }: Here, { scope }: ServiceWish): Promise<string[]> {
   if (scope === 'system') return [];
   const ran = await system.run('loginctl', ['show-user', system.userName, '--property=Linger', '--value']);
   if (ran.is === 'ran' && ran.out.trim() === 'yes') return [];
@@ -260,8 +258,8 @@ export interface State {
 
 const properties = 'LoadState,ActiveState,SubState,MainPID,NRestarts,ExecMainStatus,ActiveEnterTimestamp,UnitFileState';
 
-async function stateOf(ports: HostPorts, wish: ServiceWish): Promise<State> {
-  const out = await systemctl(ports, wish, ['show', wish.name, `--property=${properties}`]);
+async function stateOf(here: Here, wish: ServiceWish): Promise<State> {
+  const out = await systemctl(here, wish, ['show', wish.name, `--property=${properties}`]);
   const facts = Object.fromEntries(
     out.split('\n').flatMap((line) => {
       const at = line.indexOf('=');
@@ -294,11 +292,11 @@ export interface Standing {
   readonly is_up_to_date: boolean | null;
 }
 
-export async function serviceStanding(ports: HostPorts, wish: ServiceWish): Promise<Standing> {
-  const file = unitFile(ports, wish);
-  if (!existsSync(file)) throw notInstalled(ports, wish, file);
-  requireSystemd(ports);
-  const { active, sub, pid, since, restarts, exitStatus, enabled } = await stateOf(ports, wish);
+export async function serviceStanding(here: Here, wish: ServiceWish): Promise<Standing> {
+  const file = unitFile(here, wish);
+  if (!existsSync(file)) throw notInstalled(here, wish, file);
+  requireSystemd(here);
+  const { active, sub, pid, since, restarts, exitStatus, enabled } = await stateOf(here, wish);
   return {
     unit_file: file,
     state: `${active} (${sub})`,
@@ -308,26 +306,26 @@ export async function serviceStanding(ports: HostPorts, wish: ServiceWish): Prom
     since,
     restarts,
     exit_status: exitStatus,
-    is_up_to_date: upToDate(ports, wish, file),
+    is_up_to_date: upToDate(here, wish, file),
   };
 }
 
-function notInstalled(ports: HostPorts, wish: ServiceWish, file: string): HostFault {
+function notInstalled(here: Here, wish: ServiceWish, file: string): CliFault {
   const other = wish.scope === 'user' ? 'system' : 'user';
-  const elsewhere = existsSync(unitFile(ports, { ...wish, scope: other }));
+  const elsewhere = existsSync(unitFile(here, { ...wish, scope: other }));
   const hint = elsewhere ? `There is one of the ${other}: add --${other}.` : 'Install it: cronogram service install';
-  return new HostFault('not_found', `The service is not installed (there is no ${file}). ${hint}`);
+  return new CliFault('not_found', `The service is not installed (there is no ${file}). ${hint}`);
 }
 
 /** From another folder, or with a configuration that is wrong, another unit would come out. */
-function upToDate(ports: HostPorts, wish: ServiceWish, file: string): boolean | null {
+function upToDate(here: Here, wish: ServiceWish, file: string): boolean | null {
   const there = readFileSync(file, 'utf8');
-  if (!there.includes(`\nWorkingDirectory=${ports.system.folder.replaceAll('%', '%%')}\n`)) return null;
+  if (!there.includes(`\nWorkingDirectory=${here.system.folder.replaceAll('%', '%%')}\n`)) return null;
   const user = /^User=(.*)$/m.exec(there)?.[1] ?? null;
   try {
-    return planService(ports, { ...wish, runAs: wish.runAs ?? user }).unit === there;
+    return planService(here, { ...wish, runAs: wish.runAs ?? user }).unit === there;
   } catch (error) {
-    if (error instanceof HostFault) return null;
+    if (error instanceof CliFault) return null;
     throw error;
   }
 }
@@ -342,19 +340,19 @@ export interface Uninstalled {
 
 /** Stops it and takes the unit away. The data stays unless `purges` says otherwise. */
 export async function uninstallService(
-  ports: HostPorts,
+  here: Here,
   wish: ServiceWish,
   purges: (files: readonly string[]) => Promise<boolean>,
 ): Promise<Uninstalled> {
-  const file = unitFile(ports, wish);
-  if (!existsSync(file)) throw notInstalled(ports, wish, file);
-  const files = ports.data.files();
+  const file = unitFile(here, wish);
+  if (!existsSync(file)) throw notInstalled(here, wish, file);
+  const files = filesOf(here.settings());
   // Asked first, so that whoever leaves at the question has changed nothing.
   const isPurge = await purges(files);
-  if (ports.system.hasSystemd()) await systemctl(ports, wish, ['disable', '--now', wish.name]);
+  if (here.system.hasSystemd()) await systemctl(here, wish, ['disable', '--now', wish.name]);
   removeUnit(file);
-  if (ports.system.hasSystemd()) await systemctl(ports, wish, ['daemon-reload']);
-  if (isPurge) await purge(ports, files);
+  if (here.system.hasSystemd()) await systemctl(here, wish, ['daemon-reload']);
+  if (isPurge) await purge(here, files);
   return { removed: file, data: files, is_data_removed: isPurge };
 }
 
@@ -363,18 +361,16 @@ function removeUnit(file: string): void {
     rmSync(file);
   } catch (error) {
     if (!isSystemError(error, 'EACCES', 'EPERM', 'EROFS')) throw error;
-    throw new HostFault(
-      'refused',
-      `You may not remove ${file}. A unit of the system is removed by root: use sudo.`,
-      error,
-    );
+    throw new CliFault('refused', `You may not remove ${file}. A unit of the system is removed by root: use sudo.`, {
+      cause: error,
+    });
   }
 }
 
-async function purge({ data }: HostPorts, files: readonly string[]): Promise<void> {
-  const { held } = await data.inspect();
-  if (held.is === 'held')
-    throw new HostFault(
+async function purge(here: Here, files: readonly string[]): Promise<void> {
+  const { lock } = await examineDatabase(here.settings());
+  if (lock.is === 'held')
+    throw new CliFault(
       'refused',
       'The unit is removed, but a server still has the database, so the data stays. Stop that one first.',
     );

@@ -68,7 +68,7 @@ function protections(facts: UnitFacts): string[] {
   ];
 }
 
-/** What a user may ask for too: the kernel sees to it by itself. */
+/** Protections that a user may ask for too: the kernel sees to them by itself. */
 const kernelAlone = [
   'NoNewPrivileges=yes',
   'LockPersonality=yes',
@@ -79,7 +79,7 @@ const kernelAlone = [
   'RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK',
 ];
 
-/** What takes the rights of the system's own manager; in a unit of a user it would keep the service from starting. */
+/** Protections that take the rights of the system's own manager; in a unit of a user they would keep the service from starting. */
 function ofSystem({ node, entry, folder, dataFolder }: UnitFacts, needsLowPort: boolean): string[] {
   const isAtHome = [node, entry, folder, dataFolder].some((path) => /^\/(?:home|root|run\/user)(?:\/|$)/.test(path));
   const rights = needsLowPort ? 'CAP_NET_BIND_SERVICE' : '';

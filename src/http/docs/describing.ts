@@ -5,10 +5,10 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import { statusOf } from '../errors.ts';
 
 /** An operation as the document tells it: what it takes, what it answers, with which headers, and how it may refuse. */
-export function describe(operation: Operation): RouteConfig {
-  const { id, tag, summary, method, path } = operation;
+export function describe(operationId: string, operation: Operation): RouteConfig {
+  const { tag, summary, method, path } = operation;
   return {
-    operationId: id,
+    operationId,
     tags: [tag],
     summary,
     method,
@@ -116,7 +116,7 @@ function codesOf(operation: Operation): ErrorCode[] {
   ];
 }
 
-/** What is said about a field that holds something else than it should. */
+/** The code with which a field is refused that holds something else than it should. */
 const codesOfFields: ReadonlyMap<string, ErrorCode> = new Map([
   ['schedule', 'invalid_schedule'],
   ['when', 'invalid_schedule'],

@@ -102,36 +102,54 @@ const targetOf: LinkTarget = (href) => {
 
 function pageHtml({ name, title }: ManualPage, version: string): string {
   const { body, parts } = renderMarkdown(read(`${name}.md`).toString('utf8'), targetOf);
+  const header = markup`<p><b>Cronogram</b> · Version ${version} · <a href="/docs">API reference</a> · <a href="/readyz">health</a></p>`;
+  return framed({
+    title: `${title} · Cronogram`,
+    style,
+    header,
+    body: markup`<nav aria-label="Manual">
+        <ul class="pages">
+          ${manualLinks(name)}
+          <li><a href="/docs">API reference</a></li>
+        </ul>
+        <details open>
+          <summary>On this page</summary>
+          <ul>
+            ${parts.map((part) => markup`<li><a href="#${part.id}">${part.title}</a></li>`)}
+          </ul>
+        </details>
+      </nav>
+      <main id="content" class="manual">${body}</main>`,
+  });
+}
+
+interface Framed {
+  readonly title: string;
+  readonly style: string;
+  readonly header: Markup;
+  readonly body: Markup;
+  readonly script?: string;
+}
+
+/** A whole page around its parts. */
+export function framed({ title, style: css, header, body, script }: Framed): string {
   return markup`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>${title} · Cronogram</title>
+        <title>${title}</title>
         <link rel="icon" href="data:," />
-        <style>${new Markup(style)}</style>
+        <style>${new Markup(css)}</style>
       </head>
       <body>
         <a class="skip" href="#content">To the content</a>
         <div class="frame">
-          <header>
-            <p><b>Cronogram</b> · Version ${version} · <a href="/docs">API reference</a> · <a href="/readyz">health</a></p>
-          </header>
-          <nav aria-label="Manual">
-            <ul class="pages">
-              ${manualLinks(name)}
-              <li><a href="/docs">API reference</a></li>
-            </ul>
-            <details open>
-              <summary>On this page</summary>
-              <ul>
-                ${parts.map((part) => markup`<li><a href="#${part.id}">${part.title}</a></li>`)}
-              </ul>
-            </details>
-          </nav>
-          <main id="content" class="manual">${body}</main>
+          <header>${header}</header>
+          ${body}
         </div>
+        ${script === undefined ? null : markup`<script>${new Markup(script)}</script>`}
       </body>
     </html> `.text;
 }

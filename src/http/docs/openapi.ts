@@ -73,10 +73,10 @@ const info = {
   title: 'Cronogram',
   description: [
     'Scheduled work for chats. Everything under /v1 takes the token as `authorization: Bearer <token>`.',
-    'Errors are {"error":{"code","message","details"?}}; instants are ISO-8601 in UTC; unknown fields are refused.',
-    'A path that takes other methods answers 405 with `allow`; no path takes requests of pages of other origins.',
-    'To be read by people: /docs.',
-  ].join(' '),
+    'Bodies and answers are JSON with fields in snake_case; unknown fields are refused. Instants are ISO-8601: sent with an offset, answered in UTC. Errors are `{"error":{"code","message","details"?}}`: the code is for programs and never changes.',
+    'The header `Idempotency-Key` makes a repeated request harmless for a day. Lists answer `next_cursor`, which is sent as `cursor`. Every answer has an `x-request-id`, yours or a new one.',
+    'A path that takes other methods answers 405 with `allow`; no path takes requests of pages of other origins. To be read by people: /docs.',
+  ].join('\n\n'),
   license: { name: 'MIT', identifier: 'MIT' },
 };
 

@@ -16,14 +16,12 @@ export const docsStyle = String.raw`
 [hidden] { display: none !important; }
 body { margin: 0; background: var(--ground); color: var(--text); }
 a { color: var(--accent); }
-h1, h2, h3, h4, h5, p { margin: 0; }
+h1, h2, h3, p { margin: 0; }
 h1 { font-size: 1.5rem; }
 h2 { font-size: 1.3rem; margin-top: 44px; }
 h3 { font-size: 1rem; overflow-wrap: anywhere; }
 h3 a { color: inherit; text-decoration: none; }
 h3 a:hover code { text-decoration: underline; }
-h4 { font-size: 0.85rem; margin: 18px 0 4px; }
-h5 { font-size: 0.85rem; margin: 12px 0 2px; color: var(--soft); }
 p + p { margin-top: 8px; }
 code { font: 0.875em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 p code, td code, li code { overflow-wrap: anywhere; }
@@ -44,7 +42,6 @@ nav .group { margin-top: 12px; font-size: 0.75rem; font-weight: 650; letter-spac
 nav { font-size: 0.87rem; }
 nav > details > summary { font-weight: 600; padding: 8px 0; }
 .find { width: 100%; font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--line); border-radius: 8px; padding: 7px 10px; margin: 8px 0; }
-.none { color: var(--soft); margin-top: 32px; }
 summary { cursor: pointer; }
 
 .operation { background: var(--panel); border: 1px solid var(--line); border-radius: 10px; padding: 16px 18px; margin-top: 18px; scroll-margin-top: 12px; }
@@ -57,18 +54,6 @@ summary { cursor: pointer; }
 table { border-collapse: collapse; width: 100%; margin: 6px 0; font-size: 0.9rem; }
 th, td { text-align: left; vertical-align: top; padding: 6px 12px 6px 0; border-top: 1px solid var(--line); font-weight: 400; }
 thead th { border-top: 0; font-size: 0.8rem; color: var(--soft); }
-.fields th { width: 34%; min-width: 140px; overflow-wrap: anywhere; }
-.fields td p { margin: 0; color: var(--soft); }
-.type { overflow-wrap: anywhere; }
-.needed { font-size: 0.72rem; font-weight: 600; color: var(--accent); white-space: nowrap; }
-.refusals th { width: 60px; }
-.errors td:first-child { width: 60px; }
-.errors td code { white-space: nowrap; }
-.errors td:last-child code { white-space: normal; }
-.errors tr:target { background: color-mix(in srgb, var(--accent) 12%, transparent); }
-.kinds code { display: inline-block; margin: 0 8px 2px 0; }
-.chapter p { max-width: 74ch; }
-.chapter h2 + p { margin-top: 8px; }
 
 @media (min-width: 1000px) {
   .frame { display: grid; grid-template-columns: 250px minmax(0, 1fr); gap: 0 44px; }
@@ -78,12 +63,6 @@ thead th { border-top: 0; font-size: 0.8rem; color: var(--soft); }
 @media (max-width: 640px) {
   .frame { padding: 0 14px 60px; }
   .operation { padding: 14px 12px; }
-  .fields, .fields tbody, .fields tr, .fields th, .fields td, .errors, .errors tbody, .errors tr, .errors td { display: block; width: 100%; }
-  .errors thead { display: none; }
-  .errors td:first-child { display: inline; width: auto; color: var(--soft); }
-  .errors td:nth-child(2) { display: inline; width: auto; }
-  .fields tr, .errors tr { border-top: 1px solid var(--line); padding: 6px 0; }
-  .fields th, .fields td, .errors td { border: 0; padding: 0; }
 }
 @media print { nav, .find { display: none; } .operation { break-inside: avoid; } }
 `;

@@ -1,145 +1,146 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
-import * as api from '../../api/runs.ts';
-import * as truthApi from '../../api/truth.ts';
-import type { Messages } from '../../app/use-cases/messages.ts';
-import type { Runs } from '../../app/use-cases/runs.ts';
-import type { Truth } from '../../app/why/truth.ts';
-import { parseThreadKey } from '../../domain/thread.ts';
-import { type EventStreams, serveEventStream } from '../events/stream.ts';
-import { serve } from '../serving.ts';
-import type { TaskRoutes } from './tasks.ts';
-import { readPlace, wireAnswer, wireDeed, wireDowntime, wireEvent, wirePlace } from './truth-wire.ts';
-import { iso, wireResult, wireRun, wireTask, wireTaskRun } from './wire.ts';
+import type { PartsOf } from '../../api/operations.ts';
+import type { Deed, Downtime, EventRow } from '../../app/ports/why.ts';
+import type { Answer, Evidence } from '../../app/why/answers.ts';
+import type { Window } from '../../app/why/truth.ts';
+import { AppError } from '../../domain/errors.ts';
+import { threadKeyOf } from '../../domain/thread.ts';
+import type { Asked, Handlers, HttpRooms } from '../serving.ts';
+import { instantOf, threadOf } from './asked.ts';
+import { iso, wire, wireRun, wireTask, wireTaskRun } from './wire.ts';
 
-export interface RunRoutes {
-  readonly runs: Runs;
-}
-
-/** What has run, and what is coming. */
-export function serveRuns(app: OpenAPIHono, needs: TaskRoutes & TruthRoutes & RunRoutes): void {
-  serveList(app, needs);
-  serveReading(app, needs);
-  serveCancel(app, needs);
-  serveRepeats(app, needs);
-}
-
-function serveList(app: OpenAPIHono, { runs }: RunRoutes): void {
-  serve(app, api.listRuns, async ({ query }) => {
-    const { thread_key: threadKey, from, to } = query;
-    const page = await runs.list({
-      status: query.status ?? null,
-      taskId: query.task_id ?? null,
-      thread: threadKey === undefined ? null : parseThreadKey(threadKey),
-      source: query.source ?? null,
-      subject: query.subject ?? null,
-      tags: query.tag,
-      text: query.q ?? null,
-      from: from === undefined ? null : Date.parse(from),
-      to: to === undefined ? null : Date.parse(to),
-      limit: query.limit,
-      cursor: query.cursor ?? null,
-    });
-    return { status: 200, body: { runs: page.items.map(wireRun), next_cursor: page.next } };
-  });
-  serve(app, api.getRunResult, async ({ params }) => ({
-    status: 200,
-    body: wireResult(await runs.result(params.run_id)),
-  }));
-}
-
-function serveReading(app: OpenAPIHono, { tasks, truth }: TaskRoutes & TruthRoutes): void {
-  serve(app, api.listTaskRuns, async ({ params, query }) => {
-    const { status = null, limit, cursor = null } = query;
+/** Runs that were and runs that come, the reasons, and the feeds that tell of them. */
+export const runHandlers = {
+  listRuns: async ({ query }, { runs }) => {
+    const { status = null, task_id: taskId = null, source = null, subject = null, tag: tags, q: text = null } = query;
+    const { limit, cursor = null } = query;
+    const stretch = { from: instantOf(query.from), to: instantOf(query.to) };
+    const thread = threadOf(query.thread_key);
+    const page = await runs.list({ status, taskId, thread, source, subject, tags, text, ...stretch, limit, cursor });
+    return { runs: page.items.map(wireRun), next_cursor: page.next };
+  },
+  getRunResult: async ({ params }, { runs }) => {
+    const { id, status, output, error, finishedAt } = await runs.result(params.run_id);
+    return {
+      run_id: id,
+      status: status === 'succeeded' || status === 'failed' ? status : 'cancelled',
+      output,
+      error_message: error,
+      ...wire({ finishedAt }),
+    };
+  },
+  listTaskRuns: async ({ params, query: { status = null, limit, cursor = null } }, { tasks }) => {
     const page = await tasks.listRuns({ taskId: params.task_id, status, limit, cursor });
-    return { status: 200, body: { task_runs: page.items.map(wireTaskRun), next_cursor: page.next } };
-  });
-  serve(app, api.listNextRuns, async ({ params, query }) => {
-    const next = await truth.upcoming(params.task_id, query.count);
-    return { status: 200, body: { next: next.map(iso) } };
-  });
-  serve(app, api.getRun, async ({ params }) => ({ status: 200, body: wireRun(await tasks.getRun(params.run_id)) }));
-}
-
-function serveCancel(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
-  serve(app, api.cancelRun, async ({ params, traceId }) => {
+    return { task_runs: page.items.map(wireTaskRun), next_cursor: page.next };
+  },
+  listNextRuns: async ({ params, query }, { truth }) => ({
+    next: (await truth.upcoming(params.task_id, query.count)).map(iso),
+  }),
+  getRun: async ({ params }, { tasks }) => wireRun(await tasks.getRun(params.run_id)),
+  cancelRun: async ({ params, traceId }, { tasks, actor }) => {
     const { cancelled, run } = await tasks.cancelRun(params.run_id, actor, traceId);
-    return { status: 200, body: { cancelled, run: wireRun(run) } };
-  });
-}
-
-const repeats = { retry: api.retryRun, replay: api.replayRun } as const;
-
-function serveRepeats(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
-  for (const kind of ['retry', 'replay'] as const) {
-    serve(app, repeats[kind], async ({ params, idempotencyKey, traceId }) => {
-      const { task, taskRun } = await tasks.repeat(kind, params.run_id, { actor, idempotencyKey, traceId });
-      return { status: 200, body: { task: wireTask(task), task_run: wireTaskRun(taskRun) } };
-    });
-  }
-}
-
-export interface MessageRoutes {
-  readonly messages: Messages;
-}
-
-/** Texts that belong to no task. */
-export function serveMessages(app: OpenAPIHono, { messages }: MessageRoutes): void {
-  serve(app, api.postMessage, async ({ body, idempotencyKey, traceId }) => {
-    const run = await messages.post({
-      threadKey: body.thread_key,
-      text: body.text,
-      source: body.source,
-      userKey: body.user_key,
-      mode: body.delivery_mode,
-      idempotencyKey: idempotencyKey?.key ?? null,
-      traceId,
-    });
-    return { status: 202, body: wireRun(run) };
-  });
-}
-
-export interface TruthRoutes {
-  readonly truth: Truth;
-  /** Absent where nobody stays long enough to listen; then events come in pages alone. */
-  readonly streams?: EventStreams;
-}
-
-/** What was, is and will be, and why. */
-export function serveTruth(app: OpenAPIHono, { truth, streams }: TruthRoutes): void {
-  serveWhy(app, truth);
-  if (streams !== undefined) serveEventStream(app, streams);
-  serveFeeds(app, truth);
-}
-
-function serveWhy(app: OpenAPIHono, truth: Truth): void {
-  serve(app, truthApi.whyTask, async ({ params: { task_id: taskId }, query: { at, from, to, limit, cursor } }) => {
+    return { cancelled, run: wireRun(run) };
+  },
+  retryRun: (asked, rooms) => repeated('retry', asked, rooms),
+  replayRun: (asked, rooms) => repeated('replay', asked, rooms),
+  postMessage: async ({ body, idempotencyKey, traceId }, { messages }) => {
+    const { thread_key: threadKey, text, source, user_key: userKey, delivery_mode: mode } = body;
+    return wireRun(
+      await messages.post({
+        threadKey,
+        text,
+        source,
+        userKey,
+        mode,
+        idempotencyKey: idempotencyKey?.key ?? null,
+        traceId,
+      }),
+    );
+  },
+  whyTask: async ({ params: { task_id: taskId }, query: { at, from, to, limit, cursor } }, { truth }) => {
     const window = cursor === undefined ? null : readPlace(cursor);
     const page = await truth.why(taskId, { at, from, to, after: window, limit });
-    const next = page.next === null ? null : wirePlace({ ...page.next, from: page.from, to: page.to });
     return {
-      status: 200,
-      body: {
-        task_id: taskId,
-        timezone: page.timezone,
-        answers: page.answers.map(wireAnswer),
-        summary: page.summary,
-        next_cursor: next,
-      },
+      task_id: taskId,
+      timezone: page.timezone,
+      answers: page.answers.map(wireAnswer),
+      summary: page.summary,
+      next_cursor: page.next === null ? null : wirePlace({ ...page.next, from: page.from, to: page.to }),
     };
-  });
+  },
+  listEvents: async ({ query: { after = null, task_id: taskId = null, kind = null, limit } }, { truth }) => {
+    const page = await truth.readEvents({ after, taskId, kind, limit });
+    return { events: page.events.map(wireEvent), next_cursor: page.next };
+  },
+  listAudit: async ({ query: { task_id: taskId = null, limit, cursor = null } }, { truth }) => {
+    const page = await truth.readAudit({ taskId, limit, cursor });
+    return { entries: page.items.map(wireDeed), next_cursor: page.next };
+  },
+  listDowntimes: async ({ query: { limit } }, { truth }) => ({
+    downtimes: (await truth.listDowntimes(limit)).map(wireDowntime),
+  }),
+} satisfies Partial<Handlers>;
+
+async function repeated(
+  kind: 'retry' | 'replay',
+  { params, idempotencyKey, traceId }: Asked<'retryRun'>,
+  { tasks, actor }: HttpRooms,
+) {
+  const { task, taskRun } = await tasks.repeat(kind, params.run_id, { actor, idempotencyKey, traceId });
+  return { task: wireTask(task), task_run: wireTaskRun(taskRun) };
 }
 
-function serveFeeds(app: OpenAPIHono, truth: Truth): void {
-  serve(app, truthApi.listEvents, async ({ query: { after = null, task_id: taskId = null, kind = null, limit } }) => {
-    const page = await truth.readEvents({ after, taskId, kind, limit });
-    return { status: 200, body: { events: page.events.map(wireEvent), next_cursor: page.next } };
-  });
-  serve(app, truthApi.listAudit, async ({ query: { task_id: taskId = null, limit, cursor = null } }) => {
-    const page = await truth.readAudit({ taskId, limit, cursor });
-    return { status: 200, body: { entries: page.items.map(wireDeed), next_cursor: page.next } };
-  });
-  serve(app, truthApi.listDowntimes, async ({ query: { limit } }) => ({
-    status: 200,
-    body: { downtimes: (await truth.listDowntimes(limit)).map(wireDowntime) },
-  }));
+type WireAnswer = PartsOf<'whyTask'>['answer']['answers'][number];
+
+function wireAnswer({ from, to, slot, evidence, ...answer }: Answer): WireAnswer {
+  const orNull = (instant: number | null) => (instant === null ? null : iso(instant));
+  return { ...wire(answer), from: orNull(from), to: orNull(to), slot: orNull(slot), evidence: wireEvidence(evidence) };
+}
+
+/** Absent evidence is not told: JSON knows no undefined. */
+function wireEvidence({ attempts, deliveries, ack, deed, gap, error, ...evidence }: Evidence): WireAnswer['evidence'] {
+  return {
+    ...wire(evidence),
+    ...(attempts && { attempts: { count: attempts.count, last_error_message: attempts.lastError } }),
+    ...(deliveries && {
+      deliveries: deliveries.map(({ id, part, status, thread, messageId, cause, error: fault, deliveredAt }) => ({
+        delivery_id: id,
+        thread_key: threadKeyOf(thread),
+        error_message: fault,
+        ...wire({ part, status, messageId, cause, deliveredAt }),
+      })),
+    }),
+    ...(ack && { done: { ...wire({ status: ack.status, at: ack.doneAt, by: ack.doneBy }), reminders: ack.nags } }),
+    ...(deed && { audit: { entry_id: deed.id, ...wire({ at: deed.at, actor: deed.actor, verb: deed.verb }) } }),
+    ...(gap && { gap: { gap_id: gap.id, count: gap.count } }),
+    ...(error !== undefined && { error_message: error }),
+  };
+}
+
+/** The place of the next page holds the stretch of the first one, so that a page needs nothing but its cursor. */
+function wirePlace({ at, rank, from, to }: Window): string {
+  return Buffer.from(`why:${from}:${to}:${at}:${rank}`).toString('base64url');
+}
+
+function readPlace(cursor: string): Window {
+  const text = Buffer.from(cursor, 'base64url').toString();
+  const found = /^why:(-?\d{1,15}):(-?\d{1,15}):(-?\d{1,15}):([0-3])$/.exec(text);
+  if (found === null || Buffer.from(text).toString('base64url') !== cursor) {
+    throw new AppError('invalid_cursor', 'This cursor was not made by this list; start again without one.');
+  }
+  const [, from, to, at, rank] = found.map(Number);
+  return { from: from ?? 0, to: to ?? 0, at: at ?? 0, rank: rank ?? 0 };
+}
+
+/** The events of a page and those of a stream are told alike. */
+export function wireEvent({ data, ...event }: EventRow): PartsOf<'listEvents'>['answer']['events'][number] {
+  return { ...wire(event), data: data === null ? null : { ...data } };
+}
+
+function wireDeed({ id, before, after, ...deed }: Deed): PartsOf<'listAudit'>['answer']['entries'][number] {
+  const facts = { before: before === null ? null : { ...before }, after: after === null ? null : { ...after } };
+  return { entry_id: id, ...wire(deed), ...facts };
+}
+
+function wireDowntime({ id, ...downtime }: Downtime) {
+  return { downtime_id: id, ...wire(downtime), from: iso(downtime.from), to: iso(downtime.to) };
 }

@@ -1,78 +1,92 @@
-import type { z } from 'zod';
-import type { getRunResult, runAnswer, taskRunAnswer } from '../../api/runs.ts';
-import type { previewAnswer } from '../../api/schedules.ts';
-import type { editedTask, taskAnswer } from '../../api/tasks.ts';
+import type { PartsOf } from '../../api/operations.ts';
 import type { Attempt, Delivery, RunView, TaskRun } from '../../app/ports/runs.ts';
-import type { TaskVersion } from '../../app/ports/tasks.ts';
+import type { GrantView, TaskVersion } from '../../app/ports/tasks.ts';
 import type { Changes } from '../../app/tasks/edit.ts';
-import type { AskedPreview } from '../../app/tasks/preview.ts';
 import { occurrenceKey } from '../../domain/occurrence.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import { executionThread, type Task } from '../../domain/task.ts';
 import { threadKeyOf } from '../../domain/thread.ts';
 
-type WireTask = z.output<typeof taskAnswer>;
-type WireTaskRun = z.output<typeof taskRunAnswer>;
+type Snake<Name extends string> = Name extends `${infer Head}${infer Rest}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${Snake<Rest>}`
+  : Name;
+
+/** A view in the words of the API: names in snake_case, and every `at` and `...At` as text. */
+export type Wire<T> = {
+  -readonly [K in keyof T as K extends string ? Snake<K> : never]: K extends 'at' | `${string}At`
+    ? T[K] extends number
+      ? string
+      : T[K] extends number | null
+        ? string | null
+        : T[K]
+    : T[K];
+};
+
+interface Named {
+  readonly name: string;
+  readonly isInstant: boolean;
+}
+
+/** The names of views are few, and each is told thousands of times. */
+const known = new Map<string, Named>();
+
+function named(name: string): Named {
+  const found = known.get(name);
+  if (found !== undefined) return found;
+  const made = {
+    name: name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    isInstant: name === 'at' || name.endsWith('At'),
+  };
+  known.set(name, made);
+  return made;
+}
+
+/** Renames what a view holds, and nothing within: what people wrote keeps its own names. */
+export function wire<T extends object>(view: T): Wire<T> {
+  const told: Record<string, unknown> = {};
+  for (const field of Object.keys(view)) {
+    const { name, isInstant } = named(field);
+    const value: unknown = view[field as keyof T];
+    told[name] = isInstant && typeof value === 'number' ? iso(value) : value;
+  }
+  // By the same rule as the type, which the compiler holds against the schema of the answer.
+  return told as Wire<T>;
+}
+
+export function iso(instant: number): string {
+  return new Date(instant).toISOString();
+}
+
+type WireTask = PartsOf<'getTask'>['answer']['task'];
+type WireTaskRun = PartsOf<'runTaskNow'>['answer']['task_run'];
 
 export function wireTask(task: Task): WireTask {
-  const { counters } = task;
+  const { number, version, title, instructions, action, state, subject, pausedReason, nextAt: nextRunAt } = task;
+  const { resumeAt, lastRunAt, lastRunStatus } = task;
+  const [createdAt, updatedAt] = [task.created.at, task.updated.at];
   const execution = executionThread(task);
   return {
+    ...wire({ number, version, title, instructions, action, state, subject, pausedReason, nextRunAt, resumeAt }),
+    ...wire({ createdAt, updatedAt, lastRunAt, lastRunStatus }),
     task_id: task.id,
-    number: task.number,
-    version: task.version,
-    title: task.title,
-    instructions: task.instructions,
-    action: task.action,
     schedule: wireSchedule(task.schedule),
-    enabled: task.state === 'active',
-    state: task.state,
-    next_run_at: isoOrNull(task.nextAt),
+    enabled: state === 'active',
     creator_thread_key: threadKeyOf(task.home),
     execution_thread_key: execution === null ? null : threadKeyOf(execution),
     delivery_target: wireTarget(task),
     owner_user_key: task.ownerId,
     policies: { ...task.policies },
     context: { ...task.context },
-    subject: task.subject,
     tags: [...task.tags],
-    counters: {
-      runs: counters.runs,
-      failures: counters.failures,
-      consecutive_failures: counters.consecutiveFailures,
-      bounded_runs: counters.boundedRuns,
-    },
-    paused_reason: task.pausedReason,
-    resume_at: isoOrNull(task.resumeAt),
-    created_at: iso(task.created.at),
-    updated_at: iso(task.updated.at),
-    last_run_at: isoOrNull(task.lastRunAt),
-    last_run_status: task.lastRunStatus,
+    counters: wire(task.counters),
     last_error_message: task.lastError,
   };
 }
 
-const empty = { once_at: null, cron: null, rrule: null, interval: null, start_at: null, from: null };
+const noSchedule = { once_at: null, cron: null, rrule: null, interval: null, start_at: null, from: null };
 
-function wireSchedule(schedule: Schedule): WireTask['schedule'] {
-  const { kind, timezone } = schedule;
-  switch (schedule.kind) {
-    case 'once':
-      return { kind, ...empty, once_at: iso(schedule.onceAt), timezone };
-    case 'cron':
-      return { kind, ...empty, cron: schedule.cron, timezone };
-    case 'rrule':
-      return { kind, ...empty, rrule: schedule.rrule, timezone };
-    case 'interval':
-      return {
-        kind,
-        ...empty,
-        interval: schedule.interval,
-        start_at: iso(schedule.startAt),
-        from: schedule.from,
-        timezone,
-      };
-  }
+export function wireSchedule(schedule: Schedule): WireTask['schedule'] {
+  return { ...noSchedule, ...wire(schedule) };
 }
 
 function wireTarget({ home, topicId }: Task): WireTask['delivery_target'] {
@@ -84,131 +98,73 @@ function wireTarget({ home, topicId }: Task): WireTask['delivery_target'] {
 }
 
 export function wireTaskRun(run: TaskRun): WireTaskRun {
+  const { taskId, runId, status, source, reason, replayOf, lateMs, createdAt, updatedAt } = run;
+  const trace = run.traceId ?? runId;
   return {
+    ...wire({ taskId, runId, status, source, reason, replayOf, lateMs, createdAt, updatedAt }),
     task_run_id: run.id,
-    task_id: run.taskId,
     scheduled_for: iso(run.slotAt),
-    idempotency_key: occurrenceKey(run.taskId, run.slotAt),
-    run_id: run.runId,
-    status: run.status,
-    source: run.source,
-    reason: run.reason,
-    replay_of: run.replayOf,
-    late_ms: run.lateMs,
+    idempotency_key: occurrenceKey(taskId, run.slotAt),
     error_message: run.error,
-    created_at: iso(run.createdAt),
-    updated_at: iso(run.updatedAt),
-    trace_id: run.traceId ?? run.runId,
+    trace_id: trace,
     attempts: run.attempts.map(wireAttempt),
-    deliveries: run.deliveries.map((one) => wireDelivery(one, run.traceId ?? run.runId)),
+    deliveries: run.deliveries.map((one) => wireDelivery(one, trace)),
   };
 }
 
-export function wireRun(run: RunView): z.output<typeof runAnswer> {
+export function wireRun({ id, occurrenceId, thread, error, traceId, ...run }: RunView): PartsOf<'getRun'>['answer'] {
+  const trace = traceId ?? id;
   return {
-    run_id: run.id,
-    source: run.source,
-    idempotency_key: run.idempotencyKey,
-    task_id: run.taskId,
-    task_run_id: run.occurrenceId,
-    thread_key: run.thread === null ? null : threadKeyOf(run.thread),
-    user_key: run.userKey,
-    status: run.status,
-    output: run.output === null ? null : { ...run.output },
-    error_message: run.error,
-    error: run.error === null ? null : { message: run.error },
-    created_at: iso(run.createdAt),
-    started_at: isoOrNull(run.startedAt),
-    finished_at: isoOrNull(run.finishedAt),
-    trace_id: run.traceId ?? run.id,
-    attempts: run.attempts.map(wireAttempt),
-    deliveries: run.deliveries.map((one) => wireDelivery(one, run.traceId ?? run.id)),
-  };
-}
-
-/** A run that has ended. */
-export function wireResult({ id, status, output, error, finishedAt }: RunView): z.output<typeof getRunResult.answer> {
-  return {
+    ...wire(run),
     run_id: id,
-    status: status === 'succeeded' || status === 'failed' ? status : 'cancelled',
-    output: output === null ? null : { ...output },
+    task_run_id: occurrenceId,
+    thread_key: thread === null ? null : threadKeyOf(thread),
+    output: run.output === null ? null : { ...run.output },
     error_message: error,
-    finished_at: isoOrNull(finishedAt),
+    error: error === null ? null : { message: error },
+    trace_id: trace,
+    attempts: run.attempts.map(wireAttempt),
+    deliveries: run.deliveries.map((one) => wireDelivery(one, trace)),
   };
 }
 
-export function wireChanges(changes: Changes): z.output<typeof editedTask>['changes'] {
+function wireAttempt({ error, ...attempt }: Attempt): WireTaskRun['attempts'][number] {
+  return { ...wire(attempt), error_message: error };
+}
+
+function wireDelivery(delivery: Delivery, traceId: string | null): WireTaskRun['deliveries'][number] {
+  const { part, status, messageThreadId, messageId, createdAt, deliveredAt } = delivery;
+  return {
+    ...wire({ part, status, messageThreadId, messageId, createdAt, deliveredAt }),
+    delivery_id: delivery.id,
+    thread_key: threadKeyOf(delivery.thread),
+    chat_id: delivery.platformChatId,
+    error_message: delivery.error,
+    trace_id: traceId,
+  };
+}
+
+export function wireChanges(changes: Changes): PartsOf<'updateTask'>['answer']['changes'] {
   const told = Object.entries(changes).map(([field, { before, after }]) =>
     field === 'schedule'
       ? [field, { before: wireSchedule(before as Schedule), after: wireSchedule(after as Schedule) }]
       : [field, { before, after }],
   );
-  return Object.fromEntries(told) as z.output<typeof editedTask>['changes'];
+  return Object.fromEntries(told) as PartsOf<'updateTask'>['answer']['changes'];
 }
 
-export function wireVersion({ version, at, actor, definition }: TaskVersion) {
+export function wireVersion({ definition, ...version }: TaskVersion) {
   const { title, instructions, action, schedule, policies, subject, tags } = definition;
   return {
-    version,
-    at: iso(at),
-    actor,
+    ...wire(version),
     definition: {
-      title,
-      instructions,
-      action,
+      ...wire({ title, instructions, action, subject, tags }),
       schedule: wireSchedule(schedule),
       policies: { ...policies },
-      subject,
-      tags: [...tags],
     },
   };
 }
 
-function wireAttempt(attempt: Attempt): WireTaskRun['attempts'][number] {
-  return {
-    attempt: attempt.attempt,
-    status: attempt.status,
-    started_at: iso(attempt.startedAt),
-    finished_at: isoOrNull(attempt.finishedAt),
-    duration_ms: attempt.durationMs,
-    http_status: attempt.httpStatus,
-    error_message: attempt.error,
-  };
-}
-
-function wireDelivery(delivery: Delivery, traceId: string | null): WireTaskRun['deliveries'][number] {
-  return {
-    delivery_id: delivery.id,
-    part: delivery.part,
-    status: delivery.status,
-    thread_key: threadKeyOf(delivery.thread),
-    chat_id: delivery.platformChatId,
-    message_thread_id: delivery.messageThreadId,
-    message_id: delivery.messageId,
-    error_message: delivery.error,
-    created_at: iso(delivery.createdAt),
-    delivered_at: isoOrNull(delivery.deliveredAt),
-    trace_id: traceId,
-  };
-}
-
-export function wirePreview(preview: AskedPreview): z.output<typeof previewAnswer> {
-  return {
-    next: preview.next.map(iso),
-    description: preview.description,
-    min_gap_seconds: preview.minGapMs === null ? null : preview.minGapMs / 1000,
-    warnings: preview.warnings.map(({ code, message }) => ({ code, message })),
-    schedule: wireSchedule(preview.schedule),
-    ...(preview.asked === null
-      ? {}
-      : { text: preview.asked.text, policies: { ...preview.asked.policies }, timezone: preview.schedule.timezone }),
-  };
-}
-
-export function iso(instant: number): string {
-  return new Date(instant).toISOString();
-}
-
-export function isoOrNull(instant: number | null): string | null {
-  return instant === null ? null : iso(instant);
+export function wireGrant({ id, ownerId, thread, ...grant }: GrantView) {
+  return { ...wire(grant), grant_id: id, owner_user_key: ownerId, thread_key: threadKeyOf(thread) };
 }

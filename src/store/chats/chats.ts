@@ -1,91 +1,86 @@
-import type { Chat, ChatBack, ChatChange, ChatGone, ChatStore, NewChat } from '../../app/ports/chats.ts';
-import { row, rows, type Engine, type Script } from '../engine/engine.ts';
+import type { Chat, ChatBack, ChatChange, ChatGone, NewChat } from '../../app/ports/chats.ts';
+import type { Engine, Script } from '../engine/engine.ts';
+import { columns, pick } from '../engine/fields.ts';
+import { forUpdate, raw, sql } from '../engine/sql.ts';
+import { all, bind, select, update, updateReturning } from '../engine/statements.ts';
 import { refreshCards } from '../outbox/cards.ts';
 import { insertMessages } from '../outbox/new-parts.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
 import { pauseTasks } from '../tasks/auto-pauses.ts';
-import { placeholder, type Columns } from '../tasks/codec.ts';
 import { moveChat } from './moves.ts';
-import { chatOf, findChat, readChat, telegram, type ChatRow } from './rows.ts';
-
-type Chats = Pick<ChatStore, 'findChat' | 'noteChat' | 'changeChat' | 'moveChat' | 'chatGone' | 'chatBack'>;
+import { chatFields, chatFieldsOf, chatOf, findChat as findRow, telegram, type ChatRow } from './rows.ts';
 
 /** Chats: what is known of them, and what becomes of them. */
-export function chatsStore(engine: Engine): Chats {
-  return {
-    findChat: (address) => engine.transact(() => readOne(address)),
-    noteChat: (chat) => engine.transact(() => noteChat(chat)),
-    changeChat: (chatId, change, at) => engine.transact(() => changeChat(chatId, change, at)),
-    moveChat: (from, to, at) => engine.transact(() => moveChat({ from, to, at })),
-    chatGone: (gone) => engine.transact(() => chatGone(gone)),
-    chatBack: (back) => engine.transact(() => chatBack(back)),
-  };
+export function chatsStore(engine: Engine) {
+  return bind(engine, { findChat, noteChat, changeChat, moveChat, chatGone, chatBack });
 }
 
-function* readOne(address: string): Script<Chat | null> {
-  const found = yield* findChat({ provider: telegram, address });
+function* findChat(address: string): Script<Chat | null> {
+  const found = yield* findRow({ provider: telegram, address });
   return found === undefined ? null : readChat(found);
+}
+
+function readChat({ stateBefore: _before, lastNumber: _last, ...chat }: ChatRow): Chat {
+  return chat;
 }
 
 /** Most updates say what is known already, and that costs a look. */
 function* noteChat({ newId, address, title, kind, at }: NewChat): Script<Chat> {
   const place = { provider: telegram, address };
-  const known = yield* findChat(place);
+  const known = yield* findRow(place);
   // An update that was sent under an old address tells how the chat was, not how it is.
   if (known !== undefined && known.address !== address) return readChat(known);
   if (known !== undefined && known.kind === kind && (title === null || known.title === title)) return readChat(known);
   const chat = known ?? (yield* chatOf(place, newId, at));
-  yield* rows(
-    `update chats set title = coalesce(?t, title), kind = ?t, updated_at = ?i where id = ?t`,
-    title,
-    kind,
-    at,
-    chat.id,
-  );
+  yield* update('chats', { title: title ?? undefined, kind, updatedAt: at }, sql`id = ${chat.id}`);
   return readChat({ ...chat, title: title ?? chat.title, kind });
 }
 
 /** A state that is set holds from now on, also for a chat that was gone. */
 function* changeChat(chatId: string, change: ChatChange, at: number): Script<void> {
-  const columns: Columns = {
-    ...(change.title === undefined ? {} : { title: change.title }),
-    ...(change.kind === undefined ? {} : { kind: change.kind }),
-    ...(change.state === undefined ? {} : { state: change.state, state_before: null }),
-    ...(change.timezone === undefined ? {} : { timezone: change.timezone }),
-    ...(change.settings === undefined ? {} : { settings: JSON.stringify(change.settings) }),
-    ...(change.approvedBy === undefined ? {} : { approved_by: change.approvedBy }),
-    updated_at: at,
-  };
-  const entries = Object.entries(columns);
-  const sets = entries.map(([name, value]) => `${name} = ${value === null ? 'null' : placeholder(value)}`).join(', ');
-  const values = entries.map(([, value]) => value).filter((value) => value !== null);
-  yield* rows(`update chats set ${sets} where id = ?t`, ...values, chatId);
-  if (change.settings !== undefined || change.timezone !== undefined) yield* lookAtHeld({ chatId }, at);
+  const { title, kind, state, timezone, settings, approvedBy } = change;
+  yield* update(
+    'chats',
+    {
+      title,
+      kind,
+      state,
+      stateBefore: state === undefined ? undefined : null,
+      timezone,
+      settings: settings === undefined ? undefined : JSON.stringify(settings),
+      approvedBy,
+      updatedAt: at,
+    },
+    sql`id = ${chatId}`,
+  );
+  if (settings !== undefined || timezone !== undefined) yield* lookAtHeld({ chatId }, at);
 }
 
 /** Told again, it does nothing: the tasks are paused, and the owners have heard of it. */
 function* chatGone({ chatId, at, wordTo }: ChatGone): Script<number | null> {
-  const gone = yield* row<ChatRow>(
-    `update chats set state_before = state, state = 'gone', updated_at = ?i where id = ?t and state <> 'gone' returning *`,
-    at,
-    chatId,
+  const [gone] = yield* updateReturning(
+    'chats',
+    { stateBefore: raw('state'), state: 'gone', updatedAt: at },
+    sql`id = ${chatId} and state <> 'gone'`,
+    chatFields,
   );
   if (gone === undefined) return null;
-  const active = yield* rows<{ id: string }>(
-    `select id from tasks where chat_id = ?t and state = 'active' order by id [for update]`,
-    chatId,
+  const active = yield* all(
+    select(pick(columns.tasks, 'id'))`from tasks
+      where chat_id = ${chatId} and state = 'active' order by id ${forUpdate}`,
   );
   const paused = yield* pauseTasks(
     active.map(({ id }) => id),
-    { reason: 'chat_gone', guard: '1 = 1' },
+    { reason: 'chat_gone', guard: raw('1 = 1') },
     at,
   );
-  const owners = yield* rows<ChatRow>(
-    `select c.* from users u join chats c on c.provider = 'telegram' and c.address = substr(u.id, ${afterActor})
-     where u.role = 'owner' and u.id like 'telegram:user:%' and c.state <> 'gone' order by u.id`,
+  const owners = yield* all(
+    select(ownerFields)`from users u
+        join chats c on c.provider = 'telegram' and c.address = substr(u.id, ${raw(String(afterActor))})
+      where u.role = 'owner' and u.id like 'telegram:user:%' and c.state <> 'gone' order by u.id`,
   );
   yield* insertMessages(
-    owners.map((owner) => wordTo(readChat(owner), readChat(gone), paused.length)),
+    owners.map((owner) => wordTo(owner, gone, paused.length)),
     at,
   );
   return paused.length;
@@ -93,21 +88,22 @@ function* chatGone({ chatId, at, wordTo }: ChatGone): Script<number | null> {
 
 /** The address of somebody's private chat is their number, with which the name of the actor ends. */
 const afterActor = 'telegram:user:'.length + 1;
+const ownerFields = chatFieldsOf('c');
 
 /** Its tasks stay paused: whoever let the bot back in may not want all of them again. */
 function* chatBack({ chatId, at, word }: ChatBack): Script<number | null> {
-  const back = yield* row<ChatRow>(
-    `update chats set state = coalesce(state_before, 'new'), state_before = null, updated_at = ?i
-     where id = ?t and state = 'gone' returning *`,
-    at,
-    chatId,
+  const [back] = yield* updateReturning(
+    'chats',
+    { state: raw(`coalesce(state_before, 'new')`), stateBefore: null, updatedAt: at },
+    sql`id = ${chatId} and state = 'gone'`,
+    chatFields,
   );
   if (back === undefined) return null;
-  const paused = yield* rows<{ id: string }>(
-    `select id from tasks where chat_id = ?t and state = 'paused' and paused_reason = 'chat_gone' order by id`,
-    chatId,
+  const paused = yield* all(
+    select(pick(columns.tasks, 'id'))`from tasks
+      where chat_id = ${chatId} and state = 'paused' and paused_reason = 'chat_gone' order by id`,
   );
-  const said = word(readChat(back), paused.length);
+  const said = word(back, paused.length);
   if (said !== null) yield* insertMessages([said], at);
   yield* refreshCards(paused.map(({ id: taskId }) => ({ taskId, at, key: `back:${taskId}`, door: null })));
   return paused.length;

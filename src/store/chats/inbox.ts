@@ -1,17 +1,13 @@
-import type { ChatStore, Draft, DraftChange, NewUpdate, StoredUpdate, UpdateEnd } from '../../app/ports/chats.ts';
-import { each, row, rows, write, type Engine, type Script } from '../engine/engine.ts';
+import type { Draft, DraftChange, NewUpdate, StoredUpdate, UpdateEnd } from '../../app/ports/chats.ts';
+import type { Engine, Script } from '../engine/engine.ts';
+import { columns, pick } from '../engine/fields.ts';
+import { limit as limited, raw, sql } from '../engine/sql.ts';
+import { all, bind, insert, insertAll, run, select, update, updateReturning } from '../engine/statements.ts';
 import { insertMessages } from '../outbox/new-parts.ts';
 
-type InboxStore = Pick<ChatStore, 'receiveUpdates' | 'openUpdates' | 'beginUpdate' | 'endUpdate'>;
-
 /** Updates of the platform: stored before the next one is asked for, and done together with what they brought. */
-export function inboxStore(engine: Engine): InboxStore {
-  return {
-    receiveUpdates: (updates, now) => engine.transact(() => receiveUpdates(updates, now)),
-    openUpdates: (after, limit) => engine.transact(() => openUpdates(after, limit)),
-    beginUpdate: (id) => engine.transact(() => beginUpdate(id)),
-    endUpdate: (end) => engine.transact(() => endUpdate(end)),
-  };
+export function inboxStore(engine: Engine) {
+  return bind(engine, { receiveUpdates, openUpdates, beginUpdate, endUpdate });
 }
 
 /** The platform keeps an update for a day; after two, the same number is another update. */
@@ -22,47 +18,52 @@ const repeatMaxMs = 2 * 86_400_000;
  * number that was there before counts as new.
  */
 function* receiveUpdates(updates: readonly NewUpdate[], now: number): Script<number> {
-  const made = yield* each(
-    `insert into inbox (update_id, payload, status, attempts, received_at, address, message_id)
-     values (?i, ?t, 'received', 0, ?i, ?t, ?i)
-     on conflict (update_id) do update set payload = excluded.payload, status = 'received', attempts = 0, error = null,
-       done_at = null, received_at = excluded.received_at, address = excluded.address, message_id = excluded.message_id
-     where inbox.status <> 'received' and inbox.received_at < excluded.received_at - ${repeatMaxMs}`,
-    distinct(updates).map(({ id, payload, address, messageId }) => [id, payload, now, address, messageId]),
+  const made = yield* insertAll(
+    'inbox',
+    distinct(updates).map(({ id: updateId, payload, address, messageId }) => ({
+      updateId,
+      payload,
+      status: 'received' as const,
+      attempts: 0,
+      receivedAt: now,
+      address,
+      messageId,
+    })),
+    again,
   );
   return made.filter(Boolean).length;
 }
+
+const again = raw(`on conflict (update_id) do update set payload = excluded.payload, status = 'received', attempts = 0,
+    error = null, done_at = null, received_at = excluded.received_at, address = excluded.address,
+    message_id = excluded.message_id
+  where inbox.status <> 'received' and inbox.received_at < excluded.received_at - ${repeatMaxMs}`);
 
 function distinct(updates: readonly NewUpdate[]): readonly NewUpdate[] {
   return [...new Map(updates.map((update) => [update.id, update])).values()];
 }
 
 function* openUpdates(after: number, limit: number): Script<StoredUpdate[]> {
-  return yield* rows<StoredUpdate>(
-    `select update_id as id, payload, attempts, received_at as "receivedAt" from inbox
-     where status = 'received' and update_id > ?i order by update_id limit ?i`,
-    after,
-    limit,
+  return yield* all(
+    select(
+      storedFields,
+    )`from inbox where status = 'received' and update_id > ${after} order by update_id ${limited(limit)}`,
   );
 }
 
+const { inbox } = columns;
+const storedFields = { id: inbox.updateId, ...pick(inbox, 'payload', 'attempts', 'receivedAt') };
+
 /** Zero for one that is done, or was never stored. */
 function* beginUpdate(id: number): Script<number> {
-  const begun = yield* row<{ attempts: number }>(
-    `update inbox set attempts = attempts + 1 where update_id = ?i and status = 'received' returning attempts`,
-    id,
-  );
+  const open = sql`update_id = ${id} and status = 'received'`;
+  const [begun] = yield* updateReturning('inbox', { attempts: raw('attempts + 1') }, open, pick(inbox, 'attempts'));
   return begun?.attempts ?? 0;
 }
 
 function* endUpdate({ id, status, error, messages, draft, at }: UpdateEnd): Script<boolean> {
-  const ended = yield* write(
-    `update inbox set status = ?t, error = ?t, done_at = ?i where update_id = ?i and status = 'received'`,
-    status,
-    error,
-    at,
-    id,
-  );
+  const open = sql`update_id = ${id} and status = 'received'`;
+  const ended = yield* update('inbox', { status, error, doneAt: at }, open);
   if (!ended) return false;
   yield* insertMessages(messages, at);
   if (draft !== null) yield* changeDraft(draft, at);
@@ -70,31 +71,18 @@ function* endUpdate({ id, status, error, messages, draft, at }: UpdateEnd): Scri
 }
 
 function* changeDraft(change: DraftChange, at: number): Script<void> {
-  if (change.is === 'drop') yield* rows(`delete from drafts where id = ?t`, change.draftId);
+  if (change.is === 'drop') yield* run(sql`delete from drafts where id = ${change.draftId}`);
   else yield* putDraft(change.draft, at);
 }
 
-function* putDraft({ id, chatId, userId, topic, step, body, expiresAt }: Draft, at: number): Script<void> {
-  yield* rows(
-    `delete from drafts where chat_id = ?t and user_id = ?t and coalesce(topic, 0) = ?i and id <> ?t`,
-    chatId,
-    userId,
-    topic ?? 0,
-    id,
-  );
-  yield* rows(
-    `insert into drafts (id, chat_id, user_id, topic, step, body, expires_at, created_at, updated_at)
-     values (?t, ?t, ?t, ?i, ?t, ?t, ?i, ?i, ?i)
-     on conflict (id) do update set topic = excluded.topic, step = excluded.step, body = excluded.body,
-       expires_at = excluded.expires_at, updated_at = excluded.updated_at`,
-    id,
-    chatId,
-    userId,
-    topic,
-    step,
-    JSON.stringify(body),
-    expiresAt,
-    at,
-    at,
+function* putDraft({ body, ...draft }: Draft, at: number): Script<void> {
+  const { id, chatId, userId, topic } = draft;
+  yield* run(sql`delete from drafts
+    where chat_id = ${chatId} and user_id = ${userId} and coalesce(topic, 0) = ${topic ?? 0} and id <> ${id}`);
+  yield* insert(
+    'drafts',
+    { ...draft, body: JSON.stringify(body), createdAt: at, updatedAt: at },
+    raw(`on conflict (id) do update set topic = excluded.topic, step = excluded.step, body = excluded.body,
+      expires_at = excluded.expires_at, updated_at = excluded.updated_at`),
   );
 }

@@ -1,61 +1,45 @@
 import type { ChatStore, Member, User } from '../../app/ports/chats.ts';
 import type { Actor } from '../../domain/access.ts';
 import { membershipFreshMs } from '../../domain/limits.ts';
-import { row, rows, type Engine, type Script } from '../engine/engine.ts';
-import { afterDeletion, left } from '../tasks/grants.ts';
-import { lockUser } from '../tasks/quota.ts';
-
-type PeopleStore = Pick<
-  ChatStore,
-  'noteUser' | 'changeUser' | 'readUser' | 'listOwners' | 'readMember' | 'noteMember' | 'staleMembers'
->;
+import type { Engine, Script } from '../engine/engine.ts';
+import { columns, columnsOf, pick } from '../engine/fields.ts';
+import { forUpdate, limit as limited, sql } from '../engine/sql.ts';
+import { all, bind, one, returning, select, update } from '../engine/statements.ts';
+import { afterDeletion, left, lockUser } from '../tasks/grants.ts';
 
 /** People, and in which chats they are. */
-export function peopleStore(engine: Engine): PeopleStore {
-  return {
-    noteUser: (user, at) => engine.transact(() => noteUser(user, at)),
-    changeUser: (id, change, at) => engine.transact(() => changeUser(id, change, at)),
-    readUser: (id) => engine.transact(() => readUser(id)),
-    listOwners: () => engine.transact(() => rows<User>(`${userColumns} where role = 'owner' order by created_at, id`)),
-    readMember: (chatId, userId) => engine.transact(() => readMember(chatId, userId)),
-    noteMember: (member) => engine.transact(() => noteMember(member)),
-    staleMembers: (until, staleAt, limit) => engine.transact(() => staleMembers({ until, staleAt, limit })),
-  };
+export function peopleStore(engine: Engine) {
+  return bind(engine, { noteUser, changeUser, readUser, listOwners, readMember, noteMember, staleMembers });
 }
 
-const userColumns = `select id, name, role, timezone from users`;
+export const userFields = pick(columns.users, 'id', 'name', 'role', 'timezone');
 
 function* readUser(id: Actor): Script<User | null> {
-  return (yield* row<User>(`${userColumns} where id = ?t`, id)) ?? null;
+  return (yield* one(select(userFields)`from users where id = ${id}`)) ?? null;
+}
+
+function* listOwners(): Script<User[]> {
+  return yield* all(select(userFields)`from users where role = 'owner' order by created_at, id`);
 }
 
 function* noteUser({ id, name }: Pick<User, 'id' | 'name'>, at: number): Script<User> {
   const known = yield* readUser(id);
   if (known !== null && (name === null || known.name === name)) return known;
   yield* lockUser(id, at);
-  yield* rows(`update users set name = coalesce(?t, name), updated_at = ?i where id = ?t`, name, at, id);
+  yield* update('users', { name: name ?? undefined, updatedAt: at }, sql`id = ${id}`);
   const noted = yield* readUser(id);
   return noted ?? { id, name, role: 'user', timezone: null };
 }
 
 function* changeUser(id: Actor, change: Partial<Pick<User, 'role' | 'timezone'>>, at: number): Script<void> {
   yield* lockUser(id, at);
-  if (change.role !== undefined) {
-    yield* rows(`update users set role = ?t, updated_at = ?i where id = ?t`, change.role, at, id);
-  }
-  if (change.timezone !== undefined) {
-    yield* rows(`update users set timezone = ?t, updated_at = ?i where id = ?t`, change.timezone, at, id);
-  }
+  yield* update('users', { ...change, updatedAt: at }, sql`id = ${id}`);
 }
 
 function* readMember(chatId: string, userId: Actor): Script<Member | null> {
-  const found = yield* row<Member>(
-    `select chat_id as "chatId", user_id as "userId", status, checked_at as "checkedAt" from members
-     where chat_id = ?t and user_id = ?t`,
-    chatId,
-    userId,
-  );
-  return found ?? null;
+  const { members } = columns;
+  const fields = pick(members, 'chatId', 'userId', 'status', 'checkedAt');
+  return (yield* one(select(fields)`from members where chat_id = ${chatId} and user_id = ${userId}`)) ?? null;
 }
 
 /**
@@ -64,20 +48,17 @@ function* readMember(chatId: string, userId: Actor): Script<Member | null> {
  */
 function* noteMember({ chatId, userId, status, checkedAt }: Member): Script<void> {
   // Two words about one person that come at the same moment are judged one after the other.
-  const before = yield* row<{ status: string }>(
-    `select status from members where chat_id = ?t and user_id = ?t [for update]`,
-    chatId,
-    userId,
+  const before = yield* one(
+    select(pick(columns.members, 'status'))`from members
+      where chat_id = ${chatId} and user_id = ${userId} ${forUpdate}`,
   );
-  const noted = yield* rows(
-    `insert into members (chat_id, user_id, status, checked_at) values (?t, ?t, ?t, ?i)
-     on conflict (chat_id, user_id) do update set status = excluded.status, checked_at = excluded.checked_at
-     where members.checked_at <= excluded.checked_at or members.checked_at > ?i returning user_id`,
-    chatId,
-    userId,
-    status,
-    checkedAt,
-    checkedAt + membershipFreshMs,
+  const noted = yield* all(
+    returning(
+      pick(columns.members, 'userId'),
+      sql`insert into members (chat_id, user_id, status, checked_at) values (${chatId}, ${userId}, ${status}, ${checkedAt})
+        on conflict (chat_id, user_id) do update set status = excluded.status, checked_at = excluded.checked_at
+        where members.checked_at <= excluded.checked_at or members.checked_at > ${checkedAt + membershipFreshMs}`,
+    ),
   );
   const isOut = status === 'out';
   if (noted.length === 0 || (before !== undefined && before.status !== 'out' && !isOut)) return;
@@ -96,52 +77,39 @@ interface Membership {
  * an owner comes from being one, and they may approve chats in which they are not.
  */
 export function* applyMembership({ chatId, userId, isOut, at }: Membership): Script<void> {
-  const mine = `id in (select t.grant_id from tasks t where t.owner_id = ?t and t.chat_id = ?t)`;
+  const mine = sql`id in (select t.grant_id from tasks t where t.owner_id = ${userId} and t.chat_id = ${chatId})`;
   if (isOut) {
-    yield* rows(
-      `update grants set revoked_at = ?i, revoked_by = '${left}' where ${mine} and revoked_at is null
-         and not exists (select 1 from users u where u.id = ?t and u.role = 'owner')`,
-      at,
-      userId,
-      chatId,
-      userId,
+    yield* update(
+      'grants',
+      { revokedAt: at, revokedBy: left },
+      sql`${mine} and revoked_at is null
+        and not exists (select 1 from users u where u.id = ${userId} and u.role = 'owner')`,
     );
     return;
   }
   // The grant of a deleted task comes back with the task.
-  yield* rows(
-    `update grants set revoked_by = '${afterDeletion}' where revoked_by = '${left}'
-       and id in (select t.grant_id from tasks t where t.owner_id = ?t and t.chat_id = ?t and t.state = 'deleted')`,
-    userId,
-    chatId,
+  yield* update(
+    'grants',
+    { revokedBy: afterDeletion },
+    sql`revoked_by = ${left} and id in (select t.grant_id from tasks t
+      where t.owner_id = ${userId} and t.chat_id = ${chatId} and t.state = 'deleted')`,
   );
-  yield* rows(
-    `update grants set revoked_at = null, revoked_by = null where ${mine} and revoked_by = '${left}'`,
-    userId,
-    chatId,
-  );
-}
-
-interface Stale {
-  readonly until: number;
-  readonly staleAt: number;
-  readonly limit: number;
+  yield* update('grants', { revokedAt: null, revokedBy: null }, sql`${mine} and revoked_by = ${left}`);
 }
 
 type StaleMember = Awaited<ReturnType<ChatStore['staleMembers']>>[number];
 
+const t = columnsOf('tasks', 't');
+const staleFields = { chatId: t.chatId, address: columnsOf('chats', 'c').address, userId: t.ownerId };
+
 /** Groups have negative addresses. Those come first about whom nothing is known, then those asked longest ago. */
-function* staleMembers({ until, staleAt, limit }: Stale): Script<StaleMember[]> {
-  return yield* rows<StaleMember>(
-    `select t.chat_id as "chatId", c.address, t.owner_id as "userId"
-     from tasks t join chats c on c.id = t.chat_id
-       left join members m on m.chat_id = t.chat_id and m.user_id = t.owner_id
-     where t.next_at < ?i and c.provider = 'telegram' and c.address like '-%' and c.state <> 'gone'
-       and t.owner_id like 'telegram:user:%' and coalesce(m.checked_at, 0) < ?i
-     group by t.chat_id, c.address, t.owner_id, m.checked_at
-     order by coalesce(m.checked_at, 0), t.chat_id, t.owner_id limit ?i`,
-    until,
-    staleAt,
-    limit,
+function* staleMembers(until: number, staleAt: number, limit: number): Script<StaleMember[]> {
+  return yield* all(
+    select(staleFields)`from tasks t join chats c on c.id = t.chat_id
+        left join members m on m.chat_id = t.chat_id and m.user_id = t.owner_id
+      where t.next_at < ${until} and c.provider = 'telegram' and c.address like '-%' and c.state <> 'gone'
+        and t.owner_id like 'telegram:user:%' and coalesce(m.checked_at, 0) < ${staleAt}
+      group by t.chat_id, c.address, t.owner_id, m.checked_at
+      order by coalesce(m.checked_at, 0), t.chat_id, t.owner_id ${limited(limit)}`,
   );
 }

@@ -1,38 +1,34 @@
-import type { Chat, ChatState } from '../../app/ports/chats.ts';
-import type { Actor } from '../../domain/access.ts';
+import type { Chat } from '../../app/ports/chats.ts';
 import { AppError } from '../../domain/errors.ts';
 import { threadKeyOf, type Thread } from '../../domain/thread.ts';
-import { row, rows, type Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
+import { columnsOf, mapped, pick, type Answer } from '../engine/fields.ts';
+import { forShare, nothing, raw, sql, type Sql } from '../engine/sql.ts';
+import { insert, one, run, select } from '../engine/statements.ts';
 import { readFacts } from '../tasks/codec.ts';
 
 export const telegram = 'telegram';
 
-export interface ChatRow {
-  readonly id: string;
-  readonly address: string;
-  readonly title: string | null;
-  readonly kind: string | null;
-  readonly state: ChatState;
-  readonly state_before: ChatState | null;
-  readonly timezone: string | null;
-  readonly settings: string;
-  readonly approved_by: string | null;
-  readonly last_number: number;
+/** Over a table of chats under the alias, or by its own name. */
+export function chatFieldsOf(alias?: string) {
+  const c = columnsOf('chats', alias);
+  return {
+    ...pick(c, 'id', 'address', 'title', 'kind', 'state', 'timezone'),
+    settings: mapped(c.settings, settingsIn),
+    approvedBy: c.approvedBy,
+  };
 }
 
 /** Settings that cannot be read are none: the defaults hold, and the next change of a setting mends the row. */
-export function readChat(chat: ChatRow): Chat {
-  return {
-    id: chat.id,
-    address: chat.address,
-    title: chat.title,
-    kind: chat.kind,
-    state: chat.state,
-    timezone: chat.timezone,
-    settings: readFacts(chat.settings) ?? {},
-    approvedBy: chat.approved_by as Actor | null,
-  };
+function settingsIn(text: string): Chat['settings'] {
+  return readFacts(text) ?? {};
 }
+
+export const chatFields = chatFieldsOf();
+
+const lockedFields = { ...chatFieldsOf('c'), ...pick(columnsOf('chats', 'c'), 'stateBefore', 'lastNumber') };
+
+export type ChatRow = Answer<typeof lockedFields>;
 
 export type Place = Pick<Thread, 'provider' | 'address'>;
 
@@ -42,22 +38,15 @@ const lockTriesMax = 3;
 export function* chatOf(thread: Place, newId: string, now: number): Script<ChatRow> {
   const known = yield* lockChat(thread);
   if (known !== undefined) return known;
-  yield* rows(
-    `insert into chats (id, provider, address, state, settings, last_number, created_at, updated_at)
-     values (?t, ?t, ?t, 'new', '{}', 0, ?i, ?i) on conflict (provider, address) do nothing`,
-    newId,
-    thread.provider,
-    thread.address,
-    now,
-    now,
+  const { provider, address } = thread;
+  yield* insert(
+    'chats',
+    { id: newId, provider, address, state: 'new', settings: '{}', lastNumber: 0, createdAt: now, updatedAt: now },
+    raw('on conflict (provider, address) do nothing'),
   );
-  yield* rows(
-    `insert into chat_aliases (provider, address, chat_id, created_at)
-     select provider, address, id, created_at from chats where provider = ?t and address = ?t
-     on conflict (provider, address) do nothing`,
-    thread.provider,
-    thread.address,
-  );
+  yield* run(sql`insert into chat_aliases (provider, address, chat_id, created_at)
+    select provider, address, id, created_at from chats where provider = ${provider} and address = ${address}
+    on conflict (provider, address) do nothing`);
   let made = yield* lockChat(thread);
   // Whoever waited for a row that went into another one at that moment finds the other one when it looks again.
   for (let tries = 1; made === undefined && tries < lockTriesMax; tries += 1) made = yield* lockChat(thread);
@@ -65,18 +54,20 @@ export function* chatOf(thread: Place, newId: string, now: number): Script<ChatR
   return made;
 }
 
-const byAlias = `select c.* from chat_aliases a join chats c on c.id = a.chat_id where a.provider = ?t and a.address = ?t`;
+function* byAlias({ provider, address }: Place, lock: Sql): Script<ChatRow | undefined> {
+  return yield* one(
+    select(lockedFields)`from chat_aliases a join chats c on c.id = a.chat_id
+      where a.provider = ${provider} and a.address = ${address} ${lock}`,
+  );
+}
 
-/** Nobody changes its key, so rows that refer to it can be written meanwhile. */
+const ofChat = forShare('c');
+
 export function* lockChat(place: Place): Script<ChatRow | undefined> {
   // A row that went into another one while this waited for it is not found; the second look finds the other one.
-  return (yield* lockByAlias(place)) ?? (yield* lockByAlias(place));
+  return (yield* byAlias(place, ofChat)) ?? (yield* byAlias(place, ofChat));
 }
 
-function* lockByAlias({ provider, address }: Place): Script<ChatRow | undefined> {
-  return yield* row<ChatRow>(`${byAlias} [for no key update of c]`, provider, address);
-}
-
-export function* findChat({ provider, address }: Place): Script<ChatRow | undefined> {
-  return yield* row<ChatRow>(byAlias, provider, address);
+export function findChat(place: Place): Script<ChatRow | undefined> {
+  return byAlias(place, nothing);
 }

@@ -1,17 +1,29 @@
-import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
-import type { Tables } from '../tables/define.ts';
+import { list, shapeOf, type Dialect, type Shape, type Sql, type Tuple, type Value } from './sql.ts';
 
-export type Value = string | number | null;
-export type Tuple = readonly Value[];
+export type { Tuple, Value } from './sql.ts';
 
-/**
- * A statement with typed placeholders: `?t` for a text, `?i` for an integer. A part in brackets, `[for update]`, is a row
- * lock: the engine without row locks leaves it out, because its transaction already excludes every other writer.
- */
+/** What a transaction asks of its engine; the functions that make it are in `statements.ts`. */
 export type Ask =
-  | { readonly does: 'rows'; readonly text: string; readonly values: Tuple }
-  | { readonly does: 'lock'; readonly text: string; readonly values: Tuple }
-  | { readonly does: 'each'; readonly text: string; readonly tuples: readonly Tuple[] };
+  | { readonly does: 'rows'; readonly sql: Sql }
+  /** Row locks and nothing else; the engine without row locks leaves the whole statement out. */
+  | { readonly does: 'hold'; readonly sql: Sql }
+  /** Whether each of the tuples took effect, in their order. No two of them may name the same row. */
+  | { readonly does: 'insert'; readonly into: Insertion; readonly tuples: readonly Tuple[] }
+  | { readonly does: 'update'; readonly change: Change; readonly tuples: readonly Tuple[] };
+
+/** An insert of some columns, the first of which tells its rows apart. */
+export interface Insertion {
+  readonly table: string;
+  readonly columns: readonly { readonly name: string; readonly holds: 'text' | 'int' }[];
+  /** What happens to a row that is there already; empty where that is a fault. */
+  readonly conflict: Shape;
+}
+
+export interface Change {
+  readonly table: string;
+  readonly set: Shape;
+  readonly where: Shape;
+}
 
 /**
  * A transaction, written once for both engines: a generator that yields statements and is handed their answers. On SQLite
@@ -21,10 +33,7 @@ export type Ask =
 export type Script<T> = Generator<Ask, T, never>;
 
 export interface Engine {
-  readonly dialect: 'sqlite' | 'postgres';
-  readonly tables: Tables;
-  /** For single reads outside a transaction: the typed query builder, the same on both engines once awaited. */
-  readonly reader: BetterSQLite3Database;
+  readonly dialect: Dialect;
   /** Plays a script that only reads, outside of any transaction: each of its statements sees what is committed by then. */
   read<T>(script: () => Script<T>): Promise<T>;
   /** Runs the script in one durable transaction: all of it or nothing. */
@@ -37,43 +46,51 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** Runs one statement and answers its rows. Works for reads, and for writes that end in `returning`. */
-export function* rows<R extends object>(text: string, ...values: Value[]): Script<R[]> {
-  return yield { does: 'rows', text, values };
+/* ---- statements as texts, with `?t` and `?i` for what is bound and `[for update]` for a lock ---- */
+
+const textShapes = new Map<string, Shape>();
+
+function sqlOf(text: string, values: Tuple): Sql {
+  const shape = textShapes.get(text) ?? shapeOf(text.split(/(\?[ti]\b|\[for [^\]]*\]|\blimit (?=\?))/).map(pieceOf));
+  textShapes.set(text, shape);
+  return { shape, values };
 }
 
-/**
- * Takes row locks and nothing else, for an order of locks that all transactions keep. The engine without row locks leaves
- * the whole statement out.
- */
+function pieceOf(part: string): Shape['pieces'][number] {
+  if (part === '?t') return { holds: 'text' };
+  if (part === '?i') return { holds: 'int' };
+  if (part === 'limit ') return { sqlite: 'limit +', postgres: 'limit ' };
+  return part.startsWith('[for ') ? { sqlite: '', postgres: part.slice(1, -1) } : part;
+}
+
+export function* rows<R extends object>(text: string, ...values: Value[]): Script<R[]> {
+  return yield { does: 'rows', sql: sqlOf(text, values) };
+}
+
 export function* lock(text: string, ...values: Value[]): Script<void> {
-  yield { does: 'lock', text, values };
+  yield { does: 'hold', sql: sqlOf(text, values) };
 }
 
 export function* row<R extends object>(text: string, ...values: Value[]): Script<R | undefined> {
   return (yield* rows<R>(text, ...values))[0];
 }
 
-/**
- * Runs one insert or update for each tuple and answers, in the order of the tuples, whether it took effect. On Postgres
- * all tuples travel in one statement, so no two tuples of a call may name the same row.
- */
+const textChanges = new Map<string, Change>();
+
+/** Runs one update for each tuple and answers, in the order of the tuples, whether it took effect. */
 export function* each(text: string, tuples: readonly Tuple[]): Script<boolean[]> {
   if (tuples.length === 0) return [];
-  return yield { does: 'each', text, tuples };
+  const [, table = '', set = '', where = ''] = /^\s*update (\w+) set ([^]*?) where ([^]*)$/.exec(text) ?? [];
+  const change = textChanges.get(text) ?? { table, set: sqlOf(set, []).shape, where: sqlOf(where, []).shape };
+  textChanges.set(text, change);
+  return yield { does: 'update', change, tuples };
 }
 
-/** Like `each` for one tuple. */
 export function* write(text: string, ...values: Value[]): Script<boolean> {
   return (yield* each(text, [values]))[0] === true;
 }
 
-/** Lists come in few lengths, filled up with what matches nothing, so that few statements have to be prepared. */
-const lengths = [2, 16, 64, 256, 1024];
-
 export function listOf(values: readonly string[]): { readonly marks: string; readonly values: readonly Value[] } {
-  const distinct = [...new Set(values)];
-  const length = lengths.find((size) => size >= distinct.length) ?? distinct.length;
-  const filled = [...distinct, ...Array.from({ length: length - distinct.length }, () => '')];
+  const filled = list(values).values;
   return { marks: filled.map(() => '?t').join(', '), values: filled };
 }

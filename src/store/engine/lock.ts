@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, realpathSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import pg from 'pg';
-import { AppError } from '../../domain/errors.ts';
+import { AppError, errorText } from '../../domain/errors.ts';
 
 /** Held for the life of the process. The operating system, or the database server, frees it when the process dies. */
 export interface Lock {
@@ -89,7 +89,7 @@ export function lockState(file: string): LockState {
     return { is: 'free' };
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'SQLITE_BUSY' || connection === null)
-      return { is: 'unknown', reason: error instanceof Error ? error.message : String(error) };
+      return { is: 'unknown', reason: errorText(error) };
     return { is: 'held', by: holderIn(connection) };
   } finally {
     connection?.close();

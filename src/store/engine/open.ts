@@ -132,7 +132,7 @@ export function tellingOfEvents(engine: Engine, wrote: () => void): Engine {
 function* watched<T>(script: Script<T>, writes: () => void): Script<T> {
   let step = script.next();
   while (step.done !== true) {
-    if (step.value.does === 'each' && step.value.text.startsWith('insert into events ')) writes();
+    if (step.value.does === 'insert' && step.value.into.table === 'events') writes();
     step = script.next(yield step.value);
   }
   return step.value;

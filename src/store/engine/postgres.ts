@@ -1,8 +1,8 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
-import { postgresTables } from '../tables/postgres.ts';
-import { rows, type Ask, type Engine, type Script, type Tuple, type Value } from './engine.ts';
+import type { Ask, Change, Engine, Insertion, Script } from './engine.ts';
+import { placesIn, raw, written, type Sql, type Tuple, type Value } from './sql.ts';
+import { run } from './statements.ts';
 
 /** What the engine needs of a client; node-postgres and the embedded Postgres of the tests both give it. */
 export interface Client {
@@ -13,7 +13,6 @@ export interface Client {
 
 export interface Connections {
   connect(): Promise<Client>;
-  reader: Engine['reader'];
   /** Absent where there is no pool. */
   used?: () => ConnectionsUsed;
   end(): Promise<void>;
@@ -43,7 +42,6 @@ export function postgresPool(url: string, onError: (error: Error) => void, patie
   pool.on('error', onError);
   return {
     connect: async () => pool.connect(),
-    reader: drizzle(pool) as unknown as Engine['reader'],
     used: () => ({ inUse: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     end: () => pool.end(),
   };
@@ -52,8 +50,6 @@ export function postgresPool(url: string, onError: (error: Error) => void, patie
 export function postgresEngine(connections: Connections): Engine {
   return {
     dialect: 'postgres',
-    tables: postgresTables,
-    reader: connections.reader,
     read: (script) => read(connections, script),
     transact: (script) => transact(connections, script),
     transactLightly: (script) => transact(connections, () => lightly(script())),
@@ -82,7 +78,7 @@ async function played<T>(client: Client, script: Script<T>): Promise<T> {
 
 /** The commit is told before it is on the disk. */
 function* lightly<T>(script: Script<T>): Script<T> {
-  yield* rows('set local synchronous_commit = off');
+  yield* run(raw('set local synchronous_commit = off'));
   return yield* script;
 }
 
@@ -119,26 +115,74 @@ function rolledBack(client: Client): Promise<boolean> {
 }
 
 async function answer(client: Client, ask: Ask): Promise<unknown> {
-  if (ask.does !== 'each') return (await client.query(single(ask.text), ask.values.map(storable))).rows;
-  if (isInsert(ask.text)) return insertEach(client, ask);
-  const { rows } = await client.query(updateText(ask.text), columnsOf(ask.tuples));
+  switch (ask.does) {
+    case 'rows':
+    case 'hold':
+      return asked(client, ask.sql);
+    case 'insert':
+      return inserted(client, ask.into, ask.tuples);
+    case 'update':
+      return changed(client, ask.change, ask.tuples);
+  }
+}
+
+async function asked(client: Client, { shape, values }: Sql): Promise<unknown[]> {
+  const text = kept(shape, () => written(shape, 'postgres', (holds, number) => `$${number}::${types[holds]}`));
+  return (await client.query(text, values.map(storable))).rows;
+}
+
+const types = { text: 'text', int: 'bigint' } as const;
+
+const keptTexts = new WeakMap<object, string>();
+
+function kept(key: object, write: () => string): string {
+  const text = keptTexts.get(key) ?? write();
+  keptTexts.set(key, text);
+  return text;
+}
+
+/** All tuples travel in one statement, as a table beside the one that is changed. */
+async function changed(client: Client, change: Change, tuples: readonly Tuple[]): Promise<boolean[]> {
+  const text = kept(change, () => {
+    const { table, set, where } = change;
+    const places = [...placesIn(set), ...placesIn(where)];
+    const sets = written(set, 'postgres', (_holds, number) => `v.c${number}`);
+    const first = placesIn(set).length;
+    const guard = written(where, 'postgres', (_holds, number) => `v.c${first + number}`);
+    return `update ${table} set ${sets} from ${beside(places)} where ${guard} returning v.ord`;
+  });
+  const { rows } = await client.query(text, columnsOf(tuples));
   const matched = new Set(rows.map((found) => (found as { ord: number }).ord));
-  return ask.tuples.map((_tuple, index) => matched.has(index + 1));
+  return tuples.map((_tuple, index) => matched.has(index + 1));
 }
 
 /** An insert cannot tell which of its source rows it came from, so the first column, the key, tells. */
-async function insertEach(client: Client, ask: Extract<Ask, { does: 'each' }>): Promise<boolean[]> {
-  const { rows } = await client.query(insertText(ask.text), columnsOf(ask.tuples));
+async function inserted(client: Client, into: Insertion, tuples: readonly Tuple[]): Promise<boolean[]> {
+  const text = kept(into, () => {
+    const { table, columns, conflict } = into;
+    const names = columns.map(({ name }) => name);
+    const values = columns.map((_column, index) => `v.c${index + 1}`).join(', ');
+    const source = beside(columns.map(({ holds }) => holds));
+    const onConflict = written(conflict, 'postgres', () => '');
+    return `insert into ${table} (${names.join(', ')}) select ${values} from ${source} ${onConflict} returning ${names[0]} as key`;
+  });
+  const { rows } = await client.query(text, columnsOf(tuples));
   const made = new Map<Value, number>();
   for (const found of rows) {
     const { key } = found as { key: Value };
     made.set(key, (made.get(key) ?? 0) + 1);
   }
-  return ask.tuples.map((tuple) => {
+  return tuples.map((tuple) => {
     const left = made.get(tuple[0] ?? null) ?? 0;
     made.set(tuple[0] ?? null, left - 1);
     return left > 0;
   });
+}
+
+function beside(places: readonly ('text' | 'int')[]): string {
+  const arrays = places.map((holds, index) => `$${index + 1}::${types[holds]}[]`).join(', ');
+  const names = places.map((_holds, index) => `c${index + 1}`).join(', ');
+  return `unnest(${arrays}) with ordinality as v(${names}, ord)`;
 }
 
 /**
@@ -148,63 +192,6 @@ async function insertEach(client: Client, ask: Extract<Ask, { does: 'each' }>): 
 function isConflict(error: unknown): boolean {
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
   return code === '40001' || code === '40P01' || (code === '23505' && constraint === 'runs_exclusive');
-}
-
-const texts = new Map<string, string>();
-
-function remembered(kind: string, text: string, make: () => string): string {
-  const key = kind + text;
-  const known = texts.get(key) ?? make();
-  texts.set(key, known);
-  return known;
-}
-
-function withLocks(text: string): string {
-  return text.replace(/\[(for (?:no key )?update[^\]]*)\]/g, '$1');
-}
-
-const sqlTypes: Readonly<Record<string, string>> = { t: 'text', i: 'bigint' };
-
-function single(text: string): string {
-  let index = 0;
-  const place = (_whole: string, type: string) => `$${(index += 1)}::${sqlTypes[type] ?? 'text'}`;
-  return remembered('one ', text, () => withLocks(text).replace(/\?([ti])\b/g, place));
-}
-
-function isInsert(text: string): boolean {
-  return /^\s*insert\b/i.test(text);
-}
-
-/** `insert into t (a, b) values (?t, ?i) ...` becomes `insert into t (a, b) select ... from unnest(...) ...`. */
-function insertText(text: string): string {
-  return remembered('insert ', text, () => {
-    const found = /^(\s*insert\s+into\s+\w+\s*\(\s*(\w+)[^)]*\)\s*)values\s*\(([^)]*)\)([\s\S]*)$/i.exec(text);
-    if (!found) throw new Error(`not an insert of values: ${text}`);
-    const [, head = '', key = '', values = '', tail = ''] = found;
-    const { text: selected, source } = fromUnnest(values);
-    return `${head}select ${selected} from ${source} ${tail} returning ${key} as key`;
-  });
-}
-
-/** `update t set a = ?t where id = ?t` becomes `update t set a = v.c1 from unnest(...) v where id = v.c2`. */
-function updateText(text: string): string {
-  return remembered('update ', text, () => {
-    const { text: placed, source } = fromUnnest(withLocks(text));
-    const where = placed.search(/\bwhere\b/i);
-    if (where < 0) throw new Error(`an update without a guard: ${text}`);
-    return `${placed.slice(0, where)} from ${source} ${placed.slice(where)} returning v.ord`;
-  });
-}
-
-function fromUnnest(text: string): { text: string; source: string } {
-  const types: string[] = [];
-  const placed = text.replace(/\?([ti])\b/g, (_whole, type: string) => {
-    types.push(sqlTypes[type] ?? 'text');
-    return `v.c${types.length}`;
-  });
-  const arrays = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ');
-  const names = types.map((_type, index) => `c${index + 1}`).join(', ');
-  return { text: placed, source: `unnest(${arrays}) with ordinality as v(${names}, ord)` };
 }
 
 function columnsOf(tuples: readonly Tuple[]): Value[][] {

@@ -1,7 +1,7 @@
-import { and, eq, sql, type SQL } from 'drizzle-orm';
 import { AppError } from '../../domain/errors.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { Engine } from './engine.ts';
+import type { Script } from './engine.ts';
+import { sql, type Sql } from './sql.ts';
 
 /** The lists that are read in pages. */
 export type List = 'task' | 'slot' | 'run' | 'event' | 'audit' | 'grant';
@@ -29,26 +29,23 @@ export function foreignCursor(): AppError {
 }
 
 /** A pattern for `like` that finds the text as it stands: the signs that mean something to `like` are taken as themselves. */
-export function literalLike(text: string): string {
+function literalLike(text: string): string {
   return `%${text.replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`;
 }
 
 /** A literal search as people mean it, in whatever case. */
-export function contains(column: unknown, text: string): SQL {
+export function contains(column: Sql, text: string): Sql {
   return sql`lower(${column}) like lower(${literalLike(text)}) escape '\\'`;
 }
 
 /** The text as it stands; `like` would compare the case on one engine and not on the other. */
-export function holds(column: unknown, text: string): SQL {
+export function holds(column: Sql, text: string): Sql {
   return sql`replace(${column}, ${text}, '') <> ${column}`;
 }
 
 /** The chat of a thread, by whatever address it ever had. */
-export function chatOfThread({ reader, tables: { chat_aliases: aliases } }: Engine, { provider, address }: Thread) {
-  return reader
-    .select({ id: aliases.chat_id })
-    .from(aliases)
-    .where(and(eq(aliases.provider, provider), eq(aliases.address, address)));
+export function chatOfThread({ provider, address }: Pick<Thread, 'provider' | 'address'>): Sql {
+  return sql`(select chat_id from chat_aliases where provider = ${provider} and address = ${address})`;
 }
 
 /**
@@ -58,4 +55,36 @@ export function chatOfThread({ reader, tables: { chat_aliases: aliases } }: Engi
 export function idAt(now: number, name: string): string {
   const time = now.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7fff:${name}`;
+}
+
+/** A list that is read in pages, downwards along a key that an index holds. */
+export interface Look<R, K> {
+  readonly limit: number;
+  /**
+   * The key of the row with which this look ends, however few rows it has found by then; absent where every row is wanted,
+   * so that the page itself is the end of the look.
+   */
+  readonly edge?: K | undefined;
+  /** What is wanted, newest first. */
+  readonly found: (limit: number) => Script<R[]>;
+  readonly keyOf: (row: R) => K;
+}
+
+/**
+ * A page may be short, or empty, and have a next one all the same: what no index answers is looked for among some rows at a
+ * time, and the next look goes on behind them.
+ */
+export function* page<R, K>({
+  limit,
+  edge,
+  found,
+  keyOf,
+}: Look<R, K>): Script<{
+  readonly rows: readonly R[];
+  readonly next: K | null;
+}> {
+  const rows = yield* found(limit + 1);
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  return { rows: shown, next: last === undefined ? (edge ?? null) : keyOf(last) };
 }

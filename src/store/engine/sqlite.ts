@@ -1,10 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { drizzle } from 'drizzle-orm/better-sqlite3';
-import { sqliteTables } from '../tables/sqlite.ts';
-import type { Ask, Engine, Script, Tuple } from './engine.ts';
+import type { Ask, Change, Engine, Insertion, Script } from './engine.ts';
 import { createSharedCommits } from './shared-commits.ts';
+import { nothing, raw, written, type Shape, type Tuple } from './sql.ts';
 
 type Connection = Database.Database;
 
@@ -34,39 +33,21 @@ const rowsPerInsert = 20;
  * share their commits; without it each commits at once.
  */
 export function sqliteEngine(connection: Connection, turn?: () => Promise<void>): Engine {
-  const prepare = preparer(connection);
   const checkpointer = checkpointerOf(connection);
-  let written = 0;
+  let rowsWritten = 0;
   const wrote = (count: number) => {
-    written += count;
+    rowsWritten += count;
     checkpointer?.wrote(count);
   };
-  const answer = (ask: Ask): unknown => {
-    if (ask.does === 'lock') return [];
-    if (ask.does === 'each') {
-      wrote(ask.tuples.length);
-      return isInsert(ask.text) ? insertEach(prepare, ask) : ask.tuples.map(runsOn(prepare(ask.text)));
-    }
-    const statement = prepare(ask.text);
-    if (statement.reader) {
-      const found = statement.all(ask.values);
-      if (!statement.readonly) wrote(found.length);
-      return found;
-    }
-    const { changes } = statement.run(ask.values);
-    wrote(changes);
-    return [];
-  };
+  const answer = answering(preparer(connection), wrote);
   const playOne = <T>(script: () => Script<T>): T => play(script(), answer);
   // A nested call would join the outer transaction as a savepoint; scripts never nest, so every call commits by itself.
   const transaction = connection.transaction((run: () => unknown) => run());
   const transact = <T>(script: () => Script<T>): T => transaction.immediate(() => playOne(script)) as T;
   const shared =
-    turn === undefined ? null : createSharedCommits({ connection, play: playOne, turn, written: () => written });
+    turn === undefined ? null : createSharedCommits({ connection, play: playOne, turn, written: () => rowsWritten });
   return {
     dialect: 'sqlite',
-    tables: sqliteTables,
-    reader: drizzle(connection),
     read: async (script) => playOne(script),
     // The promise form is the port's; the work is done before the caller gets it, so no other writer can come between.
     transact: async (script) => (shared === null ? transact(script) : shared.run(script)),
@@ -109,80 +90,104 @@ function checkpointerOf(connection: Connection): Checkpointer | null {
   });
 }
 
-type Prepare = (text: string) => Database.Statement<unknown[]>;
+type Statement = Database.Statement<unknown[]>;
 
-function preparer(connection: Connection): Prepare {
-  const statements = new Map<string, Database.Statement<unknown[]>>();
-  return (text) => {
-    const known = statements.get(text);
-    if (known) return known;
-    const made = connection.prepare<unknown[]>(sqliteText(text));
-    statements.set(text, made);
-    return made;
+/** Statements by what they are made of: each is written and planned once. */
+interface Prepared {
+  of(shape: Shape): Statement;
+  changing(change: Change): Statement;
+  inserting(into: Insertion, rows: number): Statement;
+}
+
+function preparer(connection: Connection): Prepared {
+  const kept = (by: Map<object, Statement>, key: object, text: () => string) => {
+    const statement = by.get(key) ?? connection.prepare<unknown[]>(text());
+    by.set(key, statement);
+    return statement;
+  };
+  const [single, many] = [new Map<object, Statement>(), new Map<object, Statement>()];
+  return {
+    of: (shape) => kept(single, shape, () => textOf(shape)),
+    changing: (change) => kept(single, change, () => changeText(change)),
+    inserting: (into, rows) => kept(rows === 1 ? single : many, into, () => insertionText(into, rows)),
   };
 }
 
-function runsOn(statement: Database.Statement<unknown[]>): (tuple: Tuple) => boolean {
-  return (tuple) => statement.run(tuple).changes > 0;
+function textOf(shape: Shape): string {
+  return written(shape, 'sqlite', () => '?');
 }
 
-type Each = Extract<Ask, { does: 'each' }>;
+function changeText({ table, set, where }: Change): string {
+  return `update ${table} set ${textOf(set)} where ${textOf(where)}`;
+}
+
+function insertionText({ table, columns, conflict }: Insertion, rows: number): string {
+  const row = `(${columns.map(() => '?').join(', ')})`;
+  const names = columns.map(({ name }) => name).join(', ');
+  return `insert into ${table} (${names}) values ${Array.from({ length: rows }, () => row).join(', ')} ${textOf(conflict)}`;
+}
+
+function answering(prepared: Prepared, wrote: (rows: number) => void): (ask: Ask) => unknown {
+  return (ask) => {
+    switch (ask.does) {
+      case 'rows': {
+        const statement = prepared.of(ask.sql.shape);
+        if (!statement.reader) {
+          wrote(statement.run(ask.sql.values).changes);
+          return [];
+        }
+        const found = statement.all(ask.sql.values);
+        if (!statement.readonly) wrote(found.length);
+        return found;
+      }
+      case 'hold':
+        return undefined;
+      case 'insert':
+        wrote(ask.tuples.length);
+        return insertInto(prepared, ask.into, ask.tuples);
+      case 'update':
+        wrote(ask.tuples.length);
+        return ask.tuples.map(runsOn(prepared.changing(ask.change)));
+    }
+  };
+}
+
+function runsOn(statement: Statement): (tuple: Tuple) => boolean {
+  return (tuple) => statement.run(tuple).changes > 0;
+}
 
 /**
  * Inserts many rows by few statements. When a statement took fewer rows than it was given, because some of them stood there
  * already, its rows are taken back and inserted one by one, which tells the ones from the others.
  */
-function insertEach(prepare: Prepare, { text, tuples }: Each): boolean[] {
-  const one = runsOn(prepare(text));
+function insertInto(prepared: Prepared, into: Insertion, tuples: readonly Tuple[]): boolean[] {
+  const one = runsOn(prepared.inserting(into, 1));
   const answers: boolean[] = [];
   for (let from = 0; from < tuples.length; from += rowsPerInsert) {
     const chunk = tuples.slice(from, from + rowsPerInsert);
-    if (chunk.length < rowsPerInsert) answers.push(...chunk.map(one));
-    else if (insertChunk(prepare, text, chunk)) answers.push(...chunk.map(() => true));
-    else answers.push(...chunk.map(one));
+    const isTaken = chunk.length === rowsPerInsert && chunkTaken(prepared, into, chunk);
+    answers.push(...(isTaken ? chunk.map(() => true) : chunk.map(one)));
   }
   return answers;
 }
 
-function insertChunk(prepare: Prepare, text: string, chunk: readonly Tuple[]): boolean {
+const savepoint = { begin: raw('savepoint chunk'), back: raw('rollback to chunk'), end: raw('release chunk') };
+
+function chunkTaken(prepared: Prepared, into: Insertion, chunk: readonly Tuple[]): boolean {
+  const insert = prepared.inserting(into, rowsPerInsert);
   // Where nothing may stand there already, a statement takes all of its rows or fails as a whole.
-  if (!/\bon conflict\b/i.test(text)) return prepare(manyRows(text)).run(chunk.flat()).changes === chunk.length;
-  prepare('savepoint chunk').run();
-  const { changes } = prepare(manyRows(text)).run(chunk.flat());
-  if (changes < chunk.length) prepare('rollback to chunk').run();
-  prepare('release chunk').run();
+  if (into.conflict === nothing.shape) return insert.run(chunk.flat()).changes === chunk.length;
+  prepared.of(savepoint.begin.shape).run();
+  const { changes } = insert.run(chunk.flat());
+  if (changes < chunk.length) prepared.of(savepoint.back.shape).run();
+  prepared.of(savepoint.end.shape).run();
   return changes === chunk.length;
-}
-
-const manyRowTexts = new Map<string, string>();
-
-function manyRows(text: string): string {
-  const known = manyRowTexts.get(text);
-  if (known !== undefined) return known;
-  const made = text.replace(
-    /\bvalues\s*(\([^)]*\))/i,
-    (_whole, row: string) => `values ${Array.from({ length: rowsPerInsert }, () => row).join(', ')}`,
-  );
-  manyRowTexts.set(text, made);
-  return made;
-}
-
-function isInsert(text: string): boolean {
-  return /^\s*insert\b/i.test(text);
 }
 
 function play<T>(script: Script<T>, answer: (ask: Ask) => unknown): T {
   let step = script.next();
   while (step.done !== true) step = script.next(answer(step.value) as never);
   return step.value;
-}
-
-/** SQLite plans a statement with a bare `limit ?` anew each time a number is bound to it; one with `+?` keeps its plan. */
-function sqliteText(text: string): string {
-  return text
-    .replace(/\[for (?:no key )?update[^\]]*\]/g, '')
-    .replace(/\?[ti]\b/g, '?')
-    .replace(/\blimit \?/g, 'limit +?');
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Store } from '../../app/ports/store.ts';
-import { AppError } from '../../domain/errors.ts';
+import { AppError, errorText } from '../../domain/errors.ts';
 import { chatsStore } from '../chats/chats.ts';
 import { chatFactStore } from '../chats/facts.ts';
 import { inboxStore } from '../chats/inbox.ts';
@@ -92,7 +92,7 @@ export function translate(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const code = codeOf(error);
   if (isOurs(error, code)) {
-    return new AppError('internal', error instanceof Error ? error.message : String(error), { cause: error });
+    return new AppError('internal', errorText(error), { cause: error });
   }
   const reason = code === '' && error instanceof Error ? error.message : (wayOut[code] ?? code);
   return new AppError('store_unavailable', `The database cannot be used right now (${reason || 'closed'}).`, {

@@ -90,7 +90,7 @@ export async function copyDatabase({ file, target, tidy, isWaitedFor = false }: 
   return statSync(target).size;
 }
 
-interface Copy {
+export interface Copy {
   readonly file: string;
   readonly bytes: number;
   /** When it was written to the disk. */

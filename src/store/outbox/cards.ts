@@ -1,13 +1,16 @@
 import { outboxRanks } from '../../domain/delivery.ts';
-import { listOf, rows, type Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
+import { columns, columnsOf, like, pick } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
+import { int, list, raw, sql } from '../engine/sql.ts';
+import { all, select, updateReturning } from '../engine/statements.ts';
 import { insertPart } from './new-parts.ts';
 
 /**
  * The pinned card of a task, and the door of its topic. Both have a lane of their own, so that they yield to results, and
  * so that the end of a task, which drops what is still to be sent of it, still closes its topic.
  */
-function cardLane(taskId: string): string {
+export function cardLane(taskId: string): string {
   return `card:${taskId}`;
 }
 
@@ -33,28 +36,26 @@ export interface CardChange {
   readonly isDrawn?: boolean;
 }
 
-interface Place {
-  readonly id: string;
-  readonly chat_id: string;
-  readonly address: string;
-}
+const placeFields = {
+  ...pick(columnsOf('tasks', 't'), 'id', 'chatId'),
+  // No join, which may be begun at the chats and walk all of their tasks.
+  address: like(columns.chats.address, raw('(select c.address from chats c where c.id = t.chat_id)')),
+};
 
 /** Has the cards drawn anew of tasks that have a topic. In a chat that cannot be reached that waits until it can be. */
 export function* refreshCards(changes: readonly CardChange[]): Script<void> {
   if (changes.length === 0) return;
-  const { marks, values } = listOf(changes.map(({ taskId }) => taskId));
-  const placed = yield* rows<Place>(
-    // No join, which may be begun at the chats and walk all of their tasks.
-    `select t.id, t.chat_id, (select c.address from chats c where c.id = t.chat_id) as address from tasks t
-     where t.id in (${marks}) and t.topic_state = 'ready' and exists (
-       select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram' and c.state <> 'gone')`,
-    ...values,
+  const placed = yield* all(
+    select(
+      placeFields,
+    )`from tasks t where t.id in ${list(changes.map(({ taskId }) => taskId))} and t.topic_state = 'ready'
+      and exists (select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram' and c.state <> 'gone')`,
   );
   const places = new Map(placed.map((place) => [place.id, place]));
   for (const { taskId, at, key, door, isDrawn = true } of changes) {
     const place = places.get(taskId);
     if (place === undefined) continue;
-    const { chat_id: chatId, address } = place;
+    const { chatId, address } = place;
     const id = (what: string) => idAt(at, `${key}:${what}`);
     const readyAt = at + cardWaitMs;
     // A door that is closed or opened says it, and costs a call; in a private chat there is no door, so the card must.
@@ -80,14 +81,14 @@ interface NewCard {
 
 /** One card that waits is enough, because it shows whatever is true when it is drawn; it only has to wait longer now. */
 export function* addCard(card: NewCard): Script<void> {
-  // All open states are named, because only then does the index of open lanes answer.
-  const waiting = yield* rows(
-    `update deliveries set expires_at = case when expires_at < ?i then ?i else expires_at end
-     where lane = ?t and status in ('pending', 'blocked', 'sending', 'unknown') and status in ('pending', 'blocked')
-       and kind = 'card' returning id`,
-    card.expiresAt,
-    card.expiresAt,
-    cardLane(card.taskId),
+  const expiry = int(card.expiresAt);
+  const waiting = yield* updateReturning(
+    'deliveries',
+    { expiresAt: sql`case when expires_at < ${expiry} then ${expiry} else expires_at end` },
+    // All open states are named, because only then does the index of open lanes answer.
+    sql`lane = ${cardLane(card.taskId)} and status in ('pending', 'blocked', 'sending', 'unknown')
+      and status in ('pending', 'blocked') and kind = 'card'`,
+    pick(columns.deliveries, 'id'),
   );
   if (waiting.length === 0) yield* insertCardPart({ ...card, kind: 'card' });
 }

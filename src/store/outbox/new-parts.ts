@@ -1,8 +1,11 @@
-import type { ChatStore, MessageAbout, NewMessage } from '../../app/ports/chats.ts';
+import type { MessageAbout, NewMessage } from '../../app/ports/chats.ts';
 import { outboxRanks, type DeliveryKind } from '../../domain/delivery.ts';
 import { isDeliverable } from '../../domain/thread.ts';
 import { chatOf, findChat, telegram } from '../chats/rows.ts';
-import { write, type Script, row, rows, type Engine } from '../engine/engine.ts';
+import type { Engine, Script } from '../engine/engine.ts';
+import { columns, columnsOf, pick, type Answer } from '../engine/fields.ts';
+import { allOf, raw, sql } from '../engine/sql.ts';
+import { bind, insert, one, run, select } from '../engine/statements.ts';
 
 /** A message that is put into the outbox by itself. What a run brings goes in with its end, many at once. */
 interface NewPart {
@@ -29,37 +32,40 @@ interface NewPart {
 
 /** A second one of the same id, or of the same run and part, changes nothing. */
 export function* insertPart(part: NewPart, at: number): Script<void> {
-  const { run = { id: null, part: 1 }, readyAt = at, expiresAt = null, edits = null } = part;
-  const { lane, rank, goesTo, topic } = placed(part);
-  yield* write(
-    `insert into deliveries (id, run_id, task_id, chat_id, lane, rank, kind, part, status, ready_at, content, unknown_policy,
-       expires_at, fence, sends, put_offs, settles, created_at, goes_to, to_topic, edits, urgent, silent, only_for)
-     values (?t, ?t, ?t, ?t, ?t, ?i, ?t, ?i, 'pending', ?i, ?t, 'resend', ?i, 0, 0, 0, 0, ?i, ?t, ?i, ?i, ?i, ?i, ?t)
-     on conflict do nothing`,
-    part.id,
-    run.id,
-    part.taskId,
-    part.chatId,
-    lane,
-    rank,
-    part.kind,
-    run.part,
-    readyAt,
-    JSON.stringify(part.content),
-    expiresAt,
-    at,
-    goesTo,
-    topic,
-    edits,
-    part.isUrgent === true ? 1 : 0,
-    part.isSilent === true ? 1 : 0,
-    part.onlyFor === undefined ? null : JSON.stringify(part.onlyFor),
+  const { run: of = { id: null, part: 1 }, readyAt = at, expiresAt = null, edits = null } = part;
+  const { id, taskId, chatId, kind, onlyFor } = part;
+  yield* insert(
+    'deliveries',
+    {
+      id,
+      runId: of.id,
+      taskId,
+      chatId,
+      kind,
+      ...placed(part),
+      part: of.part,
+      status: 'pending',
+      readyAt,
+      content: JSON.stringify(part.content),
+      unknownPolicy: 'resend',
+      expiresAt,
+      fence: 0,
+      sends: 0,
+      putOffs: 0,
+      settles: 0,
+      createdAt: at,
+      edits,
+      urgent: part.isUrgent === true ? 1 : 0,
+      silent: part.isSilent === true ? 1 : 0,
+      onlyFor: onlyFor === undefined ? null : JSON.stringify(onlyFor),
+    },
+    raw('on conflict do nothing'),
   );
 }
 
 function placed(part: NewPart) {
   const { thread, lane = laneOf(part), rank = isAnswer(part) ? outboxRanks.answer : outboxRanks.result } = part;
-  return { lane, rank, goesTo: thread === undefined ? 'task' : 'thread', topic: thread?.topic ?? null };
+  return { lane, rank, goesTo: thread === undefined ? 'task' : 'thread', toTopic: thread?.topic ?? null } as const;
 }
 
 /**
@@ -77,24 +83,19 @@ function isAnswer({ kind }: NewPart): boolean {
 }
 
 /** A message of ours that was shown somewhere, as far as words beside it need that. */
-export interface ShownRow {
-  readonly chat_id: string;
-  readonly task_id: string | null;
-  readonly message_thread_id: number | null;
+export function shownFieldsOf(d: typeof columns.deliveries) {
+  return pick(d, 'chatId', 'taskId', 'messageThreadId');
 }
 
-export function placeOf(row: ShownRow): Pick<NewPart, 'chatId' | 'taskId' | 'thread'> {
-  return { chatId: row.chat_id, taskId: row.task_id, thread: { topic: row.message_thread_id } };
+export const shownFields = shownFieldsOf(columns.deliveries);
+
+export function placeOf(row: Answer<typeof shownFields>): Pick<NewPart, 'chatId' | 'taskId' | 'thread'> {
+  return { chatId: row.chatId, taskId: row.taskId, thread: { topic: row.messageThreadId } };
 }
 
 /** Messages that belong to no run, and which words were said already. */
-export function messageStore(engine: Engine): Pick<ChatStore, 'addMessages' | 'tellOnce' | 'forgetTold' | 'messageAt'> {
-  return {
-    addMessages: (messages, at) => engine.transact(() => insertMessages(messages, at)),
-    tellOnce: (key, message, at) => engine.transact(() => tellOnce(key, message, at)),
-    messageAt: (address, messageId) => engine.transact(() => messageAt(address, messageId)),
-    forgetTold: (address, keyPrefix) => engine.transact(() => forgetTold(address, keyPrefix)),
-  };
+export function messageStore(engine: Engine) {
+  return bind(engine, { addMessages: insertMessages, tellOnce, messageAt, forgetTold });
 }
 
 export function* insertMessages(messages: readonly NewMessage[], at: number): Script<void> {
@@ -111,15 +112,19 @@ function* insertMessage(message: NewMessage, chatId: string, at: number): Script
   yield* insertPart({ ...part, chatId, content, isSilent }, at);
 }
 
+const d = columnsOf('deliveries', 'd');
+const aboutFields = {
+  deliveryId: d.id,
+  ...pick(d, 'taskId', 'runId'),
+  occurrenceId: columnsOf('runs', 'r').occurrenceId,
+};
+
 /** A card, a result and a word about a task name it, and an answer to a person names none. */
 function* messageAt(address: string, messageId: number): Script<MessageAbout | null> {
-  const found = yield* row<MessageAbout>(
-    `select d.id as "deliveryId", d.task_id as "taskId", d.run_id as "runId", r.occurrence_id as "occurrenceId"
-     from deliveries d left join runs r on r.id = d.run_id
-     where d.platform_chat_id = ?t and d.message_id = ?i and d.message_id is not null and d.message_id > 0
-     order by d.id limit 1`,
-    address,
-    messageId,
+  const found = yield* one(
+    select(aboutFields)`from deliveries d left join runs r on r.id = d.run_id
+      where d.platform_chat_id = ${address} and d.message_id = ${messageId} and d.message_id is not null and d.message_id > 0
+      order by d.id limit 1`,
   );
   return found ?? null;
 }
@@ -131,13 +136,8 @@ export function toldScope(chatId: string): string {
 export function* tellOnce(key: string, message: NewMessage, at: number): Script<boolean> {
   if (!isDeliverable(message.thread)) return false;
   const { id: chatId } = yield* chatOf(message.thread, message.id, at);
-  const isNew = yield* rows(
-    `insert into kv (scope, key, value, updated_at) values (?t, ?t, '', ?i) on conflict (scope, key) do nothing returning key`,
-    toldScope(chatId),
-    key,
-    at,
-  );
-  if (isNew.length === 0) return false;
+  const word = { scope: toldScope(chatId), key, value: '', updatedAt: at };
+  if (!(yield* insert('kv', word, raw('on conflict (scope, key) do nothing')))) return false;
   yield* insertMessage(message, chatId, at);
   return true;
 }
@@ -149,12 +149,7 @@ function* forgetTold(address: string, keyPrefix: string): Script<void> {
 
 /** What begins with one of the kept prefixes stays told. */
 export function* forgetToldOf(chatId: string, keyPrefix: string, kept: readonly string[] = []): Script<void> {
-  yield* rows(
-    `delete from kv where scope = ?t and substr(key, 1, length(?t)) = ?t
-     ${kept.map(() => 'and substr(key, 1, length(?t)) <> ?t').join(' ')}`,
-    toldScope(chatId),
-    keyPrefix,
-    keyPrefix,
-    ...kept.flatMap((prefix) => [prefix, prefix]),
-  );
+  const begins = (prefix: string) => sql`substr(key, 1, length(${prefix})) = ${prefix}`;
+  const stays = kept.map((prefix) => sql`not ${begins(prefix)}`);
+  yield* run(sql`delete from kv where scope = ${toldScope(chatId)} and ${allOf(begins(keyPrefix), ...stays)}`);
 }

@@ -3,9 +3,9 @@ import { each, listOf, rows, type Script, type Tuple } from '../engine/engine.ts
 import { insertEndParts, type Ending, type EndPart } from './run-parts.ts';
 
 /**
- * Words about how runs ended. A failure is told once for each cause, until a run succeeds again, which is told then; what a
- * person asked for by hand is told each time, and the pause that too many failures bring about always. The causes that were
- * told stand with the task as its incident, each in a line, so that two that come in turn are told once each.
+ * Words about how runs ended. An incident of a task begins with its first failure, which is told, and ends with its next
+ * success, which is told as well; what a person asked for by hand is told each time, and the pause that too many failures
+ * bring about always.
  */
 export function* tellNotices(ends: readonly Ending[], autoPaused: readonly string[]): Script<void> {
   const told = ends.filter(({ run, notices }) => run.taskId !== null && (notices.failed ?? notices.recovered) !== null);
@@ -28,73 +28,57 @@ export function* tellNotices(ends: readonly Ending[], autoPaused: readonly strin
   yield* insertEndParts(parts);
 }
 
-interface Incident {
+interface TaskRow {
   readonly id: string;
   readonly failures: number;
-  readonly incident: string | null;
   readonly incident_at: number | null;
   readonly incident_failures: number | null;
 }
 
 /** A task while the ends of this batch are looked at, oldest first. */
-interface Open {
+interface Standing {
   readonly id: string;
-  readonly before: string | null;
-  /** What was told, oldest first; empty where no incident is open. */
-  readonly causes: string[];
-  since: number;
+  readonly before: number | null;
+  /** Since when it fails; null while no incident is open. */
+  since: number | null;
   /** How often it had failed before the incident, and until now. */
   failuresBefore: number;
   failures: number;
 }
 
 /** Most runs succeed and have nothing to tell of, so a success alone asks for no more than the tasks that have an incident. */
-function* incidentsOf(ends: readonly Ending[]): Script<ReadonlyMap<string, Open>> {
+function* incidentsOf(ends: readonly Ending[]): Script<ReadonlyMap<string, Standing>> {
   const ids = ends.flatMap(({ run }) => run.taskId ?? []);
   if (ids.length === 0) return new Map();
   const { marks, values } = listOf(ids);
   const failed = ends.some(({ status }) => status === 'failed');
-  const found = yield* rows<Incident>(
-    `select id, failures, incident, incident_at, incident_failures from tasks
-     where id in (${marks})${failed ? '' : ' and incident is not null'}`,
+  const found = yield* rows<TaskRow>(
+    `select id, failures, incident_at, incident_failures from tasks
+     where id in (${marks})${failed ? '' : ' and incident_at is not null'}`,
     ...values,
   );
-  return new Map(found.map((one) => [one.id, openOf(one, ends)]));
+  return new Map(found.map((one) => [one.id, standingOf(one, ends)]));
 }
 
 /** The failures of this batch are counted already, and are counted again one by one. */
-function openOf(task: Incident, ends: readonly Ending[]): Open {
-  const now = ends.filter(({ run, status }) => run.taskId === task.id && status === 'failed').length;
-  const failures = task.failures - now;
-  return {
-    id: task.id,
-    before: task.incident,
-    causes: task.incident?.split('\n') ?? [],
-    since: task.incident_at ?? 0,
-    failuresBefore: task.incident_failures ?? failures,
-    failures,
-  };
+function standingOf({ id, failures: counted, ...task }: TaskRow, ends: readonly Ending[]): Standing {
+  const failures = counted - ends.filter(({ run, status }) => run.taskId === id && status === 'failed').length;
+  const since = task.incident_at;
+  return { id, before: since, since, failuresBefore: task.incident_failures ?? failures, failures };
 }
 
-/** Work that fails in more ways than this is simply broken, which was told often enough. */
-const causesMax = 10;
-
-function failureOf(task: Open, { notices, finishedAt }: Ending): NewDelivery | null {
-  const { cause, byHand, failed } = notices;
-  if (task.causes.length === 0) {
-    task.since = finishedAt;
-    task.failuresBefore = task.failures;
-  }
+function failureOf(task: Standing, { notices: { byHand, failed }, finishedAt }: Ending): NewDelivery | null {
+  const isFirst = task.since === null;
+  task.since ??= finishedAt;
+  if (isFirst) task.failuresBefore = task.failures;
   task.failures += 1;
-  const isNew = cause !== null && !task.causes.includes(cause) && task.causes.length < causesMax;
-  if (isNew) task.causes.push(cause);
-  return byHand || isNew ? failed : null;
+  return byHand || isFirst ? failed : null;
 }
 
-function recoveryOf(task: Open, { notices: { recovered } }: Ending): NewDelivery | null {
-  if (task.causes.length === 0 || recovered === null) return null;
+function recoveryOf(task: Standing, { notices: { recovered } }: Ending): NewDelivery | null {
   const { since, failures, failuresBefore } = task;
-  task.causes.length = 0;
+  if (since === null || recovered === null) return null;
+  task.since = null;
   return {
     ...recovered,
     content: { ...recovered.content, view: 'recovered', since, failures: failures - failuresBefore },
@@ -113,16 +97,11 @@ function* pauseOf(taskId: string, end: Ending): Script<EndPart[]> {
   return [{ end, part: { ...autoPaused, content } }];
 }
 
-function* writeIncidents(tasks: readonly Open[]): Script<void> {
-  const changed = tasks.filter(({ before, causes }) => before !== incidentIn(causes));
+function* writeIncidents(tasks: readonly Standing[]): Script<void> {
   yield* each(
-    `update tasks set incident = ?t, incident_at = ?i, incident_failures = ?i where id = ?t`,
-    changed.map(({ id, causes, since, failuresBefore }): Tuple =>
-      causes.length === 0 ? [null, null, null, id] : [incidentIn(causes), since, failuresBefore, id],
-    ),
+    `update tasks set incident_at = ?i, incident_failures = ?i where id = ?t`,
+    tasks
+      .filter(({ before, since }) => before !== since)
+      .map(({ id, since, failuresBefore }): Tuple => [since, since === null ? null : failuresBefore, id]),
   );
-}
-
-function incidentIn(causes: readonly string[]): string | null {
-  return causes.length === 0 ? null : causes.join('\n');
 }

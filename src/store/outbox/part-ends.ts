@@ -14,6 +14,9 @@ const foundOut = `case when evidence like '{"approved_by":%'
     then case when ?t like '{%' then substr(evidence, 1, length(evidence) - 1) || ',' || substr(?t, 2) else evidence end
     else ?t end`;
 
+/** 1 where a send was counted when the part was claimed. */
+const begun = `case when status = 'sending' then 1 else 0 end`;
+
 /**
  * An end that leaves the part open uses up the fence, because it is written again when the answer to the first write was
  * lost: then it must find nothing, or a send would be taken back twice and a look counted twice.
@@ -22,11 +25,11 @@ const endText = {
   delivered: `update deliveries set status = 'delivered', platform_chat_id = ?t, message_thread_id = ?i, message_id = ?i,
       delivered_at = ?i, evidence = coalesce(${foundOut}, evidence), error = null, cause = null, ready_at = null, doubted_at = null
     where id = ?t and fence = ?i and status in ('sending', 'unknown')`,
-  pending: `update deliveries set status = 'pending', sends = sends - ?i, put_offs = put_offs + ?i, ready_at = ?i, error = ?t,
+  pending: `update deliveries set status = 'pending', sends = sends - ${begun} * ?i, put_offs = put_offs + ${begun} * ?i, ready_at = ?i, error = ?t,
       evidence = coalesce(${foundOut}, evidence), cause = null, settles = 0,
       doubted_at = case when ?i = 1 then coalesce(doubted_at, sent_at) end, fence = fence + 1
     where id = ?t and fence = ?i and status in ('sending', 'unknown', 'pending', 'blocked')`,
-  blocked: `update deliveries set status = 'blocked', sends = sends - ?i, ready_at = ?i, cause = ?t, error = ?t,
+  blocked: `update deliveries set status = 'blocked', sends = sends - ${begun}, ready_at = ?i, cause = ?t, error = ?t,
       fence = fence + 1
     where id = ?t and fence = ?i and status in ('sending', 'pending', 'blocked')`,
   unknown: `update deliveries set status = 'unknown', ready_at = ?i, error = ?t, evidence = ${foundOut},
@@ -47,7 +50,7 @@ export function* endParts(ends: readonly PartEnd[], now: number): Script<number>
     const mine = ends.filter((end) => end.status === status);
     const took = yield* each(
       endText[status],
-      mine.map((end) => [...endValues(end), end.id, end.fence]),
+      mine.map((end) => [...endValues(end, now), end.id, end.fence]),
     );
     const won = mine.filter((_end, index) => took[index]);
     written += won.length;
@@ -77,18 +80,18 @@ export function* endParts(ends: readonly PartEnd[], now: number): Script<number>
 
 const thrice = (value: Value) => [value, value, value];
 
-function endValues(end: PartEnd): Value[] {
+function endValues(end: PartEnd, now: number): Value[] {
   switch (end.status) {
     case 'delivered':
       return [end.ids.chatId, end.ids.threadId, end.ids.messageId, end.at, ...thrice(end.evidence)];
     case 'pending': {
       const unsent = end.unsent ? 1 : 0;
-      return [unsent, unsent, end.readyAt, end.error, ...thrice(end.evidence), end.inDoubt ? 1 : 0];
+      return [unsent, unsent, now + end.afterMs, end.error, ...thrice(end.evidence), end.inDoubt ? 1 : 0];
     }
     case 'blocked':
-      return [end.unsent ? 1 : 0, end.readyAt, end.cause, end.error];
+      return [now + end.afterMs, end.cause, end.error];
     case 'unknown':
-      return [end.readyAt, end.error, ...thrice(end.evidence)];
+      return [end.afterMs === null ? null : now + end.afterMs, end.error, ...thrice(end.evidence)];
     case 'failed':
       return [end.error, ...thrice(end.evidence)];
   }

@@ -1,34 +1,57 @@
-import type { OnlyFor, ChatStore, FoundByPress } from '../../app/ports/chats.ts';
+import type { OnlyFor, FoundByPress } from '../../app/ports/chats.ts';
 import type { OutboxPart, TopicView } from '../../app/ports/outbox.ts';
-import type { DeliveryKind } from '../../domain/delivery.ts';
-import type { UnknownPolicy } from '../../domain/policy.ts';
-import type { BlockedCause, Shown } from '../../domain/shown.ts';
-import { rows, row, type Engine, type Script } from '../engine/engine.ts';
+import type { ResultTask } from '../../app/ports/outside.ts';
+import type { Shown } from '../../domain/shown.ts';
+import type { Engine, Script } from '../engine/engine.ts';
+import { columns, columnsOf, like, maybe, pick, type Answer } from '../engine/fields.ts';
+import { raw, sql } from '../engine/sql.ts';
+import { bind, one, select, updateReturning } from '../engine/statements.ts';
 import { tellEvents } from '../records/journal.ts';
-import type { DeliveryRow } from '../runs/codec.ts';
+import { readFacts } from '../tasks/codec.ts';
 
-/** A part as the outbox reads it, with the place it goes to. */
-export type PartRow = DeliveryRow & {
-  readonly home_topic: number | null;
-  readonly topic_state: TopicView['state'] | null;
-  readonly topic_id: number | null;
-  readonly topic_cause: string | null;
-  readonly topic_name: string | null;
-  readonly topic_asked_at: number | null;
-  readonly card_message_id: number | null;
-  readonly title: string | null;
-  readonly task_policies: string | null;
-  readonly task_timezone: string | null;
-  readonly chat_settings: string | null;
-  readonly chat_timezone: string | null;
-  readonly trace_id: string | null;
+const d = columnsOf('deliveries', 'd');
+const c = columnsOf('chats', 'c');
+const t = columnsOf('tasks', 't');
+
+/** What the outbox reads of a part, with the place it goes to. */
+export const partFields = {
+  ...pick(d, 'id', 'lane', 'kind', 'part', 'status', 'content', 'fence', 'sends', 'settles', 'cause', 'edits', 'rank'),
+  ...pick(d, 'urgent', 'silent'),
+  run_id: d.runId,
+  task_id: d.taskId,
+  chat_id: d.chatId,
+  unknown_policy: d.unknownPolicy,
+  expires_at: d.expiresAt,
+  put_offs: d.putOffs,
+  sent_at: d.sentAt,
+  created_at: d.createdAt,
+  goes_to: d.goesTo,
+  to_topic: d.toTopic,
+  doubted_at: d.doubtedAt,
+  held_until: d.heldUntil,
+  only_for: d.onlyFor,
+  provider: c.provider,
+  address: c.address,
+  home_topic: t.homeTopic,
+  topic_state: maybe(t.topicState),
+  topic_id: t.topicId,
+  topic_cause: t.topicCause,
+  topic_name: t.topicName,
+  topic_asked_at: t.topicAskedAt,
+  card_message_id: t.cardMessageId,
+  title: maybe(t.title),
+  task_state: maybe(t.state),
+  task_action: maybe(t.action),
+  trace_id: like(columns.runs.traceId, raw('(select r.trace_id from runs r where r.id = d.run_id)')),
+  task_policies: maybe(t.policies),
+  task_timezone: maybe(t.timezone),
+  chat_settings: maybe(c.settings),
+  chat_timezone: c.timezone,
 };
 
-export const partSource = `select d.*, c.provider, c.address, t.home_topic, t.topic_state, t.topic_id, t.topic_cause,
-    t.topic_name, t.topic_asked_at, t.card_message_id, t.title,
-    (select r.trace_id from runs r where r.id = d.run_id) as trace_id,
-    t.policies as task_policies, t.timezone as task_timezone, c.settings as chat_settings, c.timezone as chat_timezone
-  from deliveries d join chats c on c.id = d.chat_id left join tasks t on t.id = d.task_id`;
+export type PartRow = Answer<typeof partFields>;
+
+export const partSource = raw('deliveries d join chats c on c.id = d.chat_id left join tasks t on t.id = d.task_id');
 
 /** Null when it shows nothing that anybody could read. */
 export function shownOf(content: string): Shown | null {
@@ -92,17 +115,30 @@ export function claimedPart(part: PartRow, now: number): OutboxPart {
     createdAt: part.created_at,
     sentAt,
     expiresAt: part.expires_at,
-    unknown: part.unknown_policy as UnknownPolicy,
-    kind: part.kind as DeliveryKind,
+    unknown: part.unknown_policy,
+    kind: part.kind,
     shown: shownOf(part.content) ?? { text: '' },
     edits: part.edits,
     silent: part.silent === 1,
     onlyFor: onlyForOf(part.only_for),
+    resultOf: resultOf(part),
     isResent: isResent(part, status),
     doubtSince: part.doubted_at,
     route: { provider: part.provider, address: part.address, topic: topicIdOf(part) },
     topic: topicOf(part),
     home: homeOf(part),
+  };
+}
+
+function resultOf(part: PartRow): ResultTask | null {
+  const { kind, task_id: id, task_state: state, task_action: action, task_policies: policies } = part;
+  if (kind !== 'result' || id === null || state === null) return null;
+  const { ack } = readFacts(policies) ?? {};
+  return {
+    id,
+    state,
+    action: { kind: String(readFacts(action)?.['kind']) },
+    policies: ack === undefined ? {} : { ack },
   };
 }
 
@@ -126,7 +162,7 @@ function topicOf(part: PartRow): TopicView | null {
     id: part.topic_id,
     askedAt: part.topic_asked_at,
     askedName: part.topic_name,
-    cause: part.topic_cause as BlockedCause | null,
+    cause: part.topic_cause,
   };
 }
 
@@ -135,18 +171,12 @@ function homeOf({ task_id: taskId, title, provider, address, home_topic: topic }
 }
 
 /** Whoever presses a button of a message proves that the message is there. */
-export function pressedStore(engine: Engine): Pick<ChatStore, 'foundByPress'> {
-  return { foundByPress: (found) => engine.transact(() => foundByPress(found)) };
-}
-
-interface Doubtful {
-  readonly id: string;
-  readonly task_id: string | null;
-  readonly content: string;
+export function pressedStore(engine: Engine) {
+  return bind(engine, { foundByPress });
 }
 
 /** A send that is on its way may have arrived before its answer; of two sends nobody can tell which one was pressed. */
-const doubtful = `(d.status = 'unknown' or (d.status = 'sending' and d.sends = 1))`;
+const doubtful = raw(`(status = 'unknown' or (status = 'sending' and sends = 1))`);
 
 /**
  * The part that bears the buttons of a result, while nobody knows whether it arrived. What a button carries can be made up,
@@ -154,36 +184,39 @@ const doubtful = `(d.status = 'unknown' or (d.status = 'sending' and d.sends = 1
  * for evidence, loses the fence.
  */
 function* foundByPress({ address, topic, messageId, occurrenceId, text, at }: FoundByPress): Script<boolean> {
-  const part = yield* row<Doubtful>(
-    `select d.id, d.task_id, d.content from runs r join deliveries d on d.run_id = r.id and d.kind = 'result'
-       join tasks t on t.id = d.task_id
-     where r.occurrence_id = ?t and r.id = (select run_id from occurrences where id = ?t) and ${doubtful}
-       and t.topic_id = ?i
-     order by d.part desc limit 1`,
-    occurrenceId,
-    occurrenceId,
-    topic,
+  const part = yield* one(
+    select(pick(columns.deliveries, 'id', 'taskId', 'content'))`from deliveries
+      where run_id = (select r.id from runs r join occurrences o on o.run_id = r.id
+          where o.id = ${occurrenceId} and r.occurrence_id = o.id)
+        and kind = 'result' and ${doubtful} and exists (select 1 from tasks t where t.id = task_id and t.topic_id = ${topic})
+      order by part desc limit 1`,
   );
   if (part === undefined || textOf(part.content) !== text) return false;
-  const explained = yield* row(
-    `select id from deliveries where platform_chat_id = ?t and message_id = ?i and message_id is not null and edits is null`,
-    address,
-    messageId,
+  const explained = yield* one(
+    select(pick(columns.deliveries, 'id'))`from deliveries
+      where platform_chat_id = ${address} and message_id = ${messageId} and message_id is not null and edits is null`,
   );
   if (explained !== undefined) return false;
-  const settled = yield* rows(
-    `update deliveries set status = 'delivered', platform_chat_id = ?t, message_thread_id = ?i, message_id = ?i,
-       delivered_at = ?i, evidence = ?t, error = null, cause = null, ready_at = null, doubted_at = null, fence = fence + 1
-     where id = ?t and ${doubtful.replaceAll('d.', '')} returning id`,
-    address,
-    topic,
-    messageId,
-    at,
-    JSON.stringify({ pressed: messageId }),
-    part.id,
+  const settled = yield* updateReturning(
+    'deliveries',
+    {
+      status: 'delivered',
+      platformChatId: address,
+      messageThreadId: topic,
+      messageId,
+      deliveredAt: at,
+      evidence: JSON.stringify({ pressed: messageId }),
+      error: null,
+      cause: null,
+      readyAt: null,
+      doubtedAt: null,
+      fence: raw('fence + 1'),
+    },
+    sql`id = ${part.id} and ${doubtful}`,
+    pick(columns.deliveries, 'id'),
   );
   if (settled.length === 0) return false;
-  yield* tellEvents([{ kind: 'delivery.delivered', at, taskId: part.task_id, ref: part.id }]);
+  yield* tellEvents([{ kind: 'delivery.delivered', at, taskId: part.taskId, ref: part.id }]);
   return true;
 }
 

@@ -1,7 +1,6 @@
 import type { HeldTask } from '../../app/ports/chats.ts';
 import { settingsOf, hushOf, type Hush, type HushSubject } from '../../domain/chat-settings.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
-import { unknownHoldMs } from '../../domain/limits.ts';
 import type { Policies } from '../../domain/policy.ts';
 import { isTimezone } from '../../domain/schedule/schedule.ts';
 import type { View } from '../../domain/shown.ts';
@@ -19,7 +18,7 @@ import type { PartRow } from './part-rows.ts';
  */
 
 /** An open part waits for the end of quiet hours: `e` is its row, and one parameter the present. */
-export const isHeld = `(e.held_until is not null and e.held_until > ?i and e.ready_at >= e.held_until)`;
+const isHeld = `(e.held_until is not null and e.held_until > ?i and e.ready_at >= e.held_until)`;
 
 /** All open states are named, because only then does the index of open lanes answer. */
 const openInLane = `lane = ?t and status in ('pending', 'blocked', 'sending', 'unknown') and status in ('pending', 'blocked')`;
@@ -30,8 +29,7 @@ const openInLane = `lane = ?t and status in ('pending', 'blocked', 'sending', 'u
  */
 export function* quieted(part: PartRow, now: number): Script<PartRow | null> {
   if (part.cause === 'approval') return yield* notApproved(part, now);
-  if (part.kind === 'notice' && part.lane === bundleLane(part.chat_id)) return yield* bundleNow(part, now);
-  if (isMessage(part)) return { ...part, silent: isQuiet(part, now) ? 1 : part.silent };
+  if (isMessage(part) || isBundle(part)) return { ...part, silent: isQuiet(part, now) ? 1 : part.silent };
   if (!isSubject(part)) return part;
   const hush = part.urgent === 1 ? heard : hushOf(subjectOf(part), now);
   if (hush.is === 'held') {
@@ -58,6 +56,11 @@ function isSubject({ kind, goes_to: goesTo, task_id: taskId, lane, status }: Par
 /** A text that somebody has put there just now: whoever waits for it has it at once, and nobody is woken by it. */
 function isMessage({ kind, task_id: taskId, run_id: runId, urgent, status }: PartRow): boolean {
   return kind === 'result' && taskId === null && runId !== null && urgent === 0 && status !== 'unknown';
+}
+
+/** A task's own quiet hours may end while those of the chat last. */
+function isBundle({ kind, rank }: PartRow): boolean {
+  return kind === 'notice' && rank === outboxRanks.card;
 }
 
 function isQuiet(part: PartRow, now: number): boolean {
@@ -125,6 +128,9 @@ interface Holding {
   readonly now: number;
 }
 
+/** Parts at the head of what waits: for the end of each a word is owed to its chat. */
+const owedScope = 'quiet';
+
 function* holdLane(part: PartRow, { until, now }: Holding): Script<void> {
   yield* rows(
     `update deliveries set ready_at = ?i, held_until = ?i
@@ -135,103 +141,46 @@ function* holdLane(part: PartRow, { until, now }: Holding): Script<void> {
     part.id,
     now,
   );
-  yield* addBundle(part, { until, now });
-}
-
-function bundleLane(chatId: string): string {
-  return `bundle:${chatId}`;
-}
-
-/** The end that it is about is told by its content alone, so the same words are the same end. */
-function bundleContent(chatId: string, until: number): string {
-  return JSON.stringify(bundleOf(chatId, until));
-}
-
-function bundleOf(chatId: string, until: number): View {
-  return { view: 'bundle', chatId, until };
+  yield* rows(
+    `insert into kv (scope, key, value, updated_at) values ('${owedScope}', ?t, '', ?i) on conflict (scope, key) do nothing`,
+    part.id,
+    now,
+  );
 }
 
 /** A word about the night is of no use the next evening. */
 const bundleExpiryMs = 12 * 60 * 60_000;
 
 /**
- * One for each chat and end, made with the first part that waits for that end. Where it has been said already, because the
- * quiet hours were called off and then called back, there is another one.
+ * One word for each chat and end, when nothing waits for that end any more, because it has come or was called off. It goes
+ * behind what waited, and is drawn when it leaves; then it tells of what was not dropped.
  */
-function* addBundle({ id: partId, chat_id: chatId }: PartRow, { until, now }: Holding): Script<void> {
-  const content = bundleContent(chatId, until);
-  const waiting = yield* row(
-    `select id from deliveries where ${openInLane} and content = ?t limit 1`,
-    bundleLane(chatId),
-    content,
+export function* tellQuietOver(now: number): Script<void> {
+  const over = yield* rows<{ id: string; chat_id: string | null; until: number | null }>(
+    `select kv.key as id, d.chat_id, d.held_until as until from kv left join deliveries d on d.id = kv.key
+     where kv.scope = '${owedScope}' and not exists (select 1 from deliveries e where e.chat_id = d.chat_id
+       and e.held_until = d.held_until and e.held_until is not null and e.status in ('pending', 'blocked') and ${isHeld})
+     order by kv.key`,
+    now,
   );
-  if (waiting !== undefined) return;
-  yield* insertPart(
-    {
-      id: idAt(until, `quiet:${partId}`),
+  const told = new Set<string>();
+  for (const { id, chat_id: chatId, until } of over) {
+    yield* rows(`delete from kv where scope = '${owedScope}' and key = ?t`, id);
+    const end = `${chatId} ${until}`;
+    if (chatId === null || until === null || told.has(end)) continue;
+    told.add(end);
+    const content: View = { view: 'bundle', chatId, until };
+    const [rank, expiresAt] = [outboxRanks.card, until + bundleExpiryMs];
+    const word = {
+      id: idAt(now, `quiet:${id}`),
       chatId,
       taskId: null,
       kind: 'notice',
-      content: bundleOf(chatId, until),
-      thread: { topic: null },
-      lane: bundleLane(chatId),
-      rank: outboxRanks.card,
-      readyAt: until,
-      expiresAt: until + bundleExpiryMs,
-    },
-    now,
-  );
-}
-
-/**
- * The word waits as long as something waits for the same end, whatever has let it go too early, and for a while as long as
- * nobody knows what became of something that has left. A task's own quiet hours may end while those of the chat last; then
- * the word about them comes without a sound.
- */
-function* bundleNow(part: PartRow, now: number): Script<PartRow | null> {
-  const { until } = objectIn(part.content);
-  const readyAt = typeof until === 'number' ? yield* whenTold(part.chat_id, until, now) : now;
-  if (readyAt > now) {
-    yield* rows(`update deliveries set ready_at = ?i where id = ?t and status = 'pending'`, readyAt, part.id);
-    return null;
-  }
-  return isQuiet(part, now) ? { ...part, silent: 1 } : part;
-}
-
-function* whenTold(chatId: string, until: number, now: number): Script<number> {
-  if (yield* isAnyHeld(chatId, until, now)) return until;
-  const unsure = yield* row<{ at: number | null }>(
-    `select max(sent_at) as at from deliveries
-     where chat_id = ?t and held_until = ?i and held_until is not null and status = 'unknown' and sent_at > ?i`,
-    chatId,
-    until,
-    now - unknownHoldMs,
-  );
-  return typeof unsure?.at === 'number' ? unsure.at + unknownHoldMs : now;
-}
-
-function* isAnyHeld(chatId: string, until: number, now: number): Script<boolean> {
-  const held = yield* row(
-    `select e.id from deliveries e where e.chat_id = ?t and e.held_until = ?i and e.held_until is not null
-       and e.status in ('pending', 'blocked') and ${isHeld} limit 1`,
-    chatId,
-    until,
-    now,
-  );
-  return held !== undefined;
-}
-
-/** Parts that leave before the end for which they waited, because it was called off: the word about them follows them. */
-export function* bringBundles(parts: readonly PartRow[], now: number): Script<void> {
-  for (const { chat_id: chatId, held_until: until } of parts) {
-    if (until === null || until <= now || (yield* isAnyHeld(chatId, until, now))) continue;
-    yield* rows(
-      `update deliveries set ready_at = ?i where ${openInLane} and content = ?t and ready_at > ?i`,
-      now,
-      bundleLane(chatId),
-      bundleContent(chatId, until),
-      now,
-    );
+      content,
+      rank,
+      expiresAt,
+    } as const;
+    yield* insertPart({ ...word, thread: { topic: null } }, now);
   }
 }
 

@@ -32,7 +32,24 @@ interface TopicRow {
   readonly topic_lost: number | null;
 }
 
-export function* endTopic(end: TopicEnd): Script<void> {
+/** Answers whether the part that waited for the topic is `sending` now: only then may it leave. */
+export function* endTopic(end: TopicEnd): Script<boolean> {
+  yield* writeEnd(end);
+  if (end.state !== 'ready' || end.first === undefined) return false;
+  const { first, at, taskId, id } = end;
+  return yield* write(
+    `update deliveries set status = 'sending', sends = sends + 1, sent_at = ?i
+     where id = ?t and fence = ?i and status in ('pending', 'blocked')
+       and exists (select 1 from tasks t where t.id = ?t and t.topic_state = 'ready' and t.topic_id = ?i)`,
+    at,
+    first.id,
+    first.fence,
+    taskId,
+    id,
+  );
+}
+
+function* writeEnd(end: TopicEnd): Script<void> {
   const task = yield* row<TopicRow>(
     `select t.chat_id, c.provider, t.state, t.topic_state, t.topic_id, t.topic_lost
      from tasks t join chats c on c.id = t.chat_id

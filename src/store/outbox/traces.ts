@@ -1,18 +1,14 @@
 import type { ChatStore, UnknownPart } from '../../app/ports/chats.ts';
 import { findChat, telegram } from '../chats/rows.ts';
-import { row, rows, type Engine, type Script } from '../engine/engine.ts';
+import type { Engine, Script } from '../engine/engine.ts';
+import { columns, columnsOf, like, mapped, pick } from '../engine/fields.ts';
+import { limit as limited, raw } from '../engine/sql.ts';
+import { all, bind, one, select } from '../engine/statements.ts';
 import { shownOf } from './part-rows.ts';
 
-type Traces = Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts' | 'orphanTopics'>;
-
 /** What is known of the messages of a chat, by the updates that came and by what was sent. */
-export function traceStore(engine: Engine): Traces {
-  return {
-    lastMessageBefore: (address, at) => engine.transact(() => lastMessageBefore(address, at)),
-    explainedAfter: (address, messageId, limit) => engine.transact(() => explainedAfter({ address, messageId, limit })),
-    unknownParts: (address, except) => engine.transact(() => unknownParts(address, except)),
-    orphanTopics: (address, name, since) => engine.transact(() => orphanTopics({ address, name, since })),
-  };
+export function traceStore(engine: Engine) {
+  return bind(engine, { lastMessageBefore, explainedAfter, unknownParts, orphanTopics });
 }
 
 /** What is known since the very same millisecond may have come after the call that left in it, so it is the last resort. */
@@ -20,89 +16,68 @@ function* lastMessageBefore(address: string, at: number): Script<number | null> 
   return (yield* lastMessageBy(address, at - 1)) ?? (yield* lastMessageBy(address, at));
 }
 
+const { inbox, deliveries } = columns;
+
 /** Each side walks down from the highest id and stops at the first that is old enough. */
 function* lastMessageBy(address: string, at: number): Script<number | null> {
-  const told = yield* row<{ id: number }>(
-    `select message_id as id from inbox where address = ?t and message_id is not null and message_id > 0 and received_at <= ?i
-     order by message_id desc limit 1`,
-    address,
-    at,
+  const told = yield* one(
+    select(pick(inbox, 'messageId'))`from inbox
+      where address = ${address} and message_id is not null and message_id > 0 and received_at <= ${at}
+      order by message_id desc limit 1`,
   );
-  const sent = yield* row<{ id: number }>(
+  const sent = yield* one(
     // A message that one person alone sees has the number 0, and says nothing of where the chat is.
-    `select message_id as id from deliveries where platform_chat_id = ?t and message_id is not null and message_id > 0
-       and delivered_at <= ?i order by message_id desc limit 1`,
-    address,
-    at,
+    select(pick(deliveries, 'messageId'))`from deliveries
+      where platform_chat_id = ${address} and message_id is not null and message_id > 0 and delivered_at <= ${at}
+      order by message_id desc limit 1`,
   );
-  const known = [told, sent].flatMap((one) => one?.id ?? []);
+  const known = [told, sent].flatMap((found) => found?.messageId ?? []);
   return known.length === 0 ? null : Math.max(...known);
 }
 
-interface After {
-  readonly address: string;
-  readonly messageId: number;
-  readonly limit: number;
-}
+const explainedFields = { id: like(columns.inbox.updateId, raw('message_id')) };
 
 /** A change of a message, asked for by a press on it, does not tell which send it came from: that one may be in doubt. */
-function* explainedAfter({ address, messageId, limit }: After): Script<number[]> {
-  const found = yield* rows<{ id: number }>(
-    `select message_id as id from inbox where address = ?t and message_id > ?i
-     union
-     select message_id as id from deliveries where platform_chat_id = ?t and message_id > ?i and edits is null
-     order by id limit ?i`,
-    address,
-    messageId,
-    address,
-    messageId,
-    limit,
+function* explainedAfter(address: string, messageId: number, limit: number): Script<number[]> {
+  const found = yield* all(
+    select(explainedFields)`from (
+        select message_id from inbox where address = ${address} and message_id > ${messageId}
+        union
+        select message_id from deliveries where platform_chat_id = ${address} and message_id > ${messageId} and edits is null
+      ) explained order by message_id ${limited(limit)}`,
   );
   return found.map(({ id }) => id);
 }
 
-interface UnknownRow {
-  readonly id: string;
-  readonly task_id: string | null;
-  readonly content: string;
-  readonly sent_at: number;
-  readonly topic: number | null;
-}
+const d = columnsOf('deliveries', 'd');
+
+const unknownFields = {
+  deliveryId: d.id,
+  topic: like(d.toTopic, raw(`case when d.goes_to = 'thread' then d.to_topic else t.topic_id end`)),
+  shown: mapped(d.content, shownOf),
+  taskId: d.taskId,
+  sentAt: like(d.createdAt, raw('coalesce(d.doubted_at, d.sent_at, d.created_at)')),
+};
 
 function* unknownParts(address: string, except: string): Script<UnknownPart[]> {
   const chat = yield* findChat({ provider: telegram, address });
   if (chat === undefined) return [];
-  const found = yield* rows<UnknownRow>(
-    `select d.id, d.task_id, d.content, coalesce(d.doubted_at, d.sent_at, d.created_at) as sent_at,
-       case when d.goes_to = 'thread' then d.to_topic else t.topic_id end as topic
-     from deliveries d left join tasks t on t.id = d.task_id
-     where d.status = 'unknown' and d.chat_id = ?t and d.id <> ?t order by sent_at, d.id`,
-    chat.id,
-    except,
+  const found = yield* all(
+    select(unknownFields)`from deliveries d left join tasks t on t.id = d.task_id
+      where d.status = 'unknown' and d.chat_id = ${chat.id} and d.id <> ${except}
+      order by coalesce(d.doubted_at, d.sent_at, d.created_at), d.id`,
   );
-  return found.flatMap(({ id, task_id: taskId, topic, sent_at: sentAt, content }) => {
-    const shown = shownOf(content);
-    return shown === null ? [] : [{ deliveryId: id, topic, shown, taskId, sentAt }];
-  });
-}
-
-interface Orphans {
-  readonly address: string;
-  readonly name: string;
-  readonly since: number;
+  return found.flatMap(({ shown, ...part }) => (shown === null ? [] : [{ ...part, shown }]));
 }
 
 type Orphan = Awaited<ReturnType<ChatStore['orphanTopics']>>[number];
 
-function* orphanTopics({ address, name, since }: Orphans): Script<Orphan[]> {
-  const told = yield* rows<{ payload: string; received_at: number }>(
-    `select payload, received_at from inbox
-     where address = ?t and message_id is not null and received_at >= ?i and payload like '%forum_topic_created%'
-     order by update_id`,
-    address,
-    since,
+function* orphanTopics(address: string, name: string, since: number): Script<Orphan[]> {
+  const told = yield* all(
+    select(pick(inbox, 'payload', 'receivedAt'))`from inbox
+      where address = ${address} and message_id is not null and received_at >= ${since} order by update_id`,
   );
-  const made = told.flatMap(({ payload, received_at: at }) => {
+  const made = told.flatMap(({ payload, receivedAt: at }) => {
     const topicId = topicMadeIn(payload, address, name);
     return topicId === null ? [] : [{ topicId, at }];
   });
@@ -122,6 +97,8 @@ interface TopicUpdate {
 
 /** The topic that a bot made in the chat under the name; messages in a topic carry the same words as what they answer. */
 function topicMadeIn(payload: string, address: string, name: string): number | null {
+  // Most updates tell of no topic, and are not taken apart.
+  if (!payload.includes('forum_topic_created')) return null;
   const { message } = readUpdate(payload);
   if (message?.from?.is_bot !== true || String(message.chat?.id) !== address) return null;
   return message.forum_topic_created?.name === name ? (message.message_thread_id ?? null) : null;
@@ -138,11 +115,9 @@ function readUpdate(payload: string): TopicUpdate {
 }
 
 function* isTaken(address: string, topicId: number): Script<boolean> {
-  const task = yield* row(
-    `select t.id from chat_aliases a join tasks t on t.chat_id = a.chat_id
-     where a.provider = 'telegram' and a.address = ?t and t.topic_id = ?i limit 1`,
-    address,
-    topicId,
+  const task = yield* one(
+    select(pick(columnsOf('tasks', 't'), 'id'))`from chat_aliases a join tasks t on t.chat_id = a.chat_id
+      where a.provider = ${telegram} and a.address = ${address} and t.topic_id = ${topicId} limit 1`,
   );
   return task !== undefined;
 }

@@ -1,9 +1,12 @@
 import type { NagDecision } from '../../app/ports/questions.ts';
-import type { View } from '../../domain/shown.ts';
-import { listOf, row, rows, write, type Script } from '../engine/engine.ts';
+import { isView, type View } from '../../domain/shown.ts';
+import type { Script } from '../engine/engine.ts';
+import { columns, columnsOf, mapped, pick } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
-import { insertPart, placeOf } from '../outbox/new-parts.ts';
-import { readFacts } from '../tasks/codec.ts';
+import { list, raw, sql } from '../engine/sql.ts';
+import { all, one, select, update } from '../engine/statements.ts';
+import { insertPart, placeOf, shownFieldsOf } from '../outbox/new-parts.ts';
+import { shownOf } from '../outbox/part-rows.ts';
 import { insertInTopic, lastPart, type DueRow } from './nags.ts';
 
 /** Nobody has said Done, however often they were reminded: somebody is told who can do more about it. */
@@ -41,80 +44,71 @@ const actorLength = 'telegram:user:'.length;
  * none. A bot can write to those alone who have begun, and whoever has was answered.
  */
 function* adminOf(chatId: string): Script<Admin | null> {
-  const group = yield* row<{ address: string; approved_by: string | null }>(
-    `select address, approved_by from chats where id = ?t and address like '-%'`,
-    chatId,
+  const group = yield* one(
+    select(pick(columns.chats, 'address', 'approvedBy'))`from chats where id = ${chatId} and address like '-%'`,
   );
   if (group === undefined) return null;
-  const admins = yield* rows<{ user_id: string }>(
-    `select user_id from members where chat_id = ?t and status = 'admin' and user_id like 'telegram:user:%'
-     order by checked_at desc, user_id`,
-    chatId,
+  const admins = yield* all(
+    select(pick(columns.members, 'userId'))`from members
+      where chat_id = ${chatId} and status = 'admin' and user_id like 'telegram:user:%' order by checked_at desc, user_id`,
   );
-  for (const actor of [group.approved_by ?? '', ...admins.map(({ user_id }) => user_id)]) {
+  for (const actor of [group.approvedBy ?? '', ...admins.map(({ userId }) => userId)]) {
     if (!actor.startsWith('telegram:user:')) continue;
-    const own = yield* row<{ id: string; name: string | null }>(
-      `select c.id, (select u.name from users u where u.id = ?t) as name
-       from chats c where c.provider = 'telegram' and c.address = ?t and c.state not in ('refused', 'gone')
-         and exists (select 1 from deliveries d where d.platform_chat_id = c.address and d.message_id is not null)`,
-      actor,
-      actor.slice(actorLength),
+    const own = yield* one(
+      select(adminFields)`from chats c left join users u on u.id = ${actor}
+        where c.provider = 'telegram' and c.address = ${actor.slice(actorLength)} and c.state not in ('refused', 'gone')
+          and exists (select 1 from deliveries d where d.platform_chat_id = c.address and d.message_id is not null)`,
     );
     if (own !== undefined) return { chatId: own.id, name: own.name ?? 'an admin' };
   }
   return null;
 }
 
-interface Undelivered {
-  readonly id: string;
-  readonly content: string;
-  readonly task_id: string;
-  readonly home: string;
-}
+const adminFields = { id: columnsOf('chats', 'c').id, name: columnsOf('users', 'u').name };
+
+const d = columnsOf('deliveries', 'd');
+const toldFields = {
+  id: d.id,
+  content: mapped(d.content, shownOf),
+  task: pick(columnsOf('tasks', 't'), 'id', 'chatId'),
+};
 
 /** An admin who cannot be written to any more has heard nothing, so the group is told in their place, and so is the line. */
 export function* tellGroupInstead(deliveryIds: readonly string[], now: number): Script<void> {
   if (deliveryIds.length === 0) return;
-  const { marks, values } = listOf(deliveryIds);
-  const found = yield* rows<Undelivered>(
-    `select d.id, d.content, d.task_id, t.chat_id as home from deliveries d join tasks t on t.id = d.task_id
-     where d.id in (${marks}) and d.kind = 'notice' and d.run_id is null and d.edits is null
-       and d.content like '{"view":"escalated"%' and d.chat_id <> t.chat_id`,
-    ...values,
+  const found = yield* all(
+    select(toldFields)`from deliveries d join tasks t on t.id = d.task_id
+      where d.id in ${list(deliveryIds)} and d.kind = 'notice' and d.run_id is null and d.edits is null
+        and d.chat_id <> t.chat_id`,
   );
-  for (const { id, content, task_id: taskId, home } of found) {
-    const { told: _notHim, ...shown } = (readFacts(content) ?? {}) as unknown as Escalated;
-    yield* rows(
-      `update deliveries set status = 'failed', error = coalesce(error, '') || ' (told in the group instead)', ready_at = null
-       where id = ?t and status in ('blocked', 'failed')`,
-      id,
+  for (const { id, content, task } of found) {
+    if (content === null || !isView(content) || content.view !== 'escalated') continue;
+    const { told: _notHim, ...shown } = content;
+    const error = raw(`coalesce(error, '') || ' (told in the group instead)'`);
+    yield* update(
+      'deliveries',
+      { status: 'failed', error, readyAt: null },
+      sql`id = ${id} and status in ('blocked', 'failed')`,
     );
-    const place = { chatId: home, taskId, thread: { topic: null } };
+    const place = { chatId: task.chatId, taskId: task.id, thread: { topic: null } };
     yield* insertPart({ ...place, id: idAt(now, `instead:${id}`), kind: 'notice', content: shown }, now);
     yield* rewriteLine(shown, now);
   }
 }
 
-interface LineRow {
-  readonly id: string;
-  readonly chat_id: string;
-  readonly task_id: string;
-  readonly message_thread_id: number | null;
-  readonly message_id: number | null;
-}
+const lineFields = { ...shownFieldsOf(d), ...pick(d, 'id', 'messageId') };
 
 /** The line in the topic names whoever was told. */
 function* rewriteLine(shown: Escalated, now: number): Script<void> {
-  const line = yield* row<LineRow>(
-    `select d.id, d.chat_id, d.task_id, d.message_thread_id, d.message_id
-     from acks a join deliveries d on d.run_id = a.run_id and d.kind = 'notice' and d.part = ?i
-     where a.occurrence_id = ?t`,
-    lastPart,
-    shown.occurrenceId,
+  const line = yield* one(
+    select(
+      lineFields,
+    )`from acks a join deliveries d on d.run_id = a.run_id and d.kind = 'notice' and d.part = ${lastPart}
+      where a.occurrence_id = ${shown.occurrenceId}`,
   );
   if (line === undefined) return;
-  yield* write(`update deliveries set content = ?t where id = ?t`, JSON.stringify(shown), line.id);
-  if (line.message_id === null) return;
-  const edit = { id: idAt(now, `line:${line.id}`), kind: 'notice', edits: line.message_id, content: shown } as const;
+  yield* update('deliveries', { content: JSON.stringify(shown) }, sql`id = ${line.id}`);
+  if (line.messageId === null) return;
+  const edit = { id: idAt(now, `line:${line.id}`), kind: 'notice', edits: line.messageId, content: shown } as const;
   yield* insertPart({ ...placeOf(line), ...edit }, now);
 }

@@ -4,12 +4,15 @@ import type { AckStatus, Arrival } from '../../domain/ack.ts';
 import { settingsOf } from '../../domain/chat-settings.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
 import type { Policies } from '../../domain/policy.ts';
-import { quietFor, type Quiet } from '../../domain/quiet.ts';
+import { quietFor } from '../../domain/quiet.ts';
 import { isTimezone } from '../../domain/schedule/schedule.ts';
 import type { View } from '../../domain/shown.ts';
-import { listOf, row, rows, type Script, write } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
+import { columns, columnsOf, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
-import { insertPart, placeOf } from '../outbox/new-parts.ts';
+import { forUpdate, limit as limited, list, raw, skipLocked, sql } from '../engine/sql.ts';
+import { all, insert, one, select, update } from '../engine/statements.ts';
+import { insertPart, placeOf, shownFields } from '../outbox/new-parts.ts';
 import { shownOf } from '../outbox/part-rows.ts';
 import { readFacts } from '../tasks/codec.ts';
 
@@ -48,30 +51,20 @@ export function* insertInTopic(
   yield* insertPart({ id, run, taskId, chatId, kind: 'notice', rank, content, isUrgent: true }, now);
 }
 
-interface NagRow {
-  readonly status: string;
-  readonly created_at: number;
-  readonly chat_id: string;
-  readonly task_id: string | null;
-  readonly message_thread_id: number | null;
-  readonly message_id: number | null;
-}
+const nagFields = { ...shownFields, ...pick(columns.deliveries, 'status', 'createdAt', 'messageId') };
 
 /** A reminder that has come is removed, once, and one that is still to come is not sent any more. True when one had come. */
 export function* settleNag(deliveryId: string | null, now: number): Script<boolean> {
   if (deliveryId === null) return false;
-  yield* rows(
-    `update deliveries set status = 'failed', error = 'moot: nobody has to be reminded any more', ready_at = null
-     where id = ?t and status in ('pending', 'blocked')`,
-    deliveryId,
+  yield* update(
+    'deliveries',
+    { status: 'failed', error: 'moot: nobody has to be reminded any more', readyAt: null },
+    sql`id = ${deliveryId} and status in ('pending', 'blocked')`,
   );
-  const nag = yield* row<NagRow>(
-    `select status, created_at, chat_id, task_id, message_thread_id, message_id from deliveries where id = ?t`,
-    deliveryId,
-  );
-  if (nag?.status !== 'delivered' || nag.message_id === null) return false;
-  const id = idAt(nag.created_at, `settled:${deliveryId}`);
-  yield* insertPart({ ...placeOf(nag), id, kind: 'remove', edits: nag.message_id, content: { text: '' } }, now);
+  const nag = yield* one(select(nagFields)`from deliveries where id = ${deliveryId}`);
+  if (nag?.status !== 'delivered' || nag.messageId === null) return false;
+  const id = idAt(nag.createdAt, `settled:${deliveryId}`);
+  yield* insertPart({ ...placeOf(nag), id, kind: 'remove', edits: nag.messageId, content: { text: '' } }, now);
   return true;
 }
 
@@ -81,39 +74,47 @@ export function* settleNag(deliveryId: string | null, now: number): Script<boole
  */
 export function* settleLateNags(deliveryIds: readonly string[], now: number): Script<void> {
   if (deliveryIds.length === 0) return;
-  const { marks, values } = listOf(deliveryIds);
-  const nags = yield* rows<{ id: string; occurrence_id: string | null }>(
-    `select d.id, r.occurrence_id from deliveries d join runs r on r.id = d.run_id
-     where d.id in (${marks}) and d.kind = 'notice' and d.part > ${firstPart} and d.part < ${lastPart}`,
-    ...values,
+  const nags = yield* all(
+    select(lateFields)`from deliveries d join runs r on r.id = d.run_id
+      where d.id in ${list(deliveryIds)} and d.kind = 'notice' and d.part > ${firstPart} and d.part < ${lastPart}`,
   );
-  for (const { id, occurrence_id: occurrenceId } of nags) {
-    const ack = yield* row<{ status: string; nag_delivery_id: string | null }>(
-      `select status, nag_delivery_id from acks where occurrence_id = ?t [for update]`,
-      occurrenceId,
-    );
-    if (ack?.status !== 'open' || ack.nag_delivery_id !== id) yield* settleNag(id, now);
+  for (const { id, occurrenceId } of nags) {
+    const ack =
+      occurrenceId === null
+        ? undefined
+        : yield* one(
+            select(pick(acks, 'status', 'nagDeliveryId'))`from acks where occurrence_id = ${occurrenceId} ${forUpdate}`,
+          );
+    if (ack?.status !== 'open' || ack.nagDeliveryId !== id) yield* settleNag(id, now);
   }
 }
+
+const { acks } = columns;
+const lateFields = { id: columnsOf('deliveries', 'd').id, occurrenceId: columnsOf('runs', 'r').occurrenceId };
 
 /** What runs that have succeeded leave open for somebody to confirm; most ask for nothing, and cost nothing here. */
 export function* openAcks(ends: readonly RunEnd[]): Script<void> {
   for (const { run, status, ack, finishedAt } of ends) {
     if (ack === undefined || status !== 'succeeded' || run.occurrenceId === null || run.taskId === null) continue;
     yield* closeAcks(run.taskId, 'superseded', finishedAt);
-    yield* write(
-      `insert into acks (occurrence_id, task_id, chat_id, run_id, status, nag_every_ms, nag_limit, nags, nag_at, created_at,
-         updated_at)
-       values (?t, ?t, ?t, ?t, 'open', ?i, ?i, 0, ?i, ?i, ?i) on conflict (occurrence_id) do nothing`,
-      run.occurrenceId,
-      run.taskId,
-      run.chatId,
-      run.id,
-      ack.nagEveryMs,
-      ack.nagLimit,
-      finishedAt + ack.nagEveryMs,
-      finishedAt,
-      finishedAt,
+    const { nagEveryMs, nagLimit } = ack;
+    const { id: runId, occurrenceId, taskId, chatId } = run;
+    yield* insert(
+      'acks',
+      {
+        occurrenceId,
+        taskId,
+        chatId: chatId ?? undefined,
+        runId,
+        status: 'open',
+        nagEveryMs,
+        nagLimit,
+        nags: 0,
+        nagAt: finishedAt + nagEveryMs,
+        createdAt: finishedAt,
+        updatedAt: finishedAt,
+      },
+      raw('on conflict (occurrence_id) do nothing'),
     );
   }
 }
@@ -125,19 +126,16 @@ export function* closeAcks(
   now: number,
 ): Script<boolean> {
   let isRemoved = false;
-  const open = yield* rows<{ occurrence_id: string; nag_delivery_id: string | null }>(
-    `select occurrence_id, nag_delivery_id from acks where task_id = ?t and status = 'open'`,
-    taskId,
+  const open = yield* all(
+    select(pick(acks, 'occurrenceId', 'nagDeliveryId'))`from acks where task_id = ${taskId} and status = 'open'`,
   );
-  for (const { occurrence_id: id, nag_delivery_id: nag } of open) {
-    yield* write(
-      `update acks set status = ?t, nag_at = null, updated_at = ?i
-       where occurrence_id = ?t and status = 'open'`,
-      as,
-      now,
-      id,
+  for (const { occurrenceId, nagDeliveryId } of open) {
+    yield* update(
+      'acks',
+      { status: as, nagAt: null, updatedAt: now },
+      sql`occurrence_id = ${occurrenceId} and status = 'open'`,
     );
-    if (yield* settleNag(nag, now)) isRemoved = true;
+    if (yield* settleNag(nagDeliveryId, now)) isRemoved = true;
   }
   return isRemoved;
 }
@@ -147,27 +145,23 @@ const lookedAt = 20;
 
 /** A snooze that is taken back has answered nothing: what it had put off is asked about again, unless something else is. */
 export function* reopenAck(taskId: string, now: number): Script<void> {
-  const other = yield* row(`select occurrence_id from acks where task_id = ?t and status = 'open' limit 1`, taskId);
+  const other = yield* one(
+    select(pick(acks, 'occurrenceId'))`from acks where task_id = ${taskId} and status = 'open' limit 1`,
+  );
   if (other !== undefined) return;
-  const recent = yield* rows<{ id: string }>(
-    `select id from occurrences where task_id = ?t and slot_at <= ?i order by slot_at desc limit ?i`,
-    taskId,
-    now,
-    lookedAt,
+  const recent = yield* all(
+    select(pick(columns.occurrences, 'id'))`from occurrences where task_id = ${taskId} and slot_at <= ${now}
+      order by slot_at desc ${limited(lookedAt)}`,
   );
   for (const { id } of recent) {
-    const ack = yield* row<{ status: AckStatus; nag_every_ms: number | null }>(
-      `select status, nag_every_ms from acks where occurrence_id = ?t`,
-      id,
-    );
+    const ack = yield* one(select(pick(acks, 'status', 'nagEveryMs'))`from acks where occurrence_id = ${id}`);
     if (ack === undefined) continue;
     // What came after it asks for itself, so only the newest can have been answered by the snooze.
-    if (ack.status !== 'superseded' || ack.nag_every_ms === null) return;
-    yield* write(
-      `update acks set status = 'open', nag_at = ?i, updated_at = ?i where occurrence_id = ?t and status = 'superseded'`,
-      now + ack.nag_every_ms,
-      now,
-      id,
+    if (ack.status !== 'superseded' || ack.nagEveryMs === null) return;
+    yield* update(
+      'acks',
+      { status: 'open', nagAt: now + ack.nagEveryMs, updatedAt: now },
+      sql`occurrence_id = ${id} and status = 'superseded'`,
     );
     return;
   }
@@ -186,119 +180,92 @@ export interface DueRow {
   readonly nagDeliveryId: string | null;
 }
 
-interface Columns {
-  readonly occurrence_id: string;
-  readonly task_id: string;
-  readonly run_id: string | null;
-  readonly nag_every_ms: number;
-  readonly nag_limit: number;
-  readonly nags: number;
-  readonly nag_delivery_id: string | null;
-  readonly created_at: number;
-  readonly slot_at: number | null;
-  readonly state: string | null;
-  readonly policies: string | null;
-  readonly timezone: string | null;
-  readonly chat_id: string | null;
-  readonly chat_timezone: string | null;
-  readonly settings: string | null;
-}
+const a = columnsOf('acks', 'a');
+const t = columnsOf('tasks', 't');
+const c = columnsOf('chats', 'c');
+
+const dueFields = {
+  ...pick(a, 'occurrenceId', 'taskId', 'runId', 'nagEveryMs', 'nagLimit', 'nags', 'nagDeliveryId', 'createdAt'),
+  slotAt: maybe(columnsOf('occurrences', 'o').slotAt),
+  state: maybe(t.state),
+  // What cannot be read asks for nothing.
+  policies: mapped(maybe(t.policies), (text): Policies => readFacts(text) ?? {}),
+  timezone: maybe(t.timezone),
+  chatId: maybe(t.chatId),
+  chatTimezone: c.timezone,
+  settings: mapped(maybe(c.settings), readFacts),
+};
+
+type Columns = Answer<typeof dueFields>;
 
 /** Oldest first. The acks lead, whatever a planner thinks of the other tables. */
 export function* dueAcks(now: number, limit: number): Script<DueRow[]> {
-  const found = yield* rows<Columns>(
-    `select a.occurrence_id, a.task_id, a.run_id, a.nag_every_ms, a.nag_limit, a.nags, a.nag_delivery_id, a.created_at,
-       o.slot_at, t.state, t.policies, t.timezone, t.chat_id, c.timezone as chat_timezone, c.settings
-     from acks a left join occurrences o on o.id = a.occurrence_id left join tasks t on t.id = a.task_id
-       left join chats c on c.id = t.chat_id
-     where a.status = 'open' and a.nag_at is not null and a.nag_at <= ?i
-     order by a.nag_at limit ?i [for update of a skip locked]`,
-    now,
-    limit,
+  const found = yield* all(
+    select(
+      dueFields,
+    )`from acks a left join occurrences o on o.id = a.occurrence_id left join tasks t on t.id = a.task_id
+        left join chats c on c.id = t.chat_id
+      where a.status = 'open' and a.nag_at is not null and a.nag_at <= ${now}
+      order by a.nag_at ${limited(limit)} ${skipLocked('a')}`,
   );
   const due: DueRow[] = [];
   for (const one of found) due.push(yield* readDue(one));
   return due;
 }
 
-interface PartColumns {
-  readonly status: string;
-  readonly content: string;
-  readonly error: string | null;
-  readonly created_at: number;
-  readonly delivered_at: number | null;
-  readonly held_until: number | null;
-}
+const partFields = pick(columns.deliveries, 'status', 'content', 'error', 'createdAt', 'deliveredAt', 'heldUntil');
 
-const partColumns = 'status, content, error, created_at, delivered_at, held_until';
+type Part = Answer<typeof partFields>;
 
-function* readDue(one: Columns): Script<DueRow> {
-  const parts = yield* rows<PartColumns>(
-    `select ${partColumns} from deliveries where run_id = ?t and kind = 'result' order by part`,
-    one.run_id,
+function* readDue(ack: Columns): Script<DueRow> {
+  const { occurrenceId, taskId, runId, nags, nagEveryMs, nagLimit, nagDeliveryId, createdAt } = ack;
+  const parts = yield* all(
+    select(partFields)`from deliveries where run_id = ${runId ?? ''} and kind = 'result' order by part`,
   );
   const lastNag =
-    one.nag_delivery_id === null
-      ? undefined
-      : yield* row<PartColumns>(`select ${partColumns} from deliveries where id = ?t`, one.nag_delivery_id);
+    nagDeliveryId === null ? undefined : yield* one(select(partFields)`from deliveries where id = ${nagDeliveryId}`);
   const last = parts.at(-1);
   return {
     due: {
-      occurrenceId: one.occurrence_id,
-      nags: one.nags,
-      nagEveryMs: one.nag_every_ms,
-      nagLimit: one.nag_limit,
-      createdAt: one.created_at,
+      occurrenceId,
+      nags,
+      nagEveryMs: nagEveryMs ?? 0,
+      nagLimit,
+      createdAt,
       result: last === undefined ? { is: 'lost' } : arrivalOf(last),
       lastNag: lastNag === undefined ? null : arrivalOf(lastNag),
-      isWanted: isWanted(one),
-      quiet: quietOf(one),
-      timezone: zoneOf(one),
+      isWanted: isWanted(ack),
+      quiet: quietFor(ack.policies.quiet ?? null, settingsOf(ack.settings ?? {}).quiet),
+      timezone: zoneOf(ack),
     },
-    taskId: one.task_id,
-    runId: one.run_id,
-    chatId: one.chat_id ?? '',
+    taskId,
+    runId,
+    chatId: ack.chatId ?? '',
     text: firstLine(parts[0]),
-    slotAt: one.slot_at ?? one.created_at,
-    nags: one.nags,
-    nagDeliveryId: one.nag_delivery_id,
+    slotAt: ack.slotAt ?? createdAt,
+    nags,
+    nagDeliveryId,
   };
 }
 
 /** A person who has seen it says more than the platform, which never confirmed it. */
-function arrivalOf({
-  status,
-  error,
-  created_at: createdAt,
-  delivered_at: at,
-  held_until: until,
-}: PartColumns): Arrival {
-  if (status === 'delivered') return { is: 'shown', at: at ?? createdAt };
-  if (status !== 'failed') return { is: 'waiting', until };
+function arrivalOf({ status, error, createdAt, deliveredAt, heldUntil }: Part): Arrival {
+  if (status === 'delivered') return { is: 'shown', at: deliveredAt ?? createdAt };
+  if (status !== 'failed') return { is: 'waiting', until: heldUntil };
   return error?.startsWith('unconfirmed') === true ? { is: 'shown', at: createdAt } : { is: 'lost' };
 }
 
-/** What cannot be read asks for nothing. */
-function policiesOf({ policies }: Columns): Policies {
-  return (policies === null ? null : readFacts(policies)) ?? {};
-}
-
-function isWanted(one: Columns): boolean {
-  return (one.state === 'active' || one.state === 'completed') && policiesOf(one).ack !== undefined;
-}
-
-function quietOf(one: Columns): Quiet | null {
-  const settings = (one.settings === null ? null : readFacts(one.settings)) ?? {};
-  return quietFor(policiesOf(one).quiet ?? null, settingsOf(settings).quiet);
+function isWanted({ state, policies }: Columns): boolean {
+  return (state === 'active' || state === 'completed') && policies.ack !== undefined;
 }
 
 /** Quiet hours of the chat are told by its clocks, those of the task by its own. */
-function zoneOf(one: Columns): string {
-  const zones = policiesOf(one).quiet === undefined ? [one.chat_timezone, one.timezone] : [one.timezone];
+function zoneOf({ policies, chatTimezone, timezone }: Columns): string {
+  const zones = policies.quiet === undefined ? [chatTimezone, timezone] : [timezone];
   return zones.find((zone): zone is string => zone !== null && isTimezone(zone)) ?? 'UTC';
 }
 
-function firstLine(part: PartColumns | undefined): string {
+function firstLine(part: Part | undefined): string {
   const shown = part === undefined ? null : shownOf(part.content);
   const text = shown !== null && 'text' in shown ? shown.text : '';
   return text.trim().split('\n', 1)[0] ?? '';

@@ -1,20 +1,19 @@
 import type { AuditQuery, DeedPage, EventPage, EventQuery, EventRow } from '../../app/ports/why.ts';
 import { AppError } from '../../domain/errors.ts';
 import { isOfKind } from '../../domain/event.ts';
-import { row, rows, type Engine, type Script } from '../engine/engine.ts';
-import { pairOf, positionOf, writeCursor } from '../engine/queries.ts';
+import type { Script } from '../engine/engine.ts';
+import { columns, greatest, mapped, number, pick, type Answer } from '../engine/fields.ts';
+import { page, pairOf, positionOf, writeCursor } from '../engine/queries.ts';
+import { limit as limited, raw, sql, type Dialect, type Sql } from '../engine/sql.ts';
+import { all, one, select } from '../engine/statements.ts';
 import { readFacts } from '../tasks/codec.ts';
-import { deedColumns, readDeed, type DeedColumns } from './truth-deeds.ts';
 
-interface EventColumns {
-  readonly id: number;
-  readonly tx: number;
-  readonly at: number;
-  readonly kind: string;
-  readonly task_id: string | null;
-  readonly ref: string | null;
-  readonly data: string | null;
-}
+const { events, audit } = columns;
+
+const eventFields = {
+  ...pick(events, 'id', 'tx', 'at', 'kind', 'taskId', 'ref'),
+  data: mapped(events.data, readFacts),
+};
 
 /** Events looked at for one page when only some of them are wanted; the cursor goes on where the look ended. */
 const lookMax = 5000;
@@ -23,27 +22,23 @@ const lookMax = 5000;
  * On Postgres the order is (tx, id), and nothing is read that a transaction still open could put an event in front of: an
  * event that commits late has the number of a transaction that no reader has gone past.
  */
-const settled = {
-  sqlite: { where: 'id > ?i', order: 'id', newest: 'id desc' },
+const settled: Readonly<Record<Dialect, { where(tx: number, id: number): Sql; order: Sql; newest: Sql }>> = {
+  sqlite: { where: (_tx, id) => sql`id > ${id}`, order: raw('id'), newest: raw('id desc') },
   postgres: {
-    where: '(tx, id) > (?i, ?i) and tx < txid_snapshot_xmin(txid_current_snapshot())',
-    order: 'tx, id',
-    newest: 'tx desc, id desc',
+    where: (tx, id) => sql`(tx, id) > (${tx}, ${id}) and tx < txid_snapshot_xmin(txid_current_snapshot())`,
+    order: raw('tx, id'),
+    newest: raw('tx desc, id desc'),
   },
-} as const;
+};
 
-export function* readEvents(dialect: Engine['dialect'], query: EventQuery): Script<EventPage> {
+export function* readEvents(dialect: Dialect, query: EventQuery): Script<EventPage> {
   if (query.after === 'latest') return { events: [], next: yield* newest(dialect) };
   const [tx, id] = query.after === null ? [-1, 0] : yield* placeOf(dialect, pairOf('event', query.after));
   const { where, order } = settled[dialect];
   const { taskId, kind = null } = query;
   const look = taskId === null && kind === null ? query.limit : lookMax;
-  const seen = yield* rows<EventColumns>(
-    `select id, tx, at, kind, task_id, ref, data from events where ${where} order by ${order} limit ?i`,
-    ...(dialect === 'sqlite' ? [id] : [tx, id]),
-    look,
-  );
-  const found = seen.filter((one) => (taskId === null || one.task_id === taskId) && isOfKind(one.kind, kind));
+  const seen = yield* all(select(eventFields)`from events where ${where(tx, id)} order by ${order} ${limited(look)}`);
+  const found = seen.filter((event) => (taskId === null || event.taskId === taskId) && isOfKind(event.kind, kind));
   const page = found.slice(0, query.limit);
   const last = found.length > query.limit ? page.at(-1) : seen.at(-1);
   return {
@@ -56,17 +51,19 @@ export function* readEvents(dialect: Engine['dialect'], query: EventQuery): Scri
  * A cursor names an event by its transaction and its id. In another cluster the same event has another transaction, and in
  * an older copy it does not exist: whoever went on behind it would wait for ever, or pass over what is new.
  */
-function* placeOf(dialect: Engine['dialect'], [tx, id]: readonly [number, number]): Script<readonly [number, number]> {
+function* placeOf(dialect: Dialect, [tx, id]: readonly [number, number]): Script<readonly [number, number]> {
   if (id === 0) return [-1, 0];
-  const known = yield* row<{ tx: number }>(`select tx from events where id = ?i`, id);
+  const known = yield* one(select(pick(events, 'tx'))`from events where id = ${id}`);
   if (known !== undefined) return [known.tx, id];
   // The newest event is never removed, so nothing that is kept has so high an id.
-  const newest = yield* row<{ id: number | null }>(`select max(id) as id from events`);
+  const newest = yield* one(select({ id: greatest(events.id) })`from events`);
   if (id > (newest?.id ?? 0)) throw lostCursor();
   if (dialect === 'sqlite') return [tx, id];
-  const foreign = yield* row(`select 1 as is_foreign where ?i >= txid_snapshot_xmin(txid_current_snapshot())`, tx);
+  const foreign = yield* one(select(foreignFields)`where ${tx} >= txid_snapshot_xmin(txid_current_snapshot())`);
   return [foreign === undefined ? tx : 0, id];
 }
+
+const foreignFields = { isForeign: number(raw('1')) };
 
 function lostCursor(): AppError {
   return new AppError(
@@ -76,47 +73,45 @@ function lostCursor(): AppError {
 }
 
 /** Whatever commits after this moment comes after this cursor. */
-function* newest(dialect: Engine['dialect']): Script<string> {
+function* newest(dialect: Dialect): Script<string> {
   const { where, newest: order } = settled[dialect];
-  const last = yield* row<Pick<EventColumns, 'id' | 'tx'>>(
-    `select id, tx from events where ${where} order by ${order} limit 1`,
-    ...(dialect === 'sqlite' ? [0] : [-1, 0]),
+  const last = yield* one(
+    select(pick(events, 'id', 'tx'))`from events where ${where(-1, 0)} order by ${order} limit 1`,
   );
   return last === undefined ? writeCursor('event', '-1:0') : cursorOf(last);
 }
 
-function cursorOf({ tx, id }: Pick<EventColumns, 'id' | 'tx'>): string {
+type Event = Answer<typeof eventFields>;
+
+function cursorOf({ tx, id }: Pick<Event, 'id' | 'tx'>): string {
   return writeCursor('event', `${tx}:${id}`);
 }
 
-function readEvent(one: EventColumns): EventRow {
-  return {
-    cursor: cursorOf(one),
-    at: one.at,
-    kind: one.kind,
-    taskId: one.task_id,
-    ref: one.ref,
-    data: readFacts(one.data),
-  };
+function readEvent({ id, tx, ...event }: Event): EventRow {
+  return { cursor: cursorOf({ id, tx }), ...event };
 }
+
+/** A row of the audit. */
+export const deedFields = {
+  id: mapped(audit.id, String),
+  ...pick(audit, 'at', 'actor', 'verb', 'taskId', 'stateBefore', 'stateAfter'),
+  before: mapped(audit.before, readFacts),
+  after: mapped(audit.after, readFacts),
+  traceId: audit.traceId,
+};
 
 /** Newest first: of one task by the index of its rows, of all tasks by the key. */
 export function* readAuditPage({ taskId, limit, cursor }: AuditQuery): Script<DeedPage> {
-  const found = taskId === null ? yield* auditOfAll(cursor, limit + 1) : yield* auditOf(taskId, cursor, limit + 1);
-  const items = found.slice(0, limit).map(readDeed);
-  const last = items.at(-1);
-  const more = found.length > limit && last !== undefined;
-  const position = taskId === null ? last?.id : `${last?.at ?? 0}:${last?.id ?? 0}`;
-  return { items, next: more ? writeCursor('audit', position ?? '') : null };
-}
-
-function* auditOfAll(cursor: string | null, limit: number): Script<DeedColumns[]> {
-  const below = cursor === null ? Number.MAX_SAFE_INTEGER : Number(wholeOf(cursor));
-  return yield* rows<DeedColumns>(
-    `select ${deedColumns} from audit where id < ?i order by id desc limit ?i`,
-    below,
+  const rest =
+    taskId === null
+      ? sql`where id < ${cursor === null ? Number.MAX_SAFE_INTEGER : Number(wholeOf(cursor))} order by id desc`
+      : ofTask(taskId, cursor);
+  const { rows, next } = yield* page({
     limit,
-  );
+    found: (max) => all(select(deedFields)`from audit ${rest} ${limited(max)}`),
+    keyOf: ({ id, at }) => (taskId === null ? id : `${at}:${id}`),
+  });
+  return { items: rows, next: next === null ? null : writeCursor('audit', next) };
 }
 
 /** A cursor of one task's list has two numbers and belongs to no other list. */
@@ -125,15 +120,7 @@ function wholeOf(cursor: string): string {
   return /^\d{1,16}$/.test(position) ? position : String(pairOf('audit', cursor)[1]);
 }
 
-function* auditOf(taskId: string, cursor: string | null, limit: number): Script<DeedColumns[]> {
+function ofTask(taskId: string, cursor: string | null): Sql {
   const [at, id] = cursor === null ? [Number.MAX_SAFE_INTEGER, 0] : pairOf('audit', cursor);
-  return yield* rows<DeedColumns>(
-    `select ${deedColumns} from audit where task_id = ?t and at <= ?i and (at < ?i or id < ?i)
-     order by at desc, id desc limit ?i`,
-    taskId,
-    at,
-    at,
-    id,
-    limit,
-  );
+  return sql`where task_id = ${taskId} and at <= ${at} and (at < ${at} or id < ${id}) order by at desc, id desc`;
 }

@@ -1,12 +1,16 @@
+import type { Actor } from '../../domain/access.ts';
 import type { EventKind, TaskVerb } from '../../domain/event.ts';
 import type { TaskState } from '../../domain/task.ts';
-import { each, rows, type Script, type Tuple } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
+import { columns, pick } from '../engine/fields.ts';
+import { sql } from '../engine/sql.ts';
+import { insertAll, insertReturning, updateAll } from '../engine/statements.ts';
 import { refreshCards, type CardChange } from '../outbox/cards.ts';
 
 /** What somebody did to a task, and where it stood before and after. */
 export interface AuditEntry {
   readonly at: number;
-  readonly actor: string;
+  readonly actor: Actor;
   readonly verb: TaskVerb;
   readonly taskId: string;
   readonly stateBefore: TaskState | null;
@@ -42,26 +46,26 @@ export function* recordVerbs(entries: readonly AuditEntry[]): Script<string[]> {
   const cards: CardChange[] = [];
   const ids: string[] = [];
   for (const entry of entries) {
-    const [made] = yield* rows<{ id: number }>(
-      `insert into audit (at, actor, verb, task_id, state_before, state_after, before, after, trace_id)
-       values (?i, ?t, ?t, ?t, ?t, ?t, ?t, ?t, ?t) returning id`,
-      entry.at,
-      entry.actor,
-      entry.verb,
-      entry.taskId,
-      entry.stateBefore,
-      entry.stateAfter,
-      entry.before ? JSON.stringify(entry.before) : null,
-      entry.after ? JSON.stringify(entry.after) : null,
-      entry.traceId ?? null,
-    );
+    const { at, actor, verb, taskId, stateBefore, stateAfter, before, after, traceId = null } = entry;
+    const row = {
+      at,
+      actor,
+      verb,
+      taskId,
+      stateBefore,
+      stateAfter,
+      before: jsonOf(before),
+      after: jsonOf(after),
+      traceId,
+    };
+    const made = yield* insertReturning('audit', row, pick(columns.audit, 'id'));
     const id = String(made?.id ?? '');
     ids.push(id);
-    events.push({ kind: `task.${entry.verb}`, at: entry.at, taskId: entry.taskId, ref: id });
-    if (!unseen.has(entry.verb))
+    events.push({ kind: `task.${verb}`, at, taskId, ref: id });
+    if (!unseen.has(verb))
       cards.push({
-        taskId: entry.taskId,
-        at: entry.at,
+        taskId,
+        at,
         key: id.padStart(16, '0'),
         door: doorOf(entry),
         isDrawn: entry.hasCard !== false && !isRenamedBack(entry),
@@ -70,6 +74,19 @@ export function* recordVerbs(entries: readonly AuditEntry[]): Script<string[]> {
   yield* tellEvents(events);
   yield* refreshCards(cards);
   return ids;
+}
+
+/** Notes whose deed led to the reason of each occurrence, or asked for it. */
+export function* nameDeed(
+  as: 'deedId' | 'askedBy',
+  deedId: string | undefined,
+  occurrenceIds: readonly string[],
+): Script<void> {
+  if (deedId === undefined) return;
+  yield* updateAll('occurrences', occurrenceIds, {
+    set: () => ({ [as]: Number(deedId) }),
+    where: (id) => sql`id = ${id}`,
+  });
 }
 
 /** The name of the topic is changed back, which shows it above the card already; the card follows with the next change. */
@@ -104,14 +121,12 @@ export function traced(traceId: string | null | undefined): { readonly trace_id?
 
 /** Appends events; they become readable with the commit of what they tell. */
 export function* tellEvents(events: readonly NewEvent[]): Script<void> {
-  yield* each(
-    `insert into events (at, kind, task_id, ref, data) values (?i, ?t, ?t, ?t, ?t)`,
-    events.map(({ at, kind, taskId, ref, data }): Tuple => [
-      at,
-      kind,
-      taskId,
-      ref,
-      data === undefined ? null : JSON.stringify(data),
-    ]),
+  yield* insertAll(
+    'events',
+    events.map(({ at, kind, taskId, ref, data }) => ({ at, kind, taskId, ref, data: jsonOf(data) })),
   );
+}
+
+function jsonOf(value: object | null | undefined): string | null {
+  return value ? JSON.stringify(value) : null;
 }

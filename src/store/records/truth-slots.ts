@@ -1,187 +1,114 @@
-import type { SlotDelivery, SlotRow, SlotRun, TruthQuery } from '../../app/ports/why.ts';
-import { listOf, rows, type Script } from '../engine/engine.ts';
+import type { Doing, SlotRow, SlotRun, TruthQuery } from '../../app/ports/why.ts';
+import type { Script } from '../engine/engine.ts';
+import { columns, columnsOf, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
+import { limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
+import { all, select } from '../engine/statements.ts';
 import { acksOf } from '../questions/acks.ts';
-import { decisionIn } from '../runs/codec.ts';
+import { decisionIn, grouped } from '../runs/codec.ts';
 
-export interface SlotColumns {
-  readonly id: string;
-  readonly slot_at: number;
-  readonly source: string;
-  readonly status: string;
-  readonly reason: string | null;
-  readonly decide_by: number | null;
-  readonly replay_of: string | null;
-  readonly replay_of_slot: number | null;
-  readonly late_ms: number;
-  readonly error: string | null;
-  readonly created_at: number;
-  readonly updated_at: number;
-  readonly run_id: string | null;
-  readonly run_status: string | null;
-  readonly run_created_at: number | null;
-  readonly run_started_at: number | null;
-  readonly run_ready_at: number | null;
-  readonly run_cancel_at: number | null;
-  readonly run_provider: string | null;
-  readonly run_address: string | null;
+const o = columnsOf('occurrences', 'o');
+const r = columnsOf('runs', 'r');
+const c = columnsOf('chats', 'c');
+
+/** Flat, because a page has hundreds of them: each object within a row would cost a reader of its own. */
+const slotFields = {
+  ...pick(o, 'id', 'slotAt', 'source', 'status', 'reason', 'decideBy', 'replayOf', 'lateMs', 'error', 'createdAt'),
+  ...pick(o, 'deedId', 'askedBy'),
+  replayOfSlot: maybe(columnsOf('occurrences', 'p').slotAt),
+  runId: maybe(r.id),
+  runStatus: maybe(r.status),
+  runCreatedAt: maybe(r.createdAt),
+  startedAt: r.startedAt,
+  readyAt: maybe(r.readyAt),
+  provider: maybe(c.provider),
+  address: maybe(c.address),
+};
+
+export type BareSlot = Answer<typeof slotFields>;
+
+const slotSource = raw(`from occurrences o left join runs r on r.id = o.run_id left join chats c on c.id = r.chat_id
+  left join occurrences p on p.id = o.replay_of`);
+
+function slotsWhere(taskId: string, which: Sql): Script<BareSlot[]> {
+  return all(select(slotFields)`${slotSource} where o.task_id = ${taskId} and ${which}`);
 }
 
-const selected = `select o.id, o.slot_at, o.source, o.status, o.reason, o.decide_by, o.replay_of, p.slot_at as replay_of_slot,
-    o.late_ms, o.error, o.created_at, o.updated_at, o.run_id, r.status as run_status, r.created_at as run_created_at,
-    r.started_at as run_started_at, r.ready_at as run_ready_at, r.cancel_requested_at as run_cancel_at,
-    c.provider as run_provider, c.address as run_address
-  from occurrences o left join runs r on r.id = o.run_id left join chats c on c.id = r.chat_id left join occurrences p on p.id = o.replay_of`;
-
-export function* slotRows({ taskId, from, to, limit }: TruthQuery): Script<SlotColumns[]> {
-  return yield* rows<SlotColumns>(
-    `${selected} where o.task_id = ?t and o.slot_at >= ?i and o.slot_at <= ?i order by o.slot_at limit ?i`,
-    taskId,
-    from,
-    to,
-    limit + 1,
-  );
+export function slotRows({ taskId, from, to, limit }: TruthQuery): Script<BareSlot[]> {
+  const within = sql`o.slot_at >= ${from} and o.slot_at <= ${to}`;
+  return slotsWhere(taskId, sql`${within} order by o.slot_at ${limited(limit + 1)}`);
 }
 
 /** Rows by hand may stand between two slots; a person who asks between two slots has not run more of them than this. */
-const aroundMax = 20;
+const aroundMax = limited(20);
 
-export function* aroundOf({ taskId, from, to }: TruthQuery): Script<{
-  readonly before: SlotColumns | null;
-  readonly after: SlotColumns | null;
-}> {
-  const before = yield* rows<SlotColumns>(
-    `${selected} where o.task_id = ?t and o.slot_at < ?i order by o.slot_at desc limit ?i`,
-    taskId,
-    from,
-    aroundMax,
-  );
-  const after = yield* rows<SlotColumns>(
-    `${selected} where o.task_id = ?t and o.slot_at > ?i order by o.slot_at limit ?i`,
-    taskId,
-    to,
-    aroundMax,
-  );
-  const scheduled = ({ source }: SlotColumns) => source === 'schedule' || source === 'catch_up';
+/** The scheduled slots on either side of a stretch. */
+export function* aroundOf({
+  taskId,
+  from,
+  to,
+}: TruthQuery): Script<{ before: BareSlot | null; after: BareSlot | null }> {
+  const before = yield* slotsWhere(taskId, sql`o.slot_at < ${from} order by o.slot_at desc ${aroundMax}`);
+  const after = yield* slotsWhere(taskId, sql`o.slot_at > ${to} order by o.slot_at ${aroundMax}`);
+  const scheduled = ({ source }: BareSlot) => source === 'schedule' || source === 'catch_up';
   return { before: before.find(scheduled) ?? null, after: after.find(scheduled) ?? null };
 }
 
-/** The same rows with what was tried and sent for them. */
-export function* withWork(found: readonly SlotColumns[]): Script<SlotRow[]> {
-  const runIds = found.flatMap(({ run_id }) => (run_id === null ? [] : [run_id]));
-  const attempts = grouped(yield* attemptRows(runIds), ({ run_id }) => run_id);
-  const deliveries = grouped(yield* deliveryRows(runIds), ({ run_id }) => run_id);
+const tryFields = { runId: columns.attempts.runId, shown: pick(columns.attempts, 'status', 'error') };
+
+const part = columnsOf('deliveries', 'd');
+const partFields = {
+  runId: part.runId,
+  shown: {
+    ...pick(part, 'id', 'part', 'status', 'messageId', 'error', 'createdAt', 'deliveredAt', 'cause', 'heldUntil'),
+    thread: { provider: c.provider, address: c.address, topic: part.messageThreadId },
+    decision: mapped(part.evidence, decisionIn),
+  },
+};
+
+/** What runs tried and brought; words about how one ended say nothing of its result. */
+function* workOf(runIds: readonly string[]): Script<(runId: string) => Pick<SlotRun, 'attempts' | 'deliveries'>> {
+  const ids = list(runIds);
+  const tries = yield* all(select(tryFields)`from attempts where run_id in ${ids} order by run_id, attempt`);
+  const parts = yield* all(
+    select(partFields)`from deliveries d join chats c on c.id = d.chat_id
+      where d.run_id in ${ids} and d.kind = 'result' order by d.run_id, d.part`,
+  );
+  const [ofTries, ofParts] = [grouped(tries), grouped(parts)];
+  return (runId) => ({ attempts: ofTries.get(runId) ?? [], deliveries: ofParts.get(runId) ?? [] });
+}
+
+const a = columnsOf('audit', 'a');
+const doingFields = { id: mapped(a.id, String), ...pick(a, 'at', 'actor', 'verb') };
+
+/** What people did to some slots, or to have them, by the ids of the audit. */
+function* doingsOf(slots: readonly BareSlot[]): Script<(id: number | null) => Doing | null> {
+  const ids = slots.filter(({ deedId, askedBy }) => deedId !== null || askedBy !== null).map(({ id }) => id);
+  if (ids.length === 0) return () => null;
+  const found = yield* all(
+    select(doingFields)`from occurrences o join audit a on a.id in (o.deed_id, o.asked_by) where o.id in ${list(ids)}`,
+  );
+  const byId = new Map(found.map((one) => [one.id, one]));
+  return (id) => byId.get(String(id)) ?? null;
+}
+
+/** The same rows with what was tried and sent for them, and with what people did. */
+export function* withWork(found: readonly BareSlot[]): Script<SlotRow[]> {
+  const work = yield* workOf(found.flatMap(({ runId }) => runId ?? []));
   const acks = yield* acksOf(found.map(({ id }) => id));
+  const doing = yield* doingsOf(found);
   return found.map((one) => {
-    const id = one.run_id ?? '';
-    const ack = acks.get(one.id) ?? null;
-    return readSlot(one, ack, {
-      attempts: (attempts.get(id) ?? []).map(({ status, error }) => ({ status, error })) as SlotRun['attempts'],
-      deliveries: (deliveries.get(id) ?? []).map(readSent),
-    });
+    const { deedId, askedBy, runId, runStatus, runCreatedAt, startedAt, readyAt, provider, address, ...slot } = one;
+    const place = provider === null || address === null ? null : { provider, address };
+    // A run whose row is gone leaves its occurrence, which says enough.
+    const isGone = runId === null || runStatus === null || runCreatedAt === null || readyAt === null;
+    return {
+      ...slot,
+      run: isGone
+        ? null
+        : { id: runId, status: runStatus, createdAt: runCreatedAt, startedAt, readyAt, place, ...work(runId) },
+      ack: acks.get(slot.id) ?? null,
+      deed: doing(deedId),
+      asker: doing(askedBy),
+    };
   });
-}
-
-interface AttemptColumns {
-  readonly run_id: string;
-  readonly status: string;
-  readonly error: string | null;
-}
-
-function* attemptRows(runIds: readonly string[]): Script<AttemptColumns[]> {
-  if (runIds.length === 0) return [];
-  const { marks, values } = listOf(runIds);
-  return yield* rows<AttemptColumns>(
-    `select run_id, status, error from attempts where run_id in (${marks}) order by run_id, attempt`,
-    ...values,
-  );
-}
-
-interface DeliveryColumns {
-  readonly id: string;
-  readonly run_id: string;
-  readonly part: number;
-  readonly status: string;
-  readonly provider: string;
-  readonly address: string;
-  readonly message_thread_id: number | null;
-  readonly message_id: number | null;
-  readonly cause: string | null;
-  readonly error: string | null;
-  readonly delivered_at: number | null;
-  readonly created_at: number;
-  readonly held_until: number | null;
-  readonly evidence: string | null;
-}
-
-/** What a run brought back; words about how it ended say nothing of its result. */
-function* deliveryRows(runIds: readonly string[]): Script<DeliveryColumns[]> {
-  if (runIds.length === 0) return [];
-  const { marks, values } = listOf(runIds);
-  return yield* rows<DeliveryColumns>(
-    `select d.id, d.run_id, d.part, d.status, c.provider, c.address, d.message_thread_id, d.message_id, d.cause, d.error,
-       d.delivered_at, d.created_at, d.held_until, d.evidence
-     from deliveries d join chats c on c.id = d.chat_id where d.run_id in (${marks}) and d.kind = 'result' order by d.run_id, d.part`,
-    ...values,
-  );
-}
-
-function readSlot(one: SlotColumns, ack: SlotRow['ack'], work: Pick<SlotRun, 'attempts' | 'deliveries'>): SlotRow {
-  return {
-    id: one.id,
-    slotAt: one.slot_at,
-    source: one.source as SlotRow['source'],
-    status: one.status as SlotRow['status'],
-    reason: one.reason as SlotRow['reason'],
-    decideBy: one.decide_by,
-    replayOf: one.replay_of,
-    replayOfSlot: one.replay_of_slot,
-    lateMs: one.late_ms,
-    error: one.error,
-    createdAt: one.created_at,
-    updatedAt: one.updated_at,
-    run: readRunOf(one, work),
-    ack,
-  };
-}
-
-/** A run whose row is gone leaves its occurrence, which says enough. */
-function readRunOf(one: SlotColumns, work: Pick<SlotRun, 'attempts' | 'deliveries'>): SlotRun | null {
-  if (one.run_id === null || one.run_status === null) return null;
-  const { run_provider: provider, run_address: address } = one;
-  return {
-    id: one.run_id,
-    place: provider === null || address === null ? null : { provider, address },
-    status: one.run_status as SlotRun['status'],
-    createdAt: one.run_created_at ?? one.created_at,
-    startedAt: one.run_started_at,
-    readyAt: one.run_ready_at ?? one.created_at,
-    cancelRequestedAt: one.run_cancel_at,
-    ...work,
-  };
-}
-
-function readSent(one: DeliveryColumns): SlotDelivery {
-  return {
-    id: one.id,
-    part: one.part,
-    status: one.status as SlotDelivery['status'],
-    thread: { provider: one.provider, address: one.address, topic: one.message_thread_id },
-    messageId: one.message_id,
-    cause: one.cause,
-    error: one.error,
-    deliveredAt: one.delivered_at,
-    createdAt: one.created_at,
-    heldUntil: one.held_until,
-    decision: decisionIn(one.evidence),
-  };
-}
-
-function grouped<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item)) ?? [];
-    group.push(item);
-    groups.set(keyOf(item), group);
-  }
-  return groups;
 }

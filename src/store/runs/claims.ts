@@ -1,9 +1,12 @@
 import type { Claim, NewOccurrence, Quarantine } from '../../app/ports/pipeline.ts';
 import { isByHand } from '../../domain/occurrence.ts';
 import type { NewRun } from '../../domain/run.ts';
-import { each, rows, type Script, type Tuple } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
+import { columns, pick } from '../engine/fields.ts';
+import { raw, sql, type Sql } from '../engine/sql.ts';
+import { insertAll, one, select, update, updateAll } from '../engine/statements.ts';
 import { askAboutMissed } from '../questions/questions.ts';
-import { recordVerbs, tellComplete, tellEvents, type NewEvent } from '../records/journal.ts';
+import { nameDeed, recordVerbs, tellComplete, tellEvents, type NewEvent } from '../records/journal.ts';
 import { endWaiting } from '../tasks/auto-pauses.ts';
 import { tellGrantGone } from '../tasks/grants.ts';
 import { cancelLive } from './thread-runs.ts';
@@ -39,12 +42,20 @@ export function* writeClaims(claims: readonly Claim[], now: number): Script<void
     now,
   );
   const gaps = won.flatMap(({ taskId, gap }) => (gap === null ? [] : [{ taskId, gap }]));
-  yield* each(
-    `insert into gaps (id, task_id, from_at, to_at, count, reason, created_at) values (?t, ?t, ?i, ?i, ?i, ?t, ?i)
-     on conflict (task_id, from_at) do update set
-       count = case when excluded.to_at > gaps.to_at then excluded.count else gaps.count end,
-       to_at = case when excluded.to_at > gaps.to_at then excluded.to_at else gaps.to_at end`,
-    gaps.map(({ taskId, gap }) => [gap.id, taskId, gap.fromAt, gap.toAt, gap.count, gap.reason, now]),
+  yield* insertAll(
+    'gaps',
+    gaps.map(({ taskId, gap: { id, fromAt, toAt, count, reason } }) => ({
+      id,
+      taskId,
+      fromAt,
+      toAt,
+      count,
+      reason,
+      createdAt: now,
+    })),
+    raw(`on conflict (task_id, from_at) do update set
+      count = case when excluded.to_at > gaps.to_at then excluded.count else gaps.count end,
+      to_at = case when excluded.to_at > gaps.to_at then excluded.to_at else gaps.to_at end`),
   );
   yield* tellEvents(
     gaps.map(({ taskId, gap }) => ({
@@ -66,19 +77,23 @@ function decisionOf({ taskId, occurrence }: Placed, now: number): NewEvent[] {
 
 /** Most claims move a task along and leave its state alone, and with it the index that the state stands in. */
 function* moveOn(claims: readonly Claim[]): Script<Claim[]> {
-  const moved = yield* each(
-    `update tasks set next_at = ?i, bounded_runs = bounded_runs + ?i where id = ?t and next_at = ?i`,
-    claims.map((claim) => [claim.nextAt, boundedIn(claim), claim.taskId, claim.expectNextAt]),
-  );
+  const moved = yield* updateAll('tasks', claims, {
+    set: (claim) => ({ nextAt: claim.nextAt, boundedRuns: sql`bounded_runs + ${boundedIn(claim)}` }),
+    where: isAsExpected,
+  });
   return claims.filter((_claim, index) => moved[index]);
 }
 
 function* complete(claims: readonly Claim[]): Script<Claim[]> {
-  const completed = yield* each(
-    `update tasks set next_at = null, state = 'completed', bounded_runs = bounded_runs + ?i where id = ?t and next_at = ?i`,
-    claims.map((claim) => [boundedIn(claim), claim.taskId, claim.expectNextAt]),
-  );
+  const completed = yield* updateAll('tasks', claims, {
+    set: (claim) => ({ nextAt: null, state: 'completed', boundedRuns: sql`bounded_runs + ${boundedIn(claim)}` }),
+    where: isAsExpected,
+  });
   return claims.filter((_claim, index) => completed[index]);
+}
+
+function isAsExpected({ taskId, expectNextAt }: Claim): Sql {
+  return sql`id = ${taskId} and next_at = ${expectNextAt}`;
 }
 
 function boundedIn({ occurrences }: Claim): number {
@@ -96,23 +111,14 @@ interface Placed {
 
 /** A slot that already has its row, because a clock went back or a task was enabled again, keeps that row. */
 export function* insertOccurrences(placed: readonly Placed[], now: number): Script<boolean[]> {
-  return yield* each(
-    `insert into occurrences (id, task_id, slot_at, source, status, reason, decide_by, replay_of, run_id, late_ms, created_at, updated_at)
-     values (?t, ?t, ?i, ?t, ?t, ?t, ?i, ?t, ?t, ?i, ?i, ?i) on conflict (task_id, slot_at) do nothing`,
-    placed.map(({ taskId, occurrence: o }): Tuple => [
-      o.id,
-      taskId,
-      o.slotAt,
-      o.source,
-      o.status,
-      o.reason,
-      o.decideBy,
-      o.replayOf ?? null,
-      o.runId,
-      o.lateMs,
-      now,
-      now,
-    ]),
+  return yield* insertAll(
+    'occurrences',
+    placed.map(({ taskId, occurrence }) => {
+      const { id, slotAt, source, status, reason, decideBy, replayOf = null, runId, lateMs } = occurrence;
+      const made = { createdAt: now, updatedAt: now };
+      return { id, taskId, slotAt, source, status, reason, decideBy, replayOf, runId, lateMs, ...made };
+    }),
+    raw('on conflict (task_id, slot_at) do nothing'),
   );
 }
 
@@ -123,14 +129,10 @@ export function* insertOccurrences(placed: readonly Placed[], now: number): Scri
 function* giveBack(known: readonly Placed[], claims: readonly Claim[]): Script<ReadonlySet<string>> {
   const revived = new Set<string>();
   for (const { taskId } of known.filter(({ occurrence }) => isBounded(occurrence))) {
-    yield* rows(`update tasks set bounded_runs = bounded_runs - 1 where id = ?t`, taskId);
+    yield* update('tasks', { boundedRuns: raw('bounded_runs - 1') }, sql`id = ${taskId}`);
     const { nextAt, onward = null } = claims.find((claim) => claim.taskId === taskId) ?? { nextAt: 0 };
     if (nextAt !== null || onward === null || revived.has(taskId)) continue;
-    yield* rows(
-      `update tasks set state = 'active', next_at = ?i where id = ?t and state = 'completed'`,
-      onward,
-      taskId,
-    );
+    yield* update('tasks', { state: 'active', nextAt: onward }, sql`id = ${taskId} and state = 'completed'`);
     revived.add(taskId);
   }
   return revived;
@@ -140,37 +142,38 @@ function* giveBack(known: readonly Placed[], claims: readonly Claim[]): Script<R
 export function* dispatchRuns(runs: readonly NewRun[], now: number): Script<void> {
   const made = yield* insertRuns(runs);
   const refused = runs.filter((_run, index) => made[index] !== true);
-  yield* each(
-    `update occurrences set status = 'failed', error = 'a run with this key exists already', updated_at = ?i where id = ?t`,
-    refused.map((run) => [now, run.occurrenceId]),
-  );
+  yield* updateAll('occurrences', refused, {
+    set: () => ({ status: 'failed', error: 'a run with this key exists already', updatedAt: now }),
+    where: ({ occurrenceId }) => sql`id = ${occurrenceId ?? ''}`,
+  });
 }
 
 /** Every run enters here, whatever asked for it. A key that is taken is the caller's to explain. */
 export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
-  return yield* each(
-    `insert into runs (id, source, idempotency_key, payload_hash, lane, exclusive, rank, task_id, task_version,
-       occurrence_id, chat_id, owner_id, status, ready_at, fence, attempts, interruptions, input, created_at, trace_id)
-     values (?t, ?t, ?t, ?t, ?t, ?i, ?i, ?t, ?i, ?t, ?t, ?t, 'queued', ?i, 0, 0, 0, ?t, ?i, ?t)
-     on conflict (idempotency_key, source) do nothing`,
-    runs.map((run): Tuple => [
-      run.id,
-      run.source,
-      run.idempotencyKey,
-      run.payloadHash,
-      run.lane,
-      run.exclusive ? 1 : 0,
-      10 - run.priority,
-      run.taskId,
-      run.taskVersion,
-      run.occurrenceId,
-      run.chatId,
-      run.ownerId,
-      run.readyAt,
-      run.inputText,
-      run.createdAt,
-      run.traceId ?? null,
-    ]),
+  return yield* insertAll(
+    'runs',
+    runs.map((run) => {
+      const { id, source, idempotencyKey, payloadHash, lane, taskId, taskVersion, occurrenceId, chatId, ownerId } = run;
+      const whose = { lane, taskId, taskVersion, occurrenceId, chatId, ownerId };
+      return {
+        id,
+        source,
+        idempotencyKey,
+        payloadHash,
+        ...whose,
+        exclusive: run.exclusive ? 1 : 0,
+        rank: 10 - run.priority,
+        status: 'queued' as const,
+        readyAt: run.readyAt,
+        fence: 0,
+        attempts: 0,
+        interruptions: 0,
+        input: run.inputText,
+        createdAt: run.createdAt,
+        traceId: run.traceId ?? null,
+      };
+    }),
+    raw('on conflict (idempotency_key, source) do nothing'),
   );
 }
 
@@ -178,8 +181,10 @@ export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
 function* stands({ taskId, occurrences }: Claim): Script<boolean> {
   const newest = occurrences.findLast(({ status }) => status === 'pending');
   if (newest === undefined) return false;
-  const known = yield* rows(`select id from occurrences where task_id = ?t and slot_at = ?i`, taskId, newest.slotAt);
-  return known.length > 0;
+  const known = yield* one(
+    select(pick(columns.occurrences, 'id'))`from occurrences where task_id = ${taskId} and slot_at = ${newest.slotAt}`,
+  );
+  return known !== undefined;
 }
 
 /** For `replace`: the live run is asked to stop, and whoever waited before gives way. */
@@ -190,14 +195,19 @@ function* makeRoom(taskId: string, now: number): Script<void> {
 
 /** A row that cannot be read is paused with the reason: people see it, and it is never due again until it is mended. */
 export function* writeQuarantines(marked: readonly Quarantine[], now: number): Script<void> {
-  const hit = yield* each(
-    `update tasks set state = 'paused', next_at = null, paused_reason = ?t, paused_at = ?i, paused_by = 'system',
-       version = version + 1
-     where id = ?t and state = 'active'`,
-    marked.map(({ taskId, quarantine }) => [quarantine, now, taskId]),
-  );
+  const hit = yield* updateAll('tasks', marked, {
+    set: ({ quarantine }) => ({
+      state: 'paused',
+      nextAt: null,
+      pausedReason: quarantine,
+      pausedAt: now,
+      pausedBy: 'system',
+      version: raw('version + 1'),
+    }),
+    where: ({ taskId }) => sql`id = ${taskId} and state = 'active'`,
+  });
   const paused = marked.filter((_one, index) => hit[index]);
-  yield* recordVerbs(
+  const deeds = yield* recordVerbs(
     paused.map(({ taskId, quarantine }) => ({
       at: now,
       actor: 'system',
@@ -208,5 +218,7 @@ export function* writeQuarantines(marked: readonly Quarantine[], now: number): S
       after: { reason: quarantine },
     })),
   );
-  for (const { taskId } of paused) yield* endWaiting(taskId, 'paused', now);
+  for (const [index, { taskId }] of paused.entries()) {
+    yield* nameDeed('deedId', deeds[index], yield* endWaiting(taskId, 'paused', now));
+  }
 }

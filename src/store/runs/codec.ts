@@ -1,40 +1,53 @@
 import type { StartableRun, Unreadable } from '../../app/ports/pipeline.ts';
-import type { Attempt, Delivery, EndedRun, RunView, TaskRun } from '../../app/ports/runs.ts';
-import type { SlotAck } from '../../app/ports/why.ts';
+import type { Attempt, Delivery } from '../../app/ports/runs.ts';
 import type { Actor } from '../../domain/access.ts';
 import { policyOf } from '../../domain/policy.ts';
-import type { MessageInput, RunInput, RunStatus } from '../../domain/run.ts';
-import type { TaskState } from '../../domain/task.ts';
-import { listOf, rows, type Engine, type Script } from '../engine/engine.ts';
-import { readFacts, readGrant, readObject, unreadable, type GrantColumns, type Rows } from '../tasks/codec.ts';
+import type { RunInput } from '../../domain/run.ts';
+import type { Script } from '../engine/engine.ts';
+import { columns, columnsOf, like, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
+import { list, raw } from '../engine/sql.ts';
+import { all, select } from '../engine/statements.ts';
+import { grantFields, readFacts, readGrant, readObject, unreadable } from '../tasks/codec.ts';
 
 /** Rows of runs and of what hangs on them, as the runner and whoever looks at them see them. */
-export type RunRow = Rows['runs'];
-export type OccurrenceRow = Rows['occurrences'];
-type AttemptRow = Rows['attempts'];
-export type DeliveryRow = Rows['deliveries'] & { readonly provider: string; readonly address: string };
 
-export type StartableRow = RunRow & GrantColumns & { readonly task_state: string | null };
+const r = columnsOf('runs', 'r');
+
+/** What the runner takes up, over `startableSource`. */
+export const startableFields = {
+  ...pick(r, 'id', 'status', 'fence', 'attempts', 'interruptions', 'taskId', 'occurrenceId', 'chatId', 'ownerId'),
+  ...pick(r, 'taskVersion', 'createdAt', 'cancelRequestedAt', 'cancelReason', 'traceId', 'input'),
+  taskState: maybe(columnsOf('tasks', 't').state),
+  ...grantFields,
+};
+
+export const startableSource = raw(
+  'runs r left join tasks t on t.id = r.task_id left join grants g on g.id = t.grant_id',
+);
+
+export type StartableRow = Answer<typeof startableFields>;
 
 export function readStartable(row: StartableRow): StartableRun | Unreadable {
   try {
+    const { id, status, fence, attempts, interruptions, taskId, occurrenceId, chatId, ownerId } = row;
+    const { taskVersion, createdAt, taskState, traceId } = row;
     return {
-      id: row.id,
-      status: row.status as RunStatus,
-      fence: row.fence,
-      attempts: row.attempts,
-      interruptions: row.interruptions,
-      taskId: row.task_id,
-      occurrenceId: row.occurrence_id,
-      chatId: row.chat_id,
-      ownerId: row.owner_id as Actor,
-      taskVersion: row.task_version,
-      createdAt: row.created_at,
-      cancelRequested: row.cancel_requested_at !== null,
-      taskState: row.task_state as TaskState | null,
-      grant: row.chat_id === null ? null : readGrant(row, row.chat_id),
-      traceId: row.trace_id,
-      input: readInput(row.input),
+      id,
+      status,
+      fence,
+      attempts,
+      interruptions,
+      taskId,
+      occurrenceId,
+      chatId,
+      ownerId,
+      taskVersion,
+      createdAt,
+      cancelRequested: row.cancelRequestedAt !== null,
+      taskState,
+      grant: chatId === null ? null : readGrant(row, chatId),
+      traceId,
+      ...readInput(row.input),
     };
   } catch (error) {
     return unreadable(row.id, error);
@@ -42,49 +55,14 @@ export function readStartable(row: StartableRow): StartableRun | Unreadable {
 }
 
 /** What a worker relies on without asking again; a run that lacks it could not even be ended by the usual way. */
-function readInput(text: string): RunInput {
+function readInput(text: string): Pick<StartableRun, 'input' | 'policy'> {
   const input = readObject('input', text) as unknown as RunInput;
   const { action, instructions, timezone, policies, follows } = input;
   if (typeof action?.kind !== 'string') throw new Error('input has no action');
   if (typeof instructions !== 'string' || typeof timezone !== 'string') throw new Error('input has no text or no zone');
   if (follows !== undefined && typeof follows.schedule?.kind !== 'string') throw new Error('input has no schedule');
-  policyOf(policies ?? {}, { actionKind: action.kind, minGapMs: null });
-  return input;
-}
-
-function readAttempt(row: AttemptRow): Attempt {
-  return {
-    attempt: row.attempt,
-    status: row.status as Attempt['status'],
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    durationMs: row.duration_ms,
-    httpStatus: row.http_status,
-    error: row.error,
-  };
-}
-
-function readDelivery(row: DeliveryRow): Delivery {
-  return {
-    id: row.id,
-    part: row.part,
-    status: row.status as Delivery['status'],
-    thread: { provider: row.provider, address: row.address, topic: topicOf(row) },
-    platformChatId: row.platform_chat_id,
-    messageThreadId: row.message_thread_id,
-    messageId: row.message_id,
-    error: row.error,
-    createdAt: row.created_at,
-    deliveredAt: row.delivered_at,
-    cause: row.cause,
-    heldUntil: row.held_until,
-    decision: decisionIn(row.evidence),
-  };
-}
-
-/** Where it is; for what goes to a thread by its name, also where it is to be. */
-function topicOf({ message_id: messageId, message_thread_id: topic, goes_to: goesTo, to_topic: asked }: DeliveryRow) {
-  return goesTo === 'thread' && messageId === null ? asked : topic;
+  // The density of the schedule matters only for slots that were missed, and this run is past that.
+  return { input, policy: policyOf(policies ?? {}, { actionKind: action.kind, minGapMs: null }) };
 }
 
 /** What is kept of a decision beside the part; null when there was none. */
@@ -96,123 +74,74 @@ export function decisionIn(evidence: string | null): Delivery['decision'] {
   return { isGiven: facts?.['approved_by'] !== undefined, by: by as Actor, at };
 }
 
-export function readAck(row: Pick<Rows['acks'], 'status' | 'nags' | 'done_at' | 'done_by'>): SlotAck {
-  return {
-    status: row.status as SlotAck['status'],
-    nags: row.nags,
-    doneAt: row.done_at,
-    doneBy: row.done_by as Actor | null,
-  };
-}
+/** A run that is over, for doing it again. Throws when what it was given cannot be read. */
+export const endedFields = {
+  ...pick(columns.runs, 'id', 'status', 'taskId', 'taskVersion', 'occurrenceId'),
+  input: mapped(columns.runs.input, (text) => readInput(text).input),
+};
 
-interface Parts {
+const { attempts } = columns;
+const attemptFields = {
+  runId: attempts.runId,
+  shown: pick(attempts, 'attempt', 'status', 'startedAt', 'finishedAt', 'durationMs', 'httpStatus', 'error'),
+};
+
+const d = columnsOf('deliveries', 'd');
+const c = columnsOf('chats', 'c');
+
+const deliveryFields = {
+  runId: d.runId,
+  shown: {
+    ...pick(d, 'id', 'part', 'status'),
+    thread: {
+      provider: c.provider,
+      address: c.address,
+      // Where it is; for what goes to a thread by its name, also where it is to be.
+      topic: like(
+        d.toTopic,
+        raw(`case when d.goes_to = 'thread' and d.message_id is null then d.to_topic else d.message_thread_id end`),
+      ),
+    },
+    ...pick(
+      d,
+      'platformChatId',
+      'messageThreadId',
+      'messageId',
+      'error',
+      'createdAt',
+      'deliveredAt',
+      'cause',
+      'heldUntil',
+    ),
+    decision: mapped(d.evidence, decisionIn),
+  },
+};
+
+interface RunParts {
   readonly attempts: readonly Attempt[];
   readonly deliveries: readonly Delivery[];
 }
 
-export type TaskRunRow = OccurrenceRow & { readonly trace_id: string | null };
-
-export function readTaskRun(row: TaskRunRow, parts: Parts, ack: TaskRun['ack']): TaskRun {
-  return {
-    id: row.id,
-    taskId: row.task_id,
-    slotAt: row.slot_at,
-    source: row.source as TaskRun['source'],
-    status: row.status as TaskRun['status'],
-    reason: row.reason as TaskRun['reason'],
-    runId: row.run_id,
-    replayOf: row.replay_of,
-    lateMs: row.late_ms,
-    error: row.error,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    traceId: row.trace_id,
-    ...parts,
-    ack,
-  };
-}
-
-/** A run with the chat it belongs to, and where in it its task was asked for. */
-export type ViewedRow = RunRow & {
-  readonly provider: string | null;
-  readonly address: string | null;
-  readonly home_topic: number | null;
-};
-
-export function readRun(row: ViewedRow, parts: Parts): RunView {
-  const message = row.task_id === null ? messageIn(row.input) : null;
-  const topic = row.task_id === null ? (message?.topic ?? null) : row.home_topic;
-  const { provider, address } = row;
-  return {
-    id: row.id,
-    source: row.source,
-    idempotencyKey: row.idempotency_key,
-    taskId: row.task_id,
-    occurrenceId: row.occurrence_id,
-    thread: provider === null || address === null ? null : { provider, address, topic },
-    userKey: message?.userKey ?? null,
-    traceId: row.trace_id,
-    status: row.status as RunStatus,
-    output: row.output === null ? null : readObject('output', row.output),
-    error: row.error,
-    createdAt: row.created_at,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    ...parts,
-  };
-}
-
-/** A run that cannot be read was told so by whoever stumbled over it, and is still shown. */
-function messageIn(input: string): Partial<MessageInput> | null {
-  return (readFacts(input)?.['message'] as Partial<MessageInput> | undefined) ?? null;
-}
-
-/** A run that is over, for doing it again. Throws when what it was given cannot be read. */
-export function readEnded(row: RunRow): EndedRun {
-  return {
-    id: row.id,
-    status: row.status as RunStatus,
-    taskId: row.task_id,
-    taskVersion: row.task_version,
-    occurrenceId: row.occurrence_id,
-    input: readInput(row.input),
-  };
-}
-
-interface RunParts {
-  readonly attempts: ReadonlyMap<string, readonly Attempt[]>;
-  readonly deliveries: ReadonlyMap<string, readonly Delivery[]>;
-}
-
-export function partsOf(engine: Engine, runIds: readonly string[]): Promise<RunParts> {
-  return engine.read(() => readParts(runIds));
-}
-
 /** What runs tried and what they brought, by the id of the run. */
-export function* readParts(runIds: readonly string[]): Script<RunParts> {
-  if (runIds.length === 0) return { attempts: new Map(), deliveries: new Map() };
-  const { marks, values } = listOf(runIds);
-  const tries = yield* rows<AttemptRow>(
-    `select * from attempts where run_id in (${marks}) order by run_id, attempt`,
-    ...values,
+export function* partsOf(runIds: readonly (string | null)[]): Script<(runId: string | null) => RunParts> {
+  const ids = runIds.filter((id) => id !== null);
+  if (ids.length === 0) return () => ({ attempts: [], deliveries: [] });
+  const tries = yield* all(select(attemptFields)`from attempts where run_id in ${list(ids)} order by run_id, attempt`);
+  const parts = yield* all(
+    select(deliveryFields)`from deliveries d join chats c on c.id = d.chat_id
+      where d.run_id in ${list(ids)} and d.kind = 'result' order by d.run_id, d.id`,
   );
-  const parts = yield* rows<DeliveryRow>(
-    `select d.*, c.provider, c.address from deliveries d join chats c on c.id = d.chat_id
-     where d.run_id in (${marks}) and d.kind = 'result' order by d.run_id, d.id`,
-    ...values,
-  );
-  return {
-    attempts: grouped(tries.map((one) => [one.run_id, readAttempt(one)])),
-    deliveries: grouped(parts.map((one) => [one.run_id ?? '', readDelivery(one)])),
-  };
+  const [ofTries, ofParts] = [grouped(tries), grouped(parts)];
+  return (runId) => ({ attempts: ofTries.get(runId) ?? [], deliveries: ofParts.get(runId) ?? [] });
 }
 
-function grouped<T>(pairs: readonly (readonly [string, T])[]): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const [key, value] of pairs) {
-    const group = groups.get(key) ?? [];
-    group.push(value);
-    groups.set(key, group);
-  }
+export interface OfRun<T> {
+  readonly runId: string | null;
+  readonly shown: T;
+}
+
+export function grouped<T>(found: readonly OfRun<T>[]): ReadonlyMap<string | null, readonly T[]> {
+  const groups = new Map<string | null, T[]>();
+  for (const { runId, shown } of found) groups.set(runId, [...(groups.get(runId) ?? []), shown]);
   return groups;
 }

@@ -1,5 +1,8 @@
 import type { Finished, RunEnd } from '../../app/ports/pipeline.ts';
-import { each, listOf, lock, rows, type Script, type Tuple } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
+import { columnsOf, pick } from '../engine/fields.ts';
+import { forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
+import { all, hold, insertAll, select, update, updateAll } from '../engine/statements.ts';
 import { tellNotices } from '../outbox/notices.ts';
 import { insertEndParts } from '../outbox/run-parts.ts';
 import { askApproval } from '../questions/approvals.ts';
@@ -15,19 +18,17 @@ export function* writeEnds(ends: readonly RunEnd[]): Script<Finished> {
   // A fixed order keeps two finishers from waiting for each other.
   const sorted = ends.toSorted((a, b) => (a.run.id < b.run.id ? -1 : 1));
   yield* lockTasks(sorted);
-  const written = yield* each(
-    `update runs set status = ?t, ready_at = coalesce(?i, ready_at), boot_id = null, finished_at = ?i, output = ?t, error = ?t
-     where id = ?t and fence = ?i and status = 'running' and cancel_requested_at is null`,
-    sorted.map((end): Tuple => [
-      end.status,
-      end.readyAt,
-      isFinal(end) ? end.finishedAt : null,
-      end.output === null ? null : JSON.stringify(end.output),
-      end.error,
-      end.run.id,
-      end.fence,
-    ]),
-  );
+  const written = yield* updateAll('runs', sorted, {
+    set: (end) => ({
+      status: end.status,
+      readyAt: sql`coalesce(${int(end.readyAt)}, ready_at)`,
+      bootId: null,
+      finishedAt: isFinal(end) ? end.finishedAt : null,
+      output: end.output === null ? null : JSON.stringify(end.output),
+      error: end.error,
+    }),
+    where: (end) => sql`${isHeld(end)} and cancel_requested_at is null`,
+  });
   const calledOff = yield* endCalledOff(sorted.filter((_end, index) => !written[index]));
   const won = [...sorted.filter((_end, index) => written[index]), ...calledOff.map(({ as }) => as)];
   yield* closeAttempts(won);
@@ -47,12 +48,16 @@ export function* writeEnds(ends: readonly RunEnd[]): Script<Finished> {
   return { written: won.length, autoPaused };
 }
 
+/** Under the claim with which its attempt was begun. */
+function isHeld({ run, fence }: RunEnd): Sql {
+  return sql`id = ${run.id} and fence = ${fence} and status = 'running'`;
+}
+
 /** Tasks before runs, as every verb does, or the two would wait for each other. */
 function* lockTasks(ends: readonly RunEnd[]): Script<void> {
   const ids = [...new Set(ends.flatMap(({ run }) => run.taskId ?? []))];
   if (ids.length === 0) return;
-  const { marks, values } = listOf(ids);
-  yield* lock(`select id from tasks where id in (${marks}) order by id for update`, ...values);
+  yield* hold(sql`select id from tasks where id in ${list(ids)} order by id ${forUpdate}`);
 }
 
 /** One for each attempt, so that whoever reads them sees every try. */
@@ -63,11 +68,14 @@ function endEvent({ run, attempt, status, finishedAt }: RunEnd): NewEvent {
   return { ...event, data: { ...(attempt === 1 ? {} : { attempt }), ...traced(run.traceId) } };
 }
 
-function isFinal(end: RunEnd): boolean {
+/** The end of the run as well: it is not tried again. */
+type FinalEnd = RunEnd & { readonly status: Exclude<RunEnd['status'], 'backoff'> };
+
+function isFinal(end: RunEnd): end is FinalEnd {
   return end.status !== 'backoff';
 }
 
-const nothingTold: RunEnd['notices'] = { cause: null, byHand: false, failed: null, autoPaused: null, recovered: null };
+const nothingTold: RunEnd['notices'] = { byHand: false, failed: null, autoPaused: null, recovered: null };
 
 interface CalledOff {
   readonly end: RunEnd;
@@ -79,11 +87,15 @@ interface CalledOff {
  * they were told, and nothing of it is shown. What the attempt did stays in its own row.
  */
 function* endCalledOff(ends: readonly RunEnd[]): Script<CalledOff[]> {
-  const stopped = yield* each(
-    `update runs set status = 'cancelled', boot_id = null, finished_at = ?i, error = coalesce(?t, cancel_reason)
-     where id = ?t and fence = ?i and status = 'running' and cancel_requested_at is not null`,
-    ends.map((end): Tuple => [end.finishedAt, end.error, end.run.id, end.fence]),
-  );
+  const stopped = yield* updateAll('runs', ends, {
+    set: ({ finishedAt, error }) => ({
+      status: 'cancelled',
+      bootId: null,
+      finishedAt,
+      error: sql`coalesce(${text(error)}, cancel_reason)`,
+    }),
+    where: (end) => sql`${isHeld(end)} and cancel_requested_at is not null`,
+  });
   return ends
     .filter((_end, index) => stopped[index])
     .map((end) => ({
@@ -101,39 +113,37 @@ function* endCalledOff(ends: readonly RunEnd[]): Script<CalledOff[]> {
 }
 
 function* closeAttempts(ends: readonly RunEnd[]): Script<void> {
-  yield* each(
-    `update attempts set status = ?t, finished_at = ?i, duration_ms = ?i, http_status = ?i, error = ?t
-     where run_id = ?t and attempt = ?i and status = 'running'`,
-    ends.map((end): Tuple => [
-      end.attemptStatus,
-      end.finishedAt,
-      end.durationMs,
-      end.httpStatus,
-      end.error,
-      end.run.id,
-      end.attempt,
-    ]),
-  );
+  yield* updateAll('attempts', ends, {
+    set: ({ attemptStatus: status, finishedAt, durationMs, httpStatus, error }) => ({
+      status,
+      finishedAt,
+      durationMs,
+      httpStatus,
+      error,
+    }),
+    where: ({ run, attempt }) => sql`run_id = ${run.id} and attempt = ${attempt} and status = 'running'`,
+  });
 }
 
-function* endOccurrences(ends: readonly RunEnd[]): Script<void> {
-  yield* each(
-    `update occurrences set status = ?t, reason = ?t, error = ?t, updated_at = ?i where id = ?t and status = 'dispatched'`,
-    ends
-      .filter((end) => end.run.occurrenceId !== null)
-      .map((end): Tuple => [
-        end.status,
-        end.status === 'cancelled' ? 'cancelled' : null,
-        end.error,
-        end.finishedAt,
-        end.run.occurrenceId,
-      ]),
+function* endOccurrences(ends: readonly FinalEnd[]): Script<void> {
+  yield* updateAll(
+    'occurrences',
+    ends.filter((end) => end.run.occurrenceId !== null),
+    {
+      set: ({ status, error, finishedAt }) => ({
+        status,
+        reason: status === 'cancelled' ? 'cancelled' : null,
+        error,
+        updatedAt: finishedAt,
+      }),
+      where: ({ run }) => sql`id = ${run.occurrenceId ?? ''} and status = 'dispatched'`,
+    },
   );
   for (const { run } of ends.filter(({ status }) => status === 'cancelled')) {
-    yield* rows(
-      `update occurrences set reason = coalesce((select r.cancel_reason from runs r where r.id = occurrences.run_id), reason)
-       where id = ?t and status = 'cancelled'`,
-      run.occurrenceId,
+    yield* update(
+      'occurrences',
+      { reason: raw('coalesce((select r.cancel_reason from runs r where r.id = occurrences.run_id), reason)') },
+      sql`id = ${run.occurrenceId ?? ''} and status = 'cancelled'`,
     );
   }
 }
@@ -145,13 +155,13 @@ interface Tally {
   readonly streak: number;
   readonly succeeded: boolean;
   readonly lastRunAt: number;
-  readonly lastStatus: string;
+  readonly lastStatus: FinalEnd['status'] | null;
   readonly lastError: string | null;
   readonly context: string | null;
 }
 
 /** One update for each task, however many of its runs end in this batch. */
-function* countTasks(ends: readonly RunEnd[]): Script<readonly string[]> {
+function* countTasks(ends: readonly FinalEnd[]): Script<readonly string[]> {
   const tallies = new Map<string, Tally>();
   const open = new Set(ends.flatMap(({ run }) => run.occurrenceId ?? []));
   for (const end of ends) {
@@ -162,23 +172,18 @@ function* countTasks(ends: readonly RunEnd[]): Script<readonly string[]> {
     open.delete(end.run.occurrenceId ?? '');
   }
   const sorted = [...tallies].sort(([a], [b]) => (a < b ? -1 : 1));
-  yield* each(
-    `update tasks set runs = runs + ?i, failures = failures + ?i,
-       consecutive_failures = case when ?i = 1 then 0 else consecutive_failures end + ?i,
-       last_run_at = ?i, last_run_status = ?t, last_error = ?t, context = coalesce(?t, context)
-     where id = ?t`,
-    sorted.map(([taskId, t]): Tuple => [
-      t.runs,
-      t.failures,
-      t.succeeded ? 1 : 0,
-      t.streak,
-      t.lastRunAt,
-      t.lastStatus,
-      t.lastError,
-      t.context,
-      taskId,
-    ]),
-  );
+  yield* updateAll('tasks', sorted, {
+    set: ([, tally]) => ({
+      runs: sql`runs + ${tally.runs}`,
+      failures: sql`failures + ${tally.failures}`,
+      consecutiveFailures: sql`case when ${tally.succeeded ? 1 : 0} = 1 then 0 else consecutive_failures end + ${tally.streak}`,
+      lastRunAt: tally.lastRunAt,
+      lastRunStatus: tally.lastStatus,
+      lastError: tally.lastError,
+      context: sql`coalesce(${text(tally.context)}, context)`,
+    }),
+    where: ([taskId]) => sql`id = ${taskId}`,
+  });
   return yield* autoPause(
     sorted.filter(([, tally]) => tally.streak > 0).map(([taskId]) => taskId),
     ends[0]?.finishedAt ?? 0,
@@ -191,12 +196,12 @@ const emptyTally: Tally = {
   streak: 0,
   succeeded: false,
   lastRunAt: 0,
-  lastStatus: '',
+  lastStatus: null,
   lastError: null,
   context: null,
 };
 
-function addTo(tally: Tally, end: RunEnd, counts: boolean): Tally {
+function addTo(tally: Tally, end: FinalEnd, counts: boolean): Tally {
   const succeeded = end.status === 'succeeded';
   return {
     runs: tally.runs + 1,
@@ -216,11 +221,11 @@ function addTo(tally: Tally, end: RunEnd, counts: boolean): Tally {
  */
 function* isFirstFailureOfItsKind(end: RunEnd, open: ReadonlySet<string>): Script<boolean> {
   if (!end.run.input.late) return true;
-  const failed = yield* rows<{ id: string }>(
-    `select o.id from occurrences o join occurrences mine on mine.id = ?t
-     where o.task_id = mine.task_id and o.source = 'catch_up' and o.status = 'failed' and o.id <> mine.id
-       and o.created_at = mine.created_at`,
-    end.run.occurrenceId,
+  const failed = yield* all(
+    select(pick(columnsOf('occurrences', 'o'), 'id'))`from occurrences o
+        join occurrences mine on mine.id = ${end.run.occurrenceId ?? ''}
+      where o.task_id = mine.task_id and o.source = 'catch_up' and o.status = 'failed' and o.id <> mine.id
+        and o.created_at = mine.created_at`,
   );
   return failed.every(({ id }) => open.has(id));
 }
@@ -233,18 +238,14 @@ function* moveFollowers(ends: readonly RunEnd[]): Script<void> {
   for (const { run, follows, finishedAt } of ends) {
     if (follows === null || run.taskId === null || follows.schedule.kind !== 'interval') continue;
     const { schedule, nextAt } = follows;
-    const moved = yield* rows(
-      `update tasks set next_at = ?i, state = ?t
-       where id = ?t and state = 'active' and interval_from = 'completion' and interval = ?t and start_at = ?i and timezone = ?t
-       returning id`,
-      nextAt,
-      nextAt === null ? 'completed' : 'active',
-      run.taskId,
-      schedule.interval,
-      schedule.startAt,
-      schedule.timezone,
+    const { interval, startAt, timezone } = schedule;
+    const moved = yield* update(
+      'tasks',
+      { nextAt, state: nextAt === null ? 'completed' : 'active' },
+      sql`id = ${run.taskId} and state = 'active' and interval_from = 'completion' and interval = ${interval}
+        and start_at = ${startAt} and timezone = ${timezone}`,
     );
-    if (moved.length > 0 && nextAt === null) yield* tellComplete([run.taskId], finishedAt);
+    if (moved && nextAt === null) yield* tellComplete([run.taskId], finishedAt);
   }
 }
 
@@ -256,19 +257,11 @@ function totals(usage: RunEnd['usage']): (readonly [string, number])[] {
 }
 
 function* bookUsage(ends: readonly RunEnd[]): Script<void> {
-  yield* each(
-    `insert into usage (run_id, kind, quantity, task_id, owner_id, chat_id, at) values (?t, ?t, ?i, ?t, ?t, ?t, ?i)
-     on conflict (run_id, kind) do update set quantity = usage.quantity + excluded.quantity`,
-    ends.flatMap(({ run, usage, finishedAt }) =>
-      totals(usage).map(([kind, quantity]): Tuple => [
-        run.id,
-        kind,
-        quantity,
-        run.taskId,
-        run.ownerId,
-        run.chatId,
-        finishedAt,
-      ]),
+  yield* insertAll(
+    'usage',
+    ends.flatMap(({ run: { id: runId, taskId, ownerId, chatId }, usage, finishedAt: at }) =>
+      totals(usage).map(([kind, quantity]) => ({ runId, kind, quantity, taskId, ownerId, chatId, at })),
     ),
+    raw('on conflict (run_id, kind) do update set quantity = usage.quantity + excluded.quantity'),
   );
 }

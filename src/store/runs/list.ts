@@ -1,79 +1,78 @@
-import { and, asc, desc, eq, gte, inArray, isNull, lt, lte, or, sql, type SQL } from 'drizzle-orm';
 import type { RunQuery, RunView, Page } from '../../app/ports/runs.ts';
-import type { TaskStore } from '../../app/ports/tasks.ts';
-import { liveStatuses } from '../../domain/run.ts';
-import type { Engine } from '../engine/engine.ts';
-import { foreignCursor, positionOf, writeCursor, chatOfThread, contains, holds } from '../engine/queries.ts';
-import { readFacts } from '../tasks/codec.ts';
-import { readRun, type RunRow, type ViewedRow, partsOf } from './codec.ts';
+import { liveStatuses, type MessageInput } from '../../domain/run.ts';
+import type { Script } from '../engine/engine.ts';
+import { columnsOf, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
+import { page, foreignCursor, positionOf, writeCursor, chatOfThread, contains, holds } from '../engine/queries.ts';
+import { allOf, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
+import { all, one, select } from '../engine/statements.ts';
+import { readFacts, readObject } from '../tasks/codec.ts';
+import { partsOf } from './codec.ts';
 
 /** Runs, whatever asked for them. No read walks more rows than its look, whatever the table holds. */
-export function runReads(engine: Engine): Pick<TaskStore, 'readRun' | 'listRuns'> {
-  return {
-    readRun: async (runId) => {
-      const found = await selectRuns(engine).where(eq(engine.tables.runs.id, runId)).limit(1);
-      return (await viewed(engine, found.map(joined)))[0] ?? null;
-    },
-    listRuns: (query) => listRuns(engine, query),
-  };
-}
+
+const r = columnsOf('runs', 'r');
+const o = columnsOf('occurrences', 'o');
+const t = columnsOf('tasks', 't');
+const c = columnsOf('chats', 'c');
+
+/** A run with the chat it belongs to, and where in it its task was asked for. */
+const viewedFields = {
+  ...pick(r, 'id', 'source', 'idempotencyKey', 'taskId', 'occurrenceId', 'traceId', 'status'),
+  output: mapped(r.output, (text) => (text === null ? null : readObject('output', text))),
+  ...pick(r, 'error', 'createdAt', 'startedAt', 'finishedAt'),
+  // A run that cannot be read was told so by whoever stumbled over it, and is still shown.
+  input: mapped(r.input, readFacts),
+  provider: maybe(c.provider),
+  address: maybe(c.address),
+  homeTopic: t.homeTopic,
+};
+
+const selectRuns = select(viewedFields);
+const source = raw('runs r left join chats c on c.id = r.chat_id left join tasks t on t.id = r.task_id');
+
+type Viewed = Answer<typeof viewedFields>;
 
 /** Rows that one look passes: some milliseconds, however few of them are wanted. */
 const lookMax = 2000;
 /** Runs that are named one by one in a statement. */
 const namedMax = 200;
 
-function selectRuns({ reader, tables: { runs, chats, tasks } }: Engine) {
-  return reader
-    .select({ run: runs, provider: chats.provider, address: chats.address, homeTopic: tasks.home_topic })
-    .from(runs)
-    .leftJoin(chats, eq(chats.id, runs.chat_id))
-    .leftJoin(tasks, eq(tasks.id, runs.task_id));
+export function* readRun(runId: string): Script<RunView | null> {
+  return (yield* withParts(yield* all(selectRuns`from ${source} where r.id = ${runId}`)))[0] ?? null;
 }
 
-interface Joined {
-  readonly run: RunRow;
-  readonly provider: string | null;
-  readonly address: string | null;
-  readonly homeTopic: number | null;
-}
-
-function joined({ run, provider, address, homeTopic }: Joined): ViewedRow {
-  return { ...run, provider, address, home_topic: homeTopic };
-}
-
-async function viewed(engine: Engine, found: readonly ViewedRow[]): Promise<RunView[]> {
-  const { attempts, deliveries } = await partsOf(
-    engine,
-    found.map(({ id }) => id),
-  );
-  return found.map((one) =>
-    readRun(one, { attempts: attempts.get(one.id) ?? [], deliveries: deliveries.get(one.id) ?? [] }),
-  );
+function* withParts(found: readonly Viewed[]): Script<RunView[]> {
+  const parts = yield* partsOf(found.map(({ id }) => id));
+  return found.map(({ input, provider, address, homeTopic, ...run }) => {
+    const message = run.taskId === null ? ((input?.['message'] as Partial<MessageInput> | undefined) ?? null) : null;
+    const topic = run.taskId === null ? (message?.topic ?? null) : homeTopic;
+    const thread = provider === null || address === null ? null : { provider, address, topic };
+    return { ...run, thread, userKey: message?.userKey ?? null, ...parts(run.id) };
+  });
 }
 
 /** What was found, newest first, and where the next look begins; null when there is nothing more to look at. */
 interface Looked {
-  readonly rows: readonly ViewedRow[];
+  readonly rows: readonly Viewed[];
   readonly next: string | null;
 }
 
-async function listRuns(engine: Engine, query: RunQuery): Promise<Page<RunView>> {
-  const { rows, next } = await look(engine, query);
+export function* listRuns(query: RunQuery): Script<Page<RunView>> {
+  const { rows, next } = yield* look(query);
   const { text } = query;
   const items = text === null ? rows : rows.filter((row) => says(row, text));
-  return { items: await viewed(engine, items), next: next === null ? null : writeCursor('run', next) };
+  return { items: yield* withParts(items), next: next === null ? null : writeCursor('run', next) };
 }
 
-async function look(engine: Engine, query: RunQuery): Promise<Looked> {
-  if (query.taskId !== null) return lookAtSlots(engine, query, query.taskId);
+function* look(query: RunQuery): Script<Looked> {
+  if (query.taskId !== null) return yield* lookAtSlots(query, query.taskId);
   const below = query.cursor === null ? null : idIn(query.cursor);
-  const live = query.status !== null && isLive(query.status) ? await liveRuns(engine, below) : null;
-  return live === null ? lookAtAll(engine, query, below) : lookAtNamed(engine, query, live);
+  const live = query.status !== null && isLive(query.status) ? yield* liveRuns(below) : null;
+  return live === null ? yield* lookAtAll(query, below) : yield* lookAtNamed(query, live);
 }
 
 function isLive(status: string): boolean {
-  return status === 'live' || liveStatuses.some((one) => one === status);
+  return status === 'live' || liveStatuses.some((live) => live === status);
 }
 
 const slotMark = 'at:';
@@ -91,80 +90,67 @@ function slotIn(cursor: string): number {
 }
 
 /** By the ids, which count up with time. */
-async function lookAtAll(engine: Engine, query: RunQuery, below: string | null): Promise<Looked> {
-  const { reader, tables } = engine;
-  const { runs } = tables;
-  const conditions = conditionsOf(engine, query);
-  const before = below === null ? undefined : lt(runs.id, below);
+function* lookAtAll(query: RunQuery, below: string | null): Script<Looked> {
+  const conditions = conditionsOf(query);
+  const before = allOf(below === null ? undefined : sql`r.id < ${below}`);
   // Where every row is wanted, the page itself is the end of the look.
-  const passed = conditions.length === 0 ? query.limit + 1 : lookMax;
-  const [edge] = await reader
-    .select({ id: runs.id })
-    .from(runs)
-    .where(before)
-    .orderBy(desc(runs.id))
-    .limit(1)
-    .offset(passed - 1);
-  const found = await selectRuns(engine)
-    .where(and(before, edge === undefined ? undefined : gte(runs.id, edge.id), ...conditions))
-    .orderBy(desc(runs.id))
-    .limit(query.limit + 1);
-  const rows = found.slice(0, query.limit).map(joined);
-  return { rows, next: found.length > query.limit ? (rows.at(-1)?.id ?? null) : (edge?.id ?? null) };
+  const edge =
+    conditions.length === 0
+      ? undefined
+      : yield* one(
+          select(pick(r, 'id'))`from runs r where ${before} order by r.id desc ${limited(1)} offset ${lookMax - 1}`,
+        );
+  const where = allOf(before, edge && sql`r.id >= ${edge.id}`, ...conditions);
+  return yield* page({
+    limit: query.limit,
+    edge: edge?.id,
+    found: (limit) => all(selectRuns`from ${source} where ${where} order by r.id desc ${limited(limit)}`),
+    keyOf: ({ id }) => id,
+  });
 }
+
+const slotFields = { at: o.slotAt, run: viewedFields };
 
 /** The history of one task is found by its slots, of which each has one run at most. */
-async function lookAtSlots(engine: Engine, query: RunQuery, taskId: string): Promise<Looked> {
-  const { reader, tables } = engine;
-  const { occurrences, runs, chats, tasks } = tables;
-  const before = query.cursor === null ? undefined : lt(occurrences.slot_at, slotIn(query.cursor));
-  const mine = and(eq(occurrences.task_id, taskId), before);
-  const [edge] = await reader
-    .select({ at: occurrences.slot_at })
-    .from(occurrences)
-    .where(mine)
-    .orderBy(desc(occurrences.slot_at))
-    .limit(1)
-    .offset(lookMax - 1);
-  const within = edge === undefined ? undefined : gte(occurrences.slot_at, edge.at);
-  const found = await reader
-    .select({
-      at: occurrences.slot_at,
-      run: runs,
-      provider: chats.provider,
-      address: chats.address,
-      homeTopic: tasks.home_topic,
-    })
-    .from(occurrences)
-    .innerJoin(runs, eq(runs.id, occurrences.run_id))
-    .leftJoin(chats, eq(chats.id, runs.chat_id))
-    .leftJoin(tasks, eq(tasks.id, runs.task_id))
-    .where(and(mine, within, ...conditionsOf(engine, query)))
-    .orderBy(desc(occurrences.slot_at))
-    .limit(query.limit + 1);
-  const page = found.slice(0, query.limit);
-  const end = found.length > query.limit ? page.at(-1)?.at : edge?.at;
-  return { rows: page.map(joined), next: end === undefined ? null : `${slotMark}${end}` };
+function* lookAtSlots(query: RunQuery, taskId: string): Script<Looked> {
+  const before = query.cursor === null ? undefined : sql`o.slot_at < ${slotIn(query.cursor)}`;
+  const mine = allOf(sql`o.task_id = ${taskId}`, before);
+  const edge = yield* one(
+    select(pick(o, 'slotAt'))`from occurrences o where ${mine}
+      order by o.slot_at desc ${limited(1)} offset ${lookMax - 1}`,
+  );
+  const where = allOf(mine, edge && sql`o.slot_at >= ${edge.slotAt}`, ...conditionsOf(query));
+  const { rows, next } = yield* page({
+    limit: query.limit,
+    edge: edge?.slotAt,
+    found: (limit) =>
+      all(
+        select(slotFields)`from occurrences o join runs r on r.id = o.run_id
+            left join chats c on c.id = r.chat_id left join tasks t on t.id = r.task_id
+          where ${where} order by o.slot_at desc ${limited(limit)}`,
+      ),
+    keyOf: ({ at }) => at,
+  });
+  return { rows: rows.map(({ run }) => run), next: next === null ? null : `${slotMark}${next}` };
 }
 
-const isLiveRun = sql.raw(`status in ('queued', 'running', 'backoff', 'waiting')`);
-const kinds = [sql.raw('exclusive = 1'), sql.raw('exclusive = 0')];
+const livingKinds = [raw('exclusive = 1'), raw('exclusive = 0')];
+/** What has no task is a message; with both, the whole of each index is read as a range of it. */
+const owners = [raw(`task_id >= ''`), raw('task_id is null')];
 
 /**
  * The runs that live, newest first, by the partial indexes that hold nothing else; every other way to them walks the
  * history. Null when there are more than one look may name: then they are met by walking all the same.
  */
-async function liveRuns({ reader, tables: { runs } }: Engine, below: string | null): Promise<readonly string[] | null> {
+function* liveRuns(below: string | null): Script<readonly string[] | null> {
   const found: string[] = [];
-  for (const kind of kinds) {
-    // What has no task is a message; with both, the whole of each index is read as a range of it.
-    for (const whose of [gte(runs.task_id, ''), isNull(runs.task_id)]) {
-      const some = await reader
-        .select({ id: runs.id })
-        .from(runs)
-        .where(and(kind, isLiveRun, whose))
-        .orderBy(asc(runs.task_id))
-        .limit(lookMax + 1);
+  for (const kind of livingKinds) {
+    for (const whose of owners) {
+      const some = yield* all(
+        select(pick(columnsOf('runs'), 'id'))`from runs
+          where ${kind} and status in ('queued', 'running', 'backoff', 'waiting') and ${whose}
+          order by task_id ${limited(lookMax + 1)}`,
+      );
       found.push(...some.map(({ id }) => id));
       if (found.length > lookMax) return null;
     }
@@ -173,58 +159,53 @@ async function liveRuns({ reader, tables: { runs } }: Engine, below: string | nu
   return open.toSorted().toReversed();
 }
 
-async function lookAtNamed(engine: Engine, query: RunQuery, ids: readonly string[]): Promise<Looked> {
-  const { runs } = engine.tables;
-  const rows: ViewedRow[] = [];
+function* lookAtNamed(query: RunQuery, ids: readonly string[]): Script<Looked> {
+  const rows: Viewed[] = [];
   for (let from = 0; from < ids.length && rows.length <= query.limit; from += namedMax) {
-    const found = await selectRuns(engine)
-      .where(and(inArray(runs.id, ids.slice(from, from + namedMax)), ...conditionsOf(engine, query)))
-      .orderBy(desc(runs.id));
-    rows.push(...found.map(joined));
+    const where = allOf(sql`r.id in ${list(ids.slice(from, from + namedMax))}`, ...conditionsOf(query));
+    rows.push(...(yield* all(selectRuns`from ${source} where ${where} order by r.id desc`)));
   }
-  const page = rows.slice(0, query.limit);
-  return { rows: page, next: rows.length > query.limit ? (page.at(-1)?.id ?? null) : null };
+  const shown = rows.slice(0, query.limit);
+  return { rows: shown, next: rows.length > query.limit ? (shown.at(-1)?.id ?? null) : null };
 }
 
-function conditionsOf(engine: Engine, query: RunQuery): readonly SQL[] {
-  const { runs, tasks } = engine.tables;
+function conditionsOf(query: RunQuery): readonly Sql[] {
   const conditions = [
-    statusIs(engine, query.status),
-    query.thread === null ? undefined : inThread(engine, query.thread),
-    query.source === null ? undefined : eq(runs.source, query.source),
-    query.subject === null ? undefined : eq(tasks.subject, query.subject),
-    ...query.tags.map((tag) => holds(tasks.tags, JSON.stringify(tag))),
-    query.from === null ? undefined : gte(runs.created_at, query.from),
-    query.to === null ? undefined : lte(runs.created_at, query.to),
-    query.text === null ? undefined : maySay(engine, query.text),
+    statusIs(query.status),
+    query.thread === null ? undefined : inThread(query.thread),
+    query.source === null ? undefined : sql`r.source = ${query.source}`,
+    query.subject === null ? undefined : sql`t.subject = ${query.subject}`,
+    ...query.tags.map((tag) => holds(t.tags.sql, JSON.stringify(tag))),
+    query.from === null ? undefined : sql`r.created_at >= ${query.from}`,
+    query.to === null ? undefined : sql`r.created_at <= ${query.to}`,
+    query.text === null ? undefined : maySay(query.text),
   ];
-  return conditions.filter((one) => one !== undefined);
+  return conditions.filter((condition) => condition !== undefined);
 }
 
-function statusIs({ tables: { runs } }: Engine, status: RunQuery['status']): SQL | undefined {
+function statusIs(status: RunQuery['status']): Sql | undefined {
   if (status === null) return undefined;
-  return status === 'live' ? inArray(runs.status, [...liveStatuses]) : eq(runs.status, status);
+  return status === 'live' ? raw(`r.status in ('queued', 'running', 'backoff', 'waiting')`) : sql`r.status = ${status}`;
 }
 
 /** A base thread stands for its whole chat; a topic for what was asked for in it, and for what is shown there. */
-function inThread(engine: Engine, thread: NonNullable<RunQuery['thread']>): SQL | undefined {
-  const { runs, tasks } = engine.tables;
+function inThread(thread: NonNullable<RunQuery['thread']>): Sql {
   const { topic } = thread;
-  const chat = inArray(runs.chat_id, chatOfThread(engine, thread));
+  const chat = sql`r.chat_id in ${chatOfThread(thread)}`;
   if (topic === null) return chat;
   // What `threadLane` makes of it.
-  const lane = sql`${runs.lane} = 'thread:' || ${runs.chat_id} || ${`:${topic}`}`;
-  return and(chat, or(eq(tasks.home_topic, topic), eq(tasks.topic_id, topic), lane));
+  const lane = sql`r.lane = 'thread:' || r.chat_id || ${`:${topic}`}`;
+  return sql`${chat} and (t.home_topic = ${topic} or t.topic_id = ${topic} or ${lane})`;
 }
 
 /** What a run was given is kept as JSON, where some signs of a text are escaped; what is found too much is left out later. */
-function maySay({ tables: { runs } }: Engine, text: string): SQL | undefined {
+function maySay(text: string): Sql {
   const escaped = JSON.stringify(text).slice(1, -1);
-  return or(contains(runs.input, escaped), contains(runs.error, text));
+  return sql`(${contains(r.input.sql, escaped)} or ${contains(r.error.sql, text)})`;
 }
 
-function says({ input, error }: ViewedRow, text: string): boolean {
-  const { title, instructions } = readFacts(input) ?? {};
+function says({ input, error }: Viewed, text: string): boolean {
+  const { title, instructions } = input ?? {};
   const sought = text.toLowerCase();
-  return [title, instructions, error].some((one) => typeof one === 'string' && one.toLowerCase().includes(sought));
+  return [title, instructions, error].some((said) => typeof said === 'string' && said.toLowerCase().includes(sought));
 }

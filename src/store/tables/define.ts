@@ -1,5 +1,4 @@
 import type { Dialect } from './dialect.ts';
-import { deliveriesTable, acksTable } from './outbox.ts';
 import { chatAliasesTable, chatsTable, grantsTable, membersTable, usersTable } from './places.ts';
 import {
   auditTable,
@@ -9,11 +8,12 @@ import {
   idempotencyKeysTable,
   inboxTable,
   kvTable,
+  setBacksTable,
   taskVersionsTable,
   usageTable,
 } from './records.ts';
 import { tasksTable } from './tasks.ts';
-import { attemptsTable, gapsTable, occurrencesTable, runsTable } from './work.ts';
+import { acksTable, attemptsTable, deliveriesTable, gapsTable, occurrencesTable, runsTable } from './work.ts';
 
 export type Tables = ReturnType<typeof defineTables>;
 
@@ -23,7 +23,7 @@ export function defineTables(d: Dialect) {
   const grants = grantsTable(d, { chats, users });
   return {
     chats,
-    chat_aliases: chatAliasesTable(d, chats),
+    chatAliases: chatAliasesTable(d, chats),
     users,
     members: membersTable(d),
     grants,
@@ -34,11 +34,12 @@ export function defineTables(d: Dialect) {
     attempts: attemptsTable(d),
     deliveries: deliveriesTable(d),
     acks: acksTable(d),
-    task_versions: taskVersionsTable(d),
+    taskVersions: taskVersionsTable(d),
     audit: auditTable(d),
+    setBacks: setBacksTable(d),
     events: eventsTable(d),
     downtimes: downtimesTable(d),
-    idempotency_keys: idempotencyKeysTable(d),
+    idempotencyKeys: idempotencyKeysTable(d),
     inbox: inboxTable(d),
     drafts: draftsTable(d),
     usage: usageTable(d),

@@ -1,4 +1,6 @@
 import { sql } from 'drizzle-orm';
+import type { ChatState, Member, User } from '../../app/ports/chats.ts';
+import type { Actor } from '../../domain/access.ts';
 import type { Dialect } from './dialect.ts';
 
 /** One base thread: a chat, or a thread such as `cli:default` that is delivered nowhere. Task numbers count in it. */
@@ -12,15 +14,15 @@ export function chatsTable(d: Dialect) {
       address: text('address').notNull(),
       title: text('title'),
       kind: text('kind'),
-      state: text('state').notNull(),
+      state: text('state').$type<ChatState>().notNull(),
       timezone: text('timezone'),
       settings: text('settings').notNull(),
-      approved_by: text('approved_by'),
-      last_number: int('last_number').notNull(),
-      created_at: int('created_at').notNull(),
-      updated_at: int('updated_at').notNull(),
+      approvedBy: text('approved_by').$type<Actor>(),
+      lastNumber: int('last_number').notNull(),
+      createdAt: int('created_at').notNull(),
+      updatedAt: int('updated_at').notNull(),
       /** Of a chat that is gone: the state that it gets back when it can be reached again. */
-      state_before: text('state_before'),
+      stateBefore: text('state_before').$type<ChatState>(),
     },
     (t) => [
       d.uniqueIndex('chats_address').on(t.provider, t.address),
@@ -37,10 +39,10 @@ export function chatAliasesTable(d: Dialect, chats: ReturnType<typeof chatsTable
     {
       provider: text('provider').notNull(),
       address: text('address').notNull(),
-      chat_id: text('chat_id')
+      chatId: text('chat_id')
         .notNull()
         .references(() => chats.id),
-      created_at: int('created_at').notNull(),
+      createdAt: int('created_at').notNull(),
     },
     (t) => [d.primaryKey({ name: 'chat_aliases_pk', columns: [t.provider, t.address] })],
   );
@@ -52,12 +54,12 @@ export function usersTable(d: Dialect) {
   return d.table(
     'users',
     {
-      id: text('id').primaryKey(),
+      id: text('id').$type<Actor>().primaryKey(),
       name: text('name'),
-      role: text('role').notNull(),
+      role: text('role').$type<User['role']>().notNull(),
       timezone: text('timezone'),
-      created_at: int('created_at').notNull(),
-      updated_at: int('updated_at').notNull(),
+      createdAt: int('created_at').notNull(),
+      updatedAt: int('updated_at').notNull(),
     },
     () => [d.check('users_role', sql.raw(`role in ('owner', 'user', 'system')`))],
   );
@@ -69,13 +71,13 @@ export function membersTable(d: Dialect) {
   return d.table(
     'members',
     {
-      chat_id: text('chat_id').notNull(),
-      user_id: text('user_id').notNull(),
-      status: text('status').notNull(),
-      checked_at: int('checked_at').notNull(),
+      chatId: text('chat_id').notNull(),
+      userId: text('user_id').$type<Actor>().notNull(),
+      status: text('status').$type<Member['status']>().notNull(),
+      checkedAt: int('checked_at').notNull(),
     },
     (t) => [
-      d.primaryKey({ name: 'members_pk', columns: [t.chat_id, t.user_id] }),
+      d.primaryKey({ name: 'members_pk', columns: [t.chatId, t.userId] }),
       d.check('members_status', sql.raw(`status in ('admin', 'member', 'out')`)),
     ],
   );
@@ -90,20 +92,21 @@ export function grantsTable(
     'grants',
     {
       id: text('id').primaryKey(),
-      owner_id: text('owner_id')
+      ownerId: text('owner_id')
+        .$type<Actor>()
         .notNull()
         .references(() => users.id),
-      chat_id: text('chat_id')
+      chatId: text('chat_id')
         .notNull()
         .references(() => chats.id),
       scopes: text('scopes').notNull(),
-      expires_at: int('expires_at'),
-      revoked_at: int('revoked_at'),
-      revoked_by: text('revoked_by'),
-      created_at: int('created_at').notNull(),
-      created_by: text('created_by').notNull(),
+      expiresAt: int('expires_at'),
+      revokedAt: int('revoked_at'),
+      revokedBy: text('revoked_by'),
+      createdAt: int('created_at').notNull(),
+      createdBy: text('created_by').$type<Actor>().notNull(),
     },
     // A constraint and not an index, because Postgres makes indexes after the foreign key of the tasks that points here.
-    (t) => [d.unique('grants_owner').on(t.id, t.owner_id)],
+    (t) => [d.unique('grants_owner').on(t.id, t.ownerId)],
   );
 }

@@ -1,4 +1,7 @@
 import { sql } from 'drizzle-orm';
+import type { Actor } from '../../domain/access.ts';
+import type { TaskVerb } from '../../domain/event.ts';
+import type { TaskState } from '../../domain/task.ts';
 import type { Dialect } from './dialect.ts';
 
 /** What people, and the product itself, did; append only. */
@@ -9,20 +12,35 @@ export function auditTable(d: Dialect) {
     {
       id: serial('id').primaryKey(),
       at: int('at').notNull(),
-      actor: text('actor').notNull(),
-      verb: text('verb').notNull(),
-      task_id: text('task_id'),
-      chat_id: text('chat_id'),
+      actor: text('actor').$type<Actor>().notNull(),
+      verb: text('verb').$type<TaskVerb>().notNull(),
+      taskId: text('task_id'),
+      chatId: text('chat_id'),
       /** Where the task stood before and after, so that the truth about any instant is one look to either side. */
-      state_before: text('state_before'),
-      state_after: text('state_after'),
+      stateBefore: text('state_before').$type<TaskState>(),
+      stateAfter: text('state_after').$type<TaskState>(),
       before: text('before'),
       after: text('after'),
       /** The request in whose course it was done, as its client named it. */
-      trace_id: text('trace_id'),
+      traceId: text('trace_id'),
     },
-    (t) => [d.index('audit_task').on(t.task_id, t.at)],
+    (t) => [
+      d.index('audit_task').on(t.taskId, t.at),
+      d.index('audit_changes').on(t.taskId, t.at).where(sql.raw(changesState)),
+    ],
   );
+}
+
+/** A deed after which a task stood elsewhere, or was paused in another way: a second pause may move the end of the first. */
+export const changesState = `(state_before is distinct from state_after or verb in ('pause', 'quarantine'))`;
+
+/** Stretches of time that came twice, because the clock was set back. */
+export function setBacksTable({ table, serial, int }: Dialect) {
+  return table('set_backs', {
+    id: serial('id').primaryKey(),
+    fromAt: int('from_at').notNull(),
+    toAt: int('to_at').notNull(),
+  });
 }
 
 /** What a task was told to do, each time that changed. */
@@ -31,13 +49,13 @@ export function taskVersionsTable(d: Dialect) {
   return d.table(
     'task_versions',
     {
-      task_id: text('task_id').notNull(),
+      taskId: text('task_id').notNull(),
       version: int('version').notNull(),
       at: int('at').notNull(),
-      actor: text('actor').notNull(),
+      actor: text('actor').$type<Actor>().notNull(),
       definition: text('definition').notNull(),
     },
-    (t) => [d.primaryKey({ name: 'task_versions_pk', columns: [t.task_id, t.version] })],
+    (t) => [d.primaryKey({ name: 'task_versions_pk', columns: [t.taskId, t.version] })],
   );
 }
 
@@ -55,7 +73,7 @@ export function eventsTable(d: Dialect) {
       tx: d.transaction('tx').notNull(),
       at: int('at').notNull(),
       kind: text('kind').notNull(),
-      task_id: text('task_id'),
+      taskId: text('task_id'),
       /** The row it is about: a run, a delivery, an occurrence, a gap. */
       ref: text('ref'),
       data: text('data'),
@@ -71,13 +89,13 @@ export function downtimesTable(d: Dialect) {
     'downtimes',
     {
       id: text('id').primaryKey(),
-      from_at: int('from_at').notNull(),
-      to_at: int('to_at').notNull(),
+      fromAt: int('from_at').notNull(),
+      toAt: int('to_at').notNull(),
       /** Null until every slot of that time was decided about. */
       report: text('report'),
-      reported_at: int('reported_at'),
+      reportedAt: int('reported_at'),
     },
-    (t) => [d.index('downtimes_open').on(t.to_at).where(sql.raw('report is null'))],
+    (t) => [d.index('downtimes_open').on(t.toAt).where(sql.raw('report is null'))],
   );
 }
 
@@ -88,17 +106,17 @@ export function idempotencyKeysTable(d: Dialect) {
     {
       scope: text('scope').notNull(),
       key: text('key').notNull(),
-      payload_hash: text('payload_hash').notNull(),
+      payloadHash: text('payload_hash').notNull(),
       /** What the first call made. It commits together with the effect, so there is no state in between. */
       result: text('result').notNull(),
       /** JSON: what the first call was told, so that a repetition is told the same; null until that was kept. */
       answer: text('answer'),
-      created_at: int('created_at').notNull(),
-      expires_at: int('expires_at').notNull(),
+      createdAt: int('created_at').notNull(),
+      expiresAt: int('expires_at').notNull(),
     },
     (t) => [
       d.primaryKey({ name: 'idempotency_keys_pk', columns: [t.scope, t.key] }),
-      d.index('idempotency_keys_expiry').on(t.expires_at),
+      d.index('idempotency_keys_expiry').on(t.expiresAt),
     ],
   );
 }
@@ -109,20 +127,20 @@ export function inboxTable(d: Dialect) {
   return d.table(
     'inbox',
     {
-      update_id: int('update_id').primaryKey(),
+      updateId: int('update_id').primaryKey(),
       payload: text('payload').notNull(),
-      status: text('status').notNull(),
+      status: text('status').$type<'received' | 'done' | 'failed'>().notNull(),
       attempts: int('attempts').notNull(),
       error: text('error'),
-      received_at: int('received_at').notNull(),
-      done_at: int('done_at'),
+      receivedAt: int('received_at').notNull(),
+      doneAt: int('done_at'),
       /** The chat and the message that it tells of. */
       address: text('address'),
-      message_id: int('message_id'),
+      messageId: int('message_id'),
     },
     (t) => [
-      d.index('inbox_message').on(t.address, t.message_id).where(sql.raw('message_id is not null')),
-      d.index('inbox_open').on(t.update_id).where(sql.raw(`status = 'received'`)),
+      d.index('inbox_message').on(t.address, t.messageId).where(sql.raw('message_id is not null')),
+      d.index('inbox_open').on(t.updateId).where(sql.raw(`status = 'received'`)),
       d.check('inbox_status', sql.raw(`status in ('received', 'done', 'failed')`)),
     ],
   );
@@ -135,17 +153,17 @@ export function draftsTable(d: Dialect) {
     'drafts',
     {
       id: text('id').primaryKey(),
-      chat_id: text('chat_id').notNull(),
-      user_id: text('user_id').notNull(),
+      chatId: text('chat_id').notNull(),
+      userId: text('user_id').$type<Actor>().notNull(),
       topic: int('topic'),
       step: text('step').notNull(),
       body: text('body').notNull(),
-      message_id: int('message_id'),
-      expires_at: int('expires_at').notNull(),
-      created_at: int('created_at').notNull(),
-      updated_at: int('updated_at').notNull(),
+      messageId: int('message_id'),
+      expiresAt: int('expires_at').notNull(),
+      createdAt: int('created_at').notNull(),
+      updatedAt: int('updated_at').notNull(),
     },
-    (t) => [d.index('drafts_place').on(t.chat_id, t.user_id)],
+    (t) => [d.index('drafts_place').on(t.chatId, t.userId)],
   );
 }
 
@@ -155,18 +173,15 @@ export function usageTable(d: Dialect) {
   return d.table(
     'usage',
     {
-      run_id: text('run_id').notNull(),
+      runId: text('run_id').notNull(),
       kind: text('kind').notNull(),
       quantity: int('quantity').notNull(),
-      task_id: text('task_id'),
-      owner_id: text('owner_id').notNull(),
-      chat_id: text('chat_id'),
+      taskId: text('task_id'),
+      ownerId: text('owner_id').notNull(),
+      chatId: text('chat_id'),
       at: int('at').notNull(),
     },
-    (t) => [
-      d.primaryKey({ name: 'usage_pk', columns: [t.run_id, t.kind] }),
-      d.index('usage_owner').on(t.owner_id, t.at),
-    ],
+    (t) => [d.primaryKey({ name: 'usage_pk', columns: [t.runId, t.kind] }), d.index('usage_owner').on(t.ownerId, t.at)],
   );
 }
 
@@ -178,8 +193,8 @@ export function kvTable(d: Dialect) {
       scope: text('scope').notNull(),
       key: text('key').notNull(),
       value: text('value').notNull(),
-      expires_at: int('expires_at'),
-      updated_at: int('updated_at').notNull(),
+      expiresAt: int('expires_at'),
+      updatedAt: int('updated_at').notNull(),
     },
     (t) => [d.primaryKey({ name: 'kv_pk', columns: [t.scope, t.key] })],
   );

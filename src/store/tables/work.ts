@@ -1,4 +1,10 @@
 import { sql } from 'drizzle-orm';
+import type { Actor } from '../../domain/access.ts';
+import type { AckStatus } from '../../domain/ack.ts';
+import type { DeliveryKind, DeliveryStatus } from '../../domain/delivery.ts';
+import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
+import type { UnknownPolicy } from '../../domain/policy.ts';
+import type { AttemptStatus, RunStatus } from '../../domain/run.ts';
 import type { Dialect } from './dialect.ts';
 
 const liveRun = sql.raw(`status in ('queued', 'running', 'backoff', 'waiting')`);
@@ -9,27 +15,31 @@ export function occurrencesTable(d: Dialect) {
     'occurrences',
     {
       id: text('id').primaryKey(),
-      task_id: text('task_id').notNull(),
-      slot_at: int('slot_at').notNull(),
-      source: text('source').notNull(),
-      status: text('status').notNull(),
-      reason: text('reason'),
-      decide_by: int('decide_by'),
-      replay_of: text('replay_of'),
-      run_id: text('run_id'),
+      taskId: text('task_id').notNull(),
+      slotAt: int('slot_at').notNull(),
+      source: text('source').$type<OccurrenceSource>().notNull(),
+      status: text('status').$type<OccurrenceStatus>().notNull(),
+      reason: text('reason').$type<Reason>(),
+      decideBy: int('decide_by'),
+      replayOf: text('replay_of'),
+      runId: text('run_id'),
       /** How long after its slot it was taken up: the lateness that a person asks about. */
-      late_ms: int('late_ms').notNull(),
+      lateMs: int('late_ms').notNull(),
       error: text('error'),
-      created_at: int('created_at').notNull(),
-      updated_at: int('updated_at').notNull(),
+      createdAt: int('created_at').notNull(),
+      updatedAt: int('updated_at').notNull(),
+      /** The row of the audit that led to its reason; null where nobody did anything. */
+      deedId: int('deed_id'),
+      /** The row of the audit by which somebody asked for it; null for what the schedule alone asked for. */
+      askedBy: int('asked_by'),
     },
     (t) => [
       // Also the uniqueness of the idempotency key, which is a function of these two columns.
-      d.uniqueIndex('occurrences_slot').on(t.task_id, t.slot_at),
-      d.index('occurrences_pending').on(t.task_id, t.slot_at).where(sql.raw(`status = 'pending'`)),
-      d.index('occurrences_snoozed').on(t.slot_at).where(sql.raw(`status = 'pending' and source = 'snooze'`)),
-      d.index('occurrences_replay').on(t.replay_of).where(sql.raw('replay_of is not null')),
-      d.index('occurrences_decide').on(t.decide_by).where(sql.raw(`status = 'pending' and decide_by is not null`)),
+      d.uniqueIndex('occurrences_slot').on(t.taskId, t.slotAt),
+      d.index('occurrences_pending').on(t.taskId, t.slotAt).where(sql.raw(`status = 'pending'`)),
+      d.index('occurrences_snoozed').on(t.slotAt).where(sql.raw(`status = 'pending' and source = 'snooze'`)),
+      d.index('occurrences_replay').on(t.replayOf).where(sql.raw('replay_of is not null')),
+      d.index('occurrences_decide').on(t.decideBy).where(sql.raw(`status = 'pending' and decide_by is not null`)),
       d.check(
         'occurrences_status',
         sql.raw(`status in ('pending', 'dispatched', 'succeeded', 'failed', 'cancelled', 'skipped', 'missed')`),
@@ -46,14 +56,14 @@ export function gapsTable(d: Dialect) {
     'gaps',
     {
       id: text('id').primaryKey(),
-      task_id: text('task_id').notNull(),
-      from_at: int('from_at').notNull(),
-      to_at: int('to_at').notNull(),
+      taskId: text('task_id').notNull(),
+      fromAt: int('from_at').notNull(),
+      toAt: int('to_at').notNull(),
       count: int('count').notNull(),
-      reason: text('reason').notNull(),
-      created_at: int('created_at').notNull(),
+      reason: text('reason').$type<Reason>().notNull(),
+      createdAt: int('created_at').notNull(),
     },
-    (t) => [d.uniqueIndex('gaps_from').on(t.task_id, t.from_at)],
+    (t) => [d.uniqueIndex('gaps_from').on(t.taskId, t.fromAt)],
   );
 }
 
@@ -64,50 +74,50 @@ export function runsTable(d: Dialect) {
     {
       id: text('id').primaryKey(),
       source: text('source').notNull(),
-      idempotency_key: text('idempotency_key').notNull(),
-      payload_hash: text('payload_hash').notNull(),
+      idempotencyKey: text('idempotency_key').notNull(),
+      payloadHash: text('payload_hash').notNull(),
       lane: text('lane'),
       exclusive: int('exclusive').notNull(),
       /** Ten minus the priority, so that one ascending index serves the most urgent first. */
       rank: int('rank').notNull(),
-      task_id: text('task_id'),
-      task_version: int('task_version'),
-      occurrence_id: text('occurrence_id'),
-      chat_id: text('chat_id'),
-      owner_id: text('owner_id').notNull(),
-      status: text('status').notNull(),
-      ready_at: int('ready_at').notNull(),
+      taskId: text('task_id'),
+      taskVersion: int('task_version'),
+      occurrenceId: text('occurrence_id'),
+      chatId: text('chat_id'),
+      ownerId: text('owner_id').$type<Actor>().notNull(),
+      status: text('status').$type<RunStatus>().notNull(),
+      readyAt: int('ready_at').notNull(),
       fence: int('fence').notNull(),
-      boot_id: text('boot_id'),
+      bootId: text('boot_id'),
       attempts: int('attempts').notNull(),
       interruptions: int('interruptions').notNull(),
-      cancel_requested_at: int('cancel_requested_at'),
-      cancel_reason: text('cancel_reason'),
+      cancelRequestedAt: int('cancel_requested_at'),
+      cancelReason: text('cancel_reason'),
       input: text('input').notNull(),
       output: text('output'),
       error: text('error'),
-      created_at: int('created_at').notNull(),
-      started_at: int('started_at'),
-      finished_at: int('finished_at'),
+      createdAt: int('created_at').notNull(),
+      startedAt: int('started_at'),
+      finishedAt: int('finished_at'),
       /** The request that asked for it, as its client named it; null for what a schedule asked for. */
-      trace_id: text('trace_id'),
+      traceId: text('trace_id'),
     },
     (t) => [
-      d.uniqueIndex('runs_key').on(t.idempotency_key, t.source),
+      d.uniqueIndex('runs_key').on(t.idempotencyKey, t.source),
       d
         .uniqueIndex('runs_exclusive')
-        .on(t.task_id)
+        .on(t.taskId)
         .where(sql`exclusive = 1 and ${liveRun}`),
       d
         .index('runs_shared')
-        .on(t.task_id)
+        .on(t.taskId)
         .where(sql`exclusive = 0 and ${liveRun}`),
       d
         .index('runs_lane')
         .on(t.lane)
         .where(sql`lane is not null and ${liveRun}`),
-      d.index('runs_ready').on(t.rank, t.ready_at).where(sql.raw(`status in ('queued', 'backoff')`)),
-      d.index('runs_running').on(t.boot_id).where(sql.raw(`status = 'running'`)),
+      d.index('runs_ready').on(t.rank, t.readyAt).where(sql.raw(`status in ('queued', 'backoff')`)),
+      d.index('runs_running').on(t.bootId).where(sql.raw(`status = 'running'`)),
       d.check(
         'runs_status',
         sql.raw(`status in ('queued', 'running', 'backoff', 'waiting', 'succeeded', 'failed', 'cancelled')`),
@@ -122,23 +132,128 @@ export function attemptsTable(d: Dialect) {
   return d.table(
     'attempts',
     {
-      run_id: text('run_id').notNull(),
+      runId: text('run_id').notNull(),
       attempt: int('attempt').notNull(),
-      status: text('status').notNull(),
-      boot_id: text('boot_id').notNull(),
-      started_at: int('started_at').notNull(),
-      finished_at: int('finished_at'),
-      duration_ms: int('duration_ms'),
-      http_status: int('http_status'),
+      status: text('status').$type<AttemptStatus>().notNull(),
+      bootId: text('boot_id').notNull(),
+      startedAt: int('started_at').notNull(),
+      finishedAt: int('finished_at'),
+      durationMs: int('duration_ms'),
+      httpStatus: int('http_status'),
       error: text('error'),
     },
     (t) => [
-      d.primaryKey({ name: 'attempts_pk', columns: [t.run_id, t.attempt] }),
+      d.primaryKey({ name: 'attempts_pk', columns: [t.runId, t.attempt] }),
       d.check(
         'attempts_status',
         sql.raw(`status in ('running', 'succeeded', 'failed', 'timed_out', 'interrupted', 'cancelled')`),
       ),
       d.check('attempts_end', sql.raw(`(status = 'running') = (finished_at is null)`)),
+    ],
+  );
+}
+
+function deliveryColumns({ text, int }: Dialect) {
+  return {
+    /** Counts up with time, so that it is also the order of the parts of a thread. */
+    id: text('id').primaryKey(),
+    runId: text('run_id'),
+    taskId: text('task_id'),
+    chatId: text('chat_id').notNull(),
+    /** The thread within the chat: parts of one lane go out in order. */
+    lane: text('lane').notNull(),
+    rank: int('rank').notNull(),
+    kind: text('kind').$type<DeliveryKind>().notNull(),
+    part: int('part').notNull(),
+    status: text('status').$type<DeliveryStatus>().notNull(),
+    readyAt: int('ready_at'),
+    content: text('content').notNull(),
+    unknownPolicy: text('unknown_policy').$type<UnknownPolicy>().notNull(),
+    expiresAt: int('expires_at'),
+    fence: int('fence').notNull(),
+    bootId: text('boot_id'),
+    sends: int('sends').notNull(),
+    putOffs: int('put_offs').notNull(),
+    sentAt: int('sent_at'),
+    settles: int('settles').notNull(),
+    evidence: text('evidence'),
+    cause: text('cause'),
+    error: text('error'),
+    platformChatId: text('platform_chat_id'),
+    messageThreadId: int('message_thread_id'),
+    messageId: int('message_id'),
+    createdAt: int('created_at').notNull(),
+    deliveredAt: int('delivered_at'),
+    /** `task`: the task's own topic, whichever that is by then. `thread`: `to_topic` of the chat, null for its base thread. */
+    goesTo: text('goes_to').$type<'task' | 'thread'>().notNull().default('task'),
+    toTopic: int('to_topic'),
+    /** The message of ours that it changes or pins; null for a new one. */
+    edits: int('edits'),
+    /** Since when an earlier send of it may have arrived, until something has settled that. */
+    doubtedAt: int('doubted_at'),
+    /** 1: quiet hours do not apply to it. */
+    urgent: int('urgent').notNull().default(0),
+    /** 1: it comes without a sound. */
+    silent: int('silent').notNull().default(0),
+    /** The end of the quiet hours for which it waits, or has waited. */
+    heldUntil: int('held_until'),
+    /** JSON: the one person who sees it, where the platform can do that. */
+    onlyFor: text('only_for'),
+  };
+}
+
+export function deliveriesTable(d: Dialect) {
+  return d.table('deliveries', deliveryColumns(d), (t) => [
+    d.uniqueIndex('deliveries_part').on(t.runId, t.kind, t.part),
+    d.index('deliveries_ready').on(t.chatId, t.rank, t.id).where(sql.raw(`status in ('pending', 'blocked')`)),
+    d.index('deliveries_waiting').on(t.readyAt).where(sql.raw(`status in ('pending', 'blocked')`)),
+    d.index('deliveries_unknown').on(t.readyAt).where(sql.raw(`status = 'unknown'`)),
+    d.index('deliveries_sending').on(t.bootId).where(sql.raw(`status = 'sending'`)),
+    d
+      .index('deliveries_open')
+      .on(t.lane, t.id)
+      .where(sql.raw(`status in ('pending', 'blocked', 'sending', 'unknown')`)),
+    d.index('deliveries_message').on(t.platformChatId, t.messageId).where(sql.raw('message_id is not null')),
+    d.index('deliveries_held').on(t.chatId, t.heldUntil).where(sql.raw('held_until is not null')),
+    d.index('deliveries_sent').on(t.sentAt).where(sql.raw('sent_at is not null')),
+    d.check(
+      'deliveries_status',
+      sql.raw(`status in ('pending', 'sending', 'delivered', 'unknown', 'blocked', 'failed')`),
+    ),
+    // "Delivered" means delivered: no path can set it without the id that the platform returned.
+    d.check('deliveries_proof', sql.raw(`status <> 'delivered' or message_id is not null`)),
+  ]);
+}
+
+/** What somebody has to confirm, or has confirmed: one row for each occurrence that anybody said Done to, or must. */
+export function acksTable(d: Dialect) {
+  const { text, int } = d;
+  return d.table(
+    'acks',
+    {
+      occurrenceId: text('occurrence_id').primaryKey(),
+      taskId: text('task_id').notNull(),
+      chatId: text('chat_id').notNull(),
+      runId: text('run_id'),
+      status: text('status').$type<AckStatus>().notNull(),
+      /** The policy as it was when the run ended. */
+      nagEveryMs: int('nag_every_ms'),
+      nagLimit: int('nag_limit').notNull(),
+      nags: int('nags').notNull(),
+      /** When somebody is reminded next; null when nobody is. */
+      nagAt: int('nag_at'),
+      /** The delivery of the last reminder, which the next one takes the place of. */
+      nagDeliveryId: text('nag_delivery_id'),
+      doneAt: int('done_at'),
+      doneBy: text('done_by').$type<Actor>(),
+      createdAt: int('created_at').notNull(),
+      updatedAt: int('updated_at').notNull(),
+    },
+    (t) => [
+      d.index('acks_due').on(t.nagAt).where(sql.raw(`status = 'open' and nag_at is not null`)),
+      d.index('acks_open').on(t.taskId).where(sql.raw(`status = 'open'`)),
+      d.check('acks_status', sql.raw(`status in ('open', 'done', 'given_up', 'superseded', 'dropped')`)),
+      d.check('acks_done', sql.raw(`(status = 'done') = (done_at is not null)`)),
     ],
   );
 }

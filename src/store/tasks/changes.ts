@@ -1,20 +1,22 @@
 import type { ChangedAndTold, ChangeRequest, TaskChange, TaskScene } from '../../app/ports/tasks.ts';
 import type { Task, Definition } from '../../domain/task.ts';
 import { lockChat } from '../chats/rows.ts';
-import { each, lock, row, rows, write, type Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
+import { columns, pick } from '../engine/fields.ts';
+import { forShare, forUpdate, raw, sql, text } from '../engine/sql.ts';
+import { hold, insert, one, run, select, update, updateAll, updateReturning } from '../engine/statements.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
 import { dropParts } from '../outbox/run-parts.ts';
 import { closeAcks, reopenAck } from '../questions/nags.ts';
-import { recordVerbs, tellEvents } from '../records/journal.ts';
+import { nameDeed, recordVerbs, tellEvents } from '../records/journal.ts';
 import { dispatchRuns, insertOccurrences, writeClaims } from '../runs/claims.ts';
 import { endPauseOf } from '../runs/slots.ts';
 import { cancelLive } from '../runs/thread-runs.ts';
 import { moveTask } from './attach.ts';
 import { endWaiting } from './auto-pauses.ts';
-import { fieldColumns, placeholder, type Columns } from './codec.ts';
-import { changeGrant, followState } from './grants.ts';
+import { fieldColumns } from './codec.ts';
+import { changeGrant, followState, checkQuota, lockOwner } from './grants.ts';
 import { claimOnce, settleOnce } from './once.ts';
-import { checkQuota, lockOwner } from './quota.ts';
 import { sceneOf, taskById } from './scene.ts';
 
 type Plan = (scene: TaskScene) => TaskChange;
@@ -43,7 +45,7 @@ interface Written {
 export function* changeLocked(request: LockedRequest, plan: Plan): Script<Written> {
   const { taskId, at } = request;
   yield* lockPlaces(request);
-  yield* lock(`select id from tasks where id = ?t for update`, taskId);
+  yield* hold(sql`select id from tasks where id = ${taskId} ${forUpdate}`);
   const scene = yield* goneOnScene(request);
   const change = plan(scene);
   if (countsAgain(scene.task.state, change.set.state)) {
@@ -52,13 +54,13 @@ export function* changeLocked(request: LockedRequest, plan: Plan): Script<Writte
     yield* checkQuota(request.quota, { chatId, owner, createdBy: created.by });
   }
   for (const claim of change.claims) yield* writeClaims([claim], at);
-  const calledOff = yield* endOpen(request, change);
+  const { ended, calledOff } = yield* endOpen(request, change);
   yield* setFields(request, change);
   if (change.scopes !== null) {
-    yield* write(
-      `update grants set scopes = ?t where id = (select t.grant_id from tasks t where t.id = ?t)`,
-      JSON.stringify(change.scopes),
-      taskId,
+    yield* update(
+      'grants',
+      { scopes: JSON.stringify(change.scopes) },
+      sql`id = (select t.grant_id from tasks t where t.id = ${taskId})`,
     );
   }
   yield* followState(request, scene.task, change.set.state);
@@ -70,7 +72,9 @@ export function* changeLocked(request: LockedRequest, plan: Plan): Script<Writte
   // What was called off already, or ended meanwhile, is not called off again.
   const isMoot = (change.audit?.verb === 'cancel' && calledOff === 0) || (change.grant !== null && !isGrantChanged);
   if (isMoot) return { change, task, entryId: null };
-  return { change, task, entryId: yield* writeAudit(request, change, { before: scene.task, after: task, isAnswered }) };
+  const entryId = yield* writeAudit(request, change, { before: scene.task, after: task, isAnswered });
+  if (entryId !== null) yield* nameDoer(entryId, change, ended);
+  return { change, task, entryId };
 }
 
 /** The task as it stands by now: a pause that was to end is over, and the slots since then must not be lost. */
@@ -89,19 +93,15 @@ function* goneOnScene(request: LockedRequest): Script<TaskScene> {
  */
 function* lockPlaces({ taskId, look }: LockedRequest): Script<void> {
   if (look === undefined || 'replaysOf' in look) return;
-  const task = yield* row<{ chat_id: string; owner_id: string }>(
-    `select chat_id, owner_id from tasks where id = ?t`,
-    taskId,
-  );
+  const task = yield* one(select(pick(columns.tasks, 'chatId', 'ownerId'))`from tasks where id = ${taskId}`);
   if (task === undefined) return;
   const chat = 'place' in look ? yield* lockChat(look.place) : undefined;
-  if ('recent' in look) yield* row(`select id from chats where id = ?t [for no key update]`, task.chat_id);
-  yield* rows(
-    `select id from users where id in (?t, ?t) order by id [for no key update]`,
-    task.owner_id,
-    chat?.approved_by ?? task.owner_id,
-  );
+  if ('recent' in look) yield* hold(sql`select id from chats where id = ${task.chatId} ${keeping}`);
+  const owners = sql`(${task.ownerId}, ${chat?.approvedBy ?? task.ownerId})`;
+  yield* hold(sql`select id from users where id in ${owners} order by id ${keeping}`);
 }
+
+const keeping = forShare();
 
 /** Only tasks that can still run count against a quota, so what comes back from an end has to ask again. */
 function countsAgain(before: Task['state'], after: Task['state'] | undefined): boolean {
@@ -109,56 +109,61 @@ function countsAgain(before: Task['state'], after: Task['state'] | undefined): b
   return wasOver && (after === 'active' || after === 'paused');
 }
 
-/**
- * Ends what was still open: occurrences that wait, parts to be sent, live runs, snoozes, skips, questions. Answers how many
- * runs were called off.
- */
-function* endOpen({ taskId, at }: LockedRequest, change: TaskChange): Script<number> {
-  if (change.endWaiting !== null) yield* endWaiting(taskId, change.endWaiting, at);
-  if (change.set.state === 'deleted') yield* dropParts(taskId, at);
-  const calledOff = change.cancelLive ? yield* cancelLive(taskId, change.endWaiting ?? 'cancelled', at) : 0;
-  if (change.endSnooze !== null) yield* endSnooze(taskId, change.endSnooze, at);
-  for (const slotAt of change.unskip) {
-    yield* rows(
-      `delete from occurrences where task_id = ?t and slot_at = ?i and status = 'skipped' and reason = 'skip'`,
-      taskId,
-      slotAt,
-    );
-  }
-  yield* answerQuestions(taskId, change.answer, at);
-  return calledOff;
+function* nameDoer(entryId: string, { claims, answer, manual }: TaskChange, ended: readonly string[]): Script<void> {
+  const skipped = claims.flatMap(({ occurrences }) => occurrences.filter(({ reason }) => reason === 'skip'));
+  yield* nameDeed('deedId', entryId, [...ended, ...skipped.map(({ id }) => id)]);
+  yield* nameDeed('askedBy', entryId, [...(answer?.run ?? []), ...(manual === null ? [] : [manual.occurrence.id])]);
 }
 
-function* endSnooze(taskId: string, reason: string, now: number): Script<void> {
-  const ended = yield* rows<{ id: string }>(
-    `update occurrences set status = 'skipped', reason = ?t, updated_at = ?i
-     where task_id = ?t and status = 'pending' and source = 'snooze' returning id`,
-    reason,
-    now,
-    taskId,
+interface Ended {
+  /** Occurrences that came to their end by it. */
+  readonly ended: readonly string[];
+  readonly calledOff: number;
+}
+
+/** Ends what was still open: occurrences that wait, parts to be sent, live runs, snoozes, skips, questions. */
+function* endOpen({ taskId, at }: LockedRequest, change: TaskChange): Script<Ended> {
+  const waiting = change.endWaiting === null ? [] : yield* endWaiting(taskId, change.endWaiting, at);
+  if (change.set.state === 'deleted') yield* dropParts(taskId, at);
+  const runs = change.cancelLive ? yield* cancelLive(taskId, change.endWaiting ?? 'cancelled', at) : [];
+  const snoozes = change.endSnooze === null ? [] : yield* endSnooze(taskId, change.endSnooze, at);
+  for (const slotAt of change.unskip) {
+    yield* run(sql`delete from occurrences
+      where task_id = ${taskId} and slot_at = ${slotAt} and status = 'skipped' and reason = 'skip'`);
+  }
+  const declined = yield* answerQuestions(taskId, change.answer, at);
+  const ofRuns = runs.flatMap(({ occurrenceId }) => occurrenceId ?? []);
+  return { ended: [...waiting, ...ofRuns, ...snoozes, ...declined], calledOff: runs.length };
+}
+
+function* endSnooze(taskId: string, reason: string, now: number): Script<string[]> {
+  const ended = yield* updateReturning(
+    'occurrences',
+    { status: 'skipped', reason: text(reason), updatedAt: now },
+    sql`task_id = ${taskId} and status = 'pending' and source = 'snooze'`,
+    pick(columns.occurrences, 'id'),
   );
   if (ended.length > 0 && reason === 'undone') yield* reopenAck(taskId, now);
   yield* tellEvents(
     ended.map(({ id }) => ({ kind: 'occurrence.skipped', at: now, taskId, ref: id, data: { reason } })),
   );
+  return ended.map(({ id }) => id);
 }
 
-/** A yes lets the slot wait for its turn like any late one; a no ends it. */
-function* answerQuestions(taskId: string, answer: TaskChange['answer'], now: number): Script<void> {
-  if (answer === null) return;
-  yield* each(
-    `update occurrences set decide_by = null, updated_at = ?i where id = ?t and status = 'pending'`,
-    answer.run.map((id) => [now, id]),
-  );
-  const ended = yield* each(
-    `update occurrences set status = 'skipped', reason = 'declined', updated_at = ?i where id = ?t and status = 'pending'`,
-    answer.skip.map((id) => [now, id]),
-  );
+/** A yes lets the slot wait for its turn like any late one; a no ends it. Answers what was declined. */
+function* answerQuestions(taskId: string, answer: TaskChange['answer'], now: number): Script<string[]> {
+  if (answer === null) return [];
+  const isOpen = (id: string) => sql`id = ${id} and status = 'pending'`;
+  yield* updateAll('occurrences', answer.run, { set: () => ({ decideBy: null, updatedAt: now }), where: isOpen });
+  const ended = yield* updateAll('occurrences', answer.skip, {
+    set: () => ({ status: 'skipped', reason: 'declined', updatedAt: now }),
+    where: isOpen,
+  });
+  const declined = answer.skip.filter((_id, index) => ended[index]);
   yield* tellEvents(
-    answer.skip
-      .filter((_id, index) => ended[index])
-      .map((id) => ({ kind: 'occurrence.skipped', at: now, taskId, ref: id, data: { reason: 'declined' } })),
+    declined.map((id) => ({ kind: 'occurrence.skipped', at: now, taskId, ref: id, data: { reason: 'declined' } })),
   );
+  return declined;
 }
 
 /** True when a reminder that stands in the topic goes away with it. */
@@ -172,21 +177,28 @@ function* addManual({ taskId, at }: LockedRequest, { manual }: TaskChange): Scri
 }
 
 function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): Script<void> {
-  const stamp = change.stamp;
-  const columns: Columns = {
-    ...fieldColumns(change.set),
-    ...(stamp === null ? {} : { updated_at: at, updated_by: actor }),
-    ...(stamp === 'paused' ? { paused_at: at, paused_by: actor } : {}),
-    ...(stamp === 'resumed' ? { resumed_at: at, resumed_by: actor } : {}),
-    ...(stamp === 'deleted' ? { deleted_at: at, deleted_by: actor } : {}),
-    ...(stamp === 'restored' ? { deleted_at: null, deleted_by: null } : {}),
-  };
-  const entries = Object.entries(columns);
-  if (entries.length === 0) return;
-  const sets = entries.map(([name, value]) => `${name} = ${value === null ? 'null' : placeholder(value)}`).join(', ');
-  const values = entries.map(([, value]) => value).filter((value) => value !== null);
-  yield* rows(`update tasks set ${sets}, version = version + 1 where id = ?t`, ...values, taskId);
+  const stamp =
+    change.stamp === null ? {} : { updatedAt: at, updatedBy: actor, ...stampOf(change.stamp, { at, actor }) };
+  const set = { ...fieldColumns(change.set), ...stamp };
+  if (Object.values(set).every((value) => value === undefined)) return;
+  yield* update('tasks', { ...set, version: raw('version + 1') }, sql`id = ${taskId}`);
   if (change.set.policies !== undefined || change.set.schedule !== undefined) yield* lookAtHeld({ taskId }, at);
+}
+
+/** Who did it, and when, in the columns of what was done. */
+function stampOf(stamp: NonNullable<TaskChange['stamp']>, { at, actor }: By) {
+  switch (stamp) {
+    case 'updated':
+      return {};
+    case 'paused':
+      return { pausedAt: at, pausedBy: actor };
+    case 'resumed':
+      return { resumedAt: at, resumedBy: actor };
+    case 'deleted':
+      return { deletedAt: at, deletedBy: actor };
+    case 'restored':
+      return { deletedAt: null, deletedBy: null };
+  }
 }
 
 interface Sides {
@@ -229,21 +241,19 @@ function definitionText(definition: Definition): string {
 type By = Pick<ChangeRequest, 'actor' | 'at'>;
 
 export function* addVersion({ actor, at }: By, task: Definition & Pick<Task, 'id' | 'version'>): Script<void> {
-  yield* write(
-    `insert into task_versions (task_id, version, at, actor, definition) values (?t, ?i, ?i, ?t, ?t)
-     on conflict (task_id, version) do nothing`,
-    task.id,
-    task.version,
-    at,
-    actor,
-    definitionText(task),
+  yield* insert(
+    'taskVersions',
+    { taskId: task.id, version: task.version, at, actor, definition: definitionText(task) },
+    raw('on conflict (task_id, version) do nothing'),
   );
 }
 
 /** Keeps what a task was told to do, whenever that changed. A task from before there were versions gets its first one now. */
 function* keepVersion(by: By, before: Task, after: Task): Script<void> {
   if (definitionText(before) === definitionText(after)) return;
-  const known = yield* row(`select version from task_versions where task_id = ?t limit 1`, before.id);
+  const known = yield* one(
+    select(pick(columns.taskVersions, 'version'))`from task_versions where task_id = ${before.id} limit 1`,
+  );
   if (known === undefined) yield* addVersion({ actor: before.updated.by, at: before.updated.at }, before);
   yield* addVersion(by, after);
 }

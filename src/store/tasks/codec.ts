@@ -1,26 +1,27 @@
 import type { DueTask, Unreadable } from '../../app/ports/pipeline.ts';
 import type { TaskChange } from '../../app/ports/tasks.ts';
 import type { Actor } from '../../domain/access.ts';
+import { errorText } from '../../domain/errors.ts';
 import type { Grant } from '../../domain/grant.ts';
 import type { Policies } from '../../domain/policy.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
-import type { ActionSpec, Stamp, Task, TaskState } from '../../domain/task.ts';
-import { rows, type Script, type Value } from '../engine/engine.ts';
-import type { Tables } from '../tables/define.ts';
+import type { ActionSpec, Definition, Stamp } from '../../domain/task.ts';
+import {
+  columnsOf,
+  mapped,
+  maybe,
+  number,
+  pick,
+  selectionOf,
+  together,
+  type Answer,
+  type Field,
+  type RowOf,
+} from '../engine/fields.ts';
+import { raw, written } from '../engine/sql.ts';
 
 /** Rows as both engines give them, and what the rooms make of them. A row that lies is an `Unreadable`, not a crash. */
-export type Rows = { [K in keyof Tables]: Tables[K]['$inferSelect'] };
-export type TaskRow = Rows['tasks'] & { readonly provider: string; readonly address: string };
-/** What a task shows of itself. */
-export type ShownTask = Omit<TaskRow, HiddenColumn>;
-type HiddenColumn =
-  | 'auto_pause'
-  | 'grant_id'
-  | `topic_${'boot' | 'asked_at' | 'cause' | 'name' | 'called_at' | 'lost'}`
-  | 'card_message_id'
-  | `incident${'' | '_at' | '_failures'}`
-  | 'skips_until';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -52,10 +53,18 @@ function readAction(text: string): ActionSpec {
   return action as ActionSpec;
 }
 
-type ScheduleColumns = Pick<
-  Rows['tasks'],
-  'schedule_kind' | 'once_at' | 'cron' | 'rrule' | 'interval' | 'start_at' | 'interval_from' | 'timezone'
->;
+const scheduleNames = [
+  'scheduleKind',
+  'onceAt',
+  'cron',
+  'rrule',
+  'interval',
+  'startAt',
+  'intervalFrom',
+  'timezone',
+] as const;
+
+type ScheduleColumns = Pick<RowOf<'tasks'>, (typeof scheduleNames)[number]>;
 
 /** An instant that a clock can show; whatever else stands in the column is a lie. */
 function isInstant(value: unknown): value is number {
@@ -69,103 +78,103 @@ function readInstant(column: string, value: number): number {
 
 function readSchedule(row: ScheduleColumns): Schedule {
   const { timezone } = row;
-  if (row.schedule_kind === 'once' && row.once_at !== null) {
-    return { kind: 'once', onceAt: readInstant('once_at', row.once_at), timezone };
+  if (row.scheduleKind === 'once' && row.onceAt !== null) {
+    return { kind: 'once', onceAt: readInstant('once_at', row.onceAt), timezone };
   }
-  if (row.schedule_kind === 'cron' && row.cron !== null) return { kind: 'cron', cron: row.cron, timezone };
-  if (row.schedule_kind === 'rrule' && row.rrule !== null) return { kind: 'rrule', rrule: row.rrule, timezone };
-  if (row.schedule_kind === 'interval' && row.interval !== null && row.start_at !== null) {
-    const from = row.interval_from === 'completion' ? 'completion' : 'start';
-    return { kind: 'interval', interval: row.interval, startAt: readInstant('start_at', row.start_at), from, timezone };
+  if (row.scheduleKind === 'cron' && row.cron !== null) return { kind: 'cron', cron: row.cron, timezone };
+  if (row.scheduleKind === 'rrule' && row.rrule !== null) return { kind: 'rrule', rrule: row.rrule, timezone };
+  if (row.scheduleKind === 'interval' && row.interval !== null && row.startAt !== null) {
+    const from = row.intervalFrom === 'completion' ? 'completion' : 'start';
+    return { kind: 'interval', interval: row.interval, startAt: readInstant('start_at', row.startAt), from, timezone };
   }
-  throw new Error(`schedule of kind ${row.schedule_kind} has no payload`);
+  throw new Error(`schedule of kind ${row.scheduleKind} has no payload`);
 }
 
 export function scheduleColumns(schedule: Schedule): ScheduleColumns {
   return {
-    schedule_kind: schedule.kind,
-    once_at: schedule.kind === 'once' ? schedule.onceAt : null,
+    scheduleKind: schedule.kind,
+    onceAt: schedule.kind === 'once' ? schedule.onceAt : null,
     cron: schedule.kind === 'cron' ? schedule.cron : null,
     rrule: schedule.kind === 'rrule' ? schedule.rrule : null,
     interval: schedule.kind === 'interval' ? schedule.interval : null,
-    start_at: schedule.kind === 'interval' ? schedule.startAt : null,
-    interval_from: schedule.kind === 'interval' ? schedule.from : null,
+    startAt: schedule.kind === 'interval' ? schedule.startAt : null,
+    intervalFrom: schedule.kind === 'interval' ? schedule.from : null,
     timezone: schedule.timezone,
   };
 }
 
-export interface GrantColumns {
-  readonly grant_id: string | null;
-  readonly grant_owner: string | null;
-  readonly grant_scopes: string | null;
-  readonly grant_expires_at: number | null;
-  readonly grant_revoked_at: number | null;
+const t = columnsOf('tasks', 't');
+const c = columnsOf('chats', 'c');
+const g = columnsOf('grants', 'g');
+
+/** The grant of a task or a run, under the alias `g`; null where it has none. */
+export const grantFields = {
+  grantId: maybe(g.id),
+  grantOwner: maybe(g.ownerId),
+  grantScopes: maybe(g.scopes),
+  grantExpiresAt: g.expiresAt,
+  grantRevokedAt: g.revokedAt,
+};
+
+export function readGrant(row: Answer<typeof grantFields>, chatId: string): Grant | null {
+  const { grantId: id, grantOwner: ownerId, grantScopes: scopes, grantExpiresAt: expiresAt } = row;
+  if (id === null || ownerId === null || scopes === null) return null;
+  return { id, ownerId, chatId, scopes: readTexts('scopes', scopes), expiresAt, revokedAt: row.grantRevokedAt };
 }
 
-export const grantColumns = `g.id as grant_id, g.owner_id as grant_owner, g.scopes as grant_scopes,
-  g.expires_at as grant_expires_at, g.revoked_at as grant_revoked_at`;
-
-export function readGrant(row: GrantColumns, chatId: string): Grant | null {
-  if (row.grant_id === null || row.grant_scopes === null || row.grant_owner === null) return null;
-  return {
-    id: row.grant_id,
-    ownerId: row.grant_owner as Actor,
-    chatId,
-    scopes: readTexts('scopes', row.grant_scopes),
-    expiresAt: row.grant_expires_at,
-    revokedAt: row.grant_revoked_at,
-  };
-}
-
-export type DueRow = Omit<TaskRow, 'grant_id' | 'address'> &
-  GrantColumns & {
-    readonly live: number;
-    readonly waiting: number;
-    /** Counted apart, see `countReserved`: few tasks have anything that waits. */
-    reserved?: number;
-    /** Looked up apart as well, for tasks with `skips_until` ahead. */
-    skipped?: readonly number[];
-  };
-
-/** Everything the planning of a slot needs; see `readDue`. */
-export const dueColumns = `t.id, t.version, t.number, t.next_at, t.title, t.instructions, t.action, t.schedule_kind,
-  t.once_at, t.cron, t.rrule, t.interval, t.start_at, t.interval_from, t.timezone, t.min_gap_ms, t.policies, t.subject,
-  t.tags, t.context, t.bounded_runs, t.resume_at, t.skips_until, t.owner_id, t.chat_id, c.provider, ${grantColumns},
-  (select count(*) from runs r where r.task_id = t.id and r.exclusive = 1
+/** Everything the planning of a slot needs, over `dueSource`; see `readDue`. */
+export const dueFields = {
+  ...pick(t, 'id', 'version', 'number', 'nextAt', 'title', 'instructions', 'action', ...scheduleNames),
+  ...pick(t, 'minGapMs', 'policies', 'subject', 'tags', 'context', 'boundedRuns', 'resumeAt', 'skipsUntil'),
+  ...pick(t, 'ownerId', 'chatId'),
+  provider: c.provider,
+  ...grantFields,
+  live: number(
+    raw(`(select count(*) from runs r where r.task_id = t.id and r.exclusive = 1
     and r.status in ('queued', 'running', 'backoff', 'waiting'))
   + (select count(*) from runs r where r.task_id = t.id and r.exclusive = 0
-    and r.status in ('queued', 'running', 'backoff', 'waiting')) as live,
-  (select count(*) from occurrences o where o.task_id = t.id and o.status = 'pending' and o.decide_by is null
-    and o.source <> 'snooze') as waiting`;
+    and r.status in ('queued', 'running', 'backoff', 'waiting'))`),
+  ),
+  waiting: number(
+    raw(`(select count(*) from occurrences o where o.task_id = t.id and o.status = 'pending' and o.decide_by is null
+    and o.source <> 'snooze')`),
+  ),
+};
 
 export const dueSource = `tasks t join chats c on c.id = t.chat_id left join grants g on g.id = t.grant_id`;
 
+/** The same for a statement that is written as a text. */
+export const dueColumns = written(selectionOf(dueFields).list.shape, 'sqlite', () => '?');
+
+export type DueRow = Answer<typeof dueFields> & {
+  /** Counted apart, see `countReserved`: few tasks have anything that waits. */
+  reserved?: number;
+  /** Looked up apart as well, for tasks with `skipsUntil` ahead. */
+  skipped?: readonly number[];
+};
+
 export function readDue(row: DueRow): DueTask | Unreadable {
   try {
-    if (!isInstant(row.next_at)) throw new Error('next_at is no instant');
+    if (!isInstant(row.nextAt)) throw new Error('next_at is no instant');
+    const { id, version, number: ordinal, title, instructions, subject, minGapMs, boundedRuns } = row;
+    const { ownerId, chatId, provider, live, waiting, reserved = 0, skipped = [] } = row;
+    const plain = { id, version, number: ordinal, title, instructions, subject, minGapMs, boundedRuns };
     return {
-      id: row.id,
-      version: row.version,
-      number: row.number,
-      nextAt: row.next_at,
-      title: row.title,
-      instructions: row.instructions,
+      ...plain,
+      ownerId,
+      chatId,
+      provider,
+      live,
+      waiting,
+      reserved,
+      skipped,
+      nextAt: row.nextAt,
       action: readAction(row.action),
       schedule: readSchedule(row),
       policies: readObject('policies', row.policies),
-      subject: row.subject,
       tags: readTexts('tags', row.tags),
-      minGapMs: row.min_gap_ms,
-      boundedRuns: row.bounded_runs,
-      ownerId: row.owner_id as Actor,
-      chatId: row.chat_id,
-      provider: row.provider,
       context: readObject('context', row.context),
-      grant: readGrant(row, row.chat_id),
-      live: row.live,
-      waiting: row.waiting,
-      reserved: row.reserved ?? 0,
-      skipped: row.skipped ?? [],
+      grant: readGrant(row, chatId),
     };
   } catch (error) {
     return unreadable(row.id, error);
@@ -173,67 +182,61 @@ export function readDue(row: DueRow): DueTask | Unreadable {
 }
 
 export function unreadable(id: string, error: unknown): Unreadable {
-  return { id, unreadable: error instanceof Error ? error.message : String(error) };
+  return { id, unreadable: errorText(error) };
 }
 
-/**
- * A task for people and clients. A part that cannot be read is shown empty: the row is paused with the reason by the step
- * that stumbled over it, and a list of tasks must not fail because of one of them.
- */
-export function readTask(row: ShownTask): Task {
-  const lenient = <T>(read: () => T, otherwise: T): T => {
+function lenient<V, T>(read: (value: V) => T, otherwise: T): (value: V) => T {
+  return (value) => {
     try {
-      return read();
+      return read(value);
     } catch {
       return otherwise;
     }
   };
-  return {
-    id: row.id,
-    number: row.number,
-    version: row.version,
-    state: row.state as TaskState,
-    nextAt: isInstant(row.next_at) ? row.next_at : null,
-    title: row.title,
-    instructions: row.instructions,
-    action: lenient(() => readAction(row.action), { kind: 'unreadable' }),
-    schedule: lenient(() => readSchedule(row), { kind: 'once', onceAt: 0, timezone: 'UTC' }),
-    policies: lenient(() => readObject('policies', row.policies) as Policies, {}),
-    subject: row.subject,
-    tags: lenient(() => readTexts('tags', row.tags), []),
-    minGapMs: row.min_gap_ms,
-    pausedReason: row.paused_reason,
-    resumeAt: row.resume_at,
-    ownerId: row.owner_id as Actor,
-    chatId: row.chat_id,
-    home: { provider: row.provider, address: row.address, topic: row.home_topic },
-    topicState: row.topic_state as Task['topicState'],
-    topicId: row.topic_id,
-    context: lenient(() => readObject('context', row.context), {}),
-    counters: {
-      runs: row.runs,
-      failures: row.failures,
-      consecutiveFailures: row.consecutive_failures,
-      boundedRuns: row.bounded_runs,
-    },
-    lastRunAt: row.last_run_at,
-    lastRunStatus: row.last_run_status as Task['lastRunStatus'],
-    lastError: row.last_error,
-    ...stamps(row),
-  };
 }
 
-function stamps(row: ShownTask): Pick<Task, 'created' | 'updated' | 'paused' | 'resumed' | 'deleted'> {
-  const stamp = (at: number | null, by: string | null): Stamp | null =>
-    at === null || by === null ? null : { at, by: by as Actor };
-  return {
-    created: { at: row.created_at, by: row.created_by as Actor },
-    updated: { at: row.updated_at, by: row.updated_by as Actor },
-    paused: stamp(row.paused_at, row.paused_by),
-    resumed: stamp(row.resumed_at, row.resumed_by),
-    deleted: stamp(row.deleted_at, row.deleted_by),
-  };
+function stamp(at: Field<number | null>, by: Field<Actor | null>) {
+  return together({ at, by }, (one): Stamp | null =>
+    one.at === null || one.by === null ? null : { at: one.at, by: one.by },
+  );
 }
+
+/**
+ * A task for people and clients, over `taskSource`. A part that cannot be read is shown empty: the row is paused with the
+ * reason by the step that stumbled over it, and a list of tasks must not fail because of one of them.
+ */
+export const taskFields = {
+  ...pick(t, 'id', 'number', 'version', 'state'),
+  nextAt: mapped(t.nextAt, (at) => (isInstant(at) ? at : null)),
+  ...pick(t, 'title', 'instructions'),
+  action: mapped(t.action, lenient(readAction, { kind: 'unreadable' })),
+  schedule: together(pick(t, ...scheduleNames), lenient(readSchedule, { kind: 'once', onceAt: 0, timezone: 'UTC' })),
+  policies: mapped(
+    t.policies,
+    lenient((text) => readObject('policies', text) as Policies, {}),
+  ),
+  subject: t.subject,
+  tags: mapped(
+    t.tags,
+    lenient((text) => readTexts('tags', text), []),
+  ),
+  ...pick(t, 'minGapMs', 'pausedReason', 'resumeAt', 'ownerId', 'chatId'),
+  home: { provider: c.provider, address: c.address, topic: t.homeTopic },
+  ...pick(t, 'topicState', 'topicId'),
+  context: mapped(
+    t.context,
+    lenient((text) => readObject('context', text), {}),
+  ),
+  counters: pick(t, 'runs', 'failures', 'consecutiveFailures', 'boundedRuns'),
+  ...pick(t, 'lastRunAt', 'lastRunStatus', 'lastError'),
+  created: { at: t.createdAt, by: t.createdBy },
+  updated: { at: t.updatedAt, by: t.updatedBy },
+  paused: stamp(t.pausedAt, t.pausedBy),
+  resumed: stamp(t.resumedAt, t.resumedBy),
+  deleted: stamp(t.deletedAt, t.deletedBy),
+};
+
+export const taskSource = raw('tasks t join chats c on c.id = t.chat_id');
 
 /** What a column of ours says; one that cannot be read says nothing. */
 export function readFacts(text: string | null): Json | null {
@@ -245,43 +248,32 @@ export function readFacts(text: string | null): Json | null {
   }
 }
 
-export type Columns = Readonly<Record<string, Value>>;
-
-export function definitionColumns(change: TaskChange['set']): Columns {
+/** What is to be set of a task, in the columns of its row. */
+export function definitionColumns({ action, schedule, policies, tags, ...plain }: Partial<Definition>) {
+  const { title, instructions, subject } = plain;
+  const texts = { title, instructions, subject };
   return {
-    ...(change.title === undefined ? {} : { title: change.title }),
-    ...(change.instructions === undefined ? {} : { instructions: change.instructions }),
-    ...(change.action === undefined ? {} : { action: JSON.stringify(change.action) }),
-    ...(change.schedule === undefined ? {} : scheduleColumns(change.schedule)),
-    ...(change.policies === undefined ? {} : { policies: JSON.stringify(change.policies) }),
-    ...(change.subject === undefined ? {} : { subject: change.subject }),
-    ...(change.tags === undefined ? {} : { tags: JSON.stringify(change.tags) }),
+    ...(schedule === undefined ? {} : scheduleColumns(schedule)),
+    ...texts,
+    action: jsonOf(action),
+    policies: jsonOf(policies),
+    tags: jsonOf(tags),
   };
 }
 
-export function fieldColumns(change: TaskChange['set']): Columns {
+export function fieldColumns(change: TaskChange['set']) {
+  const { state, nextAt, minGapMs, autoPause, pausedReason, skipsUntil, resumeAt } = change;
+  const { boundedRuns, consecutiveFailures, context } = change;
+  const fields = { state, nextAt, minGapMs, autoPause, pausedReason, skipsUntil, resumeAt };
   return {
     ...definitionColumns(change),
-    ...(change.state === undefined ? {} : { state: change.state }),
-    ...(change.nextAt === undefined ? {} : { next_at: change.nextAt }),
-    ...(change.minGapMs === undefined ? {} : { min_gap_ms: change.minGapMs }),
-    ...(change.autoPause === undefined ? {} : { auto_pause: change.autoPause }),
-    ...(change.pausedReason === undefined ? {} : { paused_reason: change.pausedReason }),
-    ...(change.skipsUntil === undefined ? {} : { skips_until: change.skipsUntil }),
-    ...(change.resumeAt === undefined ? {} : { resume_at: change.resumeAt }),
-    ...(change.context === undefined ? {} : { context: JSON.stringify(change.context) }),
-    ...(change.boundedRuns === undefined ? {} : { bounded_runs: change.boundedRuns }),
-    ...(change.consecutiveFailures === undefined ? {} : { consecutive_failures: change.consecutiveFailures }),
+    ...fields,
+    boundedRuns,
+    consecutiveFailures,
+    context: jsonOf(context),
   };
 }
 
-export function placeholder(value: Value): string {
-  return typeof value === 'number' ? '?i' : '?t';
-}
-
-export function* insertRow(table: string, columns: Columns): Script<void> {
-  const present = Object.entries(columns).filter(([, value]) => value !== null);
-  const names = present.map(([name]) => name).join(', ');
-  const values = present.map(([, value]) => placeholder(value)).join(', ');
-  yield* rows(`insert into ${table} (${names}) values (${values})`, ...present.map(([, value]) => value));
+function jsonOf(value: object | undefined): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(value);
 }

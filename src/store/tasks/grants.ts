@@ -4,8 +4,8 @@ import type {
   GrantPage,
   GrantQuery,
   GrantState,
-  GrantStore,
   GrantView,
+  Quota,
 } from '../../app/ports/tasks.ts';
 import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
@@ -13,8 +13,11 @@ import type { GrantFault } from '../../domain/grant.ts';
 import type { Reason } from '../../domain/occurrence.ts';
 import type { View } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
-import { listOf, rows, write, type Engine, type Script, type Value, row } from '../engine/engine.ts';
-import { positionOf, writeCursor, idAt } from '../engine/queries.ts';
+import type { Engine, Script } from '../engine/engine.ts';
+import { columns, columnsOf, count, like, mapped, pick, type Answer } from '../engine/fields.ts';
+import { page, chatOfThread, positionOf, writeCursor, idAt } from '../engine/queries.ts';
+import { allOf, forShare, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
+import { all, bind, hold, insert, one, select, update, updateReturning } from '../engine/statements.ts';
 import { insertPart, toldScope } from '../outbox/new-parts.ts';
 import { readTexts } from './codec.ts';
 
@@ -23,95 +26,71 @@ import { readTexts } from './codec.ts';
  * back what it took for that reason alone: `left` while its owner is out of the chat, `afterDeletion` while its task is
  * deleted. A task that is replaced under a fresh grant leaves the old one behind, revoked.
  */
-export function grantStore(engine: Engine): GrantStore {
-  return {
-    listGrants: (query) => engine.transact(() => listGrants(query)),
-    readGrant: (grantId) => engine.transact(() => readGrant(grantId)),
-  };
+export function grantStore(engine: Engine) {
+  return bind(engine, { listGrants, readGrant });
 }
 
 export const left = 'system:left';
 export const afterDeletion = 'system:deleted';
 
-interface GrantRow {
-  readonly id: string;
-  readonly owner_id: string;
-  readonly provider: string;
-  readonly address: string;
-  readonly scopes: string;
-  readonly expires_at: number | null;
-  readonly revoked_at: number | null;
-  readonly revoked_by: string | null;
-  readonly created_at: number;
-  readonly created_by: string;
-}
+const g = columnsOf('grants', 'g');
+const c = columnsOf('chats', 'c');
 
-const selected = `select g.id, g.owner_id, c.provider, c.address, g.scopes, g.expires_at, g.revoked_at, g.revoked_by,
-    g.created_at, g.created_by from grants g join chats c on c.id = g.chat_id`;
+const viewedFields = {
+  ...pick(g, 'id', 'ownerId'),
+  thread: { provider: c.provider, address: c.address, topic: like(columns.tasks.homeTopic, raw('null')) },
+  scopes: mapped(g.scopes, scopesIn),
+  ...pick(g, 'expiresAt', 'revokedAt', 'revokedBy', 'createdAt', 'createdBy'),
+};
 
-interface Condition {
-  readonly text: string;
-  readonly values: readonly Value[];
-}
+const selectGrants = select(viewedFields);
+const source = raw('grants g join chats c on c.id = g.chat_id');
 
 function* listGrants(query: GrantQuery): Script<GrantPage> {
-  const conditions = conditionsOf(query);
-  const found = yield* rows<GrantRow>(
-    `${selected} where ${conditions.map(({ text }) => text).join(' and ')} order by g.id desc limit ?i`,
-    ...conditions.flatMap(({ values }) => values),
-    query.limit + 1,
-  );
-  const items = yield* withTasks(found.slice(0, query.limit));
-  const last = items.at(-1);
-  return { items, next: found.length > query.limit && last !== undefined ? writeCursor('grant', last.id) : null };
+  const where = allOf(...conditionsOf(query));
+  const { rows, next } = yield* page({
+    limit: query.limit,
+    found: (limit) => all(selectGrants`from ${source} where ${where} order by g.id desc ${limited(limit)}`),
+    keyOf: ({ id }) => id,
+  });
+  return { items: yield* withTasks(rows), next: next === null ? null : writeCursor('grant', next) };
 }
 
-function conditionsOf({ thread, ownerId, taskId, state, now, cursor }: GrantQuery): readonly Condition[] {
-  const all: Condition[] = [{ text: '1 = 1', values: [] }];
-  if (cursor !== null) all.push({ text: 'g.id < ?t', values: [positionOf('grant', cursor)] });
-  if (thread !== null) {
-    const { provider, address, topic } = thread;
-    const chat = `(select chat_id from chat_aliases where provider = ?t and address = ?t)`;
-    const isInTopic = `g.id in (select t.grant_id from tasks t where t.chat_id in ${chat} and t.home_topic = ?i)`;
-    if (topic === null) all.push({ text: `g.chat_id in ${chat}`, values: [provider, address] });
-    else all.push({ text: isInTopic, values: [provider, address, topic] });
-  }
-  if (ownerId !== null) all.push({ text: 'g.owner_id = ?t', values: [ownerId] });
-  if (taskId !== null) all.push({ text: `g.id = (select t.grant_id from tasks t where t.id = ?t)`, values: [taskId] });
-  if (state !== null) all.push(inState(state, now));
-  return all;
+function conditionsOf({ thread, ownerId, taskId, state, now, cursor }: GrantQuery): readonly (Sql | undefined)[] {
+  return [
+    cursor === null ? undefined : sql`g.id < ${positionOf('grant', cursor)}`,
+    thread === null ? undefined : inThread(thread),
+    ownerId === null ? undefined : sql`g.owner_id = ${ownerId}`,
+    taskId === null ? undefined : sql`g.id = (select t.grant_id from tasks t where t.id = ${taskId})`,
+    state === null ? undefined : inState(state, now),
+  ];
 }
 
-function inState(state: GrantState, now: number): Condition {
-  if (state === 'revoked') return { text: 'g.revoked_at is not null', values: [] };
-  const isExpired = state === 'expired';
-  const expiry = isExpired ? 'g.expires_at <= ?i' : '(g.expires_at is null or g.expires_at > ?i)';
-  return { text: `g.revoked_at is null and ${expiry}`, values: [now] };
+function inThread(thread: NonNullable<GrantQuery['thread']>): Sql {
+  const chat = chatOfThread(thread);
+  if (thread.topic === null) return sql`g.chat_id in ${chat}`;
+  return sql`g.id in (select t.grant_id from tasks t where t.chat_id in ${chat} and t.home_topic = ${thread.topic})`;
+}
+
+function inState(state: GrantState, now: number): Sql {
+  if (state === 'revoked') return raw('g.revoked_at is not null');
+  if (state === 'expired') return sql`g.revoked_at is null and g.expires_at <= ${now}`;
+  return sql`g.revoked_at is null and (g.expires_at is null or g.expires_at > ${now})`;
 }
 
 function* readGrant(grantId: string): Script<GrantView | null> {
-  const found = yield* rows<GrantRow>(`${selected} where g.id = ?t`, grantId);
-  return (yield* withTasks(found))[0] ?? null;
+  return (yield* withTasks(yield* all(selectGrants`from ${source} where g.id = ${grantId}`)))[0] ?? null;
 }
 
-function* withTasks(found: readonly GrantRow[]): Script<GrantView[]> {
+function* withTasks(found: readonly Answer<typeof viewedFields>[]): Script<GrantView[]> {
   if (found.length === 0) return [];
-  const { marks, values } = listOf(found.map(({ id }) => id));
-  const tasks = yield* rows<{ id: string; grant_id: string }>(
-    `select id, grant_id from tasks where grant_id in (${marks}) order by id`,
-    ...values,
+  const tasks = yield* all(
+    select(pick(columns.tasks, 'id', 'grantId'))`from tasks
+      where grant_id in ${list(found.map(({ id }) => id))} order by id`,
   );
-  return found.map((one) => ({
-    id: one.id,
-    taskIds: tasks.filter(({ grant_id: grantId }) => grantId === one.id).map(({ id }) => id),
-    ownerId: one.owner_id as Actor,
-    thread: { provider: one.provider, address: one.address, topic: null },
-    scopes: scopesIn(one.scopes),
-    expiresAt: one.expires_at,
-    revokedAt: one.revoked_at,
-    revokedBy: one.revoked_by,
-    createdAt: one.created_at,
-    createdBy: one.created_by as Actor,
+  return found.map((grant) => ({
+    ...grant,
+    taskIds: tasks.filter(({ grantId }) => grantId === grant.id).map(({ id }) => id),
   }));
 }
 
@@ -130,17 +109,15 @@ type By = Pick<ChangeRequest, 'actor' | 'at'>;
 export function* changeGrant(by: By, task: Task, change: GrantChange): Script<boolean> {
   if (change.is === 'revoked') return yield* revoke(by, change.id);
   const { id, scopes, expiresAt } = change;
-  yield* write(
-    `insert into grants (id, owner_id, chat_id, scopes, expires_at, created_at, created_by)
-     values (?t, ?t, ?t, ?t, ?i, ?i, ?t)`,
+  yield* insert('grants', {
     id,
-    task.ownerId,
-    task.chatId,
-    JSON.stringify(scopes),
+    ownerId: task.ownerId,
+    chatId: task.chatId,
+    scopes: JSON.stringify(scopes),
     expiresAt,
-    by.at,
-    by.actor,
-  );
+    createdAt: by.at,
+    createdBy: by.actor,
+  });
   if (yield* loseIfOut(id, by.at)) throw ownerLeft();
   yield* replaceGrant(by, task, { grantId: id, ownerId: task.ownerId });
   return true;
@@ -148,61 +125,60 @@ export function* changeGrant(by: By, task: Task, change: GrantChange): Script<bo
 
 /** By hand it is for good, also where the product had taken it away until something passes. */
 function* revoke({ actor, at }: By, grantId: string): Script<boolean> {
-  return yield* write(
-    `update grants set revoked_at = coalesce(revoked_at, ?i), revoked_by = ?t
-     where id = ?t and (revoked_at is null or revoked_by in ('${left}', '${afterDeletion}'))`,
-    at,
-    actor,
-    grantId,
+  return yield* update(
+    'grants',
+    { revokedAt: sql`coalesce(revoked_at, ${at})`, revokedBy: actor },
+    sql`id = ${grantId} and (revoked_at is null or revoked_by in (${left}, ${afterDeletion}))`,
   );
 }
 
 interface Replacing {
   readonly grantId: string;
-  readonly ownerId: string;
+  readonly ownerId: Actor;
 }
 
 /** Grant and owner change together: a task acts only under a grant of its own owner. */
 export function* replaceGrant({ actor, at }: By, { id }: Pick<Task, 'id'>, fresh: Replacing): Script<void> {
-  yield* write(
-    `update grants set revoked_at = coalesce(revoked_at, ?i), revoked_by = coalesce(revoked_by, ?t)
-     where id = (select t.grant_id from tasks t where t.id = ?t)`,
-    at,
-    actor,
-    id,
+  yield* update(
+    'grants',
+    { revokedAt: sql`coalesce(revoked_at, ${at})`, revokedBy: sql`coalesce(revoked_by, ${actor})` },
+    grantOf(id),
   );
-  yield* write(`update tasks set grant_id = ?t, owner_id = ?t where id = ?t`, fresh.grantId, fresh.ownerId, id);
+  yield* update('tasks', fresh, sql`id = ${id}`);
+}
+
+function grantOf(taskId: string): Sql {
+  return sql`id = (select t.grant_id from tasks t where t.id = ${taskId})`;
 }
 
 /** The grant of a task goes with it and comes back with it, unless its owner has left the chat meanwhile. */
 export function* followState({ at }: By, before: Task, state: Task['state'] | undefined): Script<void> {
   if (state === undefined || (before.state === 'deleted') === (state === 'deleted')) return;
-  const mine = `id = (select t.grant_id from tasks t where t.id = ?t)`;
   if (state === 'deleted') {
-    yield* rows(
-      `update grants set revoked_at = ?i, revoked_by = '${afterDeletion}' where ${mine} and revoked_at is null`,
-      at,
-      before.id,
+    yield* update(
+      'grants',
+      { revokedAt: at, revokedBy: afterDeletion },
+      sql`${grantOf(before.id)} and revoked_at is null`,
     );
     return;
   }
-  const back = yield* rows<{ id: string }>(
-    `update grants set revoked_at = null, revoked_by = null where ${mine} and revoked_by = '${afterDeletion}'
-     returning id`,
-    before.id,
+  const back = yield* updateReturning(
+    'grants',
+    { revokedAt: null, revokedBy: null },
+    sql`${grantOf(before.id)} and revoked_by = ${afterDeletion}`,
+    pick(columns.grants, 'id'),
   );
   for (const { id } of back) yield* loseIfOut(id, at);
 }
 
 /** Whoever is out of a chat has no right there; the right of an owner of the bot comes from being one. */
 export function* loseIfOut(grantId: string, at: number): Script<boolean> {
-  return yield* write(
-    `update grants set revoked_at = ?i, revoked_by = '${left}'
-     where id = ?t and revoked_at is null and exists (select 1 from members m
-         where m.chat_id = grants.chat_id and m.user_id = grants.owner_id and m.status = 'out')
-       and not exists (select 1 from users u where u.id = grants.owner_id and u.role = 'owner')`,
-    at,
-    grantId,
+  return yield* update(
+    'grants',
+    { revokedAt: at, revokedBy: left },
+    sql`id = ${grantId} and revoked_at is null and exists (select 1 from members m
+        where m.chat_id = grants.chat_id and m.user_id = grants.owner_id and m.status = 'out')
+      and not exists (select 1 from users u where u.id = grants.owner_id and u.role = 'owner')`,
   );
 }
 
@@ -218,22 +194,18 @@ interface Skip {
   readonly reason: Reason | null;
 }
 
-interface Place {
-  readonly chat_id: string;
-  readonly revoked_at: number | null;
-  readonly revoked_by: string | null;
-}
+const placeFields = { chatId: columnsOf('tasks', 't').chatId, ...pick(g, 'revokedAt', 'revokedBy') };
+
+type Place = Answer<typeof placeFields>;
 
 /** Runs that were left out because the task has no right to run any more: its chat is told once for each loss of it. */
 export function* tellGrantGone(skips: readonly Skip[], now: number): Script<void> {
   const lost = new Map<string, GrantFault>();
   for (const { taskId, reason } of skips) if (taskId !== null && isGrantFault(reason)) lost.set(taskId, reason);
   for (const [taskId, reason] of lost) {
-    const place = yield* row<Place>(
-      `select t.chat_id, (select g.revoked_at from grants g where g.id = t.grant_id) as revoked_at,
-         (select g.revoked_by from grants g where g.id = t.grant_id) as revoked_by
-       from tasks t where t.id = ?t and exists (select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram')`,
-      taskId,
+    const place = yield* one(
+      select(placeFields)`from tasks t join grants g on g.id = t.grant_id
+        where t.id = ${taskId} and exists (select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram')`,
     );
     if (place !== undefined && (yield* isNews(taskId, { place, reason, now })))
       yield* insertWord(taskId, { place, reason, now });
@@ -251,17 +223,59 @@ interface Word {
 }
 
 function* isNews(taskId: string, { place, reason, now }: Word): Script<boolean> {
-  const told = yield* rows(
-    `insert into kv (scope, key, value, updated_at) values (?t, ?t, '', ?i) on conflict (scope, key) do nothing returning key`,
-    toldScope(place.chat_id),
-    `${reason}:${taskId}:${place.revoked_at ?? ''}`,
-    now,
-  );
-  return told.length > 0;
+  const key = `${reason}:${taskId}:${place.revokedAt ?? ''}`;
+  const word = { key, scope: toldScope(place.chatId), value: '', updatedAt: now };
+  return yield* insert('kv', word, raw('on conflict (scope, key) do nothing'));
 }
 
 function* insertWord(taskId: string, { place, reason, now }: Word): Script<void> {
-  const content: View = { view: 'mayNotRun', reason, hasLeft: place.revoked_by === 'system:left' };
-  const part = { id: idAt(now, `grant:${taskId}`), taskId, chatId: place.chat_id, thread: { topic: null } };
+  const content: View = { view: 'mayNotRun', reason, hasLeft: place.revokedBy === left };
+  const part = { id: idAt(now, `grant:${taskId}`), taskId, chatId: place.chatId, thread: { topic: null } };
   yield* insertPart({ ...part, kind: 'notice', content }, now);
 }
+
+/* ---- how many tasks there may be ---- */
+
+interface Counted {
+  readonly chatId: string;
+  readonly owner: string;
+  readonly createdBy: string;
+}
+
+/** Only tasks that can still run count. The quota of a user is for what they made themselves: a token that makes tasks in their chat has none. */
+export function* checkQuota(quota: Quota, { chatId, owner, createdBy }: Counted): Script<void> {
+  yield* checkChatQuota(quota, chatId);
+  if (createdBy !== owner) return;
+  const ofUser = yield* one(
+    select({ count })`from tasks where owner_id = ${owner} and created_by = ${owner} and state in ('active', 'paused')`,
+  );
+  if ((ofUser?.count ?? 0) >= quota.user) throw quotaExceeded('user', quota.user);
+}
+
+export function* checkChatQuota(quota: Quota, chatId: string): Script<void> {
+  const inChat = yield* one(select({ count })`from tasks where chat_id = ${chatId} and state in ('active', 'paused')`);
+  if ((inChat?.count ?? 0) >= quota.chat) throw quotaExceeded('chat', quota.chat);
+}
+
+function quotaExceeded(whose: 'chat' | 'user', limit: number): AppError {
+  return new AppError(
+    'quota_exceeded',
+    `This ${whose} has ${limit} tasks, which is the limit. Delete one that is no longer needed, or raise QUOTA_PER_${whose.toUpperCase()}.`,
+    { details: { quota: whose, limit } },
+  );
+}
+
+/** The same rows that a creation locks, so that neither can overtake the other at the edge of a quota. */
+export function* lockOwner({ chatId, ownerId }: Pick<Task, 'chatId' | 'ownerId'>): Script<void> {
+  yield* hold(sql`select id from chats where id = ${chatId} ${keeping}`);
+  yield* hold(sql`select id from users where id = ${ownerId} ${keeping}`);
+}
+
+/** The row of a principal, made when it is seen for the first time, under its lock. */
+export function* lockUser(id: Actor, now: number): Script<void> {
+  const role = id.startsWith('system') ? 'system' : 'user';
+  yield* insert('users', { id, role, createdAt: now, updatedAt: now }, raw('on conflict (id) do nothing'));
+  yield* hold(sql`select id from users where id = ${id} ${keeping}`);
+}
+
+const keeping = forShare();

@@ -1,86 +1,58 @@
-import { and, count, desc, eq, inArray, lt, ne, type SQL } from 'drizzle-orm';
 import type { EndedRun, TaskRun, TaskRunQuery, Page } from '../../app/ports/runs.ts';
-import type { TaskStore, TaskVersion, ThreadCounts } from '../../app/ports/tasks.ts';
-import type { Actor } from '../../domain/access.ts';
+import type { TaskQuery, TaskVersion, ThreadCounts } from '../../app/ports/tasks.ts';
 import { versionsShownMax } from '../../domain/limits.ts';
-import { liveStatuses } from '../../domain/run.ts';
-import type { Definition } from '../../domain/task.ts';
+import type { Definition, Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { rows, type Engine, type Script } from '../engine/engine.ts';
-import { foreignCursor, positionOf, writeCursor, chatOfThread } from '../engine/queries.ts';
+import type { Script } from '../engine/engine.ts';
+import { columns, columnsOf, count, mapped, pick, type Answer } from '../engine/fields.ts';
+import { chatOfThread, contains, foreignCursor, holds, page, positionOf, writeCursor } from '../engine/queries.ts';
+import { allOf, limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
+import { all, one, select } from '../engine/statements.ts';
 import { acksOf } from '../questions/acks.ts';
-import { readEnded, readTaskRun, type OccurrenceRow, type TaskRunRow, readParts } from '../runs/codec.ts';
-import { runReads } from '../runs/list.ts';
-import { taskListReads } from './list.ts';
+import { endedFields, partsOf } from '../runs/codec.ts';
+import { listRuns, readRun } from '../runs/list.ts';
+import { taskFields, taskSource } from './codec.ts';
 
-type Reads = Pick<
-  TaskStore,
-  | 'readTask'
-  | 'listTasks'
-  | 'readTaskRun'
-  | 'listTaskRuns'
-  | 'readRun'
-  | 'listRuns'
-  | 'readEndedRun'
-  | 'listVersions'
-  | 'countThread'
->;
+/** Single reads. None of them writes, and none of them takes a lock. */
+export const taskReads = {
+  readTask,
+  listTasks,
+  readTaskRun,
+  listTaskRuns,
+  readRun,
+  listRuns,
+  readEndedRun,
+  listVersions,
+  countThread,
+};
 
-/** Single reads, written once with the query builder. None of them writes, and none of them takes a lock. */
-export function taskReads(engine: Engine): Reads {
-  return {
-    ...taskListReads(engine),
-    readTaskRun: (id) => engine.read(() => readOneTaskRun(id)),
-    listTaskRuns: (query) => listTaskRuns(engine, query),
-    ...runReads(engine),
-    readEndedRun: (runId) => readEndedRun(engine, runId),
-    listVersions: (taskId) => listVersions(engine, taskId),
-    countThread: (thread) => countThread(engine, thread),
-  };
+const o = columnsOf('occurrences', 'o');
+
+const taskRunFields = {
+  ...pick(o, 'id', 'taskId', 'slotAt', 'source', 'status', 'reason', 'runId', 'replayOf', 'lateMs', 'error'),
+  ...pick(o, 'createdAt', 'updatedAt'),
+  traceId: columnsOf('runs', 'r').traceId,
+};
+
+const selectTaskRuns = select(taskRunFields);
+const source = raw('occurrences o left join runs r on r.id = o.run_id');
+
+function* readTaskRun(id: string): Script<TaskRun | null> {
+  return (yield* withParts(yield* all(selectTaskRuns`from ${source} where o.id = ${id}`)))[0] ?? null;
 }
 
-/** A base thread stands for its whole chat, a topic for what was asked for in it. Old ids of a chat still find it. */
-function inThread(engine: Engine, thread: Thread): SQL | undefined {
-  const { tasks } = engine.tables;
-  const topic = thread.topic === null ? undefined : eq(tasks.home_topic, thread.topic);
-  return and(inArray(tasks.chat_id, chatOfThread(engine, thread)), topic);
-}
-
-function selectTaskRuns({ reader, tables: { occurrences, runs } }: Engine) {
-  return reader
-    .select({ occurrence: occurrences, traceId: runs.trace_id })
-    .from(occurrences)
-    .leftJoin(runs, eq(runs.id, occurrences.run_id));
-}
-
-function traced({ occurrence, traceId }: { occurrence: OccurrenceRow; traceId: string | null }): TaskRunRow {
-  return { ...occurrence, trace_id: traceId };
-}
-
-function* readOneTaskRun(id: string): Script<TaskRun | null> {
-  const found = yield* rows<TaskRunRow>(
-    `select o.*, r.trace_id from occurrences o left join runs r on r.id = o.run_id where o.id = ?t`,
-    id,
+function* listTaskRuns({ taskId, status, cursor, limit: size }: TaskRunQuery): Script<Page<TaskRun>> {
+  const where = allOf(
+    sql`o.task_id = ${taskId}`,
+    status === null ? undefined : sql`o.status = ${status}`,
+    cursor === null ? undefined : sql`o.slot_at < ${slotOf(cursor)}`,
   );
-  return (yield* withParts(found))[0] ?? null;
-}
-
-async function listTaskRuns(engine: Engine, query: TaskRunQuery): Promise<Page<TaskRun>> {
-  const { occurrences } = engine.tables;
-  const found = await selectTaskRuns(engine)
-    .where(
-      and(
-        eq(occurrences.task_id, query.taskId),
-        query.status === null ? undefined : eq(occurrences.status, query.status),
-        query.cursor === null ? undefined : lt(occurrences.slot_at, slotOf(query.cursor)),
-      ),
-    )
-    .orderBy(desc(occurrences.slot_at))
-    .limit(query.limit + 1);
-  const page = found.slice(0, query.limit).map(traced);
-  const items = await engine.read(() => withParts(page));
-  const last = items.at(-1);
-  return { items, next: found.length > query.limit && last !== undefined ? writeCursor('slot', last.slotAt) : null };
+  const { rows, next } = yield* page({
+    limit: size,
+    found: (max) => all(selectTaskRuns`from ${source} where ${where} order by o.slot_at desc ${limited(max)}`),
+    keyOf: ({ slotAt }) => slotAt,
+  });
+  return { items: yield* withParts(rows), next: next === null ? null : writeCursor('slot', next) };
 }
 
 function slotOf(cursor: string): number {
@@ -89,57 +61,40 @@ function slotOf(cursor: string): number {
   throw foreignCursor();
 }
 
-async function readEndedRun({ reader, tables: { runs } }: Engine, runId: string): Promise<EndedRun | null> {
-  const [found] = await reader.select().from(runs).where(eq(runs.id, runId)).limit(1);
-  return found === undefined ? null : readEnded(found);
+function* readEndedRun(runId: string): Script<EndedRun | null> {
+  return (yield* one(select(endedFields)`from runs where id = ${runId}`)) ?? null;
 }
+
+const versionFields = {
+  ...pick(columns.taskVersions, 'version', 'at', 'actor'),
+  definition: mapped(columns.taskVersions.definition, (text) => JSON.parse(text) as Definition),
+};
 
 /** Newest first. Only versions that say something new were kept, and no more than a person looks at. */
-async function listVersions({ reader, tables }: Engine, taskId: string): Promise<readonly TaskVersion[]> {
-  const { task_versions: versions } = tables;
-  const found = await reader
-    .select()
-    .from(versions)
-    .where(eq(versions.task_id, taskId))
-    .orderBy(desc(versions.version))
-    .limit(versionsShownMax);
-  return found.map(({ version, at, actor, definition }) => ({
-    version,
-    at,
-    actor: actor as Actor,
-    definition: JSON.parse(definition) as Definition,
-  }));
+function* listVersions(taskId: string): Script<readonly TaskVersion[]> {
+  return yield* all(
+    select(
+      versionFields,
+    )`from task_versions where task_id = ${taskId} order by version desc ${limited(versionsShownMax)}`,
+  );
 }
 
-const openStates = ['pending', 'blocked', 'sending', 'unknown'];
+const stateFields = { state: columns.tasks.state, count };
 
-async function countThread(engine: Engine, thread: Thread): Promise<ThreadCounts> {
-  const { reader, tables } = engine;
-  const { tasks, runs, deliveries } = tables;
-  const mine = reader
-    .select({ id: tasks.id })
-    .from(tasks)
-    .where(and(ne(tasks.state, 'deleted'), inThread(engine, thread)));
-  const states = await reader
-    .select({ state: tasks.state, count: count() })
-    .from(tasks)
-    .where(and(ne(tasks.state, 'deleted'), inThread(engine, thread)))
-    .groupBy(tasks.state);
-  const [live] = await reader
-    .select({ count: count() })
-    .from(runs)
-    .where(and(inArray(runs.task_id, mine), inArray(runs.status, [...liveStatuses])));
-  const [open] = await reader
-    .select({ count: count() })
-    .from(deliveries)
-    .where(
-      and(
-        inArray(deliveries.task_id, mine),
-        inArray(deliveries.status, openStates),
-        inArray(deliveries.kind, ['result', 'notice']),
-      ),
-    );
-  const inState = (state: string) => states.find((one) => one.state === state)?.count ?? 0;
+/** A base thread stands for its whole chat, a topic for what was asked for in it. Old ids of a chat still find it. */
+function* countThread(thread: Thread): Script<ThreadCounts> {
+  const topic = thread.topic === null ? undefined : sql`home_topic = ${thread.topic}`;
+  const mine = allOf(sql`state <> 'deleted' and chat_id in ${chatOfThread(thread)}`, topic);
+  const ofMine = sql`task_id in (select id from tasks where ${mine})`;
+  const states = yield* all(select(stateFields)`from tasks where ${mine} group by state`);
+  const live = yield* one(
+    select({ count })`from runs where ${ofMine} and status in ('queued', 'running', 'backoff', 'waiting')`,
+  );
+  const open = yield* one(
+    select({ count })`from deliveries where ${ofMine} and status in ('pending', 'blocked', 'sending', 'unknown')
+      and kind in ('result', 'notice')`,
+  );
+  const inState = (state: string) => states.find((found) => found.state === state)?.count ?? 0;
   return {
     active: inState('active'),
     paused: inState('paused'),
@@ -149,14 +104,65 @@ async function countThread(engine: Engine, thread: Thread): Promise<ThreadCounts
   };
 }
 
-function* withParts(found: readonly TaskRunRow[]): Script<TaskRun[]> {
-  const { attempts, deliveries } = yield* readParts(
-    found.flatMap(({ run_id: runId }) => (runId === null ? [] : [runId])),
-  );
+function* withParts(found: readonly Answer<typeof taskRunFields>[]): Script<TaskRun[]> {
+  const parts = yield* partsOf(found.map(({ runId }) => runId));
   const acks = yield* acksOf(found.map(({ id }) => id));
-  return found.map((one) => {
-    const id = one.run_id ?? '';
-    const work = { attempts: attempts.get(id) ?? [], deliveries: deliveries.get(id) ?? [] };
-    return readTaskRun(one, work, acks.get(one.id) ?? null);
+  return found.map((run) => ({ ...run, ...parts(run.runId), ack: acks.get(run.id) ?? null }));
+}
+
+/* ---- tasks ---- */
+
+const t = columnsOf('tasks', 't');
+
+/** Rows that one look passes, however few of them are wanted: a millisecond or two. */
+const lookMax = 1000;
+
+const selectTasks = select(taskFields);
+
+export function* readTask(taskId: string): Script<Task | null> {
+  return (yield* one(selectTasks`from ${taskSource} where t.id = ${taskId}`)) ?? null;
+}
+
+function* listTasks(query: TaskQuery): Script<Page<Task>> {
+  const { cursor, thread } = query;
+  const within = thread === null ? undefined : yield* chatIdOf(thread);
+  if (within === null) return { items: [], next: null };
+  const from = allOf(within, cursor === null ? undefined : sql`t.id < ${positionOf('task', cursor)}`);
+  const edge = yield* one(
+    select(pick(t, 'id'))`from tasks t where ${from} order by t.id desc ${limited(1)} offset ${lookMax - 1}`,
+  );
+  const where = allOf(from, edge && sql`t.id >= ${edge.id}`, ...filtersOf(query));
+  const { rows, next } = yield* page({
+    limit: query.limit,
+    edge: edge?.id,
+    found: (limit) => all(selectTasks`from ${taskSource} where ${where} order by t.id desc ${limited(limit)}`),
+    keyOf: ({ id }) => id,
   });
+  return { items: rows, next: next === null ? null : writeCursor('task', next) };
+}
+
+/** Old ids of a chat still find it; null where nothing can be found. Named by its id, it is met by the index of its tasks. */
+function* chatIdOf(thread: NonNullable<TaskQuery['thread']>): Script<Sql | null> {
+  const found = yield* one(select(pick(columnsOf('chats'), 'id'))`from chats where id in ${chatOfThread(thread)}`);
+  return found === undefined ? null : sql`t.chat_id = ${found.id}`;
+}
+
+const states: Readonly<Record<TaskQuery['state'], Sql>> = {
+  all: raw(`t.state <> 'deleted'`),
+  enabled: raw(`t.state = 'active'`),
+  disabled: raw(`t.state in ('paused', 'completed')`),
+  paused: raw(`t.state = 'paused'`),
+};
+
+function filtersOf({ state, ownerId = null, subject, tag, text, thread }: TaskQuery): readonly (Sql | undefined)[] {
+  // A base thread stands for its whole chat, a topic for what was asked for in it.
+  const topic = thread?.topic ?? null;
+  return [
+    states[state],
+    topic === null ? undefined : sql`t.home_topic = ${topic}`,
+    ownerId === null ? undefined : sql`t.owner_id = ${ownerId}`,
+    subject === null ? undefined : sql`t.subject = ${subject}`,
+    tag === null ? undefined : holds(t.tags.sql, JSON.stringify(tag)),
+    text === null ? undefined : contains(raw(`t.title || ' ' || t.instructions`), text),
+  ];
 }

@@ -1,30 +1,38 @@
 import type { CancelRequest } from '../../app/ports/runs.ts';
-import type { Created, NewTask, TaskChange, TaskScene, TaskStore, Unbinding, Unbound } from '../../app/ports/tasks.ts';
+import type { Created, NewTask, TaskChange, TaskScene, Unbinding, Unbound } from '../../app/ports/tasks.ts';
 import type { Once } from '../../app/use-cases/kept-answers.ts';
+import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
-import type { TaskState } from '../../domain/task.ts';
 import { chatOf } from '../chats/rows.ts';
-import { row, type Engine, type Script, rows, write } from '../engine/engine.ts';
-import { recordVerbs } from '../records/journal.ts';
-import { threadRunStore, cancelRuns, tasksAtWork } from '../runs/thread-runs.ts';
+import type { Engine, Script } from '../engine/engine.ts';
+import { columns, mapped, pick, type Answer } from '../engine/fields.ts';
+import { forUpdate, sql } from '../engine/sql.ts';
+import { all, bind, insert, one, select, update } from '../engine/statements.ts';
+import { nameDeed, recordVerbs } from '../records/journal.ts';
+import { cancelNamed, cancelRuns, liveRunsOf, openThread, tasksAtWork } from '../runs/thread-runs.ts';
+import { nextNumber, noTopic } from './attach.ts';
 import { changeLocked, changeTask, addVersion } from './changes.ts';
-import { definitionColumns, insertRow, readFacts } from './codec.ts';
+import { definitionColumns, readFacts } from './codec.ts';
+import { checkQuota, lockUser } from './grants.ts';
 import { claimOnce, resultUnder, settleOnce } from './once.ts';
-import { checkQuota, lockUser } from './quota.ts';
 import { taskReads } from './reads.ts';
 import { taskById } from './scene.ts';
 
 /** Tasks and what people do to them. Every method is one transaction under the lock of the rows it decides about. */
-export function taskStore(engine: Engine): TaskStore {
+export function taskStore(engine: Engine) {
   return {
-    createTask: (task, existing) => engine.transact(() => createTask(task, existing)),
-    madeUnder: (once, now) => engine.transact(() => madeUnder(once, now)),
-    changeTask: (request, plan) => engine.transact(() => changeTask(request, plan)),
-    cancelRun: (request) => engine.transact(() => cancelRun(request)),
-    tasksAtWork: (taskIds) => engine.transact(() => tasksAtWork(taskIds)),
-    unbindTopic: (unbinding) => engine.transact(() => unbindTopic(unbinding)),
-    ...threadRunStore(engine),
-    ...taskReads(engine),
+    ...bind(engine, {
+      createTask,
+      madeUnder,
+      changeTask,
+      cancelRun,
+      cancelRuns: cancelNamed,
+      tasksAtWork,
+      liveRunsOf,
+      openThread,
+      unbindTopic,
+    }),
+    ...bind(engine, taskReads, 'read'),
   };
 }
 
@@ -33,7 +41,7 @@ function* createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange):
   const made = yield* claimOnce<Made>(task.once, task.at);
   if (made !== null) return yield* toldAgain(made);
   const chat = yield* chatOf(task.home, task.newChatId, task.at);
-  const owner = task.owner ?? chat.approved_by ?? task.ownerIfNone;
+  const owner = task.owner ?? chat.approvedBy ?? task.ownerIfNone;
   yield* lockUser(owner, task.at);
   const twin = task.onExisting === 'add' ? undefined : yield* twinOf(task, chat.id);
   if (twin !== undefined) {
@@ -66,19 +74,16 @@ function* settled({ once, warnings }: NewTask, { task, created }: Pick<Created, 
   return { task, created, warnings, replayed: false };
 }
 
-interface Twin {
-  readonly id: string;
-  readonly number: number;
-}
+const twinFields = pick(columns.tasks, 'id', 'number');
+
+type Twin = Answer<typeof twinFields>;
 
 /** The identity of a plain task: its home chat, its title and its subject. */
-function* twinOf(task: NewTask, chatId: string): Script<Twin | undefined> {
-  return yield* row<Twin>(
-    `select id, number from tasks where chat_id = ?t and title = ?t and coalesce(subject, '') = ?t and state <> 'deleted'
-     order by number limit 1`,
-    chatId,
-    task.title,
-    task.subject ?? '',
+function* twinOf({ title, subject }: NewTask, chatId: string): Script<Twin | undefined> {
+  return yield* one(
+    select(twinFields)`from tasks
+      where chat_id = ${chatId} and title = ${title} and coalesce(subject, '') = ${subject ?? ''} and state <> 'deleted'
+      order by number limit 1`,
   );
 }
 
@@ -90,43 +95,34 @@ function taskExists(twin: Twin): AppError {
   );
 }
 
-function* insertTask(task: NewTask, chatId: string, owner: string): Script<void> {
-  const counted = yield* row<{ last_number: number }>(
-    `update chats set last_number = last_number + 1, updated_at = ?i where id = ?t returning last_number`,
-    task.at,
+function* insertTask(task: NewTask, chatId: string, ownerId: Actor): Script<void> {
+  const { id, grant, nextAt, minGapMs, autoPause, at, actor } = task;
+  const number = yield* nextNumber(chatId, at);
+  const scopes = JSON.stringify(grant.scopes);
+  yield* insert('grants', { id: grant.id, ownerId, chatId, scopes, createdAt: at, createdBy: actor });
+  yield* insert('tasks', {
+    id,
     chatId,
-  );
-  yield* insertRow('grants', {
-    id: task.grant.id,
-    owner_id: owner,
-    chat_id: chatId,
-    scopes: JSON.stringify(task.grant.scopes),
-    created_at: task.at,
-    created_by: task.actor,
-  });
-  yield* insertRow('tasks', {
-    id: task.id,
-    chat_id: chatId,
-    number: counted?.last_number ?? null,
-    home_topic: task.home.topic,
-    owner_id: owner,
-    grant_id: task.grant.id,
+    number,
+    homeTopic: task.home.topic,
+    ownerId,
+    grantId: grant.id,
     version: 1,
     state: 'active',
-    next_at: task.nextAt,
+    nextAt,
     ...definitionColumns(task),
-    min_gap_ms: task.minGapMs,
-    auto_pause: task.autoPause,
+    minGapMs,
+    autoPause,
     context: JSON.stringify(task.context),
     runs: 0,
     failures: 0,
-    consecutive_failures: 0,
-    bounded_runs: 0,
-    topic_state: 'none',
-    created_at: task.at,
-    created_by: task.actor,
-    updated_at: task.at,
-    updated_by: task.actor,
+    consecutiveFailures: 0,
+    boundedRuns: 0,
+    topicState: 'none',
+    createdAt: at,
+    createdBy: actor,
+    updatedAt: at,
+    updatedBy: actor,
   });
   yield* addVersion(task, { ...task, version: 1 });
   yield* recordVerbs([
@@ -145,36 +141,24 @@ function* insertTask(task: NewTask, chatId: string, owner: string): Script<void>
 
 /** One run, whoever it belongs to. What has ended in another way stays as it ended. */
 function* cancelRun({ runId, actor, at, traceId }: CancelRequest): Script<boolean | null> {
-  const found = yield* row<{ status: string; task_id: string | null; cancel_requested_at: number | null }>(
-    `select status, task_id, cancel_requested_at from runs where id = ?t [for update]`,
-    runId,
+  const found = yield* one(
+    select(
+      pick(columns.runs, 'id', 'taskId', 'occurrenceId', 'status', 'cancelRequestedAt'),
+    )`from runs where id = ${runId} ${forUpdate}`,
   );
   if (found === undefined) return null;
-  const isOver = ['succeeded', 'failed', 'cancelled'].includes(found.status);
-  if (isOver) return found.status === 'cancelled';
-  if (found.cancel_requested_at !== null) return true;
-  yield* cancelRuns([{ id: runId, taskId: found.task_id }], 'cancelled', at);
-  if (found.task_id === null) return true;
-  const { state } = yield* taskById(found.task_id);
-  yield* recordVerbs([
-    {
-      at,
-      actor,
-      verb: 'cancel',
-      taskId: found.task_id,
-      stateBefore: state,
-      stateAfter: state,
-      after: { run_id: runId },
-      traceId,
-    },
+  const { status, taskId, occurrenceId } = found;
+  if (status === 'succeeded' || status === 'failed' || status === 'cancelled') return status === 'cancelled';
+  if (found.cancelRequestedAt !== null) return true;
+  yield* cancelRuns([found], 'cancelled', at);
+  if (taskId === null) return true;
+  const { state } = yield* taskById(taskId);
+  const states = { stateBefore: state, stateAfter: state };
+  const [deedId] = yield* recordVerbs([
+    { at, actor, verb: 'cancel', taskId, ...states, after: { run_id: runId }, traceId },
   ]);
+  yield* nameDeed('deedId', deedId, occurrenceId === null ? [] : [occurrenceId]);
   return true;
-}
-
-interface TopicRow {
-  readonly state: TaskState;
-  readonly topic_state: string;
-  readonly topic_id: number | null;
 }
 
 /**
@@ -182,29 +166,24 @@ interface TopicRow {
  * that in the new one. The same again finds it unbound by its row in the audit.
  */
 function* unbindTopic({ taskId, topicId, actor, at }: Unbinding): Script<Unbound> {
-  const task = yield* row<TopicRow>(
-    `select state, topic_state, topic_id from tasks where id = ?t [for update]`,
-    taskId,
+  const task = yield* one(
+    select(pick(columns.tasks, 'state', 'topicState', 'topicId'))`from tasks where id = ${taskId} ${forUpdate}`,
   );
   if (task === undefined) return 'none';
-  if (task.topic_id !== topicId) return (yield* wasUnbound(taskId, topicId)) ? 'before' : 'none';
-  if (task.topic_state === 'creating') return 'creating';
-  yield* write(
-    `update tasks set topic_state = 'none', topic_id = null, topic_cause = null, topic_boot = null, topic_asked_at = null,
-       topic_lost = null, card_message_id = null where id = ?t and topic_id = ?i`,
-    taskId,
-    topicId,
-  );
+  if (task.topicId !== topicId) return (yield* wasUnbound(taskId, topicId)) ? 'before' : 'none';
+  if (task.topicState === 'creating') return 'creating';
+  yield* update('tasks', noTopic, sql`id = ${taskId} and topic_id = ${topicId}`);
   const { state } = task;
   const before = { topic_id: topicId };
   yield* recordVerbs([{ at, actor, verb: 'unbind', taskId, stateBefore: state, stateAfter: state, before }]);
   return 'unbound';
 }
 
+const beforeFields = { before: mapped(columns.audit.before, readFacts) };
+
 function* wasUnbound(taskId: string, topicId: number): Script<boolean> {
-  const found = yield* rows<{ before: string | null }>(
-    `select before from audit where task_id = ?t and verb = 'unbind' order by at desc, id desc limit 10`,
-    taskId,
+  const found = yield* all(
+    select(beforeFields)`from audit where task_id = ${taskId} and verb = 'unbind' order by at desc, id desc limit 10`,
   );
-  return found.some(({ before }) => before !== null && readFacts(before)?.['topic_id'] === topicId);
+  return found.some(({ before }) => before?.['topic_id'] === topicId);
 }

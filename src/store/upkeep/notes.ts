@@ -1,4 +1,5 @@
 import type { UpkeepStore } from '../../app/ports/upkeep.ts';
+import type { Twice } from '../../app/ports/why.ts';
 import { row, rows, type Engine, type Script } from '../engine/engine.ts';
 
 const scope = 'system';
@@ -9,6 +10,7 @@ export function upkeepStore(engine: Engine): UpkeepStore {
     readNote: (key) => engine.transact(() => readNote(key)),
     writeNote: (key, value, now) => engine.transact(() => writeNote(key, value, now)),
     shiftClock: (byMs) => engine.transact(() => shiftClock(byMs)),
+    noteSetBack: (twice) => engine.transact(() => noteSetBack(twice)),
     ping: (now) => engine.transact(() => writeNote('ping', String(now), now)),
   };
 }
@@ -27,6 +29,14 @@ export function* writeNote(key: string, value: string, now: number): Script<void
     value,
     now,
   );
+}
+
+/** Set-backs that are kept: a clock that is set more often than this in the time of the records tells no truth at all. */
+const setBacksMax = 100;
+
+export function* noteSetBack({ from, to }: Twice): Script<void> {
+  yield* rows(`insert into set_backs (from_at, to_at) values (?i, ?i)`, from, to);
+  yield* rows(`delete from set_backs where id <= (select max(id) from set_backs) - ?i`, setBacksMax);
 }
 
 /** Slots and the ends of quiet hours stay where they are, because they mean what the clock on the wall says; pauses measured from "now" move along. */

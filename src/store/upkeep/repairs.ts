@@ -1,7 +1,7 @@
-import type { HousekeepingStore, MissingSlot, RepairRequest, Claimed, ClaimsRequest } from '../../app/ports/upkeep.ts';
+import type { HousekeepingStore, MissingSlot, RepairRequest } from '../../app/ports/upkeep.ts';
 import type { CheckName, MendedCheck } from '../../domain/audit.ts';
 import type { TaskState } from '../../domain/task.ts';
-import { row, rows, type Engine, type Script, type Value, each } from '../engine/engine.ts';
+import { listOf, row, rows, type Engine, type Script, type Value } from '../engine/engine.ts';
 import { recordVerbs, tellEvents } from '../records/journal.ts';
 import { insertOccurrences } from '../runs/claims.ts';
 import { dueColumns, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
@@ -186,7 +186,7 @@ function* planAnew(request: RepairRequest): Script<string | null> {
     id,
   );
   if (found === undefined) return null;
-  const planned = plan(readDue({ ...found, next_at: now }));
+  const planned = plan(readDue({ ...found, nextAt: now }));
   const before = { state: 'active', next_at: null };
   if ('pause' in planned) {
     yield* rows(
@@ -239,41 +239,34 @@ function* recordMissing({ id, taskId, slotAt, now, actor }: MissingSlot): Script
   return 'recorded as missed';
 }
 
-/** Claims of this boot, and the way to give up those that nobody holds. */
-export function lostClaimStore(
-  engine: Engine,
-): Pick<HousekeepingStore, 'claimedRuns' | 'claimedParts' | 'letRunsGo' | 'letPartsGo'> {
-  const claimed =
-    (text: string) =>
-    ({ bootId, after, limit }: ClaimsRequest) =>
-      engine.transact(() => rows<Claimed>(text, bootId, after, limit));
-  const letGo = (text: string) => (bootId: string, claims: readonly Claimed[]) =>
-    engine.transact(() => giveUp(text, bootId, claims));
+/** Gives up what a boot has claimed and does not hold. */
+export function lostClaimStore(engine: Engine): Pick<HousekeepingStore, 'letRunsGo' | 'letPartsGo'> {
   return {
-    claimedRuns: claimed(
-      `select id, fence from runs where status = 'running' and boot_id = ?t and id > ?t order by id limit ?i`,
-    ),
-    claimedParts: claimed(
-      `select id, fence from deliveries where status = 'sending' and boot_id = ?t and id > ?t order by id limit ?i`,
-    ),
-    letRunsGo: letGo(
-      `update runs set boot_id = ?t where id = ?t and fence = ?i and status = 'running' and boot_id = ?t`,
-    ),
-    letPartsGo: letGo(
-      `update deliveries set boot_id = ?t where id = ?t and fence = ?i and status = 'sending' and boot_id = ?t`,
-    ),
+    letRunsGo: (bootId, held) => engine.transact(() => leaveBehind({ table: 'runs', status: 'running', bootId, held })),
+    letPartsGo: (bootId, held) =>
+      engine.transact(() => leaveBehind({ table: 'deliveries', status: 'sending', bootId, held })),
   };
 }
 
-/** A boot that never was: to whoever claims next, it looks like any other process that is gone. */
+interface Lost {
+  readonly table: 'runs' | 'deliveries';
+  readonly status: 'running' | 'sending';
+  readonly bootId: string;
+  readonly held: readonly string[];
+}
+
+/** A boot that never was: to the next claim its work looks like that of a process that is gone. */
 function lostBoot(bootId: string): string {
   return `lost:${bootId}`;
 }
 
-function* giveUp(text: string, bootId: string, claims: readonly Claimed[]): Script<number> {
-  const gone = yield* each(
-    text,
-    claims.map(({ id, fence }) => [lostBoot(bootId), id, fence, bootId]),
+function* leaveBehind({ table, status, bootId, held }: Lost): Script<number> {
+  const { marks, values } = listOf(held);
+  const gone = yield* rows(
+    `update ${table} set boot_id = ?t where status = '${status}' and boot_id = ?t and id not in (${marks}) returning id`,
+    lostBoot(bootId),
+    bootId,
+    ...values,
   );
-  return gone.filter(Boolean).length;
+  return gone.length;
 }

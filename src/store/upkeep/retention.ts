@@ -1,7 +1,7 @@
 import type { HousekeepingStore, Pruned, PruneRequest, Removed, Shelf } from '../../app/ports/upkeep.ts';
 import { retentionKeptRuns, taskVersionsKept } from '../../domain/limits.ts';
 import { rows, type Engine, type Script, type Value } from '../engine/engine.ts';
-import { changesState } from '../records/truth-deeds.ts';
+import { changesState } from '../tables/records.ts';
 
 /**
  * Old rows go, a page at a time, in the order of the primary keys: the ids of hot tables count up with time, so no index is

@@ -1,10 +1,11 @@
+import { createRecent } from '../../app/operations/recent.ts';
 import type { OnlyFor } from '../../app/ports/chats.ts';
-import type { Clock, Outgoing, Sent } from '../../app/ports/outside.ts';
+import type { CallFault, Clock, Outgoing, Sent } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { TelegramApi } from '../api.ts';
-import type { Unanswered } from '../errors.ts';
-import { type Call, sendCall, contentOf, idsOf, createRing } from './calls.ts';
-import { isPrivate, unchanged, unsentBy } from './refusals.ts';
+import { isTokenRefused } from '../errors.ts';
+import { type Call, sendCall, contentOf, idsOf } from './calls.ts';
+import { isPrivate, meaningOf, unchanged } from './refusals.ts';
 
 /** Messages that one person alone sees. */
 export interface Alone {
@@ -14,7 +15,7 @@ export interface Alone {
   mayTry(part: Outgoing): boolean;
 }
 
-interface Needs {
+interface AloneDeps {
   readonly api: TelegramApi;
   readonly clock: Clock;
 }
@@ -26,15 +27,15 @@ const chatsMax = 1000;
 /** These tell of the one word or person, and nothing of whether the chat can do it. */
 const passing = /too old|query ID is invalid|PARTICIPANT|USER_ID_INVALID|message not found|MESSAGE_ID_INVALID|entit/i;
 
-export function createAlone({ api, clock }: Needs): Alone {
-  const refused = createRing<number>(chatsMax);
+export function createAlone({ api, clock }: AloneDeps): Alone {
+  const refused = createRecent<true>(chatsMax, { ms: refusalKeptMs, now: () => clock.now() });
   const mayTry = ({ onlyFor, route, edits }: Outgoing) => {
     if (onlyFor === null || edits !== null || isPrivate(route.address)) return false;
-    if ((refused.get(route.address) ?? -Infinity) > clock.now()) return false;
+    if (refused.has(route.address)) return false;
     return onlyFor.ephemeralId !== undefined || clock.now() < onlyFor.until;
   };
-  const toAll = ({ route }: Outgoing, answer: Unanswered) => {
-    if (!passing.test(answer.error)) refused.put(route.address, clock.now() + refusalKeptMs);
+  const toAll = ({ route }: Outgoing, answer: CallFault) => {
+    if (!passing.test(answer.error)) refused.put(route.address, true);
     return null;
   };
   return {
@@ -47,8 +48,8 @@ export function createAlone({ api, clock }: Needs): Alone {
         ephemeralId === undefined ? posted(part, drawn, onlyFor) : changed(part, drawn, { onlyFor, ephemeralId });
       const answer = await api.ask(ask);
       if (answer.is === 'ok') return { is: 'sent', ids: answer.value };
-      if (answer.is !== 'refused')
-        return unsentBy(answer, { verb: 'send', address: route.address, topic: route.topic });
+      if (answer.is !== 'refused' || isTokenRefused(answer))
+        return meaningOf(answer, { verb: 'send', address: route.address, topic: route.topic });
       if (ephemeralId !== undefined && unchanged.test(answer.error))
         return { is: 'sent', ids: idsFor(part, ephemeralId) };
       return toAll(part, answer);

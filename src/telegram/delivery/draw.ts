@@ -1,3 +1,4 @@
+import type { ResultTask } from '../../app/ports/outside.ts';
 import type { DateStyle } from '../../domain/chat-settings.ts';
 import { backlogCountedMax, messagePartLengthMax } from '../../domain/limits.ts';
 import type { Drawn, View } from '../../domain/shown.ts';
@@ -30,19 +31,17 @@ export interface About {
   readonly asked?: Asked | null;
 }
 
+/** A result is drawn from its row, and the word about what was held from the parts that were. */
+export type DrawnView = Exclude<View, Of<'result' | 'bundle'>>;
+
 /** Draws a view from what is true now. Null when there is nothing left to show. */
-export function draw(view: View, about: About): Drawn | null {
+export function draw(view: DrawnView, about: About): Drawn | null {
   if (isOfPlace(view)) return placeDrawn(view, about);
   switch (view.view) {
-    case 'result':
-      return resultDrawn(view, about);
     case 'blocked':
       return blockedDrawn(view, about);
     case 'inDoubt':
       return inDoubtDrawn(view, about);
-    case 'bundle':
-      // Whoever sends it reads what was held, see `bundle`.
-      return null;
     default:
       return about.task === null ? null : drawnAbout(about.task, view, about);
   }
@@ -145,9 +144,10 @@ function markOf({ version, counters }: Pick<Task, 'version' | 'counters'>): stri
   return `${version.toString(36)}-${counters.runs.toString(36)}`;
 }
 
-/** A result is the text alone, to the letter; it was cut into parts that fit long before. */
-function resultDrawn({ text, occurrenceId }: Of<'result'>, { task }: About): Drawn {
-  return drawn(shortened(text, messagePartLengthMax), resultButtons(task, occurrenceId, 'r'));
+/** A result is the text alone, to the letter, below its file; it was cut into parts that fit long before. */
+export function resultDrawn({ text, occurrenceId, media }: Of<'result'>, task: ResultTask | null): Drawn {
+  const words = drawn(shortened(text, messagePartLengthMax), resultButtons(task, occurrenceId, 'r'));
+  return media === undefined ? words : { ...words, media };
 }
 
 function settingFor(task: Task, { timezone, now, dates }: About): Setting {

@@ -12,9 +12,9 @@ import { oneLine, lines, link, say, type Rich, drawn } from '../chat/kit/rich.ts
 import { nameOf } from '../chat/kit/rights.ts';
 import { isAsking, type Asked, doneShown } from '../chat/results/view.ts';
 import { texts } from '../chat/texts.ts';
-import { draw } from './draw.ts';
+import { draw, resultDrawn, type DrawnView } from './draw.ts';
 
-export interface DrawingNeeds {
+export interface DrawingDeps {
   readonly store: Pick<ChatStore, 'findChat' | 'readUser' | 'heldParts' | 'snoozesOf'> &
     Pick<TruthStore, 'readPlanned'> &
     Pick<TaskStore, 'listTaskRuns'> &
@@ -26,34 +26,29 @@ export interface DrawingNeeds {
 const slotsShown = 3;
 const nameMax = 40;
 
-/** What a part shows by now; null when there is nothing to show any more. */
-export async function drawnOf(needs: DrawingNeeds, part: Outgoing): Promise<Drawn | null> {
-  const { store, defaultTimezone } = needs;
+/** What a part shows by now; null when there is nothing to show any more. A result is drawn from its row alone. */
+export async function drawnOf(deps: DrawingDeps, part: Outgoing): Promise<Drawn | null> {
+  const { store, defaultTimezone } = deps;
   const { shown, taskId, route } = part;
   if (!isView(shown)) return shown;
+  if (shown.view === 'result') return withDone(deps, part, shown);
   const chat = await store.findChat(route.address);
-  if (shown.view === 'bundle') {
-    if (chat === null) return null;
-    const { until } = shown;
-    const held = await store.heldParts(chat.id, until);
-    return bundle({ chat, until, held, timezone: chat.timezone ?? defaultTimezone });
-  }
-  const drawn = withMedia(shown, await drawnNow(needs, { view: shown, taskId, chat, route }));
-  return shown.view === 'result' ? withDone(needs, { view: shown, taskId, drawn }) : drawn;
-}
-
-interface ResultDrawn {
-  readonly view: Extract<View, { view: 'result' }>;
-  readonly taskId: string | null;
-  readonly drawn: Drawn | null;
+  if (shown.view !== 'bundle') return drawnNow(deps, { view: shown, taskId, chat, route });
+  if (chat === null) return null;
+  const { until } = shown;
+  const held = await store.heldParts(chat.id, until);
+  return bundle({ chat, until, held, timezone: chat.timezone ?? defaultTimezone });
 }
 
 /** Somebody may have said Done to a result of which nobody knew whether it had arrived: sent again, it is done all the same. */
 async function withDone(
-  { store, clock }: DrawingNeeds,
-  { view: { occurrenceId }, taskId, drawn }: ResultDrawn,
-): Promise<Drawn | null> {
-  if (drawn === null || taskId === null) return drawn;
+  { store, clock }: DrawingDeps,
+  { taskId, wasSent, resultOf }: Outgoing,
+  view: Extract<View, { view: 'result' }>,
+): Promise<Drawn> {
+  const { occurrenceId } = view;
+  const drawn = resultDrawn(view, resultOf);
+  if (!wasSent || taskId === null) return drawn;
   const { doneAt = null, doneBy = null } = (await store.readAck(occurrenceId)) ?? {};
   const task = (await (doneAt === null ? null : store.readPlanned(taskId)))?.task;
   if (doneAt === null || doneBy === null || task === undefined) return drawn;
@@ -62,20 +57,15 @@ async function withDone(
   return doneShown(drawn, texts.reminder.doneBy(name, pastMoment(doneAt, setting)), { taskId, occurrenceId });
 }
 
-/** A file stands above the words, whatever those are by now. */
-function withMedia(view: View, drawn: Drawn | null): Drawn | null {
-  return drawn === null || view.view !== 'result' || view.media === undefined ? drawn : { ...drawn, media: view.media };
-}
-
 interface Drawing {
-  readonly view: View;
+  readonly view: DrawnView;
   readonly taskId: string | null;
   readonly chat: Chat | null;
   readonly route: Route;
 }
 
-async function drawnNow(needs: DrawingNeeds, { view, taskId, chat, route }: Drawing): Promise<Drawn | null> {
-  const { store, clock, defaultTimezone } = needs;
+async function drawnNow(deps: DrawingDeps, { view, taskId, chat, route }: Drawing): Promise<Drawn | null> {
+  const { store, clock, defaultTimezone } = deps;
   const { dates } = settingsOf(chat?.settings ?? {});
   const about = { now: clock.now(), timezone: chat?.timezone ?? defaultTimezone, dates };
   const planned = taskId === null ? null : await store.readPlanned(taskId);

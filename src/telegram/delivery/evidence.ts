@@ -1,11 +1,12 @@
-import type { ChatStore, UnknownPart } from '../../app/ports/chats.ts';
+import { createRecent, type Recent } from '../../app/operations/recent.ts';
+import type { ChatStore } from '../../app/ports/chats.ts';
 import type { Evidence, Look, Outgoing } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
-import { type Spot, createRing, type Ring } from './calls.ts';
-import { createProbes, type Probed, type Probes, type ProbesNeeds } from './probes.ts';
+import type { Spot } from './calls.ts';
+import { createProbes, type Probed, type Probes, type ProbesDeps } from './probes.ts';
 import { sharesMailbox } from './refusals.ts';
 
-export interface EvidenceNeeds extends ProbesNeeds {
+interface EvidenceDeps extends ProbesDeps {
   readonly store: Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts'>;
   /** What a part showed when it left, or would show now; null when there is nothing to show. */
   readonly drawn: (part: Outgoing) => Promise<Drawn | null>;
@@ -21,25 +22,20 @@ const beyond = 3;
 const explainedMax = 500;
 const metMax = 10_000;
 
-/** What is known for good of a message that nothing in the store explains. */
-type Met =
-  | { readonly is: 'foreign' | 'missing' }
-  /** `partId` null when it is not known which part it is, but that it is none of another topic. */
-  | { readonly is: 'ours'; readonly topic: number | null; readonly partId: string | null };
+/** What is known for good of a message that nothing in the store explains. A missing one may have been ours. */
+type Met = 'other' | 'missing';
 
-interface Room extends EvidenceNeeds {
+interface Room extends EvidenceDeps {
   readonly probes: Probes;
-  readonly met: Ring<Met>;
+  readonly met: Recent<Met>;
   /** Messages that a probe may have rewritten, because its answer was lost; by the part whose content it was. */
-  readonly tried: Ring<string>;
+  readonly tried: Recent<string>;
 }
 
 /** One look at one part. */
 interface Search {
   readonly part: Outgoing;
   readonly drawn: Drawn;
-  /** Other parts of the chat whose fate is unknown: what is found may be theirs. */
-  readonly others: readonly UnknownPart[];
   readonly range: Range;
   /** What each probed message said, for the record. */
   readonly said: Record<string, string>;
@@ -65,25 +61,27 @@ function lastOf({ highest, resentAs, readTo }: Range): number {
 /**
  * Finds out whether a message without an answer arrived. The platform has no method that reads a chat, but an edit tells:
  * the identical content is refused as no change exactly where it stands already. Ids count up, so few messages can be it.
+ * Only one part of a chat is looked for: while there is a doubt nothing but answers leaves. Where two are in doubt all the
+ * same, a look for one could overwrite the other, so none is made.
  */
-export function createEvidence(needs: EvidenceNeeds) {
+export function createEvidence(deps: EvidenceDeps) {
   const room: Room = {
-    ...needs,
-    probes: createProbes(needs),
-    met: createRing<Met>(metMax),
-    tried: createRing<string>(metMax),
+    ...deps,
+    probes: createProbes(deps),
+    met: createRecent<Met>(metMax),
+    tried: createRecent<string>(metMax),
   };
   return {
     settle: async (part: Outgoing, look: Look): Promise<Evidence> => {
       const { address } = part.route;
-      if (!(await room.probes.mend(address))) return undecided({}, 'the chat must be left alone for now');
       const drawn = await room.drawn(part);
       if (drawn === null) return undecided({}, 'there is nothing to show any more');
       if (part.edits !== null) return undecided({}, 'a change is looked for by making it again');
       const range = await rangeOf(room, address, look);
       if (range === null) return undecided({}, 'no message of the chat is known from before');
       const others = await room.store.unknownParts(address, part.deliveryId);
-      return search(room, { part, drawn, others, range, said: {} });
+      if (others.length > 0) return undecided({}, 'another part of the chat is in doubt as well');
+      return search(room, { part, drawn, range, said: {} });
     },
   };
 }
@@ -92,14 +90,15 @@ function undecided(facts: object, why: string): Extract<Evidence, { is: 'undecid
   return { is: 'undecided', evidence: JSON.stringify({ ...facts, why }) };
 }
 
-async function rangeOf({ store }: Room, address: string, { sentAt, resentAs }: Look): Promise<Range | null> {
+async function rangeOf({ store }: Room, address: string, { sentAt, resentAs, besides }: Look): Promise<Range | null> {
   const after = await store.lastMessageBefore(address, sentAt);
   if (after === null) return null;
   const known = await store.explainedAfter(address, after, explainedMax);
-  const highest = Math.max(after, ...known);
+  const explained = new Set(besides === undefined ? known : [...known, besides.messageId]);
+  const highest = Math.max(after, ...explained);
   return {
     after,
-    explained: new Set(known),
+    explained,
     highest,
     resentAs: resentAs?.messageId ?? null,
     // Above the last of a full page there are more that are explained, and those must not be touched.
@@ -143,15 +142,9 @@ interface Next {
 async function nextStep(room: Room, found: Search, { spot, mayProbe }: Next): Promise<Step> {
   if (found.range.explained.has(spot.messageId)) return { is: 'on', isThere: true, probed: false };
   const met = room.met.get(keyOf(spot));
-  // A missing message may have been ours, so it proves nothing.
-  if (isSomethingElse(met, found.part)) return { is: 'on', isThere: met?.is !== 'missing', probed: false };
+  if (met !== undefined) return { is: 'on', isThere: met === 'other', probed: false };
   if (!mayProbe) return { is: 'stop', why: `more than ${probesMax} messages to look at` };
   return lookAt(room, found, spot);
-}
-
-function isSomethingElse(met: Met | undefined, { deliveryId, route }: Outgoing): boolean {
-  if (met?.is !== 'ours') return met !== undefined;
-  return met.topic !== route.topic || (met.partId !== null && met.partId !== deliveryId);
 }
 
 type Step =
@@ -171,41 +164,37 @@ async function lookAt(room: Room, found: Search, spot: Spot): Promise<Step> {
     case 'rewritten':
       return rewrittenThere(room, found, { spot, topic: probed.topic });
     case 'foreign':
-      room.met.put(keyOf(spot), { is: 'foreign' });
+      room.met.put(keyOf(spot), 'other');
       return another;
     case 'otherForm':
       // It may be another part that somebody asks for later, so it is not put down as nobody's.
       return another;
     case 'missing':
-      if (spot.messageId < found.range.highest) room.met.put(keyOf(spot), { is: 'missing' });
+      if (spot.messageId < found.range.highest) room.met.put(keyOf(spot), 'missing');
       return { is: 'on', isThere: false, probed: true };
-    case 'trouble':
+    default:
       room.tried.put(keyOf(spot), found.part.deliveryId);
       return { is: 'stop', why: probed.error };
   }
 }
 
 /**
- * The same content alone does not tell the parts of two topics apart: they may say the same, or a look that was cut off may
- * have written this one's content onto the other. Only buttons that do something are a part's own. So a message without
- * them, every message while other parts are in doubt, and one that an earlier probe may have rewritten, is asked for its
- * topic.
+ * The same content alone does not tell in which topic it stands: an older message may say the same, or a look that was cut
+ * off may have written the words onto it. Only buttons that do something are a part's own. So a message without them, and
+ * one that an earlier probe may have rewritten, is asked for its topic.
  */
 async function sameThere(room: Room, found: Search, spot: Spot): Promise<Step> {
-  const { part, drawn, others, said } = found;
+  const { part, drawn, said } = found;
   const { topic } = part.route;
   const wasTried = room.tried.get(keyOf(spot)) === part.deliveryId;
-  if (isOwn(drawn) && !wasTried && others.every((other) => other.topic === topic)) return arrived(spot, topic);
+  if (isOwn(drawn) && !wasTried) return arrived(spot, topic);
   const stands = await room.probes.topicOf(spot, drawn);
   if (stands === undefined) return { is: 'stop', why: `message ${spot.messageId} did not tell its topic` };
   said[spot.messageId] = `the same, in ${placeOf(stands)}`;
-  if (stands === topic) return arrived(spot, topic);
-  const owner = others.find((other) => other.topic === stands);
-  if (owner !== undefined) return giveBack(room, { spot, owner, said });
   // Outside of every topic it may be this part astray; in another topic it is what nobody asks for any more.
-  if (stands === null) return arrived(spot, null);
+  if (stands === topic || stands === null) return arrived(spot, stands);
   if (wasTried) return rewrittenThere(room, found, { spot, topic: stands });
-  room.met.put(keyOf(spot), { is: 'ours', topic: stands, partId: null });
+  room.met.put(keyOf(spot), 'other');
   return another;
 }
 
@@ -213,52 +202,17 @@ function isOwn({ buttons = [] }: Drawn): boolean {
   return buttons.flat().some((button) => 'data' in button);
 }
 
-/**
- * The probe has overwritten a message of ours. It was another part in doubt if there is one for that topic, and gets its
- * content back. Otherwise nothing knows what it showed: in the right place it is this part now, elsewhere it must not stay.
- */
+/** A message of ours that nothing explains has been overwritten: in the right place it is this part now, elsewhere it must not stay. */
 async function rewrittenThere(
-  room: Room,
-  { part, others, said }: Search,
+  { log, probes }: Room,
+  { part, said }: Search,
   { spot, topic }: { readonly spot: Spot; readonly topic: number | null },
 ): Promise<Step> {
-  const owner = others.find((other) => other.topic === topic);
-  if (owner !== undefined) return giveBack(room, { spot, owner, said });
-  room.log.warn('message_rewritten', {
-    delivery_id: part.deliveryId,
-    chat_id: spot.address,
-    message_id: spot.messageId,
-  });
+  log.warn('message_rewritten', { delivery_id: part.deliveryId, chat_id: spot.address, message_id: spot.messageId });
   if (topic === part.route.topic) return arrived(spot, topic);
-  const isGone = await room.probes.remove(spot);
+  const isGone = await probes.remove(spot);
   said[spot.messageId] = `ours and unknown, in ${placeOf(topic)}: ${isGone ? 'removed' : 'to be removed'}`;
   return isGone ? another : { is: 'stop', why: 'the chat must be left alone for now' };
-}
-
-interface GivingBack {
-  readonly spot: Spot;
-  readonly owner: UnknownPart;
-  readonly said: Record<string, string>;
-}
-
-async function giveBack(room: Room, { spot, owner, said }: GivingBack): Promise<Step> {
-  const { address } = spot;
-  const { deliveryId, taskId, topic, shown } = owner;
-  const route = { provider: 'telegram', address, topic };
-  const drawn = await room.drawn({
-    deliveryId,
-    taskId,
-    runId: null,
-    route,
-    shown,
-    edits: null,
-    silent: true,
-    onlyFor: null,
-  });
-  const isBack = drawn === null || (await room.probes.write(spot, drawn));
-  room.met.put(keyOf(spot), { is: 'ours', topic, partId: deliveryId });
-  said[spot.messageId] = `that of delivery ${deliveryId}, ${isBack ? 'given back' : 'to be given back'}`;
-  return isBack ? another : { is: 'stop', why: 'the chat must be left alone for now' };
 }
 
 function arrived({ address, messageId }: Spot, threadId: number | null): Step {
@@ -273,19 +227,14 @@ function placeOf(topic: number | null): string {
   return topic === null ? 'no topic' : `topic ${topic}`;
 }
 
+const words: Readonly<Partial<Record<Probed['is'], string>>> = {
+  same: 'the same',
+  foreign: "someone else's",
+  otherForm: 'ours, and with a file where this has none, or the other way round',
+  missing: 'not found',
+};
+
 function wordsOf(probed: Probed): string {
-  switch (probed.is) {
-    case 'same':
-      return 'the same';
-    case 'rewritten':
-      return `ours, rewritten in ${placeOf(probed.topic)}`;
-    case 'foreign':
-      return "someone else's";
-    case 'otherForm':
-      return 'ours, and with a file where this has none, or the other way round';
-    case 'missing':
-      return 'not found';
-    case 'trouble':
-      return probed.error;
-  }
+  if (probed.is === 'rewritten') return `ours, rewritten in ${placeOf(probed.topic)}`;
+  return 'error' in probed ? probed.error : (words[probed.is] ?? probed.is);
 }

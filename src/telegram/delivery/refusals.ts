@@ -1,11 +1,9 @@
-import type { Sent, TopicMade } from '../../app/ports/outside.ts';
+import type { CallFault } from '../../app/ports/outside.ts';
 import type { BlockedCause } from '../../domain/shown.ts';
-import type { Unanswered } from '../errors.ts';
+import { isTokenRefused } from '../errors.ts';
 
 /** What was asked for. The same words of the platform can mean something else for another call. */
 export type Verb = 'send' | 'edit' | 'pin' | 'setTopic' | 'createTopic' | 'remove';
-
-type Unsent = Exclude<Sent, { readonly is: 'sent' }>;
 
 /**
  * The platform tells its refusals apart by their text alone. Each row names what was seen to be answered; what no row knows
@@ -45,30 +43,17 @@ export interface Asked {
   readonly topic: number | null;
 }
 
-export function unsentBy(answer: Unanswered, asked: Asked): Unsent {
-  const { error } = answer;
-  switch (answer.is) {
-    case 'tooMany':
-      return { is: 'notSent', error, retryAfterMs: answer.retryAfterMs };
-    case 'troubled':
-    case 'unreached':
-      return { is: 'notSent', error, retryAfterMs: null };
-    case 'moved':
-      return { is: 'moved', error, address: answer.address };
-    case 'token':
-      return { is: 'blocked', cause: 'other', error: `the platform does not take the bot's token: ${error}` };
-    case 'lost':
-      return { is: 'unknown', error };
-    case 'refused':
-      return refusedBy(error, asked);
-  }
-}
-
-function refusedBy(error: string, asked: Asked): Unsent {
+/** What a refusal means for what was asked; every other fault means the same whatever was asked. */
+export function meaningOf(fault: CallFault, asked: Asked): CallFault {
+  if (fault.is !== 'refused') return fault;
+  const { error } = fault;
+  if (isTokenRefused(fault))
+    return { is: 'blocked', cause: 'other', error: `the platform does not take the bot's token: ${error}` };
   if (isMoot(error, asked.verb)) return { is: 'moot', error };
   if (asked.topic !== null && topicGone.test(error)) return { is: 'topicGone', error };
   const cause = blocking.find(([words]) => words.test(error))?.[1];
-  if (cause === undefined) return { is: 'refused', error };
+  // For a topic that was not made there is no case of being refused: a person must look at it.
+  if (cause === undefined) return asked.verb === 'createTopic' ? { is: 'blocked', cause: 'other', error } : fault;
   const isSwitchElsewhere = cause === 'topics_off' && isPrivate(asked.address);
   return { is: 'blocked', cause, error: isSwitchElsewhere ? inPrivate(error) : error };
 }
@@ -82,23 +67,6 @@ function isMoot(error: string, verb: Verb): boolean {
 /** The switch for private chats is not in the chat but with whoever made the bot. */
 function inPrivate(error: string): string {
   return `${error}: whoever made the bot switches on Threaded Mode for it in @BotFather`;
-}
-
-/** For a topic that was not made there is no case of being refused: a person must look at it. */
-export function unmadeBy(answer: Unanswered, address: string): Exclude<TopicMade, { readonly is: 'made' }> {
-  const unsent = unsentBy(answer, { verb: 'createTopic', address, topic: null });
-  switch (unsent.is) {
-    case 'notSent':
-      return { is: 'notMade', error: unsent.error, retryAfterMs: unsent.retryAfterMs };
-    case 'blocked':
-    case 'moved':
-    case 'unknown':
-      return unsent;
-    case 'refused':
-    case 'moot':
-    case 'topicGone':
-      return { is: 'blocked', cause: 'other', error: unsent.error };
-  }
 }
 
 /** Ids of people are positive; their private chats have the same. */

@@ -1,7 +1,8 @@
-import type { Budget, Log, Outgoing, Sent, SentIds } from '../../app/ports/outside.ts';
+import type { Budget, CallFault, Log, Outgoing, Sent, SentIds } from '../../app/ports/outside.ts';
 import type { TelegramApi } from '../api.ts';
-import type { Answered, Unanswered } from '../errors.ts';
-import { messageAway, topicGone, unchanged, unsentBy, type Verb } from './refusals.ts';
+import { type Answered, isTokenRefused } from '../errors.ts';
+import type { Call } from './calls.ts';
+import { meaningOf, messageAway, topicGone, unchanged, type Verb } from './refusals.ts';
 
 interface Room {
   readonly api: TelegramApi;
@@ -13,26 +14,38 @@ interface Room {
 /** A message in the wrong place is worth asking twice more. */
 const removalsMax = 3;
 
-/** What is gone already is as good as removed. */
-export async function removeMessage({ api, heed }: Room, part: Outgoing): Promise<Sent> {
-  const { edits: messageId, route } = part;
-  if (messageId === null) return { is: 'refused', error: 'no message is named that could be removed' };
-  const answer = await api.ask((raw, signal) =>
-    raw.deleteMessage({ chat_id: route.address, message_id: messageId }, signal),
-  );
-  const asked = askedIds(part, messageId);
-  return sentBy(heed, answer, { part, verb: 'remove', ids: () => asked, asked, already: messageAway });
+/** What is done to a message, or to a topic by the id of the message that opens it, and answered by yes or no. */
+interface Deed {
+  readonly verb: Verb;
+  readonly id: number;
+  readonly call: Call<unknown>;
+  /** What the platform says when everything is already as it was asked for; that it was changed, without one. */
+  readonly already?: RegExp;
 }
 
-/** The message that opens a topic has the topic's id, and stands for it where a message must be named. */
-export async function removeTopic({ api, heed }: Room, part: Outgoing): Promise<Sent> {
-  const { address, topic } = part.route;
-  if (topic === null) return { is: 'refused', error: 'no topic is named that could be removed' };
-  const answer = await api.ask((raw, signal) =>
-    raw.deleteForumTopic({ chat_id: address, message_thread_id: topic }, signal),
-  );
-  const asked = askedIds(part, topic);
-  return sentBy(heed, answer, { part, verb: 'remove', ids: () => asked, asked, already: topicGone });
+export async function doneTo(
+  { api, heed }: Pick<Room, 'api' | 'heed'>,
+  part: Outgoing,
+  { verb, id, call, already }: Deed,
+): Promise<Sent> {
+  const answer = await api.ask(call);
+  const asked = askedIds(part, id);
+  return sentBy(heed, answer, { part, verb, ids: () => asked, ...(already === undefined ? {} : { asked, already }) });
+}
+
+/** What is gone already is as good as removed. */
+export async function removeMessage(room: Room, part: Outgoing): Promise<Sent> {
+  const { edits: id, route } = part;
+  if (id === null) return { is: 'refused', error: 'no message is named that could be removed' };
+  const call: Call<true> = (raw, signal) => raw.deleteMessage({ chat_id: route.address, message_id: id }, signal);
+  return doneTo(room, part, { verb: 'remove', id, call, already: messageAway });
+}
+
+export async function removeTopic(room: Room, part: Outgoing): Promise<Sent> {
+  const { address, topic: id } = part.route;
+  if (id === null) return { is: 'refused', error: 'no topic is named that could be removed' };
+  const call: Call<true> = (raw, signal) => raw.deleteForumTopic({ chat_id: address, message_thread_id: id }, signal);
+  return doneTo(room, part, { verb: 'remove', id, call, already: topicGone });
 }
 
 /** Nobody waits for it, but what stays stands in the wrong place: the log says so. */
@@ -44,8 +57,8 @@ export async function takeBack({ api, budget, log }: Room, { chatId, messageId }
     );
     if (answer.is === 'ok') return;
     error = answer.error;
-    if (answer.is === 'tooMany') await budget.hold(chatId, answer.retryAfterMs);
-    if (answer.is === 'refused' || answer.is === 'moved' || answer.is === 'token') break;
+    if (answer.is === 'wait') await budget.hold(chatId, answer.ms);
+    if (answer.is === 'refused' || answer.is === 'moved') break;
   }
   log.warn('message_not_removed', { chat_id: chatId, message_id: messageId, error });
 }
@@ -56,8 +69,9 @@ export type Heed = (answer: Answered<unknown>) => void;
 export function tokenWatch(log: Log): Heed {
   let isTold = false;
   return (answer) => {
-    if (answer.is === 'token' && !isTold) log.error('telegram_token_refused', { error: answer.error });
-    if (answer.is === 'token' || answer.is === 'ok') isTold = answer.is === 'token';
+    const isRefused = answer.is !== 'ok' && isTokenRefused(answer);
+    if (isRefused && !isTold) log.error('telegram_token_refused', { error: answer.error });
+    if (isRefused || answer.is === 'ok') isTold = isRefused;
   };
 }
 
@@ -78,10 +92,10 @@ export function sentBy<T>(heed: Heed, answer: Answered<T>, reading: Reading<T>):
   if (answer.is === 'ok') return { is: 'sent', ids: ids(answer.value) };
   if (asked !== undefined && isSaid(answer, already)) return { is: 'sent', ids: asked };
   const { address, topic } = part.route;
-  return unsentBy(answer, { verb, address, topic });
+  return meaningOf(answer, { verb, address, topic });
 }
 
-function isSaid(answer: Unanswered, words: RegExp): boolean {
+function isSaid(answer: CallFault, words: RegExp): boolean {
   return answer.is === 'refused' && words.test(answer.error);
 }
 

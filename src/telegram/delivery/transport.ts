@@ -1,3 +1,4 @@
+import { createRecent, type Recent } from '../../app/operations/recent.ts';
 import { topicName } from '../../app/pipeline/topics.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
 import type { Budget, Log, Outgoing, Sent, TopicMade, Transport } from '../../app/ports/outside.ts';
@@ -7,15 +8,15 @@ import type { TelegramApi } from '../api.ts';
 import { texts } from '../chat/texts.ts';
 import type { Answered } from '../errors.ts';
 import { createAlone, type Alone } from './alone.ts';
-import { editCall, sendCall, type Edited, idsOf, createRing } from './calls.ts';
-import { drawnOf, type DrawingNeeds } from './drawing.ts';
+import { type Call, editCall, sendCall, type Edited, idsOf } from './calls.ts';
+import { drawnOf, type DrawingDeps } from './drawing.ts';
 import { createEvidence } from './evidence.ts';
-import { badEntities, isPrivate, otherForm, unmadeBy } from './refusals.ts';
-import { removeMessage, removeTopic, takeBack, askedIds, sentBy, tokenWatch, type Heed } from './removal.ts';
+import { badEntities, isPrivate, meaningOf, otherForm, unchanged } from './refusals.ts';
+import { askedIds, doneTo, removeMessage, removeTopic, sentBy, takeBack, tokenWatch, type Heed } from './removal.ts';
 
-interface TelegramTransportNeeds extends DrawingNeeds {
+interface TransportDeps extends DrawingDeps {
   readonly api: TelegramApi;
-  readonly store: DrawingNeeds['store'] &
+  readonly store: DrawingDeps['store'] &
     Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts' | 'orphanTopics'>;
   readonly budget: Budget;
   readonly log: Log;
@@ -24,27 +25,27 @@ interface TelegramTransportNeeds extends DrawingNeeds {
 /** Parts whose fate is not known are few; the oldest are forgotten first, and then drawn again. */
 const leftMax = 1000;
 
-interface Room extends TelegramTransportNeeds {
+interface Room extends TransportDeps {
   /** What left without an answer, as it was drawn then: a view may be drawn otherwise by now. */
-  readonly left: { get(deliveryId: string): Drawn | undefined; put(deliveryId: string, drawn: Drawn): void };
+  readonly left: Recent<Drawn>;
   readonly heed: Heed;
   readonly forums: Forums;
   readonly alone: Alone;
 }
 
 /** Telegram as the deliverer sees it: one call of the Bot API for each call here, and honest ids for what it answered. */
-export function telegramTransport(needs: TelegramTransportNeeds): Transport {
-  const left = createRing<Drawn>(leftMax);
-  const { api, log } = needs;
+export function telegramTransport(deps: TransportDeps): Transport {
+  const left = createRecent<Drawn>(leftMax);
+  const { api, log } = deps;
   const room: Room = {
-    ...needs,
+    ...deps,
     left,
     heed: tokenWatch(log),
     forums: createForums(api),
-    alone: createAlone(needs),
+    alone: createAlone(deps),
   };
-  const drawn = async (part: Outgoing) => left.get(part.deliveryId) ?? (await drawnOf(needs, part));
-  const evidence = createEvidence({ ...needs, drawn });
+  const drawn = async (part: Outgoing) => left.get(part.deliveryId) ?? (await drawnOf(deps, part));
+  const evidence = createEvidence({ ...deps, drawn });
   return {
     send: (part) => (part.edits === null ? sendNew(room, part) : edit(room, part, part.edits)),
     pin: (part) => pin(room, part),
@@ -54,7 +55,7 @@ export function telegramTransport(needs: TelegramTransportNeeds): Transport {
     settle: (part, look) => evidence.settle(part, look),
     createTopic: ({ address }, name) => createTopic(room, address, name),
     findTopic: async ({ address }, name, askedAt) => {
-      const found = await needs.store.orphanTopics(address, name, askedAt);
+      const found = await deps.store.orphanTopics(address, name, askedAt);
       // A younger one of the same name may be that of another task, whose answer was lost as well.
       return found[0]?.topicId ?? null;
     },
@@ -80,9 +81,8 @@ function mayCallAgain({ budget }: Room, { route }: Outgoing): Promise<boolean> {
 }
 
 const unpaid: Sent = {
-  is: 'notSent',
+  is: 'unreached',
   error: 'it was refused as it was, and the chat must be left alone for now',
-  retryAfterMs: null,
 };
 
 /** Words may be refused for their looks, and once more for their file. */
@@ -165,31 +165,26 @@ function isOtherForm(answer: Answered<Edited>): boolean {
 }
 
 async function pin(room: Room, part: Outgoing): Promise<Sent> {
-  const { edits: messageId } = part;
-  if (messageId === null) return { is: 'refused', error: 'no message is named that could be pinned' };
-  const answer = await room.api.ask((raw, signal) =>
-    raw.pinChatMessage({ chat_id: part.route.address, message_id: messageId, disable_notification: true }, signal),
-  );
-  const asked = askedIds(part, messageId);
-  return sentBy(room.heed, answer, { part, verb: 'pin', ids: () => asked });
+  const { edits: id, route } = part;
+  if (id === null) return { is: 'refused', error: 'no message is named that could be pinned' };
+  const pinned = { chat_id: route.address, message_id: id, disable_notification: true };
+  return doneTo(room, part, { verb: 'pin', id, call: (raw, signal) => raw.pinChatMessage(pinned, signal) });
 }
 
-/** The message that opens a topic has the topic's id, and stands for it where a message must be named. */
 async function setTopic(room: Room, part: Outgoing, open: boolean): Promise<Sent> {
-  const { address, topic } = part.route;
-  if (topic === null || isPrivate(address)) return { is: 'moot', error: 'there is no topic that could be closed' };
-  const place = { chat_id: address, message_thread_id: topic };
-  const answer = await room.api.ask<boolean>((raw, signal) =>
-    open ? raw.reopenForumTopic(place, signal) : raw.closeForumTopic(place, signal),
-  );
-  const asked = askedIds(part, topic);
-  return sentBy(room.heed, answer, { part, verb: 'setTopic', ids: () => asked, asked });
+  const { address, topic: id } = part.route;
+  if (id === null || isPrivate(address)) return { is: 'moot', error: 'there is no topic that could be closed' };
+  const place = { chat_id: address, message_thread_id: id };
+  const call: Call<true> = (raw, signal) =>
+    open ? raw.reopenForumTopic(place, signal) : raw.closeForumTopic(place, signal);
+  return doneTo(room, part, { verb: 'setTopic', id, call, already: unchanged });
 }
 
 async function createTopic(room: Room, address: string, name: string): Promise<TopicMade> {
   const answer = await room.api.ask((raw, signal) => raw.createForumTopic({ chat_id: address, name }, signal));
   room.heed(answer);
-  return answer.is === 'ok' ? { is: 'made', topicId: answer.value.message_thread_id } : unmadeBy(answer, address);
+  if (answer.is === 'ok') return { is: 'made', topicId: answer.value.message_thread_id };
+  return meaningOf(answer, { verb: 'createTopic', address, topic: null });
 }
 
 /**
@@ -212,7 +207,7 @@ const topicsOff: Sent = {
 const keptMax = 1000;
 
 function createForums(api: TelegramApi): Forums {
-  const known = createRing<true>(keptMax);
+  const known = createRecent<true>(keptMax);
   const areOff = async (address: string) => {
     const isOff = isPrivate(address) ? await isOffForAll(api) : await isOffIn(api, address);
     if (isOff) known.put(address, true);
@@ -221,7 +216,7 @@ function createForums(api: TelegramApi): Forums {
   };
   return {
     areOff,
-    areStillOff: async (address) => known.get(address) === true && (await areOff(address)),
+    areStillOff: async (address) => known.has(address) && (await areOff(address)),
   };
 }
 
@@ -236,13 +231,13 @@ async function isOffIn(api: TelegramApi, address: string): Promise<boolean> {
   return answer.is === 'ok' && answer.value.is_forum !== true;
 }
 
-interface Needs {
+interface TopicNameDeps {
   readonly api: TelegramApi;
   readonly log: Log;
 }
 
 /** A task with another title has its topic called so. When that fails, the topic keeps the name that it had. */
-export function topicNames({ api, log }: Needs): (task: Pick<Task, 'home' | 'topicId' | 'title'>) => void {
+export function topicNames({ api, log }: TopicNameDeps): (task: Pick<Task, 'home' | 'topicId' | 'title'>) => void {
   return ({ home, topicId, title }) => {
     if (home.provider !== 'telegram' || topicId === null) return;
     const named = { chat_id: home.address, message_thread_id: topicId, name: topicName(title) };

@@ -1,7 +1,7 @@
-import type { Digest, Clock, Log, Membership, Platform } from '../../app/ports/outside.ts';
+import type { Digest, Clock, Log, Platform } from '../../app/ports/outside.ts';
 import type { TelegramApi } from '../api.ts';
 import type { Command } from '../chat/conversation.ts';
-import type { Unanswered } from '../errors.ts';
+import { isTokenRefused } from '../errors.ts';
 import type { InStore } from './needs.ts';
 import type { Pauses } from './patience.ts';
 import { standingOf } from './payload.ts';
@@ -100,7 +100,7 @@ async function setMenu(needs: Needs, scope: Scope, circle: Circle): Promise<stri
   if ((await store.readNote(key)) === hash) return null;
   const answer = await api.ask((raw, signal) => raw.setMyCommands({ commands, scope }, signal));
   // An owner who has never written to the bot has no chat with it yet, and gets the menu of everybody until the next start.
-  if (answer.is === 'refused' && scope.type === 'chat') return null;
+  if (answer.is === 'refused' && scope.type === 'chat' && !isTokenRefused(answer)) return null;
   if (answer.is !== 'ok') return answer.error;
   await store.writeNote(key, hash, clock.now());
   return null;
@@ -114,18 +114,14 @@ export function createPlatform(api: TelegramApi): Platform {
   return {
     member: async (address, userId) => {
       const id = userIdOf(userId);
-      if (id === null) return { is: 'unreachable' };
+      if (id === null) return { is: 'refused', error: 'no person of this platform' };
       const answer = await api.ask((raw, signal) => raw.getChatMember({ chat_id: address, user_id: id }, signal));
-      if (answer.is !== 'ok') return withoutAnswer(answer);
-      return { is: 'known', status: standingOf(answer.value) };
+      if (answer.is === 'ok') return { is: 'known', status: standingOf(answer.value) };
+      // A group may hide its members from the bot; that says nothing about the person.
+      const isNobody = answer.is === 'refused' && nobody.test(answer.error);
+      return isNobody ? { is: 'known', status: 'out' } : answer;
     },
   };
-}
-
-/** A group may hide its members from the bot; that says nothing about the person. */
-function withoutAnswer(answer: Unanswered): Membership {
-  if (answer.is === 'refused' && nobody.test(answer.error)) return { is: 'known', status: 'out' };
-  return { is: 'unreachable' };
 }
 
 function userIdOf(actor: string): number | null {

@@ -94,6 +94,21 @@ describe('retention', () => {
     expect(count(p, 'occurrences')).toBe(left);
   });
 
+  it('keeps updates of Telegram for a month at most, and says since when records were kept at any time', async () => {
+    const p = await aPipeline({ settings: { RETENTION_DAYS: 90 } });
+    await p.store.writeNote('retention', JSON.stringify({ before: '2026-11-01T00:00:00.000Z' }), start);
+    const add = p.database.prepare(
+      `insert into inbox (update_id, payload, status, attempts, received_at) values (?, '{}', 'done', 1, ?)`,
+    );
+    for (const [id, days] of [31, 28].entries()) add.run(id, start - days * day);
+    await tidy(p);
+    await days(p, 1);
+    expect(p.database.prepare('select update_id from inbox').pluck().all()).toEqual([1]);
+    expect(JSON.parse((await p.store.readNote('retention')) ?? '')).toMatchObject({
+      before: '2026-11-01T00:00:00.000Z',
+    });
+  });
+
   it('forgets keys soon after they have expired', async () => {
     const p = await aPipeline();
     await p.create({}, { idempotencyKey: 'k' });

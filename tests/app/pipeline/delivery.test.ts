@@ -243,6 +243,31 @@ describe('the right place', () => {
 });
 
 describe('making a topic', () => {
+  it('sends the part that waited for it in the same hand, and writes that before the call leaves', async () => {
+    const p = await aPipeline();
+    const { id } = await p.create({ schedule: hourly });
+    const open = p.chat.hold();
+    await p.pass(hour);
+    const row = () => p.database.prepare(`select status, fence, sends from deliveries where kind = 'result'`).get();
+    expect(p.chat.calls.map((call) => call.split(' ')[0])).toEqual(['createTopic', 'send']);
+    expect(row()).toEqual({ status: 'sending', fence: 1, sends: 1 });
+    open();
+    await p.settle();
+    expect(row()).toEqual({ status: 'delivered', fence: 1, sends: 1 });
+    expect((await parts(p, id))[0]?.thread.topic).toBe(p.chat.topics[0]?.id);
+  });
+
+  it('leaves the part in doubt when the process dies before its call', async () => {
+    const p = await aPipeline();
+    const { id } = await p.create({ schedule: hourly });
+    p.chat.hold();
+    await p.pass(hour);
+    const next = p.restart();
+    await next.settle();
+    expect((await parts(next, id))[0]).toMatchObject({ status: 'unknown' });
+    expect(p.chat.topics).toHaveLength(1);
+  });
+
   it('whose answer was lost is adopted, not made twice', async () => {
     const p = await aPipeline();
     const { id } = await p.create({ schedule: hourly });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Outgoing, Sent } from '../../../src/app/ports/outside.ts';
 import type { FaultyTransport } from '../../support/fakes.ts';
-import { aPipeline, actor, hour, minute, type Pipeline } from '../../support/pipeline.ts';
+import { aPipeline, actor, hour, type Pipeline } from '../../support/pipeline.ts';
 import { eventsOf } from '../tasks/world.ts';
 
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
@@ -24,7 +24,7 @@ function loseAstray(chat: FaultyTransport): void {
   const lose = async (part: Outgoing): Promise<Sent> => {
     Object.assign(chat, { send });
     await send(part);
-    return { is: 'unknown', error: 'socket hang up' };
+    return { is: 'lost', error: 'socket hang up' };
   };
   chat.failSends('misrouted');
   Object.assign(chat, { send: lose });
@@ -121,38 +121,4 @@ describe('a part of a task that is deleted', () => {
       expect([p.chat.shown.length, p.chat.topics.length]).toEqual([1, 1]);
     },
   );
-});
-
-describe('a clock that is set back while a part is being sent', () => {
-  it('puts no look off longer than its delays', async () => {
-    const { p, id } = await withTopic();
-    const open = p.chat.hold();
-    p.chat.failSends('lost');
-    p.chat.evidence('undecided');
-    await p.pass(hour);
-    p.time.setWall(p.time.now() - hour);
-    open();
-    await p.settle();
-    await p.pass(2000);
-    expect([looks(p), (await lastPart(p, id))?.status]).toEqual([1, 'unknown']);
-    await p.pass(10_000);
-    expect([looks(p), (await lastPart(p, id))?.status]).toEqual([2, 'delivered']);
-    expect(p.chat.shown).toHaveLength(2);
-  });
-
-  it('puts off what it holds back by two minutes at most', async () => {
-    const { p, id } = await withTopic({ unknown: 'ask' });
-    const open = p.chat.hold();
-    p.chat.failSends('dropped');
-    p.chat.evidence('undecided', 'undecided', 'undecided');
-    await p.pass(hour);
-    await p.store.shiftClock(-hour);
-    p.time.setWall(p.time.now() - hour);
-    open();
-    await p.settle();
-    await p.rooms.tasks.runNow({ taskId: id, actor });
-    await p.pass(minute);
-    await p.pass(minute + 1);
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['Stand up!', '[inDoubt]', 'Stand up!']);
-  });
 });

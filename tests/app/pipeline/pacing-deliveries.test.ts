@@ -222,7 +222,7 @@ describe('a chat that is told to wait', () => {
     const p = await aPipeline({ settings: paced });
     const chat = { ...p.chat };
     Object.assign(p.chat, {
-      send: () => Promise.resolve({ is: 'notSent', error: 'Too Many Requests', retryAfterMs: 10_000_000 }),
+      send: () => Promise.resolve({ is: 'wait', error: 'Too Many Requests', ms: 10_000_000 }),
     });
     await p.store.addMessages([message(1, '-1001')], p.time.now());
     await p.settle();
@@ -248,6 +248,20 @@ describe('a chat that is told to wait', () => {
     expect(p.chat.shown.map(({ text }) => text)).toEqual(['word 2']);
     for (let second = 0; second < 2; second += 1) await p.pass(1000);
     expect(p.chat.shown.map(({ text }) => text)).toEqual(['word 2', 'Stand up!']);
+  });
+});
+
+describe('a group that has spent its minute on a topic', () => {
+  it('leaves the result waiting, and not on its way', async () => {
+    const p = await aPipeline({ settings: paced });
+    const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+    for (let made = 0; made < 10; made += 1) await p.create({ schedule: hourly, title: `Task ${made}` });
+    await p.time.advance(hour);
+    await p.store.addMessages([message(1, '-1001234')], p.time.now());
+    for (let second = 0; second < 40; second += 1) await p.pass(1000);
+    expect(p.chat.topics).toHaveLength(10);
+    const open = p.database.prepare(`select status from deliveries where kind = 'result' and status <> 'delivered'`);
+    expect(open.pluck().all()).toEqual(['pending']);
   });
 });
 

@@ -279,6 +279,16 @@ describe('calls in the course of a turn', () => {
     expect(pacer.heldChats().has('4711')).toBe(true);
   });
 
+  it('are worth waiting for while the pace of the chat alone is spent, and not when a group has had its minute', async () => {
+    const p = world();
+    for (let calls = 1; calls <= 20; calls += 1) {
+      const turn = call(p.pacer, group());
+      expect(p.pacer.isFreeSoon('-1001')).toBe(calls < 20);
+      turn?.end();
+      await p.time.advance(1000);
+    }
+  });
+
   it('may be told to wait where the chat is known by its address alone, and nothing is written about it', async () => {
     const { pacer, written } = world();
     await pacer.hold('4711', 5000);

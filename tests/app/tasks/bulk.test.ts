@@ -51,8 +51,7 @@ describe('what is done to all tasks of a tag or a subject', () => {
     expect(await verbs.cancel(p, true)).toEqual({ changed: 1, left: 1 });
     expect(await verbs.cancel(p)).toEqual({ changed: 1, left: 1 });
     expect(await verbs.cancel(p)).toEqual({ changed: 0, left: 2 });
-    await p.rooms.runner.step(p.time.now(), 100);
-    await p.time.advance(0);
+    await p.settle();
     expect([runOf(p, mineId).status, runOf(p, otherId).status]).toEqual(['cancelled', 'running']);
   });
 

@@ -61,26 +61,6 @@ describe('deleting', () => {
     ]);
     expect([p.chat.calls, p.chat.shown]).toEqual([[], []]);
   });
-
-  it('at exactly a slot takes that slot up and cancels it', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.time.advance(hour);
-    await remove(p, task);
-    await p.settle();
-    expect(await story(p, task)).toEqual(['60 cancelled deleted']);
-    expect(p.chat.shown).toEqual([]);
-  });
-
-  it('a second time is not found, and writes nothing', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await remove(p, task);
-    const { verbs, events } = await newsOf(p, () =>
-      expect(remove(p, task)).rejects.toMatchObject({ code: 'not_found' }),
-    );
-    expect([verbs, events]).toEqual([[], []]);
-  });
 });
 
 describe('restoring', () => {
@@ -98,34 +78,6 @@ describe('restoring', () => {
     });
     await p.pass(90 * minute);
     expect((await story(p, task)).every((line) => !line.startsWith('60'))).toBe(true);
-  });
-
-  it('a paused task stays paused, with its reason and its end', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.rooms.tasks.pause(target(task), start + 3 * hour);
-    await remove(p, task);
-    await p.pass(hour);
-    expect((await restore(p, task)).task).toMatchObject({
-      state: 'paused',
-      nextAt: null,
-      pausedReason: 'manual',
-      resumeAt: start + 3 * hour,
-    });
-    await p.pass(2 * hour);
-    expect(await story(p, task)).toEqual(['180 succeeded']);
-  });
-
-  it('a pause whose end has passed meanwhile ends now, and nothing is made up for', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, policies: { missed: 'all' } });
-    await p.rooms.tasks.pause(target(task), start + 30 * minute);
-    await remove(p, task);
-    await p.pass(150 * minute);
-    await restore(p, task);
-    await p.settle();
-    expect(await find(p, task)).toMatchObject({ state: 'active', nextAt: start + 3 * hour });
-    expect(await story(p, task)).toEqual([]);
   });
 
   it('a task that was paused for its failures stays so', async () => {
@@ -148,14 +100,6 @@ describe('restoring', () => {
     await p.pass(hour);
     await remove(p, task);
     await p.create();
-    expect((await restore(p, task)).task).toMatchObject({ state: 'completed', nextAt: null });
-  });
-
-  it('a task whose runs were used up stays completed', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, policies: { max_runs: 1 } });
-    await p.time.advance(hour);
-    await remove(p, task);
     expect((await restore(p, task)).task).toMatchObject({ state: 'completed', nextAt: null });
   });
 

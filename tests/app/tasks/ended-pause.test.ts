@@ -140,23 +140,4 @@ describe('switching a task off that is paused until an instant', () => {
     expect(await find(p, task)).toMatchObject({ state: 'paused', resumeAt: null });
     expect(await story(p, task)).toEqual([]);
   });
-
-  it('has its end back when that is undone, and goes on then', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.rooms.tasks.pause(target(task), start + 90 * minute);
-    await p.rooms.tasks.edit(target(task), { enabled: false });
-    const { task: back } = await p.rooms.tasks.undo(target(task), null);
-    expect(back).toMatchObject({ state: 'paused', resumeAt: start + 90 * minute });
-    for (let turn = 0; turn < 4; turn += 1) await p.pass(30 * minute);
-    expect(await story(p, task)).toEqual(['120 succeeded']);
-  });
-
-  it('is no change when it has no end already', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.rooms.tasks.pause(target(task), null);
-    const { verbs, events } = await newsOf(p, () => p.rooms.tasks.edit(target(task), { enabled: false }));
-    expect([verbs, events]).toEqual([[], []]);
-  });
 });

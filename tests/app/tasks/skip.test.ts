@@ -33,53 +33,6 @@ describe('skipping', () => {
     expect(await story(p, task)).toEqual(['60 skipped skip', '120 skipped skip', '180 succeeded']);
   });
 
-  it('of the only slot of a once-task completes it, and unskip revives it', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: once(1) });
-    expect((await skip(p, task)).task).toMatchObject({ state: 'completed', nextAt: null });
-    expect((await p.rooms.tasks.unskip(target(task))).task).toMatchObject({ state: 'active', nextAt: start + hour });
-    await p.pass(hour);
-    expect(await story(p, task)).toEqual(['60 succeeded']);
-  });
-
-  it('pressed twice for the slot that a person saw skips that one alone', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await skip(p, task, 1, start + hour);
-    const again = await newsOf(p, () => skip(p, task, 1, start + hour));
-    expect([again.verbs, again.events]).toEqual([[], []]);
-    expect(await story(p, task)).toEqual(['60 skipped skip']);
-  });
-
-  it('of a slot that came meanwhile does nothing, and that slot runs', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.time.advance(hour);
-    expect((await skip(p, task, 1, start + hour)).entryId).toBeNull();
-    await p.settle();
-    expect(await story(p, task)).toEqual(['60 succeeded']);
-  });
-
-  it('at exactly a slot skips the one after it', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.time.advance(hour);
-    await skip(p, task);
-    await p.settle();
-    expect(await story(p, task)).toEqual(['60 succeeded', '120 skipped skip']);
-    expect(await nextIn(p, task)).toBe(180);
-  });
-
-  it('with the same Idempotency-Key skips once, and without one each time', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    for (const key of ['k', 'k', null, null]) await p.rooms.tasks.skip(target(task, key), { count: 1, from: null });
-    expect(await nextIn(p, task)).toBe(240);
-    await expect(p.rooms.tasks.skip(target(task, 'k'), { count: 2, from: null })).rejects.toMatchObject({
-      code: 'idempotency_mismatch',
-    });
-  });
-
   it('of a hundred slots of an interval follows its end', async () => {
     const p = await aPipeline();
     const until = iso(start + 40 * minute);
@@ -88,42 +41,6 @@ describe('skipping', () => {
     const { task: skipped } = await skip(p, task, 100);
     expect(skipped).toMatchObject({ state: 'completed', nextAt: null });
     expect(await p.history(task.id)).toHaveLength(40);
-  });
-
-  it('counts against no bound of runs', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, policies: { max_runs: 2 } });
-    await skip(p, task, 3);
-    for (let turn = 0; turn < 7; turn += 1) await p.pass(hour);
-    expect((await story(p, task)).slice(3)).toEqual(['240 succeeded', '300 succeeded']);
-    expect(await find(p, task)).toMatchObject({ state: 'completed', counters: { boundedRuns: 2, runs: 2 } });
-  });
-
-  it.each(['paused', 'completed'] as const)('is refused for a %s task, which has no coming run', async (state) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: once(1) });
-    if (state === 'paused') await p.rooms.tasks.pause(target(task), null);
-    else await p.pass(hour);
-    await expect(skip(p, task)).rejects.toMatchObject({ code: 'nothing_to_skip' });
-  });
-
-  it('is unknown for a deleted task', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.rooms.tasks.delete(target(task));
-    await expect(skip(p, task)).rejects.toMatchObject({ code: 'not_found' });
-    await expect(p.rooms.tasks.unskip(target(task))).rejects.toMatchObject({ code: 'not_found' });
-  });
-
-  it('of a delay that is running is refused, because its end decides when the next run is', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: delay, action: { kind: 'echo', delay_ms: 10_000 } });
-    await p.pass(hour);
-    await expect(skip(p, task)).rejects.toMatchObject({ code: 'nothing_to_skip' });
-    await p.pass(10_000);
-    await skip(p, task);
-    for (let turn = 0; turn < 3; turn += 1) await p.pass(hour);
-    expect((await story(p, task)).map((line) => line.split(' ')[1])).toEqual(['succeeded', 'skipped', 'succeeded']);
   });
 
   it('writes one row in the audit with the slots, and one event', async () => {
@@ -157,37 +74,6 @@ describe('a skipped slot', () => {
     await p.rooms.tasks.resume(target(task)).catch(() => undefined);
     for (let turn = 0; turn < 2; turn += 1) await p.pass(30 * minute);
     expect(await story(p, task)).toEqual(['60 skipped skip']);
-  });
-
-  it('stays skipped through a pause that ends by itself before it', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await skip(p, task, 2);
-    await p.rooms.tasks.pause(target(task), start + 30 * minute);
-    for (let turn = 0; turn < 6; turn += 1) await p.pass(30 * minute);
-    expect(await story(p, task)).toEqual(['60 skipped skip', '120 skipped skip', '180 succeeded']);
-  });
-
-  it('stays skipped through a deletion that is taken back', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await skip(p, task);
-    await p.rooms.tasks.delete(target(task));
-    await p.rooms.tasks.restore(target(task));
-    expect(await nextIn(p, task)).toBe(120);
-  });
-
-  it('stays skipped when another title is given, and not when the timing is', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await skip(p, task);
-    await p.rooms.tasks.edit(target(task), { title: 'Other' });
-    expect([await nextIn(p, task), await story(p, task)]).toEqual([120, ['60 skipped skip']]);
-    await p.rooms.tasks.edit(target(task), { schedule: { ...hourly, cron: '0,30 * * * *' } });
-    expect([await nextIn(p, task), await story(p, task)]).toEqual([30, []]);
-    await p.pass(30 * minute);
-    await p.pass(30 * minute);
-    expect(await story(p, task)).toEqual(['30 succeeded', '60 succeeded']);
   });
 
   it('is dropped by an upsert with another timing alone', async () => {
@@ -224,36 +110,6 @@ describe('a skipped slot', () => {
 });
 
 describe('unskipping', () => {
-  it('brings back what is to come, and never what is past', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await skip(p, task, 3);
-    await p.pass(hour);
-    const { task: back } = await p.rooms.tasks.unskip(target(task));
-    expect(back.nextAt).toBe(start + 2 * hour);
-    await p.pass(hour);
-    await p.pass(hour);
-    expect(await story(p, task)).toEqual(['60 skipped skip', '120 succeeded', '180 succeeded']);
-  });
-
-  it('a second time changes nothing', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await skip(p, task, 3);
-    await p.rooms.tasks.unskip(target(task));
-    const { verbs, events } = await newsOf(p, () => p.rooms.tasks.unskip(target(task)));
-    expect([verbs, events, await nextIn(p, task)]).toEqual([[], [], 60]);
-  });
-
-  it('while the task is paused brings nothing to life, and the slots run after the pause', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await skip(p, task, 2);
-    await p.rooms.tasks.pause(target(task), null);
-    expect((await p.rooms.tasks.unskip(target(task))).task).toMatchObject({ state: 'paused', nextAt: null });
-    expect((await p.rooms.tasks.resume(target(task))).task.nextAt).toBe(start + hour);
-  });
-
   it('revives a completed task only within the quota', async () => {
     const p = await aPipeline({ settings: { QUOTA_PER_CHAT: 1 } });
     const task = await p.create({ schedule: once(1) });

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
 import {
   auditOf,
-  delay,
   find,
   hourly,
   iso,
@@ -60,19 +59,6 @@ describe('a snooze', () => {
     expect(await story(p, task)).toEqual(['20 snooze succeeded', '30 snooze skipped replaced']);
   });
 
-  it('to the same end changes nothing, also where that instant was taken', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    for (const minutes of [30, 40, 30]) await snooze(p, task, minutes);
-    expect(await story(p, task)).toEqual([
-      '30 snooze skipped replaced',
-      '30 snooze pending',
-      '40 snooze skipped replaced',
-    ]);
-    const same = await newsOf(p, () => snooze(p, task, 30));
-    expect([same.verbs, same.events]).toEqual([[], []]);
-  });
-
   it('moves by any time that a person names, be it some seconds', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });
@@ -104,39 +90,6 @@ describe('a snooze', () => {
     expect(await story(later, task)).toEqual(['30 snooze succeeded']);
   });
 
-  it('runs a completed once-task once more, and leaves it completed', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: once(1) });
-    await p.pass(hour);
-    await snooze(p, task, 90);
-    await p.pass(30 * minute);
-    expect(await story(p, task)).toEqual(['60 succeeded', '90 snooze succeeded']);
-    expect(await find(p, task)).toMatchObject({ state: 'completed', nextAt: null });
-  });
-
-  it('of a paused task runs in the pause, because a person asked for it', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.rooms.tasks.pause(target(task), null);
-    await snooze(p, task, 30);
-    await p.pass(hour);
-    expect(await story(p, task)).toEqual(['30 snooze succeeded']);
-    expect((await find(p, task)).state).toBe('paused');
-  });
-
-  it.each([
-    ['pause', '30 snooze skipped paused'],
-    ['delete', '30 snooze cancelled deleted'],
-  ] as const)('is ended by %s, with a row', async (verb, told) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await snooze(p, task, 30);
-    if (verb === 'pause') await p.rooms.tasks.pause(target(task), null);
-    else await p.rooms.tasks.delete(target(task));
-    await p.pass(40 * minute);
-    expect(await story(p, task)).toEqual([told]);
-  });
-
   it('lasts from the asking when it is a duration, and with the same key it is one', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });
@@ -158,13 +111,6 @@ describe('a snooze', () => {
     await expect(p.rooms.tasks.snooze(target(task), start + ms)).rejects.toMatchObject({ code: 'invalid_request' });
     expect(auditOf(p)).toHaveLength(1);
   });
-
-  it('is unknown for a deleted task', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.rooms.tasks.delete(target(task));
-    await expect(snooze(p, task, 30)).rejects.toMatchObject({ code: 'not_found' });
-  });
 });
 
 describe('beside a live run', () => {
@@ -179,15 +125,6 @@ describe('beside a live run', () => {
     expect(await story(p, task)).toEqual(['0 run_now succeeded', '0 snooze succeeded']);
   });
 
-  it('a snooze to come takes no place in the queue and holds no slot back', async () => {
-    const p = await aPipeline();
-    const every = { kind: 'interval', interval: 'PT1M', timezone: 'UTC' } as const;
-    const task = await p.create({ schedule: every, policies: { overlap: 'queue' } });
-    await snooze(p, task, 30);
-    for (let turn = 0; turn < 3; turn += 1) await p.pass(minute);
-    expect(await story(p, task)).toEqual(['1 succeeded', '2 succeeded', '3 succeeded', '30 snooze pending']);
-  });
-
   it.each(overlaps)('a snooze to come is not replaced by a slot: %s', async (overlap) => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly, action: slow, policies: { ...long, overlap } });
@@ -197,13 +134,5 @@ describe('beside a live run', () => {
     await p.pass(30_000);
     for (let turn = 0; turn < 4; turn += 1) await p.pass(minute);
     expect((await story(p, task)).at(-1)).toBe('62 snooze succeeded');
-  });
-
-  it('a snooze of a delay moves no slot of it', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: delay });
-    await snooze(p, task, 30);
-    await p.pass(30 * minute);
-    expect([await story(p, task), await nextIn(p, task)]).toEqual([['30 snooze succeeded'], 60]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createKeptAnswers, type AnswerStore, type KeptAnswer } from '../../../src/app/use-cases/kept-answers.ts';
 import { sha256 } from '../../../src/system/ids.ts';
 import { memoryLog } from '../../support/fakes.ts';
-import { aPipeline, day, type Pipeline } from '../../support/pipeline.ts';
+import { aPipeline, type Pipeline } from '../../support/pipeline.ts';
 
 const request = { operation: 'runTaskNow', target: { task_id: 't' }, payload: [{}, { a: 1, b: 2 }], key: 'k' };
 
@@ -23,16 +23,6 @@ function tellerOf({ store, time }: Pick<Pipeline, 'store' | 'time'>, own: Partia
 }
 
 describe('an answer under a key', () => {
-  it('is told again as it was told first, byte for byte, also by another process', async () => {
-    const p = await aPipeline();
-    const { tellOnce, tell, calls } = tellerOf(p);
-    expect(await tellOnce(request, tell)).toEqual({ status: 201, body: '{"call":1}', isRepeated: false });
-    expect(await tellOnce(request, tell)).toEqual({ status: 201, body: '{"call":1}', isRepeated: true });
-    const other = tellerOf(p);
-    expect(await other.tellOnce(request, other.tell)).toEqual({ status: 201, body: '{"call":1}', isRepeated: true });
-    expect([calls(), other.calls()]).toEqual([1, 0]);
-  });
-
   it('is found whatever the order of the fields, and refused for another payload', async () => {
     const { tellOnce, tell } = tellerOf(await aPipeline());
     await tellOnce(request, tell);
@@ -69,23 +59,6 @@ describe('an answer under a key', () => {
     open();
     expect((await first).body).toBe('{"call":2}');
     expect(await tellOnce(request, tell)).toMatchObject({ body: '{"call":2}', isRepeated: true });
-  });
-
-  it('is not kept of a refusal, and the key is free at once', async () => {
-    const { tellOnce, tell } = tellerOf(await aPipeline());
-    const refuse = async () => Promise.reject(new Error('no'));
-    await expect(tellOnce(request, refuse)).rejects.toThrow('no');
-    expect(await tellOnce(request, tell)).toMatchObject({ body: '{"call":1}', isRepeated: false });
-  });
-
-  it('is forgotten after a day, and a key of old times serves anything', async () => {
-    const p = await aPipeline();
-    const { tellOnce, tell } = tellerOf(p);
-    await tellOnce(request, tell);
-    await p.time.advance(day - 1);
-    expect((await tellOnce(request, tell)).isRepeated).toBe(true);
-    await p.time.advance(1);
-    expect(await tellOnce({ ...request, payload: 'other' }, tell)).toMatchObject({ isRepeated: false });
   });
 
   it('that could not be kept was told all the same, and only the log knows', async () => {

@@ -40,7 +40,7 @@ async function anApprovedGroup(): Promise<Asking> {
 }
 
 const who = (number: number): Actor => `telegram:user:${number}`;
-const silent: Membership = { is: 'unreachable' };
+const silent: Membership = { is: 'unreached', error: 'no route' };
 const gone: Membership = { is: 'known', status: 'out' };
 
 async function reasons({ p }: Asking, taskId: string): Promise<(string | null)[]> {

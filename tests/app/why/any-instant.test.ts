@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { createClockWatch } from '../../../src/app/pipeline/scheduler.ts';
 import type { Answer } from '../../../src/app/why/answers.ts';
 import { AppError } from '../../../src/domain/errors.ts';
 import type { Task } from '../../../src/domain/task.ts';
@@ -56,11 +57,11 @@ const moves = fc.oneof(
     }),
   },
   // The clock is set back, to the beginning at the earliest.
-  span.map(
-    (ms): Move =>
-      async ({ pipeline: { time } }) =>
-        time.setWall(Math.max(start, time.now() - ms)),
-  ),
+  span.map((ms): Move => async ({ pipeline: { store, time, log } }) => {
+    const watch = createClockWatch({ store, clock: time, stopwatch: time, log });
+    time.setWall(Math.max(start, time.now() - ms));
+    await watch.check();
+  }),
   fc.constant<Move>((life) => life.pipeline.rooms.tasks.pause(by(life), null)),
   span.map(
     (ms): Move =>

@@ -20,9 +20,16 @@ export async function why(pipeline: Pipeline, task: Pick<Task, 'id'>, at: number
   return answer;
 }
 
-/** What the one answer says: its two machine words and its line. */
-export async function said(pipeline: Pipeline, task: Pick<Task, 'id'>, at: number): Promise<string> {
-  return told(await why(pipeline, task, at));
+/** Holds what was told to a text that somebody has read. */
+export async function expectWords(name: string, ...lines: readonly string[]): Promise<void> {
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`../../../fixtures/why/${name}.txt`);
+}
+
+/** What the one answer about each instant says: its two machine words and its line. */
+export async function said(pipeline: Pipeline, task: Pick<Task, 'id'>, ...instants: number[]): Promise<string> {
+  const lines: string[] = [];
+  for (const at of instants) lines.push(told(await why(pipeline, task, at)));
+  return lines.join('\n');
 }
 
 export function told({ decision, cause, line }: Answer): string {

@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { composeRooms } from '../../../src/compose/assembly.ts';
 import { createIds } from '../../../src/system/ids.ts';
-import { actor, aPipeline, day, group, hour, minute, settings, start, type Pipeline } from '../../support/pipeline.ts';
+import { aPipeline, day, group, hour, minute, settings, start, type Pipeline } from '../../support/pipeline.ts';
 
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
-const minutely = { kind: 'cron', cron: '* * * * *', timezone: 'UTC' } as const;
+const minutely = { ...hourly, cron: '* * * * *' };
+const skips = { schedule: hourly, policies: { missed: 'skip' } } as const;
 const second = 1000;
+
+/** A pipeline whose process has begun its life. */
+async function alive(): Promise<Pipeline> {
+  const p = await aPipeline();
+  await p.rooms.downtimes.open();
+  return p;
+}
 
 /** The chores take their turns until none of them has anything to do at this instant. */
 async function keepHouse({ rooms, time }: Pipeline): Promise<void> {
@@ -21,13 +29,20 @@ async function keepHouse({ rooms, time }: Pipeline): Promise<void> {
   throw new Error('the house is never in order');
 }
 
-const shown = ({ rooms }: Pipeline) => rooms.truth.listDowntimes(10);
-
 /** The process dies at once; another one starts after a while. */
 async function diesFor(pipeline: Pipeline, ms: number): Promise<Pipeline> {
   await pipeline.time.advance(ms);
   const next = pipeline.restart();
   await next.rooms.downtimes.open();
+  return next;
+}
+
+/** The process dies; the next one takes up what is due, and tells what that time has cost. */
+async function comesBack(pipeline: Pipeline, ms: number): Promise<Pipeline> {
+  const next = await diesFor(pipeline, ms);
+  await next.settle();
+  await next.time.advance(2 * second);
+  await keepHouse(next);
   return next;
 }
 
@@ -39,46 +54,36 @@ function withIdsOfTime(pipeline: Pipeline): Pipeline {
   return { ...pipeline, rooms: composeRooms(settings, world, { store, transport: () => transport }) };
 }
 
+const shown = ({ rooms }: Pipeline) => rooms.truth.listDowntimes(10);
+const costs = async (p: Pipeline) => (await shown(p)).map(({ counts }) => counts);
+
 describe('the time in which nobody was there', () => {
   it('is nothing at the very first start', async () => {
-    const p = await aPipeline();
-    await p.rooms.downtimes.open();
+    const p = await alive();
     await keepHouse(p);
     expect(await shown(p)).toEqual([]);
   });
 
   it('is reported once, when every slot of it was decided about', async () => {
-    const p = await aPipeline();
-    await p.rooms.downtimes.open();
-    const task = await p.create({ schedule: hourly });
-    const dense = await p.create({ schedule: minutely, policies: { missed: 'skip' } }, { threadKey: 'cli:default' });
-    const asks = await p.create({ schedule: hourly, policies: { missed: 'ask' } });
+    const p = await alive();
+    await p.create({ schedule: hourly });
+    await p.create({ schedule: minutely, policies: { missed: 'skip' } }, { threadKey: 'cli:default' });
+    await p.create({ schedule: hourly, policies: { missed: 'ask' } }, { threadKey: `${group}:topic:7` });
     await p.pass(20 * minute);
     await p.rooms.downtimes.close();
     const next = await diesFor(p, 3 * hour);
     await keepHouse(next);
-    expect(await shown(next)).toMatchObject([{ from: start + 20 * minute, report: null, reportedAt: null }]);
+    expect(await shown(next)).toMatchObject([{ from: start + 20 * minute, counts: null, reportedAt: null }]);
 
     await next.settle();
     await next.time.advance(2 * second);
     await keepHouse(next);
     const [downtime] = await shown(next);
-    expect(downtime).toMatchObject({
-      from: start + 20 * minute,
-      to: start + 3 * hour + 20 * minute,
-      reportedAt: start + 3 * hour + 20 * minute + 2 * second,
-      report: {
-        counts: { missed: 2 + 179, late: 1, asked: 3, skipped: 0 },
-        moreThreads: 0,
-        threads: [
-          { threadKey: 'cli:default', missed: 179, late: 0, asked: 0, skipped: 0, taskIds: [dense.id], moreTasks: 0 },
-          { threadKey: group, missed: 2, late: 1, asked: 3, skipped: 0, moreTasks: 0 },
-        ],
-      },
-    });
-    expect(downtime?.report?.threads[1]?.taskIds.toSorted()).toEqual([task.id, asks.id].toSorted());
+    const to = start + 3 * hour + 20 * minute;
+    const counts = { missed: 2 + 179, late: 1, asked: 3, skipped: 0 };
+    expect(downtime).toMatchObject({ from: start + 20 * minute, to, reportedAt: to + 2 * second, counts });
     expect(next.log.lines.filter(({ event }) => event === 'downtime').map(({ facts }) => facts)).toMatchObject([
-      { missed: 181, late: 1, asked: 3, skipped: 0, threads: 2 },
+      { ...counts, chats: 2 },
     ]);
 
     await next.time.advance(hour);
@@ -91,8 +96,7 @@ describe('the time in which nobody was there', () => {
   });
 
   it('begins with the last sign of life of a process that was killed', async () => {
-    const p = await aPipeline();
-    await p.rooms.downtimes.open();
+    const p = await alive();
     for (let signs = 0; signs < 3; signs += 1) {
       await p.time.advance(30 * second);
       await keepHouse(p);
@@ -102,39 +106,26 @@ describe('the time in which nobody was there', () => {
   });
 
   it('costs nothing when the stop was short', async () => {
-    const p = await aPipeline();
-    await p.rooms.downtimes.open();
+    const p = await alive();
     await p.create({ schedule: hourly });
     await p.rooms.downtimes.close();
-    const next = await diesFor(p, 5 * second);
-    await next.settle();
-    await keepHouse(next);
-    expect(await shown(next)).toMatchObject([
-      { report: { counts: { missed: 0, late: 0, asked: 0, skipped: 0 }, threads: [], moreThreads: 0 } },
-    ]);
+    expect(await costs(await comesBack(p, 5 * second))).toEqual([{ missed: 0, late: 0, asked: 0, skipped: 0 }]);
   });
 
-  it('is reported also when the next process was killed before it had done so', async () => {
-    const p = await aPipeline();
-    await p.rooms.downtimes.open();
+  it('reaches to the process that reports it, when the one before was killed before it had done so', async () => {
+    const p = await alive();
     await p.create({ schedule: minutely, policies: { missed: 'skip' } });
-    const second_ = await diesFor(p, 2 * day + 20 * second);
-    // It takes up a part of what is due, and dies.
-    await second_.rooms.scheduler.step(second_.time.now(), 1);
-    const third = await diesFor(second_, hour);
-    await third.settle();
-    await keepHouse(third);
-    const missed = (await shown(third)).map(({ from, to, report }) => [from, to, report?.counts.missed]);
-    const death = start + 2 * day + 20 * second;
-    expect(missed).toEqual([
-      [death, death + hour, 59],
-      [start, death, 2 * 24 * 60],
-    ]);
+    const brief = await diesFor(p, 2 * day + 10 * second);
+    // It takes up what is due and what comes in its time, and dies.
+    await brief.settle();
+    await brief.pass(minute - 10 * second);
+    const third = await comesBack(brief, hour);
+    const to = start + 2 * day + hour + minute;
+    expect(await shown(third)).toMatchObject([{ from: start, to, counts: { missed: 2938, late: 1 } }]);
   });
 
   it('is not measured when the clock was set back', async () => {
-    const p = await aPipeline();
-    await p.rooms.downtimes.open();
+    const p = await alive();
     p.time.setWall(start - hour);
     const next = p.restart();
     await next.rooms.downtimes.open();
@@ -147,60 +138,16 @@ describe('the time in which nobody was there', () => {
     expect(await shown(third)).toMatchObject([{ from: start - hour, to: start - hour + minute }]);
   });
 
-  it('counts a snooze that it put off, also when that still waits', async () => {
-    const p = await aPipeline();
-    await p.rooms.downtimes.open();
-    const task = await p.create({ schedule: { kind: 'cron', cron: '0 0 1 1 *', timezone: 'UTC' } });
-    const busy = await p.create({
-      schedule: { ...hourly, cron: '5 9 * * *' },
-      action: { kind: 'echo', fail_attempts: 1, repeatable: true },
-      policies: { retry: { attempts: 2, base: 'PT6H', cap: 'PT6H', jitter: 0 } },
-    });
-    await p.pass(5 * minute);
-    await p.rooms.tasks.snooze({ taskId: task.id, actor }, { forMs: hour });
-    await p.rooms.tasks.snooze({ taskId: busy.id, actor }, { forMs: hour });
-    await p.rooms.downtimes.close();
-    const next = await diesFor(p, 3 * hour);
-    await next.settle();
-    // What was put off to a time when somebody was there again is no cost of the downtime.
-    await next.rooms.tasks.snooze({ taskId: task.id, actor }, { forMs: second });
-    await next.pass(2 * second);
-    await keepHouse(next);
-    expect((await shown(next))[0]?.report).toMatchObject({ counts: { missed: 0, late: 2, asked: 0, skipped: 0 } });
-  });
-
   it('counts a slot that came right before the last sign of life and was not taken up any more', async () => {
-    const p = await aPipeline();
-    await p.rooms.downtimes.open();
-    await p.create({ schedule: hourly, policies: { missed: 'skip' } });
+    const p = await alive();
+    await p.create(skips);
     const onTime = await p.create({ schedule: { ...hourly, cron: '59 * * * *' } });
     await p.pass(59 * minute);
     await p.time.advance(minute + 10);
     await p.rooms.downtimes.close();
-    const next = await diesFor(p, 50 * minute);
-    await next.settle();
-    await next.time.advance(second);
-    await keepHouse(next);
+    const next = await comesBack(p, 50 * minute);
     expect((await next.history(onTime.id)).map(({ status }) => status)).toEqual(['succeeded']);
-    expect((await shown(next))[0]?.report).toMatchObject({ counts: { missed: 1, late: 0 } });
-  });
-
-  it('counts such a slot once, when there were two downtimes shortly after each other', async () => {
-    const p = await aPipeline();
-    await p.rooms.downtimes.open();
-    await p.create({ schedule: minutely, policies: { missed: 'skip' } });
-    await p.pass(10);
-    const brief = await diesFor(p, 10 * minute + 50 * second);
-    // It takes up what was due, lives on over the next slot, and dies before it has taken that up.
-    await brief.settle();
-    await brief.time.advance(20 * second);
-    await brief.rooms.downtimes.close();
-    const third = await diesFor(brief, 10 * minute);
-    await third.settle();
-    await third.time.advance(second);
-    await keepHouse(third);
-    const missed = (await shown(third)).map(({ report }) => report?.counts);
-    expect(missed.reduce((sum, counts) => sum + (counts?.missed ?? 0) + (counts?.late ?? 0), 0)).toBe(21);
+    expect(await costs(next)).toMatchObject([{ missed: 1, late: 0 }]);
   });
 
   it('counts the slots that were left out when their task was paused by its failures', async () => {
@@ -223,27 +170,14 @@ describe('the time in which nobody was there', () => {
       await time.advance(second);
     }
     await keepHouse(next);
-    expect(next.database.prepare('select state, paused_reason from tasks').all()).toEqual([
-      { state: 'paused', paused_reason: 'auto:consecutive_failures' },
+    expect(next.database.prepare('select paused_reason from tasks').pluck().all()).toEqual([
+      'auto:consecutive_failures',
     ]);
-    expect((await shown(next))[0]?.report).toMatchObject({ counts: { missed: 0, late: 0, asked: 0, skipped: 3 } });
-  });
-
-  it('names a few tasks of each thread and counts the others', async () => {
-    const p = await aPipeline();
-    await p.rooms.downtimes.open();
-    for (let count = 0; count < 25; count += 1) await p.create({ schedule: hourly });
-    const next = await diesFor(p, 90 * minute);
-    await next.settle();
-    await keepHouse(next);
-    const [downtime] = await shown(next);
-    expect(downtime?.report?.threads).toMatchObject([{ late: 25, moreTasks: 5 }]);
-    expect(downtime?.report?.threads[0]?.taskIds).toHaveLength(20);
+    expect(await costs(next)).toEqual([{ missed: 0, late: 0, asked: 0, skipped: 3 }]);
   });
 
   it('holds up no start when the store cannot commit, and is opened later all the same', async () => {
-    const p = await aPipeline();
-    await p.rooms.downtimes.open();
+    const p = await alive();
     await p.time.advance(hour);
     const next = p.restart();
     next.database.exec('alter table downtimes rename to elsewhere');
@@ -269,69 +203,32 @@ function words({ database }: Pipeline) {
 
 describe('the word about a downtime', () => {
   const other = 'telegram:chat:-1005678';
-  const skips = { schedule: hourly, policies: { missed: 'skip' } } as const;
 
-  it('goes once to the base thread of each chat that lost something, with what all of its threads lost', async () => {
-    const p = await aPipeline();
-    await p.rooms.downtimes.open();
+  it('goes once to the base thread of each chat that lost something, and names five of its tasks', async () => {
+    const p = await alive();
     await p.create({ ...skips, instructions: 'Water the plants' });
     await p.create({ ...skips, instructions: 'Call Ada' }, { threadKey: `${group}:topic:7` });
-    await p.create({ schedule: hourly, instructions: 'Stand up' }, { threadKey: other });
+    for (let count = 0; count < 8; count += 1)
+      await p.create({ schedule: hourly, instructions: 'Stand up' }, { threadKey: other });
     await p.create({ schedule: { ...hourly, cron: '0 0 1 1 *' } }, { threadKey: 'telegram:chat:-1009999' });
     await p.create(skips, { threadKey: 'cli:default' });
-    const next = await diesFor(p, 3 * hour + 20 * minute);
-    await next.settle();
-    await next.time.advance(2 * second);
+    const next = await comesBack(p, 3 * hour + 20 * minute);
     await keepHouse(next);
-    await keepHouse(next);
-    const from = start;
-    const to = start + 3 * hour + 20 * minute;
+    const told = { topic: null, view: 'downtime', from: start, to: start + 3 * hour + 20 * minute };
+    const standUp = [1, 2, 3, 4, 5].map((number) => ({ number, title: 'Stand up' }));
+    const tasks = [
+      { number: 1, title: 'Water the plants' },
+      { number: 2, title: 'Call Ada' },
+    ];
+    const none = { asked: 0, skipped: 0 };
     expect(words(next)).toEqual([
-      {
-        address: '-1001234',
-        topic: null,
-        view: 'downtime',
-        from,
-        to,
-        missed: 6,
-        late: 0,
-        asked: 0,
-        skipped: 0,
-        tasks: [
-          { number: 1, title: 'Water the plants' },
-          { number: 2, title: 'Call Ada' },
-        ],
-        moreTasks: 0,
-      },
-      {
-        address: '-1005678',
-        topic: null,
-        view: 'downtime',
-        from,
-        to,
-        missed: 2,
-        late: 1,
-        asked: 0,
-        skipped: 0,
-        tasks: [{ number: 1, title: 'Stand up' }],
-        moreTasks: 0,
-      },
+      { ...told, address: '-1005678', ...none, missed: 16, late: 8, tasks: standUp, moreTasks: 3 },
+      { ...told, address: '-1001234', ...none, missed: 6, late: 0, tasks, moreTasks: 0 },
     ]);
   });
 
-  it('names five tasks and counts the others', async () => {
-    const p = await aPipeline();
-    await p.rooms.downtimes.open();
-    for (let count = 0; count < 8; count += 1) await p.create(skips);
-    const next = await diesFor(p, 2 * hour + 20 * minute);
-    await next.settle();
-    await keepHouse(next);
-    expect(words(next)).toMatchObject([{ moreTasks: 3, tasks: [1, 2, 3, 4, 5].map((number) => ({ number })) }]);
-  });
-
   it('is written together with the report: a process that dies in between tells it once', async () => {
-    const p = await aPipeline();
-    await p.rooms.downtimes.open();
+    const p = await alive();
     await p.create(skips);
     const next = await diesFor(p, 2 * hour + 20 * minute);
     await next.settle();
@@ -339,64 +236,33 @@ describe('the word about a downtime', () => {
       `create trigger refuse before insert on deliveries when new.kind = 'notice' begin select raise(abort, 'no'); end`,
     );
     await expect(keepHouse(next)).rejects.toThrow('no');
-    expect(await shown(next)).toMatchObject([{ report: null }]);
+    expect(await costs(next)).toEqual([null]);
     next.database.exec('drop trigger refuse');
-    const third = await diesFor(next, 5 * second);
-    await third.settle();
-    await keepHouse(third);
-    const fourth = await diesFor(third, 5 * second);
-    await fourth.settle();
-    await keepHouse(fourth);
+    const fourth = await comesBack(await comesBack(next, 5 * second), 5 * second);
     expect(words(fourth)).toMatchObject([{ address: '-1001234', from: start, missed: 2 }]);
   });
 
-  it('is not said about a short one in which nothing was missed', async () => {
-    const p = await aPipeline();
-    await p.rooms.downtimes.open();
-    await p.create({ schedule: hourly });
+  it.each([
+    ['not said about a short one in which results came late', 4, {}, []],
+    ['said about a long one in which results came late', 7, {}, [{ missed: 0, late: 1 }]],
+    ['said about a short one in which something was missed', 4, { missed: 'skip', grace: 'PT0S' }, [{ missed: 1 }]],
+  ] as const)('is %s', async (_when, minutes, policies, said) => {
+    const p = await alive();
+    await p.create({ schedule: hourly, policies });
     await p.time.advance(hour - 2 * minute);
     await p.rooms.downtimes.close();
-    const next = await diesFor(p, 4 * minute);
-    await next.settle();
-    await keepHouse(next);
-    expect((await shown(next))[0]?.report).toMatchObject({ counts: { missed: 0, late: 1 } });
+    const next = await comesBack(p, minutes * minute);
+    expect((await shown(next))[0]?.reportedAt).not.toBeNull();
+    expect(words(next)).toMatchObject(said);
+    expect(words(next)).toHaveLength(said.length);
+  });
+
+  it.each(['refused', 'gone'])('is said in no chat that is %s', async (state) => {
+    const p = await alive();
+    await p.create(skips);
+    p.database.prepare('update chats set state = ?').run(state);
+    const next = await comesBack(p, 2 * hour + 20 * minute);
+    expect(await costs(next)).toMatchObject([{ missed: 2 }]);
     expect(words(next)).toEqual([]);
-  });
-
-  it('is said about a short one in which something was missed', async () => {
-    const p = await aPipeline();
-    await p.rooms.downtimes.open();
-    await p.create({ schedule: minutely, policies: { missed: 'skip' } });
-    const next = await diesFor(p, 4 * minute + 50 * second);
-    await next.settle();
-    await next.time.advance(second);
-    await keepHouse(next);
-    expect(words(next)).toMatchObject([{ missed: 4, to: start + 4 * minute + 50 * second }]);
-  });
-
-  it('is said about a long one in which results came late', async () => {
-    const p = await aPipeline();
-    await p.rooms.downtimes.open();
-    await p.create({ schedule: hourly });
-    await p.time.advance(hour - 2 * minute);
-    await p.rooms.downtimes.close();
-    const next = await diesFor(p, 7 * minute);
-    await next.settle();
-    await keepHouse(next);
-    expect(words(next)).toMatchObject([{ missed: 0, late: 1 }]);
-  });
-
-  it('is said in no chat that was refused, or can be reached no more', async () => {
-    for (const state of ['refused', 'gone']) {
-      const p = await aPipeline();
-      await p.rooms.downtimes.open();
-      await p.create(skips);
-      p.database.prepare('update chats set state = ?').run(state);
-      const next = await diesFor(p, 2 * hour + 20 * minute);
-      await next.settle();
-      await keepHouse(next);
-      expect((await shown(next))[0]?.report).toMatchObject({ counts: { missed: 2 } });
-      expect(words(next)).toEqual([]);
-    }
   });
 });

@@ -1,139 +1,103 @@
 import { describe, expect, it } from 'vitest';
-import { actor, aPipeline, day, hour, minute, start } from '../../support/pipeline.ts';
-import { askAt, said, story, told, why } from './asking.ts';
+import { actor, aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { askAt, expectWords, said, story, told, why } from './asking.ts';
 
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+const minutely = { ...hourly, cron: '* * * * *' };
 const by = ({ id }: { readonly id: string }) => ({ taskId: id, actor }) as const;
 const second = 1000;
 
+/** A task whose life has taken some turns, each after some minutes. */
+async function live(p: Pipeline, turns: readonly (readonly [minutes: number, turn?: () => Promise<unknown>])[]) {
+  for (const [minutes, turn] of turns) {
+    await p.pass(minutes * minute);
+    await turn?.();
+  }
+}
+
 describe('an instant at which a task had no slots', () => {
-  it('because it was paused', async () => {
+  it('because it was paused, for good or until later', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });
-    await p.pass(hour + minute);
-    await p.rooms.tasks.pause(by(task), null);
-    await p.pass(day);
-    await p.rooms.tasks.resume({ taskId: task.id, actor: 'api:token:default' });
-    await p.pass(hour);
-
-    expect(await said(p, task, start + 2 * hour)).toBe(
-      'paused, manual: Wed 18 Nov 11:00: no run; telegram:user:1001 had paused it on Wed 18 Nov 10:01.',
-    );
-    expect(await said(p, task, start + 2 * hour + minute)).toBe(
-      'no_slot, no_slot: Wed 18 Nov 11:01: not a time of this task (every hour); telegram:user:1001 had paused it on Wed 18 Nov 10:01; the times around it are 10:00 (ran) and 12:00 (paused).',
-    );
-    expect(await said(p, task, start + day + 2 * hour)).toBe(
-      'ran, schedule: Thu 19 Nov 11:00: ran, 1 minute after its time; delivered.',
-    );
+    await live(p, [
+      [61, () => p.rooms.tasks.pause(by(task), null)],
+      [24 * 60, () => p.rooms.tasks.resume({ taskId: task.id, actor: 'api:token:default' })],
+      [60, () => p.rooms.tasks.pause(by(task), start + 29 * hour)],
+    ]);
+    const ahead = await said(p, task, start + 28 * hour, start + 29 * hour);
+    await p.pass(start + 29 * hour + 2 * second - p.time.now());
+    const instants = [2 * hour, 2 * hour + minute, 26 * hour, 28 * hour, 29 * hour].map((ms) => start + ms);
+    await expectWords('paused', ahead, await said(p, task, ...instants));
     expect((await why(p, task, start + 2 * hour)).evidence.deed).toMatchObject({ verb: 'pause', actor });
   });
 
-  it('because it was paused until later, also when that lies ahead', async () => {
+  it('because it was deleted, also after it was restored', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });
-    await p.rooms.tasks.pause(by(task), start + 3 * hour);
-    expect(await said(p, task, start + 2 * hour)).toBe(
-      'paused, manual: Wed 18 Nov 11:00: no run planned; telegram:user:1001 had paused it on Wed 18 Nov 09:00, until Wed 18 Nov 12:00.',
-    );
-    expect(await said(p, task, start + 3 * hour)).toBe('planned, schedule: Wed 18 Nov 12:00: planned.');
-    await p.pass(3 * hour + 2 * second);
-    expect(await said(p, task, start + 2 * hour)).toBe(
-      'paused, manual: Wed 18 Nov 11:00: no run; telegram:user:1001 had paused it on Wed 18 Nov 09:00, until Wed 18 Nov 12:00.',
-    );
-    expect(await said(p, task, start + 3 * hour)).toBe(
-      'ran, schedule: Wed 18 Nov 12:00: ran, 2 seconds after its time; delivered.',
-    );
-  });
-
-  it('because it was deleted, and after it was restored', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.pass(minute);
-    await p.rooms.tasks.delete(by(task));
-    expect(await said(p, task, start + hour)).toBe(
-      'deleted, deleted: Wed 18 Nov 10:00: no run planned; telegram:user:1001 had deleted the task on Wed 18 Nov 09:01.',
-    );
-    await p.pass(90 * minute);
-    expect(await said(p, task, start + hour)).toBe(
-      'deleted, deleted: Wed 18 Nov 10:00: no run; telegram:user:1001 had deleted the task on Wed 18 Nov 09:01.',
-    );
-    await p.rooms.tasks.restore(by(task));
-    await p.pass(hour);
-    expect(await said(p, task, start + hour)).toBe(
-      'deleted, deleted: Wed 18 Nov 10:00: no run; telegram:user:1001 had deleted the task on Wed 18 Nov 09:01.',
-    );
-    expect((await why(p, task, start + 2 * hour)).decision).toBe('late');
+    await live(p, [[1, () => p.rooms.tasks.delete(by(task))]]);
+    const ahead = await said(p, task, start + hour);
+    await live(p, [[90, () => p.rooms.tasks.restore(by(task))], [60]]);
+    await expectWords('deleted', ahead, await said(p, task, start + hour, start + 2 * hour));
   });
 
   it('because it was paused already when it was deleted, and came back as it was', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });
-    await p.pass(30 * minute);
-    await p.rooms.tasks.pause({ ...by(task), actor: 'telegram:user:1002' }, null);
-    await p.pass(hour);
-    await p.rooms.tasks.delete(by(task));
-    await p.pass(minute);
-    await p.rooms.tasks.restore(by(task));
-    await p.pass(2 * hour);
-    const paused =
-      'paused, manual: Wed 18 Nov 12:00: no run; telegram:user:1002 had paused it on Wed 18 Nov 09:30, before it was deleted and restored.';
-    expect(await said(p, task, start + 3 * hour)).toBe(paused);
+    await live(p, [
+      [30, () => p.rooms.tasks.pause({ ...by(task), actor: 'telegram:user:1002' }, null)],
+      [60, () => p.rooms.tasks.delete(by(task))],
+      [1, () => p.rooms.tasks.restore(by(task))],
+      [120, () => p.rooms.tasks.resume(by(task))],
+      [60, () => p.rooms.tasks.pause(by(task), null)],
+    ]);
+    const known = await said(p, task, start + 3 * hour);
     expect((await why(p, task, start + 3 * hour)).evidence.deed).toMatchObject({
       verb: 'pause',
       at: start + 30 * minute,
     });
-    // Also when another pause has followed since, or when the record of it is gone.
-    await p.rooms.tasks.resume(by(task));
-    await p.pass(hour);
-    await p.rooms.tasks.pause(by(task), null);
-    expect(await said(p, task, start + 3 * hour)).toBe(paused);
     p.database.exec(`delete from audit where verb = 'pause'`);
-    expect(await said(p, task, start + 3 * hour)).toBe(
-      'paused, paused: Wed 18 Nov 12:00: no run; the task was paused.',
-    );
+    await expectWords('restored', known, await said(p, task, start + 3 * hour));
   });
 
-  it('because its row could not be read when its pause was to end', async () => {
+  it('because its row could not be read, when its slot came or when its pause was to end', async () => {
     const p = await aPipeline();
-    const task = await p.create({ schedule: { ...hourly, cron: '*/30 * * * *' } });
-    await p.rooms.tasks.pause(by(task), start + hour);
+    const [due, paused] = [
+      await p.create({ schedule: hourly }),
+      await p.create({ schedule: { ...hourly, cron: '*/30 * * * *' } }),
+    ];
+    await p.rooms.tasks.pause(by(paused), start + hour);
     p.database.exec(`update tasks set cron = 'x'`);
-    await p.pass(2 * hour);
-    expect((await why(p, task, start + 30 * minute)).line).toBe(
-      'Wed 18 Nov 09:30: no run; telegram:user:1001 had paused it on Wed 18 Nov 09:00, until Wed 18 Nov 10:00.',
-    );
-    expect(await why(p, task, start + 90 * minute)).toMatchObject({ decision: 'missed', cause: 'unreadable' });
-    expect((await why(p, task, start + 150 * minute)).line).toContain(
-      'the system had paused it on Wed 18 Nov 11:00, as its row could not be read',
-    );
+    await p.pass(hour + second);
+    await p.pass(hour);
+    const broken = await said(p, paused, start + 30 * minute, start + 90 * minute, start + 150 * minute);
+    await expectWords('unreadable', await said(p, due, start + hour, start + 3 * hour), broken);
   });
 
-  it('because it did not exist yet', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    expect(await said(p, task, start - hour)).toBe(
-      'not_created, not_created: Wed 18 Nov 08:00: no run; telegram:user:1001 created the task only on Wed 18 Nov 09:00.',
-    );
-    expect(await said(p, task, start)).toBe(
-      'not_created, not_created: Wed 18 Nov 09:00: no run; telegram:user:1001 created the task only on Wed 18 Nov 09:00.',
-    );
-  });
-
-  it('because it had run out, and gone on when it was given more', async () => {
+  it('because it did not exist yet, or had run out and was given more', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: { kind: 'once', once_at: '2026-11-18T10:00', timezone: 'UTC' } });
+    const bounded = await p.create({ schedule: hourly, policies: { max_runs: 1 } });
     await p.pass(hour);
-    expect(await said(p, task, start + 2 * hour)).toBe(
-      'completed, completed: Wed 18 Nov 11:00: nothing is due; the task was completed: its last time was Wed 18 Nov 10:00.',
+    const before = await said(p, task, start - hour, start, start + 30 * minute, start + 2 * hour);
+    const spent = await said(p, bounded, start + 3 * hour);
+    await live(p, [[60, () => p.rooms.tasks.edit(by(task), { schedule: hourly })], [60]]);
+    await expectWords(
+      'completed',
+      before,
+      spent,
+      await said(p, task, start + hour, start + 90 * minute, start + 3 * hour),
     );
-    await p.pass(hour);
-    await p.rooms.tasks.edit(by(task), { schedule: hourly });
-    await p.pass(hour);
-    expect(await said(p, task, start + 90 * minute)).toBe(
-      'completed, completed: Wed 18 Nov 10:30: nothing was due; the task was completed: its last time was Wed 18 Nov 10:00.',
-    );
-    expect((await why(p, task, start + hour)).decision).toBe('ran');
-    expect((await why(p, task, start + 3 * hour)).decision).toBe('ran');
+  });
+
+  it('because its failures paused it, which leaves out what was due by then', async () => {
+    const p = await aPipeline();
+    const task = await p.create({
+      action: { kind: 'echo', delay_ms: 60 * second, fail_attempts: 1 },
+      schedule: minutely,
+      policies: { retry: { attempts: 1 }, auto_pause: 3, missed: 'skip', overlap: 'allow', timeout: 'PT2M' },
+    });
+    await live(p, [[1], [1], [1], [1]]);
+    await expectWords('failing', await said(p, task, start + 4 * minute, start + 50 * minute));
   });
 });
 
@@ -148,210 +112,166 @@ describe('what is changed at the very instant of a slot', () => {
     await p.settle();
     expect((await why(p, task, start + 30 * minute)).decision).toBe('no_slot');
     expect(await why(p, half, start + 30 * minute)).toMatchObject({ decision: 'ran', evidence: { version: 1 } });
-
     await p.time.advance(30 * minute);
     await p.rooms.tasks.pause(by(half), null);
     await p.settle();
-    expect((await why(p, half, start + hour)).decision).toBe('ran');
-    await p.pass(hour);
-    await p.rooms.tasks.resume(by(half));
-    await p.settle();
-    expect((await why(p, half, start + 2 * hour)).decision).toBe('paused');
-    expect((await why(p, half, start + 3 * hour)).decision).toBe('planned');
+    await live(p, [[60, () => p.rooms.tasks.resume(by(half))], [0]]);
+    const decisions = [];
+    for (const hours of [1, 2, 3]) decisions.push((await why(p, half, start + hours * hour)).decision);
+    expect(decisions).toEqual(['ran', 'paused', 'planned']);
   });
 });
 
 describe('an instant that is no slot', () => {
-  it('names the times around it', async () => {
+  it('names the times around it, as the schedule that was in force then has them', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });
     await p.pass(hour);
-    expect(await said(p, task, start + 65 * minute)).toBe(
-      'no_slot, no_slot: Wed 18 Nov 10:05: not a time of this task (every hour); the times around it are 10:00 (ran) and 11:00 (planned).',
-    );
-    expect(await said(p, task, start + 30 * minute)).toBe(
-      'no_slot, no_slot: Wed 18 Nov 09:30: not a time of this task (every hour); the time after it is 10:00 (ran).',
-    );
-  });
-
-  it('is told to the millisecond where it was asked about so', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.pass(hour);
-    expect(await said(p, task, start + hour + 7)).toBe(
-      'no_slot, no_slot: Wed 18 Nov 10:00:00.007: not a time of this task (every hour); the times around it are 10:00 (ran) and 11:00 (planned).',
-    );
-    await p.rooms.tasks.pause(by(task), null);
-    expect(await said(p, task, start + hour + 5 * second - 1)).toContain('Wed 18 Nov 10:00:04.999: not a time');
-  });
-
-  it('is measured by the schedule that was in force then', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.pass(hour + 10 * minute);
-    await p.rooms.tasks.edit(by(task), { schedule: { ...hourly, cron: '30 * * * *' } });
-    await p.pass(2 * hour);
+    const early = [-hour, 30 * minute, 65 * minute, hour + 7].map((ms) => start + ms);
+    const before = await said(p, task, ...early);
+    await live(p, [[10, () => p.rooms.tasks.edit(by(task), { schedule: { ...hourly, cron: '30 * * * *' } })], [120]]);
+    const later = [30 * minute, 90 * minute, 2 * hour].map((ms) => start + ms);
+    await expectWords('between', before, await said(p, task, ...later));
     expect((await why(p, task, start + hour)).evidence.version).toBe(1);
-    expect(await said(p, task, start + 2 * hour)).toBe(
-      'no_slot, no_slot: Wed 18 Nov 11:00: not a time of this task (every hour at minute 30); the times around it are 10:30 (missed) and 11:30 (ran late).',
-    );
-    expect(await said(p, task, start + hour + 30 * minute)).toBe(
-      'missed, covered: Wed 18 Nov 10:30: missed; nobody was there until 12:10, and the policy missed: once makes up for all missed runs with one.',
-    );
-    expect(await said(p, task, start + 30 * minute)).toBe(
-      'no_slot, no_slot: Wed 18 Nov 09:30: not a time of this task (every hour); the time after it is 10:00 (ran).',
-    );
+    await p.rooms.tasks.pause(by(task), null);
+    expect(await said(p, task, p.time.now() + 5 * second - 1)).toContain('Wed 18 Nov 12:10:04.999: not a time');
   });
 
-  it('may lie outside of the bounds', async () => {
+  it('may lie outside of the bounds, or be any instant of a delay after the last finish', async () => {
     const p = await aPipeline();
     const policies = { start_at: '2026-11-18T12:00:00Z', until: '2026-11-18T14:00:00Z' };
     const task = await p.create({ schedule: hourly, policies });
-    expect(await said(p, task, start + hour)).toBe(
-      'no_slot, start_at: Wed 18 Nov 10:00: nothing is due, as the task begins on Wed 18 Nov 12:00 (start_at); the time after it is 12:00 (planned).',
-    );
-    expect(await said(p, task, start + 3 * hour)).toBe('planned, schedule: Wed 18 Nov 12:00: planned.');
-    expect(await said(p, task, start + 6 * hour)).toBe(
-      'no_slot, until: Wed 18 Nov 15:00: nothing is due, as the task ends on Wed 18 Nov 14:00 (until).',
-    );
     const limited = await p.create({ schedule: hourly, policies: { max_runs: 2 } });
-    expect((await why(p, limited, start + 2 * hour)).decision).toBe('planned');
-    expect(await said(p, limited, start + 3 * hour)).toBe(
-      'no_slot, max_runs: Wed 18 Nov 12:00: nothing is planned, as with max_runs (2) the run of Wed 18 Nov 11:00 may be the last one, if nothing until then is left out.',
-    );
-  });
-
-  it('may be any instant of a delay after the last finish', async () => {
-    const p = await aPipeline();
+    const bounds = await said(p, task, start + hour, start + 3 * hour, start + 6 * hour);
+    const limit = await said(p, limited, start + 2 * hour, start + 3 * hour);
     const schedule = { kind: 'interval', interval: 'PT1H', from: 'completion', timezone: 'UTC' } as const;
-    const task = await p.create({ schedule });
-    await p.pass(hour);
-    await p.pass(10 * minute);
-    expect(await said(p, task, start + hour + 5 * minute)).toBe(
-      'no_slot, no_slot: Wed 18 Nov 10:05: not a time of this task (1 hour after each run has ended, from 2026-11-18 09:00); the times around it are 10:00 (ran) and 11:00 (planned).',
-    );
-    expect(await said(p, task, start + 2 * hour)).toBe('planned, schedule: Wed 18 Nov 11:00: planned.');
+    const delayed = await p.create({ schedule });
+    await live(p, [[60], [10]]);
+    await expectWords('bounds', bounds, limit, await said(p, delayed, start + 65 * minute, start + 2 * hour));
   });
 });
 
 describe('the time', () => {
-  it('is told on the clock of the task, with its offset where the clock shows it twice', async () => {
+  it('is told on the clock of the task, with offset or year where these are needed', async () => {
     // On the last Sunday of October the clocks of Madrid go back from 03:00 to 02:00.
     const p = await aPipeline({ now: Date.UTC(2026, 9, 24, 23) });
     const task = await p.create({ schedule: { kind: 'cron', cron: '*/30 * * * *', timezone: 'Europe/Madrid' } });
-    for (let step = 0; step < 8; step += 1) await p.pass(30 * minute);
-    const first = Date.UTC(2026, 9, 25, 0, 30);
-    expect([await said(p, task, first), await said(p, task, first + hour)]).toEqual([
-      'ran, schedule: Sun 25 Oct 02:30 (UTC+02:00): ran on time; delivered.',
-      'ran, schedule: Sun 25 Oct 02:30 (UTC+01:00): ran on time; delivered.',
-    ]);
-  });
-
-  it('has its year when that is not this one', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'once', once_at: '2027-01-31T09:00', timezone: 'UTC' } });
-    expect(await said(p, task, Date.UTC(2027, 0, 31, 9))).toBe('planned, schedule: Sun 31 Jan 2027 09:00: planned.');
+    const far = await p.create({ schedule: { kind: 'once', once_at: '2027-01-31T09:00', timezone: 'UTC' } });
+    await live(
+      p,
+      Array.from({ length: 8 }, () => [30] as const),
+    );
+    const twice = await said(p, task, Date.UTC(2026, 9, 25, 0, 30), Date.UTC(2026, 9, 25, 1, 30));
+    await expectWords('zone', twice, await said(p, far, Date.UTC(2027, 0, 31, 9)));
   });
 });
+
+/** The same story, however long its pages are. */
+async function everyStory(p: Pipeline, task: { readonly id: string }, to: number): Promise<readonly string[]> {
+  const window = { from: start - hour, to };
+  const whole = (await story(p, task, { ...window, limit: 200 })).map(told);
+  for (const limit of [1, 2, 50]) expect((await story(p, task, { ...window, limit })).map(told)).toEqual(whole);
+  return whole;
+}
 
 describe('a stretch of time', () => {
   it('is told from beginning to end, page by page, with nothing twice and nothing left out', async () => {
     const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.pass(hour);
-    await p.rooms.tasks.skip(by(task), { count: 1, from: null });
-    await p.pass(90 * minute);
-    await p.rooms.tasks.pause(by(task), null);
-    await p.pass(2 * hour);
-    await p.rooms.tasks.resume(by(task));
-    await p.pass(30 * minute);
-    await p.rooms.tasks.runNow(by(task));
-    await p.settle();
-    const lines = (await story(p, task, { to: start + 8 * hour })).map(told);
-    expect(lines).toEqual([
-      'not_created, not_created: Until Wed 18 Nov 09:00: nothing was due; telegram:user:1001 created the task only on Wed 18 Nov 09:00.',
-      'ran, schedule: Wed 18 Nov 10:00: ran on time; delivered.',
-      'skipped, skip: Wed 18 Nov 11:00: skipped, because telegram:user:1001 had skipped it in advance at 10:00.',
-      'paused, manual: From Wed 18 Nov 11:30 to Wed 18 Nov 13:30: nothing was due; telegram:user:1001 had paused it on Wed 18 Nov 11:30.',
-      'ran, schedule: Wed 18 Nov 14:00: ran on time; delivered.',
-      'ran, run_now: Wed 18 Nov 14:00: ran, asked for by hand by telegram:user:1001; delivered.',
-      'planned, schedule: Wed 18 Nov 15:00: planned.',
-      'planned, schedule: Wed 18 Nov 16:00: planned.',
-      'planned, schedule: Wed 18 Nov 17:00: planned.',
+    const task = await p.create({ schedule: hourly, policies: { until: '2026-11-18T17:00:00Z' } });
+    await live(p, [
+      [60, () => p.rooms.tasks.skip(by(task), { count: 1, from: null })],
+      [90, () => p.rooms.tasks.pause(by(task), null)],
+      [120, () => p.rooms.tasks.resume(by(task))],
+      [30, () => p.rooms.tasks.runNow(by(task))],
+      [0],
     ]);
-    for (const limit of [1, 2, 200]) {
-      expect((await story(p, task, { to: start + 8 * hour, limit })).map(told)).toEqual(lines);
-    }
+    await expectWords('stretch', ...(await everyStory(p, task, start + day)));
+    expect(await askAt(p, task, start + 5 * hour)).toHaveLength(2);
   });
 
-  it('says what has been removed', async () => {
+  it('says what has been removed, by the retention that holds or by a shorter one', async () => {
     const p = await aPipeline({ settings: { RETENTION_DAYS: 20 } });
     const task = await p.create({ schedule: { kind: 'cron', cron: '0 10 * * *', timezone: 'UTC' } });
-    for (let step = 0; step < 30; step += 1) await p.pass(day);
+    await live(
+      p,
+      Array.from({ length: 30 }, () => [24 * 60] as const),
+    );
     p.database.prepare('delete from occurrences where slot_at < ?').run(start + 10 * day);
-    expect(await said(p, task, start + hour)).toBe(
-      'unrecorded, retention: Wed 18 Nov 10:00: its record was removed after 20 days.',
-    );
-    expect(await said(p, task, start + 2 * hour)).toBe(
-      'unrecorded, retention: Wed 18 Nov 11:00: records of that time were removed after 20 days.',
-    );
-    const lines = (await story(p, task, { from: start, to: start + 11 * day })).map(told);
-    expect(lines).toEqual([
-      'not_created, not_created: Until Wed 18 Nov 09:00: nothing was due; telegram:user:1001 created the task only on Wed 18 Nov 09:00.',
-      'unrecorded, retention: From Wed 18 Nov 09:00 to Sat 28 Nov 09:00: records of that time were removed after 20 days.',
-      'late, catch_up: Sat 28 Nov 10:00: ran late, on Sun 29 Nov 09:00, 23 hours after its time, as nobody was there in time; delivered.',
-    ]);
+    const point = await said(p, task, start + hour, start + 2 * hour);
+    const lines = async () => (await story(p, task, { from: start, to: start + 11 * day })).map(told);
+    const longer = await lines();
+    const before = (at: number) =>
+      p.store.writeNote('retention', JSON.stringify({ before: new Date(at).toISOString() }), start);
+    await before(start + 10.5 * day);
+    await expectWords('removed', point, ...longer, await said(p, task, start + hour), ...(await lines()));
   });
 
-  it('says what was removed while records were kept for a shorter time', async () => {
+  it('with slots that nobody took up has one answer for all of them', async () => {
     const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'cron', cron: '0 10 * * *', timezone: 'UTC' } });
-    for (let step = 0; step < 12; step += 1) await p.pass(day);
-    p.database.prepare('delete from occurrences where slot_at < ?').run(start + 10 * day);
-    await p.store.writeNote('retention', JSON.stringify({ before: new Date(start + 10 * day).toISOString() }), start);
-    expect(await said(p, task, start + hour)).toBe(
-      'unrecorded, retention: Wed 18 Nov 10:00: its record was removed while records were kept for a shorter time than now.',
-    );
-    const [, removed] = await story(p, task, { from: start, to: start + 11 * day });
-    expect(removed?.line).toBe(
-      'From Wed 18 Nov 09:00 to Sat 28 Nov 09:00: records of that time were removed while records were kept for a shorter time than now.',
-    );
-    await p.store.writeNote('retention', '{', start);
-    expect(await said(p, task, start + hour)).toContain('no_record');
+    const task = await p.create({ schedule: minutely, policies: { missed: 'skip' } });
+    await p.pass(2 * day);
+    await expectWords('outage', await said(p, task, start + day, start + day + 30 * second));
   });
 
-  it('holds what is planned', async () => {
+  it('in which much was changed has the slots of the schedule in force, and every pause', async () => {
     const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, policies: { until: '2026-11-18T12:00:00Z' } });
-    expect((await story(p, task, { from: start, to: start + day })).map(told)).toEqual([
-      'not_created, not_created: Until Wed 18 Nov 09:00: nothing was due; telegram:user:1001 created the task only on Wed 18 Nov 09:00.',
-      'planned, schedule: Wed 18 Nov 10:00: planned.',
-      'planned, schedule: Wed 18 Nov 11:00: planned.',
-      'planned, schedule: Wed 18 Nov 12:00: planned.',
+    const dense = { ...hourly, cron: '*/20 13-14 * * *' };
+    const task = await p.create({ schedule: { ...hourly, cron: '0 12 * * *' } });
+    for (let turns = 0; turns < 60; turns += 1) {
+      await p.rooms.tasks.edit(by(task), { schedule: turns % 2 === 0 ? dense : { ...hourly, cron: '0 12 * * *' } });
+      await p.rooms.tasks.pause(by(task), null);
+      // All of this in one instant.
+      for (let times = 0; times < 3; times += 1) {
+        await p.rooms.tasks.resume(by(task));
+        await p.rooms.tasks.pause(by(task), null);
+      }
+      await p.time.advance(1000);
+      await p.rooms.tasks.resume(by(task));
+      await p.time.advance(1000);
+    }
+    await live(
+      p,
+      Array.from({ length: 8 }, () => [60] as const),
+    );
+    const words = (await everyStory(p, task, p.time.now())).map((line) => line.split(':', 1)[0]);
+    expect(words).toEqual([
+      'not_created, not_created',
+      ...Array.from({ length: 60 }, () => 'paused, manual'),
+      'ran, schedule',
     ]);
-    expect(await askAt(p, task, start + hour)).toHaveLength(1);
   });
 });
 
-describe('a database from before states and versions were kept', () => {
-  it('still has an answer', async () => {
+describe('a slot whose run was called off while it ran', () => {
+  it('says who did that', async () => {
     const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const task = await p.create({ schedule: hourly, action: { kind: 'echo', delay_ms: 30 * second } });
     await p.pass(hour);
-    await p.rooms.tasks.edit(by(task), { schedule: { ...hourly, cron: '30 * * * *' } });
-    await p.rooms.tasks.pause(by(task), null);
-    await p.pass(hour);
-    await p.rooms.tasks.resume(by(task));
-    p.database.exec('update audit set state_before = null, state_after = null; delete from task_versions');
-    expect(await said(p, task, start + hour)).toContain('ran on time');
-    expect(await said(p, task, start + 30 * minute)).toBe(
-      'no_slot, no_slot: Wed 18 Nov 09:30: not a time of this task (every hour); the time after it is 10:00 (ran).',
-    );
-    expect(await said(p, task, start + 90 * minute)).toBe(
-      'paused, manual: Wed 18 Nov 10:30: no run; telegram:user:1001 had paused it on Wed 18 Nov 10:00.',
-    );
-    expect((await said(p, task, start + 150 * minute)).startsWith('planned')).toBe(true);
-    p.database.exec('delete from audit');
-    expect(await said(p, task, start + hour)).toContain('ran on time');
+    await p.pass(10 * second);
+    await p.rooms.tasks.cancel(by(task));
+    const deed = { verb: 'cancel', actor, at: start + hour + 10 * second };
+    expect(await why(p, task, start + hour)).toMatchObject({ decision: 'running', evidence: { deed } });
+    await p.settle();
+    await p.pass(second);
+    expect(await why(p, task, start + hour)).toMatchObject({ decision: 'cancelled', evidence: { deed } });
+  });
+});
+
+describe('a slot without a record', () => {
+  it('is due, or was never accounted for, or nobody knows by which schedule it was one', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: { ...hourly, cron: '*/5 * * * *' } });
+    const slot = start + 5 * minute;
+    await p.time.advance(5 * minute);
+    const due = await said(p, task, slot);
+    await p.settle();
+    p.database.exec('delete from occurrences');
+    const lost = await said(p, task, slot);
+    await p.rooms.reconcile({ fix: true, actor: 'system' });
+    expect(await said(p, task, slot)).toBe(lost);
+    p.database.exec(`update task_versions set at = at + ${hour}`);
+    await expectWords('unrecorded', due, lost, await said(p, task, slot));
+    p.database.exec('delete from task_versions; delete from audit');
+    expect((await why(p, task, start + 10 * minute)).decision).toBe('planned');
   });
 });

@@ -172,7 +172,7 @@ function nothingShownTwice({ rows, shown, callsFor }: Scene): Breach[] {
   );
 }
 
-const known = new Set(['notSent', 'topicGone', 'blocked', 'moved']);
+const known = new Set(['unreached', 'wait', 'topicGone', 'blocked', 'moved']);
 
 function mayFollow(since: readonly Call[], policy: string, shown: readonly Message[]): boolean {
   const [sent, ...looks] = since;

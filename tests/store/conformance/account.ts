@@ -12,7 +12,7 @@ export function accountTests(open: OpenWorld): void {
   test('a slot that nothing stands for gets a row that says so, once', async () => {
     const world = await open();
     const task = await aTask(world, { nextAt: now + hour });
-    const slot = { id: 'o-1', taskId: task.id, slotAt: nine, now, actor: 'api:token:default' };
+    const slot = { id: 'o-1', taskId: task.id, slotAt: nine, now, actor: 'api:token:default' as const };
     expect(await world.store.recordMissing(slot)).toBe('recorded as missed');
     expect(await world.store.recordMissing({ ...slot, id: 'o-2' })).toBeNull();
 

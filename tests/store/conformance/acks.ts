@@ -79,13 +79,6 @@ export async function withTopic(world: World, taskId: string): Promise<void> {
 
 /** Confirmations, and who is reminded of them. */
 export function ackTests(open: OpenWorld): void {
-  test('a run that stands alone leaves nothing to confirm, whatever its end asks for', async () => {
-    const world = await open();
-    await world.store.addRun(world.make.newRun());
-    await world.store.finishRuns([endOf(await startOne(world, nine), { ack })]);
-    expect([await rowsOf(world), await world.store.nextNagAt()]).toEqual([[], null]);
-  });
-
   test('it is due so long after the end, and shows what its decision is made from', async () => {
     const world = await open();
     const { occurrenceId } = await asked(world, { policies: { ack: {}, quiet: { mode: 'off' } } });
@@ -128,23 +121,33 @@ export function ackTests(open: OpenWorld): void {
     expect(all.filter(({ kind }) => kind === 'remove')).toMatchObject([{ status: 'pending', edits: 502 }]);
   });
 
-  test('the first Done counts, ends the reminders, and takes back the one that waits', async () => {
+  test('a reminder that was on its way when somebody said Done goes when it is said again', async () => {
     const world = await open();
     const { task, note } = await asked(world);
     await withTopic(world, task.id);
     await deliver(world, 501, nine + 2000);
     await claim(world, nine + hour, nag(world, 1, nine + 2 * hour));
-    const result = { messageId: 501, shown: { text: 'Water the plants.' } };
-    expect(await world.store.noteDone(note)).toEqual({ by: note.actor, at: note.at, isFirst: true, result });
-    const later = { ...note, actor: somebody, at: nine + 2 * hour } as const;
-    expect(await world.store.noteDone(later)).toEqual({ by: note.actor, at: note.at, isFirst: false, result });
-    expect(await rowsOf(world)).toMatchObject([{ status: 'done', nag_at: null, done_by: note.actor }]);
-    expect(await notices(world)).toMatchObject([{ kind: 'notice', status: 'failed' }]);
-    expect(await world.store.nextNagAt()).toBeNull();
-    expect((await world.store.readTaskRun(note.occurrenceId))?.ack).toMatchObject({
-      status: 'done',
-      doneBy: note.actor,
-    });
+    const claimed = await world.store.claimParts({ now: nine + hour, limit: 1, after: '' }, 'boot-here', new Set());
+    await world.store.noteDone(note);
+    expect((await notices(world)).filter(({ kind }) => kind === 'remove')).toEqual([]);
+    const ids = { chatId: '-100', threadId: 42, messageId: 502 };
+    await world.store.endParts(
+      claimed.map(({ id, fence, taskId }) => ({
+        status: 'delivered' as const,
+        id,
+        fence,
+        taskId,
+        ids,
+        at: nine + hour,
+        evidence: null,
+        pinId: null,
+      })),
+      nine + hour,
+    );
+    for (const at of [nine + 2 * hour, nine + 3 * hour]) {
+      expect(await world.store.noteDone({ ...note, at })).toMatchObject({ isFirst: false });
+    }
+    expect((await notices(world)).filter(({ kind }) => kind === 'remove')).toMatchObject([{ edits: 502 }]);
   });
 
   test('a Done that nobody asked for has its row, is of its own task alone, and goes when it is taken back', async () => {
@@ -170,12 +173,6 @@ export function ackTests(open: OpenWorld): void {
     await world.store.noteDone(note);
     await world.store.takeBackDone(note);
     expect(await rowsOf(world)).toMatchObject([{ status: 'given_up', nag_at: null }]);
-    await world.store.noteDone(note);
-    await claimAll(world, { now: nine + hour, limit: 100 });
-    const next = await startOne(world, nine + hour);
-    await world.store.finishRuns([endOf(next, { ack, deliveries: [world.make.part()], finishedAt: nine + hour })]);
-    await world.store.takeBackDone(note);
-    expect(await rowsOf(world)).toMatchObject([{ status: 'superseded', nag_at: null }, { status: 'open' }]);
   });
 
   test('two that claim at once remind once', async () => {

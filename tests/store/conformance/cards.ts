@@ -62,28 +62,6 @@ const kinds = async (world: World, where = open_) =>
 
 /** The pinned card of a task, and the door of its topic. */
 export function cardTests(open: OpenWorld): void {
-  test('a new topic gets its results first, then its card, which is pinned', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    await show(world, task, [world.make.part(), world.make.part({ part: 2 })]);
-    await topicMade(world, task);
-    const [first, second] = [await next(world), null];
-    await world.store.endParts([delivered(first, 498)], nine);
-    const third = await next(world);
-    await world.store.endParts([delivered(third, 499)], nine);
-    const card = await next(world);
-
-    expect([first.kind, second, third.kind]).toEqual(['result', null, 'result']);
-    expect(card).toMatchObject({ kind: 'card', edits: null, shown: { view: 'card' }, route: { topic: topicId } });
-    const pinId = world.make.id();
-    await world.store.endParts([delivered(card, 500, pinId)], nine);
-    const pin = await next(world);
-    expect(pin).toMatchObject({ id: pinId, kind: 'pin', edits: 500, route: { topic: topicId }, taskId: task.id });
-    await world.store.endParts([delivered(pin, 500)], nine);
-    expect(await world.query('select card_message_id from tasks')).toEqual([{ card_message_id: 500 }]);
-    expect(await claimParts(world, { now: nine + hour })).toEqual([]);
-  });
-
   test('a card that was delivered under a lost claim is neither kept nor pinned', async () => {
     const world = await open();
     const task = await aTask(world);
@@ -154,22 +132,6 @@ export function cardTests(open: OpenWorld): void {
     expect(await kinds(world)).toEqual(['card']);
   });
 
-  test('the topic of a deleted task is closed, which says it better than its card, and opened when that is undone', async () => {
-    const world = await open();
-    const task = await aCardedTask(world);
-    await show(world, task, [world.make.part()]);
-    await change(world, task, deleted, nine + minute);
-    expect(await kinds(world)).toEqual(['close']);
-    expect(await next(world, nine + 2 * minute)).toMatchObject({
-      kind: 'close',
-      edits: null,
-      route: { topic: topicId },
-    });
-
-    await change(world, task, undone, nine + 2 * minute);
-    expect(await kinds(world)).toEqual(['open']);
-  });
-
   test('a restore in the instant of the deletion ends with an open topic', async () => {
     const world = await open();
     const task = await aCardedTask(world);
@@ -184,22 +146,24 @@ export function cardTests(open: OpenWorld): void {
     expect(await kinds(world)).toEqual(['close', 'open', 'close']);
   });
 
-  test('a topic that a person deleted is made again with a card of its own, and says so', async () => {
+  test('the part that waited for its topic leaves with it, and only as long as it waits', async () => {
     const world = await open();
-    const task = await aCardedTask(world);
-    await world.store.endTopic({ taskId: task.id, state: 'none', lost: true });
-    expect(await world.query('select card_message_id from tasks')).toEqual([{ card_message_id: null }]);
-    await topicMade(world, task, 88);
+    const task = await aTask(world);
+    const [first, second] = [world.make.part(), world.make.part()];
+    for (const part of [first, second]) await show(world, task, [part]);
+    const { id, fence } = await next(world);
+    await world.store.beginTopic({ taskId: task.id, name: task.title }, bootId, nine);
+    const ready = { taskId: task.id, state: 'ready', id: topicId, cardId: 'c', remadeId: 'r', at: nine } as const;
+    const row = () =>
+      world.query(`select status, sends, put_offs, sent_at from deliveries where id = ?t`, id).then(([found]) => found);
+    expect(await world.store.endTopic({ ...ready, first: { id, fence: fence + 1 } })).toBe(false);
+    expect(await row()).toMatchObject({ status: 'pending', sends: 0 });
+    expect(await world.store.endTopic({ ...ready, first: { id, fence } })).toBe(true);
+    expect(await row()).toMatchObject({ status: 'sending', sends: 1, sent_at: nine });
 
-    const notice = await next(world);
-    expect(notice).toMatchObject({ kind: 'notice', shown: { view: 'topicRemade' }, route: { topic: 88 } });
-    await world.store.endParts([delivered(notice, 600)], nine);
-    expect(await next(world)).toMatchObject({ kind: 'card', edits: null, route: { topic: 88 } });
-
-    // The next time it is made it was not lost.
-    await world.store.endTopic({ taskId: task.id, state: 'none', lost: false });
-    await topicMade(world, task, 99);
-    expect(await kinds(world, `kind = 'notice'`)).toEqual(['notice']);
+    await world.query(`update deliveries set status = 'failed' where id = ?t`, id);
+    expect(await world.store.endTopic({ ...ready, first: { id, fence } })).toBe(false);
+    expect(await row()).toMatchObject({ status: 'failed' });
   });
 
   test('a topic that is found to be ready twice gets one card', async () => {
@@ -219,25 +183,6 @@ export function cardTests(open: OpenWorld): void {
     await world.store.endTopic({ taskId: task.id, state: 'none', lost: true });
     await topicMade(world, task, 88);
     expect(await kinds(world, `${open_} and kind = 'card'`)).toEqual(['card']);
-  });
-
-  test('what hangs on a topic that is not there is dropped quietly, and never makes one', async () => {
-    const world = await open();
-    const task = await aCardedTask(world);
-    await change(world, task, edited);
-    await change(world, task, deleted);
-    await world.store.endTopic({ taskId: task.id, state: 'none', lost: true });
-    const events = () => world.query('select id from events order by id');
-    const told = await events();
-
-    expect(await claimParts(world)).toEqual([]);
-    expect(
-      await outbox(world, 'kind, status, error', `id > '0' and kind in ('card', 'close') and status <> 'delivered'`),
-    ).toEqual([
-      { kind: 'card', status: 'failed', error: 'moot: its topic is not there' },
-      { kind: 'close', status: 'failed', error: 'moot: its topic is not there' },
-    ]);
-    expect(await events()).toEqual(told);
   });
 
   test('a card that a person has removed is made anew with the next change, and not before', async () => {

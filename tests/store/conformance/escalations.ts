@@ -43,7 +43,7 @@ export function escalationTests(open: OpenWorld): void {
     await withTopic(world, task.id);
     const parts = await world.store.claimParts({ now: at, limit: 10, after: '' }, 'boot-here', new Set());
     const word = parts.find(({ chatId }) => chatId === own.id);
-    const blocked = { status: 'blocked', unsent: false, readyAt: at + hour, cause: 'chat_gone' } as const;
+    const blocked = { status: 'blocked', afterMs: hour, cause: 'chat_gone' } as const;
     const { id = '', fence = 0, taskId = null } = word ?? {};
     const end = { ...blocked, id, fence, taskId, error: 'Forbidden: bot was blocked by the user', guidance: null };
     await world.store.endParts([end], at);

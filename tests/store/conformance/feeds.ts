@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import type { DowntimeReport } from '../../../src/app/ports/why.ts';
 import { tellEvents } from '../../../src/store/records/journal.ts';
-import { aRunningTask, aTask, hour, minute, nine } from '../../support/builders.ts';
+import { aTask, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { addGap, aTaskWithSlots, note } from './truth.ts';
 
@@ -137,11 +136,7 @@ export function feedTests(open: OpenWorld): void {
 }
 
 export function downtimeTests(open: OpenWorld): void {
-  const report: DowntimeReport = {
-    counts: { missed: 3, late: 1, asked: 0, skipped: 0 },
-    threads: [],
-    moreThreads: 0,
-  };
+  const counts = { missed: 3, late: 1, asked: 0, skipped: 0 };
 
   test('a downtime reaches from the last sign of life to the start', async () => {
     const { store } = await open();
@@ -151,9 +146,25 @@ export function downtimeTests(open: OpenWorld): void {
       is: 'opened',
       downtime: { id: 'd2', from: nine + minute, to: nine + hour },
     });
-    expect(await store.openDowntime('d3', nine + 2 * hour)).toMatchObject({ downtime: { from: nine + hour } });
-    expect(await store.openDowntime('d4', nine)).toEqual({ is: 'clockBack', aliveAt: nine + 2 * hour });
-    expect((await store.openDowntimes()).map(({ id }) => id)).toEqual(['d2', 'd3']);
+    expect(await store.lastDowntime()).toEqual({ id: 'd2', from: nine + minute, to: nine + hour });
+  });
+
+  test('a downtime that is not reported yet reaches to the next start', async () => {
+    const { store } = await open();
+    await store.markAlive(nine);
+    await store.openDowntime('d1', nine + minute);
+    const downtime = { id: 'd1', from: nine, to: nine + hour };
+    expect(await store.openDowntime('d2', nine + hour)).toEqual({ is: 'opened', downtime });
+    expect(await store.lastDowntime()).toEqual(downtime);
+  });
+
+  test('a start before the last sign of life knows that the clock was set back, and notes it', async () => {
+    const world = await open();
+    await world.store.markAlive(nine + hour);
+    expect(await world.store.openDowntime('d1', nine)).toEqual({ is: 'clockBack', aliveAt: nine + hour });
+    expect(await world.query('select from_at, to_at from set_backs')).toEqual([
+      { from_at: nine, to_at: nine + hour + minute / 2 },
+    ]);
   });
 
   test('a downtime is reported once, with its event', async () => {
@@ -162,15 +173,15 @@ export function downtimeTests(open: OpenWorld): void {
     await store.markAlive(nine);
     await store.openDowntime('d1', nine + hour);
     expect(await store.listDowntimes(5)).toEqual([
-      { id: 'd1', from: nine, to: nine + hour, report: null, reportedAt: null },
+      { id: 'd1', from: nine, to: nine + hour, counts: null, reportedAt: null },
     ]);
-    expect(await store.reportDowntime({ id: 'd1', report, at: nine + 2 * hour, messages: [] })).toBe(true);
-    expect(await store.reportDowntime({ id: 'd1', report, at: nine + 3 * hour, messages: [] })).toBe(false);
-    expect(await store.listDowntimes(5)).toMatchObject([{ id: 'd1', report, reportedAt: nine + 2 * hour }]);
-    expect(await store.openDowntimes()).toEqual([]);
+    await store.reportDowntime({ id: 'd1', counts, at: nine + 2 * hour, messages: [] });
+    await store.reportDowntime({ id: 'd1', counts, at: nine + 3 * hour, messages: [] });
+    expect(await store.listDowntimes(5)).toMatchObject([{ id: 'd1', counts, reportedAt: nine + 2 * hour }]);
+    expect(await store.lastDowntime()).toBeNull();
     await untilSettled(world);
     const { events } = await store.readEvents({ after: null, taskId: null, limit: 5 });
-    expect(events).toMatchObject([{ kind: 'downtime.reported', ref: 'd1', data: report.counts }]);
+    expect(events).toMatchObject([{ kind: 'downtime.reported', ref: 'd1', data: counts }]);
   });
 
   test('a time is decided when no slot of it is due any more', async () => {
@@ -184,42 +195,34 @@ export function downtimeTests(open: OpenWorld): void {
     expect(await world.store.isDecided(nine)).toBe(true);
   });
 
-  test('what was made since is read in pages, with the threads of its tasks', async () => {
+  test('what a downtime cost is counted by task, from what was made of its time since', async () => {
     const world = await open();
-    const after = world.make.id();
-    const task = await aTaskWithSlots(world, 3);
-    await world.query(`update occurrences set status = 'skipped' where slot_at = ?i`, nine);
-    await world.query(`update occurrences set decide_by = 1 where slot_at = ?i`, nine + hour);
-    const gap = await addGap(world, task.id, nine, nine + hour);
-    const first = await world.store.madeSince('occurrences', after, 2);
-    const second = await world.store.madeSince('occurrences', first.at(-1)?.id ?? '', 2);
-    expect([...first, ...second]).toMatchObject([
-      { taskId: task.id, slotAt: nine, lastAt: nine, became: 'skipped', count: 1 },
-      { slotAt: nine + hour, became: 'asked' },
-      { slotAt: nine + 2 * hour, became: 'missed' },
-    ]);
-    expect(await world.store.madeSince('gaps', after, 2)).toEqual([
-      { id: gap, taskId: task.id, slotAt: nine, lastAt: nine + hour, became: 'missed', count: 7 },
-    ]);
-    expect(await world.store.homesOf([task.id, 'none'])).toEqual(
-      new Map([[task.id, { thread: task.home, number: task.number, title: task.title, isMute: false }]]),
+    const known = await aTaskWithSlots(world, 2);
+    await world.query('update tasks set next_at = next_at * 2');
+    const id = world.make.id();
+    const task = await aTaskWithSlots(world, 4);
+    await world.query(`update occurrences set status = 'skipped' where task_id = ?t and slot_at = ?i`, task.id, nine);
+    await world.query(`update occurrences set decide_by = 1 where task_id = ?t and slot_at = ?i`, task.id, nine + hour);
+    await world.query(
+      `update occurrences set status = 'succeeded', late_ms = 999 where task_id = ?t and slot_at = ?i`,
+      task.id,
+      nine + 2 * hour,
     );
-  });
-
-  test('of the runs made since those of snoozes count, and of the snoozes those that still wait', async () => {
-    const world = await open();
-    const after = world.make.id();
-    const { task, started } = await aRunningTask(world);
-    const madeSince = () => world.store.madeSince('snoozes', after, 5);
-    expect(await madeSince()).toMatchObject([{ id: started.run.id, count: 0 }]);
-    await world.query(`update occurrences set source = 'snooze'`);
-    expect(await madeSince()).toMatchObject([
-      { taskId: task.id, slotAt: nine, lastAt: nine, became: 'late', count: 1 },
+    for (const task_ of [known, task]) await addGap(world, task_.id, nine - 2 * hour, nine - minute);
+    await world.query(`update gaps set id = '0' where task_id = ?t`, known.id);
+    const cost = { thread: task.home, isMute: false, number: task.number, title: task.title };
+    const costs = async (from: number, to: number) =>
+      (await world.store.costOf({ id, from, to })).toSorted((a, b) => (a.became < b.became ? -1 : 1));
+    expect(await costs(nine, nine + 3 * hour)).toEqual([
+      { ...cost, became: 'asked', count: 1 },
+      { ...cost, became: 'missed', count: 7 },
+      { ...cost, became: 'skipped', count: 1 },
     ]);
-    expect(await world.store.madeSince('snoozes', started.run.id, 5)).toEqual([]);
-    expect(await world.store.waitingSnoozes(nine + 1, 5)).toEqual([]);
-    await world.query(`update occurrences set status = 'pending'`);
-    expect(await world.store.waitingSnoozes(nine + 1, 5)).toMatchObject([{ slotAt: nine, became: 'late', count: 1 }]);
-    expect(await world.store.waitingSnoozes(nine, 5)).toEqual([]);
+    await world.query(`update occurrences set late_ms = 1000 where status = 'succeeded'`);
+    await world.query(`update chats set state = 'gone'`);
+    expect(await costs(nine + 2 * hour, nine + 4 * hour)).toMatchObject([
+      { became: 'late', isMute: true, count: 1 },
+      { became: 'missed', count: 1 },
+    ]);
   });
 }

@@ -22,14 +22,14 @@ const delivered = ({ id, fence, taskId }: OutboxPart, messageId: number, at: num
   ids: { chatId: '-100', threadId: 42, messageId },
 });
 
-const putOff = ({ id, fence, taskId }: OutboxPart, readyAt: number): PartEnd => ({
+const putOff = ({ id, fence, taskId }: OutboxPart, afterMs: number): PartEnd => ({
   id,
   fence,
   taskId,
   status: 'pending',
   unsent: true,
   inDoubt: false,
-  readyAt,
+  afterMs,
   error: 'wait',
   evidence: null,
 });
@@ -72,14 +72,14 @@ export function lateNagTests(open: OpenWorld): void {
     const world = await open();
     const { note, nag } = await onItsWay(world);
     await world.store.noteDone(note);
-    await world.store.endParts([putOff(nag, note.at + 1000)], note.at);
+    await world.store.endParts([putOff(nag, 1000)], note.at);
     expect(await left(world)).toEqual([{ kind: 'notice', status: 'failed', edits: null }]);
   });
 
   test('one whose reason is still there stays, whichever way it comes', async () => {
     const world = await open();
     const { nag, note } = await onItsWay(world);
-    await world.store.endParts([putOff(nag, note.at)], note.at);
+    await world.store.endParts([putOff(nag, 0)], note.at);
     await world.store.endParts([delivered(await next(world, note.at), 502, note.at)], note.at);
     expect(await left(world)).toEqual([{ kind: 'notice', status: 'delivered', edits: null }]);
   });

@@ -10,25 +10,21 @@ import { claimParts } from './outbox.ts';
 export function noticeTests(open: OpenWorld): void {
   const notice = (world: World, part: number, content: Shown) => world.make.part({ kind: 'notice', part, content });
 
-  const noticesOf = (world: World, cause: string | null, byHand = false): EndNotices => ({
-    cause,
+  const noticesOf = (world: World, error: string | null, byHand = false): EndNotices => ({
     byHand,
-    failed:
-      cause === null ? null : notice(world, 1, { view: 'failed', runId: 'r', slotAt: null, attempts: 1, error: cause }),
-    autoPaused: cause === null ? null : notice(world, 2, { view: 'autoPaused', reason: '', failures: 0, error: cause }),
-    recovered: cause === null ? notice(world, 1, { view: 'recovered', since: 0, failures: 0 }) : null,
+    failed: error === null ? null : notice(world, 1, { view: 'failed', runId: 'r', slotAt: null, attempts: 1, error }),
+    autoPaused: error === null ? null : notice(world, 2, { view: 'autoPaused', reason: '', failures: 0, error }),
+    recovered: error === null ? notice(world, 1, { view: 'recovered', since: 0, failures: 0 }) : null,
   });
 
   const aRun = async (world: World, task: Task) => {
     await world.store.addRun(world.make.newRun({ taskId: task.id, taskVersion: 1, chatId: task.chatId }));
     return startOne(world, nine);
   };
-  const fails = async (world: World, task: Task, cause: string, facts: Partial<RunEnd> & { byHand?: boolean } = {}) => {
+  const fails = async (world: World, task: Task, error: string, facts: Partial<RunEnd> & { byHand?: boolean } = {}) => {
     const { byHand = false, ...end } = facts;
     const started = await aRun(world, task);
-    return world.store.finishRuns([
-      failureOf(started, { error: cause, notices: noticesOf(world, cause, byHand), ...end }),
-    ]);
+    return world.store.finishRuns([failureOf(started, { error, notices: noticesOf(world, error, byHand), ...end })]);
   };
   const succeeds = async (world: World, task: Task) =>
     world.store.finishRuns([endOf(await aRun(world, task), { notices: noticesOf(world, null) })]);
@@ -37,23 +33,20 @@ export function noticeTests(open: OpenWorld): void {
       ({ content }) => JSON.parse(content) as Shown,
     );
 
-  test('a failure is told once for each cause, and a success after it with since when and how often', async () => {
+  test('the first failure is told, and the success after it with since when and how often', async () => {
     const world = await open();
     const task = await aTask(world, { autoPause: 0 });
     await fails(world, task, 'dns', { finishedAt: nine + minute });
     await fails(world, task, 'dns', { finishedAt: nine + 2 * minute });
     await fails(world, task, 'http 404', { finishedAt: nine + 3 * minute });
     await fails(world, task, 'http 404', { finishedAt: nine + 4 * minute });
-    expect(await said(world)).toMatchObject([
-      { view: 'failed', error: 'dns' },
-      { view: 'failed', error: 'http 404' },
-    ]);
+    expect(await said(world)).toMatchObject([{ view: 'failed', error: 'dns' }]);
     await succeeds(world, task);
     await succeeds(world, task);
 
-    expect((await said(world)).slice(2)).toEqual([{ view: 'recovered', since: nine + minute, failures: 4 }]);
+    expect((await said(world)).slice(1)).toEqual([{ view: 'recovered', since: nine + minute, failures: 4 }]);
     await fails(world, task, 'dns');
-    expect(await said(world)).toHaveLength(4);
+    expect(await said(world)).toHaveLength(3);
     await succeeds(world, task);
     expect((await said(world)).at(-1)).toMatchObject({ view: 'recovered', failures: 1 });
   });
@@ -88,18 +81,11 @@ export function noticeTests(open: OpenWorld): void {
   test('the pause after too many failures is told with their number, whatever was told before', async () => {
     const world = await open();
     const task = await aTask(world, { autoPause: 3 });
-    for (const cause of ['dns', 'dns', 'dns']) await fails(world, task, cause);
+    for (const error of ['dns', 'dns', 'http 404']) await fails(world, task, error);
 
     expect(await said(world)).toMatchObject([
       { view: 'failed', error: 'dns' },
-      { view: 'autoPaused', reason: 'auto:consecutive_failures', failures: 3, error: 'dns' },
-    ]);
-    const other = await aTask(world, { autoPause: 3 });
-    for (const cause of ['a', 'b', 'c']) await fails(world, other, cause);
-    expect((await said(world)).slice(2)).toMatchObject([
-      { view: 'failed', error: 'a' },
-      { view: 'failed', error: 'b' },
-      { view: 'autoPaused', failures: 3, error: 'c' },
+      { view: 'autoPaused', reason: 'auto:consecutive_failures', failures: 3, error: 'http 404' },
     ]);
   });
 
@@ -120,9 +106,7 @@ export function noticeTests(open: OpenWorld): void {
     const contents = await said(world);
     expect(contents).toHaveLength(2);
     expect(contents).toContainEqual({ view: 'recovered', since: nine + minute, failures: 2 });
-    expect(await world.query('select incident, incident_at from tasks')).toEqual([
-      { incident: null, incident_at: null },
-    ]);
+    expect(await world.query('select incident_at from tasks')).toEqual([{ incident_at: null }]);
   });
 
   test('a run that was called off tells nothing', async () => {
@@ -133,7 +117,7 @@ export function noticeTests(open: OpenWorld): void {
     await world.store.finishRuns([failureOf(started, { notices: noticesOf(world, 'dns') })]);
 
     expect(await said(world)).toEqual([]);
-    expect(await world.query('select incident from tasks')).toEqual([{ incident: null }]);
+    expect(await world.query('select incident_at from tasks')).toEqual([{ incident_at: null }]);
   });
 
   test('a success without a failure before it says nothing', async () => {

@@ -48,16 +48,8 @@ function delivered(part: Pick<OutboxPart, 'id' | 'fence'>): PartEnd {
   return { id: part.id, fence: part.fence, status: 'delivered', ids, at: nine + minute, evidence: null, pinId: null };
 }
 
-function lost(part: Pick<OutboxPart, 'id' | 'fence'>, readyAt: number | null): PartEnd {
-  return {
-    id: part.id,
-    fence: part.fence,
-    status: 'unknown',
-    readyAt,
-    error: 'no answer',
-    evidence: '{}',
-    guidance: null,
-  };
+function lost({ id, fence }: Pick<OutboxPart, 'id' | 'fence'>, afterMs: number | null): PartEnd {
+  return { id, fence, status: 'unknown', afterMs, error: 'no answer', evidence: '{}', guidance: null };
 }
 
 type Later = Extract<PartEnd, { status: 'pending' }>;
@@ -67,7 +59,7 @@ function later({ id, fence }: Pick<OutboxPart, 'id' | 'fence'>, facts: Partial<L
     status: 'pending',
     unsent: false,
     inDoubt: false,
-    readyAt: nine,
+    afterMs: 0,
     error: 'later',
     evidence: null,
   } as const;
@@ -123,8 +115,8 @@ export function outboxTests(open: OpenWorld): void {
     const second = only(await claimParts(world));
 
     expect([first.status, first.sends, first.topic?.state, first.route.topic]).toEqual(['pending', 0, 'none', null]);
-    expect(await world.store.endParts([later(first, { readyAt: 1 })], nine)).toBe(0);
-    expect(await world.store.endParts([later(second, { readyAt: nine + hour })], nine)).toBe(1);
+    expect(await world.store.endParts([later(first, { afterMs: 1 })], nine)).toBe(0);
+    expect(await world.store.endParts([later(second, { afterMs: hour })], nine)).toBe(1);
     expect(await claimParts(world)).toEqual([]);
     expect(only(await claimParts(world, { now: nine + hour })).fence).toBeGreaterThan(second.fence);
   });
@@ -145,16 +137,37 @@ export function outboxTests(open: OpenWorld): void {
     expect(only(await claimParts(world, { now: nine + hour })).id).toBe(second.id);
   });
 
-  test('a part whose fate is unknown holds its thread for two minutes and no longer', async () => {
+  test('a part that a person is asked about holds its own thread alone, for two minutes and no longer', async () => {
     const world = await open();
     const task = await aReadyTask(world);
     const [first, second] = [world.make.part(), world.make.part({ part: 2 })];
     await show(world, task, [first, second]);
     const sent = only(await claimParts(world));
     await world.store.endParts([lost(sent, null)], nine);
+    const other = world.make.part();
+    await show(world, await aReadyTask(world), [other]);
 
+    expect(only(await claimParts(world)).id).toBe(other.id);
     expect(await claimParts(world, { now: nine + minute + unknownHoldMs - 1 })).toEqual([]);
     expect(only(await claimParts(world, { now: nine + minute + unknownHoldMs })).id).toBe(second.id);
+  });
+
+  test('while a part of a chat is looked for, nothing but answers leaves there, for two minutes at most', async () => {
+    const world = await open();
+    const [doubted, other] = [await aReadyTask(world), await aReadyTask(world)];
+    await show(world, doubted, [world.make.part()]);
+    const sent = only(await claimParts(world));
+    await world.store.endParts([lost(sent, hour)], nine);
+    const next = world.make.part();
+    await show(world, other, [next]);
+    const thread = { provider: 'telegram', address: '-100', topic: null };
+    const about = { thread, taskId: null, shown: { text: 'Here.' }, edits: null, expiresAt: null } as const;
+    await world.store.addMessages([{ ...about, id: world.make.id(), kind: 'answer' }], nine);
+
+    expect(only(await claimParts(world)).kind).toBe('answer');
+    const end = nine + minute + unknownHoldMs;
+    expect(await claimParts(world, { now: end - 1 })).toEqual([]);
+    expect(only(await claimParts(world, { now: end })).id).toBe(next.id);
   });
 
   test('the most urgent part of a chat goes first, and threads of one chat take turns', async () => {
@@ -211,7 +224,7 @@ export function outboxTests(open: OpenWorld): void {
     await show(world, await inChat('-1'), [world.make.part()]);
     await show(world, await inChat('-3'), [world.make.part()]);
     await world.store.endParts(
-      (await claimParts(world)).map((part) => lost(part, nine + 2 * minute)),
+      (await claimParts(world)).map((part) => lost(part, 2 * minute)),
       nine,
     );
     await show(world, await inChat('-1'), [world.make.part()]);
@@ -230,7 +243,7 @@ export function outboxTests(open: OpenWorld): void {
     const [silent, busy] = [await aReadyTask(world), await aReadyTask(world)];
     await show(world, silent, [world.make.part()]);
     const sent = only(await claimParts(world));
-    await world.store.endParts([lost(sent, nine + 2 * minute)], nine);
+    await world.store.endParts([lost(sent, 2 * minute)], nine);
     await show(world, busy, [world.make.part(), world.make.part({ part: 2 })]);
 
     expect(only(await claimParts(world, { now: nine + 2 * minute }))).toMatchObject({ id: sent.id, status: 'unknown' });
@@ -272,7 +285,7 @@ export function outboxTests(open: OpenWorld): void {
     expect(await world.store.nextPartAt(nine + minute)).toBeNull();
 
     const sent = only(await claimParts(world));
-    await world.store.endParts([lost(sent, nine + 2 * minute)], nine);
+    await world.store.endParts([lost(sent, 2 * minute)], nine);
     expect(await world.store.nextPartAt(nine + minute)).toBe(nine + 2 * minute);
     await world.query(`update deliveries set ready_at = null where id = ?t`, sent.id);
     expect(await world.store.nextPartAt(nine + minute)).toBe(nine + minute + unknownHoldMs);
@@ -293,7 +306,7 @@ export function partEndTests(open: OpenWorld): void {
     const part = await aClaimedPart(world);
 
     expect(await world.store.endParts([delivered(part)], nine)).toBe(1);
-    expect(await world.store.endParts([delivered(part), lost(part, nine)], nine)).toBe(0);
+    expect(await world.store.endParts([delivered(part), lost(part, 0)], nine)).toBe(0);
     expect(await world.store.readRun(part.runId ?? '')).toMatchObject({
       deliveries: [
         {
@@ -320,7 +333,7 @@ export function partEndTests(open: OpenWorld): void {
   test.each<[string, (part: OutboxPart) => PartEnd, Record<string, unknown>]>([
     [
       'told to wait',
-      (part) => later(part, { unsent: true, readyAt: nine + hour, error: '429' }),
+      (part) => later(part, { unsent: true, afterMs: hour, error: '429' }),
       { status: 'pending', ready_at: nine + hour, error: '429', sends: 0, put_offs: 1, settles: 0 },
     ],
     [
@@ -330,7 +343,7 @@ export function partEndTests(open: OpenWorld): void {
         fence,
         status: 'blocked',
         unsent: true,
-        readyAt: nine + hour,
+        afterMs: hour,
         cause: 'no_topic_right',
         error: 'refused',
         guidance: null,
@@ -339,7 +352,7 @@ export function partEndTests(open: OpenWorld): void {
     ],
     [
       'without an answer',
-      (part) => lost(part, nine + hour),
+      (part) => lost(part, hour),
       { status: 'unknown', ready_at: nine + hour, evidence: '{}', settles: 0 },
     ],
     [
@@ -363,14 +376,14 @@ export function partEndTests(open: OpenWorld): void {
 
   test('every look for evidence is counted, until the part is sent again', async () => {
     const world = await open();
-    await world.store.endParts([lost(await aClaimedPart(world), nine + minute)], nine);
+    await world.store.endParts([lost(await aClaimedPart(world), minute)], nine);
     const first = only(await claimParts(world));
-    await world.store.endParts([lost(first, nine + minute)], nine);
+    await world.store.endParts([lost(first, minute)], nine);
     const second = only(await claimParts(world));
-    await world.store.endParts([later(second, { unsent: true, error: null, evidence: 'absent' })], nine);
+    await world.store.endParts([later(second, { unsent: false, error: null, evidence: 'absent' })], nine);
     const again = only(await claimParts(world, { now: nine + hour }));
 
-    expect([first.settles, second.settles, again.settles, again.sends]).toEqual([0, 1, 0, 1]);
+    expect([first.settles, second.settles, again.settles, again.sends]).toEqual([0, 1, 0, 2]);
     expect(again.sentAt).toBe(nine + hour);
     expect(await rowOf(world, again.id)).toMatchObject({ evidence: 'absent' });
   });

@@ -13,7 +13,7 @@ type Named = Pick<OutboxPart, 'id' | 'fence'>;
 function blocked(world: World, { id, fence }: Named, cause: BlockedCause = 'topics_off'): PartEnd {
   const shown = { view: 'blocked', cause, error: 'refused' } as const;
   const guidance = aMessage(world, { kind: 'notice', shown });
-  return { id, fence, status: 'blocked', unsent: false, readyAt: nine + hour, cause, error: 'refused', guidance };
+  return { id, fence, status: 'blocked', afterMs: hour, cause, error: 'refused', guidance };
 }
 
 function delivered({ id, fence }: Named, messageId = 5001): PartEnd {
@@ -21,12 +21,12 @@ function delivered({ id, fence }: Named, messageId = 5001): PartEnd {
   return { id, fence, status: 'delivered', ids, at: nine + minute, evidence: null, pinId: null };
 }
 
-function lost({ id, fence }: Named, readyAt: number | null = nine): PartEnd {
-  return { id, fence, status: 'unknown', readyAt, error: 'no answer', evidence: '{}', guidance: null };
+function lost({ id, fence }: Named, afterMs: number | null = 0): PartEnd {
+  return { id, fence, status: 'unknown', afterMs, error: 'no answer', evidence: '{}', guidance: null };
 }
 
 function again({ id, fence }: Named, inDoubt: boolean): PartEnd {
-  return { id, fence, status: 'pending', unsent: false, inDoubt, readyAt: nine, error: null, evidence: null };
+  return { id, fence, status: 'pending', unsent: false, inDoubt, afterMs: 0, error: null, evidence: null };
 }
 
 /** The parts of results that can be claimed now, past all that comes before them. */
@@ -122,7 +122,7 @@ export function guidanceTests(open: OpenWorld): void {
     const ask = (one: Named): PartEnd => ({
       ...lost(one, null),
       status: 'unknown',
-      readyAt: null,
+      afterMs: null,
       error: 'no answer',
       evidence: '{}',
       guidance: aMessage(world, { kind: 'notice', shown: { view: 'inDoubt', deliveryId: part.id, sentAt: nine } }),

@@ -33,7 +33,7 @@ export function pressedTests(open: OpenWorld): void {
       id,
       fence,
       status: 'unknown',
-      readyAt: nine,
+      afterMs: 0,
       error: 'lost',
       evidence: '{}',
       guidance: null,

@@ -159,17 +159,14 @@ export function leftOverTests(open: OpenWorld): void {
   test.each([
     [
       'not sent',
-      { status: 'pending', unsent: true, inDoubt: false, readyAt: nine, error: 'no way there', evidence: null },
+      { status: 'pending', unsent: true, inDoubt: false, afterMs: 0, error: 'no way there', evidence: null },
     ],
     [
       'proved absent',
-      { status: 'pending', unsent: false, inDoubt: false, readyAt: nine, error: 'absent', evidence: '{}' },
+      { status: 'pending', unsent: false, inDoubt: false, afterMs: 0, error: 'absent', evidence: '{}' },
     ],
-    [
-      'blocked',
-      { status: 'blocked', unsent: true, readyAt: nine, cause: 'no_topic_right', error: 'not allowed', guidance: null },
-    ],
-    ['left to a person', { status: 'unknown', readyAt: null, error: 'no answer', evidence: '{}', guidance: null }],
+    ['blocked', { status: 'blocked', afterMs: 0, cause: 'no_topic_right', error: 'not allowed', guidance: null }],
+    ['left to a person', { status: 'unknown', afterMs: null, error: 'no answer', evidence: '{}', guidance: null }],
   ] as const)('a part that comes back %s to a task that was deleted meanwhile fails', async (_how, end) => {
     const world = await open();
     const [gone, there] = [await aReadyTask(world), await aReadyTask(world, { home: elsewhere })];
@@ -208,7 +205,7 @@ export function leftOverTests(open: OpenWorld): void {
           fence,
           taskId,
           status: 'unknown',
-          readyAt: nine + hour,
+          afterMs: hour,
           error: 'no answer',
           evidence: '{}',
           guidance: null,

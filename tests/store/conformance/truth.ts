@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import type { TruthQuery, TruthRows } from '../../../src/app/ports/why.ts';
+import type { TaskInput } from '../../../src/app/tasks/definition.ts';
 import type { Reason } from '../../../src/domain/occurrence.ts';
-import type { TaskState } from '../../../src/domain/task.ts';
+import type { Task, TaskState } from '../../../src/domain/task.ts';
 import { aRunningTask, aTask, claimAll, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { claimParts } from './outbox.ts';
+import { actor, engineOn, failing, target, type Engine } from './verbs.ts';
 
 async function readTruth({ store }: World, taskId: string, query: Partial<TruthQuery> = {}): Promise<TruthRows> {
   const rows = await store.readTruth({ taskId, from: nine - hour, to: nine + 24 * hour, limit: 50, ...query });
@@ -68,6 +70,7 @@ const names = (rows: Pick<TruthRows, 'changes'>) => rows.changes.map(({ verb }) 
 export function truthTests(open: OpenWorld): void {
   slotTests(open);
   changeTests(open);
+  deedTests(open);
 }
 
 function slotTests(open: OpenWorld): void {
@@ -159,57 +162,55 @@ function slotTests(open: OpenWorld): void {
 }
 
 function changeTests(open: OpenWorld): void {
-  test('more changes than one may read are read from the front, up to an instant that is told', async () => {
-    const world = await open();
+  /** A task to which something was done every hour from nine on. */
+  const changed = async (world: World, verbs: readonly (readonly [number, string, TaskState, TaskState])[]) => {
     const task = await aTask(world);
-    await world.query('delete from audit');
-    await world.query('delete from task_versions');
-    const count = 450;
-    await world.query(
-      `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
-       insert into audit (at, actor, verb, task_id, state_before, state_after)
-       select ${nine} + i, 'system', case when i % 2 = 1 then 'pause' else 'resume' end, '${task.id}',
-         case when i % 2 = 1 then 'active' else 'paused' end, case when i % 2 = 1 then 'paused' else 'active' end from n`,
-    );
-    const from = nine - minute;
-    const page = await readTruth(world, task.id, { from, limit: 1 });
-    expect(page.readTo).toBe(nine + 401);
-    expect(page.changes).toHaveLength(401);
-    expect(page.reachesNow).toBe(false);
-    const next = await readTruth(world, task.id, { from: nine + 401, limit: 1 });
-    expect(next.readTo).toBeNull();
-    expect(next.changes.map(({ at }) => at - nine)).toEqual(Array.from({ length: 51 }, (_none, index) => 400 + index));
-    // All of them in one instant: a page comes on, if only by a millisecond.
-    await world.query('update audit set at = ?i', nine);
-    expect((await readTruth(world, task.id, { from: nine })).readTo).toBe(nine + 1);
+    await note(world, task.id, [
+      { at: nine - hour, verb: 'create', states: [null, 'active'] },
+      ...verbs.map(([at, verb, ...states]) => ({ at, verb, states })),
+    ]);
+    return task;
+  };
 
-    const definition = JSON.stringify({ schedule: { kind: 'cron' }, policies: {}, action: { kind: 'message' } });
-    await world.query(
-      `with recursive n(i) as (select 1 union all select i + 1 from n where i < 230)
-       insert into task_versions (task_id, version, at, actor, definition)
-       select '${task.id}', i, ${nine} + i, 'system', '${definition}' from n`,
-    );
-    const edited = await readTruth(world, task.id, { from: nine + 2, to: nine + hour });
-    expect([edited.readTo, edited.versions[0]?.version, edited.versions.at(-1)?.version]).toEqual([nine + 202, 1, 202]);
+  test('what people did without a change of the state is passed over, a second pause is not', async () => {
+    const world = await open();
+    const task = await changed(world, [
+      [nine, 'run_now', 'active', 'active'],
+      [nine + 1, 'pause', 'active', 'paused'],
+      [nine + 2, 'pause', 'paused', 'paused'],
+      [nine + 3, 'edit', 'paused', 'paused'],
+      [nine + 4, 'resume', 'paused', 'active'],
+    ]);
+    expect(names(await readTruth(world, task.id))).toEqual(['create', 'pause', 'pause', 'resume']);
   });
 
   test('what was done after the clock was set back rules the time that came twice', async () => {
     const world = await open();
-    const task = await aTask(world);
-    await note(world, task.id, [
-      { at: nine, verb: 'create', states: [null, 'active'] },
-      { at: nine + 3 * hour, verb: 'pause', states: ['active', 'paused'] },
-      { at: nine + hour, verb: 'resume', states: ['paused', 'active'] },
-      { at: nine + 2 * hour, verb: 'delete', states: ['active', 'deleted'] },
+    const task = await changed(world, [
+      [nine + 3 * hour, 'pause', 'active', 'paused'],
+      [nine + hour, 'resume', 'paused', 'active'],
+      [nine + 2 * hour, 'delete', 'active', 'deleted'],
+      [nine + 5 * hour, 'restore', 'deleted', 'active'],
     ]);
-    const all = await readTruth(world, task.id);
-    expect(names(all)).toEqual(['create', 'pause', 'resume', 'delete']);
-    expect(all.twice).toContainEqual({ from: nine + hour, to: nine + 3 * hour });
-    // Whatever the stretch, what was made next is read besides what holds next.
-    const early = await readTruth(world, task.id, { from: nine + 10, to: nine + 20 });
-    expect(names(early)).toEqual(['create', 'pause', 'resume']);
-    const late = await readTruth(world, task.id, { from: nine + 4 * hour, to: nine + 5 * hour });
-    expect([names(late), late.reachesNow]).toEqual([['delete'], true]);
+    await world.store.noteSetBack({ from: nine + hour, to: nine + 3 * hour });
+    await world.store.noteSetBack({ from: nine + 2 * hour, to: nine + 2.5 * hour });
+    // Of a time that came twice all is read, and the first thing that was done after it.
+    const all = ['create', 'pause', 'resume', 'delete', 'restore'];
+    for (const from of [nine + 10, nine + 90 * minute, nine + 4 * hour]) {
+      const rows = await readTruth(world, task.id, { from, to: from + 10 });
+      expect([from, names(rows)]).toEqual([from, from < nine + hour ? all : all.slice(1)]);
+      expect([rows.reachesNow, rows.twice]).toEqual([false, [{ from: nine + hour, to: nine + 3 * hour }]]);
+    }
+    const late = await readTruth(world, task.id, { from: nine + 6 * hour, to: nine + 7 * hour });
+    expect([names(late), late.reachesNow]).toEqual([['restore'], true]);
+  });
+
+  test('set-backs of the clock are kept, but not without end', async () => {
+    const world = await open();
+    for (let index = 0; index < 103; index += 1)
+      await world.store.noteSetBack({ from: nine + index, to: nine + index });
+    const { twice } = await readTruth(world, (await aTask(world)).id);
+    expect([twice.length, twice[0]]).toEqual([100, { from: nine + 3, to: nine + 3 }]);
   });
 
   test('what is planned depends on what was skipped, on what waits and on what runs', async () => {
@@ -227,103 +228,55 @@ function changeTests(open: OpenWorld): void {
   });
 
   test('what retention has removed, it has noted', async () => {
-    const { store, ...world } = await open();
-    const task = await aTask({ store, ...world });
-    expect((await readTruth({ store, ...world }, task.id)).removedBefore).toBeNull();
-    await store.writeNote('retention', JSON.stringify({ before: new Date(nine).toISOString() }), nine);
-    expect((await readTruth({ store, ...world }, task.id)).removedBefore).toBe(nine);
+    const world = await open();
+    const task = await aTask(world);
+    expect((await readTruth(world, task.id)).removedBefore).toBeNull();
+    await world.store.writeNote('retention', JSON.stringify({ before: new Date(nine).toISOString() }), nine);
+    expect((await readTruth(world, task.id)).removedBefore).toBe(nine);
   });
 
   test('the last slot is told for every change that found the task completed, and for now', async () => {
     const world = await open();
     const task = await aTaskWithSlots(world, 4);
-    await note(world, task.id, [
-      { at: nine - 2 * hour, verb: 'create', states: [null, 'active'] },
-      { at: nine + 90 * minute, verb: 'edit', states: ['completed', 'active'] },
-    ]);
+    await note(world, task.id, [{ at: nine + 90 * minute, verb: 'edit', states: ['completed', 'active'] }]);
     await world.query(`update tasks set state = 'completed', next_at = null`);
-    const { lastSlots, changes } = await readTruth(world, task.id);
-    expect(lastSlots).toEqual([
-      { deedId: changes[1]?.id, slotAt: nine + hour },
-      { deedId: null, slotAt: nine + 3 * hour },
-    ]);
-  });
-
-  test('what a person did to a slot is found by the instant at which it was done', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    const occurrence = world.make.occurrence({ slotAt: nine, status: 'skipped', reason: 'skip' });
-    await claimAll(world, { now: nine, limit: 1 }, () => ({ occurrences: [occurrence], runs: [] }));
-    await note(world, task.id, [
-      { at: nine, verb: 'skip', states: ['active', 'active'], after: { count: 1 } },
-      { at: nine + 1, verb: 'edit', states: ['active', 'active'] },
-    ]);
-    const { deeds } = await readTruth(world, task.id);
-    expect(deeds).toMatchObject([{ verb: 'skip', actor: 'telegram:user:7', at: nine, after: { count: 1 } }]);
+    const { changes, lastSlotAt } = await readTruth(world, task.id);
+    expect([changes[0]?.lastSlotAt, lastSlotAt]).toEqual([nine + hour, nine + 3 * hour]);
   });
 
   test('versions begin with the one in force and end with the next one', async () => {
     const world = await open();
     const task = await aTask(world);
     await world.query('delete from task_versions');
-    const definition = (cron: string) =>
-      JSON.stringify({ schedule: { kind: 'cron', cron, timezone: 'UTC' }, policies: {}, action: { kind: 'message' } });
-    for (const version of [1, 2, 3, 4]) {
+    const definition = `{"schedule":{"kind":"cron","cron":"0 * * * *","timezone":"UTC"},"policies":{},"action":{"kind":"message"}}`;
+    for (const [version, at, text] of [
+      [1, nine + hour, definition],
+      [2, nine + 2 * hour, definition],
+      [3, nine + 3 * hour, 'x'],
+      [4, nine + 4 * hour, definition],
+    ] as const) {
       await world.query(
         `insert into task_versions (task_id, version, at, actor, definition) values (?t, ?i, ?i, 'system', ?t)`,
         task.id,
         version,
-        nine + version * hour,
-        definition(`${version} * * * *`),
+        at,
+        text,
       );
     }
     const versionsIn = async (from: number, to: number) =>
       (await readTruth(world, task.id, { from, to })).versions.map(({ version }) => version);
-    expect(await versionsIn(nine + 2 * hour + 1, nine + 2 * hour + 2)).toEqual([2, 3]);
-    expect(await versionsIn(nine + 90 * minute, nine + 3 * hour)).toEqual([1, 2, 3, 4]);
-    // Before the first one, what is known of the task stands in.
-    expect(await versionsIn(nine, nine + 1)).toEqual([null, 1]);
+    expect(await versionsIn(nine + 70 * minute, nine + 80 * minute)).toEqual([1, 2]);
+    expect(await versionsIn(nine + 90 * minute, nine + 4 * hour)).toEqual([1, 2, 4]);
+    expect(await versionsIn(nine, nine + 1)).toEqual([1]);
   });
 
-  test('rows from before states and versions were kept, and rows that lie, are no obstacle', async () => {
+  test('rows that lie are no obstacle', async () => {
     const world = await open();
     const task = await aTask(world);
-    await world.query('delete from task_versions');
-    await note(world, task.id, [
-      { at: nine - 2 * hour, verb: 'create', after: { title: 'x' } },
-      { at: nine, verb: 'run_now' },
-      { at: nine + 1, verb: 'edit', before: { schedule: { kind: 'cron', cron: '7 * * * *', timezone: 'UTC' } } },
-      { at: nine + hour, verb: 'pause' },
-    ]);
-    const { changes, versions } = await readTruth(world, task.id);
-    expect(changes.map(({ verb }) => verb)).toEqual(['create', 'pause']);
-    expect(versions).toMatchObject([{ version: null, definition: { schedule: { cron: '7 * * * *' } } }]);
-
     await world.query(`update audit set before = '{', after = '[]'`);
     await world.query(`update tasks set policies = '[', action = ''`);
-    await world.query(
-      `insert into task_versions (task_id, version, at, actor, definition) values (?t, 1, 1, 'system', 'x')`,
-      task.id,
-    );
-    expect((await readTruth(world, task.id)).changes[0]).toMatchObject({ before: null, after: null });
-  });
-
-  test('a change is found behind much else, and what nobody has looked through is not taken for the end', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    await note(world, task.id, [{ at: nine - 2 * hour, verb: 'create', states: [null, 'active'] }]);
-    const busy = (count: number, from: number) =>
-      world.query(
-        `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
-         insert into audit (at, actor, verb, task_id, state_before, state_after)
-         select ${from} + i, 'system', 'run_now', '${task.id}', 'active', 'active' from n`,
-      );
-    await busy(500, nine - hour);
-    const asked = { from: nine, to: nine + 1 };
-    expect(names(await readTruth(world, task.id, asked))).toEqual(['create']);
-    await busy(1100, nine + hour);
-    const { changes, reachesNow } = await readTruth(world, task.id, asked);
-    expect([names({ changes }), reachesNow]).toEqual([['create'], false]);
+    const { changes, slots } = await readTruth(world, task.id);
+    expect([changes[0]?.before, changes[0]?.after, slots]).toEqual([null, null, []]);
   });
 
   test('a run whose row is gone leaves its slot', async () => {
@@ -333,5 +286,90 @@ function changeTests(open: OpenWorld): void {
     await world.query('delete from runs');
     expect((await readTruth(world, task.id)).slots).toMatchObject([{ status: 'dispatched', run: null }]);
     await startOne(world, nine).catch(() => undefined);
+  });
+}
+
+/** Who did what to the slots of a task, oldest first. */
+async function doers(world: World, { id }: Pick<Task, 'id'>): Promise<string[]> {
+  const { slots } = await readTruth(world, id, { to: nine + 72 * hour });
+  return slots.map(({ source, status, reason, deed, asker }) =>
+    [
+      source,
+      status,
+      reason ?? '',
+      deed === null ? '' : `deed ${deed.verb}`,
+      asker === null ? '' : `asked ${asker.verb}`,
+    ]
+      .filter((word) => word !== '')
+      .join(' '),
+  );
+}
+
+type Life = Engine & Pick<World, 'store' | 'query'> & { readonly task: Task };
+
+const run = async ({ store, task }: Life) =>
+  (await store.listTaskRuns({ taskId: task.id, status: null, limit: 99, cursor: null })).items.at(-1)?.runId ?? '';
+
+const deeds: Readonly<Record<string, (life: Life) => Promise<unknown>>> = {
+  skip: ({ rooms, task }) => rooms.tasks.skip(target(task), { count: 1, from: null }),
+  snooze: ({ rooms, task }) => rooms.tasks.snooze(target(task), { forMs: hour }),
+  undo: ({ rooms, task }) => rooms.tasks.undo(target(task), null),
+  no: ({ rooms, task }) => rooms.tasks.answer(target(task), 'none'),
+  yes: ({ rooms, task }) => rooms.tasks.answer(target(task), 'all'),
+  pause: ({ rooms, task }) => rooms.tasks.pause(target(task), null),
+  delete: ({ rooms, task }) => rooms.tasks.delete(target(task)),
+  runNow: ({ rooms, task }) => rooms.tasks.runNow(target(task)),
+  cancel: ({ rooms, task }) => rooms.tasks.cancel(target(task)),
+  cancelRun: async (life) => life.rooms.tasks.cancelRun(await run(life), actor),
+  cancelThread: ({ rooms }) => rooms.runs.cancelThread('cli:default', { actor }),
+  retry: async (life) => life.rooms.tasks.repeat('retry', await run(life), { actor }),
+  replay: async (life) => life.rooms.tasks.repeat('replay', await run(life), { actor }),
+  /** Its next failure is one too many. */
+  failing: ({ query }) => query('update tasks set consecutive_failures = 9'),
+  minute: ({ pass }) => pass(minute),
+  nine: ({ pass }) => pass(30 * minute),
+  outage: ({ pass }) => pass(75 * minute),
+  /** The slot comes while nothing is run. */
+  slot: async ({ time, rooms }) => {
+    await time.advance(30 * minute);
+    await rooms.scheduler.step(time.now(), 10);
+  },
+};
+
+const queue = { policies: { overlap: 'queue' } } as const;
+const ask = { policies: { missed: 'ask' } } as const;
+
+/** What is written when it is done need not be guessed later. */
+function deedTests(open: OpenWorld): void {
+  test.each<[string, Partial<TaskInput>, string[]]>([
+    ['skip', {}, ['schedule skipped skip deed skip']],
+    ['snooze undo', {}, ['snooze skipped undone deed undo asked snooze']],
+    ['outage no', ask, ['catch_up skipped declined deed answer']],
+    ['outage yes minute', ask, ['catch_up succeeded asked answer']],
+    ['runNow slot pause', queue, ['run_now dispatched asked run_now', 'schedule skipped paused deed pause']],
+    [
+      'runNow slot delete',
+      queue,
+      ['run_now cancelled deleted deed delete asked run_now', 'schedule cancelled deleted deed delete'],
+    ],
+    [
+      'runNow slot failing minute',
+      { ...queue, action: failing },
+      ['run_now failed asked run_now', 'schedule skipped paused deed pause'],
+    ],
+    ['runNow cancel', {}, ['run_now cancelled cancelled deed cancel asked run_now']],
+    ['runNow cancelRun', {}, ['run_now cancelled cancelled deed cancel asked run_now']],
+    ['runNow cancelThread', {}, ['run_now cancelled cancelled deed cancel asked run_now']],
+    [
+      'nine minute retry minute replay',
+      { action: failing },
+      ['schedule failed', 'retry failed asked retry', 'replay dispatched asked replay'],
+    ],
+  ])('a slot knows whose deed it was after: %s', async (verbs, input, told) => {
+    const world = await open();
+    const engine = engineOn(world);
+    const task = await engine.create(input);
+    for (const verb of verbs.split(' ')) await deeds[verb]?.({ ...engine, ...world, task });
+    expect(await doers(world, task)).toEqual(told);
   });
 }

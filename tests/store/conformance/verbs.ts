@@ -86,21 +86,6 @@ export async function deeds(world: World): Promise<string[]> {
 
 /** The verbs of people and clients, over a real database of each kind. */
 export function personVerbTests(open: OpenWorld): void {
-  test('a pause until an instant ends by itself, and the slot at its end counts', async () => {
-    const world = await open();
-    const { rooms, create, pass, story } = engineOn(world);
-    const task = await create();
-    await rooms.tasks.pause(target(task), nine + hour);
-    expect(await rooms.scheduler.nextAt(nine)).toBe(nine + hour);
-    await pass(90 * minute);
-    expect(await story(task)).toEqual(['60 succeeded']);
-    expect(await deeds(world)).toEqual([
-      'create nothing -> active',
-      'pause active -> paused',
-      'resume paused -> active',
-    ]);
-  });
-
   test('skipped slots have their rows, survive a pause, and come back', async () => {
     const { rooms, create, pass, story } = engineOn(await open());
     const task = await create();
@@ -113,86 +98,22 @@ export function personVerbTests(open: OpenWorld): void {
     expect(await story(task)).toEqual(['0 skipped skip']);
   });
 
-  test('a snooze is moved, runs at its time, and is ended by a pause', async () => {
-    const { rooms, create, pass, story } = engineOn(await open());
-    const task = await create();
-    await rooms.tasks.snooze(target(task), nine + 20 * minute);
-    await rooms.tasks.snooze(target(task), nine + 10 * minute);
-    await pass(40 * minute);
-    await rooms.tasks.snooze(target(task), nine + 30 * minute);
-    await rooms.tasks.pause(target(task), null);
-    expect(await story(task)).toEqual([
-      '0 succeeded',
-      '10 snooze succeeded',
-      '20 snooze skipped replaced',
-      '30 snooze skipped paused',
-    ]);
-  });
-
-  test('a retry is found by every run of its chain, and a replay is another call', async () => {
-    const { rooms, create, settle, time, story } = engineOn(await open());
-    const task = await create({ action: failing });
-    const first = (await rooms.tasks.runNow(target(task))).taskRun.runId ?? '';
-    await settle();
-    const repeat = (kind: 'retry' | 'replay', of: string) => rooms.tasks.repeat(kind, of, { actor });
-    const second = (await repeat('retry', first)).taskRun.runId ?? '';
-    await settle();
-    const third = (await repeat('retry', second)).taskRun;
-    for (const one of [first, second]) expect((await repeat('retry', one)).taskRun.id).toBe(third.id);
-    await settle();
-    await time.advance(minute);
-    const replayed = (await repeat('replay', first)).taskRun.runId ?? '';
-    await settle();
-    await repeat('retry', replayed);
-    await settle();
-    expect((await story(task)).map((line) => line.split(' ').slice(1).join(' '))).toEqual([
-      'run_now failed',
-      'retry failed',
-      'retry failed',
-      'replay failed',
-      'retry failed',
-    ]);
-  });
-
-  test('what is live is called off once, and what waits has its turn', async () => {
+  test('a verb that comes after the end of a pause, before any step, ends the pause first, and both are versions', async () => {
     const world = await open();
-    const { rooms, create, settle, story } = engineOn(world);
-    const task = await create({ policies: { overlap: 'queue' } });
-    const { taskRun } = await rooms.tasks.runNow(target(task));
-    await rooms.tasks.runNow(target(task));
-    await rooms.tasks.cancel(target(task));
-    expect((await rooms.tasks.cancel(target(task))).entryId).toBeNull();
-    expect((await rooms.tasks.cancelRun(taskRun.runId ?? '', actor)).cancelled).toBe(true);
-    await settle();
-    expect(await story(task)).toEqual(['-30 run_now cancelled cancelled', '-30 run_now succeeded']);
-    expect(await world.query(`select task_id from events where kind = 'run.cancelled'`)).toEqual([
-      { task_id: task.id },
+    const { rooms, create, time } = engineOn(world);
+    const task = await create();
+    await rooms.tasks.pause(target(task), nine + minute);
+    await time.advance(hour + 31 * minute);
+    await rooms.tasks.edit(target(task), { title: 'Sit down' });
+    expect(await deeds(world)).toEqual([
+      'create nothing -> active',
+      'pause active -> paused',
+      'resume paused -> active',
+      'edit active -> active',
     ]);
-  });
-
-  test('an edit is undone exactly, and its versions stay', async () => {
-    const { rooms, create } = engineOn(await open());
-    const task = await create({ title: 'One', policies: { grace: 'PT1M' }, subject: 's', tags: ['a'] });
-    const schedule = { kind: 'interval', interval: 'PT2H', timezone: 'Europe/Madrid' } as const;
-    await rooms.tasks.edit(target(task), {
-      title: 'Two',
-      schedule,
-      policies: { grace: null, max_runs: 3 },
-      subject: null,
-    });
-    const { task: back } = await rooms.tasks.undo(target(task), null);
-    expect(back).toMatchObject({
-      title: 'One',
-      schedule: task.schedule,
-      policies: task.policies,
-      subject: 's',
-      nextAt: task.nextAt,
-      minGapMs: task.minGapMs,
-    });
     expect((await rooms.tasks.versions(task.id)).map(({ definition }) => definition.title)).toEqual([
-      'One',
-      'Two',
-      'One',
+      'Sit down',
+      'Stand up!',
     ]);
   });
 
@@ -216,45 +137,5 @@ export function personVerbTests(open: OpenWorld): void {
     expect(await rooms.bulk.count(thread)).toMatchObject({ active: 0, liveRuns: 0 });
     await settle();
     expect(await world.query(`select status from runs`)).toEqual([{ status: 'cancelled' }]);
-  });
-
-  test('a question is answered, late or never', async () => {
-    const { rooms, create, pass, story, settle } = engineOn(await open());
-    const [yes, no] = [await create({ policies: { missed: 'ask' } }), await create({ policies: { missed: 'ask' } })];
-    await pass(50 * minute);
-    await rooms.tasks.answer(target(yes), 'all');
-    await rooms.tasks.answer(target(no), 'none');
-    await settle();
-    expect([await story(yes), await story(no)]).toEqual([['0 catch_up succeeded'], ['0 catch_up skipped declined']]);
-  });
-
-  test('a run of a deleted task that ends later brings nothing to be sent', async () => {
-    const world = await open();
-    const { rooms, create, time } = engineOn(world);
-    const task = await create({ action: { kind: 'echo', delay_ms: 1000 } }, { threadKey: 'telegram:chat:-5' });
-    await rooms.tasks.runNow(target(task));
-    await rooms.runner.step(time.now(), 10);
-    await rooms.tasks.delete(target(task));
-    await time.advance(1000);
-    await rooms.runner.idle();
-    expect(await world.query('select status, error from runs')).toEqual([{ status: 'cancelled', error: 'deleted' }]);
-    expect(await world.query('select id from deliveries')).toEqual([]);
-  });
-
-  test('a verb that changes nothing writes neither a row nor an event', async () => {
-    const world = await open();
-    const { rooms, create } = engineOn(world);
-    const { tasks } = rooms;
-    const task = await create({ title: 'One' });
-    const before = await world.store.readTask(task.id);
-    await tasks.resume(target(task));
-    await tasks.unskip(target(task));
-    await tasks.cancel(target(task));
-    await tasks.restore(target(task));
-    await tasks.edit(target(task), { title: 'One', schedule: hourly });
-    await create({ title: 'One' }, { onExisting: 'upsert' });
-    expect(await deeds(world)).toEqual(['create nothing -> active']);
-    expect(await world.query('select kind from events')).toEqual([{ kind: 'task.create' }]);
-    expect(await world.store.readTask(task.id)).toEqual(before);
   });
 }

@@ -100,7 +100,7 @@ describe('an answer for one person', () => {
     const place = await inPlace();
     place.world.setFeatures({ isEphemeralOn: false });
     place.budget.allow(0);
-    expect(await place.transport.send(forAda(place))).toMatchObject({ is: 'notSent' });
+    expect(await place.transport.send(forAda(place))).toMatchObject({ is: 'unreached' });
   });
 
   it('is for everybody where the bot is no admin and the press is too old, and the next press is answered alone', async () => {
@@ -125,7 +125,7 @@ describe('an answer for one person', () => {
   it('without an answer from the platform is in doubt like any other, for whoever sends it to say it again', async () => {
     const place = await inPlace();
     place.world.fault(oneFault('reset_after'));
-    expect(await place.transport.send(forAda(place))).toMatchObject({ is: 'unknown' });
+    expect(await place.transport.send(forAda(place))).toMatchObject({ is: 'lost' });
   });
 });
 

@@ -14,7 +14,7 @@ import { checklist, isReady, privateText } from '../../../src/telegram/chat/plac
 import { snoozeButtons } from '../../../src/telegram/chat/results/snoozing.ts';
 import { historyDrawn } from '../../../src/telegram/chat/task/history.ts';
 import { listDrawn } from '../../../src/telegram/chat/task/list.ts';
-import { draw } from '../../../src/telegram/delivery/draw.ts';
+import { draw, resultDrawn, type DrawnView } from '../../../src/telegram/delivery/draw.ts';
 import { minute, start } from '../../support/pipeline.ts';
 import { ada } from '../chat/talk.ts';
 
@@ -61,7 +61,7 @@ function about(task: Task | null, next: readonly number[] = []) {
   return { task, now: start, next, timezone: 'UTC' };
 }
 
-function wordsOf(view: View, task: Task | null = aTask()): string {
+function wordsOf(view: DrawnView, task: Task | null = aTask()): string {
   return draw(view, about(task, [start + 60 * minute]))?.text ?? '';
 }
 
@@ -74,15 +74,15 @@ const differing = {
   library: 'croner',
   ours: [start, start + 60 * minute],
   theirs: [],
-} as const satisfies View;
+} as const satisfies DrawnView;
 
 describe('what is drawn', () => {
   test('a result, to the letter', () => {
-    const view: View = { view: 'result', text: '  *a* <b>\n', occurrenceId: otherId };
-    expect(draw(view, about(aTask()))).toMatchObject({ text: '  *a* <b>\n' });
-    expect(draw(view, about(null))).toEqual({ text: '  *a* <b>\n' });
-    const other = draw(view, about(aTask({ action: { kind: 'http' } })));
-    expect(other?.buttons?.flat().map(({ text }) => text)).toEqual(['Run again']);
+    const view = { view: 'result', text: '  *a* <b>\n', occurrenceId: otherId } as const;
+    expect(resultDrawn(view, aTask())).toMatchObject({ text: '  *a* <b>\n' });
+    expect(resultDrawn(view, null)).toEqual({ text: '  *a* <b>\n' });
+    const other = resultDrawn(view, aTask({ action: { kind: 'http' } }));
+    expect(other.buttons?.flat().map(({ text }) => text)).toEqual(['Run again']);
   });
 
   test('a failure, with when it was due and what comes next', () => {

@@ -1,9 +1,9 @@
 import type { ChatStore, UnknownPart } from '../../../src/app/ports/chats.ts';
 import type { TelegramApi } from '../../../src/telegram/api.ts';
-import type { DrawingNeeds } from '../../../src/telegram/delivery/drawing.ts';
+import type { DrawingDeps } from '../../../src/telegram/delivery/drawing.ts';
 
 type Read = Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts' | 'orphanTopics'> &
-  DrawingNeeds['store'];
+  DrawingDeps['store'];
 
 /** What the store knows of the messages of chats, in memory: fed by the updates of the platform, and by what was sent. */
 export interface Ledger extends Read {

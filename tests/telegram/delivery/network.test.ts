@@ -161,15 +161,21 @@ describe('an answer', () => {
   it.each([
     [
       { ok: false, error_code: 429, description: 'Too Many Requests' },
-      { is: 'tooMany', retryAfterMs: 5000 },
+      { is: 'wait', ms: 5000 },
     ],
     [
       { ok: false, error_code: 429, description: 'Too Many Requests', parameters: { retry_after: 35 } },
-      { is: 'tooMany', retryAfterMs: 35_000 },
+      { is: 'wait', ms: 35_000 },
     ],
-    [{ ok: false, error_code: 500, description: 'Internal Server Error' }, { is: 'troubled' }],
-    [{ ok: false, error_code: 401, description: 'Unauthorized' }, { is: 'token' }],
-    [{ ok: false, error_code: 404, description: 'Not Found' }, { is: 'token' }],
+    [{ ok: false, error_code: 500, description: 'Internal Server Error' }, { is: 'unreached' }],
+    [
+      { ok: false, error_code: 401, description: 'Unauthorized' },
+      { is: 'refused', code: 401 },
+    ],
+    [
+      { ok: false, error_code: 404, description: 'Not Found' },
+      { is: 'refused', code: 404 },
+    ],
     [
       { ok: false, error_code: 404, description: 'Not Found: method not found' },
       { is: 'refused', code: 404 },

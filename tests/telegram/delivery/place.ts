@@ -103,7 +103,7 @@ export async function aPlace(options: PlaceOptions = {}): Promise<Place> {
       await time.advance(10);
       const { address, topic } = part.route;
       if (sent.is === 'sent') ledger.explain(address, sent.ids.messageId, time.now());
-      if (sent.is === 'unknown') {
+      if (sent.is === 'lost') {
         const { deliveryId, shown, taskId } = part;
         ledger.unknown.push({ address, deliveryId, topic, shown, taskId, sentAt });
       }
@@ -178,6 +178,8 @@ export function part({
     edits,
     silent,
     onlyFor,
+    resultOf: null,
+    wasSent: false,
   };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BlockedCause } from '../../../src/domain/shown.ts';
-import { type Asked, sharesMailbox, unmadeBy, unsentBy } from '../../../src/telegram/delivery/refusals.ts';
+import { type Asked, meaningOf, sharesMailbox } from '../../../src/telegram/delivery/refusals.ts';
 
 const asked: Asked = { verb: 'send', address: '-1001', topic: 5 };
 const refused = (words: string) => ({ is: 'refused', code: 400, error: `Bad Request: ${words}` }) as const;
@@ -27,24 +27,27 @@ describe('the words of a refusal', () => {
     ["bot can't initiate conversation with a user", 'chat_gone'],
     ["bot can't send messages to bots", 'chat_gone'],
   ])('"%s" blocks: %s', (words, cause) => {
-    expect(unsentBy(refused(words), asked)).toMatchObject({ is: 'blocked', cause });
+    expect(meaningOf(refused(words), asked)).toMatchObject({ is: 'blocked', cause });
   });
 
   it.each(['message thread not found', 'TOPIC_DELETED', 'TOPIC_ID_INVALID'])('"%s" finds the topic gone', (words) => {
-    expect(unsentBy(refused(words), asked)).toMatchObject({ is: 'topicGone' });
-    expect(unsentBy(refused(words), { ...asked, topic: null })).toMatchObject({ is: 'refused' });
-    expect(unsentBy(refused(words), { ...asked, verb: 'setTopic' })).toMatchObject({ is: 'moot' });
+    expect(meaningOf(refused(words), asked)).toMatchObject({ is: 'topicGone' });
+    expect(meaningOf(refused(words), { ...asked, topic: null })).toMatchObject({ is: 'refused' });
+    expect(meaningOf(refused(words), { ...asked, verb: 'setTopic' })).toMatchObject({ is: 'moot' });
   });
 
   it.each(['message is too long', 'BUTTON_DATA_INVALID', 'message text is empty', 'a word of tomorrow'])(
     '"%s" is final',
     (words) => {
-      expect(unsentBy(refused(words), asked)).toEqual({ is: 'refused', error: `Bad Request: ${words}` });
+      expect(meaningOf(refused(words), asked)).toEqual(refused(words));
     },
   );
 
   it('of an unknown kind leave a topic that was not made to a person', () => {
-    expect(unmadeBy(refused('a word of tomorrow'), '-1001')).toMatchObject({ is: 'blocked', cause: 'other' });
+    expect(meaningOf(refused('a word of tomorrow'), { ...asked, verb: 'createTopic' })).toMatchObject({
+      is: 'blocked',
+      cause: 'other',
+    });
   });
 });
 

@@ -93,7 +93,7 @@ describe('sending', () => {
     expect(place.budget.taken).toEqual([String(lab)]);
     expect(place.lines.lines).toMatchObject([{ level: 'warn', event: 'entities_refused' }]);
     place.budget.allow(0);
-    expect(await place.transport.send({ ...part(), shown })).toMatchObject({ is: 'notSent' });
+    expect(await place.transport.send({ ...part(), shown })).toMatchObject({ is: 'unreached' });
     expect(place.world.messages(lab)).toHaveLength(1);
   });
 
@@ -131,12 +131,12 @@ describe('sending', () => {
 
 describe('a fault on the way', () => {
   const faults: readonly (readonly [Fault['kind'], Partial<Fault>, object, boolean])[] = [
-    ['429', { retryAfter: 7 }, { is: 'notSent', retryAfterMs: 7000 }, false],
-    ['500', {}, { is: 'notSent', retryAfterMs: null }, false],
-    ['bad_gateway_html', {}, { is: 'unknown' }, false],
-    ['reset_before', {}, { is: 'unknown' }, false],
-    ['reset_after', {}, { is: 'unknown' }, true],
-    ['late', { delayMs: 60_000 }, { is: 'unknown' }, false],
+    ['429', { retryAfter: 7 }, { is: 'wait', ms: 7000 }, false],
+    ['500', {}, { is: 'unreached' }, false],
+    ['bad_gateway_html', {}, { is: 'lost' }, false],
+    ['reset_before', {}, { is: 'lost' }, false],
+    ['reset_after', {}, { is: 'lost' }, true],
+    ['late', { delayMs: 60_000 }, { is: 'lost' }, false],
   ];
 
   it.each(faults)('%s is told as what is known of it', async (kind, more, expected, arrives) => {
@@ -155,7 +155,7 @@ describe('a fault on the way', () => {
     const place = await inPlace();
     place.world.fault(oneFault(kind));
     const sent = await place.givenUp(place.transport.send(part()));
-    expect(sent).toEqual({ is: 'unknown', error: 'no answer within 15 s' });
+    expect(sent).toEqual({ is: 'lost', error: 'no answer within 15 s' });
     expect(place.world.messages(lab)).toHaveLength(arrives ? 1 : 0);
   });
 
@@ -170,7 +170,7 @@ describe('a fault on the way', () => {
     ];
     for (const call of calls) {
       place.world.fault(oneFault('reset_after', '*'));
-      expect(await call()).toMatchObject({ is: 'unknown' });
+      expect(await call()).toMatchObject({ is: 'lost' });
       expect(await call()).toMatchObject({ is: 'sent' });
     }
   });
@@ -351,7 +351,7 @@ describe('making a topic', () => {
   it('without an answer leaves a trace in the updates, by which it is adopted', async () => {
     const place = await inPlace();
     place.world.fault(oneFault('reset_after', 'createForumTopic'));
-    expect(await place.transport.createTopic(part().route, 'Plants')).toMatchObject({ is: 'unknown' });
+    expect(await place.transport.createTopic(part().route, 'Plants')).toMatchObject({ is: 'lost' });
     expect(await place.transport.findTopic(part().route, 'Plants', place.time.now())).toBeNull();
     await place.ledger.hear(place.api, place.time.now());
     const [topic] = place.world.topics(lab);
@@ -372,8 +372,8 @@ describe('making a topic', () => {
     const place = await inPlace();
     place.world.fault(oneFault('429', 'createForumTopic', { retryAfter: 3 }));
     expect(await place.transport.createTopic(part().route, 'Plants')).toMatchObject({
-      is: 'notMade',
-      retryAfterMs: 3000,
+      is: 'wait',
+      ms: 3000,
     });
   });
 });

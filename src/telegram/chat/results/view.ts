@@ -1,3 +1,4 @@
+import type { ResultTask } from '../../../app/ports/outside.ts';
 import type { AckView, OpenQuestion } from '../../../app/ports/questions.ts';
 import { ordinal } from '../../../domain/ack.ts';
 import { captionLengthMax, messagePartLengthMax } from '../../../domain/limits.ts';
@@ -168,7 +169,7 @@ function approvalDrawn(view: Of<'approval'>, { task, setting }: AskingScene): Dr
 }
 
 /** What can be done with a result: a reminder is done or put off, all else is run again, and is done where it asks for that. */
-export function resultButtons(task: Task | null, occurrenceId: string, mark: string): Rows {
+export function resultButtons(task: ResultTask | null, occurrenceId: string, mark: string): Rows {
   const { button: words } = texts;
   if (task === null || task.state === 'deleted') return [];
   const [id, occurrence] = [shortId(task.id), shortId(occurrenceId)];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { View } from '../../../../src/domain/shown.ts';
 import type { Task } from '../../../../src/domain/task.ts';
-import { draw } from '../../../../src/telegram/delivery/draw.ts';
+import { draw, resultDrawn } from '../../../../src/telegram/delivery/draw.ts';
 import { minute } from '../../../support/pipeline.ts';
 import { aTalk, bob, labels, type Message, tasksIn, type Talk } from '../talk.ts';
 
@@ -20,7 +20,9 @@ async function aWorld(text = 'every day at 12 Water the plants'): Promise<World>
   if (task === undefined) throw new Error('there is no task');
   let id = 9000;
   const show = (view: View): Message => {
-    const shown = draw(view, { task, now: talk.pipeline.time.now(), next: [], timezone: 'UTC' });
+    if (view.view === 'bundle') throw new Error('it is of no task');
+    const about = { task, now: talk.pipeline.time.now(), next: [], timezone: 'UTC' };
+    const shown = view.view === 'result' ? resultDrawn(view, task) : draw(view, about);
     if (shown === null) throw new Error('nothing was drawn');
     return { id: (id += 1), topic: null, shown };
   };

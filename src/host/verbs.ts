@@ -1,0 +1,215 @@
+import type { Command } from 'commander';
+import { usage } from '../cli/faults.ts';
+import { wholeOf } from '../cli/options.ts';
+import type { Part } from '../cli/program.ts';
+import type { AddLocalVerb, Flag } from '../cli/session.ts';
+import type { Here } from './here.ts';
+import type { InitWish } from './init/steps.ts';
+import type { ServiceWish } from './service/service.ts';
+
+/**
+ * The verbs of this computer. What each of them does is loaded when it is asked for, so that the other verbs of the program
+ * start at once.
+ */
+export interface HostDeps {
+  readonly here: () => Promise<Here>;
+  /** Starts the server in this process; the code says how a start that came to nothing ends. */
+  readonly start: () => Promise<number>;
+}
+
+const group = 'This computer:';
+const yesFlag: Flag = { flags: '-y, --yes', about: 'do not ask' };
+
+export function hostVerbs({ here, start }: HostDeps): Part {
+  return (program, _add, add) => {
+    add(program, {
+      usage: 'start',
+      summary: 'start the server, with what .env and ./data of this folder hold',
+      examples: ['cronogram start', 'HTTP_PORT=9000 cronogram start'],
+      does: start,
+    }).helpGroup(group);
+    addInit(program, add, here);
+    add<{ readonly offline?: true }>(program, {
+      usage: 'doctor',
+      summary: 'look at everything that the server depends on, and say how to mend it',
+      about: 'Changes nothing, and works beside a server that runs. Ends with 1 when something fails.',
+      examples: ['cronogram doctor', 'cronogram doctor --offline --json'],
+      flags: [{ flags: '--offline', about: 'ask nobody over the network' }],
+      does: async ({ terminal }, _args, { offline }) => {
+        const { diagnosisText, examine } = await import('./doctor/doctor.ts');
+        const diagnosis = await examine(await here(), offline === true);
+        return { json: diagnosis, text: await diagnosisText(diagnosis, terminal), exitCode: diagnosis.ok ? 0 : 1 };
+      },
+    }).helpGroup(group);
+    addCopying(program, add, here);
+    addService(program, add, here);
+  };
+}
+
+interface InitOptions {
+  readonly token?: string;
+  readonly tokenFile?: string;
+  readonly owner?: string;
+  readonly zone?: string;
+  readonly sandbox?: true;
+  readonly force?: true;
+  readonly apiRoot?: string;
+  readonly yes?: true;
+}
+
+function addInit(program: Command, add: AddLocalVerb, here: HostDeps['here']): void {
+  add<InitOptions>(program, {
+    usage: 'init',
+    summary: 'set up: the bot, its topics, its owner, the time zone; writes .env',
+    examples: [
+      'cronogram init',
+      'cronogram init --token-file token.txt --owner 1234567 --zone Europe/Madrid',
+      'cronogram init --sandbox --yes',
+    ],
+    flags: [
+      {
+        flags: '--token <token>',
+        about: 'the token of the bot; others can see it in the list of processes, so rather:',
+      },
+      { flags: '--token-file <file>', about: 'a file that holds the token, or - for what comes in' },
+      { flags: '--owner <ids>', about: 'who owns the bot: ids of people, separated by commas' },
+      { flags: '--zone <zone>', about: 'the time zone, such as Europe/Madrid' },
+      { flags: '--sandbox', about: 'without Telegram: a chat page on this computer' },
+      { flags: '--force', about: 'put another token in the place of the one in .env' },
+      { flags: '--api-root <url>', about: 'another Bot API server than the public one' },
+      { flags: '-y, --yes', about: 'take what is proposed, ask nothing' },
+    ],
+    does: async (session, _args, options) => {
+      const { initialise } = await import('./init/init.ts');
+      return initialise(session, await here(), initWish(options));
+    },
+  }).helpGroup(group);
+}
+
+function initWish({ token, tokenFile, owner, zone, sandbox, force, apiRoot, yes }: InitOptions): InitWish {
+  return {
+    token: token?.trim() ?? null,
+    tokenFile: tokenFile ?? null,
+    owners: (owner ?? '').split(',').flatMap((id) => (id.trim() === '' ? [] : [id.trim()])),
+    zone: zone ?? null,
+    apiRoot: apiRoot ?? null,
+    isSandbox: sandbox === true,
+    isForced: force === true,
+    isAgreed: yes === true,
+  };
+}
+
+const keepMax = 9999;
+
+function addCopying(program: Command, add: AddLocalVerb, here: HostDeps['here']): void {
+  add<{ readonly keep?: string }>(program, {
+    usage: 'backup [target]',
+    summary: 'make a verified copy of the database, whether the server runs or not',
+    about:
+      'The copy holds everything but the secrets: keep .env and the API token apart. The target is a file or a folder; without one it goes to "backups" beside the database.',
+    examples: ['cronogram backup', 'cronogram backup /mnt/usb/cronogram.db', 'cronogram backup --keep 14'],
+    flags: [{ flags: '--keep <count>', about: 'keep so many copies in that folder and remove the older ones' }],
+    does: async (session, [target = null], { keep }) => {
+      const { backup } = await import('./restore.ts');
+      const kept = keep === undefined ? null : wholeOf('--keep', keep, { min: 1, max: keepMax });
+      return backup(session, await here(), { target, keep: kept });
+    },
+  }).helpGroup(group);
+  add<{ readonly list?: true; readonly yes?: true }>(program, {
+    usage: 'restore [copy]',
+    summary: 'put a copy in the place of the database, which is kept aside',
+    about:
+      'The copy is a file, or "latest". The server must not run. The copy is checked first, and the database of before is kept beside it.',
+    examples: [
+      'cronogram restore --list',
+      'cronogram restore latest',
+      'cronogram restore data/backups/cronogram.db-20270131-034000.db --yes',
+    ],
+    flags: [{ flags: '--list', about: 'show the copies that there are' }, yesFlag],
+    does: async (session, [from], { list, yes }) => {
+      const { listBackups, restore } = await import('./restore.ts');
+      if (list === true) return listBackups(session, await here());
+      if (from === undefined) throw usage('Which copy? Name a file, or "latest"; --list shows what there is.');
+      return restore(session, await here(), { from, yes: yes === true });
+    },
+  }).helpGroup(group);
+}
+
+/* ---- the service ---- */
+
+interface ServiceOptions {
+  readonly system?: true;
+  readonly user?: true;
+  readonly name?: string;
+  readonly runAs?: string;
+  readonly print?: true;
+  readonly start?: false;
+  readonly purgeData?: true;
+  readonly yes?: true;
+}
+
+const scopeFlags: readonly Flag[] = [
+  { flags: '--user', about: 'of the user who types this (the default)' },
+  { flags: '--system', about: 'of the system; takes root' },
+  { flags: '--name <name>', about: 'what it is called; "cronogram" unless there are several' },
+];
+
+function addService(program: Command, add: AddLocalVerb, here: HostDeps['here']): void {
+  const service = program
+    .command('service')
+    .helpGroup(group)
+    .helpCommand(false)
+    .summary('let systemd start it with this computer, and again after a fault')
+    .description('Let systemd start it with this computer, and again after a fault.');
+  add<ServiceOptions>(service, {
+    usage: 'install',
+    summary: 'write the unit, start it now and with the computer',
+    about: 'The service works in the folder in which this is typed, with the .env there.',
+    examples: ['cronogram service install'],
+    flags: [
+      ...scopeFlags,
+      { flags: '--run-as <user>', about: 'with --system: as whom it runs; else as the owner of this folder' },
+      { flags: '--print', about: 'show the unit and change nothing' },
+      { flags: '--no-start', about: 'do not start it now' },
+    ],
+    does: async (session, _args, options) => {
+      const { install, printUnit } = await import('./service/told.ts');
+      const wish = serviceWish(options);
+      if (options.print === true) return printUnit(await here(), wish);
+      return install(session, await here(), { wish, starts: options.start !== false });
+    },
+  });
+  add<ServiceOptions>(service, {
+    usage: 'status',
+    summary: 'how it stands',
+    about: 'Ends with 1 when it does not run.',
+    examples: ['cronogram service status'],
+    flags: scopeFlags,
+    does: async (session, _args, options) => {
+      const { status } = await import('./service/told.ts');
+      return status(session, await here(), serviceWish(options));
+    },
+  });
+  add<ServiceOptions>(service, {
+    usage: 'uninstall',
+    summary: 'stop it and take the unit away; the data stays',
+    examples: ['cronogram service uninstall'],
+    flags: [
+      ...scopeFlags,
+      { flags: '--purge-data', about: 'remove the data as well: tasks, history, backups' },
+      yesFlag,
+    ],
+    does: async (session, _args, options) => {
+      const { uninstall } = await import('./service/told.ts');
+      const isPurge = options.purgeData === true;
+      return uninstall(session, await here(), { wish: serviceWish(options), isPurge, yes: options.yes === true });
+    },
+  });
+}
+
+function serviceWish({ system, user, name, runAs }: ServiceOptions): ServiceWish {
+  if (system === true && user === true) throw usage('Give --user or --system, not both.');
+  if (runAs !== undefined && system !== true)
+    throw usage('--run-as goes with --system; a service of the user runs as that user.');
+  return { scope: system === true ? 'system' : 'user', name: name ?? 'cronogram', runAs: runAs ?? null };
+}

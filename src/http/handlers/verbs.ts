@@ -1,0 +1,87 @@
+import type { PartsOf } from '../../api/operations.ts';
+import type { MissedAnswer } from '../../app/ports/questions.ts';
+import type { Changed } from '../../app/ports/tasks.ts';
+import type { Chosen } from '../../app/tasks/bulk.ts';
+import { AppError } from '../../domain/errors.ts';
+import { durationMs } from '../../domain/schedule/time/duration.ts';
+import { parseThreadKey } from '../../domain/thread.ts';
+import type { Handlers } from '../serving.ts';
+import { byOf, instantOf, targetOf, threadOf } from './asked.ts';
+import { iso, wire, wireTask, wireTaskRun } from './wire.ts';
+
+/** Verbs on a task, and on all tasks of a thread, a subject or a tag. */
+export const verbHandlers = {
+  runTaskNow: async (asked, rooms) => {
+    const { task, taskRun } = await rooms.tasks.runNow(targetOf(asked, rooms));
+    return { task: wireTask(task), task_run: wireTaskRun(taskRun) };
+  },
+  cancelTask: async (asked, rooms) => told(await rooms.tasks.cancel(targetOf(asked, rooms))),
+  answerTask: async (asked, rooms) => told(await rooms.tasks.answer(targetOf(asked, rooms), choiceOf(asked.body))),
+  pauseTask: async (asked, rooms) =>
+    told(await rooms.tasks.pause(targetOf(asked, rooms), instantOf(asked.body?.until))),
+  resumeTask: async (asked, rooms) => told(await rooms.tasks.resume(targetOf(asked, rooms))),
+  skipTask: async (asked, rooms) => {
+    const { count, from } = asked.body;
+    return told(await rooms.tasks.skip(targetOf(asked, rooms), { count, from: instantOf(from) }));
+  },
+  unskipTask: async (asked, rooms) => told(await rooms.tasks.unskip(targetOf(asked, rooms))),
+  snoozeTask: async (asked, rooms) => told(await rooms.tasks.snooze(targetOf(asked, rooms), endOf(asked.body))),
+  restoreTask: async (asked, rooms) => told(await rooms.tasks.restore(targetOf(asked, rooms))),
+  undoTask: async (asked, rooms) => {
+    const changed = await rooms.tasks.undo(targetOf(asked, rooms), asked.body.entry_id ?? null);
+    const { id, verb, at } = changed.undone;
+    return { ...told(changed), undone: { entry_id: id, verb, at: iso(at) } };
+  },
+  attachTask: async (asked, rooms) => told(await rooms.tasks.attach(targetOf(asked, rooms), asked.body.thread_key)),
+
+  purgeThread: async (asked, rooms) => {
+    const thread = parseThreadKey(asked.params.thread_key);
+    const isDry = isDryRun(asked);
+    const counts = await (isDry ? rooms.bulk.count(thread) : rooms.bulk.purge(thread, byOf(asked, rooms)));
+    const tasks = counts.active + counts.paused + counts.completed;
+    return { deleted: !isDry, counts: { tasks, ...wire(counts) } };
+  },
+  pauseThread: (asked, rooms) =>
+    rooms.bulk.pause(chosenBy(asked.params), byOf(asked, rooms), instantOf(asked.body?.until)),
+  resumeThread: (asked, rooms) => rooms.bulk.resume(chosenBy(asked.params), byOf(asked, rooms)),
+  cancelThread: (asked, rooms) => rooms.runs.cancelThread(asked.params.thread_key, byOf(asked, rooms)),
+
+  pauseTasks: (asked, rooms) =>
+    rooms.bulk.pause(
+      chosenBy(asked.body),
+      { ...byOf(asked, rooms), isDry: isDryRun(asked) },
+      instantOf(asked.body.until),
+    ),
+  resumeTasks: (asked, rooms) =>
+    rooms.bulk.resume(chosenBy(asked.body), { ...byOf(asked, rooms), isDry: isDryRun(asked) }),
+  cancelTasks: (asked, rooms) =>
+    rooms.bulk.cancel(chosenBy(asked.body), { ...byOf(asked, rooms), isDry: isDryRun(asked) }),
+} satisfies Partial<Handlers>;
+
+function told({ task, entryId }: Changed) {
+  return { task: wireTask(task), entry_id: entryId };
+}
+
+function choiceOf(body: PartsOf<'answerTask'>['read']['body']): MissedAnswer {
+  if ('answer' in body) return body.answer;
+  return body.run ? 'all' : 'none';
+}
+
+function endOf(body: PartsOf<'snoozeTask'>['read']['body']) {
+  if (body.until !== undefined) return Date.parse(body.until);
+  try {
+    return { forMs: durationMs(body.for ?? '') };
+  } catch {
+    throw new AppError('invalid_request', 'for: a snooze lasts for a duration such as PT10M, PT2H or P1D.', {
+      details: { field: 'for' },
+    });
+  }
+}
+
+function isDryRun({ query }: { readonly query: { readonly dry_run: 'true' | 'false' } }): boolean {
+  return query.dry_run === 'true';
+}
+
+function chosenBy({ subject, tag, thread_key: key }: PartsOf<'resumeTasks'>['read']['body']): Chosen {
+  return { thread: threadOf(key), subject: subject ?? null, tag: tag ?? null };
+}

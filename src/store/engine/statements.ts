@@ -1,0 +1,278 @@
+import { getTableColumns, getTableName, type Column } from 'drizzle-orm';
+import { sqliteTables } from '../tables/sqlite.ts';
+import type { Change, Engine, Insertion, Script } from './engine.ts';
+import { selectionOf, type Answer, type Fields, type RowOf, type Selection, type TableName } from './fields.ts';
+import {
+  begun,
+  followed,
+  int,
+  joined,
+  nothing,
+  raw,
+  sql,
+  text,
+  type Part,
+  type Shape,
+  type Sql,
+  type Tuple,
+  type Value,
+} from './sql.ts';
+
+/** What a script asks of its engine: typed by the tables, bound, and the same for both engines. */
+
+/** A statement that answers rows of one kind. */
+export interface Query<F> {
+  readonly sql: Sql;
+  readonly selection: Selection<F>;
+}
+
+/** `select(fields)` is a template for the rest of the statement, from its `from` on. */
+export function select<F extends Fields>(fields: F) {
+  const selection = selectionOf(fields);
+  return (strings: TemplateStringsArray, ...parts: readonly Part[]): Query<F> => ({
+    sql: begun(selection.select, sql(strings, ...parts)),
+    selection,
+  });
+}
+
+/** For a statement that does not begin with its list, such as one with a `with`. */
+export function selecting<F extends Fields>(fields: F, statement: (list: Sql) => Sql): Query<F> {
+  const selection = selectionOf(fields);
+  return { sql: statement(selection.list), selection };
+}
+
+const answering = raw(' returning ');
+
+/** What a write has written. */
+export function returning<F extends Fields>(fields: F, statement: Sql): Query<F> {
+  const selection = selectionOf(fields);
+  return { sql: joined([statement, answering, selection.list]), selection };
+}
+
+export function* all<F extends Fields>({ sql: statement, selection }: Query<F>): Script<Answer<F>[]> {
+  const rows: Readonly<Record<string, unknown>>[] = yield { does: 'rows', sql: statement };
+  // The list was made of the fields, so a row that needs no reading is what they say.
+  return selection.read === null ? (rows as Answer<F>[]) : rows.map(selection.read);
+}
+
+export function* one<F extends Fields>(query: Query<F>): Script<Answer<F> | undefined> {
+  return (yield* all(query))[0];
+}
+
+export function* run(statement: Sql): Script<void> {
+  yield { does: 'rows', sql: statement };
+}
+
+/** Takes row locks and nothing else, for an order of locks that all transactions keep. */
+export function* hold(statement: Sql): Script<void> {
+  yield { does: 'hold', sql: statement };
+}
+
+type Writable<Row> = { readonly [K in keyof Row]?: Row[K] | undefined };
+
+/** Inserts the rows, which name the same columns, and answers whether each was new. The first column tells them apart. */
+export function* insertAll<N extends TableName>(
+  table: N,
+  rows: readonly Writable<RowOf<N>>[],
+  conflict: Sql = nothing,
+): Script<boolean[]> {
+  const [first] = rows;
+  if (first === undefined) return [];
+  const names = Object.keys(first);
+  if (conflict.values.length > 0) throw new Error('what happens in a conflict is written out');
+  const into = insertionOf(table, names, conflict.shape);
+  const tuples = rows.map((row) => names.map((name) => valueOf(row, name)));
+  return yield { does: 'insert', into, tuples };
+}
+
+export function* insert<N extends TableName>(
+  table: N,
+  row: Writable<RowOf<N>>,
+  conflict: Sql = nothing,
+): Script<boolean> {
+  return (yield* insertAll(table, [row], conflict))[0] === true;
+}
+
+/** Inserts a row that nothing can stand in the way of, and answers what of it is asked for. */
+export function* insertReturning<N extends TableName, F extends Fields>(
+  table: N,
+  row: Writable<RowOf<N>>,
+  fields: F,
+  conflict: Sql = nothing,
+): Script<Answer<F> | undefined> {
+  const names = Object.keys(row);
+  const list = names.map((name) => columnOf(table, name).name).join(', ');
+  const values = names.map((name) => ({ shape: columnOf(table, name).place, values: [valueOf(row, name)] }));
+  const into = raw(`insert into ${namesOf(table).table} (${list}) values (`);
+  const statement = joined([into, joined(values, comma), closing, conflict]);
+  return yield* one(returning(fields, statement));
+}
+
+const closing = raw(') ');
+const comma = raw(', ');
+
+function valueOf(row: object, name: string): Value {
+  return ((row as Readonly<Record<string, Value | undefined>>)[name] ?? null) satisfies Value;
+}
+
+const insertions = new Map<string, Map<Shape, Insertion>>();
+
+function insertionOf(table: TableName, names: readonly string[], conflict: Shape): Insertion {
+  const key = `${table} ${names.join()}`;
+  const alike = insertions.get(key) ?? new Map<Shape, Insertion>();
+  insertions.set(key, alike);
+  const known = alike.get(conflict);
+  if (known !== undefined) return known;
+  const made = { table: namesOf(table).table, columns: names.map((name) => columnOf(table, name)), conflict };
+  alike.set(conflict, made);
+  return made;
+}
+
+/** What a row is to hold: a value, or what is computed of it. What is undefined stays as it is. */
+type Settable<Row> = { readonly [K in keyof Row]?: Row[K] | Sql | undefined };
+
+/** Answers whether a row took the change. */
+export function* update<N extends TableName>(table: N, set: Settable<RowOf<N>>, where: Sql): Script<boolean> {
+  const { change, values } = changeOf(table, set, where);
+  const took: readonly boolean[] = yield { does: 'update', change, tuples: [values] };
+  return took[0] === true;
+}
+
+interface Changing<T, S> {
+  readonly set: (item: T) => S;
+  readonly where: (item: T) => Sql;
+}
+
+/** Changes one row for each of the items, in one statement where the engine can, and answers which of them took it. */
+export function* updateAll<N extends TableName, T, const S extends Settable<RowOf<N>>>(
+  table: N,
+  items: readonly T[],
+  { set, where }: Changing<NoInfer<T>, S>,
+): Script<boolean[]> {
+  const changes = items.map((item) => changeOf(table, set(item), where(item)));
+  const [first] = changes;
+  if (first === undefined) return [];
+  if (changes.some(({ change }) => change !== first.change)) throw new Error(`unlike changes of ${table}`);
+  return yield { does: 'update', change: first.change, tuples: changes.map(({ values }) => values) };
+}
+
+/** Changes rows and answers what of them is asked for, as they are then. */
+export function* updateReturning<N extends TableName, F extends Fields>(
+  table: N,
+  set: Settable<RowOf<N>>,
+  where: Sql,
+  fields: F,
+): Script<Answer<F>[]> {
+  const values: Value[] = [];
+  const setting = { shape: settingOf(table, set, values), values };
+  const change = joined([namesOf(table).update, setting, whereWord, where]);
+  return yield* all(returning(fields, change));
+}
+
+const whereWord = raw(' where ');
+
+/** The list of what is set, put together column by column; its values are added to the others. */
+function settingOf(table: TableName, set: object, values: Value[]): Shape {
+  const { columns } = namesOf(table);
+  let shape = nothing.shape;
+  for (const [name, value] of Object.entries(set) as [string, Value | Sql | undefined][]) {
+    if (value === undefined) continue;
+    const column = columns.get(name);
+    if (column === undefined) throw new Error(`${table} has no column ${name}`);
+    shape = followed(shape, shape === nothing.shape ? column.becomes : column.thenBecomes);
+    if (typeof value === 'object' && value !== null) {
+      values.push(...value.values);
+      shape = followed(shape, value.shape);
+    } else {
+      values.push(value);
+      shape = followed(shape, column.place);
+    }
+  }
+  return shape;
+}
+
+interface Made {
+  readonly change: Change;
+  readonly values: Tuple;
+}
+
+const changes = new Map<TableName, Map<Shape, Map<Shape, Change>>>();
+
+function changeOf(table: TableName, set: object, where: Sql): Made {
+  const values: Value[] = [];
+  const setting = settingOf(table, set, values);
+  values.push(...where.values);
+  const change = changes.get(table)?.get(setting)?.get(where.shape) ?? keptChange(table, setting, where.shape);
+  return { change, values };
+}
+
+function keptChange(table: TableName, set: Shape, where: Shape): Change {
+  const ofTable = changes.get(table) ?? new Map<Shape, Map<Shape, Change>>();
+  const alike = ofTable.get(set) ?? new Map<Shape, Change>();
+  const change = { table: namesOf(table).table, set, where };
+  changes.set(table, ofTable.set(set, alike.set(where, change)));
+  return change;
+}
+
+interface Named {
+  readonly table: string;
+  readonly update: Sql;
+  readonly columns: ReadonlyMap<string, NamedColumn>;
+}
+
+interface NamedColumn {
+  readonly name: string;
+  readonly holds: 'text' | 'int';
+  /** `name = `, first in the list of what an update sets, and behind another one. */
+  readonly becomes: Shape;
+  readonly thenBecomes: Shape;
+  readonly place: Shape;
+}
+
+const named = new Map<TableName, Named>();
+
+/** How SQL calls a table and its columns. */
+function namesOf(table: TableName): Named {
+  const known = named.get(table);
+  if (known !== undefined) return known;
+  const columns: Readonly<Record<string, Column>> = getTableColumns(sqliteTables[table]);
+  const name = getTableName(sqliteTables[table]);
+  const made: Named = {
+    table: name,
+    update: raw(`update ${name} set `),
+    columns: new Map(Object.entries(columns).map(([key, column]) => [key, namedColumn(column)])),
+  };
+  named.set(table, made);
+  return made;
+}
+
+function namedColumn({ name, dataType }: Column): NamedColumn {
+  const holds = dataType === 'number' ? 'int' : 'text';
+  const place = (holds === 'int' ? int(null) : text(null)).shape;
+  return { name, holds, place, becomes: raw(`${name} = `).shape, thenBecomes: raw(`, ${name} = `).shape };
+}
+
+function columnOf(table: TableName, name: string): NamedColumn {
+  const column = namesOf(table).columns.get(name);
+  if (column === undefined) throw new Error(`${table} has no column ${name}`);
+  return column;
+}
+
+type Scripts = Readonly<Record<string, (...args: never[]) => Script<unknown>>>;
+
+type Bound<M> = {
+  [K in keyof M]: M[K] extends (...args: infer A) => Script<infer T> ? (...args: A) => Promise<T> : never;
+};
+
+/** Scripts as the methods of a store, each call of one a transaction; or a read, where nothing is written. */
+export function bind<M extends Scripts>(
+  engine: Engine,
+  scripts: M,
+  by: 'transact' | 'read' | 'transactLightly' = 'transact',
+): Bound<M> {
+  const methods = Object.entries(scripts).map(([name, script]) => [
+    name,
+    (...args: never[]) => engine[by](() => script(...args)),
+  ]);
+  return Object.fromEntries(methods) as Bound<M>;
+}

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { createLostClaims } from '../../../src/app/pipeline/lost-claims.ts';
+import { manualTime, memoryLog } from '../../support/fakes.ts';
+import { start } from '../../support/pipeline.ts';
+
+it('lets go at the next step what a lost answer has left behind, and once more when a late commit has had its time', async () => {
+  const [time, log] = [manualTime(start), memoryLog()];
+  let gone = 0;
+  const claims = createLostClaims({ stopwatch: time, log }, 'runner', async () => (gone += 1));
+  expect(await claims.claim(async () => 'held')).toBe('held');
+  await claims.settle();
+  expect(gone).toBe(0);
+  await expect(claims.claim(() => Promise.reject(new Error('no answer')))).rejects.toThrow('no answer');
+  for (const count of [1, 1]) {
+    await claims.settle();
+    expect(gone).toBe(count);
+  }
+  await time.advance(30_000);
+  for (const count of [2, 2]) {
+    await claims.settle();
+    expect(gone).toBe(count);
+  }
+  expect(log.lines).toMatchObject([{ event: 'claims_let_go' }, { event: 'claims_let_go' }]);
+});

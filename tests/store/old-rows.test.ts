@@ -1,0 +1,136 @@
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { migratePostgres, migrateSqlite, readMigrations } from '../../src/store/engine/migrate.ts';
+import { postgresPool } from '../../src/store/engine/postgres.ts';
+import { openSqlite } from '../../src/store/engine/sqlite.ts';
+import { hour, minute, nine } from '../support/builders.ts';
+import { freshPostgres } from '../support/postgres.ts';
+import { temporaryFolder } from '../support/store-worlds.ts';
+
+/** Rows as they were before who did what to a slot was written down, and some of them as the first version left them. */
+interface OldDatabase {
+  readonly write: (statement: string) => unknown;
+  readonly migrate: () => Promise<unknown>;
+  readonly read: (statement: string) => Promise<unknown[]>;
+}
+
+const old = 5;
+
+async function onSqlite(): Promise<OldDatabase> {
+  const connection = openSqlite(join(temporaryFolder(), 'cronogram.db'));
+  onTestFinished(() => void connection.close());
+  await migrateSqlite(connection, 0, readMigrations('sqlite').slice(0, old));
+  return {
+    write: (statement) => connection.exec(statement),
+    migrate: () => migrateSqlite(connection, 1),
+    read: async (statement) => connection.prepare(statement).all(),
+  };
+}
+
+async function onPostgres(): Promise<OldDatabase> {
+  const database = await freshPostgres();
+  const pool = postgresPool(database.url, () => {});
+  const client = await pool.connect();
+  onTestFinished(async () => {
+    client.release();
+    await pool.end();
+    await database.drop();
+  });
+  await migratePostgres(client, 0, readMigrations('postgres').slice(0, old));
+  return {
+    write: (statement) => client.query(statement, []),
+    migrate: () => migratePostgres(client, 1),
+    read: async (statement) => (await client.query(statement, [])).rows,
+  };
+}
+
+type Audit = readonly [id: number, at: number, verb: string, before?: string | null, after?: string | null];
+
+const audit: readonly Audit[] = [
+  [1, nine, 'create'],
+  [2, nine + minute, 'skip'],
+  [3, nine + 2 * minute, 'pause', '{"state":"active"}', '{"reason":"manual"}'],
+  [4, nine + 3 * minute, 'delete', '{"state":"paused"}', '{"state":"deleted"}'],
+  [5, nine + 4 * minute, 'restore', '{"state":"deleted"}', '{"state":"paused"}'],
+  [6, nine + 5 * minute, 'delete', '{', null],
+  [7, nine + 6 * minute, 'cancel'],
+  [8, nine + 7 * minute, 'answer'],
+  [9, nine + 8 * minute, 'run_now'],
+  // The clock was set back by an hour before this one.
+  [10, nine - 52 * minute, 'resume'],
+  [11, nine - 51 * minute, 'edit'],
+];
+
+type Slot = readonly [
+  id: string,
+  source: string,
+  status: string,
+  reason: string | null,
+  createdAt: number,
+  updatedAt: number,
+];
+
+const slots: readonly Slot[] = [
+  ['skipped', 'schedule', 'skipped', 'skip', nine + minute, nine + hour],
+  ['paused', 'schedule', 'skipped', 'paused', nine, nine + 2 * minute],
+  ['deleted', 'schedule', 'cancelled', 'deleted', nine, nine + 3 * minute],
+  ['cancelled', 'schedule', 'cancelled', 'cancelled', nine, nine + hour],
+  ['answered', 'catch_up', 'succeeded', null, nine, nine + 7 * minute],
+  ['by-hand', 'run_now', 'succeeded', null, nine + 8 * minute, nine + hour],
+  ['nobody', 'schedule', 'skipped', 'overlap', nine + minute, nine + minute],
+];
+
+const text = (value: string | null | undefined) => (value === null || value === undefined ? 'null' : `'${value}'`);
+
+test.each([
+  ['SQLite', onSqlite],
+  ['Postgres', onPostgres],
+])('an older database is told who did what, and when its clock was set back: %s', async (_engine, open) => {
+  const database = await open();
+  for (const [id, at, verb, before, after] of audit) {
+    await database.write(
+      `insert into audit (id, at, actor, verb, task_id, before, after) values (${id}, ${at}, 'system', '${verb}', 't', ${text(before)}, ${text(after)})`,
+    );
+  }
+  for (const [index, [id, source, status, reason, createdAt, updatedAt]] of slots.entries()) {
+    await database.write(
+      `insert into occurrences (id, task_id, slot_at, source, status, reason, run_id, late_ms, created_at, updated_at)
+       values ('${id}', 't', ${index}, '${source}', '${status}', ${text(reason)}, 'r-${id}', 0, ${createdAt}, ${updatedAt})`,
+    );
+  }
+  await database.write(
+    `insert into runs (id, source, idempotency_key, payload_hash, exclusive, rank, task_id, owner_id, status, ready_at, fence, attempts,
+       interruptions, input, created_at, cancel_requested_at)
+     values ('r-cancelled', 'task', 'k', 'h', 1, 5, 't', 'o', 'cancelled', 0, 1, 1, 0, '{}', ${nine}, ${nine + 6 * minute})`,
+  );
+  for (const id of ['d1', 'd2', 'd3']) {
+    const report = id === 'd1' ? `'{}'` : 'null';
+    await database.write(`insert into downtimes (id, from_at, to_at, report) values ('${id}', 1, 2, ${report})`);
+  }
+  await database.migrate();
+
+  const states = await database.read('select state_before, state_after from audit where id < 7 or id = 10 order by id');
+  expect(states.map((one) => Object.values(one as object).join(' -> '))).toEqual([
+    ' -> active',
+    ' -> ',
+    'active -> paused',
+    'paused -> deleted',
+    'deleted -> paused',
+    'active -> deleted',
+    'paused -> active',
+  ]);
+  const doers = await database.read('select id, deed_id, asked_by from occurrences order by slot_at');
+  expect(doers.map((one): unknown[] => Object.values(one as object))).toEqual([
+    ['skipped', 2, null],
+    ['paused', 3, null],
+    ['deleted', 4, null],
+    ['cancelled', 7, null],
+    ['answered', null, 8],
+    ['by-hand', null, 9],
+    ['nobody', null, null],
+  ]);
+  expect(await database.read('select from_at, to_at from set_backs')).toEqual([
+    { from_at: nine - 52 * minute, to_at: nine + 8 * minute },
+  ]);
+  expect(await database.read('select id from downtimes order by id')).toEqual([{ id: 'd1' }, { id: 'd2' }]);
+});

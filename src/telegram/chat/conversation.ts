@@ -1,3 +1,4 @@
+import type { Context } from 'grammy';
 import type { ServerStatus } from '../../app/operations/status.ts';
 import type { ChatFacts } from '../../app/ports/chat-facts.ts';
 import type { Chat, ChatStore, DraftChange } from '../../app/ports/chats.ts';
@@ -17,10 +18,9 @@ import type { Drawn, Media } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 
 /**
- * How a word of a person travels: an update becomes what was `Said` or `Pressed`, with everything about the place and the
- * person that a handler needs; the handler does its work through the use cases and answers with replies; replies and "the
- * update is done" commit together. A handler that is run again for the same update must come to the same end, so whatever
- * it changes carries `key` as its Idempotency-Key.
+ * How an update is answered: grammY's Context is given who speaks where (`ChatContext`); the handler does its work through
+ * the use cases and returns an `Answer`, which commits together with "the update is done". A handler that is run again for
+ * the same update must come to the same end, so everything it changes carries `key` as its Idempotency-Key.
  */
 export interface Place {
   readonly chat: Chat;
@@ -44,14 +44,18 @@ export interface Person {
   readonly isAdmin: boolean;
 }
 
-export interface Said {
+/** What a handler knows of one update: who says or presses what, and where; and everything that it may use for it. */
+export interface ChatContext extends ChatDeps {
   readonly updateId: number;
   /** `telegram:update:<id>`: for each thing that is changed, followed by what it is when there are several. */
   readonly key: string;
   readonly place: Place;
   readonly person: Person;
+  /** A button was pressed, rather than something written. */
+  readonly isPress: boolean;
+  /** The message with the words, or the one that carries the button. */
   readonly messageId: number;
-  /** When it was written, or written anew. It may be handled later. */
+  /** When it was written, or written anew, or pressed. It may be handled later; what was in time then is in time. */
   readonly date: number;
   /** Without the slash and the bot's name; null for plain text. */
   readonly command: string | null;
@@ -65,7 +69,21 @@ export interface Said {
   readonly album?: string;
   /** It calls the bot by its name, so that it is meant for us wherever it is said. */
   readonly isAddressed?: boolean;
+  /** What the button carries, already checked; null when it is of no form that is known. */
+  readonly press: Press | null;
+  /** What the message with the button shows, without its buttons; null when Telegram does not tell. */
+  readonly shown: Drawn | null;
+  /** The message is seen by this person alone, and is changed by this number instead of its own. */
+  readonly ephemeralId: number | null;
 }
+
+/** grammY's Context with ours; `answer` is what handling the update came to. */
+export type BotContext = Context & ChatContext & { answer: Answer };
+
+export type Handler = (ctx: ChatContext) => Promise<Answer>;
+
+/** The buttons of a story by their verbs. A verb is never reused, because old messages keep their buttons. */
+export type Buttons = Readonly<Record<string, Handler>>;
 
 export interface Replied {
   readonly messageId: number;
@@ -74,23 +92,6 @@ export interface Replied {
   readonly isOurs: boolean;
   readonly text: string | null;
   readonly media: Media | null;
-}
-
-export interface Pressed {
-  readonly updateId: number;
-  readonly key: string;
-  readonly place: Place;
-  readonly person: Person;
-  /** When it came in. It may be handled later; what was in time then is in time. */
-  readonly date: number;
-  /** The message that carries the button. */
-  readonly messageId: number;
-  /** What that message shows, without its buttons; null when the platform does not tell. */
-  readonly shown: Drawn | null;
-  /** The message is seen by this person alone, and is changed by this number instead of its own. */
-  readonly ephemeralId: number | null;
-  /** The callback data, already checked; null when it is of no form that is known. */
-  readonly press: Press | null;
 }
 
 /** What a button says: `v1:<verb>:<argument>...`, at most 64 bytes. See buttons.ts for all of them. */
@@ -135,9 +136,6 @@ export const claimedArg = 'claimed';
 /** What follows `/start` when somebody came by the link that adds the bot to a group; it is no secret. */
 export const setupArg = 'setup';
 
-export type SaidHandler = (said: Said, rooms: ConversationRooms) => Promise<Answer>;
-export type PressedHandler = (pressed: Pressed, rooms: ConversationRooms) => Promise<Answer>;
-
 /** A command: how it is called, what the menus and the help say about it, who may, and what it does. */
 export interface Command {
   readonly name: string;
@@ -147,7 +145,7 @@ export interface Command {
   readonly menu: 'everybody' | 'admins' | 'owners' | 'nobody';
   /** It only reads, so that in a group nobody but the asker need see the word and its answer. */
   readonly isReading?: true;
-  readonly handle: SaidHandler;
+  readonly handle: Handler;
 }
 
 /** What the platform says about the bot in a chat; null where it could not be asked. */
@@ -163,7 +161,8 @@ export interface SetUp {
   readonly readsEverything: boolean | null;
 }
 
-export interface ConversationRooms {
+/** What handlers may use. */
+export interface ChatDeps {
   readonly tasks: Tasks;
   readonly threads: Threads;
   readonly truth: Truth;
@@ -185,5 +184,6 @@ export interface ConversationRooms {
   readonly ids: Ids;
   readonly log: Log;
   readonly defaultTimezone: string;
-  readonly botUsername: () => string;
+  /** The name of the bot, without its sign. */
+  readonly bot: string;
 }

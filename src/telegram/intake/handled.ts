@@ -1,16 +1,26 @@
+import type { Update } from 'grammy/types';
 import type { DraftChange, NewMessage, OnlyFor, StoredUpdate } from '../../app/ports/chats.ts';
 import type { Ids } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { Answer, Reaction, Reply } from '../chat/conversation.ts';
+import type { Answer, BotContext, Reaction, Reply } from '../chat/conversation.ts';
 import type { Toast } from './errands.ts';
-import type { FromUpdate } from './payload.ts';
+import { wordingOf, type Wording } from './texts.ts';
 
-/** A stored update that is being handled; `read` is null when it cannot be read. */
+/** A stored update on its way to its handler: it is parsed once, and its words are taken apart once. */
 export interface Taken {
   readonly stored: StoredUpdate;
-  readonly read: FromUpdate | null;
+  /** Null when it cannot be read. */
+  readonly update: Update | null;
+  readonly wording: Wording | null;
 }
+
+export function takenOf(stored: StoredUpdate, update: Update | null, bot: string): Taken {
+  return { stored, update, wording: update === null ? null : wordingOf(update, bot) };
+}
+
+/** The context of a stored update, inside of which the chat's own handlers run. */
+export type IntakeContext = BotContext & { readonly taken: Taken; handled: Handled };
 
 /** What handling an update came to. It is written down together with the update being done. */
 export interface Handled {

@@ -2,7 +2,7 @@ import type { Digest, Clock, Log, Membership, Platform } from '../../app/ports/o
 import type { TelegramApi } from '../api.ts';
 import type { Command } from '../chat/conversation.ts';
 import type { Unanswered } from '../errors.ts';
-import type { InStore } from './needs.ts';
+import type { InStore } from './deps.ts';
 import type { Pauses } from './patience.ts';
 import { standingOf } from './payload.ts';
 

@@ -2,9 +2,9 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Chat } from '../../app/ports/chats.ts';
 import type { Digest, Log } from '../../app/ports/outside.ts';
 import type { Actor } from '../../domain/access.ts';
-import type { TelegramInNeeds } from './needs.ts';
+import type { TelegramInDeps } from './deps.ts';
 
-type Needs = Pick<TelegramInNeeds, 'store' | 'clock' | 'ids' | 'settings' | 'log'>;
+type Needs = Pick<TelegramInDeps, 'store' | 'clock' | 'ids' | 'settings' | 'log'>;
 
 /** Those whom the operator named become owners, and the chats that he named are approved. Answers whether there is an owner. */
 export async function admitConfigured(needs: Needs): Promise<boolean> {

@@ -1,4 +1,5 @@
-import { mediaOf, type FromMessage } from './payload.ts';
+import type { Update } from 'grammy/types';
+import { mediaOf, type Brought } from './payload.ts';
 
 /** What the inbound side says by itself, before or instead of a command. */
 
@@ -60,7 +61,24 @@ export interface Wording {
   readonly isAddressed: boolean;
 }
 
-type Written = Pick<FromMessage, 'text' | 'caption' | 'entities' | 'caption_entities'> & Parameters<typeof mediaOf>[0];
+interface Written extends Brought {
+  readonly text?: string;
+  readonly caption?: string;
+  readonly entities?: readonly Marked[];
+  readonly caption_entities?: readonly Marked[];
+}
+
+interface Marked {
+  readonly type: string;
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** The words of an update; null where there are none for us. */
+export function wordingOf({ message, edited_message: edited }: Update, bot: string): Wording | null {
+  const spoken = message ?? edited;
+  return spoken === undefined ? null : readWording(spoken, bot);
+}
 
 /** A file that came without words. */
 const wordless: Wording = { command: null, args: '', isAddressed: false };

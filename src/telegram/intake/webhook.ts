@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Clock, Digest, Log } from '../../app/ports/outside.ts';
 import type { TelegramApi } from '../api.ts';
 import { troubleOf } from '../errors.ts';
-import type { InSettings } from './needs.ts';
+import type { InSettings } from './deps.ts';
 import type { Patience, Pauses } from './patience.ts';
 import { updateIdOf, updatesWanted } from './payload.ts';
 

@@ -1,15 +1,17 @@
+import { Api, Context } from 'grammy';
+import type { Update, UserFromGetMe } from 'grammy/types';
 import { createStatus } from '../../../src/app/operations/status.ts';
 import type { Chat } from '../../../src/app/ports/chats.ts';
 import { previewOf } from '../../../src/app/tasks/preview.ts';
 import type { Drawn, Media } from '../../../src/domain/shown.ts';
-import { buttons, unknownPress } from '../../../src/telegram/chat/buttons.ts';
-import { commands, plainText, unknownCommand } from '../../../src/telegram/chat/commands.ts';
+import { createChat } from '../../../src/telegram/chat/chat.ts';
 import type {
   Answer,
-  ConversationRooms,
+  BotContext,
+  ChatContext,
+  ChatDeps,
   Person,
   Place,
-  SaidHandler,
   SetUp,
   Replied,
 } from '../../../src/telegram/chat/conversation.ts';
@@ -95,6 +97,21 @@ export async function aTalk(options: TalkOptions = {}): Promise<Talk> {
   return talkIn(pipeline, { ...options, address, ids: { update: 0, message: 5000 } });
 }
 
+const nothingTold = {
+  isPress: false,
+  command: null,
+  args: '',
+  repliedTo: null,
+  media: null,
+  press: null,
+  shown: null,
+  ephemeralId: null,
+} as const;
+
+const chatOf = createChat().middleware();
+const api = new Api('1:none');
+const me = { id: 1, is_bot: true, first_name: 'Cronogram', username: 'cronogram_bot' } as UserFromGetMe;
+
 interface Given extends TalkOptions {
   readonly address: string;
   readonly ids: { update: number; message: number };
@@ -111,7 +128,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     if (found === null) throw new Error('there is no chat');
     return found;
   };
-  const roomsHere: ConversationRooms = {
+  const chatDeps: ChatDeps = {
     tasks: rooms.tasks,
     threads: rooms.threads,
     truth: rooms.truth,
@@ -126,7 +143,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     status: createStatus({ store, clock: time, version: '0.0.0', ready: async () => ({ ok: true }) }),
     quota: { chat: 500, user: 500 },
     defaultTimezone: 'UTC',
-    botUsername: () => 'cronogram_bot',
+    bot: 'cronogram_bot',
   };
   const placeOf = async (topic: number | null): Promise<Place> => {
     const here = await chat();
@@ -168,6 +185,20 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     return counters.update;
   };
 
+  const toldOf = async (updateId: number, person: Person, topic: number | null) => ({
+    updateId,
+    key: `telegram:update:${updateId}`,
+    place: await placeOf(topic),
+    person,
+    date: time.now(),
+    ...nothingTold,
+  });
+  const answerTo = async (update: Update, told: Omit<ChatContext, keyof ChatDeps>): Promise<Answer> => {
+    const ctx: BotContext = Object.assign(new Context(update, api, me), chatDeps, told, { answer: { replies: [] } });
+    await chatOf(ctx, async () => {});
+    return ctx.answer;
+  };
+
   const talk: Talk = {
     pipeline,
     chat,
@@ -175,19 +206,23 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
       const { person = ada, topic = null } = by;
       const updateId = await next();
       const command = /^\/(\w+)/.exec(text)?.[1] ?? null;
-      const said = {
-        updateId,
-        key: `telegram:update:${updateId}`,
-        place: await placeOf(topic),
-        person,
-        messageId: (counters.message += 1),
-        date: time.now(),
+      const messageId = (counters.message += 1);
+      const told = {
+        ...(await toldOf(updateId, person, topic)),
+        messageId,
         command,
         args: command === null ? text : text.slice(command.length + 1).trim(),
         ...alongWith(by, messages),
       };
-      const handler = handlerOf(command);
-      last = () => handler(said, roomsHere);
+      const from = { id: person.id, is_bot: false, first_name: person.name };
+      const message = {
+        message_id: messageId,
+        date: 0,
+        chat: { id: 1, type: 'private', first_name: 'Ada' },
+        from,
+        text,
+      } as const;
+      last = () => answerTo({ update_id: updateId, message }, told);
       const shown = await commit(updateId, await last(), topic);
       if (shown.length > 1) throw new Error('one word brought several answers');
       return shown[0] ?? null;
@@ -208,21 +243,17 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     send: async (message, data, { person = ada, isOld = false } = {}) => {
       const updateId = await next();
       const { text, entities } = message.shown;
-      const press = parsePress(data);
-      const pressed = {
-        updateId,
-        key: `telegram:update:${updateId}`,
-        place: await placeOf(message.topic),
-        person,
-        date: time.now(),
+      const told = {
+        ...(await toldOf(updateId, person, message.topic)),
+        isPress: true,
         messageId: message.id,
-        ephemeralId: null,
         shown: isOld ? null : { text, ...(entities === undefined ? {} : { entities }) },
-        press,
+        press: parsePress(data),
       };
-      const handler = (press === null ? undefined : buttons.get(press.verb)) ?? unknownPress;
+      const from = { id: person.id, is_bot: false, first_name: person.name };
+      const callback_query = { id: 'c', from, chat_instance: 'i', data };
       messages.set(message.id, message);
-      last = () => handler(pressed, roomsHere);
+      last = () => answerTo({ update_id: updateId, callback_query }, told);
       const answer = await last();
       const shown = await commit(updateId, answer, message.topic);
       return { toast: answer.toast?.text ?? null, isAlert: answer.toast?.isAlert ?? false, messages: shown };
@@ -249,11 +280,6 @@ function alongWith(
 
 function foreign(about: Partial<Replied> | null): Replied | null {
   return about === null ? null : { messageId: 4000, isOurs: false, text: null, media: null, ...about };
-}
-
-function handlerOf(command: string | null): SaidHandler {
-  if (command === null) return plainText;
-  return commands.find(({ name }) => name === command)?.handle ?? unknownCommand;
 }
 
 /** What stands on the buttons, row by row. */

@@ -6,7 +6,7 @@ import { clockText } from '../../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../../domain/task.ts';
 import { readLone, timeOr } from '../../../domain/when/asked.ts';
 import type { Setting as Reading } from '../../../domain/when/draft.ts';
-import type { ConversationRooms, Said } from '../conversation.ts';
+import type { ChatContext } from '../conversation.ts';
 import { triedTo } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { dateIn, moment, scheduleText, settingOf } from '../kit/clock.ts';
@@ -29,9 +29,6 @@ export interface NewTime {
   readonly words: string;
 }
 
-type Rooms = Pick<ConversationRooms, 'clock'>;
-type Speaking = Pick<Said, 'date'>;
-
 export function isRepeating(task: Pick<Task, 'schedule' | 'pausedReason'>): boolean {
   return !isUnreadable(task) && task.schedule.kind !== 'once';
 }
@@ -39,12 +36,12 @@ export function isRepeating(task: Pick<Task, 'schedule' | 'pausedReason'>): bool
 const lead = /^(?:(?:time|when|hour)(?:\s*[:=]\s*|\s+)|to\s+)/i;
 
 /** It is read on the clocks of the task, whatever the chat has. */
-export async function retimed(said: Speaking, rooms: Rooms, { task, words: all }: NewTime): Promise<Retimed> {
+export async function retimed(ctx: ChatContext, { task, words: all }: NewTime): Promise<Retimed> {
   const words = all.trim().replace(lead, '');
-  const reading = { timezone: task.schedule.timezone, now: said.date };
-  const moved = isUnreadable(task) ? null : byHour(reading, rooms.clock.now(), { task, words });
+  const reading = { timezone: task.schedule.timezone, now: ctx.date };
+  const moved = isUnreadable(task) ? null : byHour(reading, ctx.clock.now(), { task, words });
   if (moved !== null) return moved;
-  const days = isRepeating(task) ? byDays(reading, rooms.clock.now(), { task, words }) : null;
+  const days = isRepeating(task) ? byDays(reading, ctx.clock.now(), { task, words }) : null;
   if (days !== null) return days;
   const read = await triedTo(async () => readLone(words, reading));
   if ('refusal' in read) {
@@ -53,7 +50,7 @@ export async function retimed(said: Speaking, rooms: Rooms, { task, words: all }
   }
   const { schedule, text } = read.made;
   if (text !== '') return { is: 'fault', sentence: texts.making.leftOver(text), tries: triesFor(task, []) };
-  return meant(task, schedule, rooms.clock.now());
+  return meant(task, schedule, ctx.clock.now());
 }
 
 /** A moment for a task that repeats would take all its other runs from it. */

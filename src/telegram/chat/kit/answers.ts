@@ -2,7 +2,7 @@ import { settingsOf } from '../../../domain/chat-settings.ts';
 import { AppError, type ErrorCode } from '../../../domain/errors.ts';
 import type { Drawn, Button } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, Pressed, PressedHandler, Said, SaidHandler, Reaction } from '../conversation.ts';
+import type { Answer, ChatContext, Handler, Reaction } from '../conversation.ts';
 import { texts } from '../texts.ts';
 import { type Rows, button } from './press.ts';
 import { shortened, type Rich, drawn, oneLine, say } from './rich.ts';
@@ -35,9 +35,9 @@ export function turnedDown(words: Rich | string): Answer {
 }
 
 /** The message that carries the button is drawn anew. */
-export function redrawn(pressed: Pressed, shown: Drawn, toast: string | null = null): Answer {
+export function redrawn(ctx: ChatContext, shown: Drawn, toast: string | null = null): Answer {
   return {
-    replies: [{ is: 'edit', messageId: pressed.messageId, shown }],
+    replies: [{ is: 'edit', messageId: ctx.messageId, shown }],
     toast: toast === null ? null : { text: shortened(toast, toastMax), isAlert: false },
   };
 }
@@ -127,23 +127,28 @@ export function templateFault(message: string): string {
   return /: ([\s\S]+?)\. Mend it,/.exec(message)?.[1] ?? message;
 }
 
-/** The handler, with what it is refused said to the person. */
-export function said(handler: SaidHandler): SaidHandler {
-  return (one: Said, rooms) => orSentence(() => handler(one, rooms), turnedDown);
-}
+/** Ends a handler: words that say why nothing is done, or an answer in the place of its own. */
+export class Refused extends Error {
+  readonly told: Rich | string | Answer;
 
-export function pressed(handler: PressedHandler): PressedHandler {
-  return (one: Pressed, rooms) => orSentence(() => handler(one, rooms), alerted);
-}
-
-async function orSentence(handle: () => Promise<Answer>, tell: (sentence: string) => Answer): Promise<Answer> {
-  try {
-    return await handle();
-  } catch (error) {
-    const sentence = sentenceOf(error);
-    if (sentence === null) throw error;
-    return tell(sentence);
+  constructor(told: Rich | string | Answer) {
+    super('refused');
+    this.told = told;
   }
+}
+
+/** The handler, with everything that it is refused told to the person: this is the one place where that is caught. */
+export function answering(handle: Handler): Handler {
+  return async (ctx) => {
+    try {
+      return await handle(ctx);
+    } catch (error) {
+      const told = error instanceof Refused ? error.told : sentenceOf(error);
+      if (told === null) throw error;
+      if (typeof told === 'object' && 'replies' in told) return told;
+      return ctx.isPress ? alerted(typeof told === 'string' ? told : told.text) : turnedDown(told);
+    }
+  };
 }
 
 /** Words for what `make` is refused; what is not refused passes. */
@@ -163,7 +168,7 @@ export async function triedTo<T>(
  * where the message has no number that a sign could be put to.
  */
 export function signOr(
-  { place, messageId }: Pick<Said, 'place' | 'messageId'>,
+  { place, messageId }: Pick<ChatContext, 'place' | 'messageId'>,
   reaction: Reaction,
   words: Answer,
 ): Answer {

@@ -33,7 +33,7 @@ export function dayMoment(instant: number, setting: Setting): string {
 }
 
 /** The same for the day of that number since 1970. */
-export function dayText(day: number, setting: Setting): string {
+function dayText(day: number, setting: Setting): string {
   // Noon is shown once and by every clock, so the time is cut off without its offset.
   return moment(resolveShifted(setting.timezone, day * DAY_MS + DAY_MS / 2), setting).replace(/,? 12:00( PM)?$/, '');
 }

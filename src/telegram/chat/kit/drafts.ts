@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Draft, DraftChange } from '../../../app/ports/chats.ts';
 import { mediaKinds, type Media } from '../../../domain/shown.ts';
 import { isBlank, titleFrom } from '../../../domain/task.ts';
-import type { ConversationRooms, Person, Place, Pressed, Said } from '../conversation.ts';
+import type { ChatContext, Person, Place } from '../conversation.ts';
 import { texts } from '../texts.ts';
 import { longId } from './press.ts';
 import type { Rich } from './rich.ts';
@@ -26,7 +26,7 @@ const Schedule = z.discriminatedUnion('kind', [
 
 /** What was said of the time, to read it again when the zone of the chat changes meanwhile. */
 const When = z.object({ words: z.string(), at: z.number(), schedule: Schedule });
-export type DraftWhen = z.output<typeof When>;
+type DraftWhen = z.output<typeof When>;
 
 /** The policies that a few words beside the time can bring. */
 const Policies = z.object({
@@ -141,10 +141,12 @@ export function putRow(
 }
 
 /** The draft that waited for something from this person here when they said it. */
-export async function draftHere(
-  { place, person, date }: Writing & Pick<Said, 'date'>,
-  { store }: Pick<ConversationRooms, 'store'>,
-): Promise<OpenDraft | null> {
+export async function draftHere({
+  place,
+  person,
+  date,
+  store,
+}: Writing & Pick<ChatContext, 'date' | 'store'>): Promise<OpenDraft | null> {
   const open = opened(await store.openDraft(place.chat.id, person.actor, place.topic, date));
   return open === null || open.step.step === 'made' ? null : open;
 }
@@ -163,15 +165,11 @@ export type FoundDraft =
   | { readonly is: 'expired' | 'gone' | 'foreign' };
 
 /** The draft that a button belongs to. */
-export async function draftOf(
-  pressed: Pressed,
-  short: string,
-  { store }: Pick<ConversationRooms, 'store'>,
-): Promise<FoundDraft> {
-  const draft = opened(await store.readDraft(longId(short)));
-  if (draft === null || draft.row.chatId !== pressed.place.chat.id) return { is: 'gone' };
-  if (draft.row.userId !== pressed.person.actor) return { is: 'foreign' };
-  if (draft.step.step !== 'made' && draft.row.expiresAt <= pressed.date) return { is: 'expired' };
+export async function draftOf(ctx: ChatContext, short: string): Promise<FoundDraft> {
+  const draft = opened(await ctx.store.readDraft(longId(short)));
+  if (draft === null || draft.row.chatId !== ctx.place.chat.id) return { is: 'gone' };
+  if (draft.row.userId !== ctx.person.actor) return { is: 'foreign' };
+  if (draft.step.step !== 'made' && draft.row.expiresAt <= ctx.date) return { is: 'expired' };
   return { is: 'open', draft };
 }
 

@@ -8,13 +8,13 @@ import type { Button, Drawn, Media } from '../../../domain/shown.ts';
 import { isBlank, checkTexts } from '../../../domain/task.ts';
 import { timeOr } from '../../../domain/when/asked.ts';
 import { readWhen } from '../../../domain/when/when.ts';
-import type { ConversationRooms, Place, Said } from '../conversation.ts';
+import type { ChatContext, Place } from '../conversation.ts';
 import { sentenceOf } from '../kit/answers.ts';
 import { clockIn, moments, wordsOf } from '../kit/clock.ts';
 import { titleOf, draftHere, putDraft, type StepOf } from '../kit/drafts.ts';
 import { policyLines } from '../kit/policy.ts';
 import { button, dataOf, shortId } from '../kit/press.ts';
-import { type Here, readingOf } from '../kit/reading.ts';
+import { readingOf } from '../kit/reading.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { mayManage } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
@@ -134,8 +134,7 @@ interface Proposing {
 
 /** A preview with everything around it that this place and this person bring along. */
 export async function proposalOf(
-  { place, person }: Here,
-  { clock, preview, store }: Pick<ConversationRooms, 'clock' | 'preview' | 'store'>,
+  { place, person, clock, preview, store }: ChatContext,
   { draftId, step }: Proposing,
 ): Promise<Proposal> {
   const { media, policies } = step.kept;
@@ -165,19 +164,18 @@ export function checkStep(step: Pick<StepOf<'preview'>, 'text' | 'kept'>): void 
 
 /** The chat has other clocks now: what this person is making here is read again on them. Null when they make nothing. */
 export async function readAgain(
-  here: Here & Pick<Said, 'date'>,
-  rooms: ConversationRooms,
+  ctx: ChatContext,
 ): Promise<{ readonly proposal: Proposal; readonly draft: DraftChange } | null> {
-  const before = (await draftHere(here, rooms))?.step;
+  const before = (await draftHere(ctx))?.step;
   if (before?.step !== 'preview') return null;
   const { words, at } = before.when;
-  const read = timeOr(() => readWhen(words, readingOf({ place: here.place, date: at })));
+  const read = timeOr(() => readWhen(words, readingOf({ place: ctx.place, date: at })));
   if (read === null) return null;
-  const id = rooms.ids.next();
+  const id = ctx.ids.next();
   const step: StepOf<'preview'> = { ...before, when: { words, at, schedule: read.schedule } };
   return {
-    proposal: await proposalOf(here, rooms, { draftId: id, step }),
-    draft: putDraft(here, step, { id, now: rooms.clock.now() }),
+    proposal: await proposalOf(ctx, { draftId: id, step }),
+    draft: putDraft(ctx, step, { id, now: ctx.clock.now() }),
   };
 }
 

@@ -1,9 +1,9 @@
 import { settingsOf } from '../../../domain/chat-settings.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import type { Answer, ConversationRooms, Pressed, Said } from '../conversation.ts';
+import type { Answer, ChatContext } from '../conversation.ts';
 import { redrawn, silence } from '../kit/answers.ts';
 import { putDraft, type DraftStep, titleOf } from '../kit/drafts.ts';
-import { isForUs, type Here } from '../kit/reading.ts';
+import { isForUs } from '../kit/reading.ts';
 import { blocks, type Rich, drawn } from '../kit/rich.ts';
 import { proposalDrawn, checkStep, proposalOf } from './preview.ts';
 import type { Where } from './wizard-english.ts';
@@ -21,8 +21,6 @@ import {
 /** A step of making a task, shown in a new message or in the one that carried the step before. */
 export type MakingStep = Exclude<DraftStep, { step: 'made' | 'edit' }>;
 
-type Rooms = Pick<ConversationRooms, 'clock' | 'preview' | 'store'>;
-
 interface Showing {
   readonly draftId: string;
   readonly step: MakingStep;
@@ -32,19 +30,19 @@ interface Showing {
   readonly instead?: Rich;
 }
 
-export function whereOf({ place }: Pick<Here, 'place'>): Where {
+export function whereOf({ place }: ChatContext): Where {
   return place.chat.kind === 'private' ? 'private' : 'group';
 }
 
-export async function stepDrawn(here: Here, rooms: Rooms, showing: Showing): Promise<Drawn> {
+export async function stepDrawn(ctx: ChatContext, showing: Showing): Promise<Drawn> {
   const { draftId, step, before = null, instead } = showing;
   if (step.step === 'preview') {
     checkStep(step);
-    return proposalDrawn({ ...(await proposalOf(here, rooms, { draftId, step })), before });
+    return proposalDrawn({ ...(await proposalOf(ctx, { draftId, step })), before });
   }
-  const { timezone } = here.place;
-  const { dates } = settingsOf(here.place.chat.settings);
-  const asking = { draftId, where: whereOf(here), timezone, now: rooms.clock.now(), dates };
+  const { timezone, chat } = ctx.place;
+  const { dates } = settingsOf(chat.settings);
+  const asking = { draftId, where: whereOf(ctx), timezone, now: ctx.clock.now(), dates };
   const { words, rows } = questionOf(asking, step);
   return drawn(instead ?? blocks(before, words), rows);
 }
@@ -69,18 +67,18 @@ function questionOf(asking: Asking, step: Exclude<MakingStep, { step: 'preview' 
 type Speaking = Omit<Showing, 'draftId'>;
 
 /** A new message below the words of the person; the one with the step before goes, so that there is one to look at. */
-export async function spoken(said: Said, rooms: ConversationRooms, speaking: Speaking): Promise<Answer> {
+export async function spoken(ctx: ChatContext, speaking: Speaking): Promise<Answer> {
   const { step } = speaking;
-  const id = rooms.ids.next();
+  const id = ctx.ids.next();
   const { message, ...kept } = step.kept;
   const next = { ...step, kept };
-  const shown = await stepDrawn(said, rooms, { ...speaking, draftId: id, step: next });
+  const shown = await stepDrawn(ctx, { ...speaking, draftId: id, step: next });
   return {
     replies: [
       { is: 'message', shown },
       ...(message === undefined ? [] : [{ is: 'remove', messageId: message } as const]),
     ],
-    draft: putDraft(said, next, { id, now: rooms.clock.now() }),
+    draft: putDraft(ctx, next, { id, now: ctx.clock.now() }),
   };
 }
 
@@ -90,10 +88,10 @@ interface Missing {
 }
 
 /** What was said cannot be read as what was asked for. In a group it may not have been meant for us at all. */
-export async function missed(said: Said, rooms: ConversationRooms, { step, fault }: Missing): Promise<Answer> {
-  if (!isForUs(said)) return silence;
+export async function missed(ctx: ChatContext, { step, fault }: Missing): Promise<Answer> {
+  if (!isForUs(ctx)) return silence;
   const isWhole = step.step === 'ask' || step.step === 'time';
-  return spoken(said, rooms, { step, ...(isWhole ? { instead: fault } : { before: fault }) });
+  return spoken(ctx, { step, ...(isWhole ? { instead: fault } : { before: fault }) });
 }
 
 interface Turning {
@@ -102,13 +100,13 @@ interface Turning {
 }
 
 /** The same message shows the next step. Its buttons belong to the same draft, so that two quick presses both count. */
-export async function turned(pressed: Pressed, rooms: ConversationRooms, { draftId, step }: Turning): Promise<Answer> {
+export async function turned(ctx: ChatContext, { draftId, step }: Turning): Promise<Answer> {
   const { message: _before, ...kept } = step.kept;
   // What one person alone sees goes by itself, and by another number.
-  const shownIn = pressed.ephemeralId === null ? { message: pressed.messageId } : {};
+  const shownIn = ctx.ephemeralId === null ? { message: ctx.messageId } : {};
   const next = { ...step, kept: { ...kept, ...shownIn } };
   return {
-    ...redrawn(pressed, await stepDrawn(pressed, rooms, { draftId, step: next })),
-    draft: putDraft(pressed, next, { id: draftId, now: rooms.clock.now() }),
+    ...redrawn(ctx, await stepDrawn(ctx, { draftId, step: next })),
+    draft: putDraft(ctx, next, { id: draftId, now: ctx.clock.now() }),
   };
 }

@@ -1,4 +1,5 @@
 import type { AckView, OpenQuestion } from '../../../app/ports/questions.ts';
+import type { Done } from '../../../app/use-cases/acks.ts';
 import { ordinal } from '../../../domain/ack.ts';
 import { captionLengthMax, messagePartLengthMax } from '../../../domain/limits.ts';
 import type { Drawn, View } from '../../../domain/shown.ts';
@@ -181,6 +182,13 @@ export function resultButtons(task: Task | null, occurrenceId: string, mark: str
 interface DoneOf {
   readonly taskId: string;
   readonly occurrenceId: string;
+}
+
+/** What a result said at first. */
+export function firstShown(result: Done['result']): Drawn | null {
+  if (result === null || !('text' in result.shown)) return null;
+  const { text } = result.shown;
+  return 'media' in result.shown && result.shown.media !== undefined ? { text, media: result.shown.media } : { text };
 }
 
 /** What is done says by whom, and has a button for whoever pressed by mistake. Where the text leaves no room, a button says it. */

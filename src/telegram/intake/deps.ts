@@ -1,24 +1,22 @@
+import type { Composer } from 'grammy';
+import type { UserFromGetMe } from 'grammy/types';
 import type { ChatFacts } from '../../app/ports/chat-facts.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
 import type { Bell, Clock, Digest, Ids, Log, Platform, Stopwatch, Timer } from '../../app/ports/outside.ts';
 import type { UpkeepStore } from '../../app/ports/upkeep.ts';
 import type { Chats } from '../../app/use-cases/reachable-chats.ts';
 import type { TelegramApi } from '../api.ts';
-import type { Command, ConversationRooms, Press, PressedHandler, SaidHandler } from '../chat/conversation.ts';
+import type { BotContext, ChatDeps, Command } from '../chat/conversation.ts';
 import { troubleOf } from '../errors.ts';
 import type { Patience, Pauses } from './patience.ts';
 
 /** What people can say and press, and what answers them. */
 export interface Conversation {
   readonly commands: readonly Command[];
-  readonly plainText: SaidHandler;
-  readonly unknownCommand: SaidHandler;
   /** The command that somebody probably meant by an unknown word; null when none is near. */
   readonly nearCommand: (word: string) => string | null;
-  readonly buttons: ReadonlyMap<string, PressedHandler>;
-  readonly parsePress: (data: string) => Press | null;
-  /** For what is of no form, or of no verb, that is known: `press` is null for the first. */
-  readonly unknownPress: PressedHandler;
+  /** Answers what was said or pressed. */
+  readonly chat: Composer<BotContext>;
 }
 
 export interface InSettings {
@@ -31,7 +29,7 @@ export interface InSettings {
 
 export type InStore = ChatStore & Pick<ChatFacts, 'sentMessage'> & Pick<UpkeepStore, 'readNote' | 'writeNote'>;
 
-export interface TelegramInNeeds {
+export interface TelegramInDeps {
   readonly api: TelegramApi;
   readonly platform: Platform;
   readonly store: InStore;
@@ -47,30 +45,19 @@ export interface TelegramInNeeds {
   /** Shows the claim code to whoever started the server, and to nobody else: never through the log. */
   readonly printClaim: (code: string) => void;
   readonly people: Chats;
-  readonly rooms: Omit<ConversationRooms, 'botUsername' | 'setUp'>;
+  /** What handlers may use. */
+  readonly chatDeps: Omit<ChatDeps, 'bot' | 'setUp'>;
   readonly conversation: Conversation;
   readonly settings: InSettings;
 }
 
-/** Who the bot is, as the platform knows it. */
-export interface Me {
-  readonly id: number;
-  readonly username: string;
-  /** Private chats with the bot can have topics. */
-  readonly hasTopics: boolean;
-  /** Privacy mode is off: it sees every message of a group. */
-  readonly readsEverything: boolean;
-}
-
-/** Asks until there is an answer. Null when everything stops before that. */
-export async function askWhoIAm(api: TelegramApi, patience: Patience, pauses: Pauses): Promise<Me | null> {
+/** Asks who the bot is until there is an answer. Null when everything stops before that. */
+export async function askWhoIAm(api: TelegramApi, patience: Patience, pauses: Pauses): Promise<UserFromGetMe | null> {
   while (!pauses.ended()) {
     const answer = await api.ask((raw, signal) => raw.getMe(signal));
     if (answer.is === 'ok') {
       patience.succeeded();
-      const { id, username, has_topics_enabled: hasTopics, can_read_all_group_messages: reads } = answer.value;
-      // A server of an older version does not tell.
-      return { id, username, hasTopics: hasTopics === true, readsEverything: reads };
+      return answer.value;
     }
     await pauses.pause(patience.failed(troubleOf(answer)));
   }

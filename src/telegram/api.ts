@@ -25,7 +25,7 @@ export interface TelegramApi {
   close(): void;
 }
 
-interface TelegramApiNeeds {
+interface TelegramApiDeps {
   readonly token: string;
   readonly apiRoot: string;
   readonly timer: Timer;
@@ -48,14 +48,14 @@ const keepIdleMs = 300_000;
  * The client library over connections that stay open, so that a send in the steady state costs one round trip. Its own
  * retries are not used: the outbox repeats what must be repeated, also after a restart.
  */
-export function createTelegramApi(needs: TelegramApiNeeds): TelegramApi {
-  const { token, timer, timeoutMs = answerWaitMs } = needs;
-  const apiRoot = needs.apiRoot.replace(/\/+$/, '');
+export function createTelegramApi(deps: TelegramApiDeps): TelegramApi {
+  const { token, timer, timeoutMs = answerWaitMs } = deps;
+  const apiRoot = deps.apiRoot.replace(/\/+$/, '');
   const secrets = createSecrets([token]);
   const agent = agentFor(apiRoot, timer);
   const client = { apiRoot, baseFetchConfig: { compress: true, agent } };
   const api = new Api(token, client);
-  if (needs.measure !== undefined) api.config.use(measured(needs.measure));
+  if (deps.measure !== undefined) api.config.use(measured(deps.measure));
   const { raw } = api;
   return {
     raw,
@@ -115,13 +115,13 @@ function watchConnecting(socket: Socket, connected: string, timer: Timer): void 
   socket.once('close', leave);
 }
 
-interface Needs {
+interface MeasureDeps {
   readonly meter: Meter;
   readonly stopwatch: Stopwatch;
 }
 
 /** Counts every call by what became of it. Methods are named by our own code alone, so there are only so many. */
-function measured({ meter, stopwatch }: Needs): Transformer {
+function measured({ meter, stopwatch }: MeasureDeps): Transformer {
   return async (prev, ...call) => {
     const [method] = call;
     const from = stopwatch.elapsed();

@@ -10,7 +10,7 @@ import { unknownButton } from './task/buttons.ts';
 export function createChat(): Composer<BotContext> {
   const chat = new Composer<BotContext>();
   // grammY's own commands are case-sensitive and not read from captions, so the command is looked up by its word.
-  chat.on('message').lazy(({ command }) => {
+  chat.on(['message', 'edited_message']).lazy(({ command }) => {
     if (command === null) return told(plainText);
     return told(commands.find(({ name }) => name === command)?.handle ?? unknownCommand);
   });

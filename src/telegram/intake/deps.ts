@@ -1,5 +1,4 @@
 import type { Composer } from 'grammy';
-import type { UserFromGetMe } from 'grammy/types';
 import type { ChatFacts } from '../../app/ports/chat-facts.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
 import type { Bell, Clock, Digest, Ids, Log, Platform, Stopwatch, Timer } from '../../app/ports/outside.ts';
@@ -7,8 +6,6 @@ import type { UpkeepStore } from '../../app/ports/upkeep.ts';
 import type { Chats } from '../../app/use-cases/reachable-chats.ts';
 import type { TelegramApi } from '../api.ts';
 import type { BotContext, ChatDeps, Command } from '../chat/conversation.ts';
-import { troubleOf } from '../errors.ts';
-import type { Patience, Pauses } from './patience.ts';
 
 /** What people can say and press, and what answers them. */
 export interface Conversation {
@@ -49,17 +46,4 @@ export interface TelegramInDeps {
   readonly chatDeps: Omit<ChatDeps, 'bot' | 'setUp'>;
   readonly conversation: Conversation;
   readonly settings: InSettings;
-}
-
-/** Asks who the bot is until there is an answer. Null when everything stops before that. */
-export async function askWhoIAm(api: TelegramApi, patience: Patience, pauses: Pauses): Promise<UserFromGetMe | null> {
-  while (!pauses.ended()) {
-    const answer = await api.ask((raw, signal) => raw.getMe(signal));
-    if (answer.is === 'ok') {
-      patience.succeeded();
-      return answer.value;
-    }
-    await pauses.pause(patience.failed(troubleOf(answer)));
-  }
-  return null;
 }

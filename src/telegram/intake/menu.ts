@@ -14,7 +14,7 @@ export interface Menu {
   done(): Promise<void>;
 }
 
-interface Needs {
+interface MenuDeps {
   readonly api: TelegramApi;
   readonly store: Pick<InStore, 'readNote' | 'writeNote' | 'listOwners'>;
   readonly clock: Clock;
@@ -28,11 +28,11 @@ type Scope =
   | { readonly type: 'default' | 'all_private_chats' | 'all_group_chats' | 'all_chat_administrators' }
   | { readonly type: 'chat'; readonly chat_id: number };
 
-/** Nobody needs a menu at once, so a failure is tried again in peace. */
+/** Nobody deps a menu at once, so a failure is tried again in peace. */
 const retryMs = 600_000;
 
-export function createMenu(needs: Needs): Menu {
-  const { log, pauses } = needs;
+export function createMenu(deps: MenuDeps): Menu {
+  const { log, pauses } = deps;
   let isWanted = false;
   let running: Promise<void> | null = null;
 
@@ -40,7 +40,7 @@ export function createMenu(needs: Needs): Menu {
     while (isWanted && !pauses.ended()) {
       isWanted = false;
       try {
-        await setMenus(needs);
+        await setMenus(deps);
       } catch (error) {
         log.warn('menu_not_set', { error: error instanceof Error ? error.message : String(error) });
         isWanted = true;
@@ -61,11 +61,11 @@ export function createMenu(needs: Needs): Menu {
   };
 }
 
-async function setMenus(needs: Needs): Promise<void> {
-  const owners = (await needs.store.listOwners()).flatMap(({ id }) => userIdOf(id) ?? []);
+async function setMenus(deps: MenuDeps): Promise<void> {
+  const owners = (await deps.store.listOwners()).flatMap(({ id }) => userIdOf(id) ?? []);
   const failed: string[] = [];
   for (const [scope, circle] of menus(owners)) {
-    const error = await setMenu(needs, scope, circle);
+    const error = await setMenu(deps, scope, circle);
     if (error !== null) failed.push(error);
   }
   if (failed.length > 0) throw new Error([...new Set(failed)].join('; '));
@@ -85,9 +85,9 @@ function menus(owners: readonly number[]): readonly (readonly [Scope, Circle])[]
 }
 
 /** The platform is asked only when something is new: it limits how often that may be. Answers what went wrong. */
-async function setMenu(needs: Needs, scope: Scope, circle: Circle): Promise<string | null> {
-  const { api, store, clock, digest } = needs;
-  const commands = needs.commands
+async function setMenu(deps: MenuDeps, scope: Scope, circle: Circle): Promise<string | null> {
+  const { api, store, clock, digest } = deps;
+  const commands = deps.commands
     .filter(({ menu }) => circle.includes(menu))
     .map(({ name: command, description, isReading }) => ({
       command,

@@ -1,5 +1,6 @@
 import type { Log, Stopwatch, Timer } from '../../app/ports/outside.ts';
-import type { Trouble } from '../errors.ts';
+import type { TelegramApi } from '../api.ts';
+import { troubleOf, type Trouble } from '../errors.ts';
 
 /**
  * How long to wait after each kind of trouble: the first wait, doubling up to the cap. A second poller is terminated by
@@ -33,14 +34,14 @@ export interface Patience {
   error(): string | null;
 }
 
-interface Needs {
+interface PatienceDeps {
   readonly log: Log;
   readonly stopwatch: Stopwatch;
   /** What was tried, as a fact in the log. */
   readonly task: string;
 }
 
-export function createPatience({ log, stopwatch, task }: Needs): Patience {
+export function createPatience({ log, stopwatch, task }: PatienceDeps): Patience {
   let since: number | null = null;
   let failures = 0;
   let now: Trouble | null = null;
@@ -73,6 +74,28 @@ export function createPatience({ log, stopwatch, task }: Needs): Patience {
     },
     error: () => (now === null ? null : explanations[now.is]),
   };
+}
+
+export interface Asking {
+  readonly api: Pick<TelegramApi, 'ask'>;
+  readonly patience: Patience;
+  readonly pauses: Pauses;
+}
+
+/** Asks until there is an answer; null when everything stops before that. */
+export async function untilAnswered<T>(
+  { api, patience, pauses }: Asking,
+  call: Parameters<typeof api.ask<T>>[0],
+): Promise<{ readonly value: T } | null> {
+  while (!pauses.ended()) {
+    const answer = await api.ask(call);
+    if (answer.is === 'ok') {
+      patience.succeeded();
+      return answer;
+    }
+    await pauses.pause(patience.failed(troubleOf(answer)));
+  }
+  return null;
 }
 
 /** Pauses that all end at once when everything stops. */

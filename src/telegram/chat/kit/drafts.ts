@@ -26,7 +26,6 @@ const Schedule = z.discriminatedUnion('kind', [
 
 /** What was said of the time, to read it again when the zone of the chat changes meanwhile. */
 const When = z.object({ words: z.string(), at: z.number(), schedule: Schedule });
-type DraftWhen = z.output<typeof When>;
 
 /** The policies that a few words beside the time can bring. */
 const Policies = z.object({

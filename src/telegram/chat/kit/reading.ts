@@ -1,13 +1,8 @@
-import type { Person, Place, ChatContext } from '../conversation.ts';
+import type { ChatContext, Place } from '../conversation.ts';
 import { texts } from '../texts.ts';
 import { button, dataOf, shortId, type Rows } from './press.ts';
 
 /** Who is meant by words, and on which clocks a time in them is read. */
-
-export interface Here {
-  readonly place: Place;
-  readonly person: Person;
-}
 
 /** Who writes where, and when it was written. */
 export type Speaking = Pick<ChatContext, 'place' | 'date'>;

@@ -115,13 +115,8 @@ function watchConnecting(socket: Socket, connected: string, timer: Timer): void 
   socket.once('close', leave);
 }
 
-interface MeasureDeps {
-  readonly meter: Meter;
-  readonly stopwatch: Stopwatch;
-}
-
 /** Counts every call by what became of it. Methods are named by our own code alone, so there are only so many. */
-function measured({ meter, stopwatch }: MeasureDeps): Transformer {
+function measured({ meter, stopwatch }: NonNullable<TelegramApiDeps['measure']>): Transformer {
   return async (prev, ...call) => {
     const [method] = call;
     const from = stopwatch.elapsed();

@@ -47,7 +47,7 @@ export function createChecklists(deps: ChecklistDeps): Checklists {
     hello: async (chat, heard) => {
       const id = ids.next();
       const place = placeOf(deps, chat, { ...inBase, isForum: heard.isForum });
-      const shown = await drawnNow(deps, place, { ...heard, isHello: true });
+      const shown = await drawnNow(deps, place, heard, true);
       await keepList(deps, place, { delivery: id, by: heard.updateId });
       const writing = { ids, now: clock.now(), thread: telegramThread(chat.address, null) };
       return handledBy(writing, { replies: [{ is: 'message', shown, id }] });
@@ -80,14 +80,15 @@ export function placeOf(
 
 const inBase = { topic: null, topicTask: null };
 
-interface Drawing extends Heard {
-  readonly isHello: boolean;
-}
-
-async function drawnNow({ setUps, clock, me }: ChecklistDeps, place: Place, drawing: Drawing): Promise<Drawn> {
+async function drawnNow(
+  { setUps, clock, me }: ChecklistDeps,
+  place: Place,
+  heard: Heard,
+  isHello: boolean,
+): Promise<Drawn> {
   const setUp = await setUps.of(place);
-  const facts = { ...place, setUp, now: clock.now(), mark: markFor(drawing), bot: me.username };
-  return checklistDrawn(facts, drawing.isHello);
+  const facts = { ...place, setUp, now: clock.now(), mark: markFor(heard), bot: me.username };
+  return checklistDrawn(facts, isHello);
 }
 
 /** What has not arrived yet is drawn from an older state, and mended by the next change or a press. */
@@ -97,7 +98,7 @@ async function messageOf({ store }: ChecklistDeps, last: LastList): Promise<numb
 
 async function redraw(deps: ChecklistDeps, place: Place, { messageId, ...heard }: Heard & { messageId: number }) {
   const { store, clock, ids, bell } = deps;
-  const shown = await drawnNow(deps, place, { ...heard, isHello: false });
+  const shown = await drawnNow(deps, place, heard, false);
   const writing = { ids, now: clock.now(), thread: telegramThread(place.chat.address, null) };
   const { messages } = handledBy(writing, { replies: [{ is: 'edit', messageId, shown }] });
   await keepList(deps, place, { message: messageId });

@@ -66,7 +66,7 @@ async function lookAt(deps: DoorDeps, update: unknown): Promise<Admitted | null>
     deps.log.error('update_without_number');
     return null;
   }
-  if (!isUpdate(update)) return kept(deps, { id, update: null, payload: JSON.stringify(update) });
+  if (!isUpdate(update)) return kept(deps, id, null, JSON.stringify(update));
   const coming: Coming = { update, origin: originOf(update), wording: wordingOf(update, deps.me.username) };
   const word = startWord(coming);
   // A chat that was approved in advance can be the one of the first owner.
@@ -81,17 +81,11 @@ async function lookAt(deps: DoorDeps, update: unknown): Promise<Admitted | null>
 }
 
 function keptWhole(deps: DoorDeps, update: Update): Admitted {
-  return kept(deps, { id: update.update_id, update, payload: JSON.stringify(update) });
-}
-
-interface Keeping {
-  readonly id: number;
-  readonly update: Update | null;
-  readonly payload: string;
+  return kept(deps, update.update_id, update, JSON.stringify(update));
 }
 
 /** A word that one person alone sees has 0 in the place of a number, which explains nothing about the chat. */
-function kept({ clock, me }: DoorDeps, { id, update, payload }: Keeping): Admitted {
+function kept({ clock, me }: DoorDeps, id: number, update: Update | null, payload: string): Admitted {
   const { chat, messageId } = update === null ? { chat: null, messageId: null } : originOf(update);
   const isNumbered = messageId !== null && messageId > 0 && chat !== null;
   const at = isNumbered ? { address: String(chat.id), messageId } : { address: null, messageId: null };
@@ -165,19 +159,13 @@ async function tryCode(deps: DoorDeps, update: Update, word: string): Promise<'r
   if (!deps.claim.isOpen() || message?.chat.type !== 'private') return 'none';
   const { from, chat } = message;
   if (from.is_bot) return 'none';
-  if (await claims(deps, { from, code: word, updateId: update.update_id })) return 'right';
+  if (await claims(deps, from, word, update.update_id)) return 'right';
   const words = deps.claim.isLocked() ? texts.claimLocked : texts.claimWrong;
   deps.errands.refuse({ chatId: chat.id, topic: message.message_thread_id ?? null }, words);
   return 'wrong';
 }
 
-interface Try {
-  readonly from: User;
-  readonly code: string;
-  readonly updateId: number;
-}
-
-async function claims(deps: DoorDeps, { from, code, updateId }: Try): Promise<boolean> {
+async function claims(deps: DoorDeps, from: User, code: string, updateId: number): Promise<boolean> {
   if (deps.claim.attempt(code, updateId) !== 'right') return false;
   try {
     await makeOwner(deps, { id: from.id, name: nameOf(from) });

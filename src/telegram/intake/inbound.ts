@@ -82,7 +82,7 @@ export function createTelegramIn(deps: TelegramInDeps): TelegramIn {
       await within(timer, graceMs, rest());
     },
     idle: async () => connected?.worker.idle(),
-    health: () => healthOf(deps, { patience, webhook, connected }),
+    health: () => healthOf(deps, patience, webhook, connected),
     isClaimable: () => claim.isOpen(),
     webhook: { handle: (headers, body) => webhook.handle(headers, body) },
   };
@@ -167,13 +167,12 @@ async function insist<T>(
 /** Two polls and the pause after a failure fit in. */
 const silentMaxMs = 120_000;
 
-interface Hearing {
-  readonly patience: Patience;
-  readonly webhook: Webhook;
-  readonly connected: Connected | null;
-}
-
-function healthOf({ clock, settings }: TelegramInDeps, { patience, webhook, connected }: Hearing): InHealth {
+function healthOf(
+  { clock, settings }: TelegramInDeps,
+  patience: Patience,
+  webhook: Webhook,
+  connected: Connected | null,
+): InHealth {
   const isPolling = settings.webhook === null;
   const lastOkAt = isPolling ? (connected?.poll.lastOkAt() ?? null) : webhook.lastOkAt();
   const error = patience.error();

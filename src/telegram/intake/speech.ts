@@ -19,8 +19,7 @@ import {
 } from './handled.ts';
 import { actorOf } from './owners.ts';
 import { mediaOf, nameOf, shownOf, topicOf } from './payload.ts';
-import { noteChat, type PlacesDeps } from './places.ts';
-import { personIn } from './standing.ts';
+import { noteChat, personIn, type PlacesDeps } from './places.ts';
 import * as texts from './texts.ts';
 import type { Wording } from './texts.ts';
 

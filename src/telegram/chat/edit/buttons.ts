@@ -29,7 +29,7 @@ async function fieldPressed(ctx: ChatContext, task: Task): Promise<Answer> {
 async function fieldSetPressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const patch = patchOf(ctx, task);
   if (patch === null) throw new Refused(texts.chat.oldButton);
-  const { words, rows } = await change(ctx, { task, patch });
+  const { words, rows } = await change(ctx, task, patch);
   const back = button(texts.button.back, dataOf('edit', shortId(task.id)));
   return redrawn(ctx, drawn(words, [[...rows.flat(), back]]));
 }
@@ -84,7 +84,7 @@ function minutesIn(digits: string): number | null {
 }
 
 async function changed(ctx: ChatContext, task: Task, patch: TaskPatch): Promise<Answer> {
-  const { words, rows } = await change(ctx, { task, patch });
+  const { words, rows } = await change(ctx, task, patch);
   return redrawn(ctx, drawn(words, rows));
 }
 

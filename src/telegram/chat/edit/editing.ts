@@ -15,7 +15,7 @@ import { blocks, lines, type Rich } from '../kit/rich.ts';
 import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { fieldIn, nearField } from './field-words.ts';
-import { retimed, type NewTime } from './retiming.ts';
+import { retimed } from './retiming.ts';
 import { editMenu } from './view.ts';
 
 /** `/edit [n] <new when>`, and `/edit [n] <field> <value>`; alone it shows the menu. */
@@ -23,15 +23,15 @@ export const editCommand = onNamedTask({ deed: 'change', verb: 'edit' }, async (
   if (rest === '') return answerWith(editMenu(task, await factsOf(task, ctx)));
   if (isBareNumber(ctx, rest)) return answer(texts.retime.bareNumber(task.number, rest));
   const field = fieldIn(rest, { task, now: ctx.date });
-  if (field === null) return editTime(ctx, { task, words: rest });
-  if (field.is === 'patch') return edited(ctx, { task, patch: field.patch });
+  if (field === null) return editTime(ctx, task, rest);
+  if (field.is === 'patch') return edited(ctx, task, field.patch);
   if (field.field === 'zone' && field.word !== '') return answer(texts.edit.unknownZone(field.word));
   return answer(texts.field.how(field.field, task.number, field.example));
 });
 
 /** What is to be changed, or what is said instead. */
-async function timed(ctx: ChatContext, { task, words }: NewTime): Promise<Timed> {
-  const read = await retimed(ctx, { task, words });
+async function timed(ctx: ChatContext, task: Task, words: string): Promise<Timed> {
+  const read = await retimed(ctx, task, words);
   if (read.is === 'schedule') return { patch: { schedule: read.schedule } };
   return read.is === 'ask' ? { asks: answer(read.words, read.rows) } : read;
 }
@@ -41,9 +41,9 @@ type Timed =
   | { readonly asks: Answer }
   | { readonly sentence: Rich | string; readonly tries: readonly string[] };
 
-async function editTime(ctx: ChatContext, { task, words }: NewTime): Promise<Answer> {
-  const read = await timed(ctx, { task, words });
-  if ('patch' in read) return edited(ctx, { task, patch: read.patch });
+async function editTime(ctx: ChatContext, task: Task, words: string): Promise<Answer> {
+  const read = await timed(ctx, task, words);
+  if ('patch' in read) return edited(ctx, task, read.patch);
   if ('asks' in read) return read.asks;
   const near = nearField(words);
   if (near?.is === 'unknown') {
@@ -58,14 +58,9 @@ function isBareNumber({ args }: ChatContext, rest: string): boolean {
   return args.trim() === rest && /^\d{1,9}$/.test(rest);
 }
 
-interface Editing {
-  readonly task: Task;
-  readonly patch: TaskPatch;
-}
-
 /** Changes the task and shows what is different now, with the way back. */
-async function edited(ctx: ChatContext, { task, patch }: Editing): Promise<Answer> {
-  const { words, rows } = await change(ctx, { task, patch: withTitle(task, patch) });
+async function edited(ctx: ChatContext, task: Task, patch: TaskPatch): Promise<Answer> {
+  const { words, rows } = await change(ctx, task, withTitle(task, patch));
   return answer(words, rows);
 }
 
@@ -83,7 +78,7 @@ interface Changed {
 }
 
 /** What is different after it, what came next before it and what comes now, and the button that takes it back. */
-export async function change(ctx: ChatContext, { task, patch }: Editing): Promise<Changed> {
+export async function change(ctx: ChatContext, task: Task, patch: TaskPatch): Promise<Changed> {
   const before = await comingOf(task, ctx);
   const done = await ctx.tasks.edit(targetOf(ctx, task), patch);
   return { words: await editedWords(done, ctx, before), rows: undoRow(done.task, done.entryId) };
@@ -193,10 +188,10 @@ export async function goOnEditing(ctx: ChatContext, { row, step }: EditDraft): P
   const words = ctx.args.trim();
   if (step.what !== 'time') {
     const patch = step.what === 'title' ? { title: words } : { instructions: words };
-    return { ...(await edited(ctx, { task, patch })), draft: drop };
+    return { ...(await edited(ctx, task, patch)), draft: drop };
   }
-  const read = await timed(ctx, { task, words });
-  if ('patch' in read) return { ...(await edited(ctx, { task, patch: read.patch })), draft: drop };
+  const read = await timed(ctx, task, words);
+  if ('patch' in read) return { ...(await edited(ctx, task, read.patch)), draft: drop };
   if ('asks' in read) return { ...read.asks, draft: drop };
   if (isTalk(ctx, step.misses)) return silence;
   const id = ctx.ids.next();

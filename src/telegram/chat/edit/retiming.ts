@@ -24,11 +24,6 @@ export type Retimed =
   | { readonly is: 'fault'; readonly sentence: Rich | string; readonly tries: readonly string[] }
   | { readonly is: 'ask'; readonly words: Rich; readonly rows: Rows };
 
-export interface NewTime {
-  readonly task: Task;
-  readonly words: string;
-}
-
 export function isRepeating(task: Pick<Task, 'schedule' | 'pausedReason'>): boolean {
   return !isUnreadable(task) && task.schedule.kind !== 'once';
 }
@@ -36,12 +31,12 @@ export function isRepeating(task: Pick<Task, 'schedule' | 'pausedReason'>): bool
 const lead = /^(?:(?:time|when|hour)(?:\s*[:=]\s*|\s+)|to\s+)/i;
 
 /** It is read on the clocks of the task, whatever the chat has. */
-export async function retimed(ctx: ChatContext, { task, words: all }: NewTime): Promise<Retimed> {
+export async function retimed(ctx: ChatContext, task: Task, all: string): Promise<Retimed> {
   const words = all.trim().replace(lead, '');
   const reading = { timezone: task.schedule.timezone, now: ctx.date };
-  const moved = isUnreadable(task) ? null : byHour(reading, ctx.clock.now(), { task, words });
+  const moved = isUnreadable(task) ? null : byHour(reading, ctx.clock.now(), task, words);
   if (moved !== null) return moved;
-  const days = isRepeating(task) ? byDays(reading, ctx.clock.now(), { task, words }) : null;
+  const days = isRepeating(task) ? byDays(reading, ctx.clock.now(), task, words) : null;
   if (days !== null) return days;
   const read = await triedTo(async () => readLone(words, reading));
   if ('refusal' in read) {
@@ -92,7 +87,7 @@ function clocksIn(words: string, reading: Reading): readonly number[] | null {
   return isDaily && schedule.timezone === reading.timezone ? hoursOf(schedule) : null;
 }
 
-function byHour(reading: Reading, now: number, { task, words }: NewTime): Retimed | null {
+function byHour(reading: Reading, now: number, task: Task, words: string): Retimed | null {
   const times = clocksIn(words, reading);
   if (times === null) return null;
   const { schedule } = task;
@@ -156,7 +151,7 @@ const daySet = new RegExp(
 );
 
 /** Days alone, or a rhythm of days: at the hours that the task has. Null where an hour is said, or the task has none. */
-function byDays(reading: Reading, now: number, { task, words }: NewTime): Retimed | null {
+function byDays(reading: Reading, now: number, task: Task, words: string): Retimed | null {
   const times = hoursOf(task.schedule);
   if (times === null) return null;
   const set = daySet.exec(words)?.[1];

@@ -60,24 +60,19 @@ export function numberIn(
 }
 
 /** A reply to a message of ours is about the task of that message, wherever it stands. */
-export async function impliedBy({ place, repliedTo, store }: ChatContext): Promise<Implied | null> {
+export async function impliedBy(ctx: ChatContext): Promise<Implied | null> {
+  const { place, repliedTo, store } = ctx;
   const { topicTask } = place;
   const inTopic = topicTask === null ? null : ({ task: topicTask, ...noRun, by: 'topic' } as const);
   if (repliedTo?.isOurs !== true) return inTopic;
   const about = await store.messageAt(place.chat.address, repliedTo.messageId);
   const { taskId, runId, occurrenceId } = about ?? { taskId: null, ...noRun };
-  const task = await taskTold(taskId, { place, text: repliedTo.text ?? '', store });
+  const task = await taskTold(ctx, taskId, repliedTo.text ?? '');
   return task === null || task.chatId !== place.chat.id ? inTopic : { task, runId, occurrenceId, by: 'reply' };
 }
 
-interface Telling {
-  readonly place: Place;
-  readonly text: string;
-  readonly store: ChatContext['store'];
-}
-
 /** Messages of a task name it in their row; answers to people, which do not, name it in their words. */
-async function taskTold(taskId: string | null, { place, text, store }: Telling): Promise<Task | null> {
+async function taskTold({ place, store }: ChatContext, taskId: string | null, text: string): Promise<Task | null> {
   if (taskId !== null) return store.readTask(taskId);
   const number = numberTold(text);
   return number === null ? null : store.taskByNumber(place.chat.id, number);
@@ -103,25 +98,19 @@ export async function namedTask(ctx: ChatContext, wish: Wish): Promise<Named> {
   if (numbered === null) {
     if (implied === null) return unnamed(ctx, wish);
     const { task, runId } = implied;
-    return allowed(ctx, { wish, named: { task, rest: args.trim(), runId }, isImplied: true });
+    return allowed(ctx, wish, { task, rest: args.trim(), runId }, true);
   }
   const task = await ctx.store.taskByNumber(place.chat.id, numbered.number);
   if (task === null && wish.isCounting === true && /^\d+$/.test(args.trim())) {
     const only = await onlyOne(place, ctx.store, wish);
-    if (only !== null) return allowed(ctx, { wish, named: { task: only, rest: args.trim() }, isImplied: true });
+    if (only !== null) return allowed(ctx, wish, { task: only, rest: args.trim() }, true);
   }
   if (task === null) throw new Refused(await noSuchNumber(ctx, wish, numbered.number));
   const isImplied = implied?.task.id === task.id;
-  return allowed(ctx, { wish, named: { task, rest: numbered.rest }, isImplied });
+  return allowed(ctx, wish, { task, rest: numbered.rest }, isImplied);
 }
 
-interface Found {
-  readonly wish: Wish;
-  readonly named: Named;
-  readonly isImplied: boolean;
-}
-
-async function allowed(ctx: ChatContext, { wish, named, isImplied }: Found): Promise<Named> {
+async function allowed(ctx: ChatContext, wish: Wish, named: Named, isImplied: boolean): Promise<Named> {
   await demand(ctx, wish.deed, named.task);
   if (wish.isAlone === true && named.rest !== '') throw new Refused(leftOver(ctx, named, isImplied));
   if (named.task.state === 'deleted' && wish.isForDeleted !== true)
@@ -151,7 +140,7 @@ function deletedAnswer(task: Task, now: number): Answer {
 async function unnamed(ctx: ChatContext, wish: Wish): Promise<Named> {
   const only = await onlyOne(ctx.place, ctx.store, wish);
   const words = ctx.args.trim();
-  if (only !== null) return allowed(ctx, { wish, named: { task: only, rest: words }, isImplied: true });
+  if (only !== null) return allowed(ctx, wish, { task: only, rest: words }, true);
   throw new Refused(await which(ctx, wish));
 }
 

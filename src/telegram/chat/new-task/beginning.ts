@@ -23,7 +23,7 @@ export const newTask = onChat('create', async (ctx) => {
   const isAnswer = ctx.repliedTo?.isOurs === true && (words === '' || draft !== null);
   const kept = isAnswer ? sentWith(ctx) : brought(ctx);
   const step: StepOf<'ask'> = { step: 'ask', kept };
-  return words === '' ? spoken(ctx, { step, before }) : readNew(ctx, { step, before });
+  return words === '' ? spoken(ctx, { step, before }) : readNew(ctx, step, before);
 });
 
 /** The file that came with the words. */
@@ -44,15 +44,10 @@ function brought(ctx: ChatContext): Kept {
   };
 }
 
-interface Reading {
-  readonly step: StepOf<'ask'>;
-  readonly before: Rich | null;
-}
-
 /** Reads when and what from one text. */
-async function readNew(ctx: ChatContext, { step, before }: Reading): Promise<Answer> {
+async function readNew(ctx: ChatContext, step: StepOf<'ask'>, before: Rich | null): Promise<Answer> {
   const read = await triedTo(async () => (isForUs(ctx) ? readAnywhere : readAsked)(ctx.args, readingOf(ctx)));
-  if ('refusal' in read) return unread(ctx, { step, before, fault: read.refusal });
+  if ('refusal' in read) return unread(ctx, step, before, read.refusal);
   const isTalk = !isForUs(ctx) && hasSubject(step.kept) && read.made.text !== '';
   return isTalk ? silence : spoken(ctx, { step: stepOf(ctx, read.made, step.kept), before });
 }
@@ -66,17 +61,13 @@ function stepOf({ date }: ChatContext, read: Asked, kept: Kept): MakingStep {
   return afterTime(read, date, { kept: read.text === '' ? kept : { ...kept, text: read.text } });
 }
 
-interface Unread extends Reading {
-  readonly fault: AppError;
-}
-
-async function unread(ctx: ChatContext, { step, before, fault }: Unread): Promise<Answer> {
+async function unread(ctx: ChatContext, step: StepOf<'ask'>, before: Rich | null, fault: AppError): Promise<Answer> {
   const hasText = hasSubject(step.kept);
   const { sentence, tries } = hasText ? whatIsWrongWithTime(fault) : whatIsWrong(fault);
   const where = whereOf(ctx);
   const { making } = texts;
   const words = hasText ? making.unread(sentence, tries, where) : making.unreadBoth(sentence, tries, where);
-  return missed(ctx, { step, fault: blocks(before, words) });
+  return missed(ctx, step, blocks(before, words));
 }
 
 /** The next plain message of somebody whose draft waits for it. */
@@ -135,15 +126,15 @@ type Timing = Exclude<MakingStep, { step: 'text' | 'retext' | 'offer' | 'preview
 async function timePart(ctx: ChatContext, step: Timing): Promise<Answer> {
   // A picture without words belongs to the task; the time is still asked for.
   if (ctx.args.trim() === '' && ctx.media !== null) return spoken(ctx, { step });
-  if (step.step === 'ask') return readNew(ctx, { step, before: null });
+  if (step.step === 'ask') return readNew(ctx, step, null);
   return step.step === 'time' ? timeAnswered(ctx, step) : typedPart(ctx, step);
 }
 
 async function timeAnswered(ctx: ChatContext, step: StepOf<'time'>): Promise<Answer> {
   const read = await triedTo(async () => readTime(ctx.args, readingOf(ctx)));
-  if ('made' in read) return timeTyped(ctx, { read: read.made, step });
+  if ('made' in read) return timeTyped(ctx, read.made, step);
   const { sentence, tries } = whatIsWrongWithTime(read.refusal);
-  return missed(ctx, { step, fault: texts.making.unread(sentence, tries, whereOf(ctx)) });
+  return missed(ctx, step, texts.making.unread(sentence, tries, whereOf(ctx)));
 }
 
 /** A file came alone, and then its time. */
@@ -199,7 +190,7 @@ async function scheduleThis(ctx: ChatContext, when: string): Promise<Answer> {
   const step: StepOf<'ask'> = { step: 'ask', kept: brought(ctx) };
   if (when === '') return spoken(ctx, { step, before });
   const read = await triedTo(async () => readTime(when, readingOf(ctx)));
-  if ('refusal' in read) return unread(ctx, { step, before, fault: read.refusal });
+  if ('refusal' in read) return unread(ctx, step, before, read.refusal);
   return spoken(ctx, { step: stepOf(ctx, read.made, step.kept), before });
 }
 

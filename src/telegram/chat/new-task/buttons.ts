@@ -69,7 +69,7 @@ async function created(ctx: ChatContext, { row, step }: Found, plain: boolean): 
       input: requestInput(step, plain),
     }),
   );
-  if ('refusal' in tried) return notCreated(ctx, { draftId: row.id, step, fault: tried.refusal });
+  if ('refusal' in tried) return notCreated(ctx, row.id, step, tried.refusal);
   const { task } = tried.made;
   const missing = topicsOff(ctx.place) ?? (await rightMissing(ctx));
   const shown = withNote(await cardOf(task, ctx), missing);
@@ -105,17 +105,16 @@ async function rightMissing(ctx: ChatContext): Promise<'right' | null> {
   return !setUp.isPrivate && setUp.canManageTopics === false ? 'right' : null;
 }
 
-interface NotCreated {
-  readonly draftId: string;
-  readonly step: StepOf<'preview'>;
-  readonly fault: AppError;
-}
-
 /** The preview stays, says what is wrong, and offers what can be done about it. */
-async function notCreated(ctx: ChatContext, { draftId, step, fault }: NotCreated): Promise<Answer> {
+async function notCreated(
+  ctx: ChatContext,
+  draftId: string,
+  step: StepOf<'preview'>,
+  fault: AppError,
+): Promise<Answer> {
   const { making } = texts;
   const isTemplate = fault.code === 'invalid_template';
-  const proposal = await proposalOf(ctx, { draftId, step });
+  const proposal = await proposalOf(ctx, draftId, step);
   return redrawn(
     ctx,
     proposalDrawn({
@@ -136,7 +135,7 @@ async function choicePressed(ctx: ChatContext, { row, step }: OpenDraft): Promis
   if (that !== undefined && step.step === 'preview') return sameTitlePressed(ctx, { row, step, action: that });
   const moved = await triedTo(async () => {
     const next = chosen(step, action, { speaking: ctx, value, more });
-    return next === null ? null : turned(ctx, { draftId: row.id, step: next });
+    return next === null ? null : turned(ctx, row.id, next);
   });
   if ('refusal' in moved) throw new Refused(short(sentenceOf(moved.refusal) ?? moved.refusal.message));
   if (moved.made !== null) return moved.made;
@@ -156,7 +155,7 @@ export const newTaskButtons = {
     onPreview((ctx, found) => created(ctx, found, true)),
   ),
   // The time is asked for again; it is chosen or written.
-  retime: onPreview((ctx, { row, step }) => turned(ctx, { draftId: row.id, step: retimed(step) })),
+  retime: onPreview((ctx, { row, step }) => turned(ctx, row.id, retimed(step))),
   cancel: onDraft(async (ctx, { row, step }) => {
     const words = step.step === 'edit' ? texts.making.editDropped : texts.making.dropped;
     return { ...redrawn(ctx, drawn(words)), draft: { is: 'drop', draftId: row.id } };

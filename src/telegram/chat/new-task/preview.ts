@@ -127,16 +127,9 @@ export function whatIsWrongWithTime(fault: AppError): ReturnType<typeof whatIsWr
   return fault.details?.['reason'] === 'unclear_end' ? { sentence: unclearEnd, tries: timeTries } : whatIsWrong(fault);
 }
 
-interface Proposing {
-  readonly draftId: string;
-  readonly step: StepOf<'preview'>;
-}
-
 /** A preview with everything around it that this place and this person bring along. */
-export async function proposalOf(
-  { place, person, clock, preview, store }: ChatContext,
-  { draftId, step }: Proposing,
-): Promise<Proposal> {
+export async function proposalOf(ctx: ChatContext, draftId: string, step: StepOf<'preview'>): Promise<Proposal> {
+  const { place, clock, preview, store } = ctx;
   const { media, policies } = step.kept;
   const same = await store.taskByTitle(place.chat.id, titleOfStep(step));
   return {
@@ -148,7 +141,7 @@ export async function proposalOf(
     same: same === null ? null : { number: same.number, title: same.title },
     now: clock.now(),
     dates: settingsOf(place.chat.settings).dates,
-    zone: { name: place.timezone, isConfirmed: place.isZoneConfirmed, maySet: mayManage({ person, place }) },
+    zone: { name: place.timezone, isConfirmed: place.isZoneConfirmed, maySet: mayManage(ctx) },
     topicsOff: topicsOff(place),
   };
 }
@@ -174,7 +167,7 @@ export async function readAgain(
   const id = ctx.ids.next();
   const step: StepOf<'preview'> = { ...before, when: { words, at, schedule: read.schedule } };
   return {
-    proposal: await proposalOf(ctx, { draftId: id, step }),
+    proposal: await proposalOf(ctx, id, step),
     draft: putDraft(ctx, step, { id, now: ctx.clock.now() }),
   };
 }

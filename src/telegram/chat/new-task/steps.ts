@@ -38,7 +38,7 @@ export async function stepDrawn(ctx: ChatContext, showing: Showing): Promise<Dra
   const { draftId, step, before = null, instead } = showing;
   if (step.step === 'preview') {
     checkStep(step);
-    return proposalDrawn({ ...(await proposalOf(ctx, { draftId, step })), before });
+    return proposalDrawn({ ...(await proposalOf(ctx, draftId, step)), before });
   }
   const { timezone, chat } = ctx.place;
   const { dates } = settingsOf(chat.settings);
@@ -82,25 +82,15 @@ export async function spoken(ctx: ChatContext, speaking: Speaking): Promise<Answ
   };
 }
 
-interface Missing {
-  readonly step: MakingStep;
-  readonly fault: Rich;
-}
-
 /** What was said cannot be read as what was asked for. In a group it may not have been meant for us at all. */
-export async function missed(ctx: ChatContext, { step, fault }: Missing): Promise<Answer> {
+export async function missed(ctx: ChatContext, step: MakingStep, fault: Rich): Promise<Answer> {
   if (!isForUs(ctx)) return silence;
   const isWhole = step.step === 'ask' || step.step === 'time';
   return spoken(ctx, { step, ...(isWhole ? { instead: fault } : { before: fault }) });
 }
 
-interface Turning {
-  readonly draftId: string;
-  readonly step: MakingStep;
-}
-
 /** The same message shows the next step. Its buttons belong to the same draft, so that two quick presses both count. */
-export async function turned(ctx: ChatContext, { draftId, step }: Turning): Promise<Answer> {
+export async function turned(ctx: ChatContext, draftId: string, step: MakingStep): Promise<Answer> {
   const { message: _before, ...kept } = step.kept;
   // What one person alone sees goes by itself, and by another number.
   const shownIn = ctx.ephemeralId === null ? { message: ctx.messageId } : {};

@@ -21,13 +21,13 @@ export async function typedPart(ctx: ChatContext, step: StepOf<PartStep>): Promi
   const part = words.length > partLengthMax ? null : partOf(words, step, ctx);
   if (part !== null) return spoken(ctx, { step: part });
   const read = await triedTo(async () => readTime(ctx.args, readingOf(ctx)));
-  if ('made' in read) return timeTyped(ctx, { read: read.made, step });
+  if ('made' in read) return timeTyped(ctx, read.made, step);
   if (isForUs(ctx) && isText(words, step, read.refusal)) {
     const before = { text: texts.wizard.notedText, entities: [] };
     return spoken(ctx, { step: { ...step, kept: { ...step.kept, text: words, isEarly: true } }, before });
   }
   const { sentence, tries } = whatIsWrongWithPart(step.step, words, read.refusal);
-  return missed(ctx, { step, fault: texts.making.unreadQuick(sentence, tries) });
+  return missed(ctx, step, texts.making.unreadQuick(sentence, tries));
 }
 
 /** Nobody needs more words for a part of a time. */
@@ -99,21 +99,15 @@ function dateTyped(words: string, step: StepOf<PartStep>, speaking: Speaking): M
   return hourStep(step, dateIn({ timezone: schedule.timezone, now: schedule.onceAt }, 0));
 }
 
-interface TimeTyped {
-  readonly read: Asked;
-  readonly step: StepOf<PartStep | 'time'>;
-}
-
 /** A whole time was written; what follows it is the text, where none is there yet. */
-export async function timeTyped(ctx: ChatContext, { read, step }: TimeTyped): Promise<Answer> {
+export async function timeTyped(ctx: ChatContext, read: Asked, step: StepOf<PartStep | 'time'>): Promise<Answer> {
   const rest = read.text;
   // Where people talk to each other, a sentence that begins with a time is more than what was asked for.
   if (rest !== '' && !isForUs(ctx)) return silence;
   const text = step.step === 'time' ? step.text : step.kept.text;
   const media = ctx.media ?? step.kept.media;
   const kept: Kept = { ...step.kept, ...(media === undefined ? {} : { media }) };
-  if (rest !== '' && text !== undefined && kept.isEarly !== true)
-    return missed(ctx, { step, fault: texts.making.leftOver(rest) });
+  if (rest !== '' && text !== undefined && kept.isEarly !== true) return missed(ctx, step, texts.making.leftOver(rest));
   const known = rest === '' ? text : rest;
   return spoken(ctx, {
     step: afterTime(read, ctx.date, { kept: known === undefined ? kept : { ...kept, text: known } }),

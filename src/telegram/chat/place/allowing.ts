@@ -27,13 +27,13 @@ export const allowCommand = onChat('approve', async (ctx) => {
 /** Everybody whom the message names, or that is known by the name. */
 async function named(ctx: ChatContext, words: string): Promise<Answer> {
   const { allow } = texts;
-  if (addressForm.test(words)) return answer(await letIn(ctx, { address: words, name: null }));
+  if (addressForm.test(words)) return answer(await letIn(ctx, words, null));
   if (words.startsWith('@')) return answer(allow.username);
   if (/^[-+]?\d/.test(words)) return answer(texts.chat.allowNotHere);
   const people = await ctx.store.usersNamed(words, waitingShown);
   const [first, ...others] = people;
   if (first === undefined) return answer(allow.nobodyCalled(words));
-  if (others.length === 0) return answer(await letIn(ctx, { address: addressOf(first.id), name: first.name }));
+  if (others.length === 0) return answer(await letIn(ctx, addressOf(first.id), first.name));
   return answer(
     allow.several(words),
     people.map(({ id, name }) => {
@@ -50,7 +50,7 @@ function addressOf(actor: Actor): string {
 async function allowAuthor(ctx: ChatContext): Promise<Answer> {
   const author = ctx.repliedTo?.author ?? null;
   if (author === null) return answer(texts.allow.hidden);
-  return answer(await letIn(ctx, { address: String(author.id), name: author.name }));
+  return answer(await letIn(ctx, String(author.id), author.name));
 }
 
 async function allowGroup(ctx: ChatContext): Promise<Answer> {
@@ -64,14 +64,8 @@ async function allowGroup(ctx: ChatContext): Promise<Answer> {
   return { replies: [{ is: 'message', shown: drawn(blocks(texts.chat.allowedGroup, words), rows), id }] };
 }
 
-interface Whom {
-  readonly address: string;
-  /** Null where only the id is known. */
-  readonly name: string | null;
-}
-
-/** Telling it again changes nothing. */
-async function letIn(ctx: ChatContext, { address, name }: Whom): Promise<string> {
+/** Telling it again changes nothing. The name is null where only the id is known. */
+async function letIn(ctx: ChatContext, address: string, name: string | null): Promise<string> {
   const { store, clock, ids, person } = ctx;
   const { chat, allow } = texts;
   const now = clock.now();
@@ -126,6 +120,6 @@ async function revoked(ctx: ChatContext, words: string): Promise<Answer> {
 export const allowPressed = onChat('approve', async (ctx) => {
   const address = arg(ctx, 0);
   if (!addressForm.test(address)) throw new Refused(texts.chat.oldButton);
-  await letIn(ctx, { address, name: null });
+  await letIn(ctx, address, null);
   return redrawn(ctx, drawn(...(await waitingView(ctx))), texts.allow.allowedWord);
 });

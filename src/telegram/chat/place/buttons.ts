@@ -34,7 +34,7 @@ const zoneYesPressed = onChat('manage', async (ctx) => {
     return { replies: [], toast: { text: toast, isAlert: false } };
   }
   const { row, step } = found.draft;
-  const proposal = await proposalOf(confirmed, { draftId: row.id, step });
+  const proposal = await proposalOf(confirmed, row.id, step);
   return redrawn(ctx, proposalDrawn(proposal), toast);
 });
 

@@ -46,19 +46,14 @@ async function done(ctx: ChatContext, said: DoneSaid): Promise<DoneTold> {
   const when = pastMoment(at, await settingFor(task, ctx));
   const { reminder } = texts;
   return {
-    replies: doneReplies(ctx, said, { line: reminder.doneBy(name, when), result }),
+    replies: doneReplies(ctx, said, reminder.doneBy(name, when), result),
     word: isFirst ? reminder.done : reminder.doneBefore(name, when),
     isFirst,
   };
 }
 
-interface Line {
-  readonly line: string;
-  readonly result: Done['result'];
-}
-
 /** The result bears the line; a word to an admin that it was not done bears it as well. Reminders in the topic go away. */
-function doneReplies({ place }: ChatContext, said: DoneSaid, { line, result }: Line): readonly Reply[] {
+function doneReplies({ place }: ChatContext, said: DoneSaid, line: string, result: Done['result']): readonly Reply[] {
   const isOnResult = result === null || result.messageId === said.messageId;
   const first = isOnResult ? (said.shown ?? firstShown(result)) : firstShown(result);
   if (first === null) return [{ is: 'message', shown: drawn(line) }];

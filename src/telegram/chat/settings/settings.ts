@@ -26,10 +26,7 @@ export async function settingsCommand(ctx: ChatContext): Promise<Answer> {
     case 'digest':
       return digestCommand({ ...ctx, args: value });
     default:
-      return changedByWords(ctx, {
-        key: calledSo[key.toLowerCase()] ?? key.toLowerCase(),
-        value: value.toLowerCase(),
-      });
+      return changedByWords(ctx, calledSo[key.toLowerCase()] ?? key.toLowerCase(), value.toLowerCase());
   }
 }
 
@@ -49,17 +46,12 @@ async function settingsFacts(ctx: ChatContext): Promise<SettingsFacts> {
   };
 }
 
-interface Wanted {
-  readonly key: string;
-  readonly value: string;
-}
-
-async function changedByWords(ctx: ChatContext, wanted: Wanted): Promise<Answer> {
+async function changedByWords(ctx: ChatContext, key: string, value: string): Promise<Answer> {
   // Where only one person is there is nobody else who could create anything.
-  if (wanted.key === 'create' && ctx.place.chat.kind === 'private') return answer(texts.settings.createAlone);
-  const change = readSetting(wanted, settingsOf(ctx.place.chat.settings).quiet);
+  if (key === 'create' && ctx.place.chat.kind === 'private') return answer(texts.settings.createAlone);
+  const change = readSetting(key, value, settingsOf(ctx.place.chat.settings).quiet);
   if ('unread' in change) return answer(change.unread);
-  if (!mayManage(ctx)) throw new Refused(await refusedWords(ctx, wanted.key));
+  if (!mayManage(ctx)) throw new Refused(await refusedWords(ctx, key));
   return answerWith(await changed(ctx, change.set));
 }
 
@@ -87,7 +79,7 @@ async function changed(ctx: ChatContext, set: Setting): Promise<Drawn> {
 type ReadSetting = { readonly set: Setting } | { readonly unread: Rich };
 
 /** What a setting is to be, in words or as a button carries it. */
-function readSetting({ key, value }: Wanted, quiet: Quiet | null): ReadSetting {
+function readSetting(key: string, value: string, quiet: Quiet | null): ReadSetting {
   const { settings } = texts;
   switch (key) {
     case 'create': {
@@ -143,7 +135,7 @@ async function setPressed(ctx: ChatContext): Promise<Answer> {
     const facts = await settingsFacts(ctx);
     return redrawn(ctx, value === 'dates' ? dateStylesDrawn(facts) : settingsDrawn(facts));
   }
-  const change = readSetting({ key, value }, settingsOf(ctx.place.chat.settings).quiet);
+  const change = readSetting(key, value, settingsOf(ctx.place.chat.settings).quiet);
   if ('unread' in change) throw new Refused(texts.chat.oldButton);
   return redrawn(ctx, await changed(ctx, change.set), texts.settings.saved);
 }

@@ -150,7 +150,7 @@ async function listPressed(ctx: ChatContext): Promise<Answer> {
 
 /** Making a task begins in the place of a list that has none. */
 async function makePressed(ctx: ChatContext): Promise<Answer> {
-  return turned(ctx, { draftId: ctx.ids.next(), step: { step: 'ask', kept: {} } });
+  return turned(ctx, ctx.ids.next(), { step: 'ask', kept: {} });
 }
 
 /**

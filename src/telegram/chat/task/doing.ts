@@ -42,7 +42,7 @@ const pauseNamed = onNamedTask({ deed: 'change', verb: 'pause', fits: 'active' }
   // Nothing is said against the end that a pause has already.
   const until = isPaused
     ? named.task.resumeAt
-    : untilOf(ctx, { words: named.rest, timezone: named.task.schedule.timezone, which: `#${named.task.number}` });
+    : untilOf(ctx, named.rest, named.task.schedule.timezone, `#${named.task.number}`);
   const { task, entryId } = await ctx.tasks.pause(targetOf(ctx, named.task), until);
   if (task.state !== 'paused') return answer(texts.deed.notPausable(taskName(task)));
   const setting = await settingFor(task, ctx);
@@ -52,15 +52,8 @@ const pauseNamed = onNamedTask({ deed: 'change', verb: 'pause', fits: 'active' }
   return answer(pausedBeforeWords(task, by, setting), rows);
 });
 
-interface Until {
-  readonly words: string;
-  readonly timezone: string;
-  /** How the task is called in an example, or all of them. */
-  readonly which: string;
-}
-
-/** The end of a pause; null where none is named. */
-function untilOf({ date }: ChatContext, { words, timezone, which }: Until): number | null {
+/** The end of a pause; null where none is named. `which` is the task in an example, or all of them. */
+function untilOf({ date }: ChatContext, words: string, timezone: string, which: string): number | null {
   if (words === '') return null;
   const until = pauseEndIn(words, { timezone, now: date });
   if (until === null) throw new Refused(answer(texts.deed.untilHow(which)));
@@ -87,7 +80,7 @@ const resumeNamed = onNamedTask(
 /** Admins mean all tasks of the chat; everybody else all of their own. */
 async function pauseAll(ctx: ChatContext): Promise<Answer> {
   const words = ctx.args.replace(everything, '').trim();
-  const until = untilOf(ctx, { words, timezone: ctx.place.timezone, which: 'all' });
+  const until = untilOf(ctx, words, ctx.place.timezone, 'all');
   const active = await tasksOf(ctx, 'active');
   let changed = 0;
   for (const task of active) {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../src/api/operations.ts';
 import { composeCli } from '../../src/compose/cli.ts';
-import { buttons } from '../../src/telegram/chat/buttons.ts';
+import { buttons } from '../../src/telegram/chat/chat.ts';
 import { commands } from '../../src/telegram/chat/commands.ts';
 import { rows, type Row, type Way } from './parity.ts';
 import { typed } from './terminal.ts';

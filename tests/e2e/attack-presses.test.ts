@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { buttons } from '../../src/telegram/chat/buttons.ts';
+import { buttons } from '../../src/telegram/chat/chat.ts';
 import { shortId } from '../../src/telegram/chat/kit/press.ts';
 import { randomFrom, type Random } from '../system/random.ts';
 import { ben, hour, lab, mallory, minute, stopBots, type Bot } from './bot.ts';

@@ -1,10 +1,21 @@
 import { Composer } from 'grammy';
-import { buttons } from './buttons.ts';
 import { commands, plainText, unknownCommand } from './commands.ts';
 import type { BotContext, Handler } from './conversation.ts';
+import { editButtons } from './edit/buttons.ts';
 import { answering } from './kit/answers.ts';
 import { buttonPattern } from './kit/press.ts';
-import { unknownButton } from './task/buttons.ts';
+import { newTaskButtons } from './new-task/buttons.ts';
+import { placeButtons } from './place/buttons.ts';
+import { resultsButtons } from './results/buttons.ts';
+import { settingsButtons } from './settings/settings.ts';
+import { taskButtons, unknownButton } from './task/buttons.ts';
+
+/** Every verb of every button that was ever sent: none is taken away, or used for something else. */
+export const buttons: ReadonlyMap<string, Handler> = new Map<string, Handler>(
+  [newTaskButtons, editButtons, placeButtons, resultsButtons, settingsButtons, taskButtons].flatMap((story) =>
+    Object.entries(story),
+  ),
+);
 
 /** What people say and press, to the handler that answers it. */
 export function createChat(): Composer<BotContext> {

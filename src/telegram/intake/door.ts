@@ -1,7 +1,6 @@
 import type { Message, Update, User, UserFromGetMe } from 'grammy/types';
 import type { NewUpdate } from '../../app/ports/chats.ts';
 import type { Clock, Log } from '../../app/ports/outside.ts';
-import { AppError } from '../../domain/errors.ts';
 import { claimedArg, setupArg } from '../chat/conversation.ts';
 import type { TelegramInDeps } from './deps.ts';
 import type { Errands } from './errands.ts';
@@ -10,6 +9,7 @@ import { actorOf, makeOwner, type Claim } from './owners.ts';
 import { isUpdate, nameOf, originOf, standingOf, updateIdOf, type Origin } from './payload.ts';
 import * as texts from './texts.ts';
 import { wordingOf, type Wording } from './texts.ts';
+import { isAway, wordsOf } from './worker.ts';
 
 /**
  * The door: whoever is neither an owner nor in an approved chat gets no further, and nothing of what they send is stored.
@@ -40,24 +40,18 @@ export function createDoor(deps: DoorDeps): Door {
     admit: async (updates) => {
       const admitted: Admitted[] = [];
       for (const update of updates) {
-        const admittedOne = await lookSafely(deps, update);
-        if (admittedOne !== null) admitted.push(admittedOne);
+        try {
+          const one = await lookAt(deps, update);
+          if (one !== null) admitted.push(one);
+        } catch (error) {
+          if (isAway(error)) throw error;
+          // A fault of ours over one update keeps that one out, and no other.
+          deps.log.error('door_failed', { update_id: updateIdOf(update), error: wordsOf(error) });
+        }
       }
       return admitted;
     },
   };
-}
-
-/** A fault of ours over one update keeps that one out, and no other. */
-async function lookSafely(deps: DoorDeps, update: unknown): Promise<Admitted | null> {
-  try {
-    return await lookAt(deps, update);
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'store_unavailable') throw error;
-    const text = error instanceof Error ? error.message : String(error);
-    deps.log.error('door_failed', { update_id: updateIdOf(update), error: text });
-    return null;
-  }
 }
 
 async function lookAt(deps: DoorDeps, update: unknown): Promise<Admitted | null> {

@@ -5,12 +5,12 @@ import { createChecklists, createSetUps } from './checklists.ts';
 import type { TelegramInDeps } from './deps.ts';
 import { createDoor, createRefusals } from './door.ts';
 import { createErrands } from './errands.ts';
-import { createFloodLimit } from './flood.ts';
 import { createHandling } from './handling.ts';
 import { createMenu } from './menu.ts';
 import { admitConfigured, createClaim } from './owners.ts';
 import { createPatience, createPauses, untilAnswered, type Patience } from './patience.ts';
 import { createPoll } from './poll.ts';
+import { createFloodLimit } from './speech.ts';
 import { createWebhook, setDelivery, type Webhook } from './webhook.ts';
 import { createWorker, isAway, wordsOf, type Worker } from './worker.ts';
 

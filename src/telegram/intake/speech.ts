@@ -6,7 +6,6 @@ import { silence } from '../chat/kit/answers.ts';
 import { parsePress } from '../chat/kit/press.ts';
 import { isDoneWord } from '../chat/results/done.ts';
 import { placeOf } from './checklists.ts';
-import type { FloodLimit } from './flood.ts';
 import {
   handledBy,
   nothingToSay,
@@ -83,7 +82,7 @@ async function wordsFor(deps: SpeechDeps, heard: Heard): Promise<Told | Handled>
   if (person === 'out') return nothingToSay;
   if (person === 'unknown') return saying(writing, texts.cannotTellWho);
   const { id: updateId } = taken.stored;
-  const pace = paceOf(deps, place.chat, { person, updateId, at: writtenAt(message) });
+  const pace = paceOf(deps, place.chat, person, { updateId, at: writtenAt(message) });
   if (pace !== 'fine') return pace === 'first' ? saying(writing, texts.tooFast) : nothingToSay;
   return {
     ...aboutUpdate(updateId),
@@ -122,7 +121,7 @@ export async function press(deps: SpeechDeps, ctx: IntakeContext, next: NextFunc
   if (person === 'out') return refuse(texts.notMember);
   if (person === 'unknown') return refuse(texts.cannotTellWho);
   const { id: updateId, receivedAt: date } = ctx.taken.stored;
-  if (paceOf(deps, place.chat, { person, updateId, at: date }) !== 'fine') return refuse(texts.tooFast);
+  if (paceOf(deps, place.chat, person, { updateId, at: date }) !== 'fine') return refuse(texts.tooFast);
   const ephemeralId = message.ephemeral_message_id ?? null;
   const told: Told = {
     ...aboutUpdate(updateId),
@@ -238,17 +237,10 @@ async function listenerFor(deps: SpeechDeps, chat: Chat, from: FromUser): Promis
   return 'out';
 }
 
-interface Word {
-  readonly person: Person;
-  readonly updateId: number;
-  /** When it was said: what waited for hours was not said at once. */
-  readonly at: number;
-}
-
-/** Those who manage the chat, or have it to themselves, may be as fast as they like. */
-function paceOf({ flood }: SpeechDeps, chat: Chat, { person, updateId, at }: Word) {
+/** Those who manage the chat, or have it to themselves, may be as fast as they like. What waited for hours was not said at once. */
+function paceOf({ flood }: SpeechDeps, chat: Chat, person: Person, said: { updateId: number; at: number }): Pace {
   const isFree = chat.kind === 'private' || person.isAdmin;
-  return isFree ? 'fine' : flood.paceOf({ updateId, chatId: chat.id, userId: person.id, at });
+  return isFree ? 'fine' : flood({ ...said, chatId: chat.id, userId: person.id });
 }
 
 function writtenAt({ date, edit_date: anew }: Pick<Message, 'date' | 'edit_date'>): number {
@@ -277,4 +269,56 @@ export async function hearAgain(deps: SpeechDeps, ctx: IntakeContext, next: Next
   const draft = await store.openDraft(known.id, actorOf(message.from.id), topicOf(message), clock.now());
   if (draft?.body['messageId'] !== message.message_id) return;
   if ((ctx.taken.wording?.command ?? null) === draft.body['command']) await next();
+}
+
+const minuteMs = 60_000;
+/** Nobody types or presses more than this in a minute and reads the answers. */
+const personMax = 30;
+/** A group is sent about twenty messages a minute, answers first, so that more words than these would hold up its results. */
+const chatMax = 60;
+/** People and chats that are remembered; past that all are forgotten, which lets a few more words through. */
+const rememberedMax = 10_000;
+
+/**
+ * How fast people who manage nothing in a group may speak to us there. Hundreds of commands at once would all be answered
+ * before the next result has its turn. `fine` is answered; the first word too many of a minute is told so, and the rest is
+ * passed over.
+ */
+type FloodLimit = (spoken: {
+  readonly updateId: number;
+  readonly chatId: string;
+  readonly userId: number;
+  readonly at: number;
+}) => Pace;
+type Pace = 'fine' | 'first' | 'more';
+
+/** The updates of one minute, in the order in which they were taken up; each counts once, however often it is handled. */
+interface Minute {
+  readonly since: number;
+  readonly updates: number[];
+}
+
+export function createFloodLimit(): FloodLimit {
+  const minutes = new Map<string, Minute>();
+
+  const minuteOf = (key: string, at: number): Minute => {
+    const known = minutes.get(key);
+    if (known !== undefined && at >= known.since && at - known.since < minuteMs) return known;
+    if (minutes.size >= rememberedMax) minutes.clear();
+    const begun = { since: at, updates: [] };
+    minutes.set(key, begun);
+    return begun;
+  };
+
+  const placeIn = ({ updates }: Minute, updateId: number, max: number): Pace => {
+    if (!updates.includes(updateId) && updates.length <= max) updates.push(updateId);
+    const place = updates.indexOf(updateId);
+    if (place < 0) return 'more';
+    return place < max ? 'fine' : 'first';
+  };
+
+  return ({ updateId, chatId, userId, at }) => {
+    const mine = placeIn(minuteOf(`${chatId} ${userId}`, at), updateId, personMax);
+    return mine === 'fine' ? placeIn(minuteOf(chatId, at), updateId, chatMax) : mine;
+  };
 }

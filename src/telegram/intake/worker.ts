@@ -192,16 +192,27 @@ async function unreadable({ log }: WorkerDeps, { id }: StoredUpdate): Promise<Ha
 
 /** Goes on until it is written down: what follows in the same thread waits, so that the order holds. */
 async function serve(deps: WorkerDeps, taken: Taken, handle: () => Promise<Handled>): Promise<void> {
-  const { log, pauses } = deps;
-  const first = { answer: answerOnce(deps, taken), begin: beginOnce(deps, taken), handle };
+  const { store, handling, log, pauses } = deps;
+  const { stored } = taken;
+  const answerPress = answeringOnce(deps, taken);
+  // Counted once for each process: what is tried again because the store was away has taken nothing down.
+  let attempts: number | null = null;
+  const attempt = async () => {
+    attempts ??= await store.beginUpdate(stored.id);
+    if (attempts === 0) return;
+    const begun = { ...taken, stored: { ...stored, attempts } };
+    const handled = attempts > attemptsMax ? handling.giveUp(begun) : await handle();
+    answerPress(handled.toast);
+    if (await isWritten(deps, begun, handled)) await follow(deps, begun, handled);
+  };
   for (let failures = 1; !pauses.ended(); failures += 1) {
     try {
-      await attempt(deps, taken, first);
+      await attempt();
       return;
     } catch (error) {
       // Nobody looks at a button that long.
-      first.answer({ text: storeAway, isAlert: false });
-      if (failures === 1) log.warn('update_put_off', { update_id: taken.stored.id, error: wordsOf(error) });
+      answerPress({ text: storeAway, isAlert: false });
+      if (failures === 1) log.warn('update_put_off', { update_id: stored.id, error: wordsOf(error) });
       await pauses.pause(backoff(failures));
     }
   }
@@ -212,7 +223,7 @@ function backoff(failures: number): number {
 }
 
 /** Each press is answered once, whatever becomes of it and however often it is tried. */
-function answerOnce({ errands, clock }: WorkerDeps, { stored, update }: Taken): (toast: Handled['toast']) => void {
+function answeringOnce({ errands, clock }: WorkerDeps, { stored, update }: Taken): (toast: Handled['toast']) => void {
   let press = update?.callback_query;
   return (toast) => {
     if (press !== undefined) errands.answerPress({ id: press.id, ageMs: clock.now() - stored.receivedAt }, toast);
@@ -220,63 +231,37 @@ function answerOnce({ errands, clock }: WorkerDeps, { stored, update }: Taken): 
   };
 }
 
-/** Counted once for each process: what is tried again because the store was away has taken nothing down. */
-function beginOnce({ store }: WorkerDeps, { stored }: Taken): () => Promise<number> {
-  let attempts: number | null = null;
-  return async () => (attempts ??= await store.beginUpdate(stored.id));
-}
-
-interface First {
-  readonly answer: (toast: Handled['toast']) => void;
-  readonly begin: () => Promise<number>;
-  readonly handle: () => Promise<Handled>;
-}
-
-async function attempt(deps: WorkerDeps, taken: Taken, { answer, begin, handle }: First): Promise<void> {
-  const { handling, log } = deps;
+/** False where an apology had to be written in the place of the answer. */
+async function isWritten(deps: WorkerDeps, taken: Taken, handled: Handled): Promise<boolean> {
   const { stored } = taken;
-  const attempts = await begin();
-  if (attempts === 0) return;
-  const begun = { ...taken, stored: { ...stored, attempts } };
-  const handled = attempts > attemptsMax ? handling.giveUp(begun) : await handle();
-  answer(handled.toast);
   try {
     await end(deps, stored, handled);
+    return true;
   } catch (error) {
     if (isAway(error)) throw error;
-    log.error('answer_unwritten', { update_id: stored.id, messages: handled.messages.length });
-    await endWithApology(deps, begun, error);
-    return;
+    deps.log.error('answer_unwritten', { update_id: stored.id, messages: handled.messages.length });
+    const apology = deps.handling.unwritten(taken, error);
+    try {
+      await end(deps, stored, apology);
+    } catch (again) {
+      if (isAway(again)) throw again;
+      await end(deps, stored, { ...nothingToSay, status: 'failed', error: apology.error });
+    }
+    return false;
   }
-  react(deps, taken, handled);
-  await lookAfter(deps, begun);
 }
 
-/** A reaction is lost without harm; none is shown for what was not written down. */
-function react({ errands }: WorkerDeps, { update }: Taken, { reaction }: Handled): void {
-  const message = update?.message;
+/** Once the answer is on its way: the reaction, and a look at what waits there. Both are lost without harm. */
+async function follow({ handling, errands, log }: WorkerDeps, taken: Taken, { reaction }: Handled): Promise<void> {
+  const message = taken.update?.message;
   // A word that only one person saw has no number that a reaction could be put to.
   if (reaction !== null && message !== undefined && message.message_id > 0) {
     errands.react({ chatId: message.chat.id, messageId: message.message_id }, reaction);
   }
-}
-
-/** The answer is on its way by now. A look that fails is made again soon enough, when something else comes from there. */
-async function lookAfter({ handling, log }: WorkerDeps, taken: Taken): Promise<void> {
   try {
     await handling.after(taken);
   } catch (error) {
     log.warn('look_after_failed', { update_id: taken.stored.id, error: wordsOf(error) });
-  }
-}
-
-async function endWithApology(deps: WorkerDeps, taken: Taken, error: unknown): Promise<void> {
-  const apology = deps.handling.unwritten(taken, error);
-  try {
-    await end(deps, taken.stored, apology);
-  } catch (again) {
-    if (isAway(again)) throw again;
-    await end(deps, taken.stored, { ...nothingToSay, status: 'failed', error: apology.error });
   }
 }
 

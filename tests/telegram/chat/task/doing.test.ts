@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { buttons } from '../../../../src/telegram/chat/buttons.ts';
+import { buttons } from '../../../../src/telegram/chat/chat.ts';
 import { commands } from '../../../../src/telegram/chat/commands.ts';
 import { misspeltOf, nearest } from '../../../../src/telegram/chat/kit/nearest.ts';
 import { hour, minute } from '../../../support/pipeline.ts';

@@ -27,6 +27,10 @@ export interface Talk {
   say(text: string, by?: Partial<By>): Promise<Message | null>;
   /** The same, where an answer is expected. */
   ask(text: string, by?: Partial<By>): Promise<Message>;
+  /** The words of that answer. */
+  tells(text: string, by?: Partial<By>): Promise<string>;
+  /** Makes a task by `/new` and [Create]. */
+  make(text: string, by?: Partial<By>): Promise<void>;
   /** Presses the button with that label. */
   press(message: Message, label: string, by?: Partial<By>): Promise<Pressing>;
   /** Sends callback data, as a client of one's own can. */
@@ -56,6 +60,19 @@ export interface Message {
   readonly id: number;
   readonly topic: number | null;
   shown: Drawn;
+  /** What it shows now, without its buttons. */
+  readonly text: string;
+}
+
+export function aMessage(id: number, topic: number | null, shown: Drawn): Message {
+  return {
+    id,
+    topic,
+    shown,
+    get text() {
+      return this.shown.text;
+    },
+  };
 }
 
 export interface Pressing {
@@ -157,7 +174,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     };
   };
   const show = (shown: Drawn, topic: number | null): Message => {
-    const message = { id: (counters.message += 1), topic, shown };
+    const message = aMessage((counters.message += 1), topic, shown);
     messages.set(message.id, message);
     return message;
   };
@@ -232,6 +249,10 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
       if (message === null) throw new Error(`the bot was silent: ${text}`);
       return message;
     },
+    tells: async (text, by) => (await talk.ask(text, by)).text,
+    make: async (text, by) => {
+      await talk.press(await talk.ask(`/new ${text}`, by), 'Create', by);
+    },
     press: (message, label, by) => {
       const all = (message.shown.buttons ?? []).flat();
       const found = all.find(({ text }) => text === label);
@@ -291,6 +312,19 @@ export function labels({ shown }: Message): readonly (readonly string[])[] {
 export function dataBehind({ shown }: Message, label: string): string {
   const found = (shown.buttons ?? []).flat().find(({ text }) => text === label);
   return found !== undefined && 'data' in found ? found.data : '';
+}
+
+/** A talk in which there is a task. */
+export async function withTask(text = 'every day at 12 Lunch', options: TalkOptions = {}): Promise<Talk> {
+  const talk = await aTalk(options);
+  await talk.make(text);
+  return talk;
+}
+
+export async function taskIn(talk: Talk, number = 1) {
+  const task = (await tasksIn(talk)).find((one) => one.number === number);
+  if (task === undefined) throw new Error('there is no task');
+  return task;
 }
 
 export async function tasksIn({ pipeline, chat }: Talk) {

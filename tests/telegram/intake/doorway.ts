@@ -17,7 +17,7 @@ import { createTelegramIn, type TelegramIn } from '../../../src/telegram/intake/
 import { createPlatform } from '../../../src/telegram/intake/menu.ts';
 import { countingIds, manualTime, memoryLog, type ManualTime, type MemoryLog } from '../../support/fakes.ts';
 import { aSandbox, sandboxStart, type ServedWorld } from '../../support/sandbox.ts';
-import type { World as StoreWorld } from '../../support/store-worlds.ts';
+import { worldsOf, type World as StoreWorld } from '../../support/store-worlds.ts';
 
 /** The chats and people of the first world of the sandbox. */
 export const lab = -1_001_000_000_001;
@@ -33,6 +33,8 @@ export interface Acting {
 }
 
 export interface DoorwayOptions extends Acting {
+  /** The database, when it is to be shared. */
+  readonly world?: StoreWorld;
   readonly settings?: Partial<InSettings>;
   readonly needs?: Partial<TelegramInDeps>;
   /** The other end, when it is to be shared with a process before. */
@@ -57,12 +59,17 @@ export interface Doorway {
   readonly setUp: ChatDeps['setUp'];
   /** The texts in the outbox, in order. */
   words(): Promise<readonly string[]>;
+  /** Says something, in the lab if nowhere else, and waits until it is done. */
+  says(as: string, text: string, chat?: number): Promise<void>;
   /** Everything that was said is taken, stored and done. */
   settled(): Promise<void>;
   readonly query: Query;
 }
 
-export async function aDoorway(world: StoreWorld, options: DoorwayOptions = {}): Promise<Doorway> {
+const open = worldsOf('sqlite');
+
+export async function aDoorway(options: DoorwayOptions = {}): Promise<Doorway> {
+  const world = options.world ?? (await open());
   const time = options.time ?? manualTime(sandboxStart);
   const served = options.served ?? (await aSandbox(options.time === undefined ? {} : { time }));
   if (options.served === undefined) onTestFinished(() => served.close());
@@ -93,6 +100,11 @@ export async function aDoorway(world: StoreWorld, options: DoorwayOptions = {}):
     api.close();
   });
   if (options.isStarted !== false) inbound.start();
+  const settled = async () => {
+    await until(() => log.lines.some(({ event }) => event === 'telegram_connected'));
+    await until(() => !served.world.hasOpenUpdates());
+    await inbound.idle();
+  };
   return {
     served,
     inbound,
@@ -105,11 +117,11 @@ export async function aDoorway(world: StoreWorld, options: DoorwayOptions = {}):
     presses: acting.presses,
     setUp: (place, look) => acting.setUp(place, look),
     words: () => wordsOf(world),
-    settled: async () => {
-      await until(() => log.lines.some(({ event }) => event === 'telegram_connected'));
-      await until(() => !served.world.hasOpenUpdates());
-      await inbound.idle();
+    says: async (as, text, chat = lab) => {
+      served.world.say({ as, chat, text });
+      await settled();
     },
+    settled,
     query: (text, ...values) => world.query(text, ...values),
   };
 }

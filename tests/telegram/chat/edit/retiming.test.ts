@@ -16,7 +16,7 @@ describe('an hour alone', () => {
     async (words) => {
       const talk = await withTask();
       const message = await talk.ask(`/edit #1 ${words}`);
-      expect(message.text).toMatchSnapshot();
+      expect(message.text).toMatchSnapshot('message');
       await talk.press(message, 'Undo');
       expect((await taskIn(talk)).schedule).toMatchObject({ cron: '0 12 * * 1-5' });
     },

@@ -26,7 +26,7 @@ describe('/new with a time and a text', () => {
     const message = await talk.ask('/new every weekday at 9 Stand up', { topic: 77 });
     const pressed = await talk.press(message, 'Create');
     expect(pressed).toMatchObject({ toast: 'Created as #1', isAlert: false, messages: [] });
-    expect(message.text).toMatchSnapshot();
+    expect(message.text).toMatchSnapshot('message');
     expect(labels(message)).toEqual([
       ['Run now', 'Pause', 'Edit'],
       ['Skip next', 'History', 'Delete'],
@@ -154,9 +154,9 @@ describe('a draft', () => {
   test('asks for everything, then for the text, and takes the next plain message each time', async () => {
     const talk = await aTalk();
     const asked = await talk.ask('/new');
-    expect(asked.text).toMatchSnapshot();
+    expect(asked.text).toMatchSnapshot('asked');
     const half = await talk.ask('every weekday at 9', reply);
-    expect(half.text).toMatchSnapshot();
+    expect(half.text).toMatchSnapshot('half');
     const whole = await talk.ask('Stand up', reply);
     expect(whole.text).toBe(preview);
     await talk.press(whole, 'Create');
@@ -166,7 +166,7 @@ describe('a draft', () => {
   test('what cannot be read gets three examples that can, and the draft waits for a better one', async () => {
     const talk = await aTalk();
     const first = await talk.ask('/new soon Call mum');
-    expect(first.text).toMatchSnapshot();
+    expect(first.text).toMatchSnapshot('first');
     const second = await talk.ask('in 20 minutes Call mum', reply);
     expect(second.text).toMatch(/^New task: Call mum\n/);
   });
@@ -302,7 +302,7 @@ describe('the zone of the chat', () => {
     const [picker] = messages;
     if (picker === undefined) throw new Error('no zones were offered');
     await talk.press(picker, 'Berlin');
-    expect(picker.text).toMatchSnapshot();
+    expect(picker.text).toMatchSnapshot('picker');
     expect(await talk.press(message, 'Create')).toMatchObject({ isAlert: true });
     await talk.press(picker, 'Create');
     const [task] = await tasksIn(talk);
@@ -357,7 +357,7 @@ describe('plain text', () => {
     const talk = await aTalk({ kind: 'private' });
     const message = await talk.ask('tomorrow at 9 call mum', reply);
     expect(message.text).toMatch(/^New task: call mum\n/);
-    expect(await talk.tells('hello there', reply)).toMatchSnapshot();
+    expect(await talk.tells('hello there', reply)).toMatchSnapshot('hello there');
   });
 
   test('in a group it is left alone', async () => {

@@ -146,7 +146,7 @@ describe('a file', () => {
   test('with /new becomes part of the message', async () => {
     const talk = await aTalk();
     const preview = await talk.ask('/new every monday at 9 Menu of the week', { media: photo });
-    expect(preview.text).toMatchSnapshot();
+    expect(preview.text).toMatchSnapshot('preview');
   });
 
   test('with /new and a time alone is called what it is', async () => {

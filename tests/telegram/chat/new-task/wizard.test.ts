@@ -46,7 +46,7 @@ describe('the buttons of /new', () => {
     const message = await talk.ask('/new');
     expect(labels(message)).toEqual([['Every day', 'Weekdays'], ['Every week', 'Every month'], ['Once'], ['Cancel']]);
     await talk.press(message, 'Every week');
-    expect(message.text).toMatchSnapshot();
+    expect(message.text).toMatchSnapshot('message');
     await press(talk, message, 'Thu', 'Mon');
     expect(labels(message)).toEqual([
       ['✓ Mon', 'Tue', 'Wed', '✓ Thu'],
@@ -59,10 +59,10 @@ describe('the buttons of /new', () => {
     await talk.press(message, '18:00');
     expect(labels(message)[0]).toEqual(['18:00', '18:10', '18:15', '18:20']);
     await talk.press(message, '18:30');
-    expect(message.text).toMatchSnapshot();
+    expect(message.text).toMatchSnapshot('message');
     expect(labels(message)).toEqual([['Back', 'Cancel']]);
     const preview = await talk.ask('Take the bins out', { repliesTo: message.id });
-    expect(preview.text).toMatchSnapshot();
+    expect(preview.text).toMatchSnapshot('preview');
     expect(labels(preview)).toEqual([['Create', 'Change time', 'Cancel'], ['Change text']]);
     expect(await made(talk, preview)).toMatchObject({ number: 1, title: 'Take the bins out' });
   });

@@ -9,7 +9,7 @@ describe('/next without a task', () => {
     await talk.make('tomorrow at 7 Train');
     await talk.ask('/snooze #1 2 hours');
     const agenda = await talk.ask('/next');
-    expect(agenda.text).toMatchSnapshot();
+    expect(agenda.text).toMatchSnapshot('agenda');
     expect(labels(agenda)).toEqual([['Next 7 days']]);
     await talk.press(agenda, 'Next 7 days');
     expect(agenda.text).toContain('Mon 23 Nov\n08:00 #2 Bins\n12:00 #1 Lunch\n');
@@ -35,7 +35,7 @@ describe('/next without a task', () => {
     const talk = await withTask('every 15 minutes: Ping');
     await talk.make('every day at 12 Lunch');
     await talk.ask('/skip #2');
-    expect(await talk.tells('/next')).toMatchSnapshot();
+    expect(await talk.tells('/next')).toMatchSnapshot('/next');
     expect((await talk.tells('/next week')).match(/00:00 #1 Ping and on/g)).toHaveLength(7);
   });
 

@@ -76,7 +76,7 @@ describe('commands that do something', () => {
       ['Resume', 'Undo'],
       ['Until tomorrow', 'Until Monday', 'Pick…'],
     ]);
-    expect(await talk.tells('/pause 1')).toMatchSnapshot();
+    expect(await talk.tells('/pause 1')).toMatchSnapshot('/pause 1');
     await talk.press(paused, 'Resume');
     expect(paused.text).toBe('#1 Lunch goes on.\nNext: Wed 18 Nov 12:00, Thu 19 Nov 12:00, Fri 20 Nov 12:00 (UTC)');
     const again = await talk.ask('/pause 1');
@@ -125,7 +125,7 @@ describe('commands that do something', () => {
 
   test('/skip leaves out as many as were named, and a double press of Skip next one', async () => {
     const talk = await withTask();
-    expect(await talk.tells('/skip 1 2')).toMatchSnapshot();
+    expect(await talk.tells('/skip 1 2')).toMatchSnapshot('/skip 1 2');
     expect(await talk.tells('/skip 1 0')).toContain('a number from 1 to 100');
     const card = await talk.ask('/task 1');
     const data = dataBehind(card, 'Skip next');
@@ -155,7 +155,7 @@ describe('commands that do something', () => {
   test('/edit changes the time, the text, the title and the zone, with what was before and Undo', async () => {
     const talk = await withTask();
     const time = await talk.ask('/edit 1 every day at 10');
-    expect(time.text).toMatchSnapshot();
+    expect(time.text).toMatchSnapshot('time');
     await talk.press(time, 'Undo');
     expect((await taskIn(talk)).schedule).toMatchObject({ cron: '0 12 * * *' });
     expect(await talk.tells('/edit 1 title Big lunch')).toContain('before: Lunch');

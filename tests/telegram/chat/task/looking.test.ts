@@ -16,7 +16,7 @@ describe('/tasks', () => {
     const talk = await withMany(2);
     await talk.ask('/pause 2');
     const list = await talk.ask('/tasks');
-    expect(list.text).toMatchSnapshot();
+    expect(list.text).toMatchSnapshot('list');
     expect(labels(list)).toEqual([
       ['#1 Task 1', '#2 Task 2'],
       ['✓ All', 'Active', 'Paused'],
@@ -120,7 +120,7 @@ describe('/history, /next and /why', () => {
 describe('/start and /help', () => {
   test('greet by name and tell how things stand', async () => {
     const talk = await aTalk();
-    expect(await talk.tells('/start')).toMatchSnapshot();
+    expect(await talk.tells('/start')).toMatchSnapshot('/start');
   });
 
   test('say what to switch on, and look again when asked', async () => {

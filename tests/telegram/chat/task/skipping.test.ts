@@ -6,10 +6,10 @@ describe('/skip', () => {
   test('says what it left out and what comes next, and Undo brings it back', async () => {
     const talk = await withTask();
     const message = await talk.ask('/skip 1');
-    expect(message.text).toMatchSnapshot();
+    expect(message.text).toMatchSnapshot('message');
     expect(await talk.tells('/task 1')).toContain('\nLeft out: Wed 18 Nov 12:00\n');
     expect((await talk.press(message, 'Undo')).toast).toBe('Taken back');
-    expect(message.text).toMatchSnapshot();
+    expect(message.text).toMatchSnapshot('message');
     expect(await talk.tells('/task 1')).not.toContain('Left out');
   });
 
@@ -108,7 +108,7 @@ describe('a pause', () => {
   test('that is there already says since when, by whom and until when, and keeps its end', async () => {
     const talk = await withTask();
     await talk.ask('/pause 1 until monday');
-    expect(await talk.tells('/pause 1')).toMatchSnapshot();
+    expect(await talk.tells('/pause 1')).toMatchSnapshot('/pause 1');
     expect((await taskIn(talk)).resumeAt).toBe(Date.UTC(2026, 10, 23));
   });
 

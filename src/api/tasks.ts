@@ -15,7 +15,7 @@ import {
   instantSent,
 } from './operation.ts';
 import { policies, policyChanges } from './policies.ts';
-import { scheduleAnswer, scheduleInput, warning } from './schedules.ts';
+import { inWords, refuses, scheduleAnswer, scheduleInput, warning, wordsFault } from './schedules.ts';
 
 export const taskAnswer = strict({
   task_id: z.string(),
@@ -71,7 +71,8 @@ const tags = z.array(z.string().meta({ maxLength: limits.tagLengthMax })).meta({
 });
 const context = facts.meta({ description: 'What the runs of the task know and hand on to each other.' });
 
-const createBody = strict({
+/** A task in fields. */
+export const definition = strict({
   title: title.optional(),
   instructions,
   action: action.optional(),
@@ -80,8 +81,22 @@ const createBody = strict({
   subject: subject.optional(),
   tags: tags.optional(),
   context: context.optional(),
-}).meta({
+});
+
+const createShape = definition.partial({ instructions: true, schedule: true }).extend(inWords);
+export type CreateBody = z.output<typeof createShape>;
+
+function createFault(body: CreateBody): [string[], string] | null {
+  const { schedule, when, instructions: said } = body;
+  if (schedule === undefined && when === undefined) return [['schedule'], 'it is missing'];
+  return wordsFault(body) ?? (when === undefined && said === undefined ? [['instructions'], 'it is missing'] : null);
+}
+
+const createBody = createShape.superRefine(refuses(createFault)).meta({
   id: 'TaskCreate',
+  description:
+    'With a schedule and instructions, or with when and timezone: a when in plain words, and the text behind it.',
+  anyOf: [{ required: ['schedule', 'instructions'] }, { required: ['when', 'timezone'] }],
   example: {
     instructions: 'Stand up!',
     schedule: { kind: 'cron', cron: '0 9 * * 1-5', timezone: 'Europe/Madrid' },

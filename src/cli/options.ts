@@ -1,3 +1,4 @@
+import { fixedMs } from '../domain/schedule/time/duration.ts';
 import { usage } from './faults.ts';
 
 const units: Readonly<Record<string, number>> = {
@@ -11,19 +12,11 @@ const units: Readonly<Record<string, number>> = {
 
 const short = /^(\d{1,9})\s*(ms|s|m|h|d|w)?$/i;
 
-const iso = /^P(?:(\d{1,4})W)?(?:(\d{1,5})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,7})M)?(?:(\d{1,9})(?:\.(\d{1,3}))?S)?)?$/i;
-
 /** `30s`, `10m`, `2h`, `1d`, `PT1M`, and a bare number in seconds; null for what is no length of time. */
 export function lengthOf(text: string): number | null {
   const [, amount, unit = 's'] = short.exec(text.trim()) ?? [];
   if (amount !== undefined) return Number(amount) * (units[unit.toLowerCase()] ?? 1);
-  const found = iso.exec(text.trim());
-  if (found === null || /[PT]$/i.test(text.trim())) return null;
-  const part = (at: number) => Number(found[at] ?? 0);
-  return (
-    ((((part(1) * 7 + part(2)) * 24 + part(3)) * 60 + part(4)) * 60 + part(5)) * 1000 +
-    Number((found[6] ?? '').padEnd(3, '0'))
-  );
+  return fixedMs(text.trim().toUpperCase());
 }
 
 export function millisecondsOf(flag: string, text: string): number {
@@ -33,19 +26,6 @@ export function millisecondsOf(flag: string, text: string): number {
       `${flag}: "${text.slice(0, 40)}" is not a length of time. Write 30s, 10m, PT1M or a number of seconds.`,
     );
   return ms;
-}
-
-/** As the API takes it: `PT1H30M`. */
-export function isoLength(ms: number): string {
-  const hours = Math.floor(ms / 3_600_000);
-  const minutes = Math.floor((ms % 3_600_000) / 60_000);
-  const seconds = (ms % 60_000) / 1000;
-  const parts = [
-    hours === 0 ? '' : `${hours}H`,
-    minutes === 0 ? '' : `${minutes}M`,
-    seconds === 0 ? '' : `${seconds}S`,
-  ];
-  return `PT${parts.join('') || '0S'}`;
 }
 
 interface Whole {

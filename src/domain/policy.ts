@@ -1,47 +1,130 @@
 import { AppError } from './errors.ts';
 import * as limits from './limits.ts';
 import { quietFault, type QuietInput } from './quiet.ts';
-import { durationMs } from './schedule/time/duration.ts';
+import { DAY_MS } from './schedule/time/calendar.ts';
+import { durationMs, fixedMs } from './schedule/time/duration.ts';
 
-export type MissedPolicy = 'skip' | 'once' | 'all' | 'ask';
-export type OverlapPolicy = 'skip' | 'queue' | 'replace' | 'allow';
-export type UnknownPolicy = 'resend' | 'ask';
-export type ApprovalPolicy = 'none' | 'required';
+/** A value of a policy: its form with its bounds, and what it is for. The checks, the API, its client and the chat follow it. */
+export type Form = { readonly about: string; readonly needed?: true; readonly example?: string } & (
+  | { readonly kind: 'choice'; readonly of: readonly string[] }
+  | { readonly kind: 'whole' | 'number'; readonly min: number; readonly max: number }
+  | { readonly kind: 'length'; readonly minMs: number; readonly maxMs: number }
+  | { readonly kind: 'instant' | 'clock' }
+  | { readonly kind: 'fields'; readonly fields: Readonly<Record<string, Form>> }
+);
 
-/** Somebody must say that it is done, and is reminded until they do: every so often, and at most so many times. */
-export interface AckInput {
-  readonly nag_every?: string | undefined;
-  readonly nag_limit?: number | undefined;
-}
+const choice = <const T extends string>(of: readonly T[], about: string) => ({ kind: 'choice', of, about }) as const;
+const whole = (min: number, max: number, about: string) => ({ kind: 'whole', min, max, about }) as const;
+const number = (min: number, max: number, about: string) => ({ kind: 'number', min, max, about }) as const;
+const length = (minMs: number, maxMs: number, about: string) => ({ kind: 'length', minMs, maxMs, about }) as const;
+const instant = (about: string) => ({ kind: 'instant', about }) as const;
+const clock = (example: string) =>
+  ({ kind: 'clock', about: `Such as ${example}, in the zone of the task.`, example }) as const;
+const group = <const F extends Readonly<Record<string, Form>>>(fields: F, about: string) =>
+  ({ kind: 'fields', fields, about }) as const;
 
-export interface RetryInput {
-  readonly attempts?: number | undefined;
-  readonly base?: string | undefined;
-  readonly factor?: number | undefined;
-  readonly cap?: string | undefined;
-  readonly jitter?: number | undefined;
-}
+/** Every policy, by its name in the API. */
+export const policyTable = {
+  missed: choice(
+    ['skip', 'once', 'all', 'ask'],
+    'What becomes of slots that passed while nobody was there, beyond grace: nothing, one late run, each of them, or a question in the chat.',
+  ),
+  missed_limit: whole(
+    1,
+    limits.missedLimitMax,
+    `With missed: all, how many of them run; ${limits.missedLimitDefault} by default.`,
+  ),
+  grace: length(0, 7 * DAY_MS, 'A slot that is late by no more than this simply runs.'),
+  unknown: choice(
+    ['resend', 'ask'],
+    'What is done about a message of which nobody knows whether it arrived: send it again, or ask.',
+  ),
+  overlap: choice(
+    ['skip', 'queue', 'replace', 'allow'],
+    'When a slot comes while the run before it is still going: leave it out, let it wait, end the old run first, or run both.',
+  ),
+  retry: group(
+    {
+      attempts: whole(1, limits.retryAttemptsMax, 'In all, the first one included.'),
+      base: length(0, limits.retryPauseMaxMs, 'The pause before the second attempt.'),
+      factor: number(1, limits.retryFactorMax, 'By how much each pause is longer than the one before.'),
+      cap: length(0, limits.retryPauseMaxMs, 'No pause is longer than this.'),
+      jitter: number(0, limits.retryJitterMax, 'The share of a pause by which chance may shorten or lengthen it.'),
+    },
+    'How often a run that fails is tried again, and when.',
+  ),
+  timeout: length(1, limits.timeoutMaxMs, 'An attempt that takes longer is ended.'),
+  auto_pause: whole(
+    0,
+    limits.autoPauseMax,
+    `Pauses the task after so many failed runs in a row: 0 (off) or ${limits.autoPauseMin} to ${limits.autoPauseMax}; ${limits.autoPauseDefault} by default.`,
+  ),
+  start_at: instant('No slot before this.'),
+  until: instant('No slot after this.'),
+  max_runs: whole(1, limits.maxRunsMax, 'The task is completed after so many runs.'),
+  max_age: length(
+    1000,
+    366 * DAY_MS,
+    'A result that could not be delivered within this is dropped, and that is recorded.',
+  ),
+  jitter: length(
+    0,
+    limits.jitterMaxMs,
+    'Spreads the slots by chance over so long, so that not all tasks run at the full hour.',
+  ),
+  priority: whole(
+    1,
+    10,
+    `Who goes first when many runs wait; 1 is the lowest and ${limits.priorityDefault} the default.`,
+  ),
+  approval: choice(['none', 'required'], 'Whether somebody must approve a result before it is shown.'),
+  quiet: group(
+    {
+      from: clock('22:00'),
+      to: clock('07:00'),
+      mode: {
+        ...choice(
+          ['hold', 'silent', 'off'],
+          'Results wait for the end of it, come without a sound, or are heard at any time.',
+        ),
+        needed: true,
+      },
+    },
+    'The hours in which nobody is to be disturbed.',
+  ),
+  ack: group(
+    {
+      nag_every: length(limits.nagEveryMinMs, limits.nagEveryMaxMs, 'How often they are reminded.'),
+      nag_limit: whole(0, limits.nagLimitMax, 'How many times at most.'),
+    },
+    'Somebody must say that it is done, and is reminded until they do.',
+  ),
+} satisfies Readonly<Record<string, Form>>;
+
+export type PolicyName = keyof typeof policyTable;
+export const policyNames = Object.keys(policyTable) as readonly PolicyName[];
+
+type ValueOf<F> = F extends { readonly kind: 'choice'; readonly of: readonly (infer T)[] }
+  ? T
+  : F extends { readonly kind: 'whole' | 'number' }
+    ? number
+    : F extends { readonly kind: 'fields'; readonly fields: infer Fields }
+      ? Chosen<Fields>
+      : string;
+type Chosen<Fields> = { readonly [K in keyof Fields]?: ValueOf<Fields[K]> | undefined };
 
 /** What a person chose, in the words of the API; whatever is absent follows the defaults of `policyOf`. */
-export interface Policies {
-  readonly missed?: MissedPolicy | undefined;
-  readonly missed_limit?: number | undefined;
-  readonly grace?: string | undefined;
-  readonly unknown?: UnknownPolicy | undefined;
-  readonly overlap?: OverlapPolicy | undefined;
-  readonly retry?: RetryInput | undefined;
-  readonly timeout?: string | undefined;
-  readonly auto_pause?: number | undefined;
-  readonly start_at?: string | undefined;
-  readonly until?: string | undefined;
-  readonly max_runs?: number | undefined;
-  readonly max_age?: string | undefined;
-  readonly jitter?: string | undefined;
-  readonly priority?: number | undefined;
-  readonly approval?: ApprovalPolicy | undefined;
-  readonly quiet?: QuietInput | undefined;
-  readonly ack?: AckInput | undefined;
+export type Policies = Omit<Chosen<typeof policyTable>, 'quiet'> & { readonly quiet?: QuietInput | undefined };
+
+/** The form of `retry.base` and its like; null where no policy is called so. */
+export function formAt(path: string): Form | null {
+  const [name = '', field] = path.split('.', 2);
+  const form: Form | undefined = policyNames.includes(name as PolicyName) ? policyTable[name as PolicyName] : undefined;
+  if (form === undefined || field === undefined) return form ?? null;
+  return form.kind === 'fields' && Object.hasOwn(form.fields, field) ? (form.fields[field] ?? null) : null;
 }
+
+export type UnknownPolicy = NonNullable<Policies['unknown']>;
 
 export interface Retry {
   readonly attempts: number;
@@ -53,12 +136,12 @@ export interface Retry {
 
 /** The policies in force, defaults filled in, durations in milliseconds. */
 export interface Policy {
-  readonly missed: MissedPolicy;
+  readonly missed: NonNullable<Policies['missed']>;
   readonly missedLimit: number;
   /** Null means the default: ten minutes, or half the gap to the next slot when that is shorter. */
   readonly graceMs: number | null;
   readonly unknown: UnknownPolicy;
-  readonly overlap: OverlapPolicy;
+  readonly overlap: NonNullable<Policies['overlap']>;
   readonly retry: Retry;
   readonly timeoutMs: number;
   readonly autoPause: number;
@@ -69,7 +152,7 @@ export interface Policy {
   /** Runs of slots start up to this much later, each slot always by the same amount. */
   readonly jitterMs: number;
   readonly priority: number;
-  readonly approval: ApprovalPolicy;
+  readonly approval: NonNullable<Policies['approval']>;
   /** Null follows the quiet hours of the chat. */
   readonly quiet: QuietInput | null;
   /** Null asks nobody to confirm anything. */
@@ -144,12 +227,12 @@ function resultPolicy(chosen: Policies): Pick<Policy, 'unknown' | 'maxAgeMs' | '
   };
 }
 
-function ackOf({ nag_every: every, nag_limit: limit }: AckInput): NonNullable<Policy['ack']> {
+function ackOf({ nag_every: every, nag_limit: limit }: NonNullable<Policies['ack']>): NonNullable<Policy['ack']> {
   return { nagEveryMs: optionalMs(every) ?? limits.nagEveryDefaultMs, nagLimit: limit ?? limits.nagLimitDefault };
 }
 
 /** Only a reminder and a rare task are worth running late; a check every five minutes is better served by its next slot. */
-function missedDefault({ actionKind, minGapMs }: PolicySubject): MissedPolicy {
+function missedDefault({ actionKind, minGapMs }: PolicySubject): Policy['missed'] {
   return actionKind === 'message' || minGapMs === null || minGapMs >= limits.missedOnceGapMs ? 'once' : 'skip';
 }
 
@@ -158,7 +241,7 @@ function timeoutDefault(actionKind: string): number {
 }
 
 /** Rendering the same text again gives the same fault, so a message is tried once. */
-function retryOf(chosen: RetryInput | undefined, actionKind: string): Retry {
+function retryOf(chosen: Policies['retry'], actionKind: string): Retry {
   return {
     attempts: chosen?.attempts ?? (actionKind === 'message' ? 1 : limits.retryAttemptsDefault),
     baseMs: optionalMs(chosen?.base) ?? limits.retryBaseDefaultMs,
@@ -205,24 +288,25 @@ function instantOf(text: string | undefined): number | undefined {
 
 /** Refuses what no policy may say. The shape (which keys, which types) is checked by the adapter that read it. */
 export function checkPolicies(chosen: Policies): void {
-  checkDurations(chosen);
+  for (const name of policyNames) checkValue(name, policyTable[name], chosen[name]);
   checkAutoPause(chosen.auto_pause);
   const quiet = chosen.quiet === undefined ? null : quietFault(chosen.quiet);
   if (quiet !== null) throw refused('quiet', quiet);
-  checkInstant('start_at', chosen.start_at);
-  checkInstant('until', chosen.until);
   const { startAt, until } = policyOf(chosen, { actionKind: 'message', minGapMs: null });
   if (startAt !== undefined && until !== undefined && until < startAt) throw refused('until', 'lies before start_at');
 }
 
-function checkDurations(chosen: Policies): void {
-  checkDuration('grace', chosen.grace, [0, 7 * 86_400_000]);
-  checkDuration('timeout', chosen.timeout, [1, limits.timeoutMaxMs]);
-  checkDuration('max_age', chosen.max_age, [1000, 366 * 86_400_000]);
-  checkDuration('jitter', chosen.jitter, [0, limits.jitterMaxMs]);
-  checkDuration('retry.base', chosen.retry?.base, [0, limits.retryPauseMaxMs]);
-  checkDuration('retry.cap', chosen.retry?.cap, [0, limits.retryPauseMaxMs]);
-  checkDuration('ack.nag_every', chosen.ack?.nag_every, [limits.nagEveryMinMs, limits.nagEveryMaxMs]);
+/** The bounds of lengths and instants, wherever they stand. */
+function checkValue(field: string, form: Form, value: unknown): void {
+  if (form.kind === 'fields' && typeof value === 'object' && value !== null) {
+    for (const [name, part] of Object.entries(value)) {
+      const known = form.fields[name];
+      if (known !== undefined) checkValue(`${field}.${name}`, known, part);
+    }
+  }
+  if (typeof value !== 'string') return;
+  if (form.kind === 'length') checkDuration(field, value, form);
+  if (form.kind === 'instant') checkInstant(field, value);
 }
 
 function checkAutoPause(pause: number | undefined): void {
@@ -235,25 +319,18 @@ export function checkJitter({ jitterMs }: Policy, minGapMs: number | null): void
   if (minGapMs !== null && jitterMs >= minGapMs) throw refused('jitter', 'is shorter than the gap between two runs');
 }
 
-function checkDuration(field: string, text: string | undefined, [minMs, maxMs]: readonly [number, number]): void {
-  if (text === undefined) return;
-  const ms = readDuration(field, text);
+function checkDuration(field: string, text: string, { minMs, maxMs }: Extract<Form, { kind: 'length' }>): void {
+  const ms = fixedMs(text);
+  if (ms === null) {
+    throw refused(field, 'is a duration such as PT90S, PT10M, PT2H or P1D; months and years have no fixed length');
+  }
   if (ms < minMs || ms > maxMs) throw refused(field, `is out of range: ${minMs / 1000} s to ${maxMs / 1000} s`);
 }
 
-function readDuration(field: string, text: string): number {
-  try {
-    return durationMs(text);
-  } catch {
-    throw refused(field, 'is a duration such as PT90S, PT10M, PT2H or P1D; months and years have no fixed length');
-  }
-}
+const instantText = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
 
-const instant = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
-
-function checkInstant(field: string, text: string | undefined): void {
-  if (text === undefined) return;
-  const [, year, month, day] = instant.exec(text) ?? [];
+function checkInstant(field: string, text: string): void {
+  const [, year, month, day] = instantText.exec(text) ?? [];
   // The 30th of February would be read as the 2nd of March, which nobody meant.
   const exists = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
   if (!exists || Number.isNaN(Date.parse(text))) {

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { casual } from 'chrono-node/en';
 import { AppError } from '../../src/domain/errors.ts';
 import { readWhen } from '../../src/domain/when/when.ts';
 import { type Figure, percentile } from './report.ts';
@@ -67,7 +66,7 @@ function costs(texts: readonly string[], work: (text: string) => void): number[]
   );
 }
 
-function ours(text: string): void {
+function read(text: string): void {
   try {
     readWhen(text, { timezone: 'Europe/Madrid', now: NOW });
   } catch (error) {
@@ -75,13 +74,9 @@ function ours(text: string): void {
   }
 }
 
-function theirs(text: string): void {
-  casual.parse(text, { instant: new Date(NOW), timezone: 60 }, { forwardDate: true });
-}
-
 /** Whoever sends a text chooses it and not the moment, so what counts is the quietest of its rounds. */
 function worst(kind: string, texts: readonly string[]): Figure {
-  const each = texts.map((text) => ({ text, ms: Math.min(...costs([text], ours)) }));
+  const each = texts.map((text) => ({ text, ms: Math.min(...costs([text], read)) }));
   const [first] = each.sort((a, b) => b.ms - a.ms);
   return {
     name: `words: worst ${kind} (${(first?.text ?? '').slice(0, 40).replaceAll('\n', ' ')})`,
@@ -91,32 +86,22 @@ function worst(kind: string, texts: readonly string[]): Figure {
   };
 }
 
-/** What reading a when costs, beside a library that reads dates only and answers with a guess. */
+/** The price of reading a when. */
 export async function benchWords(): Promise<Figure[]> {
   const phrases = [...fixture('read'), ...fixture('refused')];
-  costs(phrases, ours);
-  costs(phrases, theirs);
-  const [own, library] = [costs(phrases, ours), costs(phrases, theirs)];
-  const [ownHostile, libraryHostile] = [
-    costs(HOSTILE, ours),
-    HOSTILE.map((text) => costs([text.slice(0, 260)], theirs)).flat(),
-  ];
-  const figure = (name: string, [value, baseline]: readonly [number, number], aim?: string): Figure => ({
+  costs(phrases, read);
+  const taken = costs(phrases, read);
+  const figure = (name: string, value: number, aim?: string): Figure => ({
     name: `words: ${name}`,
     value,
     unit: 'ms',
-    baseline,
-    baselineName: 'chrono-node',
     ...(aim === undefined ? {} : { aim }),
   });
   return [
-    figure(`median of ${phrases.length} phrases`, [percentile(own, 0.5), percentile(library, 0.5)]),
-    figure('99th percentile of the phrases', [percentile(own, 0.99), percentile(library, 0.99)], 'at most 2 ms'),
+    figure(`median of ${phrases.length} phrases`, percentile(taken, 0.5)),
+    figure('99th percentile of the phrases', percentile(taken, 0.99), 'at most 2 ms'),
     worst('phrase', phrases),
-    figure('99th percentile of hostile texts (library: their first 260 characters)', [
-      percentile(ownHostile, 0.99),
-      percentile(libraryHostile, 0.99),
-    ]),
+    figure('99th percentile of hostile texts', percentile(costs(HOSTILE, read), 0.99)),
     worst('hostile text', HOSTILE),
   ];
 }

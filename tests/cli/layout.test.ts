@@ -1,7 +1,8 @@
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { cutTo, facts, measureFor, sentence, table, wrapped, shown } from '../../src/cli/layout.ts';
-import { isoLength, lengthOf } from '../../src/cli/options.ts';
+import { lengthOf } from '../../src/cli/options.ts';
+import { durationText } from '../../src/domain/schedule/time/duration.ts';
 import { widest } from './terminal.ts';
 
 const plain = { columns: 40, hasColours: false };
@@ -117,7 +118,7 @@ describe('a length of time', () => {
   it.each([0, 1, 999, 60_000, 3_600_000, 5_400_000, 86_400_000, 93_784_005])(
     'of %s ms is written as it is read',
     (ms) => {
-      expect(lengthOf(isoLength(ms))).toBe(ms);
+      expect(lengthOf(durationText(ms))).toBe(ms);
     },
   );
 });

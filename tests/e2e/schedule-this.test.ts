@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ada, lab, stopBots, type Bot } from './bot.ts';
 import { select } from './deliveries.ts';
-import { ask, askText, aTalkingBot, expectSilence, labels, madeWithTopic } from './dialogue.ts';
+import { ask, askText, aTalkingBot, expectSilence, labels } from './dialogue.ts';
 
 afterEach(stopBots);
 
@@ -34,16 +34,6 @@ describe.each([
     await bot.press(as, preview, 'Create');
     expect(texts(bot)).toEqual([{ instructions: 'Somebody must water the plants' }]);
   });
-
-  it('/new alone asks for the time', async () => {
-    const bot = await aBotIn(chat);
-    const said = await talk(bot, ['ada', chat], 'Somebody must water the plants');
-    const message = await ask(bot, [as, chat], '/new', { replyTo: said });
-    expect(message.text).toMatch(/New task: Somebody must water the plants\nWhen shall it come\?/);
-    for (const button of ['Every day', '07:00', '07:00']) await bot.press(as, bot.now(message), button);
-    await bot.press(as, bot.now(message), 'Create');
-    expect(texts(bot)).toEqual([{ instructions: 'Somebody must water the plants' }]);
-  });
 });
 
 it('“schedule this” is enough in a private chat, and needs the name of the bot in a group', async () => {
@@ -62,12 +52,4 @@ it('“schedule this” is enough in a private chat, and needs the name of the b
   expect(await askText(bot, ['ben', lab], `@${name} schedule this`, { replyTo: said })).toContain(
     'When shall it come?',
   );
-});
-
-it('works inside the topic of a task', async () => {
-  const bot = await aBotIn(lab);
-  const topic = await madeWithTopic(bot, ['ada', lab], 'every day at 12 Lunch');
-  const said = await talk(bot, ['ben', lab], 'Book a table', topic);
-  const preview = await ask(bot, ['ada', lab], '/new tomorrow at 11', { thread: topic, replyTo: said });
-  expect(preview).toMatchObject({ threadId: topic, text: expect.stringMatching(/^New task: Book a table/) as string });
 });

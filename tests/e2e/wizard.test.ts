@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MessageShown } from '../../src/sandbox/world/world.ts';
-import { ada, lab, minute, stopBots, type Bot } from './bot.ts';
+import { ada, lab, stopBots, type Bot } from './bot.ts';
 import { mark, select } from './deliveries.ts';
-import { ask, aTalkingBot, dataOf, expectSilence, forge, labels, madeWithTopic } from './dialogue.ts';
+import { ask, aTalkingBot, dataOf, forge, madeWithTopic } from './dialogue.ts';
 
 afterEach(stopBots);
 
@@ -140,92 +140,6 @@ Next: Thu 19 Nov 18:30, Mon 23 Nov 18:30, Thu 26 Nov 18:30
     const said = await callsOf(() => bot.say(as, chat, 'Stand up', { replyTo: message.messageId }));
     expect(said.toSorted()).toEqual(['deleteMessage', 'sendMessage']);
   });
-
-  it('an old button of an earlier step changes nothing', async () => {
-    const bot = await aBotIn(chat);
-    const message = await ask(bot, [as, chat], '/new');
-    const once = dataOf(message, 'Once');
-    await bot.press(as, message, 'Every day');
-    const open = seen(bot.now(message));
-    await forge(bot, bot.now(message), once);
-    await bot.press(as, bot.now(message), 'forged');
-    expect(seen(bot.now(message))).toBe(open);
-  });
-
-  it('is told when it has waited too long, and when it was cancelled', async () => {
-    const bot = await aBotIn(chat);
-    const message = await ask(bot, [as, chat], '/new');
-    await bot.press(as, message, 'Every day');
-    await bot.pass(31 * minute);
-    await bot.press(as, bot.now(message), '09:00');
-    expect(bot.now(message).text).toContain('is over. Send /new to begin again.');
-    const other = await ask(bot, [as, chat], '/new');
-    await ask(bot, [as, chat], '/cancel');
-    expect(await bot.press(as, other, 'Every day')).toEqual({
-      text: 'This draft is over. Send /new to begin again.',
-      alert: true,
-    });
-  });
-
-  it.each([
-    ['emoji', '👍👍'],
-    ['marks of direction', '\u202e\u200f\u2067'],
-    ['very long words', 'x'.repeat(4000)],
-    ['signs of markup', '<b>&'],
-    ['no time of any clock', '99:99'],
-    ['braces', '{{ x'],
-    ['no exact time', 'soon'],
-  ])('answers nonsense at a step by asking again: %s', async (_what, words) => {
-    const bot = await aBotIn(chat);
-    for (const path of [[], ['Every week'], ['Every month'], ['Once'], ['Weekdays', '09:00']]) {
-      const message = await ask(bot, [as, chat], '/new');
-      for (const button of path) await bot.press(as, bot.now(message), button);
-      const told = await ask(bot, [as, chat], words, { replyTo: message.messageId });
-      expect(labels(told).flat()).toContain('Cancel');
-      const preview = await ask(bot, [as, chat], 'every day at 9 Stand up', { replyTo: told.messageId });
-      expect(preview.text).toMatch(/^New task: Stand up\nEvery day at 09:00/);
-    }
-    expect(bot.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
-  });
-});
-
-describe('two people in one group', () => {
-  it('make their tasks at the same time', async () => {
-    const bot = await aBotIn(lab);
-    const hers = await ask(bot, ['ada', lab], '/new');
-    const his = await ask(bot, ['ben', lab], '/new');
-    expect(await bot.press('ben', hers, 'Every day')).toEqual({
-      text: 'Only the person who began this task may press here.',
-      alert: true,
-    });
-    await bot.press('ada', hers, 'Every day');
-    await bot.press('ben', his, 'Once');
-    await bot.press('ben', bot.now(his), 'Tomorrow');
-    const herText = await ask(bot, ['ada', lab], '8:15', { replyTo: hers.messageId });
-    const hisText = await ask(bot, ['ben', lab], '18:30', { replyTo: his.messageId });
-    const hisTask = await ask(bot, ['ben', lab], 'Football', { replyTo: hisText.messageId });
-    const herTask = await ask(bot, ['ada', lab], 'Yoga', { replyTo: herText.messageId });
-    expect(hisTask.text).toMatch(/^New task: Football\nOnce on Thu 19 Nov at 18:30/);
-    expect(herTask.text).toMatch(/^New task: Yoga\nEvery day at 08:15/);
-    await bot.press('ben', hisTask, 'Create');
-    await bot.press('ada', herTask, 'Create');
-    expect(schedules(bot).map(({ title }) => title)).toEqual(['Football', 'Yoga']);
-  });
-
-  it('are left alone when they talk to each other, until one of them answers the bot', async () => {
-    const bot = await aBotIn(lab);
-    const message = await ask(bot, ['ben', lab], '/new');
-    for (const words of ['what did he say?', 'see you tomorrow at 9', 'never mind']) {
-      await expectSilence(bot, ['ben', lab], words);
-    }
-    await bot.press('ben', message, 'Every day');
-    for (const words of ['10 people are coming', 'Take the laptop']) await expectSilence(bot, ['ben', lab], words);
-    const noted = await ask(bot, ['ben', lab], 'Take the laptop', { replyTo: message.messageId });
-    expect(noted.text).toMatch(/^Noted the text\.\n\nEvery day, at what time\?/);
-    await bot.press('ben', noted, '09:00');
-    await bot.press('ben', bot.now(noted), '09:15');
-    expect(bot.now(noted).text).toMatch(/^New task: Take the laptop\nEvery day at 09:15/);
-  });
 });
 
 describe.each([
@@ -256,24 +170,6 @@ describe.each([
     const preview = await ask(bot, ['ada', chat], 'Coffee', { thread: topic, replyTo: question.messageId });
     expect(preview.text).toMatch(/^New task: Coffee/);
   });
-});
-
-it('a task with the same title is shown before another one is made', async () => {
-  const bot = await aBotIn(lab);
-  await bot.press('ben', await ask(bot, ['ben', lab], '/new every day at 9 Call Mum'), 'Create');
-  const preview = await ask(bot, ['ben', lab], '/new tomorrow at 8 call mum');
-  expect(seen(preview)).toContain(`There is #1 Call Mum already. Edit that one, or add this one as well?
-[Edit that one] [Add anyway]
-[Change time] [Cancel]
-[Change text]`);
-  await bot.press('ben', preview, 'Add anyway');
-  expect(schedules(bot)).toHaveLength(2);
-  const again = await ask(bot, ['ben', lab], '/new tomorrow at 8 CALL MUM');
-  await bot.press('ben', again, 'Edit that one');
-  expect(bot.now(again).text).toMatch(/^#1 Call Mum comes every day at 09:00/);
-  await bot.press('ben', bot.now(again), 'Use the new time');
-  expect(bot.now(again).text).toMatch(/^Changed: #1 Call Mum\nNext: Thu 19 Nov 08:00/);
-  expect(schedules(bot)).toMatchObject([{ schedule_kind: 'once' }, { schedule_kind: 'once' }]);
 });
 
 it('nobody in another chat can use the buttons', async () => {

@@ -42,6 +42,49 @@ async function aPlace(options: PipelineOptions = {}): Promise<Place> {
   return { pipeline, ask, make };
 }
 
+describe('a task in plain words', () => {
+  const inWords = async ({ ask }: Place, body: object, key = 'one') =>
+    ask(
+      'POST',
+      '/v1/threads/telegram:chat:-1001234/tasks',
+      { timezone: 'Europe/Madrid', ...body },
+      {
+        'idempotency-key': key,
+      },
+    );
+
+  it('gets its time, its text and its policies from them', async () => {
+    const place = await aPlace();
+    const { task } = (
+      await inWords(place, { when: 'every day at 8 until done: Take the pill', policies: { grace: 'PT1M' } })
+    ).json;
+    expect(task).toMatchObject({
+      instructions: 'Take the pill',
+      schedule: { kind: 'cron', cron: '0 8 * * *', timezone: 'Europe/Madrid' },
+      policies: { ack: { nag_every: 'PT10M', nag_limit: 3 }, grace: 'PT1M' },
+    });
+  });
+
+  it('is the same task when it is asked for again, though the words mean another time by then', async () => {
+    const place = await aPlace();
+    const body = { when: 'in 20 minutes Call mum' };
+    const first = await inWords(place, body);
+    await place.pipeline.time.advance(minute);
+    const again = await inWords(place, body);
+    expect([again.status, again.json.task]).toEqual([201, first.json.task]);
+  });
+
+  it('has one text, and a time that can be read', async () => {
+    const place = await aPlace();
+    const twice = await inWords(place, { when: 'every day at 9 Stand up', instructions: 'Sit down' });
+    expect([twice.status, twice.json.error.details]).toEqual([400, { field: 'when' }]);
+    const unread = await inWords(place, { when: 'whenever it rains' }, 'two');
+    expect([unread.status, unread.json.error.code]).toEqual([400, 'invalid_schedule']);
+    const blank = await inWords(place, { when: 'every day at 9' }, 'three');
+    expect([blank.status, blank.json.error.details]).toMatchObject([400, { field: 'title' }]);
+  });
+});
+
 describe('a task', () => {
   it('is created, read, listed, changed and deleted', async () => {
     const { ask, make } = await aPlace();

@@ -199,7 +199,7 @@ describe('the description', () => {
     const described = await describedBy(aDoor().app);
     expect(described.components.schemas['TaskCreate']).toMatchObject({
       additionalProperties: false,
-      required: ['instructions', 'schedule'],
+      anyOf: [{ required: ['schedule', 'instructions'] }, { required: ['when', 'timezone'] }],
     });
   });
 });

@@ -34,7 +34,17 @@ describe('a preview of plain words', () => {
         timezone: 'Europe/Madrid',
       },
       text: 'stand up',
+      policies: {},
       timezone: 'Europe/Madrid',
+    });
+  });
+
+  it('tells what the words ask for beside the time', async () => {
+    const { answer } = await asked({ when: 'every day at 8 until done in Asia/Tokyo: Take the pill', timezone: 'UTC' });
+    expect(answer).toMatchObject({
+      text: 'Take the pill',
+      timezone: 'Asia/Tokyo',
+      policies: { ack: { nag_every: 'PT10M', nag_limit: 3 } },
     });
   });
 

@@ -18,6 +18,9 @@ describe('a create', () => {
     ['no instructions', { schedule: cron }, 'invalid_request', 'instructions'],
     ['instructions that are no text', { ...creation, instructions: 5 }, 'invalid_request', 'instructions'],
     ['no schedule', { instructions: 'x' }, 'invalid_schedule', 'schedule'],
+    ['both a schedule and words', { ...creation, when: 'every day at 9', timezone: 'UTC' }, 'invalid_request', 'when'],
+    ['words without a zone', { when: 'every day at 9 up' }, 'invalid_request', 'timezone'],
+    ['a zone beside a schedule', { ...creation, timezone: 'UTC' }, 'invalid_request', 'timezone'],
     ['a schedule that is a text', { ...creation, schedule: 'daily' }, 'invalid_schedule', 'schedule'],
     ['an unknown kind', { ...creation, schedule: { kind: 'daily' } }, 'invalid_schedule', 'schedule.kind'],
     [

@@ -9,13 +9,13 @@ import type { Bell, Clock, Digest, Ids, Log, Timer } from '../ports/outside.ts';
 import type { SlotStore } from '../ports/pipeline.ts';
 import type { Quota, TaskStore } from '../ports/tasks.ts';
 import type { Once } from '../use-cases/kept-answers.ts';
-import { defineTask, firstSlot, type Rules, type TaskInput } from './definition.ts';
+import { defineTask, firstSlot, inFields, type Rules, type TaskInput, type TaskInWords } from './definition.ts';
 import { replaceDefinition } from './edit.ts';
 import { claimsFirst, type ClaimFirst } from './verbs.ts';
 
 export interface CreateRequest {
   readonly threadKey: string;
-  readonly input: TaskInput;
+  readonly input: TaskInput | TaskInWords;
   readonly onExisting?: 'fail' | 'upsert' | 'add' | undefined;
   readonly actor: Actor;
   readonly idempotencyKey: string | null;
@@ -56,7 +56,9 @@ export async function createTask(needs: CreateNeeds, request: CreateRequest): Pr
   // Asked before anything is checked: what was right when the task was made may be past by the time of the repeat.
   const made = once === null ? null : await store.madeUnder(once, now);
   if (made !== null) return { task: made, created: false, replayed: true, warnings: [] };
-  const checked = defineTask(needs.rules, request.input, now);
+  // Read after that, because words such as "in 20 minutes" mean another time by the repeat.
+  const input = inFields(request.input, now);
+  const checked = defineTask(needs.rules, input, now);
   const { definition, policy } = checked;
   await endDuePauses(needs, now);
   const result = await store.createTask(
@@ -72,14 +74,14 @@ export async function createTask(needs: CreateNeeds, request: CreateRequest): Pr
       nextAt: firstSlot(definition.schedule, policy, now),
       minGapMs: checked.minGapMs,
       autoPause: policy.autoPause,
-      context: request.input.context ?? {},
+      context: input.context ?? {},
       onExisting: request.onExisting ?? (definition.subject === null ? 'add' : 'fail'),
       quota: needs.quota,
       once,
       traceId: request.traceId,
       newChatId: ids.next(),
     },
-    (scene) => replaceDefinition(claimsFirst(needs, scene, now), { scene, checked, input: request.input, now }),
+    (scene) => replaceDefinition(claimsFirst(needs, scene, now), { scene, checked, input, now }),
   );
   // A new task is nobody's business but the scheduler's, until its first slot is due.
   if (result.created) needs.bell.ring('scheduler');

@@ -2,6 +2,7 @@ import { AppError } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { checkJitter, checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
 import {
+  inputOf,
   minGapMs,
   nextSlot,
   parseSchedule,
@@ -13,6 +14,7 @@ import {
   type Warning,
 } from '../../domain/schedule/schedule.ts';
 import { checkLabels, checkSize, checkTexts, titleFrom, type ActionSpec, type Definition } from '../../domain/task.ts';
+import { readAsked } from '../../domain/when/asked.ts';
 
 /** What a client may say about a task; its shape was checked by the adapter that read it. */
 export interface TaskInput {
@@ -24,6 +26,32 @@ export interface TaskInput {
   readonly subject?: string | null | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly context?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The same with the time in plain words, and with whatever else they say. */
+export interface TaskInWords extends Omit<TaskInput, 'instructions' | 'schedule'> {
+  readonly when: string;
+  readonly timezone: string;
+  /** Else it is what stands behind the time. */
+  readonly instructions?: string | undefined;
+}
+
+/** The meaning of the words at this moment; a policy that is named goes before one that they ask for. */
+export function inFields(input: TaskInput | TaskInWords, now: number): TaskInput {
+  if (!('when' in input)) return input;
+  const { when, timezone, instructions, policies, ...fields } = input;
+  const read = readAsked(when, { timezone, now });
+  if (instructions !== undefined && read.text !== '') {
+    throw new AppError('invalid_request', 'when: a text stands behind the time, and in instructions too. Keep one.', {
+      details: { field: 'when' },
+    });
+  }
+  return {
+    ...fields,
+    instructions: instructions ?? read.text,
+    schedule: inputOf(read.schedule),
+    policies: { ...read.policies, ...policies },
+  };
 }
 
 export interface Checked {

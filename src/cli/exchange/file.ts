@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isMap, isNode, isScalar, LineCounter, parseDocument, stringify, type Document } from 'yaml';
 import { z } from 'zod';
-import { createTask } from '../../api/tasks.ts';
+import { definition } from '../../api/tasks.ts';
 import { AppError } from '../../domain/errors.ts';
 import { parseSchedule, type Schedule } from '../../domain/schedule/schedule.ts';
 import { CliFault, exitCodes, usage } from '../faults.ts';
@@ -11,9 +11,7 @@ import { given, lengthOf } from '../options.ts';
 /** One task in a file: what it is, and not what has become of it. */
 const fileVersion = 1;
 
-type CreateSchema = NonNullable<typeof createTask.body>;
-
-export type Definition = z.input<CreateSchema>;
+export type Definition = z.input<typeof definition>;
 
 export interface Entry extends Definition {
   readonly task_id?: string | undefined;
@@ -177,16 +175,12 @@ const wholeFile = z.strictObject({
   tasks: z.array(z.unknown()),
 });
 
-/** Exactly what the API takes, and where the task was. */
-function entrySchema() {
-  const { body } = createTask;
-  if (body === undefined) throw new Error('a task cannot be made without a body');
-  return body.extend({
-    task_id: z.string().max(64).optional(),
-    thread_key: z.string().optional(),
-    enabled: z.boolean().optional(),
-  });
-}
+/** A task in the fields of the API, and where the task was. */
+const oneEntry = definition.extend({
+  task_id: z.string().max(64).optional(),
+  thread_key: z.string().optional(),
+  enabled: z.boolean().optional(),
+});
 
 /** The entries of a file; the first fault is told with its line. */
 export function entriesIn(text: string, name: string): readonly Entry[] {
@@ -196,8 +190,7 @@ export function entriesIn(text: string, name: string): readonly Entry[] {
   if (broken !== undefined) throw fault(name, lines.linePos(broken.pos[0]).line, broken.message);
   const place = { document, lines, name };
   const { tasks } = checked(wholeFile, plainOf(document, name), { ...place, path: [] });
-  const schema = entrySchema();
-  return tasks.map((task, at) => checked(schema, task, { ...place, path: ['tasks', at] }));
+  return tasks.map((task, at) => checked(oneEntry, task, { ...place, path: ['tasks', at] }));
 }
 
 function plainOf(document: Document.Parsed, name: string): unknown {

@@ -1,6 +1,8 @@
+import { formAt, policyTable } from '../../domain/policy.ts';
+import { durationText } from '../../domain/schedule/time/duration.ts';
 import type { Asked } from '../client.ts';
 import { usage } from '../faults.ts';
-import { given, lengthOf, objectOf, isoLength } from '../options.ts';
+import { given, lengthOf, objectOf } from '../options.ts';
 import type { Session, Flag } from '../session.ts';
 import { hostZone, instantOf } from './moments.ts';
 
@@ -47,11 +49,11 @@ export const definitionFlags: readonly Flag[] = [
   { flags: '--timezone <zone>', about: 'IANA name, such as Europe/Madrid' },
   { flags: '--tag <tag>', about: 'a tag; may be given several times', isList: true },
   { flags: '--subject <subject>', about: 'what it is about' },
-  { flags: '--missed <what>', about: 'slots that nobody was there for', choices: ['skip', 'once', 'all', 'ask'] },
+  { flags: '--missed <what>', about: 'slots that nobody was there for', choices: policyTable.missed.of },
   {
     flags: '--overlap <what>',
     about: 'a slot while the last run still runs',
-    choices: ['skip', 'queue', 'replace', 'allow'],
+    choices: policyTable.overlap.of,
   },
   { flags: '--timeout <length>', about: 'how long an attempt may take: 30s, 5m' },
   { flags: '--until <when>', about: 'no run after this' },
@@ -65,13 +67,15 @@ export const definitionFlags: readonly Flag[] = [
   { flags: '--context-json <json>', about: 'what the first run knows' },
 ];
 
-type Schedule = Asked<'createTask'>['body']['schedule'];
+type Schedule = NonNullable<NonNullable<Asked<'createTask'>['body']>['schedule']>;
 type Policies = NonNullable<NonNullable<Asked<'updateTask'>['body']>['policies']>;
 
 export interface ReadSchedule {
   readonly schedule: Schedule;
   /** What stood behind a when in plain words. */
   readonly text: string | null;
+  /** The policies that such words ask for. */
+  readonly policies: Policies;
 }
 
 const ways = ['onceAt', 'cron', 'rrule', 'every', 'when'] as const;
@@ -92,7 +96,7 @@ export async function readSchedule(
   if (options.when !== undefined) return inWords(session, options.when, options.timezone ?? zone ?? hostZone());
   const timezone = options.timezone ?? zone;
   if (timezone === null) throw usage(`Name the zone in which the clock is read: --timezone ${hostZone()}, or another.`);
-  return { schedule: inFields(options, timezone), text: null };
+  return { schedule: inFields(options, timezone), text: null, policies: {} };
 }
 
 function inFields({ onceAt, cron, rrule, every = '', startAt, from }: DefinitionOptions, timezone: string): Schedule {
@@ -110,7 +114,8 @@ function calendarLength(text: string): string {
 }
 
 async function inWords({ client }: Session, when: string, timezone: string): Promise<ReadSchedule> {
-  const { schedule, text } = await client.call('previewSchedule', { body: { when, timezone, count: 1 } });
+  const answer = await client.call('previewSchedule', { body: { when, timezone, count: 1 } });
+  const { schedule, text, policies = {} } = answer;
   const { kind, timezone: zone } = schedule;
   const known = Object.fromEntries(
     (['once_at', 'cron', 'rrule', 'interval', 'start_at', 'from'] as const).flatMap((field) =>
@@ -121,31 +126,30 @@ async function inWords({ client }: Session, when: string, timezone: string): Pro
   return {
     schedule: { kind, timezone: zone, ...known } as Schedule,
     text: text?.trim() === '' ? null : (text?.trim() ?? null),
+    policies,
   };
 }
 
-const lengths = new Set(['grace', 'timeout', 'max_age', 'jitter', 'retry.base', 'retry.cap', 'ack.nag_every']);
-const instants = new Set(['start_at', 'until']);
 /** Where one value says most of it: the field that it stands for. */
 const mainFields: Readonly<Record<string, string>> = { retry: 'attempts' };
 
-/** Null where no policy was typed. A policy without a value, `grace=`, goes back to its default. */
+/** The policies that were typed, before those that words ask for. One without a value, `grace=`, goes back to its default. */
 export async function readPolicies(
   session: Session,
   options: DefinitionOptions,
-  timezone: string,
-): Promise<Policies | null> {
+  { timezone, asked }: { readonly timezone: string; readonly asked: Policies },
+): Promise<Policies> {
   const { missed, overlap, timeout, until, maxRuns } = options;
   const dedicated = Object.entries(given({ missed, overlap, timeout, until, max_runs: maxRuns }));
   const typed = [
     ...dedicated.map(([name, value]) => [name, value ?? ''] as const),
     ...(options.policy ?? []).map(pairOf),
   ];
-  if (typed.length === 0) return null;
-  const policies: Record<string, unknown> = {};
+  const policies: Record<string, unknown> = { ...asked };
   for (const [name, text] of typed) {
     const [root = '', field] = name.split('.', 2);
-    const value = instants.has(name) && text !== '' ? await instantOf(session, text, timezone) : valueOf(name, text);
+    const value =
+      formAt(name)?.kind === 'instant' && text !== '' ? await instantOf(session, text, timezone) : valueOf(name, text);
     policies[root] = field === undefined ? value : { ...recordOf(policies[root]), [field]: value };
   }
   // What is no policy is refused by the server, which names those that there are.
@@ -160,7 +164,7 @@ function pairOf(text: string): readonly [string, string] {
 
 function valueOf(name: string, text: string): unknown {
   if (text === '' || text === 'null' || text === 'default') return null;
-  if (lengths.has(name)) return lengthText(text);
+  if (formAt(name)?.kind === 'length') return lengthText(text);
   const main = mainFields[name];
   if (main !== undefined && !text.startsWith('{')) return { [main]: plainOf(text) };
   if (name === 'quiet') return quietOf(text);
@@ -170,7 +174,7 @@ function valueOf(name: string, text: string): unknown {
 /** `10m` as the API takes it; what is not a length of time is refused by the server. */
 function lengthText(text: string): string {
   const ms = /^P|^\d+$/i.test(text) ? null : lengthOf(text);
-  return ms === null ? text : isoLength(ms);
+  return ms === null ? text : durationText(ms);
 }
 
 function quietOf(text: string): unknown {

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
+import { durationText } from '../../domain/schedule/time/duration.ts';
 import type { AnswerOf } from '../client.ts';
 import { usage } from '../faults.ts';
 import { facts, sentence } from '../layout.ts';
 import { taskIdOf, taskNamed } from '../naming.ts';
-import { given, isoLength, lengthOf, wholeOf } from '../options.ts';
+import { given, lengthOf, wholeOf } from '../options.ts';
 import type { Session, AddVerb, Flag, Told } from '../session.ts';
 import { timesIn } from '../times.ts';
 import { named, namedLast, standing } from '../views/task.ts';
@@ -138,7 +139,7 @@ function addSnooze(task: Command, add: AddVerb): void {
       const body =
         ms === null
           ? { until: await dayOrInstantOf(session, when, { timezone: found.schedule.timezone, hour: '9:00' }) }
-          : { for: isoLength(ms) };
+          : { for: durationText(ms) };
       const answer = await session.client.call('snoozeTask', {
         params: { task_id: found.task_id },
         body,

@@ -14,6 +14,7 @@ import {
   readSchedule,
   readText,
   type DefinitionOptions,
+  type ReadSchedule,
 } from './definition.ts';
 import { keyFlag, keyHeader, type KeyOptions } from './doing.ts';
 import { edgeOf, hostZone } from './moments.ts';
@@ -74,7 +75,7 @@ async function create(session: Session, [argument]: readonly string[], options: 
     throw usage('Say what it says: write the text as the last word, or - to read it from the input.');
   const { timezone } = read.schedule;
   const policies = {
-    ...(await readPolicies(session, options, timezone)),
+    ...(await readPolicies(session, options, { timezone, asked: read.policies })),
     ...(options.onExisting === undefined ? {} : { on_existing: options.onExisting }),
   };
   const body = {
@@ -83,7 +84,7 @@ async function create(session: Session, [argument]: readonly string[], options: 
     schedule: read.schedule,
     ...(Object.keys(policies).length === 0 ? {} : { policies: withoutNull(policies) }),
   };
-  if (options.dryRun === true) return preview(session, body);
+  if (options.dryRun === true) return preview(session, body, read.schedule);
   const answer = await session.client.call('createTask', {
     params: { thread_key: session.threadKey },
     body,
@@ -92,15 +93,15 @@ async function create(session: Session, [argument]: readonly string[], options: 
   return { json: answer, text: await createdText(session, answer), ...notesOf(answer) };
 }
 
-type CreateBody = Asked<'createTask'>['body'];
+type CreateBody = NonNullable<Asked<'createTask'>['body']>;
 
 /** What is created has the defaults already. */
 function withoutNull(policies: object): NonNullable<CreateBody['policies']> {
   return Object.fromEntries(Object.entries(policies).filter(([, value]) => value !== null));
 }
 
-async function preview(session: Session, body: CreateBody): Promise<Told> {
-  const answer = await session.client.call('previewSchedule', { body: { schedule: body.schedule } });
+async function preview(session: Session, body: CreateBody, schedule: ReadSchedule['schedule']): Promise<Told> {
+  const answer = await session.client.call('previewSchedule', { body: { schedule } });
   const text = `Nothing is made. It would run in ${session.threadKey}:\n${await previewText(session, answer)}`;
   return { json: { dry_run: true, thread_key: session.threadKey, task: body, preview: answer }, text };
 }
@@ -113,6 +114,7 @@ async function previewText({ terminal, clock }: Session, answer: AnswerOf<'previ
   return facts(terminal, [
     ['schedule', `${answer.description} (${times.zone})`],
     ['text', answer.text ?? null],
+    ...Object.entries(answer.policies ?? {}).map(([name, value]) => [name, JSON.stringify(value)] as const),
     ['next', first ?? 'never'],
     ...rows,
     ...warnings,
@@ -173,12 +175,13 @@ async function update(session: Session, [name = '']: readonly string[], options:
   if (rest !== null)
     throw usage(`"${rest.slice(0, 60)}" behind the when was not understood. Write a text with --text.`);
   const text = await readText(session, undefined, options);
-  const policies = await readPolicies(session, options, read?.schedule.timezone ?? timezone);
+  const zone = read?.schedule.timezone ?? timezone;
+  const policies = await readPolicies(session, options, { timezone: zone, asked: read?.policies ?? {} });
   const body = {
     ...readFields(options),
     ...(text === null ? {} : { instructions: text }),
     ...(read === null ? {} : { schedule: read.schedule }),
-    ...(policies === null ? {} : { policies }),
+    ...(Object.keys(policies).length === 0 ? {} : { policies }),
     ...switchesOf(options),
   };
   const answer = await session.client.call('updateTask', { params: { task_id: before.task_id }, body });

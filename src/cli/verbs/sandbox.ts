@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import { durationText } from '../../domain/schedule/time/duration.ts';
 import { CliFault, exitCodes, usage } from '../faults.ts';
 import { facts, sentence, shown, toned } from '../layout.ts';
-import { given, isoLength, lengthOf, millisecondsOf, wholeOf } from '../options.ts';
+import { given, lengthOf, millisecondsOf, wholeOf } from '../options.ts';
 import type { Session, AddVerb, Flag, Told } from '../session.ts';
 import { timesIn, counted } from '../times.ts';
 import { hostZone } from './moments.ts';
@@ -74,7 +75,7 @@ export function addSandboxVerbs(sandbox: Command, add: AddVerb): void {
     examples: ['cronogram sandbox jump', 'cronogram sandbox jump 1d', 'cronogram sandbox jump 2027-01-31T09:00:00Z'],
     does: async (session, [to = 'next']) => {
       const ms = lengthOf(to);
-      const answer = await control(session, 'jump', { to: ms === null ? to : isoLength(ms) });
+      const answer = await control(session, 'jump', { to: ms === null ? to : durationText(ms) });
       return { json: answer, text: await jumpText(session, answer as Jumped) };
     },
   });

@@ -106,13 +106,3 @@ export function spanOf(amount: Amount): Span {
   }
   return sum;
 }
-
-/** `PT1H30M`, the form in which intervals are stored. */
-export function isoDuration(seconds: number): string {
-  const parts = [
-    [Math.floor(seconds / 3_600), 'H'],
-    [Math.floor(seconds / 60) % 60, 'M'],
-    [seconds % 60, 'S'],
-  ] as const;
-  return `PT${parts.map(([value, letter]) => (value > 0 ? `${value}${letter}` : '')).join('')}`;
-}

@@ -11,7 +11,7 @@ export interface Asked {
   readonly schedule: Schedule;
   /** The words that were read as the time; with another zone they are read again. */
   readonly words: string;
-  /** What is left of the text; empty where nothing in it can be seen. */
+  /** The rest of the text; empty where nothing in it can be seen. */
   readonly text: string;
   /**
    * Asked for beside the time: "until done", "and nag me every 15 minutes", "urgent". It counts right behind the time, and
@@ -38,13 +38,13 @@ export function readLone(words: string, setting: Setting): ReturnType<Read> {
   }
 }
 
-/** Of what cannot be read as a time; null for every other fault. */
+/** The reason why words are no time; null for every other fault. */
 function reasonOf(error: unknown): string | null {
   const isUnread = error instanceof AppError && error.code === 'invalid_schedule';
   return isUnread ? String(error.details?.['reason']) : null;
 }
 
-/** What can be read as a time; null for what cannot. */
+/** The time that was read; null for words that are none. */
 export function timeOr<T>(read: () => T): T | null {
   try {
     return read();
@@ -54,7 +54,7 @@ export function timeOr<T>(read: () => T): T | null {
   }
 }
 
-/** Right behind the time: what stands before it is a time, and nothing else. */
+/** Policies right behind the time: before them stands a time, and nothing else. */
 function besideTime(words: string, setting: Setting): Asked | null {
   const line = /^[^\n]*\n?/.exec(words.slice(0, LOOKED_AT))?.[0] ?? '';
   for (const { begin, end, policies } of besideIn(line)) {

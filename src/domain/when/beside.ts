@@ -1,5 +1,6 @@
 import { nagEveryDefaultMs, nagEveryMaxMs, nagEveryMinMs, nagLimitDefault } from '../limits.ts';
 import { HOUR_MS, MINUTE_MS } from '../schedule/time/calendar.ts';
+import { durationText } from '../schedule/time/duration.ts';
 
 /** The policies that a few words beside the time can ask for. */
 export interface AskedPolicies {
@@ -48,7 +49,7 @@ function lengthOf(pattern: RegExp, text: string, at: number): number {
 function every({ groups }: RegExpExecArray): string | null {
   const unit = groups?.['unit']?.toLowerCase().startsWith('h') === true ? HOUR_MS : MINUTE_MS;
   const ms = Number(groups?.['count'] ?? 1) * unit;
-  return ms < nagEveryMinMs || ms > nagEveryMaxMs ? null : `PT${ms / MINUTE_MS}M`;
+  return ms < nagEveryMinMs || ms > nagEveryMaxMs ? null : durationText(ms);
 }
 
 interface Parts {
@@ -93,9 +94,7 @@ function isWhole({ done, urgent, every: nagEvery, isNag }: Parts): boolean {
 function policiesOf({ done, every: nagEvery, urgent }: Parts): AskedPolicies {
   const asks = done || nagEvery !== null;
   return {
-    ...(asks
-      ? { ack: { nag_every: nagEvery ?? `PT${nagEveryDefaultMs / MINUTE_MS}M`, nag_limit: nagLimitDefault } }
-      : {}),
+    ...(asks ? { ack: { nag_every: nagEvery ?? durationText(nagEveryDefaultMs), nag_limit: nagLimitDefault } } : {}),
     ...(urgent ? { quiet: { mode: 'off' } } : {}),
   };
 }

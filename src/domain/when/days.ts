@@ -61,12 +61,16 @@ const DAY_FIRST = words(
 const MONTH_FIRST = words(
   String.raw`(?<month>${MONTH})${DOT}\s+(?:the\s+)?(?<day>\d{1,2})(?:st|nd|rd|th)?(?!\s*(?:[:h]\d|[ap]\.?m\b|o'clock))${YEAR}`,
 );
+const YEAR_FIRST = words(
+  String.raw`(?<year>(?:19|20|21)\d\d)(?:\s+|-)(?<month>${MONTH})${DOT}(?:\s+|-)(?<day>\d{1,2})(?:st|nd|rd|th)?`,
+);
+const HYPHENED = words(String.raw`(?<day>\d{1,2})-(?<month>${MONTH})-(?<year>(?:19|20|21)\d\d)`);
 const ISO = words(String.raw`(?<year>\d{4})([-/])(?<month>\d{1,2})\2(?<day>\d{1,2})`);
 const DOTTED = words(String.raw`(?<day>\d{1,2})\.(?<month>\d{1,2})\.(?<year>\d{4})`);
 const SHORT_YEAR = words(String.raw`\d{1,2}\.\d{1,2}\.\d\d`);
 const SLASHED = words(String.raw`(?<one>\d{1,2})(?<mark>[/-])(?<two>\d{1,2})(?:\k<mark>(?<year>\d{4}|\d\d))?`);
 const BEFORE_DATE = words(
-  String.raw`(?<name>${WEEKDAY})${DOT},?(?=\s+(?:the\s+)?(?:\d{1,2}(?:st|nd|rd|th)?(?:\s+of)?\s+${MONTH}|${MONTH}\.?\s+\d|\d{4}-\d|\d{1,2}\.\d{1,2}\.\d{4}))`,
+  String.raw`(?<name>${WEEKDAY})${DOT},?(?=\s+(?:the\s+)?(?:\d{1,2}(?:st|nd|rd|th)?(?:\s+of)?\s+${MONTH}|${MONTH}\.?\s+\d|\d{4}-\d|\d{4}(?:\s+|-)${MONTH}|\d{1,2}-${MONTH}|\d{1,2}\.\d{1,2}\.\d{4}))`,
 );
 
 function checkedDate(date: CalendarDate, text: string): CalendarDate {
@@ -102,7 +106,7 @@ function slashed(match: RegExpExecArray): CalendarDate {
 }
 
 function readDate(cursor: Cursor): CalendarDate | null {
-  const named = cursor.take(DAY_FIRST) ?? cursor.take(MONTH_FIRST);
+  const named = cursor.take(DAY_FIRST) ?? cursor.take(MONTH_FIRST) ?? cursor.take(YEAR_FIRST) ?? cursor.take(HYPHENED);
   if (named !== null) {
     const { day, month = '', year } = named.groups ?? {};
     const date = { year: year === undefined ? null : Number(year), month: monthOf(month), day: Number(day) };

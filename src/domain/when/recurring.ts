@@ -1,7 +1,7 @@
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
 import { DAY_MS, MINUTE_MS, clockText } from '../schedule/time/calendar.ts';
+import { durationText } from '../schedule/time/duration.ts';
 import { resolveShifted } from '../schedule/time/zone.ts';
-import { isoDuration } from './amount.ts';
 import { inDayPart } from './clock-time.ts';
 import { refusal } from './cursor.ts';
 import type { Days } from './days.ts';
@@ -137,7 +137,7 @@ function startedInterval(draft: Draft, seconds: number, setting: Setting): Sched
   }
   const { timezone, now } = setting;
   const start = resolveShifted(timezone, dayOfEdge(draft.starting ?? TODAY, setting) * DAY_MS + minute * MINUTE_MS);
-  const interval = isoDuration(seconds);
+  const interval = durationText(seconds * 1000);
   return parseSchedule({ kind: 'interval', interval, start_at: new Date(start).toISOString(), timezone }, now);
 }
 
@@ -155,7 +155,7 @@ function elapsedSchedule(draft: Draft, seconds: number, setting: Setting): Sched
   if (isFree) {
     refuseBounds(draft, ENDLESS);
     const { timezone, now } = setting;
-    return parseSchedule({ kind: 'interval', interval: isoDuration(seconds), timezone }, now);
+    return parseSchedule({ kind: 'interval', interval: durationText(seconds * 1000), timezone }, now);
   }
   refusePastMidnight(draft);
   const { times, rhythm }: DayTimes = timesOfRhythm(draft, seconds);

@@ -1,20 +1,17 @@
-import { type ParsedResult, strict } from 'chrono-node/en';
 import { AppError } from '../errors.ts';
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
 import { unreadable, quoted } from '../schedule/shapes.ts';
-import { DAY_MS, daysFromCivil, MINUTE_MS } from '../schedule/time/calendar.ts';
 import { zoneName } from '../schedule/time/zone-name.ts';
-import { resolveShifted } from '../schedule/time/zone.ts';
 import { isSeries, lacksTime, readClauses } from './clauses.ts';
 import { Cursor, plainLine, MENDED_LENGTH_MAX, mendedRefusal, refusal, withExamples } from './cursor.ts';
 import type { Days } from './days.ts';
-import { emptyDraft, type Draft, type Setting, checkWeekday } from './draft.ts';
+import { emptyDraft, type Draft, type Setting } from './draft.ts';
 import { readMachine } from './machine.ts';
 import { misfitOf } from './misfit.ts';
 import { onceOf } from './once.ts';
 import { recurringSchedule } from './recurring.ts';
 import { checkEnd, textAfter } from './remainder.ts';
-import { misspelt, MONTH, WEEKDAY, weekdayOf } from './spelling.ts';
+import { misspelt } from './spelling.ts';
 
 /** A text read as a when and what is to be said then. */
 export interface When {
@@ -109,10 +106,7 @@ function wordsSchedule(cursor: Cursor, setting: Setting): Schedule {
   readClauses(cursor, draft);
   if (isEmpty(draft)) {
     cursor.at = begin;
-    const spelled = readSpelledDate(cursor, setting);
-    if (spelled === null) throw unreadBeginning(cursor, setting);
-    checkEnd(cursor, draft);
-    return onceAt(spelled, setting);
+    throw unreadBeginning(cursor, setting);
   }
   if (cursor.at - begin > PHRASE_LENGTH_MAX) {
     throw refusal('any', 'too_long', `A when has at most ${PHRASE_LENGTH_MAX} characters.`);
@@ -205,46 +199,4 @@ export function readWhen(text: string, setting: Setting): When {
     rest: textAfter(trimmed.slice(end), reminds),
     words: trimmed.slice(0, end).trim(),
   };
-}
-
-const REACH = 60;
-/** A full date with a month in words: only of such a text does the library never guess. */
-const FULL_DATE = new RegExp(
-  String.raw`^\s*(?=.{0,${REACH}}?(?:19|20|21)\d\d)(?=.{0,${REACH}}?(?<![a-z])${MONTH}(?![a-z]))`,
-  'u',
-);
-/** Words a date may consist of. Anything else in what the library took means that it read more into it than stands there. */
-const PLAIN = new RegExp(
-  String.raw`^(?:[\s\d,.:@-]|(?<![a-z])(?:${MONTH}|${WEEKDAY}|at|on|of|the|am|pm|noon|o'clock)(?![a-z])|(?<=\d)(?:st|nd|rd|th|am|pm))+$`,
-  'u',
-);
-/** Any fixed day will do: a date with its year does not depend on it. */
-const REFERENCE = { instant: new Date(0), timezone: 0 };
-
-/** Everything from year to hour was said, and nothing beyond the minute. */
-function isExact({ start, end, text }: ParsedResult): boolean {
-  const isWhole = (['year', 'month', 'day', 'hour'] as const).every((part) => start.isCertain(part));
-  if (!isWhole || (end ?? null) !== null || !PLAIN.test(text)) return false;
-  return (start.get('second') ?? 0) === 0 && !start.isCertain('timezoneOffset');
-}
-
-/**
- * Dates in orders that the own grammar does not know, such as `2027 january 31 at 9`. The library names only the parts; the
- * instant is ours, because its own is an hour off behind the next change of the clocks.
- */
-function readSpelledDate(cursor: Cursor, { timezone }: Setting): number | null {
-  const text = cursor.text.slice(cursor.at, cursor.at + REACH);
-  if (!FULL_DATE.test(text)) return null;
-  const [found] = strict.parse(text, REFERENCE);
-  if (found === undefined || text.slice(0, found.index).trim() !== '' || !isExact(found)) return null;
-  const { start } = found;
-  const part = (name: 'year' | 'month' | 'day' | 'hour' | 'minute') => start.get(name) ?? 0;
-  const day = daysFromCivil(part('year'), part('month'), part('day'));
-  const named = new RegExp(String.raw`(?<![a-z])${WEEKDAY}(?![a-z])`, 'u').exec(found.text)?.[0];
-  checkWeekday(named === undefined ? null : weekdayOf(named), day);
-  cursor.at += found.index + found.text.length;
-  if (cursor.at >= cursor.text.length || !/[\p{L}\p{N}]/u.test(cursor.text.charAt(cursor.at))) {
-    return resolveShifted(timezone, day * DAY_MS + (part('hour') * 60 + part('minute')) * MINUTE_MS);
-  }
-  throw refusal('date', 'unclear_end', 'It is not clear where this date ends; write it like 31 january 2027 at 9:00.');
 }

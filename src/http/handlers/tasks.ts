@@ -4,6 +4,7 @@ import * as api from '../../api/tasks.ts';
 import * as verbsApi from '../../api/verbs.ts';
 import type { MissedAnswer } from '../../app/ports/questions.ts';
 import type { TaskQuery, Changed, GrantView } from '../../app/ports/tasks.ts';
+import type { TaskInput, TaskInWords } from '../../app/tasks/definition.ts';
 import type { GrantChanged } from '../../app/tasks/grants.ts';
 import type { AskedPreview, PreviewRequest } from '../../app/tasks/preview.ts';
 import type { Tasks } from '../../app/tasks/tasks.ts';
@@ -31,10 +32,9 @@ function serveCreate(app: OpenAPIHono, { tasks, actor }: TaskRoutes): void {
   const { createTask } = api;
   serve(app, createTask, async ({ params, body, idempotencyKey, traceId }) => {
     const { on_existing: onExisting, ...policies } = body.policies ?? {};
-    const input = { ...body, schedule: presentOf(body.schedule), policies };
     const made = await tasks.create({
       threadKey: params.thread_key,
-      input,
+      input: inputOf({ ...body, policies }),
       onExisting,
       actor,
       idempotencyKey,
@@ -108,6 +108,18 @@ export function serveSchedules(app: OpenAPIHono, preview: (request: PreviewReque
     status: 200,
     body: wirePreview(preview(requestOf(body))),
   }));
+}
+
+/** The shape of the body says that it is one of the two. */
+function inputOf({
+  schedule,
+  when = '',
+  timezone = '',
+  instructions,
+  ...fields
+}: api.CreateBody): TaskInput | TaskInWords {
+  if (schedule === undefined) return { ...fields, when, timezone, instructions };
+  return { ...fields, schedule: presentOf(schedule), instructions: instructions ?? '' };
 }
 
 /** The use cases know no null: a field that is null was not sent. */

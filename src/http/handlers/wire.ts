@@ -201,7 +201,7 @@ export function wirePreview(preview: AskedPreview): z.output<typeof previewAnswe
     schedule: wireSchedule(preview.schedule),
     ...(preview.asked === null
       ? {}
-      : { text: preview.asked.text, policies: preview.asked.policies, timezone: preview.schedule.timezone }),
+      : { text: preview.asked.text, policies: { ...preview.asked.policies }, timezone: preview.schedule.timezone }),
   };
 }
 

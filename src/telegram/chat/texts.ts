@@ -1,8 +1,7 @@
 import { retimeTexts, editTexts, fieldTexts } from './edit/english.ts';
 import { helpTexts } from './help/english.ts';
 import { chatTexts, deedTexts, outTexts } from './kit/english.ts';
-import { makingTexts } from './new-task/english.ts';
-import { wizardTexts } from './new-task/wizard-english.ts';
+import { makingTexts, wizardTexts } from './new-task/english.ts';
 import { allowTexts, purgeTexts, serverTexts, topicTexts, usageTexts, setupTexts } from './place/english.ts';
 import { noticeTexts, reminderTexts } from './results/english.ts';
 import { settingsTexts, digestTexts } from './settings/english.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { previewSchedule } from '../../../src/app/tasks/preview.ts';
+import { previewOf } from '../../../src/app/tasks/preview.ts';
 import type { BlockedCause, Drawn, View } from '../../../src/domain/shown.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import type { SetUp } from '../../../src/telegram/chat/conversation.ts';
@@ -16,6 +16,7 @@ import { historyDrawn } from '../../../src/telegram/chat/task/history.ts';
 import { listDrawn } from '../../../src/telegram/chat/task/list.ts';
 import { draw } from '../../../src/telegram/delivery/draw.ts';
 import { minute, start } from '../../support/pipeline.ts';
+import { ada } from '../chat/talk.ts';
 
 const taskId = '0199f3a1-7b2c-7def-8abc-0123456789ab';
 const otherId = '0199f3a1-7b2c-7fff-bfff-ffffffffffff';
@@ -315,24 +316,30 @@ describe('whatever people write', () => {
     );
   });
 
-  test('a preview holds any text', () => {
-    const preview = previewSchedule({ when: 'every day at 9', timezone: 'UTC' }, { now: start, minIntervalMs: minute });
-    fc.assert(
-      fc.property(long, (words) => {
-        sound(
-          proposalDrawn({
-            draftId: otherId,
-            text: words,
-            preview,
-            media: { kind: 'photo', fileId: 'AgAC' },
-            policies: { ack: { nag_every: 'PT2H' }, approval: 'required', missed: 'skip' },
-            same: { number: 4, title: words },
-            now: start,
-            dates: 'en',
-            zone: { name: 'UTC', isConfirmed: false, maySet: true },
-            topicsOff: 'group',
-          }),
-        );
+  test('a preview holds any text', async () => {
+    const schedule = { kind: 'cron', cron: '0 9 * * *', timezone: 'UTC' } as const;
+    const chat = { id: 'chat-1', address: '-1001', title: null, kind: 'supergroup', state: 'approved' } as const;
+    const place = {
+      chat: { ...chat, timezone: null, settings: {}, approvedBy: null },
+      topic: null,
+      topicTask: null,
+      timezone: 'UTC',
+      isZoneConfirmed: false,
+      isForum: false,
+    };
+    const kept = {
+      media: { kind: 'photo', fileId: 'AgAC' },
+      policies: { ack: { nag_every: 'PT2H', nag_limit: 3 }, quiet: { mode: 'off' } },
+    } as const;
+    await fc.assert(
+      fc.asyncProperty(long, async (text) => {
+        const rooms = {
+          clock: { now: () => start },
+          preview: () => previewOf(schedule, { after: start, minIntervalMs: minute }),
+          store: { taskByTitle: async () => aTask({ title: text }) },
+        };
+        const step = { step: 'preview', when: { words: 'every day at 9', at: start, schedule }, text, kept } as const;
+        sound(await proposalDrawn({ place, person: ada, ...rooms }, { draftId: otherId, step }));
       }),
       { numRuns: 60 },
     );

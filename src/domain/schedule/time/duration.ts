@@ -10,11 +10,22 @@ export interface Duration {
   readonly clockMs: number;
 }
 
-const DURATION = /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/;
+const DURATION = /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d{1,3})?)S)?)?$/;
 const EXAMPLES = 'for example PT15M for 15 minutes, P2W for two weeks or P1M for a month';
 
 function fault(reason: string, message: string): Error {
   return unreadable({ field: 'interval', reason }, message);
+}
+
+function partsOf(text: string): Duration | null {
+  const match = DURATION.exec(text);
+  if (match === null || /[PT]$/.test(text)) return null;
+  const part = (index: number) => Number(match[index] ?? 0);
+  return {
+    months: part(1) * 12 + part(2),
+    days: part(3) * 7 + part(4),
+    clockMs: Math.round(part(5) * HOUR_MS + part(6) * MINUTE_MS + part(7) * SECOND_MS),
+  };
 }
 
 export function parseDuration(text: string): Duration {
@@ -29,39 +40,41 @@ export function parseDuration(text: string): Duration {
     throw fault('negative', `An interval goes forward in time; write it without a minus sign, ${EXAMPLES}.`);
   if (/\d[.,]\d/.test(normal))
     throw fault('fraction', `An interval has whole numbers only; write a smaller unit, ${EXAMPLES}.`);
-  const match = DURATION.exec(normal);
-  if (match === null || !/\d/.test(normal) || normal.endsWith('T')) {
-    throw fault('syntax', `${quoted(text)} is not an ISO-8601 duration; write one, ${EXAMPLES}.`);
-  }
-  const part = (index: number) => Number(match[index] ?? 0);
-  const months = part(1) * 12 + part(2);
-  const days = part(3) * 7 + part(4);
-  const clockMs = part(5) * HOUR_MS + part(6) * MINUTE_MS + part(7) * SECOND_MS;
+  const parts = partsOf(normal);
+  if (parts === null) throw fault('syntax', `${quoted(text)} is not an ISO-8601 duration; write one, ${EXAMPLES}.`);
+  const { months, days, clockMs } = parts;
   if (months === 0 && days === 0 && clockMs === 0)
     throw fault('zero', `An interval of zero never ends; write at least a second, ${EXAMPLES}.`);
   if (months / 12 + (days + clockMs / DAY_MS) / 365.2425 > scheduleLimits.durationYearsMax) {
     throw fault('too_far', `An interval is at most ${scheduleLimits.durationYearsMax} years; write a shorter one.`);
   }
-  return { months, days, clockMs };
+  return parts;
 }
 
 export function normalDuration(text: string): string {
   return text.trim().toUpperCase();
 }
 
-const shape = /^P(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,8})M)?(?:(\d{1,9})(?:\.(\d{1,3}))?S)?)?$/;
+/** The milliseconds of a duration of fixed length: without months and years, and a day is 24 hours. Null for everything else. */
+export function fixedMs(text: string): number | null {
+  const { months = 1, days = 0, clockMs = 0 } = partsOf(text) ?? {};
+  const ms = days * DAY_MS + clockMs;
+  return months > 0 || ms > scheduleLimits.durationYearsMax * 366 * DAY_MS ? null : ms;
+}
 
-/**
- * Reads an ISO-8601 duration of fixed length. Months and years have no fixed length, so a policy cannot be written with
- * them; a day is 24 hours here because policies measure elapsed time.
- */
+/** The same for what a policy or a setting has to be. */
 export function durationMs(text: string): number {
-  const found = shape.exec(text);
-  if (!found || text.endsWith('P') || text.endsWith('T')) {
-    throw new AppError('invalid_policy', `"${text.slice(0, 40)}" is not a duration such as PT90S, PT10M, PT2H or P1D.`);
-  }
-  const part = (index: number) => Number(found[index] ?? 0);
-  const fraction = Number((found[6] ?? '').padEnd(3, '0') || 0);
-  const days = part(1) * 7 + part(2);
-  return ((days * 24 + part(3)) * 60 + part(4)) * 60_000 + part(5) * 1000 + fraction;
+  const ms = fixedMs(text);
+  if (ms !== null) return ms;
+  throw new AppError('invalid_policy', `"${text.slice(0, 40)}" is not a duration such as PT90S, PT10M, PT2H or P1D.`);
+}
+
+/** `PT1H30M`, from milliseconds. */
+export function durationText(ms: number): string {
+  const parts = [
+    [Math.floor(ms / HOUR_MS), 'H'],
+    [Math.floor(ms / MINUTE_MS) % 60, 'M'],
+    [(ms % MINUTE_MS) / SECOND_MS, 'S'],
+  ] as const;
+  return `PT${parts.map(([value, letter]) => (value > 0 ? `${value}${letter}` : '')).join('') || '0S'}`;
 }

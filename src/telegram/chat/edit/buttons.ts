@@ -10,7 +10,7 @@ import { drawn } from '../kit/rich.ts';
 import { likelyZones } from '../kit/zones.ts';
 import { texts } from '../texts.ts';
 import { change } from './editing.ts';
-import { fieldIn } from './field-words.ts';
+import { choicePatch } from './field-words.ts';
 import { isRepeating } from './retiming.ts';
 import { isSetting, moreMenu, settingMenu, zoneMenu } from './view.ts';
 
@@ -27,37 +27,12 @@ async function fieldPressed(ctx: ChatContext, task: Task): Promise<Answer> {
 
 /** One value of one setting. The message says what is different now, and how to take it back. */
 async function fieldSetPressed(ctx: ChatContext, task: Task): Promise<Answer> {
-  const patch = patchOf(ctx, task);
+  const [, name = '', ...values] = ctx.press?.args ?? [];
+  const patch = choicePatch(task, name, values.join(':'), ctx.date);
   if (patch === null) throw new Refused(texts.chat.oldButton);
   const { words, rows } = await change(ctx, task, patch);
   const back = button(texts.button.back, dataOf('edit', shortId(task.id)));
   return redrawn(ctx, drawn(words, [[...rows.flat(), back]]));
-}
-
-/** The choices are words of the command, so that both mean the same and are checked alike. */
-const choices: Readonly<Record<string, (value: string) => string>> = {
-  zone: (value) => `zone ${value}`,
-  missed: (value) => `missed ${value}`,
-  ack: (value) => (value === 'off' ? 'ack off' : `ack every ${value.replace(/(?<=[mh])(\d+)$/, ' $1 times')}`),
-  quiet: (value) => `quiet ${value.replace(/^(\d\d)(\d\d)-(\d\d)(\d\d)$/, '$1:$2-$3:$4')}`,
-  approval: (value) => `approval ${value}`,
-  ends: (value) => {
-    const runs = /^r(\d+)$/.exec(value)?.[1];
-    if (runs !== undefined) return `max runs ${runs}`;
-    return value === 'never' ? 'until never' : `until in ${value.replace('d', ' days')}`;
-  },
-};
-
-function patchOf(ctx: ChatContext, task: Task): TaskPatch | null {
-  const [, name = '', ...values] = ctx.press?.args ?? [];
-  const value = values.join(':');
-  // What a button carries can be made up, and the words of the command check it.
-  const words = Object.hasOwn(choices, name) ? choices[name]?.(value) : undefined;
-  if (words === undefined) return null;
-  const read = fieldIn(words, { task, now: ctx.date });
-  if (read?.is !== 'patch') return null;
-  const isEndless = name === 'ends' && value === 'never';
-  return isEndless ? { policies: { until: null, max_runs: null } } : read.patch;
 }
 
 /** The moment that the button carries. */

@@ -29,20 +29,8 @@ export const editCommand = onNamedTask({ deed: 'change', verb: 'edit' }, async (
   return answer(texts.field.how(field.field, task.number, field.example));
 });
 
-/** What is to be changed, or what is said instead. */
-async function timed(ctx: ChatContext, task: Task, words: string): Promise<Timed> {
-  const read = await retimed(ctx, task, words);
-  if (read.is === 'schedule') return { patch: { schedule: read.schedule } };
-  return read.is === 'ask' ? { asks: answer(read.words, read.rows) } : read;
-}
-
-type Timed =
-  | { readonly patch: TaskPatch }
-  | { readonly asks: Answer }
-  | { readonly sentence: Rich | string; readonly tries: readonly string[] };
-
 async function editTime(ctx: ChatContext, task: Task, words: string): Promise<Answer> {
-  const read = await timed(ctx, task, words);
+  const read = await retimed(ctx, task, words);
   if ('patch' in read) return edited(ctx, task, read.patch);
   if ('asks' in read) return read.asks;
   const near = nearField(words);
@@ -190,7 +178,7 @@ export async function goOnEditing(ctx: ChatContext, { row, step }: EditDraft): P
     const patch = step.what === 'title' ? { title: words } : { instructions: words };
     return { ...(await edited(ctx, task, patch)), draft: drop };
   }
-  const read = await timed(ctx, task, words);
+  const read = await retimed(ctx, task, words);
   if ('patch' in read) return { ...(await edited(ctx, task, read.patch)), draft: drop };
   if ('asks' in read) return { ...read.asks, draft: drop };
   if (isTalk(ctx, step.misses)) return silence;

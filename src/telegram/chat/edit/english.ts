@@ -1,3 +1,4 @@
+import type { PolicyName } from '../../../domain/policy.ts';
 import { blocks, code, lines, oneLine, say, type Rich, italic } from '../kit/rich.ts';
 import { list } from '../new-task/english.ts';
 
@@ -97,27 +98,34 @@ export const fieldTexts = {
     auto_pause: 'Pauses itself',
     max_age: 'Results are kept back at most',
     unknown: 'If nobody knows whether it arrived',
+  } satisfies Record<PolicyName | 'tags' | 'media', string> as Readonly<Record<string, string>>,
+  /** The words for a policy that was not chosen, where "as usual" would say too little. */
+  usual: {
+    quiet: 'as in this chat',
+    ack: 'no',
+    approval: 'not needed',
+    until: 'never',
+    start_at: 'at once',
+    max_runs: 'never',
   } as Readonly<Record<string, string>>,
-  missed: { skip: 'leave out', once: 'run the last one late', all: 'run all late', ask: 'ask' },
-  overlap: {
-    skip: 'leave the new run out',
-    queue: 'wait for its turn',
-    replace: 'stop the old run',
-    allow: 'run both',
-  },
+  values: {
+    missed: { skip: 'leave out', once: 'run the last one late', all: 'run all late', ask: 'ask' },
+    overlap: {
+      skip: 'leave the new run out',
+      queue: 'wait for its turn',
+      replace: 'stop the old run',
+      allow: 'run both',
+    },
+    approval: { none: 'not needed', required: 'needed before each delivery' },
+  } as Readonly<Record<string, Readonly<Record<string, string>>>>,
   byDefault: 'as usual',
   urgent: 'off, it is urgent',
-  quietOfChat: 'as in this chat',
   quiet: (from: string, to: string, mode: string): string =>
     `${from}-${to}, ${mode === 'silent' ? 'without a sound' : 'results wait'}`,
-  ackOff: 'no',
   ackOn: (every: string, times: number): string =>
     `again every ${every}, up to ${times} ${times === 1 ? 'time' : 'times'}`,
   asks: (how: string): string => `Asks for Done, ${how}`,
-  approvalOn: 'needed before each delivery',
-  approvalOff: 'not needed',
   never: 'never',
-  atOnce: 'at once',
   runs: (count: number): string => `${count} ${count === 1 ? 'run' : 'runs'}`,
   attempts: (count: number): string => `${count} ${count === 1 ? 'attempt' : 'attempts'}`,
   noTags: 'none',

@@ -1,11 +1,9 @@
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
-import { AppError } from '../../../domain/errors.ts';
-import { maxRunsMax, nagLimitMax, retryAttemptsMax } from '../../../domain/limits.ts';
-import type { AckInput, MissedPolicy, OverlapPolicy } from '../../../domain/policy.ts';
+import { nagLimitMax } from '../../../domain/limits.ts';
+import { type Form, type Policies, type PolicyName, policyTable } from '../../../domain/policy.ts';
 import { quietFault, type QuietInput } from '../../../domain/quiet.ts';
 import { inputOf } from '../../../domain/schedule/schedule.ts';
-import { HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
-import { durationMs } from '../../../domain/schedule/time/duration.ts';
+import { durationText, fixedMs } from '../../../domain/schedule/time/duration.ts';
 import type { Task } from '../../../domain/task.ts';
 import { momentIn } from '../kit/days.ts';
 import { misspeltOf } from '../kit/nearest.ts';
@@ -28,28 +26,50 @@ interface Field {
 }
 
 const none = /^(?:off|no|none|never|default|usual|remove)$/i;
+const usual = /^(?:default|usual)$/i;
 const isOn = (value: string): boolean | null =>
   /^(?:on|yes|required|needed)$/i.test(value) ? true : none.test(value) ? false : null;
+
+/** The value of a policy: null takes it back to its default, and undefined stands for what cannot be read. */
+type Value<N extends PolicyName> = NonNullable<Policies[N]> | null | undefined;
+
+/** A policy by its words; without a reader of its own it is read by its form in the table. */
+function policy<N extends PolicyName>(
+  name: N,
+  names: readonly string[],
+  example: string,
+  read: (value: string, reading: FieldReading) => Value<N> | string | number = (value, reading) =>
+    readByForm(name, value, reading),
+): Field {
+  return {
+    names,
+    example,
+    read: (value, reading) => {
+      const found = read(value, reading);
+      return found === undefined ? null : { policies: { [name]: found } };
+    },
+  };
+}
 
 const fields: readonly Field[] = [
   { names: ['title'], example: 'title Water the plants', read: (value) => ({ title: value }) },
   { names: ['text'], example: 'text Water the plants', read: (value) => ({ instructions: value }) },
   { names: ['zone'], example: 'zone Europe/Madrid', read: readZone },
-  { names: ['missed'], example: 'missed ask', read: readMissed },
-  { names: ['overlap'], example: 'overlap queue', read: readOverlap },
-  { names: ['retry', 'retries', 'attempts'], example: 'retry 3', read: readRetry },
-  { names: ['quiet'], example: 'quiet 22:00-07:00', read: readQuiet },
-  { names: ['urgent'], example: 'urgent on', read: readUrgent },
-  { names: ['ack', 'confirm', 'nag', 'done'], example: 'ack every 15 minutes 5 times', read: readAck },
-  { names: ['approval'], example: 'approval on', read: readApproval },
-  { names: ['until', 'ends', 'end'], example: 'until 2027-01-31', read: (value, by) => readBound('until', value, by) },
-  { names: ['start', 'starts'], example: 'start 2027-01-31', read: (value, by) => readBound('start_at', value, by) },
-  { names: ['max runs', 'runs'], example: 'max runs 10', read: readRuns },
+  policy('missed', ['missed'], 'missed ask'),
+  policy('overlap', ['overlap'], 'overlap queue'),
+  policy('retry', ['retry', 'retries', 'attempts'], 'retry 3', readRetry),
+  policy('quiet', ['quiet'], 'quiet 22:00-07:00', readQuiet),
+  policy('quiet', ['urgent'], 'urgent on', (value) => switched(value, { mode: 'off' })),
+  policy('ack', ['ack', 'confirm', 'nag', 'done'], 'ack every 15 minutes 5 times', readAck),
+  policy('approval', ['approval'], 'approval on', (value) => switched(value, 'required')),
+  policy('until', ['until', 'ends', 'end'], 'until 2027-01-31'),
+  policy('start_at', ['start', 'starts'], 'start 2027-01-31'),
+  policy('max_runs', ['max runs', 'runs'], 'max runs 10'),
   { names: ['tags', 'tag'], example: 'tags home, garden', read: readTags },
-  { names: ['grace'], example: 'grace 10 minutes', read: (value, by) => readSpan('grace', value, by) },
+  policy('grace', ['grace'], 'grace 10 minutes'),
   { names: ['media'], example: 'media remove', read: readMedia },
-  { names: ['jitter'], example: 'jitter 5 minutes', read: (value, by) => readSpan('jitter', value, by) },
-  { names: ['priority'], example: 'priority 8', read: readPriority },
+  policy('jitter', ['jitter'], 'jitter 5 minutes'),
+  policy('priority', ['priority'], 'priority 8'),
 ];
 
 export type FieldWords =
@@ -81,6 +101,34 @@ export function nearField(words: string): FieldWords | null {
   return field === undefined ? null : { is: 'unknown', word, ...called(field) };
 }
 
+/** How the field of that name is written, for the menu in which it can be pressed. */
+export function exampleOf(name: string): string {
+  return fields.find(({ names }) => names.includes(name))?.example ?? '';
+}
+
+/** The choices are words of the command, so that both mean the same and are checked alike. */
+const choices: Readonly<Record<string, (value: string) => string>> = {
+  zone: (value) => `zone ${value}`,
+  missed: (value) => `missed ${value}`,
+  ack: (value) => (value === 'off' ? 'ack off' : `ack every ${value.replace(/(?<=[mh])(\d+)$/, ' $1 times')}`),
+  quiet: (value) => `quiet ${value.replace(/^(\d\d)(\d\d)-(\d\d)(\d\d)$/, '$1:$2-$3:$4')}`,
+  approval: (value) => `approval ${value}`,
+  ends: (value) => {
+    const runs = /^r(\d+)$/.exec(value)?.[1];
+    if (runs !== undefined) return `max runs ${runs}`;
+    return value === 'never' ? 'until never' : `until in ${value.replace('d', ' days')}`;
+  },
+};
+
+/** The change behind a button of a menu. Its data can be made up, and the words of the command check it: then null. */
+export function choicePatch(task: Task, name: string, value: string, now: number): TaskPatch | null {
+  const words = Object.hasOwn(choices, name) ? choices[name]?.(value) : undefined;
+  const read = words === undefined ? null : fieldIn(words, { task, now });
+  if (read?.is !== 'patch') return null;
+  const isEndless = name === 'ends' && value === 'never';
+  return isEndless ? { policies: { until: null, max_runs: null } } : read.patch;
+}
+
 function called({ names, example }: Field): { readonly field: string; readonly example: string } {
   return { field: names[0] ?? '', example };
 }
@@ -90,91 +138,79 @@ function readZone(value: string, { task }: FieldReading): TaskPatch | null {
   return timezone === null ? null : { schedule: { ...inputOf(task.schedule), timezone } };
 }
 
-const missed: readonly MissedPolicy[] = ['skip', 'once', 'all', 'ask'];
-const overlap: readonly OverlapPolicy[] = ['skip', 'queue', 'replace', 'allow'];
-
-function readMissed(value: string): TaskPatch | null {
-  const word = missed.find((each) => each === value.toLowerCase());
-  if (word === undefined) return /^(?:default|usual)$/i.test(value) ? { policies: { missed: null } } : null;
-  return { policies: { missed: word } };
+/** A policy by its form in the table. The words for the default are fewer where one of them could be a value. */
+function readByForm(name: PolicyName, value: string, reading: FieldReading): string | number | null | undefined {
+  const form: Form = policyTable[name];
+  if ((form.kind === 'choice' ? usual : none).test(value)) return null;
+  switch (form.kind) {
+    case 'choice':
+      return form.of.find((each) => each === value.toLowerCase());
+    case 'whole':
+      return wholeIn(value.replace(/\s*(?:runs?|times)$/i, ''), form) ?? undefined;
+    case 'length':
+      return spanIn(value, reading) ?? undefined;
+    case 'instant':
+      return boundIn(name, value, reading);
+    default:
+      return undefined;
+  }
 }
 
-function readOverlap(value: string): TaskPatch | null {
-  const word = overlap.find((each) => each === value.toLowerCase());
-  if (word === undefined) return /^(?:default|usual)$/i.test(value) ? { policies: { overlap: null } } : null;
-  return { policies: { overlap: word } };
+function switched<T>(value: string, on: T): T | null | undefined {
+  const isWanted = isOn(value);
+  return isWanted === null ? undefined : isWanted ? on : null;
 }
 
-function readRetry(value: string, { task }: FieldReading): TaskPatch | null {
-  if (/^(?:default|usual)$/i.test(value)) return { policies: { retry: null } };
-  const attempts = none.test(value)
-    ? 1
-    : wholeIn(value.replace(/\s*(?:times|attempts?|tries)$/i, ''), [1, retryAttemptsMax]);
-  return attempts === null ? null : { policies: { retry: { ...task.policies.retry, attempts } } };
+function readRetry(value: string, { task }: FieldReading): Value<'retry'> {
+  if (usual.test(value)) return null;
+  const { attempts: form } = policyTable.retry.fields;
+  const attempts = none.test(value) ? 1 : wholeIn(value.replace(/\s*(?:times|attempts?|tries)$/i, ''), form);
+  return attempts === null ? undefined : { ...task.policies.retry, attempts };
 }
 
 const hours = /^(\d{1,2})(?:[:.](\d\d))?\s*(?:-|–|to)\s*(\d{1,2})(?:[:.](\d\d))?(?:[,\s]+(hold|silent))?$/i;
 
-function readQuiet(value: string): TaskPatch | null {
-  if (/^(?:chat|default|usual|like the chat)$/i.test(value)) return { policies: { quiet: null } };
-  if (/^(?:off|never|none)$/i.test(value)) return { policies: { quiet: { mode: 'off' } } };
+function readQuiet(value: string): Value<'quiet'> {
+  if (/^(?:chat|default|usual|like the chat)$/i.test(value)) return null;
+  if (/^(?:off|never|none)$/i.test(value)) return { mode: 'off' };
   const match = hours.exec(value);
-  if (match === null) return null;
+  if (match === null) return undefined;
   const quiet: QuietInput = {
     from: clockOf(match[1], match[2]),
     to: clockOf(match[3], match[4]),
     mode: /silent/i.test(match[5] ?? '') ? 'silent' : 'hold',
   };
-  return quietFault(quiet) === null ? { policies: { quiet } } : null;
+  return quietFault(quiet) === null ? quiet : undefined;
 }
 
 function clockOf(hour = '', minute = '00'): string {
   return `${hour.padStart(2, '0')}:${minute}`;
 }
 
-function readUrgent(value: string): TaskPatch | null {
-  const on = isOn(value);
-  return on === null ? null : { policies: { quiet: on ? { mode: 'off' } : null } };
-}
-
-function readAck(value: string, reading: FieldReading): TaskPatch | null {
-  const on = isOn(value);
-  if (on !== null) return { policies: { ack: on ? {} : null } };
+function readAck(value: string, reading: FieldReading): Value<'ack'> {
+  const on = switched(value, {});
+  if (on !== undefined) return on;
   const untilDone = /^(?:on\b)?(.*?)[,\s]*until done$/i.exec(value)?.[1];
   // As often as people can be reminded at all.
-  if (untilDone === '') return { policies: { ack: { nag_limit: nagLimitMax } } };
+  if (untilDone === '') return { nag_limit: nagLimitMax };
   return readNags(untilDone === undefined ? value : `${untilDone.trim()} ${nagLimitMax} times`, reading);
 }
 
-function readNags(value: string, reading: FieldReading): TaskPatch | null {
+function readNags(value: string, reading: FieldReading): Value<'ack'> {
   const [, span = '', times] =
     /^(?:every\s+)?(.+?)(?:[,\s]+(?:at most\s+)?(\d{1,4})\s*(?:times|x))?$/i.exec(value) ?? [];
   const every = spanIn(span, reading);
-  const limit = times === undefined ? undefined : wholeIn(times, [1, nagLimitMax]);
-  if (every === null || limit === null) return null;
-  const ack: AckInput = { nag_every: every, ...(limit === undefined ? {} : { nag_limit: limit }) };
-  return { policies: { ack } };
-}
-
-function readApproval(value: string): TaskPatch | null {
-  const on = isOn(value);
-  return on === null ? null : { policies: { approval: on ? 'required' : null } };
+  const limit = times === undefined ? undefined : wholeIn(times, { min: 1, max: nagLimitMax });
+  if (every === null || limit === null) return undefined;
+  return { nag_every: every, ...(limit === undefined ? {} : { nag_limit: limit }) };
 }
 
 /** A day alone is meant with all of it: until its last minute, and from its first one. */
-function readBound(field: 'until' | 'start_at', value: string, { task, now }: FieldReading): TaskPatch | null {
-  if (none.test(value) || (field === 'start_at' && /^(?:now|at once)$/i.test(value))) {
-    return { policies: { [field]: null } };
-  }
-  const reading = { timezone: task.schedule.timezone, now };
-  const instant = momentIn(value, reading, field === 'until' ? '23:59' : '0:00');
-  return instant === null ? null : { policies: { [field]: new Date(instant).toISOString() } };
-}
-
-function readRuns(value: string): TaskPatch | null {
-  if (none.test(value)) return { policies: { max_runs: null } };
-  const runs = wholeIn(value.replace(/\s*(?:runs?|times)$/i, ''), [1, maxRunsMax]);
-  return runs === null ? null : { policies: { max_runs: runs } };
+function boundIn(name: PolicyName, value: string, { task, now }: FieldReading): string | null | undefined {
+  const isStart = name === 'start_at';
+  if (isStart && /^(?:now|at once)$/i.test(value)) return null;
+  const at = momentIn(value, { timezone: task.schedule.timezone, now }, isStart ? '0:00' : '23:59');
+  return at === null ? undefined : new Date(at).toISOString();
 }
 
 function readTags(value: string): TaskPatch | null {
@@ -183,47 +219,21 @@ function readTags(value: string): TaskPatch | null {
   return { tags: [...new Set(tags.filter((tag) => tag !== ''))] };
 }
 
-function readSpan(field: 'grace' | 'jitter', value: string, reading: FieldReading): TaskPatch | null {
-  if (none.test(value)) return { policies: { [field]: null } };
-  const span = spanIn(value, reading);
-  return span === null ? null : { policies: { [field]: span } };
-}
-
 function readMedia(value: string, { task }: FieldReading): TaskPatch | null {
   if (!/^(?:remove|off|none|no|delete)$/i.test(value)) return null;
   const { media: _removed, ...action } = task.action;
   return { action };
 }
 
-function readPriority(value: string): TaskPatch | null {
-  if (none.test(value)) return { policies: { priority: null } };
-  const priority = wholeIn(value, [1, 10]);
-  return priority === null ? null : { policies: { priority } };
-}
-
-function wholeIn(value: string, [min, max]: readonly [number, number]): number | null {
+function wholeIn(value: string, { min, max }: { readonly min: number; readonly max: number }): number | null {
   const number = /^\d{1,7}$/.test(value.trim()) ? Number(value) : Number.NaN;
   return number >= min && number <= max ? number : null;
 }
 
 /** `15 minutes` as an ISO duration; elapsed time, so it is measured where no clock ever changes. */
 function spanIn(value: string, { now }: FieldReading): string | null {
-  if (/^P/i.test(value)) return isoSpan(value.toUpperCase());
+  const iso = value.toUpperCase();
+  if (iso.startsWith('P')) return fixedMs(iso) === null ? null : iso;
   const until = momentIn(`in ${value.replace(/^in\s+/i, '')}`, { timezone: 'UTC', now }, null);
-  return until === null ? null : isoOf(until - now);
-}
-
-function isoSpan(iso: string): string | null {
-  try {
-    durationMs(iso);
-    return iso;
-  } catch (error) {
-    if (error instanceof AppError) return null;
-    throw error;
-  }
-}
-
-function isoOf(ms: number): string {
-  if (ms % HOUR_MS === 0) return `PT${ms / HOUR_MS}H`;
-  return ms % MINUTE_MS === 0 ? `PT${ms / MINUTE_MS}M` : `PT${Math.round(ms / 1000)}S`;
+  return until === null ? null : durationText(until - now);
 }

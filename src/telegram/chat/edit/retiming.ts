@@ -1,3 +1,4 @@
+import type { TaskPatch } from '../../../app/tasks/edit.ts';
 import { isUnreadable } from '../../../app/tasks/verbs.ts';
 import { hoursOf, withHours } from '../../../domain/schedule/hours.ts';
 import { inputOf, lastSlot, type Schedule, type ScheduleInput } from '../../../domain/schedule/schedule.ts';
@@ -6,11 +7,11 @@ import { clockText } from '../../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../../domain/task.ts';
 import { readLone, timeOr } from '../../../domain/when/asked.ts';
 import type { Setting as Reading } from '../../../domain/when/draft.ts';
-import type { ChatContext } from '../conversation.ts';
-import { triedTo } from '../kit/answers.ts';
+import type { Answer, ChatContext } from '../conversation.ts';
+import { answer, triedTo } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { dateIn, moment, scheduleText, settingOf } from '../kit/clock.ts';
-import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
+import { button, dataOf, shortId } from '../kit/press.ts';
 import type { Rich } from '../kit/rich.ts';
 import { whatIsWrongWithTime } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
@@ -20,9 +21,9 @@ import { texts } from '../texts.ts';
  * days alone leave the hour. Nothing that repeats ends by a word that does not say so: a single moment is asked about.
  */
 export type Retimed =
-  | { readonly is: 'schedule'; readonly schedule: ScheduleInput }
-  | { readonly is: 'fault'; readonly sentence: Rich | string; readonly tries: readonly string[] }
-  | { readonly is: 'ask'; readonly words: Rich; readonly rows: Rows };
+  | { readonly patch: TaskPatch }
+  | { readonly asks: Answer }
+  | { readonly sentence: Rich | string; readonly tries: readonly string[] };
 
 export function isRepeating(task: Pick<Task, 'schedule' | 'pausedReason'>): boolean {
   return !isUnreadable(task) && task.schedule.kind !== 'once';
@@ -41,36 +42,29 @@ export async function retimed(ctx: ChatContext, task: Task, all: string): Promis
   const read = await triedTo(async () => readLone(words, reading));
   if ('refusal' in read) {
     const { sentence, tries } = whatIsWrongWithTime(read.refusal);
-    return { is: 'fault', sentence, tries: triesFor(task, tries) };
+    return { sentence, tries: triesFor(task, tries) };
   }
   const { schedule, text } = read.made;
-  if (text !== '') return { is: 'fault', sentence: texts.making.leftOver(text), tries: triesFor(task, []) };
+  if (text !== '') return { sentence: texts.making.leftOver(text), tries: triesFor(task, []) };
   return meant(task, schedule, ctx.clock.now());
 }
 
 /** A moment for a task that repeats would take all its other runs from it. */
 function meant(task: Task, schedule: Schedule, now: number): Retimed {
-  if (schedule.kind !== 'once' || !isRepeating(task)) return { is: 'schedule', schedule: inputOf(schedule) };
+  if (schedule.kind !== 'once' || !isRepeating(task)) return asSchedule(inputOf(schedule));
   const { retime } = texts;
   const setting = settingOf(task, now);
   const id = shortId(task.id);
   const times = hoursOf(task.schedule);
   const hour = times === null ? null : clockOf(hoursOf({ ...schedule, timezone: setting.timezone })?.[0] ?? 0);
-  return {
-    is: 'ask',
-    words: retime.once(taskName(task), {
-      number: task.number,
-      repeats: `${scheduleText(task.schedule, now)} (${setting.timezone})`,
-      at: `${moment(schedule.onceAt, setting)} (${setting.timezone})`,
-      hour,
-    }),
-    rows: [
-      [
-        button(retime.button.once, dataOf('makeonce', id, Math.floor(schedule.onceAt / 1000).toString(36))),
-        keepButton(task),
-      ],
-    ],
-  };
+  const words = retime.once(taskName(task), {
+    number: task.number,
+    repeats: `${scheduleText(task.schedule, now)} (${setting.timezone})`,
+    at: `${moment(schedule.onceAt, setting)} (${setting.timezone})`,
+    hour,
+  });
+  const data = dataOf('makeonce', id, Math.floor(schedule.onceAt / 1000).toString(36));
+  return { asks: answer(words, [[button(retime.button.once, data), keepButton(task)]]) };
 }
 
 function keepButton(task: Task) {
@@ -100,7 +94,6 @@ function byHour(reading: Reading, now: number, task: Task, words: string): Retim
   const { retime } = texts;
   const runs = scheduleText(schedule, now);
   return {
-    is: 'fault',
     sentence: old === null ? retime.noHour(taskName(task), runs) : retime.notSaid(taskName(task), runs),
     tries: times.map((time) => `every day at ${clockOf(time)}`).slice(0, 1),
   };
@@ -113,7 +106,7 @@ function onItsDay({ onceAt }: OnceSchedule, moved: ScheduleInput | null, now: nu
 }
 
 function asSchedule(schedule: ScheduleInput): Retimed {
-  return { is: 'schedule', schedule };
+  return { patch: { schedule } };
 }
 
 /** More times than these are not looked through on buttons. */
@@ -128,11 +121,8 @@ function askWhich(task: Task, old: readonly number[], time: number): Retimed {
     const isSaid = withHours(task.schedule, times) !== null;
     return [isSaid ? button(retime.button.inPlace(clockOf(each), now), hoursData(task, times)) : null];
   });
-  return {
-    is: 'ask',
-    words: retime.which(taskName(task), old.map(clockOf), now),
-    rows: [...rows, [button(retime.button.alone(now), hoursData(task, [time])), keepButton(task)]],
-  };
+  const last = [button(retime.button.alone(now), hoursData(task, [time])), keepButton(task)];
+  return { asks: answer(retime.which(taskName(task), old.map(clockOf), now), [...rows, last]) };
 }
 
 /** `0830.1700`, as it fits on a button. */

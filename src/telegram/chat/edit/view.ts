@@ -1,14 +1,14 @@
-import { nagEveryDefaultMs, nagLimitDefault } from '../../../domain/limits.ts';
-import type { Policies } from '../../../domain/policy.ts';
-import { MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
-import type { Button, Drawn } from '../../../domain/shown.ts';
+import { type Policies, policyNames, policyOf } from '../../../domain/policy.ts';
+import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import { cardText, type CardFacts } from '../kit/card.ts';
 import { dayMoment, settingOf, zoneOf } from '../kit/clock.ts';
+import { inRows } from '../kit/days.ts';
 import { policyName, policyWords } from '../kit/policy.ts';
-import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
+import { button, dataOf, shortId } from '../kit/press.ts';
 import { blocks, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
+import { choicePatch, exampleOf } from './field-words.ts';
 
 /** The menus in which a task is changed, in place of the card's own buttons. */
 
@@ -47,25 +47,16 @@ export function moreMenu(task: Task, facts: CardFacts): Drawn {
   ]);
 }
 
-const examples: Readonly<Record<SettingName, string>> = {
-  missed: 'missed ask',
-  ack: 'ack every 15 minutes 5 times',
-  quiet: 'quiet 22:00-07:00',
-  approval: 'approval on',
-  ends: 'until 2027-01-31',
-};
-
 /** One setting: how it stands, what else it can be, and how to write what has no button. */
 export function settingMenu(task: Task, name: SettingName, now: number): Drawn {
   const { field, button: words } = texts;
   const id = shortId(task.id);
-  const chosen = chosenIn(task, name);
   const choices = Object.entries(field.choices[name] ?? {}).map(([value, label]) =>
-    button(value === chosen ? words.chosen(label) : label, dataOf('fieldset', id, name, value)),
+    button(isChosen(task, name, value, now) ? words.chosen(label) : label, dataOf('fieldset', id, name, value)),
   );
   const label = name === 'ack' ? policyName(name) : field.button[name];
-  return drawn(field.menu.ask(label, valueOf(task, name, now), `#${task.number} ${examples[name]}`), [
-    ...inTwos(choices),
+  return drawn(field.menu.ask(label, valueOf(task, name, now), `#${task.number} ${exampleOf(name)}`), [
+    ...inRows(choices, 2),
     [button(words.back, dataOf('field', id, 'more'))],
   ]);
 }
@@ -78,15 +69,9 @@ export function zoneMenu(task: Task, zones: readonly string[]): Drawn {
     button(zone === own ? words.chosen(zone) : zone, dataOf('fieldset', id, 'zone', zone)),
   );
   return drawn(field.menu.ask(field.button.zone, own, `#${task.number} zone Europe/Madrid`), [
-    ...inTwos(rows),
+    ...inRows(rows, 2),
     [button(words.back, dataOf('edit', id))],
   ]);
-}
-
-function inTwos(all: readonly (Button | null)[]): Rows {
-  const rows: (Button | null)[][] = [];
-  for (let index = 0; index < all.length; index += 2) rows.push(all.slice(index, index + 2));
-  return rows;
 }
 
 function valueOf(task: Task, name: SettingName, now: number): string {
@@ -101,34 +86,14 @@ function valueOf(task: Task, name: SettingName, now: number): string {
   return ends.length === 0 ? texts.field.never : ends.join(', ');
 }
 
-/** The button that says what holds now; null where none does. */
-function chosenIn({ policies }: Task, name: SettingName): string | null {
-  const { missed, ack, quiet, approval, until, max_runs: runs } = policies;
-  switch (name) {
-    case 'missed':
-      return missed ?? null;
-    case 'ack':
-      return ackChosen(ack);
-    case 'quiet':
-      return quietChosen(quiet);
-    case 'approval':
-      return approval === 'required' ? 'on' : 'off';
-    case 'ends':
-      return until !== undefined ? null : runs === undefined ? 'never' : `r${runs}`;
-  }
+/** The button that says what holds now; none where its value is another one. */
+function isChosen(task: Task, name: SettingName, value: string, now: number): boolean {
+  const { policies = {} } = choicePatch(task, name, value, now) ?? {};
+  const force = (chosen: Policies) => JSON.stringify(policyOf(chosen, { actionKind: 'message', minGapMs: null }));
+  const named = policyNames.filter((each) => each in policies);
+  const holds = named.filter((each) => {
+    const [has, had] = [policies[each] ?? undefined, task.policies[each]];
+    return has === undefined || had === undefined ? has === had : force({ [each]: has }) === force({ [each]: had });
+  });
+  return named.length > 0 && holds.length === named.length;
 }
-
-function ackChosen(ack: Policies['ack']): string | null {
-  if (ack === undefined) return 'off';
-  const limit = ack.nag_limit ?? nagLimitDefault;
-  const every = ackSpans[ack.nag_every ?? `PT${nagEveryDefaultMs / MINUTE_MS}M`] ?? '';
-  const choice = limit === nagLimitDefault ? every : `${every}${limit}`;
-  return texts.field.choices['ack']?.[choice] === undefined ? null : choice;
-}
-
-function quietChosen(quiet: Policies['quiet']): string {
-  if (quiet === undefined) return 'chat';
-  return quiet.mode === 'off' ? 'off' : `${quiet.from}-${quiet.to}`.replaceAll(':', '');
-}
-
-const ackSpans: Readonly<Record<string, string>> = { PT10M: '10m', PT30M: '30m', PT1H: '1h' };

@@ -1,6 +1,5 @@
 import { DAY_MS, dayOfWall, HOUR_MS, weekdayOf } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
-import type { Button } from '../../../domain/shown.ts';
 import { timeOr } from '../../../domain/when/asked.ts';
 import { readWhen } from '../../../domain/when/when.ts';
 import { texts } from '../texts.ts';
@@ -63,8 +62,9 @@ export function dayName(day: number, setting: Setting): string {
   return ahead === 1 ? texts.pick.tomorrow : dayMoment(startOf(day, setting), setting);
 }
 
-function inRows(all: readonly (Button | null)[], size: number): Rows {
-  const rows: (Button | null)[][] = [];
+/** Buttons in rows of at most so many. */
+export function inRows(all: Rows[number], size: number): Rows {
+  const rows: Rows[number][] = [];
   for (let index = 0; index < all.length; index += size) rows.push(all.slice(index, index + size));
   return rows;
 }

@@ -109,6 +109,8 @@ const Step = z.discriminatedUnion('step', [
   }),
 ]);
 export type DraftStep = z.output<typeof Step>;
+/** Those of a task that is being made. */
+export type MakingStep = Exclude<DraftStep, { step: 'made' | 'edit' }>;
 export type StepOf<S extends DraftStep['step']> = Extract<DraftStep, { step: S }>;
 
 export interface OpenDraft {

@@ -1,3 +1,5 @@
+import { slips } from '../../../domain/when/spelling.ts';
+
 /** The most letters that may be wrong in a word that is still recognised. */
 const distanceMax = 2;
 
@@ -11,33 +13,11 @@ export function nearest(word: string, names: readonly string[]): string | null {
 
 /** The name from which the word is a few letters away; null when none is that near. */
 export function misspeltOf(word: string, names: readonly string[]): string | null {
-  const known = names.map((name) => ({ name, distance: distance(word, name) }));
+  const known = names.map((name) => ({ name, distance: slips(word, name) }));
   const [best] = known.toSorted((a, b) => a.distance - b.distance);
   if (best === undefined) return null;
   const allowed = Math.min(distanceMax, Math.floor(best.name.length / 2));
   return best.distance <= allowed ? best.name : null;
-}
-
-/** Letters to add, leave out, replace, or swap with their neighbour. */
-function distance(one: string, other: string): number {
-  const rows: number[][] = [Array.from({ length: other.length + 1 }, (_value, index) => index)];
-  const at = (row: number, column: number) => rows[row]?.[column] ?? Number.POSITIVE_INFINITY;
-  for (let i = 1; i <= one.length; i += 1) {
-    rows.push([i]);
-    for (let j = 1; j <= other.length; j += 1) {
-      const isSame = one[i - 1] === other[j - 1];
-      const isSwapped = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
-      rows[i]?.push(
-        Math.min(
-          at(i - 1, j) + 1,
-          at(i, j - 1) + 1,
-          at(i - 1, j - 1) + (isSame ? 0 : 1),
-          isSwapped ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY,
-        ),
-      );
-    }
-  }
-  return at(one.length, other.length);
 }
 
 /** Another word for a command; `isDone` where doing it at once takes nothing away from anybody. */

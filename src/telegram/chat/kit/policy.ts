@@ -1,5 +1,5 @@
 import { nagEveryDefaultMs, nagLimitDefault } from '../../../domain/limits.ts';
-import type { AckInput, Policies, RetryInput } from '../../../domain/policy.ts';
+import { formAt, type Policies } from '../../../domain/policy.ts';
 import type { QuietInput } from '../../../domain/quiet.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
 import { durationMs } from '../../../domain/schedule/time/duration.ts';
@@ -27,48 +27,31 @@ function policyLine(field: string, value: unknown, setting: Setting): string {
 
 /** `undefined` stands for what is usual. */
 export function policyWords(field: string, value: unknown, setting: Setting): string {
-  const words = value === undefined || value === null ? absent(field) : present(field, value, setting);
-  return words ?? (typeof value === 'string' ? value : JSON.stringify(value));
-}
-
-function absent(field: string): string {
   const { field: words } = texts;
-  const usual: Readonly<Record<string, string>> = {
-    quiet: words.quietOfChat,
-    ack: words.ackOff,
-    approval: words.approvalOff,
-    until: words.never,
-    start_at: words.atOnce,
-    max_runs: words.never,
-  };
-  return usual[field] ?? words.byDefault;
+  if (value === undefined || value === null) return words.usual[field] ?? words.byDefault;
+  const tell = tellers[field];
+  return tell === undefined ? plainWords(field, value, setting) : tell(value as never);
 }
 
-type Teller = (value: never, setting: Setting) => string;
+/** A value by its form in the table; one that has none is shown as it stands. */
+function plainWords(field: string, value: unknown, setting: Setting): string {
+  const kind = formAt(field)?.kind;
+  if (typeof value !== 'string') return JSON.stringify(value);
+  if (kind === 'length') return msWords(durationMs(value));
+  if (kind === 'instant') return moment(Date.parse(value), setting);
+  return texts.field.values[field]?.[value] ?? value;
+}
 
+type Teller = (value: never) => string;
+
+/** Policies that are told in words of their own. */
 const tellers: Readonly<Record<string, Teller>> = {
-  missed: (value: keyof typeof texts.field.missed) => texts.field.missed[value],
-  overlap: (value: keyof typeof texts.field.overlap) => texts.field.overlap[value],
-  approval: (value: string) => (value === 'required' ? texts.field.approvalOn : texts.field.approvalOff),
-  retry: retryWords,
+  retry: ({ attempts }: NonNullable<Policies['retry']>) =>
+    attempts === undefined ? texts.field.byDefault : texts.field.attempts(attempts),
   quiet: quietWords,
   ack: ackWords,
   max_runs: (value: number) => texts.field.runs(value),
-  until: (value: string, setting: Setting) => moment(Date.parse(value), setting),
-  start_at: (value: string, setting: Setting) => moment(Date.parse(value), setting),
-  grace: durationWords,
-  jitter: durationWords,
-  timeout: durationWords,
-  max_age: durationWords,
 };
-
-function present(field: string, value: unknown, setting: Setting): string | undefined {
-  return tellers[field]?.(value as never, setting);
-}
-
-function retryWords({ attempts }: RetryInput): string {
-  return attempts === undefined ? texts.field.byDefault : texts.field.attempts(attempts);
-}
 
 function quietWords({ from, to, mode }: QuietInput): string {
   return mode === 'off' || from === undefined || to === undefined
@@ -76,15 +59,11 @@ function quietWords({ from, to, mode }: QuietInput): string {
     : texts.field.quiet(from, to, mode);
 }
 
-function ackWords({ nag_every: every, nag_limit: limit }: AckInput): string {
+function ackWords({ nag_every: every, nag_limit: limit }: NonNullable<Policies['ack']>): string {
   const ms = every === undefined ? nagEveryDefaultMs : durationMs(every);
   // "Every hour", but "every 2 hours".
   const span = spanText(ms).replace(/^1 (?=\w+$)/, '');
   return texts.field.ackOn(span, limit ?? nagLimitDefault);
-}
-
-function durationWords(iso: string): string {
-  return msWords(durationMs(iso));
 }
 
 /** `1 h 30 min`, whole units only. */

@@ -2,7 +2,7 @@ import type { ChatContext, Place } from '../conversation.ts';
 import { texts } from '../texts.ts';
 import { button, dataOf, shortId, type Rows } from './press.ts';
 
-/** Who is meant by words, and on which clocks a time in them is read. */
+/** Words that are meant for us, and the clocks on which a time in them is read. */
 
 /** Who writes where, and when it was written. */
 export type Speaking = Pick<ChatContext, 'place' | 'date'>;

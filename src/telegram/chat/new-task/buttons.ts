@@ -16,7 +16,7 @@ import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn, lines } from '../kit/rich.ts';
 import { demand } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { proposalDrawn, proposalOf, topicsOff, titleOfStep } from './preview.ts';
+import { proposalDrawn, topicsOff, titleOfStep } from './preview.ts';
 import { turned, stepDrawn } from './steps.ts';
 import { retimed, chosen, isFormer } from './wizard.ts';
 
@@ -122,17 +122,10 @@ async function notCreated(
 ): Promise<Answer> {
   const { making } = texts;
   const isTemplate = fault.code === 'invalid_template';
-  const proposal = await proposalOf(ctx, draftId, step);
-  return redrawn(
-    ctx,
-    proposalDrawn({
-      ...proposal,
-      fault: isTemplate
-        ? making.templateFault(templateFault(fault.message))
-        : making.refused(sentenceOf(fault) ?? fault.message),
-      offersPlain: isTemplate,
-    }),
-  );
+  const words = isTemplate
+    ? making.templateFault(templateFault(fault.message))
+    : making.refused(sentenceOf(fault) ?? fault.message);
+  return redrawn(ctx, await proposalDrawn(ctx, { draftId, step, fault: words, offersPlain: isTemplate }));
 }
 
 /** Every choice while a task is made: `wizard:<draft>:<what>[:<value>[:<more>]]`. */

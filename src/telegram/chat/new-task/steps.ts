@@ -2,24 +2,12 @@ import { settingsOf } from '../../../domain/chat-settings.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ChatContext } from '../conversation.ts';
 import { redrawn, silence } from '../kit/answers.ts';
-import { putDraft, type DraftStep, titleOf } from '../kit/drafts.ts';
+import { putDraft, type MakingStep } from '../kit/drafts.ts';
 import { isForUs } from '../kit/reading.ts';
 import { blocks, type Rich, drawn } from '../kit/rich.ts';
-import { proposalDrawn, checkStep, proposalOf } from './preview.ts';
-import type { Where } from './wizard-english.ts';
-import {
-  askQuestion,
-  offerQuestion,
-  partQuestion,
-  retextQuestion,
-  textQuestion,
-  timeQuestion,
-  type Asking,
-  type Question,
-} from './wizard-view.ts';
-
-/** A step of making a task, shown in a new message or in the one that carried the step before. */
-export type MakingStep = Exclude<DraftStep, { step: 'made' | 'edit' }>;
+import type { Where } from './english.ts';
+import { proposalDrawn, checkStep } from './preview.ts';
+import { questionOf } from './wizard-view.ts';
 
 interface Showing {
   readonly draftId: string;
@@ -38,30 +26,13 @@ export async function stepDrawn(ctx: ChatContext, showing: Showing): Promise<Dra
   const { draftId, step, before = null, instead } = showing;
   if (step.step === 'preview') {
     checkStep(step);
-    return proposalDrawn({ ...(await proposalOf(ctx, draftId, step)), before });
+    return proposalDrawn(ctx, { draftId, step, before });
   }
   const { timezone, chat } = ctx.place;
   const { dates } = settingsOf(chat.settings);
   const asking = { draftId, where: whereOf(ctx), timezone, now: ctx.clock.now(), dates };
   const { words, rows } = questionOf(asking, step);
   return drawn(instead ?? blocks(before, words), rows);
-}
-
-function questionOf(asking: Asking, step: Exclude<MakingStep, { step: 'preview' }>): Question {
-  switch (step.step) {
-    case 'ask':
-      return askQuestion(asking, { text: step.kept.text, media: step.kept.media });
-    case 'text':
-      return textQuestion(asking, step);
-    case 'time':
-      return timeQuestion(asking, titleOf({ text: step.text, media: step.kept.media }), step.when !== undefined);
-    case 'retext':
-      return retextQuestion(asking, titleOf({ text: step.text, media: step.kept.media }));
-    case 'offer':
-      return offerQuestion(asking, step.kept.media ?? { kind: 'document', fileId: '' });
-    default:
-      return partQuestion(asking, step);
-  }
 }
 
 type Speaking = Omit<Showing, 'draftId'>;

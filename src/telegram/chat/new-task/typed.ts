@@ -6,11 +6,11 @@ import { type Asked, readTime, timeOr } from '../../../domain/when/asked.ts';
 import type { Answer, ChatContext } from '../conversation.ts';
 import { silence, triedTo } from '../kit/answers.ts';
 import { dateIn } from '../kit/clock.ts';
-import type { Kept, PartStep, StepOf } from '../kit/drafts.ts';
+import type { Kept, MakingStep, PartStep, StepOf } from '../kit/drafts.ts';
 import { isForUs, readingOf, type Speaking } from '../kit/reading.ts';
 import { texts } from '../texts.ts';
 import { whatIsWrongWithTime } from './preview.ts';
-import { missed, spoken, type MakingStep } from './steps.ts';
+import { missed, spoken } from './steps.ts';
 import { afterTime, hourStep, nth, timed } from './wizard.ts';
 
 /** Words in the place of the buttons with which a task is made. */

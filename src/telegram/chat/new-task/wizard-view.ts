@@ -2,13 +2,13 @@ import type { DateStyle } from '../../../domain/chat-settings.ts';
 import { civilFromDays, dayOfWall, pad, weekdayOf } from '../../../domain/schedule/time/calendar.ts';
 import { toWall } from '../../../domain/schedule/time/zone.ts';
 import { MONTH_NAMES, WEEKDAY_NAMES } from '../../../domain/schedule/words/words.ts';
-import type { Media } from '../../../domain/shown.ts';
 import { capital, dateIn, wordsOf } from '../kit/clock.ts';
-import { rhythms, weekdays, type PartStep, type Plan, type StepOf, titleOf } from '../kit/drafts.ts';
+import { inRows } from '../kit/days.ts';
+import { rhythms, weekdays, type MakingStep, type PartStep, type Plan, titleOf } from '../kit/drafts.ts';
 import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, type Rich } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
-import type { Where } from './wizard-english.ts';
+import type { Where } from './english.ts';
 
 /** The steps of making a task by buttons. Each is drawn from its draft alone, so that it can be drawn again at any time. */
 
@@ -37,54 +37,47 @@ function wayOut(asking: Asking): Rows[number] {
   return [choice(asking, texts.button.back, 'back'), cancel(asking)];
 }
 
-/** Rows of at most so many. */
-function grid<T>(items: readonly T[], width: number): T[][] {
-  const rows: T[][] = [];
-  for (let at = 0; at < items.length; at += width) rows.push(items.slice(at, at + width));
-  return rows;
-}
-
 function rhythmRows(asking: Asking): Rows {
-  return grid(
+  return inRows(
     rhythms.map((rhythm) => choice(asking, texts.wizard.rhythms[rhythm], 'r', rhythm)),
     2,
   );
 }
 
-export interface Subject {
-  readonly text: string | undefined;
-  readonly media: Media | undefined;
-}
-
-/** What is there already: the text that somebody else wrote, or the picture that came first. */
-function subjectLine({ text, media }: Subject): Rich {
-  const { wizard } = texts;
-  const title = titleOf({ text: text ?? '', media });
-  return title === '' ? { text: wizard.heading, entities: [] } : wizard.headingOf(title);
-}
-
-export function askQuestion(asking: Asking, subject: Subject): Question {
+/** The question of a step, and the buttons that answer it. */
+export function questionOf(asking: Asking, step: Exclude<MakingStep, { step: 'preview' }>): Question {
   const { wizard, making } = texts;
-  const hasText = subject.text !== undefined || subject.media !== undefined;
-  const words = hasText
-    ? lines(subjectLine(subject), wizard.askTimeOf(asking.where, making.timeTries))
-    : wizard.ask(asking.where);
-  return { words, rows: [...rhythmRows(asking), [cancel(asking)]] };
-}
-
-/** The new time of a task that has its text, with the way back to the preview where there was one. */
-export function timeQuestion(asking: Asking, title: string, hasBefore: boolean): Question {
-  const { making } = texts;
-  const words = making.askTime(title, making.timeTries);
-  return { words, rows: [...rhythmRows(asking), hasBefore ? wayOut(asking) : [cancel(asking)]] };
-}
-
-type Part = StepOf<PartStep>;
-
-/** What is asked, and the buttons that answer it. */
-export function partQuestion(asking: Asking, { step, plan }: Pick<Part, 'step' | 'plan'>): Question {
-  const { words, rows } = parts[step](asking, plan);
-  return { words, rows: [...rows, wayOut(asking)] };
+  const { where, now, dates } = asking;
+  const { media } = step.kept;
+  switch (step.step) {
+    case 'ask': {
+      const hasSubject = step.kept.text !== undefined || media !== undefined;
+      const title = titleOf({ text: step.kept.text ?? '', media });
+      const words = hasSubject
+        ? lines(title === '' ? wizard.heading : wizard.headingOf(title), wizard.askTimeOf(where, making.timeTries))
+        : wizard.ask(where);
+      return { words, rows: [...rhythmRows(asking), [cancel(asking)]] };
+    }
+    case 'text': {
+      const { schedule } = step.when;
+      const words = wizard.text(wordsOf(schedule, now, dates), schedule.timezone, where);
+      return { words, rows: [step.plan === undefined ? [cancel(asking)] : wayOut(asking)] };
+    }
+    case 'time': {
+      const words = making.askTime(titleOf({ text: step.text, media }), making.timeTries);
+      return { words, rows: [...rhythmRows(asking), step.when === undefined ? [cancel(asking)] : wayOut(asking)] };
+    }
+    case 'retext':
+      return { words: wizard.retext(titleOf({ text: step.text, media }), where), rows: [wayOut(asking)] };
+    case 'offer': {
+      const words = { text: wizard.offer(media?.kind ?? 'document'), entities: [] };
+      return { words, rows: [[choice(asking, wizard.scheduleThis, 'begin'), cancel(asking)]] };
+    }
+    default: {
+      const { words, rows } = parts[step.step](asking, step.plan);
+      return { words, rows: [...rows, wayOut(asking)] };
+    }
+  }
 }
 
 const parts: Readonly<Record<PartStep, (asking: Asking, plan: Plan) => Question>> = {
@@ -95,14 +88,14 @@ const parts: Readonly<Record<PartStep, (asking: Asking, plan: Plan) => Question>
       const name = wizard.weekdays[index] ?? day;
       return choice(asking, isOn ? wizard.chosen(name) : name, 'd', index, isOn ? 0 : 1);
     });
-    return { words: wizard.days(asking.where), rows: [...grid(all, 4), [choice(asking, wizard.next, 'next')]] };
+    return { words: wizard.days(asking.where), rows: [...inRows(all, 4), [choice(asking, wizard.next, 'next')]] };
   },
   month: (asking) => {
     const { wizard } = texts;
     const all = Array.from({ length: 31 }, (_none, index) => choice(asking, String(index + 1), 'm', index + 1));
     return {
       words: wizard.month(asking.where),
-      rows: [...grid(all, 7), [choice(asking, wizard.lastDay, 'm', 'last')]],
+      rows: [...inRows(all, 7), [choice(asking, wizard.lastDay, 'm', 'last')]],
     };
   },
   date: (asking) => {
@@ -111,11 +104,11 @@ const parts: Readonly<Record<PartStep, (asking: Asking, plan: Plan) => Question>
     const days = Array.from({ length: 6 }, (_none, ahead) =>
       choice(asking, dayName(asking, ahead), 'on', dateIn(asking, ahead)),
     );
-    return { words: wizard.date(asking.where), rows: [soon, ...grid(days, 3)] };
+    return { words: wizard.date(asking.where), rows: [soon, ...inRows(days, 3)] };
   },
   hour: (asking, plan) => {
     const hours = Array.from({ length: 18 }, (_none, index) => index + 6);
-    const rows = grid(
+    const rows = inRows(
       hours.map((hour) => choice(asking, `${pad(hour, 2)}:00`, 'h', hour)),
       6,
     );
@@ -124,7 +117,7 @@ const parts: Readonly<Record<PartStep, (asking: Asking, plan: Plan) => Question>
   minute: (asking, plan) => {
     const minutes = [0, 10, 15, 20, 30, 40, 45, 50];
     const hour = pad(plan.hour ?? 0, 2);
-    const rows = grid(
+    const rows = inRows(
       minutes.map((minute) => choice(asking, `${hour}:${pad(minute, 2)}`, 't', minute)),
       4,
     );
@@ -153,20 +146,4 @@ function leadText({ rhythm, lead = '' }: Plan): string {
   if (rhythm === 'once') return dayText(dayIn(lead));
   const names = WEEKDAY_NAMES.map((name) => name.toLowerCase());
   return capital(lead.replace(new RegExp(`\\b(?:${names.join('|')})\\b`, 'g'), capital));
-}
-
-export function textQuestion(asking: Asking, { when, plan }: StepOf<'text'>): Question {
-  const { schedule } = when;
-  const words = texts.wizard.text(wordsOf(schedule, asking.now, asking.dates), schedule.timezone, asking.where);
-  return { words, rows: [plan === undefined ? [cancel(asking)] : wayOut(asking)] };
-}
-
-export function retextQuestion(asking: Asking, title: string): Question {
-  return { words: texts.wizard.retext(title, asking.where), rows: [wayOut(asking)] };
-}
-
-export function offerQuestion(asking: Asking, media: Media): Question {
-  const { wizard } = texts;
-  const words = { text: wizard.offer(media.kind), entities: [] };
-  return { words, rows: [[choice(asking, wizard.scheduleThis, 'begin'), cancel(asking)]] };
 }

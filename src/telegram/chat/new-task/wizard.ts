@@ -2,10 +2,18 @@ import { AppError } from '../../../domain/errors.ts';
 import { pad } from '../../../domain/schedule/time/calendar.ts';
 import { type Asked, readTime } from '../../../domain/when/asked.ts';
 import type { AskedPolicies } from '../../../domain/when/beside.ts';
-import { partSteps, rhythms, weekdays, type Kept, type PartStep, type Plan, type StepOf } from '../kit/drafts.ts';
+import {
+  partSteps,
+  rhythms,
+  weekdays,
+  type Kept,
+  type MakingStep,
+  type PartStep,
+  type Plan,
+  type StepOf,
+} from '../kit/drafts.ts';
 import { readingOf, type Speaking } from '../kit/reading.ts';
 import { texts } from '../texts.ts';
-import type { MakingStep } from './steps.ts';
 
 /**
  * Making a task by buttons. Whatever is chosen becomes words, such as "every monday and thursday at 09:30", and goes through
@@ -131,7 +139,7 @@ export function afterTime({ schedule, words, policies }: Asked, at: number, { pl
   return { step: 'preview', when, text: text ?? '', plan, kept: others };
 }
 
-/** What was there already, and what is asked for now. */
+/** The policies that were kept, and those that are asked for now. */
 function keptWith(kept: Kept, policies: AskedPolicies): Kept {
   return Object.keys(policies).length === 0 ? kept : { ...kept, policies: { ...kept.policies, ...policies } };
 }

@@ -9,7 +9,7 @@ import { arg } from '../kit/press.ts';
 import { inZone } from '../kit/reading.ts';
 import { blocks, drawn } from '../kit/rich.ts';
 import { likelyZones } from '../kit/zones.ts';
-import { proposalDrawn, proposalOf } from '../new-task/preview.ts';
+import { proposalDrawn } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
 import { allowPressed } from './allowing.ts';
 import { keepList, startWords } from './checklist.ts';
@@ -34,8 +34,7 @@ const zoneYesPressed = onChat('manage', async (ctx) => {
     return { replies: [], toast: { text: toast, isAlert: false } };
   }
   const { row, step } = found.draft;
-  const proposal = await proposalOf(confirmed, row.id, step);
-  return redrawn(ctx, proposalDrawn(proposal), toast);
+  return redrawn(ctx, await proposalDrawn(confirmed, { draftId: row.id, step }), toast);
 });
 
 const zonesPressed = onChat('manage', async (ctx) => {
@@ -45,10 +44,10 @@ const zonesPressed = onChat('manage', async (ctx) => {
 const zonePressed = onChat('manage', async (ctx) => {
   const zone = zoneName(arg(ctx, 0));
   if (zone === null) throw new Refused(texts.chat.oldButton);
-  const { words, again } = await zoneChanged(ctx, zone);
+  const { words, here, again } = await zoneChanged(ctx, zone);
   const toast = texts.chat.zoneYes(zone);
   if (again === null) return redrawn(ctx, drawn(words, zoneSetRows()), toast);
-  return { ...redrawn(ctx, proposalDrawn(again.proposal), toast), draft: again.draft };
+  return { ...redrawn(ctx, await proposalDrawn(here, again.proposing), toast), draft: again.draft };
 });
 
 const setupPressed = onChat('read', async (ctx) => {

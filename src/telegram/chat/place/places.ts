@@ -80,17 +80,18 @@ export function zoneRows(zones: readonly string[]): Rows {
   return [all.slice(0, 3), all.slice(3, 6), all.slice(6, 9)];
 }
 
-/** A task that is being made meanwhile is read again on the new clocks. Words where none is. */
+/** A task that is being made meanwhile is read again on the new clocks. */
 export async function zoneChanged(ctx: ChatContext, zone: string) {
   const now = ctx.clock.now();
   await ctx.store.changeChat(ctx.place.chat.id, { timezone: zone }, now);
-  return { words: zoneSetWords(zone, now), again: await readAgain({ ...ctx, place: inZone(ctx.place, zone) }) };
+  const here = { ...ctx, place: inZone(ctx.place, zone) };
+  return { words: zoneSetWords(zone, now), here, again: await readAgain(here) };
 }
 
 async function setZone(ctx: ChatContext, zone: string): Promise<Answer> {
-  const { words, again } = await zoneChanged(ctx, zone);
+  const { words, here, again } = await zoneChanged(ctx, zone);
   if (again === null) return answer(words, zoneSetRows());
-  return { ...answerWith(proposalDrawn({ ...again.proposal, before: words })), draft: again.draft };
+  return { ...answerWith(await proposalDrawn(here, { ...again.proposing, before: words })), draft: again.draft };
 }
 
 function zoneSetWords(zone: string, now: number): Rich {

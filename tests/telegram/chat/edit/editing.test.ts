@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { bob, dataBehind, labels, type Message, type Talk, taskIn, withTask } from '../talk.ts';
 
-const edit = async (talk: Talk, words: string) => await talk.tells(`/edit #1 ${words}`);
+const edit = (talk: Talk, words: string) => talk.tells(`/edit #1 ${words}`);
 
 describe('/edit by words', () => {
   test.each([

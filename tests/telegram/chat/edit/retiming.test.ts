@@ -8,7 +8,7 @@ async function withTask(text = 'every weekday at 12 Lunch', options: TalkOptions
   return talk;
 }
 
-const edit = async (talk: Talk, words: string) => await talk.tells(`/edit #1 ${words}`);
+const edit = (talk: Talk, words: string) => talk.tells(`/edit #1 ${words}`);
 
 describe('an hour alone', () => {
   test.each(['8:30', 'at 8:30', '08:30', 'half past eight', 'half past 8', '8:30am', 'time 8:30', 'to 8:30'])(

@@ -49,7 +49,7 @@ describe('/tasks', () => {
     const talk = await withMany(3);
     await talk.make('every day at 9 Tea for two', { person: bob });
     await talk.ask('/pause 1');
-    const texts = async (command: string) => await talk.tells(command);
+    const texts = (command: string) => talk.tells(command);
     expect(await texts('/tasks paused')).toMatch(/^Paused tasks: 1\n\n#1 /);
     expect(await texts('/tasks tea')).toMatch(/^Tasks with “tea”: 1\n\n#4 /);
     expect(await talk.tells('/tasks mine', { person: bob })).toMatch(/^Your tasks: 1\n\n#4 /);

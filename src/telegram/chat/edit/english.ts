@@ -136,8 +136,6 @@ export const fieldTexts = {
     lines(say`I do not know “${oneLine(word, 40)}”. Did you mean ${field}?`, say`Write ${code(`/edit ${example}`)}`),
   byReply: 'In a group, send it as a reply to this message.',
   nextBefore: (times: string): string => `Next runs before: ${times}`,
-  nextNow: (times: string): string => `Next runs now: ${times}`,
-  nothingPlanned: 'nothing planned',
   menu: {
     more: 'What else shall be changed?',
     ask: (field: string, value: string, example: string): Rich =>

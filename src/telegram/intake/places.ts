@@ -110,12 +110,7 @@ export async function personIn(deps: TelegramInDeps, chat: Chat, from: FromUser)
 }
 
 /** Telegram told by itself. */
-export async function heardOf(
-  deps: TelegramInDeps,
-  chat: Chat,
-  from: FromUser,
-  status: Member['status'],
-): Promise<void> {
+async function heardOf(deps: TelegramInDeps, chat: Chat, from: FromUser, status: Member['status']): Promise<void> {
   const { id: userId } = await noteUser(deps, from);
   await deps.store.noteMember({ chatId: chat.id, userId, status, checkedAt: deps.clock.now() });
 }

@@ -3,9 +3,17 @@ import { isBlank } from '../../../domain/task.ts';
 import { type Asked, readAnywhere, readAsked, readTime } from '../../../domain/when/asked.ts';
 import type { Answer, ChatContext } from '../conversation.ts';
 import { answer, silence, turnedDown, triedTo } from '../kit/answers.ts';
-import { draftHere, type Kept, type MakingStep, type OpenDraft, type StepOf, replacedWords } from '../kit/drafts.ts';
+import {
+  draftHere,
+  type Kept,
+  type MakingStep,
+  type OpenDraft,
+  type StepOf,
+  replacedWords,
+  isForUs,
+  readingOf,
+} from '../kit/drafts.ts';
 import { onChat } from '../kit/guards.ts';
-import { isForUs, readingOf } from '../kit/reading.ts';
 import { blocks, type Rich } from '../kit/rich.ts';
 import { demand, refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';

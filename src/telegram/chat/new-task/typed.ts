@@ -6,8 +6,15 @@ import { type Asked, readTime, timeOr } from '../../../domain/when/asked.ts';
 import type { Answer, ChatContext } from '../conversation.ts';
 import { silence, triedTo } from '../kit/answers.ts';
 import { dateIn } from '../kit/clock.ts';
-import type { Kept, MakingStep, PartStep, StepOf } from '../kit/drafts.ts';
-import { isForUs, readingOf, type Speaking } from '../kit/reading.ts';
+import {
+  isForUs,
+  readingOf,
+  type Kept,
+  type MakingStep,
+  type PartStep,
+  type Speaking,
+  type StepOf,
+} from '../kit/drafts.ts';
 import { texts } from '../texts.ts';
 import { whatIsWrongWithTime } from './preview.ts';
 import { missed, spoken } from './steps.ts';

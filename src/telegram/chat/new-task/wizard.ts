@@ -11,8 +11,9 @@ import {
   type PartStep,
   type Plan,
   type StepOf,
+  readingOf,
+  type Speaking,
 } from '../kit/drafts.ts';
-import { readingOf, type Speaking } from '../kit/reading.ts';
 import { texts } from '../texts.ts';
 
 /**

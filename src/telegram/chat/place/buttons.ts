@@ -6,14 +6,13 @@ import { clockIn } from '../kit/clock.ts';
 import { draftOf } from '../kit/drafts.ts';
 import { onChat, onTask } from '../kit/guards.ts';
 import { arg } from '../kit/press.ts';
-import { inZone } from '../kit/reading.ts';
 import { blocks, drawn } from '../kit/rich.ts';
 import { likelyZones } from '../kit/zones.ts';
 import { proposalDrawn } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
 import { allowPressed } from './allowing.ts';
 import { keepList, startWords } from './checklist.ts';
-import { zoneChanged, zoneRows, zoneSetRows } from './places.ts';
+import { inZone, zoneChanged, zoneRows, zoneSetRows } from './places.ts';
 import { purgePressed, topicDeletePressed } from './removals.ts';
 
 /** Buttons about the chat: is this your time, and how do things stand here. */

@@ -1,8 +1,7 @@
-import { claimedArg, setupArg, type Answer, type ChatContext } from '../conversation.ts';
+import { claimedArg, setupArg, type Answer, type ChatContext, type Place } from '../conversation.ts';
 import { answer, answerWith, forAsker, Refused, silence } from '../kit/answers.ts';
 import { clockIn } from '../kit/clock.ts';
 import { button, dataOf, type Rows } from '../kit/press.ts';
-import { inZone } from '../kit/reading.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { adminsOf, mayManage } from '../kit/rights.ts';
 import { likelyZones, readZone } from '../kit/zones.ts';
@@ -92,6 +91,10 @@ async function setZone(ctx: ChatContext, zone: string): Promise<Answer> {
   const { words, here, again } = await zoneChanged(ctx, zone);
   if (again === null) return answer(words, zoneSetRows());
   return { ...answerWith(await proposalDrawn(here, { ...again.proposing, before: words })), draft: again.draft };
+}
+
+export function inZone(place: Place, timezone: string): Place {
+  return { ...place, timezone, isZoneConfirmed: true };
 }
 
 function zoneSetWords(zone: string, now: number): Rich {

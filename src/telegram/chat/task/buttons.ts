@@ -3,13 +3,12 @@ import type { Answer, Buttons, ChatContext, Handler } from '../conversation.ts';
 import { editCommand } from '../edit/editing.ts';
 import { isRepeating } from '../edit/retiming.ts';
 import { editMenu } from '../edit/view.ts';
-import { answerWith, redrawn, Refused } from '../kit/answers.ts';
+import { answering, answerWith, redrawn, Refused } from '../kit/answers.ts';
 import { card, cardButtons, taskName, cardOf, factsOf, markFor, nextSentence, settingFor } from '../kit/card.ts';
-import { putDraft } from '../kit/drafts.ts';
+import { putDraft, cancelRow } from '../kit/drafts.ts';
 import { onChat, onTask, targetOf } from '../kit/guards.ts';
 import { unnamedIn, type Unnamed } from '../kit/naming.ts';
 import { arg, button, dataOf, longId, shortId } from '../kit/press.ts';
-import { cancelRow } from '../kit/reading.ts';
 import { blocks, lines, drawn } from '../kit/rich.ts';
 import { turned } from '../new-task/steps.ts';
 import { resultButtons, withRows, noticeRows } from '../results/view.ts';
@@ -178,7 +177,7 @@ async function whichPressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const { command, words } = await typedBefore(ctx);
   const handle = typed.get(command);
   if (handle === undefined) throw new Refused(texts.chat.oldButton);
-  const told = await handle({ ...ctx, command, args: `#${task.number} ${words}` });
+  const told = await answering(handle)({ ...ctx, command, args: `#${task.number} ${words}` });
   const { messageId } = ctx;
   const replies = told.replies.map((reply) =>
     reply.is === 'message' ? ({ is: 'edit', messageId, shown: reply.shown } as const) : reply,

@@ -28,7 +28,7 @@ type Scope =
   | { readonly type: 'default' | 'all_private_chats' | 'all_group_chats' | 'all_chat_administrators' }
   | { readonly type: 'chat'; readonly chat_id: number };
 
-/** Nobody deps a menu at once, so a failure is tried again in peace. */
+/** A menu can wait, so a failure is tried again in peace. */
 const retryMs = 600_000;
 
 export function createMenu(deps: MenuDeps): Menu {

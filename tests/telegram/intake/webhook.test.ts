@@ -80,3 +80,38 @@ it('is no door where updates are polled', async () => {
   const doorway = await aDoorway();
   expect(await doorway.inbound.webhook.handle(known, body)).toBe(404);
 });
+
+it('leaves to the table what comes while all hands are full, and reads it from there in order', async () => {
+  const world = await open();
+  let isHeld = true;
+  let pages = 0;
+  const store = {
+    ...world.store,
+    openUpdates: (after: number, limit: number) => {
+      pages += 1;
+      return world.store.openUpdates(after, limit);
+    },
+  };
+  const said = async () => {
+    await until(() => !isHeld);
+    return { replies: [] };
+  };
+  const doorway = await aDoorway({ world, settings: { webhook }, needs: { store }, said });
+  await until(() => doorway.inbound.health().ok);
+  const many = 230;
+  for (let id = 1; id <= many; id += 1) {
+    expect(await doorway.inbound.webhook.handle(known, JSON.stringify(messageUpdate({ id })))).toBe(200);
+  }
+  isHeld = false;
+  await doorway.inbound.idle();
+  expect(doorway.saids.map(({ updateId }) => updateId)).toEqual(
+    Array.from({ length: many }, (_none, index) => index + 1),
+  );
+  expect(pages).toBeGreaterThan(1);
+  const inHand = pages;
+  expect(await doorway.inbound.webhook.handle(known, JSON.stringify(messageUpdate({ id: many + 1 })))).toBe(200);
+  await doorway.inbound.idle();
+  expect(doorway.saids).toHaveLength(many + 1);
+  // With hands free an update is handed over as it was stored.
+  expect(pages).toBe(inHand);
+});

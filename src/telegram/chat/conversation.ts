@@ -87,7 +87,7 @@ export type Buttons = Readonly<Record<string, Handler>>;
 
 export interface Replied {
   readonly messageId: number;
-  /** Who wrote it, or who wrote what was forwarded there; absent where the platform does not tell. */
+  /** Who wrote it, or who wrote what was forwarded there; absent where Telegram does not tell. */
   readonly author?: { readonly id: number; readonly name: string };
   readonly isOurs: boolean;
   readonly text: string | null;
@@ -105,7 +105,7 @@ export type Reply =
   | {
       readonly is: 'message';
       readonly shown: Drawn;
-      /** In a group nobody else needs to read it, where the platform can show it to one person alone. */
+      /** In a group nobody else needs to read it, where Telegram can show it to one person alone. */
       readonly isForAsker?: true;
       readonly inBase?: true;
       /** Of the row in which it is kept, for whoever wants to find it again. */
@@ -118,7 +118,7 @@ export type Reply =
   /** A topic goes, with everything in it. */
   | { readonly is: 'removeTopic'; readonly topic: number };
 
-/** A sign at the message of a person; the platform knows no others for it. */
+/** A sign at the message of a person; Telegram knows no others for it. */
 export type Reaction = '👀' | '👍' | '💔';
 
 export interface Answer {
@@ -139,7 +139,7 @@ export const setupArg = 'setup';
 /** A command: how it is called, what the menus and the help say about it, who may, and what it does. */
 export interface Command {
   readonly name: string;
-  /** For the menu of the platform: at most 256 characters. */
+  /** For the menu of Telegram: at most 256 characters. */
   readonly description: string;
   /** For whom the menu shows it. */
   readonly menu: 'everybody' | 'admins' | 'owners' | 'nobody';
@@ -148,7 +148,7 @@ export interface Command {
   readonly handle: Handler;
 }
 
-/** What the platform says about the bot in a chat; null where it could not be asked. */
+/** What Telegram says about the bot in a chat; null where it could not be asked. */
 export interface SetUp {
   readonly isPrivate: boolean;
   /** In a group: topics are switched on. */
@@ -177,7 +177,7 @@ export interface ChatDeps {
   /** How the server stands: for owners. */
   readonly status: () => Promise<ServerStatus>;
   readonly quota: Quota;
-  /** Asks the platform how the bot stands in the chat, unless it has answered a moment ago and nobody asks to look anew. */
+  /** Asks Telegram how the bot stands in the chat, unless it has answered a moment ago and nobody asks to look anew. */
   readonly setUp: (place: Place, look?: 'anew') => Promise<SetUp>;
   readonly preview: (schedule: Schedule) => Preview;
   readonly clock: Clock;

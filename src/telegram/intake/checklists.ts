@@ -20,7 +20,7 @@ export interface Checklists {
 interface Heard {
   readonly updateId: number;
   readonly isForum: boolean;
-  /** The platform told of the bot's own rights. */
+  /** Telegram told of the bot's own rights. */
   readonly isHint: boolean;
 }
 
@@ -108,9 +108,9 @@ async function redraw(deps: ChecklistDeps, place: Place, { messageId, ...heard }
 
 /** How the bot stands in chats: whether topics are on, and what it may do there. */
 export interface SetUps {
-  /** Asks the platform, unless it has answered a moment ago. */
+  /** Asks Telegram, unless it has answered a moment ago. */
   readonly of: ChatDeps['setUp'];
-  /** The platform told by itself. */
+  /** Telegram told by itself. */
   heard(address: string, member: ChatMember): void;
 }
 

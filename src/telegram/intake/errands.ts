@@ -31,7 +31,7 @@ export interface Errands {
   done(): Promise<void>;
 }
 
-/** The platform shows no more characters in a toast. */
+/** Telegram shows no more characters in a toast. */
 const toastLengthMax = 200;
 
 export function createErrands(api: TelegramApi, log: Log): Errands {

@@ -6,7 +6,7 @@ import type { InStore } from './deps.ts';
 import type { Pauses } from './patience.ts';
 import { standingOf } from './payload.ts';
 
-/** The menus that the platform shows, one for each circle of people. They are a convenience: nothing waits for them. */
+/** The menus that Telegram shows, one for each circle of people. They are a convenience: nothing waits for them. */
 export interface Menu {
   /** Looks at them now, because the owners have changed or the server was started. */
   refresh(): void;
@@ -84,7 +84,7 @@ function menus(owners: readonly number[]): readonly (readonly [Scope, Circle])[]
   ];
 }
 
-/** The platform is asked only when something is new: it limits how often that may be. Answers what went wrong. */
+/** Telegram is asked only when something is new: it limits how often that may be. Answers what went wrong. */
 async function setMenu(deps: MenuDeps, scope: Scope, circle: Circle): Promise<string | null> {
   const { api, store, clock, digest } = deps;
   const commands = deps.commands
@@ -92,7 +92,7 @@ async function setMenu(deps: MenuDeps, scope: Scope, circle: Circle): Promise<st
     .map(({ name: command, description, isReading }) => ({
       command,
       description,
-      // The platform then keeps the word of the person from the others as well.
+      // Telegram then keeps the word of the person from the others as well.
       ...(isReading === true ? { is_ephemeral: true } : {}),
     }));
   const key = `telegram:menu:${scope.type === 'chat' ? scope.chat_id : scope.type}`;
@@ -109,7 +109,7 @@ async function setMenu(deps: MenuDeps, scope: Scope, circle: Circle): Promise<st
 /** Refusals that say that the person is not there, and was perhaps never. */
 const nobody = /user not found|participant_id_invalid|user_id_invalid|member not found/i;
 
-/** What the platform says about people, when it is asked. */
+/** What Telegram says about people, when it is asked. */
 export function createPlatform(api: TelegramApi): Platform {
   return {
     member: async (address, userId) => {

@@ -86,7 +86,7 @@ export interface Claim {
   /** Wrong codes have closed it, until the next start. */
   readonly isLocked: () => boolean;
   /**
-   * `right` closes it, so that no second one can come in at the same time. An update that the platform brings again is the
+   * `right` closes it, so that no second one can come in at the same time. An update that Telegram brings again is the
    * same try.
    */
   attempt(code: string, updateId: number): 'right' | 'wrong' | 'closed';

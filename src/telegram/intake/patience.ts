@@ -4,7 +4,7 @@ import { troubleOf, type Trouble } from '../errors.ts';
 
 /**
  * How long to wait after each kind of trouble: the first wait, doubling up to the cap. A second poller is terminated by
- * the platform again and again, so it is asked less often; a wrong token does not mend itself.
+ * Telegram again and again, so it is asked less often; a wrong token does not mend itself.
  */
 const waits: Record<Trouble['is'], { readonly firstMs: number; readonly capMs: number }> = {
   away: { firstMs: 500, capMs: 15_000 },

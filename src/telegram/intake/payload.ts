@@ -178,7 +178,7 @@ export function mediaOf(message: Brought): Media | null {
   return null;
 }
 
-/** What a message of ours shows, without its buttons; null when it is too old for the platform to tell. */
+/** What a message of ours shows, without its buttons; null when it is too old for Telegram to tell. */
 export function shownOf(message: Partial<Message>): Drawn | null {
   const text = message.text ?? message.caption;
   if (text === undefined) return null;

@@ -88,7 +88,7 @@ export function readWording(written: Written, botUsername: string): Wording | nu
   const text = written.text ?? written.caption;
   if (text === undefined) return mediaOf(written) === null ? null : wordless;
   const entities = (written.text === undefined ? written.caption_entities : written.entities) ?? [];
-  // The platform says what is a command: "/2 of it" is none, and neither is one in the middle of a sentence.
+  // Telegram says what is a command: "/2 of it" is none, and neither is one in the middle of a sentence.
   const first = entities.find(({ type, offset }) => type === 'bot_command' && offset === 0);
   if (first === undefined) return plainWording(text, botUsername);
   const [name = '', bot] = text.slice(1, first.length).split('@');

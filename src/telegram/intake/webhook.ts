@@ -4,11 +4,11 @@ import type { InSettings } from './deps.ts';
 import { untilAnswered, type Asking } from './patience.ts';
 import { updateIdOf, updatesWanted } from './payload.ts';
 
-/** The other way in: the platform brings the updates, one request each. */
+/** The other way in: Telegram brings the updates, one request each. */
 export interface Webhook {
   /**
    * Answers the HTTP status for one request: 200 when it is stored, 401 for whoever does not know the secret, 400 for what
-   * is no update, 404 where no webhook is wanted, 503 while it cannot be taken; the platform brings it again then. The
+   * is no update, 404 where no webhook is wanted, 503 while it cannot be taken; Telegram brings it again then. The
    * names of headers are in lower case.
    */
   handle(headers: Readonly<Record<string, string | undefined>>, body: string): Promise<number>;

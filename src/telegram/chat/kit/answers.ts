@@ -4,10 +4,10 @@ import type { Drawn, Button } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext, Handler, Reaction } from '../conversation.ts';
 import { texts } from '../texts.ts';
-import { type Rows, button } from './press.ts';
+import { type Rows, button, inRows } from './press.ts';
 import { shortened, type Rich, drawn, oneLine, say } from './rich.ts';
 
-/** The platform shows at most 200 characters there. */
+/** Telegram shows at most 200 characters there. */
 const toastMax = 180;
 
 /** Nothing is said, and nothing changes. */
@@ -58,19 +58,19 @@ export function taskButton(task: Task, data: string | null): Button | null {
   return button(texts.task.plainName(task.number, oneLine(task.title, 30)), data);
 }
 
-export function pairs(all: readonly (Button | null)[]): (Button | null)[][] {
-  const rows: (Button | null)[][] = [];
-  for (let index = 0; index < all.length; index += 2) rows.push(all.slice(index, index + 2));
-  return rows;
-}
-
 /** Asks which task is meant; each button does at once what was asked for. */
 export function choiceDrawn(
   lead: Rich | string,
   tasks: readonly Task[],
   dataFor: (task: Task) => string | null,
 ): Drawn {
-  return drawn(say`${lead}`, pairs(tasks.map((task) => taskButton(task, dataFor(task)))));
+  return drawn(
+    say`${lead}`,
+    inRows(
+      tasks.map((task) => taskButton(task, dataFor(task))),
+      2,
+    ),
+  );
 }
 
 /**

@@ -7,7 +7,7 @@ import { texts } from '../texts.ts';
 import { aboutMoment, dayMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
 import { policyLines } from './policy.ts';
 import { button, dataOf, shortId } from './press.ts';
-import { lines, type Rich, drawn } from './rich.ts';
+import { lines, type Rich, drawn, urlOf } from './rich.ts';
 import { nameOf } from './rights.ts';
 
 /** What a card tells beside the task itself. */
@@ -120,13 +120,9 @@ function placeText(task: Task): Rich | string {
   return task.topicState === 'ready' ? words.inTopic(topicUrl(task)) : words.topicLater;
 }
 
-/** Only supergroups have links that lead to a topic. */
 function topicUrl(task: Task): string | null {
   const thread = executionThread(task);
-  const group = /^-100(\d+)$/.exec(thread?.address ?? '')?.[1];
-  return group === undefined || thread?.topic === null || thread === null
-    ? null
-    : `https://t.me/c/${group}/${thread.topic}`;
+  return urlOf(thread?.address, thread?.topic);
 }
 
 export function cardButtons(task: Task, { next, mark }: Pick<CardFacts, 'next' | 'mark'>): (Button | null)[][] {

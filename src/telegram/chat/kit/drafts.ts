@@ -37,7 +37,7 @@ const Policies = z.object({
 const Kept = z.object({
   text: z.string().optional(),
   media: z.object({ kind: z.enum(mediaKinds), fileId: z.string() }).optional(),
-  /** The platform sends several pictures as so many messages, which have this in common. */
+  /** Telegram sends several pictures as so many messages, which have this in common. */
   album: z.string().optional(),
   policies: Policies.optional(),
   /** The text was written before it was asked for, so that another one may take its place. */

@@ -1,7 +1,7 @@
 import type { Button } from '../../../domain/shown.ts';
 import type { ChatContext, Press } from '../conversation.ts';
 
-/** The platform's limit for what a button carries. */
+/** Telegram's limit for what a button carries. */
 const dataBytesMax = 64;
 
 /** The callback data of a button of ours, of whatever version: its verb, and its arguments. */
@@ -24,6 +24,12 @@ export function button(text: string, data: string | null): Button | null {
 }
 
 export type Rows = readonly (readonly (Button | null)[])[];
+
+export function inRows(all: Rows[number], size: number): Rows {
+  const rows: Rows[number][] = [];
+  for (let index = 0; index < all.length; index += size) rows.push(all.slice(index, index + size));
+  return rows;
+}
 
 /** The rows without buttons that do not exist, and without rows that are empty by that. */
 export function keyboard(rows: Rows): readonly (readonly Button[])[] {

@@ -107,7 +107,7 @@ function withNote(shown: Drawn, missing: keyof typeof texts.making.topicsOff | n
   return { ...shown, text: `${shown.text}\n\n${texts.making.note(texts.making.topicsOff[missing])}` };
 }
 
-/** Asked when a task was made, and not for every preview, because only the platform knows it. */
+/** Asked when a task was made, and not for every preview, because only Telegram knows it. */
 async function rightMissing(ctx: ChatContext): Promise<'right' | null> {
   const setUp = await ctx.setUp(ctx.place);
   return !setUp.isPrivate && setUp.canManageTopics === false ? 'right' : null;

@@ -119,7 +119,7 @@ export async function lastList({ store }: Pick<Notes, 'store'>, chat: Pick<Chat,
   return note === null ? null : (JSON.parse(note) as LastList);
 }
 
-/** What there is to know of a chat beside what the platform tells. */
+/** What there is to know of a chat beside what Telegram tells. */
 interface ChatStanding {
   readonly isApproved: boolean;
   readonly timezone: string;

@@ -7,7 +7,7 @@ import type { Task } from '../../../domain/task.ts';
 import { taskName } from '../kit/card.ts';
 import { aboutMoment, moment, pastMoment, type Setting } from '../kit/clock.ts';
 import { button, dataOf, shortId, type Rows, keyboard } from '../kit/press.ts';
-import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
+import { blocks, lines, type Rich, drawn, urlOf } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
 /** Where a message of this kind goes, and how that stands by now which it asks about. */
@@ -83,7 +83,8 @@ function escalatedDrawn(view: Of<'escalated'>, scene: AskingScene): Drawn | null
   if (ack?.status !== 'given_up') return null;
   const { reminder, button: words } = texts;
   const isHere = address === task.home.address;
-  const url = linkTo(task, ack.result?.messageId ?? null);
+  const messageId = ack.result?.messageId ?? null;
+  const url = task.topicId === null || messageId === null ? null : urlOf(task.home.address, task.topicId, messageId);
   const rows: Rows = [
     [
       isHere ? button(words.done, dataOf('done', shortId(task.id), shortId(view.occurrenceId))) : null,
@@ -109,13 +110,6 @@ function isGroup({ home }: Task): boolean {
 function ownerWord({ task, ownerName }: AskingScene): string | null {
   const isOfPerson = task.ownerId.startsWith('telegram:user:');
   return isGroup(task) && isOfPerson && ownerName !== null ? texts.reminder.escalatedOwner(ownerName) : null;
-}
-
-/** Only messages of supergroups have addresses that everybody can open. */
-function linkTo({ home, topicId }: Task, messageId: number | null): string | null {
-  const group = /^-100(\d+)$/.exec(home.address)?.[1];
-  if (group === undefined || messageId === null || topicId === null) return null;
-  return `https://t.me/c/${group}/${topicId}/${messageId}`;
 }
 
 /** What is over is told of as it was asked about, without the buttons. */

@@ -105,7 +105,7 @@ async function editWhatPressed(ctx: ChatContext, task: Task): Promise<Answer> {
     text: edit.askText(name),
     title: edit.askTitle(name),
   };
-  // Where the platform keeps plain messages of a group from the bot, it still gets the replies to it.
+  // Where Telegram keeps plain messages of a group from the bot, it still gets the replies to it.
   const how = ctx.place.chat.kind === 'private' ? null : texts.field.byReply;
   return {
     ...redrawn(ctx, drawn(blocks(words[what], how), cancelRow(id))),

@@ -6,7 +6,7 @@ import type { Task } from '../../../domain/task.ts';
 import { taskName } from '../kit/card.ts';
 import { aboutMoment, moment, span, zoneOf, type Setting, pastMoment } from '../kit/clock.ts';
 import { button, dataOf, shortId } from '../kit/press.ts';
-import { blocks, lines, link, type Rich, drawn } from '../kit/rich.ts';
+import { blocks, lines, link, type Rich, drawn, urlOf } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
 export interface HistoryPage {
@@ -69,13 +69,9 @@ function timeText({ attempts, lateMs }: TaskRun): string {
   return `${lateMs >= lateToldMs ? history.late(span(lateMs)) : ''}${took >= tookToldMs ? history.took(span(took)) : ''}`;
 }
 
-/** Only messages of supergroups have links. */
 function messageUrl({ deliveries }: TaskRun): string | null {
   const shown = deliveries.find(({ status, messageId }) => status === 'delivered' && messageId !== null);
-  const group = /^-100(\d+)$/.exec(shown?.platformChatId ?? '')?.[1];
-  if (shown === undefined || group === undefined) return null;
-  const topic = shown.messageThreadId === null ? '' : `${shown.messageThreadId}/`;
-  return `https://t.me/c/${group}/${topic}${shown.messageId}`;
+  return urlOf(shown?.platformChatId, shown?.messageThreadId, shown?.messageId);
 }
 
 /** A slot is exact; what somebody asked for by hand came about then. */

@@ -11,7 +11,7 @@ import { taskName, cardOf, settingFor } from '../kit/card.ts';
 import { aboutMoment, dateIn, moment, settingOf, weekdayIn, type Setting, capital } from '../kit/clock.ts';
 import { onChat, onNamedTask } from '../kit/guards.ts';
 import { impliedBy, numberIn } from '../kit/naming.ts';
-import { blocks, lines, type Rich, link, oneLine, say } from '../kit/rich.ts';
+import { blocks, lines, type Rich, link, oneLine, say, urlOf } from '../kit/rich.ts';
 import { demand, nameOf } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { agendaDrawn, agendaSpans, type AgendaSpan } from './agenda.ts';
@@ -239,7 +239,8 @@ type Names = ReadonlyMap<string, string>;
 
 export function whyLine({ line, evidence }: WhyAnswer, names: Names): Rich {
   const text = capital(named(line, names));
-  const url = urlOf(evidence.deliveries ?? []);
+  const sent = evidence.deliveries?.find(({ status, messageId }) => status === 'delivered' && messageId !== null);
+  const url = urlOf(sent?.thread.address, sent?.thread.topic, sent?.messageId);
   const match = deliveredWords.exec(line);
   if (url === null || match === null || text.length > lineLengthMax) {
     return { text: oneLine(text, lineLengthMax), entities: [] };
@@ -255,15 +256,4 @@ function idsIn(answers: readonly WhyAnswer[]): ReadonlySet<string> {
 
 function named(text: string, names: Names): string {
   return text.replaceAll(/telegram:user:\d+/g, (id) => names.get(id) ?? id);
-}
-
-type Sent = NonNullable<WhyAnswer['evidence']['deliveries']>[number];
-
-/** Only messages of supergroups have links that everybody there can open. */
-function urlOf(deliveries: readonly Sent[]): string | null {
-  const first = deliveries.find(({ status, messageId }) => status === 'delivered' && messageId !== null);
-  const group = /^-100(\d+)$/.exec(first?.thread.address ?? '')?.[1];
-  if (first === undefined || group === undefined) return null;
-  const topic = first.thread.topic === null ? '' : `${first.thread.topic}/`;
-  return `https://t.me/c/${group}/${topic}${first.messageId}`;
 }

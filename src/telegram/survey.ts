@@ -53,7 +53,7 @@ export interface Survey {
   >;
 }
 
-/** Whoever asks sits at a terminal. */
+/** The asker sits at a terminal. */
 const patienceMs = 8000;
 const updatesMax = 100;
 

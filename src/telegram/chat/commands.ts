@@ -95,7 +95,7 @@ export function nearCommand(word: string): string | null {
   return synonymOf(lower)?.name ?? misspeltOf(lower, namesFor(false));
 }
 
-/** What is called otherwise is done at once where it only reads or asks; for everything else its name is told. */
+/** Synonyms are done at once where they only read or ask; for all others the name of the command is told. */
 export const unknownCommand: Handler = async (ctx) => {
   const word = ctx.command ?? '';
   const lower = word.toLowerCase();

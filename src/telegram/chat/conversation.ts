@@ -44,7 +44,7 @@ export interface Person {
   readonly isAdmin: boolean;
 }
 
-/** What a handler knows of one update: who says or presses what, and where; and everything that it may use for it. */
+/** Everything that a handler knows of one update, and may use for it: who says or presses what, and where. */
 export interface ChatContext extends ChatDeps {
   readonly updateId: number;
   /** `telegram:update:<id>`: for each thing that is changed, followed by what it is when there are several. */
@@ -59,7 +59,7 @@ export interface ChatContext extends ChatDeps {
   readonly date: number;
   /** Without the slash and the bot's name; null for plain text. */
   readonly command: string | null;
-  /** What follows the command, over all lines, or the whole text. */
+  /** The words after the command, over all lines, or the whole text. */
   readonly args: string;
   /** The message that it answers, whoever wrote that. */
   readonly repliedTo: Replied | null;
@@ -69,9 +69,9 @@ export interface ChatContext extends ChatDeps {
   readonly album?: string;
   /** It calls the bot by its name, so that it is meant for us wherever it is said. */
   readonly isAddressed?: boolean;
-  /** What the button carries, already checked; null when it is of no form that is known. */
+  /** The data of the button, already checked; null when it is of no form that is known. */
   readonly press: Press | null;
-  /** What the message with the button shows, without its buttons; null when Telegram does not tell. */
+  /** The message with the button, without its buttons; null when Telegram does not tell. */
   readonly shown: Drawn | null;
   /** The message is seen by this person alone, and is changed by this number instead of its own. */
   readonly ephemeralId: number | null;
@@ -87,14 +87,14 @@ export type Buttons = Readonly<Record<string, Handler>>;
 
 export interface Replied {
   readonly messageId: number;
-  /** Who wrote it, or who wrote what was forwarded there; absent where Telegram does not tell. */
+  /** The one who wrote it, or wrote what was forwarded there; absent where Telegram does not tell. */
   readonly author?: { readonly id: number; readonly name: string };
   readonly isOurs: boolean;
   readonly text: string | null;
   readonly media: Media | null;
 }
 
-/** What a button says: `v1:<verb>:<argument>...`, at most 64 bytes. See buttons.ts for all of them. */
+/** Callback data: `v1:<verb>:<argument>...`, at most 64 bytes. The verbs stand in `chat.ts`. */
 export interface Press {
   readonly verb: string;
   readonly args: readonly string[];
@@ -130,10 +130,10 @@ export interface Answer {
   readonly reaction?: Reaction;
 }
 
-/** What follows `/start` in the place of the code by which somebody has just become the owner. */
+/** Stands behind `/start` in the place of the code by which somebody has just become the owner. */
 export const claimedArg = 'claimed';
 
-/** What follows `/start` when somebody came by the link that adds the bot to a group; it is no secret. */
+/** Stands behind `/start` when somebody came by the link that adds the bot to a group; it is no secret. */
 export const setupArg = 'setup';
 
 /** A command: how it is called, what the menus and the help say about it, who may, and what it does. */
@@ -148,7 +148,7 @@ export interface Command {
   readonly handle: Handler;
 }
 
-/** What Telegram says about the bot in a chat; null where it could not be asked. */
+/** The bot's standing in a chat, as Telegram says; null where it could not be asked. */
 export interface SetUp {
   readonly isPrivate: boolean;
   /** In a group: topics are switched on. */
@@ -161,7 +161,7 @@ export interface SetUp {
   readonly readsEverything: boolean | null;
 }
 
-/** What handlers may use. */
+/** Use cases, and all else that handlers may use. */
 export interface ChatDeps {
   readonly tasks: Tasks;
   readonly threads: Threads;

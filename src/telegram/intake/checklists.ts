@@ -91,7 +91,7 @@ async function drawnNow(
   return checklistDrawn(facts, isHello);
 }
 
-/** What has not arrived yet is drawn from an older state, and mended by the next change or a press. */
+/** A list that has not arrived yet shows an older state, until the next change or a press. */
 async function messageOf({ store }: ChecklistDeps, last: LastList): Promise<number | null> {
   return 'message' in last ? last.message : ((await store.sentMessage(last.delivery))?.messageId ?? null);
 }
@@ -123,7 +123,7 @@ interface SetUpDeps {
 type Rights = Pick<SetUp, 'canManageTopics' | 'canPin'>;
 type Known = Rights | Pick<SetUp, 'topicsEnabled'>;
 
-/** What was answered holds so long: `/start`, a press and a task that is made ask within seconds of each other. */
+/** Answers hold so long: `/start`, a press and a task that is made ask within seconds of each other. */
 const keptMs = 60_000;
 /** Chats that are remembered for that; past that all are forgotten, which costs one call each. */
 const rememberedMax = 10_000;
@@ -151,7 +151,7 @@ export function createSetUps(deps: SetUpDeps): SetUps {
       return { ...unknown, isPrivate, isForum, readsEverything: isPrivate ? null : readsEverything, ...facts };
     },
     heard: (address, member) => {
-      // What the bot may do in a private chat nobody has to grant.
+      // In a private chat the bot needs no rights.
       if (address.startsWith('-')) keep(address, rightsOf(member));
     },
   };

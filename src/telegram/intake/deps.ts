@@ -7,7 +7,7 @@ import type { Chats } from '../../app/use-cases/reachable-chats.ts';
 import type { TelegramApi } from '../api.ts';
 import type { BotContext, ChatDeps, Command } from '../chat/conversation.ts';
 
-/** What people can say and press, and what answers them. */
+/** Everything that people can say and press, and what answers it. */
 export interface Conversation {
   readonly commands: readonly Command[];
   /** The command that somebody probably meant by an unknown word; null when none is near. */
@@ -42,7 +42,7 @@ export interface TelegramInDeps {
   /** Shows the claim code to whoever started the server, and to nobody else: never through the log. */
   readonly printClaim: (code: string) => void;
   readonly people: Chats;
-  /** What handlers may use. */
+  /** Use cases, and all else that handlers may use. */
   readonly chatDeps: Omit<ChatDeps, 'bot' | 'setUp'>;
   readonly conversation: Conversation;
   readonly settings: InSettings;

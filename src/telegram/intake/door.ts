@@ -31,7 +31,7 @@ interface DoorDeps extends Pick<TelegramInDeps, 'store' | 'clock' | 'ids' | 'set
   readonly claim: Claim;
   readonly refusals: Refusals;
   readonly errands: Errands;
-  /** Somebody became an owner. */
+  /** Called when somebody became an owner. */
   readonly onOwner: () => void;
 }
 
@@ -142,7 +142,7 @@ function refusalWords(claim: Claim, userId: number): string {
   return claim.isLocked() ? texts.claimLocked : texts.strangerRefused(userId);
 }
 
-/** What stands behind `/start`, wherever it was said: that may be a code. Null where nothing does. */
+/** The word behind `/start`, wherever it was said: that may be a code. Null where there is none. */
 function startWord({ wording }: Coming): string | null {
   return wording?.command === 'start' && wording.args !== '' ? wording.args : null;
 }
@@ -210,8 +210,8 @@ interface Stranger {
 }
 
 /**
- * Who was refused: a stranger once a day, a group once. It is remembered in memory alone, so a restart forgets it; nothing
- * of a stranger is kept but the line in the log.
+ * Refusals: a stranger is refused once a day, a group once. They are remembered in memory alone, so a restart forgets them;
+ * nothing of a stranger is kept but the line in the log.
  */
 export interface Refusals {
   /** True when they were not refused yet; then they count as refused from now on. */

@@ -22,7 +22,7 @@ export function takenOf(stored: StoredUpdate, update: Update | null, bot: string
 /** The context of a stored update, inside of which the chat's own handlers run. */
 export type IntakeContext = BotContext & { readonly taken: Taken; handled: Handled };
 
-/** What handling an update came to. It is written down together with the update being done. */
+/** The outcome of an update. It is written down together with the update being done. */
 export interface Handled {
   readonly status: 'done' | 'failed';
   readonly error: string | null;
@@ -50,7 +50,7 @@ export interface Writing {
   readonly ids: Ids;
   readonly now: number;
   readonly thread: Thread;
-  /** Who asked, in a group: for answers that nobody else needs to read. */
+  /** The asker, in a group: for answers that nobody else needs to read. */
   readonly asker?: OnlyFor;
 }
 

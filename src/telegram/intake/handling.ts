@@ -11,11 +11,11 @@ import { faultOf, givenUp } from './texts.ts';
 export interface Handling {
   /** Throws only when the store is away: then the update is handled again. */
   handle(ctx: IntakeContext): Promise<Handled>;
-  /** What nobody waits for: what was blocked there may go now, and what was switched there is shown. */
+  /** Looks again at the chat, which no answer waits for: blocked messages may go now, and its checklist is redrawn. */
   after(taken: Taken): Promise<void>;
   /** It took the process down, or the store with it, again and again. */
   giveUp(taken: Taken): Handled;
-  /** What it came to cannot be written down: the person is told that, and nothing else. */
+  /** An answer that cannot be written down: the person is told that, and nothing else. */
   unwritten(taken: Taken, error: unknown): Handled;
 }
 

@@ -27,7 +27,7 @@ export interface TelegramIn {
   /** Resolves when every stored update is done, and every press answered. */
   idle(): Promise<void>;
   readonly health: () => InHealth;
-  /** Nobody owns the bot yet, and the code that was shown makes somebody its owner. */
+  /** True while the bot has no owner, and the code that was shown makes one. */
   readonly isClaimable: () => boolean;
   readonly webhook: Pick<Webhook, 'handle'>;
 }

@@ -109,7 +109,7 @@ async function setMenu(deps: MenuDeps, scope: Scope, circle: Circle): Promise<st
 /** Refusals that say that the person is not there, and was perhaps never. */
 const nobody = /user not found|participant_id_invalid|user_id_invalid|member not found/i;
 
-/** What Telegram says about people, when it is asked. */
+/** Asks Telegram about people. */
 export function createPlatform(api: TelegramApi): Platform {
   return {
     member: async (address, userId) => {

@@ -90,7 +90,7 @@ export interface Claim {
    * same try.
    */
   attempt(code: string, updateId: number): 'right' | 'wrong' | 'closed';
-  /** What the right code stood for could not be written down: it is good once more. */
+  /** The new owner could not be written down: the code is good once more. */
   reopen(): void;
 }
 

@@ -15,7 +15,7 @@ const waits: Record<Trouble['is'], { readonly firstMs: number; readonly capMs: n
   refused: { firstMs: 5000, capMs: 60_000 },
 };
 
-/** What the operator is told, once while the trouble lasts. */
+/** Words for the operator, told once while the trouble lasts. */
 const explanations: Record<Trouble['is'], string> = {
   away: 'Telegram does not answer. Tasks go on; messages of people wait there.',
   busy: 'Telegram asks to wait. Tasks go on.',
@@ -30,14 +30,14 @@ export interface Patience {
   /** Notes the failure, logs the first one of its kind, and answers how long to wait. */
   failed(trouble: Trouble): number;
   succeeded(): void;
-  /** What is wrong now, in words for the operator. */
+  /** The trouble of now, in words for the operator. */
   error(): string | null;
 }
 
 interface PatienceDeps {
   readonly log: Log;
   readonly stopwatch: Stopwatch;
-  /** What was tried, as a fact in the log. */
+  /** The task that was tried, as a fact in the log. */
   readonly task: string;
 }
 

@@ -19,7 +19,7 @@ const chat = z.object({
 const entities = z.array(z.object({ type: z.string(), offset: z.int(), length: z.int() })).optional();
 const file = z.object({ file_id: z.string() });
 
-/** What a message can bring along, and can be sent again. A photo comes in several sizes, the largest last. */
+/** Texts and files of a message that can be sent again. A photo comes in several sizes, the largest last. */
 const brought = {
   text,
   caption: text,
@@ -95,7 +95,7 @@ export function updateIdOf(value: unknown): number | null {
   return read.success ? read.data.update_id : null;
 }
 
-/** What every update has in common. */
+/** Facts that every update has in common. */
 export interface Origin {
   readonly chat: Chat | null;
   readonly from: User | null;
@@ -178,7 +178,7 @@ export function mediaOf(message: Brought): Media | null {
   return null;
 }
 
-/** What a message of ours shows, without its buttons; null when it is too old for Telegram to tell. */
+/** A message of ours without its buttons; null when it is too old for Telegram to tell. */
 export function shownOf(message: Partial<Message>): Drawn | null {
   const text = message.text ?? message.caption;
   if (text === undefined) return null;

@@ -94,7 +94,7 @@ export async function cameAndWent(deps: TelegramInDeps, message: Message): Promi
 }
 
 /**
- * Who somebody is in a chat: `unknown` when Telegram does not say and nothing was known for a day. Rights come from live
+ * The standing of somebody in a chat: `unknown` when Telegram does not say and nothing was known for a day. Rights come from live
  * membership: what Telegram said last is believed for ten minutes, and then it is asked again. While it cannot be reached,
  * the last answer holds for a day.
  */

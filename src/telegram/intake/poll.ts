@@ -58,7 +58,7 @@ export function createPoll({ api, clock, stopwatch, patience, pauses, room, take
       return;
     }
     const trouble = troubleOf(answer);
-    // What came in over the webhook and was not taken stays, and is polled.
+    // Updates that came over the webhook and were not taken stay, and are polled.
     if (trouble.is === 'webhook') {
       await api.ask((raw, signal) => raw.deleteWebhook({ drop_pending_updates: false }, signal));
     }

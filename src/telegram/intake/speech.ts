@@ -33,7 +33,7 @@ export interface SpeechDeps extends PlacesDeps {
 /** The account behind which the admins of a group hide. */
 const anonymousAdmin = 1_087_968_824;
 
-/** Who speaks, as far as the message tells: channels and other bots are not listened to. */
+/** The speaker, as far as the message tells: channels and other bots are not listened to. */
 function speakerOf({ from, sender_chat: sender, chat, is_automatic_forward: isForward }: Message) {
   if (from === undefined || isForward === true) return null;
   if (sender?.id === chat.id || from.id === anonymousAdmin) return 'anonymous';
@@ -58,7 +58,7 @@ export async function hear(deps: SpeechDeps, ctx: IntakeContext, next: NextFunct
   ctx.handled = handledBy({ ...scene.writing, ...askerIn(scene.place, asker) }, begunBy(heard, ctx.answer));
 }
 
-/** What a handler is told beside what it may use. */
+/** Facts of an update for its handler, beside what that may use. */
 type Told = Omit<ChatContext, keyof SpeechDeps['chatDeps'] | 'setUp' | 'bot'>;
 
 interface Heard {
@@ -140,7 +140,7 @@ export async function press(deps: SpeechDeps, ctx: IntakeContext, next: NextFunc
   };
   Object.assign(ctx, deps.chatDeps, { setUp: deps.setUp, bot: deps.me.username, answer: silence }, told);
   await next();
-  // What is pressed on a message that one person alone sees is answered to that person alone.
+  // A press on a message that one person alone sees is answered to that person alone.
   const asker = { userId: person.id, callbackId: callback.id, until: date + ephemeralMs };
   const only = askerIn(place, ephemeralId === null ? asker : { ...asker, ephemeralId });
   ctx.handled = handledBy({ ...writing, ...only }, ctx.answer);
@@ -250,7 +250,7 @@ function writtenAt({ date, edit_date: anew }: Pick<Message, 'date' | 'edit_date'
 /** A draft remembers the command that began it, so that it can be mended by editing that. */
 function begunBy({ command, messageId }: Told, given: Answer): Answer {
   const { draft } = given;
-  // What one person alone sees has no number, by which its edits could be told.
+  // A message that one person alone sees has no number by which its edits could be told.
   if (command === null || draft?.is !== 'put' || messageId === 0) return given;
   const body = { ...draft.draft.body, messageId, command };
   return { ...given, draft: { is: 'put', draft: { ...draft.draft, body } } };
@@ -272,7 +272,7 @@ export async function hearAgain(deps: SpeechDeps, ctx: IntakeContext, next: Next
 }
 
 const minuteMs = 60_000;
-/** Nobody types or presses more than this in a minute and reads the answers. */
+/** More than this in a minute is typed or pressed by no one who reads the answers. */
 const personMax = 30;
 /** A group is sent about twenty messages a minute, answers first, so that more words than these would hold up its results. */
 const chatMax = 60;

@@ -1,7 +1,7 @@
 import type { Update } from 'grammy/types';
 import { mediaOf, type Brought } from './payload.ts';
 
-/** What the inbound side says by itself, before or instead of a command. */
+/** Words that intake says by itself, before or instead of a command. */
 
 /** An owner needs the number, and hardly anybody knows their own. Which groups there are is nobody's business here. */
 export function strangerRefused(userId: number): string {
@@ -52,7 +52,7 @@ export function givenUp(errorId: string): string {
 export const botBlocked = 'the bot was blocked';
 export const botRemoved = 'the bot was removed';
 
-/** What somebody said, taken apart. */
+/** The words of a message, taken apart. */
 export interface Wording {
   /** Lower case, without the slash and the name of the bot; null for plain text. */
   readonly command: string | null;
@@ -96,7 +96,7 @@ export function readWording(written: Written, botUsername: string): Wording | nu
   return { command: name.toLowerCase(), args: text.slice(first.length).trim(), isAddressed: bot !== undefined };
 }
 
-/** Whoever calls the bot by its name, first or last, speaks to it; the name itself says nothing more. */
+/** The name of the bot, first or last, says that it is spoken to, and nothing more. */
 function plainWording(text: string, botUsername: string): Wording {
   const name = `@${botUsername}`.toLowerCase();
   const trimmed = text.trim();

@@ -210,7 +210,7 @@ async function serve(deps: WorkerDeps, taken: Taken, handle: () => Promise<Handl
       await attempt();
       return;
     } catch (error) {
-      // Nobody looks at a button that long.
+      // A button is not looked at that long.
       answerPress({ text: storeAway, isAlert: false });
       if (failures === 1) log.warn('update_put_off', { update_id: stored.id, error: wordsOf(error) });
       await pauses.pause(backoff(failures));

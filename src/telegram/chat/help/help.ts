@@ -35,7 +35,7 @@ function helpOn(word: string, isOwner: boolean): Rich {
   return known === null ? help.unknown(word, names) : help.aboutWord(known);
 }
 
-/** What the menu says of it, without the example at its end. */
+/** The words of the menu, without the example at their end. */
 function menuWords(name: string): string {
   const found = Object.entries(texts.help.menu).find(([known]) => known === name);
   return (found?.[1] ?? '').replace(/: \/.*$/, '');

@@ -74,8 +74,9 @@ export function choiceDrawn(
 }
 
 /**
- * What a fault is in a chat: its own sentence, which was written for the person who has to mend the input, other words, or
- * ours to mend. What is ours goes on to whoever runs the handler, who tries again or tells that something is broken.
+ * Faults in a chat. A fault is told by its own sentence, which was written for the person who has to mend the input, or in
+ * other words; or it is ours to mend, and goes on to the caller of the handler, who tries again or tells that something is
+ * broken.
  */
 const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) => string)>> = {
   invalid_request: 'itself',
@@ -122,7 +123,7 @@ export function sentenceOf(error: unknown): string | null {
   return words === 'itself' ? error.message : words(error);
 }
 
-/** What is wrong and where, without the advice to those who write to the API. */
+/** The fault and its place, without the advice to those who write to the API. */
 export function templateFault(message: string): string {
   return /: ([\s\S]+?)\. Mend it,/.exec(message)?.[1] ?? message;
 }

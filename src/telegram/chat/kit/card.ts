@@ -10,7 +10,7 @@ import { button, dataOf, shortId } from './press.ts';
 import { lines, type Rich, drawn, urlOf } from './rich.ts';
 import { nameOf } from './rights.ts';
 
-/** What a card tells beside the task itself. */
+/** Facts that a card tells beside the task itself. */
 export interface CardFacts {
   readonly now: number;
   readonly next: readonly number[];
@@ -165,7 +165,7 @@ async function datesOf({ home }: Pick<Task, 'home'>, { store }: Pick<ChatDeps, '
   return settingsOf(chat?.settings ?? {}).dates;
 }
 
-/** What a card tells of the task as it stands now. */
+/** Facts of a card as they stand now. */
 export async function factsOf(task: Task, ctx: ChatContext): Promise<CardFacts> {
   const isOver = task.state === 'deleted' || task.pausedReason?.startsWith('unreadable') === true;
   return {

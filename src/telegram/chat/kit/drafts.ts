@@ -133,7 +133,7 @@ export function putDraft(
   return putRow(writing, { id, step: name, body, expiresAt: now + draftMs });
 }
 
-/** What is kept of this person here, whatever it is. */
+/** The row that is kept of this person here, whatever it is. */
 export function putRow(
   { place, person }: Writing,
   row: Pick<Draft, 'id' | 'step' | 'body' | 'expiresAt'>,
@@ -152,7 +152,7 @@ export async function draftHere({
   return open === null || open.step.step === 'made' ? null : open;
 }
 
-/** What was written by another version, and cannot be read by this one, is gone. */
+/** Drafts that were written by another version, and cannot be read by this one, are gone. */
 function opened(row: Draft | null): OpenDraft | null {
   if (row === null) return null;
   const step = !formerSteps.has(row.step) ? row.step : row.body['when'] === undefined ? 'ask' : 'text';
@@ -180,14 +180,14 @@ export function titleOf({ text, media }: { readonly text: string; readonly media
   return texts.wizard.kinds[media.kind];
 }
 
-/** What is lost when another task is begun in the same place. */
+/** Words about the draft that is lost when another task is begun in the same place. */
 export function replacedWords(draft: OpenDraft | null): Rich | null {
   const step = draft?.step;
   if (step === undefined || step.step === 'offer' || step.step === 'made') return null;
   return step.step === 'edit' ? texts.making.editReplaced : texts.making.replaced(knownOf(step));
 }
 
-/** What tells it from others: its title, or as much of its time as there is; null where nothing was said. */
+/** Its title, or as much of its time as there is, tells it from others; null where nothing was said. */
 function knownOf(step: Exclude<OpenDraft['step'], { step: 'edit' | 'made' }>): string | null {
   const text = 'text' in step ? step.text : (step.kept.text ?? '');
   const { media } = step.kept;
@@ -199,7 +199,7 @@ function knownOf(step: Exclude<OpenDraft['step'], { step: 'edit' | 'made' }>): s
 
 /* ---- words that are meant for us, and the clocks on which a time in them is read ---- */
 
-/** Who writes where, and when it was written. */
+/** The place of words, and when they were written. */
 export type Speaking = Pick<ChatContext, 'place' | 'date'>;
 
 /** The clocks on which a time is read. A wait counts from when it was written, not from when it is read. */

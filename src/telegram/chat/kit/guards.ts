@@ -70,7 +70,7 @@ export function onRun(
  */
 export async function permitted(ctx: ChatContext, deed: Deed, taskId: string): Promise<Task> {
   const task = await ctx.store.readTask(taskId);
-  // What never was and what is elsewhere look alike.
+  // A task that never was and one of another chat look alike.
   if (task === null) throw new Refused(texts.chat.noSuchTask);
   await demand(ctx, deed, task);
   return task;

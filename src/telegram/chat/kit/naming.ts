@@ -12,10 +12,10 @@ import { button, dataOf, shortId } from './press.ts';
 import { blocks } from './rich.ts';
 import { demand } from './rights.ts';
 
-/** What a command wants to do with a task. */
+/** The wish of a command towards a task. */
 export interface Wish {
   readonly deed: Deed;
-  /** What the button of a list does, when no task was named. */
+  /** The verb of the buttons in the list that is shown when no task was named. */
   readonly verb: string;
   /** Tasks that the wish fits. */
   readonly fits?: ChatTasksQuery['filter'];
@@ -25,7 +25,7 @@ export interface Wish {
   readonly isAsked?: boolean;
   /** A number that names no task is a count. */
   readonly isCounting?: boolean;
-  /** What was deleted is meant as well. */
+  /** Deleted tasks are meant as well. */
   readonly isForDeleted?: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface Named {
   readonly runId?: string | null;
 }
 
-/** What a word is about that names nothing: the message that it answers, or the topic in which it stands. */
+/** The subject of a word that names none: of the message that it answers, or of the topic in which it stands. */
 export interface Implied {
   readonly task: Task;
   readonly runId: string | null;
@@ -181,7 +181,7 @@ async function shortList(
 ): Promise<readonly Task[]> {
   const query = { chatId: chat.id, ownerId: null, text: null, offset: 0, limit: pageSize };
   const fitting = await store.chatTasks({ ...query, filter: fits });
-  // That none fits is seen best on those that are there.
+  // Where none fits, those that are there show it best.
   return fitting.total > 0 || fits === 'all'
     ? fitting.tasks
     : (await store.chatTasks({ ...query, filter: 'all' })).tasks;

@@ -13,7 +13,7 @@ export function parsePress(data: string): Press | null {
   return verb === undefined ? null : { verb, args: args?.split(':') ?? [] };
 }
 
-/** What the button carries, or null when it does not fit: then the button is left out rather than broken. */
+/** Data of a button, or null when it does not fit: then the button is left out rather than broken. */
 export function dataOf(verb: string, ...args: readonly (string | number)[]): string | null {
   const data = ['v1', verb, ...args.map(String)].join(':');
   return Buffer.byteLength(data) <= dataBytesMax && !data.includes('\n') ? data : null;

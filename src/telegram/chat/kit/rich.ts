@@ -96,7 +96,7 @@ export function oneLine(text: string, max: number): string {
 
 const cutSign = '\n[cut: the rest does not fit into one message]';
 
-/** What one message can hold; what was cut off is said. */
+/** As much as one message can hold; a cut is said. */
 function fitted(rich: Rich): Rich {
   if (rich.text.length <= messagePartLengthMax) return rich;
   const text = shortened(rich.text, messagePartLengthMax - cutSign.length);

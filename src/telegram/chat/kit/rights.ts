@@ -33,7 +33,7 @@ export async function demand(ctx: ChatContext, deed: Deed, task: Task | null = n
   if (refused !== null) throw new Refused(refused);
 }
 
-/** Nobody reads more names than that. */
+/** More names than that are not read. */
 const adminsNamed = 2;
 const nameShownMax = 30;
 

@@ -80,7 +80,7 @@ async function created(ctx: ChatContext, { row, step }: Found, plain: boolean): 
   };
 }
 
-/** What there is to tell of a task that was made a moment ago. */
+/** Facts of a task that was made a moment ago. */
 function newFacts(ctx: ChatContext, task: Task): CardFacts {
   const { dates } = settingsOf(ctx.place.chat.settings);
   const next = task.state === 'active' ? ctx.preview(task.schedule).next.slice(0, nextShown) : [];

@@ -18,7 +18,7 @@ import { mayManage } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { examples } from './english.ts';
 
-/** What a proposal is drawn from, beside the draft. */
+/** Everything that a proposal is drawn from, beside the draft. */
 type Drawing = Pick<ChatContext, 'place' | 'person' | 'clock' | 'preview'> & {
   readonly store: Pick<ChatContext['store'], 'taskByTitle'>;
 };

@@ -78,7 +78,7 @@ async function letIn(ctx: ChatContext, address: string, name: string | null): Pr
   return name === null ? chat.allowedUser(address) : allow.person(name);
 }
 
-/** Who waits for a yes, and how else one is given. */
+/** Chats that wait for a yes, and how else one is given. */
 async function waitingView({ store }: ChatContext): Promise<readonly [Rich, Rows]> {
   const { allow } = texts;
   const waiting = await store.waitingChats(waitingShown);

@@ -58,7 +58,7 @@ const setupPressed = onChat('read', async (ctx) => {
 async function listAgain(ctx: ChatContext): Promise<Answer> {
   const { chat } = ctx.place;
   const { words, rows } = await startWords(ctx);
-  // What one person alone sees cannot be changed later.
+  // A message that one person alone sees cannot be changed later.
   if (chat.kind !== 'private' && ctx.ephemeralId === null) await keepList(ctx, ctx.place, { message: ctx.messageId });
   return redrawn(ctx, drawn(words, rows));
 }

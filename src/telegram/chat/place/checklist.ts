@@ -119,12 +119,12 @@ export async function lastList({ store }: Pick<Notes, 'store'>, chat: Pick<Chat,
   return note === null ? null : (JSON.parse(note) as LastList);
 }
 
-/** What there is to know of a chat beside what Telegram tells. */
+/** Our own facts of a chat, beside what Telegram tells. */
 interface ChatStanding {
   readonly isApproved: boolean;
   readonly timezone: string;
   readonly isZoneConfirmed: boolean;
-  /** What the clocks of the zone show now. */
+  /** The time that the clocks of the zone show now. */
   readonly clock: string;
 }
 

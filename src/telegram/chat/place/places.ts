@@ -9,9 +9,9 @@ import { proposalDrawn, readAgain } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
 import { keepList, lastList, startWords, zoneCheckRow } from './checklist.ts';
 
-/** What concerns the chat as a whole: its set-up and its zone. */
+/** The chat as a whole: its set-up and its zone. */
 
-/** Who is led here by the link that adds the bot has most likely just been greeted. */
+/** The link that adds the bot leads here, most likely just after a greeting. */
 const justGreetedMs = 120_000;
 
 export async function startCommand(ctx: ChatContext): Promise<Answer> {

@@ -39,7 +39,7 @@ function purgeDrawn(counts: ThreadCounts): Drawn {
 /** Tasks that are named in the answer, so that they can be brought back by their numbers. */
 const namedMax = 20;
 
-/** What was made or deleted since the question is asked about anew: nobody deletes what they were not told of. */
+/** Tasks that were made or deleted since are asked about anew: nobody deletes what they were not told of. */
 export const purgePressed = onChat('manage', async (ctx) => {
   const { purge } = texts;
   const threadKey = threadOf(ctx.place);
@@ -104,6 +104,6 @@ export async function topicDeletePressed(ctx: ChatContext, task: Task): Promise<
   if (ctx.place.topic !== topicId) {
     return { replies: [removal, { is: 'edit', messageId: ctx.messageId, shown }], toast };
   }
-  // Whoever presses twice is told once; whether the removal was asked for the first time nobody knows.
+  // A second press is told nothing; whether the removal was asked for the first time is not known.
   return { replies: unbound === 'before' ? [removal] : [removal, { is: 'message', shown, inBase: true }], toast };
 }

@@ -27,7 +27,7 @@ export const statusCommand = onChat('read', async (ctx) => {
   return answer(words);
 });
 
-/** What this chat has used, and what it and the one who asks may still make. */
+/** Usage of this chat, and what it and the one who asks may still make. */
 export const usageCommand = onChat('read', async (ctx) => {
   const { place, person } = ctx;
   const { chat, timezone } = place;

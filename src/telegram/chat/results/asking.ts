@@ -46,7 +46,7 @@ export async function missedPressed(ctx: ChatContext, task: Task): Promise<Answe
   return settled(ctx, line, reminder.missedWord[choice]);
 }
 
-/** Whoever comes too late is told who came first, or that the time is over. */
+/** A late answer is told who came first, or that the time is over. */
 async function answeredBefore(ctx: ChatContext, task: Task): Promise<Answer> {
   const { reminder } = texts;
   const last = await ctx.store.lastAnswer(task.id, ctx.clock.now() - askExpiryMs);
@@ -90,7 +90,7 @@ export async function waitingSettled(ctx: ChatContext, arrived: boolean): Promis
   const deliveryId = longId(arg(ctx, 0));
   const parts = await store.unknownParts(ctx.place.chat.address, '');
   const part = parts.find((one) => one.deliveryId === deliveryId);
-  // What is not open in this chat is settled, or none of its business.
+  // A part that is not open in this chat is settled, or none of its business.
   if (part === undefined) throw new Refused(texts.deed.settledBefore);
   if (part.taskId === null) await demand(ctx, 'manage');
   else await permitted(ctx, 'change', part.taskId);

@@ -22,7 +22,7 @@ interface DoneSaid {
   readonly occurrenceId: string;
   /** The message that carries the button, or that was answered. */
   readonly messageId: number;
-  /** What it shows; null when Telegram does not tell. */
+  /** The message as it is shown; null when Telegram does not tell. */
   readonly shown: Drawn | null;
 }
 

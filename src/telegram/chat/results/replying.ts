@@ -32,7 +32,7 @@ const wordings: readonly Wording[] = [
   },
 ];
 
-/** What a reply to a message about a task comes to; null when it is none, and may mean something else. */
+/** Answers a reply to a message about a task; null when it is none, and may mean something else. */
 export async function replied(ctx: ChatContext): Promise<Answer | null> {
   const implied = await impliedBy(ctx);
   if (implied?.by !== 'reply') return null;

@@ -112,7 +112,7 @@ function ownerWord({ task, ownerName }: AskingScene): string | null {
   return isGroup(task) && isOfPerson && ownerName !== null ? texts.reminder.escalatedOwner(ownerName) : null;
 }
 
-/** What is over is told of as it was asked about, without the buttons. */
+/** A question that is over is told as it was asked, without the buttons. */
 function missedDrawn(view: Of<'missed'>, { task, setting, asked: { question } }: AskingScene): Drawn | null {
   const open = view.isOver === true ? view : question;
   if (open === null) return null;
@@ -162,7 +162,7 @@ function approvalDrawn(view: Of<'approval'>, { task, setting }: AskingScene): Dr
   ]);
 }
 
-/** What can be done with a result: a reminder is done or put off, all else is run again, and is done where it asks for that. */
+/** Buttons of a result: a reminder is done or put off, all else is run again, and is done where it asks for that. */
 export function resultButtons(task: Task | null, occurrenceId: string, mark: string): Rows {
   const { button: words } = texts;
   if (task === null || task.state === 'deleted') return [];
@@ -178,14 +178,14 @@ interface DoneOf {
   readonly occurrenceId: string;
 }
 
-/** What a result said at first. */
+/** A result as it was at first. */
 export function firstShown(result: Done['result']): Drawn | null {
   if (result === null || !('text' in result.shown)) return null;
   const { text } = result.shown;
   return 'media' in result.shown && result.shown.media !== undefined ? { text, media: result.shown.media } : { text };
 }
 
-/** What is done says by whom, and has a button for whoever pressed by mistake. Where the text leaves no room, a button says it. */
+/** A result that is done says by whom, and has a button against mistakes. Where the text leaves no room, a button says it. */
 export function doneShown(shown: Drawn, line: string, { taskId, occurrenceId }: DoneOf): Drawn {
   const back = button(texts.reminder.button.notDone, dataOf('notdone', shortId(taskId), shortId(occurrenceId)));
   const told = withLine(shown, line);
@@ -203,7 +203,7 @@ export function withRows({ text, entities, media }: Drawn, rows: Rows): Drawn {
   };
 }
 
-/** What a message was given after it was sent stands behind this, so that it can be told from what it said at first. */
+/** Marks the line that a message was given after it was sent, so that it can be told from the message itself. */
 const lineSign = '\n\n— ';
 
 /** The last line says what became of the message; it takes the place of the one before. Null when there is no room for it. */
@@ -223,7 +223,7 @@ export function withoutLine(shown: Drawn): Drawn {
 /** The buttons of a word about a failure; they follow the state of the task when one of them is pressed. */
 export function noticeRows(task: Task, runId: string | null, isInterrupted = false): Rows {
   const { button: words } = texts;
-  // Nobody knows what an interrupted run has done already, so to do it once more is more than to try again.
+  // An interrupted run may have done its work already, so to do it once more is more than to try again.
   const again = isInterrupted ? words.runAgain : words.retry;
   const id = shortId(task.id);
   const run = runId === null ? '' : shortId(runId);

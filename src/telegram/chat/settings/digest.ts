@@ -66,7 +66,7 @@ function whenWords({ number, schedule }: Task, { clock }: ChatContext): string {
 const daily = '8:00';
 const weekly = '9:00';
 
-/** What the buttons, and words as short as theirs, stand for. */
+/** Times that the buttons, and words as short as theirs, stand for. */
 const digestChoices: Readonly<Record<string, string>> = {
   daily: `every day at ${daily}`,
   weekdays: `every weekday at ${daily}`,

@@ -12,7 +12,7 @@ import { texts } from '../texts.ts';
 import { digestCommand, digestPressed, digestWords } from './digest.ts';
 import { settingsDrawn, type SettingsFacts, dateStylesDrawn } from './view.ts';
 
-/** What the admins of a chat have chosen for it: shown to everybody, changed by them, with buttons or in words. */
+/** Settings of a chat: shown to everybody, changed by its admins, with buttons or in words. */
 
 export async function settingsCommand(ctx: ChatContext): Promise<Answer> {
   const [key = '', ...rest] = ctx.args.trim().split(/\s+/);
@@ -55,7 +55,7 @@ async function changedByWords(ctx: ChatContext, key: string, value: string): Pro
   return answerWith(await changed(ctx, change.set));
 }
 
-/** Who may, and what everybody can do with tasks of their own. */
+/** Names of those who may, and what everybody can do with tasks of their own. */
 async function refusedWords(ctx: ChatContext, key: string): Promise<Rich> {
   const { adminsOnly, ownQuiet } = texts.settings;
   const isQuiet = key === 'quiet' || key === 'mode';
@@ -68,7 +68,7 @@ type Setting = Readonly<Record<string, unknown>>;
 async function changed(ctx: ChatContext, set: Setting): Promise<Drawn> {
   const { store, clock, log } = ctx;
   const { chat } = ctx.place;
-  // Somebody else may have chosen something since the chat was read.
+  // Another admin may have chosen something since the chat was read.
   const before = (await store.findChat(chat.address))?.settings ?? chat.settings;
   const settings = { ...before, ...set };
   await store.changeChat(chat.id, { settings }, clock.now());
@@ -78,7 +78,7 @@ async function changed(ctx: ChatContext, set: Setting): Promise<Drawn> {
 
 type ReadSetting = { readonly set: Setting } | { readonly unread: Rich };
 
-/** What a setting is to be, in words or as a button carries it. */
+/** A setting in words, or as a button carries it. */
 function readSetting(key: string, value: string, quiet: Quiet | null): ReadSetting {
   const { settings } = texts;
   switch (key) {

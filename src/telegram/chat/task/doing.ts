@@ -94,7 +94,7 @@ async function pauseAll(ctx: ChatContext): Promise<Answer> {
   return answer(texts.deed.pausedAll(changed, active.length - changed, end));
 }
 
-/** What was paused for its failures, or cannot be read, stays so: somebody has to look at it. */
+/** Tasks that were paused for their failures, or cannot be read, stay so: somebody has to look at them. */
 async function resumeAll(ctx: ChatContext): Promise<Answer> {
   const paused = await tasksOf(ctx, 'paused');
   let changed = 0;
@@ -250,7 +250,7 @@ function wishIn(rest: string, { date }: ChatContext, setting: Setting): number |
 
 const toldMax = 5;
 
-/** What was left out, as far as anybody reads on. */
+/** Slots that were left out, as far as anybody reads on. */
 export function leftOutWords(slots: readonly number[], setting: Setting): string {
   const last = slots.at(-1);
   if (last === undefined || slots.length <= toldMax) return moments(slots, setting);
@@ -289,7 +289,7 @@ async function undone(ctx: ChatContext, task: Task, entryId: string | null): Pro
   return answer(await undoneWords(back, ctx));
 }
 
-/** What was taken back, who had done it and when; and what comes next, as after every change. */
+/** The change that was taken back, who had made it and when; and what comes next, as after every change. */
 export async function undoneWords({ task, undone: entry, moot }: Undone, ctx: ChatContext): Promise<Rich> {
   const { undo } = texts;
   const setting = await settingFor(task, ctx);

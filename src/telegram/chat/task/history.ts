@@ -58,7 +58,7 @@ function rowOf(run: TaskRun, setting: Setting, names: HistoryPage['names']): Ric
   return history.row(url === null ? when : link(when, url), status[run.status] ?? run.status, more);
 }
 
-/** What is not worth telling is most of it: on time, and done at once. */
+/** Delays and durations below these are not worth telling. */
 const lateToldMs = 60_000;
 const tookToldMs = 1_000;
 
@@ -88,7 +88,7 @@ const sourceWords: Readonly<Record<OccurrenceSource, string>> = {
   replay: texts.history.replayed,
 };
 
-/** That the work was done and that people saw it are two things. The worst part counts. */
+/** Delivery is told apart from the work: both can go wrong alone. The worst part counts. */
 function deliveryText({ status, deliveries }: TaskRun, setting: Setting): string {
   const { history } = texts;
   const [first] = deliveries;
@@ -106,7 +106,7 @@ function deliveryText({ status, deliveries }: TaskRun, setting: Setting): string
   return worst?.[1] ?? history.delivered;
 }
 
-/** What is kept back on purpose; null when it is not. */
+/** Results that are kept back on purpose; null for all others. */
 function keptText({ status, cause, decision, createdAt, heldUntil }: Delivery, setting: Setting): string | null {
   const { history } = texts.reminder;
   if (status === 'blocked' && cause === 'approval') return history.forApproval(pastMoment(createdAt, setting));

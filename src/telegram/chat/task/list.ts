@@ -119,7 +119,7 @@ function filterRows({ filter, text }: Listing): (Button | null)[][] {
   );
 }
 
-/** What somebody who has no task yet wants to do. */
+/** Buttons for a chat that has no task yet. */
 function emptyRow(): (Button | null)[] {
   return [button(texts.button.newTask, dataOf('make'))];
 }

@@ -89,7 +89,7 @@ export async function historyOf(task: Task, ctx: ChatContext, cursor: string | n
 
 const comingShown = 10;
 
-/** What is coming for the task that is named or implied; without one, for all tasks of the chat. */
+/** Runs that are coming for the task that is named or implied; without one, for all tasks of the chat. */
 export async function nextCommand(ctx: ChatContext): Promise<Answer> {
   const span = spanNamed(ctx.args);
   const isChat = span !== null || (ctx.args.trim() === '' && (await impliedBy(ctx)) === null);
@@ -141,7 +141,7 @@ export async function agendaOf(span: AgendaSpan, { place, store, clock }: ChatCo
   });
 }
 
-/** What was put off comes beside the slots of the schedule. */
+/** A snooze comes beside the slots of the schedule. */
 async function snoozedTo(task: Task, { store, clock }: ChatContext): Promise<readonly number[]> {
   const until = (await store.snoozesOf([task.id])).get(task.id);
   return until === undefined || until <= clock.now() ? [] : [until];

@@ -118,7 +118,7 @@ export type Reply =
   /** A topic goes, with everything in it. */
   | { readonly is: 'removeTopic'; readonly topic: number };
 
-/** A sign at the message of a person; Telegram knows no others for it. */
+/** A reaction to the message of a person, of those that Telegram knows. */
 export type Reaction = '👀' | '👍' | '💔';
 
 export interface Answer {
@@ -126,7 +126,7 @@ export interface Answer {
   readonly draft?: DraftChange | null;
   /** For a press: the words in the toast, or in a window that must be closed. */
   readonly toast?: { readonly text: string; readonly isAlert: boolean } | null;
-  /** For what was said: the sign that it is put under. It is lost without harm. */
+  /** For words: the reaction to them. It is lost without harm. */
   readonly reaction?: Reaction;
 }
 

@@ -165,10 +165,10 @@ export async function triedTo<T>(
 }
 
 /**
- * A sign at the message of the person, where it says all that the words would; the words where the chat wants no signs, or
- * where the message has no number that a sign could be put to.
+ * A reaction to the message of the person, where it says all that the words would; the words where the chat wants no
+ * reactions, or where the message has no number.
  */
-export function signOr(
+export function reactOr(
   { place, messageId }: Pick<ChatContext, 'place' | 'messageId'>,
   reaction: Reaction,
   words: Answer,

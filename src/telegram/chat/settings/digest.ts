@@ -4,7 +4,7 @@ import { threadKeyOf, type Thread } from '../../../domain/thread.ts';
 import { timeOr } from '../../../domain/when/asked.ts';
 import { readWhen } from '../../../domain/when/when.ts';
 import type { Answer, ChatContext, Place } from '../conversation.ts';
-import { answer, forAsker, redrawn, Refused, signOr } from '../kit/answers.ts';
+import { answer, forAsker, redrawn, Refused, reactOr } from '../kit/answers.ts';
 import { taskName, settingFor } from '../kit/card.ts';
 import { moments, scheduleText } from '../kit/clock.ts';
 import { readingOf, type Speaking } from '../kit/drafts.ts';
@@ -31,7 +31,7 @@ export async function digestCommand(ctx: ChatContext): Promise<Answer> {
 /** In its own topic the digest itself is the answer. */
 async function now(ctx: ChatContext): Promise<Answer> {
   const told = answer(...(await digestNow(ctx)));
-  return ctx.place.topicTask?.subject === subject ? signOr(ctx, '👀', told) : told;
+  return ctx.place.topicTask?.subject === subject ? reactOr(ctx, '👀', told) : told;
 }
 
 /** The task that is the digest of the chat, whether it comes or rests. */

@@ -7,7 +7,7 @@ import { skipMax, undoMs } from '../../../domain/limits.ts';
 import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext } from '../conversation.ts';
-import { answer, redrawn, Refused, triedTo, signOr } from '../kit/answers.ts';
+import { answer, redrawn, Refused, triedTo, reactOr } from '../kit/answers.ts';
 import { taskName, nextSentence, settingFor, undoRow } from '../kit/card.ts';
 import { aboutMoment, settingOf, type Setting, moment, moments, pastMoment } from '../kit/clock.ts';
 import { momentIn, pauseEndIn, dayIn, dayRows, isDay, nextMonday, startOf } from '../kit/days.ts';
@@ -26,7 +26,7 @@ export const runCommand = onNamedTask(
     const { task } = await ctx.tasks.runNow(targetOf(ctx, named.task));
     const isHere = ctx.place.topicTask?.id === task.id;
     return isHere
-      ? signOr(ctx, '👀', answer(texts.deed.startedHere(taskName(task))))
+      ? reactOr(ctx, '👀', answer(texts.deed.startedHere(taskName(task))))
       : answer(texts.deed.started(taskName(task)));
   },
 );

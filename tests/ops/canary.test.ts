@@ -1,12 +1,11 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, vi } from 'vitest';
 import { faultLines, readConfig } from '../../src/config/config.ts';
+import { aFolder, aStub } from '../support/place.ts';
 import { openBotApi, type Behaviour } from './bot-api.ts';
-import { aFolder, startProgram } from './program.ts';
+import { startProgram } from './program.ts';
 
 /** Secrets that are easy to find. Whatever holds one of them, in whatever form, has leaked. */
 const canaries = {
@@ -200,9 +199,7 @@ describe.concurrent('no secret ever leaves', () => {
     const telegram = await openBotApi();
     atEnd(() => telegram.close());
     telegram.behave('setWebhook', 'htmlWithPath', 'errorWithPath', 'ok');
-    const watcher = createServer((incoming, outgoing) => outgoing.writeHead(500).end(incoming.url));
-    await new Promise<void>((resolve) => watcher.listen(0, '127.0.0.1', resolve));
-    atEnd(() => void watcher.close());
+    const watcher = await aStub((incoming, outgoing) => outgoing.writeHead(500).end(incoming.url), atEnd);
     const program = startProgram(
       folder,
       {
@@ -213,7 +210,7 @@ describe.concurrent('no secret ever leaves', () => {
         TELEGRAM_OWNERS: '1001',
         TELEGRAM_WEBHOOK_URL: 'https://bot.example.org/telegram',
         TELEGRAM_WEBHOOK_SECRET: canaries.webhook,
-        HEARTBEAT_URL: `http://127.0.0.1:${(watcher.address() as AddressInfo).port}/${canaries.heartbeat}?key=${canaries.heartbeat}`,
+        HEARTBEAT_URL: `${watcher}/${canaries.heartbeat}?key=${canaries.heartbeat}`,
         LOG_LEVEL: 'trace',
       },
       atEnd,

@@ -145,6 +145,14 @@ function pipelineOn(database: Database, given: Given): Pipeline {
   };
 }
 
+/** A task whose first result has come, so that its topic is there. */
+export async function withTopic(policies = {}) {
+  const p = await aPipeline();
+  const { id } = await p.create({ schedule: { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' }, policies });
+  await p.pass(hour);
+  return { p, id, topic: p.chat.topics[0]?.id ?? 0, messageId: p.chat.shown[0]?.messageId ?? 0 };
+}
+
 /** The door to execution over the store of a pipeline. */
 export function runServiceOf({ store, time }: Pipeline): RunService {
   return createRunService({

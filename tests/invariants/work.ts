@@ -59,7 +59,8 @@ function faultsOf(run: Row<'runs'>, own: readonly Row<'attempts'>[]): string[] {
     ['it was tried too often', own.length - interrupted.length > attempts],
     ['one succeeded and another followed', own.slice(0, -1).some(({ status }) => status === 'succeeded')],
     ['it ended otherwise than its last attempt', run.status === 'succeeded' && own.at(-1)?.status !== 'succeeded'],
-    // Whoever called a run off was told that it ends so, and it does, whatever its attempt came to.
+    // A run that was called off ends so, as whoever did it was told, whatever its attempt came to.
+    ['it was called off and ended otherwise', run.cancel_requested_at !== null && isEndedElse(run)],
     ['it succeeded and the run did not', run.status === 'failed' && own.at(-1)?.status === 'succeeded'],
     ['it was called off and nobody asked', run.status === 'cancelled' && own.length > 0 && isUnasked(run, own)],
     ['an end is missing', own.some((one) => (one.status === 'running') === (one.finished_at !== null))],
@@ -67,6 +68,8 @@ function faultsOf(run: Row<'runs'>, own: readonly Row<'attempts'>[]): string[] {
   ];
   return faults.filter(([, is]) => is).map(([fault]) => fault);
 }
+
+const isEndedElse = (run: Row<'runs'>) => !isLive(run) && run.status !== 'cancelled';
 
 /** What a worker holds is asked to stop; what waits for its next attempt ends at once. */
 const isUnasked = (run: Row<'runs'>, own: readonly Row<'attempts'>[]) =>

@@ -13,7 +13,7 @@ export interface Written {
 }
 
 /** All that the store writes in SQL: templates, and texts that are handed to the engine as they stand. */
-export function writtenStatements(): readonly Written[] {
+function writtenStatements(): readonly Written[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
     (name) => name.endsWith('.ts') && !/^(?:engine|tables|files)\//.test(name),
   );

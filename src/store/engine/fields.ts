@@ -102,20 +102,9 @@ export function maybe<T>({ sql: column, read }: Field<T>): Field<T | null> {
   return { sql: column, read: read === null ? null : (value: never) => (value === null ? null : read(value)) };
 }
 
-export function maybeAll<F extends Readonly<Record<string, Field<unknown>>>>(
-  fields: F,
-): { readonly [K in keyof F]: F[K] extends Field<infer T> ? Field<T | null> : never } {
-  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, maybe(field)])) as never;
-}
-
 /** What stands there, made into something else; a name that says what is the reader's. */
 export function mapped<T, U>({ sql: column, read }: Field<T>, make: (value: T) => U): Field<U> {
   return { sql: column, read: (value: never) => make(read === null ? value : read(value)) };
-}
-
-/** One and zero. */
-export function flag(column: Field<number>): Field<boolean> {
-  return mapped(column, (value) => value === 1);
 }
 
 /** The list of a select, and how its rows are read. */

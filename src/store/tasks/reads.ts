@@ -123,7 +123,7 @@ export function* readTask(taskId: string): Script<Task | null> {
   return (yield* one(selectTasks`from ${taskSource} where t.id = ${taskId}`)) ?? null;
 }
 
-export function* listTasks(query: TaskQuery): Script<Page<Task>> {
+function* listTasks(query: TaskQuery): Script<Page<Task>> {
   const { cursor, thread } = query;
   const within = thread === null ? undefined : yield* chatIdOf(thread);
   if (within === null) return { items: [], next: null };

@@ -202,37 +202,6 @@ export function cardTests(open: OpenWorld): void {
     expect(await kinds(world, `kind = 'notice'`)).toEqual(['notice']);
   });
 
-  test('the part that waited for its topic leaves with it, and only as long as it waits', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    const [first, second] = [world.make.part(), world.make.part()];
-    for (const part of [first, second]) await show(world, task, [part]);
-    const { id, fence } = await next(world);
-    await world.store.beginTopic({ taskId: task.id, name: task.title }, bootId, nine);
-    const ready = { taskId: task.id, state: 'ready', id: topicId, cardId: 'c', remadeId: 'r', at: nine } as const;
-    const row = () =>
-      world.query(`select status, sends, put_offs, sent_at from deliveries where id = ?t`, id).then(([found]) => found);
-    expect(await world.store.endTopic({ ...ready, first: { id, fence: fence + 1 } })).toBe(false);
-    expect(await row()).toMatchObject({ status: 'pending', sends: 0 });
-    expect(await world.store.endTopic({ ...ready, first: { id, fence } })).toBe(true);
-    expect(await row()).toMatchObject({ status: 'sending', sends: 1, sent_at: nine });
-
-    await world.query(`update deliveries set status = 'failed' where id = ?t`, id);
-    expect(await world.store.endTopic({ ...ready, first: { id, fence } })).toBe(false);
-    expect(await row()).toMatchObject({ status: 'failed' });
-  });
-
-  test('a part that waited for its topic in vain has used up no send', async () => {
-    const world = await open();
-    await show(world, await aTask(world), [world.make.part()]);
-    const { id, fence } = await next(world);
-    const later = { status: 'pending', unsent: true, inDoubt: false, afterMs: 0, error: null, evidence: null } as const;
-    await world.store.endParts([{ id, fence, ...later }], nine);
-    expect(await world.query(`select status, sends, put_offs from deliveries`)).toEqual([
-      { status: 'pending', sends: 0, put_offs: 0 },
-    ]);
-  });
-
   test('a topic that is found to be ready twice gets one card', async () => {
     const world = await open();
     const task = await aTask(world);

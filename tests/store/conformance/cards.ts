@@ -146,7 +146,6 @@ export function cardTests(open: OpenWorld): void {
     expect(await kinds(world)).toEqual(['close', 'open', 'close']);
   });
 
-<<<<<<< HEAD
   test('the part that waited for its topic leaves with it, and only as long as it waits', async () => {
     const world = await open();
     const task = await aTask(world);
@@ -165,24 +164,6 @@ export function cardTests(open: OpenWorld): void {
     await world.query(`update deliveries set status = 'failed' where id = ?t`, id);
     expect(await world.store.endTopic({ ...ready, first: { id, fence } })).toBe(false);
     expect(await row()).toMatchObject({ status: 'failed' });
-=======
-  test('a topic that a person deleted is made again with a card of its own, and says so', async () => {
-    const world = await open();
-    const task = await aCardedTask(world);
-    await world.store.endTopic({ taskId: task.id, state: 'none', lost: true });
-    expect(await world.query('select card_message_id from tasks')).toEqual([{ card_message_id: null }]);
-    await topicMade(world, task, 88);
-
-    const notice = await next(world);
-    expect(notice).toMatchObject({ kind: 'notice', shown: { view: 'topicRemade' }, route: { topic: 88 } });
-    await world.store.endParts([delivered(notice, 600)], nine);
-    expect(await next(world)).toMatchObject({ kind: 'card', edits: null, route: { topic: 88 } });
-
-    // The next time it is made it was not lost.
-    await world.store.endTopic({ taskId: task.id, state: 'none', lost: false });
-    await topicMade(world, task, 99);
-    expect(await kinds(world, `kind = 'notice'`)).toEqual(['notice']);
->>>>>>> delivery
   });
 
   test('a topic that is found to be ready twice gets one card', async () => {

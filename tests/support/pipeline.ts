@@ -145,7 +145,7 @@ function pipelineOn(database: Database, given: Given): Pipeline {
   };
 }
 
-/** A task whose first result has come, so that its topic is there. */
+/** A task whose first result has come, so that its topic is there and what follows is about the message alone. */
 export async function withTopic(policies = {}) {
   const p = await aPipeline();
   const { id } = await p.create({ schedule: { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' }, policies });

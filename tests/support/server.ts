@@ -4,7 +4,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { countingIds, memoryLog, second, type ManualTime, type MemoryLog } from './fakes.ts';
 
 /** The token of the API of every server that starts here. */
-export const apiToken = 'the-token-of-the-tests';
+const apiToken = 'the-token-of-the-tests';
 export const bearer = { authorization: `Bearer ${apiToken}` };
 export const databaseName = 'cronogram.db';
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Outgoing } from '../../../src/app/ports/outside.ts';
 import { aPipeline, hour, minute, type Pipeline, withTopic } from '../../support/pipeline.ts';
 
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
@@ -7,7 +8,6 @@ async function parts(p: Pipeline, taskId: string) {
   return (await p.history(taskId)).flatMap(({ deliveries }) => deliveries);
 }
 
-/** The first run has made the topic, so that what follows is about the message alone. */
 describe('a send without an answer', () => {
   it('is settled by evidence: it arrived, so it is not sent again', async () => {
     const { p, id: taskId } = await withTopic();
@@ -53,6 +53,23 @@ describe('a send without an answer', () => {
     expect(looks()).toBe(4);
     expect((await parts(p, taskId)).at(-1)?.status).toBe('delivered');
     expect(p.chat.shown).toHaveLength(2);
+  });
+
+  it('is known to have been sent before when it leaves again without a trace', async () => {
+    const { p } = await withTopic();
+    const known: boolean[] = [];
+    const { send } = p.chat;
+    Object.assign(p.chat, {
+      send: (part: Outgoing) => {
+        known.push(part.wasSent);
+        return send(part);
+      },
+    });
+    p.chat.failSends('dropped');
+    p.chat.evidence('undecided', 'undecided', 'undecided');
+    await p.pass(hour);
+    for (const ms of [2000, 8000, 20_000]) await p.pass(ms);
+    expect(known).toEqual([false, true]);
   });
 
   it('stays in doubt when the look itself fails', async () => {

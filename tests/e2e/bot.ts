@@ -5,16 +5,12 @@ import { type Server } from '../../src/compose/server.ts';
 import type { MediaKind, MessageShown, World } from '../../src/sandbox/world/world.ts';
 import { day, hour, manualTime, minute, second, start, type ManualTime, type MemoryLog } from '../support/fakes.ts';
 import { freshSqliteFile } from '../support/fresh-sqlite.ts';
+import { ada, ben, lab, mallory, noRights, plain } from '../support/sandbox.ts';
 import { bearer, databaseName, drift, serverIn } from '../support/server.ts';
 
+export { ada, ben, lab, mallory, noRights, plain };
+
 export { day, hour, minute, second, start };
-export const lab = -1001000000001;
-export const noRights = -1001000000002;
-export const plain = -2000003;
-/** The private chats of the people. */
-export const ada = 1001;
-export const ben = 1002;
-export const mallory = 1003;
 
 /** The whole server, as it starts without a token: real HTTP, real SQLite, the sandbox as the Telegram, a clock by hand. */
 export interface Bot {

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { systemWorld } from '../../src/compose/assembly.ts';
 import { startServer, type Server } from '../../src/compose/server.ts';
 import { readConfig } from '../../src/config/config.ts';
+import { hour } from '../support/fakes.ts';
 import { aFolder } from '../support/place.ts';
 
 interface Told {
@@ -11,8 +12,6 @@ interface Told {
 }
 
 const token = 'a-token-that-nobody-guesses';
-
-const hour = 3_600_000;
 
 /** A server on real time, whose clock is ahead by what it was away. */
 async function aServer(folder: string, awayMs = 0): Promise<Server> {

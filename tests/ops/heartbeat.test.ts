@@ -2,10 +2,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createHeartbeat } from '../../src/app/operations/readiness.ts';
 import type { Meter } from '../../src/app/ports/metering.ts';
 import { createKnock } from '../../src/system/knock.ts';
-import { manualTime, memoryLog } from '../support/fakes.ts';
+import { manualTime, memoryLog, minute } from '../support/fakes.ts';
 import { aStub } from '../support/place.ts';
 
-const minute = 60_000;
 /** After the start; those that follow are a minute apart. */
 const first = 5000;
 const secretPath = '/ping/the-secret-id-of-the-check';

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { NewMessage } from '../../../src/app/ports/chats.ts';
 import type { Look, Outgoing } from '../../../src/app/ports/outside.ts';
+import { second } from '../../support/fakes.ts';
 import { aPipeline, actor, hour, minute, type Pipeline, withTopic } from '../../support/pipeline.ts';
 
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 
 /** The first run has made the topic and its card, so that what follows is about one thing alone. */
 /** What is changed is shown in the card a moment later. */
-const second = 1000;
 
 interface Part {
   readonly id: string;

@@ -58,7 +58,7 @@ describe('a send without an answer', () => {
   it('is known to have been sent before when it leaves again without a trace', async () => {
     const { p } = await withTopic();
     const known: boolean[] = [];
-    const { send } = p.chat;
+    const send = p.chat.send.bind(p.chat);
     Object.assign(p.chat, {
       send: (part: Outgoing) => {
         known.push(part.wasSent);

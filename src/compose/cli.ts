@@ -36,7 +36,7 @@ export function composeCli(started: Started): Program {
   };
   const here = async () => (await import('../host/here.ts')).openHere(started);
   const start = async () => (await import('./server-process.ts')).runServer();
-  return createProgram(host, [...remoteVerbs, hostVerbs({ here, start })]);
+  return createProgram(host, { remote: remoteVerbs, local: hostVerbs({ here, start }) });
 }
 
 async function configOf({ environment }: Started) {

@@ -72,7 +72,8 @@ export function placeIn(folder: string, options: PlaceOptions = {}): HostPlace {
     const interrupted = new AbortController().signal;
     const times = { clock: systemClock, stopwatch: systemStopwatch, timer: systemTimer };
     const host = { ...times, terminal, interrupted, version: '1.2.3', surroundings: unused, offline: unused };
-    const program = createProgram(host, [hostVerbs({ here: async () => here, start: async () => 0 })]);
+    const local = hostVerbs({ here: async () => here, start: async () => 0 });
+    const program = createProgram(host, { remote: () => [], local });
     const exitCode = await program.run(words);
     const message = (words.includes('--json') ? out : err).replaceAll(/\s+/g, ' ');
     return { out, err, exitCode, fault: exitCode === 0 ? null : { exitCode, message } };

@@ -5,7 +5,7 @@ import { definition } from '../../api/tasks.ts';
 import { AppError } from '../../domain/errors.ts';
 import { parseSchedule, type Schedule } from '../../domain/schedule/schedule.ts';
 import { CliFault, usage } from '../faults.ts';
-import type { Task } from '../naming.ts';
+import { sendable, type Task } from '../naming.ts';
 import { given, lengthOf } from '../options.ts';
 
 /** One task in a file: what it is, and not what has become of it. */
@@ -21,14 +21,6 @@ export interface Entry extends Definition {
 
 type Fields = Pick<Definition, 'title' | 'instructions' | 'action' | 'schedule' | 'policies' | 'subject' | 'tags'>;
 
-/** The fields of a schedule that belong to its kind. */
-function scheduleOf(schedule: Task['schedule']): Definition['schedule'] {
-  const { kind, timezone, ...rest } = schedule;
-  const known = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
-  // A schedule that the server tells can be sent back; only the type does not know which fields belong to which kind.
-  return { kind, ...known, timezone } as Definition['schedule'];
-}
-
 export function entryOf(task: Task): Entry {
   const { action, policies, subject, tags } = task;
   const hasAction = Object.keys(action).length > 1 || action.kind !== 'message';
@@ -38,7 +30,7 @@ export function entryOf(task: Task): Entry {
     title: task.title,
     instructions: task.instructions,
     ...(hasAction ? { action } : {}),
-    schedule: scheduleOf(task.schedule),
+    schedule: sendable(task.schedule),
     ...(Object.keys(policies).length > 0 ? { policies } : {}),
     ...(subject === null ? {} : { subject }),
     ...(tags.length > 0 ? { tags } : {}),
@@ -47,16 +39,8 @@ export function entryOf(task: Task): Entry {
 }
 
 /** The identity of a task where ids do not tell: its thread, its title and its subject. */
-export function identityOf({
-  title,
-  subject,
-  thread,
-}: {
-  title: string;
-  subject: string | null | undefined;
-  thread: string;
-}): string {
-  return JSON.stringify([thread, title, subject ?? null]);
+export function identityOf(thread: string, title: string, subject: string | null = null): string {
+  return JSON.stringify([thread, title, subject]);
 }
 
 /** The title that the server gives where none is written. */
@@ -101,10 +85,10 @@ function gone(policies: Readonly<Record<string, unknown>>) {
 
 /** As the server would keep it, so that another way of writing the same is no difference. */
 function readable(schedule: Definition['schedule'], now: number): Schedule | Definition['schedule'] {
-  const fields = Object.fromEntries(Object.entries(schedule).filter(([, value]) => value !== null));
+  const { kind, timezone, ...fields } = schedule;
   try {
-    const read = parseSchedule(fields as unknown as Parameters<typeof parseSchedule>[0], now);
-    const isUnanchored = read.kind === 'interval' && fields['start_at'] === undefined;
+    const read = parseSchedule({ kind, timezone, ...given(fields) }, now);
+    const isUnanchored = read.kind === 'interval' && (fields.start_at ?? null) === null;
     return isUnanchored ? { ...read, startAt: 0 } : read;
   } catch (error) {
     if (error instanceof AppError) return schedule;

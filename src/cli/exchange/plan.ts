@@ -25,7 +25,7 @@ export async function planOf(session: Session, entries: readonly Entry[]): Promi
   const byId = new Map([...present.values()].flat().map((task) => [task.task_id, task]));
   const meant = new Map<Entry, Task>();
   // A thread that is named means the tasks of that thread; others become new ones there.
-  const elsewhere = async (id: string) => (session.namedThread === null ? taskById(session, id) : null);
+  const elsewhere = async (id: string) => (session.namedThread === undefined ? taskById(session, id) : null);
   for (const entry of entries) {
     const task = entry.task_id === undefined ? null : (byId.get(entry.task_id) ?? (await elsewhere(entry.task_id)));
     if (task !== null) meant.set(entry, task);
@@ -56,8 +56,7 @@ function likeness(entry: Entry, thread: string, tasks: readonly Task[]): Task | 
   const title = titleOf(entry);
   const isLike = (task: Task) => {
     if (title === null) return task.instructions === entry.instructions && (entry.subject ?? null) === task.subject;
-    const theirs = identityOf({ title: task.title, subject: task.subject, thread });
-    return theirs === identityOf({ title, subject: entry.subject, thread });
+    return identityOf(thread, task.title, task.subject) === identityOf(thread, title, entry.subject);
   };
   return tasks.find(isLike) ?? null;
 }

@@ -1,36 +1,31 @@
 import type { AnswerOf } from '../client.ts';
 import { CliFault, exitCodes, interrupted, usage, type ExitCode } from '../faults.ts';
-import { millisecondsOf, wholeOf } from '../options.ts';
-import { pause, type Flag, type Session } from '../session.ts';
+import { millisecondsOf } from '../options.ts';
+import { pause, type Flag, type Options, type Session } from '../session.ts';
 import { durationWords } from '../times.ts';
 import { isOnItsWay, type Run } from '../views/run.ts';
 
-export interface WaitOptions {
-  readonly timeout?: string;
-  readonly intervalMs?: string;
-}
-
-export const waitFlags: readonly Flag[] = [
+export const waitFlags = [
   { flags: '--timeout <length>', about: 'how long to wait: seconds, or 500ms, 5m, PT1M (default: 60)' },
-  { flags: '--interval-ms <ms>', about: 'how often to look, 1 to 60000 (default: 500)' },
-];
+  {
+    flags: '--interval-ms <ms>',
+    about: 'how often to look, 1 to 60000 (default: 500)',
+    whole: { min: 1, max: 60_000 },
+  },
+] as const satisfies readonly Flag[];
 
 const timeoutDefaultMs = 60_000;
-/** A day: whoever waits longer has mistaken the unit. */
+/** A day; a longer wait is a mistaken unit. */
 const timeoutMaxMs = 86_400_000;
 const intervalDefaultMs = 500;
 
-export interface Patience {
-  readonly timeoutMs: number;
-  readonly intervalMs: number;
-}
+/** How long to wait, and how often to look meanwhile. */
+export type Pace = ReturnType<typeof paceOf>;
 
-export function patienceOf({ timeout, intervalMs }: WaitOptions): Patience {
+export function paceOf({ timeout, intervalMs = intervalDefaultMs }: Options<typeof waitFlags>) {
   const timeoutMs = timeout === undefined ? timeoutDefaultMs : millisecondsOf('--timeout', timeout);
   if (timeoutMs < 1 || timeoutMs > timeoutMaxMs) throw usage('--timeout is from 1 ms to a day.');
-  const every =
-    intervalMs === undefined ? intervalDefaultMs : wholeOf('--interval-ms', intervalMs, { min: 1, max: 60_000 });
-  return { timeoutMs, intervalMs: every };
+  return { timeoutMs, intervalMs };
 }
 
 export interface Waited {
@@ -41,12 +36,8 @@ export interface Waited {
 
 const finals = new Set<Run['status']>(['succeeded', 'failed', 'cancelled']);
 
-/** Looks at a run again and again until it has ended and its parts are delivered, or patience does. */
-export async function waitForRun(
-  session: Session,
-  runId: string,
-  { timeoutMs, intervalMs }: Patience,
-): Promise<Waited> {
+/** Looks at a run again and again until it has ended and its parts are delivered, or until the time is over. */
+export async function waitForRun(session: Session, runId: string, { timeoutMs, intervalMs }: Pace): Promise<Waited> {
   const { client, stopwatch } = session;
   const started = stopwatch.elapsed();
   for (;;) {

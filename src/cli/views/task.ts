@@ -22,16 +22,9 @@ export function namedLast(task: Pick<Task, 'number' | 'title'>): string {
 
 /** When it runs, in words; as it was written where it cannot be read. */
 export function scheduleWords(schedule: Schedule, now: number): string {
-  const { kind, once_at, cron, rrule, interval, start_at, from, timezone } = schedule;
-  if (kind === 'once' && once_at !== null) return `once on ${timesIn(timezone, now).at(once_at)}`;
+  const { kind, timezone, ...fields } = schedule;
+  if (kind === 'once' && fields.once_at !== null) return `once on ${timesIn(timezone, now).at(fields.once_at)}`;
   try {
-    const fields = {
-      cron: cron ?? undefined,
-      rrule: rrule ?? undefined,
-      interval: interval ?? undefined,
-      start_at: start_at ?? undefined,
-      from: from ?? undefined,
-    };
     return describe(parseSchedule({ kind, timezone, ...given(fields) }, now));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

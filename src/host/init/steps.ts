@@ -160,10 +160,10 @@ async function askForId({ asking }: Pick<Here, 'asking'>): Promise<readonly stri
 }
 
 /** The zone of chats that have not chosen one; the time that it shows is what people can check. */
-export async function chooseZone({ here, isGuided, envText }: Guide, wished: string | null): Promise<string> {
+export async function chooseZone({ here, isGuided, envText }: Guide, wished: string | undefined): Promise<string> {
   const present = parseEnv(envText)['DEFAULT_TIMEZONE'];
   const guess = zoneName(wished ?? present ?? '') ?? zoneName(here.system.zoneGuess) ?? 'UTC';
-  if (wished !== null || !isGuided) return guess;
+  if (wished !== undefined || !isGuided) return guess;
   const { asking, clock } = here;
   let zone = guess;
   while (!(await asking.confirm(`4/4  Is it ${timeIn(zone, clock.now())} for you now (${zone})?`, true))) {
@@ -178,19 +178,6 @@ export async function chooseZone({ here, isGuided, envText }: Guide, wished: str
 function timeIn(timeZone: string, now: number): string {
   const format = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
   return format.format(new Date(now));
-}
-
-export interface InitWish {
-  readonly token: string | null;
-  /** A file, or `-` for what comes in. */
-  readonly tokenFile: string | null;
-  readonly owners: readonly string[];
-  readonly zone: string | null;
-  readonly apiRoot: string | null;
-  readonly isSandbox: boolean;
-  /** Takes what is proposed instead of asking. */
-  readonly isAgreed: boolean;
-  readonly isForced: boolean;
 }
 
 /** The facts that the steps share. `isGuided` when a person is there to answer. */

@@ -1,7 +1,6 @@
 import { usage } from '../../cli/faults.ts';
 import { facts, sentence } from '../../cli/layout.ts';
-import type { LocalSession, Told } from '../../cli/session.ts';
-import { confirmed } from '../../cli/verbs/confirming.ts';
+import { confirmed, type LocalSession, type Told } from '../../cli/session.ts';
 import type { Here } from '../here.ts';
 import {
   ctlLine,

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { slips } from '../domain/when/spelling.ts';
-import { whole, duration, retentionDays, flag, flagSet, numbers, webAddress, zone } from './fields.ts';
+import { whole, duration, retentionDays, flag, numbers, webAddress, zone } from './fields.ts';
 
 /** Adds the variables of a `.env` file in the working folder to the environment; those that are set already win. */
 export function loadEnvFile(): void {
@@ -35,7 +35,7 @@ const schema = z.object({
   TELEGRAM_RATE_CHAT: whole(1, 1000, 1),
   TELEGRAM_RATE_GROUP: whole(1, 100_000, 20),
   DEFAULT_TIMEZONE: zone,
-  SANDBOX: flag,
+  SANDBOX: flag('0'),
   DATABASE_URL: z
     .string()
     .regex(/^(file:.+|postgres(ql)?:\/\/.+)$/, 'is file:<path> or postgres://user@host/database')
@@ -68,9 +68,9 @@ const schema = z.object({
   BATCH_SIZE: whole(1, 2000, 100),
   RETENTION_DAYS: retentionDays,
   BACKUP_KEEP: whole(0, 1000, 7),
-  SECOND_OPINION: flagSet,
+  SECOND_OPINION: flag('1'),
   HEARTBEAT_URL: webAddress.optional(),
-  ECHO_ACTION: flag,
+  ECHO_ACTION: flag('0'),
 });
 
 /** An example for each variable, for the message that says what is wrong with it. */

@@ -39,16 +39,11 @@ export const retentionDays = z
     `is a whole number of days, at least ${retentionDaysMin()} and at most ${retentionDaysMax}: history must outlive the longest retry that policies allow`,
   );
 
-export const flag = z
-  .enum(['0', '1'], 'is 0 or 1')
-  .default('0')
-  .transform((value) => value === '1');
-
-/** A flag that is set unless somebody takes it back. */
-export const flagSet = z
-  .enum(['0', '1'], 'is 0 or 1')
-  .default('1')
-  .transform((value) => value === '1');
+export const flag = (otherwise: '0' | '1') =>
+  z
+    .enum(['0', '1'], 'is 0 or 1')
+    .default(otherwise)
+    .transform((value) => value === '1');
 
 /** Lists of numbers, as people type them. */
 export const numbers = (what: string) =>

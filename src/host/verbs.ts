@@ -1,7 +1,7 @@
 import { usage } from '../cli/faults.ts';
 import { localVerb, yesFlag, type Flag, type Group, type LocalSession, type Options } from '../cli/session.ts';
 import type { Here } from './here.ts';
-import type { ServiceWish } from './service/service.ts';
+import type { ServiceWish } from './service/unit.ts';
 
 export interface HostDeps {
   readonly here: () => Promise<Here>;
@@ -91,9 +91,9 @@ const copyVerbs = (here: HostDeps['here']) => [
         whole: { min: 1, max: 9999 },
       },
     ],
-    does: async (session, [target = null], { keep }) => {
+    does: async (session, [target], { keep }) => {
       const { backup } = await import('./restore.ts');
-      return backup(session, await here(), { target, keep: keep ?? null });
+      return backup(session, await here(), { target, keep });
     },
   }),
   localVerb({
@@ -135,7 +135,7 @@ const serviceVerbs = (here: HostDeps['here']) => [
       { flags: '--no-start', about: 'do not start it now' },
     ],
     does: async (session, _args, options) => {
-      const { install, printUnit } = await import('./service/told.ts');
+      const { install, printUnit } = await import('./service/service.ts');
       const wish = serviceWish(options);
       if (options.print === true) return printUnit(await here(), wish);
       return install(session, await here(), { wish, starts: options.start !== false });
@@ -148,7 +148,7 @@ const serviceVerbs = (here: HostDeps['here']) => [
     examples: ['cronogram service status'],
     flags: scopeFlags,
     does: async (session, _args, options) => {
-      const { status } = await import('./service/told.ts');
+      const { status } = await import('./service/service.ts');
       return status(session, await here(), serviceWish(options));
     },
   }),
@@ -162,7 +162,7 @@ const serviceVerbs = (here: HostDeps['here']) => [
       yesFlag,
     ],
     does: async (session, _args, options) => {
-      const { uninstall } = await import('./service/told.ts');
+      const { uninstall } = await import('./service/service.ts');
       const isPurge = options.purgeData === true;
       return uninstall(session, await here(), { wish: serviceWish(options), isPurge, yes: options.yes === true });
     },

@@ -2,9 +2,15 @@ import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, 
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { BackupMade } from '../../src/host/restore.ts';
 import { killHard, storeChild } from '../support/child.ts';
 import { databaseAt, hostPlace, openedAt } from './place.ts';
+
+interface BackupMade {
+  readonly file: string;
+  readonly bytes: number;
+  readonly pruned: number;
+  readonly not_included: readonly string[];
+}
 
 describe('backup', () => {
   it('makes a whole copy that says what it holds, and what it does not', async () => {

@@ -5,7 +5,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { readEnvText } from '../../src/config/config.ts';
 import { terminalAsking, type Asking } from '../../src/host/init/asking.ts';
 import { changedEnv, writeEnvText } from '../../src/host/init/env-file.ts';
-import type { InitDone } from '../../src/host/init/init.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../../src/system/clock.ts';
 import { aSandbox, sandboxToken } from '../support/sandbox.ts';
 import { answers, type Answers } from './answers.ts';
@@ -30,6 +29,11 @@ async function aPlace(options: PlaceOptions = {}) {
     text: () => readFileSync(file, 'utf8'),
     read: () => readEnvText(readFileSync(file, 'utf8')),
   };
+}
+
+interface InitDone {
+  readonly next: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 describe('init without anybody to ask', () => {

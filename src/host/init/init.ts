@@ -16,17 +16,6 @@ import { chooseToken, type TokenFound } from './token.ts';
 
 type Wish = Options<typeof initFlags>;
 
-export interface InitDone {
-  readonly env_file: string;
-  readonly sandbox: boolean;
-  readonly bot: { readonly id: number; readonly username: string; readonly name: string } | null;
-  readonly topics: Topics;
-  readonly owners: readonly string[];
-  readonly timezone: string;
-  readonly warnings: readonly string[];
-  readonly next: readonly string[];
-}
-
 /**
  * Finds out what the product must know before its first start, and writes it to `.env`. Nothing is written before
  * everything is known, so that whoever leaves on the way has changed nothing.
@@ -122,7 +111,7 @@ interface Known extends Chosen {
   readonly timezone: string;
 }
 
-async function summary(here: Here, { file, found, topics, owners, timezone }: Known): Promise<InitDone> {
+async function summary(here: Here, { file, found, topics, owners, timezone }: Known) {
   const faults = here.system.envFile()?.faults ?? [];
   const { lock } = await examineDatabase(here.settings());
   return {
@@ -158,7 +147,7 @@ function nextWith({ found, topics, owners }: Pick<Known, 'found' | 'topics' | 'o
 
 const topicWords = { on: 'on', off: 'off: results wait until they are on', group: 'in a group' } as const;
 
-async function initText(done: InitDone, terminal: Terminal): Promise<string> {
+async function initText(done: Awaited<ReturnType<typeof summary>>, terminal: Terminal): Promise<string> {
   const { env_file: file, bot, topics, owners, timezone, warnings, next } = done;
   const known = await facts(terminal, [
     ['wrote', `${file} (mode 600)`],

@@ -16,7 +16,7 @@ export function strict<S extends z.core.$ZodShape>(shape: S): z.ZodObject<S, z.c
 export const nothing = strict({});
 export const noBody = nothing.optional();
 
-/** As clients are told it. */
+/** An instant as clients are told it. */
 export const instant = z.string().meta({
   format: 'date-time',
   description: 'ISO-8601, UTC, with milliseconds.',
@@ -26,7 +26,7 @@ export const facts = z.record(z.string(), z.unknown());
 export const text = z.string().nullable();
 export const cursor = text.meta({ description: 'Null on the last page.' });
 
-/** As clients send it. */
+/** An instant as clients send it. */
 export const instantSent = z.iso
   .datetime({ offset: true, error: 'it is an instant with its offset, such as 2027-01-31T09:00:00Z' })
   .meta({ description: 'An instant with its offset.', example: '2027-01-31T09:00:00Z' });
@@ -103,7 +103,7 @@ export interface Operation<
 
 export type AnswerStatus = 200 | 201 | 202 | 503;
 
-/** Says what it is, and leaves the schemas their own types. An absent schema stands for a part that is empty. */
+/** Checks the type of an operation, and leaves the schemas their own types. An absent schema stands for a part that is empty. */
 export function operation<
   A extends z.ZodType,
   P extends z.ZodType = z.ZodObject<Record<string, never>, z.core.$strict>,

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import * as limits from '../domain/limits.ts';
-import { idempotencyKeyLengthMax, messageLengthMax, userKeyLengthMax } from '../domain/limits.ts';
 import { deliveryModes } from '../domain/run.ts';
 import {
   operation,
@@ -70,10 +69,6 @@ export const taskRunAnswer = strict({
 
 const runStatuses = ['queued', 'running', 'backoff', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
 
-const fault = strict({ message: z.string() })
-  .nullable()
-  .meta({ description: 'error_message once more, as clients of other servers of this kind know it.' });
-
 export const runAnswer = strict({
   run_id: z.string(),
   source: z.string(),
@@ -85,7 +80,9 @@ export const runAnswer = strict({
   status: z.enum(runStatuses),
   output: facts.nullable(),
   error_message: text,
-  error: fault,
+  error: strict({ message: z.string() })
+    .nullable()
+    .meta({ description: 'error_message once more, as clients of other servers of this kind know it.' }),
   created_at: instant,
   started_at: instant.nullable(),
   finished_at: instant.nullable(),
@@ -95,7 +92,7 @@ export const runAnswer = strict({
 export const ranNow = strict({ task: taskAnswer, task_run: taskRunAnswer });
 
 const runsQuery = strict({
-  status: z.enum(['pending', 'dispatched', 'succeeded', 'failed', 'skipped', 'missed', 'cancelled']).optional(),
+  status: taskRunAnswer.shape.status.optional(),
   ...page,
 });
 
@@ -131,12 +128,12 @@ const repeat = {
   refuses: ['run_in_progress', 'not_repeatable'],
 } as const;
 
-const visible = new RegExp(`^[\\x21-\\x7e]{1,${idempotencyKeyLengthMax}}$`);
+const visible = new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyLengthMax}}$`);
 
 const messageBody = strict({
   thread_key: z.string().meta({ description: 'Where it is shown.', example: 'cli:default' }),
   text: z.string().meta({
-    maxLength: messageLengthMax,
+    maxLength: limits.messageLengthMax,
     example: 'The build is green.',
     description: 'Shown as it stands; it is never a template.',
   }),
@@ -144,7 +141,7 @@ const messageBody = strict({
   user_key: z
     .string()
     .min(1)
-    .max(userKeyLengthMax)
+    .max(limits.userKeyLengthMax)
     .optional()
     .meta({ description: 'For whom it is, as the client calls them; kept with the run.' }),
   delivery_mode: z
@@ -157,7 +154,7 @@ const messageBody = strict({
     }),
   idempotency_key: z
     .string()
-    .regex(visible, { error: `it has 1 to ${idempotencyKeyLengthMax} visible ASCII characters` })
+    .regex(visible, { error: `it has 1 to ${limits.idempotencyKeyLengthMax} visible ASCII characters` })
     .optional()
     .meta({ description: 'The same as the header Idempotency-Key; one of them is enough.' }),
 }).meta({ id: 'Message', example: { thread_key: 'cli:default', text: 'The build is green.' } });
@@ -235,7 +232,7 @@ export const runOperations = {
     path: `${path}/replay`,
   }),
   postMessage: operation({
-    tag: 'runs',
+    tag,
     summary: 'Put a text into a thread; the texts of one thread come in order',
     method: 'post',
     path: '/v1/messages',

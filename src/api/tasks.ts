@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import * as limits from '../domain/limits.ts';
-import { scopeLengthMax, scopesMax } from '../domain/limits.ts';
 import {
   operation,
   facts,
@@ -271,9 +270,9 @@ export const taskOperations = {
       task_id: z.string().max(64).meta({ example: '0198c5f0-7a3e-7d51-9b1c-3f6f0a4be210' }),
       expires_at: instantSent.optional().meta({ description: 'From then on its slots are skipped; never without it.' }),
       scopes: z
-        .array(z.string().max(scopeLengthMax))
+        .array(z.string().max(limits.scopeLengthMax))
         .min(1)
-        .max(scopesMax)
+        .max(limits.scopesMax)
         .optional()
         .meta({ description: 'Such as action:message, or action:*. What the action of the task needs without it.' }),
     }).meta({ id: 'GrantCreate', example: { task_id: '0198c5f0-7a3e-7d51-9b1c-3f6f0a4be210' } }),

@@ -35,17 +35,14 @@ const chosen = {
   thread_key: z.string().optional().meta({ description: 'Only those of this chat or thread.' }),
 };
 
-/** All tasks of a thread have operations of their own; all tasks of the server are nobody's to change by one slip. */
+/** All tasks of a thread have operations of their own; all tasks of the server are not to be changed by one slip. */
 function isNamed({ subject, tag }: { readonly subject?: string | undefined; readonly tag?: string | undefined }) {
   return subject !== undefined || tag !== undefined;
 }
 const example = { tag: 'team' };
 const unnamed = { error: 'name a subject or a tag; for all tasks of a thread, see /v1/threads/{thread_key}' };
 const chosenBody = strict(chosen).refine(isNamed, unnamed).meta({ id: 'Chosen', example });
-const pauseChosenBody = strict({
-  ...chosen,
-  until: pauseEnd,
-})
+const pauseChosenBody = strict({ ...chosen, until: pauseEnd })
   .refine(isNamed, unnamed)
   .meta({ id: 'PauseChosen', example });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { eventKinds, isOfKind } from '../domain/event.ts';
 import * as limits from '../domain/limits.ts';
-import { operation, cursor, facts, instant, page, strict, taskParams, whole } from './operation.ts';
+import { operation, cursor, facts, instant, page, strict, taskParams, text, whole } from './operation.ts';
 import { deliveryAnswer } from './runs.ts';
 
 /** Questions about the truth, and their answers. */
@@ -41,7 +41,7 @@ export const eventsQuery = strict({
   limit: whole(limits.eventPageMax, limits.eventPageDefault),
 });
 const auditQuery = strict({ task_id: taskId, ...page });
-const downtimesQuery = strict({ limit: whole(limits.pageMax, limits.pageDefault) });
+const downtimesQuery = strict({ limit: page.limit });
 
 const state = z.enum(['active', 'paused', 'completed', 'deleted']).nullable();
 
@@ -71,13 +71,25 @@ const evidence = strict({
   source: z.string(),
   late_ms: z.number().meta({ description: 'How long after its slot it was taken up.' }),
   started_after_ms: z.number().meta({ description: 'How long after its slot its work began.' }),
-  attempts: strict({ count: z.int(), last_error_message: z.string().nullable() }),
-  deliveries: z.array(deliveryAnswer.pick(deliveryFields()).extend({ cause: z.string().nullable() })),
+  attempts: strict({ count: z.int(), last_error_message: text }),
+  deliveries: z.array(
+    deliveryAnswer
+      .pick({
+        delivery_id: true,
+        part: true,
+        status: true,
+        thread_key: true,
+        message_id: true,
+        error_message: true,
+        delivered_at: true,
+      })
+      .extend({ cause: text }),
+  ),
   done: strict({
     status: z.enum(['open', 'done', 'given_up', 'superseded', 'dropped']),
     reminders: z.int(),
     at: instant.nullable(),
-    by: z.string().nullable(),
+    by: text,
   }).meta({ description: 'Whether somebody has said that it is done, where somebody has or is asked to.' }),
   replay_of: z.string(),
   audit: strict({ entry_id: z.string(), at: instant, actor: z.string(), verb: z.string() }),
@@ -87,18 +99,6 @@ const evidence = strict({
 })
   .partial()
   .meta({ id: 'Evidence' });
-
-function deliveryFields() {
-  return {
-    delivery_id: true,
-    part: true,
-    status: true,
-    thread_key: true,
-    message_id: true,
-    error_message: true,
-    delivered_at: true,
-  } as const;
-}
 
 const whyAnswer = strict({
   at: instant.nullable().meta({ description: 'For a point in time.' }),
@@ -126,8 +126,8 @@ const event = strict({
   cursor: z.string(),
   at: instant,
   kind: z.string(),
-  task_id: z.string().nullable(),
-  ref: z.string().nullable().meta({ description: 'The row it is about.' }),
+  task_id: text,
+  ref: text.meta({ description: 'The row it is about.' }),
   data: facts.nullable(),
 }).meta({ id: 'Event' });
 const eventPage = strict({
@@ -140,15 +140,14 @@ const auditEntry = strict({
   at: instant,
   actor: z.string(),
   verb: z.string(),
-  task_id: z.string().nullable(),
+  task_id: text,
   state_before: state,
   state_after: state,
   before: facts.nullable(),
   after: facts.nullable(),
-  trace_id: z
-    .string()
-    .nullable()
-    .meta({ description: 'The x-request-id of the request in whose course it was done, where there was one.' }),
+  trace_id: text.meta({
+    description: 'The x-request-id of the request in whose course it was done, where there was one.',
+  }),
 }).meta({ id: 'AuditEntry' });
 const auditPage = strict({ entries: z.array(auditEntry), next_cursor: cursor });
 

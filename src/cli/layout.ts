@@ -150,9 +150,9 @@ export interface Terminal {
   readonly canAsk: boolean;
   readonly hasColours: boolean;
   readonly columns: number;
-  /** Everything that comes in, to its end. */
+  /** Reads the whole input, to its end. */
   read(): Promise<string>;
-  /** One line that somebody types. */
+  /** One line that a person types. */
   ask(question: string): Promise<string>;
 }
 

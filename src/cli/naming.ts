@@ -51,11 +51,11 @@ function taskPages({ client }: Session, thread: string | undefined): AsyncGenera
   return pagesOf((place) => client.call('listTasks', { query: { thread_key: thread, ...place } }));
 }
 
-/** A search looks at this many pages; whoever has more tasks than that knows their ids. */
+/** A search looks at this many pages; beyond them a task is named by its id. */
 const pagesMax = 50;
 
 /** The id that a name stands for. A whole id is taken as it is, so that what is done to it costs one request. */
-export async function taskIdOf(session: Session, name: string): Promise<string> {
+async function taskIdOf(session: Session, name: string): Promise<string> {
   if (wholeId.test(name)) return name.toLowerCase();
   return (await taskNamed(session, name)).task_id;
 }

@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { AppError, errorText, type ErrorCode } from '../domain/errors.ts';
+import { AppError, errorText } from '../domain/errors.ts';
 import { CliFault, exitCodes, interrupted as interruption, localFault, usage } from './faults.ts';
 import { sentence } from './layout.ts';
 import { collect, wholeOf } from './options.ts';
@@ -90,7 +90,7 @@ export function createProgram(host: Host, { remote, local }: Verbs): Program {
   };
 }
 
-/** Gives a verb what it needs for as long as it works. */
+/** Opens a session for as long as a verb works. */
 type Using<S> = (work: (session: S) => Promise<void>) => Promise<void>;
 
 function groupOf(program: Command, { name = '', summary = '', heading }: Omit<Group, 'verbs'>): Command {
@@ -139,12 +139,12 @@ function rootOf({ terminal, version }: Host): Command {
       writeErr: (text) => terminal.err(text),
       getOutHelpWidth: () => Math.min(terminal.columns, helpColumns),
       getErrHelpWidth: () => Math.min(terminal.columns, helpColumns),
-      // A fault is told once, by whoever catches it.
+      // A fault is told once, where it is caught.
       outputError: () => {},
     });
 }
 
-/** Of verbs within groups as well: `help task run`. */
+/** Help, of verbs within groups as well: `help task run`. */
 function addHelp(program: Command): void {
   program
     .command('help [verb...]')
@@ -188,7 +188,7 @@ async function tell({ terminal, isJson }: LocalSession, told: Told): Promise<voi
 
 /** A sentence for people beside the results; for a script one JSON value where it reads the results. */
 async function tellFault(host: Host, error: unknown, isJson: boolean): Promise<number> {
-  // Help and the version end the program by this road as well.
+  // Help and the version end the program as an error as well.
   if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
   const { terminal } = host;
   const { code, message, details, exitCode } = faultOf(host, error);
@@ -201,18 +201,10 @@ function faultOf({ interrupted }: Host, error: unknown): CliFault {
   if (error instanceof CliFault) return error;
   if (interrupted.aborted) return interruption('Interrupted; what the server was asked for may be done all the same.');
   if (error instanceof CommanderError) return misspelt(error);
-  if (error instanceof AppError) {
-    const exitCode = appExits[error.code] ?? exitCodes.failed;
-    return new CliFault(error.code, error.message, { exitCode, details: error.details });
-  }
+  // A fault of what this program opened by itself.
+  if (error instanceof AppError) return new CliFault(error.code, error.message, { details: error.details });
   return new CliFault('internal', `Something went wrong in this program: ${errorText(error)}`, { cause: error });
 }
-
-/** Faults of what this program opened by itself. */
-const appExits: Readonly<Partial<Record<ErrorCode, number>>> = {
-  store_unavailable: exitCodes.away,
-  not_found: exitCodes.notFound,
-};
 
 function misspelt({ code, message }: CommanderError): CliFault {
   if (code === 'commander.help') return usage('Name a verb. "cronogram --help" lists them all.');

@@ -9,7 +9,7 @@ export interface Surroundings {
   readonly apiUrl: string;
   readonly threadKey: string;
   readonly noColour: boolean;
-  /** The token for the address, or null when nobody named one. Throws when a file that was named cannot be read. */
+  /** The token for the address, or null when none was named. Throws when a file that was named cannot be read. */
   token(apiUrl: string): string | null;
   /** Where a token was looked for, for the sentence that says that there is none. */
   readonly tokenFile: string;
@@ -21,11 +21,11 @@ export interface Host {
   readonly clock: Clock;
   readonly stopwatch: Stopwatch;
   readonly timer: Timer;
-  /** Aborts when somebody presses Ctrl-C. */
+  /** Aborts on Ctrl-C. */
   readonly interrupted: AbortSignal;
   readonly version: string;
   readonly surroundings: () => Promise<Surroundings>;
-  /** The API without a server: over the database of this folder, which nobody else may hold. */
+  /** The API without a server: over the database of this folder, which no other process may hold. */
   readonly offline: () => Promise<Wire & { readonly token: string }>;
 }
 
@@ -52,7 +52,7 @@ export interface Session extends LocalSession {
   /** The thread was named on this command line, so that it may narrow what is looked at. */
   readonly namedThread: string | undefined;
   readonly isOffline: boolean;
-  /** One line that is written over again and again, for somebody who watches; nothing for others. */
+  /** One line that is written over again and again, for a person who watches; nothing for others. */
   progress(text: string): void;
 }
 
@@ -114,7 +114,7 @@ function tokenMissing({ tokenFile }: Surroundings): CliFault {
   return new CliFault('unauthorized', message, { exitCode: exitCodes.refused });
 }
 
-/** Ends early when somebody presses Ctrl-C. */
+/** Ends early on Ctrl-C. */
 export function pause({ timer, interrupted: signal }: LocalSession, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
@@ -206,7 +206,7 @@ export interface Group<S = Session> {
   readonly verbs: readonly Verb<S>[];
 }
 
-/** Goes on only when somebody says yes, on the command line or when asked. */
+/** Goes on only after a yes, on the command line or when asked. */
 export async function confirmed(
   { terminal, interrupted: signal }: LocalSession,
   { question, yes }: { readonly question: string; readonly yes: boolean },

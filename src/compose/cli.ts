@@ -55,7 +55,7 @@ function surroundingsOf(config: CliConfig): Surroundings {
     token: (url) => {
       if (config.token !== null) return config.token;
       if (config.tokenFile !== null) return namedToken(config.tokenFile);
-      // The token of this folder opens the server of this folder; nobody else is to see it.
+      // The token of this folder opens the server of this folder; no other server is to see it.
       if (!isThisComputer(url) && url !== ownAddressOf(config)) return null;
       return config.ownToken ?? keptToken(ownTokenFile);
     },
@@ -123,7 +123,7 @@ const terminal: Terminal = {
     for await (const chunk of process.stdin as AsyncIterable<Buffer>) chunks.push(chunk);
     return Buffer.concat(chunks).toString('utf8');
   },
-  // Ctrl-C and the end of the input are answers as well: whoever asked must not wait for another.
+  // Ctrl-C and the end of the input are answers as well, so that the question does not wait for another.
   ask: (question) =>
     new Promise((resolve) => {
       const lines = createInterface({ input: process.stdin, output: process.stderr });
@@ -145,7 +145,7 @@ const terminal: Terminal = {
 
 /** The program `cronogram` as a process of its own. */
 export async function runCli(): Promise<void> {
-  // The first Ctrl-C ends what is waited for and says so; whoever presses again wants it gone.
+  // The first Ctrl-C ends what is waited for and says so; the second ends the process.
   process.once('SIGINT', () => interruption.abort());
   process.once('SIGTERM', () => interruption.abort());
   // A pipe whose reader has seen enough, such as head, is no fault.

@@ -91,7 +91,7 @@ async function moveTo({ time, store, loops }: TravelDeps, at: number): Promise<v
 
 /** Until nothing is left to do at this instant: nothing runs, is being sent, or is being answered. */
 async function rest({ time, loops, rooms, conversation, wire }: TravelDeps): Promise<void> {
-  // A chore is due every half minute; it is done when the clock stands, and nobody watches it in between.
+  // A chore is due every half minute; it is done when the clock stands, and its instants are not visited.
   const visited = loops.filter(({ name }) => name !== 'housekeeper');
   const idle = async () => {
     await conversation.idle();
@@ -116,7 +116,7 @@ export function timeOf({ clock, stopwatch, timer }: World): TravelTime {
   });
 }
 
-/** Everything that asks for the time gets the one that can be moved; ids count up with it. */
+/** The world on a clock that can be moved; ids count up with it. */
 export function travelling(world: World, time: TravelTime): World {
   return { ...world, clock: time, stopwatch: time, timer: time, ids: createIds(() => time.now()) };
 }

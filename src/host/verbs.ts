@@ -33,20 +33,6 @@ const startVerb = (start: HostDeps['start']) =>
     does: start,
   });
 
-export const initFlags = [
-  {
-    flags: '--token <token>',
-    about: 'the token of the bot; others can see it in the list of processes, so rather:',
-  },
-  { flags: '--token-file <file>', about: 'a file that holds the token, or - for what comes in' },
-  { flags: '--owner <ids>', about: 'who owns the bot: ids of people, separated by commas' },
-  { flags: '--zone <zone>', about: 'the time zone, such as Europe/Madrid' },
-  { flags: '--sandbox', about: 'without Telegram: a chat page on this computer' },
-  { flags: '--force', about: 'put another token in the place of the one in .env' },
-  { flags: '--api-root <url>', about: 'another Bot API server than the public one' },
-  { flags: '-y, --yes', about: 'take what is proposed, ask nothing' },
-] as const satisfies readonly Flag[];
-
 const initVerb = (here: HostDeps['here']) =>
   localVerb({
     usage: 'init',
@@ -56,7 +42,19 @@ const initVerb = (here: HostDeps['here']) =>
       'cronogram init --token-file token.txt --owner 1234567 --zone Europe/Madrid',
       'cronogram init --sandbox --yes',
     ],
-    flags: initFlags,
+    flags: [
+      {
+        flags: '--token <token>',
+        about: 'the token of the bot; others can see it in the list of processes, so rather:',
+      },
+      { flags: '--token-file <file>', about: 'a file that holds the token, or - for what comes in' },
+      { flags: '--owner <ids>', about: 'who owns the bot: ids of people, separated by commas' },
+      { flags: '--zone <zone>', about: 'the time zone, such as Europe/Madrid' },
+      { flags: '--sandbox', about: 'without Telegram: a chat page on this computer' },
+      { flags: '--force', about: 'put another token in the place of the one in .env' },
+      { flags: '--api-root <url>', about: 'another Bot API server than the public one' },
+      { flags: '-y, --yes', about: 'take what is proposed, ask nothing' },
+    ],
     does: async (session, _args, options) => {
       const { initialise } = await import('./init/init.ts');
       return initialise(session, await here(), options);

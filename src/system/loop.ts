@@ -46,7 +46,7 @@ export interface LoopDeps {
   readonly batchMax: number;
 }
 
-/** When something is due that a step could not take, it is held by somebody; looking without a pause would only spin. */
+/** Work that is due and that a step could not take is held elsewhere; looking without a pause would only spin. */
 const heldPauseMs = 100;
 
 /**
@@ -80,7 +80,7 @@ export function createLoop(work: Work, deps: LoopDeps): Loop {
     while (!stopping) {
       rung = false;
       const pause = await turns.take();
-      // Between two full batches everybody else gets a turn: requests, chats, timers.
+      // Between two full batches requests, chats and timers get a turn.
       if (pause === 0) await timer.yield();
       else await sleep(Math.ceil(pause));
       wake = null;

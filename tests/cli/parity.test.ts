@@ -41,7 +41,7 @@ const registries: Readonly<Record<Way, readonly string[]>> = {
   cli: leaves(program()),
 };
 
-/** What the table does not say of the registries, and what it says beyond them. */
+/** Entries of the registries that the table lacks, and entries of the table beyond them. */
 function gaps(table: readonly Row[], all: Readonly<Record<Way, readonly string[]>>): readonly string[] {
   const named = (way: Way) => new Set(table.flatMap((row) => row[way] ?? []));
   const unexplained = table.flatMap((row) =>

@@ -16,7 +16,7 @@ export interface Ended {
   readonly out: string;
   readonly err: string;
   readonly exitCode: number;
-  /** What was told beside the result, on one line; null when all went well. */
+  /** The text beside the result, on one line; null when all went well. */
   readonly fault: { readonly exitCode: number; readonly message: string } | null;
 }
 
@@ -33,11 +33,11 @@ export interface HostPlace {
 export interface PlaceOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly asking?: Asking;
-  /** What somebody types each time that a line is asked for. */
+  /** Lines that a person types, one for each question. */
   readonly answers?: readonly string[];
   readonly timer?: Here['timer'];
   readonly system?: Partial<System>;
-  /** What comes in. */
+  /** The input. */
   readonly input?: string;
   readonly columns?: number;
 }
@@ -90,7 +90,7 @@ export function placeIn(folder: string, options: PlaceOptions = {}): HostPlace {
   };
 }
 
-/** Whoever asks where nobody is has a fault. */
+/** A question where no person is there is a fault. */
 const nobody: Asking = new Proxy({} as Asking, {
   get: (_target, name) => () => {
     throw new Error(`nobody is there for ${String(name)}`);

@@ -70,7 +70,7 @@ describe('the unit', () => {
   const verify = (text: string, ...words: string[]) => {
     const { folder } = hostPlace();
     const file = join(folder, 'cronogram.service');
-    // What it starts must be there for the check.
+    // The program that it starts must be there for the check.
     writeFileSync(file, text.replaceAll('/usr/bin/node', '/bin/true'));
     const env = { PATH: '/usr/bin:/bin', XDG_RUNTIME_DIR: folder };
     const { stdout, stderr } = spawnSync('systemd-analyze', [...words, file], { env, encoding: 'utf8' });

@@ -45,7 +45,7 @@ async function statusText({ terminal, clock, client }: Session, answer: AnswerOf
   ]);
 }
 
-/** A sandbox may be days ahead, and then the next runs look wrong to whoever does not know. */
+/** A sandbox may be days ahead, and then the next runs look wrong. */
 function clockFact(aheadMs: number): string | null {
   if (Math.abs(aheadMs) < clockToleranceMs) return null;
   return `${durationWords(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} this computer`;

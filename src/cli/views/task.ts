@@ -71,7 +71,7 @@ export function taskTable({ terminal, clock }: Looking, tasks: readonly Task[], 
   return table(terminal, columns, rows);
 }
 
-/** Everything about one task. */
+/** All facts of one task. */
 export async function taskCard({ terminal, clock }: Looking, task: Task): Promise<string> {
   const now = clock.now();
   const times = timesIn(task.schedule.timezone, now);

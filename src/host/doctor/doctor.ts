@@ -6,7 +6,7 @@ import { examineDatabase, type Examined, type Here, type Settings } from '../her
 import { hanging } from '../words.ts';
 import { databaseChecks } from './database.ts';
 import { fail, type Check, type Finding, type Level, type Patient, type Skipped } from './finding.ts';
-import { doorChecks } from './port.ts';
+import { portChecks } from './port.ts';
 import { runtimeChecks, settingsChecks } from './runtime.ts';
 import { telegramChecks } from './telegram.ts';
 
@@ -26,7 +26,7 @@ const all: readonly Check[] = [
   ...settingsChecks,
   ...databaseChecks,
   ...telegramChecks,
-  ...doorChecks,
+  ...portChecks,
 ];
 
 export async function examine(here: Here, isOffline: boolean): Promise<Diagnosis> {

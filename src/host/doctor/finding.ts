@@ -26,7 +26,7 @@ export interface Skipped {
 export interface Patient {
   readonly here: Here;
   readonly settings: Settings;
-  /** Null where nobody may ask Telegram, or where there is no token. */
+  /** Null where Telegram may not be asked, or where there is no token. */
   readonly line: { readonly survey: Survey; readonly me: Promise<Surveyed<SurveyedBot>> } | null;
   readonly examined: Examined;
 }

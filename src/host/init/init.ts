@@ -2,23 +2,32 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { usage } from '../../cli/faults.ts';
 import { facts, flat, toned, type Terminal } from '../../cli/layout.ts';
-import type { LocalSession, Options, Told } from '../../cli/session.ts';
+import type { LocalSession, Told } from '../../cli/session.ts';
 import { zoneName } from '../../domain/schedule/time/zone-name.ts';
 import { giveToOwnerOf } from '../../store/files/backup.ts';
 import { addLink } from '../../telegram/chat/place/checklist.ts';
 import { openSurvey, type SurveyedBot } from '../../telegram/survey.ts';
 import { examineDatabase, type Here } from '../here.ts';
-import type { initFlags } from '../verbs.ts';
 import { hanging } from '../words.ts';
 import { changedEnv, readEnvText, writeEnvText, type Changes } from './env-file.ts';
 import { seeToTopics, type Topics, chooseOwner, chooseZone, type Guide } from './steps.ts';
 import { chooseToken, type TokenFound } from './token.ts';
 
-type Wish = Options<typeof initFlags>;
+/** The flags of the verb. */
+interface Wish {
+  readonly token?: string;
+  readonly tokenFile?: string;
+  readonly owner?: string;
+  readonly zone?: string;
+  readonly sandbox?: true;
+  readonly force?: true;
+  readonly apiRoot?: string;
+  readonly yes?: true;
+}
 
 /**
  * Finds out what the product must know before its first start, and writes it to `.env`. Nothing is written before
- * everything is known, so that whoever leaves on the way has changed nothing.
+ * everything is known, so that a person who leaves on the way has changed nothing.
  */
 export async function initialise({ terminal }: LocalSession, here: Here, wish: Wish): Promise<Told> {
   requireSense(wish);

@@ -18,7 +18,7 @@ interface WaitPlan<T, S extends string> {
   readonly look: () => Promise<T | null>;
 }
 
-/** Often enough to feel as if it were noticed at once, seldom enough for the platform. */
+/** Often enough to feel as if it were noticed at once, seldom enough for Telegram. */
 const lookEveryMs = 2000;
 
 /** Looks again and again, until it is there or until the person chooses something else. */
@@ -107,7 +107,7 @@ export async function seeToTopics({ here, isGuided }: Guide, bot: Survey, me: Su
 
 /**
  * The person who sends the code of the link owns the bot. Waiting updates are only looked at: the server gets them all when it
- * starts, the greeting of its owner among it. Nobody when the person leaves it to the first start, which prints a code.
+ * starts, the greeting of its owner among it. Empty when the person leaves it to the first start, which prints a code.
  */
 export async function chooseOwner({ here, isGuided }: Guide, bot: Survey, me: SurveyedBot): Promise<readonly string[]> {
   if (!isGuided) return [];

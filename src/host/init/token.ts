@@ -14,7 +14,7 @@ export interface TokenFound {
 const shape = /^\d{1,20}:[\w-]{20,100}$/;
 const shapeWords = 'A token looks like 123456789:AbC... and comes from @BotFather.';
 
-/** The token of the bot, proved by the platform. Null when the person would rather try the sandbox first. */
+/** The token of the bot, proved by Telegram. Null when the person would rather try the sandbox first. */
 export async function chooseToken(guide: Guide, given: string | null, isForced: boolean): Promise<TokenFound | null> {
   const present = presentToken(guide);
   if (given !== null) {

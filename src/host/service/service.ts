@@ -239,7 +239,7 @@ export async function uninstall(
 ): Promise<Told> {
   const file = installedUnit(here, wish);
   const files = filesOf(here.settings());
-  // Asked first, so that whoever leaves at the question has changed nothing.
+  // Asked first, so that a person who leaves at the question has changed nothing.
   if (isPurge) await agreeToPurge(session, files, yes);
   if (here.system.hasSystemd()) await systemctl(here, wish, ['disable', '--now', wish.name]);
   removeUnit(file);

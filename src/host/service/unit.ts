@@ -110,7 +110,7 @@ export interface UnitFacts {
 
 export type Scope = 'user' | 'system';
 
-/** Longer than a stop may take: whoever is killed leaves work to the next start. */
+/** Longer than a stop may take, because a kill leaves work to the next start. */
 const stopSpareSeconds = 15;
 const firstFreePort = 1024;
 /** How the server ends when its configuration is wrong: a start would end the same way. */

@@ -1,8 +1,9 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { Clock, Stopwatch, Timer } from '../../src/app/ports/outside.ts';
 import type { Diagnosis } from '../../src/host/doctor/doctor.ts';
+import type { Finding } from '../../src/host/doctor/finding.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../../src/system/clock.ts';
 import { manualTime } from '../support/fakes.ts';
 import { aSandbox } from '../support/sandbox.ts';
@@ -28,15 +29,8 @@ export async function aPlace({ environment = {}, ...options }: PlaceOptions = {}
   return { ...place, look };
 }
 
-/** Something that answers in the place of Telegram. */
-export async function aStub(answer: RequestListener): Promise<string> {
-  const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+export function expectFinding(finding: Finding | undefined, level: Finding['level'], words: string): void {
+  expect(finding).toMatchObject({ level, text: expect.stringContaining(words) as string });
 }
 
 type Time = Clock & Stopwatch & Timer;

@@ -1,7 +1,6 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
 import { openHere, type Here, type System } from '../../src/host/here.ts';
 import type { Asking } from '../../src/host/init/asking.ts';
@@ -11,6 +10,7 @@ import { systemClock, systemStopwatch, systemTimer } from '../../src/system/cloc
 import { aTask, buildersOf } from '../support/builders.ts';
 import { countingIds } from '../support/fakes.ts';
 import { freshSqliteFile } from '../support/fresh-sqlite.ts';
+import { temporaryFolder } from '../support/places.ts';
 
 export interface Ended {
   readonly out: string;
@@ -44,9 +44,7 @@ export interface PlaceOptions {
 
 /** A working folder of its own, and the verbs of the host in it. */
 export function hostPlace(options: PlaceOptions = {}): HostPlace {
-  const folder = mkdtempSync(join(tmpdir(), 'cronogram-host-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return placeIn(folder, options);
+  return placeIn(temporaryFolder(), options);
 }
 
 export function placeIn(folder: string, options: PlaceOptions = {}): HostPlace {
@@ -96,6 +94,10 @@ const nobody: Asking = new Proxy({} as Asking, {
     throw new Error(`nobody is there for ${String(name)}`);
   },
 });
+
+export function expectRefused({ fault }: Ended, exitCode: number, words: string): void {
+  expect(fault).toMatchObject({ exitCode, message: expect.stringContaining(words) as string });
+}
 
 export const openings = {
   holder: { pid: process.pid, host: 'here', since: 0 },

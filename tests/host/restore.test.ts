@@ -19,7 +19,7 @@ import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import type { RestoreStep } from '../../src/store/files/restoration.ts';
 import { killHard, storeChild } from '../support/child.ts';
 import { sourceFlags } from '../support/sources.ts';
-import { databaseAt, hostPlace, openedAt, type HostPlace } from './place.ts';
+import { databaseAt, expectRefused, hostPlace, openedAt, type HostPlace } from './place.ts';
 
 function tasksIn(file: string): number {
   const connection = new Database(file, { readonly: true });
@@ -238,10 +238,7 @@ describe('restore is refused', () => {
 
   it('without a word of consent: nobody is there to ask, or says no', async () => {
     const { database, type } = await aPlace();
-    expect((await type('restore', 'latest')).fault).toMatchObject({
-      exitCode: 2,
-      message: expect.stringContaining('--yes') as string,
-    });
+    expectRefused(await type('restore', 'latest'), 2, '--yes');
     const asked = await aPlace({ answers: ['n'] });
     const { exitCode, err } = await asked.type('restore', 'latest');
     expect([exitCode, err.includes('Nothing was changed.')]).toEqual([1, true]);

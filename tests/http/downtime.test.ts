@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemWorld } from '../../src/compose/assembly.ts';
 import { startServer, type Server } from '../../src/compose/server.ts';
 import { readConfig } from '../../src/config/config.ts';
+import { temporaryFolder } from '../support/places.ts';
 
 interface Told {
   readonly downtimes: readonly { readonly from: string; readonly to: string; readonly counts: object | null }[];
@@ -42,8 +41,7 @@ async function downtimes({ url }: Server): Promise<Told['downtimes']> {
 }
 
 test('a server that comes back tells how long it was away and what that cost', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'cronogram-downtime-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const first = await aServer(folder);
   expect(await downtimes(first)).toEqual([]);
   await first.stop();

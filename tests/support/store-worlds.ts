@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, onTestFinished } from 'vitest';
 import type { Store } from '../../src/app/ports/store.ts';
@@ -12,8 +10,11 @@ import { buildersOf, type Builders } from './builders.ts';
 import { countingIds } from './fakes.ts';
 import { freshSqliteFile } from './fresh-sqlite.ts';
 import { pgliteConnections, startPglite } from './pglite.ts';
+import { temporaryFolder } from './places.ts';
 import { freshPostgres } from './postgres.ts';
 import { remembering } from './statements.ts';
+
+export { temporaryFolder };
 
 /** `shared` is SQLite as the product runs it, where the transactions of one turn share a commit. */
 export type Kind = 'sqlite' | 'shared' | 'pglite' | 'postgres';
@@ -47,13 +48,6 @@ export function worldOver(over: Engine, beside: () => Engine): World {
     query: <R extends object>(text: string, ...values: Value[]) => engine.transact(() => rows<R>(text, ...values)),
     another: () => createStore(beside()),
   };
-}
-
-/** A folder of its own, removed when the test has ended. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'cronogram-store-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 function sqliteWorlds(turn?: () => Promise<void>): OpenWorld {

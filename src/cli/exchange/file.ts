@@ -48,34 +48,20 @@ export function titleOf({ title, instructions }: Pick<Entry, 'title' | 'instruct
   return title ?? (/^[^\n]{1,60}$/.test(instructions.trim()) ? instructions.trim() : null);
 }
 
-/** The fields in which a task is not as its entry says. What an entry does not name stays as it is. */
+/** The fields in which a task is not as its entry says. A title or an action that it does not name stays as it is. */
 export function differences(entry: Entry, task: Task, now: number): Partial<Fields> & { readonly enabled?: boolean } {
   const { title, instructions, action, schedule, policies = {}, subject = null, tags = [], enabled = true } = entry;
-  const present = entryOf(task);
-  const isSame = (one: unknown, other: unknown) => canonical(one) === canonical(other);
-  const differs = {
-    title: title !== undefined && title !== task.title,
-    instructions: instructions !== task.instructions,
-    action: action !== undefined && !isSame(action, task.action),
-    schedule: !isSame(readable(schedule, now), readable(present.schedule, now)),
-    policies: !isSame({ ...policies, on_existing: undefined }, task.policies),
-    subject: subject !== task.subject,
-    tags: !isSame(tags, task.tags),
-  };
   const { on_existing: _only, ...chosen } = policies;
-  const wanted = {
-    title,
-    instructions,
-    action,
-    schedule,
-    policies: { ...gone(task.policies), ...chosen },
-    subject,
-    tags,
-  };
-  const changed = Object.fromEntries(
-    Object.entries(wanted).filter(([field]) => differs[field as keyof typeof differs]),
+  const wanted = { title, instructions, action, schedule, policies: chosen, subject, tags, enabled };
+  const comparable = { ...wanted, schedule: readable(schedule, now) };
+  const there = { ...task, schedule: readable(sendable(task.schedule), now) };
+  const isSame = (one: unknown, other: unknown) =>
+    typeof one === 'object' ? canonical(one) === canonical(other) : one === other;
+  const changed = (Object.keys(wanted) as (keyof typeof wanted)[]).filter(
+    (field) => comparable[field] !== undefined && !isSame(comparable[field], there[field]),
   );
-  return { ...(changed as Partial<Fields>), ...given({ enabled: enabled === task.enabled ? undefined : enabled }) };
+  const sent = { ...wanted, policies: { ...gone(task.policies), ...chosen } };
+  return Object.fromEntries(changed.map((field) => [field, sent[field]]));
 }
 
 /** Policies that an entry does not name go back to their defaults. */

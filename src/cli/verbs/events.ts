@@ -1,6 +1,6 @@
 import type { AnswerOf, Asked } from '../client.ts';
 import { CliFault, usage } from '../faults.ts';
-import { sentence, table, shown, toned } from '../layout.ts';
+import { sentence, table, shown, toned, type Column } from '../layout.ts';
 import { chosenTask } from '../naming.ts';
 import { pause, verb, type Flag, type Options, type Session, type Told } from '../session.ts';
 import { timesIn, type Times } from '../times.ts';
@@ -31,14 +31,13 @@ async function events(
   const answer = await session.client.call('listEvents', { query: { ...query, after, limit: limit?.toString() } });
   if (answer.events.length === 0) return { json: answer, text: 'No events.\n' };
   const times = timesIn(hostZone(), session.clock.now());
-  const columns = [
-    { title: `AT (${times.zone})`, least: 16 },
-    { title: 'KIND' },
-    { title: 'TASK', least: 13 },
-    { title: 'DATA', least: 8 },
+  const columns: readonly Column<Event>[] = [
+    { title: `AT (${times.zone})`, least: 16, of: (event) => times.at(event.at) },
+    { title: 'KIND', of: (event) => event.kind },
+    { title: 'TASK', least: 13, of: (event) => event.task_id },
+    { title: 'DATA', least: 8, of: dataText },
   ];
-  const cells = answer.events.map((event) => [times.at(event.at), event.kind, event.task_id ?? '', dataText(event)]);
-  const text = await table(session.terminal, columns, cells);
+  const text = await table(session.terminal, columns, answer.events);
   return { json: answer, text, note: `Go on with --after ${answer.next_cursor}` };
 }
 

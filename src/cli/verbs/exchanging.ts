@@ -1,6 +1,6 @@
 import type { Step } from '../exchange/plan.ts';
 import { CliFault, exitCodes } from '../faults.ts';
-import { sentence, table } from '../layout.ts';
+import { sentence, table, type Column } from '../layout.ts';
 import { allTasks, type Task } from '../naming.ts';
 import { confirmed, verb, yesFlag, type Session, type Told } from '../session.ts';
 import { counted } from '../times.ts';
@@ -96,19 +96,13 @@ async function planText(session: Session, steps: readonly Step[]): Promise<strin
   const told = steps.filter(({ does }) => does !== 'skip');
   const total = await sentence(session.terminal, summary(steps));
   if (told.length === 0) return total;
-  const columns = [
-    { title: 'PLAN' },
-    { title: 'TITLE', least: 12 },
-    { title: 'THREAD', least: 12 },
-    { title: 'CHANGES', least: 8 },
+  const columns: readonly Column<Step>[] = [
+    { title: 'PLAN', of: ({ does }) => ({ text: does, tone: does === 'create' ? 'good' : 'warn' }) },
+    { title: 'TITLE', least: 12, of: ({ title }) => title },
+    { title: 'THREAD', least: 12, of: ({ thread }) => thread },
+    { title: 'CHANGES', least: 8, of: ({ changes }) => Object.keys(changes).join(', ') },
   ];
-  const rows = told.map(({ does, title, thread, changes }) => [
-    { text: does, tone: does === 'create' ? ('good' as const) : ('warn' as const) },
-    title,
-    thread,
-    Object.keys(changes).join(', '),
-  ]);
-  return (await table(session.terminal, columns, rows)) + total;
+  return (await table(session.terminal, columns, told)) + total;
 }
 
 function wireStep({ does, title, thread, task, changes }: Step) {

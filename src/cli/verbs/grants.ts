@@ -1,5 +1,5 @@
 import type { AnswerOf } from '../client.ts';
-import { facts, sentence } from '../layout.ts';
+import { facts, sentence, type Column } from '../layout.ts';
 import { chosenTask, paramsOf } from '../naming.ts';
 import { verb, type Session } from '../session.ts';
 import { timesIn } from '../times.ts';
@@ -43,21 +43,14 @@ export const grantVerbs = [
       const chosen = { task_id: await chosenTask(session, task), thread_key: session.namedThread };
       const answer = await session.client.call('listGrants', { query: { ...chosen, owner, state, ...pageOf(page) } });
       const times = timesIn(hostZone(), session.clock.now());
-      const columns = [
-        { title: 'GRANT', isWhole: true },
-        { title: 'STATE' },
-        { title: 'OWNER', least: 8 },
-        { title: 'SCOPES', least: 8 },
-        { title: `ENDS (${times.zone})`, least: 8 },
+      const columns: readonly Column<Grant>[] = [
+        { title: 'GRANT', isWhole: true, of: (one) => one.grant_id },
+        { title: 'STATE', of: (one) => stateOf(one, session.clock.now()) },
+        { title: 'OWNER', least: 8, of: (one) => one.owner_user_key },
+        { title: 'SCOPES', least: 8, of: (one) => one.scopes.join(' ') },
+        { title: `ENDS (${times.zone})`, least: 8, of: ({ expires_at: at }) => (at === null ? 'never' : times.at(at)) },
       ];
-      const rows = answer.grants.map((one) => [
-        one.grant_id,
-        stateOf(one, session.clock.now()),
-        one.owner_user_key,
-        one.scopes.join(' '),
-        one.expires_at === null ? 'never' : times.at(one.expires_at),
-      ]);
-      return listTold(session, { json: answer, none: 'No grants.', columns, rows });
+      return listTold(session, { json: answer, none: 'No grants.', rows: answer.grants, columns });
     },
   }),
   verb({

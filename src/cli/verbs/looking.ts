@@ -1,9 +1,9 @@
 import type { AnswerOf, Asked } from '../client.ts';
-import { facts, sentence, table, type Cell } from '../layout.ts';
+import { facts, sentence, table, type Cell, type Column } from '../layout.ts';
 import { paramsOf, shortIds, taskNamed } from '../naming.ts';
 import { verb, type Flag, type Options, type Session, type Told } from '../session.ts';
-import { timesIn, durationWords, type Times } from '../times.ts';
-import { attemptsTable, deliveriesTable, runCell } from '../views/run.ts';
+import { timesIn, type Times } from '../times.ts';
+import { attemptsTable, deliveriesTable, runCell, tookWords } from '../views/run.ts';
 import { named, policyWords, scheduleWords, taskCard, taskTable } from '../views/task.ts';
 import { withTime } from './moments.ts';
 
@@ -33,16 +33,16 @@ function more(cursor: string | null): { readonly note?: string } {
   return cursor === null ? {} : { note: `There is more: add --cursor ${cursor}` };
 }
 
-interface Listed {
+interface Listed<Row> {
   readonly json: object & { readonly next_cursor?: string | null };
   /** The sentence where there are no rows. */
   readonly none: string;
-  readonly columns: Parameters<typeof table>[1];
-  readonly rows: Parameters<typeof table>[2];
+  readonly rows: readonly Row[];
+  readonly columns: readonly Column<Row>[];
 }
 
 /** Rows as a table, and how to see the rest. */
-export async function listTold({ terminal }: Session, { json, none, columns, rows }: Listed): Promise<Told> {
+export async function listTold<Row>({ terminal }: Session, { json, none, rows, columns }: Listed<Row>): Promise<Told> {
   const text = rows.length === 0 ? await sentence(terminal, none) : await table(terminal, columns, rows);
   return { json, text, ...more(json.next_cursor ?? null) };
 }
@@ -63,7 +63,8 @@ async function listed(session: Session, query: NonNullable<Asked<'listTasks'>['q
   return { tasks, next_cursor: cursor };
 }
 
-type TaskRunStatus = AnswerOf<'listTaskRuns'>['task_runs'][number]['status'];
+type TaskRuns = AnswerOf<'listTaskRuns'>['task_runs'];
+type TaskRunStatus = TaskRuns[number]['status'];
 const statuses: readonly TaskRunStatus[] = [
   'pending',
   'dispatched',
@@ -78,28 +79,17 @@ function emptyWords(name: string, status: TaskRunStatus | undefined): string {
   return status === undefined ? `${name} has not run yet.` : `No run of ${name} has the status ${status}.`;
 }
 
-function historyTable(times: Times, runs: AnswerOf<'listTaskRuns'>['task_runs']) {
-  const columns = [
-    { title: `SLOT (${times.zone})`, least: 16 },
-    { title: 'STATUS' },
-    { title: 'SENT' },
-    { title: 'TOOK' },
-    { title: 'RUN' },
-    { title: 'WHY', least: 8 },
-  ];
+function historyColumns(times: Times, runs: TaskRuns): readonly Column<TaskRuns[number]>[] {
   const short = shortIds(runs.flatMap((run) => run.run_id ?? []));
-  const rows = runs.map((run) => {
-    const took = run.attempts.at(-1)?.duration_ms ?? null;
-    return [
-      times.at(run.scheduled_for),
-      runCell(run.status),
-      sentWords(run.deliveries),
-      took === null ? '' : durationWords(took),
-      run.run_id === null ? '' : short(run.run_id),
-      run.error_message ?? run.reason?.replaceAll('_', ' ') ?? '',
-    ];
-  });
-  return { columns, rows };
+  const took = (run: TaskRuns[number]) => run.attempts.at(-1)?.duration_ms ?? null;
+  return [
+    { title: `SLOT (${times.zone})`, least: 16, of: (run) => times.at(run.scheduled_for) },
+    { title: 'STATUS', of: (run) => runCell(run.status) },
+    { title: 'SENT', of: (run) => sentWords(run.deliveries) },
+    { title: 'TOOK', of: (run) => tookWords(took(run)) },
+    { title: 'RUN', of: (run) => run.run_id && short(run.run_id) },
+    { title: 'WHY', least: 8, of: (run) => run.error_message ?? run.reason?.replaceAll('_', ' ') ?? null },
+  ];
 }
 
 /** Parts that arrived, of how many. */
@@ -198,11 +188,9 @@ export const lookingVerbs = [
         params: { task_id: found.task_id },
         query: { status, ...pageOf(page) },
       });
-      return listTold(session, {
-        json: answer,
-        none: emptyWords(named(found), status),
-        ...historyTable(timesIn(found.schedule.timezone, session.clock.now()), answer.task_runs),
-      });
+      const { task_runs: rows } = answer;
+      const columns = historyColumns(timesIn(found.schedule.timezone, session.clock.now()), rows);
+      return listTold(session, { json: answer, none: emptyWords(named(found), status), rows, columns });
     },
   }),
   verb({

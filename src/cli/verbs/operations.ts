@@ -1,6 +1,6 @@
 import type { AnswerOf } from '../client.ts';
 import { exitCodes } from '../faults.ts';
-import { facts, sentence, type Cell, type Fact } from '../layout.ts';
+import { facts, sentence, type Cell, type Column, type Fact } from '../layout.ts';
 import { chosenTask } from '../naming.ts';
 import { verb, type Session, type Told } from '../session.ts';
 import { distance, timesIn, counted, durationWords } from '../times.ts';
@@ -73,6 +73,8 @@ function usageText({ terminal, clock }: Session, answer: AnswerOf<'getUsage'>): 
   ]);
 }
 
+type Downtime = AnswerOf<'listDowntimes'>['downtimes'][number];
+type Counts = NonNullable<Downtime['counts']>;
 type Findings = AnswerOf<'runAudit'>['findings'];
 
 async function findingsText({ terminal }: Session, findings: Findings): Promise<string> {
@@ -90,27 +92,22 @@ async function auditNow(session: Session): Promise<Told> {
   return { json: answer, text, exitCode: answer.findings.length === 0 ? exitCodes.done : exitCodes.failed };
 }
 
-function auditTable({ clock }: Session, { entries }: AnswerOf<'listAudit'>) {
+function auditColumns({ clock }: Session): readonly Column<AuditEntry>[] {
   const times = timesIn(hostZone(), clock.now());
-  const columns = [
-    { title: 'ENTRY' },
-    { title: `AT (${times.zone})`, least: 16 },
-    { title: 'WHO', least: 8 },
-    { title: 'DID' },
-    { title: 'TASK', least: 13 },
-    { title: 'STATE', least: 8 },
+  return [
+    { title: 'ENTRY', of: (one) => one.entry_id },
+    { title: `AT (${times.zone})`, least: 16, of: (one) => times.about(one.at) },
+    { title: 'WHO', least: 8, of: (one) => one.actor },
+    { title: 'DID', of: (one) => one.verb },
+    { title: 'TASK', least: 13, of: (one) => one.task_id },
+    { title: 'STATE', least: 8, of: stateWords },
   ];
-  const rows = entries.map((one) => [
-    one.entry_id,
-    times.about(one.at),
-    one.actor,
-    one.verb,
-    one.task_id ?? '',
-    one.state_before === one.state_after
-      ? (one.state_after ?? '')
-      : `${one.state_before ?? 'none'} -> ${one.state_after ?? 'none'}`,
-  ]);
-  return { columns, rows };
+}
+
+type AuditEntry = AnswerOf<'listAudit'>['entries'][number];
+
+function stateWords({ state_before: before, state_after: after }: AuditEntry): string | null {
+  return before === after ? after : `${before ?? 'none'} -> ${after ?? 'none'}`;
 }
 
 /** The state of the server, and the verbs that keep it in order. */
@@ -157,7 +154,13 @@ export const operationVerbs = [
       if (run === true) return auditNow(session);
       const query = { task_id: await chosenTask(session, task), ...pageOf(page) };
       const answer = await session.client.call('listAudit', { query });
-      return listTold(session, { json: answer, none: 'Nobody has done anything yet.', ...auditTable(session, answer) });
+      const { entries: rows } = answer;
+      return listTold(session, {
+        json: answer,
+        none: 'Nobody has done anything yet.',
+        rows,
+        columns: auditColumns(session),
+      });
     },
   }),
   verb({
@@ -187,22 +190,21 @@ export const operationVerbs = [
     does: async (session, _args, { limit }) => {
       const answer = await session.client.call('listDowntimes', { query: { limit: limit?.toString() } });
       const times = timesIn(hostZone(), session.clock.now());
-      const columns = [
-        { title: `FROM (${times.zone})`, least: 16 },
-        { title: 'LASTED' },
-        { title: 'MISSED' },
-        { title: 'LATE' },
-        { title: 'ASKED' },
-        { title: 'SKIPPED' },
+      const count = (of: keyof Counts) => (one: Downtime) => (one.counts === null ? '?' : String(one.counts[of]));
+      const columns: readonly Column<Downtime>[] = [
+        { title: `FROM (${times.zone})`, least: 16, of: ({ from }) => times.at(from) },
+        { title: 'LASTED', of: ({ from, to }) => durationWords(Date.parse(to) - Date.parse(from)) },
+        { title: 'MISSED', of: count('missed') },
+        { title: 'LATE', of: count('late') },
+        { title: 'ASKED', of: count('asked') },
+        { title: 'SKIPPED', of: count('skipped') },
       ];
-      const rows = answer.downtimes.map(({ from, to, counts }) => [
-        times.at(from),
-        durationWords(Date.parse(to) - Date.parse(from)),
-        ...(counts === null
-          ? ['?', '?', '?', '?']
-          : [counts.missed, counts.late, counts.asked, counts.skipped].map(String)),
-      ]);
-      return listTold(session, { json: { ...answer }, none: 'There was no downtime.', columns, rows });
+      return listTold(session, {
+        json: { ...answer },
+        none: 'There was no downtime.',
+        rows: answer.downtimes,
+        columns,
+      });
     },
   }),
   verb({

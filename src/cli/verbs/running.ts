@@ -1,6 +1,6 @@
 import type { AnswerOf, Asked } from '../client.ts';
 import { CliFault, usage } from '../faults.ts';
-import { sentence, shown, toned } from '../layout.ts';
+import { sentence, shown, toned, type Column } from '../layout.ts';
 import { chosenTask, paramsOf, runIdOf, shortIds } from '../naming.ts';
 import { verb, type Flag, type Options, type Session, type Told } from '../session.ts';
 import { timesIn, durationWords } from '../times.ts';
@@ -142,23 +142,15 @@ export const runVerbs = [
       const answer = await session.client.call('listRuns', { query });
       const times = timesIn(hostZone(), session.clock.now());
       const short = shortIds(answer.runs.map((one) => one.run_id));
-      const columns = [
-        { title: 'RUN', isWhole: true },
-        { title: `MADE (${times.zone})`, least: 16 },
-        { title: 'STATUS' },
-        { title: 'SENT' },
-        { title: 'THREAD', least: 8 },
-        { title: 'ERROR', least: 8 },
+      const columns: readonly Column<AnswerOf<'getRun'>>[] = [
+        { title: 'RUN', isWhole: true, of: (one) => short(one.run_id) },
+        { title: `MADE (${times.zone})`, least: 16, of: (one) => times.at(one.created_at) },
+        { title: 'STATUS', of: (one) => runCell(one.status) },
+        { title: 'SENT', of: (one) => sentWords(one.deliveries) },
+        { title: 'THREAD', least: 8, of: (one) => one.thread_key },
+        { title: 'ERROR', least: 8, of: (one) => one.error_message },
       ];
-      const rows = answer.runs.map((one) => [
-        short(one.run_id),
-        times.at(one.created_at),
-        runCell(one.status),
-        sentWords(one.deliveries),
-        one.thread_key ?? '',
-        one.error_message ?? '',
-      ]);
-      return listTold(session, { json: answer, none: 'No runs.', columns, rows });
+      return listTold(session, { json: answer, none: 'No runs.', rows: answer.runs, columns });
     },
   }),
   verb({

@@ -114,8 +114,11 @@ function tokenMissing({ tokenFile }: Surroundings): CliFault {
   return new CliFault('unauthorized', message, { exitCode: exitCodes.refused });
 }
 
-/** Ends early on Ctrl-C. */
-export function pause({ timer, interrupted: signal }: LocalSession, ms: number): Promise<void> {
+/** Waits; ends early when it is interrupted, as on Ctrl-C. */
+export function pause(
+  { timer, interrupted: signal }: Pick<LocalSession, 'timer' | 'interrupted'>,
+  ms: number,
+): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       callOff();

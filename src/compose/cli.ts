@@ -71,29 +71,25 @@ function isThisComputer(url: string): boolean {
 }
 
 function namedToken(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    const why = (error as { code?: string }).code ?? 'unknown';
-    const message = `CRONOGRAM_API_TOKEN_FILE names ${file}, which cannot be read (${why}).`;
-    throw new CliFault('unauthorized', message, { exitCode: exitCodes.usage, cause: error });
-  }
+  const token = tokenIn(file);
+  if (typeof token === 'string') return token;
+  const message = `CRONOGRAM_API_TOKEN_FILE names ${file}, which cannot be read (${token.why}).`;
+  throw new CliFault('unauthorized', message, { exitCode: exitCodes.usage });
 }
 
 function keptToken(file: string): string | null {
+  const token = tokenIn(file);
+  if (typeof token === 'string') return token || null;
+  if (token.why === 'ENOENT') return null;
+  const message = `The token file ${file} cannot be read (${token.why}). Run this as the user of the server, or set CRONOGRAM_API_TOKEN.`;
+  throw new CliFault('unauthorized', message, { exitCode: exitCodes.refused });
+}
+
+function tokenIn(file: string): string | { readonly why: string } {
   try {
-    return readFileSync(file, 'utf8').trim() || null;
+    return readFileSync(file, 'utf8').trim();
   } catch (error) {
-    if ((error as { code?: string }).code === 'ENOENT') return null;
-    const why = (error as { code?: string }).code ?? 'unknown';
-    throw new CliFault(
-      'unauthorized',
-      `The token file ${file} cannot be read (${why}). Run this as the user of the server, or set CRONOGRAM_API_TOKEN.`,
-      {
-        exitCode: exitCodes.refused,
-        cause: error,
-      },
-    );
+    return { why: (error as { code?: string }).code ?? 'unknown' };
   }
 }
 

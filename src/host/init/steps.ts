@@ -1,5 +1,6 @@
 import { parseEnv } from 'node:util';
 import { flat } from '../../cli/layout.ts';
+import { pause } from '../../cli/session.ts';
 import { zoneName } from '../../domain/schedule/time/zone-name.ts';
 import { newCode } from '../../system/ids.ts';
 import { addLink } from '../../telegram/chat/place/checklist.ts';
@@ -7,7 +8,7 @@ import type { Survey, Surveyed, SurveyedBot, SurveyedText, Waiting } from '../..
 import type { Here } from '../here.ts';
 import type { Option } from './asking.ts';
 
-export type Waited<T, S extends string> =
+type Waited<T, S extends string> =
   | { readonly is: 'found'; readonly value: T }
   | { readonly is: 'chosen'; readonly value: S };
 
@@ -27,42 +28,22 @@ async function waitFor<T, S extends string>(
   { question, options, look }: WaitPlan<T, S>,
 ): Promise<Waited<T, S>> {
   const over = new AbortController();
-  let found: { readonly value: T } | null = null;
   const looking = (async () => {
-    while (!over.signal.aborted) {
+    for (;;) {
       const value = await look();
-      if (value !== null) {
-        found = { value };
-        over.abort();
-        return;
-      }
-      if (!over.signal.aborted) await pause(timer, over.signal);
+      if (value !== null || over.signal.aborted) return value;
+      await pause({ timer, interrupted: over.signal }, lookEveryMs);
+      if (over.signal.aborted) return null;
     }
-  })();
+  })().finally(() => over.abort());
   const answering = asking.choose(question, options, over.signal).finally(() => over.abort());
   // A look that fails ends the question as well, and is what is told.
-  const [looked, answered] = await Promise.allSettled([
-    looking.catch((error: unknown) => {
-      over.abort();
-      throw error;
-    }),
-    answering,
-  ]);
+  const [looked, answered] = await Promise.allSettled([looking, answering]);
   if (looked.status === 'rejected') throw looked.reason;
-  if (found !== null) return { is: 'found', ...(found as { readonly value: T }) };
+  if (looked.value !== null) return { is: 'found', value: looked.value };
   if (answered.status === 'rejected') throw answered.reason;
   if (answered.value === null) throw new Error('the question ended without an answer');
   return { is: 'chosen', value: answered.value };
-}
-
-function pause(timer: Here['timer'], over: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const callOff = timer.after(lookEveryMs, resolve);
-    over.addEventListener('abort', () => {
-      callOff();
-      resolve();
-    });
-  });
 }
 
 /** `group` when the person will use a group instead of a private chat. */

@@ -80,11 +80,14 @@ export interface Operation<
   Q extends z.ZodType = z.ZodType,
   B extends z.ZodType = z.ZodType,
   A extends z.ZodType = z.ZodType,
-> {
-  readonly tag: 'tasks' | 'threads' | 'runs' | 'schedules' | 'grants' | 'operations' | 'health';
-  readonly summary: string;
+> extends Described<P, Q, B, A> {
   readonly method: 'get' | 'post' | 'patch' | 'delete';
   readonly path: string;
+}
+
+interface Described<P, Q, B, A> {
+  readonly tag: 'tasks' | 'threads' | 'runs' | 'schedules' | 'grants' | 'operations' | 'health';
+  readonly summary: string;
   /** Needs no token. */
   readonly open?: true;
   readonly params?: P;
@@ -103,14 +106,14 @@ export interface Operation<
 
 export type AnswerStatus = 200 | 201 | 202 | 503;
 
-/** Checks the type of an operation, and leaves the schemas their own types. An absent schema stands for a part that is empty. */
+/** An operation whose schemas keep their own types. An absent schema stands for a part that is empty. */
 export function operation<
   A extends z.ZodType,
   P extends z.ZodType = z.ZodObject<Record<string, never>, z.core.$strict>,
   Q extends z.ZodType = z.ZodObject<Record<string, never>, z.core.$strict>,
   B extends z.ZodType = z.ZodUndefined,
->(one: Operation<P, Q, B, A>): Operation<P, Q, B, A> {
-  return one;
+>(method: Operation['method'], path: string, described: Described<P, Q, B, A>): Operation<P, Q, B, A> {
+  return { ...described, method, path };
 }
 
 export const errorAnswer = strict({

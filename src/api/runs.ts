@@ -120,7 +120,6 @@ const allRunsQuery = strict({
 
 const repeat = {
   tag,
-  method: 'post',
   params: runParams,
   body: noBody,
   idempotent: true,
@@ -160,28 +159,22 @@ const messageBody = strict({
 }).meta({ id: 'Message', example: { thread_key: 'cli:default', text: 'The build is green.' } });
 
 export const runOperations = {
-  listTaskRuns: operation({
+  listTaskRuns: operation('get', '/v1/tasks/{task_id}/runs', {
     tag,
     summary: 'List the runs of a task, latest slot first',
-    method: 'get',
-    path: '/v1/tasks/{task_id}/runs',
     params: taskParams,
     query: runsQuery,
     answer: strict({ task_runs: z.array(taskRunAnswer), next_cursor: cursor }),
   }),
-  listRuns: operation({
+  listRuns: operation('get', '/v1/runs', {
     tag,
     summary: 'List all runs, newest first; a page that is not full may still have a cursor to go on with',
-    method: 'get',
-    path: '/v1/runs',
     query: allRunsQuery,
     answer: strict({ runs: z.array(runAnswer), next_cursor: cursor }),
   }),
-  getRunResult: operation({
+  getRunResult: operation('get', `${path}/result`, {
     tag,
     summary: 'Read how a run has ended; 409 not_finished, with its status, while it lives',
-    method: 'get',
-    path: `${path}/result`,
     params: runParams,
     answer: strict({
       run_id: z.string(),
@@ -192,28 +185,22 @@ export const runOperations = {
     }).meta({ id: 'RunResult' }),
     refuses: ['not_finished'],
   }),
-  listNextRuns: operation({
+  listNextRuns: operation('get', '/v1/tasks/{task_id}/next', {
     tag,
     summary: 'When a task runs next',
-    method: 'get',
-    path: '/v1/tasks/{task_id}/next',
     params: taskParams,
     query: strict({ count: whole(limits.previewCountMax, limits.previewCountDefault) }),
     answer: strict({ next: z.array(instant) }),
   }),
-  getRun: operation({
+  getRun: operation('get', path, {
     tag,
     summary: 'Read a run',
-    method: 'get',
-    path,
     params: runParams,
     answer: runAnswer,
   }),
-  cancelRun: operation({
+  cancelRun: operation('post', `${path}/cancel`, {
     tag,
     summary: 'Call off a run',
-    method: 'post',
-    path: `${path}/cancel`,
     params: runParams,
     body: noBody,
     answer: strict({
@@ -221,21 +208,17 @@ export const runOperations = {
       run: runAnswer,
     }),
   }),
-  retryRun: operation({
+  retryRun: operation('post', `${path}/retry`, {
     ...repeat,
     summary: 'Make good a run that failed, as the same call for its target',
-    path: `${path}/retry`,
   }),
-  replayRun: operation({
+  replayRun: operation('post', `${path}/replay`, {
     ...repeat,
     summary: 'Do a run once more with what it was given, as a new call for its target',
-    path: `${path}/replay`,
   }),
-  postMessage: operation({
+  postMessage: operation('post', '/v1/messages', {
     tag,
     summary: 'Put a text into a thread; the texts of one thread come in order',
-    method: 'post',
-    path: '/v1/messages',
     body: messageBody,
     idempotent: true,
     answer: runAnswer,

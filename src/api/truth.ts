@@ -165,37 +165,32 @@ const downtimesAnswer = strict({ downtimes: z.array(downtimeAnswer) });
 const feed = { tag: 'operations', method: 'get' } as const;
 
 export const truthOperations = {
-  whyTask: operation({
+  whyTask: operation('get', '/v1/tasks/{task_id}/why', {
     tag: 'runs',
     summary: 'Why a task ran, or did not run, at an instant or in a stretch of time; deleted tasks included',
-    method: 'get',
-    path: '/v1/tasks/{task_id}/why',
     params: taskParams,
     query: whyQuery,
     answer: whyPage,
     refuses: ['invalid_cursor'],
   }),
-  listEvents: operation({
+  listEvents: operation('get', '/v1/events', {
     ...feed,
     summary: 'What happened, in the order in which it became true; go on with next_cursor and miss nothing',
-    path: '/v1/events',
     query: eventsQuery,
     answer: eventPage,
     stream:
       'With accept: text/event-stream the events come as they happen: the cursor as id, the kind as event, the event in JSON as data. It goes on behind the header Last-Event-ID, or behind after.',
   }),
-  listAudit: operation({
+  listAudit: operation('get', '/v1/audit', {
     ...feed,
     summary: 'Who did what to which task, newest first',
-    path: '/v1/audit',
     query: auditQuery,
     answer: auditPage,
     refuses: ['invalid_cursor'],
   }),
-  listDowntimes: operation({
+  listDowntimes: operation('get', '/v1/downtimes', {
     ...feed,
     summary: 'When nobody was there, and what that cost, newest first',
-    path: '/v1/downtimes',
     query: downtimesQuery,
     answer: downtimesAnswer,
   }),

@@ -10,8 +10,7 @@ import { makingVerbs, scheduleVerbs } from './making.ts';
 import { operationVerbs } from './operations.ts';
 import { runVerb, runVerbs } from './running.ts';
 import { sandboxVerbs } from './sandbox.ts';
-import { bulkVerbs } from './switching.ts';
-import { threadVerbs } from './threads.ts';
+import { bulkVerbs, threadVerbs } from './switching.ts';
 
 /** Verbs that ask a server, in the order in which help tells of them. */
 export const remoteVerbs = (program: Command): readonly Group[] => [

@@ -1,4 +1,4 @@
-import type { Step } from '../exchange/plan.ts';
+import type { Step } from '../exchange.ts';
 import { CliFault, exitCodes } from '../faults.ts';
 import { sentence, table, type Column } from '../layout.ts';
 import { allTasks, type Task } from '../naming.ts';
@@ -6,7 +6,7 @@ import { confirmed, verb, yesFlag, type Session, type Told } from '../session.ts
 import { counted } from '../times.ts';
 
 async function exportTasks(session: Session, output: string | undefined): Promise<Told> {
-  const { entryOf, fileText, writeTasks } = await import('../exchange/file.ts');
+  const { entryOf, fileText, writeTasks } = await import('../exchange.ts');
   const all = await allTasks(session, session.namedThread);
   const entries = all.filter(({ state }) => state !== 'completed').map(entryOf);
   const left = all.length - entries.length;
@@ -30,8 +30,7 @@ interface Wish {
 }
 
 async function importTasks(session: Session, { file, isDry, yes }: Wish): Promise<Told> {
-  const { entriesIn, readTasks } = await import('../exchange/file.ts');
-  const { planOf } = await import('../exchange/plan.ts');
+  const { entriesIn, planOf, readTasks } = await import('../exchange.ts');
   const isPiped = file === '-';
   const text = isPiped ? await session.terminal.read() : readTasks(file);
   const steps = await planOf(session, entriesIn(text, isPiped ? 'The input' : file));
@@ -57,7 +56,7 @@ interface Done {
 
 /** One task that is refused does not keep the others out. */
 async function apply(session: Session, steps: readonly Step[]): Promise<Told> {
-  const { carryOut } = await import('../exchange/plan.ts');
+  const { carryOut } = await import('../exchange.ts');
   const done: Done[] = [];
   for (const step of steps) {
     try {

@@ -67,10 +67,10 @@ export interface Heartbeat {
 }
 
 /** Asks the watcher's address; null when it answered well, or why it did not. The words never hold the address. */
-export type Knock = () => Promise<string | null>;
+export type HeartbeatPing = () => Promise<string | null>;
 
 interface HeartbeatDeps {
-  readonly knock: Knock;
+  readonly ping: HeartbeatPing;
   readonly ready: () => Promise<Ready>;
   readonly timer: Timer;
   readonly log: Log;
@@ -79,7 +79,7 @@ interface HeartbeatDeps {
 
 type Beat = 'sent' | 'failed' | 'withheld';
 
-export function createHeartbeat({ knock, ready, timer, log, meter }: HeartbeatDeps): Heartbeat {
+export function createHeartbeat({ ping, ready, timer, log, meter }: HeartbeatDeps): Heartbeat {
   let before: Beat | null = null;
   let callOff = () => {};
   let stopped = false;
@@ -87,7 +87,7 @@ export function createHeartbeat({ knock, ready, timer, log, meter }: HeartbeatDe
   const beat = async (): Promise<readonly [Beat, string | null]> => {
     const { ok } = await ready();
     if (!ok || stopped) return ['withheld', null];
-    const error = await knock();
+    const error = await ping();
     return error === null ? ['sent', null] : ['failed', error];
   };
 

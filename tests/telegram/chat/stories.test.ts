@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { minute } from '../../support/pipeline.ts';
+import { ada, aTalk, bob, labels, root, type Message, type Pressing, type Talk } from './talk.ts';
+
+const folder = new URL('../../../fixtures/words/', import.meta.url);
+
+/**
+ * Each file of fixtures/words is a story: lines behind `> ` are said, pressed, sent as callback data or waited, and the
+ * answer stands below. `npx vitest run tests/telegram/chat/stories.test.ts -u` writes the answers anew for review.
+ */
+test.each(readdirSync(folder))('%s is told to the letter', async (name) => {
+  const script = readFileSync(new URL(name, folder), 'utf8').split('\n');
+  const about = script.slice(0, script.indexOf(''));
+  const steps = script.filter((line) => line.startsWith('> ')).map((line) => line.slice(2));
+  const isPrivate = about.some((line) => line.includes('private chat'));
+  const talk = await aTalk({ kind: isPrivate ? 'private' : 'supergroup' });
+  const shown: Message[] = [];
+  const told = [about.join('\n')];
+  for (const step of steps) told.push([`> ${step}`, ...(await played({ talk, shown }, step))].join('\n'));
+  await expect(`${told.join('\n\n')}\n`).toMatchFileSnapshot(new URL(name, folder).pathname);
+});
+
+const people = new Map([ada, bob, root].map((person) => [person.name, person]));
+
+interface Stage {
+  readonly talk: Talk;
+  /** Every message of the bot, the newest last. */
+  readonly shown: Message[];
+}
+
+async function played({ talk, shown }: Stage, step: string): Promise<readonly string[]> {
+  const minutes = /^(\d+) minutes later$/.exec(step)?.[1];
+  if (minutes !== undefined) {
+    await talk.pipeline.pass(Number(minutes) * minute);
+    return [];
+  }
+  const [, name = '', what = ''] = /^(\w+): (.+)$/.exec(step) ?? [];
+  const person = people.get(name);
+  if (person === undefined) throw new Error(`nobody does this: ${step}`);
+  const label = /^\[(.+)\]$/.exec(what)?.[1];
+  const data = /^\{(.*)\}$/.exec(what)?.[1];
+  if (label === undefined && data === undefined) {
+    const answer = await talk.say(what.replaceAll('\\n', '\n'), { person });
+    if (answer === null) return ['(silence)'];
+    shown.push(answer);
+    return [seen(answer)];
+  }
+  const message = shown.findLast((one) => label === undefined || labels(one).flat().includes(label));
+  if (message === undefined) throw new Error(`nothing can be pressed: ${step}`);
+  const before = seen(message);
+  const pressing = await (label === undefined
+    ? talk.send(message, data ?? '', { person })
+    : talk.press(message, label, { person }));
+  shown.push(...pressing.messages);
+  const after = seen(message);
+  return [toastOf(pressing), ...(after === before ? [] : [after]), ...pressing.messages.map(seen)];
+}
+
+function seen(message: Message): string {
+  return [message.shown.text, ...labels(message).map((row) => row.map((text) => `[${text}]`).join(' '))].join('\n');
+}
+
+function toastOf({ toast, isAlert }: Pressing): string {
+  return `(${isAlert ? 'a window: ' : ''}${toast ?? ''})`;
+}

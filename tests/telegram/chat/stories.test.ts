@@ -15,6 +15,13 @@ test.each(readdirSync(folder))('%s is told to the letter', async (name) => {
   const steps = script.filter((line) => line.startsWith('> ')).map((line) => line.slice(2));
   const isPrivate = about.some((line) => line.includes('private chat'));
   const talk = await aTalk({ kind: isPrivate ? 'private' : 'supergroup' });
+  const { store, time } = talk.pipeline;
+  await store.noteMember({
+    chatId: (await talk.chat()).id,
+    userId: ada.actor,
+    status: 'admin',
+    checkedAt: time.now(),
+  });
   const shown: Message[] = [];
   const told = [about.join('\n')];
   for (const step of steps) told.push([`> ${step}`, ...(await played({ talk, shown }, step))].join('\n'));
@@ -44,7 +51,7 @@ async function played({ talk, shown }: Stage, step: string): Promise<readonly st
     const answer = await talk.say(what.replaceAll('\\n', '\n'), { person });
     if (answer === null) return ['(silence)'];
     shown.push(answer);
-    return [seen(answer)];
+    return [...(answer.isForAsker ? [`(${name} alone sees it.)`] : []), seen(answer)];
   }
   const message = shown.findLast((one) => label === undefined || labels(one).flat().includes(label));
   if (message === undefined) throw new Error(`nothing can be pressed: ${step}`);
@@ -58,7 +65,8 @@ async function played({ talk, shown }: Stage, step: string): Promise<readonly st
 }
 
 function seen(message: Message): string {
-  return [message.shown.text, ...labels(message).map((row) => row.map((text) => `[${text}]`).join(' '))].join('\n');
+  const rows = labels(message).map((row) => row.map((text) => `[${text}]`).join(' '));
+  return [message.text.replace(/^(Database: ).*$/m, '$1…'), ...rows].join('\n');
 }
 
 function toastOf({ toast, isAlert }: Pressing): string {

@@ -62,13 +62,16 @@ export interface Message {
   shown: Drawn;
   /** What it shows now, without its buttons. */
   readonly text: string;
+  /** In a group it is shown to the person alone who asked. */
+  readonly isForAsker: boolean;
 }
 
-export function aMessage(id: number, topic: number | null, shown: Drawn): Message {
+export function aMessage(id: number, topic: number | null, shown: Drawn, isForAsker = false): Message {
   return {
     id,
     topic,
     shown,
+    isForAsker,
     get text() {
       return this.shown.text;
     },
@@ -173,8 +176,8 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
       isForum: given.isForum ?? true,
     };
   };
-  const show = (shown: Drawn, topic: number | null): Message => {
-    const message = aMessage((counters.message += 1), topic, shown);
+  const show = (shown: Drawn, topic: number | null, isForAsker: boolean): Message => {
+    const message = aMessage((counters.message += 1), topic, shown, isForAsker);
     messages.set(message.id, message);
     return message;
   };
@@ -182,7 +185,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     const at = time.now();
     await store.endUpdate({ id: updateId, status: 'done', error: null, messages: [], draft: answer.draft ?? null, at });
     return answer.replies.flatMap((reply) => {
-      if (reply.is === 'message') return [show(reply.shown, reply.inBase === true ? null : topic)];
+      if (reply.is === 'message') return [show(reply.shown, reply.inBase === true ? null : topic, reply.isForAsker === true)];
       if (reply.is === 'removeTopic') return [];
       const message = messages.get(reply.messageId);
       if (reply.is === 'remove') {

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MessageShown } from '../../src/sandbox/world/world.ts';
 import { ada, lab, stopBots, type Bot } from './bot.ts';
-import { mark, select } from './deliveries.ts';
-import { ask, aTalkingBot, dataOf, forge, madeWithTopic } from './dialogue.ts';
+import { select } from './deliveries.ts';
+import { ask, aTalkingBot, madeWithTopic } from './dialogue.ts';
 
 afterEach(stopBots);
 
@@ -121,61 +121,16 @@ Next: Thu 19 Nov 18:30, Mon 23 Nov 18:30, Thu 26 Nov 18:30
     await bot.press(as, bot.now(preview), 'Create');
     expect(schedules(bot)).toMatchObject([{ title: 'Drinks' }]);
   });
-
-  it('costs no more than two calls for a step', async () => {
-    const bot = await aBotIn(chat);
-    const message = await ask(bot, [as, chat], '/new');
-    const callsOf = async (act: () => Promise<unknown>) => {
-      const before = mark(bot);
-      await act();
-      return bot.world
-        .calls(before, 1000)
-        .map(({ method }) => method)
-        .filter((method) => method !== 'getUpdates');
-    };
-    for (const button of ['Once', 'Back', 'Every day', '09:00', '09:10', 'Back']) {
-      const calls = await callsOf(() => bot.press(as, bot.now(message), button));
-      expect(calls.toSorted()).toEqual(['answerCallbackQuery', 'editMessageText']);
-    }
-    const said = await callsOf(() => bot.say(as, chat, 'Stand up', { replyTo: message.messageId }));
-    expect(said.toSorted()).toEqual(['deleteMessage', 'sendMessage']);
-  });
 });
 
-describe.each([
-  ['a group', lab],
-  ['a private chat', ada],
-] as const)('inside the topic of a task, in %s', (_name, chat) => {
-  it('the wizard stays in there', async () => {
-    const bot = await aBotIn(chat);
-    const topic = await madeWithTopic(bot, ['ada', chat], 'every day at 12 Lunch');
-    const message = await ask(bot, ['ada', chat], '/new', { thread: topic });
-    expect(message.threadId).toBe(topic);
-    for (const button of ['Weekdays', '12:00', '12:30']) await bot.press('ada', bot.now(message), button);
-    const preview = await ask(bot, ['ada', chat], 'Coffee', { thread: topic, replyTo: message.messageId });
-    expect(preview.threadId).toBe(topic);
-    await bot.press('ada', preview, 'Create');
-    expect(bot.now(preview).text).toMatch(/^#2 Coffee/);
-  });
-
-  it('an answer to a result is about that result, also while a text is waited for', async () => {
-    const bot = await aBotIn(chat);
-    const topic = await madeWithTopic(bot, ['ada', chat], 'every day at 12 Lunch');
-    const result = bot.world
-      .messages(chat, { limit: 500 })
-      .findLast(({ text, threadId }) => text === 'Lunch' && threadId === topic);
-    const question = await ask(bot, ['ada', chat], '/new every day at 9', { thread: topic });
-    await bot.say('ada', chat, 'done', { thread: topic, replyTo: result?.messageId ?? 0 });
-    expect(bot.texts(chat, topic).filter((text) => text.startsWith('New task'))).toEqual([]);
-    const preview = await ask(bot, ['ada', chat], 'Coffee', { thread: topic, replyTo: question.messageId });
-    expect(preview.text).toMatch(/^New task: Coffee/);
-  });
-});
-
-it('nobody in another chat can use the buttons', async () => {
+it('the wizard stays in the topic of a task in which it was begun', async () => {
   const bot = await aBotIn(lab);
-  const message = await ask(bot, ['ada', lab], '/new');
-  const elsewhere = await ask(bot, ['ada', ada], '/new');
-  const forged = await forge(bot, elsewhere, dataOf(message, 'Every day'));
-  expect(await bot.press('ada', forged, 'forged')).toMatchObject({ alert: true });
+  const topic = await madeWithTopic(bot, ['ada', lab], 'every day at 12 Lunch');
+  const message = await ask(bot, ['ada', lab], '/new', { thread: topic });
+  expect(message.threadId).toBe(topic);
+  for (const button of ['Weekdays', '12:00', '12:30']) await bot.press('ada', bot.now(message), button);
+  const preview = await ask(bot, ['ada', lab], 'Coffee', { thread: topic, replyTo: message.messageId });
+  expect(preview.threadId).toBe(topic);
+  await bot.press('ada', preview, 'Create');
+  expect(bot.now(preview).text).toMatch(/^#2 Coffee/);
 });

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import type { Person } from '../../../src/telegram/chat/conversation.ts';
 import { minute } from '../../support/pipeline.ts';
 import { ada, aTalk, bob, labels, root, type Message, type Pressing, type Talk } from './talk.ts';
 
@@ -36,29 +37,40 @@ interface Stage {
   readonly shown: Message[];
 }
 
-async function played({ talk, shown }: Stage, step: string): Promise<readonly string[]> {
+/** What a step brings, line by line. */
+async function played(stage: Stage, step: string): Promise<readonly string[]> {
   const minutes = /^(\d+) minutes later$/.exec(step)?.[1];
   if (minutes !== undefined) {
-    await talk.pipeline.pass(Number(minutes) * minute);
+    await stage.talk.pipeline.pass(Number(minutes) * minute);
     return [];
   }
   const [, name = '', what = ''] = /^(\w+): (.+)$/.exec(step) ?? [];
   const person = people.get(name);
   if (person === undefined) throw new Error(`nobody does this: ${step}`);
-  const label = /^\[(.+)\]$/.exec(what)?.[1];
-  const data = /^\{(.*)\}$/.exec(what)?.[1];
-  if (label === undefined && data === undefined) {
-    const answer = await talk.say(what.replaceAll('\\n', '\n'), { person });
-    if (answer === null) return ['(silence)'];
-    shown.push(answer);
-    return [...(answer.isForAsker ? [`(${name} alone sees it.)`] : []), seen(answer)];
-  }
-  const message = shown.findLast((one) => label === undefined || labels(one).flat().includes(label));
-  if (message === undefined) throw new Error(`nothing can be pressed: ${step}`);
+  const [, label, data] = /^(?:\[(.+)\]|\{(.*)\})$/.exec(what) ?? [];
+  if (label !== undefined) return pressed(stage, { person, label });
+  return data === undefined ? said(stage, person, what) : pressed(stage, { person, data });
+}
+
+async function said({ talk, shown }: Stage, person: Person, words: string): Promise<readonly string[]> {
+  const answer = await talk.say(words, { person });
+  if (answer === null) return ['(silence)'];
+  shown.push(answer);
+  return [...(answer.isForAsker ? [`(${person.name} alone sees it.)`] : []), seen(answer)];
+}
+
+type Press = { readonly person: Person } & ({ readonly label: string } | { readonly data: string });
+
+/** Presses the newest button of that label, or sends data as if the newest message had such a button. */
+async function pressed({ talk, shown }: Stage, press: Press): Promise<readonly string[]> {
+  const message = shown.findLast((one) => 'data' in press || labels(one).flat().includes(press.label));
+  if (message === undefined) throw new Error(`nothing can be pressed: ${JSON.stringify(press)}`);
   const before = seen(message);
-  const pressing = await (label === undefined
-    ? talk.send(message, data ?? '', { person })
-    : talk.press(message, label, { person }));
+  const { person } = press;
+  const pressing =
+    'data' in press
+      ? await talk.send(message, press.data, { person })
+      : await talk.press(message, press.label, { person });
   shown.push(...pressing.messages);
   const after = seen(message);
   return [toastOf(pressing), ...(after === before ? [] : [after]), ...pressing.messages.map(seen)];

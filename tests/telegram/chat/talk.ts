@@ -185,7 +185,8 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     const at = time.now();
     await store.endUpdate({ id: updateId, status: 'done', error: null, messages: [], draft: answer.draft ?? null, at });
     return answer.replies.flatMap((reply) => {
-      if (reply.is === 'message') return [show(reply.shown, reply.inBase === true ? null : topic, reply.isForAsker === true)];
+      if (reply.is === 'message')
+        return [show(reply.shown, reply.inBase === true ? null : topic, reply.isForAsker === true)];
       if (reply.is === 'removeTopic') return [];
       const message = messages.get(reply.messageId);
       if (reply.is === 'remove') {

@@ -354,6 +354,16 @@ describe('the zone of the chat', () => {
 });
 
 describe('who may make tasks', () => {
+  test('more tasks than the quota allows are refused in words, and made when one is deleted', async () => {
+    const talk = await aTalk({ settings: { QUOTA_PER_USER: 1 } });
+    await talk.make('every day at 9 one');
+    const preview = await talk.ask('/new every day at 10 two');
+    await talk.press(preview, 'Create');
+    expect(preview.text).toContain('You have 1 task that can still run, and that is the limit.');
+    await talk.ask('/delete 1');
+    expect(await talk.press(preview, 'Create')).toMatchObject({ toast: 'Created as #2' });
+  });
+
   test('members may, unless the chat leaves it to its admins', async () => {
     const talk = await aTalk();
     const { id, settings } = await talk.chat();

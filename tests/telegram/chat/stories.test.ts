@@ -53,7 +53,7 @@ async function played(stage: Stage, step: string): Promise<readonly string[]> {
 }
 
 async function said({ talk, shown }: Stage, person: Person, words: string): Promise<readonly string[]> {
-  const answer = await talk.say(words, { person });
+  const answer = await talk.say(words.replaceAll('\\n', '\n'), { person });
   if (answer === null) return ['(silence)'];
   shown.push(answer);
   return [...(answer.isForAsker ? [`(${person.name} alone sees it.)`] : []), seen(answer)];

@@ -42,43 +42,6 @@ describe('a task that fails', () => {
     expect(buttonsOf(bot, lab, /^Failed:/)).toHaveLength(1);
     expect(select(bot, `select failures from tasks`)).toEqual([{ failures: 3 }]);
   });
-
-  it('is run again by Retry, shows its error, and is paused, each by its button', async () => {
-    const { bot, taskId } = await failing({}, '1 9 * * *');
-    await bot.pass(80 * second);
-    const [notice] = buttonsOf(bot, lab, /^Failed:/);
-    if (notice === undefined) throw new Error('no notice');
-    const topic = topicNamed(bot, lab, 'job');
-    await bot.press('ada', notice.message, 'Show error');
-    expect(saidIn(bot, lab, topic).at(-1)).toContain('echo fails attempt 1');
-    await bot.press('ada', notice.message, 'Retry');
-    await bot.pass(5 * second);
-    // What a person asked for is told whatever was told before.
-    expect(buttonsOf(bot, lab, /^Failed:/)).toHaveLength(2);
-    await bot.press('ada', notice.message, 'Pause');
-    const { body } = await bot.api('GET', `/v1/tasks/${taskId}`);
-    expect(body['task']).toMatchObject({ state: 'paused' });
-    const { body: history } = await bot.api('GET', `/v1/tasks/${taskId}/runs`);
-    expect((history['task_runs'] as { status: string }[]).map(({ status }) => status)).toEqual(['failed', 'failed']);
-  });
-
-  it('is paused after too many failures in a row, which is told with Resume, Show error and Edit', async () => {
-    const { bot, taskId } = await failing({ policies: { auto_pause: 3 } });
-    await bot.pass(10 * minute);
-    const said = saidIn(bot, lab, topicNamed(bot, lab, 'job'));
-    expect(said.map((text) => text.split(':')[0])).toEqual(['Failed', 'Paused']);
-    expect(said[1]).toContain('3 runs in a row failed');
-    const [notice] = buttonsOf(bot, lab, /^Paused: #1 job/);
-    expect(notice?.labels).toEqual(['Resume', 'Show error', 'Edit']);
-    const card = bot.world.messages(lab).find(({ isPinned }) => isPinned);
-    expect(card?.text).toMatch(/^#1 job\nPaused on/);
-    if (notice === undefined) throw new Error('no notice');
-    await bot.press('ada', notice.message, 'Show error');
-    expect(saidIn(bot, lab, topicNamed(bot, lab, 'job')).at(-1)).toContain('echo fails attempt 1');
-    await bot.press('ada', notice.message, 'Resume');
-    const { body } = await bot.api('GET', `/v1/tasks/${taskId}`);
-    expect(body['task']).toMatchObject({ state: 'active' });
-  });
 });
 
 describe('a result that is not a message', () => {

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Person } from '../../../src/telegram/chat/conversation.ts';
 import { minute } from '../../support/pipeline.ts';
-import { ada, aTalk, bob, labels, root, type Message, type Pressing, type Talk } from './talk.ts';
+import { ada, aTalk, bob, labels, root, type By, type Message, type Pressing, type Talk } from './talk.ts';
 
 const folder = new URL('../../../fixtures/words/', import.meta.url);
 
 /**
- * Each file of fixtures/words is a story: lines behind `> ` are said, pressed, sent as callback data or waited, and the
- * answer stands below. `npx vitest run tests/telegram/chat/stories.test.ts -u` writes the answers anew for review.
+ * Each file of fixtures/words is a story. A line behind `> ` is done: `Ada: words`, `Ada in reply: words`, `Ada: [button]`,
+ * `Ada: {callback data}` or `5 minutes later`; the answer stands below. `npx vitest run tests/telegram/chat/stories.test.ts -u` writes the answers anew for review.
  */
 test.each(readdirSync(folder))('%s is told to the letter', async (name) => {
   const script = readFileSync(new URL(name, folder), 'utf8').split('\n');
@@ -44,19 +44,20 @@ async function played(stage: Stage, step: string): Promise<readonly string[]> {
     await stage.talk.pipeline.pass(Number(minutes) * minute);
     return [];
   }
-  const [, name = '', what = ''] = /^(\w+): (.+)$/.exec(step) ?? [];
+  const [, name = '', reply, what = ''] = /^(\w+)( in reply)?: (.+)$/.exec(step) ?? [];
   const person = people.get(name);
   if (person === undefined) throw new Error(`nobody does this: ${step}`);
   const [, label, data] = /^(?:\[(.+)\]|\{(.*)\})$/.exec(what) ?? [];
   if (label !== undefined) return pressed(stage, { person, label });
-  return data === undefined ? said(stage, person, what) : pressed(stage, { person, data });
+  if (data !== undefined) return pressed(stage, { person, data });
+  return said(stage, what, { person, repliesTo: reply === undefined ? null : (stage.shown.at(-1)?.id ?? null) });
 }
 
-async function said({ talk, shown }: Stage, person: Person, words: string): Promise<readonly string[]> {
-  const answer = await talk.say(words.replaceAll('\\n', '\n'), { person });
+async function said({ talk, shown }: Stage, words: string, by: Pick<By, 'person' | 'repliesTo'>) {
+  const answer = await talk.say(words.replaceAll('\\n', '\n'), by);
   if (answer === null) return ['(silence)'];
   shown.push(answer);
-  return [...(answer.isForAsker ? [`(${person.name} alone sees it.)`] : []), seen(answer)];
+  return [...(answer.isForAsker ? [`(${by.person.name} alone sees it.)`] : []), seen(answer)];
 }
 
 type Press = { readonly person: Person } & ({ readonly label: string } | { readonly data: string });

@@ -39,7 +39,7 @@ interface Stage {
 
 /** What a step brings, line by line. */
 async function played(stage: Stage, step: string): Promise<readonly string[]> {
-  const minutes = /^(\d+) minutes later$/.exec(step)?.[1];
+  const minutes = /^(\d+) minutes? later$/.exec(step)?.[1];
   if (minutes !== undefined) {
     await stage.talk.pipeline.pass(Number(minutes) * minute);
     return [];

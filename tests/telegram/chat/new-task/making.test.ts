@@ -149,6 +149,13 @@ describe('/new with a time and a text', () => {
     expect(message.text).toMatch(/^#1 Stand up\n[\s\S]*topics are off in this group/);
   });
 
+  test('where the bot may not manage topics, the first card says so', async () => {
+    const talk = await aTalk({ setUp: { canManageTopics: false } });
+    const message = await talk.ask('/new every day at 9 Ping');
+    await talk.press(message, 'Create');
+    expect(message.text).toMatch(/^#1 Ping\n[\s\S]*\nNote: .*I may not manage topics here/);
+  });
+
   test('a schedule that creation would refuse says so in the preview, which has no Create', async () => {
     const talk = await aTalk();
     const message = await talk.ask('/new every 10 seconds Ping');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { commands } from '../../../../src/telegram/chat/commands.ts';
 import { readZone } from '../../../../src/telegram/chat/kit/zones.ts';
-import { hour, start } from '../../../support/pipeline.ts';
+import { start } from '../../../support/pipeline.ts';
 import { aTalk, bob, labels, type Talk } from '../talk.ts';
 
 async function withMany(count: number): Promise<Talk> {
@@ -60,26 +60,6 @@ describe('/tasks', () => {
 });
 
 describe('/history, /next and /why', () => {
-  test('tell the last runs, what is coming, and what became of a slot', async () => {
-    const talk = await aTalk();
-    await talk.make('every hour: Ping');
-    const task = await talk.tells('/task 1');
-    expect(task).toContain('#1 Ping');
-    for (let passed = 0; passed < 3; passed += 1) await talk.pipeline.pass(hour);
-    const history = await talk.ask('/history 1');
-    expect(history.text).toMatch(/^History of #1 Ping\n\n\w{3} \d+ Nov \d\d:\d\d: ok, delivered/);
-    const next = await talk.ask('/next 1');
-    expect(next.text).toMatch(/^What is coming for #1 Ping\n\n\w{3} \d+ Nov/);
-    expect(next.text).toContain('Zone: UTC');
-    const why = await talk.ask('/why 1 2026-11-18');
-    expect(why.text).toMatch(/^Why, for #1 Ping\n\n/);
-    expect(why.text).toContain('delivered');
-    expect(await talk.tells('/why 1')).toMatch(/^Why, for #1 Ping/);
-    expect(await talk.tells('/why 1 2026-11-18 10:00')).toMatch(/^Why, for #1 Ping/);
-    expect(await talk.tells('/why 1 last week')).toContain('I cannot read that moment.');
-    expect(await talk.tells('/why 1 2026-13-45')).toContain('I cannot read that moment.');
-  });
-
   test('people are called by their names', async () => {
     const talk = await aTalk();
     await talk.make('every day at 12 Lunch');

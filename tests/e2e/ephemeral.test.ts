@@ -31,7 +31,7 @@ describe('an answer that nobody else needs to read', () => {
     });
   });
 
-  it('is seen by all where the platform does not do that, which is found out once', async () => {
+  it('is seen by all where Telegram does not do that, which is found out once', async () => {
     const bot = await withTask();
     bot.world.setFeatures({ isEphemeralOn: false });
     const before = mark(bot);

@@ -16,7 +16,7 @@ const kinds: readonly FaultKind[] = [
   'late',
 ];
 
-/** Nobody can know whether these have made a topic, so a person is asked rather than a second one made. */
+/** Faults after which the bot cannot know whether a topic was made, so that it asks a person before it makes a second one. */
 const leftNoTrace: ReadonlySet<FaultKind> = new Set(['bad_gateway_html', 'hang', 'reset_before']);
 
 async function retry(bot: Bot, chat: number): Promise<void> {
@@ -165,7 +165,7 @@ describe('a result whose send got no answer', () => {
     expect(saidIn(bot, lab, topicNamed(bot, lab, 'ping'))).toEqual(['ping', 'ping']);
   });
 
-  it('stays single when the platform processes it after half a minute, when it was sent again', async () => {
+  it('stays single when Telegram processes it after half a minute, when it was sent again', async () => {
     const bot = await aBot();
     await opened(bot, lab);
     await aTask(bot, { text: 'ping', cron: '1,2 9 * * *' });

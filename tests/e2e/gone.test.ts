@@ -69,7 +69,7 @@ describe('a group that has thrown the bot out', () => {
 
   it('is found out by the send when the update is late, and the result is kept for the day it is back', async () => {
     const bot = await running(lab);
-    // The updates wait at the platform meanwhile.
+    // The updates wait at Telegram meanwhile.
     bot.world.fault({ kind: '429', method: 'getUpdates', count: 1, retryAfter: 300 });
     await bot.say('ada', ada, '/help').catch(() => null);
     bot.world.setBotStatus(lab, 'kicked', 'ada');
@@ -86,7 +86,7 @@ describe('a group that has thrown the bot out', () => {
   });
 });
 
-it('is back with the first word from the group, when the platform has forgotten to tell that', async () => {
+it('is back with the first word from the group, when Telegram has forgotten to tell that', async () => {
   const before = await running(lab);
   before.world.setBotStatus(lab, 'kicked', 'ada');
   await before.pass(minute);
@@ -94,7 +94,7 @@ it('is back with the first word from the group, when the platform has forgotten 
   before.world.say({ as: 'ada', chat: ada, text: '/help' });
   await before.drift(3 * second);
   before.world.setBotStatus(lab, 'administrator', 'ada');
-  // After a day the platform keeps no update any more.
+  // After a day Telegram keeps no update any more.
   before.world.clearFault();
   const bot = await before.restart({ awayMs: 26 * hour });
   await bot.pass(minute);

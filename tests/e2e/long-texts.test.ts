@@ -24,7 +24,7 @@ it('shows a text of one unit too many as two messages, and nothing of it is lost
   expect(rowsOf(bot, 'result').map(({ status }) => status)).toEqual(['delivered', 'delivered']);
 });
 
-it('shows a text of more messages than there may be cut, says so, in order, at the pace of the platform', async () => {
+it('shows a text of more messages than there may be cut, says so, in order, at the pace of Telegram', async () => {
   const text = '{% for i in (1..60) %}{{ i }}: {% for j in (1..400) %}some words {% endfor %}\n\n{% endfor %}';
   const { bot } = await shown(text, {});
   await bot.pass(5 * minute);

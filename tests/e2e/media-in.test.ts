@@ -11,7 +11,7 @@ async function aBotIn(chat: number): Promise<Bot> {
   return bot;
 }
 
-/** What the first run brings, without the card. */
+/** Messages of the first run, without the card. */
 async function results(bot: Bot, chat: number): Promise<string[]> {
   const before = new Set(bot.world.messages(chat, { limit: 500 }).map(({ messageId }) => messageId));
   await bot.pass(day);

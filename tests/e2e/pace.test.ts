@@ -68,7 +68,7 @@ it('holds all chats when several are told to wait within a second', async () => 
   const told = callsSince(bot).filter(({ status }) => status === 429);
   expect(told).toHaveLength(3);
   const after = mark(bot);
-  // Somebody in a fourth chat is answered when the hold is over.
+  // A fourth chat is answered when the hold is over.
   await bot.say('ada', ada, '/help');
   expect(methodsSince(bot, after)).toEqual([]);
   const restarted = await bot.restart();

@@ -41,7 +41,7 @@ interface Pool {
   readonly rest: readonly string[];
 }
 
-/** What somebody who looks at all buttons of a chat, or guesses, may put into one. */
+/** Data that somebody who looks at all buttons of a chat, or guesses, may put into one. */
 function poolOf(bot: Bot): Pool {
   const ids = (sql: string) => select<{ id: string }>(bot, sql).map(({ id }) => id);
   const own = [
@@ -115,9 +115,9 @@ function someData(random: Random, { own, rest }: Pool, verb: string): string {
   }
 }
 
-/** What none of them may change: what tasks are and do, what was decided, who may what. */
+/** The state that none of them may change: what tasks are and do, what was decided, who may what. */
 function stateOf(bot: Bot) {
-  // What they make of their own, where they may, is theirs.
+  // Tasks that they make of their own, where they may, are theirs.
   const theirs = `task_id in (select id from tasks where owner_id = 'telegram:user:1001')`;
   return {
     tasks: select(
@@ -163,7 +163,7 @@ describe('buttons that somebody has made up', () => {
           if (verb === 'done' || verb === 'notdone') continue;
           const data = someData(random, pool, verb);
           const forged = await forge(bot, carrier, data);
-          // Whoever is too fast is told that alone.
+          // A person who is too fast is told that alone.
           await bot.pass(minute / 15);
           const told = await bot.press(as, forged, 'forged').catch((error: unknown) => String(error));
           expect([seed, data, told]).toEqual([

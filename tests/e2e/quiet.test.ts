@@ -9,7 +9,7 @@ afterEach(stopBots);
 
 const night = { from: '22:00', to: '07:00', mode: 'hold' } as const;
 
-/** What the admins of the chat have chosen, as it stands in its row. */
+/** Settings that the admins of the chat have chosen, as they stand in its row. */
 function choose(bot: Bot, chat: number, quiet: object): void {
   const database = new Database(bot.server.dataFile ?? '');
   try {

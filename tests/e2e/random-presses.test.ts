@@ -147,7 +147,7 @@ describe('reminders', () => {
       expect([select(bot, open), context]).toEqual([[], context]);
       expect([select(bot, `select * from acks where status = 'open'`), context]).toEqual([[], context]);
       expect(select(bot, `select error from inbox where status <> 'done'`)).toEqual([]);
-      // What was pressed on the living server has its answer.
+      // Presses on the living server have their answers.
       const unanswered = scene.pressed.filter(
         ({ bot: then, id }) => then === bot && bot.world.callbackAnswer(id) === null,
       );

@@ -31,7 +31,7 @@ async function withTopic(chat: number, text = 'ping') {
   return { bot, topic: topicNamed(bot, chat, text) };
 }
 
-/** What stands in General, or in a private chat outside of topics, since the setting up. */
+/** Words in General, or in a private chat outside of topics, since the setting up. */
 function told(bot: Bot, chat: number, words: RegExp): string[] {
   return saidIn(bot, chat, null).filter((text) => words.test(text));
 }

@@ -7,7 +7,7 @@ afterEach(stopBots);
 
 const answered = (bot: Bot, words: RegExp) => saidIn(bot, ada, null).filter((text) => words.test(text)).length;
 
-describe('while the platform tells no updates', () => {
+describe('while Telegram tells no updates', () => {
   it.each(['reset_before', 'hang', 'answer_lost'] as const)(
     'because getUpdates meets "%s", tasks go on, and every word is answered once afterwards',
     async (kind) => {
@@ -121,7 +121,7 @@ describe('by webhook', () => {
     const stranger = await fetch(`http://127.0.0.1:${port}/telegram`, { method: 'POST', body: '{"update_id":1}' });
     expect(stranger.status).toBe(401);
 
-    // The other end is away for a moment, and the platform keeps what it could not bring.
+    // The other end is away for a moment, and Telegram keeps what it could not bring.
     const polling = { TELEGRAM_WEBHOOK_URL: '', TELEGRAM_WEBHOOK_SECRET: '' };
     const bot = await before.restart({ env: polling });
     await bot.say('ada', ada, '/new in 2 hours milk');

@@ -37,7 +37,7 @@ interface Stage {
   readonly shown: Message[];
 }
 
-/** What a step brings, line by line. */
+/** Plays a step, and answers what it brings, line by line. */
 async function played(stage: Stage, step: string): Promise<readonly string[]> {
   const minutes = /^(\d+) minutes? later$/.exec(step)?.[1];
   if (minutes !== undefined) {

@@ -60,7 +60,7 @@ export interface Message {
   readonly id: number;
   readonly topic: number | null;
   shown: Drawn;
-  /** What it shows now, without its buttons. */
+  /** The text that it shows now, without its buttons. */
   readonly text: string;
   /** In a group it is shown to the person alone who asked. */
   readonly isForAsker: boolean;
@@ -294,7 +294,7 @@ function replied(message: Message | undefined, messageId: number): Replied {
   return { messageId, isOurs: true, text: message?.shown.text ?? null, media: null };
 }
 
-/** What comes with the words. */
+/** Facts that comes with the words. */
 function alongWith(
   { repliesTo = null, about = null, media = null, album, isAddressed = false }: Partial<By>,
   messages: ReadonlyMap<number, Message>,
@@ -307,7 +307,7 @@ function foreign(about: Partial<Replied> | null): Replied | null {
   return about === null ? null : { messageId: 4000, isOurs: false, text: null, media: null, ...about };
 }
 
-/** What stands on the buttons, row by row. */
+/** Labels of the buttons, row by row. */
 export function labels({ shown }: Message): readonly (readonly string[])[] {
   return (shown.buttons ?? []).map((row) => row.map(({ text }) => text));
 }

@@ -3,6 +3,7 @@ import type { TaskVerb } from '../../domain/event.ts';
 import type { Shown } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
+import type { Planned } from './why.ts';
 
 /** What the conversation with people asks of the store: updates, chats, people, drafts, and what was shown where. */
 
@@ -141,16 +142,6 @@ export interface ChatTasksQuery {
   readonly text: string | null;
   readonly offset: number;
   readonly limit: number;
-}
-
-/** A task, with what decides when it runs beside its schedule. */
-export interface PlannedTask {
-  readonly task: Task;
-  readonly ahead: {
-    readonly skipped: readonly number[];
-    readonly waiting: number;
-    readonly awaitsEnd: boolean;
-  };
 }
 
 /** Asks for the latest change that somebody made in a chat and that can be taken back. */
@@ -295,7 +286,7 @@ export interface ChatStore {
   /** The instants to which tasks are snoozed, by the id of the task; those that are not are left out. */
   snoozesOf(taskIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Tasks of the chat that may run before the instant, soonest first, with what decides when. */
-  plannedBefore(chatId: string, until: number, limit: number): Promise<readonly PlannedTask[]>;
+  plannedBefore(chatId: string, until: number, limit: number): Promise<readonly Planned[]>;
   /** Tasks of the chat that are snoozed to an instant before that one, soonest first. */
   snoozedBefore(
     chatId: string,

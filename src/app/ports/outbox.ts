@@ -3,7 +3,7 @@ import type { UnknownPolicy } from '../../domain/policy.ts';
 import type { BlockedCause, Shown } from '../../domain/shown.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { NewMessage, OnlyFor } from './chats.ts';
-import type { ResultTask, Route, SentIds } from './outside.ts';
+import type { ResultTask, SentIds } from './outside.ts';
 import type { Batch } from './pipeline.ts';
 
 /** What the deliverer asks of the store: parts that are ready to go out, and what became of them. */
@@ -40,7 +40,7 @@ export interface OutboxPart {
   readonly isResent: boolean;
   /** When the oldest of those sends left; null when there is none. */
   readonly doubtSince: number | null;
-  readonly route: Route;
+  readonly route: Thread;
   readonly topic: TopicView | null;
   /** Where the task was asked for, for words about its topic; null when it has no task. */
   readonly home: Thread | null;

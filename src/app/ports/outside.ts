@@ -1,7 +1,8 @@
 import type { Actor } from '../../domain/access.ts';
-import type { BlockedCause, Shown } from '../../domain/shown.ts';
-import type { TaskState } from '../../domain/task.ts';
-import type { OnlyFor } from './chats.ts';
+import type { BlockedCause } from '../../domain/shown.ts';
+import type { Task } from '../../domain/task.ts';
+import type { Thread } from '../../domain/thread.ts';
+import type { OutboxPart } from './outbox.ts';
 
 /** The wall clock, for instants that mean something to people and survive a restart. */
 export interface Clock {
@@ -65,12 +66,6 @@ export interface Backups {
 
 /* ---- the chat: what a delivery needs of it ---- */
 
-export interface Route {
-  readonly provider: string;
-  readonly address: string;
-  readonly topic: number | null;
-}
-
 export interface SentIds {
   readonly chatId: string;
   readonly threadId: number | null;
@@ -81,27 +76,17 @@ export interface SentIds {
 }
 
 /** The task of a result, as far as the buttons below it need that, as it stood when the part was claimed. */
-export interface ResultTask {
-  readonly id: string;
-  readonly state: TaskState;
+export interface ResultTask extends Pick<Task, 'id' | 'state'> {
   readonly action: { readonly kind: string };
   readonly policies: { readonly ack?: unknown };
 }
 
 /** One part on its way: the content, and where it must arrive. */
-export interface Outgoing {
+export interface Outgoing extends Pick<
+  OutboxPart,
+  'taskId' | 'runId' | 'route' | 'shown' | 'edits' | 'silent' | 'onlyFor' | 'resultOf'
+> {
   readonly deliveryId: string;
-  readonly taskId: string | null;
-  readonly runId: string | null;
-  readonly route: Route;
-  readonly shown: Shown;
-  /** The message that is changed, or removed; null for a new one. */
-  readonly edits: number | null;
-  /** Without a sound. */
-  readonly silent: boolean;
-  readonly onlyFor: OnlyFor | null;
-  /** Null for what is no result of a task. */
-  readonly resultOf: ResultTask | null;
   /** An earlier send of it may have arrived, so somebody may have answered it. */
   readonly wasSent: boolean;
 }
@@ -175,9 +160,9 @@ export interface Transport {
   removeTopic(part: Outgoing): Promise<Sent>;
   /** Looks for traces of a part whose send got no answer. */
   settle(part: Outgoing, look: Look): Promise<Evidence>;
-  createTopic(route: Route, name: string): Promise<TopicMade>;
+  createTopic(route: Thread, name: string): Promise<TopicMade>;
   /** Looks for a topic whose creation got no answer; null while there is no trace of it. */
-  findTopic(route: Route, name: string, askedAt: number): Promise<number | null>;
+  findTopic(route: Thread, name: string, askedAt: number): Promise<number | null>;
   /** Takes back a message that landed in the wrong place. */
   remove(ids: SentIds): Promise<void>;
 }

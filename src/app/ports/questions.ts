@@ -1,7 +1,9 @@
 import type { Actor } from '../../domain/access.ts';
-import type { AckStatus, OpenAck } from '../../domain/ack.ts';
+import type { OpenAck } from '../../domain/ack.ts';
 import type { Shown } from '../../domain/shown.ts';
+import type { Stamp } from '../../domain/task.ts';
 import type { Batch, Counts } from './pipeline.ts';
+import type { SlotAck } from './runs.ts';
 
 /** What confirmations and reminders ask of the store. */
 
@@ -32,20 +34,14 @@ export interface ResultShown {
   readonly shown: Shown;
 }
 
-export interface NotedDone {
-  readonly by: Actor;
-  readonly at: number;
+export interface NotedDone extends Stamp {
   readonly isFirst: boolean;
   /** Null where it never arrived, or nothing is known of it any more. */
   readonly result: ResultShown | null;
 }
 
 /** How it stands with one occurrence, for whoever draws a reminder of it. */
-export interface AckView {
-  readonly status: AckStatus;
-  readonly nags: number;
-  readonly doneAt: number | null;
-  readonly doneBy: Actor | null;
+export interface AckView extends SlotAck {
   readonly result: ResultShown | null;
   readonly chatTitle: string | null;
 }
@@ -76,9 +72,7 @@ export interface OpenQuestion {
 export type MissedAnswer = 'latest' | 'all' | 'none';
 
 /** How somebody has decided about such slots. */
-export interface AnsweredQuestion {
-  readonly by: Actor;
-  readonly at: number;
+export interface AnsweredQuestion extends Stamp {
   readonly choice: MissedAnswer;
 }
 

@@ -89,24 +89,18 @@ export interface RunView {
 }
 
 /** A run that has ended, with what it was given. */
-export interface EndedRun {
-  readonly id: string;
-  readonly status: RunStatus;
-  readonly taskId: string | null;
+export interface EndedRun extends Pick<RunView, 'id' | 'status' | 'taskId' | 'occurrenceId'> {
   readonly taskVersion: number | null;
-  readonly occurrenceId: string | null;
   readonly input: RunInput;
 }
 
-export interface TaskRunQuery {
+export interface TaskRunQuery extends PageQuery {
   readonly taskId: string;
   readonly status: OccurrenceStatus | null;
-  readonly limit: number;
-  readonly cursor: string | null;
 }
 
 /** Every condition that is given must hold. */
-export interface RunQuery {
+export interface RunQuery extends PageQuery {
   /** `live` is every status that is not final. */
   readonly status: RunStatus | 'live' | null;
   readonly taskId: string | null;
@@ -119,8 +113,6 @@ export interface RunQuery {
   /** When it was made, both ends included. */
   readonly from: number | null;
   readonly to: number | null;
-  readonly limit: number;
-  readonly cursor: string | null;
 }
 
 export interface CancelRequest {
@@ -160,6 +152,12 @@ export interface RunViewStore {
   cancelRuns(request: CancelRunsRequest): Promise<number>;
   /** The chat of a thread, made when it is new; null where the bot was sent away, or is no more. */
   openThread(thread: Thread, newId: string, at: number): Promise<OpenThread | null>;
+}
+
+/** The part of a list that is asked for; without a cursor it is the first. */
+export interface PageQuery {
+  readonly limit: number;
+  readonly cursor: string | null;
 }
 
 /** One page of a list, and where the next one begins; null on the last. */

@@ -1,9 +1,8 @@
-import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
-import type { RunStatus } from '../../domain/run.ts';
+import type { Reason } from '../../domain/occurrence.ts';
 import type { Definition, Task, TaskState } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { NewMessage } from './chats.ts';
-import type { Attempt, Delivery, SlotAck } from './runs.ts';
+import type { Attempt, Delivery, Page, PageQuery, RunView, TaskRun } from './runs.ts';
 
 /** What the truth is read from. No method walks more than its page, whatever the age of the task. */
 
@@ -38,34 +37,22 @@ export interface InForce {
 /** What there is to tell of a message. */
 export type SlotDelivery = Omit<Delivery, 'platformChatId' | 'messageThreadId'>;
 
-export interface SlotRun {
-  readonly id: string;
+export interface SlotRun extends Pick<RunView, 'id' | 'status' | 'createdAt' | 'startedAt'> {
   /** The chat of its task at that time, which may have another one by now; null when nobody remembers. */
   readonly place: Pick<Thread, 'provider' | 'address'> | null;
-  readonly status: RunStatus;
-  readonly createdAt: number;
-  readonly startedAt: number | null;
   readonly readyAt: number;
   readonly attempts: readonly Pick<Attempt, 'status' | 'error'>[];
   readonly deliveries: readonly SlotDelivery[];
 }
 
-export interface SlotRow {
-  readonly id: string;
-  readonly slotAt: number;
-  readonly source: OccurrenceSource;
-  readonly status: OccurrenceStatus;
-  readonly reason: Reason | null;
+export interface SlotRow extends Omit<
+  TaskRun,
+  'taskId' | 'runId' | 'updatedAt' | 'traceId' | 'attempts' | 'deliveries'
+> {
   readonly decideBy: number | null;
-  readonly replayOf: string | null;
   /** The instant of the occurrence that is done again. */
   readonly replayOfSlot: number | null;
-  readonly lateMs: number;
-  readonly error: string | null;
-  readonly createdAt: number;
   readonly run: SlotRun | null;
-  /** Null where nobody was asked and nobody has said anything. */
-  readonly ack: SlotAck | null;
   /** What a person did that led to its reason. */
   readonly deed: Doing | null;
   /** Where somebody asked for it: that they did. */
@@ -165,15 +152,8 @@ export interface EventPage {
   readonly next: string;
 }
 
-export interface AuditQuery {
+export interface AuditQuery extends PageQuery {
   readonly taskId: string | null;
-  readonly limit: number;
-  readonly cursor: string | null;
-}
-
-export interface DeedPage {
-  readonly items: readonly Deed[];
-  readonly next: string | null;
 }
 
 /** What one downtime cost, in slots. */
@@ -242,6 +222,7 @@ export type Opened =
   /** The last sign lies in the future: the clock was set back, and nobody knows for how long nobody was there. */
   | { readonly is: 'clockBack'; readonly aliveAt: number };
 
+/** A task, with what decides when it runs beside its schedule. */
 export interface Planned {
   readonly task: Task;
   readonly ahead: Ahead;
@@ -253,5 +234,5 @@ export interface TruthStore extends DowntimeStore {
   /** A task and what stands in the way of its plan. Null when there never was such a task. */
   readPlanned(taskId: string): Promise<Planned | null>;
   readEvents(query: EventQuery): Promise<EventPage>;
-  readAudit(query: AuditQuery): Promise<DeedPage>;
+  readAudit(query: AuditQuery): Promise<Page<Deed>>;
 }

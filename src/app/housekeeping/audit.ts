@@ -242,8 +242,7 @@ async function* accountOf(store: AccountStore, task: DueTask, window: Window): A
 /** A schedule that cannot be computed is the scheduler's to report. */
 function slotsOf(task: DueTask, { from, through }: Window): number[] {
   try {
-    const { startAt, until } = policyFor(task);
-    const bounds = { startAt, until };
+    const bounds = policyFor(task);
     return nextSlots(task.schedule, from, { count: limits.slotAccountPage, upTo: through, bounds });
   } catch {
     return [];

@@ -81,9 +81,9 @@ async function* repairs(deps: ReconcileDeps, seen: Seen, actor: Actor): AsyncGen
 function planned(task: DueTask | Unreadable, now: number): Replanned {
   if ('unreadable' in task) return { pause: `unreadable: ${task.unreadable}` };
   try {
-    const { startAt, until, maxRuns } = policyFor(task);
-    const spent = maxRuns !== null && task.boundedRuns >= maxRuns;
-    return { nextAt: spent ? null : nextSlot(task.schedule, now, { startAt, until }) };
+    const policy = policyFor(task);
+    const spent = policy.maxRuns !== null && task.boundedRuns >= policy.maxRuns;
+    return { nextAt: spent ? null : nextSlot(task.schedule, now, policy) };
   } catch (error) {
     return { pause: `unreadable: ${errorText(error)}` };
   }

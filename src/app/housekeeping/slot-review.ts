@@ -1,5 +1,5 @@
 import * as limits from '../../domain/limits.ts';
-import { nextSlot, type Schedule } from '../../domain/schedule/schedule.ts';
+import { isDelay, nextSlot, type Schedule } from '../../domain/schedule/schedule.ts';
 import { toWall } from '../../domain/schedule/time/zone.ts';
 import type { Task } from '../../domain/task.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
@@ -157,11 +157,11 @@ async function questionOf(
   const { schedule } = task;
   const { startAt, until } = policyFor(task);
   // The second slot of a delay hangs on the end of the first run.
-  const isDelay = schedule.kind === 'interval' && schedule.from === 'completion';
-  const after = isDelay ? now : Math.max(now, (startAt ?? now) - 1);
+  const hasOneSlot = isDelay(schedule);
+  const after = hasOneSlot ? now : Math.max(now, (startAt ?? now) - 1);
   const horizon = after + limits.slotReviewHorizonMs;
-  const upTo = isDelay ? horizon : Math.min(horizon, until ?? horizon);
-  const count = isDelay ? 1 : limits.slotReviewSlots;
+  const upTo = hasOneSlot ? horizon : Math.min(horizon, until ?? horizon);
+  const count = hasOneSlot ? 1 : limits.slotReviewSlots;
   const ours: number[] = [];
   try {
     for (let slot = engine.nextSlot(schedule, after); slot !== null && slot <= upTo;) {

@@ -1,5 +1,5 @@
 import { isActor, type Actor } from '../../domain/access.ts';
-import { AppError } from '../../domain/errors.ts';
+import { invalid } from '../../domain/errors.ts';
 import { usageDefaultMs } from '../../domain/limits.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
 import { lastAudit } from '../housekeeping/audit.ts';
@@ -91,7 +91,7 @@ export function createUsage({ store, clock, quota }: UsageDeps): (request: Usage
   return async ({ threadKey, userKey, ...stretch }) => {
     const to = stretch.to ?? clock.now() + 1;
     const from = stretch.from ?? to - usageDefaultMs;
-    if (from >= to) throw bad('from', 'from: it must lie before to.');
+    if (from >= to) throw invalid('from', 'from: it must lie before to.');
     const thread = threadKey === null ? null : parseThreadKey(threadKey);
     const ownerId = userKey === null ? null : actorOf(userKey);
     const usage = await store.usageOf({ thread, ownerId, from, to });
@@ -106,9 +106,5 @@ function used(count: number | null, limit: number): Used | null {
 
 function actorOf(userKey: string): Actor {
   if (isActor(userKey)) return userKey;
-  throw bad('user_key', 'user_key: it looks like telegram:user:1234, or system:api.');
-}
-
-function bad(field: string, message: string): AppError {
-  return new AppError('invalid_request', message, { details: { field } });
+  throw invalid('user_key', 'user_key: it looks like telegram:user:1234, or system:api.');
 }

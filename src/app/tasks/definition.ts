@@ -1,4 +1,4 @@
-import { AppError } from '../../domain/errors.ts';
+import { AppError, invalid } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { checkJitter, checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
 import {
@@ -42,9 +42,7 @@ export function inFields(input: TaskInput | TaskInWords, now: number): TaskInput
   const { when, timezone, instructions, policies, ...fields } = input;
   const read = readAsked(when, { timezone, now });
   if (instructions !== undefined && read.text !== '') {
-    throw new AppError('invalid_request', 'when: a text stands behind the time, and in instructions too. Keep one.', {
-      details: { field: 'when' },
-    });
+    throw invalid('when', 'when: a text stands behind the time, and in instructions too. Keep one.');
   }
   return {
     ...fields,
@@ -103,10 +101,9 @@ export function checkTiming(
   const gap = minGapMs(schedule);
   const policy = policyOf(policies, { actionKind: action.kind, minGapMs: gap });
   checkJitter(policy, gap);
-  const bounds = { startAt: policy.startAt, until: policy.until };
-  const [refusal] = refusals(schedule, { now, minIntervalMs: rules.minIntervalMs, bounds });
+  const [refusal] = refusals(schedule, { now, minIntervalMs: rules.minIntervalMs, bounds: policy });
   if (refusal !== undefined) throw refused(refusal);
-  return { policy, minGapMs: gap, warnings: warnings(schedule, { now, bounds }) };
+  return { policy, minGapMs: gap, warnings: warnings(schedule, { now, bounds: policy }) };
 }
 
 function refused({ reason, message }: Refusal): AppError {
@@ -115,7 +112,7 @@ function refused({ reason, message }: Refusal): AppError {
 
 /** The first slot of a task that was checked; a schedule without one was refused before. */
 export function firstSlot(schedule: Schedule, policy: Policy, now: number): number {
-  const first = nextSlot(schedule, now, { startAt: policy.startAt, until: policy.until });
+  const first = nextSlot(schedule, now, policy);
   if (first !== null) return first;
   throw new AppError(
     'schedule_exhausted',

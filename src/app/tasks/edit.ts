@@ -10,7 +10,7 @@ import {
   type ScheduleInput,
   type Warning,
 } from '../../domain/schedule/schedule.ts';
-import { checkLabels, checkSize, type ActionSpec, type Definition, type Task } from '../../domain/task.ts';
+import { checkLabels, checkSize, type Definition, type Task } from '../../domain/task.ts';
 import { noChange, type TaskChange, type TaskFields, type TaskScene } from '../ports/tasks.ts';
 import { checkContent, checkTiming, type Checked, type Rules, type TaskInput } from './definition.ts';
 import {
@@ -24,17 +24,10 @@ import {
 } from './verbs.ts';
 
 /** The fields a person named; the others stay. Null in a policy takes it back to its default. */
-export interface TaskPatch {
-  readonly title?: string | undefined;
-  readonly instructions?: string | undefined;
-  readonly action?: ActionSpec | undefined;
-  readonly schedule?: ScheduleInput | undefined;
+export type TaskPatch = { readonly [K in Exclude<keyof TaskInput, 'policies'>]?: TaskInput[K] | undefined } & {
   readonly policies?: { readonly [K in keyof Policies]?: Policies[K] | null } | undefined;
-  readonly subject?: string | null | undefined;
-  readonly tags?: readonly string[] | undefined;
-  readonly context?: Readonly<Record<string, unknown>> | undefined;
   readonly enabled?: boolean | undefined;
-}
+};
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type Fields = Mutable<Partial<TaskFields>>;
@@ -99,8 +92,7 @@ function keptSkips(
 ): ReadonlySet<number> {
   const zoned = { ...merged.schedule, timezone: task.schedule.timezone };
   if (isUnreadable(task) || !sameSchedule(zoned, task.schedule)) return new Set();
-  const bounds = { startAt: policy.startAt, until: policy.until };
-  const kept = new Set(skipped.filter((slot) => nextSlot(merged.schedule, slot - 1, bounds) === slot));
+  const kept = new Set(skipped.filter((slot) => nextSlot(merged.schedule, slot - 1, policy) === slot));
   return nextOpenSlot({ ...merged, minGapMs: task.minGapMs }, now, kept) === null ? new Set() : kept;
 }
 
@@ -246,7 +238,7 @@ function hasSomethingLeft({ merged, policy, scene, retimed, now }: Turning): boo
   // With another timing the count of runs starts again.
   const counted = retimed ? 0 : scene.task.counters.boundedRuns;
   const spent = policy.maxRuns !== null && counted >= policy.maxRuns;
-  return !spent && nextSlot(merged.schedule, now, { startAt: policy.startAt, until: policy.until }) !== null;
+  return !spent && nextSlot(merged.schedule, now, policy) !== null;
 }
 
 function nextOf(turning: Turning): number {
@@ -312,7 +304,7 @@ export function replaceDefinition(
   const fresh = checked.definition;
   const schedule = newSchedule(task.schedule, input, now);
   const retimed = timingChanged(task, { ...fresh, schedule }) || task.policies.max_runs !== fresh.policies.max_runs;
-  const nextAt = nextSlot(schedule, now, { startAt: checked.policy.startAt, until: checked.policy.until });
+  const nextAt = nextSlot(schedule, now, checked.policy);
   const moves = retimed && nextAt !== null;
   const changes = changesOf(task, { ...fresh, schedule, context: context ?? task.context });
   if (isMoot(task, changes)) return { ...noChange, claims: claimed.claims };

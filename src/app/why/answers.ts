@@ -43,6 +43,15 @@ export interface Evidence {
   readonly error?: string;
 }
 
+/** An instant, and whether it is a slot. */
+export function point(at: number, isSlot: boolean): Pick<Answer, 'at' | 'from' | 'to' | 'slot'> {
+  return { at, from: null, to: null, slot: isSlot ? at : null };
+}
+
+export function stretchOf(from: number | null, to: number | null): Pick<Answer, 'at' | 'from' | 'to' | 'slot'> {
+  return { at: null, from, to, slot: null };
+}
+
 /** One truthful answer. A point has `at`; a stretch of time has `from` and `to`, null where it has no end. */
 export interface Answer {
   readonly at: number | null;

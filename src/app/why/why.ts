@@ -157,38 +157,28 @@ function pageOf(timeline: Timeline, request: RangeRequest): Omit<WhyPage, 'timez
 function entriesIn(timeline: Timeline, request: RangeRequest): Placed[] {
   const { rows } = timeline;
   const whole: Span = { first: request.from, last: request.to };
-  const begin = (first: number) => Math.max(first, request.from);
   const span: Span = {
     first: Math.max(request.from, request.after?.at ?? request.from),
     last: lastRead(rows, request),
   };
   const removed = overlap(whole, { first: rows.task.created.at + 1, last: timeline.keptFrom - 1 });
+  const entry = (first: number, kind: keyof typeof ranks, make: () => Answer): Placed => {
+    return { at: Math.max(first, request.from), rank: ranks[kind], make };
+  };
+  const isTold = (stretch: Stretch) =>
+    overlap(stretch, whole) !== null && !(request.isBrief === true && isBlink(timeline, stretch));
   return [
-    ...(removed === null
-      ? []
-      : [
-          {
-            at: removed.first,
-            rank: ranks.removed,
-            make: () => answerRemoved(timeline, removed.first, removed.last + 1),
-          },
-        ]),
+    ...(removed === null ? [] : [removed]).map(({ first, last }) =>
+      entry(first, 'removed', () => answerRemoved(timeline, first, last + 1)),
+    ),
     ...timeline.stretches
-      .filter(
-        (stretch) => overlap(stretch, whole) !== null && !(request.isBrief === true && isBlink(timeline, stretch)),
-      )
-      .map((stretch) => ({
-        at: begin(stretch.first),
-        rank: ranks.stretch,
-        make: () => answerStretch(timeline, stretch),
-      })),
-    ...rows.gaps.map((gap) => ({ at: begin(gap.fromAt), rank: ranks.gap, make: () => answerGap(timeline, gap) })),
-    ...rows.slots.map((row) => ({ at: row.slotAt, rank: ranks.slot, make: () => answerSlot(timeline, row) })),
-    ...openSlots(timeline, span, request.limit + 2).map((slot) => ({
-      at: slot,
-      rank: ranks.slot,
-      make: () => answerOpen(timeline, slot),
-    })),
+      .filter(isTold)
+      .map((stretch) => entry(stretch.first, 'stretch', () => answerStretch(timeline, stretch))),
+    ...rows.gaps.map((gap) => entry(gap.fromAt, 'gap', () => answerGap(timeline, gap))),
+    ...rows.slots.map((row) => entry(row.slotAt, 'slot', () => answerSlot(timeline, row))),
+    ...openSlots(timeline, span, request.limit + 2).map((slot) =>
+      entry(slot, 'slot', () => answerOpen(timeline, slot)),
+    ),
   ];
 }
 

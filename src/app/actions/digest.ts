@@ -1,4 +1,5 @@
 import { settingsOf, type DateStyle } from '../../domain/chat-settings.ts';
+import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import type { ChatFacts, ChatNews } from '../ports/chat-facts.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import type { TruthStore } from '../ports/why.ts';
@@ -8,7 +9,7 @@ import type { Action, Job, Outcome } from './action.ts';
 import { refuseUnknown } from './message.ts';
 
 /** The first digest looks back so far, and so does one whose last one is nowhere to be found. */
-const firstLookMs = 86_400_000;
+const firstLookMs = DAY_MS;
 const shownMax = 15;
 
 /**
@@ -143,8 +144,6 @@ interface DigestDeps {
 const rowsMax = 50;
 /** Runs of one task that are counted. */
 const slotsMax = 100;
-const dayMs = 86_400_000;
-
 /** What a digest tells, read from the store. */
 export function createDigestSource({ store }: DigestDeps): DigestSource {
   return {
@@ -165,7 +164,7 @@ export function createDigestSource({ store }: DigestDeps): DigestSource {
 async function nextDigest({ store }: DigestDeps, { taskId, now }: DigestQuery): Promise<number> {
   const planned = await store.readPlanned(taskId);
   const next = planned === null ? undefined : upcoming(planned, 1)[0];
-  return next !== undefined && next > now ? next : now + dayMs;
+  return next !== undefined && next > now ? next : now + DAY_MS;
 }
 
 async function comingUntil(

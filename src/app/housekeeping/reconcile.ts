@@ -5,7 +5,7 @@ import { reconcileMax } from '../../domain/limits.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
 import type { Runner } from '../pipeline/runner.ts';
-import type { Bell, Clock, Ids, Log, Timer } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
 import type { DueTask, Unreadable } from '../ports/pipeline.ts';
 import type { HousekeepingStore, Replanned } from '../ports/upkeep.ts';
 import { slotName, type Audit, type Seen } from './audit.ts';
@@ -29,16 +29,11 @@ interface Fixed {
 
 export type Reconcile = (request: ReconcileRequest) => Promise<Reconciled>;
 
-interface ReconcileDeps {
+interface ReconcileDeps extends Pick<World, 'clock' | 'timer' | 'ids' | 'bell' | 'log'> {
   readonly audit: Pick<Audit, 'look'>;
   readonly store: Pick<HousekeepingStore, 'repair' | 'recordMissing'>;
   readonly runner: Pick<Runner, 'holds'>;
   readonly bootId: string;
-  readonly clock: Clock;
-  readonly timer: Timer;
-  readonly ids: Ids;
-  readonly bell: Bell;
-  readonly log: Log;
 }
 
 /**

@@ -3,9 +3,9 @@ import { isDelay, nextSlot, type Schedule } from '../../domain/schedule/schedule
 import { toWall } from '../../domain/schedule/time/zone.ts';
 import type { Task } from '../../domain/task.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
-import type { ChatStore } from '../ports/chats.ts';
+import { noticeTo, type ChatStore } from '../ports/chats.ts';
 import type { Meter } from '../ports/metering.ts';
-import type { Bell, Clock, Digest, Ids, Log, Timer } from '../ports/outside.ts';
+import type { Timer, World } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
 import {
   libraries,
@@ -36,20 +36,14 @@ export interface SlotReview {
   readonly chores: readonly [fresh: Chore, night: Chore];
 }
 
-interface ReviewDeps {
+interface ReviewDeps extends Pick<World, 'clock' | 'timer' | 'ids' | 'digest' | 'bell' | 'log'> {
   readonly store: Pick<TaskStore, 'readTask' | 'listTasks'> &
     Pick<UpkeepStore, 'readNote' | 'writeNote'> &
     Pick<HousekeepingStore, 'tellFindings'> &
     Pick<ChatStore, 'listOwners' | 'findChat' | 'tellOnce'>;
   readonly opinion: Pick<SecondOpinion, 'slotsOf'>;
   readonly engine?: SlotEngine;
-  readonly clock: Clock;
-  readonly timer: Timer;
-  readonly ids: Ids;
-  readonly digest: Digest;
-  readonly bell: Bell;
   readonly meter: Meter;
-  readonly log: Log;
 }
 
 export function createSlotReview(deps: ReviewDeps): SlotReview {
@@ -195,16 +189,7 @@ async function tellOwners(deps: ReviewDeps, task: Task, difference: SlotDifferen
     const [, address = ''] = /^telegram:user:(\d+)$/.exec(id) ?? [];
     const chat = await store.findChat(address);
     if (chat === null || chat.state === 'gone') continue;
-    const thread = { provider: 'telegram', address, topic: null } as const;
-    const message = {
-      id: ids.next(),
-      kind: 'notice',
-      thread,
-      taskId: null,
-      shown,
-      edits: null,
-      expiresAt: null,
-    } as const;
+    const message = noticeTo({ provider: 'telegram', address, topic: null }, { id: ids.next(), shown });
     const key = `slots_differ:${taskId}:${digest.of(difference.schedule)}`;
     if (await store.tellOnce(key, message, clock.now())) bell.ring('deliverer');
   }

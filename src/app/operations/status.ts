@@ -4,7 +4,8 @@ import { usageDefaultMs } from '../../domain/limits.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
 import { lastAudit } from '../housekeeping/audit.ts';
 import type { ChatFacts, ServerFacts, ChatUsage } from '../ports/chat-facts.ts';
-import type { Clock } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
+import type { Quota } from '../ports/tasks.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
 import type { Ready } from './readiness.ts';
 
@@ -19,9 +20,8 @@ export interface ServerStatus {
   readonly audit: { readonly at: number; readonly findings: number } | null;
 }
 
-interface StatusDeps {
+interface StatusDeps extends Pick<World, 'clock'> {
   readonly store: Pick<ChatFacts, 'serverFacts'> & Pick<UpkeepStore, 'readNote'>;
-  readonly clock: Clock;
   readonly version: string;
   readonly ready: () => Promise<Ready>;
 }
@@ -80,11 +80,9 @@ export interface Usage extends ChatUsage {
   readonly quota: { readonly chat: Used | null; readonly user: Used | null };
 }
 
-interface UsageDeps {
+interface UsageDeps extends Pick<World, 'clock'> {
   readonly store: UsageStore;
-  readonly clock: Clock;
-  /** Tasks that can still run, at most. */
-  readonly quota: { readonly chat: number; readonly user: number };
+  readonly quota: Quota;
 }
 
 export function createUsage({ store, clock, quota }: UsageDeps): (request: UsageRequest) => Promise<Usage> {

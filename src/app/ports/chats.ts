@@ -56,6 +56,11 @@ export interface NewMessage {
   readonly silent?: true;
 }
 
+/** A new message to a thread that belongs to no task and is never too late. */
+export function noticeTo(thread: Thread, { id, shown }: Pick<NewMessage, 'id' | 'shown'>): NewMessage {
+  return { id, kind: 'notice', thread, taskId: null, shown, edits: null, expiresAt: null };
+}
+
 /** What handling an update brought: it commits together with the update being done. */
 export interface UpdateEnd {
   readonly id: number;

@@ -1,8 +1,8 @@
 import type { Actor } from '../../domain/access.ts';
-import type { BlockedCause } from '../../domain/shown.ts';
+import type { BlockedCause, Shown } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { OutboxPart } from './outbox.ts';
+import type { OnlyFor } from './chats.ts';
 
 /** The wall clock, for instants that mean something to people and survive a restart. */
 export interface Clock {
@@ -81,11 +81,24 @@ export interface ResultTask extends Pick<Task, 'id' | 'state'> {
   readonly policies: { readonly ack?: unknown };
 }
 
-/** One part on its way: the content, and where it must arrive. */
-export interface Outgoing extends Pick<
-  OutboxPart,
-  'taskId' | 'runId' | 'route' | 'shown' | 'edits' | 'silent' | 'onlyFor' | 'resultOf'
-> {
+/** One part: the content, and where it must arrive. */
+export interface Part {
+  readonly taskId: string | null;
+  readonly runId: string | null;
+  readonly route: Thread;
+  readonly shown: Shown;
+  /** The message of ours that it changes or removes; null for a new one. */
+  readonly edits: number | null;
+  /** It comes without a sound. */
+  readonly silent: boolean;
+  /** The one person who sees it, where Telegram can do that. */
+  readonly onlyFor: OnlyFor | null;
+  /** Null for what is no result of a task. */
+  readonly resultOf: ResultTask | null;
+}
+
+/** A part on its way. */
+export interface Outgoing extends Part {
   readonly deliveryId: string;
   /** An earlier send of it may have arrived, so somebody may have answered it. */
   readonly wasSent: boolean;

@@ -8,7 +8,7 @@ import type { OutboxStore } from './outbox.ts';
 import type { RunStore, SlotStore } from './pipeline.ts';
 import type { AckStore, QuestionStore } from './questions.ts';
 import type { TaskStore, GrantStore } from './tasks.ts';
-import type { HousekeepingStore, UpkeepStore } from './upkeep.ts';
+import type { DowntimeStore, HousekeepingStore, UpkeepStore } from './upkeep.ts';
 import type { TruthStore } from './why.ts';
 
 /** All of it: what one database gives to all rooms. */
@@ -21,6 +21,7 @@ export interface Store
     UpkeepStore,
     WorkloadStore,
     TruthStore,
+    DowntimeStore,
     HousekeepingStore,
     ChatStore,
     ChatFacts,

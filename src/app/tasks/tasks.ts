@@ -19,7 +19,7 @@ import {
   type TaskScene,
   type TaskVersion,
 } from '../ports/tasks.ts';
-import { filled } from '../use-cases/runs.ts';
+import { filled, noRun } from '../use-cases/runs.ts';
 import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
 import { planRunNow, planSnooze } from './by-hand.ts';
 import { createTask, onceOf, ringAll, type CreateDeps, type Key } from './create.ts';
@@ -115,10 +115,6 @@ async function readRun({ store }: TasksDeps, runId: string): Promise<RunView> {
   const run = await store.readRun(runId);
   if (run === null) throw noRun();
   return run;
-}
-
-function noRun(): AppError {
-  return new AppError('not_found', 'There is no such run.');
 }
 
 interface Deed {

@@ -1,5 +1,5 @@
 import type { Shown } from '../../domain/shown.ts';
-import type { ChatStore, Chat, NewMessage } from '../ports/chats.ts';
+import { noticeTo, type Chat, type ChatStore, type NewMessage } from '../ports/chats.ts';
 import type { World } from '../ports/outside.ts';
 
 /**
@@ -13,15 +13,8 @@ type ChatsDeps = Pick<World, 'clock' | 'ids' | 'bell' | 'log'> & {
 };
 
 export function createChats({ store, clock, ids, bell, log }: ChatsDeps) {
-  const word = (to: Chat, shown: Shown): NewMessage => ({
-    id: ids.next(),
-    kind: 'notice',
-    thread: { provider: 'telegram', address: to.address, topic: null },
-    taskId: null,
-    shown,
-    edits: null,
-    expiresAt: null,
-  });
+  const word = ({ address }: Chat, shown: Shown): NewMessage =>
+    noticeTo({ provider: 'telegram', address, topic: null }, { id: ids.next(), shown });
   return {
     /** Its tasks are paused, and the owners are told. */
     gone: async (chatId: string, cause: string): Promise<void> => {

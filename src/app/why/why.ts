@@ -1,7 +1,7 @@
-import { AppError } from '../../domain/errors.ts';
 import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
-import type { Clock } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
 import type { TruthQuery, TruthRows, TruthStore } from '../ports/why.ts';
+import { notFound } from '../tasks/verbs.ts';
 import type { Answer, Decision } from './answers.ts';
 import { answerNoSlot, answerOpen, answerRemoved } from './no-slot-answers.ts';
 import { answerSlot } from './slot-answers.ts';
@@ -18,14 +18,6 @@ import {
   timelineOf,
   type Timeline,
 } from './timeline.ts';
-
-/** The truth about a task at any instant: one honest answer for every slot, read from the records and never guessed. */
-export interface Why {
-  /** Answers for one instant. To the minute, it stands for the whole minute; to the second, for the second. */
-  at(taskId: string, instant: number): Promise<WhyAnswers>;
-  /** Answers for a stretch of time, oldest first, a page at a time. */
-  range(request: RangeRequest): Promise<WhyPage>;
-}
 
 export interface WhyAnswers {
   readonly timezone: string;
@@ -54,27 +46,31 @@ export interface WhyPage extends WhyAnswers {
   readonly next: Place | null;
 }
 
-interface Needs {
+interface WhyDeps extends Pick<World, 'clock'> {
   readonly store: Pick<TruthStore, 'readTruth'>;
-  readonly clock: Clock;
   /** How long the records of slots are kept. */
   readonly retentionMs: number;
 }
 
-export function createWhy(needs: Needs): Why {
+/** The truth about a task at any instant: one honest answer for every slot, read from the records and never guessed. */
+export type Why = ReturnType<typeof createWhy>;
+
+export function createWhy({ store, clock, retentionMs }: WhyDeps) {
   const timeline = async (query: TruthQuery): Promise<Timeline> => {
-    const rows: TruthRows | null = await needs.store.readTruth(query);
-    if (rows === null) throw new AppError('not_found', 'There is no such task.');
-    return timelineOf(rows, needs.clock.now(), needs.retentionMs);
+    const rows = await store.readTruth(query);
+    if (rows === null) throw notFound();
+    return timelineOf(rows, clock.now(), retentionMs);
   };
   return {
-    at: async (taskId, instant) => {
+    /** Answers for one instant. To the minute, it stands for the whole minute; to the second, for the second. */
+    at: async (taskId: string, instant: number): Promise<WhyAnswers> => {
       const last = instant + spanMs(instant) - 1;
       const known = await timeline({ taskId, from: instant, to: last, limit: pointsMax });
       const answers = answersAt(known, { first: instant, last });
       return { timezone: zoneIn(known), answers, summary: summaryOf(answers) };
     },
-    range: async (request) => {
+    /** Answers for a stretch of time, oldest first, a page at a time. */
+    range: async (request: RangeRequest): Promise<WhyPage> => {
       const { taskId, to, limit } = request;
       const from = request.after === null ? request.from : Math.max(request.from, request.after.at);
       // A page begins at the place where the one before it ended, so what stands there is read once more.
@@ -93,7 +89,7 @@ const pointsMax = 200;
 
 /** People name a minute and mean whatever happened in it. */
 function spanMs(instant: number): number {
-  if (instant % 60_000 === 0) return 60_000;
+  if (instant % MINUTE_MS === 0) return MINUTE_MS;
   return instant % 1000 === 0 ? 1000 : 1;
 }
 

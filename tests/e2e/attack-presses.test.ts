@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { shortId, verbs } from '../../src/telegram/chat/kit/press.ts';
+import { buttons } from '../../src/telegram/chat/chat.ts';
+import { shortId } from '../../src/telegram/chat/kit/press.ts';
 import { randomFrom, type Random } from '../system/random.ts';
 import { ben, hour, lab, mallory, minute, stopBots, type Bot } from './bot.ts';
 import { aTask, select } from './deliveries.ts';
@@ -159,7 +160,7 @@ describe('buttons that somebody has made up', () => {
       const errors = () => bot.log.lines.filter(({ level }) => level === 'error');
       const clean = errors().length;
       for (let round = 0; round < rounds; round += 1) {
-        for (const verb of verbs) {
+        for (const verb of buttons.keys()) {
           // They may say that something is done, which anybody in the group may.
           if (verb === 'done' || verb === 'notdone') continue;
           const data = someData(random, pool, verb);

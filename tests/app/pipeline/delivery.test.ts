@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Outgoing } from '../../../src/app/ports/outside.ts';
 import { aPipeline, hour, minute, type Pipeline } from '../../support/pipeline.ts';
 
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
@@ -60,6 +61,23 @@ describe('a send without an answer', () => {
     expect(looks()).toBe(4);
     expect((await parts(p, taskId)).at(-1)?.status).toBe('delivered');
     expect(p.chat.shown).toHaveLength(2);
+  });
+
+  it('is known to have been sent before when it leaves again without a trace', async () => {
+    const { p } = await withTopic();
+    const known: boolean[] = [];
+    const send = p.chat.send.bind(p.chat);
+    Object.assign(p.chat, {
+      send: (part: Outgoing) => {
+        known.push(part.wasSent);
+        return send(part);
+      },
+    });
+    p.chat.failSends('dropped');
+    p.chat.evidence('undecided', 'undecided', 'undecided');
+    await p.pass(hour);
+    for (const ms of [2000, 8000, 20_000]) await p.pass(ms);
+    expect(known).toEqual([false, true]);
   });
 
   it('stays in doubt when the look itself fails', async () => {

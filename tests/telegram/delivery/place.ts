@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import type { Budget, Evidence, Outgoing, Sent, SentIds, Transport } from '../../../src/app/ports/outside.ts';
 import type { Drawn, Shown } from '../../../src/domain/shown.ts';
 import type { Fault, World } from '../../../src/sandbox/world/world.ts';
@@ -62,6 +63,13 @@ export interface Place extends ServedWorld {
 export interface PlaceOptions extends SandboxOptions {
   /** A token that the platform may not know. */
   readonly ownToken?: string;
+}
+
+/** A place for one test. */
+export async function inPlace(options: PlaceOptions = {}): Promise<Place> {
+  const place = await aPlace(options);
+  onTestFinished(() => place.close());
+  return place;
 }
 
 export async function aPlace(options: PlaceOptions = {}): Promise<Place> {

@@ -7,7 +7,7 @@ import { policyFor } from '../pipeline/run-requests.ts';
 import type { World } from '../ports/outside.ts';
 import type { Counts, DueTask } from '../ports/pipeline.ts';
 import type { TaskStore } from '../ports/tasks.ts';
-import { auditedTables, type HousekeepingStore, type UpkeepStore } from '../ports/upkeep.ts';
+import { auditedTables, type HousekeepingStore, type MissingSlot, type UpkeepStore } from '../ports/upkeep.ts';
 import { inSteps, type Chore } from './chore.ts';
 import { differenceSentence, standingDifferences } from './slot-review.ts';
 
@@ -167,10 +167,7 @@ export function slotName({ taskId, slotAt }: Missing): string {
 /* ---- slots, computed again ---- */
 
 /** A slot for which nothing stands: no row, no gap. */
-export interface Missing {
-  readonly taskId: string;
-  readonly slotAt: number;
-}
+type Missing = Pick<MissingSlot, 'taskId' | 'slotAt'>;
 
 interface AccountPage {
   /** Tasks whose slots have been begun. */

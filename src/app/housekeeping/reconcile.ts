@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/access.ts';
-import { checks, type CheckName, type Finding } from '../../domain/audit.ts';
+import { checks, type Finding } from '../../domain/audit.ts';
 import { errorText } from '../../domain/errors.ts';
 import { reconcileMax } from '../../domain/limits.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
@@ -21,11 +21,7 @@ interface Reconciled {
   readonly fixed: readonly Fixed[];
 }
 
-interface Fixed {
-  readonly check: CheckName;
-  readonly id: string;
-  readonly did: string;
-}
+type Fixed = Seen['faults'][number] & { readonly did: string };
 
 export type Reconcile = (request: ReconcileRequest) => Promise<Reconciled>;
 

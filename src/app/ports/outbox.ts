@@ -6,7 +6,7 @@ import type { NewMessage } from './chats.ts';
 import type { Part, SentIds } from './outside.ts';
 import type { Batch } from './pipeline.ts';
 
-/** What the deliverer asks of the store: parts that are ready to go out, and what became of them. */
+/** The store as the deliverer sees it: parts that are ready to go out, and their ends. */
 
 export interface OutboxPart extends Part {
   readonly id: string;

@@ -106,7 +106,7 @@ export interface Outgoing extends Part {
 
 /** Why a call did not bring what it was made for, by what helps. Of all but `lost` it is known that nothing was done. */
 export type CallFault = { readonly error: string } &
-  /** The platform said how long to leave the chat alone. */
+  /** Telegram said how long to leave the chat alone. */
   (
     | { readonly is: 'wait'; readonly ms: number }
     /** The chat has another address now. */
@@ -117,11 +117,11 @@ export type CallFault = { readonly error: string } &
     | { readonly is: 'topicGone' }
     /** There is nothing left to show, or the message to change is gone. */
     | { readonly is: 'moot' }
-    /** The same call would be refused again. The code is the platform's own. */
+    /** The same call would be refused again. The code is Telegram's own. */
     | { readonly is: 'refused'; readonly code?: number }
     /** It left and got no answer. */
     | { readonly is: 'lost' }
-    /** It never left, or the platform was in trouble of its own. */
+    /** It never left, or Telegram was in trouble of its own. */
     | { readonly is: 'unreached' }
   );
 
@@ -145,7 +145,7 @@ export interface Look {
 }
 
 /**
- * What the platform allows, for the calls that a transport makes of its own within `settle` and `remove`: looks, and what
+ * The calls that Telegram allows, for those that a transport makes of its own within `settle` and `remove`: looks, and what
  * is taken back. The one call of `send`, `pin`, `setTopic` and `createTopic` is paid for before it is asked for.
  */
 export interface Budget {
@@ -155,11 +155,11 @@ export interface Budget {
    * nobody should wait: then the call is not made.
    */
   take(address: string): Promise<boolean>;
-  /** The platform said within such a call how long to leave the chat alone. */
+  /** Telegram said within such a call how long to leave the chat alone. */
   hold(address: string, ms: number): Promise<void>;
 }
 
-/** A chat platform. Nothing throws for what the platform or the network does. */
+/** A chat platform such as Telegram. No fault of the platform or of the network throws. */
 export interface Transport {
   /** Sends a new message, or changes one of ours. */
   send(part: Outgoing): Promise<Sent>;
@@ -180,10 +180,10 @@ export interface Transport {
   remove(ids: SentIds): Promise<void>;
 }
 
-/** What the platform says about a person in a chat. `out` is also who was never there. After a fault holds what was known before. */
+/** The word of Telegram about a person in a chat. `out` is also a person who was never there. After a fault the last word holds. */
 export type Membership = { readonly is: 'known'; readonly status: 'admin' | 'member' | 'out' } | CallFault;
 
-/** Questions to the platform. Nothing throws for what the platform or the network does. */
+/** Questions to Telegram. No fault of Telegram or of the network throws. */
 export interface Platform {
   member(address: string, userId: Actor): Promise<Membership>;
 }

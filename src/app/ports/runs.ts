@@ -5,7 +5,7 @@ import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/oc
 import type { AttemptStatus, RunInput, RunStatus } from '../../domain/run.ts';
 import type { Thread } from '../../domain/thread.ts';
 
-/** What is shown of runs, and how they are asked for and called off. The runner sees more of them, in pipeline.ts. */
+/** Runs as they are shown, asked for and called off. The runner sees more of them, in pipeline.ts. */
 
 type Facts = Readonly<Record<string, unknown>>;
 
@@ -34,7 +34,7 @@ export interface Delivery {
   readonly cause: string | null;
   /** The end of the quiet hours for which it waits, or has waited. */
   readonly heldUntil: number | null;
-  /** Who has approved or discarded it; null where nobody has. */
+  /** The approval or discard; null where nobody has decided. */
   readonly decision: { readonly isGiven: boolean; readonly by: Actor; readonly at: number } | null;
 }
 
@@ -108,7 +108,7 @@ export interface RunQuery extends PageQuery {
   readonly source: string | null;
   readonly subject: string | null;
   readonly tags: readonly string[];
-  /** What the run was given, or the error with which it ended. */
+  /** A text within the input of the run, or within the error with which it ended. */
   readonly text: string | null;
   /** When it was made, both ends included. */
   readonly from: number | null;
@@ -130,7 +130,7 @@ export interface CancelRunsRequest extends Omit<CancelRequest, 'runId'> {
 /** A place into which something may be said. */
 export interface OpenThread {
   readonly chatId: string;
-  /** Whoever let the bot in; null where nobody had to. */
+  /** The admin who let the bot in; null where nobody had to. */
   readonly approvedBy: Actor | null;
 }
 

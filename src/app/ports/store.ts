@@ -1,12 +1,11 @@
 import type { UsageStore } from '../operations/status.ts';
-import type { ApprovalStore } from '../use-cases/approvals.ts';
 import type { AnswerStore } from '../use-cases/kept-answers.ts';
 import type { ChatFacts } from './chat-facts.ts';
 import type { ChatStore } from './chats.ts';
 import type { WorkloadStore } from './metering.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { RunStore, SlotStore } from './pipeline.ts';
-import type { AckStore, QuestionStore } from './questions.ts';
+import type { AckStore, ApprovalStore, QuestionStore } from './questions.ts';
 import type { TaskStore, GrantStore } from './tasks.ts';
 import type { DowntimeStore, HousekeepingStore, UpkeepStore } from './upkeep.ts';
 import type { TruthStore } from './why.ts';

@@ -11,7 +11,7 @@ import type { Claim, DueTask, NewOccurrence, Quarantine, Resume, Unreadable } fr
 import type { Page, PageQuery, RunView, RunViewStore, TaskRun } from './runs.ts';
 import type { Deed } from './why.ts';
 
-/** What the use cases around tasks ask of the store, and what they get to see of it. */
+/** The store as the use cases around tasks see it. */
 
 type Facts = Readonly<Record<string, unknown>>;
 
@@ -63,10 +63,10 @@ export interface TaskScene {
   readonly snoozedTo: number | null;
   /** Retries and replays of the occurrence that was asked about, newest first. */
   readonly replays: readonly Pick<TaskRun, 'id' | 'source' | 'status'>[];
-  /** What was done to it lately, newest first, when that was asked for. */
+  /** Its latest rows of the audit, newest first, when they were asked for. */
   readonly recent: readonly AuditRow[];
   readonly grant: Grant | null;
-  /** What stands in the way of another place, when that was asked for. */
+  /** Obstacles to another place, when they were asked for. */
   readonly place?: PlaceView;
 }
 
@@ -128,7 +128,7 @@ export interface TaskChange {
   /** Answers open questions: the slots run after all, or they do not. */
   readonly answer: { readonly run: readonly string[]; readonly skip: readonly string[] } | null;
   readonly audit: { readonly verb: TaskVerb; readonly before: Facts | null; readonly after: Facts | null } | null;
-  /** What else the verb tells of what it did, kept as JSON with its key. */
+  /** More that the verb tells of its deed, kept as JSON with its key. */
   readonly told: unknown;
 }
 
@@ -159,7 +159,7 @@ export interface ChangeRequest {
   readonly traceId?: string | null | undefined;
   /** Held when a task that was completed or deleted gets something to do again. */
   readonly quota: Quota;
-  /** What else the decision wants to see: what was done lately, or what was done again of an occurrence. */
+  /** More that the decision wants to see: the latest rows of the audit, or the repeats of an occurrence. */
   readonly look?: Look;
   /** How the task goes on first where its pause is over and nobody has noticed yet; its `nextAt` is that end. */
   readonly endPause?: (due: DueTask | Unreadable) => Resume | Quarantine;
@@ -188,7 +188,7 @@ export interface TaskVersion {
   readonly definition: Definition;
 }
 
-/** What the tasks of a thread amount to. */
+/** Counts of the tasks of a thread, and of their work. */
 export interface ThreadCounts {
   readonly active: number;
   readonly paused: number;
@@ -218,10 +218,10 @@ export interface TaskQuery extends PageQuery {
   readonly subject: string | null;
 }
 
-/** What the use cases around tasks need. Definitions are written by nobody else. */
+/** The only store that writes definitions. */
 export interface TaskStore extends RunViewStore {
   createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange): Promise<Created>;
-  /** What an earlier request with this key made; a key that was used for something else is refused. */
+  /** The task that an earlier request with this key made; a key that was used for something else is refused. */
   madeUnder(once: Once, now: number): Promise<Created | null>;
   changeTask(request: ChangeRequest, plan: (scene: TaskScene) => TaskChange): Promise<ChangedAndTold>;
   readTask(taskId: string): Promise<Task | null>;

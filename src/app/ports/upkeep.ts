@@ -138,7 +138,7 @@ export interface UpkeepStore {
   ping(now: number): Promise<void>;
 }
 
-/** What one downtime cost, in slots. */
+/** The cost of one downtime, in slots. */
 export interface DowntimeCounts {
   readonly missed: number;
   readonly late: number;
@@ -190,7 +190,7 @@ export interface DowntimeStore {
   lastDowntime(): Promise<OpenDowntime | null>;
   /** Whether every slot up to the instant has been decided about. */
   isDecided(upTo: number): Promise<boolean>;
-  /** What became of the slots of a downtime, of those whose task is still there. */
+  /** Counts the slots of a downtime by their fate, as far as their tasks are still there. */
   costOf(downtime: OpenDowntime): Promise<readonly Cost[]>;
   /** Writes the report, its event and the words about it, once. */
   reportDowntime(told: ToldDowntime): Promise<void>;

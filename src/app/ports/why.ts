@@ -3,11 +3,11 @@ import type { Definition, Task, TaskState } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Attempt, Delivery, Page, PageQuery, RunView, TaskRun } from './runs.ts';
 
-/** What the truth is read from. No method walks more than its page, whatever the age of the task. */
+/** Records from which the truth is read. No method walks more than its page, whatever the age of the task. */
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** Who did what, and when. */
+/** A deed: its actor, its verb and its instant. */
 export interface Doing {
   readonly id: string;
   readonly at: number;
@@ -26,14 +26,14 @@ export interface Deed extends Doing {
   readonly traceId: string | null;
 }
 
-/** What a task was told to do from an instant on. */
+/** The definition of a task from an instant on. */
 export interface InForce {
   readonly version: number;
   readonly at: number;
   readonly definition: Pick<Definition, 'schedule' | 'policies' | 'action'>;
 }
 
-/** What there is to tell of a message. */
+/** A message, as far as an answer tells of it. */
 export type SlotDelivery = Omit<Delivery, 'platformChatId' | 'messageThreadId'>;
 
 export interface SlotRun extends Pick<RunView, 'id' | 'status' | 'createdAt' | 'startedAt'> {
@@ -52,7 +52,7 @@ export interface SlotRow extends Omit<
   /** The instant of the occurrence that is done again. */
   readonly replayOfSlot: number | null;
   readonly run: SlotRun | null;
-  /** What a person did that led to its reason. */
+  /** The deed of a person that led to its reason. */
   readonly deed: Doing | null;
   /** Where somebody asked for it: that they did. */
   readonly asker: Doing | null;
@@ -89,7 +89,7 @@ export interface Twice {
   readonly to: number;
 }
 
-/** What stands in the way of what is planned. */
+/** Work and wishes that stand in the way of the plan. */
 export interface Ahead {
   /** Slots to come that a person has skipped in advance, oldest first. */
   readonly skipped: readonly number[];

@@ -93,10 +93,10 @@ function againRequest({ task }: TaskScene, { kind, of, now, slotAt, occurrenceId
     ownerId: task.ownerId,
     input: {
       ...input,
-      // Whatever it was given then, what it brings is shown where the task is now.
+      // Its result, whatever it was given then, is shown where the task is now.
       number: task.number,
       delivers: isDeliverable(task.home),
-      // What failed goes on from where the task stands now; what is replayed sees what it saw, and leaves no trace there.
+      // A retry goes on from where the task stands now; a replay sees what the run saw, and leaves no trace there.
       context: kind === 'retry' ? task.context : input.context,
       follows: undefined,
       again: { kind, outgoingKey: key, askedAt: now },

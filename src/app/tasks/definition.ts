@@ -16,7 +16,7 @@ import {
 import { checkLabels, checkSize, checkTexts, titleFrom, type ActionSpec, type Definition } from '../../domain/task.ts';
 import { readAsked } from '../../domain/when/asked.ts';
 
-/** What a client may say about a task; its shape was checked by the adapter that read it. */
+/** The fields of a task that a client may set; their shape was checked by the adapter that read it. */
 export interface TaskInput {
   readonly title?: string | undefined;
   readonly instructions: string;
@@ -59,7 +59,7 @@ export interface Checked {
   readonly warnings: readonly Warning[];
 }
 
-/** What the rules need of the kinds of action: a kind that is unknown, or whose check fails, is refused. */
+/** The rules need no executor of an action: a kind that is unknown, or whose check fails, is refused. */
 export interface ActionRules {
   require(kind: string): { check(spec: ActionSpec, instructions: string): void };
 }
@@ -69,7 +69,7 @@ export interface Rules {
   readonly minIntervalMs: number;
 }
 
-/** Everything that can be said against a new task is said here, before anything is written. */
+/** Refusals of a new task come from here, before anything is written. */
 export function defineTask(rules: Rules, input: TaskInput, now: number): Checked {
   const action = input.action ?? { kind: 'message' };
   const title = (input.title ?? titleFrom(input.instructions)).trim();

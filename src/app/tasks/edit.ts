@@ -35,7 +35,7 @@ type Fields = Mutable<Partial<TaskFields>>;
 export interface Edited {
   readonly change: TaskChange;
   readonly warnings: readonly Warning[];
-  /** What the change did to each field that was named and did change. */
+  /** Each field that was named and did change, before and after. */
   readonly changes: Changes;
 }
 
@@ -61,7 +61,7 @@ export function editTask(rules: Rules, verbScene: VerbScene, patch: TaskPatch): 
   const kept = retimed ? keptSkips(scene, { merged, policy, now }) : scene.taken;
   const turned = nextState(verbScene, { scene, merged, policy, retimed, kept, wanted: patch.enabled, now });
   const changes = changesOf(task, merged);
-  // What was skipped were slots of the old timing.
+  // Slots that were skipped belong to the old timing.
   const lost = scene.skipped.filter((slot) => !kept.has(slot));
   if (isMoot(task, changes, turned.set)) {
     return { change: { ...noChange, claims }, warnings: [], changes };
@@ -109,7 +109,7 @@ function refuseUnreadable(task: Task, patch: TaskPatch): void {
   if (isUnreadable(task) && patch.schedule === undefined) throw unreadableRow(task);
 }
 
-/** Whoever may edit a task may let it do something else; the grant follows, or every later slot would be refused. */
+/** A person who may edit a task may let it do something else; the grant follows, or every later slot would be refused. */
 function scopesFor(old: Task, fresh: Definition): readonly string[] | null {
   const same = old.action.kind === fresh.action.kind && !isUnreadable(old);
   return same ? null : [actionScope(fresh.action.kind)];
@@ -129,7 +129,7 @@ function mergePatch(task: Task, patch: TaskPatch, now: number): Told {
 }
 
 /**
- * What means the same as what is there is no change. An anchor that nobody named is taken from the old schedule before the
+ * A schedule that means the same as the old one is no change. An anchor that nobody named is taken from the old schedule before the
  * two are compared, or sending a definition again would move its slots, and a COUNT would never come to its end.
  */
 function newSchedule(old: Schedule, input: ScheduleInput, now: number): Schedule {
@@ -276,7 +276,7 @@ function changesOf(before: Told, after: Told): Changes {
   return Object.fromEntries(changed.map((field) => [field, { before: before[field], after: after[field] }]));
 }
 
-/** What is sent again as it stands is no change; a row that could not be read is written anew all the same. */
+/** A definition that is sent again as it stands is no change; a row that could not be read is written anew all the same. */
 function isMoot(task: Task, changes: Changes, turned: Fields = {}): boolean {
   return Object.keys({ ...changes, ...turned }).length === 0 && !isUnreadable(task);
 }

@@ -104,7 +104,7 @@ export function planAttach(ids: Ids, scene: TaskScene, home: Thread): TaskChange
 function refuseTied(scene: TaskScene): void {
   const { task, place } = scene;
   if (scene.live.length > 0) throw runInProgress(scene);
-  // What was in a chat that can be reached no more cannot be taken away there, and nothing of it will arrive.
+  // Messages in a chat that can be reached no more cannot be taken away there, and nothing more will arrive there.
   if (place?.isGone === true) return;
   if (task.topicState === 'creating' || place?.isTopicInDoubt === true) {
     throw tied(

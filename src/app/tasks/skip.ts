@@ -86,7 +86,7 @@ function comingSlots(task: Task, first: number, { count, taken }: Coming): { slo
   return { slots, next };
 }
 
-/** What comes before them stays as it is: only the rows of these keep them from running. */
+/** Slots before them stay as they are: only the rows of these keep them from running. */
 function slotsWithin(
   task: Task,
   nextAt: number,

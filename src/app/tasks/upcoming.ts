@@ -6,7 +6,7 @@ import type { TaskRun, TaskRunQuery, Page } from '../ports/runs.ts';
 import type { Planned } from '../ports/why.ts';
 
 /**
- * What is coming for a task: the next slot as it is planned, or the first one after a pause that ends by itself, then those
+ * The coming slots of a task: the next one as it is planned, or the first one after a pause that ends by itself, then those
  * that follow, within its bounds and without those that were skipped in advance.
  */
 export function upcoming({ task, ahead }: Planned, count: number): readonly number[] {

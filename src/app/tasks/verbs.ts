@@ -227,7 +227,7 @@ function readableClaim(maker: ClaimMaker, due: DueTask, now: number): Claim | nu
   }
 }
 
-/** What more than one verb refuses or tells, in the same words. */
+/** Refusals and facts that several verbs share. */
 
 export function refuseDeleted({ task }: TaskScene): void {
   if (task.state === 'deleted') throw notFound();

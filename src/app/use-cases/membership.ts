@@ -1,4 +1,3 @@
-import type { Actor } from '../../domain/access.ts';
 import {
   membershipAheadMs,
   membershipEveryMs,
@@ -9,7 +8,7 @@ import {
 } from '../../domain/limits.ts';
 import type { Chore } from '../housekeeping/chore.ts';
 import { createRecent } from '../operations/recent.ts';
-import type { ChatStore } from '../ports/chats.ts';
+import type { ChatStore, StaleMember } from '../ports/chats.ts';
 import type { Platform, World } from '../ports/outside.ts';
 
 type MembershipDeps = Pick<World, 'stopwatch' | 'log'> & {
@@ -17,14 +16,7 @@ type MembershipDeps = Pick<World, 'stopwatch' | 'log'> & {
   readonly platform: Platform;
 };
 
-/** An owner whose task is due soon, and of whom it is not known for sure that they are still there. */
-interface Doubt {
-  readonly chatId: string;
-  readonly address: string;
-  readonly userId: Actor;
-}
-
-function keyOf({ chatId, userId }: Doubt): string {
+function keyOf({ chatId, userId }: StaleMember): string {
   return `${chatId} ${userId}`;
 }
 
@@ -58,7 +50,7 @@ export function createMembership(deps: MembershipDeps): Chore {
 }
 
 /** False when Telegram gave no answer. */
-async function ask({ store, platform, log }: MembershipDeps, doubt: Doubt, now: number): Promise<boolean> {
+async function ask({ store, platform, log }: MembershipDeps, doubt: StaleMember, now: number): Promise<boolean> {
   const { chatId, address, userId } = doubt;
   const answer = await platform.member(address, userId);
   if (answer.is === 'known') {

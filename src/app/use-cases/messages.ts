@@ -12,7 +12,7 @@ import type { TaskStore } from '../ports/tasks.ts';
 export interface MessageRequest {
   readonly threadKey: string;
   readonly text: string;
-  /** Who asks; each source has keys of its own. */
+  /** The name of the client; each source has keys of its own. */
   readonly source: string;
   readonly userKey?: string | undefined;
   readonly mode: DeliveryMode;

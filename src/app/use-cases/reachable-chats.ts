@@ -3,7 +3,7 @@ import { noticeTo, type Chat, type ChatStore, type NewMessage } from '../ports/c
 import type { World } from '../ports/outside.ts';
 
 /**
- * Chats that can be reached no more, and those that can be reached again. Both may be told several times, by the platform
+ * Chats that can be reached no more, and those that can be reached again. Both may be told several times, by Telegram
  * and by sends that fail; each has one effect.
  */
 export type Chats = ReturnType<typeof createChats>;
@@ -30,7 +30,7 @@ export function createChats({ store, clock, ids, bell, log }: ChatsDeps) {
       bell.ring('deliverer');
       bell.ring('scheduler');
     },
-    /** What was held back goes out; its tasks stay paused until a person resumes them, and the chat is told so. */
+    /** Results that were held back go out; its tasks stay paused until a person resumes them, and the chat is told so. */
     back: async (chatId: string): Promise<void> => {
       const at = clock.now();
       const paused = await store.chatBack({

@@ -22,7 +22,7 @@ type RunsDeps = Pick<World, 'clock' | 'timer' | 'bell'> & {
   readonly store: Pick<TaskStore, 'listRuns' | 'readRun' | 'liveRunsOf' | 'cancelRuns'>;
 };
 
-/** What runs and has run, whatever asked for it. */
+/** Runs of the present and the past, whatever asked for them. */
 export type Runs = ReturnType<typeof createRuns>;
 
 export function createRuns(deps: RunsDeps) {
@@ -86,7 +86,7 @@ async function cancelThread({ store, clock, timer, bell }: RunsDeps, threadKey: 
     if (runIds.length < cancelBatchMax) break;
     await timer.yield();
   }
-  // What waited behind them has its turn, and those that run are told by their runner.
+  // Runs that waited behind them have their turn, and those that run are told by their runner.
   if (cancelled > 0) for (const room of ['runner', 'scheduler', 'deliverer'] as const) bell.ring(room);
   return { cancelled, left };
 }

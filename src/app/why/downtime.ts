@@ -95,7 +95,7 @@ type Tally = { -readonly [K in keyof DowntimeCounts]: number };
 
 const noCounts: DowntimeCounts = { missed: 0, late: 0, asked: 0, skipped: 0 };
 
-/** What a downtime cost the tasks of one chat. */
+/** The cost of a downtime to the tasks of one chat. */
 interface Chat extends Tally, Pick<Cost, 'thread' | 'isMute'> {
   /** By number. */
   readonly tasks: Map<number, string>;

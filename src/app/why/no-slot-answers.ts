@@ -178,7 +178,7 @@ function open(timeline: Timeline, slot: number, [decision, cause, text]: readonl
   };
 }
 
-/** What is older than the records, apart from the few rows that are kept longer. */
+/** Time older than the records, apart from the few rows that are kept longer. */
 export function answerRemoved(timeline: Timeline, from: number, to: number): Answer {
   const { moments } = timeline;
   const isPoint = from === to;

@@ -107,7 +107,7 @@ function tellDone(one: Case, row: SlotRow): Told {
   };
 }
 
-/** What comes within a second is on time; the evidence knows the milliseconds. */
+/** A start within a second is on time; the evidence knows the milliseconds. */
 function afterText(startedAfter: number): string {
   return startedAfter < noticeableMs ? ' on time' : `, ${spanText(startedAfter)} after its time`;
 }
@@ -117,7 +117,7 @@ function isAgain({ timeline: { rows } }: Case, { source }: SlotRow): boolean {
   return source === 'snooze' && rows.task.counters.runs > 1;
 }
 
-/** What put it off is still to be seen while nothing was tried twice; a retry has another instant to be ready at. */
+/** The cause of the delay is still to be seen while nothing was tried twice; a retry has another instant to be ready at. */
 function waitText({ run }: SlotRow): string {
   const jitter = run !== null && run.attempts.length <= 1 && run.readyAt > run.createdAt;
   return jitter ? ', put off by the policy jitter' : ', as it had to wait';
@@ -141,7 +141,7 @@ function failureText(one: Case, row: SlotRow): string {
 
 function endText(one: Case, row: SlotRow): string {
   const asked = askedFor[row.source](one);
-  // What nobody made up for was not made up for, whatever was meant to happen to it.
+  // A catch-up that ended like this made up for nothing, whatever was meant to happen.
   const by = row.source === 'catch_up' ? '' : asked + againText(one, row.replayOfSlot);
   if (row.reason === 'skip' && row.slotAt > one.timeline.now) return aheadText(one);
   if (row.reason === null) return `${row.status}${by}${errorText(row.error)}`;

@@ -115,7 +115,7 @@ export function standingText(timeline: Timeline, stretch: Stretch, at: number | 
   }
 }
 
-/** What was done in the very minute that is asked about is told to the second, or one would not know which came first. */
+/** A deed in the very minute that is asked about is told to the second, or one would not know which came first. */
 function momentsFor({ moments, about }: Timeline, instant: number, at: number | null): Moments {
   return at !== null && minuteOf(at) === minuteOf(instant) ? moments : about;
 }

@@ -15,7 +15,7 @@ export interface Ruling extends Span {
   readonly minGapMs: number | null;
 }
 
-/** What is known of a task around a stretch of time, in the form in which questions are answered. */
+/** The records of a task around a stretch of time, in the form in which questions are answered. */
 export interface Timeline {
   readonly rows: TruthRows;
   readonly now: number;
@@ -152,7 +152,7 @@ export function openSlots(timeline: Timeline, span: Span, max: number): number[]
   return slots.slice(0, max);
 }
 
-/** What is to come begins with the next slot that is planned. */
+/** The future begins with the next slot that is planned. */
 export function isAhead({ rows: { task }, now }: Timeline, slot: number): boolean {
   return slot <= now || task.nextAt === null || slot >= task.nextAt;
 }
@@ -181,7 +181,7 @@ export function overlap(a: Span, b: Span): Span | null {
   return first > last ? null : { first, last };
 }
 
-/** What is left of a span when others are taken out of it, oldest first. */
+/** The rest of a span when others are taken out of it, oldest first. */
 function without(span: Span, others: readonly Span[]): Span[] {
   const left: Span[] = [];
   let { first } = span;

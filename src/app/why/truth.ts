@@ -179,7 +179,7 @@ function isOf({ evidence }: Answer, { id }: TaskRun): boolean {
   return evidence.taskRunId === id;
 }
 
-/** What is left out, what was put off until then, and the next that runs. */
+/** Slots that are left out, those that were put off until then, and the next that runs. */
 async function aheadOf(
   { store }: LatelyDeps,
   { taskId, coming }: { readonly taskId: string; readonly coming: readonly TaskRun[] },

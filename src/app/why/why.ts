@@ -84,7 +84,7 @@ function zoneIn({ rows }: Timeline): string {
   return rows.task.schedule.timezone;
 }
 
-/** What one instant can stand for holds at most a row for each second, and a few by hand. */
+/** The minute for which one instant can stand holds at most a row for each second, and a few by hand. */
 const pointsMax = 200;
 
 /** People name a minute and mean whatever happened in it. */
@@ -131,7 +131,7 @@ function entryOfOpen(timeline: Timeline, slot: number): Entry[] {
   return [{ key: `open ${slot}`, at: slot, make: () => answerOpen(timeline, slot) }];
 }
 
-/** What begins at the same instant stands in this order. */
+/** Entries that begin at the same instant stand in this order. */
 const ranks = { removed: 0, stretch: 1, gap: 2, slot: 3 } as const;
 
 interface Placed extends Place {

@@ -49,16 +49,6 @@ describe('an edit', () => {
     expect([verbs, events, await find(p, task)]).toEqual([[], [], before]);
   });
 
-  it('that changes nothing takes up the slot that is due all the same', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.time.advance(hour);
-    await p.rooms.tasks.edit(target(task), {});
-    expect((await find(p, task)).nextAt).toBe(start + 2 * hour);
-    await p.settle();
-    expect(await story(p, task)).toEqual(['60 succeeded']);
-  });
-
   it('an upsert of the same definition changes nothing', async () => {
     const p = await aPipeline();
     const input = { title: 'T', schedule: hourly, subject: 's', tags: ['a'], policies: { missed: 'all' } } as const;
@@ -102,13 +92,6 @@ describe('an edit', () => {
       });
     });
     expect([verbs, events, await story(p, task), await nextIn(p, task)]).toEqual([[], [], [], 60]);
-  });
-
-  it('is unknown for a deleted task', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.rooms.tasks.delete(target(task));
-    await expect(p.rooms.tasks.edit(target(task), { title: 'New' })).rejects.toMatchObject({ code: 'not_found' });
   });
 });
 

@@ -4,16 +4,6 @@ import { actor, aPipeline, hour, minute, start } from '../../support/pipeline.ts
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 
 describe('editing', () => {
-  it('of a title at any time moves no slot', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.time.advance(hour + 50);
-    const { task: edited } = await p.rooms.tasks.edit({ taskId: task.id, actor }, { title: 'Renamed' });
-    expect(edited.title).toBe('Renamed');
-    await p.settle();
-    expect(await p.history(task.id)).toMatchObject([{ slotAt: start + hour, status: 'succeeded', lateMs: 50 }]);
-  });
-
   it('of the schedule keeps a slot that was due already, and the next one follows the new schedule and text', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly, instructions: 'old' });
@@ -81,20 +71,6 @@ describe('editing', () => {
     expect(edited.policies).not.toHaveProperty('overlap');
   });
 
-  it('gives a completed task something to do again', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'once', once_at: '2026-11-18T10:00:00Z', timezone: 'UTC' } });
-    await p.pass(hour);
-    await expect(p.rooms.tasks.resume({ taskId: task.id, actor })).rejects.toMatchObject({
-      code: 'schedule_exhausted',
-    });
-    const { task: edited } = await p.rooms.tasks.edit(
-      { taskId: task.id, actor },
-      { schedule: { kind: 'once', once_at: '2026-11-18T12:00:00Z', timezone: 'UTC' } },
-    );
-    expect(edited).toMatchObject({ state: 'active', nextAt: start + 3 * hour });
-  });
-
   it('of the kind of action lets work that was admitted go on as it was', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly, action: { kind: 'echo', fail_attempts: 1 } });
@@ -123,17 +99,6 @@ describe('editing', () => {
     ]);
   });
 
-  it('of the overlap to allow admits what waits', async () => {
-    const p = await aPipeline();
-    const action = { kind: 'echo', delay_ms: 50_000 };
-    const task = await p.create({ schedule: hourly, action, policies: { overlap: 'queue', timeout: 'PT5M' } });
-    await p.pass(hour);
-    await p.rooms.tasks.runNow({ taskId: task.id, actor });
-    await p.rooms.tasks.edit({ taskId: task.id, actor }, { policies: { overlap: 'allow' } });
-    await p.settle();
-    expect((await p.history(task.id)).map(({ status }) => status)).toEqual(['dispatched', 'dispatched']);
-  });
-
   it('revives a completed task only within the quota', async () => {
     const p = await aPipeline({ settings: { QUOTA_PER_CHAT: 1 } });
     const first = await p.create({ schedule: { kind: 'once', once_at: '2026-11-18T09:30:00Z', timezone: 'UTC' } });
@@ -143,36 +108,6 @@ describe('editing', () => {
       code: 'quota_exceeded',
     });
     expect((await p.rooms.tasks.get(first.id)).state).toBe('completed');
-  });
-
-  it('of the timing starts the count of runs again', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, policies: { max_runs: 1 } });
-    await p.pass(hour);
-    expect((await p.rooms.tasks.get(task.id)).state).toBe('completed');
-    const { task: edited } = await p.rooms.tasks.edit(
-      { taskId: task.id, actor },
-      { schedule: { ...hourly, cron: '30 * * * *' } },
-    );
-    expect(edited).toMatchObject({ state: 'active', counters: { boundedRuns: 0 } });
-  });
-
-  it('of the title while its run goes on leaves a delay to count from the finish', async () => {
-    const p = await aPipeline();
-    const schedule = { kind: 'interval', interval: 'PT10M', from: 'completion', timezone: 'UTC' } as const;
-    const task = await p.create({ schedule, action: { kind: 'echo', delay_ms: 20_000 } });
-    await p.pass(10 * minute);
-    await p.rooms.tasks.edit({ taskId: task.id, actor }, { title: 'Renamed' });
-    await p.pass(20_000);
-    expect((await p.rooms.tasks.get(task.id)).nextAt).toBe(start + 20 * minute + 20_000);
-  });
-
-  it('of the kind of action takes the right to it along', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.rooms.tasks.edit({ taskId: task.id, actor }, { action: { kind: 'echo' } });
-    await p.pass(hour);
-    expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded' }]);
   });
 
   it('writes who changed what, before and after', async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { TaskInput } from '../../../src/app/tasks/definition.ts';
 import { aPipeline, minute, start, type Pipeline } from '../../support/pipeline.ts';
-import { delay, find, hourly, newsOf, once, story, target } from './world.ts';
+import { delay, find, hourly, long, newsOf, once, slow, story, target } from './world.ts';
 
 /**
  * What becomes of a task: a life in words, and how it stands in the end. All numbers are minutes from the start. `+60` lets
@@ -39,7 +39,13 @@ const verbs: Readonly<Record<string, Verb>> = {
   title: (p, id, [title = '']) => p.rooms.tasks.edit(target({ id }), { title }),
   cron: (p, id, [minutes = '']) =>
     p.rooms.tasks.edit(target({ id }), { schedule: { ...hourly, cron: `${minutes} * * * *` } }),
+  once: (p, id, [hours = '']) => p.rooms.tasks.edit(target({ id }), { schedule: once(Number(hours)) }),
+  action: (p, id, [kind = '']) => p.rooms.tasks.edit(target({ id }), { action: { kind } }),
+  allow: (p, id) => p.rooms.tasks.edit(target({ id }), { policies: { overlap: 'allow' } }),
+  cancel: (p, id) => p.rooms.tasks.cancel(target({ id })),
   step: (p) => p.rooms.scheduler.step(p.time.now(), 10),
+  replan: (p) => p.rooms.scheduler.replan(p.time.now(), 10),
+  runner: (p) => p.rooms.runner.step(p.time.now(), 100),
   settle: (p) => p.settle(),
 };
 
@@ -64,6 +70,8 @@ const minutesOf = (instantMs: number | null) => (instantMs === null ? null : Mat
 
 const skipped = (...slots: readonly number[]) => slots.map((slot) => `${slot} skipped skip`);
 const catchUp = { policies: { missed: 'all' } } as const;
+/** Behind a run that lasts, others wait. */
+const queueing = { action: slow, policies: { ...long, overlap: 'queue' } } as const;
 const echoing = { kind: 'echo', delay_ms: 10_000 } as const;
 
 const skipping: readonly Life[] = [
@@ -123,6 +131,67 @@ const skipping: readonly Life[] = [
   ['is taken back in a pause, and its slots run after that', {}, 'skip 2, pause, unskip, resume', { next: 60 }],
   ['is undone, and done again when its unskip is undone', {}, 'skip 2, undo, skip 2, unskip, undo', { next: 180 }],
   ['of slots that have passed cannot be undone any more', {}, 'skip, +90, undo =', { next: 120 }],
+  ['lasts through new rules of time', {}, 'skip 2, replan', { next: 180 }],
+  ['is not shown as the next after a pause that ended by itself', {}, 'skip, pause @30, +31', { next: 120 }],
+  [
+    'uses up no run after a pause that ended by itself',
+    { policies: { max_runs: 1 } },
+    'skip, pause @30, +31, +30, +30, +30',
+    { story: [...skipped(60), '120 succeeded'] },
+  ],
+];
+
+const editing: readonly Life[] = [
+  ['of the title keeps a slot that was due', {}, '~60, title New, settle', { story: ['60 succeeded'], title: 'New' }],
+  ['takes up the slot that is due although nothing changes', { title: 'T' }, '~60, title T', { next: 120 }],
+  [
+    'gives a completed task something to do again',
+    { schedule: once(1) },
+    '+60, once 3',
+    { state: 'active', next: 180 },
+  ],
+  [
+    'of the timing starts the count of runs again',
+    { policies: { max_runs: 1 } },
+    '+60, cron 30, +30',
+    { story: ['60 succeeded', '90 succeeded'], state: 'completed' },
+  ],
+  ['of the action takes the right to it along', {}, 'action echo, +60', { story: ['60 succeeded'] }],
+  ['of the action that is undone does so too', {}, 'action echo, undo, +60', { story: ['60 succeeded'] }],
+  [
+    'of the title leaves a delay to count from the finish of its run',
+    { schedule: delay, action: slow, policies: long },
+    '+60, title New, +1',
+    { next: 121 },
+  ],
+  [
+    'of the overlap to allow admits what waits',
+    queueing,
+    '+60, run, allow, settle',
+    { story: ['60 dispatched', '60 run_now dispatched'] },
+  ],
+];
+
+const running: readonly Life[] = [
+  [
+    'works in a pause, and leaves it so',
+    {},
+    'pause, run, settle',
+    { story: ['0 run_now succeeded'], state: 'paused', next: null },
+  ],
+  [
+    'moves nothing of a delay',
+    { schedule: delay, policies: { start_at: '2026-11-18T12:00:00Z' } },
+    '+1, run, settle',
+    { story: ['1 run_now succeeded'], next: 180 },
+  ],
+  [
+    'in a pause is called off by cancel',
+    { action: slow, policies: long },
+    'pause, run, runner, cancel, settle',
+    { story: ['0 run_now cancelled cancelled'] },
+  ],
+  ['that is called off in vain still takes up the slot that is due', {}, '~60, cancel', { next: 120 }],
 ];
 
 const pausing: readonly Life[] = [
@@ -167,6 +236,14 @@ const pausing: readonly Life[] = [
     'pause, +120, resume !schedule_exhausted',
     { state: 'paused' },
   ],
+  ['that is over within a slot gives that slot once', {}, '~60, pause, resume, settle', { story: ['60 succeeded'] }],
+  [
+    'ends what waits',
+    queueing,
+    '+60, run, pause',
+    { story: ['60 dispatched', '60 run_now skipped paused'], state: 'paused' },
+  ],
+  ['of a delay lets it begin anew at exactly its end', { schedule: delay }, 'pause @30, +30', { next: 90 }],
   ['resumed at exactly a slot has had that slot', {}, 'pause, ~60, resume, settle', { story: [], next: 120 }],
   [
     'resumed at the instant of its end keeps that slot',
@@ -289,6 +366,12 @@ const undoing: readonly Life[] = [
     { title: 'One' },
   ],
   ['finds nothing in runs', {}, 'run, undo !nothing_to_undo', {}],
+  [
+    'to a time that has passed is refused',
+    { schedule: once(1) },
+    'once 5, +120, undo !invalid_schedule',
+    { next: 300 },
+  ],
   ['keeps the slot that is due', {}, 'cron 30, ~30, undo, settle', { story: ['30 succeeded'], next: 60 }],
 ];
 
@@ -298,6 +381,8 @@ it.each([
   ...snoozing.map((life) => ['a snooze', ...life] as const),
   ...deleting.map((life) => ['a deletion', ...life] as const),
   ...undoing.map((life) => ['undoing', ...life] as const),
+  ...editing.map((life) => ['an edit', ...life] as const),
+  ...running.map((life) => ['a run by hand', ...life] as const),
 ])('%s %s', async (_subject, _sentence, input, life, end) => {
   const p = await aPipeline();
   const task = await p.create({ schedule: hourly, ...input });

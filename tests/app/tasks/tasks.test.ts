@@ -14,16 +14,6 @@ describe('running by hand', () => {
     expect((await p.rooms.tasks.get(task.id)).nextAt).toBe(start + hour);
   });
 
-  it('works on a paused and on a completed task', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.rooms.tasks.pause({ taskId: task.id, actor }, null);
-    await p.rooms.tasks.runNow({ taskId: task.id, actor });
-    await p.settle();
-    expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded' }]);
-    expect(await p.rooms.tasks.get(task.id)).toMatchObject({ state: 'paused', nextAt: null });
-  });
-
   it('twice in one millisecond gives two occurrences, where the policy lets them live together', async () => {
     const p = await aPipeline({ now: start + minute });
     const task = await p.create({ schedule: hourly, policies: { overlap: 'allow' } });
@@ -72,27 +62,6 @@ describe('running by hand', () => {
     expect((await p.history(queued.id)).map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
     expect((await p.history(replaced.id)).map(({ status }) => status)).toEqual(['cancelled', 'succeeded']);
   });
-
-  it('works on a delay after the last finish, and moves nothing of it', async () => {
-    const p = await aPipeline();
-    const schedule = { kind: 'interval', interval: 'PT1H', from: 'completion', timezone: 'UTC' } as const;
-    const task = await p.create({ schedule, policies: { start_at: '2026-11-18T12:00:00Z' } });
-    await p.pass(minute);
-    await p.rooms.tasks.runNow({ taskId: task.id, actor });
-    await p.settle();
-    expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded', source: 'run_now' }]);
-    expect((await p.rooms.tasks.get(task.id)).nextAt).toBe(start + 3 * hour);
-  });
-
-  it('with the same Idempotency-Key is one run', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    const first = await p.rooms.tasks.runNow({ taskId: task.id, actor, idempotencyKey: 'k1' });
-    await p.settle();
-    const again = await p.rooms.tasks.runNow({ taskId: task.id, actor, idempotencyKey: 'k1' });
-    expect(again.taskRun.id).toBe(first.taskRun.id);
-    expect(await p.history(task.id)).toHaveLength(1);
-  });
 });
 
 describe('pausing', () => {
@@ -116,53 +85,9 @@ describe('pausing', () => {
       'resume',
     ]);
   });
-
-  it('and resuming inside one slot gives that slot once', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.time.advance(hour);
-    await p.rooms.tasks.pause({ taskId: task.id, actor }, null);
-    await p.rooms.tasks.resume({ taskId: task.id, actor });
-    await p.settle();
-    expect(await p.history(task.id)).toMatchObject([{ slotAt: start + hour, status: 'succeeded' }]);
-  });
-
-  it('ends what waits, with a row that says so', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
-      schedule: hourly,
-      action: { kind: 'echo', delay_ms: 50_000 },
-      policies: { overlap: 'queue', timeout: 'PT2M' },
-    });
-    await p.pass(hour);
-    await p.rooms.tasks.runNow({ taskId: task.id, actor });
-    await p.rooms.tasks.pause({ taskId: task.id, actor }, null);
-    expect((await p.history(task.id)).map(({ status, reason }) => [status, reason])).toEqual([
-      ['dispatched', null],
-      ['skipped', 'paused'],
-    ]);
-  });
 });
 
 describe('deleting', () => {
-  it('hides the task, ends what waits, and stops what runs', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
-      schedule: hourly,
-      action: { kind: 'echo', delay_ms: 50_000 },
-      policies: { overlap: 'queue', timeout: 'PT2M' },
-    });
-    await p.pass(hour);
-    await p.rooms.tasks.runNow({ taskId: task.id, actor });
-    await p.rooms.tasks.delete({ taskId: task.id, actor });
-    await p.settle();
-    expect((await p.history(task.id)).map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
-    await expect(p.rooms.tasks.get(task.id)).rejects.toMatchObject({ code: 'not_found' });
-    await expect(p.rooms.tasks.delete({ taskId: task.id, actor })).rejects.toMatchObject({ code: 'not_found' });
-    await p.pass(3 * hour);
-    expect(await p.history(task.id)).toHaveLength(2);
-  });
-
   it('drops what was still to be sent, and makes no topic for it', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });

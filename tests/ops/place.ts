@@ -17,6 +17,16 @@ export interface Probe {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+/** Lets time go on in small steps, with many turns in between, so that loops do what is due at each. */
+export function passing(time: ReturnType<typeof manualTime>): (ms: number) => Promise<void> {
+  return async (ms) => {
+    for (let passed = 0; passed < ms; passed += second) {
+      await time.advance(Math.min(second, ms - passed));
+      for (let turn = 0; turn < 20; turn += 1) await time.yield();
+    }
+  };
+}
+
 /** A whole server that talks to the Telegram of the test. */
 export async function aServer(telegram: BotApi, env: Readonly<Record<string, string>> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'cronogram-ready-'));
@@ -46,12 +56,7 @@ export async function aServer(telegram: BotApi, env: Readonly<Record<string, str
     printClaim: () => undefined,
   });
   let isStopped = false;
-  const pass = async (ms: number) => {
-    for (let passed = 0; passed < ms; passed += second) {
-      await time.advance(Math.min(second, ms - passed));
-      for (let turn = 0; turn < 20; turn += 1) await time.yield();
-    }
-  };
+  const pass = passing(time);
   const stop = async () => {
     let isOver = false;
     const stopping = server.stop().finally(() => (isOver = true));

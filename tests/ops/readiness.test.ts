@@ -15,7 +15,7 @@ import { countingIds, faultyTransport, manualTime, memoryLog } from '../support/
 import { freshSqliteFile } from '../support/fresh-sqlite.ts';
 import { actor, settings, start } from '../support/pipeline.ts';
 import { openBotApi } from './bot-api.ts';
-import { aServer, type Probe } from './place.ts';
+import { aServer, passing, type Probe } from './place.ts';
 
 const second = 1000;
 const minute = 60 * second;
@@ -49,14 +49,7 @@ async function aPlace(own: (store: Store) => Partial<Store> = () => ({}), phase 
     const answer = await app.request(path);
     return { status: answer.status, body: (await answer.json()) as Probe['body'] };
   };
-  /** Small steps, with many turns in between, so that loops do what is due at each. */
-  const pass = async (ms: number) => {
-    for (let passed = 0; passed < ms; passed += second) {
-      await time.advance(Math.min(second, ms - passed));
-      for (let turn = 0; turn < 20; turn += 1) await time.yield();
-    }
-  };
-  return { database, file, rooms, time, log, probe, pass, phase };
+  return { database, file, rooms, time, log, probe, pass: passing(time), phase };
 }
 
 function otherConnection(file: string): Database {

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { MissedAnswer } from '../../../src/app/ports/questions.ts';
 import type { TaskInput } from '../../../src/app/tasks/definition.ts';
 import { aPipeline, minute, start, type Pipeline } from '../../support/pipeline.ts';
 import { find, hourly, newsOf, once, story, target } from './world.ts';
 
 /**
- * What becomes of a task: a life in words, and how it stands in the end. All numbers are minutes from the start. `+60` lets
+ * The life of a task in words, and how it stands in the end. All numbers are minutes from the start. `+60` lets
  * time pass, `~60` too while nobody looks, `@90` names an instant, `=` says that a verb changes nothing, `!code` that it is
  * refused.
  */
@@ -82,16 +82,14 @@ const minutesOf = (instantMs: number | null) => (instantMs === null ? null : Mat
 
 /** Each life of a subject is one test. */
 export function tellLives(subject: string, lives: readonly Life[]): void {
-  describe(subject, () => {
-    it.each(lives)('%s', async (_sentence, input, life, end) => {
-      const p = await aPipeline();
-      const task = await p.create({ schedule: hourly, ...input });
-      await lived(p, task.id, life);
-      const { state, nextAt, resumeAt, title } = await find(p, task);
-      expect({ state, next: minutesOf(nextAt), until: minutesOf(resumeAt), title }).toMatchObject(
-        Object.fromEntries(Object.entries(end).filter(([name]) => name !== 'story')),
-      );
-      if (end.story !== undefined) expect(await story(p, task)).toEqual(end.story);
-    });
+  it.each(lives.map((life) => [subject, ...life] as const))('%s %s', async (_subject, _sentence, input, life, end) => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly, ...input });
+    await lived(p, task.id, life);
+    const { state, nextAt, resumeAt, title } = await find(p, task);
+    expect({ state, next: minutesOf(nextAt), until: minutesOf(resumeAt), title }).toMatchObject(
+      Object.fromEntries(Object.entries(end).filter(([name]) => name !== 'story')),
+    );
+    if (end.story !== undefined) expect(await story(p, task)).toEqual(end.story);
   });
 }

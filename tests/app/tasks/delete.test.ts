@@ -126,19 +126,6 @@ describe('restoring', () => {
     await p.time.advance(1);
     await expect(restore(p, tasks[1])).rejects.toMatchObject({ code: 'too_late' });
   });
-
-  it('brings back neither what waited nor what was to be sent', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: once(1) });
-    await p.time.advance(hour);
-    await p.rooms.scheduler.step(p.time.now(), 10);
-    await p.rooms.runner.step(p.time.now(), 10);
-    await p.rooms.runner.idle();
-    await remove(p, task);
-    await restore(p, task);
-    await p.settle();
-    expect([p.chat.shown, await story(p, task)]).toEqual([[], ['60 succeeded']]);
-  });
 });
 
 describe('a whole thread', () => {

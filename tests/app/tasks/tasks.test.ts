@@ -88,7 +88,7 @@ describe('pausing', () => {
 });
 
 describe('deleting', () => {
-  it('drops what was still to be sent, and makes no topic for it', async () => {
+  it('drops for good what was still to be sent, and makes no topic for it', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });
     await p.time.advance(hour);
@@ -100,7 +100,9 @@ describe('deleting', () => {
     expect(await p.history(task.id)).toMatchObject([
       { status: 'succeeded', deliveries: [{ status: 'failed', error: 'the task was deleted' }] },
     ]);
-    expect(p.chat.calls).toEqual([]);
+    await p.rooms.tasks.restore({ taskId: task.id, actor });
+    await p.settle();
+    expect([p.chat.calls, p.chat.shown]).toEqual([[], []]);
   });
 });
 

@@ -16,7 +16,7 @@ import { serveHttp, untilStopping, type Listening } from '../http/server.ts';
 import type { World as SandboxWorld, Travel } from '../sandbox/world/world.ts';
 import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
 import type { TravelTime } from '../system/clock.ts';
-import { createKnock } from '../system/knock.ts';
+import { createHeartbeatPing } from '../system/heartbeat-ping.ts';
 import { type Loop, createLoop, type Work } from '../system/loop.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
 import { createSecondOpinion } from '../system/second-opinion/process.ts';
@@ -301,5 +301,5 @@ type HeartbeatDeps = Pick<World, 'timer' | 'log'> & { readonly meter: Meter; rea
 
 /** Null where no watcher is to be told. Its minutes are real ones, whatever the clock of a sandbox says. */
 function openHeartbeat({ HEARTBEAT_URL: url }: Pick<Config, 'HEARTBEAT_URL'>, deps: HeartbeatDeps): Heartbeat | null {
-  return url === undefined ? null : createHeartbeat({ ...deps, knock: createKnock({ ...deps, url }) });
+  return url === undefined ? null : createHeartbeat({ ...deps, ping: createHeartbeatPing({ ...deps, url }) });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createHeartbeat } from '../../src/app/operations/readiness.ts';
 import type { Meter } from '../../src/app/ports/metering.ts';
-import { createKnock } from '../../src/system/knock.ts';
+import { createHeartbeatPing } from '../../src/system/heartbeat-ping.ts';
 import { manualTime, memoryLog, minute } from '../support/fakes.ts';
 import { aStub } from '../support/place.ts';
 
@@ -30,7 +30,7 @@ function aHeart(url: string, ready: () => boolean) {
     took: () => undefined,
   };
   const heart = createHeartbeat({
-    knock: createKnock({ url, timer: time }),
+    ping: createHeartbeatPing({ url, timer: time }),
     ready: async () => ({ ok: ready() }),
     timer: time,
     log,

@@ -55,11 +55,11 @@ export function shownToAll({ ok, ...parts }: Ready): Ready {
   return { ok, ...(Object.fromEntries(shown) as Readonly<Record<string, unknown>>) };
 }
 
-/** Asks the watcher's address; null when it answered well, or why it did not. The words never hold the address. */
-export type Knock = () => Promise<string | null>;
+/** Calls the address of the watcher; null when it answered well, or why it did not. The words never hold the address. */
+export type HeartbeatPing = () => Promise<string | null>;
 
 interface HeartbeatDeps extends Pick<World, 'timer' | 'log'> {
-  readonly knock: Knock;
+  readonly ping: HeartbeatPing;
   readonly ready: () => Promise<Ready>;
   readonly meter: Meter;
 }
@@ -72,7 +72,7 @@ type Beat = 'sent' | 'failed' | 'withheld';
  */
 export type Heartbeat = ReturnType<typeof createHeartbeat>;
 
-export function createHeartbeat({ knock, ready, timer, log, meter }: HeartbeatDeps) {
+export function createHeartbeat({ ping, ready, timer, log, meter }: HeartbeatDeps) {
   let before: Beat | null = null;
   let callOff = () => {};
   let stopped = false;
@@ -80,7 +80,7 @@ export function createHeartbeat({ knock, ready, timer, log, meter }: HeartbeatDe
   const beat = async (): Promise<readonly [Beat, string | null]> => {
     const { ok } = await ready();
     if (!ok || stopped) return ['withheld', null];
-    const error = await knock();
+    const error = await ping();
     return error === null ? ['sent', null] : ['failed', error];
   };
 

@@ -1,8 +1,8 @@
-import type { Knock } from '../app/operations/readiness.ts';
+import type { HeartbeatPing } from '../app/operations/readiness.ts';
 import type { Timer } from '../app/ports/outside.ts';
 import { heartbeatWaitMs } from '../domain/limits.ts';
 
-interface KnockDeps {
+interface HeartbeatPingDeps {
   /** A secret: whoever knows it can pretend that all is well. */
   readonly url: string;
   readonly timer: Timer;
@@ -12,7 +12,7 @@ interface KnockDeps {
  * Asks an address and looks at the status alone. It is one that the operator chose, so it may lie in a private network; a
  * redirection is not followed, because nobody chose where it leads.
  */
-export function createKnock({ url, timer }: KnockDeps): Knock {
+export function createHeartbeatPing({ url, timer }: HeartbeatPingDeps): HeartbeatPing {
   return async () => {
     const controller = new AbortController();
     const callOff = timer.after(heartbeatWaitMs, () => controller.abort());

@@ -1,5 +1,5 @@
 import { createActions, type Actions } from '../app/actions/action.ts';
-import { digestAction, createDigestSource } from '../app/actions/digest.ts';
+import { digestAction, readDigest } from '../app/actions/digest.ts';
 import { echoAction } from '../app/actions/echo.ts';
 import { messageAction } from '../app/actions/message.ts';
 import { watchedRoom } from '../app/housekeeping/audit.ts';
@@ -29,8 +29,14 @@ import type { SecondOpinion } from '../app/ports/second-opinion.ts';
 import type { Store } from '../app/ports/store.ts';
 import { createBulk, type Bulk } from '../app/tasks/bulk.ts';
 import { createTasks, type Tasks } from '../app/tasks/tasks.ts';
-import { createAcks, createNagging, type Acks, type Nagging } from '../app/use-cases/acks.ts';
-import { createApprovals, type Approvals } from '../app/use-cases/approvals.ts';
+import {
+  createAcks,
+  createApprovals,
+  createNagging,
+  type Acks,
+  type Approvals,
+  type Nagging,
+} from '../app/use-cases/acks.ts';
 import { createMembership } from '../app/use-cases/membership.ts';
 import { createMessages, type Messages } from '../app/use-cases/messages.ts';
 import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
@@ -121,7 +127,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const [bell, bootId] = [createBell(), ids.next()];
   const batchMax = settings.BATCH_SIZE * endsPerClaim;
   const runs = createRunService({ store, ids, digest: sha256, clock, bell });
-  const digest = digestAction(createDigestSource({ store }));
+  const digest = digestAction((query) => readDigest({ store }, query));
   const echo = settings.ECHO_ACTION ? [echoAction(timer)] : [];
   const actions = createActions([messageAction(createTemplates()), digest, ...echo]);
   const shared = { ...world, store, bell, bootId, batchMax };

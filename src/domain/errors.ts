@@ -54,6 +54,11 @@ export class AppError extends Error {
   }
 }
 
+/** The refusal of one field of a request. */
+export function invalid(field: string, message: string): AppError {
+  return new AppError('invalid_request', message, { details: { field } });
+}
+
 /** What a fault says, whatever was thrown. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

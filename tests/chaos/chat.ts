@@ -1,13 +1,5 @@
-import type {
-  Evidence,
-  Look,
-  Outgoing,
-  Route,
-  Sent,
-  SentIds,
-  TopicMade,
-  Transport,
-} from '../../src/app/ports/outside.ts';
+import type { Evidence, Look, Outgoing, Sent, SentIds, TopicMade, Transport } from '../../src/app/ports/outside.ts';
+import type { Thread } from '../../src/domain/thread.ts';
 import type { Chance } from '../support/chance.ts';
 import { textOf, type ManualTime } from '../support/fakes.ts';
 
@@ -269,7 +261,7 @@ async function look(place: Place, { deliveryId }: Outgoing, { resentAs, besides 
   return { is: unsure ? 'undecided' : 'absent', evidence: 'looked' };
 }
 
-async function createTopic(place: Place, route: Route, name: string): Promise<TopicMade> {
+async function createTopic(place: Place, route: Thread, name: string): Promise<TopicMade> {
   const [there, back] = place.latency();
   const fault = place.fails() ? place.chance.weigh(topicFaults).fault : null;
   await place.wait(there);
@@ -279,7 +271,7 @@ async function createTopic(place: Place, route: Route, name: string): Promise<To
   return made;
 }
 
-function makeTopic(place: Place, route: Route, { name, fault }: { name: string; fault: string | null }): TopicMade {
+function makeTopic(place: Place, route: Thread, { name, fault }: { name: string; fault: string | null }): TopicMade {
   if (fault === 'notMade') return { is: 'unreached', error: 'connection refused' };
   if (fault === 'blocked') place.blocked.set(place.whereIs(route.address), 'no_topic_right');
   const refusal = place.refusal(route.address);
@@ -291,7 +283,7 @@ function makeTopic(place: Place, route: Route, { name, fault }: { name: string; 
   return fault === 'lost' ? { is: 'lost', error: 'socket hang up' } : { is: 'made', topicId: place.lastId };
 }
 
-function findTopic(place: Place, route: Route, name: string): number | null {
+function findTopic(place: Place, route: Thread, name: string): number | null {
   if (place.fails()) return null;
   const alive = place.topics.filter(
     (topic) => !topic.deleted && topic.chatId === place.whereIs(route.address) && topic.name === name,

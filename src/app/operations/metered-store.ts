@@ -1,7 +1,7 @@
 import { policyOf } from '../../domain/policy.ts';
 import type { Meter } from '../ports/metering.ts';
 import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
-import type { Clock } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
 import type {
   Admission,
   Claim,
@@ -15,10 +15,7 @@ import type {
 import type { Store } from '../ports/store.ts';
 import type { CounterLabels, CounterName } from './metrics.ts';
 
-interface MeteredDeps {
-  readonly meter: Meter;
-  readonly clock: Clock;
-}
+type MeteredDeps = Pick<World, 'clock'> & { readonly meter: Meter };
 
 /** The same method, and what it came to is told besides. */
 function tap<A extends readonly unknown[], R>(

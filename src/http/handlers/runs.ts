@@ -1,5 +1,6 @@
 import type { PartsOf } from '../../api/operations.ts';
-import type { Deed, Downtime, EventRow } from '../../app/ports/why.ts';
+import type { Downtime } from '../../app/ports/upkeep.ts';
+import type { Deed, EventRow } from '../../app/ports/why.ts';
 import type { Answer, Evidence } from '../../app/why/answers.ts';
 import type { Window } from '../../app/why/truth.ts';
 import { AppError } from '../../domain/errors.ts';

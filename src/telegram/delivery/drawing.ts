@@ -1,11 +1,12 @@
 import type { Chat, ChatStore, HeldTask } from '../../app/ports/chats.ts';
-import type { Clock, Outgoing, Route } from '../../app/ports/outside.ts';
+import type { Clock, Outgoing } from '../../app/ports/outside.ts';
 import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
 import type { TaskStore } from '../../app/ports/tasks.ts';
 import type { Planned, TruthStore } from '../../app/ports/why.ts';
 import { upcoming, leftOutAhead } from '../../app/tasks/upcoming.ts';
 import { settingsOf } from '../../domain/chat-settings.ts';
 import { type Drawn, isView, type View } from '../../domain/shown.ts';
+import type { Thread } from '../../domain/thread.ts';
 import { taskName } from '../chat/kit/card.ts';
 import { pastMoment, settingOf, clockIn } from '../chat/kit/clock.ts';
 import { oneLine, lines, link, say, type Rich, drawn } from '../chat/kit/rich.ts';
@@ -61,7 +62,7 @@ interface Drawing {
   readonly view: DrawnView;
   readonly taskId: string | null;
   readonly chat: Chat | null;
-  readonly route: Route;
+  readonly route: Thread;
 }
 
 async function drawnNow(deps: DrawingDeps, { view, taskId, chat, route }: Drawing): Promise<Drawn | null> {
@@ -91,7 +92,7 @@ type AskedStore = Pick<AckStore, 'readAck'> & Pick<QuestionStore, 'readQuestion'
 
 interface Place {
   readonly taskId: string | null;
-  readonly route: Route;
+  readonly route: Thread;
 }
 
 /** How that stands which a message asks people about; read for those messages alone. */

@@ -110,7 +110,7 @@ describe('what is changed at the very instant of a slot', () => {
     await p.rooms.tasks.edit(by(task), { schedule: { ...hourly, cron: '30 * * * *' } });
     await p.rooms.tasks.edit(by(half), { schedule: hourly });
     await p.settle();
-    expect((await why(p, task, start + 30 * minute)).decision).toBe('no_slot');
+    expect(await why(p, task, start + 30 * minute)).toMatchObject({ decision: 'no_slot', slot: null });
     expect(await why(p, half, start + 30 * minute)).toMatchObject({ decision: 'ran', evidence: { version: 1 } });
     await p.time.advance(30 * minute);
     await p.rooms.tasks.pause(by(half), null);

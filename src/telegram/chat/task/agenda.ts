@@ -1,4 +1,4 @@
-import type { PlannedTask } from '../../../app/ports/chats.ts';
+import type { Planned } from '../../../app/ports/why.ts';
 import { upcoming, upcomingAfter } from '../../../app/tasks/upcoming.ts';
 import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
 import type { Drawn } from '../../../domain/shown.ts';
@@ -12,7 +12,7 @@ import { texts } from '../texts.ts';
 
 /** Everything that is coming for all tasks of a chat. */
 export interface AgendaFacts {
-  readonly planned: readonly PlannedTask[];
+  readonly planned: readonly Planned[];
   /** Tasks that are snoozed, with the instant. */
   readonly snoozed: readonly { readonly task: Task; readonly at: number }[];
   /** Those that are paused, which is why they are missing here. */
@@ -35,7 +35,7 @@ const perDayMax = 3;
 const slotsMax = 60;
 
 /** Slots; a task that fills the list is looked at anew on each day that follows. */
-function slotsOf(planned: PlannedTask, setting: Setting, until: number): readonly number[] {
+function slotsOf(planned: Planned, setting: Setting, until: number): readonly number[] {
   const first = upcoming(planned, slotsMax);
   const last = first.at(-1);
   const inTime = first.filter((at) => at <= until);
@@ -111,7 +111,7 @@ function linesOf({ planned, snoozed, setting, span }: AgendaFacts): readonly Lin
   return [...planned.flatMap((one) => linesOfTask(one, setting, until)), ...again];
 }
 
-function linesOfTask(planned: PlannedTask, setting: Setting, until: number): readonly Line[] {
+function linesOfTask(planned: Planned, setting: Setting, until: number): readonly Line[] {
   const { agenda } = texts;
   const { task } = planned;
   const byDay = new Map<number, number[]>();

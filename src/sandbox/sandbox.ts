@@ -9,7 +9,15 @@ import { bot, people } from './world/first-world.ts';
 import { People } from './world/people.ts';
 import { Places } from './world/places.ts';
 import { Platform } from './world/platform.ts';
-import { callsShown, chatShown, messageShown, messagesShown, topicShown, transcriptOf } from './world/shown.ts';
+import {
+  callsShown,
+  chatShown,
+  messageShown,
+  messagesShown,
+  offeredCommands,
+  topicShown,
+  transcriptOf,
+} from './world/shown.ts';
 import { State } from './world/state.ts';
 import type { World } from './world/world.ts';
 
@@ -73,6 +81,7 @@ function worldOf(platform: Platform, onReset: () => void): World {
   return {
     people,
     bot,
+    commands: () => offeredCommands(state),
     chats: () => state.chats.all().map(chatShown),
     topics: (chat) =>
       state.topics

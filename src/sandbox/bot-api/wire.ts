@@ -1,7 +1,7 @@
 import { bot, botKey, people } from '../world/first-world.ts';
-import type { ChatRow, MessageRow, TopicRow, BotCommandRow } from '../world/rows.ts';
+import type { ChatRow, MessageRow, TopicRow } from '../world/rows.ts';
 import type { State } from '../world/state.ts';
-import type { BotRights, DocumentShown, MediaKind } from '../world/world.ts';
+import type { BotCommand, BotRights, DocumentShown, MediaKind } from '../world/world.ts';
 import { smallId } from './media.ts';
 
 /** The objects of the Bot API, made from rows. Fields stand in the order of the Bot API; absent ones are left out. */
@@ -161,7 +161,7 @@ function administratorRights(rights: BotRights): Json {
 const language = 'en';
 
 /** The commands that this person is offered in this group: those of the narrowest scope that has any. */
-export function commandsFor({ settings }: State, chat: ChatRow, key: string): readonly BotCommandRow[] {
+export function commandsFor({ settings }: State, chat: ChatRow, key: string): readonly BotCommand[] {
   const status = chat.members[key];
   const isAdmin = status === 'creator' || status === 'administrator';
   const id = people.find((each) => each.key === key)?.id ?? 0;

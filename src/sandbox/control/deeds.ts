@@ -1,3 +1,4 @@
+import { iso } from '../../api/wire.ts';
 import type { Timer } from '../../app/ports/outside.ts';
 import { AppError } from '../../domain/errors.ts';
 import { durationMs } from '../../domain/schedule/time/duration.ts';
@@ -15,7 +16,7 @@ import {
 import { json, read, type Answer } from './answers.ts';
 import * as bodies from './bodies.ts';
 import type { JumpedJson, PressedJson } from './shapes.ts';
-import { iso, chatOf, keyOf, faultJson, messageJson, platformJson } from './views.ts';
+import { chatOf, keyOf, faultJson, messageJson, platformJson } from './views.ts';
 
 interface DeedNeeds {
   readonly world: World;
@@ -251,10 +252,9 @@ function targetOf(to: string, now: number): JumpTarget {
   const target = Number.isNaN(at) ? { byMs: lengthOf(to) } : { at };
   const byMs = 'at' in target ? target.at - now : target.byMs;
   if (byMs < 0) {
-    const place = new Date(now).toISOString();
     throw new AppError(
       'too_late',
-      `The clock stands at ${place} and never goes back. Name a later instant, or "next".`,
+      `The clock stands at ${iso(now)} and never goes back. Name a later instant, or "next".`,
     );
   }
   if (byMs > jumpMaxMs) {

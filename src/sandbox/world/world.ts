@@ -2,6 +2,8 @@
 export interface World {
   readonly people: readonly Person[];
   readonly bot: BotShown;
+  /** The longest menu of commands that the bot offers in no particular language. */
+  commands(): readonly BotCommand[];
   chats(): readonly ChatShown[];
   topics(chatId: number): readonly TopicShown[];
   /** The newest last. `thread: null` is what stands outside of every topic; without `thread`, all of the chat. */
@@ -58,6 +60,13 @@ export interface BotShown {
   readonly id: number;
   readonly name: string;
   readonly username: string;
+}
+
+export interface BotCommand {
+  readonly command: string;
+  readonly description: string;
+  /** Set where the command is said to the bot alone. */
+  readonly is_ephemeral?: true;
 }
 
 export type ChatKind = 'private' | 'supergroup' | 'group';

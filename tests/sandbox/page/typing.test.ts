@@ -24,7 +24,7 @@ function faultsIn(tree: string): readonly string[] {
 function planted(faults: readonly (readonly [file: string, text: string, fault: string])[]): string {
   const tree = mkdtempSync(join(tmpdir(), 'sandbox-page-'));
   onTestFinished(() => rmSync(tree, { recursive: true, force: true }));
-  for (const name of ['package.json', 'tsconfig.json', 'src/sandbox'])
+  for (const name of ['package.json', 'tsconfig.json', 'src/sandbox', 'src/api/wire.ts'])
     cpSync(join(root, name), join(tree, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
   for (const [name, text, fault] of faults) {

@@ -96,8 +96,8 @@ function worldOf(platform: Platform, onReset: () => void): World {
     file: (id) => state.file(id),
     createTopic: (chat, as, name) => act(() => persons.createTopic(chat, as, name)),
     deleteTopic: (chat, thread) => act(() => persons.deleteTopic(chat, thread)),
-    closeTopic: (chat, thread, as) => act(() => persons.setTopicClosed(placed(chat, thread, as), true)),
-    reopenTopic: (chat, thread, as) => act(() => persons.setTopicClosed(placed(chat, thread, as), false)),
+    closeTopic: (chat, thread, as) => act(() => persons.setTopicClosed({ chat, thread, as }, true)),
+    reopenTopic: (chat, thread, as) => act(() => persons.setTopicClosed({ chat, thread, as }, false)),
     setForum: (chat, on) => act(() => places.setForum(chat, on)),
     setBotRights: (chat, rights) => act(() => places.setBotRights(chat, rights)),
     setBotStatus: (chat, status, by) => act(() => places.setBotStatus(chat, status, by)),
@@ -121,10 +121,6 @@ function worldOf(platform: Platform, onReset: () => void): World {
       onReset();
     },
   };
-}
-
-function placed(chat: number, thread: number, as: string | undefined) {
-  return { chat, thread, ...(as === undefined ? {} : { as }) };
 }
 
 interface ServedSandbox {

@@ -2,7 +2,7 @@ import { createServer, request, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
-import { createSandboxPages, type PageNeeds } from '../../src/sandbox/control/control.ts';
+import { createSandboxPages, type SandboxPagesDeps } from '../../src/sandbox/control/control.ts';
 import { openSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { Travel } from '../../src/sandbox/world/world.ts';
 import { manualTime, memoryLog, type ManualTime, type MemoryLog } from '../support/fakes.ts';
@@ -85,7 +85,7 @@ export interface ServedPages {
 }
 
 /** The pages and the Bot API of a new world on a real port. */
-export async function servePages(more: Partial<PageNeeds> = {}): Promise<ServedPages> {
+export async function servePages(more: Partial<SandboxPagesDeps> = {}): Promise<ServedPages> {
   const time = manualTime(startAt);
   const log = memoryLog();
   const limits = { globalPerSecond: null, chatPerSecond: null, groupPerMinute: null };

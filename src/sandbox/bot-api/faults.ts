@@ -1,19 +1,10 @@
+import { sendingMethods } from '../methods/sending.ts';
 import type { FaultRow } from '../world/rows.ts';
 import type { State } from '../world/state.ts';
 import { faultKinds, SandboxRefusal, type Fault } from '../world/world.ts';
 import type { Arguments } from './request.ts';
 
-/** The methods that put a message into a chat. */
-const sends = new Set([
-  'sendMessage',
-  'sendPhoto',
-  'sendDocument',
-  'sendVideo',
-  'sendAudio',
-  'sendVoice',
-  'sendAnimation',
-]);
-
+const sends = new Set(Object.keys(sendingMethods));
 const countMax = 100_000;
 const delayMaxMs = 600_000;
 const retryAfterMax = 86_400;

@@ -1,5 +1,5 @@
 import type { Stopwatch, Timer } from '../../app/ports/outside.ts';
-import type { UpdateRow } from '../world/rows.ts';
+import { updateKinds, type UpdateRow } from '../world/rows.ts';
 import type { State } from '../world/state.ts';
 import { type Arguments, Failure } from './request.ts';
 
@@ -39,7 +39,6 @@ const otherKinds = new Set([
   'chat_boost',
   'removed_chat_boost',
 ]);
-const updateKinds = new Set(['message', 'edited_message', 'callback_query', 'my_chat_member', 'chat_member']);
 
 /** The queue of updates as getUpdates sees it. One poll waits at most; a newer one that has to wait ends it with 409. */
 export class Polling {
@@ -166,7 +165,7 @@ export function setAllowedUpdates(state: State, args: Arguments): void {
   const value = args.json('allowed_updates');
   if (!Array.isArray(value)) return;
   const names = value.map((name: unknown) => String(name).toLowerCase());
-  const known = names.filter((name) => updateKinds.has(name));
+  const known = updateKinds.filter((kind) => names.includes(kind));
   const isDefault = known.length === 0 && !names.some((name) => otherKinds.has(name));
   state.set({ allowedUpdates: isDefault ? null : known });
 }

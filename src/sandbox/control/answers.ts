@@ -127,3 +127,10 @@ export function read<S extends z.ZodType>(schema: S, value: unknown): z.output<S
   const problem = (issue?.message ?? 'cannot be read').slice(0, 300);
   throw new AppError('invalid_request', field === '' ? `${problem}.` : `${field}: ${problem}.`);
 }
+
+type Given<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** Leaves out what is undefined, so that an absent field stays absent. */
+export function given<T extends object>(facts: T): Given<T> {
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as Given<T>;
+}

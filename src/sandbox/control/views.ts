@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { iso, wire } from '../../api/wire.ts';
 import type { Log } from '../../app/ports/outside.ts';
 import {
@@ -9,11 +10,11 @@ import {
   type Features,
   type Travel,
 } from '../world/world.ts';
-import { json, read, type Answer } from './answers.ts';
+import { given, json, read, type Answer } from './answers.ts';
 import { callsQuery, documentQuery, messagesQuery, noQuery, transcriptQuery } from './bodies.ts';
 import type { ChatJson, FaultJson, MessageJson, PageLink, PlatformJson, StateJson, Views } from './shapes.ts';
 
-interface ViewNeeds {
+interface ViewDeps {
   readonly world: World;
   readonly travel: Travel | null;
   readonly log: Log;
@@ -24,50 +25,41 @@ interface ViewNeeds {
   readonly starters: () => readonly string[];
 }
 
-/** What a GET is given: its query, not yet checked. */
+/** A GET is given its query, not yet checked. */
 type View = (query: unknown) => Promise<Answer> | Answer;
+
+function view<S extends z.ZodType>(schema: S, look: (asked: z.output<S>) => unknown): View {
+  return async (query) => json(await look(read(schema, query)));
+}
 
 /** How far back the newest messages of the topics are looked for; a topic that was silent for longer has no mark. */
 const lookedAt = 300;
 /** A transcript in JSON is for checks, whose worlds are small. */
 const transcriptMessagesMax = 10_000;
 
-/** What can be seen of the world. */
-export function createViews(needs: ViewNeeds): Readonly<Record<string, View>> {
-  const { world } = needs;
+/** Views of the world, each by the name of its GET. */
+export function createViews(deps: ViewDeps): Readonly<Record<string, View>> {
+  const { world } = deps;
   return {
-    state: async (query) => {
-      read(noQuery, query);
-      return json(await stateOf(needs));
-    },
-    messages: (query) => {
-      const { chat: name, thread, before, as, limit } = read(messagesQuery, query);
-      const chat = chatOf(world, name);
-      const page = {
-        ...(thread === undefined ? {} : { thread: thread === 'general' ? null : thread }),
-        ...(before === undefined ? {} : { before }),
-        ...(as === undefined ? {} : { as }),
-        limit: limit + 1,
-      };
-      const found = world.messages(chat.id, page);
+    state: view(noQuery, () => stateOf(deps)),
+    messages: view(messagesQuery, ({ chat: name, thread, before, as, limit }) => {
+      const { id } = chatOf(world, name);
+      const place = thread === 'general' ? null : thread;
+      const found = world.messages(id, { ...given({ thread: place, before, as }), limit: limit + 1 });
       const messages = found.slice(-limit).map(messageJson);
-      return json({ chat_id: chat.id, messages, has_older: found.length > limit } satisfies Views['messages']);
-    },
-    calls: (query) => {
-      const { after, limit } = read(callsQuery, query);
+      return { chat_id: id, messages, has_older: found.length > limit } satisfies Views['messages'];
+    }),
+    calls: view(callsQuery, ({ after, limit }) => {
       const calls = after === undefined ? world.calls(0, Infinity).slice(-limit) : world.calls(after, limit);
-      return json({ calls: calls.map(wire) } satisfies Views['calls']);
-    },
-    fault: (query) => {
-      read(noQuery, query);
-      return json({ faults: world.faults().map(faultJson) });
-    },
+      return { calls: calls.map(wire) } satisfies Views['calls'];
+    }),
+    fault: view(noQuery, () => ({ faults: world.faults().map(faultJson) })),
     transcript: (query) => transcriptOf(world, query),
     document: (query) => documentOf(world, query),
   };
 }
 
-async function stateOf({ world, travel, log, now, links, starters }: ViewNeeds): Promise<StateJson> {
+async function stateOf({ world, travel, log, now, links, starters }: ViewDeps): Promise<StateJson> {
   const nextAt = travel === null ? null : await travel.nextAt().catch(unread(log));
   return {
     bot: { ...world.bot, commands: world.commands() },

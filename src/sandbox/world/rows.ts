@@ -60,7 +60,8 @@ export interface MessageRow extends Omit<MessageShown, 'ephemeralId' | 'onlyFor'
   readonly isHidden: boolean;
 }
 
-export type UpdateKind = 'message' | 'edited_message' | 'callback_query' | 'my_chat_member' | 'chat_member';
+export const updateKinds = ['message', 'edited_message', 'callback_query', 'my_chat_member', 'chat_member'] as const;
+export type UpdateKind = (typeof updateKinds)[number];
 
 export interface UpdateRow {
   readonly updateId: number;
@@ -93,8 +94,8 @@ export interface WebhookRow {
   readonly lastErrorMessage: string | null;
 }
 
-/** Counters and what the bot has set for itself; there is one such row. */
-export interface SettingsRow extends Features {
+/** Numbers that only ever grow, so that nothing is named like something before it. */
+export interface Counters {
   readonly mailbox: number;
   readonly lastUpdate: number;
   readonly lastCallback: number;
@@ -103,6 +104,10 @@ export interface SettingsRow extends Features {
   readonly lastLine: number;
   readonly lastCall: number;
   readonly lastMigration: number;
+}
+
+/** One row holds what the bot has set for itself. */
+export interface SettingsRow extends Counters, Features {
   /** Null while the bot has not chosen. */
   readonly allowedUpdates: readonly string[] | null;
   readonly webhook: WebhookRow | null;

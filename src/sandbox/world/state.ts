@@ -1,7 +1,17 @@
 import type { Clock, Log } from '../../app/ports/outside.ts';
 import { fileIdOf } from '../bot-api/media.ts';
 import { firstChats, firstSettings } from './first-world.ts';
-import type { CallbackRow, ChatRow, FaultRow, LineRow, MessageRow, SettingsRow, TopicRow, UpdateRow } from './rows.ts';
+import type {
+  CallbackRow,
+  ChatRow,
+  Counters,
+  FaultRow,
+  LineRow,
+  MessageRow,
+  SettingsRow,
+  TopicRow,
+  UpdateRow,
+} from './rows.ts';
 import { openStorage, type NewFile, type Storage, Table, type RowChange } from './storage.ts';
 import type { Call, Change, FileShown } from './world.ts';
 
@@ -61,7 +71,7 @@ export class State {
   }
 
   /** The next number of a counter. */
-  count(name: 'mailbox' | 'lastUpdate' | 'lastCallback' | 'lastFile' | 'lastFault' | 'lastMigration'): number {
+  count(name: keyof Counters): number {
     const next = this.settings[name] + 1;
     this.set({ [name]: next });
     return next;
@@ -103,15 +113,11 @@ export class State {
   }
 
   addLine(chatId: number, text: string): void {
-    const seq = this.settings.lastLine + 1;
-    this.set({ lastLine: seq });
-    this.lines.put({ seq, chatId, text });
+    this.lines.put({ seq: this.count('lastLine'), chatId, text });
   }
 
   addCall(call: Omit<Call, 'seq'>): void {
-    const seq = this.settings.lastCall + 1;
-    this.set({ lastCall: seq });
-    this.calls.put({ seq, ...call });
+    this.calls.put({ seq: this.count('lastCall'), ...call });
   }
 
   /** Listeners hear of it once it is written. */

@@ -83,11 +83,3 @@ function lookAgainAt({ createdAt }: OpenAck, now: number): number {
   const waitedMs = Math.max(0, now - createdAt);
   return now + Math.min(Math.max(Math.ceil(waitedMs / 4), limits.nagLookMinMs), limits.nagLookMaxMs);
 }
-
-/** `2nd`, as a person counts. */
-export function ordinal(number: number): string {
-  const [tens, ones] = [number % 100, number % 10];
-  const isTeen = tens >= 11 && tens <= 13;
-  const ending = isTeen ? 'th' : (['th', 'st', 'nd', 'rd'][ones] ?? 'th');
-  return `${number}${ending}`;
-}

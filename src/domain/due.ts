@@ -53,8 +53,11 @@ export interface DuePlan {
  */
 export function planDue(due: Due, now: number): DuePlan {
   if (due.schedule.kind === 'interval' && due.schedule.from === 'completion') return planAfterCompletion(due, now);
-  const bounds = { startAt: due.policy.startAt, until: due.policy.until };
-  const page = slotsThrough(due.schedule, due.nextAt, { through: now, limit: limits.slotsPerStepMax, bounds });
+  const page = slotsThrough(due.schedule, due.nextAt, {
+    through: now,
+    limit: limits.slotsPerStepMax,
+    bounds: due.policy,
+  });
   const slots = page.slots.filter((slot) => due.skipped?.includes(slot) !== true);
   const next = openFrom(due, page.next);
   const grace = due.policy.graceMs;
@@ -70,7 +73,7 @@ export function openFrom(
 ): number | null {
   let next = slot;
   while (next !== null && skipped.includes(next)) {
-    next = nextSlot(schedule, next, { startAt: policy.startAt, until: policy.until });
+    next = nextSlot(schedule, next, policy);
   }
   return next;
 }
@@ -83,7 +86,7 @@ function planPage({ policy }: Due, slots: readonly number[], next: number): DueP
   const kept = policy.missed === 'all' || policy.missed === 'ask' ? policy.missedLimit : 0;
   const told = kept === 0 ? slots : slots.slice(0, -kept);
   const nextAt = kept === 0 ? next : (slots.at(-kept) ?? next);
-  return { occurrences: [], gap: gapOf(told, droppedReason(policy)), nextAt, onward: nextAt, replaces: false };
+  return { ...nothingUntil(nextAt), gap: gapOf(told, droppedReason(policy)) };
 }
 
 /** A grace that was chosen long may hold for many slots: they run in several steps, so that no step grows without end. */
@@ -99,12 +102,14 @@ function droppedReason({ missed }: Policy): Reason {
 
 /** A delay after the last finish has no slot while its work goes on: the due instant is only a stand-in, moved along. */
 function planAfterCompletion(due: Due, now: number): DuePlan {
-  const bounds = { startAt: due.policy.startAt, until: due.policy.until };
-  const next = nextSlot(due.schedule, now, bounds);
-  if (due.live > 0 || due.waiting > 0)
-    return { occurrences: [], gap: null, nextAt: next, onward: next, replaces: false };
+  const next = nextSlot(due.schedule, now, due.policy);
+  if (due.live > 0 || due.waiting > 0) return nothingUntil(next);
   const isSkipped = due.skipped?.includes(due.nextAt) === true;
   return planSlots(due, { slots: isSkipped ? [] : [due.nextAt], next, now });
+}
+
+function nothingUntil(nextAt: number | null): DuePlan {
+  return { occurrences: [], gap: null, nextAt, onward: nextAt, replaces: false };
 }
 
 interface Window {
@@ -116,7 +121,7 @@ interface Window {
 function planSlots(due: Due, window: Window): DuePlan {
   const { slots, next, now } = window;
   const newest = slots.at(-1);
-  if (newest === undefined) return { occurrences: [], gap: null, nextAt: next, onward: next, replaces: false };
+  if (newest === undefined) return nothingUntil(next);
   const grace = graceMs(due.policy, newest, next);
   // The default is too short for any but the newest slot; a grace that was chosen may hold for several.
   const onTime = slots.filter((slot) => now - slot <= grace && (slot === newest || due.policy.graceMs !== null));
@@ -133,9 +138,14 @@ function planSlots(due: Due, window: Window): DuePlan {
   const tooMany = dropped.length > limits.missedRowsMax;
   return {
     occurrences: [
-      ...(tooMany ? [] : dropped.map((slotAt) => missedRow(slotAt, choice.reason))),
-      ...choice.asked.map((slotAt) => askedRow(slotAt, now)),
-      ...replaced.map((slotAt) => replacedRow(slotAt)),
+      ...rows(tooMany ? [] : dropped, { status: 'missed', reason: choice.reason }),
+      ...rows(choice.asked, {
+        source: 'catch_up',
+        status: 'pending',
+        reason: 'ask',
+        decideBy: now + limits.askExpiryMs,
+      }),
+      ...rows(replaced, { status: 'skipped', reason: 'replaced' }),
       ...admitted.occurrences,
     ],
     gap: tooMany ? gapOf(dropped, choice.reason) : null,
@@ -154,20 +164,15 @@ interface MissedChoice {
 
 /** `once` means one run for the whole outage: when the newest slot is still on time, that run covers the older ones. */
 function chooseMissed(policy: Policy, missed: readonly number[], onTime: boolean): MissedChoice {
-  const keep = (count: number) => ({ kept: missed.slice(-count), dropped: missed.slice(0, -count) });
-  if (policy.missed === 'once' && !onTime) {
-    const { kept, dropped } = keep(1);
-    return { late: kept, asked: [], dropped, reason: 'covered' };
-  }
-  if (policy.missed === 'all') {
-    const { kept, dropped } = keep(policy.missedLimit);
-    return { late: kept, asked: [], dropped, reason: 'beyond_limit' };
-  }
-  if (policy.missed === 'ask') {
-    const { kept, dropped } = keep(policy.missedLimit);
-    return { late: [], asked: kept, dropped, reason: 'beyond_limit' };
-  }
-  return { late: [], asked: [], dropped: missed, reason: policy.missed === 'once' ? 'covered' : 'late' };
+  const kept = keptOf(policy, onTime);
+  const choice = { late: [], asked: [], dropped: missed.slice(0, missed.length - kept), reason: droppedReason(policy) };
+  const rest = missed.slice(choice.dropped.length);
+  return policy.missed === 'ask' ? { ...choice, asked: rest } : { ...choice, late: rest };
+}
+
+function keptOf({ missed, missedLimit }: Policy, onTime: boolean): number {
+  if (missed === 'once') return onTime ? 0 : 1;
+  return missed === 'skip' ? 0 : missedLimit;
 }
 
 interface Wanted {
@@ -232,16 +237,10 @@ function overlap(policy: Policy['overlap'], { live, waiting, source }: Around): 
   return waiting >= limits.queueLengthMax ? { status: 'skipped', reason: 'queue_full' } : waits;
 }
 
-function missedRow(slotAt: number, reason: Reason): PlannedOccurrence {
-  return { slotAt, source: 'schedule', status: 'missed', reason, decideBy: null };
-}
+type Settled = Pick<PlannedOccurrence, 'status' | 'reason'> & Partial<PlannedOccurrence>;
 
-function replacedRow(slotAt: number): PlannedOccurrence {
-  return { slotAt, source: 'schedule', status: 'skipped', reason: 'replaced', decideBy: null };
-}
-
-function askedRow(slotAt: number, now: number): PlannedOccurrence {
-  return { slotAt, source: 'catch_up', status: 'pending', reason: 'ask', decideBy: now + limits.askExpiryMs };
+function rows(slots: readonly number[], settled: Settled): readonly PlannedOccurrence[] {
+  return slots.map((slotAt) => ({ slotAt, source: 'schedule', decideBy: null, ...settled }));
 }
 
 /**
@@ -254,11 +253,7 @@ export function gapBeforePause(
 ): Gap | null {
   // A delay after the last finish has no slots of its own, only a stand-in.
   if (schedule.kind === 'interval' && schedule.from === 'completion') return null;
-  const options = {
-    through: now,
-    limit: limits.slotsPerStepMax,
-    bounds: { startAt: policy.startAt, until: policy.until },
-  };
+  const options = { through: now, limit: limits.slotsPerStepMax, bounds: policy };
   const gaps: Gap[] = [];
   for (let next: number | null = nextAt; next !== null && next <= now;) {
     const page: { slots: number[]; next: number | null } = slotsThrough(schedule, next, options);

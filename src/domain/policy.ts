@@ -258,18 +258,13 @@ export function retryDelayMs(retry: Retry, number: number, chance: number): numb
 }
 
 /**
- * The longest that any policy lets one run go on trying: every attempt takes the longest timeout, every pause is the
- * longest one, and as many attempts as may be were lost in crashes.
+ * History must outlive the longest retry, so that nothing that is still going on can lose what it refers to: every attempt
+ * takes the longest timeout, every pause is the longest one, and as many attempts as may be were lost in crashes.
  */
-function retryWindowMaxMs(): number {
+export function retentionDaysMin(): number {
   const attempts = limits.retryAttemptsMax + limits.interruptionsMax - 1;
   const pauses = (limits.retryAttemptsMax - 1) * limits.retryPauseMaxMs * (1 + limits.retryJitterMax);
-  return attempts * limits.timeoutMaxMs + pauses;
-}
-
-/** History must outlive the longest retry, so that nothing that is still going on can lose what it refers to. */
-export function retentionDaysMin(): number {
-  return Math.floor(retryWindowMaxMs() / 86_400_000) + 1;
+  return Math.floor((attempts * limits.timeoutMaxMs + pauses) / DAY_MS) + 1;
 }
 
 /** How late a slot may be and still count as on time. */

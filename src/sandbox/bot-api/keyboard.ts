@@ -1,5 +1,5 @@
 import type { ButtonRow, Keyboard } from '../world/rows.ts';
-import { badRequest } from './request.ts';
+import { type Arguments, badRequest } from './request.ts';
 
 /** What a `reply_markup` comes to: buttons below the message, or another keyboard, which forbids edits. */
 export interface Markup {
@@ -23,9 +23,9 @@ const otherKinds = [
   'pay',
 ];
 
-/** Reads the text of `reply_markup`; null is what cannot be read as JSON. */
-export function readMarkup(text: string, value: unknown): Markup {
-  if (text === '') return noMarkup;
+export function readMarkup(args: Arguments): Markup {
+  if (args.text('reply_markup') === '') return noMarkup;
+  const value = args.json('reply_markup');
   if (value === undefined) throw badRequest("can't parse reply keyboard markup JSON object");
   if (!isObject(value)) throw badRequest('object expected as reply markup');
   const rows = listOf(value, 'keyboard');

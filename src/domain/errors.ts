@@ -54,7 +54,7 @@ export class AppError extends Error {
   }
 }
 
-/** What a fault says, whatever was thrown. */
+/** The words of a fault, whatever was thrown. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

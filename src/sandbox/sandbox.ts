@@ -21,7 +21,7 @@ import {
 import { State } from './world/state.ts';
 import type { World } from './world/world.ts';
 
-export interface SandboxNeeds {
+export interface SandboxDeps {
   readonly clock: Clock;
   readonly stopwatch: Stopwatch;
   readonly timer: Timer;
@@ -44,9 +44,9 @@ export interface Sandbox {
 
 const callsDefault = 200;
 
-export function openSandbox(needs: SandboxNeeds): Sandbox {
-  const { stopwatch, timer, log, token, limits } = needs;
-  const state = new State(needs);
+export function openSandbox(deps: SandboxDeps): Sandbox {
+  const { stopwatch, timer, log, token, limits } = deps;
+  const state = new State(deps);
   const platform = new Platform(state);
   const rates = new Rates(limits, stopwatch);
   const polling = new Polling({ state, timer, stopwatch });
@@ -125,7 +125,7 @@ function worldOf(platform: Platform, onReset: () => void): World {
 
 interface ServedSandbox {
   readonly port: number;
-  /** What grammY takes as its apiRoot. */
+  /** The address that grammY takes as its apiRoot. */
   readonly apiRoot: string;
   close(): Promise<void>;
 }

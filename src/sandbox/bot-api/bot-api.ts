@@ -258,7 +258,7 @@ function write({ outgoing }: Line, answer: Answer): void {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
     ...(typeof retryAfter === 'number' ? { 'retry-after': String(retryAfter) } : {}),
-    // Nobody wants to read the rest of what was too large.
+    // The rest of a body that was too large stays unread.
     ...(failure?.status === 413 ? { connection: 'close' } : {}),
   });
   outgoing.end(body);

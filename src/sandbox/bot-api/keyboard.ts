@@ -1,7 +1,7 @@
 import type { ButtonRow, Keyboard } from '../world/rows.ts';
 import { type Arguments, badRequest } from './request.ts';
 
-/** What a `reply_markup` comes to: buttons below the message, or another keyboard, which forbids edits. */
+/** A `reply_markup` comes to buttons below the message, or another keyboard, which forbids edits. */
 export interface Markup {
   readonly keyboard: Keyboard | null;
   readonly hasReplyKeyboard: boolean;
@@ -80,7 +80,7 @@ function badButton(text: string): Error {
   return badRequest(`can't parse inline keyboard button: ${text}`);
 }
 
-/** What only the server behind the Bot API refuses, after everything else has been found right. */
+/** Checks of the server behind the Bot API, which come last. */
 export function checkKeyboard(keyboard: Keyboard | null): void {
   const buttons = (keyboard ?? []).flat();
   if (buttons.length > buttonsMax) throw badRequest('reply markup is too long');

@@ -3,7 +3,7 @@ import { updateKinds, type UpdateRow } from '../world/rows.ts';
 import type { State } from '../world/state.ts';
 import { type Arguments, Failure } from './request.ts';
 
-/** What getUpdates comes to, now or later. */
+/** Answers getUpdates, now or later. */
 export type Reply = (result: readonly unknown[] | Failure) => void;
 
 interface Waiting {
@@ -18,7 +18,7 @@ const conflictPauseMs = 3000;
 /** An offset that lies further ahead than this is no offset at all: the queue is told from its beginning. */
 const aheadMax = 10;
 
-/** Kinds that there are, but that never happen here: whoever asks for them alone hears of nothing. */
+/** Kinds that there are, but that never happen here: a bot that asks for them alone hears of nothing. */
 const otherKinds = new Set([
   'channel_post',
   'edited_channel_post',
@@ -49,10 +49,10 @@ export class Polling {
   #nextConflictAt = 0;
   readonly #delayed = new Set<() => void>();
 
-  constructor(needs: { readonly state: State; readonly timer: Timer; readonly stopwatch: Stopwatch }) {
-    this.#state = needs.state;
-    this.#timer = needs.timer;
-    this.#stopwatch = needs.stopwatch;
+  constructor(deps: { readonly state: State; readonly timer: Timer; readonly stopwatch: Stopwatch }) {
+    this.#state = deps.state;
+    this.#timer = deps.timer;
+    this.#stopwatch = deps.stopwatch;
   }
 
   /** Answers through `reply`; the returned function is for a client that has gone. */
@@ -143,7 +143,7 @@ export class Polling {
   }
 }
 
-/** What the bot has not confirmed and is young enough to be of use, in order. */
+/** Updates that the bot has not confirmed and that are young enough to be of use, in order. */
 export function openUpdates(state: State): readonly UpdateRow[] {
   const now = state.seconds();
   return state.updates.all().filter(({ expires }) => expires >= now);

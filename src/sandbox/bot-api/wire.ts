@@ -64,7 +64,7 @@ function ephemeralOf({ ephemeral, from }: MessageRow): Json {
   return { receiver_user: userJson(from === botKey ? ephemeral.person : botKey), ephemeral_message_id: ephemeral.id };
 }
 
-/** What answers nothing inside a topic answers the message that made the topic. */
+/** A message that answers nothing inside a topic answers the one that made the topic. */
 function replyOf(state: State, row: MessageRow, chat: ChatRow | undefined): Json {
   const isInTopic = row.threadId !== null && chat?.isForum === true && row.messageId !== row.threadId;
   const id = row.replyTo ?? (isInTopic ? row.threadId : null);
@@ -128,7 +128,7 @@ export function topicJson(topic: TopicRow): Json {
   };
 }
 
-/** A member as the Bot API describes one; `status` is null for whoever has never been there. */
+/** A member as the Bot API describes one; `left` for a person who has never been there. */
 export function memberJson(key: string, status: string, rights: BotRights): Json {
   const user = userJson(key);
   if (status === 'creator') return { user, status, is_anonymous: false };

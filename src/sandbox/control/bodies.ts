@@ -69,7 +69,7 @@ export const botBody = z.strictObject({
   chat,
   status: z.enum(['member', 'administrator', 'kicked', 'left']),
   by: as,
-  /** What a link to add the bot carries: Telegram says `/start` with it in the group, in the name of who followed it. */
+  /** The payload of a link to add the bot: Telegram says `/start` with it in the group, in the name of who followed it. */
   start: z
     .string()
     .regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, "_" or "-"')

@@ -17,7 +17,7 @@ export interface SandboxPagesDeps {
   readonly timer: Timer;
   readonly clock: Clock;
   readonly links?: readonly PageLink[];
-  /** What is worth saying first, for an empty chat. */
+  /** Texts that are worth saying first, for an empty chat. */
   readonly starters?: () => readonly string[];
 }
 
@@ -125,7 +125,7 @@ const localPeer = /^(?:::ffff:)?127(?:\.\d{1,3}){3}$|^::1$/;
 const localHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
 
 /**
- * Why a request is not from this computer; null when it is. The peer keeps other machines out, the Host keeps out names
+ * The reason why a request is not from this computer; null when it is. The peer keeps other machines out, the Host keeps out names
  * that were made to point here, and Origin and Sec-Fetch-Site keep out pages of other sites in a browser of this computer.
  */
 export function foreignness(incoming: IncomingMessage): string | null {

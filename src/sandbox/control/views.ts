@@ -21,7 +21,7 @@ interface ViewDeps {
   readonly now: () => number;
   /** Other places of the product, shown at the head of the page. */
   readonly links: readonly PageLink[];
-  /** What is worth saying first, for an empty chat. */
+  /** Texts that are worth saying first, for an empty chat. */
   readonly starters: () => readonly string[];
 }
 
@@ -32,7 +32,7 @@ function view<S extends z.ZodType>(schema: S, look: (asked: z.output<S>) => unkn
   return async (query) => json(await look(read(schema, query)));
 }
 
-/** How far back the newest messages of the topics are looked for; a topic that was silent for longer has no mark. */
+/** Messages among which the newest of each topic is looked for; a topic that was silent for longer has no mark. */
 const lookedAt = 300;
 /** A transcript in JSON is for checks, whose worlds are small. */
 const transcriptMessagesMax = 10_000;

@@ -143,7 +143,7 @@ const setMessageReaction: Method = (api, args) => {
   return true;
 };
 
-/** How long a press waits for its answer. */
+/** A callback waits so long for its answer. */
 const callbackLifeMs = 20_000;
 const answerMax = 200;
 

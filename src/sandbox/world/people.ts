@@ -47,7 +47,7 @@ export class People {
   }
 
   /**
-   * What people say in a group is for the bot alone when it answers an ephemeral message, or is a command that the bot
+   * A message of a person in a group is for the bot alone when it answers an ephemeral message, or is a command that the bot
    * has marked so: Telegram's apps send it that way.
    */
   #secrecyOf(chat: ChatRow, { as, media, replyToEphemeral, isEphemeral }: Saying, content: Formatted): Secrecy | null {

@@ -35,7 +35,7 @@ export interface ServiceRow {
   readonly value: unknown;
 }
 
-/** What makes a message one for a single person and the bot. */
+/** The part of a message that makes it one for a single person and the bot. */
 export interface EphemeralRow {
   readonly id: number;
   /** The one who sees it, whether it is from this person or from the bot. */

@@ -112,7 +112,7 @@ function fileWord(kind: MediaKind): string {
   return kind === 'document' ? 'file' : kind;
 }
 
-/** Who alone sees it, and whether it came without a sound. */
+/** Marks for the only person who sees it, and for one that came without a sound. */
 function marks({ ephemeral, isSilent }: MessageRow): string {
   return `${onlyWords(ephemeral)}${isSilent ? ' (silent)' : ''}`;
 }
@@ -139,7 +139,7 @@ const words: Readonly<Record<string, (value: Named) => string>> = {
   migrate_from_chat_id: () => 'made this supergroup out of a group',
 };
 
-/** What a service message says to people. */
+/** The words of a service message for people. */
 function serviceWords({ service, from }: MessageRow): string {
   if (service === null) return '';
   if (service.field === 'new_chat_members') return comingWords(service.value, speaker(from));

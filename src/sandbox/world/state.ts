@@ -15,10 +15,10 @@ import type {
 import { openStorage, type NewFile, type Storage, Table, type RowChange } from './storage.ts';
 import type { Call, Change, FileShown } from './world.ts';
 
-/** How much of the past is kept, in rows: enough for a long day of play, and little enough to hold in memory. */
+/** Rows of the past that are kept: enough for a long day of play, and little enough to hold in memory. */
 const kept = { messages: 20_000, updates: 10_000, callbacks: 1000, lines: 20_000, calls: 2000 };
 
-interface StateNeeds {
+interface StateDeps {
   readonly file: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -26,7 +26,7 @@ interface StateNeeds {
   readonly moreForums?: number;
 }
 
-/** The whole world in memory, written through to a file. Whatever happens inside one `transact` is kept or lost as one. */
+/** The whole world in memory, written through to a file. One `transact` is kept or lost as a whole. */
 export class State {
   readonly clock: Clock;
   readonly #log: Log;
@@ -51,7 +51,7 @@ export class State {
   readonly faults = this.#table<FaultRow>('fault', ({ id }) => id);
   readonly #settings = this.#table<SettingsRow>('settings', () => 'all');
 
-  constructor({ file, clock, log, moreForums = 0 }: StateNeeds) {
+  constructor({ file, clock, log, moreForums = 0 }: StateDeps) {
     this.#moreForums = moreForums;
     this.clock = clock;
     this.#log = log;
@@ -157,7 +157,7 @@ export class State {
     }
   }
 
-  /** Numbers go on counting: whoever remembers an id of the world before must not meet another thing under it. */
+  /** Numbers go on counting: a bot that remembers an id of the world before must not meet another thing under it. */
   reset(): void {
     const { settings } = this;
     const before = new Map(this.chats.all().map((chat) => [chat.id, chat]));

@@ -147,7 +147,7 @@ export function wallText(instant: number, timezone: string): string {
   return `${dateText(dayOfWall(wall))} ${clockText(secondOfDayOf(wall)).slice(0, 5)}`;
 }
 
-/** How far the search for a run moved by a gap has to reach back. The widest gap known is the day that Samoa left out. */
+/** The search for a run moved by a gap reaches back so far. The widest gap known is the day that Samoa left out. */
 export const GAP_REACH_MS = DAY_MS + HOUR_MS;
 
 const INSTANT = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?)?$/i;

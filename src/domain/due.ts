@@ -129,7 +129,7 @@ function planSlots(due: Due, window: Window): DuePlan {
   const choice = chooseMissed(due.policy, missed, onTime.length > 0);
   // Where a newer run replaces an older one, only the newest of several has any business to start.
   const replaced = due.policy.overlap === 'replace' ? onTime.slice(0, -1) : [];
-  const wanted: readonly Wanted[] = [
+  const wanted = [
     ...choice.late.map((slotAt) => ({ slotAt, source: 'catch_up' as const })),
     ...onTime.slice(replaced.length).map((slotAt) => ({ slotAt, source: 'schedule' as const })),
   ];
@@ -155,15 +155,8 @@ function planSlots(due: Due, window: Window): DuePlan {
   };
 }
 
-interface MissedChoice {
-  readonly late: readonly number[];
-  readonly asked: readonly number[];
-  readonly dropped: readonly number[];
-  readonly reason: Reason;
-}
-
 /** `once` means one run for the whole outage: when the newest slot is still on time, that run covers the older ones. */
-function chooseMissed(policy: Policy, missed: readonly number[], onTime: boolean): MissedChoice {
+function chooseMissed(policy: Policy, missed: readonly number[], onTime: boolean) {
   const kept = keptOf(policy, onTime);
   const choice = { late: [], asked: [], dropped: missed.slice(0, missed.length - kept), reason: droppedReason(policy) };
   const rest = missed.slice(choice.dropped.length);
@@ -175,22 +168,11 @@ function keptOf({ missed, missedLimit }: Policy, onTime: boolean): number {
   return missed === 'skip' ? 0 : missedLimit;
 }
 
-interface Wanted {
-  readonly slotAt: number;
-  readonly source: 'schedule' | 'catch_up';
-}
-
-interface Admitted {
-  readonly occurrences: readonly PlannedOccurrence[];
-  readonly exhausted: boolean;
-  readonly replaces: boolean;
-}
-
 /**
  * Applies `max_runs`, then the overlap policy, slot by slot. Occurrences that wait hold their place in `max_runs`, so the
  * task is completed only when the last allowed run was really dispatched.
  */
-function admit(due: Due, wanted: readonly Wanted[]): Admitted {
+function admit(due: Due, wanted: readonly Pick<PlannedOccurrence, 'slotAt' | 'source'>[]) {
   const occurrences: PlannedOccurrence[] = [];
   let { live, waiting, reserved } = due;
   let dispatched = 0;
@@ -215,19 +197,11 @@ function admit(due: Due, wanted: readonly Wanted[]): Admitted {
   return { occurrences, exhausted, replaces };
 }
 
-interface Verdict {
-  readonly status: 'dispatched' | 'pending' | 'skipped';
-  readonly reason: Reason | null;
-}
+type Verdict = Pick<PlannedOccurrence, 'status' | 'reason'>;
+type Around = Pick<Due, 'live' | 'waiting'> & Pick<PlannedOccurrence, 'source'>;
 
 const spent: Verdict = { status: 'skipped', reason: 'max_runs' };
 const waits: Verdict = { status: 'pending', reason: 'overlap' };
-
-interface Around {
-  readonly live: number;
-  readonly waiting: number;
-  readonly source: OccurrenceSource;
-}
 
 /** Catch-ups were asked for by a policy of their own, so they wait for their turn even where an overlap would be skipped. */
 function overlap(policy: Policy['overlap'], { live, waiting, source }: Around): Verdict {
@@ -237,7 +211,7 @@ function overlap(policy: Policy['overlap'], { live, waiting, source }: Around): 
   return waiting >= limits.queueLengthMax ? { status: 'skipped', reason: 'queue_full' } : waits;
 }
 
-type Settled = Pick<PlannedOccurrence, 'status' | 'reason'> & Partial<PlannedOccurrence>;
+type Settled = Verdict & Partial<PlannedOccurrence>;
 
 function rows(slots: readonly number[], settled: Settled): readonly PlannedOccurrence[] {
   return slots.map((slotAt) => ({ slotAt, source: 'schedule', decideBy: null, ...settled }));

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Clock, Log, Stopwatch, Timer } from '../app/ports/outside.ts';
 import { BotServer, type BotApi } from './bot-api/bot-api.ts';
@@ -135,13 +136,8 @@ const host = '127.0.0.1';
 /** The Bot API alone, on the loopback interface; port 0 takes a free one. */
 export async function serveSandbox(sandbox: Sandbox, port: number): Promise<ServedSandbox> {
   const server = createServer((incoming, outgoing) => sandbox.botApi(incoming, outgoing, incoming.url ?? '/'));
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  server.listen({ host, port });
+  await once(server, 'listening');
   const address = server.address();
   const bound = typeof address === 'object' && address !== null ? address.port : port;
   return {

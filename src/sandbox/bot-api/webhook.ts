@@ -46,7 +46,10 @@ export class Webhook {
     if (args.boolean('drop_pending_updates')) dropUpdates(state);
     if (before !== null && isSame(before, row)) return 'Webhook is already set';
     state.set({ webhook: row });
-    state.afterwards(() => this.#startAgain());
+    state.afterwards(() => {
+      this.stop();
+      this.wake();
+    });
     return 'Webhook was set';
   }
 
@@ -55,7 +58,7 @@ export class Webhook {
     if (args.boolean('drop_pending_updates')) dropUpdates(state);
     if (state.settings.webhook === null) return 'Webhook is already deleted';
     state.set({ webhook: null });
-    state.afterwards(() => this.#stopAll());
+    state.afterwards(() => this.stop());
     return 'Webhook was deleted';
   }
 
@@ -82,12 +85,15 @@ export class Webhook {
 
   /** Calls off what is under way; the next update begins anew. */
   stop(): void {
-    this.#stopAll();
+    const stops = [...this.#busy.values()];
+    this.#busy.clear();
+    this.#failures.clear();
+    for (const stop of stops) stop();
   }
 
   close(): void {
     this.#isClosed = true;
-    this.#stopAll();
+    this.stop();
   }
 
   async #push(webhook: WebhookRow, update: UpdateRow): Promise<void> {
@@ -127,18 +133,6 @@ export class Webhook {
       this.wake();
     });
     this.#busy.set(queue, stop);
-  }
-
-  #stopAll(): void {
-    const stops = [...this.#busy.values()];
-    this.#busy.clear();
-    this.#failures.clear();
-    for (const stop of stops) stop();
-  }
-
-  #startAgain(): void {
-    this.#stopAll();
-    this.wake();
   }
 }
 

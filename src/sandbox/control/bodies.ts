@@ -104,7 +104,7 @@ export const faultBody = z.strictObject({
   count: z.int().min(1).max(faultCountMax).default(1),
   retry_after: z.int().min(1).max(retryAfterMaxS).optional(),
   delay_ms: z.int().min(0).max(lateMaxMs).optional(),
-  chance: z.number().min(0).max(1).optional(),
+  chance: z.number().positive().max(1).optional(),
 });
 
 const number = z

@@ -1,10 +1,10 @@
 import type { Formatted } from '../bot-api/texts.ts';
 import { messageJson, userJson } from '../bot-api/wire.ts';
 import { bot, botKey, people } from './first-world.ts';
-import type { ChatRow, EphemeralRow, Keyboard, MessageRow, ServiceRow, TopicRow, UpdateKind } from './rows.ts';
+import type { ChatRow, EphemeralRow, MessageRow, ServiceRow, TopicRow, UpdateKind } from './rows.ts';
 import { messageLine, onlyWords, placeName, speaker } from './shown.ts';
 import type { State } from './state.ts';
-import type { DocumentShown, EntityShown } from './world.ts';
+import type { EntityShown } from './world.ts';
 
 /** Updates wait for the bot for a day; a callback is of no use after two and a half minutes. */
 const updateLifeSeconds = 86_400;
@@ -16,19 +16,10 @@ const unasked: ReadonlySet<UpdateKind> = new Set<UpdateKind>(['chat_member']);
 /** For whom alone a message is. */
 export type Secrecy = Pick<EphemeralRow, 'person' | 'replaces' | 'replyTo'>;
 
+type Chosen = Omit<MessageRow, 'chatId' | 'from' | 'messageId' | 'replyRoot' | 'date' | 'ephemeral'>;
+
 /** A message before it has its id. */
-export interface Draft {
-  readonly chatId: number;
-  readonly from: string;
-  readonly threadId?: number | null;
-  readonly text?: string;
-  readonly entities?: readonly EntityShown[];
-  readonly keyboard?: Keyboard | null;
-  readonly hasReplyKeyboard?: boolean;
-  readonly replyTo?: number | null;
-  readonly service?: ServiceRow | null;
-  readonly document?: DocumentShown | null;
-  readonly isSilent?: boolean;
+interface Draft extends Pick<MessageRow, 'chatId' | 'from'>, Partial<Chosen> {
   readonly ephemeral?: Secrecy | null;
 }
 
@@ -46,7 +37,7 @@ const blank = {
   document: null,
   reactions: [],
   isHidden: false,
-} satisfies Partial<MessageRow>;
+} satisfies Chosen;
 
 /** Events in the chats, whoever caused them: ids are given, the other side is told, the transcript is written. */
 export class Platform {

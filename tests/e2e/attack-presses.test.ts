@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { shortId, verbs } from '../../src/telegram/chat/kit/press.ts';
-import { randomFrom, type Random } from '../system/random.ts';
+import { buttons } from '../../src/telegram/chat/chat.ts';
+import { shortId } from '../../src/telegram/chat/kit/press.ts';
+import { chanceFrom, type Chance } from '../support/chance.ts';
 import { ben, hour, lab, mallory, minute, stopBots, type Bot } from './bot.ts';
 import { aTask, select } from './deliveries.ts';
 import { ask, aTalkingBot, forge, madeWithTopic } from './dialogue.ts';
@@ -105,7 +106,7 @@ function poolOf(bot: Bot): Pool {
 }
 
 /** Most buttons name what they are about first. */
-function someData(random: Random, { own, rest }: Pool, verb: string): string {
+function someData(random: Chance, { own, rest }: Pool, verb: string): string {
   for (;;) {
     const args = Array.from({ length: random.between(0, 3) }, () => random.pick(rest));
     const first = random.next() < 0.8 ? [random.pick(own)] : [];
@@ -148,7 +149,7 @@ describe('buttons that somebody has made up', () => {
     'of %s change nothing, break nothing, and are answered',
     async (_name, as, chat) => {
       const { bot } = await aFullLab();
-      const random = randomFrom(seed);
+      const random = chanceFrom(seed);
       if (chat === mallory) await bot.say('mallory', mallory, '/start');
       const carrier = bot.world
         .messages(chat, { limit: 500 })
@@ -159,7 +160,7 @@ describe('buttons that somebody has made up', () => {
       const errors = () => bot.log.lines.filter(({ level }) => level === 'error');
       const clean = errors().length;
       for (let round = 0; round < rounds; round += 1) {
-        for (const verb of verbs) {
+        for (const verb of buttons.keys()) {
           // They may say that something is done, which anybody in the group may.
           if (verb === 'done' || verb === 'notdone') continue;
           const data = someData(random, pool, verb);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FaultKind, MessageShown } from '../../src/sandbox/world/world.ts';
-import { randomFrom, type Random } from '../system/random.ts';
+import { chanceFrom, type Chance } from '../support/chance.ts';
 import { ada, hour, lab, minute, second, stopBots, type Bot } from './bot.ts';
 import { aTask, select, threadOf } from './deliveries.ts';
 import { aTalkingBot } from './dialogue.ts';
@@ -12,7 +12,7 @@ const pills = ['Red pill', 'Blue pill'] as const;
 interface Scene {
   bot: Bot;
   readonly chat: number;
-  readonly random: Random;
+  readonly random: Chance;
   readonly told: string[];
   /** Presses whose answer is still to be seen. */
   readonly pressed: { readonly bot: Bot; readonly id: string }[];
@@ -25,7 +25,7 @@ async function aScene(seed: number, chat: number): Promise<Scene> {
     const more = { policies: { ack: { nag_every: 'PT5M', nag_limit: 3 } } };
     await aTask(bot, { text, thread: threadOf(chat), cron: '0,30 * * * *', more });
   }
-  return { bot, chat, random: randomFrom(seed), told: [], pressed: [] };
+  return { bot, chat, random: chanceFrom(seed), told: [], pressed: [] };
 }
 
 const live = ({ bot, chat }: Scene): MessageShown[] =>

@@ -1,7 +1,7 @@
-import { createServer } from 'node:net';
 import { expect } from 'vitest';
 import { sandboxToken } from '../../src/compose/chat.ts';
 import type { MediaKind, MessageShown } from '../../src/sandbox/world/world.ts';
+import { freePort } from '../support/ports.ts';
 import { aBot, second, type Bot } from './bot.ts';
 import { driftUntil, unhurried } from './deliveries.ts';
 
@@ -121,16 +121,4 @@ export async function bring(
   expect(answer.status).toBe(200);
   await bot.pass(2 * second);
   return shown().filter((message) => !before.has(numbers(message)));
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -1,5 +1,5 @@
-import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { freePort } from '../support/ports.ts';
 import { aBot, ada, lab, minute, second, stopBots, type Bot } from './bot.ts';
 import { aTask, driftUntil, opened, saidIn, select, topicNamed, unhurried } from './deliveries.ts';
 
@@ -100,15 +100,6 @@ describe('an answer to a person whose send got no answer', () => {
     },
   );
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
 
 describe('by webhook', () => {
   it('gets updates, does each once, and goes back to polling without losing one', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { aStub } from '../support/place.ts';
 import { sandboxToken } from '../support/sandbox.ts';
-import { aPlace, aStub, steppedTime, withTelegram } from './doctor-place.ts';
+import { aPlace, steppedTime, withTelegram } from './doctor-place.ts';
 import { openedAt } from './place.ts';
 
 describe('Telegram', () => {

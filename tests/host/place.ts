@@ -1,7 +1,5 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
 import { openHere, type Here, type System } from '../../src/host/here.ts';
 import type { Asking } from '../../src/host/init/asking.ts';
@@ -11,6 +9,7 @@ import { systemClock, systemStopwatch, systemTimer } from '../../src/system/cloc
 import { aTask, buildersOf } from '../support/builders.ts';
 import { countingIds } from '../support/fakes.ts';
 import { freshSqliteFile } from '../support/fresh-sqlite.ts';
+import { aFolder } from '../support/place.ts';
 
 export interface Ended {
   readonly out: string;
@@ -44,8 +43,7 @@ export interface PlaceOptions {
 
 /** A working folder of its own, and the verbs of the host in it. */
 export function hostPlace(options: PlaceOptions = {}): HostPlace {
-  const folder = mkdtempSync(join(tmpdir(), 'cronogram-host-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = aFolder();
   return placeIn(folder, options);
 }
 

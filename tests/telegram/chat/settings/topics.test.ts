@@ -12,14 +12,14 @@ async function aTaskWithTopic(): Promise<Talk> {
 test('a topic that is being made is not deleted, and the person is told so', async () => {
   const talk = await aTaskWithTopic();
   const asked = await talk.ask('/topic delete #1');
-  expect(asked.shown.text).toBe('The topic of #1 Lunch is being made right now. Try again in a minute.');
+  expect(asked.text).toBe('The topic of #1 Lunch is being made right now. Try again in a minute.');
   expect(asked.shown.buttons).toBeUndefined();
 });
 
 test('a chat without topics is told so', async () => {
   const talk = await aTalk({ isForum: false });
   await talk.pipeline.create({ instructions: 'Lunch' });
-  expect((await talk.ask('/topic delete #1')).shown.text).toContain('topics are switched off here');
+  expect(await talk.tells('/topic delete #1')).toContain('topics are switched off here');
 });
 
 test('a press that is handled once more, as after a crash, comes to the same end', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hour, minute } from '../../../support/pipeline.ts';
-import { aTalk, bob, tasksIn, type Talk } from '../talk.ts';
+import { aTalk, bob, type Talk, tasksIn } from '../talk.ts';
 
 async function made(talk: Talk, text: string, by = {}): Promise<void> {
   await talk.press(await talk.ask(`/new ${text}`, by), 'Create', by);
@@ -11,7 +11,7 @@ async function made(talk: Talk, text: string, by = {}): Promise<void> {
 async function told(talk: Talk, text: string, by = {}): Promise<string> {
   const message = await talk.ask(text, by);
   await talk.pipeline.time.advance(minute);
-  return message.shown.text;
+  return message.text;
 }
 
 const stateOf = async (talk: Talk, number: number) =>
@@ -38,7 +38,7 @@ describe('/undo', () => {
     await told(talk, '/edit #1 title Brunch');
     await told(talk, '/pause #1');
     const first = await talk.ask('/undo');
-    expect(first.shown.text).toContain('the pause of #1');
+    expect(first.text).toContain('the pause of #1');
     expect(JSON.stringify(await talk.again())).toContain('the pause of #1');
     expect((await tasksIn(talk))[0]).toMatchObject({ title: 'Brunch', state: 'active' });
   });

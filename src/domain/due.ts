@@ -228,17 +228,15 @@ export function gapBeforePause(
   // A delay after the last finish has no slots of its own, only a stand-in.
   if (schedule.kind === 'interval' && schedule.from === 'completion') return null;
   const options = { through: now, limit: limits.slotsPerStepMax, bounds: policy };
-  const gaps: Gap[] = [];
+  const told = { fromAt: nextAt, toAt: nextAt, count: 0 };
   for (let next: number | null = nextAt; next !== null && next <= now;) {
-    const page: { slots: number[]; next: number | null } = slotsThrough(schedule, next, options);
-    const gap = gapOf(page.slots, 'paused');
-    if (gap !== null) gaps.push(gap);
+    const page: ReturnType<typeof slotsThrough> = slotsThrough(schedule, next, options);
+    if (told.count === 0) told.fromAt = page.slots[0] ?? nextAt;
+    told.toAt = page.slots.at(-1) ?? told.toAt;
+    told.count += page.slots.length;
     next = page.next;
   }
-  const [first] = gaps;
-  const last = gaps.at(-1);
-  if (first === undefined || last === undefined) return null;
-  return { ...first, toAt: last.toAt, count: gaps.reduce((sum, { count }) => sum + count, 0) };
+  return told.count === 0 ? null : { ...told, reason: 'paused' };
 }
 
 function gapOf(slots: readonly number[], reason: Reason): Gap | null {

@@ -47,18 +47,18 @@ function quietOf(value: unknown): Quiet | null {
 }
 
 /** A result of a task comes now as always, without a sound, or not before the quiet hours end. */
-export type Hush =
+export type QuietVerdict =
   | { readonly is: 'heard' }
   | { readonly is: 'silent' }
   | { readonly is: 'held'; readonly until: number };
 
 /** The quiet hours that may hold. A task's own ones are told by the clocks of its zone, those of its chat by the chat's. */
-export interface HushSubject {
+export interface QuietSubject {
   readonly task: { readonly quiet: QuietInput | null; readonly timezone: string };
   readonly chat: Pick<ChatSettings, 'quiet'> & { readonly timezone: string | null };
 }
 
-export function hushOf({ task, chat }: HushSubject, now: number): Hush {
+export function quietVerdict({ task, chat }: QuietSubject, now: number): QuietVerdict {
   const quiet = quietFor(task.quiet, chat.quiet);
   if (quiet === null) return { is: 'heard' };
   const until = quietUntil(quiet, task.quiet === null ? (chat.timezone ?? task.timezone) : task.timezone, now);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hushOf, settingsOf } from '../../src/domain/chat-settings.ts';
+import { quietVerdict, settingsOf } from '../../src/domain/chat-settings.ts';
 import { checkPolicies, policyOf } from '../../src/domain/policy.ts';
 import { quietFault, quietUntil, type Quiet, type QuietInput } from '../../src/domain/quiet.ts';
 
@@ -61,9 +61,9 @@ interface Given {
   readonly zones?: readonly [task: string, chat: string | null];
 }
 
-function hush(at: string, { task = null, chat = night, zones = [madrid, madrid] }: Given = {}): string {
+function verdictAt(at: string, { task = null, chat = night, zones = [madrid, madrid] }: Given = {}): string {
   const subject = { task: { quiet: task, timezone: zones[0] }, chat: { quiet: chat, timezone: zones[1] } };
-  const is = hushOf(subject, Date.parse(at));
+  const is = quietVerdict(subject, Date.parse(at));
   return is.is === 'held' ? new Date(is.until).toISOString() : is.is;
 }
 
@@ -87,7 +87,7 @@ test.each([
   ['follows those of its task for its own hours', '2026-11-18T17:00:00Z', { zones: tokyo, task: night }, 'heard'],
   ['follows those of its task where the chat has none', '2026-11-18T17:00:00Z', { zones: [tokyo[0], null] }, 'heard'],
 ] satisfies [string, string, Given, string][])('a result %s', (_how, at, given, verdict) => {
-  expect(hush(at, given)).toBe(verdict);
+  expect(verdictAt(at, given)).toBe(verdict);
 });
 
 describe('quiet hours of a policy', () => {

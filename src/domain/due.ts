@@ -157,10 +157,10 @@ function planSlots(due: Due, window: Window): DuePlan {
 
 /** `once` means one run for the whole outage: when the newest slot is still on time, that run covers the older ones. */
 function chooseMissed(policy: Policy, missed: readonly number[], onTime: boolean) {
-  const kept = keptOf(policy, onTime);
-  const choice = { late: [], asked: [], dropped: missed.slice(0, missed.length - kept), reason: droppedReason(policy) };
-  const rest = missed.slice(choice.dropped.length);
-  return policy.missed === 'ask' ? { ...choice, asked: rest } : { ...choice, late: rest };
+  const first = Math.max(missed.length - keptOf(policy, onTime), 0);
+  const [dropped, kept] = [missed.slice(0, first), missed.slice(first)];
+  const [late, asked] = policy.missed === 'ask' ? [[], kept] : [kept, []];
+  return { late, asked, dropped, reason: droppedReason(policy) };
 }
 
 function keptOf({ missed, missedLimit }: Policy, onTime: boolean): number {

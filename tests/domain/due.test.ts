@@ -75,6 +75,13 @@ const plans: readonly (readonly [what: string, given: Given, late: number, ...ro
     ...[9, 10, 11, 12].map((at) => `${String(at).padStart(2, '0')}:00 schedule missed late`),
   ],
   [
+    'missed slots that all run, fewer than the limit',
+    { policies: { missed: 'all', missed_limit: 5 } },
+    hour + 30 * minute,
+    '09:00 catch_up dispatched',
+    '10:00 catch_up pending overlap',
+  ],
+  [
     'missed slots that all run, up to the limit',
     { policies: { missed: 'all', missed_limit: 2 } },
     outage,

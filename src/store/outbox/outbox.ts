@@ -14,13 +14,7 @@ import { beginTopic, endTopic } from './topics.ts';
 
 /** The outbox and the topics. A claim is one transaction; what a send brought is written under the claim's fence. */
 export function outboxStore(engine: Engine) {
-  return bind(engine, { claimParts, endParts, beginTopic: beginTopicOf, endTopic, nextPartAt });
-}
-
-type BeginTopic = Parameters<OutboxStore['beginTopic']>;
-
-function beginTopicOf(topic: BeginTopic[0], bootId: string, now: number): Script<boolean> {
-  return beginTopic({ topic, bootId, now });
+  return bind(engine, { claimParts, endParts, beginTopic, endTopic, nextPartAt });
 }
 
 type Claiming = Parameters<OutboxStore['claimParts']>[0];

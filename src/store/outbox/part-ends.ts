@@ -9,11 +9,6 @@ import { insertCardPart } from './cards.ts';
 import { forgetToldOf, insertMessages, tellOnce } from './new-parts.ts';
 import { dropParts } from './run-parts.ts';
 
-/** Who has let a result go stands before what is found out about its sends, and stays. It takes the value three times. */
-const foundOut = `case when evidence like '{"approved_by":%'
-    then case when ?t like '{%' then substr(evidence, 1, length(evidence) - 1) || ',' || substr(?t, 2) else evidence end
-    else ?t end`;
-
 /** 1 where a send was counted when the part was claimed. */
 const begun = `case when status = 'sending' then 1 else 0 end`;
 
@@ -23,20 +18,20 @@ const begun = `case when status = 'sending' then 1 else 0 end`;
  */
 const endText = {
   delivered: `update deliveries set status = 'delivered', platform_chat_id = ?t, message_thread_id = ?i, message_id = ?i,
-      delivered_at = ?i, evidence = coalesce(${foundOut}, evidence), error = null, cause = null, ready_at = null, doubted_at = null
+      delivered_at = ?i, evidence = coalesce(?t, evidence), error = null, cause = null, ready_at = null, doubted_at = null
     where id = ?t and fence = ?i and status in ('sending', 'unknown')`,
   pending: `update deliveries set status = 'pending', sends = sends - ${begun} * ?i, put_offs = put_offs + ${begun} * ?i, ready_at = ?i, error = ?t,
-      evidence = coalesce(${foundOut}, evidence), cause = null, settles = 0,
+      evidence = coalesce(?t, evidence), cause = null, settles = 0,
       doubted_at = case when ?i = 1 then coalesce(doubted_at, sent_at) end, fence = fence + 1
     where id = ?t and fence = ?i and status in ('sending', 'unknown', 'pending', 'blocked')`,
   blocked: `update deliveries set status = 'blocked', sends = sends - ${begun}, ready_at = ?i, cause = ?t, error = ?t,
       fence = fence + 1
     where id = ?t and fence = ?i and status in ('sending', 'pending', 'blocked')`,
-  unknown: `update deliveries set status = 'unknown', ready_at = ?i, error = ?t, evidence = ${foundOut},
+  unknown: `update deliveries set status = 'unknown', ready_at = ?i, error = ?t, evidence = ?t,
       settles = case when status = 'unknown' then settles + 1 else 0 end, doubted_at = coalesce(doubted_at, sent_at),
       fence = fence + 1
     where id = ?t and fence = ?i and status in ('sending', 'unknown')`,
-  failed: `update deliveries set status = 'failed', error = ?t, evidence = coalesce(${foundOut}, evidence), ready_at = null
+  failed: `update deliveries set status = 'failed', error = ?t, evidence = coalesce(?t, evidence), ready_at = null
     where id = ?t and fence = ?i and status in ('sending', 'unknown', 'pending', 'blocked')`,
 } as const;
 
@@ -78,22 +73,20 @@ export function* endParts(ends: readonly PartEnd[], now: number): Script<number>
   return written;
 }
 
-const thrice = (value: Value) => [value, value, value];
-
 function endValues(end: PartEnd, now: number): Value[] {
   switch (end.status) {
     case 'delivered':
-      return [end.ids.chatId, end.ids.threadId, end.ids.messageId, end.at, ...thrice(end.evidence)];
+      return [end.ids.chatId, end.ids.threadId, end.ids.messageId, end.at, end.evidence];
     case 'pending': {
       const unsent = end.unsent ? 1 : 0;
-      return [unsent, unsent, now + end.afterMs, end.error, ...thrice(end.evidence), end.inDoubt ? 1 : 0];
+      return [unsent, unsent, now + end.afterMs, end.error, end.evidence, end.inDoubt ? 1 : 0];
     }
     case 'blocked':
       return [now + end.afterMs, end.cause, end.error];
     case 'unknown':
-      return [end.afterMs === null ? null : now + end.afterMs, end.error, ...thrice(end.evidence)];
+      return [end.afterMs === null ? null : now + end.afterMs, end.error, end.evidence];
     case 'failed':
-      return [end.error, ...thrice(end.evidence)];
+      return [end.error, end.evidence];
   }
 }
 

@@ -102,7 +102,7 @@ type WaitingRow = Answer<typeof waitingFields>;
 
 /**
  * The oldest that waits of each task that has no live run; a task whose policy lets runs live side by side need not wait
- * for that. The policies are our own JSON, written in one way, so a search for the text is a search for the value.
+ * for that.
  */
 function* admitWaiting({ now, limit }: Batch, plan: Parameters<SlotStore['admitWaiting']>[1]): Script<Counts> {
   const found = yield* all(
@@ -111,7 +111,7 @@ function* admitWaiting({ now, limit }: Batch, plan: Parameters<SlotStore['admitW
       where w.status = 'pending' and w.decide_by is null and (w.source <> 'snooze' or w.slot_at <= ${now})
         and not exists (select 1 from occurrences e where e.task_id = w.task_id and e.status = 'pending'
           and e.decide_by is null and e.slot_at < w.slot_at and (e.source <> 'snooze' or e.slot_at <= ${now}))
-        and (t.policies like '%"overlap":"allow"%'
+        and (t.beside = 1
           or (not exists (select 1 from runs r where r.task_id = w.task_id and r.exclusive = 1
               and r.status in ('queued', 'running', 'backoff', 'waiting'))
             and not exists (select 1 from runs r where r.task_id = w.task_id and r.exclusive = 0

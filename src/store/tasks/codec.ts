@@ -271,7 +271,7 @@ export function definitionColumns({ action, schedule, policies, tags, ...plain }
     ...(schedule === undefined ? {} : scheduleColumns(schedule)),
     ...texts,
     action: jsonOf(action),
-    policies: jsonOf(policies),
+    ...(policies === undefined ? {} : policyColumns(policies)),
     tags: jsonOf(tags),
   };
 }
@@ -287,6 +287,10 @@ export function fieldColumns(change: TaskChange['set']) {
     consecutiveFailures,
     context: jsonOf(context),
   };
+}
+
+function policyColumns(policies: Policies) {
+  return { policies: JSON.stringify(policies), beside: policies.overlap === 'allow' ? 1 : 0 };
 }
 
 function jsonOf(value: object | undefined): string | undefined {

@@ -42,7 +42,11 @@ function* keptAnswer(once: Once, now: number): Script<string | null> {
 
 export function* settleOnce(once: Once | null, result: object): Script<void> {
   if (once === null) return;
-  yield* update('idempotencyKeys', { result: JSON.stringify(result) }, sql`scope = ${once.scope} and key = ${once.key}`);
+  yield* update(
+    'idempotencyKeys',
+    { result: JSON.stringify(result) },
+    sql`scope = ${once.scope} and key = ${once.key}`,
+  );
 }
 
 const keptFields = pick(columns.idempotencyKeys, 'payloadHash', 'result', 'answer');

@@ -9,7 +9,7 @@ import { int, limit as limited, raw, skipLocked, sql, type Sql } from '../engine
 import { all, bind, one, run, select, selecting, update, updateAll } from '../engine/statements.ts';
 import { endParts } from './part-ends.ts';
 import { claimedPart, faultOf, partFields, partSource, statusAfterClaim, type PartRow } from './part-rows.ts';
-import { quieted, tellQuietOver } from './quiet-parts.ts';
+import { held, quieted, tellQuietOver } from './quiet-parts.ts';
 import { beginTopic, endTopic } from './topics.ts';
 
 /** The outbox and the topics. A claim is one transaction; what a send brought is written under the claim's fence. */
@@ -143,11 +143,6 @@ function* chatsInTurn(at: Turn, busy: number): Script<string[]> {
  * Where the topic is gone it does not wait, because it goes with it.
  * Both name every open status, because only then does the index of open rows answer them.
  */
-/** An open part waits for the end of quiet hours: `e` is its row. */
-function held(now: number): Sql {
-  return sql`(e.held_until is not null and e.held_until > ${now} and e.ready_at >= e.held_until)`;
-}
-
 function unheld(now: number): Sql {
   const doubtful = now - limits.unknownHoldMs;
   return sql`not exists (select 1 from deliveries e where e.lane = d.lane and e.id < d.id

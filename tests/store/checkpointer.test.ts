@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { rows } from '../../src/store/engine/engine.ts';
 import { openSqlite, sqliteEngine, createCheckpointer } from '../../src/store/engine/sqlite.ts';
+import { rows } from '../support/texts.ts';
 
 const folders: string[] = [];
 

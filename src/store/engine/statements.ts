@@ -129,7 +129,7 @@ function insertionOf(table: TableName, names: readonly string[], conflict: Shape
 }
 
 /** What a row is to hold: a value, or what is computed of it. What is undefined stays as it is. */
-type Settable<Row> = { readonly [K in keyof Row]?: Row[K] | Sql | undefined };
+export type Settable<Row> = { readonly [K in keyof Row]?: Row[K] | Sql | undefined };
 
 /** Answers whether a row took the change. */
 export function* update<N extends TableName>(table: N, set: Settable<RowOf<N>>, where: Sql): Script<boolean> {

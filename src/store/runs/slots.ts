@@ -30,11 +30,10 @@ export function slotStore(engine: Engine) {
 }
 
 const selectDue = select(dueFields);
-const dueTables = raw(dueSource);
 
 function* claimDue({ now, limit }: Batch, plan: Parameters<SlotStore['claimDue']>[1]): Script<Counts> {
   const onTime: DueRow[] = yield* all(
-    selectDue`from ${dueTables} where t.next_at <= ${now} order by t.next_at ${limited(limit)} ${skipLocked('t')}`,
+    selectDue`from ${dueSource} where t.next_at <= ${now} order by t.next_at ${limited(limit)} ${skipLocked('t')}`,
   );
   const due = onTime.length < limit ? [...onTime, ...(yield* neverDue(limit - onTime.length))] : onTime;
   if (due.length === 0) return { taken: 0, more: false };
@@ -79,7 +78,7 @@ function* lookAhead(due: readonly DueRow[], from: number | null = null): Script<
 /** No clock will ever reach these, so nobody would notice that such a row lies; a text sorts behind every number. */
 function* neverDue(limit: number): Script<DueRow[]> {
   return yield* all(
-    selectDue`from ${dueTables} where t.next_at > ${scheduleLimits.lastInstant}
+    selectDue`from ${dueSource} where t.next_at > ${scheduleLimits.lastInstant}
       order by t.next_at ${limited(limit)} ${skipLocked('t')}`,
   );
 }
@@ -237,7 +236,7 @@ function* nextDueAt(now: number): Script<number | null> {
 /** Pauses that were to end by now. The slots from their end on count, also those that passed while nobody was there. */
 function* resumeDue({ now, limit }: Batch, plan: Parameters<SlotStore['resumeDue']>[1]): Script<Counts> {
   const found: DueRow[] = yield* all(
-    selectDue`from ${dueTables} where t.resume_at <= ${now} order by t.resume_at ${limited(limit)} ${skipLocked('t')}`,
+    selectDue`from ${dueSource} where t.resume_at <= ${now} order by t.resume_at ${limited(limit)} ${skipLocked('t')}`,
   );
   yield* endPauses(found, now, plan);
   return { taken: found.length, more: found.length === limit };
@@ -249,7 +248,7 @@ export function* endPauseOf(
   now: number,
   plan: (due: DueTask | Unreadable) => Resume | Quarantine,
 ): Script<void> {
-  const found = yield* all(selectDue`from ${dueTables} where t.id = ${taskId} and t.resume_at <= ${now}`);
+  const found = yield* all(selectDue`from ${dueSource} where t.id = ${taskId} and t.resume_at <= ${now}`);
   yield* endPauses(found, now, (due) => due.map(plan));
 }
 
@@ -324,7 +323,7 @@ function* replanTasks(
   plan: Parameters<SlotStore['replanTasks']>[2],
 ): Script<ReplanPage> {
   const page: DueRow[] = yield* all(
-    selectDue`from ${dueTables} where t.id > ${after ?? ''} and t.state = 'active'
+    selectDue`from ${dueSource} where t.id > ${after ?? ''} and t.state = 'active'
       order by t.id ${limited(limit)} ${forUpdateOf('t')}`,
   );
   // The rules are asked from now on, and what was skipped lies before the next slot.

@@ -59,7 +59,7 @@ export function* pauseTasks(
 
 function* recordDue(taskId: string, guard: Sql, now: number): Script<void> {
   const due = yield* one(
-    select(dueFields)`from ${raw(dueSource)}
+    select(dueFields)`from ${dueSource}
       where t.id = ${taskId} and t.state = 'active' and ${guard} and t.next_at <= ${now} ${forUpdateOf('t')}`,
   );
   const gap = due === undefined ? null : gapOfRow(due, now);

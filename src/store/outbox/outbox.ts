@@ -28,9 +28,9 @@ function* claimParts(at: Claiming, bootId: string, busyChats: ReadonlySet<string
   const isAnyReady = doubts.some(({ readyAt }) => readyAt <= at.now);
   const ready = isAnyReady ? yield* doubtfulParts({ now: at.now, limit: at.limit + busyChats.size }) : [];
   for (const part of ready) {
-    if (served.has(part.chat_id) || parts.length === at.limit || (yield* dropFaulty(part))) continue;
+    if (served.has(part.chatId) || parts.length === at.limit || (yield* dropFaulty(part))) continue;
     parts.push(part);
-    served.add(part.chat_id);
+    served.add(part.chatId);
   }
   const young = doubts.filter(({ sentAt }) => sentAt > at.now - limits.unknownHoldMs);
   const doubted = new Set(young.map(({ chatId }) => chatId));
@@ -236,7 +236,7 @@ function* markClaimed(parts: readonly PartRow[], bootId: string, now: number): S
 }
 
 function editsOf(part: PartRow): number | null {
-  return part.kind === 'card' && part.status !== 'unknown' ? part.card_message_id : part.edits;
+  return part.kind === 'card' && part.status !== 'unknown' ? part.cardMessageId : part.edits;
 }
 
 /** The next instant at which something becomes ready. What is ready now but held back is rung for when its holder ends. */

@@ -47,20 +47,20 @@ export function* quieted(part: PartRow, now: number): Script<PartRow | null> {
 }
 
 /** The word about what has waited comes as long as it is of use; what comes later still must be heard by itself. */
-function isToldOf({ held_until: until }: PartRow, now: number): boolean {
+function isToldOf({ heldUntil: until }: PartRow, now: number): boolean {
   return until !== null && now < until + bundleExpiryMs;
 }
 
 const heard: Hush = { is: 'heard' };
 
 /** What a task brought into its own topic. An answer to a person comes when they ask, at whatever hour. */
-function isSubject({ kind, goes_to: goesTo, task_id: taskId, lane, status }: PartRow): boolean {
+function isSubject({ kind, goesTo, taskId, lane, status }: PartRow): boolean {
   if (taskId === null || goesTo !== 'task' || lane !== `task:${taskId}` || status === 'unknown') return false;
   return kind === 'result' || kind === 'notice';
 }
 
 /** A text that somebody has put there just now: whoever waits for it has it at once, and nobody is woken by it. */
-function isMessage({ kind, task_id: taskId, run_id: runId, urgent, status }: PartRow): boolean {
+function isMessage({ kind, taskId, runId, urgent, status }: PartRow): boolean {
   return kind === 'result' && taskId === null && runId !== null && urgent === 0 && status !== 'unknown';
 }
 
@@ -75,13 +75,13 @@ function isQuiet(part: PartRow, now: number): boolean {
 }
 
 function subjectOf(part: PartRow): HushSubject {
-  const { quiet: own = null } = policiesIn(part.task_policies);
-  const { quiet } = settingsOf(objectIn(part.chat_settings));
+  const { quiet: own = null } = policiesIn(part.taskPolicies);
+  const { quiet } = settingsOf(objectIn(part.chatSettings));
   // Most have no quiet hours, and then nobody asks for the zone.
   if (own === null && quiet === null) return noHours;
   return {
-    task: { quiet: own, timezone: zoneIn(part.task_timezone) ?? 'UTC' },
-    chat: { quiet, timezone: zoneIn(part.chat_timezone) },
+    task: { quiet: own, timezone: zoneIn(part.taskTimezone) ?? 'UTC' },
+    chat: { quiet, timezone: zoneIn(part.chatTimezone) },
   };
 }
 
@@ -103,7 +103,7 @@ function objectIn(text: string | null): Readonly<Record<string, unknown>> {
 
 /** Only the person who is asked lets it go; the clock alone ends it, when the time for that is over. */
 function* notApproved(part: PartRow, now: number): Script<null> {
-  const { id, task_id: taskId, run_id: runId, expires_at: expiresAt } = part;
+  const { id, taskId, runId, expiresAt } = part;
   const isWaiting = sql`id = ${id} and status = 'blocked'`;
   if (expiresAt !== null && expiresAt > now) {
     yield* update('deliveries', { readyAt: expiresAt }, isWaiting);
@@ -116,7 +116,7 @@ function* notApproved(part: PartRow, now: number): Script<null> {
 }
 
 /** Half a result is worse than one without a sound. */
-function* isBegun({ run_id: runId, kind, part, held_until: heldUntil }: PartRow): Script<boolean> {
+function* isBegun({ runId, kind, part, heldUntil }: PartRow): Script<boolean> {
   if (runId === null || part === 1 || heldUntil !== null) return false;
   const earlier = yield* one(
     select(pick(columns.deliveries, 'id'))`from deliveries

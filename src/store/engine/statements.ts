@@ -1,6 +1,6 @@
 import { getTableColumns, getTableName, type Column } from 'drizzle-orm';
 import { sqliteTables } from '../tables/sqlite.ts';
-import type { Change, Engine, Insertion, Script } from './engine.ts';
+import type { Change, Insertion, Script } from './engine.ts';
 import { selectionOf, type Answer, type Selectable, type RowOf, type Selection, type TableName } from './fields.ts';
 import {
   begun,
@@ -256,23 +256,4 @@ function columnOf(table: TableName, name: string): NamedColumn {
   const column = namesOf(table).columns.get(name);
   if (column === undefined) throw new Error(`${table} has no column ${name}`);
   return column;
-}
-
-type Scripts = Readonly<Record<string, (...args: never[]) => Script<unknown>>>;
-
-type Bound<M> = {
-  [K in keyof M]: M[K] extends (...args: infer A) => Script<infer T> ? (...args: A) => Promise<T> : never;
-};
-
-/** Scripts as the methods of a store, each call of one a transaction; or a read, where nothing is written. */
-export function bind<M extends Scripts>(
-  engine: Engine,
-  scripts: M,
-  by: 'transact' | 'read' | 'transactLightly' = 'transact',
-): Bound<M> {
-  const methods = Object.entries(scripts).map(([name, script]) => [
-    name,
-    (...args: never[]) => engine[by](() => script(...args)),
-  ]);
-  return Object.fromEntries(methods) as Bound<M>;
 }

@@ -3,19 +3,17 @@ import type { Batch } from '../../app/ports/pipeline.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
 import * as limits from '../../domain/limits.ts';
 import { survivorOf } from '../chats/moves.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, least, number, numberOrNull, pick, type Answer } from '../engine/fields.ts';
 import { int, limit as limited, raw, skipLocked, sql, type Sql } from '../engine/sql.ts';
-import { all, bind, one, run, select, selecting, update, updateAll } from '../engine/statements.ts';
+import { all, one, run, select, selecting, update, updateAll } from '../engine/statements.ts';
 import { endParts } from './part-ends.ts';
 import { claimedPart, faultOf, partFields, partSource, statusAfterClaim, type PartRow } from './part-rows.ts';
 import { held, quieted, tellQuietOver } from './quiet-parts.ts';
 import { beginTopic, endTopic } from './topics.ts';
 
 /** The outbox and the topics. A claim is one transaction; what a send brought is written under the claim's fence. */
-export function outboxStore(engine: Engine) {
-  return bind(engine, { claimParts, endParts, beginTopic, endTopic, nextPartAt });
-}
+export const outboxStore = { claimParts, endParts, beginTopic, endTopic, nextPartAt };
 
 type Claiming = Parameters<OutboxStore['claimParts']>[0];
 

@@ -2,10 +2,10 @@ import type { OnlyFor, FoundByPress } from '../../app/ports/chats.ts';
 import type { OutboxPart, TopicView } from '../../app/ports/outbox.ts';
 import type { ResultTask } from '../../app/ports/outside.ts';
 import type { Shown } from '../../domain/shown.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, maybe, pick, type Answer } from '../engine/fields.ts';
 import { raw, sql } from '../engine/sql.ts';
-import { bind, one, select, updateReturning } from '../engine/statements.ts';
+import { one, select, updateReturning } from '../engine/statements.ts';
 import { tellEvents } from '../records/journal.ts';
 import { readFacts } from '../tasks/codec.ts';
 
@@ -143,9 +143,7 @@ function homeOf({ taskId, title, provider, address, homeTopic: topic }: PartRow)
 }
 
 /** Whoever presses a button of a message proves that the message is there. */
-export function pressedStore(engine: Engine) {
-  return bind(engine, { foundByPress });
-}
+export const pressedStore = { foundByPress };
 
 /** A send that is on its way may have arrived before its answer; of two sends nobody can tell which one was pressed. */
 const doubtful = raw(`(status = 'unknown' or (status = 'sending' and sends = 1))`);

@@ -3,10 +3,10 @@ import type { Approval, Approved } from '../../app/use-cases/approvals.ts';
 import { approvalExpiryMs } from '../../domain/limits.ts';
 import { spanText } from '../../domain/schedule/words/words.ts';
 import type { View } from '../../domain/shown.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
 import { raw, sql } from '../engine/sql.ts';
-import { bind, one, select, update, updateReturning } from '../engine/statements.ts';
+import { one, select, update, updateReturning } from '../engine/statements.ts';
 import { insertPart } from '../outbox/new-parts.ts';
 import { tellEvents } from '../records/journal.ts';
 import { decisionIn } from '../runs/codec.ts';
@@ -16,9 +16,7 @@ import { questionFields, sayExpired } from './questions.ts';
  * Results that wait for somebody to approve them: their parts are `blocked` with this cause, in a lane of their own, until a
  * person lets them go, discards them, or the time is over. Nothing else releases them.
  */
-export function approvalStore(engine: Engine) {
-  return bind(engine, { decideApproval });
-}
+export const approvalStore = { decideApproval };
 
 export const notApprovedError = `nobody approved it within ${spanText(approvalExpiryMs)}`;
 const discardedError = 'discarded';

@@ -13,10 +13,10 @@ import type {
   WaitingOccurrence,
 } from '../../app/ports/pipeline.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, least, pick, type Answer } from '../engine/fields.ts';
 import { forUpdateOf, limit as limited, raw, skipLocked, sql } from '../engine/sql.ts';
-import { all, bind, one, select, updateAll, updateReturning } from '../engine/statements.ts';
+import { all, one, select, updateAll, updateReturning } from '../engine/statements.ts';
 import { refreshCards } from '../outbox/cards.ts';
 import { tellNobodyAnswered } from '../questions/questions.ts';
 import { recordVerbs, tellComplete, tellEvents } from '../records/journal.ts';
@@ -25,9 +25,7 @@ import { tellGrantGone } from '../tasks/grants.ts';
 import { dispatchRuns, writeClaims, writeQuarantines } from './claims.ts';
 
 /** Slots into occurrences and runs. Each method is one transaction; a second caller finds nothing left to do. */
-export function slotStore(engine: Engine) {
-  return bind(engine, { claimDue, admitWaiting, expireQuestions, resumeDue, nextDueAt, replanTasks });
-}
+export const slotStore = { claimDue, admitWaiting, expireQuestions, resumeDue, nextDueAt, replanTasks };
 
 const selectDue = select(dueFields);
 

@@ -1,14 +1,12 @@
 import { keyUsedOtherwise, type Once } from '../../app/use-cases/kept-answers.ts';
 import { AppError } from '../../domain/errors.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, pick, type Answer } from '../engine/fields.ts';
 import { raw, sql } from '../engine/sql.ts';
-import { bind, insert, one, select, update } from '../engine/statements.ts';
+import { insert, one, select, update } from '../engine/statements.ts';
 
 /** A key has one row: what was done under it commits with the effect, and what its client was told joins it after that. */
-export function answerStore(engine: Engine) {
-  return { ...bind(engine, { keptAnswer }), ...bind(engine, { keepAnswer }, 'transactLightly') };
-}
+export const answerStore = { keptAnswer };
 
 /**
  * Claims the key, or answers what the first call under it made. A racing call waits at the unique key until the first one
@@ -62,7 +60,7 @@ function* keptUnder({ scope, key, payloadHash }: Once, now: number): Script<Answ
 }
 
 /** A key past its time is as good as new; else what was told first stays. */
-function* keepAnswer(once: Once, answer: string, now: number): Script<void> {
+export function* keepAnswer(once: Once, answer: string, now: number): Script<void> {
   yield* insert(
     'idempotencyKeys',
     { ...once, result: '', answer, createdAt: now },

@@ -10,11 +10,11 @@ import type {
 } from '../../app/ports/upkeep.ts';
 import type { CheckName, Found } from '../../domain/audit.ts';
 import { overdueMs, topicStuckMs } from '../../domain/limits.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, pick } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
 import { allOf, limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
-import { all, bind, one, select } from '../engine/statements.ts';
+import { all, one, select } from '../engine/statements.ts';
 import { tellEvents } from '../records/journal.ts';
 import { dueFields, dueSource, readDue } from '../tasks/codec.ts';
 
@@ -22,9 +22,7 @@ import { dueFields, dueSource, readDue } from '../tasks/codec.ts';
  * The reads of the audit. Each check is one statement over a range of the ids of its table, so it sees one state of the
  * database, and a page of it costs about as much as a page of the table, whatever else the tables hold.
  */
-export function auditStore(engine: Engine) {
-  return bind(engine, { auditPage, tellFindings, sampleTasks, standingTask, slotAccount });
-}
+export const auditStore = { auditPage, tellFindings, sampleTasks, standingTask, slotAccount };
 
 function tellFindings(...[findings, at]: Parameters<HousekeepingStore['tellFindings']>): Script<void> {
   return tellEvents(

@@ -1,15 +1,13 @@
 import type { Twice } from '../../app/ports/why.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
 import { raw, sql } from '../engine/sql.ts';
-import { bind, insert, one, run, select } from '../engine/statements.ts';
+import { insert, one, run, select } from '../engine/statements.ts';
 
 const scope = 'system';
 
 /** Notes of the product to itself, and what keeping the place in order needs. */
-export function upkeepStore(engine: Engine) {
-  return bind(engine, { readNote, writeNote, shiftClock, noteSetBack, ping });
-}
+export const upkeepStore = { readNote, writeNote, shiftClock, noteSetBack, ping };
 
 export function* readNote(key: string): Script<string | null> {
   const found = yield* one(select(pick(columns.kv, 'value'))`from kv where scope = ${scope} and key = ${key}`);

@@ -1,10 +1,10 @@
 import type { MissingSlot, RepairRequest } from '../../app/ports/upkeep.ts';
 import type { CheckName, MendedCheck } from '../../domain/audit.ts';
 import { liveStatuses, type RunStatus } from '../../domain/run.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick, type Answer, type Fields, type RowOf } from '../engine/fields.ts';
 import { allOf, forUpdateOf, list, raw, sql, text, type Sql } from '../engine/sql.ts';
-import { bind, insert, one, select, update, updateReturning, type Settable } from '../engine/statements.ts';
+import { insert, one, select, update, updateReturning, type Settable } from '../engine/statements.ts';
 import { recordVerbs, tellEvents } from '../records/journal.ts';
 import { insertOccurrences } from '../runs/claims.ts';
 import { dueFields, dueSource, readDue } from '../tasks/codec.ts';
@@ -15,9 +15,7 @@ import { faultOf } from './checks.ts';
  * mended itself in the meantime is left alone, and a second repair finds nothing. An audit row names what stood there before
  * and after.
  */
-export function repairStore(engine: Engine) {
-  return bind(engine, { repair, recordMissing });
-}
+export const repairStore = { repair, recordMissing };
 
 type Repair = (request: RepairRequest) => Script<string | null>;
 
@@ -216,9 +214,7 @@ function* recordMissing({ id, taskId, slotAt, now, actor }: MissingSlot): Script
 }
 
 /** Gives up what a boot has claimed and does not hold. */
-export function lostClaimStore(engine: Engine) {
-  return bind(engine, { letRunsGo, letPartsGo });
-}
+export const lostClaimStore = { letRunsGo, letPartsGo };
 
 /** A boot that never was: to the next claim its work looks like that of a process that is gone. */
 function lostBoot(bootId: string): string {

@@ -1,9 +1,9 @@
-import type { HousekeepingStore, Pruned, PruneRequest, Removed, Shelf } from '../../app/ports/upkeep.ts';
+import type { Pruned, PruneRequest, Removed, Shelf } from '../../app/ports/upkeep.ts';
 import { retentionKeptRuns, taskVersionsKept } from '../../domain/limits.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, like } from '../engine/fields.ts';
 import { limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
-import { all, bind, returning, select } from '../engine/statements.ts';
+import { all, returning, select } from '../engine/statements.ts';
 import { changesState } from '../tables/records.ts';
 
 /**
@@ -11,9 +11,7 @@ import { changesState } from '../tables/records.ts';
  * needed to find the oldest rows, and a walk ends at the first row that is too young. Work that is still going on stays
  * whatever its age, and so do the rows to which it refers.
  */
-export function retentionStore(engine: Engine): Pick<HousekeepingStore, 'prune' | 'dropExpired'> {
-  return bind(engine, { prune, dropExpired }, 'transactLightly');
-}
+export const retentionStore = { prune, dropExpired };
 
 const ended = raw(`('succeeded', 'failed', 'cancelled')`);
 const live = raw(`('queued', 'running', 'backoff', 'waiting')`);

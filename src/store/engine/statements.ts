@@ -143,17 +143,22 @@ interface Changing<T, S> {
   readonly where: (item: T) => Sql;
 }
 
-/** Changes one row for each of the items, in one statement where the engine can, and answers which of them took it. */
+/** Changes one row for each of the items, in one statement where the engine can, and answers those that took it. */
 export function* updateAll<N extends TableName, T, const S extends Settable<RowOf<N>>>(
   table: N,
   items: readonly T[],
   { set, where }: Changing<NoInfer<T>, S>,
-): Script<boolean[]> {
+): Script<T[]> {
   const changes = items.map((item) => changeOf(table, set(item), where(item)));
   const [first] = changes;
   if (first === undefined) return [];
   if (changes.some(({ change }) => change !== first.change)) throw new Error(`unlike changes of ${table}`);
-  return yield { does: 'update', change: first.change, tuples: changes.map(({ values }) => values) };
+  const took: readonly boolean[] = yield {
+    does: 'update',
+    change: first.change,
+    tuples: changes.map(({ values }) => values),
+  };
+  return items.filter((_item, index) => took[index]);
 }
 
 /** Changes rows and answers what of them is asked for, as they are then. */

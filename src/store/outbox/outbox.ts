@@ -228,9 +228,7 @@ function* markClaimed(parts: readonly PartRow[], bootId: string, now: number): S
     },
     where: (part) => sql`id = ${part.id} and fence = ${part.fence} and status = ${part.status}`,
   });
-  return parts
-    .filter((_part, index) => claimed[index])
-    .map((part) => claimedPart({ ...part, edits: editsOf(part) }, now));
+  return claimed.map((part) => claimedPart({ ...part, edits: editsOf(part) }, now));
 }
 
 function editsOf(part: PartRow): number | null {

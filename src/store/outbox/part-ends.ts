@@ -29,11 +29,10 @@ export function* endParts(ends: readonly PartEnd[], now: number): Script<number>
   yield* lockTasks(ends);
   for (const status of ['delivered', 'pending', 'blocked', 'unknown', 'failed'] as const) {
     const mine = ends.filter((end) => end.status === status);
-    const took = yield* updateAll('deliveries', mine, {
+    const won = yield* updateAll('deliveries', mine, {
       set: (end) => ({ status, ...endColumns(end, now) }),
       where: ({ id, fence }) => sql`id = ${id} and fence = ${fence} and status in ${openBefore[status]}`,
     });
-    const won = mine.filter((_end, index) => took[index]);
     written += won.length;
     const isOver = status === 'delivered' || status === 'failed';
     const gone = isOver ? new Set<string>() : yield* dropOfDeleted(won, now);

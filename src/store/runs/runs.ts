@@ -112,11 +112,10 @@ function isUntaken(byId: ById, runId: string): Sql {
 
 function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Script<void> {
   const ends = plans.filter((one) => one.does === 'end');
-  const ended = yield* updateAll('runs', ends, {
+  const won = yield* updateAll('runs', ends, {
     set: ({ status, error }) => ({ status, error, finishedAt: now, bootId: null }),
     where: ({ runId }) => isUntaken(byId, runId),
   });
-  const won = ends.filter((_end, index) => ended[index]);
   yield* updateAll('occurrences', won, {
     set: (end) => ({
       status: end.occurrence,
@@ -188,7 +187,7 @@ function* openAttempts({ starting, byId, bootId, now }: Opening): Script<string[
     }),
     where: ({ runId }) => isUntaken(byId, runId),
   });
-  const won = starting.filter((_start, index) => claimed[index]).map(({ runId }) => runId);
+  const won = claimed.map(({ runId }) => runId);
   yield* insertAll(
     'attempts',
     won.map((runId) => {

@@ -170,11 +170,10 @@ function* writeAdmissions(admissions: readonly Admission[], now: number): Script
     skips.map((one) => ({ taskId: one.taskId, reason: one.skip })),
     now,
   );
-  const admitted = yield* updateAll('occurrences', runs, {
+  const won = yield* updateAll('occurrences', runs, {
     set: (one) => ({ status: 'dispatched', reason: null, runId: one.run.id, updatedAt: now }),
     where: isPending,
   });
-  const won = runs.filter((_one, index) => admitted[index]);
   yield* dispatchRuns(
     won.map((one) => one.run),
     now,
@@ -190,7 +189,7 @@ function* writeAdmissions(admissions: readonly Admission[], now: number): Script
     where: ({ taskId }) => sql`id = ${taskId} and state = 'active'`,
   });
   yield* tellComplete(
-    last.filter((_one, index) => completed[index]).map(({ taskId }) => taskId),
+    completed.map(({ taskId }) => taskId),
     now,
   );
 }
@@ -256,7 +255,7 @@ function* endPauses(found: readonly DueRow[], now: number, plan: Parameters<Slot
   const decided = plan(found.map((row) => readDue({ ...row, nextAt: row.resumeAt })));
   yield* dropResumes(decided.filter(isQuarantine), now);
   const resumes = decided.filter((one): one is Resume => !isQuarantine(one));
-  const resumed = yield* updateAll('tasks', resumes, {
+  const won = yield* updateAll('tasks', resumes, {
     set: ({ nextAt }) => ({
       state: stateWith(nextAt),
       nextAt,
@@ -269,7 +268,6 @@ function* endPauses(found: readonly DueRow[], now: number, plan: Parameters<Slot
     }),
     where: ({ taskId, resumeAt }) => sql`id = ${taskId} and state = 'paused' and resume_at = ${resumeAt}`,
   });
-  const won = resumes.filter((_one, index) => resumed[index]);
   yield* recordVerbs(
     won.map((one) => ({
       at: now,
@@ -333,9 +331,6 @@ function* replanTasks(
     set: ({ nextAt }) => ({ nextAt, state: stateWith(nextAt) }),
     where: ({ taskId, expectNextAt }) => sql`id = ${taskId} and next_at = ${expectNextAt}`,
   });
-  yield* tellCompleted(
-    changes.filter((_one, index) => moved[index]),
-    now,
-  );
-  return { seen: page.length, changed: moved.filter(Boolean).length, last: page.at(-1)?.id ?? null };
+  yield* tellCompleted(moved, now);
+  return { seen: page.length, changed: moved.length, last: page.at(-1)?.id ?? null };
 }

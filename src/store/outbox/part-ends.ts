@@ -61,19 +61,27 @@ export function* endParts(ends: readonly PartEnd[], now: number): Script<number>
 /** 1 where a send was counted when the part was claimed. */
 const begun = raw(`case when status = 'sending' then 1 else 0 end`);
 const doubtedSince = raw('coalesce(doubted_at, sent_at)');
+const fence = raw('fence + 1');
 
 /**
  * An end that leaves the part open uses up the fence, because it is written again when the answer to the first write was
  * lost: then it must find nothing, or a send would be taken back twice and a look counted twice.
  */
 function endColumns(end: PartEnd, now: number) {
-  const fence = raw('fence + 1');
   switch (end.status) {
     case 'delivered': {
       const { chatId, threadId, messageId } = end.ids;
-      const message = { platformChatId: chatId, messageThreadId: threadId, messageId };
-      const told = { deliveredAt: end.at, evidence: foundOut(end), error: null, cause: null };
-      return { ...message, ...told, readyAt: null, doubtedAt: null };
+      return {
+        platformChatId: chatId,
+        messageThreadId: threadId,
+        messageId,
+        deliveredAt: end.at,
+        evidence: foundOut(end),
+        error: null,
+        cause: null,
+        readyAt: null,
+        doubtedAt: null,
+      };
     }
     case 'pending': {
       const unsent = end.unsent ? 1 : 0;

@@ -249,15 +249,13 @@ async function comeToRest(world: World, frozenAt: number): Promise<void> {
   const moves = database.prepare(moving).pluck();
   const left = () => Number(moves.get(frozenAt));
   const most = restWakesMax(left());
-  let isStuck = false;
   for (let wakes = 0; wakes < most; wakes += 1) {
     await settle(world, frozenAt);
     if (left() === 0 && time.untilTimer() === null) return;
     const pause = await untilNext(world, false);
-    // Nothing is due and something is left, also after whatever was rung for: it is stuck, which the proofs tell by its name.
-    if (pause === null && isStuck) return;
-    isStuck = pause === null;
-    await time.advance(pause ?? 0);
+    // Nothing is due and something is left: it is stuck, which the proofs tell by its name.
+    if (pause === null) return;
+    await time.advance(pause);
   }
   world.journal.tell('the rooms never come to rest');
 }

@@ -5,7 +5,7 @@ import type { EventQuery, EventPage } from '../../src/app/ports/why.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import { createEventStreams, type EventStreams } from '../../src/http/events.ts';
 import { serveHttp } from '../../src/http/server.ts';
-import { rows, type Engine, type Script } from '../../src/store/engine/engine.ts';
+import type { Engine, Script } from '../../src/store/engine/engine.ts';
 import { tellingOfEvents } from '../../src/store/engine/open.ts';
 import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { createStore } from '../../src/store/engine/store.ts';
@@ -14,6 +14,7 @@ import { systemTimer } from '../../src/system/clock.ts';
 import { nine } from '../support/builders.ts';
 import { manualTime, type MemoryLog } from '../support/fakes.ts';
 import { freshSqlite } from '../support/fresh-sqlite.ts';
+import { rows } from '../support/texts.ts';
 import { aDoor, bearer, truth, type Door } from './door.ts';
 
 /** An event that a client was sent, as the standard of server-sent events reads it. */

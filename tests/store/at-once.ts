@@ -1,7 +1,8 @@
 import type { Store } from '../../src/app/ports/store.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import { rows, type Script } from '../../src/store/engine/engine.ts';
+import type { Script } from '../../src/store/engine/engine.ts';
 import type { World } from '../support/store-worlds.ts';
+import { rows } from '../support/texts.ts';
 
 export const numbers = (count: number) => Array.from({ length: count }, (_none, index) => index);
 

@@ -11,7 +11,6 @@ import { fileBackups } from '../../src/store/files/backup.ts';
 import { countingIds, faultyTransport, manualTime, memoryLog } from '../support/fakes.ts';
 import { day, hour, settings, start } from '../support/pipeline.ts';
 import { aFolder } from '../support/place.ts';
-import {} from '../support/store-worlds.ts';
 
 async function aFile() {
   const file = join(aFolder(), 'data', 'my.cronogram.db');

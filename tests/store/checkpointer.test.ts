@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { rows } from '../../src/store/engine/engine.ts';
 import { openSqlite, sqliteEngine, createCheckpointer } from '../../src/store/engine/sqlite.ts';
 import { aFolder } from '../support/place.ts';
+import { rows } from '../support/texts.ts';
 
 const aFile = () => join(aFolder(), 'some.db');
 

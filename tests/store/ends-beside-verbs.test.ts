@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { noChange, type TaskChange } from '../../src/app/ports/tasks.ts';
-import { rows, type Script } from '../../src/store/engine/engine.ts';
+import type { Script } from '../../src/store/engine/engine.ts';
 import { writeEnds } from '../../src/store/runs/ends.ts';
 import { cancelLive } from '../../src/store/runs/thread-runs.ts';
 import { changeLocked } from '../../src/store/tasks/changes.ts';
 import { ample, aRunningTask, aTask, bootId, claimAll, endOf, failureOf, nine, startAll } from '../support/builders.ts';
 import { worldsOf, type World } from '../support/store-worlds.ts';
+import { rows } from '../support/texts.ts';
 import { untilSomebodyWaits } from './at-once.ts';
 
 const numbers = (count: number) => Array.from({ length: count }, (_none, index) => index);

@@ -1,12 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { EventPage } from '../../src/app/ports/why.ts';
-import { rows, type Script } from '../../src/store/engine/engine.ts';
+import type { Script } from '../../src/store/engine/engine.ts';
 import { migratePostgres } from '../../src/store/engine/migrate.ts';
 import { postgresEngine, postgresPool } from '../../src/store/engine/postgres.ts';
 import { tellEvents } from '../../src/store/records/journal.ts';
 import { nine } from '../support/builders.ts';
 import { freshPostgres } from '../support/postgres.ts';
 import { worldOver, worldsOf, type World } from '../support/store-worlds.ts';
+import { rows } from '../support/texts.ts';
 
 function* tell(ref: string): Script<void> {
   yield* tellEvents([{ kind: 'run.started', at: nine, taskId: null, ref }]);

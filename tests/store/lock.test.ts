@@ -8,7 +8,6 @@ import { nine } from '../support/builders.ts';
 import { killHard, storeChild } from '../support/child.ts';
 import { aFolder } from '../support/place.ts';
 import { freshPostgres } from '../support/postgres.ts';
-import {} from '../support/store-worlds.ts';
 
 function opening(url: string, pid = 4711): Opening {
   return { url, holder: { pid, host: 'garden', since: nine }, onLost: () => {}, onPoolError: () => {} };

@@ -11,7 +11,6 @@ import { postgresTables } from '../../src/store/tables/postgres.ts';
 import { sqliteTables } from '../../src/store/tables/sqlite.ts';
 import { aFolder } from '../support/place.ts';
 import { freshPostgres } from '../support/postgres.ts';
-import {} from '../support/store-worlds.ts';
 
 interface Column {
   readonly name: string;

@@ -6,7 +6,6 @@ import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import { hour, minute, nine } from '../support/builders.ts';
 import { aFolder } from '../support/place.ts';
 import { freshPostgres } from '../support/postgres.ts';
-import {} from '../support/store-worlds.ts';
 
 /** Rows as they were before who did what to a slot was written down, and some of them as the first version left them. */
 interface OldDatabase {
@@ -81,6 +80,19 @@ const slots: readonly Slot[] = [
   ['nobody', 'schedule', 'skipped', 'overlap', nine + minute, nine + minute],
 ];
 
+/** What was found out about three parts: the answer of a person stood among it. */
+const evidence = [
+  '{"approved_by":"telegram:user:7","approval_at":5,"found":1}',
+  '{"discarded_by":"telegram:user:7","approval_at":5}',
+  '{"found":2}',
+];
+
+/** A task whose runs may live side by side, and one whose title alone says so. */
+const tasks = [
+  ['t', 'A title', '{"overlap":"allow"}'],
+  ['other', '"overlap":"allow"', '{"overlap":"skip"}'],
+] as const;
+
 const text = (value: string | null | undefined) => (value === null || value === undefined ? 'null' : `'${value}'`);
 
 test.each([
@@ -108,8 +120,33 @@ test.each([
     const report = id === 'd1' ? `'{}'` : 'null';
     await database.write(`insert into downtimes (id, from_at, to_at, report) values ('${id}', 1, 2, ${report})`);
   }
+  for (const [index, found] of evidence.entries()) {
+    await database.write(
+      `insert into deliveries (id, chat_id, lane, rank, kind, part, status, content, unknown_policy, fence, sends, put_offs, settles,
+         created_at, evidence) values ('p${index}', 'c', 'l', 1, 'result', 1, 'failed', '{}', 'resend', 1, 1, 0, 0, 1, '${found}')`,
+    );
+  }
+  for (const statement of [
+    `insert into users (id, role, created_at, updated_at) values ('o', 'user', 1, 1)`,
+    `insert into chats (id, provider, address, state, settings, last_number, created_at, updated_at)
+     values ('c', 'telegram', '1', 'approved', '{}', 2, 1, 1)`,
+    `insert into grants (id, owner_id, chat_id, scopes, created_at, created_by) values ('g', 'o', 'c', '[]', 1, 'o')`,
+  ])
+    await database.write(statement);
+  for (const [index, [id, title, policies]] of tasks.entries()) {
+    await database.write(
+      `insert into tasks (id, number, owner_id, grant_id, version, state, next_at, title, instructions, action, schedule_kind, cron,
+         timezone, policies, auto_pause, tags, context, runs, failures, consecutive_failures, bounded_runs, topic_state, created_at,
+         created_by, updated_at, updated_by, chat_id)
+       values ('${id}', ${index}, 'o', 'g', 1, 'active', 5, '${title}', '', '{}', 'cron', '', 'UTC', '${policies}', 10, '[]', '{}',
+         0, 0, 0, 0, 'none', 1, 'o', 1, 'o', 'c')`,
+    );
+  }
   await database.migrate();
 
+  const decisions = await database.read('select decision from deliveries order by id');
+  expect(decisions).toEqual([{ decision: evidence[0] }, { decision: evidence[1] }, { decision: null }]);
+  expect(await database.read('select id from tasks where beside = 1')).toEqual([{ id: 't' }]);
   const states = await database.read('select state_before, state_after from audit where id < 7 or id = 10 order by id');
   expect(states.map((one) => Object.values(one as object).join(' -> '))).toEqual([
     ' -> active',

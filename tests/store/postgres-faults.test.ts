@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { row, rows, type Script } from '../../src/store/engine/engine.ts';
+import type { Script } from '../../src/store/engine/engine.ts';
 import { postgresEngine, postgresPool, type Connections } from '../../src/store/engine/postgres.ts';
 import { translate } from '../../src/store/engine/store.ts';
 import { freshPostgres } from '../support/postgres.ts';
+import { rows } from '../support/texts.ts';
 
 const opened: (() => Promise<void>)[] = [];
 
@@ -37,8 +38,8 @@ describe('a Postgres that does not answer in time', () => {
 
   test('is told apart from a statement that it refuses', async () => {
     const engine = await anEngine();
-    const refused = await engine.transact(() => row('select 1 / 0')).catch(translate);
+    const refused = await engine.transact(() => rows('select 1 / 0')).catch(translate);
     expect(refused).toMatchObject({ code: 'internal' });
-    expect(await engine.transact(() => row('select 1 as one'))).toEqual({ one: 1 });
+    expect(await engine.transact(() => rows('select 1 as one'))).toEqual([{ one: 1 }]);
   });
 });

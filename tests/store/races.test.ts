@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { noChange, type Created, type NewTask, type TaskChange } from '../../src/app/ports/tasks.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { Task } from '../../src/domain/task.ts';
-import { rows, type Script } from '../../src/store/engine/engine.ts';
+import type { Script } from '../../src/store/engine/engine.ts';
 import {
   ample,
   aRunningTask,
@@ -18,6 +18,7 @@ import {
 } from '../support/builders.ts';
 import { storeChild } from '../support/child.ts';
 import { worldsOf, type OpenWorld, type World } from '../support/store-worlds.ts';
+import { rows } from '../support/texts.ts';
 import { atOnce, codes, numbers, untilSomebodyWaits, won } from './at-once.ts';
 import { aReadyTask, claimParts, show } from './conformance/outbox.ts';
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { rows, type Engine, type Script } from '../../src/store/engine/engine.ts';
+import type { Engine, Script } from '../../src/store/engine/engine.ts';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { aFolder } from '../support/place.ts';
-import {} from '../support/store-worlds.ts';
+import { rows } from '../support/texts.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 

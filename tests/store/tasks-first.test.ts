@@ -2,11 +2,12 @@ import { describe, expect, test } from 'vitest';
 import type { PartEnd } from '../../src/app/ports/outbox.ts';
 import type { StartPlan } from '../../src/app/ports/pipeline.ts';
 import { noChange, type TaskChange } from '../../src/app/ports/tasks.ts';
-import { rows, type Engine, type Script } from '../../src/store/engine/engine.ts';
+import type { Engine, Script } from '../../src/store/engine/engine.ts';
 import { createStore } from '../../src/store/engine/store.ts';
 import { changeLocked } from '../../src/store/tasks/changes.ts';
 import { ample, aTask, bootId, claimAll, hour, minute, nine } from '../support/builders.ts';
 import { worldsOf, type World } from '../support/store-worlds.ts';
+import { rows } from '../support/texts.ts';
 import { aReadyTask, claimParts, show } from './conformance/outbox.ts';
 import { engineOn, target } from './conformance/verbs.ts';
 

@@ -23,19 +23,15 @@ function writtenStatements(): readonly Written[] {
     templatesIn(text, { from: 0, until: '' }, (at, chunks) => {
       if (!isStatement(text.slice(0, at))) return;
       const line = text.slice(0, at).split('\n').length;
-      found.push({ where: `${name}:${line}`, chunks: chunks.map(unlocked).filter((chunk) => chunk !== '') });
+      found.push({ where: `${name}:${line}`, chunks: chunks.map(plain).filter((chunk) => chunk !== '') });
     });
     return found;
   });
 }
 
-/** Tagged, or the first thing that is handed to one of the functions that take a text. */
+/** Tagged, or handed to `raw`. */
 function isStatement(before: string): boolean {
-  return /[\w)]$/.test(before) || /\b(?:raw|rows?|each|write|lock)(?:<[^()]*>)?\(\s*$/.test(before);
-}
-
-function unlocked(chunk: string): string {
-  return plain(chunk.replaceAll(/\[for [^\]]*\]/g, ''));
+  return /[\w)]$/.test(before) || /\braw\(\s*$/.test(before);
 }
 
 interface Stretch {
@@ -81,7 +77,6 @@ function templateAt(text: string, start: number, tell: (at: number, chunks: stri
 /** One space where there are several, and one sign for whatever is bound. */
 function plain(text: string): string {
   return text
-    .replaceAll(/\?[ti]\b/g, '?')
     .replaceAll(/\blimit \+/g, 'limit ')
     .replaceAll(/\s+/g, ' ')
     .trim();

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { afterAll, onTestFinished } from 'vitest';
 import type { Store } from '../../src/app/ports/store.ts';
-import { rows, type Engine, type Value } from '../../src/store/engine/engine.ts';
+import type { Engine } from '../../src/store/engine/engine.ts';
 import { migratePostgres } from '../../src/store/engine/migrate.ts';
 import { postgresEngine, postgresPool, type Connections } from '../../src/store/engine/postgres.ts';
+import type { Value } from '../../src/store/engine/sql.ts';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { createStore } from '../../src/store/engine/store.ts';
 import { buildersOf, type Builders } from './builders.ts';
@@ -13,6 +14,7 @@ import { pgliteConnections, startPglite } from './pglite.ts';
 import { aFolder } from './place.ts';
 import { freshPostgres } from './postgres.ts';
 import { remembering } from './statements.ts';
+import { rows } from './texts.ts';
 
 /** `shared` is SQLite as the product runs it, where the transactions of one turn share a commit. */
 export type Kind = 'sqlite' | 'shared' | 'pglite' | 'postgres';

@@ -1,8 +1,8 @@
 import type { Chat, ChatBack, ChatChange, ChatGone, NewChat } from '../../app/ports/chats.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
 import { forUpdate, raw, sql } from '../engine/sql.ts';
-import { all, bind, select, update, updateReturning } from '../engine/statements.ts';
+import { all, select, update, updateReturning } from '../engine/statements.ts';
 import { refreshCards } from '../outbox/cards.ts';
 import { insertMessages } from '../outbox/new-parts.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
@@ -11,9 +11,7 @@ import { moveChat } from './moves.ts';
 import { chatFields, chatFieldsOf, chatOf, findChat as findRow, telegram, type ChatRow } from './rows.ts';
 
 /** Chats: what is known of them, and what becomes of them. */
-export function chatsStore(engine: Engine) {
-  return bind(engine, { findChat, noteChat, changeChat, moveChat, chatGone, chatBack });
-}
+export const chatsStore = { findChat, noteChat, changeChat, moveChat, chatGone, chatBack };
 
 function* findChat(address: string): Script<Chat | null> {
   const found = yield* findRow({ provider: telegram, address });

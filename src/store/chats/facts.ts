@@ -1,26 +1,24 @@
 import type { ChatNews, NewsQuery, SentMessage } from '../../app/ports/chat-facts.ts';
 import type { Chat, User } from '../../app/ports/chats.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, like, mapped, number, pick } from '../engine/fields.ts';
 import { limit as limited, raw, sql } from '../engine/sql.ts';
-import { all, bind, one, select } from '../engine/statements.ts';
+import { all, one, select } from '../engine/statements.ts';
 import { serverFacts } from '../records/workload.ts';
 import { readFacts } from '../tasks/codec.ts';
 import { userFields } from './people.ts';
 import { chatFields } from './rows.ts';
 
 /** What a chat amounts to. Everything is counted as far as a person needs to know, so that no look takes long. */
-export function chatFactStore(engine: Engine) {
-  return bind(engine, {
-    chatNews,
-    chatSettings,
-    waitingChats,
-    usersNamed,
-    adminNames,
-    sentMessage,
-    serverFacts: (now: number) => serverFacts(engine.dialect, now),
-  });
-}
+export const chatFactStore = {
+  chatNews,
+  chatSettings,
+  waitingChats,
+  usersNamed,
+  adminNames,
+  sentMessage,
+  serverFacts,
+};
 
 /** A slot can be served some time after it was due, and its end falls into the stretch all the same. */
 const servedLateMs = 86_400_000;

@@ -1,14 +1,12 @@
 import type { Draft, DraftChange, NewUpdate, StoredUpdate, UpdateEnd } from '../../app/ports/chats.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
 import { limit as limited, raw, sql } from '../engine/sql.ts';
-import { all, bind, insert, insertAll, run, select, update, updateReturning } from '../engine/statements.ts';
+import { all, insert, insertAll, run, select, update, updateReturning } from '../engine/statements.ts';
 import { insertMessages } from '../outbox/new-parts.ts';
 
 /** Updates of the platform: stored before the next one is asked for, and done together with what they brought. */
-export function inboxStore(engine: Engine) {
-  return bind(engine, { receiveUpdates, openUpdates, beginUpdate, endUpdate });
-}
+export const inboxStore = { receiveUpdates, openUpdates, beginUpdate, endUpdate };
 
 /** The platform keeps an update for a day; after two, the same number is another update. */
 const repeatMaxMs = 2 * 86_400_000;

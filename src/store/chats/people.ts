@@ -1,16 +1,14 @@
 import type { ChatStore, Member, User } from '../../app/ports/chats.ts';
 import type { Actor } from '../../domain/access.ts';
 import { membershipFreshMs } from '../../domain/limits.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick } from '../engine/fields.ts';
 import { forUpdate, limit as limited, sql } from '../engine/sql.ts';
-import { all, bind, one, returning, select, update } from '../engine/statements.ts';
+import { all, one, returning, select, update } from '../engine/statements.ts';
 import { afterDeletion, left, lockUser } from '../tasks/grants.ts';
 
 /** People, and in which chats they are. */
-export function peopleStore(engine: Engine) {
-  return bind(engine, { noteUser, changeUser, readUser, listOwners, readMember, noteMember, staleMembers });
-}
+export const peopleStore = { noteUser, changeUser, readUser, listOwners, readMember, noteMember, staleMembers };
 
 export const userFields = pick(columns.users, 'id', 'name', 'role', 'timezone');
 

@@ -9,29 +9,27 @@ import type {
 import type { Planned } from '../../app/ports/why.ts';
 import type { Actor } from '../../domain/access.ts';
 import type { Task } from '../../domain/task.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, mapped, pick } from '../engine/fields.ts';
 import { contains } from '../engine/queries.ts';
 import { allOf, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
-import { all, bind, one, select } from '../engine/statements.ts';
+import { all, one, select } from '../engine/statements.ts';
 import { aheadOf } from '../records/truth.ts';
 import { readFacts, taskFields, taskSource } from '../tasks/codec.ts';
 
 /** Tasks and drafts as a chat sees them. */
-export function chatTaskStore(engine: Engine) {
-  return bind(engine, {
-    readDraft,
-    openDraft,
-    taskByNumber,
-    taskByTopic,
-    taskByTitle,
-    chatTasks,
-    snoozesOf,
-    plannedBefore,
-    snoozedBefore,
-    lastChange,
-  });
-}
+export const chatTaskStore = {
+  readDraft,
+  openDraft,
+  taskByNumber,
+  taskByTopic,
+  taskByTitle,
+  chatTasks,
+  snoozesOf,
+  plannedBefore,
+  snoozedBefore,
+  lastChange,
+};
 
 const { drafts } = columns;
 const draftFields = {

@@ -1,6 +1,4 @@
-import { list, shapeOf, type Dialect, type Shape, type Sql, type Tuple, type Value } from './sql.ts';
-
-export type { Tuple, Value } from './sql.ts';
+import type { Dialect, Shape, Sql, Tuple } from './sql.ts';
 
 /** What a transaction asks of its engine; the functions that make it are in `statements.ts`. */
 export type Ask =
@@ -44,53 +42,4 @@ export interface Engine {
    */
   transactLightly<T>(script: () => Script<T>): Promise<T>;
   close(): Promise<void>;
-}
-
-/* ---- statements as texts, with `?t` and `?i` for what is bound and `[for update]` for a lock ---- */
-
-const textShapes = new Map<string, Shape>();
-
-function sqlOf(text: string, values: Tuple): Sql {
-  const shape = textShapes.get(text) ?? shapeOf(text.split(/(\?[ti]\b|\[for [^\]]*\]|\blimit (?=\?))/).map(pieceOf));
-  textShapes.set(text, shape);
-  return { shape, values };
-}
-
-function pieceOf(part: string): Shape['pieces'][number] {
-  if (part === '?t') return { holds: 'text' };
-  if (part === '?i') return { holds: 'int' };
-  if (part === 'limit ') return { sqlite: 'limit +', postgres: 'limit ' };
-  return part.startsWith('[for ') ? { sqlite: '', postgres: part.slice(1, -1) } : part;
-}
-
-export function* rows<R extends object>(text: string, ...values: Value[]): Script<R[]> {
-  return yield { does: 'rows', sql: sqlOf(text, values) };
-}
-
-export function* lock(text: string, ...values: Value[]): Script<void> {
-  yield { does: 'hold', sql: sqlOf(text, values) };
-}
-
-export function* row<R extends object>(text: string, ...values: Value[]): Script<R | undefined> {
-  return (yield* rows<R>(text, ...values))[0];
-}
-
-const textChanges = new Map<string, Change>();
-
-/** Runs one update for each tuple and answers, in the order of the tuples, whether it took effect. */
-export function* each(text: string, tuples: readonly Tuple[]): Script<boolean[]> {
-  if (tuples.length === 0) return [];
-  const [, table = '', set = '', where = ''] = /^\s*update (\w+) set ([^]*?) where ([^]*)$/.exec(text) ?? [];
-  const change = textChanges.get(text) ?? { table, set: sqlOf(set, []).shape, where: sqlOf(where, []).shape };
-  textChanges.set(text, change);
-  return yield { does: 'update', change, tuples };
-}
-
-export function* write(text: string, ...values: Value[]): Script<boolean> {
-  return (yield* each(text, [values]))[0] === true;
-}
-
-export function listOf(values: readonly string[]): { readonly marks: string; readonly values: readonly Value[] } {
-  const filled = list(values).values;
-  return { marks: filled.map(() => '?t').join(', '), values: filled };
 }

@@ -104,13 +104,14 @@ export function allOf(...conditions: readonly (Sql | undefined)[]): Sql {
   return given.length === 0 ? raw('1 = 1') : joined(given, and);
 }
 
-function differing(name: string, pieces: Readonly<Record<Dialect, string>>): Sql {
-  return { shape: extended(empty, `differing ${name}`, () => [pieces]), values: [] };
+/** What the dialects write differently. */
+export function differing(pieces: Readonly<Record<Dialect, string>>): Sql {
+  return { shape: extended(empty, `${pieces.sqlite} or ${pieces.postgres}`, () => [pieces]), values: [] };
 }
 
 /** Row locks. Without them the transaction itself excludes every other writer. */
 function locking(how: string): Sql {
-  return differing(how, { sqlite: '', postgres: how });
+  return differing({ sqlite: '', postgres: how });
 }
 
 export const forUpdate = locking('for update');
@@ -121,7 +122,7 @@ export const forUpdateOf = (of: string) => locking(`for update of ${of}`);
 export const forShare = (of?: string) => locking(`for no key update${of === undefined ? '' : ` of ${of}`}`);
 
 /** SQLite plans a statement with a bare `limit ?` anew each time a number is bound to it; one with `+?` keeps its plan. */
-const limitMark = differing('limit', { sqlite: 'limit +', postgres: 'limit ' });
+const limitMark = differing({ sqlite: 'limit +', postgres: 'limit ' });
 
 export function limit(rows: number): Sql {
   return sql`${limitMark}${rows}`;

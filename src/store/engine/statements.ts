@@ -1,6 +1,6 @@
 import { getTableColumns, getTableName, type Column } from 'drizzle-orm';
 import { sqliteTables } from '../tables/sqlite.ts';
-import type { Change, Engine, Insertion, Script } from './engine.ts';
+import type { Change, Insertion, Script } from './engine.ts';
 import { selectionOf, type Answer, type Selectable, type RowOf, type Selection, type TableName } from './fields.ts';
 import {
   begun,
@@ -129,7 +129,7 @@ function insertionOf(table: TableName, names: readonly string[], conflict: Shape
 }
 
 /** What a row is to hold: a value, or what is computed of it. What is undefined stays as it is. */
-type Settable<Row> = { readonly [K in keyof Row]?: Row[K] | Sql | undefined };
+export type Settable<Row> = { readonly [K in keyof Row]?: Row[K] | Sql | undefined };
 
 /** Answers whether a row took the change. */
 export function* update<N extends TableName>(table: N, set: Settable<RowOf<N>>, where: Sql): Script<boolean> {
@@ -143,17 +143,22 @@ interface Changing<T, S> {
   readonly where: (item: T) => Sql;
 }
 
-/** Changes one row for each of the items, in one statement where the engine can, and answers which of them took it. */
+/** Changes one row for each of the items, in one statement where the engine can, and answers those that took it. */
 export function* updateAll<N extends TableName, T, const S extends Settable<RowOf<N>>>(
   table: N,
   items: readonly T[],
   { set, where }: Changing<NoInfer<T>, S>,
-): Script<boolean[]> {
+): Script<T[]> {
   const changes = items.map((item) => changeOf(table, set(item), where(item)));
   const [first] = changes;
   if (first === undefined) return [];
   if (changes.some(({ change }) => change !== first.change)) throw new Error(`unlike changes of ${table}`);
-  return yield { does: 'update', change: first.change, tuples: changes.map(({ values }) => values) };
+  const took: readonly boolean[] = yield {
+    does: 'update',
+    change: first.change,
+    tuples: changes.map(({ values }) => values),
+  };
+  return items.filter((_item, index) => took[index]);
 }
 
 /** Changes rows and answers what of them is asked for, as they are then. */
@@ -256,23 +261,4 @@ function columnOf(table: TableName, name: string): NamedColumn {
   const column = namesOf(table).columns.get(name);
   if (column === undefined) throw new Error(`${table} has no column ${name}`);
   return column;
-}
-
-type Scripts = Readonly<Record<string, (...args: never[]) => Script<unknown>>>;
-
-type Bound<M> = {
-  [K in keyof M]: M[K] extends (...args: infer A) => Script<infer T> ? (...args: A) => Promise<T> : never;
-};
-
-/** Scripts as the methods of a store, each call of one a transaction; or a read, where nothing is written. */
-export function bind<M extends Scripts>(
-  engine: Engine,
-  scripts: M,
-  by: 'transact' | 'read' | 'transactLightly' = 'transact',
-): Bound<M> {
-  const methods = Object.entries(scripts).map(([name, script]) => [
-    name,
-    (...args: never[]) => engine[by](() => script(...args)),
-  ]);
-  return Object.fromEntries(methods) as Bound<M>;
 }

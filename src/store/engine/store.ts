@@ -1,4 +1,5 @@
 import type { Store } from '../../app/ports/store.ts';
+import type { EventQuery } from '../../app/ports/why.ts';
 import { AppError, errorText } from '../../domain/errors.ts';
 import { chatsStore } from '../chats/chats.ts';
 import { chatFactStore } from '../chats/facts.ts';
@@ -13,64 +14,81 @@ import { traceStore } from '../outbox/traces.ts';
 import { ackStore } from '../questions/acks.ts';
 import { approvalStore } from '../questions/approvals.ts';
 import { questionStore } from '../questions/questions.ts';
+import { downtimeStore } from '../records/downtimes.ts';
+import { readAuditPage, readEvents } from '../records/feeds.ts';
 import { truthStore } from '../records/truth.ts';
 import { workloadStore, usageStore } from '../records/workload.ts';
 import { runStore } from '../runs/runs.ts';
 import { slotStore } from '../runs/slots.ts';
 import { grantStore } from '../tasks/grants.ts';
-import { answerStore } from '../tasks/once.ts';
+import { answerStore, keepAnswer } from '../tasks/once.ts';
+import { taskReads } from '../tasks/reads.ts';
 import { taskStore } from '../tasks/tasks.ts';
 import { auditStore } from '../upkeep/checks.ts';
 import { upkeepStore } from '../upkeep/notes.ts';
 import { lostClaimStore, repairStore } from '../upkeep/repairs.ts';
 import { retentionStore } from '../upkeep/retention.ts';
-import type { Engine } from './engine.ts';
+import type { Engine, Script } from './engine.ts';
 
-/** The store over either engine. Nothing but an `AppError` leaves it. */
+/** The store over either engine: each method is a transaction, or a read where nothing is written. Only an `AppError` leaves it. */
 export function createStore(engine: Engine): Store {
-  const store: Store = {
-    ...slotStore(engine),
-    ...runStore(engine),
-    ...outboxStore(engine),
-    ...taskStore(engine),
-    ...upkeepStore(engine),
-    ...workloadStore(engine),
-    ...retentionStore(engine),
-    ...lostClaimStore(engine),
-    ...auditStore(engine),
-    ...repairStore(engine),
-    ...truthStore(engine),
-    ...inboxStore(engine),
-    ...messageStore(engine),
-    ...chatsStore(engine),
-    ...peopleStore(engine),
-    ...pressedStore(engine),
-    ...chatTaskStore(engine),
-    ...chatFactStore(engine),
-    ...traceStore(engine),
-    ...holdStore(engine),
-    ...ackStore(engine),
-    ...approvalStore(engine),
-    ...questionStore(engine),
-    ...grantStore(engine),
-    ...answerStore(engine),
-    ...usageStore(engine),
-    close: () => engine.close(),
+  return {
+    ...bind(engine, 'transact', {
+      ...slotStore,
+      ...runStore,
+      ...outboxStore,
+      ...taskStore,
+      ...upkeepStore,
+      ...workloadStore,
+      ...lostClaimStore,
+      ...auditStore,
+      ...repairStore,
+      ...truthStore,
+      ...downtimeStore,
+      ...inboxStore,
+      ...messageStore,
+      ...chatsStore,
+      ...peopleStore,
+      ...pressedStore,
+      ...chatTaskStore,
+      ...chatFactStore,
+      ...traceStore,
+      ...holdStore,
+      ...ackStore,
+      ...approvalStore,
+      ...questionStore,
+      ...grantStore,
+      ...answerStore,
+      ...usageStore,
+      readAudit: readAuditPage,
+      readEvents: (query: EventQuery) => readEvents(engine.dialect, query),
+    }),
+    ...bind(engine, 'transactLightly', { ...retentionStore, keepAnswer }),
+    ...bind(engine, 'read', taskReads),
+    close: () => told(engine.close()),
   };
-  const guarded = Object.entries(store).map(([name, method]) => [name, translated(method as Method)]);
-  return Object.fromEntries(guarded) as Store;
 }
 
-type Method = (...args: never[]) => Promise<unknown>;
+type Scripts = Readonly<Record<string, (...args: never[]) => Script<unknown>>>;
 
-function translated(method: Method): Method {
-  return async (...args) => {
-    try {
-      return await method(...args);
-    } catch (error) {
-      throw translate(error);
-    }
-  };
+type Bound<M> = {
+  [K in keyof M]: M[K] extends (...args: infer A) => Script<infer T> ? (...args: A) => Promise<T> : never;
+};
+
+function bind<M extends Scripts>(engine: Engine, by: 'transact' | 'read' | 'transactLightly', scripts: M): Bound<M> {
+  const methods = Object.entries(scripts).map(([name, script]) => [
+    name,
+    (...args: never[]) => told(engine[by](() => script(...args))),
+  ]);
+  return Object.fromEntries(methods) as Bound<M>;
+}
+
+async function told<T>(outcome: Promise<T>): Promise<T> {
+  try {
+    return await outcome;
+  } catch (error) {
+    throw translate(error);
+  }
 }
 
 /**

@@ -1,17 +1,15 @@
 import type { ChatStore, WaitingResults } from '../../app/ports/chats.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
 import { backlogCountedMax } from '../../domain/limits.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, mapped, pick } from '../engine/fields.ts';
 import { allOf, limit, raw, sql, type Sql } from '../engine/sql.ts';
-import { all, bind, insert, one, run, select, updateReturning } from '../engine/statements.ts';
+import { all, insert, one, run, select, updateReturning } from '../engine/statements.ts';
 import { tellEvents } from '../records/journal.ts';
 import { heldParts } from './quiet-parts.ts';
 
 /** What keeps parts from going out: the platform's word, the budget, and what waits for a person. */
-export function holdStore(engine: Engine) {
-  return bind(engine, { settleByHand, retryBlocked, readHolds, writeHold, sentSince, heldParts, waitingResults });
-}
+export const holdStore = { settleByHand, retryBlocked, readHolds, writeHold, sentSince, heldParts, waitingResults };
 
 const { deliveries, kv } = columns;
 

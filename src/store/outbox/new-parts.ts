@@ -2,10 +2,10 @@ import type { MessageAbout, NewMessage } from '../../app/ports/chats.ts';
 import { outboxRanks, type DeliveryKind } from '../../domain/delivery.ts';
 import { isDeliverable } from '../../domain/thread.ts';
 import { chatOf, findChat, telegram } from '../chats/rows.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick, type Answer } from '../engine/fields.ts';
 import { allOf, raw, sql } from '../engine/sql.ts';
-import { bind, insert, one, run, select } from '../engine/statements.ts';
+import { insert, one, run, select } from '../engine/statements.ts';
 
 /** A message that is put into the outbox by itself. What a run brings goes in with its end, many at once. */
 interface NewPart {
@@ -94,9 +94,7 @@ export function placeOf(row: Answer<typeof shownFields>): Pick<NewPart, 'chatId'
 }
 
 /** Messages that belong to no run, and which words were said already. */
-export function messageStore(engine: Engine) {
-  return bind(engine, { addMessages: insertMessages, tellOnce, messageAt, forgetTold });
-}
+export const messageStore = { addMessages: insertMessages, tellOnce, messageAt, forgetTold };
 
 export function* insertMessages(messages: readonly NewMessage[], at: number): Script<void> {
   for (const message of messages) {

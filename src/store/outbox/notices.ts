@@ -1,5 +1,8 @@
 import type { NewDelivery } from '../../app/ports/pipeline.ts';
-import { each, listOf, rows, type Script, type Tuple } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
+import { columns, pick, type Answer } from '../engine/fields.ts';
+import { allOf, list, sql } from '../engine/sql.ts';
+import { all, one, select, updateAll } from '../engine/statements.ts';
 import { insertEndParts, type Ending, type EndPart } from './run-parts.ts';
 
 /**
@@ -28,12 +31,7 @@ export function* tellNotices(ends: readonly Ending[], autoPaused: readonly strin
   yield* insertEndParts(parts);
 }
 
-interface TaskRow {
-  readonly id: string;
-  readonly failures: number;
-  readonly incident_at: number | null;
-  readonly incident_failures: number | null;
-}
+const incidentFields = pick(columns.tasks, 'id', 'failures', 'incidentAt', 'incidentFailures');
 
 /** A task while the ends of this batch are looked at, oldest first. */
 interface Standing {
@@ -50,21 +48,17 @@ interface Standing {
 function* incidentsOf(ends: readonly Ending[]): Script<ReadonlyMap<string, Standing>> {
   const ids = ends.flatMap(({ run }) => run.taskId ?? []);
   if (ids.length === 0) return new Map();
-  const { marks, values } = listOf(ids);
-  const failed = ends.some(({ status }) => status === 'failed');
-  const found = yield* rows<TaskRow>(
-    `select id, failures, incident_at, incident_failures from tasks
-     where id in (${marks})${failed ? '' : ' and incident_at is not null'}`,
-    ...values,
-  );
+  const hasFailed = ends.some(({ status }) => status === 'failed');
+  const open = hasFailed ? undefined : sql`incident_at is not null`;
+  const found = yield* all(select(incidentFields)`from tasks where ${allOf(sql`id in ${list(ids)}`, open)}`);
   return new Map(found.map((one) => [one.id, standingOf(one, ends)]));
 }
 
 /** The failures of this batch are counted already, and are counted again one by one. */
-function standingOf({ id, failures: counted, ...task }: TaskRow, ends: readonly Ending[]): Standing {
-  const failures = counted - ends.filter(({ run, status }) => run.taskId === id && status === 'failed').length;
-  const since = task.incident_at;
-  return { id, before: since, since, failuresBefore: task.incident_failures ?? failures, failures };
+function standingOf(task: Answer<typeof incidentFields>, ends: readonly Ending[]): Standing {
+  const { id, incidentAt: since, incidentFailures } = task;
+  const failures = task.failures - ends.filter(({ run, status }) => run.taskId === id && status === 'failed').length;
+  return { id, before: since, since, failuresBefore: incidentFailures ?? failures, failures };
 }
 
 function failureOf(task: Standing, { notices: { byHand, failed }, finishedAt }: Ending): NewDelivery | null {
@@ -88,20 +82,21 @@ function recoveryOf(task: Standing, { notices: { recovered } }: Ending): NewDeli
 function* pauseOf(taskId: string, end: Ending): Script<EndPart[]> {
   const { autoPaused } = end.notices;
   if (autoPaused === null) return [];
-  const [task] = yield* rows<{ paused_reason: string | null; consecutive_failures: number }>(
-    `select paused_reason, consecutive_failures from tasks where id = ?t`,
-    taskId,
+  const task = yield* one(
+    select(pick(columns.tasks, 'pausedReason', 'consecutiveFailures'))`from tasks where id = ${taskId}`,
   );
-  const reason = task?.paused_reason ?? '';
-  const content = { view: 'autoPaused', reason, failures: task?.consecutive_failures ?? 0, error: end.error } as const;
+  const reason = task?.pausedReason ?? '';
+  const content = { view: 'autoPaused', reason, failures: task?.consecutiveFailures ?? 0, error: end.error } as const;
   return [{ end, part: { ...autoPaused, content } }];
 }
 
 function* writeIncidents(tasks: readonly Standing[]): Script<void> {
-  yield* each(
-    `update tasks set incident_at = ?i, incident_failures = ?i where id = ?t`,
-    tasks
-      .filter(({ before, since }) => before !== since)
-      .map(({ id, since, failuresBefore }): Tuple => [since, since === null ? null : failuresBefore, id]),
-  );
+  const changed = tasks.filter(({ before, since }) => before !== since);
+  yield* updateAll('tasks', changed, {
+    set: ({ since, failuresBefore }) => ({
+      incidentAt: since,
+      incidentFailures: since === null ? null : failuresBefore,
+    }),
+    where: ({ id }) => sql`id = ${id}`,
+  });
 }

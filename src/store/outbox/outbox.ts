@@ -3,25 +3,17 @@ import type { Batch } from '../../app/ports/pipeline.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
 import * as limits from '../../domain/limits.ts';
 import { survivorOf } from '../chats/moves.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, least, number, numberOrNull, pick, type Answer } from '../engine/fields.ts';
 import { int, limit as limited, raw, skipLocked, sql, type Sql } from '../engine/sql.ts';
-import { all, bind, one, run, select, selecting, update, updateAll } from '../engine/statements.ts';
+import { all, one, run, select, selecting, update, updateAll } from '../engine/statements.ts';
 import { endParts } from './part-ends.ts';
 import { claimedPart, faultOf, partFields, partSource, statusAfterClaim, type PartRow } from './part-rows.ts';
-import { quieted, tellQuietOver } from './quiet-parts.ts';
+import { held, quieted, tellQuietOver } from './quiet-parts.ts';
 import { beginTopic, endTopic } from './topics.ts';
 
 /** The outbox and the topics. A claim is one transaction; what a send brought is written under the claim's fence. */
-export function outboxStore(engine: Engine) {
-  return bind(engine, { claimParts, endParts, beginTopic: beginTopicOf, endTopic, nextPartAt });
-}
-
-type BeginTopic = Parameters<OutboxStore['beginTopic']>;
-
-function beginTopicOf(topic: BeginTopic[0], bootId: string, now: number): Script<boolean> {
-  return beginTopic({ topic, bootId, now });
-}
+export const outboxStore = { claimParts, endParts, beginTopic, endTopic, nextPartAt };
 
 type Claiming = Parameters<OutboxStore['claimParts']>[0];
 
@@ -34,14 +26,17 @@ function* claimParts(at: Claiming, bootId: string, busyChats: ReadonlySet<string
   const isAnyReady = doubts.some(({ readyAt }) => readyAt <= at.now);
   const ready = isAnyReady ? yield* doubtfulParts({ now: at.now, limit: at.limit + busyChats.size }) : [];
   for (const part of ready) {
-    if (served.has(part.chat_id) || parts.length === at.limit || (yield* dropFaulty(part))) continue;
+    if (served.has(part.chatId) || parts.length === at.limit || (yield* dropFaulty(part))) continue;
     parts.push(part);
-    served.add(part.chat_id);
+    served.add(part.chatId);
   }
   const young = doubts.filter(({ sentAt }) => sentAt > at.now - limits.unknownHoldMs);
   const doubted = new Set(young.map(({ chatId }) => chatId));
-  yield* addHeads({ ...at, doubted }, parts, served);
-  if (parts.length < at.limit) yield* tellQuietOver(at.now);
+  const turn = { ...at, doubted };
+  yield* addHeads(turn, parts, served);
+  // A word that is made here leaves with this claim, because nobody rings for it.
+  if (parts.length < at.limit && (yield* tellQuietOver(at.now)))
+    yield* addHeads(turn, parts, new Set([...busyChats, ...parts.map(({ chatId }) => chatId)]));
   return yield* markClaimed(parts, bootId, at.now);
 }
 
@@ -149,11 +144,6 @@ function* chatsInTurn(at: Turn, busy: number): Script<string[]> {
  * Where the topic is gone it does not wait, because it goes with it.
  * Both name every open status, because only then does the index of open rows answer them.
  */
-/** An open part waits for the end of quiet hours: `e` is its row. */
-function held(now: number): Sql {
-  return sql`(e.held_until is not null and e.held_until > ${now} and e.ready_at >= e.held_until)`;
-}
-
 function unheld(now: number): Sql {
   const doubtful = now - limits.unknownHoldMs;
   return sql`not exists (select 1 from deliveries e where e.lane = d.lane and e.id < d.id
@@ -241,13 +231,11 @@ function* markClaimed(parts: readonly PartRow[], bootId: string, now: number): S
     },
     where: (part) => sql`id = ${part.id} and fence = ${part.fence} and status = ${part.status}`,
   });
-  return parts
-    .filter((_part, index) => claimed[index])
-    .map((part) => claimedPart({ ...part, edits: editsOf(part) }, now));
+  return claimed.map((part) => claimedPart({ ...part, edits: editsOf(part) }, now));
 }
 
 function editsOf(part: PartRow): number | null {
-  return part.kind === 'card' && part.status !== 'unknown' ? part.card_message_id : part.edits;
+  return part.kind === 'card' && part.status !== 'unknown' ? part.cardMessageId : part.edits;
 }
 
 /** The next instant at which something becomes ready. What is ready now but held back is rung for when its holder ends. */

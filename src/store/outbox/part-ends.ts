@@ -1,7 +1,10 @@
 import type { NewMessage } from '../../app/ports/chats.ts';
 import type { PartEnd } from '../../app/ports/outbox.ts';
 import { isView } from '../../domain/shown.ts';
-import { each, listOf, lock, row, rows, write, type Script, type Value } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
+import { columns, columnsOf, pick } from '../engine/fields.ts';
+import { forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
+import { all, hold, one, select, update, updateAll } from '../engine/statements.ts';
 import { tellGroupInstead } from '../questions/escalations.ts';
 import { settleLateNags } from '../questions/nags.ts';
 import { tellEvents } from '../records/journal.ts';
@@ -9,38 +12,16 @@ import { insertCardPart } from './cards.ts';
 import { forgetToldOf, insertMessages, tellOnce } from './new-parts.ts';
 import { dropParts } from './run-parts.ts';
 
-/** Who has let a result go stands before what is found out about its sends, and stays. It takes the value three times. */
-const foundOut = `case when evidence like '{"approved_by":%'
-    then case when ?t like '{%' then substr(evidence, 1, length(evidence) - 1) || ',' || substr(?t, 2) else evidence end
-    else ?t end`;
-
-/** 1 where a send was counted when the part was claimed. */
-const begun = `case when status = 'sending' then 1 else 0 end`;
-
-/**
- * An end that leaves the part open uses up the fence, because it is written again when the answer to the first write was
- * lost: then it must find nothing, or a send would be taken back twice and a look counted twice.
- */
-const endText = {
-  delivered: `update deliveries set status = 'delivered', platform_chat_id = ?t, message_thread_id = ?i, message_id = ?i,
-      delivered_at = ?i, evidence = coalesce(${foundOut}, evidence), error = null, cause = null, ready_at = null, doubted_at = null
-    where id = ?t and fence = ?i and status in ('sending', 'unknown')`,
-  pending: `update deliveries set status = 'pending', sends = sends - ${begun} * ?i, put_offs = put_offs + ${begun} * ?i, ready_at = ?i, error = ?t,
-      evidence = coalesce(${foundOut}, evidence), cause = null, settles = 0,
-      doubted_at = case when ?i = 1 then coalesce(doubted_at, sent_at) end, fence = fence + 1
-    where id = ?t and fence = ?i and status in ('sending', 'unknown', 'pending', 'blocked')`,
-  blocked: `update deliveries set status = 'blocked', sends = sends - ${begun}, ready_at = ?i, cause = ?t, error = ?t,
-      fence = fence + 1
-    where id = ?t and fence = ?i and status in ('sending', 'pending', 'blocked')`,
-  unknown: `update deliveries set status = 'unknown', ready_at = ?i, error = ?t, evidence = ${foundOut},
-      settles = case when status = 'unknown' then settles + 1 else 0 end, doubted_at = coalesce(doubted_at, sent_at),
-      fence = fence + 1
-    where id = ?t and fence = ?i and status in ('sending', 'unknown')`,
-  failed: `update deliveries set status = 'failed', error = ?t, evidence = coalesce(${foundOut}, evidence), ready_at = null
-    where id = ?t and fence = ?i and status in ('sending', 'unknown', 'pending', 'blocked')`,
-} as const;
-
 type Ended<S extends PartEnd['status']> = Extract<PartEnd, { status: S }>;
+
+/** Where a part may stand before it ends so. */
+const openBefore: Readonly<Record<PartEnd['status'], Sql>> = {
+  delivered: raw(`('sending', 'unknown')`),
+  pending: raw(`('sending', 'unknown', 'pending', 'blocked')`),
+  blocked: raw(`('sending', 'pending', 'blocked')`),
+  unknown: raw(`('sending', 'unknown')`),
+  failed: raw(`('sending', 'unknown', 'pending', 'blocked')`),
+};
 
 /** What became of parts, each under the fence of its claim, and what follows from it for their tasks. */
 export function* endParts(ends: readonly PartEnd[], now: number): Script<number> {
@@ -48,11 +29,10 @@ export function* endParts(ends: readonly PartEnd[], now: number): Script<number>
   yield* lockTasks(ends);
   for (const status of ['delivered', 'pending', 'blocked', 'unknown', 'failed'] as const) {
     const mine = ends.filter((end) => end.status === status);
-    const took = yield* each(
-      endText[status],
-      mine.map((end) => [...endValues(end, now), end.id, end.fence]),
-    );
-    const won = mine.filter((_end, index) => took[index]);
+    const won = yield* updateAll('deliveries', mine, {
+      set: (end) => ({ status, ...endColumns(end, now) }),
+      where: ({ id, fence }) => sql`id = ${id} and fence = ${fence} and status in ${openBefore[status]}`,
+    });
     written += won.length;
     const isOver = status === 'delivered' || status === 'failed';
     const gone = isOver ? new Set<string>() : yield* dropOfDeleted(won, now);
@@ -78,23 +58,64 @@ export function* endParts(ends: readonly PartEnd[], now: number): Script<number>
   return written;
 }
 
-const thrice = (value: Value) => [value, value, value];
+/** 1 where a send was counted when the part was claimed. */
+const begun = raw(`case when status = 'sending' then 1 else 0 end`);
+const doubtedSince = raw('coalesce(doubted_at, sent_at)');
+const fence = raw('fence + 1');
 
-function endValues(end: PartEnd, now: number): Value[] {
+/**
+ * An end that leaves the part open uses up the fence, because it is written again when the answer to the first write was
+ * lost: then it must find nothing, or a send would be taken back twice and a look counted twice.
+ */
+function endColumns(end: PartEnd, now: number) {
   switch (end.status) {
-    case 'delivered':
-      return [end.ids.chatId, end.ids.threadId, end.ids.messageId, end.at, ...thrice(end.evidence)];
+    case 'delivered': {
+      const { chatId, threadId, messageId } = end.ids;
+      return {
+        platformChatId: chatId,
+        messageThreadId: threadId,
+        messageId,
+        deliveredAt: end.at,
+        evidence: foundOut(end),
+        error: null,
+        cause: null,
+        readyAt: null,
+        doubtedAt: null,
+      };
+    }
     case 'pending': {
       const unsent = end.unsent ? 1 : 0;
-      return [unsent, unsent, now + end.afterMs, end.error, ...thrice(end.evidence), end.inDoubt ? 1 : 0];
+      return {
+        sends: sql`sends - ${begun} * ${unsent}`,
+        putOffs: sql`put_offs + ${begun} * ${unsent}`,
+        readyAt: now + end.afterMs,
+        error: end.error,
+        evidence: foundOut(end),
+        cause: null,
+        settles: 0,
+        doubtedAt: sql`case when ${end.inDoubt ? 1 : 0} = 1 then ${doubtedSince} end`,
+        fence,
+      };
     }
     case 'blocked':
-      return [now + end.afterMs, end.cause, end.error];
+      return { sends: sql`sends - ${begun}`, readyAt: now + end.afterMs, cause: end.cause, error: end.error, fence };
     case 'unknown':
-      return [end.afterMs === null ? null : now + end.afterMs, end.error, ...thrice(end.evidence)];
+      return {
+        readyAt: end.afterMs === null ? null : now + end.afterMs,
+        error: end.error,
+        evidence: end.evidence,
+        settles: raw(`case when status = 'unknown' then settles + 1 else 0 end`),
+        doubtedAt: doubtedSince,
+        fence,
+      };
     case 'failed':
-      return [end.error, ...thrice(end.evidence)];
+      return { error: end.error, evidence: foundOut(end), readyAt: null };
   }
+}
+
+/** What was found out before stays where nothing new was. */
+function foundOut({ evidence }: { readonly evidence: string | null }): Sql {
+  return sql`coalesce(${text(evidence)}, evidence)`;
 }
 
 /** What comes back to the outbox must not pass by a deletion that empties it: tasks before their parts, as every verb does. */
@@ -103,19 +124,14 @@ function* lockTasks(ends: readonly PartEnd[]): Script<void> {
     status === 'delivered' || status === 'failed' ? [] : (taskId ?? []),
   );
   if (ids.length === 0) return;
-  const { marks, values } = listOf(ids);
-  yield* lock(`select id from tasks where id in (${marks}) order by id for update`, ...values);
+  yield* hold(sql`select id from tasks where id in ${list(ids)} order by id ${forUpdate}`);
 }
 
 /** A part that comes back to the outbox of a task that was deleted meanwhile is not sent any more. */
 function* dropOfDeleted(ends: readonly PartEnd[], now: number): Script<ReadonlySet<string>> {
   const ids = [...new Set(ends.flatMap(({ taskId }) => taskId ?? []))];
   if (ids.length === 0) return new Set();
-  const { marks, values } = listOf(ids);
-  const gone = yield* rows<{ id: string }>(
-    `select id from tasks where id in (${marks}) and state = 'deleted'`,
-    ...values,
-  );
+  const gone = yield* all(select(pick(columns.tasks, 'id'))`from tasks where id in ${list(ids)} and state = 'deleted'`);
   for (const { id } of gone) yield* dropParts(id, now);
   return new Set(gone.map(({ id }) => id));
 }
@@ -129,31 +145,26 @@ function* followUp(won: readonly PartEnd[], now: number): Script<void> {
   yield* forgetMended(won.filter((end) => end.status === 'delivered'));
 }
 
-interface NewCardRow {
-  readonly task_id: string;
-  readonly chat_id: string;
-}
-
 /** The task remembers its card, which is pinned next, unless its topic was deleted meanwhile and the card with it. */
 function* keepCard({ id, ids }: Ended<'delivered'>, pinId: string, now: number): Script<void> {
-  const card = yield* row<NewCardRow>(
-    `select task_id, chat_id from deliveries where id = ?t and kind = 'card' and edits is null and task_id is not null`,
-    id,
+  const card = yield* one(
+    select(pick(columns.deliveries, 'taskId', 'chatId'))`from deliveries
+      where id = ${id} and kind = 'card' and edits is null and task_id is not null`,
   );
-  if (card === undefined) return;
-  const { task_id: taskId, chat_id: chatId } = card;
-  const kept = yield* write(
-    `update tasks set card_message_id = ?i where id = ?t and topic_state = 'ready' and topic_id = ?i`,
-    ids.messageId,
-    taskId,
-    ids.threadId,
+  if (card === undefined || card.taskId === null) return;
+  const { taskId, chatId } = card;
+  const { messageId, threadId } = ids;
+  const kept = yield* update(
+    'tasks',
+    { cardMessageId: messageId },
+    sql`id = ${taskId} and topic_state = 'ready' and topic_id = ${int(threadId)}`,
   );
   if (kept)
-    yield* insertCardPart({ id: pinId, taskId, chatId, at: now, expiresAt: null, kind: 'pin', edits: ids.messageId });
+    yield* insertCardPart({ id: pinId, taskId, chatId, at: now, expiresAt: null, kind: 'pin', edits: messageId });
 }
 
 function* forgetCard({ taskId = null }: Ended<'failed'>, messageId: number): Script<void> {
-  yield* write(`update tasks set card_message_id = null where id = ?t and card_message_id = ?i`, taskId, messageId);
+  yield* update('tasks', { cardMessageId: null }, sql`id = ${text(taskId)} and card_message_id = ${messageId}`);
 }
 
 type Guided = Ended<'blocked' | 'unknown' | 'failed'>;
@@ -175,21 +186,19 @@ function guidanceKey(end: Exclude<Guided, { status: 'unknown' }>, { thread, show
 /** What reached a task's topic when nothing waits any more shows that a trouble is over, so the next one is told again. */
 function* forgetMended(ends: readonly Ended<'delivered'>[]): Script<void> {
   if (ends.length === 0) return;
-  const { marks, values } = listOf(ends.map(({ id }) => id));
-  const chats = yield* rows<{ chat_id: string }>(
-    `select distinct d.chat_id from deliveries d join kv on kv.scope = 'told:' || d.chat_id and kv.key like 'blocked:%'
-     where d.id in (${marks}) and d.goes_to = 'task' and d.task_id is not null`,
-    ...values,
+  const chats = yield* all(
+    select(chatFields)`from deliveries d join kv on kv.scope = 'told:' || d.chat_id and kv.key like 'blocked:%'
+      where d.id in ${list(ends.map(({ id }) => id))} and d.goes_to = 'task' and d.task_id is not null
+      group by d.chat_id`,
   );
-  for (const { chat_id: chatId } of chats) {
-    const waiting = yield* rows<{ cause: string }>(
-      `select distinct cause from deliveries where chat_id = ?t and status = 'blocked' and cause is not null`,
-      chatId,
+  for (const { chatId } of chats) {
+    const waiting = yield* all(
+      select(pick(columns.deliveries, 'cause'))`from deliveries
+        where chat_id = ${chatId} and status = 'blocked' and cause is not null group by cause`,
     );
-    yield* forgetToldOf(
-      chatId,
-      'blocked:',
-      waiting.map(({ cause }) => `blocked:${cause}:`),
-    );
+    const kept = waiting.map(({ cause }) => `blocked:${cause}:`);
+    yield* forgetToldOf(chatId, 'blocked:', kept);
   }
 }
+
+const chatFields = pick(columnsOf('deliveries', 'd'), 'chatId');

@@ -2,10 +2,10 @@ import type { OnlyFor, FoundByPress } from '../../app/ports/chats.ts';
 import type { OutboxPart, TopicView } from '../../app/ports/outbox.ts';
 import type { ResultTask } from '../../app/ports/outside.ts';
 import type { Shown } from '../../domain/shown.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, maybe, pick, type Answer } from '../engine/fields.ts';
 import { raw, sql } from '../engine/sql.ts';
-import { bind, one, select, updateReturning } from '../engine/statements.ts';
+import { one, select, updateReturning } from '../engine/statements.ts';
 import { tellEvents } from '../records/journal.ts';
 import { readFacts } from '../tasks/codec.ts';
 
@@ -16,37 +16,19 @@ const t = columnsOf('tasks', 't');
 /** What the outbox reads of a part, with the place it goes to. */
 export const partFields = {
   ...pick(d, 'id', 'lane', 'kind', 'part', 'status', 'content', 'fence', 'sends', 'settles', 'cause', 'edits', 'rank'),
-  ...pick(d, 'urgent', 'silent'),
-  run_id: d.runId,
-  task_id: d.taskId,
-  chat_id: d.chatId,
-  unknown_policy: d.unknownPolicy,
-  expires_at: d.expiresAt,
-  put_offs: d.putOffs,
-  sent_at: d.sentAt,
-  created_at: d.createdAt,
-  goes_to: d.goesTo,
-  to_topic: d.toTopic,
-  doubted_at: d.doubtedAt,
-  held_until: d.heldUntil,
-  only_for: d.onlyFor,
-  provider: c.provider,
-  address: c.address,
-  home_topic: t.homeTopic,
-  topic_state: maybe(t.topicState),
-  topic_id: t.topicId,
-  topic_cause: t.topicCause,
-  topic_name: t.topicName,
-  topic_asked_at: t.topicAskedAt,
-  card_message_id: t.cardMessageId,
+  ...pick(d, 'urgent', 'silent', 'runId', 'taskId', 'chatId', 'unknownPolicy', 'expiresAt', 'putOffs', 'sentAt'),
+  ...pick(d, 'createdAt', 'goesTo', 'toTopic', 'doubtedAt', 'heldUntil', 'onlyFor'),
+  ...pick(c, 'provider', 'address'),
+  ...pick(t, 'homeTopic', 'topicId', 'topicCause', 'topicName', 'topicAskedAt', 'cardMessageId'),
+  topicState: maybe(t.topicState),
   title: maybe(t.title),
-  task_state: maybe(t.state),
-  task_action: maybe(t.action),
-  trace_id: like(columns.runs.traceId, raw('(select r.trace_id from runs r where r.id = d.run_id)')),
-  task_policies: maybe(t.policies),
-  task_timezone: maybe(t.timezone),
-  chat_settings: maybe(c.settings),
-  chat_timezone: c.timezone,
+  taskState: maybe(t.state),
+  taskAction: maybe(t.action),
+  traceId: like(columns.runs.traceId, raw('(select r.trace_id from runs r where r.id = d.run_id)')),
+  taskPolicies: maybe(t.policies),
+  taskTimezone: maybe(t.timezone),
+  chatSettings: maybe(c.settings),
+  chatTimezone: c.timezone,
 };
 
 export type PartRow = Answer<typeof partFields>;
@@ -78,60 +60,50 @@ const decoration: ReadonlySet<string> = new Set(['card', 'pin', 'close', 'open']
 
 /** Why a part can never go out; null when it can. No topic is made for the sake of its decoration. */
 export function faultOf(part: PartRow): string | null {
-  if (decoration.has(part.kind) && part.topic_state !== 'ready') return 'moot: its topic is not there';
+  if (decoration.has(part.kind) && part.topicState !== 'ready') return 'moot: its topic is not there';
   if (part.kind === 'remove' && part.edits === null) return 'unreadable: no message is named that could be removed';
-  if (part.kind === 'removeTopic' && part.to_topic === null)
+  if (part.kind === 'removeTopic' && part.toTopic === null)
     return 'unreadable: no topic is named that could be removed';
   return shownOf(part.content) === null ? 'unreadable: content is no JSON' : null;
 }
 
 function goesToTopic(part: PartRow): boolean {
-  return part.goes_to === 'task' && part.task_id !== null && part.topic_state !== null;
+  return part.goesTo === 'task' && part.taskId !== null && part.topicState !== null;
 }
 
 export function statusAfterClaim(part: PartRow): 'sending' | 'pending' | 'blocked' | 'unknown' {
   if (part.status === 'unknown') return 'unknown';
-  const needsTopic = goesToTopic(part) && part.topic_state !== 'ready';
+  const needsTopic = goesToTopic(part) && part.topicState !== 'ready';
   return needsTopic ? (part.status as 'pending' | 'blocked') : 'sending';
 }
 
 /** A part right after it was claimed at the instant. */
-export function claimedPart(part: PartRow, now: number): OutboxPart {
-  const status = statusAfterClaim(part);
-  const sends = status === 'sending';
-  const sentAt = sends ? now : part.sent_at;
+export function claimedPart(row: PartRow, now: number): OutboxPart {
+  const status = statusAfterClaim(row);
+  const isSent = status === 'sending';
+  const { id, runId, traceId, taskId, chatId, kind, part, edits, putOffs, settles, createdAt, expiresAt } = row;
+  const plain = { id, runId, traceId, taskId, chatId, kind, part, edits, putOffs, settles, createdAt, expiresAt };
   return {
-    id: part.id,
-    fence: part.fence + 1,
+    ...plain,
     status,
-    runId: part.run_id,
-    traceId: part.trace_id,
-    taskId: part.task_id,
-    chatId: part.chat_id,
-    part: part.part,
-    sends: part.sends + (sends ? 1 : 0),
-    putOffs: part.put_offs,
-    settles: part.settles,
-    createdAt: part.created_at,
-    sentAt,
-    expiresAt: part.expires_at,
-    unknown: part.unknown_policy,
-    kind: part.kind,
-    shown: shownOf(part.content) ?? { text: '' },
-    edits: part.edits,
-    silent: part.silent === 1,
-    onlyFor: onlyForOf(part.only_for),
-    resultOf: resultOf(part),
-    isResent: isResent(part, status),
-    doubtSince: part.doubted_at,
-    route: { provider: part.provider, address: part.address, topic: topicIdOf(part) },
-    topic: topicOf(part),
-    home: homeOf(part),
+    fence: row.fence + 1,
+    sends: row.sends + (isSent ? 1 : 0),
+    sentAt: isSent ? now : row.sentAt,
+    unknown: row.unknownPolicy,
+    shown: shownOf(row.content) ?? { text: '' },
+    silent: row.silent === 1,
+    onlyFor: onlyForOf(row.onlyFor),
+    resultOf: resultOf(row),
+    isResent: isResent(row, status),
+    doubtSince: row.doubtedAt,
+    route: { provider: row.provider, address: row.address, topic: topicIdOf(row) },
+    topic: topicOf(row),
+    home: homeOf(row),
   };
 }
 
 function resultOf(part: PartRow): ResultTask | null {
-  const { kind, task_id: id, task_state: state, task_action: action, task_policies: policies } = part;
+  const { kind, taskId: id, taskState: state, taskAction: action, taskPolicies: policies } = part;
   if (kind !== 'result' || id === null || state === null) return null;
   const { ack } = readFacts(policies) ?? {};
   return {
@@ -143,37 +115,35 @@ function resultOf(part: PartRow): ResultTask | null {
 }
 
 /** What is looked for is itself in doubt; it is a second send only if the doubt is older than its send. */
-function isResent({ doubted_at: doubtedAt, sent_at: sentAt }: PartRow, status: OutboxPart['status']): boolean {
+function isResent({ doubtedAt, sentAt }: PartRow, status: OutboxPart['status']): boolean {
   if (doubtedAt === null) return false;
   return status !== 'unknown' || doubtedAt < (sentAt ?? doubtedAt);
 }
 
-function topicIdOf(part: Pick<PartRow, 'goes_to' | 'to_topic' | 'task_id' | 'topic_id'>): number | null {
-  if (part.goes_to === 'thread') return part.to_topic;
-  return part.task_id === null ? null : part.topic_id;
+function topicIdOf(part: Pick<PartRow, 'goesTo' | 'toTopic' | 'taskId' | 'topicId'>): number | null {
+  if (part.goesTo === 'thread') return part.toTopic;
+  return part.taskId === null ? null : part.topicId;
 }
 
 function topicOf(part: PartRow): TopicView | null {
-  if (part.task_id === null || part.topic_state === null || !goesToTopic(part)) return null;
-  return {
-    taskId: part.task_id,
-    name: part.title ?? '',
-    state: part.topic_state,
-    id: part.topic_id,
-    askedAt: part.topic_asked_at,
-    askedName: part.topic_name,
-    cause: part.topic_cause,
-  };
+  const {
+    taskId,
+    topicState: state,
+    topicId: id,
+    topicAskedAt: askedAt,
+    topicName: askedName,
+    topicCause: cause,
+  } = part;
+  if (taskId === null || state === null || !goesToTopic(part)) return null;
+  return { taskId, name: part.title ?? '', state, id, askedAt, askedName, cause };
 }
 
-function homeOf({ task_id: taskId, title, provider, address, home_topic: topic }: PartRow): OutboxPart['home'] {
+function homeOf({ taskId, title, provider, address, homeTopic: topic }: PartRow): OutboxPart['home'] {
   return taskId === null || title === null ? null : { provider, address, topic };
 }
 
 /** Whoever presses a button of a message proves that the message is there. */
-export function pressedStore(engine: Engine) {
-  return bind(engine, { foundByPress });
-}
+export const pressedStore = { foundByPress };
 
 /** A send that is on its way may have arrived before its answer; of two sends nobody can tell which one was pressed. */
 const doubtful = raw(`(status = 'unknown' or (status = 'sending' and sends = 1))`);

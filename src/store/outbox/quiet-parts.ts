@@ -4,8 +4,11 @@ import { outboxRanks } from '../../domain/delivery.ts';
 import type { Policies } from '../../domain/policy.ts';
 import { isTimezone } from '../../domain/schedule/schedule.ts';
 import type { View } from '../../domain/shown.ts';
-import { row, rows, type Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
+import { columns, columnsOf, maybe, pick, type Answer } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
+import { limit, raw, sql, type Sql } from '../engine/sql.ts';
+import { all, insert, one, run, select, update } from '../engine/statements.ts';
 import { notApprovedError, tellNotApproved } from '../questions/approvals.ts';
 import { tellEvents } from '../records/journal.ts';
 import { readFacts } from '../tasks/codec.ts';
@@ -17,11 +20,14 @@ import type { PartRow } from './part-rows.ts';
  * earlier when they are called off, and always without a sound, because one word about all of it follows in the chat.
  */
 
-/** An open part waits for the end of quiet hours: `e` is its row, and one parameter the present. */
-const isHeld = `(e.held_until is not null and e.held_until > ?i and e.ready_at >= e.held_until)`;
+/** An open part waits for the end of quiet hours: `e` is its row. */
+export function held(now: number): Sql {
+  return sql`(e.held_until is not null and e.held_until > ${now} and e.ready_at >= e.held_until)`;
+}
 
 /** All open states are named, because only then does the index of open lanes answer. */
-const openInLane = `lane = ?t and status in ('pending', 'blocked', 'sending', 'unknown') and status in ('pending', 'blocked')`;
+const openInLane = (lane: string) =>
+  sql`lane = ${lane} and status in ('pending', 'blocked', 'sending', 'unknown') and status in ('pending', 'blocked')`;
 
 /**
  * The part as it may go out now; null when it does not, and is put off with everything behind it in its lane that is as
@@ -41,20 +47,20 @@ export function* quieted(part: PartRow, now: number): Script<PartRow | null> {
 }
 
 /** The word about what has waited comes as long as it is of use; what comes later still must be heard by itself. */
-function isToldOf({ held_until: until }: PartRow, now: number): boolean {
+function isToldOf({ heldUntil: until }: PartRow, now: number): boolean {
   return until !== null && now < until + bundleExpiryMs;
 }
 
 const heard: QuietVerdict = { is: 'heard' };
 
 /** What a task brought into its own topic. An answer to a person comes when they ask, at whatever hour. */
-function isSubject({ kind, goes_to: goesTo, task_id: taskId, lane, status }: PartRow): boolean {
+function isSubject({ kind, goesTo, taskId, lane, status }: PartRow): boolean {
   if (taskId === null || goesTo !== 'task' || lane !== `task:${taskId}` || status === 'unknown') return false;
   return kind === 'result' || kind === 'notice';
 }
 
 /** A text that somebody has put there just now: whoever waits for it has it at once, and nobody is woken by it. */
-function isMessage({ kind, task_id: taskId, run_id: runId, urgent, status }: PartRow): boolean {
+function isMessage({ kind, taskId, runId, urgent, status }: PartRow): boolean {
   return kind === 'result' && taskId === null && runId !== null && urgent === 0 && status !== 'unknown';
 }
 
@@ -69,13 +75,13 @@ function isQuiet(part: PartRow, now: number): boolean {
 }
 
 function subjectOf(part: PartRow): QuietSubject {
-  const { quiet: own = null } = policiesIn(part.task_policies);
-  const { quiet } = settingsOf(objectIn(part.chat_settings));
+  const { quiet: own = null } = policiesIn(part.taskPolicies);
+  const { quiet } = settingsOf(objectIn(part.chatSettings));
   // Most have no quiet hours, and then nobody asks for the zone.
   if (own === null && quiet === null) return noHours;
   return {
-    task: { quiet: own, timezone: zoneIn(part.task_timezone) ?? 'UTC' },
-    chat: { quiet, timezone: zoneIn(part.chat_timezone) },
+    task: { quiet: own, timezone: zoneIn(part.taskTimezone) ?? 'UTC' },
+    chat: { quiet, timezone: zoneIn(part.chatTimezone) },
   };
 }
 
@@ -97,28 +103,24 @@ function objectIn(text: string | null): Readonly<Record<string, unknown>> {
 
 /** Only the person who is asked lets it go; the clock alone ends it, when the time for that is over. */
 function* notApproved(part: PartRow, now: number): Script<null> {
-  const { id, task_id: taskId, run_id: runId, expires_at: expiresAt } = part;
+  const { id, taskId, runId, expiresAt } = part;
+  const isWaiting = sql`id = ${id} and status = 'blocked'`;
   if (expiresAt !== null && expiresAt > now) {
-    yield* rows(`update deliveries set ready_at = ?i where id = ?t and status = 'blocked'`, expiresAt, id);
+    yield* update('deliveries', { readyAt: expiresAt }, isWaiting);
     return null;
   }
-  yield* rows(
-    `update deliveries set status = 'failed', error = '${notApprovedError}', ready_at = null where id = ?t and status = 'blocked'`,
-    id,
-  );
+  yield* update('deliveries', { status: 'failed', error: notApprovedError, readyAt: null }, isWaiting);
   yield* tellNotApproved(runId, now);
   yield* tellEvents([{ kind: 'delivery.failed', at: now, taskId, ref: id }]);
   return null;
 }
 
 /** Half a result is worse than one without a sound. */
-function* isBegun({ run_id: runId, kind, part, held_until: heldUntil }: PartRow): Script<boolean> {
+function* isBegun({ runId, kind, part, heldUntil }: PartRow): Script<boolean> {
   if (runId === null || part === 1 || heldUntil !== null) return false;
-  const earlier = yield* row(
-    `select id from deliveries where run_id = ?t and kind = ?t and part < ?i and status = 'delivered' limit 1`,
-    runId,
-    kind,
-    part,
+  const earlier = yield* one(
+    select(pick(columns.deliveries, 'id'))`from deliveries
+      where run_id = ${runId} and kind = ${kind} and part < ${part} and status = 'delivered' limit 1`,
   );
   return earlier !== undefined;
 }
@@ -132,40 +134,35 @@ interface Holding {
 const owedScope = 'quiet';
 
 function* holdLane(part: PartRow, { until, now }: Holding): Script<void> {
-  yield* rows(
-    `update deliveries set ready_at = ?i, held_until = ?i
-     where ${openInLane} and id >= ?t and kind in ('result', 'notice') and urgent = 0 and ready_at <= ?i`,
-    until,
-    until,
-    part.lane,
-    part.id,
-    now,
+  yield* update(
+    'deliveries',
+    { readyAt: until, heldUntil: until },
+    sql`${openInLane(part.lane)} and id >= ${part.id} and kind in ('result', 'notice') and urgent = 0 and ready_at <= ${now}`,
   );
-  yield* rows(
-    `insert into kv (scope, key, value, updated_at) values ('${owedScope}', ?t, '', ?i) on conflict (scope, key) do nothing`,
-    part.id,
-    now,
-  );
+  const owed = { scope: owedScope, key: part.id, value: '', updatedAt: now };
+  yield* insert('kv', owed, raw('on conflict (scope, key) do nothing'));
 }
 
 /** A word about the night is of no use the next evening. */
 const bundleExpiryMs = 12 * 60 * 60_000;
 
+const d = columnsOf('deliveries', 'd');
+const owedFields = { id: columnsOf('kv', 'kv').key, chatId: maybe(d.chatId), until: d.heldUntil };
+
 /**
  * One word for each chat and end, when nothing waits for that end any more, because it has come or was called off. It goes
  * behind what waited, and is drawn when it leaves; then it tells of what was not dropped.
  */
-export function* tellQuietOver(now: number): Script<void> {
-  const over = yield* rows<{ id: string; chat_id: string | null; until: number | null }>(
-    `select kv.key as id, d.chat_id, d.held_until as until from kv left join deliveries d on d.id = kv.key
-     where kv.scope = '${owedScope}' and not exists (select 1 from deliveries e where e.chat_id = d.chat_id
-       and e.held_until = d.held_until and e.held_until is not null and e.status in ('pending', 'blocked') and ${isHeld})
-     order by kv.key`,
-    now,
+export function* tellQuietOver(now: number): Script<boolean> {
+  const over = yield* all(
+    select(owedFields)`from kv left join deliveries d on d.id = kv.key
+      where kv.scope = ${owedScope} and not exists (select 1 from deliveries e where e.chat_id = d.chat_id
+        and e.held_until = d.held_until and e.held_until is not null and e.status in ('pending', 'blocked') and ${held(now)})
+      order by kv.key`,
   );
   const told = new Set<string>();
-  for (const { id, chat_id: chatId, until } of over) {
-    yield* rows(`delete from kv where scope = '${owedScope}' and key = ?t`, id);
+  for (const { id, chatId, until } of over) {
+    yield* run(sql`delete from kv where scope = ${owedScope} and key = ${id}`);
     const end = `${chatId} ${until}`;
     if (chatId === null || until === null || told.has(end)) continue;
     told.add(end);
@@ -182,6 +179,7 @@ export function* tellQuietOver(now: number): Script<void> {
     } as const;
     yield* insertPart({ ...word, thread: { topic: null } }, now);
   }
+  return told.size > 0;
 }
 
 /** Quiet hours have changed: what waits for their end is looked at again, and waits again if they last. */
@@ -189,55 +187,44 @@ export function* lookAtHeld(
   whose: { readonly chatId: string } | { readonly taskId: string },
   now: number,
 ): Script<void> {
-  const [where, value] =
+  const waiting =
     'chatId' in whose
-      ? [`chat_id = ?t and held_until is not null and status in ('pending', 'blocked')`, whose.chatId]
-      : [`${openInLane} and held_until is not null`, `task:${whose.taskId}`];
-  yield* rows(
-    `update deliveries set ready_at = ?i where ${where} and held_until > ?i and ready_at > ?i`,
-    now,
-    value,
-    now,
-    now,
-  );
+      ? sql`chat_id = ${whose.chatId} and held_until is not null and status in ('pending', 'blocked')`
+      : sql`${openInLane(`task:${whose.taskId}`)} and held_until is not null`;
+  yield* update('deliveries', { readyAt: now }, sql`${waiting} and held_until > ${now} and ready_at > ${now}`);
 }
 
 /** Tasks that are told of one by one; more of them would make a list that nobody reads. */
 const heldTasksMax = 30;
 
+const heldFields = {
+  ...pick(columnsOf('tasks', 't'), 'number', 'title'),
+  topic: d.messageThreadId,
+  ...pick(d, 'messageId', 'runId', 'id'),
+};
+
+type HeldPart = Answer<typeof heldFields>;
+
 /** What waited for that end, by task: what was dropped meanwhile is not told of. */
 export function* heldParts(chatId: string, until: number): Script<HeldTask[]> {
-  const found = yield* rows<HeldRow>(
-    `select t.number, t.title, d.message_thread_id as topic, d.message_id, d.run_id, d.id
-     from deliveries d join tasks t on t.id = d.task_id
-     where d.chat_id = ?t and d.held_until = ?i and d.held_until is not null and d.status <> 'failed'
-     order by d.id limit ?i`,
-    chatId,
-    until,
-    heldTasksMax * 50,
+  const found = yield* all(
+    select(heldFields)`from deliveries d join tasks t on t.id = d.task_id
+      where d.chat_id = ${chatId} and d.held_until = ${until} and d.held_until is not null and d.status <> 'failed'
+      order by d.id ${limit(heldTasksMax * 50)}`,
   );
-  const byTask = new Map<number, HeldRow[]>();
-  for (const one of found) byTask.set(one.number, [...(byTask.get(one.number) ?? []), one]);
+  const byTask = new Map<number, HeldPart[]>();
+  for (const part of found) byTask.set(part.number, [...(byTask.get(part.number) ?? []), part]);
   return [...byTask.values()].map(heldTask);
 }
 
-interface HeldRow {
-  readonly number: number;
-  readonly title: string;
-  readonly topic: number | null;
-  readonly message_id: number | null;
-  readonly run_id: string | null;
-  readonly id: string;
-}
-
 /** A result of several parts counts as one, and the first message leads to all. */
-function heldTask(parts: readonly HeldRow[]): HeldTask {
-  const first = parts.find((part) => part.message_id !== null);
+function heldTask(parts: readonly HeldPart[]): HeldTask {
+  const first = parts.find((part) => part.messageId !== null);
   return {
     number: parts[0]?.number ?? 0,
     title: parts[0]?.title ?? '',
-    count: new Set(parts.map((part) => part.run_id ?? part.id)).size,
+    count: new Set(parts.map((part) => part.runId ?? part.id)).size,
     topic: first?.topic ?? null,
-    messageId: first?.message_id ?? null,
+    messageId: first?.messageId ?? null,
   };
 }

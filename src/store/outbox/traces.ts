@@ -1,15 +1,13 @@
 import type { ChatStore, UnknownPart } from '../../app/ports/chats.ts';
 import { findChat, telegram } from '../chats/rows.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, mapped, pick } from '../engine/fields.ts';
 import { limit as limited, raw } from '../engine/sql.ts';
-import { all, bind, one, select } from '../engine/statements.ts';
+import { all, one, select } from '../engine/statements.ts';
 import { shownOf } from './part-rows.ts';
 
 /** What is known of the messages of a chat, by the updates that came and by what was sent. */
-export function traceStore(engine: Engine) {
-  return bind(engine, { lastMessageBefore, explainedAfter, unknownParts, orphanTopics });
-}
+export const traceStore = { lastMessageBefore, explainedAfter, unknownParts, orphanTopics };
 
 /** What is known since the very same millisecond may have come after the call that left in it, so it is the last resort. */
 function* lastMessageBefore(address: string, at: number): Script<number | null> {

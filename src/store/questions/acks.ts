@@ -2,19 +2,17 @@ import type { Batch, Counts } from '../../app/ports/pipeline.ts';
 import type { AckView, DoneNote, DueAck, NagDecision, NotedDone, ResultShown } from '../../app/ports/questions.ts';
 import type { SlotAck } from '../../app/ports/runs.ts';
 import type { AckStatus } from '../../domain/ack.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, least, pick, type Answer } from '../engine/fields.ts';
 import { forUpdate, list, sql } from '../engine/sql.ts';
-import { all, bind, one, returning, run, select, update } from '../engine/statements.ts';
+import { all, one, returning, run, select, update } from '../engine/statements.ts';
 import { shownOf } from '../outbox/part-rows.ts';
 import { tellEvents } from '../records/journal.ts';
 import { escalate } from './escalations.ts';
 import { insertNag, settleNag, dueAcks, type DueRow } from './nags.ts';
 
 /** Who has confirmed what, and who must be reminded. The row of an open one is made with the end of its run. */
-export function ackStore(engine: Engine) {
-  return bind(engine, { noteDone, takeBackDone, readAck, claimNags, nextNagAt });
-}
+export const ackStore = { noteDone, takeBackDone, readAck, claimNags, nextNagAt };
 
 const { acks } = columns;
 

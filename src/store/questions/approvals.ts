@@ -3,10 +3,10 @@ import type { Approval, Approved } from '../../app/ports/questions.ts';
 import { approvalExpiryMs } from '../../domain/limits.ts';
 import { spanText } from '../../domain/schedule/words/words.ts';
 import type { View } from '../../domain/shown.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
 import { raw, sql } from '../engine/sql.ts';
-import { bind, one, select, update, updateReturning } from '../engine/statements.ts';
+import { one, select, update, updateReturning } from '../engine/statements.ts';
 import { insertPart } from '../outbox/new-parts.ts';
 import { tellEvents } from '../records/journal.ts';
 import { decisionIn } from '../runs/codec.ts';
@@ -16,9 +16,7 @@ import { questionFields, sayExpired } from './questions.ts';
  * Results that wait for somebody to approve them: their parts are `blocked` with this cause, in a lane of their own, until a
  * person lets them go, discards them, or the time is over. Nothing else releases them.
  */
-export function approvalStore(engine: Engine) {
-  return bind(engine, { decideApproval });
-}
+export const approvalStore = { decideApproval };
 
 export const notApprovedError = `nobody approved it within ${spanText(approvalExpiryMs)}`;
 const discardedError = 'discarded';
@@ -53,11 +51,11 @@ export function* tellNotApproved(runId: string | null, now: number): Script<void
 
 function* decideApproval(approval: Approval & { readonly at: number }): Script<Approved> {
   const { runId, actor, isGiven, at } = approval;
-  const evidence = JSON.stringify({ [isGiven ? 'approved_by' : 'discarded_by']: actor, approval_at: at });
+  const decision = JSON.stringify({ [isGiven ? 'approved_by' : 'discarded_by']: actor, approval_at: at });
   const waiting = sql`run_id = ${runId} and kind = 'result' and status = 'blocked' and cause = 'approval' and expires_at > ${at}`;
   const decided = yield* updateReturning(
     'deliveries',
-    isGiven ? released(at, evidence) : discarded(evidence),
+    isGiven ? released(at, decision) : discarded(decision),
     waiting,
     pick(columns.deliveries, 'id', 'taskId'),
   );
@@ -70,13 +68,13 @@ function* decideApproval(approval: Approval & { readonly at: number }): Script<A
 }
 
 /** Somebody has just looked at it, so it is neither too old nor held for quiet hours. */
-function released(at: number, evidence: string) {
+function released(at: number, decision: string) {
   const lane = raw(`'task:' || task_id`);
-  return { status: 'pending', readyAt: at, cause: null, expiresAt: null, urgent: 1, lane, evidence } as const;
+  return { status: 'pending', readyAt: at, cause: null, expiresAt: null, urgent: 1, lane, decision } as const;
 }
 
-function discarded(evidence: string) {
-  return { status: 'failed', readyAt: null, error: discardedError, evidence } as const;
+function discarded(decision: string) {
+  return { status: 'failed', readyAt: null, error: discardedError, decision } as const;
 }
 
 /** While it waited it was looked for ever more seldom, and now it comes at once. */
@@ -87,11 +85,11 @@ function* remindFrom(runId: string, at: number): Script<void> {
 
 function* decidedBefore(runId: string): Script<Approved> {
   const part = yield* one(
-    select(pick(columns.deliveries, 'taskId', 'status', 'cause', 'error', 'evidence'))`from deliveries
+    select(pick(columns.deliveries, 'taskId', 'status', 'cause', 'error', 'decision'))`from deliveries
       where run_id = ${runId} and kind = 'result' order by part limit 1`,
   );
   if (part === undefined) return { is: 'none' };
-  const known = decisionIn(part.evidence);
+  const known = decisionIn(part.decision);
   if (known !== null) return { is: 'decided', ...known, isFirst: false };
   const isWaiting = part.status === 'blocked' && part.cause === 'approval';
   return isWaiting || part.error === notApprovedError ? { is: 'expired' } : { is: 'none' };

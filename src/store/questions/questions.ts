@@ -1,18 +1,16 @@
 import type { Claim } from '../../app/ports/pipeline.ts';
 import type { AnsweredQuestion, OpenQuestion } from '../../app/ports/questions.ts';
 import type { View } from '../../domain/shown.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, count, greatest, least, mapped, pick, type Answer } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
 import { raw, sql } from '../engine/sql.ts';
-import { bind, insert, one, returning, select } from '../engine/statements.ts';
+import { insert, one, returning, select } from '../engine/statements.ts';
 import { insertPart, placeOf, shownFields } from '../outbox/new-parts.ts';
 import { readFacts } from '../tasks/codec.ts';
 
 /** Missed slots about which a task asks. They wait as occurrences with an instant by which somebody must have decided. */
-export function questionStore(engine: Engine) {
-  return bind(engine, { readQuestion, lastAnswer });
-}
+export const questionStore = { readQuestion, lastAnswer };
 
 const { occurrences } = columns;
 

@@ -1,9 +1,9 @@
 import type { Downtime, DowntimeCounts, Cost, OpenDowntime, Opened, ToldDowntime } from '../../app/ports/upkeep.ts';
 import { signOfLifeMs } from '../../domain/limits.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, mapped, number, pick, type Field } from '../engine/fields.ts';
 import { limit as limited, raw, sql } from '../engine/sql.ts';
-import { all, bind, insert, one, select, update, updateReturning } from '../engine/statements.ts';
+import { all, insert, one, select, update, updateReturning } from '../engine/statements.ts';
 import { insertMessages } from '../outbox/new-parts.ts';
 import { readFacts } from '../tasks/codec.ts';
 import { noteSetBack, readNote, writeNote } from '../upkeep/notes.ts';
@@ -12,17 +12,15 @@ import { tellEvents } from './journal.ts';
 const aliveNote = 'alive_at';
 
 /** The times in which nobody was there. */
-export function downtimeStore(engine: Engine) {
-  return bind(engine, {
-    openDowntime,
-    markAlive,
-    lastDowntime,
-    isDecided,
-    costOf,
-    reportDowntime,
-    listDowntimes,
-  });
-}
+export const downtimeStore = {
+  openDowntime,
+  markAlive,
+  lastDowntime,
+  isDecided,
+  costOf,
+  reportDowntime,
+  listDowntimes,
+};
 
 function markAlive(now: number): Script<void> {
   return writeNote(aliveNote, String(now), now);

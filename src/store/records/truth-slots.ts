@@ -61,7 +61,7 @@ const partFields = {
   shown: {
     ...pick(part, 'id', 'part', 'status', 'messageId', 'error', 'createdAt', 'deliveredAt', 'cause', 'heldUntil'),
     thread: { provider: c.provider, address: c.address, topic: part.messageThreadId },
-    decision: mapped(part.evidence, decisionIn),
+    decision: mapped(part.decision, decisionIn),
   },
 };
 

@@ -1,30 +1,18 @@
 import type { Ahead, GapRow, Planned, TruthQuery, TruthRows } from '../../app/ports/why.ts';
 import type { Task } from '../../domain/task.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, count, pick } from '../engine/fields.ts';
 import { limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
-import { all, bind, one, select } from '../engine/statements.ts';
+import { all, one, select } from '../engine/statements.ts';
 import { liveOf } from '../runs/thread-runs.ts';
 import { readFacts } from '../tasks/codec.ts';
 import { readTask } from '../tasks/reads.ts';
 import { readNote } from '../upkeep/notes.ts';
-import { downtimeStore } from './downtimes.ts';
-import { readAuditPage, readEvents } from './feeds.ts';
 import { changesOf, lastSlotBefore, setBacks, versionsOf } from './truth-history.ts';
 import { aroundOf, slotRows, withWork, type BareSlot } from './truth-slots.ts';
 
 /** What `/why` reads: one transaction for one stretch of one task, each part a bounded walk along an index. */
-export function truthStore(engine: Engine) {
-  return {
-    ...bind(engine, {
-      readTruth,
-      readPlanned,
-      readAudit: readAuditPage,
-      readEvents: (query) => readEvents(engine.dialect, query),
-    }),
-    ...downtimeStore(engine),
-  };
-}
+export const truthStore = { readTruth, readPlanned };
 
 /** The task comes first: what it says about its next slot must never be newer than the rows of its slots. */
 function* readTruth(query: TruthQuery): Script<TruthRows | null> {

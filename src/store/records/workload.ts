@@ -2,23 +2,18 @@ import type { QuotaCounts, UsageQuery } from '../../app/operations/status.ts';
 import type { ServerFacts, ChatUsage } from '../../app/ports/chat-facts.ts';
 import type { Pile, TaskTally, Workload } from '../../app/ports/metering.ts';
 import { usageCountedMax } from '../../domain/limits.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, least, like, number, numberOrNull, pick, type Answer } from '../engine/fields.ts';
 import { chatOfThread } from '../engine/queries.ts';
-import { allOf, limit, nothing, raw, sql, type Dialect, type Sql } from '../engine/sql.ts';
-import { all, bind, one, select } from '../engine/statements.ts';
+import { allOf, differing, limit, raw, sql, type Sql } from '../engine/sql.ts';
+import { all, one, select } from '../engine/statements.ts';
 
 /** How much there is to do, for whoever watches. Every count reads a partial index of what is open, and stops at its limit. */
-export function workloadStore(engine: Engine) {
-  return bind(engine, {
-    workload: (now: number, countedMax: number) => workload(engine.dialect, now, countedMax),
-    taskTally,
-  });
-}
+export const workloadStore = { workload, taskTally };
 
 const { tasks, runs, deliveries } = columns;
 
-function* workload(dialect: Dialect, now: number, max: number): Script<Workload> {
+function* workload(now: number, max: number): Script<Workload> {
   const live = yield* liveRuns(max);
   const parts = yield* openParts(now, max);
   return {
@@ -42,7 +37,7 @@ function* workload(dialect: Dialect, now: number, max: number): Script<Workload>
       sql`select received_at as at from inbox where status = 'received' order by update_id ${limit(max)}`,
     ),
     oldestWorkAt: earliest([...live, ...parts].map(({ made }) => made)),
-    databaseBytes: yield* databaseBytes(dialect),
+    databaseBytes: yield* databaseBytes(),
   };
 }
 
@@ -116,7 +111,7 @@ const dueFields = { count, since: least(tasks.nextAt) };
 const openFields = { status: deliveries.status, count };
 
 /** How the whole server stands. */
-export function* serverFacts(dialect: Dialect, now: number): Script<ServerFacts> {
+export function* serverFacts(now: number): Script<ServerFacts> {
   const states = yield* all(select(stateFields)`from tasks where state <> 'deleted' group by state`);
   const due = yield* one(select(dueFields)`from tasks where next_at is not null and next_at <= ${now}`);
   const next = yield* one(select({ at: least(tasks.nextAt) })`from tasks where next_at is not null`);
@@ -138,7 +133,7 @@ export function* serverFacts(dialect: Dialect, now: number): Script<ServerFacts>
     blocked: inStatus('blocked'),
     unknown: yield* counted(raw(`deliveries where status = 'unknown'`)),
     chats: yield* counted(raw(`chats where provider = 'telegram' and state = 'approved'`)),
-    databaseBytes: yield* databaseBytes(dialect),
+    databaseBytes: yield* databaseBytes(),
     oldestRunAt: oldest?.createdAt ?? null,
   };
 }
@@ -147,20 +142,18 @@ function* counted(source: Sql): Script<number> {
   return (yield* one(select({ count })`from ${source}`))?.count ?? 0;
 }
 
-const bytesFields = {
-  sqlite: { bytes: number(raw('page_count * page_size')) },
-  postgres: { bytes: number(raw('pg_database_size(current_database())')) },
-};
+const bytes = differing({
+  sqlite: '(select page_count * page_size from pragma_page_count(), pragma_page_size())',
+  postgres: 'pg_database_size(current_database())',
+});
+const bytesFields = { bytes: number(bytes) };
 
-function* databaseBytes(dialect: Dialect): Script<number> {
-  const source = dialect === 'sqlite' ? raw('from pragma_page_count(), pragma_page_size()') : nothing;
-  return (yield* one(select(bytesFields[dialect])`${source}`))?.bytes ?? 0;
+function* databaseBytes(): Script<number> {
+  return (yield* one(select(bytesFields)``))?.bytes ?? 0;
 }
 
 /** What was used within a stretch. Everything is counted as far as a person needs to know, so that no look takes long. */
-export function usageStore(engine: Engine) {
-  return bind(engine, { usageOf, countQuota });
-}
+export const usageStore = { usageOf, countQuota };
 
 const foundFields = {
   passed: count,

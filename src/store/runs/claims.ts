@@ -3,11 +3,11 @@ import { isByHand } from '../../domain/occurrence.ts';
 import type { NewRun } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
-import { raw, sql, type Sql } from '../engine/sql.ts';
+import { allOf, raw, sql, type Sql } from '../engine/sql.ts';
 import { insertAll, one, select, update, updateAll } from '../engine/statements.ts';
 import { askAboutMissed } from '../questions/questions.ts';
-import { nameDeed, recordVerbs, tellComplete, tellEvents, type NewEvent } from '../records/journal.ts';
-import { endWaiting } from '../tasks/auto-pauses.ts';
+import { tellComplete, tellEvents, type NewEvent } from '../records/journal.ts';
+import { endWaiting, stopTasks } from '../tasks/auto-pauses.ts';
 import { tellGrantGone } from '../tasks/grants.ts';
 import { cancelLive } from './thread-runs.ts';
 
@@ -18,7 +18,10 @@ import { cancelLive } from './thread-runs.ts';
 export function* writeClaims(claims: readonly Claim[], now: number): Script<void> {
   const won = [
     ...(yield* moveOn(claims.filter(({ nextAt }) => nextAt !== null))),
-    ...(yield* complete(claims.filter(({ nextAt }) => nextAt === null))),
+    ...(yield* moveOn(
+      claims.filter(({ nextAt }) => nextAt === null),
+      { state: 'completed' },
+    )),
   ];
   for (const claim of won) if (claim.replaces && !(yield* stands(claim))) yield* makeRoom(claim.taskId, now);
   const placed = won.flatMap((claim) => claim.occurrences.map((occurrence) => ({ taskId: claim.taskId, occurrence })));
@@ -76,20 +79,11 @@ function decisionOf({ taskId, occurrence }: Placed, now: number): NewEvent[] {
 }
 
 /** Most claims move a task along and leave its state alone, and with it the index that the state stands in. */
-function* moveOn(claims: readonly Claim[]): Script<Claim[]> {
-  const moved = yield* updateAll('tasks', claims, {
-    set: (claim) => ({ nextAt: claim.nextAt, boundedRuns: sql`bounded_runs + ${boundedIn(claim)}` }),
+function moveOn(claims: readonly Claim[], change: { readonly state?: 'completed' } = {}): Script<Claim[]> {
+  return updateAll('tasks', claims, {
+    set: (claim) => ({ nextAt: claim.nextAt, ...change, boundedRuns: sql`bounded_runs + ${boundedIn(claim)}` }),
     where: isAsExpected,
   });
-  return claims.filter((_claim, index) => moved[index]);
-}
-
-function* complete(claims: readonly Claim[]): Script<Claim[]> {
-  const completed = yield* updateAll('tasks', claims, {
-    set: (claim) => ({ nextAt: null, state: 'completed', boundedRuns: sql`bounded_runs + ${boundedIn(claim)}` }),
-    where: isAsExpected,
-  });
-  return claims.filter((_claim, index) => completed[index]);
 }
 
 function isAsExpected({ taskId, expectNextAt }: Claim): Sql {
@@ -195,30 +189,6 @@ function* makeRoom(taskId: string, now: number): Script<void> {
 
 /** A row that cannot be read is paused with the reason: people see it, and it is never due again until it is mended. */
 export function* writeQuarantines(marked: readonly Quarantine[], now: number): Script<void> {
-  const hit = yield* updateAll('tasks', marked, {
-    set: ({ quarantine }) => ({
-      state: 'paused',
-      nextAt: null,
-      pausedReason: quarantine,
-      pausedAt: now,
-      pausedBy: 'system',
-      version: raw('version + 1'),
-    }),
-    where: ({ taskId }) => sql`id = ${taskId} and state = 'active'`,
-  });
-  const paused = marked.filter((_one, index) => hit[index]);
-  const deeds = yield* recordVerbs(
-    paused.map(({ taskId, quarantine }) => ({
-      at: now,
-      actor: 'system',
-      verb: 'quarantine',
-      taskId,
-      stateBefore: 'active',
-      stateAfter: 'paused',
-      after: { reason: quarantine },
-    })),
-  );
-  for (const [index, { taskId }] of paused.entries()) {
-    yield* nameDeed('deedId', deeds[index], yield* endWaiting(taskId, 'paused', now));
-  }
+  const stops = marked.map(({ taskId, quarantine: reason }) => ({ taskId, reason }));
+  yield* stopTasks(stops, { verb: 'quarantine', guard: allOf() }, now);
 }

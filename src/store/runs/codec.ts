@@ -65,9 +65,9 @@ function readInput(text: string): Pick<StartableRun, 'input' | 'policy'> {
   return { input, policy: policyOf(policies ?? {}, { actionKind: action.kind, minGapMs: null }) };
 }
 
-/** What is kept of a decision beside the part; null when there was none. */
-export function decisionIn(evidence: string | null): Delivery['decision'] {
-  const facts = evidence === null || !evidence.startsWith('{') ? null : readFacts(evidence);
+/** The decision about a part; null when there was none. */
+export function decisionIn(text: string | null): Delivery['decision'] {
+  const facts = readFacts(text);
   const by = facts?.['approved_by'] ?? facts?.['discarded_by'];
   const at = facts?.['approval_at'];
   if (typeof by !== 'string' || typeof at !== 'number') return null;
@@ -113,7 +113,7 @@ const deliveryFields = {
       'cause',
       'heldUntil',
     ),
-    decision: mapped(d.evidence, decisionIn),
+    decision: mapped(d.decision, decisionIn),
   },
 };
 

@@ -29,8 +29,9 @@ export function* writeEnds(ends: readonly RunEnd[]): Script<Finished> {
     }),
     where: (end) => sql`${isHeld(end)} and cancel_requested_at is null`,
   });
-  const calledOff = yield* endCalledOff(sorted.filter((_end, index) => !written[index]));
-  const won = [...sorted.filter((_end, index) => written[index]), ...calledOff.map(({ as }) => as)];
+  const isWritten = new Set(written);
+  const calledOff = yield* endCalledOff(sorted.filter((end) => !isWritten.has(end)));
+  const won = [...written, ...calledOff.map(({ as }) => as)];
   yield* closeAttempts(won);
   // What ended last tells how the task stands, whatever the order of the rows.
   const finals = won.filter(isFinal).toSorted((a, b) => a.finishedAt - b.finishedAt);
@@ -96,20 +97,18 @@ function* endCalledOff(ends: readonly RunEnd[]): Script<CalledOff[]> {
     }),
     where: (end) => sql`${isHeld(end)} and cancel_requested_at is not null`,
   });
-  return ends
-    .filter((_end, index) => stopped[index])
-    .map((end) => ({
-      end,
-      as: {
-        ...end,
-        status: 'cancelled',
-        readyAt: null,
-        output: null,
-        deliveries: [],
-        notices: nothingTold,
-        context: null,
-      },
-    }));
+  return stopped.map((end) => ({
+    end,
+    as: {
+      ...end,
+      status: 'cancelled',
+      readyAt: null,
+      output: null,
+      deliveries: [],
+      notices: nothingTold,
+      context: null,
+    },
+  }));
 }
 
 function* closeAttempts(ends: readonly RunEnd[]): Script<void> {

@@ -1,10 +1,10 @@
 import type { Batch, RunStore, Started, StartedRun, StartPlan } from '../../app/ports/pipeline.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { NewRun } from '../../domain/run.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, least, pick } from '../engine/fields.ts';
 import { forUpdateSkipLocked, limit as limited, list, raw, skipLocked, sql, text, type Sql } from '../engine/sql.ts';
-import { all, bind, insertAll, one, select, update, updateAll } from '../engine/statements.ts';
+import { all, insertAll, one, select, update, updateAll } from '../engine/statements.ts';
 import { tellNotices } from '../outbox/notices.ts';
 import type { Ending } from '../outbox/run-parts.ts';
 import { tellEvents, traced } from '../records/journal.ts';
@@ -15,9 +15,7 @@ import { readStartable, startableFields, startableSource, type StartableRow } fr
 import { writeEnds } from './ends.ts';
 
 /** Runs and their attempts. Each method is one transaction, guarded by status and fence. */
-export function runStore(engine: Engine) {
-  return bind(engine, { addRun, startRuns, finishRuns: writeEnds, cancelRequested, nextRunAt });
-}
+export const runStore = { addRun, startRuns, finishRuns: writeEnds, cancelRequested, nextRunAt };
 
 const { runs } = columns;
 
@@ -114,11 +112,10 @@ function isUntaken(byId: ById, runId: string): Sql {
 
 function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Script<void> {
   const ends = plans.filter((one) => one.does === 'end');
-  const ended = yield* updateAll('runs', ends, {
+  const won = yield* updateAll('runs', ends, {
     set: ({ status, error }) => ({ status, error, finishedAt: now, bootId: null }),
     where: ({ runId }) => isUntaken(byId, runId),
   });
-  const won = ends.filter((_end, index) => ended[index]);
   yield* updateAll('occurrences', won, {
     set: (end) => ({
       status: end.occurrence,
@@ -190,7 +187,7 @@ function* openAttempts({ starting, byId, bootId, now }: Opening): Script<string[
     }),
     where: ({ runId }) => isUntaken(byId, runId),
   });
-  const won = starting.filter((_start, index) => claimed[index]).map(({ runId }) => runId);
+  const won = claimed.map(({ runId }) => runId);
   yield* insertAll(
     'attempts',
     won.map((runId) => {

@@ -13,10 +13,10 @@ import type {
   WaitingOccurrence,
 } from '../../app/ports/pipeline.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, least, pick, type Answer } from '../engine/fields.ts';
 import { forUpdateOf, limit as limited, raw, skipLocked, sql } from '../engine/sql.ts';
-import { all, bind, one, select, updateAll, updateReturning } from '../engine/statements.ts';
+import { all, one, select, updateAll, updateReturning } from '../engine/statements.ts';
 import { refreshCards } from '../outbox/cards.ts';
 import { tellNobodyAnswered } from '../questions/questions.ts';
 import { recordVerbs, tellComplete, tellEvents } from '../records/journal.ts';
@@ -25,16 +25,13 @@ import { tellGrantGone } from '../tasks/grants.ts';
 import { dispatchRuns, writeClaims, writeQuarantines } from './claims.ts';
 
 /** Slots into occurrences and runs. Each method is one transaction; a second caller finds nothing left to do. */
-export function slotStore(engine: Engine) {
-  return bind(engine, { claimDue, admitWaiting, expireQuestions, resumeDue, nextDueAt, replanTasks });
-}
+export const slotStore = { claimDue, admitWaiting, expireQuestions, resumeDue, nextDueAt, replanTasks };
 
 const selectDue = select(dueFields);
-const dueTables = raw(dueSource);
 
 function* claimDue({ now, limit }: Batch, plan: Parameters<SlotStore['claimDue']>[1]): Script<Counts> {
   const onTime: DueRow[] = yield* all(
-    selectDue`from ${dueTables} where t.next_at <= ${now} order by t.next_at ${limited(limit)} ${skipLocked('t')}`,
+    selectDue`from ${dueSource} where t.next_at <= ${now} order by t.next_at ${limited(limit)} ${skipLocked('t')}`,
   );
   const due = onTime.length < limit ? [...onTime, ...(yield* neverDue(limit - onTime.length))] : onTime;
   if (due.length === 0) return { taken: 0, more: false };
@@ -79,7 +76,7 @@ function* lookAhead(due: readonly DueRow[], from: number | null = null): Script<
 /** No clock will ever reach these, so nobody would notice that such a row lies; a text sorts behind every number. */
 function* neverDue(limit: number): Script<DueRow[]> {
   return yield* all(
-    selectDue`from ${dueTables} where t.next_at > ${scheduleLimits.lastInstant}
+    selectDue`from ${dueSource} where t.next_at > ${scheduleLimits.lastInstant}
       order by t.next_at ${limited(limit)} ${skipLocked('t')}`,
   );
 }
@@ -102,7 +99,7 @@ type WaitingRow = Answer<typeof waitingFields>;
 
 /**
  * The oldest that waits of each task that has no live run; a task whose policy lets runs live side by side need not wait
- * for that. The policies are our own JSON, written in one way, so a search for the text is a search for the value.
+ * for that.
  */
 function* admitWaiting({ now, limit }: Batch, plan: Parameters<SlotStore['admitWaiting']>[1]): Script<Counts> {
   const found = yield* all(
@@ -111,7 +108,7 @@ function* admitWaiting({ now, limit }: Batch, plan: Parameters<SlotStore['admitW
       where w.status = 'pending' and w.decide_by is null and (w.source <> 'snooze' or w.slot_at <= ${now})
         and not exists (select 1 from occurrences e where e.task_id = w.task_id and e.status = 'pending'
           and e.decide_by is null and e.slot_at < w.slot_at and (e.source <> 'snooze' or e.slot_at <= ${now}))
-        and (t.policies like '%"overlap":"allow"%'
+        and (t.beside = 1
           or (not exists (select 1 from runs r where r.task_id = w.task_id and r.exclusive = 1
               and r.status in ('queued', 'running', 'backoff', 'waiting'))
             and not exists (select 1 from runs r where r.task_id = w.task_id and r.exclusive = 0
@@ -173,11 +170,10 @@ function* writeAdmissions(admissions: readonly Admission[], now: number): Script
     skips.map((one) => ({ taskId: one.taskId, reason: one.skip })),
     now,
   );
-  const admitted = yield* updateAll('occurrences', runs, {
+  const won = yield* updateAll('occurrences', runs, {
     set: (one) => ({ status: 'dispatched', reason: null, runId: one.run.id, updatedAt: now }),
     where: isPending,
   });
-  const won = runs.filter((_one, index) => admitted[index]);
   yield* dispatchRuns(
     won.map((one) => one.run),
     now,
@@ -193,7 +189,7 @@ function* writeAdmissions(admissions: readonly Admission[], now: number): Script
     where: ({ taskId }) => sql`id = ${taskId} and state = 'active'`,
   });
   yield* tellComplete(
-    last.filter((_one, index) => completed[index]).map(({ taskId }) => taskId),
+    completed.map(({ taskId }) => taskId),
     now,
   );
 }
@@ -237,7 +233,7 @@ function* nextDueAt(now: number): Script<number | null> {
 /** Pauses that were to end by now. The slots from their end on count, also those that passed while nobody was there. */
 function* resumeDue({ now, limit }: Batch, plan: Parameters<SlotStore['resumeDue']>[1]): Script<Counts> {
   const found: DueRow[] = yield* all(
-    selectDue`from ${dueTables} where t.resume_at <= ${now} order by t.resume_at ${limited(limit)} ${skipLocked('t')}`,
+    selectDue`from ${dueSource} where t.resume_at <= ${now} order by t.resume_at ${limited(limit)} ${skipLocked('t')}`,
   );
   yield* endPauses(found, now, plan);
   return { taken: found.length, more: found.length === limit };
@@ -249,7 +245,7 @@ export function* endPauseOf(
   now: number,
   plan: (due: DueTask | Unreadable) => Resume | Quarantine,
 ): Script<void> {
-  const found = yield* all(selectDue`from ${dueTables} where t.id = ${taskId} and t.resume_at <= ${now}`);
+  const found = yield* all(selectDue`from ${dueSource} where t.id = ${taskId} and t.resume_at <= ${now}`);
   yield* endPauses(found, now, (due) => due.map(plan));
 }
 
@@ -259,7 +255,7 @@ function* endPauses(found: readonly DueRow[], now: number, plan: Parameters<Slot
   const decided = plan(found.map((row) => readDue({ ...row, nextAt: row.resumeAt })));
   yield* dropResumes(decided.filter(isQuarantine), now);
   const resumes = decided.filter((one): one is Resume => !isQuarantine(one));
-  const resumed = yield* updateAll('tasks', resumes, {
+  const won = yield* updateAll('tasks', resumes, {
     set: ({ nextAt }) => ({
       state: stateWith(nextAt),
       nextAt,
@@ -272,7 +268,6 @@ function* endPauses(found: readonly DueRow[], now: number, plan: Parameters<Slot
     }),
     where: ({ taskId, resumeAt }) => sql`id = ${taskId} and state = 'paused' and resume_at = ${resumeAt}`,
   });
-  const won = resumes.filter((_one, index) => resumed[index]);
   yield* recordVerbs(
     won.map((one) => ({
       at: now,
@@ -324,7 +319,7 @@ function* replanTasks(
   plan: Parameters<SlotStore['replanTasks']>[2],
 ): Script<ReplanPage> {
   const page: DueRow[] = yield* all(
-    selectDue`from ${dueTables} where t.id > ${after ?? ''} and t.state = 'active'
+    selectDue`from ${dueSource} where t.id > ${after ?? ''} and t.state = 'active'
       order by t.id ${limited(limit)} ${forUpdateOf('t')}`,
   );
   // The rules are asked from now on, and what was skipped lies before the next slot.
@@ -336,9 +331,6 @@ function* replanTasks(
     set: ({ nextAt }) => ({ nextAt, state: stateWith(nextAt) }),
     where: ({ taskId, expectNextAt }) => sql`id = ${taskId} and next_at = ${expectNextAt}`,
   });
-  yield* tellCompleted(
-    changes.filter((_one, index) => moved[index]),
-    now,
-  );
-  return { seen: page.length, changed: moved.filter(Boolean).length, last: page.at(-1)?.id ?? null };
+  yield* tellCompleted(moved, now);
+  return { seen: page.length, changed: moved.length, last: page.at(-1)?.id ?? null };
 }

@@ -114,8 +114,7 @@ export function* cancelRuns(runs: readonly RunOfTask[], reason: string, now: num
     }),
     where: ({ id }) => sql`id = ${id} and status in ('queued', 'backoff', 'waiting')`,
   });
-  const over = runs.filter((_run, index) => ended[index]);
-  yield* updateAll('occurrences', over, {
+  yield* updateAll('occurrences', ended, {
     set: () => ({ status: 'cancelled', reason: text(reason), updatedAt: now }),
     where: ({ id }) => sql`id = (select r.occurrence_id from runs r where r.id = ${id}) and status = 'dispatched'`,
   });
@@ -123,6 +122,6 @@ export function* cancelRuns(runs: readonly RunOfTask[], reason: string, now: num
     set: () => ({ cancelRequestedAt: now, cancelReason: reason }),
     where: ({ id }) => sql`id = ${id} and status = 'running' and cancel_requested_at is null`,
   });
-  yield* tellEvents(over.map(({ id, taskId }) => ({ kind: 'run.cancelled', at: now, taskId, ref: id })));
-  return runs.filter((_run, index) => ended[index] === true || asked[index] === true);
+  yield* tellEvents(ended.map(({ id, taskId }) => ({ kind: 'run.cancelled', at: now, taskId, ref: id })));
+  return [...ended, ...asked];
 }

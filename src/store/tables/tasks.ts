@@ -40,6 +40,8 @@ function definitionColumns({ text, int }: Dialect) {
     policies: text('policies').notNull(),
     /** A copy out of the policies, so that the end of a run can pause the task in the same statement. */
     autoPause: int('auto_pause').notNull(),
+    /** Another one: 1 where its runs may live side by side. */
+    beside: int('beside').notNull().default(0),
     subject: text('subject'),
     tags: text('tags').notNull(),
     context: text('context').notNull(),

@@ -177,6 +177,8 @@ function deliveryColumns({ text, int }: Dialect) {
     sentAt: int('sent_at'),
     settles: int('settles').notNull(),
     evidence: text('evidence'),
+    /** JSON: who let a result go that waited for approval, or discarded it. */
+    decision: text('decision'),
     cause: text('cause'),
     error: text('error'),
     platformChatId: text('platform_chat_id'),

@@ -28,8 +28,27 @@ export function* pauseTasks(
   now: number,
 ): Script<readonly string[]> {
   for (const id of taskIds) yield* recordDue(id, guard, now);
-  const paused = yield* updateAll('tasks', taskIds, {
-    set: () => ({
+  const stopped = yield* stopTasks(
+    taskIds.map((taskId) => ({ taskId, reason })),
+    { verb: 'pause', guard },
+    now,
+  );
+  return stopped.map(({ taskId }) => taskId);
+}
+
+interface Stop {
+  readonly taskId: string;
+  readonly reason: string;
+}
+
+/** Active tasks are paused, each for its reason, and nothing of them waits any more. Answers which. */
+export function* stopTasks(
+  stops: readonly Stop[],
+  { verb, guard }: { readonly verb: 'pause' | 'quarantine'; readonly guard: Sql },
+  now: number,
+): Script<Stop[]> {
+  const stopped = yield* updateAll('tasks', stops, {
+    set: ({ reason }) => ({
       state: 'paused',
       nextAt: null,
       pausedReason: reason,
@@ -38,28 +57,20 @@ export function* pauseTasks(
       resumeAt: null,
       version: raw('version + 1'),
     }),
-    where: (id) => sql`id = ${id} and state = 'active' and ${guard}`,
+    where: ({ taskId }) => sql`id = ${taskId} and state = 'active' and ${guard}`,
   });
-  const stopped = taskIds.filter((_id, index) => paused[index]);
+  const states = { stateBefore: 'active', stateAfter: 'paused' } as const;
   const deeds = yield* recordVerbs(
-    stopped.map((taskId) => ({
-      at: now,
-      actor: 'system',
-      verb: 'pause',
-      taskId,
-      stateBefore: 'active',
-      stateAfter: 'paused',
-      after: { reason },
-    })),
+    stopped.map(({ taskId, reason }) => ({ at: now, actor: 'system', verb, taskId, ...states, after: { reason } })),
   );
-  for (const [index, id] of stopped.entries())
-    yield* nameDeed('deedId', deeds[index], yield* endWaiting(id, 'paused', now));
+  for (const [index, { taskId }] of stopped.entries())
+    yield* nameDeed('deedId', deeds[index], yield* endWaiting(taskId, 'paused', now));
   return stopped;
 }
 
 function* recordDue(taskId: string, guard: Sql, now: number): Script<void> {
   const due = yield* one(
-    select(dueFields)`from ${raw(dueSource)}
+    select(dueFields)`from ${dueSource}
       where t.id = ${taskId} and t.state = 'active' and ${guard} and t.next_at <= ${now} ${forUpdateOf('t')}`,
   );
   const gap = due === undefined ? null : gapOfRow(due, now);

@@ -155,11 +155,10 @@ function* answerQuestions(taskId: string, answer: TaskChange['answer'], now: num
   if (answer === null) return [];
   const isOpen = (id: string) => sql`id = ${id} and status = 'pending'`;
   yield* updateAll('occurrences', answer.run, { set: () => ({ decideBy: null, updatedAt: now }), where: isOpen });
-  const ended = yield* updateAll('occurrences', answer.skip, {
+  const declined = yield* updateAll('occurrences', answer.skip, {
     set: () => ({ status: 'skipped', reason: 'declined', updatedAt: now }),
     where: isOpen,
   });
-  const declined = answer.skip.filter((_id, index) => ended[index]);
   yield* tellEvents(
     declined.map((id) => ({ kind: 'occurrence.skipped', at: now, taskId, ref: id, data: { reason: 'declined' } })),
   );

@@ -7,8 +7,8 @@ import type { Policies } from '../../domain/policy.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { ActionSpec, Definition, Stamp, Task } from '../../domain/task.ts';
-import { columnsOf, maybe, number, pick, selectionOf, together, type Answer, type RowOf } from '../engine/fields.ts';
-import { raw, written } from '../engine/sql.ts';
+import { columnsOf, maybe, number, pick, together, type Answer, type RowOf } from '../engine/fields.ts';
+import { raw } from '../engine/sql.ts';
 
 /** Rows as both engines give them, and what the rooms make of them. A row that lies is an `Unreadable`, not a crash. */
 
@@ -130,10 +130,7 @@ export const dueFields = {
   ),
 };
 
-export const dueSource = `tasks t join chats c on c.id = t.chat_id left join grants g on g.id = t.grant_id`;
-
-/** The same for a statement that is written as a text. */
-export const dueColumns = written(selectionOf(dueFields).list.shape, 'sqlite', () => '?');
+export const dueSource = raw('tasks t join chats c on c.id = t.chat_id left join grants g on g.id = t.grant_id');
 
 export type DueRow = Answer<typeof dueFields> & {
   /** Counted apart, see `countReserved`: few tasks have anything that waits. */
@@ -271,7 +268,7 @@ export function definitionColumns({ action, schedule, policies, tags, ...plain }
     ...(schedule === undefined ? {} : scheduleColumns(schedule)),
     ...texts,
     action: jsonOf(action),
-    policies: jsonOf(policies),
+    ...(policies === undefined ? {} : policyColumns(policies)),
     tags: jsonOf(tags),
   };
 }
@@ -287,6 +284,10 @@ export function fieldColumns(change: TaskChange['set']) {
     consecutiveFailures,
     context: jsonOf(context),
   };
+}
+
+function policyColumns(policies: Policies) {
+  return { policies: JSON.stringify(policies), beside: policies.overlap === 'allow' ? 1 : 0 };
 }
 
 function jsonOf(value: object | undefined): string | undefined {

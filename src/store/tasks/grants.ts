@@ -6,11 +6,11 @@ import type { GrantFault } from '../../domain/grant.ts';
 import type { Reason } from '../../domain/occurrence.ts';
 import type { View } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, like, mapped, pick, type Answer } from '../engine/fields.ts';
 import { page, chatOfThread, positionOf, writeCursor, idAt } from '../engine/queries.ts';
 import { allOf, forShare, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
-import { all, bind, hold, insert, one, select, update, updateReturning } from '../engine/statements.ts';
+import { all, hold, insert, one, select, update, updateReturning } from '../engine/statements.ts';
 import { insertPart, toldScope } from '../outbox/new-parts.ts';
 import { readTexts } from './codec.ts';
 
@@ -19,9 +19,7 @@ import { readTexts } from './codec.ts';
  * back what it took for that reason alone: `left` while its owner is out of the chat, `afterDeletion` while its task is
  * deleted. A task that is replaced under a fresh grant leaves the old one behind, revoked.
  */
-export function grantStore(engine: Engine) {
-  return bind(engine, { listGrants, readGrant });
-}
+export const grantStore = { listGrants, readGrant };
 
 export const left = 'system:left';
 export const afterDeletion = 'system:deleted';

@@ -20,7 +20,7 @@ const liveFields = pick(columns.runs, 'id', 'status', 'occurrenceId');
 /** A task under its lock, with what stands around it. */
 export function* sceneOf({ taskId, at, look }: Pick<ChangeRequest, 'taskId' | 'at' | 'look'>): Script<TaskScene> {
   const task = yield* taskById(taskId);
-  const due: DueRow | undefined = yield* one(select(dueFields)`from ${raw(dueSource)} where t.id = ${taskId}`);
+  const due: DueRow | undefined = yield* one(select(dueFields)`from ${dueSource} where t.id = ${taskId}`);
   if (due === undefined) throw notFound();
   yield* countReserved([due]);
   const live = yield* all(

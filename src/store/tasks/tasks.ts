@@ -4,10 +4,10 @@ import type { Once } from '../../app/use-cases/kept-answers.ts';
 import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
 import { chatOf } from '../chats/rows.ts';
-import type { Engine, Script } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
 import { columns, mapped, pick, type Answer } from '../engine/fields.ts';
 import { forUpdate, sql } from '../engine/sql.ts';
-import { all, bind, insert, one, select, update } from '../engine/statements.ts';
+import { all, insert, one, select, update } from '../engine/statements.ts';
 import { nameDeed, recordVerbs } from '../records/journal.ts';
 import { cancelNamed, cancelRuns, liveRunsOf, openThread, tasksAtWork } from '../runs/thread-runs.ts';
 import { nextNumber, noTopic } from './attach.ts';
@@ -15,26 +15,20 @@ import { changeLocked, changeTask, addVersion } from './changes.ts';
 import { definitionColumns, readFacts } from './codec.ts';
 import { checkQuota, lockUser } from './grants.ts';
 import { claimOnce, resultUnder, settleOnce } from './once.ts';
-import { taskReads } from './reads.ts';
 import { taskById } from './scene.ts';
 
 /** Tasks and what people do to them. Every method is one transaction under the lock of the rows it decides about. */
-export function taskStore(engine: Engine) {
-  return {
-    ...bind(engine, {
-      createTask,
-      madeUnder,
-      changeTask,
-      cancelRun,
-      cancelRuns: cancelNamed,
-      tasksAtWork,
-      liveRunsOf,
-      openThread,
-      unbindTopic,
-    }),
-    ...bind(engine, taskReads, 'read'),
-  };
-}
+export const taskStore = {
+  createTask,
+  madeUnder,
+  changeTask,
+  cancelRun,
+  cancelRuns: cancelNamed,
+  tasksAtWork,
+  liveRunsOf,
+  openThread,
+  unbindTopic,
+};
 
 /** Locks the chat and the owner, in this order, so that two creators at the edge of a quota see each other. */
 function* createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange): Script<Created> {

@@ -1,10 +1,13 @@
-import type { HousekeepingStore, MissingSlot, RepairRequest } from '../../app/ports/upkeep.ts';
+import type { MissingSlot, RepairRequest } from '../../app/ports/upkeep.ts';
 import type { CheckName, MendedCheck } from '../../domain/audit.ts';
-import type { TaskState } from '../../domain/task.ts';
-import { listOf, row, rows, type Engine, type Script, type Value } from '../engine/engine.ts';
+import { liveStatuses, type RunStatus } from '../../domain/run.ts';
+import type { Script } from '../engine/engine.ts';
+import { columns, columnsOf, pick, type Answer, type Fields, type RowOf } from '../engine/fields.ts';
+import { allOf, forUpdateOf, list, raw, sql, text, type Sql } from '../engine/sql.ts';
+import { insert, one, select, update, updateReturning, type Settable } from '../engine/statements.ts';
 import { recordVerbs, tellEvents } from '../records/journal.ts';
 import { insertOccurrences } from '../runs/claims.ts';
-import { dueColumns, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
+import { dueFields, dueSource, readDue } from '../tasks/codec.ts';
 import { faultOf } from './checks.ts';
 
 /**
@@ -12,144 +15,117 @@ import { faultOf } from './checks.ts';
  * mended itself in the meantime is left alone, and a second repair finds nothing. An audit row names what stood there before
  * and after.
  */
-export function repairStore(engine: Engine): Pick<HousekeepingStore, 'repair' | 'recordMissing'> {
-  return {
-    repair: (request) => engine.transact(() => repair(request)),
-    recordMissing: (slot) => engine.transact(() => recordMissing(slot)),
+export const repairStore = { repair, recordMissing };
+
+type Repair = (request: RepairRequest) => Script<string | null>;
+
+/** All columns of a row. */
+type Row = Answer<Fields>;
+
+const runFields = pick(columns.runs, 'status', 'error', 'taskId');
+
+interface Context extends RepairRequest {
+  /** The run that the row belongs to, if it is there. */
+  readonly run: Answer<typeof runFields> | undefined;
+}
+
+/**
+ * Reads the row that a check has found, if it still finds it, and sets what `mend` says: the deed in words and in columns, or
+ * null where nothing is to be done any more.
+ */
+function mending<N extends 'occurrences' | 'runs' | 'attempts' | 'deliveries'>(
+  table: N,
+  mend: (row: Row, context: Context) => { readonly did: string; readonly set: Settable<RowOf<NoInfer<N>>> } | null,
+): Repair {
+  return function* (request): Script<string | null> {
+    const { now } = request;
+    const named = (alias: string) => sql`${raw(`${alias}${table === 'attempts' ? 'run_id' : 'id'}`)} = ${request.id}`;
+    const fields: Fields = columnsOf(table, 'x');
+    const row = yield* one(
+      select(
+        fields,
+      )`from ${raw(table)} x where ${named('x.')} and (${faultOf(request.check, request)}) ${forUpdateOf('x')}`,
+    );
+    if (row === undefined) return null;
+    const run = yield* one(select(runFields)`from runs where id = ${textOf(row['runId'])}`);
+    const done = mend(row, { ...request, run });
+    if (done === null) return null;
+    const attempt = table === 'attempts' ? sql`attempt = ${Number(row['attempt'])}` : undefined;
+    const changed = { occurrences: { updatedAt: now }, attempts: { finishedAt: now }, runs: {}, deliveries: {} }[table];
+    yield* update(table, { ...done.set, ...changed }, allOf(named(''), attempt));
+    const stood = Object.keys(done.set).filter((name) => row[name] !== null);
+    const before = Object.fromEntries(stood.map((name) => [name, row[name]]));
+    const taskId = row['taskId'] ?? run?.taskId;
+    yield* note(request, { taskId: typeof taskId === 'string' ? taskId : null, before, after: done.set });
+    return done.did;
   };
 }
 
-type Facts = Readonly<Record<string, Value>>;
-
-interface Mending {
-  readonly table: keyof typeof mended;
-  /** More of the row than its table says. */
-  readonly reads?: string;
-  /** The deed in words and in columns; null where nothing is to be done any more. */
-  readonly mend: (row: Facts, request: RepairRequest) => { readonly did: string; readonly set: Facts } | null;
+function textOf(value: unknown): Sql {
+  return text(typeof value === 'string' ? value : null);
 }
-
-/** How a row is named, what is read of it, and the column that tells when it was changed last. */
-const mended = {
-  occurrences: { key: ['id'], columns: 'x.id, x.task_id, x.status, x.run_id', changed: 'updated_at' },
-  runs: { key: ['id'], columns: 'x.id, x.task_id, x.status, x.boot_id, x.cancel_requested_at', changed: null },
-  attempts: { key: ['run_id', 'attempt'], columns: 'x.run_id, x.attempt, x.status', changed: 'finished_at' },
-  deliveries: { key: ['id'], columns: 'x.id, x.task_id, x.run_id, x.status', changed: null },
-} as const;
 
 /** One for each check that can be mended; what stands for a slot that nothing stood for is written by `recordMissing`. */
-const mendings: Readonly<Record<Exclude<MendedCheck, 'slot_unaccounted' | 'enabled_without_next'>, Mending>> = {
-  pending_of_deleted: {
-    table: 'occurrences',
-    mend: () => ({ did: 'cancelled: its task was deleted', set: { status: 'cancelled', reason: 'deleted' } }),
-  },
-  question_overdue: {
-    table: 'occurrences',
-    mend: () => ({ did: 'skipped: nobody answered in time', set: { status: 'skipped', reason: 'ask_expired' } }),
-  },
+const mendings: Partial<Readonly<Record<CheckName, Repair>>> = {
+  enabled_without_next: planAnew,
+  pending_of_deleted: mending('occurrences', () => ({
+    did: 'cancelled: its task was deleted',
+    set: { status: 'cancelled', reason: 'deleted' } as const,
+  })),
+  question_overdue: mending('occurrences', () => ({
+    did: 'skipped: nobody answered in time',
+    set: { status: 'skipped', reason: 'ask_expired' } as const,
+  })),
   // A run that has ended tells how its occurrence ended; without one, nobody knows more than that it was lost.
-  dispatched_without_run: {
-    table: 'occurrences',
-    reads: `(select r.status from runs r where r.id = x.run_id) as ended, (select r.error from runs r where r.id = x.run_id) as error`,
-    mend: ({ ended, error }) =>
-      ended === null
-        ? { did: 'failed: its run is missing', set: { status: 'failed', error: 'reconciled: its run is missing' } }
-        : { did: `${ended}, as its run did`, set: { status: ended ?? null, error: error ?? null } },
-  },
-  // No second way of recovery: the run looks like one of a process that is gone, and the next claim takes it up.
-  running_without_attempt: {
-    table: 'runs',
-    mend: (run, { bootId }) =>
-      run['boot_id'] === bootId
-        ? { did: 'let go, to be taken up like a run whose process has ended', set: { boot_id: lostBoot(bootId) } }
-        : null,
-  },
-  attempt_without_run: {
-    table: 'attempts',
-    reads: `(select r.task_id from runs r where r.id = x.run_id) as task_id`,
-    mend: () => ({
-      did: 'attempt interrupted',
-      set: { status: 'interrupted', error: 'reconciled: its run was not running' },
-    }),
-  },
-  // A run that works is asked to stop, and ends with its attempt; the others end at once.
-  run_of_ended_occurrence: {
-    table: 'runs',
-    mend: ({ status, cancel_requested_at: asked }, { now }) => {
-      if (status !== 'running') {
-        const error = 'reconciled: its occurrence has ended';
-        return { did: 'cancelled: its occurrence has ended', set: { status: 'cancelled', error, finished_at: now } };
-      }
-      if (asked !== null) return null;
-      return { did: 'asked to stop', set: { cancel_requested_at: now, cancel_reason: 'cancelled' } };
-    },
-  },
-  delivery_without_run: {
-    table: 'deliveries',
-    mend: ({ status }) => {
-      // A part that is on its way at this moment is left until its answer is written.
-      if (status === 'sending') return null;
-      if (status === 'delivered' || status === 'failed')
-        return { did: 'kept in history without its run', set: { run_id: null } };
+  dispatched_without_run: mending('occurrences', (_row, { run }) => {
+    if (run === undefined) {
       const error = 'reconciled: its run is missing';
-      return { did: 'failed: its run is missing', set: { status: 'failed', error, ready_at: null, run_id: null } };
-    },
-  },
-  open_delivery_of_deleted: {
-    table: 'deliveries',
-    mend: () => ({
-      did: 'failed: its task was deleted',
-      set: { status: 'failed', error: 'reconciled: its task was deleted', ready_at: null },
-    }),
-  },
-};
+      return { did: 'failed: its run is missing', set: { status: 'failed', error } };
+    }
+    const { status, error } = run;
+    // The check finds no occurrence whose run is live.
+    return isEnded(status) ? { did: `${status}, as its run did`, set: { status, error } } : null;
+  }),
+  // No second way of recovery: the run looks like one of a process that is gone, and the next claim takes it up.
+  running_without_attempt: mending('runs', (row, { bootId }) =>
+    row['bootId'] === bootId
+      ? { did: 'let go, to be taken up like a run whose process has ended', set: { bootId: lostBoot(bootId) } }
+      : null,
+  ),
+  attempt_without_run: mending('attempts', () => ({
+    did: 'attempt interrupted',
+    set: { status: 'interrupted', error: 'reconciled: its run was not running' },
+  })),
+  // A run that works is asked to stop, and ends with its attempt; the others end at once.
+  run_of_ended_occurrence: mending('runs', (row, { now }) => {
+    if (row['status'] !== 'running') {
+      const error = 'reconciled: its occurrence has ended';
+      return { did: 'cancelled: its occurrence has ended', set: { status: 'cancelled', error, finishedAt: now } };
+    }
+    if (row['cancelRequestedAt'] !== null) return null;
+    return { did: 'asked to stop', set: { cancelRequestedAt: now, cancelReason: 'cancelled' } };
+  }),
+  delivery_without_run: mending('deliveries', (row) => {
+    // A part that is on its way at this moment is left until its answer is written.
+    if (row['status'] === 'sending') return null;
+    if (row['status'] === 'delivered' || row['status'] === 'failed')
+      return { did: 'kept in history without its run', set: { runId: null } };
+    const error = 'reconciled: its run is missing';
+    return { did: 'failed: its run is missing', set: { status: 'failed', error, readyAt: null, runId: null } };
+  }),
+  open_delivery_of_deleted: mending('deliveries', () => ({
+    did: 'failed: its task was deleted',
+    set: { status: 'failed', error: 'reconciled: its task was deleted', readyAt: null },
+  })),
+} satisfies Readonly<Record<Exclude<MendedCheck, 'slot_unaccounted'>, Repair>>;
+
+function isEnded(status: RunStatus): status is 'succeeded' | 'failed' | 'cancelled' {
+  return !liveStatuses.includes(status);
+}
 
 function* repair(request: RepairRequest): Script<string | null> {
-  const { check } = request;
-  if (check === 'enabled_without_next') return yield* planAnew(request);
-  return isMended(check) ? yield* mendRow(request, mendings[check]) : null;
-}
-
-function isMended(check: CheckName): check is keyof typeof mendings {
-  return Object.hasOwn(mendings, check);
-}
-
-function* mendRow(request: RepairRequest, { table, reads, mend }: Mending): Script<string | null> {
-  const { key, columns, changed } = mended[table];
-  const { fault, values } = faultOf(request.check, request);
-  const found = yield* row<Facts>(
-    `select ${[columns, ...(reads === undefined ? [] : [reads])].join(', ')} from ${table} x
-     where x.${key[0]} = ?t and (${fault}) [for update of x]`,
-    request.id,
-    ...values,
-  );
-  const done = found === undefined ? null : mend(found, request);
-  if (found === undefined || done === null) return null;
-  yield* setRow(table, changed === null ? done.set : { ...done.set, [changed]: request.now }, pick(found, key));
-  const before = pick(
-    found,
-    Object.keys(done.set).filter((column) => (found[column] ?? null) !== null),
-  );
-  yield* note(request, { taskId: textOf(found['task_id']), before, after: done.set });
-  return done.did;
-}
-
-function pick(facts: Facts, columns: readonly string[]): Facts {
-  return Object.fromEntries(columns.map((column) => [column, facts[column] ?? null]));
-}
-
-function textOf(value: Value | undefined): string | null {
-  return typeof value === 'string' ? value : null;
-}
-
-function* setRow(table: string, set: Facts, key: Facts): Script<void> {
-  const mark = ([column, value]: [string, Value]) =>
-    value === null ? `${column} = null` : `${column} = ${typeof value === 'string' ? '?t' : '?i'}`;
-  const [sets, keys] = [Object.entries(set), Object.entries(key)];
-  yield* rows(
-    `update ${table} set ${sets.map(mark).join(', ')} where ${keys.map(mark).join(' and ')}`,
-    ...[...sets, ...keys].flatMap(([, value]) => (value === null ? [] : [value])),
-  );
+  const mend = mendings[request.check];
+  return mend === undefined ? null : yield* mend(request);
 }
 
 type Noting = Pick<RepairRequest, 'now' | 'actor'> & { readonly check: CheckName; readonly id: string };
@@ -160,61 +136,59 @@ interface Told {
   readonly after: object;
 }
 
-function* note({ check, id, now, actor }: Noting, { taskId, before, after }: Told): Script<void> {
-  const task = yield* row<{ state: TaskState }>(`select state from tasks where id = ?t`, taskId);
-  const told = { before: { check, id, ...before }, after };
+function* note({ check, id, now: at, actor }: Noting, { taskId, before, after }: Told): Script<void> {
+  const task = yield* one(select(pick(columns.tasks, 'state'))`from tasks where id = ${text(taskId)}`);
+  const told = { before: { check, id, ...columnNames(before) }, after: columnNames(after) };
   if (task !== undefined && taskId !== null) {
     const states = { stateBefore: task.state, stateAfter: task.state };
-    yield* recordVerbs([{ at: now, actor, verb: 'reconcile', taskId, ...states, ...told }]);
+    yield* recordVerbs([{ at, actor, verb: 'reconcile', taskId, ...states, ...told }]);
     return;
   }
   // A run without a task has no state of a task to name.
-  yield* rows(
-    `insert into audit (at, actor, verb, task_id, before, after) values (?i, ?t, 'reconcile', ?t, ?t, ?t)`,
-    now,
-    actor,
-    taskId,
-    JSON.stringify(told.before),
-    JSON.stringify(told.after),
+  const [was, is] = [JSON.stringify(told.before), JSON.stringify(told.after)];
+  yield* insert('audit', { at, actor, verb: 'reconcile', taskId, before: was, after: is });
+}
+
+/** Facts of a row under the names that its columns have. */
+function columnNames(facts: object): object {
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, value]) => [
+      name.replaceAll(/[A-Z]/g, (sign) => `_${sign.toLowerCase()}`),
+      value,
+    ]),
   );
 }
 
 function* planAnew(request: RepairRequest): Script<string | null> {
   const { id, now, plan } = request;
-  const found = yield* row<DueRow>(
-    `select ${dueColumns} from ${dueSource} where t.id = ?t and t.state = 'active' and t.next_at is null [for update of t]`,
-    id,
+  const found = yield* one(
+    select(dueFields)`from ${dueSource}
+      where t.id = ${id} and t.state = 'active' and t.next_at is null ${forUpdateOf('t')}`,
   );
   if (found === undefined) return null;
   const planned = plan(readDue({ ...found, nextAt: now }));
   const before = { state: 'active', next_at: null };
   if ('pause' in planned) {
-    yield* rows(
-      `update tasks set state = 'paused', paused_reason = ?t, paused_at = ?i, paused_by = 'system', version = version + 1
-       where id = ?t`,
-      planned.pause,
-      now,
-      id,
-    );
-    yield* note(request, { taskId: id, before, after: { state: 'paused', reason: planned.pause } });
-    return `paused: ${planned.pause}`;
+    const { pause: reason } = planned;
+    const paused = { state: 'paused', pausedReason: reason, pausedAt: now, pausedBy: 'system' } as const;
+    yield* update('tasks', { ...paused, version: raw('version + 1') }, sql`id = ${id}`);
+    yield* note(request, { taskId: id, before, after: { state: 'paused', reason } });
+    return `paused: ${reason}`;
   }
   const { nextAt } = planned;
-  const after = { state: nextAt === null ? 'completed' : 'active', next_at: nextAt };
-  yield* setRow('tasks', after, { id });
+  const after = { state: nextAt === null ? 'completed' : 'active', nextAt } as const;
+  yield* update('tasks', after, sql`id = ${id}`);
   yield* note(request, { taskId: id, before, after });
   return nextAt === null ? 'completed: nothing is left to run' : `planned anew: ${new Date(nextAt).toISOString()}`;
 }
 
 /** The slot was not decided about when it was due, so nothing of it can run; but it must not stay silent. */
 function* recordMissing({ id, taskId, slotAt, now, actor }: MissingSlot): Script<string | null> {
-  const silent = yield* row(
-    `select t.id from tasks t where t.id = ?t and t.state <> 'deleted' and (t.next_at is null or t.next_at > ?i)
-       and not exists (select 1 from gaps g where g.task_id = t.id and g.from_at <= ?i and g.to_at >= ?i) [for update of t]`,
-    taskId,
-    slotAt,
-    slotAt,
-    slotAt,
+  const silent = yield* one(
+    select(pick(columnsOf('tasks', 't'), 'id'))`from tasks t
+      where t.id = ${taskId} and t.state <> 'deleted' and (t.next_at is null or t.next_at > ${slotAt})
+        and not exists (select 1 from gaps g where g.task_id = t.id and g.from_at <= ${slotAt} and g.to_at >= ${slotAt})
+      ${forUpdateOf('t')}`,
   );
   if (silent === undefined) return null;
   const occurrence = {
@@ -240,33 +214,20 @@ function* recordMissing({ id, taskId, slotAt, now, actor }: MissingSlot): Script
 }
 
 /** Gives up what a boot has claimed and does not hold. */
-export function lostClaimStore(engine: Engine): Pick<HousekeepingStore, 'letRunsGo' | 'letPartsGo'> {
-  return {
-    letRunsGo: (bootId, held) => engine.transact(() => leaveBehind({ table: 'runs', status: 'running', bootId, held })),
-    letPartsGo: (bootId, held) =>
-      engine.transact(() => leaveBehind({ table: 'deliveries', status: 'sending', bootId, held })),
-  };
-}
-
-interface Lost {
-  readonly table: 'runs' | 'deliveries';
-  readonly status: 'running' | 'sending';
-  readonly bootId: string;
-  readonly held: readonly string[];
-}
+export const lostClaimStore = { letRunsGo, letPartsGo };
 
 /** A boot that never was: to the next claim its work looks like that of a process that is gone. */
 function lostBoot(bootId: string): string {
   return `lost:${bootId}`;
 }
 
-function* leaveBehind({ table, status, bootId, held }: Lost): Script<number> {
-  const { marks, values } = listOf(held);
-  const gone = yield* rows(
-    `update ${table} set boot_id = ?t where status = '${status}' and boot_id = ?t and id not in (${marks}) returning id`,
-    lostBoot(bootId),
-    bootId,
-    ...values,
-  );
-  return gone.length;
+function* letRunsGo(bootId: string, held: readonly string[]): Script<number> {
+  const isLost = sql`status = 'running' and boot_id = ${bootId} and id not in ${list(held)}`;
+  return (yield* updateReturning('runs', { bootId: lostBoot(bootId) }, isLost, pick(columns.runs, 'id'))).length;
+}
+
+function* letPartsGo(bootId: string, held: readonly string[]): Script<number> {
+  const isLost = sql`status = 'sending' and boot_id = ${bootId} and id not in ${list(held)}`;
+  return (yield* updateReturning('deliveries', { bootId: lostBoot(bootId) }, isLost, pick(columns.deliveries, 'id')))
+    .length;
 }

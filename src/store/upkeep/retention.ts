@@ -1,6 +1,9 @@
-import type { HousekeepingStore, Pruned, PruneRequest, Removed, Shelf } from '../../app/ports/upkeep.ts';
+import type { Pruned, PruneRequest, Removed, Shelf } from '../../app/ports/upkeep.ts';
 import { retentionKeptRuns, taskVersionsKept } from '../../domain/limits.ts';
-import { rows, type Engine, type Script, type Value } from '../engine/engine.ts';
+import type { Script } from '../engine/engine.ts';
+import { columns, like } from '../engine/fields.ts';
+import { limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
+import { all, returning, select } from '../engine/statements.ts';
 import { changesState } from '../tables/records.ts';
 
 /**
@@ -8,87 +11,87 @@ import { changesState } from '../tables/records.ts';
  * needed to find the oldest rows, and a walk ends at the first row that is too young. Work that is still going on stays
  * whatever its age, and so do the rows to which it refers.
  */
-export function retentionStore(engine: Engine): Pick<HousekeepingStore, 'prune' | 'dropExpired'> {
-  return {
-    prune: (request) => engine.transactLightly(() => prune(request)),
-    dropExpired: (at) => engine.transactLightly(() => dropExpired(at)),
-  };
-}
+export const retentionStore = { prune, dropExpired };
 
-const ended = `('succeeded', 'failed', 'cancelled')`;
-const live = `('queued', 'running', 'backoff', 'waiting')`;
-const open = `('pending', 'blocked', 'sending', 'unknown')`;
+const ended = raw(`('succeeded', 'failed', 'cancelled')`);
+const live = raw(`('queued', 'running', 'backoff', 'waiting')`);
+const open = raw(`('pending', 'blocked', 'sending', 'unknown')`);
+const stateChanges = raw(changesState);
 
 /** How the table of a shelf is walked, and what of it goes. */
 interface Sweep {
-  /** The key that orders it, and its kind. */
-  readonly key: string;
-  readonly type: 't' | 'i';
+  /** The key that orders it, and a value before all of them. */
+  readonly key: Sql;
+  readonly first: '' | -1;
   /** The instant that tells the age of a row, where the key counts up with it: nothing old stands behind a young row. */
-  readonly at: string | null;
+  readonly at: Sql | null;
   /** Rows on which little hangs are cheap, so more of them share a commit. */
   readonly times: number;
-  /** Each value in it is the limit of the retention. */
-  readonly deletable: string;
+  readonly deletable: (before: number) => Sql;
 }
 
-const byId = { key: 'id', type: 't', at: 'created_at', times: 1 } as const;
-const bySerial = { key: 'id', type: 'i', at: 'at', times: 10 } as const;
+const byId = { key: raw('id'), first: '', at: raw('created_at'), times: 1 } as const;
+const bySerial = { key: raw('id'), first: -1, at: raw('at'), times: 10 } as const;
 
 /** Neither does the run go on nor is anything of it still on its way to a chat. */
-const settled = (run: string) => `not exists (select 1 from runs r where r.id = ${run} and r.status in ${live})
+const settled = (run: Sql) => sql`not exists (select 1 from runs r where r.id = ${run} and r.status in ${live})
   and not exists (select 1 from deliveries d where d.run_id = ${run} and d.status in ${open})`;
 
 /** The newest row stays, because SQLite would give its number to another one, and a reader who stands there would miss that. */
-const allButNewest = (table: string) => `at < ?i and id < (select max(id) from ${table})`;
+const allButNewest = (table: string, before: number) =>
+  sql`at < ${before} and id < (select max(id) from ${raw(table)})`;
 
 const shelves: Readonly<Record<Shelf, Sweep>> = {
   occurrences: {
     ...byId,
-    deletable: `status in ('succeeded', 'failed', 'cancelled', 'skipped', 'missed')
-      and created_at < ?i and updated_at < ?i and slot_at < ?i and ${settled('occurrences.run_id')}
+    deletable: (before) => sql`status in ('succeeded', 'failed', 'cancelled', 'skipped', 'missed')
+      and created_at < ${before} and updated_at < ${before} and slot_at < ${before} and ${settled(raw('occurrences.run_id'))}
       and (not exists (select 1 from tasks t where t.id = occurrences.task_id and t.state <> 'deleted')
         or slot_at < (select k.slot_at from occurrences k where k.task_id = occurrences.task_id
-          order by k.slot_at desc limit 1 offset ${retentionKeptRuns - 1}))`,
+          order by k.slot_at desc limit 1 offset ${raw(String(retentionKeptRuns - 1))}))`,
   },
   // Runs that no slot asked for, and those whose occurrence is gone.
   runs: {
     ...byId,
-    deletable: `status in ${ended} and created_at < ?i and coalesce(finished_at, created_at) < ?i
-      and not exists (select 1 from occurrences c where c.id = runs.occurrence_id) and ${settled('runs.id')}`,
+    deletable: (
+      before,
+    ) => sql`status in ${ended} and created_at < ${before} and coalesce(finished_at, created_at) < ${before}
+      and not exists (select 1 from occurrences c where c.id = runs.occurrence_id) and ${settled(raw('runs.id'))}`,
   },
   // Deliveries without a run, and those that outlived it; but the card of a living task, which stays in its topic, keeps its row.
   deliveries: {
     ...byId,
-    deletable: `created_at < ?i and coalesce(delivered_at, created_at) < ?i and status in ('delivered', 'failed')
+    deletable: (
+      before,
+    ) => sql`created_at < ${before} and coalesce(delivered_at, created_at) < ${before} and status in ('delivered', 'failed')
       and not exists (select 1 from runs r where r.id = deliveries.run_id)
       and not (kind = 'card' and edits is null and exists (select 1 from tasks t where t.id = deliveries.task_id
         and t.state <> 'deleted' and t.card_message_id = deliveries.message_id))`,
   },
   // Some gaps are named after their task, so their ids say nothing about their age.
-  gaps: { ...byId, at: null, times: 10, deletable: `created_at < ?i and to_at < ?i` },
+  gaps: { ...byId, at: null, times: 10, deletable: (before) => sql`created_at < ${before} and to_at < ${before}` },
   // Of a task that is still there the last change of its state before the limit stays, however old: it says where the task
   // stood at the beginning of what is kept, who put it there and when.
   audit: {
     ...bySerial,
-    deletable: `${allButNewest('audit')} and not (${changesState}
+    deletable: (before) => sql`${allButNewest('audit', before)} and not (${stateChanges}
       and exists (select 1 from tasks t where t.id = audit.task_id) and not exists (select 1 from audit n
-        where n.task_id = audit.task_id and n.id > audit.id and n.at < ?i and ${changesState}))`,
+        where n.task_id = audit.task_id and n.id > audit.id and n.at < ${before} and ${stateChanges}))`,
   },
-  events: { ...bySerial, deletable: allButNewest('events') },
-  downtimes: { ...byId, at: 'to_at', deletable: `to_at < ?i and report is not null` },
+  events: { ...bySerial, deletable: (before) => allButNewest('events', before) },
+  downtimes: { ...byId, at: raw('to_at'), deletable: (before) => sql`to_at < ${before} and report is not null` },
   inbox: {
-    key: 'update_id',
-    type: 'i',
-    at: 'received_at',
+    key: raw('update_id'),
+    first: -1,
+    at: raw('received_at'),
     times: 4,
-    deletable: `received_at < ?i and status <> 'received'`,
+    deletable: (before) => sql`received_at < ${before} and status <> 'received'`,
   },
   // A task that was deleted long ago goes when nothing of it is left.
   tasks: {
     ...byId,
     times: 4,
-    deletable: `state = 'deleted' and deleted_at < ?i
+    deletable: (before) => sql`state = 'deleted' and deleted_at < ${before}
       and not exists (select 1 from occurrences o where o.task_id = tasks.id)
       and not exists (select 1 from gaps g where g.task_id = tasks.id)
       and not exists (select 1 from runs r where r.task_id = tasks.id and r.exclusive = 1 and r.status in ${live})
@@ -98,114 +101,115 @@ const shelves: Readonly<Record<Shelf, Sweep>> = {
   },
   // Of a task that is still there the newest versions stay, of a task that is gone none.
   task_versions: {
-    key: 'task_id',
-    type: 't',
+    key: raw('task_id'),
+    first: '',
     at: null,
     times: 1,
-    deletable: `(not exists (select 1 from tasks t where t.id = task_versions.task_id)
+    deletable: () => sql`(not exists (select 1 from tasks t where t.id = task_versions.task_id)
       or version < (select k.version from task_versions k where k.task_id = task_versions.task_id
-        order by k.version desc limit 1 offset ${taskVersionsKept - 1}))`,
+        order by k.version desc limit 1 offset ${raw(String(taskVersionsKept - 1))}))`,
   },
   // Grants in whose place others were given, and those of tasks that are gone.
   grants: {
     ...byId,
     times: 4,
-    deletable: `coalesce(revoked_at, created_at) < ?i and not exists (select 1 from tasks t where t.grant_id = grants.id)`,
+    deletable: (before) =>
+      sql`coalesce(revoked_at, created_at) < ${before} and not exists (select 1 from tasks t where t.grant_id = grants.id)`,
   },
 };
 
 interface Page {
-  /** The rows stand after this key and up to that one. */
-  readonly from: Value;
-  readonly to: Value;
+  /** The rows stand after the one condition and up to the other. */
+  readonly within: Sql;
   readonly next: string | null;
 }
 
+const { id: anyId, createdAt } = columns.deliveries;
+
 /** The next page of rows that may be old enough; null when the walk has ended. */
-function* pageOf(table: Shelf, { key, type, at, times }: Sweep, request: PruneRequest): Script<Page | null> {
-  const first = type === 't' ? '' : -1;
-  const from = request.after === null ? first : type === 't' ? request.after : Number(request.after);
-  const limit = request.limit * times;
-  const found = yield* rows<{ id: Value; at: number }>(
-    `select ${key} as id, ${at ?? 0} as at from ${table} where ${key} > ?${type} order by ${key} limit ?i`,
-    from,
-    limit,
+function* pageOf(sweep: Sweep, { shelf, after, before, limit }: PruneRequest): Script<Page | null> {
+  const { key, at, times } = sweep;
+  const place = (value: string) => (sweep.first === '' ? sql`${value}` : sql`${Number(value)}`);
+  const from = sql`${key} > ${place(after ?? String(sweep.first))}`;
+  const length = limit * times;
+  const found = yield* all(
+    select({ id: like(anyId, key), at: like(createdAt, at ?? raw('0')) })`from ${raw(shelf)}
+      where ${from} order by ${key} ${limited(length)}`,
   );
-  const young = at === null ? -1 : found.findIndex((one) => one.at >= request.before);
+  const young = at === null ? -1 : found.findIndex((row) => row.at >= before);
   const old = young < 0 ? found : found.slice(0, young);
   const last = old.at(-1);
   if (last === undefined) return null;
-  return { from, to: last.id, next: old.length === limit ? String(last.id) : null };
+  const to = String(last.id);
+  return { within: sql`${from} and ${key} <= ${place(to)}`, next: old.length === length ? to : null };
 }
 
 function* prune(request: PruneRequest): Script<Pruned> {
-  const { shelf, before, limit } = request;
+  const { shelf, before } = request;
   const sweep = shelves[shelf];
-  const { key, type, deletable } = sweep;
-  const page = yield* pageOf(shelf, sweep, request);
+  const page = yield* pageOf(sweep, request);
   if (page === null) return { removed: {}, next: null };
-  const marks = deletable.split('?i').length - 1;
-  const hanging = shelf === 'occurrences' ? ', run_id' : '';
-  const gone = yield* rows<{ id: string; run_id?: string | null }>(
-    `delete from ${shelf} where ${key} > ?${type} and ${key} <= ?${type} and ${deletable} returning ${key} as id${hanging}`,
-    page.from,
-    page.to,
-    ...Array.from({ length: marks }, () => before),
+  const runId = shelf === 'occurrences' ? raw('run_id') : raw('null');
+  const gone = yield* all(
+    returning(
+      { id: like(anyId, sweep.key), runId: like(columns.occurrences.runId, runId) },
+      sql`delete from ${raw(shelf)} where ${page.within} and ${sweep.deletable(before)}`,
+    ),
   );
   const ids = gone.map(({ id }) => id);
   const removed = { [shelf]: ids.length };
-  if (ids.length > 0 && shelf === 'runs') Object.assign(removed, yield* dropOfRuns(ids, limit));
-  if (ids.length > 0 && shelf === 'occurrences') {
-    const runs = gone.flatMap(({ run_id }) => run_id ?? []);
-    removed['acks'] = yield* dropIn('acks', 'occurrence_id', ids, limit);
-    removed['runs'] = yield* dropIn('runs', 'id', runs, limit);
-    Object.assign(removed, yield* dropOfRuns(runs, limit));
+  if (ids.length === 0) return { removed, next: page.next };
+  if (shelf === 'runs') Object.assign(removed, yield* dropOfRuns(ids));
+  if (shelf === 'occurrences') {
+    const runs = gone.flatMap((row) => row.runId ?? []);
+    removed['acks'] = yield* dropIn('acks', 'occurrence_id', ids);
+    removed['runs'] = yield* dropIn('runs', 'id', runs);
+    Object.assign(removed, yield* dropOfRuns(runs));
   }
   return { removed, next: page.next };
 }
 
 /** An occurrence goes with everything that hangs on it, and so does a run, so that no half of a story is left. */
-function* dropOfRuns(runs: readonly string[], width: number): Script<Removed> {
+function* dropOfRuns(runs: readonly string[]): Script<Removed> {
   return {
-    attempts: yield* dropIn('attempts', 'run_id', runs, width),
-    deliveries: yield* dropIn('deliveries', 'run_id', runs, width),
-    usage: yield* dropIn('usage', 'run_id', runs, width),
+    attempts: yield* dropIn('attempts', 'run_id', runs),
+    deliveries: yield* dropIn('deliveries', 'run_id', runs),
+    usage: yield* dropIn('usage', 'run_id', runs),
   };
 }
 
-/** Always as many values, so that the statement has one text and is prepared once. */
-function* dropIn(table: string, key: string, ids: readonly string[], width: number): Script<number> {
+function* dropIn(table: string, key: string, ids: readonly string[]): Script<number> {
   if (ids.length === 0) return 0;
-  const values = Array.from({ length: Math.max(width, ids.length) }, (_none, index) => ids[index] ?? null);
-  const places = values.map(() => '?t').join(', ');
-  return (yield* rows(`delete from ${table} where ${key} in (${places}) returning ${key}`, ...values)).length;
+  return yield* dropped(sql`delete from ${raw(table)} where ${raw(key)} in ${list(ids)}`);
 }
+
+function* dropped(removal: Sql): Script<number> {
+  return (yield* all(returning(one, removal))).length;
+}
+
+const one = { one: like(createdAt, raw('1')) };
 
 /** Buttons of a draft that has expired still say so for a day, rather than that nobody knows what they are. */
 const draftKeptMs = 86_400_000;
 
-function* dropExpired({ now, limit }: { now: number; limit: number }): Script<{ removed: Removed; more: boolean }> {
+function* dropExpired(at: {
+  readonly now: number;
+  readonly limit: number;
+}): Script<{ removed: Removed; more: boolean }> {
+  const { now } = at;
+  const limit = limited(at.limit);
   const removed = {
-    idempotency_keys: (yield* rows(
-      `delete from idempotency_keys where expires_at <= ?i and (scope, key) in (
-         select scope, key from idempotency_keys where expires_at <= ?i order by expires_at limit ?i) returning key`,
-      now,
-      now,
-      limit,
-    )).length,
-    drafts: (yield* rows(
-      `delete from drafts where id in (select id from drafts where expires_at <= ?i order by id limit ?i) returning id`,
-      now - draftKeptMs,
-      limit,
-    )).length,
-    kv: (yield* rows(
-      `delete from kv where expires_at <= ?i and (scope, key) in (
-         select scope, key from kv where expires_at is not null and expires_at <= ?i order by scope, key limit ?i)
-       returning key`,
-      now,
-      now,
-      limit,
-    )).length,
+    idempotency_keys: yield* dropped(
+      sql`delete from idempotency_keys where expires_at <= ${now} and (scope, key) in (
+        select scope, key from idempotency_keys where expires_at <= ${now} order by expires_at ${limit})`,
+    ),
+    drafts: yield* dropped(
+      sql`delete from drafts where id in (select id from drafts where expires_at <= ${now - draftKeptMs} order by id ${limit})`,
+    ),
+    kv: yield* dropped(
+      sql`delete from kv where expires_at <= ${now} and (scope, key) in (
+        select scope, key from kv where expires_at is not null and expires_at <= ${now} order by scope, key ${limit})`,
+    ),
   };
-  return { removed, more: Object.values(removed).some((count) => count === limit) };
+  return { removed, more: Object.values(removed).some((count) => count === at.limit) };
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { rows, type Script } from '../../../src/store/engine/engine.ts';
+import type { Script } from '../../../src/store/engine/engine.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { rows } from '../../support/texts.ts';
 
 /** What the engine waits for at a commit: asked inside the transaction, because that is where it holds. */
 function* patience({ engine }: World): Script<unknown> {

@@ -4,7 +4,6 @@ import type { Shown } from '../../../src/domain/shown.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { aTask, endOf, failureOf, hour, minute, nine, startEvery, startOne } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { claimParts } from './outbox.ts';
 
 /** Words about how runs ended. */
 export function noticeTests(open: OpenWorld): void {
@@ -51,44 +50,6 @@ export function noticeTests(open: OpenWorld): void {
     expect((await said(world)).at(-1)).toMatchObject({ view: 'recovered', failures: 1 });
   });
 
-  test('words about a run go to the topic of its task, under the run, and are no result of it', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    await fails(world, task, 'dns');
-    const [part] = await claimParts(world);
-
-    expect(part).toMatchObject({
-      kind: 'notice',
-      taskId: task.id,
-      topic: { state: 'none' },
-      shown: { view: 'failed' },
-    });
-    expect(await world.store.readRun(part?.runId ?? '')).toMatchObject({ status: 'failed', deliveries: [] });
-  });
-
-  test('a person who asked for a run hears of each failure, but of a recovery only once', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    await fails(world, task, 'dns', { byHand: true });
-    await fails(world, task, 'dns', { byHand: true });
-    await fails(world, task, 'dns');
-
-    expect(await said(world)).toHaveLength(2);
-    await succeeds(world, task);
-    expect((await said(world)).slice(2)).toMatchObject([{ view: 'recovered', failures: 3 }]);
-  });
-
-  test('the pause after too many failures is told with their number, whatever was told before', async () => {
-    const world = await open();
-    const task = await aTask(world, { autoPause: 3 });
-    for (const error of ['dns', 'dns', 'http 404']) await fails(world, task, error);
-
-    expect(await said(world)).toMatchObject([
-      { view: 'failed', error: 'dns' },
-      { view: 'autoPaused', reason: 'auto:consecutive_failures', failures: 3, error: 'http 404' },
-    ]);
-  });
-
   test('ends of one task that are written together are told in the order in which they happened', async () => {
     const world = await open();
     const task = await aTask(world, { autoPause: 0 });
@@ -118,12 +79,5 @@ export function noticeTests(open: OpenWorld): void {
 
     expect(await said(world)).toEqual([]);
     expect(await world.query('select incident_at from tasks')).toEqual([{ incident_at: null }]);
-  });
-
-  test('a success without a failure before it says nothing', async () => {
-    const world = await open();
-    await succeeds(world, await aTask(world));
-
-    expect(await said(world)).toEqual([]);
   });
 }

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { OutboxPart, PartEnd } from '../../../src/app/ports/outbox.ts';
-import { noChange, type NewTask } from '../../../src/app/ports/tasks.ts';
-import type { QuietInput } from '../../../src/domain/quiet.ts';
+import type { NewTask } from '../../../src/app/ports/tasks.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
@@ -14,13 +13,11 @@ const now = nine + minute;
 
 interface Quiet {
   readonly chat?: Readonly<Record<string, unknown>> | null;
-  readonly task?: QuietInput;
   readonly facts?: Partial<NewTask>;
 }
 
-async function aTaskThere(world: World, { chat = quiet, task: own, facts = {} }: Quiet = {}): Promise<Task> {
-  const policies = own === undefined ? {} : { quiet: own };
-  const task = await aReadyTask(world, { policies, ...facts });
+async function aTaskThere(world: World, { chat = quiet, facts = {} }: Quiet = {}): Promise<Task> {
+  const task = await aReadyTask(world, facts);
   await world.store.changeChat(task.chatId, { settings: chat === null ? {} : { quiet: chat } }, nine);
   return task;
 }
@@ -103,16 +100,6 @@ export function quietTests(open: OpenWorld): void {
     expect(idsOf(await flow(world, ten))[0]).toBe(notice.id);
   });
 
-  test('without a sound means at once, and no word about it follows', async () => {
-    const world = await open();
-    const task = await aTaskThere(world, { chat: { ...quiet, mode: 'silent' } });
-    await show(world, task, [world.make.part()]);
-    expect(await flow(world)).toMatchObject([{ silent: true, kind: 'result' }]);
-    expect(await flow(world, ten)).toEqual([]);
-    await show(world, task, [world.make.part()], ten);
-    expect(await flow(world, ten)).toMatchObject([{ silent: false }]);
-  });
-
   test('a send that is put off or lost keeps its silence', async () => {
     const world = await open();
     const task = await aTaskThere(world, { chat: { ...quiet, mode: 'silent' } });
@@ -126,15 +113,6 @@ export function quietTests(open: OpenWorld): void {
     expect(await claimParts(world, { now: ten })).toMatchObject([{ id, silent: true }]);
   });
 
-  test('what is urgent passes by what waits, of the same task too', async () => {
-    const world = await open();
-    const task = await aTaskThere(world);
-    const [calm, urgent, later] = [world.make.part(), world.make.part({ urgent: true }), world.make.part()];
-    for (const part of [calm, urgent, later]) await show(world, task, [part]);
-    expect(await flow(world)).toMatchObject([{ id: urgent.id, silent: false }]);
-    expect(idsOf(await flow(world, ten)).slice(0, 2)).toEqual([calm.id, later.id]);
-  });
-
   test('the word about a run that somebody asked for by hand is as urgent as its result', async () => {
     const world = await open();
     const task = await aTaskThere(world);
@@ -144,29 +122,6 @@ export function quietTests(open: OpenWorld): void {
     const notices = { byHand: true, failed, autoPaused: null, recovered: null };
     await world.store.finishRuns([endOf(started, { status: 'failed', attemptStatus: 'failed', error: 'x', notices })]);
     expect(await flow(world)).toMatchObject([{ id: failed.id, silent: false }]);
-  });
-
-  test('a task may be quiet by itself, or never, whatever its chat is', async () => {
-    const world = await open();
-    const never = await aTaskThere(world, { task: { mode: 'off' } });
-    const longer = await aTaskThere(world, { task: { ...quiet, to: '11:00' } });
-    const [loud, held] = [world.make.part(), world.make.part()];
-    await show(world, never, [loud]);
-    await show(world, longer, [held]);
-    expect(await flow(world)).toMatchObject([{ id: loud.id, silent: false }]);
-    expect(await flow(world, ten)).toEqual([]);
-    expect(idsOf(await flow(world, ten + hour))[0]).toBe(held.id);
-  });
-
-  test('the hours of a chat are told by its own clocks', async () => {
-    const world = await open();
-    const task = await aTaskThere(world, { chat: { ...quiet, from: '17:30', to: '19:00' } });
-    await world.store.changeChat(task.chatId, { timezone: 'Asia/Tokyo' }, nine);
-    const part = world.make.part();
-    await show(world, task, [part]);
-    // Nine in the morning is six in the evening there.
-    expect(await flow(world)).toEqual([]);
-    expect(idsOf(await flow(world, ten))[0]).toBe(part.id);
   });
 
   test('one word for each chat and end, after everything that waited for it, and none twice', async () => {
@@ -184,38 +139,14 @@ export function quietTests(open: OpenWorld): void {
       { number: 2, title: 'Water the plants', count: 1, topic: 77, messageId: 5002 },
     ]);
     expect(await world.store.heldParts(one.chatId, ten + 1)).toEqual([]);
-  });
-
-  test('what was dropped is not told of', async () => {
-    const world = await open();
-    const task = await aTaskThere(world);
-    const part = world.make.part();
-    await show(world, task, [part]);
-    await flow(world);
-    await world.query(`update deliveries set status = 'failed' where id = ?t`, part.id);
-    expect(await world.store.heldParts(task.chatId, ten)).toEqual([]);
+    // What was dropped is not told of.
+    await world.query(`update deliveries set status = 'failed' where kind = 'result'`);
+    expect(await world.store.heldParts(one.chatId, ten)).toEqual([]);
   });
 }
 
 /** What becomes of parts that wait when something changes, and of everybody else meanwhile. */
 export function changedQuietTests(open: OpenWorld): void {
-  test('when the quiet hours are called off, what waits goes at once, and the word follows it', async () => {
-    const world = await open();
-    const task = await aTaskThere(world);
-    const [one, two] = [world.make.part(), world.make.part()];
-    await show(world, task, [one]);
-    await show(world, task, [two]);
-    await flow(world);
-    await world.store.changeChat(task.chatId, { settings: {} }, now);
-    const gone = await flow(world);
-    expect(gone.map(({ kind, silent }) => [kind, silent])).toEqual([
-      ['result', true],
-      ['result', true],
-      ['notice', false],
-    ]);
-    expect(await flow(world, ten)).toEqual([]);
-  });
-
   test('when they are called off and back again, what comes then is told of as well', async () => {
     const world = await open();
     const task = await aTaskThere(world);
@@ -251,28 +182,6 @@ export function changedQuietTests(open: OpenWorld): void {
     const gone = await flow(world, ten + hour / 2);
     expect(idsOf(gone)[0]).toBe(part.id);
     expect(bundles(gone)).toEqual([ten + hour / 2]);
-  });
-
-  test('when a task becomes urgent, what of it waits goes at once', async () => {
-    const world = await open();
-    const [task, other] = [await aTaskThere(world), await aTaskThere(world)];
-    const [mine, theirs] = [world.make.part(), world.make.part()];
-    await show(world, task, [mine]);
-    await show(world, other, [theirs]);
-    await flow(world);
-    const request = {
-      taskId: task.id,
-      actor: 'telegram:user:7',
-      at: now,
-      once: null,
-      quota: { chat: 9, user: 9 },
-    } as const;
-    await world.store.changeTask({ ...request }, () => ({
-      ...noChange,
-      set: { policies: { quiet: { mode: 'off' } } },
-    }));
-    expect(idsOf(await flow(world))).toEqual([mine.id]);
-    expect(idsOf(await flow(world, ten))[0]).toBe(theirs.id);
   });
 
   test('half a result is not left standing: the rest of it comes without a sound', async () => {
@@ -349,12 +258,5 @@ export function changedQuietTests(open: OpenWorld): void {
     // Nobody has approved it in time.
     expect(await flow(world, ten)).toEqual([]);
     expect((await rowsOf(world)).find(({ id }) => id === part.id)).toMatchObject({ status: 'failed' });
-  });
-
-  test('settings that cannot be read hold nothing back', async () => {
-    const world = await open();
-    const task = await aTaskThere(world, { chat: { from: 'dusk', to: 'dawn', mode: 'hold' } });
-    await show(world, task, [world.make.part()]);
-    expect(await flow(world)).toHaveLength(1);
   });
 }

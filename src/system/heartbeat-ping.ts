@@ -3,14 +3,14 @@ import type { Timer } from '../app/ports/outside.ts';
 import { heartbeatWaitMs } from '../domain/limits.ts';
 
 interface HeartbeatPingDeps {
-  /** A secret: whoever knows it can pretend that all is well. */
+  /** A secret: with it anybody could pretend that all is well. */
   readonly url: string;
   readonly timer: Timer;
 }
 
 /**
  * Asks an address and looks at the status alone. It is one that the operator chose, so it may lie in a private network; a
- * redirection is not followed, because nobody chose where it leads.
+ * redirection is not followed, because the operator did not choose where it leads.
  */
 export function createHeartbeatPing({ url, timer }: HeartbeatPingDeps): HeartbeatPing {
   return async () => {

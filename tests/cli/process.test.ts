@@ -48,7 +48,7 @@ async function started(words: string, { environment = {}, whenStarted }: Meanwhi
   return ended;
 }
 
-/** Somebody has looked at a run. */
+/** True when a client has looked at a run. */
 function isWaitedFor({ log }: Bot): boolean {
   return log.lines.some(({ event, facts }) => event === 'http_request' && facts['route'] === '/v1/runs/:run_id');
 }

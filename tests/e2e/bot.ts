@@ -19,14 +19,14 @@ export interface Bot {
   readonly time: ManualTime;
   readonly log: MemoryLog;
   readonly claims: readonly string[];
-  /** Somebody writes; answers what the bot wrote in that chat meanwhile. */
+  /** Says words as somebody; answers what the bot wrote in that chat meanwhile. */
   say(
     as: string,
     chat: number,
     text: string,
     at?: { readonly thread?: number; readonly replyTo?: number; readonly media?: { readonly kind: MediaKind } },
   ): Promise<MessageShown[]>;
-  /** Somebody presses a button of the message, by its text; answers the toast. */
+  /** Presses a button of the message, by its text; answers the toast. */
   press(
     as: string,
     message: MessageShown,

@@ -52,10 +52,6 @@ export function labels({ buttons }: MessageShown): string[][] {
   return buttons.map((row) => row.map(({ text }) => text));
 }
 
-export function dataOf(message: MessageShown, label: string): string {
-  return message.buttons.flat().find(({ text }) => text === label)?.data ?? '';
-}
-
 /** Makes a task by a command and its preview; answers the message that is its card now. */
 export async function made(bot: Bot, where: readonly [string, number], words: string, at: At = {}) {
   const preview = await ask(bot, where, `/new ${words}`, at);

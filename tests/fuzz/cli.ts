@@ -143,7 +143,7 @@ function programOf(pipeline: Pipeline, port: number, heard: (text: string) => vo
     }),
     offline: () => Promise.reject(new Error('No case goes there.')),
   };
-  return createProgram(host, remoteVerbs);
+  return createProgram(host, { remote: remoteVerbs, local: [] });
 }
 
 interface Verb {

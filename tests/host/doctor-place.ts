@@ -1,6 +1,7 @@
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { Clock, Stopwatch, Timer } from '../../src/app/ports/outside.ts';
 import type { Diagnosis } from '../../src/host/doctor/doctor.ts';
+import type { Finding } from '../../src/host/doctor/finding.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../../src/system/clock.ts';
 import { manualTime } from '../support/fakes.ts';
 import { freePort } from '../support/ports.ts';
@@ -17,6 +18,10 @@ export async function aPlace({ environment = {}, ...options }: PlaceOptions = {}
     return { out, exitCode, diagnosis, found, level: (check: string) => found(check).map(({ level }) => level) };
   };
   return { ...place, look };
+}
+
+export function expectFinding(finding: Finding | undefined, level: Finding['level'], words: string): void {
+  expect(finding).toMatchObject({ level, text: expect.stringContaining(words) as string });
 }
 
 type Time = Clock & Stopwatch & Timer;

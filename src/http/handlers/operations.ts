@@ -1,7 +1,6 @@
 import { checks, type Finding } from '../../domain/audit.ts';
 import { Answer, type Handlers, type HttpRooms } from '../serving.ts';
-import { instantOf } from './asked.ts';
-import { iso, wire } from './wire.ts';
+import { instantOf, iso, wire } from './wire.ts';
 
 /** How things stand, what was used, and housekeeping on demand. */
 export const operationHandlers = {

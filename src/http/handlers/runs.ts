@@ -6,8 +6,7 @@ import type { Window } from '../../app/why/truth.ts';
 import { AppError } from '../../domain/errors.ts';
 import { threadKeyOf } from '../../domain/thread.ts';
 import type { Asked, Handlers, HttpRooms } from '../serving.ts';
-import { instantOf, threadOf } from './asked.ts';
-import { iso, wire, wireRun, wireTask, wireTaskRun } from './wire.ts';
+import { instantOf, iso, threadOf, wire, wireRun, wireTask, wireTaskRun } from './wire.ts';
 
 /** Runs that were and runs that come, the reasons, and the feeds that tell of them. */
 export const runHandlers = {

@@ -6,8 +6,18 @@ import type { PreviewRequest } from '../../app/tasks/preview.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
 import { Answer, type Handlers } from '../serving.ts';
-import { byOf, instantOf, targetOf, threadOf } from './asked.ts';
-import { iso, wireChanges, wireGrant, wireSchedule, wireTask, wireVersion } from './wire.ts';
+import {
+  byOf,
+  instantOf,
+  iso,
+  targetOf,
+  threadOf,
+  wireChanges,
+  wireGrant,
+  wireSchedule,
+  wireTask,
+  wireVersion,
+} from './wire.ts';
 
 /** Tasks as they are defined, when they run, and the rights under which they do. */
 export const taskHandlers = {

@@ -6,8 +6,7 @@ import { AppError } from '../../domain/errors.ts';
 import { durationMs } from '../../domain/schedule/time/duration.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
 import type { Handlers } from '../serving.ts';
-import { byOf, instantOf, targetOf, threadOf } from './asked.ts';
-import { iso, wire, wireTask, wireTaskRun } from './wire.ts';
+import { byOf, instantOf, iso, targetOf, threadOf, wire, wireTask, wireTaskRun } from './wire.ts';
 
 /** Verbs on a task, and on all tasks of a thread, a subject or a tag. */
 export const verbHandlers = {

@@ -2,10 +2,12 @@ import type { PartsOf } from '../../api/operations.ts';
 import type { Attempt, Delivery, RunView, TaskRun } from '../../app/ports/runs.ts';
 import type { GrantView, TaskVersion } from '../../app/ports/tasks.ts';
 import type { Changes } from '../../app/tasks/edit.ts';
+import type { Once } from '../../app/use-cases/kept-answers.ts';
 import { occurrenceKey } from '../../domain/occurrence.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import { executionThread, type Task } from '../../domain/task.ts';
-import { threadKeyOf } from '../../domain/thread.ts';
+import { parseThreadKey, threadKeyOf, type Thread } from '../../domain/thread.ts';
+import type { HttpRooms } from '../serving.ts';
 
 type Snake<Name extends string> = Name extends `${infer Head}${infer Rest}`
   ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${Snake<Rest>}`
@@ -167,4 +169,30 @@ export function wireVersion({ definition, ...version }: TaskVersion) {
 
 export function wireGrant({ id, ownerId, thread, ...grant }: GrantView) {
   return { ...wire(grant), grant_id: id, owner_user_key: ownerId, thread_key: threadKeyOf(thread) };
+}
+
+/* ---- requests in the words of the use cases, which say null where nothing was named ---- */
+
+export function instantOf(text: string | undefined): number | null {
+  return text === undefined ? null : Date.parse(text);
+}
+
+export function threadOf(key: string | undefined): Thread | null {
+  return key === undefined ? null : parseThreadKey(key);
+}
+
+/** The actor, and the request in whose course it acts. */
+export function byOf({ traceId }: { readonly traceId: string }, { actor }: Pick<HttpRooms, 'actor'>) {
+  return { actor, traceId };
+}
+
+interface OfTask {
+  readonly params: { readonly task_id: string };
+  readonly idempotencyKey: Once | null;
+  readonly traceId: string;
+}
+
+/** The task of the path, and who does something to it. */
+export function targetOf({ params, idempotencyKey, traceId }: OfTask, { actor }: Pick<HttpRooms, 'actor'>) {
+  return { taskId: params.task_id, actor, idempotencyKey, traceId };
 }

@@ -1,33 +1,28 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isMap, isNode, isScalar, LineCounter, parseDocument, stringify, type Document } from 'yaml';
 import { z } from 'zod';
-import { definition } from '../../api/tasks.ts';
-import { AppError } from '../../domain/errors.ts';
-import { parseSchedule, type Schedule } from '../../domain/schedule/schedule.ts';
-import { CliFault, usage } from '../faults.ts';
-import type { Task } from '../naming.ts';
-import { given, lengthOf } from '../options.ts';
+import { definition } from '../api/tasks.ts';
+import { AppError } from '../domain/errors.ts';
+import { parseSchedule, type Schedule } from '../domain/schedule/schedule.ts';
+import { CliFault, usage } from './faults.ts';
+import { sendable, allTasks, type Task } from './naming.ts';
+import { given, lengthOf } from './options.ts';
+import type { Session } from './session.ts';
+
+/* ---- the file ---- */
 
 /** One task in a file: what it is, and not what has become of it. */
 const fileVersion = 1;
 
-export type Definition = z.input<typeof definition>;
+type Definition = z.input<typeof definition>;
 
-export interface Entry extends Definition {
+interface Entry extends Definition {
   readonly task_id?: string | undefined;
   readonly thread_key?: string | undefined;
   readonly enabled?: boolean | undefined;
 }
 
 type Fields = Pick<Definition, 'title' | 'instructions' | 'action' | 'schedule' | 'policies' | 'subject' | 'tags'>;
-
-/** The fields of a schedule that belong to its kind. */
-function scheduleOf(schedule: Task['schedule']): Definition['schedule'] {
-  const { kind, timezone, ...rest } = schedule;
-  const known = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
-  // A schedule that the server tells can be sent back; only the type does not know which fields belong to which kind.
-  return { kind, ...known, timezone } as Definition['schedule'];
-}
 
 export function entryOf(task: Task): Entry {
   const { action, policies, subject, tags } = task;
@@ -38,7 +33,7 @@ export function entryOf(task: Task): Entry {
     title: task.title,
     instructions: task.instructions,
     ...(hasAction ? { action } : {}),
-    schedule: scheduleOf(task.schedule),
+    schedule: sendable(task.schedule),
     ...(Object.keys(policies).length > 0 ? { policies } : {}),
     ...(subject === null ? {} : { subject }),
     ...(tags.length > 0 ? { tags } : {}),
@@ -47,51 +42,29 @@ export function entryOf(task: Task): Entry {
 }
 
 /** The identity of a task where ids do not tell: its thread, its title and its subject. */
-export function identityOf({
-  title,
-  subject,
-  thread,
-}: {
-  title: string;
-  subject: string | null | undefined;
-  thread: string;
-}): string {
-  return JSON.stringify([thread, title, subject ?? null]);
+function identityOf(thread: string, title: string, subject: string | null = null): string {
+  return JSON.stringify([thread, title, subject]);
 }
 
 /** The title that the server gives where none is written. */
-export function titleOf({ title, instructions }: Pick<Entry, 'title' | 'instructions'>): string | null {
+function titleOf({ title, instructions }: Pick<Entry, 'title' | 'instructions'>): string | null {
   return title ?? (/^[^\n]{1,60}$/.test(instructions.trim()) ? instructions.trim() : null);
 }
 
-/** The fields in which a task is not as its entry says. What an entry does not name stays as it is. */
-export function differences(entry: Entry, task: Task, now: number): Partial<Fields> & { readonly enabled?: boolean } {
+/** The fields in which a task is not as its entry says. A title or an action that it does not name stays as it is. */
+function differences(entry: Entry, task: Task, now: number): Partial<Fields> & { readonly enabled?: boolean } {
   const { title, instructions, action, schedule, policies = {}, subject = null, tags = [], enabled = true } = entry;
-  const present = entryOf(task);
-  const isSame = (one: unknown, other: unknown) => canonical(one) === canonical(other);
-  const differs = {
-    title: title !== undefined && title !== task.title,
-    instructions: instructions !== task.instructions,
-    action: action !== undefined && !isSame(action, task.action),
-    schedule: !isSame(readable(schedule, now), readable(present.schedule, now)),
-    policies: !isSame({ ...policies, on_existing: undefined }, task.policies),
-    subject: subject !== task.subject,
-    tags: !isSame(tags, task.tags),
-  };
   const { on_existing: _only, ...chosen } = policies;
-  const wanted = {
-    title,
-    instructions,
-    action,
-    schedule,
-    policies: { ...gone(task.policies), ...chosen },
-    subject,
-    tags,
-  };
-  const changed = Object.fromEntries(
-    Object.entries(wanted).filter(([field]) => differs[field as keyof typeof differs]),
+  const wanted = { title, instructions, action, schedule, policies: chosen, subject, tags, enabled };
+  const comparable = { ...wanted, schedule: readable(schedule, now) };
+  const there = { ...task, schedule: readable(sendable(task.schedule), now) };
+  const isSame = (one: unknown, other: unknown) =>
+    typeof one === 'object' ? canonical(one) === canonical(other) : one === other;
+  const changed = (Object.keys(wanted) as (keyof typeof wanted)[]).filter(
+    (field) => comparable[field] !== undefined && !isSame(comparable[field], there[field]),
   );
-  return { ...(changed as Partial<Fields>), ...given({ enabled: enabled === task.enabled ? undefined : enabled }) };
+  const sent = { ...wanted, policies: { ...gone(task.policies), ...chosen } };
+  return Object.fromEntries(changed.map((field) => [field, sent[field]]));
 }
 
 /** Policies that an entry does not name go back to their defaults. */
@@ -101,10 +74,10 @@ function gone(policies: Readonly<Record<string, unknown>>) {
 
 /** As the server would keep it, so that another way of writing the same is no difference. */
 function readable(schedule: Definition['schedule'], now: number): Schedule | Definition['schedule'] {
-  const fields = Object.fromEntries(Object.entries(schedule).filter(([, value]) => value !== null));
+  const { kind, timezone, ...fields } = schedule;
   try {
-    const read = parseSchedule(fields as unknown as Parameters<typeof parseSchedule>[0], now);
-    const isUnanchored = read.kind === 'interval' && fields['start_at'] === undefined;
+    const read = parseSchedule({ kind, timezone, ...given(fields) }, now);
+    const isUnanchored = read.kind === 'interval' && (fields.start_at ?? null) === null;
     return isUnanchored ? { ...read, startAt: 0 } : read;
   } catch (error) {
     if (error instanceof AppError) return schedule;
@@ -249,4 +222,92 @@ function startOf(node: unknown): number | null {
 function fault(name: string, line: number, problem: string): CliFault {
   const text = `${problem.charAt(0).toLowerCase()}${problem.slice(1)}`.replace(/\.$/, '');
   return new CliFault('bad_file', `${name}, line ${line}: ${text}. Nothing was changed.`, { details: { line } });
+}
+
+/* ---- what becomes of a file that is read in ---- */
+
+/** One task of a file, and what becomes of it when the file is read in. */
+export interface Step {
+  readonly does: 'create' | 'update' | 'skip';
+  readonly title: string;
+  readonly thread: string;
+  readonly entry: Entry;
+  /** The task that is meant; null for one that is not there yet. */
+  readonly task: Task | null;
+  readonly changes: ReturnType<typeof differences>;
+}
+
+/**
+ * Finds the task that each entry means: the one with its id, wherever it is; else, of those with its thread, title and
+ * subject, the first that no other entry means. So a file that was read in once changes nothing when it is read in again.
+ */
+export async function planOf(session: Session, entries: readonly Entry[]): Promise<readonly Step[]> {
+  const threadOf = (entry: Entry) => session.namedThread ?? entry.thread_key ?? session.threadKey;
+  const present = new Map<string, readonly Task[]>();
+  for (const thread of new Set(entries.map(threadOf))) present.set(thread, await allTasks(session, thread));
+  const byId = new Map([...present.values()].flat().map((task) => [task.task_id, task]));
+  const meant = new Map<Entry, Task>();
+  // A thread that is named means the tasks of that thread; others become new ones there.
+  const elsewhere = async (id: string) => (session.namedThread === undefined ? taskById(session, id) : null);
+  for (const entry of entries) {
+    const task = entry.task_id === undefined ? null : (byId.get(entry.task_id) ?? (await elsewhere(entry.task_id)));
+    if (task !== null) meant.set(entry, task);
+  }
+  const taken = new Set([...meant.values()].map((task) => task.task_id));
+  return entries.map((entry) => {
+    const thread = threadOf(entry);
+    const task =
+      meant.get(entry) ??
+      likeness(
+        entry,
+        thread,
+        (present.get(thread) ?? []).filter(({ task_id: id }) => !taken.has(id)),
+      );
+    if (task !== null) taken.add(task.task_id);
+    return stepOf({ entry, thread, task }, session.clock.now());
+  });
+}
+
+function stepOf({ entry, thread, task }: Pick<Step, 'entry' | 'thread' | 'task'>, now: number): Step {
+  const title = entry.title ?? task?.title ?? titleOf(entry) ?? entry.instructions.split('\n', 1)[0] ?? '';
+  if (task === null) return { does: 'create', title, thread, entry, task, changes: {} };
+  const changes = differences(entry, task, now);
+  return { does: Object.keys(changes).length === 0 ? 'skip' : 'update', title, thread, entry, task, changes };
+}
+
+function likeness(entry: Entry, thread: string, tasks: readonly Task[]): Task | null {
+  const title = titleOf(entry);
+  const isLike = (task: Task) => {
+    if (title === null) return task.instructions === entry.instructions && (entry.subject ?? null) === task.subject;
+    return identityOf(thread, task.title, task.subject) === identityOf(thread, title, entry.subject);
+  };
+  return tasks.find(isLike) ?? null;
+}
+
+async function taskById({ client }: Session, id: string): Promise<Task | null> {
+  try {
+    const { task } = await client.call('getTask', { params: { task_id: id } });
+    return task.state === 'deleted' ? null : task;
+  } catch (error) {
+    if (error instanceof CliFault && error.code === 'not_found') return null;
+    throw error;
+  }
+}
+
+/** Does one step, and answers the task that came of it. */
+export async function carryOut(
+  { client }: Session,
+  { does, entry, task, thread, changes }: Step,
+): Promise<Task | null> {
+  if (does === 'skip') return task;
+  if (does === 'update' && task !== null) {
+    // Which fields there are has been compared one by one.
+    return (await client.call('updateTask', { params: { task_id: task.task_id }, body: changes })).task;
+  }
+  const { task_id: _id, thread_key: _thread, enabled = true, ...definition } = entry;
+  const policies = { ...definition.policies, on_existing: 'add' as const };
+  const body: Definition = { ...definition, policies };
+  const made = (await client.call('createTask', { params: { thread_key: thread }, body })).task;
+  if (enabled) return made;
+  return (await client.call('updateTask', { params: { task_id: made.task_id }, body: { enabled: false } })).task;
 }

@@ -1,9 +1,25 @@
 import { afterEach, expect, it } from 'vitest';
-import { aBot, lab, minute, stopBots } from './bot.ts';
-import { rowsOf } from './deliveries.ts';
+import { aBot, lab, minute, second, stopBots } from './bot.ts';
+import { ownFloods, rowsOf } from './deliveries.ts';
+import { made } from './dialogue.ts';
 
 afterEach(stopBots);
 
+it('thirty commands within a second are all answered, in order, at the pace of Telegram', async () => {
+  const bot = await aBot({ TELEGRAM_CHATS: String(lab) });
+  await made(bot, ['ada', lab], 'every day at 12 Lunch');
+  await bot.pass(minute);
+  const before = bot.texts(lab).length;
+  for (let number = 1; number <= 30; number += 1)
+    bot.world.say({ as: 'ada', chat: lab, text: `/task ${100 + number}` });
+  await bot.pass(second);
+  await bot.pass(5 * minute);
+  const answers = bot.texts(lab).slice(before);
+  expect(answers.map((text) => /task #(\d+) in this chat/.exec(text)?.[1])).toEqual(
+    Array.from({ length: 30 }, (_value, index) => String(101 + index)),
+  );
+  expect(ownFloods(bot)).toEqual([]);
+});
 it('lets no member of a group hold up a result by sending hundreds of commands, or pressing hundreds of times', async () => {
   const bot = await aBot({ TELEGRAM_CHATS: String(lab) });
   await bot.say('ada', lab, '/tz UTC');

@@ -1,23 +1,29 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ben, lab, stopBots, type Bot } from './bot.ts';
+import { ada, ben, lab, stopBots, type Bot } from './bot.ts';
 import { rowsOf, select } from './deliveries.ts';
 import { aBroughtBot, bring, made } from './dialogue.ts';
 
 afterEach(stopBots);
 
-/** Words that one person alone sees in a group come without a number of their own; nothing may depend on that number. */
+/** Updates that nobody can bring about in the sandbox, brought as Telegram would bring them. */
 
 const group = { id: lab, type: 'supergroup', title: 'The Lab', is_forum: true } as const;
 const date = 1_794_992_400;
+/** Words that one person alone sees in a group come without a number of their own; nothing may depend on that number. */
 let ephemeralId = 700;
 
+function command(text: string) {
+  const name = /^\/\w+(?:@\w+)?/.exec(text)?.[0];
+  return {
+    text,
+    ...(name === undefined ? {} : { entities: [{ type: 'bot_command', offset: 0, length: name.length }] }),
+  };
+}
+
 function aside(text: string, more: Readonly<Record<string, unknown>> = {}) {
-  const command = /^\/\w+(?:@\w+)?/.exec(text)?.[0];
-  const entities =
-    command === undefined ? {} : { entities: [{ type: 'bot_command', offset: 0, length: command.length }] };
   const from = { id: ben, is_bot: false, first_name: 'Ben' };
   const numbers = { message_id: 0, ephemeral_message_id: (ephemeralId += 1), date };
-  return { message: { ...numbers, chat: group, from, text, ...entities, ...more } };
+  return { message: { ...numbers, chat: group, from, ...command(text), ...more } };
 }
 
 async function aLab(): Promise<Bot> {
@@ -78,4 +84,34 @@ describe('words that one person alone sees', () => {
     expect(rowsOf(bot, 'answer').filter(({ status }) => status !== 'delivered')).toEqual([]);
     expect(told.every(({ onlyFor }) => onlyFor === 'ben' || onlyFor === null)).toBe(true);
   });
+});
+
+it('a message of sixteen thousand characters is a task, with its text whole', async () => {
+  const bot = await aLab();
+  const long = 'Read this, all of it. '.repeat(727).trim();
+  expect(long.length).toBeGreaterThan(15_900);
+  const [preview] = await bring(bot, lab, {
+    message: {
+      message_id: 900_001,
+      date,
+      chat: group,
+      from: { id: ada, is_bot: false, first_name: 'Ada' },
+      ...command(`/new every day at 9\n${long}`),
+    },
+  });
+  if (preview === undefined) throw new Error('no preview');
+  expect(preview.text.length).toBeLessThan(4096);
+  expect(await bot.press('ada', preview, 'Create')).toMatchObject({ text: 'Created as #1' });
+  expect(select(bot, 'select instructions from tasks')).toEqual([{ instructions: long }]);
+  await bot.press('ada', bot.now(preview), 'Run now');
+  const [topic] = bot.world.topics(lab);
+  const parts = bot.world
+    .messages(lab, { thread: topic?.threadId ?? 0 })
+    .filter(({ from, text, service }) => from === 'bot' && service === null && !text.startsWith('#1'));
+  expect(
+    parts
+      .map(({ text }) => text)
+      .join(' ')
+      .replaceAll(/\s+/g, ' '),
+  ).toBe(long);
 });

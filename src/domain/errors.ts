@@ -59,7 +59,7 @@ export function invalid(field: string, message: string): AppError {
   return new AppError('invalid_request', message, { details: { field } });
 }
 
-/** What a fault says, whatever was thrown. */
+/** The words of a fault, whatever was thrown. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -3,7 +3,7 @@ import type { Timer } from '../app/ports/outside.ts';
 import { heartbeatWaitMs } from '../domain/limits.ts';
 
 interface HeartbeatPingDeps {
-  /** A secret: with it anybody could pretend that all is well. */
+  /** A secret: whoever knows it can pretend that all is well. */
   readonly url: string;
   readonly timer: Timer;
 }

@@ -65,5 +65,3 @@ describe('a task with a picture', () => {
     expect(callsSince(bot).filter(({ method }) => method === 'sendPhoto')).toHaveLength(1);
   });
 });
-
-describe('a task with a picture', () => {});

@@ -33,6 +33,8 @@ export interface Lab {
   readonly log: MemoryLog;
   readonly apiRoot: string;
   readonly call: (method: string, params?: Readonly<Record<string, unknown>>) => Promise<Answer>;
+  /** Calls, and tells the text of the error or `ok`. */
+  readonly outcome: (method: string, params?: Readonly<Record<string, unknown>>) => Promise<string>;
   /** All updates that are open now; none of them is confirmed. */
   readonly updates: () => Promise<readonly Fields[]>;
   readonly close: () => Promise<void>;
@@ -83,6 +85,7 @@ export async function openLab({ file = ':memory:', time = manualTime(start), lim
     log,
     apiRoot: served.apiRoot,
     call,
+    outcome: (method, params) => refusal(call(method, params)),
     updates,
     close,
     timers,

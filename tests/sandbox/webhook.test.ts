@@ -55,12 +55,12 @@ test('while a webhook is set nobody polls, and whoever polls is ended', async ()
   expect(await refusal(poll)).toBe('409 Conflict: terminated by setWebhook request');
   const second = await openLab();
   await second.call('setWebhook', { url });
-  expect(await refusal(second.call('getUpdates'))).toBe(
+  expect(await second.outcome('getUpdates')).toBe(
     "409 Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
   );
   expect((await second.call('deleteWebhook')).description).toBe('Webhook was deleted');
   expect((await second.call('deleteWebhook')).description).toBe('Webhook is already deleted');
-  expect(await refusal(second.call('getUpdates'))).toBe('ok');
+  expect(await second.outcome('getUpdates')).toBe('ok');
 });
 
 test('what is not confirmed is pushed again, after pauses that grow', async () => {
@@ -124,8 +124,8 @@ test('each chat has one push under way, and chats do not wait for each other', a
 });
 
 test('a webhook that Telegram does not take is refused', async () => {
-  const { call } = await openLab();
-  const set = (params: Readonly<Record<string, unknown>>) => refusal(call('setWebhook', params));
+  const { outcome } = await openLab();
+  const set = (params: Readonly<Record<string, unknown>>) => outcome('setWebhook', params);
   expect(await set({ url: 'nowhere' })).toBe('400 Bad Request: invalid webhook URL specified');
   expect(await set({ url: 'http://example.org/' })).toBe(
     '400 Bad Request: bad webhook: An HTTPS URL must be provided for webhook',
@@ -139,11 +139,11 @@ test('a webhook that Telegram does not take is refused', async () => {
 });
 
 test('it is set once a second at most, and waiting updates are dropped on demand', async () => {
-  const { call, world, time } = await openLab();
+  const { call, world, time, outcome } = await openLab();
   const { url, pushes } = await openBot();
   world.say({ as: 'ada', chat: lab, text: 'forget this' });
   expect((await call('setWebhook', { url, drop_pending_updates: true })).description).toBe('Webhook was set');
-  expect(await refusal(call('setWebhook', { url }))).toBe('429 Too Many Requests: retry after 1');
+  expect(await outcome('setWebhook', { url })).toBe('429 Too Many Requests: retry after 1');
   await time.advance(1000);
   expect((await call('setWebhook', { url })).description).toBe('Webhook is already set');
   expect(world.hasOpenUpdates()).toBe(false);

@@ -1,5 +1,5 @@
 import type { Clock, Stopwatch, Timer } from '../../src/app/ports/outside.ts';
-import { openSandbox, type Sandbox, type SandboxNeeds, serveSandbox } from '../../src/sandbox/sandbox.ts';
+import { openSandbox, type Sandbox, type SandboxDeps, serveSandbox } from '../../src/sandbox/sandbox.ts';
 import type { World } from '../../src/sandbox/world/world.ts';
 import { manualTime, memoryLog, type MemoryLog } from './fakes.ts';
 
@@ -26,7 +26,7 @@ export interface ServedWorld {
   close(): Promise<void>;
 }
 
-export interface SandboxOptions extends Partial<Pick<SandboxNeeds, 'file' | 'limits' | 'token'>> {
+export interface SandboxOptions extends Partial<Pick<SandboxDeps, 'file' | 'limits' | 'token'>> {
   /** All that the sandbox knows of time; by default a clock of its own that stands still. */
   readonly time?: Clock & Stopwatch & Timer;
 }

@@ -1,4 +1,5 @@
 import type { PartsOf } from '../../api/operations.ts';
+import { iso } from '../../api/wire.ts';
 import type { Page } from '../../app/ports/runs.ts';
 import type { TaskInput, TaskInWords } from '../../app/tasks/definition.ts';
 import type { GrantChanged } from '../../app/tasks/grants.ts';
@@ -9,7 +10,6 @@ import { Answer, type Handlers } from '../serving.ts';
 import {
   byOf,
   instantOf,
-  iso,
   targetOf,
   threadOf,
   wireChanges,

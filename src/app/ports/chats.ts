@@ -102,21 +102,15 @@ export interface Chat {
   readonly approvedBy: Actor | null;
 }
 
-export interface NewChat {
+export interface NewChat extends Pick<Chat, 'address' | 'title'> {
   readonly newId: string;
-  readonly address: string;
-  readonly title: string | null;
   readonly kind: string;
   readonly at: number;
 }
 
-export interface ChatChange {
+export interface ChatChange extends Partial<Pick<Chat, 'state' | 'timezone' | 'settings' | 'approvedBy'>> {
   readonly title?: string;
   readonly kind?: string;
-  readonly state?: ChatState;
-  readonly timezone?: string | null;
-  readonly settings?: Readonly<Record<string, unknown>>;
-  readonly approvedBy?: Actor | null;
 }
 
 export interface User {
@@ -244,7 +238,7 @@ export interface ChatStore {
   addMessages(messages: readonly NewMessage[], at: number): Promise<void>;
   /** The same once per chat and key, until `forget`: true when it was put there now. */
   tellOnce(key: string, message: NewMessage, at: number): Promise<boolean>;
-  /** Forgets keys of a chat that begin so: what was mended may be told again. */
+  /** Forgets keys of a chat that begin so: a word about a cause that was mended may be told again. */
   forgetTold(address: string, keyPrefix: string): Promise<void>;
 
   /* ---- chats and people ---- */

@@ -96,12 +96,9 @@ export interface RepairRequest {
 
 export type Replanned = { readonly nextAt: number | null } | { readonly pause: string };
 
-export interface MissingSlot {
-  readonly id: string;
+export interface MissingSlot extends Pick<RepairRequest, 'id' | 'now' | 'actor'> {
   readonly taskId: string;
   readonly slotAt: number;
-  readonly now: number;
-  readonly actor: Actor;
 }
 
 export interface HousekeepingStore {

@@ -8,9 +8,8 @@ import type { Config } from '../config/config.ts';
 import { updateBytesMax } from '../domain/limits.ts';
 import { newCode, sha256 } from '../system/ids.ts';
 import type { Loop } from '../system/loop.ts';
-import { buttons, unknownPress } from '../telegram/chat/buttons.ts';
-import { commands, nearCommand, plainText, unknownCommand } from '../telegram/chat/commands.ts';
-import { parsePress } from '../telegram/chat/kit/press.ts';
+import { createChat } from '../telegram/chat/chat.ts';
+import { commands, nearCommand } from '../telegram/chat/commands.ts';
 import { createTelegramIn, type TelegramIn as Inbound } from '../telegram/intake/inbound.ts';
 import type { Rooms, World } from './assembly.ts';
 import type { Wire } from './chat.ts';
@@ -49,7 +48,7 @@ export function openConversation(deps: ConversationDeps): TelegramIn {
     secret: newCode,
     printClaim,
     people: rooms.chats,
-    rooms: {
+    chatDeps: {
       ...world,
       tasks: rooms.tasks,
       bulk: rooms.bulk,
@@ -62,15 +61,7 @@ export function openConversation(deps: ConversationDeps): TelegramIn {
       quota: { chat: config.QUOTA_PER_CHAT, user: config.QUOTA_PER_USER },
       defaultTimezone: config.DEFAULT_TIMEZONE,
     },
-    conversation: {
-      commands,
-      plainText,
-      unknownCommand,
-      nearCommand,
-      buttons,
-      parsePress,
-      unknownPress,
-    },
+    conversation: { commands, nearCommand, chat: createChat() },
     settings: {
       owners: config.TELEGRAM_OWNERS.map(Number),
       chats: config.TELEGRAM_CHATS,

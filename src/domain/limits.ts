@@ -89,8 +89,9 @@ export const autoPauseMax = 100;
 export const jitterMaxMs = hour;
 export const maxRunsMax = 1_000_000;
 export const priorityDefault = 5;
-/** What a person asks for now goes before what a schedule asks for. */
-export const priorityRunNow = 8;
+export const priorityMax = 10;
+/** What a person asks for now is a class of its own, before whatever a schedule asks for. */
+export const priorityRunNow = priorityMax + 1;
 
 export const timeoutMaxMs = day;
 export const timeoutsDefaultMs = {

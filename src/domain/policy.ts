@@ -74,7 +74,7 @@ export const policyTable = {
   ),
   priority: whole(
     1,
-    10,
+    limits.priorityMax,
     `Who goes first when many runs wait; 1 is the lowest and ${limits.priorityDefault} the default.`,
   ),
   approval: choice(['none', 'required'], 'Whether somebody must approve a result before it is shown.'),

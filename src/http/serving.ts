@@ -91,7 +91,6 @@ export function serve<K extends OperationId>(app: OpenAPIHono, id: K, handlers: 
     const { key, ...asked } = await receive(c, operation);
     const { target, payload } = keyed(asked.params, asked.body);
     const tell = async (idempotencyKey: Once | null) => {
-      // Each reader answers the output of the schema it is given; an absent schema stands for a part that is empty.
       const answer = await handlers[id]({ ...asked, idempotencyKey }, rooms);
       const { status, body } = answer instanceof Answer ? answer : { status: statuses[0], body: answer };
       return { status: status ?? 200, body: JSON.stringify(body) };

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import { Api, type RawApi, type Transformer } from 'grammy';
+import { Api, Bot, type Context, type RawApi, type Transformer } from 'grammy';
+import type { UserFromGetMe } from 'grammy/types';
 import { createSecrets } from '../app/operations/secrets.ts';
 import type { Meter } from '../app/ports/metering.ts';
 import type { Stopwatch, Timer } from '../app/ports/outside.ts';
@@ -13,12 +14,18 @@ export interface TelegramApi {
   /** For whoever bounds the time of a call and reads its errors by himself: those may hold the token. */
   readonly raw: RawApi;
   /** Makes one call. Nothing throws for what the platform or the network does; nothing is repeated. */
-  ask<T>(call: (raw: RawApi, signal: CallSignal) => Promise<T>, timeoutMs?: number): Promise<Answered<T>>;
+  ask<T>(
+    call: (raw: RawApi, signal: CallSignal) => Promise<T>,
+    timeoutMs?: number,
+    stop?: AbortSignal,
+  ): Promise<Answered<T>>;
+  /** A bot that is never started: stored updates are handed to it. It calls over the same connections. */
+  bot<C extends Context>(me: UserFromGetMe): Bot<C>;
   /** Closes idle connections, and ends what is under way. */
   close(): void;
 }
 
-interface TelegramApiNeeds {
+interface TelegramApiDeps {
   readonly token: string;
   readonly apiRoot: string;
   readonly timer: Timer;
@@ -41,21 +48,28 @@ const keepIdleMs = 300_000;
  * The client library over connections that stay open, so that a send in the steady state costs one round trip. Its own
  * retries are not used: the outbox repeats what must be repeated, also after a restart.
  */
-export function createTelegramApi(needs: TelegramApiNeeds): TelegramApi {
-  const { token, timer, timeoutMs = answerWaitMs } = needs;
-  const apiRoot = needs.apiRoot.replace(/\/+$/, '');
+export function createTelegramApi(deps: TelegramApiDeps): TelegramApi {
+  const { token, timer, timeoutMs = answerWaitMs } = deps;
+  const apiRoot = deps.apiRoot.replace(/\/+$/, '');
   const secrets = createSecrets([token]);
   const agent = agentFor(apiRoot, timer);
-  const client = new Api(token, { apiRoot, baseFetchConfig: { compress: true, agent } });
-  if (needs.measure !== undefined) client.config.use(measured(needs.measure));
-  const { raw } = client;
+  const client = { apiRoot, baseFetchConfig: { compress: true, agent } };
+  const api = new Api(token, client);
+  if (deps.measure !== undefined) api.config.use(measured(deps.measure));
+  const { raw } = api;
   return {
     raw,
-    ask: async (call, ms = timeoutMs) => {
+    bot: <C extends Context>(me: UserFromGetMe) => {
+      const bot = new Bot<C>(token, { client, botInfo: me });
+      bot.api.config.use(...api.config.installedTransformers());
+      return bot;
+    },
+    ask: async (call, ms = timeoutMs, stop) => {
       const controller = new AbortController();
+      const signal = stop === undefined ? controller.signal : AbortSignal.any([controller.signal, stop]);
       const callOff = timer.after(ms, () => controller.abort());
       try {
-        return { is: 'ok', value: await call(raw, controller.signal as unknown as CallSignal) };
+        return { is: 'ok', value: await call(raw, signal as unknown as CallSignal) };
       } catch (error) {
         if (controller.signal.aborted) return { is: 'lost', error: `no answer within ${ms / 1000} s` };
         const fault = faultIn(error, token);
@@ -101,13 +115,8 @@ function watchConnecting(socket: Socket, connected: string, timer: Timer): void 
   socket.once('close', leave);
 }
 
-interface Needs {
-  readonly meter: Meter;
-  readonly stopwatch: Stopwatch;
-}
-
 /** Counts every call by what became of it. Methods are named by our own code alone, so there are only so many. */
-function measured({ meter, stopwatch }: Needs): Transformer {
+function measured({ meter, stopwatch }: NonNullable<TelegramApiDeps['measure']>): Transformer {
   return async (prev, ...call) => {
     const [method] = call;
     const from = stopwatch.elapsed();

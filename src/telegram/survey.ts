@@ -56,7 +56,7 @@ export interface ChatStanding {
   readonly canPin: boolean;
 }
 
-/** Whoever asks sits at a terminal. */
+/** The asker sits at a terminal. */
 const patienceMs = 8000;
 const updatesMax = 100;
 

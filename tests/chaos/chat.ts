@@ -8,9 +8,8 @@ import type {
   TopicMade,
   Transport,
 } from '../../src/app/ports/outside.ts';
-import { textOf } from '../support/fakes.ts';
-import type { Chance } from './chance.ts';
-import type { SimulatedTime } from './time.ts';
+import type { Chance } from '../support/chance.ts';
+import { textOf, type ManualTime } from '../support/fakes.ts';
 
 /**
  * The world outside: chats with their topics and messages. It outlives every process, and what is on its way to it when a
@@ -70,7 +69,7 @@ export interface Call {
 }
 
 interface Needs {
-  readonly time: SimulatedTime;
+  readonly time: ManualTime;
   readonly chance: Chance;
   readonly tell: (line: string) => void;
 }

@@ -2,14 +2,14 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stopBots } from '../e2e/bot.ts';
-import { temporaryFolder } from '../support/places.ts';
+import { aFolder } from '../support/place.ts';
 import { aPlace, type Place } from './place.ts';
 
 afterEach(stopBots);
 
 let folder = '';
 beforeEach(() => {
-  folder = temporaryFolder();
+  folder = aFolder();
 });
 
 interface Planned {

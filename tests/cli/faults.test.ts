@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { stopBots } from '../e2e/bot.ts';
-import { aStub, temporaryFolder } from '../support/places.ts';
+import { aFolder, aStub } from '../support/place.ts';
 import { aPlace, split, token } from './place.ts';
 import { typed, widest } from './terminal.ts';
 
@@ -163,7 +163,7 @@ describe('a server that is not there, or another', () => {
 describe('the token', () => {
   it('is taken from the flag, the variable, the file that is named, or the file of the server of this folder', async () => {
     const { bot } = await aPlace();
-    const file = join(temporaryFolder(), 'api-token');
+    const file = join(aFolder(), 'api-token');
     writeFileSync(file, `${token}\n`);
     const url = bot.server.url;
     const { hostname, port } = new URL(url);
@@ -197,7 +197,7 @@ describe('the token', () => {
     const { bot } = await aPlace();
     const environment = { CRONOGRAM_API_URL: bot.server.url };
     const none = await typed(['task', 'list'], {
-      environment: { ...environment, DATABASE_URL: `file:${temporaryFolder()}/x.db` },
+      environment: { ...environment, DATABASE_URL: `file:${aFolder()}/x.db` },
     });
     expect(none).toMatchObject({ code: 4 });
     expect(none.err).toContain('CRONOGRAM_API_TOKEN');
@@ -207,7 +207,7 @@ describe('the token', () => {
     expect(wrong).toMatchObject({ code: 4 });
     const odd = await typed(['task', 'list', '--token', 'odd secret\ttoken'], { environment });
     expect(odd).toMatchObject({ code: 2 });
-    const file = join(temporaryFolder(), 'missing');
+    const file = join(aFolder(), 'missing');
     const unread = await typed(['task', 'list'], { environment: { ...environment, CRONOGRAM_API_TOKEN_FILE: file } });
     expect(unread).toMatchObject({ code: 2 });
     expect(unread.err).toContain('ENOENT');
@@ -216,7 +216,7 @@ describe('the token', () => {
 
   it('is not needed for what needs none', async () => {
     const { bot } = await aPlace();
-    const environment = { CRONOGRAM_API_URL: bot.server.url, DATABASE_URL: `file:${temporaryFolder()}/x.db` };
+    const environment = { CRONOGRAM_API_URL: bot.server.url, DATABASE_URL: `file:${aFolder()}/x.db` };
     expect((await typed(['version', '--json'], { environment })).json).toEqual({ cli: '1.2.3', server: '0.0.0' });
     expect((await typed(['health'], { environment })).code).toBe(0);
   });

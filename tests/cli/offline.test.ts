@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aBot, minute, stopBots } from '../e2e/bot.ts';
-import { temporaryFolder } from '../support/places.ts';
+import { aFolder } from '../support/place.ts';
 import { placeAt, split, token, type Place } from './place.ts';
 import { typed, type Said } from './terminal.ts';
 
@@ -10,7 +10,7 @@ afterEach(stopBots);
 
 let folder = '';
 beforeEach(() => {
-  folder = temporaryFolder();
+  folder = aFolder();
 });
 
 const database = () => join(folder, 'cronogram.db');

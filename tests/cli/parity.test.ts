@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../src/api/operations.ts';
 import { composeCli } from '../../src/compose/cli.ts';
+import { buttons } from '../../src/telegram/chat/chat.ts';
 import { commands } from '../../src/telegram/chat/commands.ts';
-import { verbs } from '../../src/telegram/chat/kit/press.ts';
 import { rows, type Row, type Way } from './parity.ts';
 import { typed } from './terminal.ts';
 
@@ -36,7 +36,7 @@ function leaves(group: Command, path = ''): readonly string[] {
 
 const registries: Readonly<Record<Way, readonly string[]>> = {
   command: commands.map(({ name }) => name),
-  button: verbs,
+  button: [...buttons.keys()],
   operation: Object.keys(operations),
   cli: leaves(program()),
 };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { stopBots, type Bot } from '../e2e/bot.ts';
-import { temporaryFolder } from '../support/places.ts';
+import { aFolder } from '../support/place.ts';
 import { compiledOnce, sourceFlags } from '../support/sources.ts';
 import { aPlace, split, token } from './place.ts';
 
@@ -14,7 +14,7 @@ const entry = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 let folder = '';
 beforeEach(() => {
-  folder = temporaryFolder();
+  folder = aFolder();
 });
 
 interface Ended {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ordinal, planNag, type OpenAck } from '../../src/domain/ack.ts';
+import { hour, minute } from '../support/fakes.ts';
 
-const minute = 60_000;
-const hour = 60 * minute;
 const nine = Date.UTC(2026, 10, 18, 9);
 
 const open = (facts: Partial<OpenAck> = {}): OpenAck => ({

@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { planDue, type Due } from '../../src/domain/due.ts';
 import { policyOf, type Policies } from '../../src/domain/policy.ts';
 import { parseSchedule, slotsThrough } from '../../src/domain/schedule/schedule.ts';
+import { hour, minute } from '../support/fakes.ts';
 
-const minute = 60_000;
-const hour = 60 * minute;
 const nine = Date.UTC(2026, 10, 18, 9);
 
 interface Given {

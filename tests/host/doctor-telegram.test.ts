@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { aStub } from '../support/places.ts';
+import { aStub } from '../support/place.ts';
 import { sandboxToken } from '../support/sandbox.ts';
 import { aPlace, expectFinding, steppedTime, withTelegram } from './doctor-place.ts';
 import { openedAt } from './place.ts';

@@ -16,10 +16,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { nodeMin } from '../../src/runtime.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { killHard, storeChild } from '../support/child.ts';
-import { aStub } from '../support/places.ts';
+import { aStub } from '../support/place.ts';
+import { freePort } from '../support/ports.ts';
 import { freshPostgres } from '../support/postgres.ts';
 import { compiledOnce, sourceFlags } from '../support/sources.ts';
-import { aPlace, expectFinding, freePort } from './doctor-place.ts';
+import { aPlace, expectFinding } from './doctor-place.ts';
 import { databaseAt, openedAt, openings, placeIn } from './place.ts';
 
 describe('doctor in a new folder', () => {
@@ -267,7 +268,7 @@ describe('the server of this folder', () => {
 it('doctor looks from the folder it is given, and sees a database that another place made', async () => {
   const { folder, database } = await aPlace();
   await databaseAt(database, 1);
-  const there = placeIn(folder, { environment: { HTTP_PORT: await freePort() } });
+  const there = placeIn(folder, { environment: { HTTP_PORT: String(await freePort()) } });
   const { out } = await there.type('doctor', '--offline');
   expect(out).toContain('1 task (1 active)');
   expect(existsSync(join(folder, '.env'))).toBe(false);

@@ -10,7 +10,7 @@ import { systemClock, systemStopwatch, systemTimer } from '../../src/system/cloc
 import { aTask, buildersOf } from '../support/builders.ts';
 import { countingIds } from '../support/fakes.ts';
 import { freshSqliteFile } from '../support/fresh-sqlite.ts';
-import { temporaryFolder } from '../support/places.ts';
+import { aFolder } from '../support/place.ts';
 
 export interface Ended {
   readonly out: string;
@@ -44,7 +44,7 @@ export interface PlaceOptions {
 
 /** A working folder of its own, and the verbs of the host in it. */
 export function hostPlace(options: PlaceOptions = {}): HostPlace {
-  return placeIn(temporaryFolder(), options);
+  return placeIn(aFolder(), options);
 }
 
 export function placeIn(folder: string, options: PlaceOptions = {}): HostPlace {

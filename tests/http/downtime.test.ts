@@ -4,15 +4,14 @@ import { expect, onTestFinished, test } from 'vitest';
 import { systemWorld } from '../../src/compose/assembly.ts';
 import { startServer, type Server } from '../../src/compose/server.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { temporaryFolder } from '../support/places.ts';
+import { hour } from '../support/fakes.ts';
+import { aFolder } from '../support/place.ts';
 
 interface Told {
   readonly downtimes: readonly { readonly from: string; readonly to: string; readonly counts: object | null }[];
 }
 
 const token = 'a-token-that-nobody-guesses';
-
-const hour = 3_600_000;
 
 /** A server on real time, whose clock is ahead by what it was away. */
 async function aServer(folder: string, awayMs = 0): Promise<Server> {
@@ -41,7 +40,7 @@ async function downtimes({ url }: Server): Promise<Told['downtimes']> {
 }
 
 test('a server that comes back tells how long it was away and what that cost', async () => {
-  const folder = temporaryFolder();
+  const folder = aFolder();
   const first = await aServer(folder);
   expect(await downtimes(first)).toEqual([]);
   await first.stop();

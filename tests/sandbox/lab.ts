@@ -3,17 +3,14 @@ import type { Timer } from '../../src/app/ports/outside.ts';
 import { openSandbox, type Sandbox, serveSandbox } from '../../src/sandbox/sandbox.ts';
 import type { World } from '../../src/sandbox/world/world.ts';
 import { manualTime, memoryLog, type ManualTime, type MemoryLog } from '../support/fakes.ts';
+import { ada, ben, lab, mallory, noRights, plain } from '../support/sandbox.ts';
+
+export { ada, ben, lab, mallory, noRights, plain };
 
 export const token = '777000001:test-token';
 export const start = Date.UTC(2026, 5, 1, 12);
 
 /** The chats of the first world. */
-export const lab = -1_001_000_000_001;
-export const noRights = -1_001_000_000_002;
-export const plain = -2_000_003;
-export const ada = 1001;
-export const ben = 1002;
-export const mallory = 1003;
 
 export interface Answer {
   readonly status: number;

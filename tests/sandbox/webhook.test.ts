@@ -1,5 +1,5 @@
-import { createServer } from 'node:http';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { aStub } from '../support/place.ts';
 import { ada, ben, lab, openLab, refusal, until, type Fields } from './lab.ts';
 
 interface Push {
@@ -13,7 +13,7 @@ type Respond = (push: Push) => { readonly status: number; readonly headers?: Rec
 async function openBot(respond: Respond = () => ({ status: 200 })) {
   const pushes: Push[] = [];
   const waiting: (() => void)[] = [];
-  const server = createServer((incoming, outgoing) => {
+  const root = await aStub((incoming, outgoing) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('end', () => {
@@ -26,14 +26,7 @@ async function openBot(respond: Respond = () => ({ status: 200 })) {
       else outgoing.writeHead(answer.status, answer.headers).end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return { url: `http://127.0.0.1:${port}/hook`, pushes, release: () => waiting.splice(0).forEach((end) => end()) };
+  return { url: `${root}/hook`, pushes, release: () => waiting.splice(0).forEach((end) => end()) };
 }
 
 const textOf = ({ update }: Push): unknown => update['message']?.['text'];

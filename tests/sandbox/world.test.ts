@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { RefusalCode } from '../../src/sandbox/world/world.ts';
 import { manualTime } from '../support/fakes.ts';
+import { aFolder } from '../support/place.ts';
 import { ada, ben, lab, mallory, noRights, openLab, plain, refusal, start } from './lab.ts';
 
 test('the first world has three people, their private chats and four groups', async () => {
@@ -195,8 +194,7 @@ test('whoever watches hears of each change once it is made, and no more after le
 });
 
 test('the world is found as it was left: messages, ids, topics, open updates, presses, faults and files', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = aFolder();
   const file = join(folder, 'sandbox.db');
   const time = manualTime(start);
   const first = await openLab({ file, time });

@@ -8,6 +8,14 @@ export const sandboxToken = '777000001:AAF-sandbox-token-of-the-tests-0123';
 /** A Monday, 09:00 UTC. */
 export const sandboxStart = Date.UTC(2027, 0, 4, 9);
 
+/** The chats and people of every first world; a person and the private chat with that person have one number. */
+export const lab = -1_001_000_000_001;
+export const noRights = -1_001_000_000_002;
+export const plain = -2_000_003;
+export const ada = 1001;
+export const ben = 1002;
+export const mallory = 1003;
+
 export interface ServedWorld {
   readonly sandbox: Sandbox;
   readonly world: World;

@@ -10,7 +10,7 @@ import { buildersOf, type Builders } from './builders.ts';
 import { countingIds } from './fakes.ts';
 import { freshSqliteFile } from './fresh-sqlite.ts';
 import { pgliteConnections, startPglite } from './pglite.ts';
-import { temporaryFolder } from './places.ts';
+import { aFolder } from './place.ts';
 import { freshPostgres } from './postgres.ts';
 import { remembering } from './statements.ts';
 
@@ -52,7 +52,7 @@ export function worldOver(over: Engine, beside: () => Engine): World {
 
 function sqliteWorlds(turn?: () => Promise<void>): OpenWorld {
   return async () => {
-    const file = join(temporaryFolder(), 'cronogram.db');
+    const file = join(aFolder(), 'cronogram.db');
     const connect = () => {
       const connection = openSqlite(file);
       onTestFinished(() => void connection.close());

@@ -39,11 +39,14 @@ export interface Fields {
   readonly [name: string]: Field<unknown> | Together<unknown> | Fields;
 }
 
-/** Something that several columns say together. */
+/** Something that several columns say together: a part of an answer, or all of it. */
 export interface Together<T> {
   readonly fields: Fields;
   readonly make: (row: never) => T;
 }
+
+/** What a statement may answer. */
+export type Selectable = Fields | Together<unknown>;
 
 export type Answer<F> =
   F extends Field<infer T> ? T : F extends Together<infer T> ? T : { -readonly [K in keyof F]: Answer<F[K]> };
@@ -123,13 +126,14 @@ const alike = new Map<string, unknown>();
 const selectionsMax = 2000;
 
 /** Fields that are written down where they are asked for are a new object each time, and the same selection all the same. */
-export function selectionOf<F extends Fields>(fields: F): Selection<F> {
+export function selectionOf<F extends Selectable>(fields: F): Selection<F> {
   const found = known.get(fields);
   if (found !== undefined) return found as Selection<F>;
-  const flat = flattened(fields, '');
+  const flat = flattened(isTogether(fields) ? fields.fields : fields, '');
   const key = flat.map(({ name, field }) => `${name} ${idOf(field.sql.shape)} ${idOf(field.read)}`).join();
-  const selection = alike.get(key) ?? made(fields, flat);
-  alike.set(key, selection);
+  const named = isTogether(fields) ? `${key} ${idOf(fields.make)}` : key;
+  const selection = alike.get(named) ?? made(fields, flat);
+  alike.set(named, selection);
   known.set(fields, selection);
   if (alike.size > selectionsMax) throw new Error('a selection with a reader of its own is made anew for each call');
   return selection as Selection<F>;
@@ -155,8 +159,8 @@ function isField(value: Fields[string]): value is Field<unknown> {
   return 'sql' in value && 'read' in value;
 }
 
-function isTogether(value: Exclude<Fields[string], Field<unknown>>): value is Together<unknown> {
-  return typeof value['make'] === 'function';
+function isTogether(value: Fields | Together<unknown>): value is Together<unknown> {
+  return typeof value.make === 'function';
 }
 
 function flattened(fields: Fields, within: string): Flat[] {
@@ -168,7 +172,7 @@ function flattened(fields: Fields, within: string): Flat[] {
 
 const comma = raw(', ');
 
-function made<F extends Fields>(fields: F, flat: readonly Flat[]): Selection<F> {
+function made<F extends Selectable>(fields: F, flat: readonly Flat[]): Selection<F> {
   const list = joined(
     flat.map(({ name, field: { sql: column } }) => joined([column, raw(` as "${name}"`)])),
     comma,
@@ -178,11 +182,18 @@ function made<F extends Fields>(fields: F, flat: readonly Flat[]): Selection<F> 
   return {
     list,
     select: joined([raw('select '), list, raw(' ')]),
-    read: isPlain ? null : (readerOf(fields, '') as Selection<F>['read']),
+    read: readAs(fields, isPlain) as Selection<F>['read'],
   };
 }
 
 type Read = (row: Row) => unknown;
+
+/** What is made of plain columns is made of the row itself. */
+function readAs(fields: Selectable, isPlain: boolean): Read | null {
+  if (!isTogether(fields)) return isPlain ? null : readerOf(fields, '');
+  const readAll = isPlain ? null : readerOf(fields.fields, '');
+  return (row) => fields.make((readAll === null ? row : readAll(row)) as never);
+}
 
 function readerOf(fields: Fields, within: string): Read {
   const reads = Object.entries(fields).map(([name, value]): readonly [string, Read] => {

@@ -1,7 +1,7 @@
 import { getTableColumns, getTableName, type Column } from 'drizzle-orm';
 import { sqliteTables } from '../tables/sqlite.ts';
 import type { Change, Engine, Insertion, Script } from './engine.ts';
-import { selectionOf, type Answer, type Fields, type RowOf, type Selection, type TableName } from './fields.ts';
+import { selectionOf, type Answer, type Selectable, type RowOf, type Selection, type TableName } from './fields.ts';
 import {
   begun,
   followed,
@@ -27,7 +27,7 @@ export interface Query<F> {
 }
 
 /** `select(fields)` is a template for the rest of the statement, from its `from` on. */
-export function select<F extends Fields>(fields: F) {
+export function select<F extends Selectable>(fields: F) {
   const selection = selectionOf(fields);
   return (strings: TemplateStringsArray, ...parts: readonly Part[]): Query<F> => ({
     sql: begun(selection.select, sql(strings, ...parts)),
@@ -36,7 +36,7 @@ export function select<F extends Fields>(fields: F) {
 }
 
 /** For a statement that does not begin with its list, such as one with a `with`. */
-export function selecting<F extends Fields>(fields: F, statement: (list: Sql) => Sql): Query<F> {
+export function selecting<F extends Selectable>(fields: F, statement: (list: Sql) => Sql): Query<F> {
   const selection = selectionOf(fields);
   return { sql: statement(selection.list), selection };
 }
@@ -44,18 +44,18 @@ export function selecting<F extends Fields>(fields: F, statement: (list: Sql) =>
 const answering = raw(' returning ');
 
 /** What a write has written. */
-export function returning<F extends Fields>(fields: F, statement: Sql): Query<F> {
+export function returning<F extends Selectable>(fields: F, statement: Sql): Query<F> {
   const selection = selectionOf(fields);
   return { sql: joined([statement, answering, selection.list]), selection };
 }
 
-export function* all<F extends Fields>({ sql: statement, selection }: Query<F>): Script<Answer<F>[]> {
+export function* all<F extends Selectable>({ sql: statement, selection }: Query<F>): Script<Answer<F>[]> {
   const rows: Readonly<Record<string, unknown>>[] = yield { does: 'rows', sql: statement };
   // The list was made of the fields, so a row that needs no reading is what they say.
   return selection.read === null ? (rows as Answer<F>[]) : rows.map(selection.read);
 }
 
-export function* one<F extends Fields>(query: Query<F>): Script<Answer<F> | undefined> {
+export function* one<F extends Selectable>(query: Query<F>): Script<Answer<F> | undefined> {
   return (yield* all(query))[0];
 }
 
@@ -94,7 +94,7 @@ export function* insert<N extends TableName>(
 }
 
 /** Inserts a row that nothing can stand in the way of, and answers what of it is asked for. */
-export function* insertReturning<N extends TableName, F extends Fields>(
+export function* insertReturning<N extends TableName, F extends Selectable>(
   table: N,
   row: Writable<RowOf<N>>,
   fields: F,
@@ -157,7 +157,7 @@ export function* updateAll<N extends TableName, T, const S extends Settable<RowO
 }
 
 /** Changes rows and answers what of them is asked for, as they are then. */
-export function* updateReturning<N extends TableName, F extends Fields>(
+export function* updateReturning<N extends TableName, F extends Selectable>(
   table: N,
   set: Settable<RowOf<N>>,
   where: Sql,

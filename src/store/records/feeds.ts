@@ -22,7 +22,7 @@ const lookMax = 5000;
  * On Postgres the order is (tx, id), and nothing is read that a transaction still open could put an event in front of: an
  * event that commits late has the number of a transaction that no reader has gone past.
  */
-const settled: Readonly<Record<Dialect, { where(tx: number, id: number): Sql; order: Sql; newest: Sql }>> = {
+const settled: Readonly<Record<Dialect, { where: (tx: number, id: number) => Sql; order: Sql; newest: Sql }>> = {
   sqlite: { where: (_tx, id) => sql`id > ${id}`, order: raw('id'), newest: raw('id desc') },
   postgres: {
     where: (tx, id) => sql`(tx, id) > (${tx}, ${id}) and tx < txid_snapshot_xmin(txid_current_snapshot())`,

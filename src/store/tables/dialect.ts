@@ -3,7 +3,8 @@ import type * as sqlite from 'drizzle-orm/sqlite-core';
 /**
  * The tables, written once. Every column is a text or an integer in both dialects, so that a row read on one engine looks
  * the same on the other; times are integer milliseconds UTC, JSON is text that the rows' codec reads. The names in
- * TypeScript are the names in SQL. The dialects differ in the column builders alone, and a parity test compares them.
+ * TypeScript, and the types of what stands in a column, are those of the domain; a row that lies is met by whoever reads it.
+ * The dialects differ in the column builders alone, and a parity test compares them.
  */
 export interface Dialect {
   readonly table: typeof sqlite.sqliteTable;

@@ -1,7 +1,7 @@
-import type { Command, Said, SaidHandler } from './conversation.ts';
+import type { Command, ChatContext, Handler } from './conversation.ts';
 import { editCommand, goOnEditing } from './edit/editing.ts';
 import { helpCommand } from './help/help.ts';
-import { forAsker, turnedDown, said } from './kit/answers.ts';
+import { forAsker, turnedDown } from './kit/answers.ts';
 import { draftHere } from './kit/drafts.ts';
 import { numberIn } from './kit/naming.ts';
 import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
@@ -10,7 +10,7 @@ import { allowCommand } from './place/allowing.ts';
 import { startCommand, zoneCommand } from './place/places.ts';
 import { purgeCommand, topicCommand } from './place/removals.ts';
 import { statusCommand, usageCommand } from './place/status.ts';
-import { doneCommand, doneHere } from './results/buttons.ts';
+import { doneCommand, doneHere } from './results/done.ts';
 import { replied } from './results/replying.ts';
 import { digestCommand } from './settings/digest.ts';
 import { settingsCommand } from './settings/settings.ts';
@@ -30,13 +30,13 @@ import { texts } from './texts.ts';
 const { menu } = texts.help;
 
 /** The menu that everybody sees has room for a dozen; who manages a chat is shown more, and `/help` tells of all. */
-function command(name: keyof typeof menu, handle: SaidHandler, shownTo: Command['menu'] = 'everybody'): Command {
-  return { name, description: menu[name], menu: shownTo, handle: said(handle) };
+function command(name: keyof typeof menu, handle: Handler, shownTo: Command['menu'] = 'everybody'): Command {
+  return { name, description: menu[name], menu: shownTo, handle };
 }
 
 /** Answers that nobody else in a group needs to read. */
-function reading(name: keyof typeof menu, handle: SaidHandler, shownTo: Command['menu'] = 'everybody'): Command {
-  return { ...command(name, async (one, rooms) => forAsker(await handle(one, rooms)), shownTo), isReading: true };
+function reading(name: keyof typeof menu, handle: Handler, shownTo: Command['menu'] = 'everybody'): Command {
+  return { ...command(name, async (ctx) => forAsker(await handle(ctx)), shownTo), isReading: true };
 }
 
 /** Every command, in the order of the menu. Synonyms, such as `/done`, are done by `unknownCommand`. */
@@ -69,17 +69,17 @@ export const commands: readonly Command[] = [
 ];
 
 /** Text without a command: what a draft waits for, a reply to a message about a task, or in a private chat a new one. */
-export const plainText: SaidHandler = said(async (one, rooms) => {
-  const draft = await draftHere(one, rooms);
+export const plainText: Handler = async (ctx) => {
+  const draft = await draftHere(ctx);
   if (draft === null || draft.step.step === 'preview') {
-    return (await replied(one, rooms)) ?? (await doneHere(one, rooms)) ?? quickly(one, rooms);
+    return (await replied(ctx)) ?? (await doneHere(ctx)) ?? quickly(ctx);
   }
   const { row, step } = draft;
-  // Whoever answers the message of a task means that one, whatever else is open.
-  const about = step.step !== 'edit' && one.repliedTo?.isOurs === true ? await replied(one, rooms) : null;
-  if (about !== null) return about;
-  return step.step === 'edit' ? goOnEditing(one, rooms, { row, step }) : goOn(one, rooms, draft);
-});
+  if (step.step === 'edit') return goOnEditing(ctx, { row, step });
+  // A reply to the message of a task means that task, whatever else is open.
+  const about = ctx.repliedTo?.isOurs === true ? await replied(ctx) : null;
+  return about ?? goOn(ctx, draft);
+};
 
 /** Owners' commands are not suggested to anybody else. */
 function namesFor(isOwner: boolean): readonly string[] {
@@ -95,25 +95,25 @@ export function nearCommand(word: string): string | null {
   return synonymOf(lower)?.name ?? misspeltOf(lower, namesFor(false));
 }
 
-/** What is called otherwise is done at once where it only reads or asks; for everything else its name is told. */
-export const unknownCommand: SaidHandler = said(async (one, rooms) => {
-  const word = one.command ?? '';
+/** Synonyms are done at once where they only read or ask; for all others the name of the command is told. */
+export const unknownCommand: Handler = async (ctx) => {
+  const word = ctx.command ?? '';
   const lower = word.toLowerCase();
-  if (lower === 'done') return doneCommand(one, rooms);
+  if (lower === 'done') return doneCommand(ctx);
   const synonym = synonymOf(lower);
   const command = synonym?.isDone === true ? commands.find(({ name }) => name === synonym.name) : undefined;
-  if (command !== undefined) return command.handle({ ...one, command: command.name, args: argsOf(one) }, rooms);
-  const hint = texts.reply.synonyms[lower]?.(taskTold(one));
-  const name = synonym?.name ?? nearest(lower, namesFor(one.person.isOwner));
+  if (command !== undefined) return command.handle({ ...ctx, command: command.name, args: argsOf(ctx) });
+  const hint = texts.reply.synonyms[lower]?.(taskTold(ctx));
+  const name = synonym?.name ?? nearest(lower, namesFor(ctx.person.isOwner));
   return turnedDown(hint ?? texts.chat.unknownCommand(word, name));
-});
+};
 
 /** "/remind me tomorrow" is the beginning of a sentence that is known. */
-function argsOf({ command, args }: Said): string {
+function argsOf({ command, args }: ChatContext): string {
   return command === 'remind' && /^(?:me|us)\b/i.test(args) ? `remind ${args}` : args;
 }
 
-function taskTold({ place, args }: Said): string {
+function taskTold({ place, args }: ChatContext): string {
   const number = numberIn(place, args)?.number ?? place.topicTask?.number ?? null;
   return number === null ? '' : ` #${number}`;
 }

@@ -1,3 +1,4 @@
+import type { Context } from 'grammy';
 import type { ServerStatus, UsageStore } from '../../app/operations/status.ts';
 import type { ChatFacts } from '../../app/ports/chat-facts.ts';
 import type { Chat, ChatStore, DraftChange } from '../../app/ports/chats.ts';
@@ -17,10 +18,9 @@ import type { Drawn, Media } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 
 /**
- * How a word of a person travels: an update becomes what was `Said` or `Pressed`, with everything about the place and the
- * person that a handler needs; the handler does its work through the use cases and answers with replies; replies and "the
- * update is done" commit together. A handler that is run again for the same update must come to the same end, so whatever
- * it changes carries `key` as its Idempotency-Key.
+ * How an update is answered: grammY's Context is given who speaks where (`ChatContext`); the handler does its work through
+ * the use cases and returns an `Answer`, which commits together with "the update is done". A handler that is run again for
+ * the same update must come to the same end, so everything it changes carries `key` as its Idempotency-Key.
  */
 export interface Place {
   readonly chat: Chat;
@@ -44,18 +44,22 @@ export interface Person {
   readonly isAdmin: boolean;
 }
 
-export interface Said {
+/** Everything that a handler knows of one update, and may use for it: who says or presses what, and where. */
+export interface ChatContext extends ChatDeps {
   readonly updateId: number;
   /** `telegram:update:<id>`: for each thing that is changed, followed by what it is when there are several. */
   readonly key: string;
   readonly place: Place;
   readonly person: Person;
+  /** A button was pressed, rather than something written. */
+  readonly isPress: boolean;
+  /** The message with the words, or the one that carries the button. */
   readonly messageId: number;
-  /** When it was written, or written anew. It may be handled later. */
+  /** When it was written, or written anew, or pressed. It may be handled later; what was in time then is in time. */
   readonly date: number;
   /** Without the slash and the bot's name; null for plain text. */
   readonly command: string | null;
-  /** What follows the command, over all lines, or the whole text. */
+  /** The words after the command, over all lines, or the whole text. */
   readonly args: string;
   /** The message that it answers, whoever wrote that. */
   readonly repliedTo: Replied | null;
@@ -65,35 +69,32 @@ export interface Said {
   readonly album?: string;
   /** It calls the bot by its name, so that it is meant for us wherever it is said. */
   readonly isAddressed?: boolean;
+  /** The data of the button, already checked; null when it is of no form that is known. */
+  readonly press: Press | null;
+  /** The message with the button, without its buttons; null when Telegram does not tell. */
+  readonly shown: Drawn | null;
+  /** The message is seen by this person alone, and is changed by this number instead of its own. */
+  readonly ephemeralId: number | null;
 }
+
+/** grammY's Context with ours; `answer` is what handling the update came to. */
+export type BotContext = Context & ChatContext & { answer: Answer };
+
+export type Handler = (ctx: ChatContext) => Promise<Answer>;
+
+/** The buttons of a story by their verbs. A verb is never reused, because old messages keep their buttons. */
+export type Buttons = Readonly<Record<string, Handler>>;
 
 export interface Replied {
   readonly messageId: number;
-  /** Who wrote it, or who wrote what was forwarded there; absent where the platform does not tell. */
+  /** The one who wrote it, or wrote what was forwarded there; absent where Telegram does not tell. */
   readonly author?: { readonly id: number; readonly name: string };
   readonly isOurs: boolean;
   readonly text: string | null;
   readonly media: Media | null;
 }
 
-export interface Pressed {
-  readonly updateId: number;
-  readonly key: string;
-  readonly place: Place;
-  readonly person: Person;
-  /** When it came in. It may be handled later; what was in time then is in time. */
-  readonly date: number;
-  /** The message that carries the button. */
-  readonly messageId: number;
-  /** What that message shows, without its buttons; null when the platform does not tell. */
-  readonly shown: Drawn | null;
-  /** The message is seen by this person alone, and is changed by this number instead of its own. */
-  readonly ephemeralId: number | null;
-  /** The callback data, already checked; null when it is of no form that is known. */
-  readonly press: Press | null;
-}
-
-/** What a button says: `v1:<verb>:<argument>...`, at most 64 bytes. See buttons.ts for all of them. */
+/** Callback data: `v1:<verb>:<argument>...`, at most 64 bytes. The verbs stand in `chat.ts`. */
 export interface Press {
   readonly verb: string;
   readonly args: readonly string[];
@@ -104,7 +105,7 @@ export type Reply =
   | {
       readonly is: 'message';
       readonly shown: Drawn;
-      /** In a group nobody else needs to read it, where the platform can show it to one person alone. */
+      /** In a group nobody else needs to read it, where Telegram can show it to one person alone. */
       readonly isForAsker?: true;
       readonly inBase?: true;
       /** Of the row in which it is kept, for whoever wants to find it again. */
@@ -117,7 +118,7 @@ export type Reply =
   /** A topic goes, with everything in it. */
   | { readonly is: 'removeTopic'; readonly topic: number };
 
-/** A sign at the message of a person; the platform knows no others for it. */
+/** A reaction to the message of a person, of those that Telegram knows. */
 export type Reaction = '👀' | '👍' | '💔';
 
 export interface Answer {
@@ -125,32 +126,29 @@ export interface Answer {
   readonly draft?: DraftChange | null;
   /** For a press: the words in the toast, or in a window that must be closed. */
   readonly toast?: { readonly text: string; readonly isAlert: boolean } | null;
-  /** For what was said: the sign that it is put under. It is lost without harm. */
+  /** For words: the reaction to them. It is lost without harm. */
   readonly reaction?: Reaction;
 }
 
-/** What follows `/start` in the place of the code by which somebody has just become the owner. */
+/** Stands behind `/start` in the place of the code by which somebody has just become the owner. */
 export const claimedArg = 'claimed';
 
-/** What follows `/start` when somebody came by the link that adds the bot to a group; it is no secret. */
+/** Stands behind `/start` when somebody came by the link that adds the bot to a group; it is no secret. */
 export const setupArg = 'setup';
-
-export type SaidHandler = (said: Said, rooms: ConversationRooms) => Promise<Answer>;
-export type PressedHandler = (pressed: Pressed, rooms: ConversationRooms) => Promise<Answer>;
 
 /** A command: how it is called, what the menus and the help say about it, who may, and what it does. */
 export interface Command {
   readonly name: string;
-  /** For the menu of the platform: at most 256 characters. */
+  /** For the menu of Telegram: at most 256 characters. */
   readonly description: string;
   /** For whom the menu shows it. */
   readonly menu: 'everybody' | 'admins' | 'owners' | 'nobody';
   /** It only reads, so that in a group nobody but the asker need see the word and its answer. */
   readonly isReading?: true;
-  readonly handle: SaidHandler;
+  readonly handle: Handler;
 }
 
-/** What the platform says about the bot in a chat; null where it could not be asked. */
+/** The bot's standing in a chat, as Telegram says; null where it could not be asked. */
 export interface SetUp {
   readonly isPrivate: boolean;
   /** In a group: topics are switched on. */
@@ -163,7 +161,8 @@ export interface SetUp {
   readonly readsEverything: boolean | null;
 }
 
-export interface ConversationRooms {
+/** Use cases, and all else that handlers may use. */
+export interface ChatDeps {
   readonly tasks: Tasks;
   readonly bulk: Bulk;
   readonly truth: Truth;
@@ -179,12 +178,13 @@ export interface ConversationRooms {
   /** How the server stands: for owners. */
   readonly status: () => Promise<ServerStatus>;
   readonly quota: Quota;
-  /** Asks the platform how the bot stands in the chat, unless it has answered a moment ago and nobody asks to look anew. */
+  /** Asks Telegram how the bot stands in the chat, unless it has answered a moment ago and nobody asks to look anew. */
   readonly setUp: (place: Place, look?: 'anew') => Promise<SetUp>;
   readonly preview: (schedule: Schedule) => Preview;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
   readonly defaultTimezone: string;
-  readonly botUsername: () => string;
+  /** The name of the bot, without its sign. */
+  readonly bot: string;
 }

@@ -1,13 +1,13 @@
+import type { ChatMember, UserFromGetMe } from 'grammy/types';
 import type { Chat } from '../../app/ports/chats.ts';
 import type { Stopwatch } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { TelegramApi } from '../api.ts';
-import type { Place, ConversationRooms, SetUp } from '../chat/conversation.ts';
+import type { Place, ChatDeps, SetUp } from '../chat/conversation.ts';
 import { markFor } from '../chat/kit/card.ts';
 import { checklistDrawn, keepList, lastList, type LastList } from '../chat/place/checklist.ts';
+import type { TelegramInDeps } from './deps.ts';
 import { handledBy, telegramThread, type Handled } from './handled.ts';
-import type { TelegramInNeeds, Me } from './needs.ts';
-import type { FromMember } from './payload.ts';
 
 /** The list of what is to be set up in a group: the first one, and how the last one is kept up to date by itself. */
 export interface Checklists {
@@ -20,20 +20,20 @@ export interface Checklists {
 interface Heard {
   readonly updateId: number;
   readonly isForum: boolean;
-  /** The platform told of the bot's own rights. */
+  /** Telegram told of the bot's own rights. */
   readonly isHint: boolean;
 }
 
-interface Needs extends Pick<TelegramInNeeds, 'store' | 'clock' | 'ids' | 'bell' | 'rooms'> {
+interface ChecklistDeps extends Pick<TelegramInDeps, 'store' | 'clock' | 'ids' | 'bell' | 'chatDeps'> {
   readonly setUps: Pick<SetUps, 'of'>;
-  readonly me: () => Me;
+  readonly me: UserFromGetMe;
 }
 
 /** Chats that are remembered; past that all are forgotten, which costs one look each. */
 const seenMax = 10_000;
 
-export function createChecklists(needs: Needs): Checklists {
-  const { store, clock, ids } = needs;
+export function createChecklists(deps: ChecklistDeps): Checklists {
+  const { store, clock, ids } = deps;
   const seen = new Map<string, boolean>();
 
   const isNews = (address: string, { isForum, isHint }: Heard): boolean => {
@@ -46,79 +46,90 @@ export function createChecklists(needs: Needs): Checklists {
   return {
     hello: async (chat, heard) => {
       const id = ids.next();
-      const place = placeOf(needs, chat, heard.isForum);
-      const shown = await drawnNow(needs, place, { ...heard, isHello: true });
-      await keepList(needs, place, { delivery: id, by: heard.updateId });
+      const place = placeOf(deps, chat, { ...inBase, isForum: heard.isForum });
+      const shown = await drawnNow(deps, place, heard, true);
+      await keepList(deps, place, { delivery: id, by: heard.updateId });
       const writing = { ids, now: clock.now(), thread: telegramThread(chat.address, null) };
       return handledBy(writing, { replies: [{ is: 'message', shown, id }] });
     },
     catchUp: async (address, heard) => {
       if (!isNews(address, heard)) return;
       const chat = await store.findChat(address);
-      const last = chat === null ? null : await lastList(needs, chat);
+      const last = chat === null ? null : await lastList(deps, chat);
       if (chat === null || last === null || last.by === heard.updateId) return;
       if (last.isForum === heard.isForum && !heard.isHint) return;
-      const place = placeOf(needs, chat, heard.isForum);
-      const messageId = await messageOf(needs, last);
-      if (messageId !== null) await redraw(needs, place, { ...heard, messageId });
+      const place = placeOf(deps, chat, { ...inBase, isForum: heard.isForum });
+      const messageId = await messageOf(deps, last);
+      if (messageId !== null) await redraw(deps, place, { ...heard, messageId });
     },
   };
 }
 
-function placeOf({ rooms }: Needs, chat: Chat, isForum: boolean): Place {
-  const timezone = chat.timezone ?? rooms.defaultTimezone;
-  return { chat, topic: null, topicTask: null, timezone, isZoneConfirmed: chat.timezone !== null, isForum };
+export function placeOf(
+  { chatDeps }: Pick<TelegramInDeps, 'chatDeps'>,
+  chat: Chat,
+  where: Pick<Place, 'topic' | 'topicTask' | 'isForum'>,
+): Place {
+  return {
+    chat,
+    ...where,
+    timezone: chat.timezone ?? chatDeps.defaultTimezone,
+    isZoneConfirmed: chat.timezone !== null,
+  };
 }
 
-interface Drawing extends Heard {
-  readonly isHello: boolean;
-}
+const inBase = { topic: null, topicTask: null };
 
-async function drawnNow({ setUps, clock, me }: Needs, place: Place, drawing: Drawing): Promise<Drawn> {
+async function drawnNow(
+  { setUps, clock, me }: ChecklistDeps,
+  place: Place,
+  heard: Heard,
+  isHello: boolean,
+): Promise<Drawn> {
   const setUp = await setUps.of(place);
-  const facts = { ...place, setUp, now: clock.now(), mark: markFor(drawing), bot: me().username };
-  return checklistDrawn(facts, drawing.isHello);
+  const facts = { ...place, setUp, now: clock.now(), mark: markFor(heard), bot: me.username };
+  return checklistDrawn(facts, isHello);
 }
 
-/** What has not arrived yet is drawn from an older state, and mended by the next change or a press. */
-async function messageOf({ store }: Needs, last: LastList): Promise<number | null> {
+/** A list that has not arrived yet shows an older state, until the next change or a press. */
+async function messageOf({ store }: ChecklistDeps, last: LastList): Promise<number | null> {
   return 'message' in last ? last.message : ((await store.sentMessage(last.delivery))?.messageId ?? null);
 }
 
-async function redraw(needs: Needs, place: Place, { messageId, ...heard }: Heard & { messageId: number }) {
-  const { store, clock, ids, bell } = needs;
-  const shown = await drawnNow(needs, place, { ...heard, isHello: false });
+async function redraw(deps: ChecklistDeps, place: Place, { messageId, ...heard }: Heard & { messageId: number }) {
+  const { store, clock, ids, bell } = deps;
+  const shown = await drawnNow(deps, place, heard, false);
   const writing = { ids, now: clock.now(), thread: telegramThread(place.chat.address, null) };
   const { messages } = handledBy(writing, { replies: [{ is: 'edit', messageId, shown }] });
-  await keepList(needs, place, { message: messageId });
+  await keepList(deps, place, { message: messageId });
   await store.addMessages(messages, clock.now());
   bell.ring('deliverer');
 }
 
 /** How the bot stands in chats: whether topics are on, and what it may do there. */
 export interface SetUps {
-  /** Asks the platform, unless it has answered a moment ago. */
-  readonly of: ConversationRooms['setUp'];
-  /** The platform told by itself. */
-  heard(address: string, member: FromMember): void;
+  /** Asks Telegram, unless it has answered a moment ago. */
+  readonly of: ChatDeps['setUp'];
+  /** Telegram told by itself. */
+  heard(address: string, member: ChatMember): void;
 }
 
-interface SetupNeeds {
+interface SetUpDeps {
   readonly api: TelegramApi;
   readonly stopwatch: Stopwatch;
-  readonly me: () => Me;
+  readonly me: UserFromGetMe;
 }
 
 type Rights = Pick<SetUp, 'canManageTopics' | 'canPin'>;
 type Known = Rights | Pick<SetUp, 'topicsEnabled'>;
 
-/** What was answered holds so long: `/start`, a press and a task that is made ask within seconds of each other. */
+/** Answers hold so long: `/start`, a press and a task that is made ask within seconds of each other. */
 const keptMs = 60_000;
 /** Chats that are remembered for that; past that all are forgotten, which costs one call each. */
 const rememberedMax = 10_000;
 
-export function createSetUps(needs: SetupNeeds): SetUps {
-  const { stopwatch, me } = needs;
+export function createSetUps(deps: SetUpDeps): SetUps {
+  const { stopwatch, me } = deps;
   const known = new Map<string, { readonly at: number; readonly facts: Known }>();
   const keep = (address: string, facts: Known) => {
     if (known.size >= rememberedMax) known.clear();
@@ -127,7 +138,7 @@ export function createSetUps(needs: SetupNeeds): SetUps {
   const factsOf = async (address: string, isPrivate: boolean): Promise<Known | null> => {
     const last = known.get(address);
     if (last !== undefined && stopwatch.elapsed() - last.at < keptMs) return last.facts;
-    const facts = isPrivate ? await askMe(needs) : await askMember(needs, address);
+    const facts = isPrivate ? await askMe(deps) : await askMember(deps, address);
     if (facts !== null) keep(address, facts);
     return facts;
   };
@@ -136,11 +147,11 @@ export function createSetUps(needs: SetupNeeds): SetUps {
       const isPrivate = chat.kind === 'private';
       if (look === 'anew') known.delete(chat.address);
       const facts = (await factsOf(chat.address, isPrivate)) ?? {};
-      const { readsEverything } = me();
+      const readsEverything = me.can_read_all_group_messages;
       return { ...unknown, isPrivate, isForum, readsEverything: isPrivate ? null : readsEverything, ...facts };
     },
     heard: (address, member) => {
-      // What the bot may do in a private chat nobody has to grant.
+      // In a private chat the bot needs no rights.
       if (address.startsWith('-')) keep(address, rightsOf(member));
     },
   };
@@ -148,13 +159,13 @@ export function createSetUps(needs: SetupNeeds): SetUps {
 
 const unknown = { topicsEnabled: null, canManageTopics: null, canPin: null };
 
-async function askMe({ api }: SetupNeeds): Promise<Known | null> {
+async function askMe({ api }: SetUpDeps): Promise<Known | null> {
   const answer = await api.ask((raw, signal) => raw.getMe(signal));
   return answer.is === 'ok' ? { topicsEnabled: answer.value.has_topics_enabled === true } : null;
 }
 
-async function askMember({ api, me }: SetupNeeds, address: string): Promise<Known | null> {
-  const asked = { chat_id: address, user_id: me().id };
+async function askMember({ api, me }: SetUpDeps, address: string): Promise<Known | null> {
+  const asked = { chat_id: address, user_id: me.id };
   const answer = await api.ask((raw, signal) => raw.getChatMember(asked, signal));
   return answer.is === 'ok' ? rightsOf(answer.value) : null;
 }

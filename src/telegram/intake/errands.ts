@@ -24,14 +24,14 @@ export interface Errands {
   refusePress(id: string, text: string): void;
   /** False when too many are under way; then nothing is sent. */
   refuse(to: { readonly chatId: number; readonly topic: number | null }, text: string): boolean;
-  /** Puts a sign to the message of a person, where the chat allows that. */
+  /** Reacts to the message of a person, where the chat allows that. */
   react(to: { readonly chatId: number; readonly messageId: number }, reaction: Reaction): void;
   readonly size: () => number;
   /** Resolves when none is under way. */
   done(): Promise<void>;
 }
 
-/** The platform shows no more characters in a toast. */
+/** Telegram shows no more characters in a toast. */
 const toastLengthMax = 200;
 
 export function createErrands(api: TelegramApi, log: Log): Errands {
@@ -65,11 +65,11 @@ export function createErrands(api: TelegramApi, log: Log): Errands {
     }
   };
 
-  /** Not every chat allows it, and what the sign was for may be gone. */
+  /** Not every chat allows reactions, and the message may be gone. */
   const react = async (to: { chatId: number; messageId: number }, emoji: Reaction) => {
-    const sign = { chat_id: to.chatId, message_id: to.messageId };
+    const at = { chat_id: to.chatId, message_id: to.messageId };
     const answer = await api.ask((raw, signal) =>
-      raw.setMessageReaction({ ...sign, reaction: [{ type: 'emoji', emoji }] }, signal),
+      raw.setMessageReaction({ ...at, reaction: [{ type: 'emoji', emoji }] }, signal),
     );
     if (answer.is !== 'ok') log.debug('reaction_not_set', { kind: answer.is, error: answer.error });
   };

@@ -1,18 +1,28 @@
+import type { Update } from 'grammy/types';
 import type { DraftChange, NewMessage, OnlyFor, StoredUpdate } from '../../app/ports/chats.ts';
 import type { Ids } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { Answer, Reaction, Reply } from '../chat/conversation.ts';
+import type { Answer, BotContext, Reaction, Reply } from '../chat/conversation.ts';
 import type { Toast } from './errands.ts';
-import type { FromUpdate } from './payload.ts';
+import { wordingOf, type Wording } from './texts.ts';
 
-/** A stored update that is being handled; `read` is null when it cannot be read. */
+/** A stored update on its way to its handler: it is parsed once, and its words are taken apart once. */
 export interface Taken {
   readonly stored: StoredUpdate;
-  readonly read: FromUpdate | null;
+  /** Null when it cannot be read. */
+  readonly update: Update | null;
+  readonly wording: Wording | null;
 }
 
-/** What handling an update came to. It is written down together with the update being done. */
+export function takenOf(stored: StoredUpdate, update: Update | null, bot: string): Taken {
+  return { stored, update, wording: update === null ? null : wordingOf(update, bot) };
+}
+
+/** The context of a stored update, inside of which the chat's own handlers run. */
+export type IntakeContext = BotContext & { readonly taken: Taken; handled: Handled };
+
+/** The outcome of an update. It is written down together with the update being done. */
 export interface Handled {
   readonly status: 'done' | 'failed';
   readonly error: string | null;
@@ -40,7 +50,7 @@ export interface Writing {
   readonly ids: Ids;
   readonly now: number;
   readonly thread: Thread;
-  /** Who asked, in a group: for answers that nobody else needs to read. */
+  /** The asker, in a group: for answers that nobody else needs to read. */
   readonly asker?: OnlyFor;
 }
 

@@ -1,135 +1,123 @@
+import { Composer } from 'grammy';
+import type { Message } from 'grammy/types';
 import { AppError } from '../../domain/errors.ts';
-import type { Checklists } from './checklists.ts';
-import { nothingToSay, saying, telegramThread, type Handled, type Taken, type Writing } from './handled.ts';
-import type { TelegramInNeeds } from './needs.ts';
-import { originOf, standingOf, type FromMessage, type FromUpdate } from './payload.ts';
-import type { Places } from './places.ts';
-import type { Speech } from './speech.ts';
+import { saying, nothingToSay, telegramThread, type Handled, type IntakeContext, type Taken } from './handled.ts';
+import { originOf, standingOf } from './payload.ts';
+import { botChanged, cameAndWent, createSecondLook, memberChanged, moved } from './places.ts';
+import { hear, hearAgain, press, type SpeechDeps } from './speech.ts';
 import { faultOf, givenUp } from './texts.ts';
 
 /** One update, from what it is to what it came to. */
 export interface Handling {
   /** Throws only when the store is away: then the update is handled again. */
-  handle(taken: Taken): Promise<Handled>;
-  /** What nobody waits for: what was blocked there may go now, and what was switched there is shown. */
+  handle(ctx: IntakeContext): Promise<Handled>;
+  /** Looks again at the chat, which no answer waits for: blocked messages may go now, and its checklist is redrawn. */
   after(taken: Taken): Promise<void>;
   /** It took the process down, or the store with it, again and again. */
   giveUp(taken: Taken): Handled;
-  /** What it came to cannot be written down: the person is told that, and nothing else. */
+  /** An answer that cannot be written down: the person is told that, and nothing else. */
   unwritten(taken: Taken, error: unknown): Handled;
 }
 
-interface Needs extends Pick<TelegramInNeeds, 'clock' | 'ids' | 'log'> {
-  readonly places: Places;
-  readonly lists: Checklists;
-  readonly speech: Speech;
-  /** The bot itself, whose own service messages show nothing new. */
-  readonly botId: () => number;
-}
-
-export function createHandling(needs: Needs): Handling {
-  const { log } = needs;
+export function createHandling(deps: SpeechDeps): Handling {
+  const { log } = deps;
+  const handle = updatesOf(deps).middleware();
+  const lookAgain = createSecondLook(deps);
   return {
-    handle: async (taken) => {
-      const { stored, read } = taken;
-      if (read === null) {
-        log.error('update_unreadable', { update_id: stored.id });
-        return { ...nothingToSay, status: 'failed', error: 'It is not an update as we know them.' };
-      }
+    handle: async (ctx) => {
+      ctx.handled = nothingToSay;
       try {
-        return await route(needs, taken, read);
+        await handle(ctx, async () => {});
+        return ctx.handled;
       } catch (error) {
-        return faulted(needs, taken, error);
+        return faulted(deps, ctx.taken, error);
       }
     },
-    after: async ({ stored, read }) => {
-      if (read !== null) await lookAgain(needs, stored.id, read);
+    after: async ({ stored, update }) => {
+      if (update === null) return;
+      const { chat, from } = originOf(update);
+      if (chat === null || from?.id === deps.me.id) return;
+      const { my_chat_member: change } = update;
+      const isOurs = change !== undefined;
+      const address = String(chat.id);
+      await lookAgain(address, isOurs || isAboutTopics(update.message));
+      // Where the bot is not any more it can change nothing.
+      const isOut = change !== undefined && standingOf(change.new_chat_member) === 'out';
+      if (chat.type === 'private' || isOut) return;
+      await deps.lists.catchUp(address, { updateId: stored.id, isForum: chat.is_forum === true, isHint: isOurs });
     },
     giveUp: (taken) => {
-      const { errorId, tell } = telling(needs, taken);
+      const { errorId, tell } = telling(deps, taken);
       log.error('update_given_up', { update_id: taken.stored.id, error_id: errorId, attempts: taken.stored.attempts });
       return { ...tell(givenUp(errorId)), status: 'failed', error: `Given up (${errorId}).` };
     },
-    unwritten: (taken, error) => failed(needs, taken, error),
+    unwritten: (taken, error) => failed(deps, taken, error),
   };
 }
 
-async function route({ places, speech }: Needs, taken: Taken, read: FromUpdate): Promise<Handled> {
-  if (read.message !== undefined) {
-    await places.serviced(read.message);
-    // The old group is no more; whatever is said about its move is said in the new one.
-    return hasMoved(read.message) ? nothingToSay : speech.said(taken, read.message);
-  }
-  if (read.edited_message !== undefined) return speech.edited(taken, read.edited_message);
-  if (read.callback_query !== undefined) return speech.pressed(taken, read.callback_query);
-  if (read.my_chat_member !== undefined) return places.botChanged(read.my_chat_member, taken.stored.id);
-  if (read.chat_member !== undefined) return places.memberChanged(read.chat_member);
-  return nothingToSay;
+/** Every kind of update that is asked for, and its way. */
+function updatesOf(deps: SpeechDeps): Composer<IntakeContext> {
+  const updates = new Composer<IntakeContext>();
+  // The old group is no more; everything that is said about its move is said in the new one.
+  updates.on(['message:migrate_to_chat_id', 'message:migrate_from_chat_id'], (ctx) => moved(deps, ctx.message));
+  updates.on(['message:new_chat_members', 'message:left_chat_member'], async (ctx, next) => {
+    await cameAndWent(deps, ctx.message);
+    await next();
+  });
+  updates.on('my_chat_member', async (ctx) => {
+    ctx.handled = await botChanged(deps, ctx.myChatMember, ctx.update.update_id);
+  });
+  updates.on('chat_member', (ctx) => memberChanged(deps, ctx.chatMember));
+  updates.on('edited_message', (ctx, next) => hearAgain(deps, ctx, next));
+  updates.on(['message', 'edited_message'], (ctx, next) => hear(deps, ctx, next));
+  updates.on('callback_query', (ctx, next) => press(deps, ctx, next));
+  updates.use(deps.conversation.chat);
+  return updates;
 }
 
-function hasMoved({ migrate_to_chat_id: to, migrate_from_chat_id: from }: FromMessage): boolean {
-  return to !== undefined || from !== undefined;
-}
-
-async function lookAgain({ places, lists, botId }: Needs, updateId: number, read: FromUpdate): Promise<void> {
-  const { chat, from } = originOf(read);
-  if (chat === null || from?.id === botId()) return;
-  const { my_chat_member: change } = read;
-  const isOurs = change !== undefined;
-  const address = String(chat.id);
-  await places.lookAgain(address, isOurs || isAboutTopics(read.message));
-  // Where the bot is not any more it can change nothing.
-  const isOut = change !== undefined && standingOf(change.new_chat_member) === 'out';
-  if (chat.type === 'private' || isOut) return;
-  await lists.catchUp(address, { updateId, isForum: chat.is_forum === true, isHint: isOurs });
-}
-
-function isAboutTopics(message: FromMessage | undefined): boolean {
+function isAboutTopics(message: Message | undefined): boolean {
   if (message === undefined) return false;
   const { forum_topic_created: created, forum_topic_reopened: reopened } = message;
   const { general_forum_topic_unhidden: unhidden } = message;
   return [created, reopened, unhidden].some((part) => part !== undefined);
 }
 
-function faulted(needs: Needs, taken: Taken, error: unknown): Handled {
-  if (!(error instanceof AppError) || error.code === 'internal') return failed(needs, taken, error);
+function faulted(deps: SpeechDeps, taken: Taken, error: unknown): Handled {
+  if (!(error instanceof AppError) || error.code === 'internal') return failed(deps, taken, error);
   if (error.code === 'store_unavailable') throw error;
   // A refusal is an answer like any other.
-  return telling(needs, taken).tell(error.message);
+  return telling(deps, taken).tell(error.message);
 }
 
-function failed(needs: Needs, taken: Taken, error: unknown): Handled {
-  const { errorId, tell } = telling(needs, taken);
+function failed(deps: SpeechDeps, taken: Taken, error: unknown): Handled {
+  const { errorId, tell } = telling(deps, taken);
   const text = error instanceof Error ? error.message : String(error);
-  needs.log.error('update_failed', { update_id: taken.stored.id, error_id: errorId, error: text });
+  deps.log.error('update_failed', { update_id: taken.stored.id, error_id: errorId, error: text });
   return { ...tell(faultOf(errorId)), status: 'failed', error: `${text} (${errorId})` };
 }
 
 interface Telling {
   /** Short enough to be read out; it stands in the log as well. */
   readonly errorId: string;
-  /** Says it to whoever sent the update; nobody hears it when nobody spoke. */
+  /** Says it to the one who sent the update; nothing is said where nobody spoke. */
   readonly tell: (text: string) => Handled;
 }
 
-function telling({ ids, clock }: Needs, { read }: Taken): Telling {
+function telling({ ids, clock }: SpeechDeps, { update }: Taken): Telling {
   const errorId = ids.next().replaceAll('-', '').slice(-8);
-  const origin = read === null ? null : originOf(read);
-  const isPress = read?.callback_query !== undefined;
-  const isForUs = isPress || isSpokenToUs(read?.message);
+  const { chat, topic } = update === null ? { chat: null, topic: null } : originOf(update);
+  const isPress = update?.callback_query !== undefined;
   return {
     errorId,
     tell: (text) => {
-      if (origin === null || origin.chat === null || !isForUs) return nothingToSay;
-      const thread = telegramThread(String(origin.chat.id), origin.topic);
-      const writing: Writing = { ids, now: clock.now(), thread };
-      return saying(writing, text, isPress);
+      if (chat === null || !(isPress || isSpokenToUs(update?.message))) return nothingToSay;
+      return saying({ ids, now: clock.now(), thread: telegramThread(String(chat.id), topic) }, text, isPress);
     },
   };
 }
 
-/** Whoever talks to others in a group is not bothered with our faults. */
-function isSpokenToUs(message: FromMessage | undefined): boolean {
+/** People who talk to others in a group are not bothered with our faults. */
+function isSpokenToUs(message: Message | undefined): boolean {
   const text = message?.text ?? message?.caption;
   return text !== undefined && (message?.chat.type === 'private' || text.startsWith('/'));
 }

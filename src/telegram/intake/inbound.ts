@@ -1,20 +1,18 @@
+import type { UserFromGetMe } from 'grammy/types';
 import { within } from '../../app/pipeline/collector.ts';
 import type { NewUpdate } from '../../app/ports/chats.ts';
-import { AppError } from '../../domain/errors.ts';
 import { createChecklists, createSetUps } from './checklists.ts';
-import { createDoor, type Door, createRefusals } from './door.ts';
-import { createErrands, type Errands } from './errands.ts';
+import type { TelegramInDeps } from './deps.ts';
+import { createDoor, createRefusals } from './door.ts';
+import { createErrands } from './errands.ts';
 import { createHandling } from './handling.ts';
-import { createMenu, type Menu } from './menu.ts';
-import { type TelegramInNeeds, askWhoIAm, type Me } from './needs.ts';
-import { admitConfigured, createClaim, type Claim } from './owners.ts';
-import { createPatience, createPauses, type Pauses } from './patience.ts';
-import { createPlaces } from './places.ts';
-import { createPoll, type Poll } from './poll.ts';
-import { createSpeech, createHaste } from './speech.ts';
-import { createStanding } from './standing.ts';
+import { createMenu } from './menu.ts';
+import { admitConfigured, createClaim } from './owners.ts';
+import { createPatience, createPauses, untilAnswered, type Patience } from './patience.ts';
+import { createPoll } from './poll.ts';
+import { createFloodLimit } from './speech.ts';
 import { createWebhook, setDelivery, type Webhook } from './webhook.ts';
-import { createWorker, type Worker } from './worker.ts';
+import { createWorker, isAway, wordsOf, type Worker } from './worker.ts';
 
 /**
  * The way in. Updates come by long polling or by webhook; the door sends strangers away, the rest is stored, and the worker
@@ -29,7 +27,7 @@ export interface TelegramIn {
   /** Resolves when every stored update is done, and every press answered. */
   idle(): Promise<void>;
   readonly health: () => InHealth;
-  /** Nobody owns the bot yet, and the code that was shown makes somebody its owner. */
+  /** True while the bot has no owner, and the code that was shown makes one. */
   readonly isClaimable: () => boolean;
   readonly webhook: Pick<Webhook, 'handle'>;
 }
@@ -40,198 +38,145 @@ export interface InHealth {
   readonly lastOkAt: number | null;
 }
 
-export function createTelegramIn(needs: TelegramInNeeds): TelegramIn {
-  const parts = assemble(needs);
-  const { pauses, worker, errands, webhook, poll } = parts;
+export function createTelegramIn(deps: TelegramInDeps): TelegramIn {
+  const { api, timer, log, settings } = deps;
+  const pauses = createPauses(timer);
+  const patience = createPatience({ ...deps, task: settings.webhook === null ? 'poll' : 'webhook' });
+  const errands = createErrands(api, log);
+  const claim = createClaim(deps);
+  const menu = createMenu({ ...deps, pauses, commands: deps.conversation.commands });
+  const shared = { ...deps, pauses, patience, errands, claim, menu };
+  let connected: Connected | null = null;
   let running: Promise<void> | null = null;
+  const webhook = createWebhook({
+    ...deps,
+    webhook: settings.webhook,
+    take: async (update) => (connected === null ? false : connected.take([update])),
+  });
+
+  const run = async () => {
+    const named = await insist(shared, 'owners_not_read', () => admitConfigured(deps));
+    if (named === null) return;
+    if (!named.value) claim.open();
+    const answered = await untilAnswered(shared, (raw, signal) => raw.getMe(signal));
+    if (answered === null) return;
+    const me = answered.value;
+    connected = connect(shared, me);
+    log.info('telegram_connected', { bot: me.username, bot_id: me.id, private_topics: me.has_topics_enabled === true });
+    connected.worker.begin();
+    menu.refresh();
+    if ((await setDelivery(shared, settings.webhook)) === null) return;
+    if (settings.webhook === null && !pauses.ended()) connected.poll.start();
+  };
+
   return {
     start: () => {
-      running ??= run(needs, parts);
+      running ??= run();
     },
     stop: async (graceMs) => {
       pauses.end();
       const rest = async () => {
-        await poll.stop();
-        await Promise.all([running, worker.stop(), parts.menu.done(), errands.done()]);
+        await connected?.poll.stop();
+        await Promise.all([running, connected?.worker.stop(), menu.done(), errands.done()]);
       };
-      await within(needs.timer, graceMs, rest());
+      await within(timer, graceMs, rest());
     },
-    idle: () => worker.idle(),
-    health: () => healthOf(needs, parts),
-    isClaimable: () => parts.claim.isOpen(),
+    idle: async () => connected?.worker.idle(),
+    health: () => healthOf(deps, patience, webhook, connected),
+    isClaimable: () => claim.isOpen(),
     webhook: { handle: (headers, body) => webhook.handle(headers, body) },
   };
 }
 
-interface Parts {
-  readonly pauses: Pauses;
-  readonly errands: Errands;
-  readonly claim: Claim;
-  readonly menu: Menu;
-  readonly door: Door;
+/** Everything that needs to know who the bot is. */
+interface Connected {
   readonly worker: Worker;
-  readonly poll: Poll;
-  readonly webhook: Webhook;
-  readonly patience: ReturnType<typeof createPatience>;
-  readonly identity: Identity;
+  readonly poll: ReturnType<typeof createPoll>;
+  /** Stores what the door lets in, and hands it on. */
+  take(updates: readonly unknown[]): Promise<true>;
 }
 
-/** Known from the first answer of the platform on; whatever needs it is begun after that. */
-interface Identity {
-  me(): Me;
-  isKnown(): boolean;
-  set(me: Me): void;
+interface Shared extends TelegramInDeps {
+  readonly pauses: ReturnType<typeof createPauses>;
+  readonly patience: Patience;
+  readonly errands: ReturnType<typeof createErrands>;
+  readonly claim: ReturnType<typeof createClaim>;
+  readonly menu: ReturnType<typeof createMenu>;
 }
 
-function assemble(needs: TelegramInNeeds): Parts {
-  const { api, timer, log, settings } = needs;
-  const pauses = createPauses(timer);
-  const patience = createPatience({ ...needs, task: settings.webhook === null ? 'poll' : 'webhook' });
-  const errands = createErrands(api, log);
-  const claim = createClaim(needs);
-  const identity = createIdentity();
-  const menu = createMenu({ ...needs, pauses, commands: needs.conversation.commands });
-  const door = createDoor({ ...needs, claim, errands, refusals: createRefusals(needs), onOwner: () => menu.refresh() });
-  const me = () => identity.me();
-  const standing = createStanding(needs);
-  const setUps = createSetUps({ ...needs, me });
-  const lists = createChecklists({ ...needs, setUps, me });
-  const places = createPlaces({ ...needs, standing, lists, setUps });
-  const speech = createSpeech({ ...needs, places, standing, haste: createHaste(), me, setUp: setUps.of });
-  const handling = createHandling({ ...needs, places, lists, speech, botId: () => me().id });
-  const worker = createWorker({ ...needs, handling, errands, pauses });
-  const takeIn = createIntake({ needs, door, identity });
+function connect(shared: Shared, me: UserFromGetMe): Connected {
+  const { menu } = shared;
+  const setUps = createSetUps({ ...shared, me });
+  const lists = createChecklists({ ...shared, setUps, me });
+  const handling = createHandling({ ...shared, me, lists, setUps, setUp: setUps.of, flood: createFloodLimit() });
+  const door = createDoor({ ...shared, me, refusals: createRefusals(shared), onOwner: () => menu.refresh() });
+  const worker = createWorker({ ...shared, me, handling });
+  const take = async (updates: readonly unknown[]): Promise<true> => {
+    const admitted = await door.admit(updates);
+    await keep(
+      shared,
+      admitted.map(({ row }) => row),
+    );
+    worker.take(admitted.map(({ taken }) => taken));
+    return true;
+  };
   const poll = createPoll({
-    ...needs,
-    patience,
-    pauses,
-    store: (updates) => untilStored({ needs, pauses }, () => takeIn(updates)),
-    handOn: (from) => {
-      if (from !== null) worker.look(from);
-      return worker.room();
-    },
+    ...shared,
+    room: () => worker.room(),
+    // Telegram is asked for nothing more until what it gave is stored.
+    take: (updates) => insist(shared, 'updates_not_stored', () => take(updates)),
   });
-  const webhook = createWebhook({
-    ...needs,
-    webhook: settings.webhook,
-    take: async (update) => {
-      if (!identity.isKnown()) return false;
-      const from = await takeIn([update]);
-      if (from !== null) worker.look(from);
-      return true;
-    },
-  });
-  return { pauses, patience, errands, claim, identity, menu, door, worker, poll, webhook };
+  return { worker, poll, take };
 }
 
-function createIdentity(): Identity {
-  let known: Me | null = null;
-  return {
-    me: () => {
-      if (known === null) throw new Error('Nothing is handled before it is known who the bot is.');
-      return known;
-    },
-    isKnown: () => known !== null,
-    set: (me) => {
-      known = me;
-    },
-  };
-}
-
-interface Intake {
-  readonly needs: TelegramInNeeds;
-  readonly door: Door;
-  readonly identity: Identity;
-}
-
-/** Stores those that the door lets in; answers the lowest of them. */
-function createIntake({ needs, door, identity }: Intake): (updates: readonly unknown[]) => Promise<number | null> {
-  const { store, clock, log } = needs;
-  const keep = async (update: NewUpdate) => {
-    try {
-      await store.receiveUpdates([update], clock.now());
-    } catch (error) {
-      if (isAway(error)) throw error;
-      log.error('update_not_stored', { update_id: update.id, error: wordsOf(error) });
-    }
-  };
-  return async (updates) => {
-    const admitted = await door.admit(updates, identity.me());
-    if (admitted.length === 0) return null;
-    try {
-      await store.receiveUpdates(admitted, clock.now());
-    } catch (error) {
-      if (isAway(error)) throw error;
-      // One that the store refuses must not hold up the others.
-      for (const update of admitted) await keep(update);
-    }
-    return Math.min(...admitted.map(({ id }) => id));
-  };
-}
-
-function isAway(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'store_unavailable';
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** One that the store refuses must not hold up the others. */
+async function keep(
+  { store, clock, log }: Pick<TelegramInDeps, 'store' | 'clock' | 'log'>,
+  rows: readonly NewUpdate[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  try {
+    await store.receiveUpdates(rows, clock.now());
+  } catch (error) {
+    const [row, other] = rows;
+    if (isAway(error) || row === undefined) throw error;
+    if (other === undefined) log.error('update_not_stored', { update_id: row.id, error: wordsOf(error) });
+    else for (const one of rows) await keep({ store, clock, log }, [one]);
+  }
 }
 
 const storeRetryMs = 1000;
 
-/** The platform is asked for nothing more until what it gave is stored. */
-async function untilStored(
-  { needs, pauses }: { readonly needs: TelegramInNeeds; readonly pauses: Pauses },
-  store: () => Promise<number | null>,
-): Promise<number | null> {
+/** Does it until it is done; null when everything stops before that. */
+async function insist<T>(
+  { pauses, log }: Pick<Shared, 'pauses' | 'log'>,
+  event: string,
+  work: () => Promise<T>,
+): Promise<{ readonly value: T } | null> {
   for (let failures = 0; !pauses.ended(); failures += 1) {
     try {
-      return await store();
+      return { value: await work() };
     } catch (error) {
-      if (failures === 0) needs.log.error('updates_not_stored', { error: wordsOf(error) });
+      if (failures === 0) log.error(event, { error: wordsOf(error) });
       await pauses.pause(storeRetryMs);
     }
   }
-  throw new Error('Stopped before the updates were stored.');
-}
-
-async function run(needs: TelegramInNeeds, parts: Parts): Promise<void> {
-  const { api, settings, log } = needs;
-  const { pauses, patience, identity, worker, menu, poll } = parts;
-  if (!(await prepare(needs, parts))) return;
-  const me = await askWhoIAm(api, patience, pauses);
-  if (me === null) return;
-  identity.set(me);
-  log.info('telegram_connected', { bot: me.username, bot_id: me.id, private_topics: me.hasTopics });
-  // What a process before this one has left.
-  worker.look(1);
-  menu.refresh();
-  if (!(await setDelivery({ api, patience, pauses }, settings.webhook))) return;
-  if (settings.webhook === null && !pauses.ended()) poll.start();
-}
-
-/** Those whom the operator named, and the code when there is nobody. False when everything stopped before that. */
-async function prepare(needs: TelegramInNeeds, { pauses, claim }: Parts): Promise<boolean> {
-  for (let failures = 0; !pauses.ended(); failures += 1) {
-    try {
-      if (!(await admitConfigured(needs))) claim.open();
-      return true;
-    } catch (error) {
-      if (failures === 0) needs.log.error('owners_not_read', { error: wordsOf(error) });
-      await pauses.pause(storeRetryMs);
-    }
-  }
-  return false;
+  return null;
 }
 
 /** Two polls and the pause after a failure fit in. */
 const silentMaxMs = 120_000;
 
-function healthOf({ clock, settings }: TelegramInNeeds, { patience, poll, webhook, identity }: Parts): InHealth {
+function healthOf(
+  { clock, settings }: TelegramInDeps,
+  patience: Patience,
+  webhook: Webhook,
+  connected: Connected | null,
+): InHealth {
   const isPolling = settings.webhook === null;
-  const lastOkAt = isPolling ? poll.lastOkAt() : webhook.lastOkAt();
+  const lastOkAt = isPolling ? (connected?.poll.lastOkAt() ?? null) : webhook.lastOkAt();
   const error = patience.error();
-  if (error !== null || !identity.isKnown()) return { ok: false, error: error ?? 'not connected yet', lastOkAt };
+  if (error !== null || connected === null) return { ok: false, error: error ?? 'not connected yet', lastOkAt };
   const isSilent = isPolling && lastOkAt !== null && Math.abs(clock.now() - lastOkAt) > silentMaxMs;
   return { ok: !isSilent, error: isSilent ? 'Telegram has not answered for two minutes.' : null, lastOkAt };
 }

@@ -2,11 +2,11 @@ import type { Digest, Clock, Log, Platform } from '../../app/ports/outside.ts';
 import type { TelegramApi } from '../api.ts';
 import type { Command } from '../chat/conversation.ts';
 import { isTokenRefused } from '../errors.ts';
-import type { InStore } from './needs.ts';
+import type { InStore } from './deps.ts';
 import type { Pauses } from './patience.ts';
 import { standingOf } from './payload.ts';
 
-/** The menus that the platform shows, one for each circle of people. They are a convenience: nothing waits for them. */
+/** The menus that Telegram shows, one for each circle of people. They are a convenience: nothing waits for them. */
 export interface Menu {
   /** Looks at them now, because the owners have changed or the server was started. */
   refresh(): void;
@@ -14,7 +14,7 @@ export interface Menu {
   done(): Promise<void>;
 }
 
-interface Needs {
+interface MenuDeps {
   readonly api: TelegramApi;
   readonly store: Pick<InStore, 'readNote' | 'writeNote' | 'listOwners'>;
   readonly clock: Clock;
@@ -28,11 +28,11 @@ type Scope =
   | { readonly type: 'default' | 'all_private_chats' | 'all_group_chats' | 'all_chat_administrators' }
   | { readonly type: 'chat'; readonly chat_id: number };
 
-/** Nobody needs a menu at once, so a failure is tried again in peace. */
+/** A menu can wait, so a failure is tried again in peace. */
 const retryMs = 600_000;
 
-export function createMenu(needs: Needs): Menu {
-  const { log, pauses } = needs;
+export function createMenu(deps: MenuDeps): Menu {
+  const { log, pauses } = deps;
   let isWanted = false;
   let running: Promise<void> | null = null;
 
@@ -40,7 +40,7 @@ export function createMenu(needs: Needs): Menu {
     while (isWanted && !pauses.ended()) {
       isWanted = false;
       try {
-        await setMenus(needs);
+        await setMenus(deps);
       } catch (error) {
         log.warn('menu_not_set', { error: error instanceof Error ? error.message : String(error) });
         isWanted = true;
@@ -61,11 +61,11 @@ export function createMenu(needs: Needs): Menu {
   };
 }
 
-async function setMenus(needs: Needs): Promise<void> {
-  const owners = (await needs.store.listOwners()).flatMap(({ id }) => userIdOf(id) ?? []);
+async function setMenus(deps: MenuDeps): Promise<void> {
+  const owners = (await deps.store.listOwners()).flatMap(({ id }) => userIdOf(id) ?? []);
   const failed: string[] = [];
   for (const [scope, circle] of menus(owners)) {
-    const error = await setMenu(needs, scope, circle);
+    const error = await setMenu(deps, scope, circle);
     if (error !== null) failed.push(error);
   }
   if (failed.length > 0) throw new Error([...new Set(failed)].join('; '));
@@ -84,15 +84,15 @@ function menus(owners: readonly number[]): readonly (readonly [Scope, Circle])[]
   ];
 }
 
-/** The platform is asked only when something is new: it limits how often that may be. Answers what went wrong. */
-async function setMenu(needs: Needs, scope: Scope, circle: Circle): Promise<string | null> {
-  const { api, store, clock, digest } = needs;
-  const commands = needs.commands
+/** Telegram is asked only when something is new: it limits how often that may be. Answers what went wrong. */
+async function setMenu(deps: MenuDeps, scope: Scope, circle: Circle): Promise<string | null> {
+  const { api, store, clock, digest } = deps;
+  const commands = deps.commands
     .filter(({ menu }) => circle.includes(menu))
     .map(({ name: command, description, isReading }) => ({
       command,
       description,
-      // The platform then keeps the word of the person from the others as well.
+      // Telegram then keeps the word of the person from the others as well.
       ...(isReading === true ? { is_ephemeral: true } : {}),
     }));
   const key = `telegram:menu:${scope.type === 'chat' ? scope.chat_id : scope.type}`;
@@ -109,7 +109,7 @@ async function setMenu(needs: Needs, scope: Scope, circle: Circle): Promise<stri
 /** Refusals that say that the person is not there, and was perhaps never. */
 const nobody = /user not found|participant_id_invalid|user_id_invalid|member not found/i;
 
-/** What the platform says about people, when it is asked. */
+/** Asks Telegram about people. */
 export function createPlatform(api: TelegramApi): Platform {
   return {
     member: async (address, userId) => {

@@ -2,24 +2,24 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Chat } from '../../app/ports/chats.ts';
 import type { Digest, Log } from '../../app/ports/outside.ts';
 import type { Actor } from '../../domain/access.ts';
-import type { TelegramInNeeds } from './needs.ts';
+import type { TelegramInDeps } from './deps.ts';
 
-type Needs = Pick<TelegramInNeeds, 'store' | 'clock' | 'ids' | 'settings' | 'log'>;
+type OwnersDeps = Pick<TelegramInDeps, 'store' | 'clock' | 'ids' | 'settings' | 'log'>;
 
 /** Those whom the operator named become owners, and the chats that he named are approved. Answers whether there is an owner. */
-export async function admitConfigured(needs: Needs): Promise<boolean> {
-  const { store, settings } = needs;
-  await dismissUnnamed(needs);
-  for (const id of settings.owners) await makeOwner(needs, { id, name: null });
+export async function admitConfigured(deps: OwnersDeps): Promise<boolean> {
+  const { store, settings } = deps;
+  await dismissUnnamed(deps);
+  for (const id of settings.owners) await makeOwner(deps, { id, name: null });
   const [first] = await store.listOwners();
-  for (const address of settings.chats) await approveChat(needs, address, first?.id ?? 'system');
+  for (const address of settings.chats) await approveChat(deps, address, first?.id ?? 'system');
   return first !== undefined;
 }
 
 const namedNote = 'telegram:owners:named';
 
 /** Whom the operator named at an earlier start, and names no more, owns the bot no more, and their private chat is closed. */
-async function dismissUnnamed({ store, settings, clock, log }: Needs): Promise<void> {
+async function dismissUnnamed({ store, settings, clock, log }: OwnersDeps): Promise<void> {
   const named = settings.owners.map(String);
   const before = (await store.readNote(namedNote)) ?? '';
   for (const id of before.split(',').filter((one) => one !== '' && !named.includes(one))) {
@@ -37,10 +37,10 @@ async function dismissUnnamed({ store, settings, clock, log }: Needs): Promise<v
 
 /** An owner's private chat is approved with them. */
 export async function makeOwner(
-  needs: Needs,
+  deps: OwnersDeps,
   { id, name }: { readonly id: number; readonly name: string | null },
 ): Promise<void> {
-  const { store, clock, log } = needs;
+  const { store, clock, log } = deps;
   const actor = actorOf(id);
   const known = await store.readUser(actor);
   if (known === null || name !== null)
@@ -49,20 +49,20 @@ export async function makeOwner(
     await store.changeUser(actor, { role: 'owner' }, clock.now());
     log.info('owner_added', { user_id: id });
   }
-  await approveChat(needs, String(id), actor);
+  await approveChat(deps, String(id), actor);
 }
 
 /** A chat that nobody can reach now stays gone, and is approved when it is back. */
-async function approveChat(needs: Needs, address: string, by: Actor): Promise<void> {
-  const { store, clock, ids } = needs;
+async function approveChat(deps: OwnersDeps, address: string, by: Actor): Promise<void> {
+  const { store, clock, ids } = deps;
   const kind = address.startsWith('-') ? 'supergroup' : 'private';
   const chat =
     (await store.findChat(address)) ??
     (await store.noteChat({ newId: ids.next(), address, title: null, kind, at: clock.now() }));
-  if (chat.state !== 'gone') await approve(needs, chat, by);
+  if (chat.state !== 'gone') await approve(deps, chat, by);
 }
 
-export async function approve({ store, clock, log }: Needs, chat: Chat, by: Actor): Promise<void> {
+export async function approve({ store, clock, log }: OwnersDeps, chat: Chat, by: Actor): Promise<void> {
   if (chat.state === 'approved') return;
   await store.changeChat(chat.id, { state: 'approved', approvedBy: by }, clock.now());
   log.info('chat_approved', { chat_id: chat.id, address: chat.address, by });
@@ -86,22 +86,22 @@ export interface Claim {
   /** Wrong codes have closed it, until the next start. */
   readonly isLocked: () => boolean;
   /**
-   * `right` closes it, so that no second one can come in at the same time. An update that the platform brings again is the
+   * `right` closes it, so that no second one can come in at the same time. An update that Telegram brings again is the
    * same try.
    */
   attempt(code: string, updateId: number): 'right' | 'wrong' | 'closed';
-  /** What the right code stood for could not be written down: it is good once more. */
+  /** The new owner could not be written down: the code is good once more. */
   reopen(): void;
 }
 
-interface ClaimNeeds {
+interface ClaimDeps {
   readonly digest: Digest;
   readonly log: Log;
   readonly secret: () => string;
   readonly printClaim: (code: string) => void;
 }
 
-export function createClaim({ digest, log, secret, printClaim }: ClaimNeeds): Claim {
+export function createClaim({ digest, log, secret, printClaim }: ClaimDeps): Claim {
   let hash: Buffer | null = null;
   let isUsed = false;
   const wrong = new Set<number>();

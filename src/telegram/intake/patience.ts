@@ -1,9 +1,10 @@
 import type { Log, Stopwatch, Timer } from '../../app/ports/outside.ts';
-import type { Trouble } from '../errors.ts';
+import type { TelegramApi } from '../api.ts';
+import { troubleOf, type Trouble } from '../errors.ts';
 
 /**
  * How long to wait after each kind of trouble: the first wait, doubling up to the cap. A second poller is terminated by
- * the platform again and again, so it is asked less often; a wrong token does not mend itself.
+ * Telegram again and again, so it is asked less often; a wrong token does not mend itself.
  */
 const waits: Record<Trouble['is'], { readonly firstMs: number; readonly capMs: number }> = {
   away: { firstMs: 500, capMs: 15_000 },
@@ -14,7 +15,7 @@ const waits: Record<Trouble['is'], { readonly firstMs: number; readonly capMs: n
   refused: { firstMs: 5000, capMs: 60_000 },
 };
 
-/** What the operator is told, once while the trouble lasts. */
+/** Words for the operator, told once while the trouble lasts. */
 const explanations: Record<Trouble['is'], string> = {
   away: 'Telegram does not answer. Tasks go on; messages of people wait there.',
   busy: 'Telegram asks to wait. Tasks go on.',
@@ -29,18 +30,18 @@ export interface Patience {
   /** Notes the failure, logs the first one of its kind, and answers how long to wait. */
   failed(trouble: Trouble): number;
   succeeded(): void;
-  /** What is wrong now, in words for the operator. */
+  /** The trouble of now, in words for the operator. */
   error(): string | null;
 }
 
-interface Needs {
+interface PatienceDeps {
   readonly log: Log;
   readonly stopwatch: Stopwatch;
-  /** What was tried, as a fact in the log. */
+  /** The task that was tried, as a fact in the log. */
   readonly task: string;
 }
 
-export function createPatience({ log, stopwatch, task }: Needs): Patience {
+export function createPatience({ log, stopwatch, task }: PatienceDeps): Patience {
   let since: number | null = null;
   let failures = 0;
   let now: Trouble | null = null;
@@ -73,6 +74,28 @@ export function createPatience({ log, stopwatch, task }: Needs): Patience {
     },
     error: () => (now === null ? null : explanations[now.is]),
   };
+}
+
+export interface Asking {
+  readonly api: Pick<TelegramApi, 'ask'>;
+  readonly patience: Patience;
+  readonly pauses: Pauses;
+}
+
+/** Asks until there is an answer; null when everything stops before that. */
+export async function untilAnswered<T>(
+  { api, patience, pauses }: Asking,
+  call: Parameters<typeof api.ask<T>>[0],
+): Promise<{ readonly value: T } | null> {
+  while (!pauses.ended()) {
+    const answer = await api.ask(call);
+    if (answer.is === 'ok') {
+      patience.succeeded();
+      return answer;
+    }
+    await pauses.pause(patience.failed(troubleOf(answer)));
+  }
+  return null;
 }
 
 /** Pauses that all end at once when everything stops. */

@@ -1,75 +1,49 @@
+import type { CallbackQuery, Chat, ChatMember, Message, MessageEntity, Update, User } from 'grammy/types';
 import { z } from 'zod';
 import type { Drawn, Entity, Media, MediaKind } from '../../domain/shown.ts';
 
 /**
- * Updates as they come over the wire, as far as they are read here. They are checked when they are taken up and not when
- * they are stored: what is unreadable today is still there to be looked at.
+ * Updates as they come over the wire. They are checked as far as they are read here, once: at the door, or when they are
+ * read from the table after a start. What is unreadable today is stored all the same, to be looked at.
  */
 const id = z.int();
-
-const user = z.object({
-  id,
-  is_bot: z.boolean(),
-  first_name: z.string(),
-  last_name: z.string().optional(),
-  username: z.string().optional(),
-});
-export type FromUser = z.output<typeof user>;
-
+const text = z.string().optional();
+const user = z.object({ id, is_bot: z.boolean(), first_name: z.string(), last_name: text });
 const chat = z.object({
   id,
   type: z.enum(['private', 'group', 'supergroup', 'channel']),
-  title: z.string().optional(),
-  first_name: z.string().optional(),
-  last_name: z.string().optional(),
-  is_forum: z.boolean().optional(),
+  title: text,
+  first_name: text,
+  last_name: text,
 });
-export type FromChat = z.output<typeof chat>;
+const entities = z.array(z.object({ type: z.string(), offset: z.int(), length: z.int() })).optional();
+const file = z.object({ file_id: z.string() });
 
-const entity = z.object({
-  type: z.string(),
-  offset: z.int(),
-  length: z.int(),
-  url: z.string().optional(),
-  language: z.string().optional(),
-});
-
-const present = z.unknown().optional();
-
-const file = z.looseObject({ file_id: z.string() }).optional();
-
-/** What a message can bring along and that can be sent again. A photo comes in several sizes, the largest last. */
+/** Texts and files of a message that can be sent again. A photo comes in several sizes, the largest last. */
 const brought = {
-  text: z.string().optional(),
-  caption: z.string().optional(),
-  photo: z.array(z.looseObject({ file_id: z.string() })).optional(),
-  video: file,
-  voice: file,
-  audio: file,
-  document: file,
-  animation: file,
+  text,
+  caption: text,
+  entities,
+  caption_entities: entities,
+  photo: z.array(file).optional(),
+  video: file.optional(),
+  voice: file.optional(),
+  audio: file.optional(),
+  document: file.optional(),
+  animation: file.optional(),
 };
-
+const placed = { message_id: id, chat, date: z.int(), message_thread_id: id.optional() };
 const message = z.object({
-  message_id: id,
-  message_thread_id: id.optional(),
-  is_topic_message: z.boolean().optional(),
-  from: user.optional(),
-  sender_chat: z.object({ id, type: z.string() }).optional(),
-  is_automatic_forward: z.boolean().optional(),
-  chat,
-  date: z.int(),
-  edit_date: z.int().optional(),
+  ...placed,
   ...brought,
-  media_group_id: z.string().optional(),
-  entities: z.array(entity).optional(),
-  caption_entities: z.array(entity).optional(),
+  from: user.optional(),
+  edit_date: z.int().optional(),
+  media_group_id: text,
   reply_to_message: z
     .object({
       message_id: id,
       from: user.optional(),
-      forward_origin: z.looseObject({ type: z.string(), sender_user: user.optional() }).optional(),
-      forum_topic_created: present,
+      forward_origin: z.object({ type: z.string(), sender_user: user.optional() }).optional(),
       ...brought,
     })
     .optional(),
@@ -77,55 +51,16 @@ const message = z.object({
   migrate_from_chat_id: id.optional(),
   new_chat_members: z.array(user).optional(),
   left_chat_member: user.optional(),
-  forum_topic_created: present,
-  forum_topic_edited: present,
-  forum_topic_closed: present,
-  forum_topic_reopened: present,
-  general_forum_topic_hidden: present,
-  general_forum_topic_unhidden: present,
-  sticker: present,
-  video_note: present,
-  location: present,
-  contact: present,
-  poll: present,
-  dice: present,
 });
-export type FromMessage = z.output<typeof message>;
-
-/** A message that is too old to be shown has a date of 0 and nothing else, but for its chat and its number. */
-const pressedMessage = z.object({
-  message_id: id,
-  ephemeral_message_id: id.optional(),
-  date: z.int(),
-  chat,
-  message_thread_id: id.optional(),
-  is_topic_message: z.boolean().optional(),
-  ...brought,
-  entities: z.array(entity).optional(),
-  caption_entities: z.array(entity).optional(),
-});
-type FromPressed = z.output<typeof pressedMessage>;
-
 const callback = z.object({
   id: z.string(),
   from: user,
-  message: pressedMessage.optional(),
-  data: z.string().optional(),
+  // One that is too old to be shown has a date of 0 and nothing else, but for its chat and its number.
+  message: z.object({ ...placed, ...brought }).optional(),
+  data: text,
 });
-export type FromCallback = z.output<typeof callback>;
-
-const member = z.object({
-  status: z.enum(['creator', 'administrator', 'member', 'restricted', 'left', 'kicked']),
-  user,
-  is_member: z.boolean().optional(),
-  can_manage_topics: z.boolean().optional(),
-  can_pin_messages: z.boolean().optional(),
-  can_send_messages: z.boolean().optional(),
-});
-export type FromMember = z.output<typeof member>;
-
-const memberChange = z.object({ chat, from: user, old_chat_member: member, new_chat_member: member });
-export type FromMemberChange = z.output<typeof memberChange>;
+const member = z.object({ status: z.string(), user });
+const memberChange = z.object({ chat, from: user, new_chat_member: member });
 
 const update = z.object({
   update_id: id,
@@ -135,24 +70,23 @@ const update = z.object({
   my_chat_member: memberChange.optional(),
   chat_member: memberChange.optional(),
 });
-export type FromUpdate = z.output<typeof update>;
 
 /** Every update that is asked for by name: member changes of others do not come otherwise. */
 export const updatesWanted = ['message', 'edited_message', 'callback_query', 'my_chat_member', 'chat_member'] as const;
 
 /** Null when it is not an update as we know them. */
-export function readUpdate(payload: string): FromUpdate | null {
+export function readUpdate(payload: string): Update | null {
   try {
-    return checkedUpdate(JSON.parse(payload));
+    const value: unknown = JSON.parse(payload);
+    return isUpdate(value) ? value : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;
   }
 }
 
-export function checkedUpdate(value: unknown): FromUpdate | null {
-  const read = update.safeParse(value);
-  return read.success ? read.data : null;
+export function isUpdate(value: unknown): value is Update {
+  return update.safeParse(value).success;
 }
 
 /** The number alone, of whatever came: without it an update cannot be kept at all. */
@@ -161,16 +95,16 @@ export function updateIdOf(value: unknown): number | null {
   return read.success ? read.data.update_id : null;
 }
 
-/** What every update has in common. */
+/** Facts that every update has in common. */
 export interface Origin {
-  readonly chat: FromChat | null;
-  readonly from: FromUser | null;
+  readonly chat: Chat | null;
+  readonly from: User | null;
   readonly topic: number | null;
   /** A message that is there, whoever wrote it. A pressed one tells nothing new: it is one of ours. */
   readonly messageId: number | null;
 }
 
-export function originOf(read: FromUpdate): Origin {
+export function originOf(read: Update): Origin {
   const spoken = read.message ?? read.edited_message;
   if (spoken !== undefined) {
     return { chat: spoken.chat, from: spoken.from ?? null, topic: topicOf(spoken), messageId: spoken.message_id };
@@ -180,12 +114,16 @@ export function originOf(read: FromUpdate): Origin {
   return { chat: change?.chat ?? null, from: change?.from ?? null, topic: null, messageId: null };
 }
 
-function originOfPress({ message: pressed, from }: FromCallback): Origin {
+function originOfPress({ message: pressed, from }: CallbackQuery): Origin {
   if (pressed === undefined) return { chat: null, from, topic: null, messageId: null };
   return { chat: pressed.chat, from, topic: topicOf(pressed), messageId: null };
 }
 
-type Placed = Pick<FromMessage, 'chat' | 'message_thread_id' | 'is_topic_message'>;
+interface Placed {
+  readonly chat: Pick<Chat, 'type'>;
+  readonly message_thread_id?: number | undefined;
+  readonly is_topic_message?: boolean | undefined;
+}
 
 /**
  * A reply outside of every topic carries the number of its thread of replies, in which nothing can be sent; only with
@@ -196,19 +134,23 @@ export function topicOf({ chat: place, message_thread_id: thread, is_topic_messa
   return isTopic === true || place.type === 'private' ? thread : null;
 }
 
-export function nameOf({ first_name: first, last_name: last }: Pick<FromUser, 'first_name' | 'last_name'>): string {
+export function nameOf({
+  first_name: first,
+  last_name: last,
+}: Pick<Chat.PrivateChat, 'first_name' | 'last_name'>): string {
   return [first, last].filter((part) => part !== undefined && part !== '').join(' ') || 'somebody';
 }
 
-export function titleOf({ title, first_name: first, last_name: last }: FromChat): string | null {
-  return title ?? (first === undefined ? null : nameOf({ first_name: first, last_name: last }));
+export function titleOf(chat: Chat): string | null {
+  return chat.title ?? (chat.first_name === undefined ? null : nameOf(chat));
 }
 
 /** As an administrator, as somebody inside, or not at all. */
-export function standingOf({ status, is_member: isMember }: FromMember): 'admin' | 'member' | 'out' {
+export function standingOf(member: ChatMember): 'admin' | 'member' | 'out' {
+  const { status } = member;
   if (status === 'creator' || status === 'administrator') return 'admin';
   if (status === 'member') return 'member';
-  return status === 'restricted' && isMember === true ? 'member' : 'out';
+  return status === 'restricted' && member.is_member ? 'member' : 'out';
 }
 
 const shownEntities: readonly string[] = [
@@ -221,7 +163,9 @@ const shownEntities: readonly string[] = [
   'blockquote',
 ] satisfies readonly Entity['type'][];
 
-type Brought = Pick<FromMessage, 'photo' | Exclude<MediaKind, 'photo'>>;
+type File = { readonly file_id: string };
+
+export type Brought = { readonly photo?: readonly File[] } & { readonly [kind in Exclude<MediaKind, 'photo'>]?: File };
 
 /** The file that came with a message; an animation comes as a document too, for clients that know no animations. */
 export function mediaOf(message: Brought): Media | null {
@@ -234,8 +178,8 @@ export function mediaOf(message: Brought): Media | null {
   return null;
 }
 
-/** What a message of ours shows, without its buttons; null when it is too old for the platform to tell. */
-export function shownOf(message: FromPressed): Drawn | null {
+/** A message of ours without its buttons; null when it is too old for Telegram to tell. */
+export function shownOf(message: Partial<Message>): Drawn | null {
   const text = message.text ?? message.caption;
   if (text === undefined) return null;
   const entities = (message.text === undefined ? message.caption_entities : message.entities) ?? [];
@@ -243,16 +187,17 @@ export function shownOf(message: FromPressed): Drawn | null {
   return { text, entities: entities.filter(isShown).map(entityOf), ...(media === null ? {} : { media }) };
 }
 
-function isShown(each: z.output<typeof entity>): each is z.output<typeof entity> & Pick<Entity, 'type'> {
+function isShown(each: MessageEntity): each is MessageEntity & Pick<Entity, 'type'> {
   return shownEntities.includes(each.type);
 }
 
-function entityOf({ type, offset, length, url, language }: z.output<typeof entity> & Pick<Entity, 'type'>): Entity {
+function entityOf(each: MessageEntity & Pick<Entity, 'type'>): Entity {
+  const { type, offset, length } = each;
   return {
     type,
     offset,
     length,
-    ...(url === undefined ? {} : { url }),
-    ...(language === undefined ? {} : { language }),
+    ...(each.type === 'text_link' ? { url: each.url } : {}),
+    ...(each.type === 'pre' && each.language !== undefined ? { language: each.language } : {}),
   };
 }

@@ -1,29 +1,17 @@
-import type { Chat } from '../../app/ports/chats.ts';
+import type { Chat as FromChat, ChatMemberUpdated, Message, User as FromUser } from 'grammy/types';
+import type { Chat, Member, User } from '../../app/ports/chats.ts';
+import { membershipFreshMs, membershipHeldMs } from '../../domain/limits.ts';
+import type { Person } from '../chat/conversation.ts';
 import type { Checklists, SetUps } from './checklists.ts';
+import type { TelegramInDeps } from './deps.ts';
 import { nothingToSay, type Handled } from './handled.ts';
-import type { TelegramInNeeds } from './needs.ts';
 import { actorOf, approve } from './owners.ts';
-import { standingOf, titleOf, type FromChat, type FromMemberChange, type FromMessage } from './payload.ts';
-import type { Standing } from './standing.ts';
+import { nameOf, standingOf, titleOf } from './payload.ts';
 import { botBlocked, botRemoved } from './texts.ts';
 
-/** What becomes of chats: they come and go, move, and get what the bot was waiting for. */
-export interface Places {
-  note(chat: FromChat): Promise<Chat>;
-  /** The bot was let in, thrown out, or given other rights. */
-  botChanged(change: FromMemberChange, updateId: number): Promise<Handled>;
-  memberChanged(change: FromMemberChange): Promise<Handled>;
-  /** Words of the platform about a group: who came, who left, where it moved. */
-  serviced(message: FromMessage): Promise<void>;
-  /** Something came from there, so what waits for somebody to mend it may go now. */
-  lookAgain(address: string, isHint: boolean): Promise<void>;
-}
+/** Chats and the people in them: they come and go, move, and get what the bot was waiting for. */
 
-interface Needs extends Pick<
-  TelegramInNeeds,
-  'store' | 'clock' | 'stopwatch' | 'ids' | 'bell' | 'log' | 'settings' | 'people'
-> {
-  readonly standing: Standing;
+export interface PlacesDeps extends TelegramInDeps {
   readonly lists: Checklists;
   readonly setUps: Pick<SetUps, 'heard'>;
 }
@@ -33,12 +21,10 @@ const lookAgainMs = 60_000;
 /** Chats that are remembered for that; past that all are forgotten, which costs one look each. */
 const lookedAtMax = 10_000;
 
-export function createPlaces(needs: Needs): Places {
-  const { store, clock, stopwatch, bell, standing } = needs;
+/** Something came from a chat, so what waits there for somebody to mend it may go now. */
+export function createSecondLook({ store, clock, stopwatch, bell }: TelegramInDeps) {
   const lookedAt = new Map<string, number>();
-  const note = (chat: FromChat) => noteChat(needs, chat);
-
-  const lookAgain = async (address: string, isHint: boolean) => {
+  return async (address: string, isHint: boolean): Promise<void> => {
     const now = stopwatch.elapsed();
     const last = lookedAt.get(address);
     if (!isHint && last !== undefined && now - last < lookAgainMs) return;
@@ -49,53 +35,47 @@ export function createPlaces(needs: Needs): Places {
     const waiting = await store.retryBlocked({ chatId: chat.id, taskId: null, inDoubt: false }, clock.now());
     if (waiting > 0) bell.ring('deliverer');
   };
-
-  return {
-    note,
-    lookAgain,
-    botChanged: (change, updateId) => botChanged(needs, change, updateId),
-    memberChanged: async ({ chat: from, new_chat_member: member }) => {
-      if (!member.user.is_bot) await standing.heard(await note(from), member.user, standingOf(member));
-      return nothingToSay;
-    },
-    serviced: async (message) => {
-      await moved(needs, message);
-      await cameAndWent(needs, message);
-    },
-  };
 }
 
-function noteChat({ store, ids, clock }: Needs, chat: FromChat): Promise<Chat> {
+export async function memberChanged(
+  deps: TelegramInDeps,
+  { chat: from, new_chat_member: member }: ChatMemberUpdated,
+): Promise<void> {
+  if (!member.user.is_bot) await heardOf(deps, await noteChat(deps, from), member.user, standingOf(member));
+}
+
+export function noteChat({ store, ids, clock }: TelegramInDeps, chat: FromChat): Promise<Chat> {
   const { id, type: kind } = chat;
   return store.noteChat({ newId: ids.next(), address: String(id), title: titleOf(chat), kind, at: clock.now() });
 }
 
-async function botChanged(needs: Needs, change: FromMemberChange, updateId: number): Promise<Handled> {
-  const chat = await noteChat(needs, change.chat);
-  needs.setUps.heard(chat.address, change.new_chat_member);
+/** The bot was let in, thrown out, or given other rights. */
+export async function botChanged(deps: PlacesDeps, change: ChatMemberUpdated, updateId: number): Promise<Handled> {
+  const chat = await noteChat(deps, change.chat);
+  deps.setUps.heard(chat.address, change.new_chat_member);
   if (standingOf(change.new_chat_member) === 'out') {
-    await needs.people.gone(chat.id, chat.kind === 'private' ? botBlocked : botRemoved);
+    await deps.people.gone(chat.id, chat.kind === 'private' ? botBlocked : botRemoved);
     return nothingToSay;
   }
-  if (chat.state === 'gone') await needs.people.back(chat.id);
-  return letInBy(needs, change, updateId);
+  if (chat.state === 'gone') await deps.people.back(chat.id);
+  return letInBy(deps, change, updateId);
 }
 
 /** An owner who adds the bot to a group approves the group by that. */
-async function letInBy(needs: Needs, change: FromMemberChange, updateId: number): Promise<Handled> {
-  const { store } = needs;
+async function letInBy(deps: PlacesDeps, change: ChatMemberUpdated, updateId: number): Promise<Handled> {
+  const { store } = deps;
   const { chat: from, from: by } = change;
   const actor = actorOf(by.id);
   const chat = await store.findChat(String(from.id));
   if (chat === null || chat.state === 'approved' || from.type === 'private') return nothingToSay;
   if ((await store.readUser(actor))?.role !== 'owner') return nothingToSay;
-  await approve(needs, chat, actor);
+  await approve(deps, chat, actor);
   const heard = { updateId, isForum: from.is_forum === true, isHint: true };
-  return needs.lists.hello({ ...chat, state: 'approved' }, heard);
+  return deps.lists.hello({ ...chat, state: 'approved' }, heard);
 }
 
 /** Both sides tell of it, and whichever comes first does it. */
-async function moved({ store, clock, log }: Needs, message: FromMessage): Promise<void> {
+export async function moved({ store, clock, log }: TelegramInDeps, message: Message): Promise<void> {
   const { chat, migrate_to_chat_id: to, migrate_from_chat_id: from } = message;
   if (to === undefined && from === undefined) return;
   const [old, now] = [String(from ?? chat.id), String(to ?? chat.id)];
@@ -104,11 +84,55 @@ async function moved({ store, clock, log }: Needs, message: FromMessage): Promis
 }
 
 /** Told in every group, while changes of members come only where the bot is an admin. */
-async function cameAndWent(needs: Needs, message: FromMessage): Promise<void> {
+export async function cameAndWent(deps: TelegramInDeps, message: Message): Promise<void> {
   const came = (message.new_chat_members ?? []).filter(({ is_bot: isBot }) => !isBot);
   const left = message.left_chat_member;
   if (came.length === 0 && left === undefined) return;
-  const chat = await noteChat(needs, message.chat);
-  for (const user of came) await needs.standing.heard(chat, user, 'member');
-  if (left !== undefined && !left.is_bot) await needs.standing.heard(chat, left, 'out');
+  const chat = await noteChat(deps, message.chat);
+  for (const user of came) await heardOf(deps, chat, user, 'member');
+  if (left !== undefined && !left.is_bot) await heardOf(deps, chat, left, 'out');
+}
+
+/**
+ * The standing of somebody in a chat: `unknown` when Telegram does not say and nothing was known for a day. Rights come from live
+ * membership: what Telegram said last is believed for ten minutes, and then it is asked again. While it cannot be reached,
+ * the last answer holds for a day.
+ */
+export async function personIn(deps: TelegramInDeps, chat: Chat, from: FromUser): Promise<Person | 'out' | 'unknown'> {
+  const user = await noteUser(deps, from);
+  const person = { id: from.id, actor: user.id, name: nameOf(from) };
+  if (user.role === 'owner') return { ...person, isOwner: true, isAdmin: true };
+  // In a private chat it is the chat of the one who speaks.
+  if (chat.kind === 'private') return { ...person, isOwner: false, isAdmin: true };
+  const status = await statusIn(deps, chat, user);
+  if (status === 'out' || status === 'unknown') return status;
+  return { ...person, isOwner: false, isAdmin: status === 'admin' };
+}
+
+/** Telegram told by itself. */
+async function heardOf(deps: TelegramInDeps, chat: Chat, from: FromUser, status: Member['status']): Promise<void> {
+  const { id: userId } = await noteUser(deps, from);
+  await deps.store.noteMember({ chatId: chat.id, userId, status, checkedAt: deps.clock.now() });
+}
+
+function noteUser({ store, clock }: TelegramInDeps, from: FromUser): Promise<User> {
+  return store.noteUser({ id: actorOf(from.id), name: nameOf(from) }, clock.now());
+}
+
+async function statusIn(deps: TelegramInDeps, chat: Chat, { id: userId }: User): Promise<Member['status'] | 'unknown'> {
+  const { store, platform, clock } = deps;
+  const last = await store.readMember(chat.id, userId);
+  if (last !== null && isYoungerThan(last, clock.now(), membershipFreshMs)) return last.status;
+  const answer = await platform.member(chat.address, userId);
+  const now = clock.now();
+  if (answer.is === 'known') {
+    await store.noteMember({ chatId: chat.id, userId, status: answer.status, checkedAt: now });
+    return answer.status;
+  }
+  return last !== null && isYoungerThan(last, now, membershipHeldMs) ? last.status : 'unknown';
+}
+
+/** An answer from the future was written down before the clock was set back, and its age cannot be told. */
+function isYoungerThan({ checkedAt }: Member, now: number, ms: number): boolean {
+  return checkedAt <= now && now - checkedAt < ms;
 }

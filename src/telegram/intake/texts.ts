@@ -1,6 +1,7 @@
-import { mediaOf, type FromMessage } from './payload.ts';
+import type { Update } from 'grammy/types';
+import { mediaOf, type Brought } from './payload.ts';
 
-/** What the inbound side says by itself, before or instead of a command. */
+/** Words that intake says by itself, before or instead of a command. */
 
 /** An owner needs the number, and hardly anybody knows their own. Which groups there are is nobody's business here. */
 export function strangerRefused(userId: number): string {
@@ -51,7 +52,7 @@ export function givenUp(errorId: string): string {
 export const botBlocked = 'the bot was blocked';
 export const botRemoved = 'the bot was removed';
 
-/** What somebody said, taken apart. */
+/** The words of a message, taken apart. */
 export interface Wording {
   /** Lower case, without the slash and the name of the bot; null for plain text. */
   readonly command: string | null;
@@ -60,7 +61,24 @@ export interface Wording {
   readonly isAddressed: boolean;
 }
 
-type Written = Pick<FromMessage, 'text' | 'caption' | 'entities' | 'caption_entities'> & Parameters<typeof mediaOf>[0];
+interface Written extends Brought {
+  readonly text?: string;
+  readonly caption?: string;
+  readonly entities?: readonly Marked[];
+  readonly caption_entities?: readonly Marked[];
+}
+
+interface Marked {
+  readonly type: string;
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** The words of an update; null where there are none for us. */
+export function wordingOf({ message, edited_message: edited }: Update, bot: string): Wording | null {
+  const spoken = message ?? edited;
+  return spoken === undefined ? null : readWording(spoken, bot);
+}
 
 /** A file that came without words. */
 const wordless: Wording = { command: null, args: '', isAddressed: false };
@@ -70,7 +88,7 @@ export function readWording(written: Written, botUsername: string): Wording | nu
   const text = written.text ?? written.caption;
   if (text === undefined) return mediaOf(written) === null ? null : wordless;
   const entities = (written.text === undefined ? written.caption_entities : written.entities) ?? [];
-  // The platform says what is a command: "/2 of it" is none, and neither is one in the middle of a sentence.
+  // Telegram says what is a command: "/2 of it" is none, and neither is one in the middle of a sentence.
   const first = entities.find(({ type, offset }) => type === 'bot_command' && offset === 0);
   if (first === undefined) return plainWording(text, botUsername);
   const [name = '', bot] = text.slice(1, first.length).split('@');
@@ -78,7 +96,7 @@ export function readWording(written: Written, botUsername: string): Wording | nu
   return { command: name.toLowerCase(), args: text.slice(first.length).trim(), isAddressed: bot !== undefined };
 }
 
-/** Whoever calls the bot by its name, first or last, speaks to it; the name itself says nothing more. */
+/** The name of the bot, first or last, says that it is spoken to, and nothing more. */
 function plainWording(text: string, botUsername: string): Wording {
   const name = `@${botUsername}`.toLowerCase();
   const trimmed = text.trim();

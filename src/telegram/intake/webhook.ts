@@ -1,23 +1,21 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock, Digest, Log } from '../../app/ports/outside.ts';
-import type { TelegramApi } from '../api.ts';
-import { troubleOf } from '../errors.ts';
-import type { InSettings } from './needs.ts';
-import type { Patience, Pauses } from './patience.ts';
+import type { InSettings } from './deps.ts';
+import { untilAnswered, type Asking } from './patience.ts';
 import { updateIdOf, updatesWanted } from './payload.ts';
 
-/** The other way in: the platform brings the updates, one request each. */
+/** The other way in: Telegram brings the updates, one request each. */
 export interface Webhook {
   /**
    * Answers the HTTP status for one request: 200 when it is stored, 401 for whoever does not know the secret, 400 for what
-   * is no update, 404 where no webhook is wanted, 503 while it cannot be taken; the platform brings it again then. The
+   * is no update, 404 where no webhook is wanted, 503 while it cannot be taken; Telegram brings it again then. The
    * names of headers are in lower case.
    */
   handle(headers: Readonly<Record<string, string | undefined>>, body: string): Promise<number>;
   readonly lastOkAt: () => number | null;
 }
 
-interface Needs {
+interface WebhookDeps {
   readonly clock: Clock;
   readonly digest: Digest;
   readonly log: Log;
@@ -28,7 +26,7 @@ interface Needs {
 
 const secretHeader = 'x-telegram-bot-api-secret-token';
 
-export function createWebhook({ clock, digest, log, webhook, take }: Needs): Webhook {
+export function createWebhook({ clock, digest, log, webhook, take }: WebhookDeps): Webhook {
   const hashOf = (text: string) => Buffer.from(digest.of(text));
   const secret = webhook === null ? null : hashOf(webhook.secret);
   let lastOkAt: number | null = null;
@@ -59,36 +57,19 @@ function parsed(body: string): unknown {
   }
 }
 
-interface Setting {
-  readonly api: TelegramApi;
-  readonly patience: Patience;
-  readonly pauses: Pauses;
-}
-
-/** Tells the platform where to bring updates, or that they are polled; tries until that is done. False when it stopped. */
-export async function setDelivery(
-  { api, patience, pauses }: Setting,
-  webhook: InSettings['webhook'],
-): Promise<boolean> {
-  while (!pauses.ended()) {
-    const answer = await api.ask((raw, signal) =>
-      webhook === null
-        ? raw.deleteWebhook({ drop_pending_updates: false }, signal)
-        : raw.setWebhook(
-            {
-              url: webhook.url,
-              secret_token: webhook.secret,
-              allowed_updates: updatesWanted,
-              drop_pending_updates: false,
-            },
-            signal,
-          ),
-    );
-    if (answer.is === 'ok') {
-      patience.succeeded();
-      return true;
-    }
-    await pauses.pause(patience.failed(troubleOf(answer)));
-  }
-  return false;
+/** Tells Telegram where to bring updates, or that they are polled. Null when everything stops before that is done. */
+export function setDelivery(asking: Asking, webhook: InSettings['webhook']): Promise<{ readonly value: true } | null> {
+  return untilAnswered(asking, (raw, signal) =>
+    webhook === null
+      ? raw.deleteWebhook({ drop_pending_updates: false }, signal)
+      : raw.setWebhook(
+          {
+            url: webhook.url,
+            secret_token: webhook.secret,
+            allowed_updates: updatesWanted,
+            drop_pending_updates: false,
+          },
+          signal,
+        ),
+  );
 }

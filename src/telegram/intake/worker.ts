@@ -1,31 +1,36 @@
+import { sequentialize } from '@grammyjs/runner';
+import type { Bot } from 'grammy';
+import type { Update, UserFromGetMe } from 'grammy/types';
 import type { StoredUpdate } from '../../app/ports/chats.ts';
 import { AppError } from '../../domain/errors.ts';
 import { stepBackoffMaxMs, stepBackoffMs } from '../../domain/limits.ts';
+import type { TelegramInDeps } from './deps.ts';
 import type { Errands } from './errands.ts';
-import { nothingToSay, type Handled, type Taken } from './handled.ts';
+import { nothingToSay, takenOf, type Handled, type IntakeContext, type Taken } from './handled.ts';
 import type { Handling } from './handling.ts';
-import type { TelegramInNeeds } from './needs.ts';
 import type { Pauses } from './patience.ts';
 import { originOf, readUpdate } from './payload.ts';
 import { storeAway } from './texts.ts';
 
 /**
- * Takes stored updates one after the other for each chat and thread, and side by side otherwise. The store is the only
- * truth about what is left to do: whatever stands there and is not done is taken up, at the start too.
+ * Takes stored updates one after the other for each chat and thread, and side by side otherwise. They are handed over as
+ * they were stored; the table is read at the start, and after more came than there are hands.
  */
 export interface Worker {
-  /** Looks for what is not done, from that update on. It returns at once. */
-  look(from: number): void;
+  /** Begins what was just stored. It returns at once. */
+  take(taken: readonly Taken[]): void;
+  /** Takes up what a process before this one has left. It returns at once. */
+  begin(): void;
   /** Resolves when there is room for more, with how much. */
   room(): Promise<number>;
-  readonly size: () => number;
   /** Resolves when every stored update is done. */
   idle(): Promise<void>;
   /** No other update is begun; resolves when those in hand are done. */
   stop(): Promise<void>;
 }
 
-interface WorkerNeeds extends Pick<TelegramInNeeds, 'store' | 'clock' | 'log' | 'bell'> {
+interface WorkerDeps extends Pick<TelegramInDeps, 'api' | 'store' | 'clock' | 'log' | 'bell'> {
+  readonly me: UserFromGetMe;
   readonly handling: Handling;
   readonly errands: Errands;
   readonly pauses: Pauses;
@@ -34,64 +39,91 @@ interface WorkerNeeds extends Pick<TelegramInNeeds, 'store' | 'clock' | 'log' | 
 /** An update that took the process down this often is not tried again. */
 const attemptsMax = 3;
 const pageSize = 100;
+/** Updates in hand at the same time; the others wait in the store. */
+const inHandMax = 200;
 
-export function createWorker(needs: WorkerNeeds): Worker {
-  const { log, pauses } = needs;
-  const lanes = createLanes();
-  let wanted: number | null = null;
-  let looking: Promise<void> | null = null;
+export function createWorker(deps: WorkerDeps): Worker {
+  const { log, pauses, errands } = deps;
+  const hands = createHands();
+  const begin = beginning(deps, hands);
+  let unread: number | null = null;
+  let reading: Promise<void> | null = null;
 
-  const lookAround = async () => {
-    for (let failures = 0; wanted !== null && !pauses.ended();) {
-      const from: number = wanted;
-      wanted = null;
+  const readOn = async () => {
+    for (let failures = 0; unread !== null && !pauses.ended();) {
+      const from: number = unread;
+      unread = null;
       try {
-        await takeUpAll(needs, lanes, from);
+        await beginFrom(deps, from, { hands, begin });
         failures = 0;
       } catch (error) {
         failures += 1;
-        if (failures === 1)
-          log.error('inbox_unread', { error: error instanceof Error ? error.message : String(error) });
-        wanted = Math.min(wanted ?? from, from);
+        if (failures === 1) log.error('inbox_unread', { error: wordsOf(error) });
+        unread = Math.min(unread ?? from, from);
         await pauses.pause(backoff(failures));
       }
     }
-    looking = null;
+    reading = null;
   };
-
+  const read = (from: number) => {
+    unread = Math.min(unread ?? from, from);
+    reading ??= readOn();
+  };
   const stop = async () => {
-    await looking;
-    await lanes.done();
+    await reading;
+    await hands.done();
   };
 
   return {
-    look: (from) => {
-      wanted = Math.min(wanted ?? from, from);
-      looking ??= lookAround();
+    take: (updates) => {
+      for (const taken of updates) {
+        // Updates that are read from the table are older, and come first.
+        if (reading === null && hands.free() > 0) begin(taken);
+        else read(taken.stored.id);
+      }
     },
-    room: () => lanes.room(),
-    size: () => lanes.size(),
+    begin: () => read(1),
+    room: () => hands.room(),
     idle: async () => {
-      while (looking !== null || lanes.size() > 0 || needs.errands.size() > 0) {
-        await looking;
-        await lanes.done();
-        await needs.errands.done();
+      while (reading !== null || hands.free() < inHandMax || errands.size() > 0) {
+        await stop();
+        await errands.done();
       }
     },
     stop,
   };
 }
 
-async function takeUpAll(needs: WorkerNeeds, lanes: Lanes, from: number): Promise<void> {
-  const { store, pauses } = needs;
-  lanes.forgetDone();
+/** Begins each update once, in the order in which they come. */
+function beginning(deps: WorkerDeps, hands: Hands): (taken: Taken) => void {
+  const takenBy = new WeakMap<Update, Taken>();
+  const bot = createBot(deps, takenBy);
+  return (taken) => {
+    const { stored, update } = taken;
+    // A repeat of what is in hand.
+    if (hands.hold(stored.id)) return;
+    if (update !== null) takenBy.set(update, taken);
+    hands.add(
+      stored.id,
+      update === null ? serve(deps, taken, () => unreadable(deps, stored)) : bot.handleUpdate(update),
+    );
+  };
+}
+
+interface Beginning {
+  readonly hands: Hands;
+  readonly begin: (taken: Taken) => void;
+}
+
+/** Begins what the table has from that update on. */
+async function beginFrom(deps: WorkerDeps, from: number, { hands, begin }: Beginning): Promise<void> {
+  const { store, pauses, me } = deps;
   for (let after = from - 1; !pauses.ended();) {
     const page = await store.openUpdates(after, pageSize);
     for (const stored of page) {
-      await lanes.room();
+      await hands.room();
       if (pauses.ended()) return;
-      const taken = { stored, read: readUpdate(stored.payload) };
-      lanes.add({ id: stored.id, lane: laneOf(taken), work: () => serve(needs, taken) });
+      begin(takenOf(stored, readUpdate(stored.payload), me.username));
     }
     const last = page.at(-1);
     if (last === undefined || page.length < pageSize) return;
@@ -99,25 +131,88 @@ async function takeUpAll(needs: WorkerNeeds, lanes: Lanes, from: number): Promis
   }
 }
 
-/** What nobody said anywhere stands for itself. */
-function laneOf({ stored, read }: Taken): string {
-  const { chat, topic } = read === null ? { chat: null, topic: null } : originOf(read);
-  return chat === null ? `update ${stored.id}` : `${chat.id} ${topic ?? 'base'}`;
+/** Updates in hand. */
+interface Hands {
+  readonly hold: (id: number) => boolean;
+  add(id: number, work: Promise<void>): void;
+  readonly free: () => number;
+  /** Resolves when there is room for more, with how much. */
+  room(): Promise<number>;
+  /** Resolves when nothing is in hand. */
+  done(): Promise<void>;
+}
+
+function createHands(): Hands {
+  const inHand = new Map<number, Promise<void>>();
+  let waiting: (() => void)[] = [];
+  const free = () => Math.max(0, inHandMax - inHand.size);
+  const settle = (id: number) => {
+    inHand.delete(id);
+    for (const wake of waiting) wake();
+    waiting = [];
+  };
+  return {
+    hold: (id) => inHand.has(id),
+    add: (id, work) => {
+      inHand.set(
+        id,
+        work.finally(() => settle(id)),
+      );
+    },
+    free,
+    room: async () => {
+      while (free() === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+      return free();
+    },
+    done: async () => {
+      while (inHand.size > 0) await Promise.all(inHand.values());
+    },
+  };
+}
+
+/** One lane for each thread of a chat; an update without a chat waits for nothing. */
+function createBot(deps: WorkerDeps, takenBy: WeakMap<Update, Taken>): Bot<IntakeContext> {
+  const bot = deps.api.bot<IntakeContext>(deps.me);
+  const lanes = sequentialize<IntakeContext>(({ update }) => {
+    const { chat, topic } = originOf(update);
+    return chat === null ? undefined : `${chat.id} ${topic ?? 'base'}`;
+  });
+  bot.use(lanes, async (ctx) => {
+    const taken = takenBy.get(ctx.update);
+    if (taken === undefined) throw new Error('An update was handed over that was not stored.');
+    await serve(deps, taken, () => deps.handling.handle(Object.assign(ctx, { taken })));
+  });
+  return bot;
+}
+
+async function unreadable({ log }: WorkerDeps, { id }: StoredUpdate): Promise<Handled> {
+  log.error('update_unreadable', { update_id: id });
+  return { ...nothingToSay, status: 'failed', error: 'It is not an update as we know them.' };
 }
 
 /** Goes on until it is written down: what follows in the same thread waits, so that the order holds. */
-async function serve(needs: WorkerNeeds, taken: Taken): Promise<void> {
-  const { log, pauses } = needs;
-  const first = { answer: answerOnce(needs, taken), begin: beginOnce(needs, taken) };
+async function serve(deps: WorkerDeps, taken: Taken, handle: () => Promise<Handled>): Promise<void> {
+  const { store, handling, log, pauses } = deps;
+  const { stored } = taken;
+  const answerPress = answeringOnce(deps, taken);
+  // Counted once for each process: what is tried again because the store was away has taken nothing down.
+  let attempts: number | null = null;
+  const attempt = async () => {
+    attempts ??= await store.beginUpdate(stored.id);
+    if (attempts === 0) return;
+    const begun = { ...taken, stored: { ...stored, attempts } };
+    const handled = attempts > attemptsMax ? handling.giveUp(begun) : await handle();
+    answerPress(handled.toast);
+    if (await isWritten(deps, begun, handled)) await follow(deps, begun, handled);
+  };
   for (let failures = 1; !pauses.ended(); failures += 1) {
     try {
-      await attempt(needs, taken, first);
+      await attempt();
       return;
     } catch (error) {
-      // Nobody looks at a button that long.
-      first.answer({ text: storeAway, isAlert: false });
-      const text = error instanceof Error ? error.message : String(error);
-      if (failures === 1) log.warn('update_put_off', { update_id: taken.stored.id, error: text });
+      // A button is not looked at that long.
+      answerPress({ text: storeAway, isAlert: false });
+      if (failures === 1) log.warn('update_put_off', { update_id: stored.id, error: wordsOf(error) });
       await pauses.pause(backoff(failures));
     }
   }
@@ -128,141 +223,59 @@ function backoff(failures: number): number {
 }
 
 /** Each press is answered once, whatever becomes of it and however often it is tried. */
-function answerOnce({ errands, clock }: WorkerNeeds, { stored, read }: Taken): (toast: Handled['toast']) => void {
-  const press = read?.callback_query;
-  let isAnswered = press === undefined;
+function answeringOnce({ errands, clock }: WorkerDeps, { stored, update }: Taken): (toast: Handled['toast']) => void {
+  let press = update?.callback_query;
   return (toast) => {
-    if (isAnswered || press === undefined) return;
-    isAnswered = true;
-    errands.answerPress({ id: press.id, ageMs: clock.now() - stored.receivedAt }, toast);
+    if (press !== undefined) errands.answerPress({ id: press.id, ageMs: clock.now() - stored.receivedAt }, toast);
+    press = undefined;
   };
 }
 
-/** Counted once for each process: what is tried again because the store was away has taken nothing down. */
-function beginOnce({ store }: WorkerNeeds, { stored }: Taken): () => Promise<number> {
-  let attempts: number | null = null;
-  return async () => (attempts ??= await store.beginUpdate(stored.id));
-}
-
-interface First {
-  readonly answer: (toast: Handled['toast']) => void;
-  readonly begin: () => Promise<number>;
-}
-
-async function attempt(needs: WorkerNeeds, taken: Taken, { answer, begin }: First): Promise<void> {
-  const { handling, log } = needs;
+/** False where an apology had to be written in the place of the answer. */
+async function isWritten(deps: WorkerDeps, taken: Taken, handled: Handled): Promise<boolean> {
   const { stored } = taken;
-  const attempts = await begin();
-  if (attempts === 0) return;
-  const begun = { ...taken, stored: { ...stored, attempts } };
-  const handled = attempts > attemptsMax ? handling.giveUp(begun) : await handling.handle(begun);
-  answer(handled.toast);
   try {
-    await end(needs, stored, handled);
+    await end(deps, stored, handled);
+    return true;
   } catch (error) {
     if (isAway(error)) throw error;
-    log.error('answer_unwritten', { update_id: stored.id, messages: handled.messages.length });
-    await endWithApology(needs, begun, error);
-    return;
+    deps.log.error('answer_unwritten', { update_id: stored.id, messages: handled.messages.length });
+    const apology = deps.handling.unwritten(taken, error);
+    try {
+      await end(deps, stored, apology);
+    } catch (again) {
+      if (isAway(again)) throw again;
+      await end(deps, stored, { ...nothingToSay, status: 'failed', error: apology.error });
+    }
+    return false;
   }
-  sign(needs, taken, handled);
-  await lookAfter(needs, begun);
 }
 
-/** It is lost without harm; nobody is shown one for what was not written down. */
-function sign({ errands }: WorkerNeeds, { read }: Taken, { reaction }: Handled): void {
-  const message = read?.message;
-  // A word that only one person saw has no number that a sign could be put to.
+/** Once the answer is on its way: the reaction, and a look at what waits there. Both are lost without harm. */
+async function follow({ handling, errands, log }: WorkerDeps, taken: Taken, { reaction }: Handled): Promise<void> {
+  const message = taken.update?.message;
+  // A word that only one person saw has no number that a reaction could be put to.
   if (reaction !== null && message !== undefined && message.message_id > 0) {
     errands.react({ chatId: message.chat.id, messageId: message.message_id }, reaction);
   }
-}
-
-/** The answer is on its way by now. A look that fails is made again soon enough by whoever keeps the place in order. */
-async function lookAfter({ handling, log }: WorkerNeeds, taken: Taken): Promise<void> {
   try {
     await handling.after(taken);
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    log.warn('look_after_failed', { update_id: taken.stored.id, error: text });
+    log.warn('look_after_failed', { update_id: taken.stored.id, error: wordsOf(error) });
   }
 }
 
-async function endWithApology(needs: WorkerNeeds, taken: Taken, error: unknown): Promise<void> {
-  const apology = needs.handling.unwritten(taken, error);
-  try {
-    await end(needs, taken.stored, apology);
-  } catch (again) {
-    if (isAway(again)) throw again;
-    await end(needs, taken.stored, { ...nothingToSay, status: 'failed', error: apology.error });
-  }
-}
-
-async function end(
-  { store, clock, bell }: WorkerNeeds,
-  { id }: Pick<StoredUpdate, 'id'>,
-  { status, error, messages, draft, toast }: Handled,
-): Promise<void> {
+async function end({ store, clock, bell }: WorkerDeps, { id }: StoredUpdate, handled: Handled): Promise<void> {
+  const { status, error, messages, draft, toast } = handled;
   const isWritten = await store.endUpdate({ id, status, error, messages, draft, at: clock.now() });
   // A press can let something go that waits, and say no word about it in the chat.
   if (isWritten && (messages.length > 0 || toast !== null)) bell.ring('deliverer');
 }
 
-function isAway(error: unknown): boolean {
+export function isAway(error: unknown): boolean {
   return error instanceof AppError && error.code === 'store_unavailable';
 }
 
-/** Work that is done one after the other in each lane, and side by side across lanes. */
-interface Lanes {
-  /** Does nothing for a number that is in hand, or was done since `forgetDone`. The work must not throw. */
-  add(piece: Piece): void;
-  room(): Promise<number>;
-  readonly size: () => number;
-  /** Resolves when nothing is in hand. */
-  done(): Promise<void>;
-  forgetDone(): void;
-}
-
-interface Piece {
-  readonly id: number;
-  readonly lane: string;
-  readonly work: () => Promise<void>;
-}
-
-/** Updates in hand at the same time; the others wait in the store. */
-const inHandMax = 200;
-
-function createLanes(): Lanes {
-  const ends = new Map<string, Promise<void>>();
-  const inHand = new Map<number, Promise<void>>();
-  // A page that was read before a piece ended still names it.
-  const done = new Set<number>();
-  let waiting: (() => void)[] = [];
-
-  const settle = ({ id, lane }: Piece, end: Promise<void>) => {
-    if (ends.get(lane) === end) ends.delete(lane);
-    inHand.delete(id);
-    done.add(id);
-    for (const wake of waiting) wake();
-    waiting = [];
-  };
-
-  return {
-    add: (piece) => {
-      if (inHand.has(piece.id) || done.has(piece.id)) return;
-      const before = ends.get(piece.lane) ?? Promise.resolve();
-      const end: Promise<void> = before.then(piece.work).finally(() => settle(piece, end));
-      ends.set(piece.lane, end);
-      inHand.set(piece.id, end);
-    },
-    room: async () => {
-      while (inHand.size >= inHandMax) await new Promise<void>((resolve) => waiting.push(resolve));
-      return inHandMax - inHand.size;
-    },
-    size: () => inHand.size,
-    done: async () => {
-      while (inHand.size > 0) await Promise.all(inHand.values());
-    },
-    forgetDone: () => done.clear(),
-  };
+export function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { second } from '../../support/fakes.ts';
 import { actor, aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
 import { askAt, expectWords, said, story, told, why } from './asking.ts';
 
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 const minutely = { ...hourly, cron: '* * * * *' };
 const by = ({ id }: { readonly id: string }) => ({ taskId: id, actor }) as const;
-const second = 1000;
 
 /** A task whose life has taken some turns, each after some minutes. */
 async function live(p: Pipeline, turns: readonly (readonly [minutes: number, turn?: () => Promise<unknown>])[]) {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { aRunningTask, bootId, endOf, minute, nine, startEvery } from '../../support/builders.ts';
+import { aRunningTask, aTask, bootId, endOf, minute, nine, startEvery } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
 import { aReadyTask, claimParts, show } from './outbox.ts';
 
-/** Claims that nobody holds, and the way on for them. */
+/** Claims that nobody holds, or that become sends later, and the way on for them. */
 export function lostClaimTests(open: OpenWorld): void {
   test('a run that is let go is taken up like one of a process that is gone', async () => {
     const world = await open();
@@ -44,5 +44,38 @@ export function lostClaimTests(open: OpenWorld): void {
     expect(await world.store.letPartsGo(bootId, [])).toBe(1);
     expect(await claimParts(world, { now: nine + 2 * minute })).toEqual([]);
     expect(await claimParts(world, { now: nine + 3 * minute })).toMatchObject([{ id: part?.id, status: 'unknown' }]);
+  });
+
+  test('the part that waited for its topic leaves with it, and only as long as it waits', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    const [first, second] = [world.make.part(), world.make.part()];
+    for (const part of [first, second]) await show(world, task, [part]);
+    const [part] = await claimParts(world);
+    const { id = '', fence = 0 } = part ?? {};
+    await world.store.beginTopic({ taskId: task.id, name: task.title }, bootId, nine);
+    const ready = { taskId: task.id, state: 'ready', id: 77, cardId: 'c', remadeId: 'r', at: nine } as const;
+    const row = () =>
+      world.query(`select status, sends, put_offs, sent_at from deliveries where id = ?t`, id).then(([found]) => found);
+    expect(await world.store.endTopic({ ...ready, first: { id, fence: fence + 1 } })).toBe(false);
+    expect(await row()).toMatchObject({ status: 'pending', sends: 0 });
+    expect(await world.store.endTopic({ ...ready, first: { id, fence } })).toBe(true);
+    expect(await row()).toMatchObject({ status: 'sending', sends: 1, sent_at: nine });
+
+    await world.query(`update deliveries set status = 'failed' where id = ?t`, id);
+    expect(await world.store.endTopic({ ...ready, first: { id, fence } })).toBe(false);
+    expect(await row()).toMatchObject({ status: 'failed' });
+  });
+
+  test('a part that waited for its topic in vain has used up no send', async () => {
+    const world = await open();
+    await show(world, await aTask(world), [world.make.part()]);
+    const [part] = await claimParts(world);
+    const { id = '', fence = 0 } = part ?? {};
+    const later = { status: 'pending', unsent: true, inDoubt: false, afterMs: 0, error: null, evidence: null } as const;
+    await world.store.endParts([{ id, fence, ...later }], nine);
+    expect(await world.query(`select status, sends, put_offs from deliveries`)).toEqual([
+      { status: 'pending', sends: 0, put_offs: 0 },
+    ]);
   });
 }

@@ -1,15 +1,17 @@
+import { Api, Context } from 'grammy';
+import type { Update, UserFromGetMe } from 'grammy/types';
 import { createStatus } from '../../../src/app/operations/status.ts';
 import type { Chat } from '../../../src/app/ports/chats.ts';
 import { previewOf } from '../../../src/app/tasks/preview.ts';
 import type { Drawn, Media } from '../../../src/domain/shown.ts';
-import { buttons, unknownPress } from '../../../src/telegram/chat/buttons.ts';
-import { commands, plainText, unknownCommand } from '../../../src/telegram/chat/commands.ts';
+import { createChat } from '../../../src/telegram/chat/chat.ts';
 import type {
   Answer,
-  ConversationRooms,
+  BotContext,
+  ChatContext,
+  ChatDeps,
   Person,
   Place,
-  SaidHandler,
   SetUp,
   Replied,
 } from '../../../src/telegram/chat/conversation.ts';
@@ -25,6 +27,10 @@ export interface Talk {
   say(text: string, by?: Partial<By>): Promise<Message | null>;
   /** The same, where an answer is expected. */
   ask(text: string, by?: Partial<By>): Promise<Message>;
+  /** The words of that answer. */
+  tells(text: string, by?: Partial<By>): Promise<string>;
+  /** Makes a task by `/new` and [Create]. */
+  make(text: string, by?: Partial<By>): Promise<void>;
   /** Presses the button with that label. */
   press(message: Message, label: string, by?: Partial<By>): Promise<Pressing>;
   /** Sends callback data, as a client of one's own can. */
@@ -54,6 +60,22 @@ export interface Message {
   readonly id: number;
   readonly topic: number | null;
   shown: Drawn;
+  /** The text that it shows now, without its buttons. */
+  readonly text: string;
+  /** In a group it is shown to the person alone who asked. */
+  readonly isForAsker: boolean;
+}
+
+export function aMessage(id: number, topic: number | null, shown: Drawn, isForAsker = false): Message {
+  return {
+    id,
+    topic,
+    shown,
+    isForAsker,
+    get text() {
+      return this.shown.text;
+    },
+  };
 }
 
 export interface Pressing {
@@ -95,6 +117,21 @@ export async function aTalk(options: TalkOptions = {}): Promise<Talk> {
   return talkIn(pipeline, { ...options, address, ids: { update: 0, message: 5000 } });
 }
 
+const nothingTold = {
+  isPress: false,
+  command: null,
+  args: '',
+  repliedTo: null,
+  media: null,
+  press: null,
+  shown: null,
+  ephemeralId: null,
+} as const;
+
+const chatOf = createChat().middleware();
+const api = new Api('1:none');
+const me = { id: 1, is_bot: true, first_name: 'Cronogram', username: 'cronogram_bot' } as UserFromGetMe;
+
 interface Given extends TalkOptions {
   readonly address: string;
   readonly ids: { update: number; message: number };
@@ -111,7 +148,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     if (found === null) throw new Error('there is no chat');
     return found;
   };
-  const roomsHere: ConversationRooms = {
+  const chatDeps: ChatDeps = {
     tasks: rooms.tasks,
     bulk: rooms.bulk,
     truth: rooms.truth,
@@ -126,7 +163,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     status: createStatus({ store, clock: time, version: '0.0.0', ready: async () => ({ ok: true }) }),
     quota: { chat: 500, user: 500 },
     defaultTimezone: 'UTC',
-    botUsername: () => 'cronogram_bot',
+    bot: 'cronogram_bot',
   };
   const placeOf = async (topic: number | null): Promise<Place> => {
     const here = await chat();
@@ -139,8 +176,8 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
       isForum: given.isForum ?? true,
     };
   };
-  const show = (shown: Drawn, topic: number | null): Message => {
-    const message = { id: (counters.message += 1), topic, shown };
+  const show = (shown: Drawn, topic: number | null, isForAsker: boolean): Message => {
+    const message = aMessage((counters.message += 1), topic, shown, isForAsker);
     messages.set(message.id, message);
     return message;
   };
@@ -148,7 +185,8 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     const at = time.now();
     await store.endUpdate({ id: updateId, status: 'done', error: null, messages: [], draft: answer.draft ?? null, at });
     return answer.replies.flatMap((reply) => {
-      if (reply.is === 'message') return [show(reply.shown, reply.inBase === true ? null : topic)];
+      if (reply.is === 'message')
+        return [show(reply.shown, reply.inBase === true ? null : topic, reply.isForAsker === true)];
       if (reply.is === 'removeTopic') return [];
       const message = messages.get(reply.messageId);
       if (reply.is === 'remove') {
@@ -168,6 +206,20 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     return counters.update;
   };
 
+  const toldOf = async (updateId: number, person: Person, topic: number | null) => ({
+    updateId,
+    key: `telegram:update:${updateId}`,
+    place: await placeOf(topic),
+    person,
+    date: time.now(),
+    ...nothingTold,
+  });
+  const answerTo = async (update: Update, told: Omit<ChatContext, keyof ChatDeps>): Promise<Answer> => {
+    const ctx: BotContext = Object.assign(new Context(update, api, me), chatDeps, told, { answer: { replies: [] } });
+    await chatOf(ctx, async () => {});
+    return ctx.answer;
+  };
+
   const talk: Talk = {
     pipeline,
     chat,
@@ -175,19 +227,23 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
       const { person = ada, topic = null } = by;
       const updateId = await next();
       const command = /^\/(\w+)/.exec(text)?.[1] ?? null;
-      const said = {
-        updateId,
-        key: `telegram:update:${updateId}`,
-        place: await placeOf(topic),
-        person,
-        messageId: (counters.message += 1),
-        date: time.now(),
+      const messageId = (counters.message += 1);
+      const told = {
+        ...(await toldOf(updateId, person, topic)),
+        messageId,
         command,
         args: command === null ? text : text.slice(command.length + 1).trim(),
         ...alongWith(by, messages),
       };
-      const handler = handlerOf(command);
-      last = () => handler(said, roomsHere);
+      const from = { id: person.id, is_bot: false, first_name: person.name };
+      const message = {
+        message_id: messageId,
+        date: 0,
+        chat: { id: 1, type: 'private', first_name: 'Ada' },
+        from,
+        text,
+      } as const;
+      last = () => answerTo({ update_id: updateId, message }, told);
       const shown = await commit(updateId, await last(), topic);
       if (shown.length > 1) throw new Error('one word brought several answers');
       return shown[0] ?? null;
@@ -196,6 +252,10 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
       const message = await talk.say(text, by);
       if (message === null) throw new Error(`the bot was silent: ${text}`);
       return message;
+    },
+    tells: async (text, by) => (await talk.ask(text, by)).text,
+    make: async (text, by) => {
+      await talk.press(await talk.ask(`/new ${text}`, by), 'Create', by);
     },
     press: (message, label, by) => {
       const all = (message.shown.buttons ?? []).flat();
@@ -208,21 +268,17 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     send: async (message, data, { person = ada, isOld = false } = {}) => {
       const updateId = await next();
       const { text, entities } = message.shown;
-      const press = parsePress(data);
-      const pressed = {
-        updateId,
-        key: `telegram:update:${updateId}`,
-        place: await placeOf(message.topic),
-        person,
-        date: time.now(),
+      const told = {
+        ...(await toldOf(updateId, person, message.topic)),
+        isPress: true,
         messageId: message.id,
-        ephemeralId: null,
         shown: isOld ? null : { text, ...(entities === undefined ? {} : { entities }) },
-        press,
+        press: parsePress(data),
       };
-      const handler = (press === null ? undefined : buttons.get(press.verb)) ?? unknownPress;
+      const from = { id: person.id, is_bot: false, first_name: person.name };
+      const callback_query = { id: 'c', from, chat_instance: 'i', data };
       messages.set(message.id, message);
-      last = () => handler(pressed, roomsHere);
+      last = () => answerTo({ update_id: updateId, callback_query }, told);
       const answer = await last();
       const shown = await commit(updateId, answer, message.topic);
       return { toast: answer.toast?.text ?? null, isAlert: answer.toast?.isAlert ?? false, messages: shown };
@@ -238,7 +294,7 @@ function replied(message: Message | undefined, messageId: number): Replied {
   return { messageId, isOurs: true, text: message?.shown.text ?? null, media: null };
 }
 
-/** What comes with the words. */
+/** Facts that comes with the words. */
 function alongWith(
   { repliesTo = null, about = null, media = null, album, isAddressed = false }: Partial<By>,
   messages: ReadonlyMap<number, Message>,
@@ -251,12 +307,7 @@ function foreign(about: Partial<Replied> | null): Replied | null {
   return about === null ? null : { messageId: 4000, isOurs: false, text: null, media: null, ...about };
 }
 
-function handlerOf(command: string | null): SaidHandler {
-  if (command === null) return plainText;
-  return commands.find(({ name }) => name === command)?.handle ?? unknownCommand;
-}
-
-/** What stands on the buttons, row by row. */
+/** Labels of the buttons, row by row. */
 export function labels({ shown }: Message): readonly (readonly string[])[] {
   return (shown.buttons ?? []).map((row) => row.map(({ text }) => text));
 }
@@ -265,6 +316,19 @@ export function labels({ shown }: Message): readonly (readonly string[])[] {
 export function dataBehind({ shown }: Message, label: string): string {
   const found = (shown.buttons ?? []).flat().find(({ text }) => text === label);
   return found !== undefined && 'data' in found ? found.data : '';
+}
+
+/** A talk in which there is a task. */
+export async function withTask(text = 'every day at 12 Lunch', options: TalkOptions = {}): Promise<Talk> {
+  const talk = await aTalk(options);
+  await talk.make(text);
+  return talk;
+}
+
+export async function taskIn(talk: Talk, number = 1) {
+  const task = (await tasksIn(talk)).find((one) => one.number === number);
+  if (task === undefined) throw new Error('there is no task');
+  return task;
 }
 
 export async function tasksIn({ pipeline, chat }: Talk) {

@@ -1,18 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { OnlyFor } from '../../../src/app/ports/chats.ts';
-import { ada, aPlace, idsOf, lab, oneFault, part, plain, type PartFacts, type Place } from './place.ts';
-
-const open: Place[] = [];
-
-async function inPlace(): Promise<Place> {
-  const place = await aPlace();
-  open.push(place);
-  return place;
-}
-
-afterEach(async () => {
-  for (const place of open.splice(0)) await place.close();
-});
+import { ada, idsOf, inPlace, lab, oneFault, part, type PartFacts, type Place, plain } from './place.ts';
 
 function forAda(place: Place, facts: Partial<OnlyFor> & PartFacts = {}) {
   const { userId = ada, callbackId, ephemeralId, until = place.time.now() + 15_000, ...rest } = facts;

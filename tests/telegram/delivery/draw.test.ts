@@ -339,7 +339,7 @@ describe('whatever people write', () => {
           store: { taskByTitle: async () => aTask({ title: text }) },
         };
         const step = { step: 'preview', when: { words: 'every day at 9', at: start, schedule }, text, kept } as const;
-        sound(await proposalDrawn({ place, person: ada }, rooms, { draftId: otherId, step }));
+        sound(await proposalDrawn({ place, person: ada, ...rooms }, { draftId: otherId, step }));
       }),
       { numRuns: 60 },
     );

@@ -1,19 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { mediaKinds, type Media } from '../../../src/domain/shown.ts';
-import { aPlace, idsOf, lab, oneFault, part, type Place } from './place.ts';
+import { idsOf, inPlace, lab, oneFault, part, type Place } from './place.ts';
 
-const open: Place[] = [];
 const done = [[{ text: 'Done', data: 'v1:done:1' }]];
-
-async function inPlace(): Promise<Place> {
-  const place = await aPlace();
-  open.push(place);
-  return place;
-}
-
-afterEach(async () => {
-  for (const place of open.splice(0)) await place.close();
-});
 
 /** A file that Ada has sent; the chat knows of her message. */
 function aFile(place: Place, kind: Media['kind'] = 'photo'): Media {

@@ -1,17 +1,25 @@
+import { onTestFinished } from 'vitest';
 import type { Budget, Evidence, Outgoing, Sent, SentIds, Transport } from '../../../src/app/ports/outside.ts';
 import type { Drawn, Shown } from '../../../src/domain/shown.ts';
 import type { Fault, World } from '../../../src/sandbox/world/world.ts';
 import { createTelegramApi, type TelegramApi } from '../../../src/telegram/api.ts';
 import { telegramTransport } from '../../../src/telegram/delivery/transport.ts';
 import { manualTime, memoryLog, type ManualTime, type MemoryLog } from '../../support/fakes.ts';
-import { aSandbox, sandboxStart, type SandboxOptions, type ServedWorld } from '../../support/sandbox.ts';
+import {
+  aSandbox,
+  sandboxStart,
+  type SandboxOptions,
+  type ServedWorld,
+  ada,
+  lab,
+  noRights,
+  plain,
+} from '../../support/sandbox.ts';
 import { memoryLedger, type Ledger } from './ledger.ts';
 
+export { ada, lab, noRights, plain };
+
 /** The chats of the first world. */
-export const lab = -1_001_000_000_001;
-export const noRights = -1_001_000_000_002;
-export const plain = -2_000_003;
-export const ada = 1001;
 
 interface CountingBudget extends Budget {
   readonly taken: readonly string[];
@@ -62,6 +70,13 @@ export interface Place extends ServedWorld {
 export interface PlaceOptions extends SandboxOptions {
   /** A token that the platform may not know. */
   readonly ownToken?: string;
+}
+
+/** A place for one test. */
+export async function inPlace(options: PlaceOptions = {}): Promise<Place> {
+  const place = await aPlace(options);
+  onTestFinished(() => place.close());
+  return place;
 }
 
 export async function aPlace(options: PlaceOptions = {}): Promise<Place> {

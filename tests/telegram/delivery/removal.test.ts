@@ -1,17 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { ada, aPlace, idsOf, lab, noRights, part, type Place } from './place.ts';
-
-const open: Place[] = [];
-
-async function inPlace(): Promise<Place> {
-  const place = await aPlace();
-  open.push(place);
-  return place;
-}
-
-afterEach(async () => {
-  for (const place of open.splice(0)) await place.close();
-});
+import { describe, expect, it } from 'vitest';
+import { ada, idsOf, inPlace, lab, noRights, part, type Place } from './place.ts';
 
 const words = (place: Place, chat = lab) =>
   place.world

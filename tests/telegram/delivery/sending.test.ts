@@ -1,19 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Fault } from '../../../src/sandbox/world/world.ts';
-import { ada, aPlace, idsOf, lab, noRights, oneFault, part, plain, type Place } from './place.ts';
+import { ada, idsOf, inPlace, lab, noRights, oneFault, part, type Place, plain } from './place.ts';
 
-const open: Place[] = [];
 const done = [[{ text: 'Done', data: 'v1:done:1' }]];
-
-async function inPlace(...options: Parameters<typeof aPlace>): Promise<Place> {
-  const place = await aPlace(...options);
-  open.push(place);
-  return place;
-}
-
-afterEach(async () => {
-  for (const place of open.splice(0)) await place.close();
-});
 
 async function aTopic(place: Place, name = 'Plants'): Promise<number> {
   const made = await place.transport.createTopic(part().route, name);

@@ -12,7 +12,7 @@ function methods({ served }: Doorway): readonly string[] {
 }
 
 it('puts the sign of a handler to the message of the person, and says nothing else', async () => {
-  const doorway = await aDoorway(await open(), { said: () => signed });
+  const doorway = await aDoorway({ said: () => signed });
   const { messageId } = doorway.served.world.say({ as: 'ada', chat: lab, text: '/new' });
   await doorway.settled();
   const said = doorway.served.world.messages(lab, { limit: 10 }).find((message) => message.messageId === messageId);
@@ -21,10 +21,9 @@ it('puts the sign of a handler to the message of the person, and says nothing el
 });
 
 it('loses a sign without harm where the chat takes none', async () => {
-  const doorway = await aDoorway(await open(), { said: () => signed });
+  const doorway = await aDoorway({ said: () => signed });
   doorway.served.world.fault({ kind: '500', method: 'setMessageReaction', count: 1 });
-  doorway.served.world.say({ as: 'ada', chat: lab, text: '/new' });
-  await doorway.settled();
+  await doorway.says('ada', '/new');
   expect(methods(doorway).filter((method) => method === 'setMessageReaction')).toHaveLength(1);
   expect(await doorway.query(`select status from inbox`)).toEqual([{ status: 'done' }]);
   expect(doorway.log.lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
@@ -44,18 +43,16 @@ it('puts the answer into the outbox before it looks at what waits for somebody t
       return world.store.retryBlocked(...given);
     },
   };
-  const doorway = await aDoorway(world, { needs: { store } });
-  doorway.served.world.say({ as: 'ada', chat: lab, text: '/new' });
-  await doorway.settled();
+  const doorway = await aDoorway({ world, needs: { store } });
+  await doorway.says('ada', '/new');
   expect(order).toEqual(['answered', 'looked']);
 });
 
 it('has done with an update whose look afterwards fails', async () => {
   const world = await open();
   const store = { ...world.store, retryBlocked: () => Promise.reject(new Error('the look broke')) };
-  const doorway = await aDoorway(world, { needs: { store } });
-  doorway.served.world.say({ as: 'ada', chat: lab, text: '/new' });
-  await doorway.settled();
+  const doorway = await aDoorway({ world, needs: { store } });
+  await doorway.says('ada', '/new');
   expect(doorway.saids).toHaveLength(1);
   expect(await world.query(`select status, attempts from inbox`)).toEqual([{ status: 'done', attempts: 1 }]);
   expect(doorway.log.lines.map(({ event }) => event)).toContain('look_after_failed');

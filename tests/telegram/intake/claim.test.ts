@@ -15,7 +15,7 @@ const sends = ({ served }: Doorway, chat: number) =>
 
 it('shows a code while there is no owner, and never in the log', async () => {
   const world = await open();
-  const doorway = await aDoorway(world, nobody);
+  const doorway = await aDoorway({ world, ...nobody });
   await doorway.settled();
   expect(doorway.claims).toEqual(['secret-code-1']);
   expect(JSON.stringify(doorway.log.lines)).not.toContain('secret-code');
@@ -23,7 +23,7 @@ it('shows a code while there is no owner, and never in the log', async () => {
 });
 
 it('shows none where the operator named an owner', async () => {
-  const doorway = await aDoorway(await open());
+  const doorway = await aDoorway();
   await doorway.settled();
   expect(doorway.claims).toEqual([]);
   expect(await doorway.query(`select id from users where role = 'owner'`)).toEqual([{ id: `telegram:user:${ada}` }]);
@@ -34,53 +34,47 @@ it('shows none where the operator named an owner', async () => {
 });
 
 it('makes the first who brings the code the owner, greets them, and keeps the code nowhere', async () => {
-  const doorway = await aDoorway(await open(), nobody);
+  const doorway = await aDoorway(nobody);
   const { world } = doorway.served;
-  world.say({ as: 'ada', chat: ada, text: '/start secret-code-1' });
-  await doorway.settled();
+  await doorway.says('ada', '/start secret-code-1', ada);
   expect(await doorway.words()).toEqual(['start: claimed']);
   expect(doorway.saids).toMatchObject([{ args: 'claimed', person: { name: 'Ada', isOwner: true } }]);
   expect(JSON.stringify(await doorway.query('select * from inbox'))).not.toContain('secret-code');
   world.say({ as: 'ada', chat: ada, text: '/new' });
-  world.say({ as: 'ben', chat: ben, text: '/start secret-code-1' });
-  await doorway.settled();
+  await doorway.says('ben', '/start secret-code-1', ben);
   expect(doorway.saids).toHaveLength(2);
   expect(sends(doorway, ben)).toEqual([expect.stringMatching(/private bot/)]);
   expect(await doorway.query(`select id from users where role = 'owner'`)).toHaveLength(1);
 });
 
 it('says to whoever comes without the code that the bot is nobody’s, and where the code is', async () => {
-  const doorway = await aDoorway(await open(), nobody);
-  doorway.served.world.say({ as: 'ada', chat: ada, text: '/start' });
-  await doorway.settled();
+  const doorway = await aDoorway(nobody);
+  await doorway.says('ada', '/start', ada);
   expect(sends(doorway, ada)).toEqual([expect.stringMatching(/Nobody owns this bot yet/)]);
   expect(await doorway.query('select id from users')).toEqual([]);
 });
 
 it('shows no code at the next start', async () => {
   const world = await open();
-  const first = await aDoorway(world, nobody);
-  first.served.world.say({ as: 'ada', chat: ada, text: '/start secret-code-1' });
-  await first.settled();
+  const first = await aDoorway({ world, ...nobody });
+  await first.says('ada', '/start secret-code-1', ada);
   await first.inbound.stop(1000);
-  const second = await aDoorway(world, nobody);
+  const second = await aDoorway({ world, ...nobody });
   await second.settled();
   expect(second.claims).toEqual([]);
 });
 
 it('takes no code in a group', async () => {
-  const doorway = await aDoorway(await open(), nobody);
-  doorway.served.world.say({ as: 'ada', chat: lab, text: '/start@cronogram_bot secret-code-1' });
-  await doorway.settled();
+  const doorway = await aDoorway(nobody);
+  await doorway.says('ada', '/start@cronogram_bot secret-code-1');
   expect(await doorway.query(`select id from users where role = 'owner'`)).toEqual([]);
-  doorway.served.world.say({ as: 'ada', chat: ada, text: '/start secret-code-1' });
-  await doorway.settled();
+  await doorway.says('ada', '/start secret-code-1', ada);
   expect(await doorway.query(`select id from users where role = 'owner'`)).toHaveLength(1);
 });
 
 it('is locked by five wrong codes until the next start, whoever sent them', async () => {
   const world = await open();
-  const doorway = await aDoorway(world, nobody);
+  const doorway = await aDoorway({ world, ...nobody });
   const chats = doorway.served.world;
   for (let turn = 0; turn < 5; turn += 1) {
     chats.say({
@@ -98,19 +92,18 @@ it('is locked by five wrong codes until the next start, whoever sent them', asyn
   expect(sends(doorway, ada)).toEqual([expect.stringMatching(/Start the server again/)]);
   expect(doorway.log.lines.filter(({ event }) => event === 'claim_locked')).toHaveLength(1);
   await doorway.inbound.stop(1000);
-  const next = await aDoorway(world, { ...nobody, served: doorway.served });
+  const next = await aDoorway({ world, ...nobody, served: doorway.served });
   chats.say({ as: 'ada', chat: ada, text: '/start secret-code-1' });
   await next.settled();
   expect(await next.query(`select id from users where role = 'owner'`)).toHaveLength(1);
 });
 
 it('four wrong codes do not lock it', async () => {
-  const doorway = await aDoorway(await open(), nobody);
+  const doorway = await aDoorway(nobody);
   for (let turn = 0; turn < 4; turn += 1) {
     doorway.served.world.say({ as: 'ada', chat: ada, text: `/start wrong-${turn}` });
   }
-  doorway.served.world.say({ as: 'ada', chat: ada, text: '/start secret-code-1' });
-  await doorway.settled();
+  await doorway.says('ada', '/start secret-code-1', ada);
   expect(await doorway.query(`select id from users where role = 'owner'`)).toHaveLength(1);
 });
 
@@ -127,17 +120,15 @@ it('keeps the code good when the owner could not be written down', async () => {
       return world.store.changeUser(...change);
     },
   };
-  const doorway = await aDoorway(world, { ...nobody, needs: { store } });
-  doorway.served.world.say({ as: 'ada', chat: ada, text: '/start secret-code-1' });
-  await doorway.settled();
-  doorway.served.world.say({ as: 'ada', chat: ada, text: '/start secret-code-1' });
-  await doorway.settled();
+  const doorway = await aDoorway({ world, ...nobody, needs: { store } });
+  await doorway.says('ada', '/start secret-code-1', ada);
+  await doorway.says('ada', '/start secret-code-1', ada);
   expect(await doorway.query(`select id from users where role = 'owner'`)).toHaveLength(1);
 });
 
 it('counts a wrong code once, however often the platform brings it', async () => {
   const webhook = { url: 'https://here.example', secret: 's' };
-  const doorway = await aDoorway(await open(), { settings: { owners: [], chats: [], webhook } });
+  const doorway = await aDoorway({ settings: { owners: [], chats: [], webhook } });
   await doorway.settled();
   const bring = (id: number, text: string) =>
     doorway.inbound.webhook.handle(
@@ -151,19 +142,16 @@ it('counts a wrong code once, however often the platform brings it', async () =>
 });
 
 it('takes the code in a private chat that was approved in advance', async () => {
-  const doorway = await aDoorway(await open(), { settings: { owners: [], chats: [String(ada)] } });
-  const { world } = doorway.served;
-  world.say({ as: 'ada', chat: ada, text: '/start wrong' });
-  await doorway.settled();
+  const doorway = await aDoorway({ settings: { owners: [], chats: [String(ada)] } });
+  await doorway.says('ada', '/start wrong', ada);
   expect(sends(doorway, ada)).toEqual([expect.stringMatching(/not the code/)]);
-  world.say({ as: 'ada', chat: ada, text: '/start secret-code-1' });
-  await doorway.settled();
+  await doorway.says('ada', '/start secret-code-1', ada);
   expect(await doorway.query(`select id from users where role = 'owner'`)).toHaveLength(1);
   expect(doorway.saids).toMatchObject([{ args: 'claimed', person: { isOwner: true } }]);
 });
 
 it('keeps no code, also where it was said twice or in the wrong place', async () => {
-  const doorway = await aDoorway(await open(), { settings: { owners: [], chats: [String(lab)] } });
+  const doorway = await aDoorway({ settings: { owners: [], chats: [String(lab)] } });
   const { world } = doorway.served;
   world.say({ as: 'ben', chat: lab, text: '/start@cronogram_bot secret-code-1' });
   const twice = world.say({ as: 'ada', chat: ada, text: '/start secret-code-1' });
@@ -177,7 +165,7 @@ it('keeps no code, also where it was said twice or in the wrong place', async ()
 
 it('takes a caption for a code too, and does not keep it', async () => {
   const webhook = { url: 'https://here.example', secret: 's' };
-  const doorway = await aDoorway(await open(), { settings: { owners: [], chats: [], webhook } });
+  const doorway = await aDoorway({ settings: { owners: [], chats: [], webhook } });
   await doorway.settled();
   const { message, ...rest } = messageUpdate({ id: 1, text: '/start secret-code-1', chat: ada });
   const { text: caption, entities: captionEntities, ...others } = message;
@@ -192,17 +180,15 @@ it('knows nobody as an owner any more whom the operator names no more, and keeps
   const world = await open();
   const ownersOf = async ({ query }: Doorway) =>
     (await query<{ id: string }>(`select id from users where role = 'owner' order by id`)).map(({ id }) => id);
-  const first = await aDoorway(world, nobody);
-  first.served.world.say({ as: 'ada', chat: ada, text: '/start secret-code-1' });
-  await first.settled();
+  const first = await aDoorway({ world, ...nobody });
+  await first.says('ada', '/start secret-code-1', ada);
   await first.inbound.stop(1000);
-  const second = await aDoorway(world, { settings: { owners: [ben], chats: [] } });
+  const second = await aDoorway({ world, settings: { owners: [ben], chats: [] } });
   await second.settled();
   expect(await ownersOf(second)).toEqual([`telegram:user:${ada}`, `telegram:user:${ben}`]);
   await second.inbound.stop(1000);
-  const third = await aDoorway(world, nobody);
-  third.served.world.say({ as: 'ben', chat: ben, text: '/new' });
-  await third.settled();
+  const third = await aDoorway({ world, ...nobody });
+  await third.says('ben', '/new', ben);
   expect(await ownersOf(third)).toEqual([`telegram:user:${ada}`]);
   expect(third.saids).toEqual([]);
   expect(sends(third, ben)).toEqual([expect.stringMatching(/private bot/)]);

@@ -1,3 +1,4 @@
+import { Composer } from 'grammy';
 import { onTestFinished } from 'vitest';
 import type { Room } from '../../../src/app/ports/outside.ts';
 import { createChats } from '../../../src/app/use-cases/reachable-chats.ts';
@@ -5,36 +6,37 @@ import { sha256 } from '../../../src/system/ids.ts';
 import { createTelegramApi, type TelegramApi } from '../../../src/telegram/api.ts';
 import type {
   Answer,
+  BotContext,
+  ChatContext,
+  ChatDeps,
   Command,
-  ConversationRooms,
   Place,
-  Pressed,
-  Said,
 } from '../../../src/telegram/chat/conversation.ts';
-import { parsePress } from '../../../src/telegram/chat/kit/press.ts';
+import type { Conversation, InSettings, TelegramInDeps } from '../../../src/telegram/intake/deps.ts';
 import { createTelegramIn, type TelegramIn } from '../../../src/telegram/intake/inbound.ts';
 import { createPlatform } from '../../../src/telegram/intake/menu.ts';
-import type { Conversation, InSettings, TelegramInNeeds } from '../../../src/telegram/intake/needs.ts';
 import { countingIds, manualTime, memoryLog, type ManualTime, type MemoryLog } from '../../support/fakes.ts';
-import { aSandbox, sandboxStart, type ServedWorld } from '../../support/sandbox.ts';
-import type { World as StoreWorld } from '../../support/store-worlds.ts';
+import { aSandbox, sandboxStart, type ServedWorld, lab, plain } from '../../support/sandbox.ts';
+import { worldsOf, type World as StoreWorld } from '../../support/store-worlds.ts';
+
+export { lab, plain };
 
 /** The chats and people of the first world of the sandbox. */
-export const lab = -1_001_000_000_001;
-export const plain = -2_000_003;
 export const [ada, ben, mallory] = [1001, 1002, 1003];
 
 type Query = StoreWorld['query'];
 
 /** Handlers of a test: what they answer is by default what they were told. */
 export interface Acting {
-  readonly said?: (said: Said) => Promise<Answer> | Answer;
-  readonly pressed?: (pressed: Pressed) => Promise<Answer> | Answer;
+  readonly said?: (said: ChatContext) => Promise<Answer> | Answer;
+  readonly pressed?: (pressed: ChatContext) => Promise<Answer> | Answer;
 }
 
 export interface DoorwayOptions extends Acting {
+  /** The database, when it is to be shared. */
+  readonly world?: StoreWorld;
   readonly settings?: Partial<InSettings>;
-  readonly needs?: Partial<TelegramInNeeds>;
+  readonly needs?: Partial<TelegramInDeps>;
   /** The other end, when it is to be shared with a process before. */
   readonly served?: ServedWorld;
   /** The clock of both ends; otherwise the other end has one of its own, which stands still. */
@@ -49,20 +51,25 @@ export interface Doorway {
   readonly api: TelegramApi;
   readonly time: ManualTime;
   readonly log: MemoryLog;
-  readonly saids: readonly Said[];
-  readonly presses: readonly Pressed[];
+  readonly saids: readonly ChatContext[];
+  readonly presses: readonly ChatContext[];
   readonly claims: readonly string[];
   readonly rings: readonly Room[];
   /** As a handler is given it. */
-  readonly setUp: ConversationRooms['setUp'];
+  readonly setUp: ChatDeps['setUp'];
   /** The texts in the outbox, in order. */
   words(): Promise<readonly string[]>;
+  /** Says something, in the lab if nowhere else, and waits until it is done. */
+  says(as: string, text: string, chat?: number): Promise<void>;
   /** Everything that was said is taken, stored and done. */
   settled(): Promise<void>;
   readonly query: Query;
 }
 
-export async function aDoorway(world: StoreWorld, options: DoorwayOptions = {}): Promise<Doorway> {
+const open = worldsOf('sqlite');
+
+export async function aDoorway(options: DoorwayOptions = {}): Promise<Doorway> {
+  const world = options.world ?? (await open());
   const time = options.time ?? manualTime(sandboxStart);
   const served = options.served ?? (await aSandbox(options.time === undefined ? {} : { time }));
   if (options.served === undefined) onTestFinished(() => served.close());
@@ -83,7 +90,7 @@ export async function aDoorway(world: StoreWorld, options: DoorwayOptions = {}):
     printClaim: (code) => void claims.push(code),
     people: createChats(shared),
     // The stand-ins use none of the rooms.
-    rooms: { ...shared, defaultTimezone: 'UTC' } as unknown as TelegramInNeeds['rooms'],
+    chatDeps: { ...shared, defaultTimezone: 'UTC' } as unknown as TelegramInDeps['chatDeps'],
     conversation: acting.conversation,
     settings: { owners: [ada], chats: [String(lab)], webhook: null, ...options.settings },
     ...options.needs,
@@ -93,6 +100,11 @@ export async function aDoorway(world: StoreWorld, options: DoorwayOptions = {}):
     api.close();
   });
   if (options.isStarted !== false) inbound.start();
+  const settled = async () => {
+    await until(() => log.lines.some(({ event }) => event === 'telegram_connected'));
+    await until(() => !served.world.hasOpenUpdates());
+    await inbound.idle();
+  };
   return {
     served,
     inbound,
@@ -105,11 +117,11 @@ export async function aDoorway(world: StoreWorld, options: DoorwayOptions = {}):
     presses: acting.presses,
     setUp: (place, look) => acting.setUp(place, look),
     words: () => wordsOf(world),
-    settled: async () => {
-      await until(() => log.lines.some(({ event }) => event === 'telegram_connected'));
-      await until(() => !served.world.hasOpenUpdates());
-      await inbound.idle();
+    says: async (as, text, chat = lab) => {
+      served.world.say({ as, chat, text });
+      await settled();
     },
+    settled,
     query: (text, ...values) => world.query(text, ...values),
   };
 }
@@ -120,17 +132,20 @@ function claimCount(): number {
 }
 
 function createActors({ said, pressed }: Acting) {
-  const saids: Said[] = [];
-  const presses: Pressed[] = [];
+  const saids: ChatContext[] = [];
+  const presses: ChatContext[] = [];
   const echo = (text: string): Answer => ({ replies: [{ is: 'message', shown: { text } }] });
-  let setUp: ConversationRooms['setUp'] = () => Promise.reject(new Error('Nobody has spoken yet.'));
-  const hear = async (words: Said, rooms: ConversationRooms): Promise<Answer> => {
+  let setUp: ChatDeps['setUp'] = () => Promise.reject(new Error('Nobody has spoken yet.'));
+  const hear = async (words: ChatContext): Promise<Answer> => {
     saids.push(words);
-    setUp = rooms.setUp;
+    setUp = words.setUp;
     return said === undefined ? echo(`${words.command ?? 'plain'}: ${words.args}`) : said(words);
   };
-  const take = async (press: Pressed): Promise<Answer> => {
+  const take = async (press: ChatContext): Promise<Answer> => {
     presses.push(press);
+    if (press.press?.verb !== 'run') {
+      return { ...echo('the newest view'), toast: { text: 'That button is old.', isAlert: false } };
+    }
     return pressed === undefined ? { replies: [], toast: { text: 'pressed', isAlert: false } } : pressed(press);
   };
   const command = (name: string, menu: Command['menu'] = 'everybody'): Command => ({
@@ -139,24 +154,23 @@ function createActors({ said, pressed }: Acting) {
     menu,
     handle: hear,
   });
-  const conversation: Conversation = {
-    commands: [
-      command('start'),
-      command('new'),
-      command('tasks'),
-      command('purge', 'admins'),
-      command('allow', 'owners'),
-    ],
-    plainText: hear,
-    unknownCommand: async ({ command: name }) => echo(`unknown: ${name}`),
-    nearCommand: (word) => (word === 'nwe' ? 'new' : null),
-    buttons: new Map([['run', take]]),
-    unknownPress: async (press) => {
-      presses.push(press);
-      return { ...echo('the newest view'), toast: { text: 'That button is old.', isAlert: false } };
-    },
-    parsePress,
-  };
+  const commands = [
+    command('start'),
+    command('new'),
+    command('tasks'),
+    command('purge', 'admins'),
+    command('allow', 'owners'),
+  ];
+  const chat = new Composer<BotContext>();
+  chat.on(['message', 'edited_message'], async (ctx) => {
+    const isKnown = ctx.command === null || commands.some(({ name }) => name === ctx.command);
+    ctx.answer = isKnown ? await hear(ctx) : echo(`unknown: ${ctx.command}`);
+  });
+  chat.on('callback_query', async (ctx) => {
+    ctx.answer = await take(ctx);
+  });
+  const nearCommand = (word: string) => (word === 'nwe' ? 'new' : null);
+  const conversation: Conversation = { commands, nearCommand, chat };
   return { saids, presses, conversation, setUp: (place: Place, look?: 'anew') => setUp(place, look) };
 }
 

@@ -22,7 +22,7 @@ function menus({ served }: Doorway): Readonly<Record<string, readonly string[]>>
 const everybody = ['start', 'new', 'tasks'];
 
 it('shows each circle of people what is for them', async () => {
-  const doorway = await aDoorway(await open());
+  const doorway = await aDoorway();
   doorway.served.world.say({ as: 'ada', chat: ada, text: '/start' });
   await until(() => Object.keys(menus(doorway)).length === 5);
   expect(menus(doorway)).toEqual({
@@ -38,12 +38,12 @@ it('asks for nothing again at the next start', async () => {
   const world = await open();
   const served = await aSandbox();
   served.world.say({ as: 'ada', chat: ada, text: '/start' });
-  const first = await aDoorway(world, { served });
+  const first = await aDoorway({ world, served });
   await until(() => Object.keys(menus(first)).length === 5);
   await first.settled();
   await first.inbound.stop(1000);
   const before = served.world.calls(0, 1000).length;
-  const second = await aDoorway(world, { served });
+  const second = await aDoorway({ world, served });
   served.world.say({ as: 'ada', chat: ada, text: '/new' });
   await second.settled();
   const after = served.world.calls(0, 1000).slice(before);
@@ -55,7 +55,7 @@ it('tries again later, and lets nobody wait for it', async () => {
   const served = await aSandbox();
   served.world.say({ as: 'ada', chat: ada, text: '/start' });
   served.world.fault({ kind: '500', method: 'setMyCommands', count: 2 });
-  const doorway = await aDoorway(await open(), { served });
+  const doorway = await aDoorway({ served });
   await doorway.settled();
   expect(doorway.saids).toHaveLength(1);
   await until(() => doorway.log.lines.some(({ event }) => event === 'menu_not_set'));
@@ -64,9 +64,8 @@ it('tries again later, and lets nobody wait for it', async () => {
 });
 
 it('gives a new owner the menu of owners', async () => {
-  const doorway = await aDoorway(await open(), { settings: { owners: [], chats: [] } });
-  doorway.served.world.say({ as: 'ben', chat: ben, text: '/start secret-code-1' });
-  await doorway.settled();
+  const doorway = await aDoorway({ settings: { owners: [], chats: [] } });
+  await doorway.says('ben', '/start secret-code-1', ben);
   await until(() => menus(doorway)[String(ben)] !== undefined);
   expect(menus(doorway)[String(ben)]).toContain('allow');
 });

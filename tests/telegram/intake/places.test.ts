@@ -14,7 +14,7 @@ const taskIn = (world: World, address: number): Promise<Task> =>
 
 it('approves a group to which an owner adds the bot, and says hello with what to switch on', async () => {
   const world = await open();
-  const doorway = await aDoorway(world, { settings: { owners: [ada], chats: [] } });
+  const doorway = await aDoorway({ world, settings: { owners: [ada], chats: [] } });
   const chats = doorway.served.world;
   chats.setBotStatus(lab, 'left', 'ada');
   chats.setBotStatus(lab, 'administrator', 'ada');
@@ -29,7 +29,7 @@ it('approves a group to which an owner adds the bot, and says hello with what to
 
 it('refuses a group to which somebody else adds the bot', async () => {
   const world = await open();
-  const doorway = await aDoorway(world, { settings: { owners: [ada], chats: [] } });
+  const doorway = await aDoorway({ world, settings: { owners: [ada], chats: [] } });
   const chats = doorway.served.world;
   chats.setBotStatus(lab, 'left', 'ben');
   chats.setBotStatus(lab, 'member', 'ben');
@@ -42,7 +42,7 @@ it('refuses a group to which somebody else adds the bot', async () => {
 
 it('pauses what a chat had when the bot is thrown out, and takes the chat back as it was', async () => {
   const world = await open();
-  const doorway = await aDoorway(world);
+  const doorway = await aDoorway({ world });
   const chats = doorway.served.world;
   await doorway.settled();
   const task = await taskIn(world, lab);
@@ -61,7 +61,7 @@ it('pauses what a chat had when the bot is thrown out, and takes the chat back a
 
 it('takes a private chat back when the person unblocks the bot', async () => {
   const world = await open();
-  const doorway = await aDoorway(world, { settings: { owners: [ada], chats: [String(ben)] } });
+  const doorway = await aDoorway({ world, settings: { owners: [ada], chats: [String(ben)] } });
   const chats = doorway.served.world;
   chats.say({ as: 'ben', chat: ben, text: '/new' });
   await doorway.settled();
@@ -75,7 +75,7 @@ it('takes a private chat back when the person unblocks the bot', async () => {
 
 it('takes any word out of a chat that was gone as a sign that it is back', async () => {
   const world = await open();
-  const doorway = await aDoorway(world);
+  const doorway = await aDoorway({ world });
   await doorway.settled();
   const chat = await world.store.findChat(String(lab));
   const wordTo = () => ({
@@ -88,14 +88,13 @@ it('takes any word out of a chat that was gone as a sign that it is back', async
     expiresAt: null,
   });
   await world.store.chatGone({ chatId: chat?.id ?? '', cause: 'test', at: 1, wordTo });
-  doorway.served.world.say({ as: 'ada', chat: lab, text: '/new' });
-  await doorway.settled();
+  await doorway.says('ada', '/new');
   expect(doorway.saids[0]?.place.chat.state).toBe('approved');
 });
 
 it('pauses what an unapproved chat has by the API when the bot is thrown out', async () => {
   const world = await open();
-  const doorway = await aDoorway(world, { settings: { owners: [ada], chats: [] } });
+  const doorway = await aDoorway({ world, settings: { owners: [ada], chats: [] } });
   const task = await taskIn(world, lab);
   doorway.served.world.setBotStatus(lab, 'kicked', 'ben');
   await doorway.settled();
@@ -104,7 +103,7 @@ it('pauses what an unapproved chat has by the API when the bot is thrown out', a
 
 it('follows a group that becomes a supergroup, with everything that belongs to it', async () => {
   const world = await open();
-  const doorway = await aDoorway(world, { settings: { owners: [ada], chats: [String(plain)] } });
+  const doorway = await aDoorway({ world, settings: { owners: [ada], chats: [String(plain)] } });
   const chats = doorway.served.world;
   chats.say({ as: 'ben', chat: plain, text: '/new' });
   await doorway.settled();
@@ -123,7 +122,7 @@ it('follows a group that becomes a supergroup, with everything that belongs to i
 it.each(['migrate_to_chat_id', 'migrate_from_chat_id'] as const)('needs only one side of a move: %s', async (side) => {
   const world = await open();
   const webhook = { url: 'https://here.example', secret: 's' };
-  const doorway = await aDoorway(world, { settings: { owners: [ada], chats: [String(plain)], webhook } });
+  const doorway = await aDoorway({ world, settings: { owners: [ada], chats: [String(plain)], webhook } });
   await doorway.settled();
   const supergroup = -1_001_000_000_077;
   const isTo = side === 'migrate_to_chat_id';
@@ -147,7 +146,7 @@ async function counting(waiting: number): Promise<{ doorway: Doorway; asked: str
       return waiting;
     },
   };
-  return { doorway: await aDoorway(world, { needs: { store } }), asked };
+  return { doorway: await aDoorway({ world, needs: { store } }), asked };
 }
 
 it('looks at what waits for a person when something comes from the chat, once a minute', async () => {
@@ -158,16 +157,14 @@ it('looks at what waits for a person when something comes from the chat, once a 
   expect(asked).toHaveLength(1);
   expect(doorway.rings).toContain('deliverer');
   await doorway.time.advance(60_000);
-  world.say({ as: 'ada', chat: lab, text: '/new' });
-  await doorway.settled();
+  await doorway.says('ada', '/new');
   expect(asked).toHaveLength(2);
 });
 
 it('looks at once when the bot is given rights, or topics are made', async () => {
   const { doorway, asked } = await counting(0);
   const { world } = doorway.served;
-  world.say({ as: 'ada', chat: lab, text: '/new' });
-  await doorway.settled();
+  await doorway.says('ada', '/new');
   world.setBotRights(lab, { can_manage_topics: false });
   await doorway.settled();
   expect(asked).toHaveLength(2);
@@ -180,7 +177,7 @@ it('looks at once when the bot is given rights, or topics are made', async () =>
 it('tells a handler how the bot stands, from the platform', async () => {
   const world = await open();
   const setUps: unknown[] = [];
-  const doorway = await aDoorway(world);
+  const doorway = await aDoorway({ world });
   const chats = doorway.served.world;
   chats.say({ as: 'ada', chat: lab, text: '/new' });
   chats.say({ as: 'ada', chat: ada, text: '/new' });

@@ -3,10 +3,7 @@ import type { Fault } from '../../../src/sandbox/world/world.ts';
 import { createTelegramApi } from '../../../src/telegram/api.ts';
 import { manualTime } from '../../support/fakes.ts';
 import { aSandbox, sandboxStart, sandboxToken } from '../../support/sandbox.ts';
-import { worldsOf } from '../../support/store-worlds.ts';
 import { aDoorway, lab, until, untilLater, type Doorway } from './doorway.ts';
-
-const open = worldsOf('sqlite');
 
 const troubles = ({ log }: Doorway) => log.lines.filter(({ event }) => event === 'telegram_trouble');
 
@@ -17,7 +14,7 @@ it.each<Omit<Fault, 'method'>>([
   { kind: 'reset_before', count: 3 },
   { kind: 'reset_after', count: 1 },
 ])('goes on polling after $count x $kind, and says so once', async (fault) => {
-  const doorway = await aDoorway(await open());
+  const doorway = await aDoorway();
   await doorway.settled();
   doorway.served.world.fault({ ...fault, method: 'getUpdates' });
   doorway.served.world.say({ as: 'ada', chat: lab, text: '/new' });
@@ -31,7 +28,7 @@ it.each<Omit<Fault, 'method'>>([
 });
 
 it('says once that Telegram does not answer, and once that it does again', async () => {
-  const doorway = await aDoorway(await open());
+  const doorway = await aDoorway();
   await doorway.settled();
   const { world } = doorway.served;
   world.fault({ kind: '500', method: 'getUpdates', count: 5 });
@@ -44,7 +41,7 @@ it('says once that Telegram does not answer, and once that it does again', async
 });
 
 it('waits as long as a 429 says', async () => {
-  const doorway = await aDoorway(await open());
+  const doorway = await aDoorway();
   await doorway.settled();
   const { world } = doorway.served;
   world.fault({ kind: '429', method: 'getUpdates', count: 1, retryAfter: 40 });
@@ -58,7 +55,7 @@ it('waits as long as a 429 says', async () => {
 });
 
 it('explains once that somebody else polls with the same token, waits longer and longer, and goes on when that ends', async () => {
-  const doorway = await aDoorway(await open(), { time: manualTime(sandboxStart) });
+  const doorway = await aDoorway({ time: manualTime(sandboxStart) });
   await doorway.settled();
   const { served, time } = doorway;
   const rival = createTelegramApi({ token: served.token, apiRoot: served.apiRoot, timer: time });
@@ -90,7 +87,7 @@ function conflicts({ served }: Doorway): number {
 it('says that the token is unknown, and shows it nowhere', async () => {
   const served = await aSandbox();
   const wrong = '777000001:WRONG-token-of-nobody-at-all-000000000';
-  const doorway = await aDoorway(await open(), { served: { ...served, token: wrong } });
+  const doorway = await aDoorway({ served: { ...served, token: wrong } });
   await untilLater(doorway.time, () => doorway.time.elapsed() > 300_000);
   expect(troubles(doorway)).toHaveLength(1);
   expect(troubles(doorway)[0]?.facts).toMatchObject({ kind: 'token' });
@@ -102,7 +99,7 @@ it('says that the token is unknown, and shows it nowhere', async () => {
 
 it('shows the token in no line of the log, whatever goes wrong with the network', async () => {
   const served = await aSandbox();
-  const doorway = await aDoorway(await open(), { served });
+  const doorway = await aDoorway({ served });
   await doorway.settled();
   await served.close();
   await untilLater(doorway.time, () => troubles(doorway).length === 1);
@@ -111,7 +108,7 @@ it('shows the token in no line of the log, whatever goes wrong with the network'
 });
 
 it('asks anew when a poll is never answered, without a word about it', async () => {
-  const doorway = await aDoorway(await open());
+  const doorway = await aDoorway();
   await doorway.settled();
   const { world } = doorway.served;
   world.fault({ kind: 'hang', method: 'getUpdates', count: 1 });
@@ -127,7 +124,7 @@ it('starts while Telegram is away, and takes up what was said meanwhile', async 
   served.world.fault({ kind: '500', method: 'getMe', count: 3 });
   served.world.fault({ kind: '500', method: 'deleteWebhook', count: 2 });
   served.world.say({ as: 'ada', chat: lab, text: '/new' });
-  const doorway = await aDoorway(await open(), { served });
+  const doorway = await aDoorway({ served });
   expect(doorway.inbound.health()).toEqual({ ok: false, error: 'not connected yet', lastOkAt: null });
   await untilLater(doorway.time, () => doorway.saids.length === 1);
   await doorway.settled();
@@ -135,7 +132,7 @@ it('starts while Telegram is away, and takes up what was said meanwhile', async 
 });
 
 it('removes a webhook that is set meanwhile, keeping what waits', async () => {
-  const doorway = await aDoorway(await open(), { time: manualTime(sandboxStart) });
+  const doorway = await aDoorway({ time: manualTime(sandboxStart) });
   await doorway.settled();
   const { world } = doorway.served;
   await doorway.api.raw.setWebhook({ url: 'https://elsewhere.example/hook' });
@@ -152,7 +149,7 @@ it('asks for the updates it needs by name, and after a week without any for ever
   const time = manualTime(sandboxStart);
   let passed = 0;
   const stopwatch = { elapsed: () => time.elapsed() + passed };
-  const doorway = await aDoorway(await open(), { time, needs: { stopwatch } });
+  const doorway = await aDoorway({ time, needs: { stopwatch } });
   const { world } = doorway.served;
   const polls = () =>
     world
@@ -160,8 +157,7 @@ it('asks for the updates it needs by name, and after a week without any for ever
       .filter(({ method }) => method === 'getUpdates')
       .map(({ params }) => params);
   const say = async (text: string) => {
-    world.say({ as: 'ada', chat: lab, text });
-    await doorway.settled();
+    await doorway.says('ada', text);
   };
   await say('/new 1');
   await say('/new 2');
@@ -182,7 +178,7 @@ it('asks for the updates it needs by name, and after a week without any for ever
 });
 
 it('stops at once while a poll is waiting', async () => {
-  const doorway = await aDoorway(await open());
+  const doorway = await aDoorway();
   await doorway.settled();
   const stopped = vi.fn<() => void>();
   void doorway.inbound.stop(10_000).then(stopped);

@@ -8,7 +8,7 @@ const open = worldsOf('sqlite');
 
 /** A message of ours with one button, and a person who presses it. */
 async function pressed(options: DoorwayOptions & { data?: string }, as = 'ada') {
-  const doorway = await aDoorway(await open(), options);
+  const doorway = await aDoorway(options);
   await doorway.settled();
   const sent = await doorway.api.raw.sendMessage({
     chat_id: lab,
@@ -100,7 +100,7 @@ it('answers a press at once while the store is away, and does what it asks for l
       return world.store.beginUpdate(id);
     },
   };
-  const doorway = await aDoorway(world, { needs: { store } });
+  const doorway = await aDoorway({ world, needs: { store } });
   await doorway.settled();
   const sent = await doorway.api.raw.sendMessage({
     chat_id: lab,

@@ -1,14 +1,12 @@
 import { expect, it } from 'vitest';
 import type { Membership, Platform } from '../../../src/app/ports/outside.ts';
 import { createPlatform } from '../../../src/telegram/intake/menu.ts';
+import { hour, minute } from '../../support/fakes.ts';
 import { worldsOf } from '../../support/store-worlds.ts';
 import { ada, aDoorway, ben, lab, mallory, type Doorway } from './doorway.ts';
 import { messageUpdate, personOf, stored } from './updates.ts';
 
 const open = worldsOf('sqlite');
-
-const minute = 60_000;
-const hour = 60 * minute;
 
 /** Nobody is an owner, so that it is the chat that says who is what. */
 const settings = { owners: [], chats: [String(lab)] };
@@ -17,11 +15,9 @@ const askedOf = ({ served }: Doorway) =>
   served.world.calls(0, 1000).filter(({ method }) => method === 'getChatMember').length;
 
 it('asks the platform who somebody is, believes it for ten minutes, and asks again', async () => {
-  const doorway = await aDoorway(await open(), { settings });
-  const { world } = doorway.served;
+  const doorway = await aDoorway({ settings });
   const say = async (as: string) => {
-    world.say({ as, chat: lab, text: '/new' });
-    await doorway.settled();
+    await doorway.says(as, '/new');
   };
   await say('ada');
   await say('ben');
@@ -38,14 +34,12 @@ it('asks the platform who somebody is, believes it for ten minutes, and asks aga
 });
 
 it('hears of a change at once where the platform tells', async () => {
-  const doorway = await aDoorway(await open(), { settings });
+  const doorway = await aDoorway({ settings });
   const { world } = doorway.served;
-  world.say({ as: 'ben', chat: lab, text: '/new' });
-  await doorway.settled();
+  await doorway.says('ben', '/new');
   world.setMember(lab, 'ben', 'administrator');
   await doorway.settled();
-  world.say({ as: 'ben', chat: lab, text: '/new' });
-  await doorway.settled();
+  await doorway.says('ben', '/new');
   expect(doorway.saids.map(({ person }) => person.isAdmin)).toEqual([false, true]);
   world.setMember(lab, 'ben', 'left');
   await doorway.settled();
@@ -69,11 +63,9 @@ function scripted(): Platform & { answer: Membership; asked: number } {
 it('holds to the last answer for a day while the platform is away, and then asks to try again', async () => {
   const platform = scripted();
   platform.answer = { is: 'known', status: 'admin' };
-  const doorway = await aDoorway(await open(), { settings, needs: { platform } });
-  const { world } = doorway.served;
+  const doorway = await aDoorway({ settings, needs: { platform } });
   const say = async () => {
-    world.say({ as: 'ben', chat: lab, text: '/new' });
-    await doorway.settled();
+    await doorway.says('ben', '/new');
   };
   await say();
   platform.answer = { is: 'unreached', error: 'no route' };
@@ -90,21 +82,18 @@ it('holds to the last answer for a day while the platform is away, and then asks
 it('lets nobody in of whom nothing is known while the platform is away', async () => {
   const platform = scripted();
   platform.answer = { is: 'unreached', error: 'no route' };
-  const doorway = await aDoorway(await open(), { settings, needs: { platform } });
-  doorway.served.world.say({ as: 'ben', chat: lab, text: '/new' });
-  await doorway.settled();
+  const doorway = await aDoorway({ settings, needs: { platform } });
+  await doorway.says('ben', '/new');
   expect(doorway.saids).toEqual([]);
   expect(await doorway.words()).toEqual([expect.stringMatching(/cannot ask Telegram/)]);
 });
 
 it('asks again when the clock was set back', async () => {
   const platform = scripted();
-  const doorway = await aDoorway(await open(), { settings, needs: { platform } });
-  doorway.served.world.say({ as: 'ben', chat: lab, text: '/new' });
-  await doorway.settled();
+  const doorway = await aDoorway({ settings, needs: { platform } });
+  await doorway.says('ben', '/new');
   doorway.time.setWall(doorway.time.now() - 10 * hour);
-  doorway.served.world.say({ as: 'ben', chat: lab, text: '/new' });
-  await doorway.settled();
+  await doorway.says('ben', '/new');
   expect(platform.asked).toBe(2);
 });
 
@@ -112,7 +101,7 @@ it('says nothing to somebody who is not in the chat, and tells a press so', asyn
   const world = await open();
   const platform = scripted();
   platform.answer = { is: 'known', status: 'out' };
-  const doorway = await aDoorway(world, { settings, needs: { platform }, isStarted: false });
+  const doorway = await aDoorway({ world, settings, needs: { platform }, isStarted: false });
   const press = {
     update_id: 2,
     callback_query: {
@@ -134,7 +123,7 @@ it('says nothing to somebody who is not in the chat, and tells a press so', asyn
 
 it('asks an anonymous admin to post as themselves, when a command is meant for it', async () => {
   const world = await open();
-  const doorway = await aDoorway(world, { isStarted: false });
+  const doorway = await aDoorway({ world, isStarted: false });
   const group = {
     from: { id: 1_087_968_824, is_bot: true, first_name: 'Group' },
     sender_chat: { id: lab, type: 'supergroup' },
@@ -155,7 +144,7 @@ it('asks an anonymous admin to post as themselves, when a command is meant for i
 
 it('learns who came and who left from the words of the platform', async () => {
   const world = await open();
-  const doorway = await aDoorway(world, { isStarted: false });
+  const doorway = await aDoorway({ world, isStarted: false });
   const came = { text: undefined, new_chat_members: [personOf(ben), { id: 5, is_bot: true, first_name: 'Bot' }] };
   const left = { text: undefined, left_chat_member: personOf(mallory) };
   await world.store.receiveUpdates(
@@ -171,7 +160,7 @@ it('learns who came and who left from the words of the platform', async () => {
 });
 
 it('knows of each person in a chat what the platform says', async () => {
-  const doorway = await aDoorway(await open());
+  const doorway = await aDoorway();
   const platform = createPlatform(doorway.api);
   const status = async (id: number) => platform.member(String(lab), `telegram:user:${id}`);
   expect(await status(ada)).toEqual({ is: 'known', status: 'admin' });

@@ -21,15 +21,13 @@ async function traces({ query }: Doorway, id: number): Promise<readonly string[]
 }
 
 it('refuses a stranger politely once a day, and keeps nothing but a line in the log', async () => {
-  const doorway = await aDoorway(await open());
+  const doorway = await aDoorway();
   const { world } = doorway.served;
   world.say({ as: 'mallory', chat: mallory, text: '/start' });
-  world.say({ as: 'mallory', chat: mallory, text: 'what tasks are there?' });
-  await doorway.settled();
+  await doorway.says('mallory', 'what tasks are there?', mallory);
   expect(sends(doorway)).toEqual([expect.stringMatching(/private bot/)]);
   doorway.time.setWall(doorway.time.now() + 86_400_000);
-  world.say({ as: 'mallory', chat: mallory, text: '/tasks' });
-  await doorway.settled();
+  await doorway.says('mallory', '/tasks', mallory);
   expect(sends(doorway)).toHaveLength(2);
   expect(refusals(doorway).map(({ facts }) => facts)).toEqual([{ user_id: mallory }, { user_id: mallory }]);
   expect(doorway.saids).toEqual([]);
@@ -38,7 +36,7 @@ it('refuses a stranger politely once a day, and keeps nothing but a line in the 
 });
 
 it('answers a press of a stranger with the refusal, and does nothing', async () => {
-  const doorway = await aDoorway(await open(), { settings: { owners: [ada], chats: [] } });
+  const doorway = await aDoorway({ settings: { owners: [ada], chats: [] } });
   const { world } = doorway.served;
   await doorway.settled();
   const { messageId } = world.say({ as: 'ben', chat: lab, text: 'hello' });
@@ -56,15 +54,12 @@ it('answers a press of a stranger with the refusal, and does nothing', async () 
 });
 
 it('refuses an unapproved group once, and only when it is spoken to', async () => {
-  const doorway = await aDoorway(await open(), { settings: { owners: [ada], chats: [] } });
+  const doorway = await aDoorway({ settings: { owners: [ada], chats: [] } });
   const { world } = doorway.served;
   world.say({ as: 'ben', chat: lab, text: 'good morning' });
-  world.say({ as: 'ben', chat: lab, text: '/weather@other_bot' });
-  await doorway.settled();
+  await doorway.says('ben', '/weather@other_bot');
   expect(sends(doorway, lab)).toEqual([]);
-  for (const text of ['/new every day at 9 x', '/tasks', '/start@cronogram_bot'])
-    world.say({ as: 'ben', chat: lab, text });
-  await doorway.settled();
+  for (const text of ['/new every day at 9 x', '/tasks', '/start@cronogram_bot']) await doorway.says('ben', text);
   expect(sends(doorway, lab)).toEqual([expect.stringMatching(/approved/)]);
   expect(doorway.saids).toEqual([]);
   expect(await traces(doorway, ben)).toEqual([]);
@@ -72,24 +67,22 @@ it('refuses an unapproved group once, and only when it is spoken to', async () =
 });
 
 it('hears an owner in a group that is not approved', async () => {
-  const doorway = await aDoorway(await open(), { settings: { owners: [ada], chats: [] } });
-  doorway.served.world.say({ as: 'ada', chat: lab, text: '/allow' });
-  await doorway.settled();
+  const doorway = await aDoorway({ settings: { owners: [ada], chats: [] } });
+  await doorway.says('ada', '/allow');
   expect(doorway.saids).toMatchObject([{ command: 'allow', place: { chat: { state: 'new' } } }]);
 });
 
 it('hears people in a chat that the operator approved, and not in others', async () => {
-  const doorway = await aDoorway(await open(), { settings: { owners: [], chats: [String(ben)] } });
+  const doorway = await aDoorway({ settings: { owners: [], chats: [String(ben)] } });
   const { world } = doorway.served;
   world.say({ as: 'ben', chat: ben, text: '/new' });
-  world.say({ as: 'mallory', chat: mallory, text: '/new' });
-  await doorway.settled();
+  await doorway.says('mallory', '/new', mallory);
   expect(doorway.saids).toMatchObject([{ person: { id: ben, isOwner: false, isAdmin: true } }]);
 });
 
 it('closes the door on what was stored before the approval ended', async () => {
   const world = await open();
-  const doorway = await aDoorway(world, { isStarted: false });
+  const doorway = await aDoorway({ world, isStarted: false });
   const noted = { newId: 'chat-ben', address: String(ben), title: 'Ben', kind: 'private', at: 1 };
   await world.store.noteChat(noted);
   await world.store.receiveUpdates([stored(messageUpdate({ id: 5, from: ben, chat: ben }))], 1);
@@ -100,7 +93,7 @@ it('closes the door on what was stored before the approval ended', async () => {
 });
 
 it('sends a crowd of strangers no more refusals than it can bear', async () => {
-  const doorway = await aDoorway(await open(), { settings: { webhook: { url: 'https://here.example', secret: 's' } } });
+  const doorway = await aDoorway({ settings: { webhook: { url: 'https://here.example', secret: 's' } } });
   await doorway.settled();
   doorway.served.world.fault({ kind: 'hang', method: 'sendMessage', count: 1000 });
   for (let id = 1; id <= 50; id += 1) {
@@ -118,7 +111,7 @@ it('sends a crowd of strangers no more refusals than it can bear', async () => {
 });
 
 it('answers a crowd of strangers no more presses at once than it can bear', async () => {
-  const doorway = await aDoorway(await open(), { settings: { webhook: { url: 'https://here.example', secret: 's' } } });
+  const doorway = await aDoorway({ settings: { webhook: { url: 'https://here.example', secret: 's' } } });
   await doorway.settled();
   const { world } = doorway.served;
   world.fault({ kind: 'hang', method: 'answerCallbackQuery', count: 1000 });
@@ -138,7 +131,7 @@ it('answers a crowd of strangers no more presses at once than it can bear', asyn
 
 it('keeps nothing of what is said in a chat that was lost and was never approved', async () => {
   const world = await open();
-  const doorway = await aDoorway(world, { settings: { owners: [ada], chats: [] } });
+  const doorway = await aDoorway({ world, settings: { owners: [ada], chats: [] } });
   await doorway.settled();
   const chats = doorway.served.world;
   chats.say({ as: 'ada', chat: lab, text: '/new' });
@@ -149,7 +142,7 @@ it('keeps nothing of what is said in a chat that was lost and was never approved
   await world.query('delete from inbox');
   await doorway.inbound.stop(1000);
   const webhook = { url: 'https://here.example', secret: 's' };
-  const next = await aDoorway(world, { settings: { owners: [ada], chats: [], webhook } });
+  const next = await aDoorway({ world, settings: { owners: [ada], chats: [], webhook } });
   await next.settled();
   const update = messageUpdate({ id: 900, from: ben, text: 'between us' });
   await next.inbound.webhook.handle({ 'x-telegram-bot-api-secret-token': 's' }, JSON.stringify(update));
@@ -160,7 +153,7 @@ it('keeps nothing of what is said in a chat that was lost and was never approved
 
 it('listens to no channel and to no other bot', async () => {
   const world = await open();
-  const doorway = await aDoorway(world, { isStarted: false });
+  const doorway = await aDoorway({ world, isStarted: false });
   const channel = { sender_chat: { id: -1009, type: 'channel' }, is_automatic_forward: true, from: personOf(777_000) };
   const otherBot = { from: { id: 42, is_bot: true, first_name: 'Other' } };
   const asChannel = { sender_chat: { id: -1009, type: 'channel' } };
@@ -175,8 +168,7 @@ it('listens to no channel and to no other bot', async () => {
 });
 
 it('leaves other groups than the approved ones alone when plain text is said there', async () => {
-  const doorway = await aDoorway(await open());
-  doorway.served.world.say({ as: 'ada', chat: plain, text: 'nothing for bots' });
-  await doorway.settled();
+  const doorway = await aDoorway();
+  await doorway.says('ada', 'nothing for bots', plain);
   expect(await doorway.words()).toEqual([]);
 });

@@ -17,9 +17,8 @@ const statusOf = async ({ query }: Doorway) =>
   (await query<{ status: string }>('select status from inbox order by update_id')).map(({ status }) => status);
 
 it('takes a word of an owner from the platform to its answer', async () => {
-  const doorway = await aDoorway(await open());
-  doorway.served.world.say({ as: 'ada', chat: lab, text: '/new every day at 9\nWater the plants' });
-  await doorway.settled();
+  const doorway = await aDoorway();
+  await doorway.says('ada', '/new every day at 9\nWater the plants');
   expect(doorway.saids).toMatchObject([
     { command: 'new', args: 'every day at 9\nWater the plants', person: { id: ada, isOwner: true, isAdmin: true } },
   ]);
@@ -29,7 +28,7 @@ it('takes a word of an owner from the platform to its answer', async () => {
 });
 
 it('has one effect when the platform repeats an update', async () => {
-  const doorway = await aDoorway(await open(), {
+  const doorway = await aDoorway({
     settings: { webhook: { url: 'https://here.example/hook', secret: 's' } },
   });
   await doorway.settled();
@@ -46,10 +45,11 @@ it('has one effect when the platform repeats an update', async () => {
 it('handles an update again when the process died before it was done, to one effect', async () => {
   const world = await open();
   const died = storeWith(world, { endUpdate: () => new Promise(() => {}) });
-  const before = await aDoorway(world, { needs: { store: died } });
+  const before = await aDoorway({ world, needs: { store: died } });
   before.served.world.say({ as: 'ada', chat: lab, text: '/new' });
   await until(() => before.saids.length === 1);
-  const after = await aDoorway(world, {
+  const after = await aDoorway({
+    world,
     served: before.served,
     settings: { webhook: { url: 'https://a.example', secret: 's' } },
   });
@@ -62,7 +62,7 @@ it('gives an update up that took the process down three times, and says so', asy
   const world = await open();
   await world.store.receiveUpdates([stored(messageUpdate({ id: 3 })), stored(messageUpdate({ id: 4 }))], 1);
   for (let attempt = 0; attempt < 3; attempt += 1) await world.store.beginUpdate(3);
-  const doorway = await aDoorway(world);
+  const doorway = await aDoorway({ world });
   await doorway.settled();
   expect(doorway.saids.map(({ updateId }) => updateId)).toEqual([4]);
   expect(await statusOf(doorway)).toEqual(['failed', 'done']);
@@ -74,7 +74,7 @@ it('ends an update that it cannot read as failed, and goes on', async () => {
   const world = await open();
   const bad = { id: 1, payload: '{"update_id":1,"message":{"text":7}}', address: null, messageId: null };
   await world.store.receiveUpdates([bad, { ...bad, id: 2, payload: 'not JSON' }, stored(messageUpdate({ id: 3 }))], 1);
-  const doorway = await aDoorway(world);
+  const doorway = await aDoorway({ world });
   await doorway.settled();
   expect(await statusOf(doorway)).toEqual(['failed', 'failed', 'done']);
   expect(doorway.log.lines.filter(({ event }) => event === 'update_unreadable')).toHaveLength(2);
@@ -82,7 +82,7 @@ it('ends an update that it cannot read as failed, and goes on', async () => {
 
 it('answers a refusal with its sentence and a fault with a number that the log knows', async () => {
   const faults = [new AppError('too_late', 'That was yesterday.'), new Error('a null where none may be')];
-  const doorway = await aDoorway(await open(), {
+  const doorway = await aDoorway({
     said: () => {
       const fault = faults.shift();
       if (fault !== undefined) throw fault;
@@ -101,7 +101,7 @@ it('answers a refusal with its sentence and a fault with a number that the log k
 
 it('serves a thread in order, and others beside it', async () => {
   const gates = new Map<string, () => void>();
-  const doorway = await aDoorway(await open(), {
+  const doorway = await aDoorway({
     said: ({ args }) =>
       new Promise((resolve) => gates.set(args, () => resolve({ replies: [{ is: 'message', shown: { text: args } }] }))),
   });
@@ -130,7 +130,7 @@ it('asks for nothing more until what it got is stored', async () => {
       return world.store.receiveUpdates(updates, now);
     },
   });
-  const doorway = await aDoorway(world, { needs: { store: away } });
+  const doorway = await aDoorway({ world, needs: { store: away } });
   const { world: chats } = doorway.served;
   await until(() => doorway.log.lines.some(({ event }) => event === 'telegram_connected'));
   chats.say({ as: 'ada', chat: lab, text: '/new' });
@@ -150,7 +150,7 @@ it('waits with a thread while the store is away, and answers a press meanwhile',
       return world.store.endUpdate(end);
     },
   });
-  const doorway = await aDoorway(world, { needs: { store: away } });
+  const doorway = await aDoorway({ world, needs: { store: away } });
   doorway.served.world.say({ as: 'ada', chat: lab, text: '/new 1' });
   doorway.served.world.say({ as: 'ada', chat: lab, text: '/new 2' });
   await untilLater(doorway.time, () => doorway.saids.some(({ args }) => args === '2'));
@@ -167,7 +167,7 @@ it('gives nothing up because the store was away for long', async () => {
       return world.store.endUpdate(end);
     },
   });
-  const doorway = await aDoorway(world, { needs: { store: away } });
+  const doorway = await aDoorway({ world, needs: { store: away } });
   doorway.served.world.say({ as: 'ada', chat: lab, text: '/new 1' });
   await untilLater(doorway.time, async () => (await statusOf(doorway)).includes('done'));
   expect(await doorway.words()).toEqual(['new: 1']);
@@ -177,7 +177,7 @@ it('gives nothing up because the store was away for long', async () => {
 
 it('handles an update again that met a store which was away', async () => {
   let failures = 1;
-  const doorway = await aDoorway(await open(), {
+  const doorway = await aDoorway({
     said: ({ args }) => {
       if (failures-- > 0) throw new AppError('store_unavailable', 'The disk is full.');
       return { replies: [{ is: 'message', shown: { text: args } }] };
@@ -193,9 +193,8 @@ it('handles an update again that met a store which was away', async () => {
 it('leaves an update alone that another process has done meanwhile', async () => {
   const world = await open();
   const done = storeWith(world, { beginUpdate: async () => 0 });
-  const doorway = await aDoorway(world, { needs: { store: done } });
-  doorway.served.world.say({ as: 'ada', chat: lab, text: '/new' });
-  await doorway.settled();
+  const doorway = await aDoorway({ world, needs: { store: done } });
+  await doorway.says('ada', '/new');
   expect(doorway.saids).toEqual([]);
 });
 
@@ -211,9 +210,8 @@ it('tells of an answer that cannot be written down', async () => {
       return world.store.endUpdate(end);
     },
   });
-  const doorway = await aDoorway(world, { needs: { store: picky } });
-  doorway.served.world.say({ as: 'ada', chat: lab, text: '/new' });
-  await doorway.settled();
+  const doorway = await aDoorway({ world, needs: { store: picky } });
+  await doorway.says('ada', '/new');
   expect((await doorway.words()).join()).toMatch(/^Something went wrong/);
   expect(await statusOf(doorway)).toEqual(['failed']);
 });
@@ -225,11 +223,10 @@ it('does not bother people in a group with its faults while they talk to each ot
       throw new Error('no');
     },
   });
-  const doorway = await aDoorway(world, { needs: { store: broken } });
+  const doorway = await aDoorway({ world, needs: { store: broken } });
   await doorway.settled();
   await world.store.receiveUpdates([stored(messageUpdate({ id: 900_001, text: 'good morning' }))], 1);
-  doorway.served.world.say({ as: 'ada', chat: lab, text: '/new' });
-  await doorway.settled();
+  await doorway.says('ada', '/new');
   expect(await doorway.words()).toEqual(['new: ']);
 });
 
@@ -241,7 +238,7 @@ describe('members of a group who are in a hurry', () => {
       updates.map((update) => stored(update)),
       1,
     );
-    const doorway = await aDoorway(world, options);
+    const doorway = await aDoorway({ world, ...options });
     await doorway.settled();
     return doorway;
   };
@@ -268,7 +265,7 @@ describe('members of a group who are in a hurry', () => {
 
   it('are not taken for such because a store that was away had one word handled often', async () => {
     let failures = 20;
-    const doorway = await aDoorway(await open(), {
+    const doorway = await aDoorway({
       said: ({ args }) => {
         if (failures-- > 0) throw new AppError('store_unavailable', 'The disk is full.');
         return { replies: [{ is: 'message', shown: { text: args } }] };

@@ -84,7 +84,7 @@ const waiting = async (world: Awaited<ReturnType<typeof open>>, updates: readonl
 
 it('knows the topic, its chat and its zone', async () => {
   const world = await open();
-  const doorway = await aDoorway(world);
+  const doorway = await aDoorway({ world });
   const { world: chats } = doorway.served;
   chats.say({ as: 'ben', chat: lab, text: 'so that the topic is not the first message' });
   const topic = chats.createTopic(lab, 'ada', 'Plants');
@@ -109,7 +109,7 @@ it('knows the topic, its chat and its zone', async () => {
 
 it('knows the task whose topic it is', async () => {
   const world = await open();
-  const doorway = await aDoorway(world, { isStarted: false });
+  const doorway = await aDoorway({ world, isStarted: false });
   const chat = await world.store.noteChat({ newId: 'c', address: String(lab), title: 'L', kind: 'supergroup', at: 1 });
   const home = { provider: 'telegram', address: chat.address, topic: null };
   const task = await aTask(world, { home });
@@ -122,7 +122,7 @@ it('knows the task whose topic it is', async () => {
 
 it('names the update in the key of everything that it changes', async () => {
   const world = await open();
-  const doorway = await aDoorway(world, { isStarted: false });
+  const doorway = await aDoorway({ world, isStarted: false });
   await waiting(world, [messageUpdate({ id: 17 })]);
   doorway.inbound.start();
   await doorway.settled();
@@ -131,7 +131,7 @@ it('names the update in the key of everything that it changes', async () => {
 
 it('hears in a group only what is meant for it', async () => {
   const world = await open();
-  const doorway = await aDoorway(world, { isStarted: false });
+  const doorway = await aDoorway({ world, isStarted: false });
   const ours = { message_id: 3, from: { id: 777_000_001, is_bot: true, first_name: 'Cronogram' } };
   const theirs = { message_id: 4, from: { id: ben, is_bot: false, first_name: 'Ben' } };
   const root = { ...ours, forum_topic_created: {} };
@@ -144,16 +144,22 @@ it('hears in a group only what is meant for it', async () => {
     messageUpdate({ id: 6, text: 'in a topic', topic: 7, more: { reply_to_message: root } }),
     messageUpdate({ id: 7, text: '/nwe' }),
     messageUpdate({ id: 8, text: '/nwe@other_bot' }),
+    messageUpdate({ id: 9, text: '@cronogram_bot call mum' }),
   ]);
   doorway.inbound.start();
   await doorway.settled();
-  expect((await doorway.words()).toSorted()).toEqual(['plain: to you', 'unknown: nwe', 'unknown: weather']);
+  expect((await doorway.words()).toSorted()).toEqual([
+    'plain: call mum',
+    'plain: to you',
+    'unknown: nwe',
+    'unknown: weather',
+  ]);
   expect(doorway.saids[0]).toMatchObject({ command: null, args: 'to you', repliedTo: { messageId: 3, isOurs: true } });
 });
 
 it('hears everything in a private chat, files too, and says what it cannot take', async () => {
   const world = await open();
-  const doorway = await aDoorway(world, { isStarted: false });
+  const doorway = await aDoorway({ world, isStarted: false });
   const wordless = { text: undefined, entities: undefined };
   const sticker = messageUpdate({ id: 3, chat: ada, more: { ...wordless, sticker: {} } });
   const photo = [{ file_id: 'small' }, { file_id: 'large' }];
@@ -191,7 +197,7 @@ const draftOf = (doorway: Doorway, expiresAt = doorway.time.now() + 60_000): Dra
 });
 
 it('handles an edited command while the draft that it began is open, and no other edit', async () => {
-  const doorway: Doorway = await aDoorway(await open(), {
+  const doorway: Doorway = await aDoorway({
     said: ({ args }) => ({
       replies: [{ is: 'message', shown: { text: args } }],
       draft: args === 'plain' ? null : draftOf(doorway),
@@ -212,7 +218,7 @@ it('handles an edited command while the draft that it began is open, and no othe
 });
 
 it('does nothing when the command that began a draft is made into another one', async () => {
-  const doorway: Doorway = await aDoorway(await open(), {
+  const doorway: Doorway = await aDoorway({
     said: ({ command }) => ({
       replies: [{ is: 'message', shown: { text: command ?? 'plain' } }],
       draft: draftOf(doorway),
@@ -229,7 +235,8 @@ it('does nothing when the command that began a draft is made into another one', 
 
 it('hears plain text in a group from whoever has a draft open there', async () => {
   const world = await open();
-  const doorway: Doorway = await aDoorway(world, {
+  const doorway: Doorway = await aDoorway({
+    world,
     isStarted: false,
     said: ({ args }) => ({ replies: [{ is: 'message', shown: { text: args } }], draft: draftOf(doorway) }),
   });
@@ -246,7 +253,8 @@ it('hears plain text in a group from whoever has a draft open there', async () =
 it('counts what was said while a draft was open, however late it is handled, and an edit from when it was made', async () => {
   const world = await open();
   const at = (minutes: number) => 1_799_000_000 + minutes * 60;
-  const doorway: Doorway = await aDoorway(world, {
+  const doorway: Doorway = await aDoorway({
+    world,
     isStarted: false,
     said: ({ args, date }) => {
       const change = draftOf(doorway, date + 30 * 60_000);

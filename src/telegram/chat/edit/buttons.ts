@@ -1,12 +1,12 @@
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
 import { withHours } from '../../../domain/schedule/hours.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, ConversationRooms, Pressed } from '../conversation.ts';
-import { alerted, redrawn } from '../kit/answers.ts';
-import { taskName, cardOf, factsOf, markFor, nextSentence } from '../kit/card.ts';
-import { button, dataOf, shortId } from '../kit/press.ts';
+import type { Answer, Buttons, ChatContext } from '../conversation.ts';
+import { redrawn, Refused } from '../kit/answers.ts';
+import { taskName, factsOf, nextSentence } from '../kit/card.ts';
+import { onTask } from '../kit/guards.ts';
+import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn } from '../kit/rich.ts';
-import { arg, pressedTask } from '../kit/rights.ts';
 import { likelyZones } from '../kit/zones.ts';
 import { texts } from '../texts.ts';
 import { change } from './editing.ts';
@@ -16,51 +16,41 @@ import { isSetting, moreMenu, settingMenu, zoneMenu } from './view.ts';
 
 /** The menus of what can be changed: each takes the place of the one before, in the same message. */
 
-export async function fieldPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'change');
-  if ('answer' in found) return found.answer;
-  const { task } = found;
-  if (task.state === 'deleted') return redrawn(pressed, await cardOf(task, rooms, markFor(pressed)));
-  const name = arg(pressed, 1);
-  const now = rooms.clock.now();
-  if (name === 'more') return redrawn(pressed, moreMenu(task, await factsOf(task, rooms, markFor(pressed))));
-  if (name === 'zone') return redrawn(pressed, zoneMenu(task, likelyZones(pressed.place.timezone, now)));
-  return isSetting(name) ? redrawn(pressed, settingMenu(task, name, now)) : alerted(texts.chat.oldButton);
+async function fieldPressed(ctx: ChatContext, task: Task): Promise<Answer> {
+  const name = arg(ctx, 1);
+  const now = ctx.clock.now();
+  if (name === 'more') return redrawn(ctx, moreMenu(task, await factsOf(task, ctx)));
+  if (name === 'zone') return redrawn(ctx, zoneMenu(task, likelyZones(ctx.place.timezone, now)));
+  if (!isSetting(name)) throw new Refused(texts.chat.oldButton);
+  return redrawn(ctx, settingMenu(task, name, now));
 }
 
 /** One value of one setting. The message says what is different now, and how to take it back. */
-export async function fieldSetPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'change');
-  if ('answer' in found) return found.answer;
-  const { task } = found;
-  if (task.state === 'deleted') return redrawn(pressed, await cardOf(task, rooms, markFor(pressed)));
-  const [, name = '', ...values] = pressed.press?.args ?? [];
-  const patch = choicePatch(task, name, values.join(':'), pressed.date);
-  if (patch === null) return alerted(texts.chat.oldButton);
-  const { words, rows } = await change(pressed, rooms, { task, patch });
+async function fieldSetPressed(ctx: ChatContext, task: Task): Promise<Answer> {
+  const [, name = '', ...values] = ctx.press?.args ?? [];
+  const patch = choicePatch(task, name, values.join(':'), ctx.date);
+  if (patch === null) throw new Refused(texts.chat.oldButton);
+  const { words, rows } = await change(ctx, task, patch);
   const back = button(texts.button.back, dataOf('edit', shortId(task.id)));
-  return redrawn(pressed, drawn(words, [[...rows.flat(), back]]));
+  return redrawn(ctx, drawn(words, [[...rows.flat(), back]]));
 }
 
-/** The answers to what is asked about a new time: once, at other hours, or as it was. */
-
-export async function makeOncePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  return changed(pressed, rooms, ({ schedule: { timezone } }) => {
-    const seconds = /^[0-9a-z]{1,8}$/.test(arg(pressed, 1)) ? Number.parseInt(arg(pressed, 1), 36) : Number.NaN;
-    const at = seconds * 1000;
-    if (Number.isNaN(at)) return texts.chat.oldButton;
-    if (at <= rooms.clock.now()) return texts.deed.tonightIsOver;
-    return { schedule: { kind: 'once', once_at: new Date(at).toISOString(), timezone } };
-  });
+/** The moment that the button carries. */
+function onceAt(ctx: ChatContext, { schedule: { timezone } }: Task): TaskPatch {
+  const seconds = /^[0-9a-z]{1,8}$/.test(arg(ctx, 1)) ? Number.parseInt(arg(ctx, 1), 36) : Number.NaN;
+  const at = seconds * 1000;
+  if (Number.isNaN(at)) throw new Refused(texts.chat.oldButton);
+  if (at <= ctx.clock.now()) throw new Refused(texts.deed.tonightIsOver);
+  return { schedule: { kind: 'once', once_at: new Date(at).toISOString(), timezone } };
 }
 
-export async function hoursPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  return changed(pressed, rooms, (task) => {
-    const times = arg(pressed, 1).split('.').map(minutesIn);
-    const isRead = times.every((time) => time !== null) && isRepeating(task);
-    const schedule = isRead ? withHours(task.schedule, times) : null;
-    return schedule === null ? texts.chat.oldButton : { schedule };
-  });
+/** The hours that the button carries. */
+function atHours(ctx: ChatContext, task: Task): TaskPatch {
+  const times = arg(ctx, 1).split('.').map(minutesIn);
+  const isRead = times.every((time) => time !== null) && isRepeating(task);
+  const schedule = isRead ? withHours(task.schedule, times) : null;
+  if (schedule === null) throw new Refused(texts.chat.oldButton);
+  return { schedule };
 }
 
 function minutesIn(digits: string): number | null {
@@ -68,27 +58,21 @@ function minutesIn(digits: string): number | null {
   return hour === undefined || minute === undefined ? null : Number(hour) * 60 + Number(minute);
 }
 
-/** Changes the task, or says in a window why that button is over. */
-async function changed(
-  pressed: Pressed,
-  rooms: ConversationRooms,
-  patchOf: (task: Task) => TaskPatch | string,
-): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'change');
-  if ('answer' in found) return found.answer;
-  const { task } = found;
-  if (task.state === 'deleted') return redrawn(pressed, await cardOf(task, rooms, markFor(pressed)));
-  const patch = patchOf(task);
-  if (typeof patch === 'string') return alerted(patch);
-  const { words, rows } = await change(pressed, rooms, { task, patch });
-  return redrawn(pressed, drawn(words, rows));
+async function changed(ctx: ChatContext, task: Task, patch: TaskPatch): Promise<Answer> {
+  const { words, rows } = await change(ctx, task, patch);
+  return redrawn(ctx, drawn(words, rows));
 }
 
-export async function keptPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'read');
-  if ('answer' in found) return found.answer;
-  const { task } = found;
-  if (task.state === 'deleted') return redrawn(pressed, await cardOf(task, rooms, markFor(pressed)));
-  const words = texts.retime.kept(taskName(task), await nextSentence(task, rooms));
-  return redrawn(pressed, drawn(words), texts.retime.keptWord);
+async function keptPressed(ctx: ChatContext, task: Task): Promise<Answer> {
+  const words = texts.retime.kept(taskName(task), await nextSentence(task, ctx));
+  return redrawn(ctx, drawn(words), texts.retime.keptWord);
 }
+
+export const editButtons = {
+  field: onTask('change', fieldPressed),
+  fieldset: onTask('change', fieldSetPressed),
+  // The answers to what is asked about a new time: once, at other hours, or as it was.
+  makeonce: onTask('change', (ctx, task) => changed(ctx, task, onceAt(ctx, task))),
+  hours: onTask('change', (ctx, task) => changed(ctx, task, atHours(ctx, task))),
+  kept: onTask('read', keptPressed),
+} satisfies Buttons;

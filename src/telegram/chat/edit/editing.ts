@@ -2,39 +2,35 @@ import type { TaskPatch, Changes } from '../../../app/tasks/edit.ts';
 import type { Edited } from '../../../app/tasks/tasks.ts';
 import type { Schedule } from '../../../domain/schedule/schedule.ts';
 import { isBlank, titleFrom, type Task } from '../../../domain/task.ts';
-import type { Answer, ConversationRooms, Said } from '../conversation.ts';
+import type { Answer, ChatContext } from '../conversation.ts';
 import { answer, answerWith, silence, turnedDown } from '../kit/answers.ts';
-import { taskName, factsOf, markFor, nextSentence, nextShown, settingFor, undoRow } from '../kit/card.ts';
+import { taskName, factsOf, nextSentence, nextShown, settingFor, undoRow } from '../kit/card.ts';
 import { moments, scheduleText, type Setting } from '../kit/clock.ts';
-import { putDraft, type DraftStep, type OpenDraft } from '../kit/drafts.ts';
-import { namedTask } from '../kit/naming.ts';
+import { putDraft, type DraftStep, type OpenDraft, cancelRow, isTalk } from '../kit/drafts.ts';
+import { onNamedTask, targetOf } from '../kit/guards.ts';
 import { policyName, policyWords } from '../kit/policy.ts';
 import type { Rows } from '../kit/press.ts';
-import { cancelRow, isTalk } from '../kit/reading.ts';
 import { blocks, lines, type Rich } from '../kit/rich.ts';
 import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { fieldIn, nearField } from './field-words.ts';
-import { retimed, type NewTime } from './retiming.ts';
+import { retimed } from './retiming.ts';
 import { editMenu } from './view.ts';
 
 /** `/edit [n] <new when>`, and `/edit [n] <field> <value>`; alone it shows the menu. */
-export async function editCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const named = await namedTask(said, rooms, { deed: 'change', verb: 'edit' });
-  if ('answer' in named) return named.answer;
-  const { task, rest } = named;
-  if (rest === '') return answerWith(editMenu(task, await factsOf(task, rooms, markFor(said))));
-  if (isBareNumber(said, rest)) return answer(texts.retime.bareNumber(task.number, rest));
-  const field = fieldIn(rest, { task, now: said.date });
-  if (field === null) return editTime(said, rooms, { task, words: rest });
-  if (field.is === 'patch') return edited(said, rooms, { task, patch: field.patch });
+export const editCommand = onNamedTask({ deed: 'change', verb: 'edit' }, async (ctx, { task, rest }) => {
+  if (rest === '') return answerWith(editMenu(task, await factsOf(task, ctx)));
+  if (isBareNumber(ctx, rest)) return answer(texts.retime.bareNumber(task.number, rest));
+  const field = fieldIn(rest, { task, now: ctx.date });
+  if (field === null) return editTime(ctx, task, rest);
+  if (field.is === 'patch') return edited(ctx, task, field.patch);
   if (field.field === 'zone' && field.word !== '') return answer(texts.edit.unknownZone(field.word));
   return answer(texts.field.how(field.field, task.number, field.example));
-}
+});
 
-async function editTime(said: Said, rooms: ConversationRooms, { task, words }: NewTime): Promise<Answer> {
-  const read = await retimed(said, rooms, { task, words });
-  if ('patch' in read) return edited(said, rooms, { task, patch: read.patch });
+async function editTime(ctx: ChatContext, task: Task, words: string): Promise<Answer> {
+  const read = await retimed(ctx, task, words);
+  if ('patch' in read) return edited(ctx, task, read.patch);
   if ('asks' in read) return read.asks;
   const near = nearField(words);
   if (near?.is === 'unknown') {
@@ -45,18 +41,13 @@ async function editTime(said: Said, rooms: ConversationRooms, { task, words }: N
 }
 
 /** "/edit 2" in the topic of another task may mean the task as well as the hour. */
-function isBareNumber({ args }: Said, rest: string): boolean {
+function isBareNumber({ args }: ChatContext, rest: string): boolean {
   return args.trim() === rest && /^\d{1,9}$/.test(rest);
 }
 
-interface Editing {
-  readonly task: Task;
-  readonly patch: TaskPatch;
-}
-
 /** Changes the task and shows what is different now, with the way back. */
-async function edited(said: Said, rooms: ConversationRooms, { task, patch }: Editing): Promise<Answer> {
-  const { words, rows } = await change(said, rooms, { task, patch: withTitle(task, patch) });
+async function edited(ctx: ChatContext, task: Task, patch: TaskPatch): Promise<Answer> {
+  const { words, rows } = await change(ctx, task, withTitle(task, patch));
   return answer(words, rows);
 }
 
@@ -74,38 +65,34 @@ interface Changed {
 }
 
 /** What is different after it, what came next before it and what comes now, and the button that takes it back. */
-export async function change(
-  { person, key }: Pick<Said, 'person' | 'key'>,
-  rooms: ConversationRooms,
-  { task, patch }: Editing,
-): Promise<Changed> {
-  const before = await comingOf(task, rooms);
-  const done = await rooms.tasks.edit({ taskId: task.id, actor: person.actor, idempotencyKey: key }, patch);
-  return { words: await editedWords(done, rooms, before), rows: undoRow(done.task, done.entryId) };
+export async function change(ctx: ChatContext, task: Task, patch: TaskPatch): Promise<Changed> {
+  const before = await comingOf(task, ctx);
+  const done = await ctx.tasks.edit(targetOf(ctx, task), patch);
+  return { words: await editedWords(done, ctx, before), rows: undoRow(done.task, done.entryId) };
 }
 
 /** What comes next, where anything does: a row that cannot be read has no slots. */
-async function comingOf(task: Task, rooms: ConversationRooms): Promise<string | null> {
-  const next = task.state === 'active' ? await rooms.truth.upcoming(task.id, nextShown) : [];
-  const setting = await settingFor(task, rooms);
+async function comingOf(task: Task, ctx: ChatContext): Promise<string | null> {
+  const next = task.state === 'active' ? await ctx.truth.upcoming(task.id, nextShown) : [];
+  const setting = await settingFor(task, ctx);
   return next.length === 0 ? null : `${moments(next, setting)} (${setting.timezone})`;
 }
 
 async function editedWords(
   { task, changes, entryId, warnings }: Edited,
-  rooms: ConversationRooms,
+  ctx: ChatContext,
   before: string | null,
 ): Promise<Rich> {
   const { edit, making, field } = texts;
   if (entryId === null) return edit.nothing(taskName(task));
-  const told = diffs(changes, await settingFor(task, rooms));
+  const told = diffs(changes, await settingFor(task, ctx));
   return blocks(
     edit.changed(taskName(task)),
     // Handled once more after a crash, it is changed already.
     told.length === 0 ? null : lines(...told),
     lines(
       isRetimed(changes) && before !== null ? field.nextBefore(before) : null,
-      await nextSentence(task, rooms),
+      await nextSentence(task, ctx),
       ...warnings.map(({ message }) => making.note(message)),
     ),
   );
@@ -179,24 +166,24 @@ interface EditDraft {
 }
 
 /** The next plain message of somebody who pressed Edit. */
-export async function goOnEditing(said: Said, rooms: ConversationRooms, { row, step }: EditDraft): Promise<Answer> {
+export async function goOnEditing(ctx: ChatContext, { row, step }: EditDraft): Promise<Answer> {
   const drop = { is: 'drop', draftId: row.id } as const;
-  const task = await rooms.store.readTask(step.taskId);
+  const task = await ctx.store.readTask(step.taskId);
   if (task === null || task.state === 'deleted') return { ...answer(texts.chat.gone), draft: drop };
-  const refused = await refusal(said, 'change', { task, rooms });
+  const refused = await refusal(ctx, 'change', task);
   if (refused !== null) return { ...turnedDown(refused), draft: drop };
-  const words = said.args.trim();
+  const words = ctx.args.trim();
   if (step.what !== 'time') {
     const patch = step.what === 'title' ? { title: words } : { instructions: words };
-    return { ...(await edited(said, rooms, { task, patch })), draft: drop };
+    return { ...(await edited(ctx, task, patch)), draft: drop };
   }
-  const read = await retimed(said, rooms, { task, words });
-  if ('patch' in read) return { ...(await edited(said, rooms, { task, patch: read.patch })), draft: drop };
+  const read = await retimed(ctx, task, words);
+  if ('patch' in read) return { ...(await edited(ctx, task, read.patch)), draft: drop };
   if ('asks' in read) return { ...read.asks, draft: drop };
-  if (isTalk(said, step.misses)) return silence;
-  const id = rooms.ids.next();
+  if (isTalk(ctx, step.misses)) return silence;
+  const id = ctx.ids.next();
   return {
     ...answer(texts.retime.how(read.sentence, read.tries, null), cancelRow(id)),
-    draft: putDraft(said, { ...step, misses: step.misses + 1 }, { id, now: rooms.clock.now() }),
+    draft: putDraft(ctx, { ...step, misses: step.misses + 1 }, { id, now: ctx.clock.now() }),
   };
 }

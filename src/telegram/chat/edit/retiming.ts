@@ -7,7 +7,7 @@ import { clockText } from '../../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../../domain/task.ts';
 import { readLone, timeOr } from '../../../domain/when/asked.ts';
 import type { Setting as Reading } from '../../../domain/when/draft.ts';
-import type { Answer, ConversationRooms, Said } from '../conversation.ts';
+import type { Answer, ChatContext } from '../conversation.ts';
 import { answer, triedTo } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { dateIn, moment, scheduleText, settingOf } from '../kit/clock.ts';
@@ -25,14 +25,6 @@ export type Retimed =
   | { readonly asks: Answer }
   | { readonly sentence: Rich | string; readonly tries: readonly string[] };
 
-export interface NewTime {
-  readonly task: Task;
-  readonly words: string;
-}
-
-type Rooms = Pick<ConversationRooms, 'clock'>;
-type Speaking = Pick<Said, 'date'>;
-
 export function isRepeating(task: Pick<Task, 'schedule' | 'pausedReason'>): boolean {
   return !isUnreadable(task) && task.schedule.kind !== 'once';
 }
@@ -40,12 +32,12 @@ export function isRepeating(task: Pick<Task, 'schedule' | 'pausedReason'>): bool
 const lead = /^(?:(?:time|when|hour)(?:\s*[:=]\s*|\s+)|to\s+)/i;
 
 /** It is read on the clocks of the task, whatever the chat has. */
-export async function retimed(said: Speaking, rooms: Rooms, { task, words: all }: NewTime): Promise<Retimed> {
+export async function retimed(ctx: ChatContext, task: Task, all: string): Promise<Retimed> {
   const words = all.trim().replace(lead, '');
-  const reading = { timezone: task.schedule.timezone, now: said.date };
-  const moved = isUnreadable(task) ? null : byHour(reading, rooms.clock.now(), { task, words });
+  const reading = { timezone: task.schedule.timezone, now: ctx.date };
+  const moved = isUnreadable(task) ? null : byHour(reading, ctx.clock.now(), task, words);
   if (moved !== null) return moved;
-  const days = isRepeating(task) ? byDays(reading, rooms.clock.now(), { task, words }) : null;
+  const days = isRepeating(task) ? byDays(reading, ctx.clock.now(), task, words) : null;
   if (days !== null) return days;
   const read = await triedTo(async () => readLone(words, reading));
   if ('refusal' in read) {
@@ -54,7 +46,7 @@ export async function retimed(said: Speaking, rooms: Rooms, { task, words: all }
   }
   const { schedule, text } = read.made;
   if (text !== '') return { sentence: texts.making.leftOver(text), tries: triesFor(task, []) };
-  return meant(task, schedule, rooms.clock.now());
+  return meant(task, schedule, ctx.clock.now());
 }
 
 /** A moment for a task that repeats would take all its other runs from it. */
@@ -89,7 +81,7 @@ function clocksIn(words: string, reading: Reading): readonly number[] | null {
   return isDaily && schedule.timezone === reading.timezone ? hoursOf(schedule) : null;
 }
 
-function byHour(reading: Reading, now: number, { task, words }: NewTime): Retimed | null {
+function byHour(reading: Reading, now: number, task: Task, words: string): Retimed | null {
   const times = clocksIn(words, reading);
   if (times === null) return null;
   const { schedule } = task;
@@ -149,7 +141,7 @@ const daySet = new RegExp(
 );
 
 /** Days alone, or a rhythm of days: at the hours that the task has. Null where an hour is said, or the task has none. */
-function byDays(reading: Reading, now: number, { task, words }: NewTime): Retimed | null {
+function byDays(reading: Reading, now: number, task: Task, words: string): Retimed | null {
   const times = hoursOf(task.schedule);
   if (times === null) return null;
   const set = daySet.exec(words)?.[1];

@@ -15,7 +15,7 @@ export interface Helped {
 }
 
 export const helpTexts = {
-  /** What the menu of the platform says about each command. */
+  /** What the menu of Telegram says about each command. */
   menu: {
     new: 'Make a task: /new every weekday at 9:00 Stand up',
     tasks: 'All tasks of this chat',

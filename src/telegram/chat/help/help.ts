@@ -1,18 +1,18 @@
-import type { Answer, ConversationRooms, Said } from '../conversation.ts';
+import type { Answer, ChatContext } from '../conversation.ts';
 import { answer } from '../kit/answers.ts';
 import type { Rich } from '../kit/rich.ts';
 import { addLink } from '../place/checklist.ts';
 import { texts } from '../texts.ts';
 
 /** `/help` alone is about everyday things; with the name of a command, or a word, it shows how to use that. */
-export async function helpCommand({ person, args, place }: Said, rooms: ConversationRooms): Promise<Answer> {
+export async function helpCommand({ person, args, place, bot }: ChatContext): Promise<Answer> {
   const { help } = texts;
   const word = wordIn(args);
   const isPrivate = place.chat.kind === 'private';
   if (word !== '') return answer(helpOn(word, person.isOwner));
-  const words = help.help({ isPrivate, bot: `@${rooms.botUsername()}` });
+  const words = help.help({ isPrivate, bot: `@${bot}` });
   if (!isPrivate) return answer(words);
-  return answer(words, [[{ text: texts.setup.addToGroup, url: addLink(rooms.botUsername()) }]]);
+  return answer(words, [[{ text: texts.setup.addToGroup, url: addLink(bot) }]]);
 }
 
 /** "How do I snooze" is no word, but `/snooze`, `Snooze` and `quiet hours` are. */
@@ -35,7 +35,7 @@ function helpOn(word: string, isOwner: boolean): Rich {
   return known === null ? help.unknown(word, names) : help.aboutWord(known);
 }
 
-/** What the menu says of it, without the example at its end. */
+/** The words of the menu, without the example at their end. */
 function menuWords(name: string): string {
   const found = Object.entries(texts.help.menu).find(([known]) => known === name);
   return (found?.[1] ?? '').replace(/: \/.*$/, '');

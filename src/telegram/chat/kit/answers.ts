@@ -2,12 +2,12 @@ import { settingsOf } from '../../../domain/chat-settings.ts';
 import { AppError, type ErrorCode } from '../../../domain/errors.ts';
 import type { Drawn, Button } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, Pressed, PressedHandler, Said, SaidHandler, Reaction } from '../conversation.ts';
+import type { Answer, ChatContext, Handler, Reaction } from '../conversation.ts';
 import { texts } from '../texts.ts';
-import { type Rows, button } from './press.ts';
+import { type Rows, button, inRows } from './press.ts';
 import { shortened, type Rich, drawn, oneLine, say } from './rich.ts';
 
-/** The platform shows at most 200 characters there. */
+/** Telegram shows at most 200 characters there. */
 const toastMax = 180;
 
 /** Nothing is said, and nothing changes. */
@@ -35,9 +35,9 @@ export function turnedDown(words: Rich | string): Answer {
 }
 
 /** The message that carries the button is drawn anew. */
-export function redrawn(pressed: Pressed, shown: Drawn, toast: string | null = null): Answer {
+export function redrawn(ctx: ChatContext, shown: Drawn, toast: string | null = null): Answer {
   return {
-    replies: [{ is: 'edit', messageId: pressed.messageId, shown }],
+    replies: [{ is: 'edit', messageId: ctx.messageId, shown }],
     toast: toast === null ? null : { text: shortened(toast, toastMax), isAlert: false },
   };
 }
@@ -58,24 +58,25 @@ export function taskButton(task: Task, data: string | null): Button | null {
   return button(texts.task.plainName(task.number, oneLine(task.title, 30)), data);
 }
 
-export function pairs(all: readonly (Button | null)[]): (Button | null)[][] {
-  const rows: (Button | null)[][] = [];
-  for (let index = 0; index < all.length; index += 2) rows.push(all.slice(index, index + 2));
-  return rows;
-}
-
 /** Asks which task is meant; each button does at once what was asked for. */
 export function choiceDrawn(
   lead: Rich | string,
   tasks: readonly Task[],
   dataFor: (task: Task) => string | null,
 ): Drawn {
-  return drawn(say`${lead}`, pairs(tasks.map((task) => taskButton(task, dataFor(task)))));
+  return drawn(
+    say`${lead}`,
+    inRows(
+      tasks.map((task) => taskButton(task, dataFor(task))),
+      2,
+    ),
+  );
 }
 
 /**
- * What a fault is in a chat: its own sentence, which was written for the person who has to mend the input, other words, or
- * ours to mend. What is ours goes on to whoever runs the handler, who tries again or tells that something is broken.
+ * Faults in a chat. A fault is told by its own sentence, which was written for the person who has to mend the input, or in
+ * other words; or it is ours to mend, and goes on to the caller of the handler, who tries again or tells that something is
+ * broken.
  */
 const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) => string)>> = {
   invalid_request: 'itself',
@@ -122,28 +123,33 @@ export function sentenceOf(error: unknown): string | null {
   return words === 'itself' ? error.message : words(error);
 }
 
-/** What is wrong and where, without the advice to those who write to the API. */
+/** The fault and its place, without the advice to those who write to the API. */
 export function templateFault(message: string): string {
   return /: ([\s\S]+?)\. Mend it,/.exec(message)?.[1] ?? message;
 }
 
-/** The handler, with what it is refused said to the person. */
-export function said(handler: SaidHandler): SaidHandler {
-  return (one: Said, rooms) => orSentence(() => handler(one, rooms), turnedDown);
-}
+/** Ends a handler: words that say why nothing is done, or an answer in the place of its own. */
+export class Refused extends Error {
+  readonly told: Rich | string | Answer;
 
-export function pressed(handler: PressedHandler): PressedHandler {
-  return (one: Pressed, rooms) => orSentence(() => handler(one, rooms), alerted);
-}
-
-async function orSentence(handle: () => Promise<Answer>, tell: (sentence: string) => Answer): Promise<Answer> {
-  try {
-    return await handle();
-  } catch (error) {
-    const sentence = sentenceOf(error);
-    if (sentence === null) throw error;
-    return tell(sentence);
+  constructor(told: Rich | string | Answer) {
+    super('refused');
+    this.told = told;
   }
+}
+
+/** The handler, with everything that it is refused told to the person: this is the one place where that is caught. */
+export function answering(handle: Handler): Handler {
+  return async (ctx) => {
+    try {
+      return await handle(ctx);
+    } catch (error) {
+      const told = error instanceof Refused ? error.told : sentenceOf(error);
+      if (told === null) throw error;
+      if (typeof told === 'object' && 'replies' in told) return told;
+      return ctx.isPress ? alerted(typeof told === 'string' ? told : told.text) : turnedDown(told);
+    }
+  };
 }
 
 /** Words for what `make` is refused; what is not refused passes. */
@@ -159,11 +165,11 @@ export async function triedTo<T>(
 }
 
 /**
- * A sign at the message of the person, where it says all that the words would; the words where the chat wants no signs, or
- * where the message has no number that a sign could be put to.
+ * A reaction to the message of the person, where it says all that the words would; the words where the chat wants no
+ * reactions, or where the message has no number.
  */
-export function signOr(
-  { place, messageId }: Pick<Said, 'place' | 'messageId'>,
+export function reactOr(
+  { place, messageId }: Pick<ChatContext, 'place' | 'messageId'>,
   reaction: Reaction,
   words: Answer,
 ): Answer {

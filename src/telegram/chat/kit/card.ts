@@ -2,15 +2,15 @@ import { leftOutAhead } from '../../../app/tasks/upcoming.ts';
 import { type DateStyle, settingsOf } from '../../../domain/chat-settings.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
 import { executionThread, isBlank, type Task } from '../../../domain/task.ts';
-import type { ConversationRooms } from '../conversation.ts';
+import type { ChatContext, ChatDeps } from '../conversation.ts';
 import { texts } from '../texts.ts';
 import { aboutMoment, dayMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
 import { policyLines } from './policy.ts';
 import { button, dataOf, shortId } from './press.ts';
-import { lines, type Rich, drawn } from './rich.ts';
+import { lines, type Rich, drawn, urlOf } from './rich.ts';
 import { nameOf } from './rights.ts';
 
-/** What a card tells beside the task itself. */
+/** Facts that a card tells beside the task itself. */
 export interface CardFacts {
   readonly now: number;
   readonly next: readonly number[];
@@ -120,13 +120,9 @@ function placeText(task: Task): Rich | string {
   return task.topicState === 'ready' ? words.inTopic(topicUrl(task)) : words.topicLater;
 }
 
-/** Only supergroups have links that lead to a topic. */
 function topicUrl(task: Task): string | null {
   const thread = executionThread(task);
-  const group = /^-100(\d+)$/.exec(thread?.address ?? '')?.[1];
-  return group === undefined || thread?.topic === null || thread === null
-    ? null
-    : `https://t.me/c/${group}/${thread.topic}`;
+  return urlOf(thread?.address, thread?.topic);
 }
 
 export function cardButtons(task: Task, { next, mark }: Pick<CardFacts, 'next' | 'mark'>): (Button | null)[][] {
@@ -157,43 +153,46 @@ export function taskName({ number, title }: Pick<Task, 'number' | 'title'>): Ric
 export const nextShown = 3;
 
 /** On the clocks of the task, in the words that its chat has chosen for dates. */
-export async function settingFor(task: Pick<Task, 'schedule' | 'home'>, rooms: ConversationRooms): Promise<Setting> {
-  return settingOf(task, rooms.clock.now(), await datesOf(task, rooms));
+export async function settingFor(
+  task: Pick<Task, 'schedule' | 'home'>,
+  ctx: Pick<ChatDeps, 'clock' | 'store'>,
+): Promise<Setting> {
+  return settingOf(task, ctx.clock.now(), await datesOf(task, ctx));
 }
 
-async function datesOf({ home }: Pick<Task, 'home'>, { store }: ConversationRooms): Promise<DateStyle> {
+async function datesOf({ home }: Pick<Task, 'home'>, { store }: Pick<ChatDeps, 'store'>): Promise<DateStyle> {
   const chat = await store.findChat(home.address);
   return settingsOf(chat?.settings ?? {}).dates;
 }
 
-/** What a card tells of the task as it stands now. The mark tells this drawing from every other one. */
-export async function factsOf(task: Task, rooms: ConversationRooms, mark: string): Promise<CardFacts> {
+/** Facts of a card as they stand now. */
+export async function factsOf(task: Task, ctx: ChatContext): Promise<CardFacts> {
   const isOver = task.state === 'deleted' || task.pausedReason?.startsWith('unreadable') === true;
   return {
-    now: rooms.clock.now(),
-    dates: await datesOf(task, rooms),
-    snoozedTo: (await rooms.store.snoozesOf([task.id])).get(task.id) ?? null,
-    leftOut: isOver ? [] : await leftOutAhead((query) => rooms.tasks.listRuns(query), task.id, rooms.clock.now()),
-    next: isOver ? [] : await rooms.truth.upcoming(task.id, nextShown),
-    ownerName: await nameOf(rooms, task.ownerId),
-    pauserName: task.paused === null ? null : await nameOf(rooms, task.paused.by),
-    mark,
+    now: ctx.clock.now(),
+    dates: await datesOf(task, ctx),
+    snoozedTo: (await ctx.store.snoozesOf([task.id])).get(task.id) ?? null,
+    leftOut: isOver ? [] : await leftOutAhead((query) => ctx.tasks.listRuns(query), task.id, ctx.clock.now()),
+    next: isOver ? [] : await ctx.truth.upcoming(task.id, nextShown),
+    ownerName: await nameOf(ctx, task.ownerId),
+    pauserName: task.paused === null ? null : await nameOf(ctx, task.paused.by),
+    mark: markFor(ctx),
   };
 }
 
-export async function cardOf(task: Task, rooms: ConversationRooms, mark: string): Promise<Drawn> {
-  return card(task, await factsOf(task, rooms, mark));
+export async function cardOf(task: Task, ctx: ChatContext): Promise<Drawn> {
+  return card(task, await factsOf(task, ctx));
 }
 
-/** Update ids are never given twice. */
+/** Tells this drawing from every other one: update ids are never given twice. */
 export function markFor({ updateId }: { readonly updateId: number }): string {
   return updateId.toString(36);
 }
 
 /** `Next: ... (zone)`, or that nothing is planned: every answer about a time says both. */
-export async function nextSentence(task: Task, rooms: ConversationRooms): Promise<string> {
-  const next = task.state === 'active' ? await rooms.truth.upcoming(task.id, nextShown) : [];
-  const setting = await settingFor(task, rooms);
+export async function nextSentence(task: Task, ctx: ChatContext): Promise<string> {
+  const next = task.state === 'active' ? await ctx.truth.upcoming(task.id, nextShown) : [];
+  const setting = await settingFor(task, ctx);
   return next.length === 0 ? texts.task.noNext : `${texts.task.next(moments(next, setting))} (${setting.timezone})`;
 }
 

@@ -4,7 +4,7 @@ import { timeOr } from '../../../domain/when/asked.ts';
 import { readWhen } from '../../../domain/when/when.ts';
 import { texts } from '../texts.ts';
 import { clockIn, dayMoment, type Setting } from './clock.ts';
-import { button, type Rows } from './press.ts';
+import { button, inRows, type Rows } from './press.ts';
 
 /** Days and hours to press, on the clocks of a zone. A day is told by its number since 1970, as people there count it. */
 
@@ -63,11 +63,6 @@ export function dayName(day: number, setting: Setting): string {
 }
 
 /** Buttons in rows of at most so many. */
-export function inRows(all: Rows[number], size: number): Rows {
-  const rows: Rows[number][] = [];
-  for (let index = 0; index < all.length; index += size) rows.push(all.slice(index, index + size));
-  return rows;
-}
 
 /**
  * One moment in plain words: `10 min`, `until friday at 9`, `for 2 hours`. Null when it cannot be read as one. Where people

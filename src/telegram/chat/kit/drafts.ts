@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Draft, DraftChange } from '../../../app/ports/chats.ts';
 import { mediaKinds, type Media } from '../../../domain/shown.ts';
 import { isBlank, titleFrom } from '../../../domain/task.ts';
-import type { ConversationRooms, Person, Place, Pressed, Said } from '../conversation.ts';
+import type { ChatContext, Person, Place } from '../conversation.ts';
 import { texts } from '../texts.ts';
-import { longId } from './press.ts';
+import { button, dataOf, longId, shortId, type Rows } from './press.ts';
 import type { Rich } from './rich.ts';
 
 /** Long enough to look something up, short enough that nobody is surprised by what becomes of their next message. */
@@ -37,7 +37,7 @@ const Policies = z.object({
 const Kept = z.object({
   text: z.string().optional(),
   media: z.object({ kind: z.enum(mediaKinds), fileId: z.string() }).optional(),
-  /** The platform sends several pictures as so many messages, which have this in common. */
+  /** Telegram sends several pictures as so many messages, which have this in common. */
   album: z.string().optional(),
   policies: Policies.optional(),
   /** The text was written before it was asked for, so that another one may take its place. */
@@ -133,7 +133,7 @@ export function putDraft(
   return putRow(writing, { id, step: name, body, expiresAt: now + draftMs });
 }
 
-/** What is kept of this person here, whatever it is. */
+/** The row that is kept of this person here, whatever it is. */
 export function putRow(
   { place, person }: Writing,
   row: Pick<Draft, 'id' | 'step' | 'body' | 'expiresAt'>,
@@ -142,15 +142,17 @@ export function putRow(
 }
 
 /** The draft that waited for something from this person here when they said it. */
-export async function draftHere(
-  { place, person, date }: Writing & Pick<Said, 'date'>,
-  { store }: Pick<ConversationRooms, 'store'>,
-): Promise<OpenDraft | null> {
+export async function draftHere({
+  place,
+  person,
+  date,
+  store,
+}: Writing & Pick<ChatContext, 'date' | 'store'>): Promise<OpenDraft | null> {
   const open = opened(await store.openDraft(place.chat.id, person.actor, place.topic, date));
   return open === null || open.step.step === 'made' ? null : open;
 }
 
-/** What was written by another version, and cannot be read by this one, is gone. */
+/** Drafts that were written by another version, and cannot be read by this one, are gone. */
 function opened(row: Draft | null): OpenDraft | null {
   if (row === null) return null;
   const step = !formerSteps.has(row.step) ? row.step : row.body['when'] === undefined ? 'ask' : 'text';
@@ -164,15 +166,11 @@ export type FoundDraft =
   | { readonly is: 'expired' | 'gone' | 'foreign' };
 
 /** The draft that a button belongs to. */
-export async function draftOf(
-  pressed: Pressed,
-  short: string,
-  { store }: Pick<ConversationRooms, 'store'>,
-): Promise<FoundDraft> {
-  const draft = opened(await store.readDraft(longId(short)));
-  if (draft === null || draft.row.chatId !== pressed.place.chat.id) return { is: 'gone' };
-  if (draft.row.userId !== pressed.person.actor) return { is: 'foreign' };
-  if (draft.step.step !== 'made' && draft.row.expiresAt <= pressed.date) return { is: 'expired' };
+export async function draftOf(ctx: ChatContext, short: string): Promise<FoundDraft> {
+  const draft = opened(await ctx.store.readDraft(longId(short)));
+  if (draft === null || draft.row.chatId !== ctx.place.chat.id) return { is: 'gone' };
+  if (draft.row.userId !== ctx.person.actor) return { is: 'foreign' };
+  if (draft.step.step !== 'made' && draft.row.expiresAt <= ctx.date) return { is: 'expired' };
   return { is: 'open', draft };
 }
 
@@ -182,14 +180,14 @@ export function titleOf({ text, media }: { readonly text: string; readonly media
   return texts.wizard.kinds[media.kind];
 }
 
-/** What is lost when another task is begun in the same place. */
+/** Words about the draft that is lost when another task is begun in the same place. */
 export function replacedWords(draft: OpenDraft | null): Rich | null {
   const step = draft?.step;
   if (step === undefined || step.step === 'offer' || step.step === 'made') return null;
   return step.step === 'edit' ? texts.making.editReplaced : texts.making.replaced(knownOf(step));
 }
 
-/** What tells it from others: its title, or as much of its time as there is; null where nothing was said. */
+/** Its title, or as much of its time as there is, tells it from others; null where nothing was said. */
 function knownOf(step: Exclude<OpenDraft['step'], { step: 'edit' | 'made' }>): string | null {
   const text = 'text' in step ? step.text : (step.kept.text ?? '');
   const { media } = step.kept;
@@ -197,4 +195,30 @@ function knownOf(step: Exclude<OpenDraft['step'], { step: 'edit' | 'made' }>): s
   if ('when' in step && step.when !== undefined) return step.when.words;
   const plan = 'plan' in step ? step.plan : undefined;
   return plan === undefined ? null : (plan.lead ?? texts.wizard.rhythms[plan.rhythm]);
+}
+
+/* ---- words that are meant for us, and the clocks on which a time in them is read ---- */
+
+/** The place of words, and when they were written. */
+export type Speaking = Pick<ChatContext, 'place' | 'date'>;
+
+/** The clocks on which a time is read. A wait counts from when it was written, not from when it is read. */
+export function readingOf({ place, date }: Speaking): { readonly timezone: string; readonly now: number } {
+  return { timezone: place.timezone, now: date };
+}
+
+/** In a group people talk to each other as well: a reply to us, our name or a command says that we are meant. */
+export function isForUs({ command, place, repliedTo, isAddressed }: ChatContext): boolean {
+  return command !== null || place.chat.kind === 'private' || repliedTo?.isOurs === true || isAddressed === true;
+}
+
+/** In a group people talk to each other as well: after this many words that were none, only a reply to us is told so. */
+const missesAloud = 2;
+
+export function isTalk({ place, repliedTo }: ChatContext, misses: number): boolean {
+  return misses >= missesAloud && place.chat.kind !== 'private' && repliedTo?.isOurs !== true;
+}
+
+export function cancelRow(draftId: string): Rows {
+  return [[button(texts.button.cancel, dataOf('cancel', shortId(draftId)))]];
 }

@@ -3,20 +3,20 @@ import type { ChatTasksQuery, Draft, DraftChange } from '../../../app/ports/chat
 import type { Deed } from '../../../domain/access.ts';
 import { undoMs } from '../../../domain/limits.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, ConversationRooms, Place, Said } from '../conversation.ts';
+import type { Answer, ChatContext, Place } from '../conversation.ts';
 import { texts } from '../texts.ts';
-import { answer, answerWith, turnedDown, choiceDrawn, pageSize } from './answers.ts';
+import { answer, answerWith, choiceDrawn, pageSize, Refused } from './answers.ts';
 import { taskName } from './card.ts';
 import { draftHere, replacedWords, putRow } from './drafts.ts';
-import { button, dataOf, shortId, type Verb } from './press.ts';
+import { button, dataOf, shortId } from './press.ts';
 import { blocks } from './rich.ts';
-import { refusal } from './rights.ts';
+import { demand } from './rights.ts';
 
-/** What a command wants to do with a task. */
-interface Wish {
+/** The wish of a command towards a task. */
+export interface Wish {
   readonly deed: Deed;
-  /** What the button of a list does, when no task was named. */
-  readonly verb: Verb;
+  /** The verb of the buttons in the list that is shown when no task was named. */
+  readonly verb: string;
   /** Tasks that the wish fits. */
   readonly fits?: ChatTasksQuery['filter'];
   /** Nothing may follow the task: words that do could name another one, and are not guessed at. */
@@ -25,28 +25,24 @@ interface Wish {
   readonly isAsked?: boolean;
   /** A number that names no task is a count. */
   readonly isCounting?: boolean;
-  /** What was deleted is meant as well. */
+  /** Deleted tasks are meant as well. */
   readonly isForDeleted?: boolean;
 }
 
 /** The task that is meant, and what else was said. */
-interface Named {
+export interface Named {
   readonly task: Task;
   readonly rest: string;
   /** The run that is meant, where what was said answers a message about one. */
   readonly runId?: string | null;
 }
 
-/** What a word is about that names nothing: the message that it answers, or the topic in which it stands. */
+/** The subject of a word that names none: of the message that it answers, or of the topic in which it stands. */
 export interface Implied {
   readonly task: Task;
   readonly runId: string | null;
   readonly occurrenceId: string | null;
   readonly by: 'reply' | 'topic';
-}
-
-interface Told {
-  readonly answer: Answer;
 }
 
 const unit = /^(?:s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)$/i;
@@ -64,24 +60,19 @@ export function numberIn(
 }
 
 /** A reply to a message of ours is about the task of that message, wherever it stands. */
-export async function impliedBy({ place, repliedTo }: Said, { store }: ConversationRooms): Promise<Implied | null> {
+export async function impliedBy(ctx: ChatContext): Promise<Implied | null> {
+  const { place, repliedTo, store } = ctx;
   const { topicTask } = place;
   const inTopic = topicTask === null ? null : ({ task: topicTask, ...noRun, by: 'topic' } as const);
   if (repliedTo?.isOurs !== true) return inTopic;
   const about = await store.messageAt(place.chat.address, repliedTo.messageId);
   const { taskId, runId, occurrenceId } = about ?? { taskId: null, ...noRun };
-  const task = await taskTold(taskId, { place, text: repliedTo.text ?? '', store });
+  const task = await taskTold(ctx, taskId, repliedTo.text ?? '');
   return task === null || task.chatId !== place.chat.id ? inTopic : { task, runId, occurrenceId, by: 'reply' };
 }
 
-interface Telling {
-  readonly place: Place;
-  readonly text: string;
-  readonly store: ConversationRooms['store'];
-}
-
 /** Messages of a task name it in their row; answers to people, which do not, name it in their words. */
-async function taskTold(taskId: string | null, { place, text, store }: Telling): Promise<Task | null> {
+async function taskTold({ place, store }: ChatContext, taskId: string | null, text: string): Promise<Task | null> {
   if (taskId !== null) return store.readTask(taskId);
   const number = numberTold(text);
   return number === null ? null : store.taskByNumber(place.chat.id, number);
@@ -99,42 +90,35 @@ function numberTold(text: string): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
-/** Finds the task that somebody means; where it is not clear, a short list with buttons asks. Never a guess. */
-export async function namedTask(said: Said, rooms: ConversationRooms, wish: Wish): Promise<Named | Told> {
-  const { place, args } = said;
-  const implied = await impliedBy(said, rooms);
+/** Finds the task that somebody means; where it is not clear, the answer is a short list with buttons. Never a guess. */
+export async function namedTask(ctx: ChatContext, wish: Wish): Promise<Named> {
+  const { place, args } = ctx;
+  const implied = await impliedBy(ctx);
   const numbered = numberIn({ topicTask: implied?.task ?? null }, args);
   if (numbered === null) {
-    if (implied === null) return unnamed(said, rooms, wish);
+    if (implied === null) return unnamed(ctx, wish);
     const { task, runId } = implied;
-    return allowed(said, rooms, { wish, named: { task, rest: args.trim(), runId }, isImplied: true });
+    return allowed(ctx, wish, { task, rest: args.trim(), runId }, true);
   }
-  const task = await rooms.store.taskByNumber(place.chat.id, numbered.number);
+  const task = await ctx.store.taskByNumber(place.chat.id, numbered.number);
   if (task === null && wish.isCounting === true && /^\d+$/.test(args.trim())) {
-    const only = await onlyOne(place, rooms.store, wish);
-    if (only !== null) return allowed(said, rooms, { wish, named: { task: only, rest: args.trim() }, isImplied: true });
+    const only = await onlyOne(place, ctx.store, wish);
+    if (only !== null) return allowed(ctx, wish, { task: only, rest: args.trim() }, true);
   }
-  if (task === null) return { answer: await noSuchNumber(said, rooms, { wish, number: numbered.number }) };
+  if (task === null) throw new Refused(await noSuchNumber(ctx, wish, numbered.number));
   const isImplied = implied?.task.id === task.id;
-  return allowed(said, rooms, { wish, named: { task, rest: numbered.rest }, isImplied });
+  return allowed(ctx, wish, { task, rest: numbered.rest }, isImplied);
 }
 
-interface Found {
-  readonly wish: Wish;
-  readonly named: Named;
-  readonly isImplied: boolean;
+async function allowed(ctx: ChatContext, wish: Wish, named: Named, isImplied: boolean): Promise<Named> {
+  await demand(ctx, wish.deed, named.task);
+  if (wish.isAlone === true && named.rest !== '') throw new Refused(leftOver(ctx, named, isImplied));
+  if (named.task.state === 'deleted' && wish.isForDeleted !== true)
+    throw new Refused(deletedAnswer(named.task, ctx.clock.now()));
+  return named;
 }
 
-async function allowed(said: Said, rooms: ConversationRooms, { wish, named, isImplied }: Found): Promise<Named | Told> {
-  const refused = await refusal(said, wish.deed, { task: named.task, rooms });
-  if (refused !== null) return { answer: turnedDown(refused) };
-  if (wish.isAlone === true && named.rest !== '') return { answer: leftOver(said, named, isImplied) };
-  return named.task.state === 'deleted' && wish.isForDeleted !== true
-    ? { answer: deletedAnswer(named.task, rooms.clock.now()) }
-    : named;
-}
-
-function leftOver({ command }: Said, { task, rest }: Named, isImplied: boolean): Answer {
+function leftOver({ command }: ChatContext, { task, rest }: Named, isImplied: boolean): Answer {
   return answer(
     texts.list.leftOver(`/${command ?? 'task'}`, rest, {
       name: isImplied ? taskName(task) : null,
@@ -153,41 +137,37 @@ function deletedAnswer(task: Task, now: number): Answer {
 }
 
 /** Where there is one task alone that is the one; among several it is asked which, and what was typed is kept for it. */
-async function unnamed(said: Said, rooms: ConversationRooms, wish: Wish): Promise<Named | Told> {
-  const only = await onlyOne(said.place, rooms.store, wish);
-  const words = said.args.trim();
-  if (only !== null) return allowed(said, rooms, { wish, named: { task: only, rest: words }, isImplied: true });
-  return { answer: await which(said, rooms, wish) };
+async function unnamed(ctx: ChatContext, wish: Wish): Promise<Named> {
+  const only = await onlyOne(ctx.place, ctx.store, wish);
+  const words = ctx.args.trim();
+  if (only !== null) return allowed(ctx, wish, { task: only, rest: words }, true);
+  throw new Refused(await which(ctx, wish));
 }
 
-async function onlyOne(place: Place, store: ConversationRooms['store'], wish: Wish): Promise<Task | null> {
+async function onlyOne(place: Place, store: ChatContext['store'], wish: Wish): Promise<Task | null> {
   const [task, other] = wish.isAsked === true ? [] : await shortList(place, store, wish.fits ?? 'all');
   return other === undefined ? (task ?? null) : null;
 }
 
-async function which(said: Said, rooms: ConversationRooms, { verb, fits, isAlone }: Wish): Promise<Answer> {
-  const { place, command, args } = said;
-  const tasks = await shortList(place, rooms.store, fits ?? 'all');
+async function which(ctx: ChatContext, { verb, fits, isAlone }: Wish): Promise<Answer> {
+  const { place, command, args } = ctx;
+  const tasks = await shortList(place, ctx.store, fits ?? 'all');
   const [first] = tasks;
   if (first === undefined) return answer(texts.list.noneAtAll);
   const name = command ?? 'task';
   const words = isAlone === true ? '' : args.trim();
   const lead = texts.list.whichOne(`/${name} #${first.number}`, words);
   if (words === '') return answerWith(choiceDrawn(lead, tasks, dataWith(verb)));
-  const kept = keptFor(said, { command: name, words }, { id: rooms.ids.next(), now: rooms.clock.now() });
-  const dropped = kept.draft === null ? null : replacedWords(await draftHere(said, rooms));
+  const kept = keptFor(ctx, { command: name, words }, { id: ctx.ids.next(), now: ctx.clock.now() });
+  const dropped = kept.draft === null ? null : replacedWords(await draftHere(ctx));
   return { ...answerWith(choiceDrawn(blocks(dropped, lead), tasks, kept.dataFor)), draft: kept.draft };
 }
 
-function dataWith(verb: Verb): (task: Task) => string | null {
+function dataWith(verb: string): (task: Task) => string | null {
   return (task) => dataOf(verb, shortId(task.id));
 }
 
-async function noSuchNumber(
-  { place }: Said,
-  { store }: ConversationRooms,
-  { wish, number }: { readonly wish: Wish; readonly number: number },
-): Promise<Answer> {
+async function noSuchNumber({ place, store }: ChatContext, wish: Wish, number: number): Promise<Answer> {
   const { list } = texts;
   const tasks = await shortList(place, store, wish.fits ?? 'all');
   if (tasks.length === 0) return answer(blocks(list.noSuchNumber(number), list.noneAtAll));
@@ -196,12 +176,12 @@ async function noSuchNumber(
 
 async function shortList(
   { chat }: Place,
-  store: ConversationRooms['store'],
+  store: ChatContext['store'],
   fits: ChatTasksQuery['filter'],
 ): Promise<readonly Task[]> {
   const query = { chatId: chat.id, ownerId: null, text: null, offset: 0, limit: pageSize };
   const fitting = await store.chatTasks({ ...query, filter: fits });
-  // That none fits is seen best on those that are there.
+  // Where none fits, those that are there show it best.
   return fitting.total > 0 || fits === 'all'
     ? fitting.tasks
     : (await store.chatTasks({ ...query, filter: 'all' })).tasks;
@@ -225,13 +205,13 @@ interface Kept {
   readonly draft: DraftChange | null;
 }
 
-function keptFor(said: Said, { command, words }: Unnamed, { id, now }: { id: string; now: number }): Kept {
+function keptFor(ctx: ChatContext, { command, words }: Unnamed, { id, now }: { id: string; now: number }): Kept {
   const inline = (task: Pick<Task, 'id'>) => dataOf('which', shortId(task.id), command, words);
   // Every id is as long as this one.
   if (inline({ id }) !== null) return { dataFor: inline, draft: null };
   return {
     dataFor: (task) => dataOf('which', shortId(task.id), `@${shortId(id)}`),
-    draft: putRow(said, { id, step: stepName, body: { command, words }, expiresAt: now + keptMs }),
+    draft: putRow(ctx, { id, step: stepName, body: { command, words }, expiresAt: now + keptMs }),
   };
 }
 

@@ -1,87 +1,20 @@
-import { z } from 'zod';
 import type { Button } from '../../../domain/shown.ts';
-import type { Press } from '../conversation.ts';
+import type { ChatContext, Press } from '../conversation.ts';
 
-/** The platform's limit for what a button carries. */
+/** Telegram's limit for what a button carries. */
 const dataBytesMax = 64;
 
-/** Every verb that a button ever had. They live as long as the messages that carry them, so none is ever taken away. */
-export const verbs = [
-  'create',
-  'plain',
-  'retime',
-  'cancel',
-  'zoneyes',
-  'zones',
-  'zone',
-  'task',
-  'run',
-  'pause',
-  'resume',
-  'skip',
-  'edit',
-  'editwhat',
-  'history',
-  'why',
-  'delete',
-  'restore',
-  'undo',
-  'list',
-  'done',
-  'snooze',
-  'later',
-  'result',
-  'retry',
-  'error',
-  'lasterror',
-  'unblock',
-  'arrived',
-  'resend',
-  'setup',
-  'seen',
-  'wizard',
-  'field',
-  'fieldset',
-  'pick',
-  'pauseto',
-  'agenda',
-  'make',
-  'set',
-  'test',
-  'topicdelete',
-  'keep',
-  'purge',
-  'digest',
-  'allow',
-  'notdone',
-  'missed',
-  'deliver',
-  'discard',
-  'makeonce',
-  'hours',
-  'kept',
-  'which',
-] as const;
+/** The callback data of a button of ours, of whatever version: its verb, and its arguments. */
+export const buttonPattern = /^v1:([a-z]{1,12})(?::([^\n]*))?$/;
 
-export type Verb = (typeof verbs)[number];
-
-const Data = z
-  .string()
-  .refine((data) => Buffer.byteLength(data) <= dataBytesMax)
-  .regex(/^v1:[a-z]{1,12}(?::[^\n]*)?$/)
-  .transform((data): Press => {
-    const [, verb = '', ...args] = data.split(':');
-    return { verb, args };
-  });
-
-/** Null for what is not of our making. A verb that nobody knows any more is a press all the same. */
+/** Null for what is not of our making. A verb that is not known any more is a press all the same. */
 export function parsePress(data: string): Press | null {
-  const read = Data.safeParse(data);
-  return read.success ? read.data : null;
+  const [, verb, args] = Buffer.byteLength(data) <= dataBytesMax ? (buttonPattern.exec(data) ?? []) : [];
+  return verb === undefined ? null : { verb, args: args?.split(':') ?? [] };
 }
 
-/** What the button carries, or null when it does not fit: then the button is left out rather than broken. */
-export function dataOf(verb: Verb, ...args: readonly (string | number)[]): string | null {
+/** Data of a button, or null when it does not fit: then the button is left out rather than broken. */
+export function dataOf(verb: string, ...args: readonly (string | number)[]): string | null {
   const data = ['v1', verb, ...args.map(String)].join(':');
   return Buffer.byteLength(data) <= dataBytesMax && !data.includes('\n') ? data : null;
 }
@@ -91,6 +24,12 @@ export function button(text: string, data: string | null): Button | null {
 }
 
 export type Rows = readonly (readonly (Button | null)[])[];
+
+export function inRows(all: Rows[number], size: number): Rows {
+  const rows: Rows[number][] = [];
+  for (let index = 0; index < all.length; index += size) rows.push(all.slice(index, index + size));
+  return rows;
+}
 
 /** The rows without buttons that do not exist, and without rows that are empty by that. */
 export function keyboard(rows: Rows): readonly (readonly Button[])[] {
@@ -111,4 +50,9 @@ export function longId(short: string): string {
   const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)];
   const id = parts.join('-');
   return uuid.test(id) ? id : short;
+}
+
+/** An argument of the button; empty when it has none at that place. */
+export function arg({ press }: Pick<ChatContext, 'press'>, index: number): string {
+  return press?.args[index] ?? '';
 }

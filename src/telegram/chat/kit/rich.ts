@@ -46,7 +46,7 @@ function between(separator: string, rows: readonly (Part | null)[]): Rich {
 }
 
 function whole(type: Entity['type'], text: string, more: Partial<Entity> = {}): Rich {
-  // An entity without characters is refused by the platform.
+  // An entity without characters is refused by Telegram.
   return { text, entities: text === '' ? [] : [{ type, offset: 0, length: text.length, ...more }] };
 }
 
@@ -57,6 +57,16 @@ export const code = (text: string): Rich => whole('code', text);
 export const pre = (text: string): Rich => whole('pre', text);
 export const quote = (text: string): Rich => whole('blockquote', text);
 export const link = (text: string, url: string): Rich => whole('text_link', text, { url });
+
+/** The way to a topic, or to a message. Only supergroups have links that everybody in them can open. */
+export function urlOf(
+  address: string | null | undefined,
+  ...path: readonly (number | null | undefined)[]
+): string | null {
+  const group = /^-100(\d+)$/.exec(address ?? '')?.[1];
+  const ids = path.filter((id) => id !== null && id !== undefined);
+  return group === undefined || ids.length === 0 ? null : ['https://t.me/c', group, ...ids].join('/');
+}
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 /** One grapheme of more units than this is noise rather than text. */
@@ -86,7 +96,7 @@ export function oneLine(text: string, max: number): string {
 
 const cutSign = '\n[cut: the rest does not fit into one message]';
 
-/** What one message can hold; what was cut off is said. */
+/** As much as one message can hold; a cut is said. */
 function fitted(rich: Rich): Rich {
   if (rich.text.length <= messagePartLengthMax) return rich;
   const text = shortened(rich.text, messagePartLengthMax - cutSign.length);
@@ -99,7 +109,7 @@ function fitted(rich: Rich): Rich {
 /** A message that is ready: text that fits, and the buttons that are there. */
 export function drawn(words: Rich | string, rows: Rows = []): Drawn {
   const { text: fitting, entities } = fitted(typeof words === 'string' ? { text: words, entities: [] } : words);
-  // Half of a pair is no character, and the platform refuses the whole message for it.
+  // Half of a pair is no character, and Telegram refuses the whole message for it.
   const text = fitting.replace(/\p{Surrogate}/gu, '\ufffd');
   const buttons = keyboard(rows);
   return {

@@ -74,7 +74,7 @@ const alsoCalled: Readonly<Record<string, string>> = {
 
 const buttonsMax = 9;
 
-/** What somebody wrote in the place of a zone. */
+/** Words in the place of a zone, read. */
 export type ZoneWord =
   | { readonly is: 'zone'; readonly zone: string }
   /** A name of several zones, or a clock time that several zones show. */
@@ -112,7 +112,7 @@ function containing(words: string): readonly string[] {
     .slice(0, buttonsMax);
 }
 
-/** What follows each place in a name where a word begins: `los angeles` and `angeles`. */
+/** Ends of a name from each of its words on: `los angeles` and `angeles`. */
 function wordsOf(zone: string): readonly string[] {
   const name = zone.toLowerCase().replaceAll('_', ' ');
   return [...name.matchAll(/(?<![a-z])[a-z]/g)].map(({ index }) => name.slice(index));

@@ -1,12 +1,21 @@
 import type { AppError } from '../../../domain/errors.ts';
 import { isBlank } from '../../../domain/task.ts';
 import { type Asked, readAnywhere, readAsked, readTime } from '../../../domain/when/asked.ts';
-import type { Answer, ConversationRooms, Said } from '../conversation.ts';
+import type { Answer, ChatContext } from '../conversation.ts';
 import { answer, silence, turnedDown, triedTo } from '../kit/answers.ts';
-import { draftHere, type Kept, type MakingStep, type OpenDraft, type StepOf, replacedWords } from '../kit/drafts.ts';
-import { isForUs, readingOf } from '../kit/reading.ts';
+import {
+  draftHere,
+  type Kept,
+  type MakingStep,
+  type OpenDraft,
+  type StepOf,
+  replacedWords,
+  isForUs,
+  readingOf,
+} from '../kit/drafts.ts';
+import { onChat } from '../kit/guards.ts';
 import { blocks, type Rich } from '../kit/rich.ts';
-import { refusal } from '../kit/rights.ts';
+import { demand, refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { whatIsWrong, whatIsWrongWithTime } from './preview.ts';
 import { missed, spoken, whereOf } from './steps.ts';
@@ -14,48 +23,41 @@ import { timeTyped, typedPart } from './typed.ts';
 import { afterTime } from './wizard.ts';
 
 /** `/new`: with everything it shows the preview at once, and without it asks for what is missing. */
-export async function newTask(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const refused = await refusal(said, 'create', { task: null, rooms });
-  if (refused !== null) return turnedDown(refused);
-  const draft = await draftHere(said, rooms);
+export const newTask = onChat('create', async (ctx) => {
+  const draft = await draftHere(ctx);
   const before = replacedWords(draft);
-  const words = said.args.trim();
+  const words = ctx.args.trim();
   // Whoever answers a question of ours means that question, and not that its words be sent.
-  const isAnswer = said.repliedTo?.isOurs === true && (words === '' || draft !== null);
-  const kept = isAnswer ? sentWith(said) : brought(said);
+  const isAnswer = ctx.repliedTo?.isOurs === true && (words === '' || draft !== null);
+  const kept = isAnswer ? sentWith(ctx) : brought(ctx);
   const step: StepOf<'ask'> = { step: 'ask', kept };
-  return words === '' ? spoken(said, rooms, { step, before }) : readNew(said, rooms, { step, before });
-}
+  return words === '' ? spoken(ctx, { step, before }) : readNew(ctx, step, before);
+});
 
 /** The file that came with the words. */
-function sentWith({ media, album }: Said): Kept {
+function sentWith({ media, album }: ChatContext): Kept {
   return media === null ? {} : { media, ...(album === undefined ? {} : { album }) };
 }
 
 /** The same, and what stands in the message that was replied to. */
-function brought(said: Said): Kept {
-  const { repliedTo } = said;
+function brought(ctx: ChatContext): Kept {
+  const { repliedTo } = ctx;
   const text = repliedTo?.text?.trim() ?? '';
   const media = repliedTo?.media ?? null;
-  if (text === '' && media === null) return sentWith(said);
+  if (text === '' && media === null) return sentWith(ctx);
   return {
     ...(text === '' ? {} : { text }),
     ...(media === null ? {} : { media }),
-    ...sentWith(said),
+    ...sentWith(ctx),
   };
 }
 
-interface Reading {
-  readonly step: StepOf<'ask'>;
-  readonly before: Rich | null;
-}
-
 /** Reads when and what from one text. */
-async function readNew(said: Said, rooms: ConversationRooms, { step, before }: Reading): Promise<Answer> {
-  const read = await triedTo(async () => (isForUs(said) ? readAnywhere : readAsked)(said.args, readingOf(said)));
-  if ('refusal' in read) return unread(said, rooms, { step, before, fault: read.refusal });
-  const isTalk = !isForUs(said) && hasSubject(step.kept) && read.made.text !== '';
-  return isTalk ? silence : spoken(said, rooms, { step: stepOf(said, read.made, step.kept), before });
+async function readNew(ctx: ChatContext, step: StepOf<'ask'>, before: Rich | null): Promise<Answer> {
+  const read = await triedTo(async () => (isForUs(ctx) ? readAnywhere : readAsked)(ctx.args, readingOf(ctx)));
+  if ('refusal' in read) return unread(ctx, step, before, read.refusal);
+  const isTalk = !isForUs(ctx) && hasSubject(step.kept) && read.made.text !== '';
+  return isTalk ? silence : spoken(ctx, { step: stepOf(ctx, read.made, step.kept), before });
 }
 
 function hasSubject({ text, media }: Kept): boolean {
@@ -63,106 +65,98 @@ function hasSubject({ text, media }: Kept): boolean {
 }
 
 /** The words of the person go before the words of the message that they answered. */
-function stepOf({ date }: Said, read: Asked, kept: Kept): MakingStep {
+function stepOf({ date }: ChatContext, read: Asked, kept: Kept): MakingStep {
   return afterTime(read, date, { kept: read.text === '' ? kept : { ...kept, text: read.text } });
 }
 
-interface Unread extends Reading {
-  readonly fault: AppError;
-}
-
-async function unread(said: Said, rooms: ConversationRooms, { step, before, fault }: Unread): Promise<Answer> {
+async function unread(ctx: ChatContext, step: StepOf<'ask'>, before: Rich | null, fault: AppError): Promise<Answer> {
   const hasText = hasSubject(step.kept);
   const { sentence, tries } = hasText ? whatIsWrongWithTime(fault) : whatIsWrong(fault);
-  const where = whereOf(said);
+  const where = whereOf(ctx);
   const { making } = texts;
   const words = hasText ? making.unread(sentence, tries, where) : making.unreadBoth(sentence, tries, where);
-  return missed(said, rooms, { step, fault: blocks(before, words) });
+  return missed(ctx, step, blocks(before, words));
 }
 
 /** The next plain message of somebody whose draft waits for it. */
-export async function goOn(said: Said, rooms: ConversationRooms, draft: OpenDraft): Promise<Answer> {
+export async function goOn(ctx: ChatContext, draft: OpenDraft): Promise<Answer> {
   const { row, step } = draft;
   if (step.step === 'edit' || step.step === 'made') return silence;
-  if (isPartOfAlbum(said, step)) return silence;
-  if (step.step === 'preview' || isAsking(said)) return quickly(said, rooms);
-  if (isTalk(said, step)) return silence;
-  const refused = await refusal(said, 'create', { task: null, rooms });
+  if (isPartOfAlbum(ctx, step)) return silence;
+  if (step.step === 'preview' || isAsking(ctx)) return quickly(ctx);
+  if (isTalk(ctx, step)) return silence;
+  const refused = await refusal(ctx, 'create');
   if (refused !== null) return { ...turnedDown(refused), draft: { is: 'drop', draftId: row.id } };
-  return carriedOn(said, rooms, withMedia(said, step));
+  return carriedOn(ctx, withMedia(ctx, step));
 }
 
 /** What nobody said to us can be a time that we ask for, but any sentence could be a text, and any file an attachment. */
-function isTalk(said: Said, step: MakingStep): boolean {
-  if (isForUs(said)) return false;
-  return step.step === 'text' || step.step === 'retext' || said.media !== null;
+function isTalk(ctx: ChatContext, step: MakingStep): boolean {
+  if (isForUs(ctx)) return false;
+  return step.step === 'text' || step.step === 'retext' || ctx.media !== null;
 }
 
 /** Of several pictures that are sent at once, one can be kept: the first. */
-function isPartOfAlbum({ album }: Said, { kept }: MakingStep): boolean {
+function isPartOfAlbum({ album }: ChatContext, { kept }: MakingStep): boolean {
   return album !== undefined && album === kept.album;
 }
 
-function withMedia<S extends MakingStep>(said: Said, step: S): S {
-  const kept = { ...step.kept, ...sentWith(said) };
-  return said.media === null ? step : { ...step, kept };
+function withMedia<S extends MakingStep>(ctx: ChatContext, step: S): S {
+  const kept = { ...step.kept, ...sentWith(ctx) };
+  return ctx.media === null ? step : { ...step, kept };
 }
 
-async function carriedOn(said: Said, rooms: ConversationRooms, step: MakingStep): Promise<Answer> {
-  const words = said.args.trim();
+async function carriedOn(ctx: ChatContext, step: MakingStep): Promise<Answer> {
+  const words = ctx.args.trim();
   switch (step.step) {
     case 'text':
     case 'retext':
-      return textTyped(said, rooms, { ...step, step: 'preview', text: words, from: step });
+      return textTyped(ctx, { ...step, step: 'preview', text: words, from: step });
     case 'offer':
-      return offerTyped(said, rooms, step);
+      return offerTyped(ctx, step);
     case 'preview':
-      return quickly(said, rooms);
+      return quickly(ctx);
     default:
-      return timePart(said, rooms, step);
+      return timePart(ctx, step);
   }
 }
 
 type TextTyped = StepOf<'preview'> & { readonly from: MakingStep };
 
 /** What cannot be seen is no text, unless a file comes with it. */
-async function textTyped(said: Said, rooms: ConversationRooms, { from, ...step }: TextTyped): Promise<Answer> {
+async function textTyped(ctx: ChatContext, { from, ...step }: TextTyped): Promise<Answer> {
   const isNothing = isBlank(step.text) && step.kept.media === undefined;
-  return spoken(
-    said,
-    rooms,
-    isNothing ? { step: from, before: { text: texts.wizard.blankText, entities: [] } } : { step },
-  );
+  return spoken(ctx, isNothing ? { step: from, before: { text: texts.wizard.blankText, entities: [] } } : { step });
 }
 
 type Timing = Exclude<MakingStep, { step: 'text' | 'retext' | 'offer' | 'preview' }>;
 
-async function timePart(said: Said, rooms: ConversationRooms, step: Timing): Promise<Answer> {
+async function timePart(ctx: ChatContext, step: Timing): Promise<Answer> {
   // A picture without words belongs to the task; the time is still asked for.
-  if (said.args.trim() === '' && said.media !== null) return spoken(said, rooms, { step });
-  if (step.step === 'ask') return readNew(said, rooms, { step, before: null });
-  return step.step === 'time' ? timeAnswered(said, rooms, step) : typedPart(said, rooms, step);
+  if (ctx.args.trim() === '' && ctx.media !== null) return spoken(ctx, { step });
+  if (step.step === 'ask') return readNew(ctx, step, null);
+  return step.step === 'time' ? timeAnswered(ctx, step) : typedPart(ctx, step);
 }
 
-async function timeAnswered(said: Said, rooms: ConversationRooms, step: StepOf<'time'>): Promise<Answer> {
-  const read = await triedTo(async () => readTime(said.args, readingOf(said)));
-  if ('made' in read) return timeTyped(said, rooms, { read: read.made, step });
+async function timeAnswered(ctx: ChatContext, step: StepOf<'time'>): Promise<Answer> {
+  const read = await triedTo(async () => readTime(ctx.args, readingOf(ctx)));
+  if ('made' in read) return timeTyped(ctx, read.made, step);
   const { sentence, tries } = whatIsWrongWithTime(read.refusal);
-  return missed(said, rooms, { step, fault: texts.making.unread(sentence, tries, whereOf(said)) });
+  return missed(ctx, step, texts.making.unread(sentence, tries, whereOf(ctx)));
 }
 
 /** A file came alone, and then its time. */
-async function offerTyped(said: Said, rooms: ConversationRooms, step: StepOf<'offer'>): Promise<Answer> {
-  if (said.media !== null) return offered(said, rooms);
-  const read = await triedTo(async () => (isForUs(said) ? readAnywhere : readAsked)(said.args, readingOf(said)));
-  return 'made' in read ? spoken(said, rooms, { step: stepOf(said, read.made, step.kept) }) : quickly(said, rooms);
+async function offerTyped(ctx: ChatContext, step: StepOf<'offer'>): Promise<Answer> {
+  if (ctx.media !== null) return offered(ctx);
+  const read = await triedTo(async () => (isForUs(ctx) ? readAnywhere : readAsked)(ctx.args, readingOf(ctx)));
+  return 'made' in read ? spoken(ctx, { step: stepOf(ctx, read.made, step.kept) }) : quickly(ctx);
 }
 
 const asking =
   /^(?:please\s+)?(?:schedule\s+(?:this|that|it)|remind\s+(?:me|us)(?:\s+(?:of|about)\s+(?:this|that|it))?|later)(?![\p{L}\p{N}'])[\s,:]*/iu;
 
 /** "Schedule this tomorrow at 9", said about a message of somebody. */
-function isAsking({ args, repliedTo, place, isAddressed }: Said): boolean {
+function isAsking({ args, repliedTo, place, isAddressed }: ChatContext): boolean {
   const isForUs = place.chat.kind === 'private' || isAddressed === true;
   return isForUs && repliedTo !== null && !repliedTo.isOurs && asking.test(args.trim());
 }
@@ -171,21 +165,20 @@ function isAsking({ args, repliedTo, place, isAddressed }: Said): boolean {
  * In a private chat, and where the bot is called by its name, no command is needed: a text with a time, a file, or words
  * about a message that is replied to. What comes of it is a preview only.
  */
-export async function quickly(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const { place, repliedTo, media } = said;
-  const words = said.args.trim();
-  const isForUs = (place.chat.kind === 'private' && place.topicTask === null) || said.isAddressed === true;
+export async function quickly(ctx: ChatContext): Promise<Answer> {
+  const { place, repliedTo, media } = ctx;
+  const words = ctx.args.trim();
+  const isForUs = (place.chat.kind === 'private' && place.topicTask === null) || ctx.isAddressed === true;
   if (!isForUs) return silence;
   const asked = asking.exec(words);
   const hasSubject = repliedTo !== null && (repliedTo.text !== null || repliedTo.media !== null);
-  if (asked !== null && hasSubject) return scheduleThis(said, rooms, words.slice(asked[0].length));
-  if (words === '' && media !== null) return offered(said, rooms);
-  const read = await triedTo(async () => readAnywhere(said.args, readingOf(said)));
+  if (asked !== null && hasSubject) return scheduleThis(ctx, words.slice(asked[0].length));
+  if (words === '' && media !== null) return offered(ctx);
+  const read = await triedTo(async () => readAnywhere(ctx.args, readingOf(ctx)));
   if (!('made' in read)) return answer(hintFor(words, read.refusal));
-  const refused = await refusal(said, 'create', { task: null, rooms });
-  if (refused !== null) return turnedDown(refused);
-  const before = replacedWords(await draftHere(said, rooms));
-  return spoken(said, rooms, { step: stepOf(said, read.made, sentWith(said)), before });
+  await demand(ctx, 'create');
+  const before = replacedWords(await draftHere(ctx));
+  return spoken(ctx, { step: stepOf(ctx, read.made, sentWith(ctx)), before });
 }
 
 /** Faults that only a line with a time can have: then it is told what is wrong with it. */
@@ -199,21 +192,20 @@ function hintFor(words: string, fault: AppError): Rich | string {
   return /^schedule\s+(?:this|that|it)\b/i.test(words) ? texts.wizard.nothingToSchedule : texts.making.quickHint();
 }
 
-async function scheduleThis(said: Said, rooms: ConversationRooms, when: string): Promise<Answer> {
-  const refused = await refusal(said, 'create', { task: null, rooms });
-  if (refused !== null) return turnedDown(refused);
-  const before = replacedWords(await draftHere(said, rooms));
-  const step: StepOf<'ask'> = { step: 'ask', kept: brought(said) };
-  if (when === '') return spoken(said, rooms, { step, before });
-  const read = await triedTo(async () => readTime(when, readingOf(said)));
-  if ('refusal' in read) return unread(said, rooms, { step, before, fault: read.refusal });
-  return spoken(said, rooms, { step: stepOf(said, read.made, step.kept), before });
+async function scheduleThis(ctx: ChatContext, when: string): Promise<Answer> {
+  await demand(ctx, 'create');
+  const before = replacedWords(await draftHere(ctx));
+  const step: StepOf<'ask'> = { step: 'ask', kept: brought(ctx) };
+  if (when === '') return spoken(ctx, { step, before });
+  const read = await triedTo(async () => readTime(when, readingOf(ctx)));
+  if ('refusal' in read) return unread(ctx, step, before, read.refusal);
+  return spoken(ctx, { step: stepOf(ctx, read.made, step.kept), before });
 }
 
 /** A file alone may be meant for anything, so it is only offered. */
-async function offered(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const draft = await draftHere(said, rooms);
-  if (draft !== null && draft.step.step !== 'edit' && draft.step.step !== 'made' && isPartOfAlbum(said, draft.step))
+async function offered(ctx: ChatContext): Promise<Answer> {
+  const draft = await draftHere(ctx);
+  if (draft !== null && draft.step.step !== 'edit' && draft.step.step !== 'made' && isPartOfAlbum(ctx, draft.step))
     return silence;
-  return spoken(said, rooms, { step: { step: 'offer', kept: sentWith(said) }, before: replacedWords(draft) });
+  return spoken(ctx, { step: { step: 'offer', kept: sentWith(ctx) }, before: replacedWords(draft) });
 }

@@ -1,85 +1,90 @@
 import type { TaskInput } from '../../../app/tasks/definition.ts';
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
+import { settingsOf } from '../../../domain/chat-settings.ts';
 import type { AppError } from '../../../domain/errors.ts';
 import { inputOf } from '../../../domain/schedule/schedule.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import { threadKeyOf } from '../../../domain/thread.ts';
-import type { Answer, ConversationRooms, Place, Pressed } from '../conversation.ts';
-import { alerted, redrawn, sentenceOf, templateFault, triedTo } from '../kit/answers.ts';
-import { taskName, cardOf, markFor, nextSentence, undoRow } from '../kit/card.ts';
+import type { Answer, Buttons, ChatContext, Handler } from '../conversation.ts';
+import { redrawn, Refused, sentenceOf, templateFault, triedTo } from '../kit/answers.ts';
+import { card, type CardFacts, cardOf, markFor, nextSentence, nextShown, taskName, undoRow } from '../kit/card.ts';
 import { scheduleText } from '../kit/clock.ts';
 import { draftOf, putDraft, type OpenDraft, type StepOf, titleOf } from '../kit/drafts.ts';
-import { button, dataOf, shortId } from '../kit/press.ts';
+import { onChat, targetOf } from '../kit/guards.ts';
+import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn, lines } from '../kit/rich.ts';
-import { refusal, arg } from '../kit/rights.ts';
+import { demand } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { proposalDrawn, topicsOff, titleOfStep } from './preview.ts';
 import { turned, stepDrawn } from './steps.ts';
 import { retimed, chosen, isFormer } from './wizard.ts';
 
-/** Buttons of a task that is being made. Only the person who makes it may press them. */
+/** For buttons that carry the draft of this person. */
+function onDraft(handle: (ctx: ChatContext, draft: OpenDraft) => Promise<Answer>): Handler {
+  return async (ctx) => {
+    const { making } = texts;
+    const found = await draftOf(ctx, arg(ctx, 0));
+    switch (found.is) {
+      case 'open':
+        return found.draft.step.step === 'made' ? alreadyMade(ctx, found.draft.step.taskId) : handle(ctx, found.draft);
+      case 'expired':
+        return redrawn(ctx, drawn(making.expired));
+      // What the message shows may be newer than the button, so it stays as it is.
+      case 'gone':
+        throw new Refused(making.over);
+      case 'foreign':
+        throw new Refused(making.onlyTheirs);
+    }
+  };
+}
 
-export type Held = { readonly draft: OpenDraft } | { readonly answer: Answer };
+interface Found {
+  readonly row: OpenDraft['row'];
+  readonly step: StepOf<'preview'>;
+}
 
-async function held(pressed: Pressed, rooms: ConversationRooms): Promise<Held> {
-  const { making } = texts;
-  const found = await draftOf(pressed, arg(pressed, 0), rooms);
-  switch (found.is) {
-    case 'open':
-      return found.draft.step.step === 'made'
-        ? { answer: await alreadyMade(pressed, rooms, found.draft.step.taskId) }
-        : { draft: found.draft };
-    case 'expired':
-      return { answer: redrawn(pressed, drawn(making.expired)) };
-    // What the message shows may be newer than the button, so it stays as it is.
-    case 'gone':
-      return { answer: alerted(making.over) };
-    case 'foreign':
-      return { answer: alerted(making.onlyTheirs) };
-  }
+/** The same for buttons of the preview. */
+function onPreview(handle: (ctx: ChatContext, found: Found) => Promise<Answer>): Handler {
+  return onDraft(async (ctx, { row, step }) => {
+    if (step.step !== 'preview') throw new Refused(texts.making.over);
+    return handle(ctx, { row, step });
+  });
 }
 
 /** The second press of two finds the task that the first one made. */
-async function alreadyMade(pressed: Pressed, rooms: ConversationRooms, taskId: string): Promise<Answer> {
-  const task = await rooms.store.readTask(taskId);
-  if (task === null) return alerted(texts.making.over);
-  return redrawn(pressed, await cardOf(task, rooms, markFor(pressed)), texts.making.createdBefore(task.number));
+async function alreadyMade(ctx: ChatContext, taskId: string): Promise<Answer> {
+  const task = await ctx.store.readTask(taskId);
+  if (task === null) throw new Refused(texts.making.over);
+  return redrawn(ctx, await cardOf(task, ctx), texts.making.createdBefore(task.number));
 }
 
-export async function createPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  return created(pressed, rooms, { plain: false });
-}
-
-export async function plainPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  return created(pressed, rooms, { plain: true });
-}
-
-async function created(pressed: Pressed, rooms: ConversationRooms, { plain }: { plain: boolean }): Promise<Answer> {
-  const refused = await refusal(pressed, 'create', { task: null, rooms });
-  if (refused !== null) return alerted(refused);
-  const found = await held(pressed, rooms);
-  if ('answer' in found) return found.answer;
-  const { row, step } = found.draft;
-  if (step.step !== 'preview') return alerted(texts.making.over);
-  const { chat, topic } = pressed.place;
+async function created(ctx: ChatContext, { row, step }: Found, plain: boolean): Promise<Answer> {
+  const { chat, topic } = ctx.place;
   const tried = await triedTo(() =>
-    rooms.tasks.create({
+    ctx.tasks.create({
       threadKey: threadKeyOf({ provider: 'telegram', address: chat.address, topic }),
-      actor: pressed.person.actor,
+      actor: ctx.person.actor,
       // Of the draft and not of the press: however often it is pressed, one draft makes one task.
       idempotencyKey: `telegram:draft:${row.id}${plain ? ':plain' : ''}`,
       input: requestInput(step, plain),
     }),
   );
-  if ('refusal' in tried) return notCreated(pressed, rooms, { draftId: row.id, step, fault: tried.refusal });
+  if ('refusal' in tried) return notCreated(ctx, row.id, step, tried.refusal);
   const { task } = tried.made;
-  const missing = topicsOff(pressed.place) ?? (await rightMissing(pressed.place, rooms));
-  const shown = withNote(await cardOf(task, rooms, markFor(pressed)), missing);
+  const missing = topicsOff(ctx.place) ?? (await rightMissing(ctx));
+  const shown = withNote(card(task, newFacts(ctx, task)), missing);
   return {
-    ...redrawn(pressed, shown, texts.making.created(task.number)),
-    draft: putDraft(pressed, { step: 'made', taskId: task.id }, { id: row.id, now: rooms.clock.now() }),
+    ...redrawn(ctx, shown, texts.making.created(task.number)),
+    draft: putDraft(ctx, { step: 'made', taskId: task.id }, { id: row.id, now: ctx.clock.now() }),
   };
+}
+
+/** Facts of a task that was made a moment ago. */
+function newFacts(ctx: ChatContext, task: Task): CardFacts {
+  const { dates } = settingsOf(ctx.place.chat.settings);
+  const next = task.state === 'active' ? ctx.preview(task.schedule).next.slice(0, nextShown) : [];
+  return { now: ctx.clock.now(), dates, next, ownerName: ctx.person.name, mark: markFor(ctx) };
 }
 
 function requestInput({ text, when, kept }: StepOf<'preview'>, plain: boolean): TaskInput {
@@ -102,74 +107,62 @@ function withNote(shown: Drawn, missing: keyof typeof texts.making.topicsOff | n
   return { ...shown, text: `${shown.text}\n\n${texts.making.note(texts.making.topicsOff[missing])}` };
 }
 
-/** Asked when a task was made, and not for every preview, because only the platform knows it. */
-async function rightMissing(place: Place, rooms: ConversationRooms): Promise<'right' | null> {
-  const setUp = await rooms.setUp(place);
+/** Asked when a task was made, and not for every preview, because only Telegram knows it. */
+async function rightMissing(ctx: ChatContext): Promise<'right' | null> {
+  const setUp = await ctx.setUp(ctx.place);
   return !setUp.isPrivate && setUp.canManageTopics === false ? 'right' : null;
-}
-
-interface NotCreated {
-  readonly draftId: string;
-  readonly step: StepOf<'preview'>;
-  readonly fault: AppError;
 }
 
 /** The preview stays, says what is wrong, and offers what can be done about it. */
 async function notCreated(
-  pressed: Pressed,
-  rooms: ConversationRooms,
-  { draftId, step, fault }: NotCreated,
+  ctx: ChatContext,
+  draftId: string,
+  step: StepOf<'preview'>,
+  fault: AppError,
 ): Promise<Answer> {
   const { making } = texts;
   const isTemplate = fault.code === 'invalid_template';
   const words = isTemplate
     ? making.templateFault(templateFault(fault.message))
     : making.refused(sentenceOf(fault) ?? fault.message);
-  return redrawn(
-    pressed,
-    await proposalDrawn(pressed, rooms, { draftId, step, fault: words, offersPlain: isTemplate }),
-  );
-}
-
-/** The time is asked for again; it is chosen or written. */
-export async function retimePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await held(pressed, rooms);
-  if ('answer' in found) return found.answer;
-  const { row, step } = found.draft;
-  if (step.step !== 'preview') return alerted(texts.making.over);
-  return turned(pressed, rooms, { draftId: row.id, step: retimed(step) });
-}
-
-export async function cancelPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await held(pressed, rooms);
-  if ('answer' in found) return found.answer;
-  const { row, step } = found.draft;
-  const words = step.step === 'edit' ? texts.making.editDropped : texts.making.dropped;
-  return { ...redrawn(pressed, drawn(words)), draft: { is: 'drop', draftId: row.id } };
+  return redrawn(ctx, await proposalDrawn(ctx, { draftId, step, fault: words, offersPlain: isTemplate }));
 }
 
 /** Every choice while a task is made: `wizard:<draft>:<what>[:<value>[:<more>]]`. */
-export async function wizardPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const refused = await refusal(pressed, 'create', { task: null, rooms });
-  if (refused !== null) return alerted(refused);
-  const found = await held(pressed, rooms);
-  if ('answer' in found) return found.answer;
-  const { row, step } = found.draft;
-  if (step.step === 'edit' || step.step === 'made') return alerted(texts.making.over);
-  const that = thatActions.find((each) => each === arg(pressed, 1));
-  if (that !== undefined && step.step === 'preview')
-    return sameTitlePressed(pressed, rooms, { row, step, action: that });
-  const [action, value, more] = [arg(pressed, 1), arg(pressed, 2), arg(pressed, 3)];
+async function choicePressed(ctx: ChatContext, { row, step }: OpenDraft): Promise<Answer> {
+  if (step.step === 'edit' || step.step === 'made') throw new Refused(texts.making.over);
+  const [action, value, more] = [arg(ctx, 1), arg(ctx, 2), arg(ctx, 3)];
+  const that = thatActions.find((each) => each === action);
+  if (that !== undefined && step.step === 'preview') return sameTitlePressed(ctx, { row, step, action: that });
   const moved = await triedTo(async () => {
-    const next = chosen(step, action, { speaking: pressed, value, more });
-    return next === null ? null : turned(pressed, rooms, { draftId: row.id, step: next });
+    const next = chosen(step, action, { speaking: ctx, value, more });
+    return next === null ? null : turned(ctx, row.id, next);
   });
-  if ('refusal' in moved) return alerted(short(sentenceOf(moved.refusal) ?? moved.refusal.message));
+  if ('refusal' in moved) throw new Refused(short(sentenceOf(moved.refusal) ?? moved.refusal.message));
   if (moved.made !== null) return moved.made;
   // The button was of an earlier step: nothing changes, and the message shows the one that is open.
   const before = isFormer(step, action, value) ? texts.wizard.inWords : null;
-  return redrawn(pressed, await stepDrawn(pressed, rooms, { draftId: row.id, step, before }));
+  return redrawn(ctx, await stepDrawn(ctx, { draftId: row.id, step, before }));
 }
+
+/** Buttons of a task that is being made. Only the person who makes it may press them. */
+export const newTaskButtons = {
+  create: onChat(
+    'create',
+    onPreview((ctx, found) => created(ctx, found, false)),
+  ),
+  plain: onChat(
+    'create',
+    onPreview((ctx, found) => created(ctx, found, true)),
+  ),
+  // The time is asked for again; it is chosen or written.
+  retime: onPreview((ctx, { row, step }) => turned(ctx, row.id, retimed(step))),
+  cancel: onDraft(async (ctx, { row, step }) => {
+    const words = step.step === 'edit' ? texts.making.editDropped : texts.making.dropped;
+    return { ...redrawn(ctx, drawn(words)), draft: { is: 'drop', draftId: row.id } };
+  }),
+  wizard: onChat('create', onDraft(choicePressed)),
+} satisfies Buttons;
 
 const thatActions = ['that', 'thattime', 'thattext'] as const;
 
@@ -180,30 +173,22 @@ function short(sentence: string): string {
 
 /** The task of the same title is changed instead of a second one being made. */
 
-interface Found {
-  readonly row: OpenDraft['row'];
-  readonly step: StepOf<'preview'>;
-}
-
 /** `that` shows what could be changed about it, `thattime` and `thattext` change it. */
 async function sameTitlePressed(
-  pressed: Pressed,
-  rooms: ConversationRooms,
+  ctx: ChatContext,
   { row, step, action }: Found & { readonly action: 'that' | 'thattime' | 'thattext' },
 ): Promise<Answer> {
-  const task = await rooms.store.taskByTitle(pressed.place.chat.id, titleOfStep(step));
-  if (task === null) return alerted(texts.chat.noSuchTask);
-  const refused = await refusal(pressed, 'change', { task, rooms });
-  if (refused !== null) return alerted(refused);
-  if (action === 'that') return redrawn(pressed, offered(task, { row, step }, rooms.clock.now()));
+  const task = await ctx.store.taskByTitle(ctx.place.chat.id, titleOfStep(step));
+  if (task === null) throw new Refused(texts.chat.noSuchTask);
+  await demand(ctx, 'change', task);
+  if (action === 'that') return redrawn(ctx, offered(task, { row, step }, ctx.clock.now()));
   const patch: TaskPatch =
     action === 'thattime' ? { schedule: inputOf(step.when.schedule) } : { instructions: step.text };
-  const target = { taskId: task.id, actor: pressed.person.actor, idempotencyKey: pressed.key };
-  const { task: changed, entryId } = await rooms.tasks.edit(target, patch);
-  const words = lines(texts.edit.changed(taskName(changed)), await nextSentence(changed, rooms));
+  const { task: changed, entryId } = await ctx.tasks.edit(targetOf(ctx, task), patch);
+  const words = lines(texts.edit.changed(taskName(changed)), await nextSentence(changed, ctx));
   return {
-    ...redrawn(pressed, drawn(words, undoRow(changed, entryId))),
-    draft: putDraft(pressed, { step: 'made', taskId: task.id }, { id: row.id, now: rooms.clock.now() }),
+    ...redrawn(ctx, drawn(words, undoRow(changed, entryId))),
+    draft: putDraft(ctx, { step: 'made', taskId: task.id }, { id: row.id, now: ctx.clock.now() }),
   };
 }
 

@@ -7,20 +7,20 @@ import type { Drawn } from '../../../domain/shown.ts';
 import { isBlank, checkTexts } from '../../../domain/task.ts';
 import { timeOr } from '../../../domain/when/asked.ts';
 import { readWhen } from '../../../domain/when/when.ts';
-import type { ConversationRooms, Place, Said } from '../conversation.ts';
+import type { ChatContext, Place } from '../conversation.ts';
 import { sentenceOf } from '../kit/answers.ts';
 import { clockIn, moments, wordsOf } from '../kit/clock.ts';
-import { titleOf, draftHere, putDraft, type StepOf } from '../kit/drafts.ts';
+import { titleOf, draftHere, putDraft, type StepOf, readingOf } from '../kit/drafts.ts';
 import { policyLines } from '../kit/policy.ts';
 import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
-import { type Here, readingOf } from '../kit/reading.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { mayManage } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { examples } from './english.ts';
 
-type Rooms = Pick<ConversationRooms, 'clock' | 'preview'> & {
-  readonly store: Pick<ConversationRooms['store'], 'taskByTitle'>;
+/** Everything that a proposal is drawn from, beside the draft. */
+type Drawing = Pick<ChatContext, 'place' | 'person' | 'clock' | 'preview'> & {
+  readonly store: Pick<ChatContext['store'], 'taskByTitle'>;
 };
 
 interface Proposing {
@@ -34,14 +34,10 @@ interface Proposing {
 }
 
 /** A task that is not made yet, as it is shown before it is, with all that this place and this person bring along. */
-export async function proposalDrawn(
-  here: Here,
-  { clock, preview: calculated, store }: Rooms,
-  proposing: Proposing,
-): Promise<Drawn> {
+export async function proposalDrawn(ctx: Drawing, proposing: Proposing): Promise<Drawn> {
   const { making, wizard, task } = texts;
   const { text, when, kept } = proposing.step;
-  const { place } = here;
+  const { place, clock, preview: calculated, store } = ctx;
   const { schedule } = when;
   const { timezone } = schedule;
   const now = clock.now();
@@ -52,7 +48,7 @@ export async function proposalDrawn(
   const refused = warnings.find(isRefusal);
   const off = topicsOff(place);
   // A zone that the words name was said already.
-  const asksZone = !place.isZoneConfirmed && mayManage(here) && timezone === place.timezone;
+  const asksZone = !place.isZoneConfirmed && mayManage(ctx) && timezone === place.timezone;
   const words = blocks(
     proposing.before ?? null,
     lines(
@@ -135,17 +131,16 @@ export function checkStep(step: Pick<StepOf<'preview'>, 'text' | 'kept'>): void 
 
 /** The chat has other clocks now: what this person is making here is read again on them. Null when they make nothing. */
 export async function readAgain(
-  here: Here & Pick<Said, 'date'>,
-  rooms: ConversationRooms,
+  ctx: ChatContext,
 ): Promise<{ readonly proposing: Proposing; readonly draft: DraftChange } | null> {
-  const before = (await draftHere(here, rooms))?.step;
+  const before = (await draftHere(ctx))?.step;
   if (before?.step !== 'preview') return null;
   const { words, at } = before.when;
-  const read = timeOr(() => readWhen(words, readingOf({ place: here.place, date: at })));
+  const read = timeOr(() => readWhen(words, readingOf({ place: ctx.place, date: at })));
   if (read === null) return null;
-  const id = rooms.ids.next();
+  const id = ctx.ids.next();
   const step: StepOf<'preview'> = { ...before, when: { words, at, schedule: read.schedule } };
-  return { proposing: { draftId: id, step }, draft: putDraft(here, step, { id, now: rooms.clock.now() }) };
+  return { proposing: { draftId: id, step }, draft: putDraft(ctx, step, { id, now: ctx.clock.now() }) };
 }
 
 /** Where results would find no topic, as far as is known. */

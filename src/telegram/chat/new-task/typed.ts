@@ -3,11 +3,18 @@ import { instructionsLengthMax } from '../../../domain/limits.ts';
 import { pad } from '../../../domain/schedule/time/calendar.ts';
 import { isBlank } from '../../../domain/task.ts';
 import { type Asked, readTime, timeOr } from '../../../domain/when/asked.ts';
-import type { Answer, ConversationRooms, Said } from '../conversation.ts';
+import type { Answer, ChatContext } from '../conversation.ts';
 import { silence, triedTo } from '../kit/answers.ts';
 import { dateIn } from '../kit/clock.ts';
-import type { Kept, MakingStep, PartStep, StepOf } from '../kit/drafts.ts';
-import { isForUs, readingOf, type Speaking } from '../kit/reading.ts';
+import {
+  isForUs,
+  readingOf,
+  type Kept,
+  type MakingStep,
+  type PartStep,
+  type Speaking,
+  type StepOf,
+} from '../kit/drafts.ts';
 import { texts } from '../texts.ts';
 import { whatIsWrongWithTime } from './preview.ts';
 import { missed, spoken } from './steps.ts';
@@ -16,18 +23,18 @@ import { afterTime, hourStep, nth, timed } from './wizard.ts';
 /** Words in the place of the buttons with which a task is made. */
 
 /** As the part that is asked for, or else as a whole time of their own, or as the text that comes too early. */
-export async function typedPart(said: Said, rooms: ConversationRooms, step: StepOf<PartStep>): Promise<Answer> {
-  const words = said.args.trim();
-  const part = words.length > partLengthMax ? null : partOf(words, step, said);
-  if (part !== null) return spoken(said, rooms, { step: part });
-  const read = await triedTo(async () => readTime(said.args, readingOf(said)));
-  if ('made' in read) return timeTyped(said, rooms, { read: read.made, step });
-  if (isForUs(said) && isText(words, step, read.refusal)) {
+export async function typedPart(ctx: ChatContext, step: StepOf<PartStep>): Promise<Answer> {
+  const words = ctx.args.trim();
+  const part = words.length > partLengthMax ? null : partOf(words, step, ctx);
+  if (part !== null) return spoken(ctx, { step: part });
+  const read = await triedTo(async () => readTime(ctx.args, readingOf(ctx)));
+  if ('made' in read) return timeTyped(ctx, read.made, step);
+  if (isForUs(ctx) && isText(words, step, read.refusal)) {
     const before = { text: texts.wizard.notedText, entities: [] };
-    return spoken(said, rooms, { step: { ...step, kept: { ...step.kept, text: words, isEarly: true } }, before });
+    return spoken(ctx, { step: { ...step, kept: { ...step.kept, text: words, isEarly: true } }, before });
   }
   const { sentence, tries } = whatIsWrongWithPart(step.step, words, read.refusal);
-  return missed(said, rooms, { step, fault: texts.making.unreadQuick(sentence, tries) });
+  return missed(ctx, step, texts.making.unreadQuick(sentence, tries));
 }
 
 /** Nobody needs more words for a part of a time. */
@@ -99,23 +106,17 @@ function dateTyped(words: string, step: StepOf<PartStep>, speaking: Speaking): M
   return hourStep(step, dateIn({ timezone: schedule.timezone, now: schedule.onceAt }, 0));
 }
 
-interface TimeTyped {
-  readonly read: Asked;
-  readonly step: StepOf<PartStep | 'time'>;
-}
-
 /** A whole time was written; what follows it is the text, where none is there yet. */
-export async function timeTyped(said: Said, rooms: ConversationRooms, { read, step }: TimeTyped): Promise<Answer> {
+export async function timeTyped(ctx: ChatContext, read: Asked, step: StepOf<PartStep | 'time'>): Promise<Answer> {
   const rest = read.text;
   // Where people talk to each other, a sentence that begins with a time is more than what was asked for.
-  if (rest !== '' && !isForUs(said)) return silence;
+  if (rest !== '' && !isForUs(ctx)) return silence;
   const text = step.step === 'time' ? step.text : step.kept.text;
-  const media = said.media ?? step.kept.media;
+  const media = ctx.media ?? step.kept.media;
   const kept: Kept = { ...step.kept, ...(media === undefined ? {} : { media }) };
-  if (rest !== '' && text !== undefined && kept.isEarly !== true)
-    return missed(said, rooms, { step, fault: texts.making.leftOver(rest) });
+  if (rest !== '' && text !== undefined && kept.isEarly !== true) return missed(ctx, step, texts.making.leftOver(rest));
   const known = rest === '' ? text : rest;
-  return spoken(said, rooms, {
-    step: afterTime(read, said.date, { kept: known === undefined ? kept : { ...kept, text: known } }),
+  return spoken(ctx, {
+    step: afterTime(read, ctx.date, { kept: known === undefined ? kept : { ...kept, text: known } }),
   });
 }

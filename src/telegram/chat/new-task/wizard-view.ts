@@ -3,9 +3,8 @@ import { civilFromDays, dayOfWall, pad, weekdayOf } from '../../../domain/schedu
 import { toWall } from '../../../domain/schedule/time/zone.ts';
 import { MONTH_NAMES, WEEKDAY_NAMES } from '../../../domain/schedule/words/words.ts';
 import { capital, dateIn, wordsOf } from '../kit/clock.ts';
-import { inRows } from '../kit/days.ts';
 import { rhythms, weekdays, type MakingStep, type PartStep, type Plan, titleOf } from '../kit/drafts.ts';
-import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
+import { button, dataOf, shortId, type Rows, inRows } from '../kit/press.ts';
 import { lines, type Rich } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 import type { Where } from './english.ts';

@@ -1,6 +1,7 @@
 import type { Chat } from '../../../app/ports/chats.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import type { ConversationRooms, Person, Place, SetUp } from '../conversation.ts';
+import type { ChatContext, ChatDeps, Place, SetUp } from '../conversation.ts';
+import { markFor } from '../kit/card.ts';
 import { clockIn } from '../kit/clock.ts';
 import { button, dataOf, type Rows } from '../kit/press.ts';
 import { blocks, type Rich, drawn, lines } from '../kit/rich.ts';
@@ -8,20 +9,14 @@ import { texts } from '../texts.ts';
 
 /** How things stand in a chat, and what to do next: what `/start` shows, and what is kept up to date in a group. */
 
-interface Here {
-  readonly place: Place;
-  readonly person: Person;
-}
-
 interface Words {
   readonly words: Rich;
   readonly rows: Rows;
 }
 
-export async function startWords(here: Here, rooms: ConversationRooms, mark: string): Promise<Words> {
-  const { place } = here;
-  const setUp = await rooms.setUp(place);
-  const facts = { setUp, ...place, now: rooms.clock.now(), mark, bot: rooms.botUsername() };
+export async function startWords(ctx: ChatContext): Promise<Words> {
+  const { place, clock, bot } = ctx;
+  const facts = { setUp: await ctx.setUp(place), ...place, now: clock.now(), mark: markFor(ctx), bot };
   return place.chat.kind === 'private' ? privateWords(facts) : groupWords(facts);
 }
 
@@ -106,8 +101,8 @@ function noteOf(chatId: string): string {
 }
 
 interface Notes {
-  readonly store: Pick<ConversationRooms['store'], 'readNote' | 'writeNote'>;
-  readonly clock: ConversationRooms['clock'];
+  readonly store: Pick<ChatDeps['store'], 'readNote' | 'writeNote'>;
+  readonly clock: ChatDeps['clock'];
 }
 
 export async function keepList(
@@ -124,12 +119,12 @@ export async function lastList({ store }: Pick<Notes, 'store'>, chat: Pick<Chat,
   return note === null ? null : (JSON.parse(note) as LastList);
 }
 
-/** What there is to know of a chat beside what the platform tells. */
+/** Our own facts of a chat, beside what Telegram tells. */
 interface ChatStanding {
   readonly isApproved: boolean;
   readonly timezone: string;
   readonly isZoneConfirmed: boolean;
-  /** What the clocks of the zone show now. */
+  /** The time that the clocks of the zone show now. */
   readonly clock: string;
 }
 

@@ -1,60 +1,57 @@
-import { claimedArg, setupArg, type Answer, type ConversationRooms, type Said } from '../conversation.ts';
-import { answer, answerWith, forAsker, silence, turnedDown } from '../kit/answers.ts';
-import { markFor } from '../kit/card.ts';
+import { claimedArg, setupArg, type Answer, type ChatContext, type Place } from '../conversation.ts';
+import { answer, answerWith, forAsker, Refused, silence } from '../kit/answers.ts';
 import { clockIn } from '../kit/clock.ts';
 import { button, dataOf, type Rows } from '../kit/press.ts';
-import { inZone } from '../kit/reading.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
-import { adminsOf, mayManage, refusal } from '../kit/rights.ts';
+import { adminsOf, mayManage } from '../kit/rights.ts';
 import { likelyZones, readZone } from '../kit/zones.ts';
 import { proposalDrawn, readAgain } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
 import { keepList, lastList, startWords, zoneCheckRow } from './checklist.ts';
 
-/** What concerns the chat as a whole: its set-up and its zone. */
+/** The chat as a whole: its set-up and its zone. */
 
-/** Who is led here by the link that adds the bot has most likely just been greeted. */
+/** The link that adds the bot leads here, most likely just after a greeting. */
 const justGreetedMs = 120_000;
 
-export async function startCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const { args, person, place } = said;
+export async function startCommand(ctx: ChatContext): Promise<Answer> {
+  const { args, person, place } = ctx;
   const isGroup = place.chat.kind !== 'private';
-  if (isGroup && args === setupArg && (await wasJustGreeted(said, rooms))) return silence;
-  const { words, rows } = await startWords(said, rooms, markFor(said));
+  if (isGroup && args === setupArg && (await wasJustGreeted(ctx))) return silence;
+  const { words, rows } = await startWords(ctx);
   const claimed = args === claimedArg && person.isOwner ? texts.chat.claimed : null;
   const shown = drawn(blocks(texts.chat.greeting(person.name), claimed, words), rows);
   if (!isGroup) return answerWith(shown);
-  const id = rooms.ids.next();
-  await keepList(rooms, place, { delivery: id });
+  const id = ctx.ids.next();
+  await keepList(ctx, place, { delivery: id });
   return { replies: [{ is: 'message', shown, id }] };
 }
 
-async function wasJustGreeted({ place }: Said, rooms: ConversationRooms): Promise<boolean> {
-  const last = await lastList(rooms, place.chat);
-  return last !== null && Math.abs(rooms.clock.now() - last.at) < justGreetedMs;
+async function wasJustGreeted(ctx: ChatContext): Promise<boolean> {
+  const last = await lastList(ctx, ctx.place.chat);
+  return last !== null && Math.abs(ctx.clock.now() - last.at) < justGreetedMs;
 }
 
 /** `/tz` tells and offers; with a city, a zone or the time on the wall it sets. */
-export async function zoneCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const { place, args } = said;
-  const now = rooms.clock.now();
-  const isAdmin = mayManage(said);
+export async function zoneCommand(ctx: ChatContext): Promise<Answer> {
+  const { place, args } = ctx;
+  const now = ctx.clock.now();
+  const isAdmin = mayManage(ctx);
   if (args.trim() === '') {
     const rows = isAdmin
       ? [...(place.isZoneConfirmed ? [] : [zoneCheckRow()]), ...zoneRows(likelyZones(place.timezone, now))]
       : [];
-    const words = zoneWords(said, now);
+    const words = zoneWords(ctx, now);
     return forAsker(answer(isAdmin ? blocks(words, texts.chat.zonePick()) : words, rows));
   }
-  const refused = await refusal(said, 'manage', { task: null, rooms });
-  if (refused !== null) {
-    return turnedDown(lines(texts.settings.adminsOnly(await adminsOf(place, rooms)), texts.settings.ownZone()));
+  if (!isAdmin) {
+    throw new Refused(lines(texts.settings.adminsOnly(await adminsOf(place, ctx)), texts.settings.ownZone()));
   }
   const word = readZone(args, now);
   const { chat } = texts;
   switch (word.is) {
     case 'zone':
-      return setZone(said, rooms, word.zone);
+      return setZone(ctx, word.zone);
     case 'several':
       return answer(chat.zoneSeveral(args.trim()), zoneRows(word.zones));
     case 'clock':
@@ -68,7 +65,7 @@ export async function zoneCommand(said: Said, rooms: ConversationRooms): Promise
   }
 }
 
-function zoneWords(here: Pick<Said, 'place' | 'person'>, now: number): Rich | string {
+function zoneWords(here: Pick<ChatContext, 'place' | 'person'>, now: number): Rich | string {
   const { chat } = texts;
   const { timezone, isZoneConfirmed } = here.place;
   const clock = clockIn(timezone, now);
@@ -82,17 +79,25 @@ export function zoneRows(zones: readonly string[]): Rows {
   return [all.slice(0, 3), all.slice(3, 6), all.slice(6, 9)];
 }
 
-async function setZone(said: Said, rooms: ConversationRooms, zone: string): Promise<Answer> {
-  const now = rooms.clock.now();
-  await rooms.store.changeChat(said.place.chat.id, { timezone: zone }, now);
-  const words = zoneSetWords(zone, now);
-  const here = { ...said, place: inZone(said.place, zone) };
-  const again = await readAgain(here, rooms);
-  if (again === null) return answer(words, zoneSetRows());
-  return { ...answerWith(await proposalDrawn(here, rooms, { ...again.proposing, before: words })), draft: again.draft };
+/** A task that is being made meanwhile is read again on the new clocks. */
+export async function zoneChanged(ctx: ChatContext, zone: string) {
+  const now = ctx.clock.now();
+  await ctx.store.changeChat(ctx.place.chat.id, { timezone: zone }, now);
+  const here = { ...ctx, place: inZone(ctx.place, zone) };
+  return { words: zoneSetWords(zone, now), here, again: await readAgain(here) };
 }
 
-export function zoneSetWords(zone: string, now: number): Rich {
+async function setZone(ctx: ChatContext, zone: string): Promise<Answer> {
+  const { words, here, again } = await zoneChanged(ctx, zone);
+  if (again === null) return answer(words, zoneSetRows());
+  return { ...answerWith(await proposalDrawn(here, { ...again.proposing, before: words })), draft: again.draft };
+}
+
+export function inZone(place: Place, timezone: string): Place {
+  return { ...place, timezone, isZoneConfirmed: true };
+}
+
+function zoneSetWords(zone: string, now: number): Rich {
   return blocks(texts.chat.zoneSet(zone, clockIn(zone, now)), texts.chat.zoneKept);
 }
 

@@ -4,51 +4,43 @@ import type { Quota, ThreadCounts } from '../../../app/ports/tasks.ts';
 import { settingsOf } from '../../../domain/chat-settings.ts';
 import { DAY_MS, dayOfWall } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
-import type { Answer, ConversationRooms, Said } from '../conversation.ts';
-import { answer, forAsker, turnedDown } from '../kit/answers.ts';
+import { answer } from '../kit/answers.ts';
 import { clockIn, aboutMoment, type Setting } from '../kit/clock.ts';
+import { onChat, threadOf } from '../kit/guards.ts';
 import { blocks, lines, type Rich } from '../kit/rich.ts';
-import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { checklist, privateText } from './checklist.ts';
-import { threadOf } from './removals.ts';
 
 /** How things stand: the chat for everybody in it, the server for its owners. */
-export async function statusCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const refused = await refusal(said, 'read', { task: null, rooms });
-  if (refused !== null) return turnedDown(refused);
-  const { place, person } = said;
+export const statusCommand = onChat('read', async (ctx) => {
+  const { place, person } = ctx;
   const { timezone, isZoneConfirmed, chat } = place;
-  const now = rooms.clock.now();
-  const setUp = await rooms.setUp(place);
+  const now = ctx.clock.now();
+  const setUp = await ctx.setUp(place);
   const standing = { isApproved: chat.state === 'approved', timezone, isZoneConfirmed, clock: clockIn(timezone, now) };
   const words = blocks(
-    setUp.isPrivate ? privateText(setUp, `@${rooms.botUsername()}`) : checklist(setUp, standing),
-    chatStatus(await rooms.bulk.count(threadOf(place))),
-    person.isOwner
-      ? serverStatus(await rooms.status(), { timezone, now, dates: settingsOf(chat.settings).dates })
-      : null,
+    setUp.isPrivate ? privateText(setUp, `@${ctx.bot}`) : checklist(setUp, standing),
+    chatStatus(await ctx.bulk.count(threadOf(place))),
+    person.isOwner ? serverStatus(await ctx.status(), { timezone, now, dates: settingsOf(chat.settings).dates }) : null,
   );
-  return forAsker(answer(words));
-}
+  return answer(words);
+});
 
-/** What this chat has used, and what it and the one who asks may still make. */
-export async function usageCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const refused = await refusal(said, 'read', { task: null, rooms });
-  if (refused !== null) return turnedDown(refused);
-  const { place, person } = said;
+/** Usage of this chat, and what it and the one who asks may still make. */
+export const usageCommand = onChat('read', async (ctx) => {
+  const { place, person } = ctx;
   const { timezone } = place;
-  const { store, clock, quota } = rooms;
+  const { store, clock, quota } = ctx;
   const today = dayOfWall(toWall(timezone, clock.now()));
-  const thread = { provider: 'telegram', address: place.chat.address, topic: null } as const;
+  const thread = threadOf(place);
   const since = (days: number) => {
     const from = resolveShifted(timezone, (today - days) * DAY_MS);
     return store.usageOf({ thread, ownerId: null, from, to: clock.now() + 1 });
   };
   const facts = { today: await since(0), week: await since(6), month: await since(29) };
   const used = await store.countQuota({ thread, ownerId: person.actor });
-  return forAsker(answer(usageText({ ...facts, used, quota, timezone })));
-}
+  return answer(usageText({ ...facts, used, quota, timezone }));
+});
 
 function chatStatus(counts: ThreadCounts): Rich {
   const { server } = texts;

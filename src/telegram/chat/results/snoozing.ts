@@ -2,64 +2,51 @@ import { DAY_MS, dayOfWall, HOUR_MS, MINUTE_MS } from '../../../domain/schedule/
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, ConversationRooms, Pressed } from '../conversation.ts';
+import type { Answer, ChatContext } from '../conversation.ts';
 import { alerted, answerWith, redrawn } from '../kit/answers.ts';
 import { taskName, settingFor, undoRow } from '../kit/card.ts';
 import { aboutMoment, settingOf, type Setting } from '../kit/clock.ts';
 import { dayName, isDay, dayRows, hourRows } from '../kit/days.ts';
-import { longId, button, dataOf, shortId, type Rows } from '../kit/press.ts';
+import { targetOf } from '../kit/guards.ts';
+import { arg, longId, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { oneLine, drawn } from '../kit/rich.ts';
-import { arg, noteArrival, pressedTask, targetOf } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { firstShown } from './buttons.ts';
-import { resultButtons, withLine, withoutLine, withRows } from './view.ts';
+import { noteArrival } from './done.ts';
+import { firstShown, resultButtons, withLine, withoutLine, withRows } from './view.ts';
 
 /** Buttons that put off: for a span, until an hour, or until a day and an hour that are picked. */
 
 const nameMax = 40;
 
 /** For how long? The menu takes the place of the buttons; the words stay. */
-export async function snoozePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'change');
-  if ('answer' in found) return found.answer;
-  const { task } = found;
-  if (task.state === 'deleted') return alerted(texts.chat.gone);
-  const occurrence = arg(pressed, 1) === '' ? null : longId(arg(pressed, 1));
-  const rows = snoozeButtons(task, occurrence, rooms.clock.now());
-  if (occurrence !== null) await noteArrival(pressed, rooms, occurrence);
-  if (occurrence !== null && pressed.shown !== null) return redrawn(pressed, withRows(pressed.shown, rows));
+export async function snoozePressed(ctx: ChatContext, task: Task): Promise<Answer> {
+  const occurrence = arg(ctx, 1) === '' ? null : longId(arg(ctx, 1));
+  const rows = snoozeButtons(task, occurrence, ctx.clock.now());
+  if (occurrence !== null) await noteArrival(ctx, occurrence);
+  if (occurrence !== null && ctx.shown !== null) return redrawn(ctx, withRows(ctx.shown, rows));
   const menu = drawn(texts.deed.snoozeFor(taskName(task)), rows);
-  return occurrence === null ? redrawn(pressed, menu) : answerWith(menu);
+  return occurrence === null ? redrawn(ctx, menu) : answerWith(menu);
 }
 
 /** Back from the menu. */
-export async function resultPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'read');
-  if ('answer' in found) return found.answer;
-  if (pressed.shown === null) return alerted(texts.chat.oldButton);
-  return redrawn(pressed, withRows(pressed.shown, resultButtons(found.task, longId(arg(pressed, 1)), 'r')));
+export async function resultPressed(ctx: ChatContext, task: Task): Promise<Answer> {
+  if (ctx.shown === null) return alerted(texts.chat.oldButton);
+  return redrawn(ctx, withRows(ctx.shown, resultButtons(task, longId(arg(ctx, 1)), 'r')));
 }
 
 /** A day, and then an hour of it; a message that can be answered takes a time in words as well. */
-export async function pickPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'change');
-  if ('answer' in found) return found.answer;
-  const { task } = found;
-  if (task.state === 'deleted') return alerted(texts.chat.gone);
-  const setting = settingOf(task, rooms.clock.now());
-  const occurrence = arg(pressed, 1) === '' ? null : longId(arg(pressed, 1));
-  const day = arg(pressed, 2) === '' ? null : Number(arg(pressed, 2));
+export async function pickPressed(ctx: ChatContext, task: Task): Promise<Answer> {
+  const setting = settingOf(task, ctx.clock.now());
+  const occurrence = arg(ctx, 1) === '' ? null : longId(arg(ctx, 1));
+  const day = arg(ctx, 2) === '' ? null : Number(arg(ctx, 2));
   if (day !== null && !isDay(day, setting)) return alerted(texts.pick.over);
   const rows = pickButtons(task, occurrence, { day, now: setting.now });
   // A result keeps its words, so what else can be done is said beside it.
-  if (occurrence !== null && pressed.shown !== null) {
-    return redrawn(pressed, withRows(pressed.shown, rows), texts.pick.toast);
+  if (occurrence !== null && ctx.shown !== null) {
+    return redrawn(ctx, withRows(ctx.shown, rows), texts.pick.toast);
   }
   const name = taskName(task);
-  return redrawn(
-    pressed,
-    drawn(day === null ? texts.pick.day(name) : texts.pick.hour(name, dayName(day, setting)), rows),
-  );
+  return redrawn(ctx, drawn(day === null ? texts.pick.day(name) : texts.pick.hour(name, dayName(day, setting)), rows));
 }
 
 /** The instant, or the span from now on, that a button stands for. */
@@ -69,23 +56,21 @@ function untilOf(word: string, setting: Setting): number | { readonly forMs: num
   return isSnooze(word) ? (snoozedTo(word, setting) ?? 'over') : 'unknown';
 }
 
-export async function laterPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'change');
-  if ('answer' in found) return found.answer;
-  const setting = await settingFor(found.task, rooms);
-  const until = untilOf(arg(pressed, 1), setting);
+export async function laterPressed(ctx: ChatContext, task: Task): Promise<Answer> {
+  const setting = await settingFor(task, ctx);
+  const until = untilOf(arg(ctx, 1), setting);
   if (until === 'unknown') return alerted(texts.chat.oldButton);
   if (until === 'over') return alerted(texts.deed.tonightIsOver);
-  const { task, entryId } = await rooms.tasks.snooze(targetOf(pressed, found.task), until);
+  const { entryId } = await ctx.tasks.snooze(targetOf(ctx, task), until);
   const at = aboutMoment(typeof until === 'number' ? until : setting.now + until.forMs, setting);
   const toast = texts.deed.snoozedWord;
-  const occurrence = arg(pressed, 2);
-  if (occurrence === '' || pressed.shown === null) {
+  const occurrence = arg(ctx, 2);
+  if (occurrence === '' || ctx.shown === null) {
     const words = texts.deed.snoozed(taskName(task), at, setting.timezone);
-    return redrawn(pressed, drawn(words, undoRow(task, entryId)), toast);
+    return redrawn(ctx, drawn(words, undoRow(task, entryId)), toast);
   }
-  const line = texts.deed.snoozedLine(oneLine(pressed.person.name, nameMax), at, setting.timezone);
-  const { messageId, shown } = await resultFor(pressed, longId(occurrence), rooms);
+  const line = texts.deed.snoozedLine(oneLine(ctx.person.name, nameMax), at, setting.timezone);
+  const { messageId, shown } = await resultFor(ctx, longId(occurrence));
   const rows = resultButtons(task, longId(occurrence), 'r');
   const told = withRows(withLine(withoutLine(shown), line) ?? shown, rows);
   return { replies: [{ is: 'edit', messageId, shown: told }], toast: { text: toast, isAlert: false } };
@@ -93,9 +78,8 @@ export async function laterPressed(pressed: Pressed, rooms: ConversationRooms): 
 
 /** Pressed below a reminder, which goes away, it is told in the result itself. */
 async function resultFor(
-  { messageId, shown }: Pressed,
+  { messageId, shown, store }: ChatContext,
   occurrenceId: string,
-  { store }: ConversationRooms,
 ): Promise<{ readonly messageId: number; readonly shown: Drawn }> {
   const result = (await store.readAck(occurrenceId))?.result ?? null;
   const first = result === null || result.messageId === messageId ? null : firstShown(result);

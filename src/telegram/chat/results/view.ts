@@ -1,5 +1,6 @@
 import type { ResultTask } from '../../../app/ports/outside.ts';
 import type { AckView, OpenQuestion } from '../../../app/ports/questions.ts';
+import type { Done } from '../../../app/use-cases/acks.ts';
 import { ordinal } from '../../../domain/ack.ts';
 import { captionLengthMax, messagePartLengthMax } from '../../../domain/limits.ts';
 import type { Drawn, View } from '../../../domain/shown.ts';
@@ -7,7 +8,7 @@ import type { Task } from '../../../domain/task.ts';
 import { taskName } from '../kit/card.ts';
 import { aboutMoment, moment, pastMoment, type Setting } from '../kit/clock.ts';
 import { button, dataOf, shortId, type Rows, keyboard } from '../kit/press.ts';
-import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
+import { blocks, lines, type Rich, drawn, urlOf } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
 /** Where a message of this kind goes, and how that stands by now which it asks about. */
@@ -83,7 +84,8 @@ function escalatedDrawn(view: Of<'escalated'>, scene: AskingScene): Drawn | null
   if (ack?.status !== 'given_up') return null;
   const { reminder, button: words } = texts;
   const isHere = address === task.home.address;
-  const url = linkTo(task, ack.result?.messageId ?? null);
+  const messageId = ack.result?.messageId ?? null;
+  const url = task.topicId === null || messageId === null ? null : urlOf(task.home.address, task.topicId, messageId);
   const rows: Rows = [
     [
       isHere ? button(words.done, dataOf('done', shortId(task.id), shortId(view.occurrenceId))) : null,
@@ -111,14 +113,7 @@ function ownerWord({ task, ownerName }: AskingScene): string | null {
   return isGroup(task) && isOfPerson && ownerName !== null ? texts.reminder.escalatedOwner(ownerName) : null;
 }
 
-/** Only messages of supergroups have addresses that everybody can open. */
-function linkTo({ home, topicId }: Task, messageId: number | null): string | null {
-  const group = /^-100(\d+)$/.exec(home.address)?.[1];
-  if (group === undefined || messageId === null || topicId === null) return null;
-  return `https://t.me/c/${group}/${topicId}/${messageId}`;
-}
-
-/** What is over is told of as it was asked about, without the buttons. */
+/** A question that is over is told as it was asked, without the buttons. */
 function missedDrawn(view: Of<'missed'>, { task, setting, asked: { question } }: AskingScene): Drawn | null {
   const open = view.isOver === true ? view : question;
   if (open === null) return null;
@@ -168,7 +163,7 @@ function approvalDrawn(view: Of<'approval'>, { task, setting }: AskingScene): Dr
   ]);
 }
 
-/** What can be done with a result: a reminder is done or put off, all else is run again, and is done where it asks for that. */
+/** Buttons of a result: a reminder is done or put off, all else is run again, and is done where it asks for that. */
 export function resultButtons(task: ResultTask | null, occurrenceId: string, mark: string): Rows {
   const { button: words } = texts;
   if (task === null || task.state === 'deleted') return [];
@@ -184,7 +179,14 @@ interface DoneOf {
   readonly occurrenceId: string;
 }
 
-/** What is done says by whom, and has a button for whoever pressed by mistake. Where the text leaves no room, a button says it. */
+/** A result as it was at first. */
+export function firstShown(result: Done['result']): Drawn | null {
+  if (result === null || !('text' in result.shown)) return null;
+  const { text } = result.shown;
+  return 'media' in result.shown && result.shown.media !== undefined ? { text, media: result.shown.media } : { text };
+}
+
+/** A result that is done says by whom, and has a button against mistakes. Where the text leaves no room, a button says it. */
 export function doneShown(shown: Drawn, line: string, { taskId, occurrenceId }: DoneOf): Drawn {
   const back = button(texts.reminder.button.notDone, dataOf('notdone', shortId(taskId), shortId(occurrenceId)));
   const told = withLine(shown, line);
@@ -202,7 +204,7 @@ export function withRows({ text, entities, media }: Drawn, rows: Rows): Drawn {
   };
 }
 
-/** What a message was given after it was sent stands behind this, so that it can be told from what it said at first. */
+/** Marks the line that a message was given after it was sent, so that it can be told from the message itself. */
 const lineSign = '\n\n— ';
 
 /** The last line says what became of the message; it takes the place of the one before. Null when there is no room for it. */
@@ -222,7 +224,7 @@ export function withoutLine(shown: Drawn): Drawn {
 /** The buttons of a word about a failure; they follow the state of the task when one of them is pressed. */
 export function noticeRows(task: Task, runId: string | null, isInterrupted = false): Rows {
   const { button: words } = texts;
-  // Nobody knows what an interrupted run has done already, so to do it once more is more than to try again.
+  // An interrupted run may have done its work already, so to do it once more is more than to try again.
   const again = isInterrupted ? words.runAgain : words.retry;
   const id = shortId(task.id);
   const run = runId === null ? '' : shortId(runId);

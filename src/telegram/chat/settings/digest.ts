@@ -3,55 +3,41 @@ import type { Task } from '../../../domain/task.ts';
 import { threadKeyOf, type Thread } from '../../../domain/thread.ts';
 import { timeOr } from '../../../domain/when/asked.ts';
 import { readWhen } from '../../../domain/when/when.ts';
-import type { Answer, ConversationRooms, Person, Place, Said, Pressed } from '../conversation.ts';
-import { answer, forAsker, turnedDown, alerted, redrawn, signOr } from '../kit/answers.ts';
+import type { Answer, ChatContext, Place } from '../conversation.ts';
+import { answer, forAsker, redrawn, Refused, reactOr } from '../kit/answers.ts';
 import { taskName, settingFor } from '../kit/card.ts';
 import { moments, scheduleText } from '../kit/clock.ts';
-import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
-import { readingOf, type Speaking } from '../kit/reading.ts';
+import { readingOf, type Speaking } from '../kit/drafts.ts';
+import { targetOf } from '../kit/guards.ts';
+import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
-import { mayManage, refusal, arg } from '../kit/rights.ts';
+import { demand, mayManage } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 
 /** The digest of a chat: a task like any other, and this is its comfortable door. */
 
-interface Here {
-  readonly place: Place;
-  readonly person: Person;
-}
-
-interface Asked extends Here {
-  /** For whatever is changed. */
-  readonly key: string;
-}
-
 /** By it the task is found again, and told from others that people have called so. */
 const subject = 'digest';
 
-export async function digestCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const words = said.args.trim().toLowerCase();
-  if (words === '') return forAsker(answer(...(await digestView(said, rooms))));
-  if (words === 'off') return toldOf(await switchedOff(said, rooms));
-  if (words === 'now') return toldNow(said, await digestNow(said, rooms));
-  const schedule = readDigestWhen(words, said);
-  if (schedule === null) return answer(texts.digest.unread());
-  return toldOf(await scheduled(said, rooms, schedule));
+export async function digestCommand(ctx: ChatContext): Promise<Answer> {
+  const words = ctx.args.trim().toLowerCase();
+  if (words === '') return forAsker(answer(...(await digestView(ctx))));
+  if (words === 'off') return answer(...(await switchedOff(ctx)));
+  if (words === 'now') return now(ctx);
+  const schedule = readDigestWhen(words, ctx);
+  return schedule === null ? answer(texts.digest.unread()) : answer(...(await scheduled(ctx, schedule)));
 }
 
 /** In its own topic the digest itself is the answer. */
-function toldNow(said: Said, { words, isRefused }: Told): Answer {
-  if (isRefused === true) return turnedDown(words);
-  return said.place.topicTask?.subject === subject ? signOr(said, '👀', answer(words)) : answer(words);
-}
-
-function toldOf({ words, rows, isRefused }: Told): Answer {
-  return isRefused === true ? turnedDown(words) : answer(words, rows);
+async function now(ctx: ChatContext): Promise<Answer> {
+  const told = answer(...(await digestNow(ctx)));
+  return ctx.place.topicTask?.subject === subject ? reactOr(ctx, '👀', told) : told;
 }
 
 /** The task that is the digest of the chat, whether it comes or rests. */
-async function digestOf({ chat }: Place, { tasks }: Pick<ConversationRooms, 'tasks'>): Promise<Task | null> {
+async function digestOf({ place, tasks }: ChatContext): Promise<Task | null> {
   const query = {
-    thread: baseOf(chat),
+    thread: baseOf(place.chat),
     state: 'all',
     text: null,
     tag: null,
@@ -68,19 +54,19 @@ function baseOf({ address }: Place['chat']): Thread {
 }
 
 /** When it comes, as a line of the settings has it; null when it does not. */
-export async function digestWords(place: Place, rooms: ConversationRooms): Promise<string | null> {
-  const task = await digestOf(place, rooms);
-  return task === null || task.state !== 'active' ? null : whenWords(task, rooms);
+export async function digestWords(ctx: ChatContext): Promise<string | null> {
+  const task = await digestOf(ctx);
+  return task === null || task.state !== 'active' ? null : whenWords(task, ctx);
 }
 
-function whenWords({ number, schedule }: Task, { clock }: ConversationRooms): string {
+function whenWords({ number, schedule }: Task, { clock }: ChatContext): string {
   return `${scheduleText(schedule, clock.now())} (${schedule.timezone}), #${number}`;
 }
 
 const daily = '8:00';
 const weekly = '9:00';
 
-/** What the buttons, and words as short as theirs, stand for. */
+/** Times that the buttons, and words as short as theirs, stand for. */
 const digestChoices: Readonly<Record<string, string>> = {
   daily: `every day at ${daily}`,
   weekdays: `every weekday at ${daily}`,
@@ -104,50 +90,31 @@ function spelled(words: string): string {
   return `every ${rhythm === 'daily' ? 'day' : 'weekday'} at ${time ?? daily}`;
 }
 
-interface Told {
-  readonly words: Rich | string;
-  readonly rows: Rows;
-  /** It was not done; the words say why. */
-  readonly isRefused?: true;
-}
-
-function refusedWith(words: string): Told {
-  return { words, rows: [], isRefused: true };
-}
+/** Words, and the buttons below them. */
+type Told = readonly [words: Rich, rows: Rows];
 
 /** A second digest is never made: the one that is there moves. */
-async function scheduled(asked: Asked, rooms: ConversationRooms, schedule: Schedule): Promise<Told> {
-  const refused = await refusal(asked, 'manage', { task: null, rooms });
-  if (refused !== null) return refusedWith(refused);
-  const { place, person, key } = asked;
-  const known = await digestOf(place, rooms);
+async function scheduled(ctx: ChatContext, schedule: Schedule): Promise<Told> {
+  await demand(ctx, 'manage');
+  const known = await digestOf(ctx);
   const at = inputOf(schedule);
-  const actor = person.actor;
   const task =
     known === null
-      ? await made({ place, rooms, actor, key }, at)
-      : (await rooms.tasks.edit({ taskId: known.id, actor, idempotencyKey: key }, { schedule: at, enabled: true }))
-          .task;
-  const next = await rooms.truth.upcoming(task.id, 1);
-  const setting = await settingFor(task, rooms);
-  const words = texts.digest.on(taskName(task), scheduleText(task.schedule, rooms.clock.now()));
-  return {
-    words: lines(words, texts.digest.next(moments(next, setting), setting.timezone)),
-    rows: [[button(texts.digest.off, dataOf('digest', 'off')), button(texts.digest.now, dataOf('digest', 'now'))]],
-  };
+      ? await made(ctx, at)
+      : (await ctx.tasks.edit(targetOf(ctx, known), { schedule: at, enabled: true })).task;
+  const next = await ctx.truth.upcoming(task.id, 1);
+  const setting = await settingFor(task, ctx);
+  const words = texts.digest.on(taskName(task), scheduleText(task.schedule, ctx.clock.now()));
+  return [
+    lines(words, texts.digest.next(moments(next, setting), setting.timezone)),
+    [[button(texts.digest.off, dataOf('digest', 'off')), button(texts.digest.now, dataOf('digest', 'now'))]],
+  ];
 }
 
-interface Making {
-  readonly place: Place;
-  readonly rooms: ConversationRooms;
-  readonly actor: Person['actor'];
-  readonly key: string;
-}
-
-async function made({ place, rooms, actor, key }: Making, schedule: ReturnType<typeof inputOf>): Promise<Task> {
-  const { task } = await rooms.tasks.create({
+async function made({ place, tasks, person, key }: ChatContext, schedule: ReturnType<typeof inputOf>): Promise<Task> {
+  const { task } = await tasks.create({
     threadKey: threadKeyOf(baseOf(place.chat)),
-    actor,
+    actor: person.actor,
     idempotencyKey: `${key}:digest`,
     // Two people who ask at the same moment get one.
     onExisting: 'upsert',
@@ -163,37 +130,33 @@ async function made({ place, rooms, actor, key }: Making, schedule: ReturnType<t
 }
 
 /** It rests, and keeps its topic and its history. */
-async function switchedOff(asked: Asked, rooms: ConversationRooms): Promise<Told> {
-  const refused = await refusal(asked, 'manage', { task: null, rooms });
-  if (refused !== null) return refusedWith(refused);
-  const { person, key, place } = asked;
-  const task = await digestOf(place, rooms);
-  if (task === null || task.state !== 'active') return { words: texts.digest.isOff(), rows: [] };
-  await rooms.tasks.pause({ taskId: task.id, actor: person.actor, idempotencyKey: key }, null);
-  return { words: texts.digest.switchedOff(taskName(task)), rows: [] };
+async function switchedOff(ctx: ChatContext): Promise<Told> {
+  await demand(ctx, 'manage');
+  const task = await digestOf(ctx);
+  if (task === null || task.state !== 'active') return [texts.digest.isOff(), []];
+  await ctx.tasks.pause(targetOf(ctx, task), null);
+  return [texts.digest.switchedOff(taskName(task)), []];
 }
 
-async function digestNow(asked: Asked, rooms: ConversationRooms): Promise<Told> {
-  const { person, key, place } = asked;
-  const task = await digestOf(place, rooms);
-  if (task === null) return { words: texts.digest.isOff(), rows: [], isRefused: true };
-  const refused = await refusal(asked, 'change', { task, rooms });
-  if (refused !== null) return refusedWith(refused);
-  await rooms.tasks.runNow({ taskId: task.id, actor: person.actor, idempotencyKey: `${key}:now` });
-  return { words: texts.digest.comes(taskName(task)), rows: [] };
+async function digestNow(ctx: ChatContext): Promise<Told> {
+  const task = await digestOf(ctx);
+  if (task === null) throw new Refused(texts.digest.isOff());
+  await demand(ctx, 'change', task);
+  await ctx.tasks.runNow({ ...targetOf(ctx, task), idempotencyKey: `${ctx.key}:now` });
+  return [texts.digest.comes(taskName(task)), []];
 }
 
 /** When it comes, and how to change that. */
-async function digestView(here: Here, rooms: ConversationRooms): Promise<readonly [Rich, Rows]> {
-  const task = await digestOf(here.place, rooms);
+async function digestView(ctx: ChatContext): Promise<Told> {
+  const task = await digestOf(ctx);
   const { digest } = texts;
   const isOn = task?.state === 'active';
   const words = blocks(
     digest.about,
-    task !== null && isOn ? digest.isOn(whenWords(task, rooms)) : digest.isOff(),
-    mayManage(here) ? digest.how() : null,
+    task !== null && isOn ? digest.isOn(whenWords(task, ctx)) : digest.isOff(),
+    mayManage(ctx) ? digest.how() : null,
   );
-  if (!mayManage(here)) return [words, []];
+  if (!mayManage(ctx)) return [words, []];
   return [
     words,
     [
@@ -213,24 +176,25 @@ async function digestView(here: Here, rooms: ConversationRooms): Promise<readonl
   ];
 }
 
-async function digestDrawn(here: Here, rooms: ConversationRooms, back: Rows) {
-  const [words, rows] = await digestView(here, rooms);
-  return drawn(words, [...rows, ...back]);
+export async function digestPressed(ctx: ChatContext): Promise<Answer> {
+  return redrawn(ctx, drawn(...(await pressed(ctx, arg(ctx, 0)))));
 }
 
-export async function digestPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const what = arg(pressed, 0);
-  const back = [[button(texts.button.back, dataOf('set', 'open', 'all'))]];
-  if (what === 'open') return redrawn(pressed, await digestDrawn(pressed, rooms, back));
-  if (what === 'off') return told(pressed, await switchedOff(pressed, rooms));
-  if (what === 'now') return told(pressed, await digestNow(pressed, rooms));
-  const when = Object.hasOwn(digestChoices, what) ? digestChoices[what] : undefined;
-  const schedule = when === undefined ? null : readDigestWhen(when, pressed);
-  if (schedule === null) return alerted(texts.chat.oldButton);
-  return told(pressed, await scheduled(pressed, rooms, schedule));
-}
-
-function told(pressed: Pressed, { words, rows, isRefused }: Told): Answer {
-  if (isRefused === true) return alerted(typeof words === 'string' ? words : words.text);
-  return redrawn(pressed, drawn(words, rows));
+async function pressed(ctx: ChatContext, what: string): Promise<Told> {
+  switch (what) {
+    case 'open': {
+      const [words, rows] = await digestView(ctx);
+      return [words, [...rows, [button(texts.button.back, dataOf('set', 'open', 'all'))]]];
+    }
+    case 'off':
+      return switchedOff(ctx);
+    case 'now':
+      return digestNow(ctx);
+    default: {
+      const when = Object.hasOwn(digestChoices, what) ? digestChoices[what] : undefined;
+      const schedule = when === undefined ? null : readDigestWhen(when, ctx);
+      if (schedule === null) throw new Refused(texts.chat.oldButton);
+      return scheduled(ctx, schedule);
+    }
+  }
 }

@@ -1,96 +1,85 @@
 import { dateStyles, settingsOf } from '../../../domain/chat-settings.ts';
 import { isClock, type Quiet } from '../../../domain/quiet.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import type { Answer, ConversationRooms, Person, Place, Said, Pressed } from '../conversation.ts';
-import { answer, answerWith, forAsker, turnedDown, alerted, redrawn } from '../kit/answers.ts';
+import type { Answer, Buttons, ChatContext } from '../conversation.ts';
+import { answer, answerWith, forAsker, redrawn, Refused } from '../kit/answers.ts';
+import { onChat } from '../kit/guards.ts';
+import { arg } from '../kit/press.ts';
 import { lines, type Rich } from '../kit/rich.ts';
-import { adminsOf, mayManage, refusal, arg } from '../kit/rights.ts';
+import { adminsOf, mayManage } from '../kit/rights.ts';
 import { zoneCommand } from '../place/places.ts';
 import { texts } from '../texts.ts';
-import { digestCommand, digestWords } from './digest.ts';
+import { digestCommand, digestPressed, digestWords } from './digest.ts';
 import { settingsDrawn, type SettingsFacts, dateStylesDrawn } from './view.ts';
 
-/** What the admins of a chat have chosen for it: shown to everybody, changed by them, with buttons or in words. */
+/** Settings of a chat: shown to everybody, changed by its admins, with buttons or in words. */
 
-interface Here {
-  readonly place: Place;
-  readonly person: Person;
-}
-
-export async function settingsCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const [key = '', ...rest] = said.args.trim().split(/\s+/);
+export async function settingsCommand(ctx: ChatContext): Promise<Answer> {
+  const [key = '', ...rest] = ctx.args.trim().split(/\s+/);
   const value = rest.join(' ');
   switch (key.toLowerCase()) {
     case '':
-      return forAsker(answerWith(settingsDrawn(await settingsFacts(said, rooms))));
+      return forAsker(answerWith(settingsDrawn(await settingsFacts(ctx))));
     case 'zone':
     case 'tz':
-      return zoneCommand({ ...said, args: value }, rooms);
+      return zoneCommand({ ...ctx, args: value });
     case 'digest':
-      return digestCommand({ ...said, args: value }, rooms);
+      return digestCommand({ ...ctx, args: value });
     default:
-      return changedByWords(said, rooms, {
-        key: calledSo[key.toLowerCase()] ?? key.toLowerCase(),
-        value: value.toLowerCase(),
-      });
+      return changedByWords(ctx, calledSo[key.toLowerCase()] ?? key.toLowerCase(), value.toLowerCase());
   }
 }
 
 /** As the view calls them. */
 const calledSo: Readonly<Record<string, string>> = { thumbs: 'reactions' };
 
-async function settingsFacts({ place, person }: Here, rooms: ConversationRooms): Promise<SettingsFacts> {
+async function settingsFacts(ctx: ChatContext): Promise<SettingsFacts> {
+  const { place } = ctx;
   return {
     settings: settingsOf(place.chat.settings),
     timezone: place.timezone,
-    now: rooms.clock.now(),
+    now: ctx.clock.now(),
     isPrivate: place.chat.kind === 'private',
-    mayChange: mayManage({ place, person }),
-    admins: await adminsOf(place, rooms),
-    digest: await digestWords(place, rooms),
+    mayChange: mayManage(ctx),
+    admins: await adminsOf(place, ctx),
+    digest: await digestWords(ctx),
   };
 }
 
-interface Wanted {
-  readonly key: string;
-  readonly value: string;
-}
-
-async function changedByWords(said: Said, rooms: ConversationRooms, wanted: Wanted): Promise<Answer> {
+async function changedByWords(ctx: ChatContext, key: string, value: string): Promise<Answer> {
   // Where only one person is there is nobody else who could create anything.
-  if (wanted.key === 'create' && said.place.chat.kind === 'private') return answer(texts.settings.createAlone);
-  const change = readSetting(wanted, settingsOf(said.place.chat.settings).quiet);
+  if (key === 'create' && ctx.place.chat.kind === 'private') return answer(texts.settings.createAlone);
+  const change = readSetting(key, value, settingsOf(ctx.place.chat.settings).quiet);
   if ('unread' in change) return answer(change.unread);
-  const refused = await refusal(said, 'manage', { task: null, rooms });
-  if (refused !== null) return turnedDown(await refusedWords(said, rooms, wanted.key));
-  return answerWith(await changed(said, rooms, change.set));
+  if (!mayManage(ctx)) throw new Refused(await refusedWords(ctx, key));
+  return answerWith(await changed(ctx, change.set));
 }
 
-/** Who may, and what everybody can do with tasks of their own. */
-async function refusedWords({ place }: Said, rooms: ConversationRooms, key: string): Promise<Rich> {
+/** Names of those who may, and what everybody can do with tasks of their own. */
+async function refusedWords(ctx: ChatContext, key: string): Promise<Rich> {
   const { adminsOnly, ownQuiet } = texts.settings;
   const isQuiet = key === 'quiet' || key === 'mode';
-  return lines(adminsOnly(await adminsOf(place, rooms)), isQuiet ? ownQuiet() : null);
+  return lines(adminsOnly(await adminsOf(ctx.place, ctx)), isQuiet ? ownQuiet() : null);
 }
 
 type Setting = Readonly<Record<string, unknown>>;
 
 /** Writes what was chosen beside everything else that is kept there, and answers how it all stands now. */
-async function changed(here: Here, rooms: ConversationRooms, set: Setting): Promise<Drawn> {
-  const { store, clock, log } = rooms;
-  const { chat } = here.place;
-  // Somebody else may have chosen something since the chat was read.
+async function changed(ctx: ChatContext, set: Setting): Promise<Drawn> {
+  const { store, clock, log } = ctx;
+  const { chat } = ctx.place;
+  // Another admin may have chosen something since the chat was read.
   const before = (await store.findChat(chat.address))?.settings ?? chat.settings;
   const settings = { ...before, ...set };
   await store.changeChat(chat.id, { settings }, clock.now());
-  log.info('chat_settings_changed', { chat_id: chat.id, by: here.person.actor, keys: Object.keys(set) });
-  return settingsDrawn(await settingsFacts({ ...here, place: { ...here.place, chat: { ...chat, settings } } }, rooms));
+  log.info('chat_settings_changed', { chat_id: chat.id, by: ctx.person.actor, keys: Object.keys(set) });
+  return settingsDrawn(await settingsFacts({ ...ctx, place: { ...ctx.place, chat: { ...chat, settings } } }));
 }
 
 type ReadSetting = { readonly set: Setting } | { readonly unread: Rich };
 
-/** What a setting is to be, in words or as a button carries it. */
-function readSetting({ key, value }: Wanted, quiet: Quiet | null): ReadSetting {
+/** A setting in words, or as a button carries it. */
+function readSetting(key: string, value: string, quiet: Quiet | null): ReadSetting {
   const { settings } = texts;
   switch (key) {
     case 'create': {
@@ -140,15 +129,15 @@ function clockOf(text: string): string | null {
 }
 
 /** Each button says what a setting is to be, so that a second press changes nothing. */
-export async function setPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const refused = await refusal(pressed, 'manage', { task: null, rooms });
-  if (refused !== null) return alerted(refused);
-  const [key, value] = [arg(pressed, 0), arg(pressed, 1)];
+async function setPressed(ctx: ChatContext): Promise<Answer> {
+  const [key, value] = [arg(ctx, 0), arg(ctx, 1)];
   if (key === 'open') {
-    const facts = await settingsFacts(pressed, rooms);
-    return redrawn(pressed, value === 'dates' ? dateStylesDrawn(facts) : settingsDrawn(facts));
+    const facts = await settingsFacts(ctx);
+    return redrawn(ctx, value === 'dates' ? dateStylesDrawn(facts) : settingsDrawn(facts));
   }
-  const change = readSetting({ key, value }, settingsOf(pressed.place.chat.settings).quiet);
-  if ('unread' in change) return alerted(texts.chat.oldButton);
-  return redrawn(pressed, await changed(pressed, rooms, change.set), texts.settings.saved);
+  const change = readSetting(key, value, settingsOf(ctx.place.chat.settings).quiet);
+  if ('unread' in change) throw new Refused(texts.chat.oldButton);
+  return redrawn(ctx, await changed(ctx, change.set), texts.settings.saved);
 }
+
+export const settingsButtons = { set: onChat('manage', setPressed), digest: digestPressed } satisfies Buttons;

@@ -3,7 +3,7 @@ import { dateStyles, type ChatSettings, type DateStyle } from '../../../domain/c
 import type { Quiet } from '../../../domain/quiet.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import { clockIn } from '../kit/clock.ts';
-import { button, dataOf, type Rows } from '../kit/press.ts';
+import { button, dataOf, type Rows, inRows } from '../kit/press.ts';
 import { blocks, lines, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
@@ -115,10 +115,9 @@ function choice(label: string, [key, value]: readonly [string, string], isCurren
 export function dateStylesDrawn({ settings, timezone, now }: SettingsFacts): Drawn {
   const { styles, pickDates } = texts.settings;
   const all = dateStyles.map((style) => choice(styles[style], ['dates', style], style === settings.dates));
-  const rows = Array.from({ length: Math.ceil(all.length / 3) }, (_row, index) => all.slice(index * 3, index * 3 + 3));
   const examples = dateStyles.map((style) => `${styles[style]}: ${example(style, { timezone, now })}`);
   return drawn(blocks(pickDates, lines(...examples)), [
-    ...rows,
+    ...inRows(all, 3),
     [button(texts.button.back, dataOf('set', 'open', 'all'))],
   ]);
 }

@@ -10,7 +10,7 @@ import { button, dataOf } from '../kit/press.ts';
 import { blocks, bold, lines, type Rich, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
-/** What is coming for all tasks of a chat. */
+/** Everything that is coming for all tasks of a chat. */
 export interface AgendaFacts {
   readonly planned: readonly PlannedTask[];
   /** Tasks that are snoozed, with the instant. */
@@ -34,7 +34,7 @@ const linesMax = 20;
 const perDayMax = 3;
 const slotsMax = 60;
 
-/** What comes so often that it fills the list is looked at anew on each day that follows. */
+/** Slots; a task that fills the list is looked at anew on each day that follows. */
 function slotsOf(planned: PlannedTask, setting: Setting, until: number): readonly number[] {
   const first = upcoming(planned, slotsMax);
   const last = first.at(-1);

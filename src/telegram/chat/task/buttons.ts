@@ -1,122 +1,103 @@
-import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, ConversationRooms, Pressed, SaidHandler } from '../conversation.ts';
+import type { Answer, Buttons, ChatContext, Handler } from '../conversation.ts';
 import { editCommand } from '../edit/editing.ts';
 import { isRepeating } from '../edit/retiming.ts';
 import { editMenu } from '../edit/view.ts';
-import { alerted, answerWith, redrawn } from '../kit/answers.ts';
+import { answering, answerWith, redrawn, Refused } from '../kit/answers.ts';
 import { card, cardButtons, taskName, cardOf, factsOf, markFor, nextSentence, settingFor } from '../kit/card.ts';
-import { putDraft } from '../kit/drafts.ts';
+import { putDraft, cancelRow } from '../kit/drafts.ts';
+import { onChat, onTask, targetOf } from '../kit/guards.ts';
 import { unnamedIn, type Unnamed } from '../kit/naming.ts';
-import { button, dataOf, longId, shortId } from '../kit/press.ts';
-import { cancelRow } from '../kit/reading.ts';
+import { arg, button, dataOf, longId, shortId } from '../kit/press.ts';
 import { blocks, lines, drawn } from '../kit/rich.ts';
-import { refusal, arg, pressedTask, targetOf } from '../kit/rights.ts';
 import { turned } from '../new-task/steps.ts';
 import { resultButtons, withRows, noticeRows } from '../results/view.ts';
 import { texts } from '../texts.ts';
 import { isSpan } from './agenda.ts';
-import { pauseCommand, snoozeCommand, leftOutWords, skipCommand, undoneWords } from './doing.ts';
+import { pauseCommand, pauseToPressed, snoozeCommand, leftOutWords, skipCommand, undoneWords } from './doing.ts';
 import { agendaOf, historyOf, isFilter, listOf, whyWords, whyCommand } from './looking.ts';
 
 /** Everything that a card, a list and a menu can do to a task. After each press the message shows how it stands now. */
+export const taskButtons = {
+  task: onTask('read', (ctx, task) => onCard(ctx, task)),
+  run: onTask('change', runPressed),
+  pause: onTask('change', async (ctx, task) =>
+    stateTold(ctx, (await ctx.tasks.pause(targetOf(ctx, task), null)).task, texts.deed.pausedWord),
+  ),
+  resume: onTask('change', async (ctx, task) =>
+    stateTold(ctx, (await ctx.tasks.resume(targetOf(ctx, task))).task, texts.deed.resumedWord),
+  ),
+  pauseto: onTask('change', pauseToPressed),
+  skip: onTask('change', skipPressed),
+  edit: onTask('change', async (ctx, task) => redrawn(ctx, editMenu(task, await factsOf(task, ctx)))),
+  editwhat: onTask('change', editWhatPressed),
+  history: onTask('read', async (ctx, task) => redrawn(ctx, await historyOf(task, ctx, arg(ctx, 1) || null))),
+  why: onTask('read', whyPressed, { deleted: 'handled' }),
+  delete: onTask('change', deletePressed, { deleted: 'handled' }),
+  restore: onTask(
+    'change',
+    async (ctx, task) => onCard(ctx, (await ctx.tasks.restore(targetOf(ctx, task))).task, texts.deed.restoredWord),
+    { deleted: 'handled' },
+  ),
+  undo: onTask('change', undoPressed, { deleted: 'handled' }),
+  list: onChat('read', listPressed),
+  make: onChat('create', makePressed),
+  agenda: onChat('read', async (ctx) => {
+    const span = arg(ctx, 0);
+    return redrawn(ctx, await agendaOf(isSpan(span) ? span : 'day', ctx));
+  }),
+  which: onTask('read', whichPressed, { deleted: 'handled' }),
+} satisfies Buttons;
 
-async function onCard(
-  pressed: Pressed,
-  rooms: ConversationRooms,
-  told: { task: Task; toast?: string },
-): Promise<Answer> {
-  return redrawn(pressed, await cardOf(told.task, rooms, markFor(pressed)), told.toast ?? null);
-}
-
-export async function taskPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'read');
-  return 'answer' in found ? found.answer : onCard(pressed, rooms, found);
+async function onCard(ctx: ChatContext, task: Task, toast: string | null = null): Promise<Answer> {
+  return redrawn(ctx, await cardOf(task, ctx), toast);
 }
 
 /** The mark of the drawing is the key: two presses of the same button start one run. */
-export async function runPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'change');
-  if ('answer' in found) return found.answer;
-  if (found.task.state === 'deleted') return onCard(pressed, rooms, found);
-  const [mark, occurrence] = [arg(pressed, 1) || `m${pressed.messageId}`, arg(pressed, 2)];
-  const idempotencyKey = `telegram:run:${pressed.place.chat.id}:${mark}:${occurrence}`;
-  const { task } = await rooms.tasks.runNow({ ...targetOf(pressed, found.task), idempotencyKey });
-  if (occurrence === '' || pressed.shown === null) {
-    const facts = { ...(await factsOf(task, rooms, markFor(pressed))), startedAt: rooms.clock.now() };
-    return redrawn(pressed, card(task, facts), texts.deed.startedWord);
+async function runPressed(ctx: ChatContext, { id }: Task): Promise<Answer> {
+  const [mark, occurrence] = [arg(ctx, 1) || `m${ctx.messageId}`, arg(ctx, 2)];
+  const idempotencyKey = `telegram:run:${ctx.place.chat.id}:${mark}:${occurrence}`;
+  const { task } = await ctx.tasks.runNow({ ...targetOf(ctx, { id }), idempotencyKey });
+  if (occurrence === '' || ctx.shown === null) {
+    const facts = { ...(await factsOf(task, ctx)), startedAt: ctx.clock.now() };
+    return redrawn(ctx, card(task, facts), texts.deed.startedWord);
   }
-  const rows = resultButtons(task, longId(occurrence), markFor(pressed));
-  return redrawn(pressed, withRows(pressed.shown, rows), texts.deed.startedWord);
-}
-
-export async function pausePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'change');
-  if ('answer' in found) return found.answer;
-  if (found.task.state === 'deleted') return onCard(pressed, rooms, found);
-  const { task } = await rooms.tasks.pause(targetOf(pressed, found.task), null);
-  return stateTold(pressed, rooms, { task, toast: texts.deed.pausedWord });
-}
-
-export async function resumePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'change');
-  if ('answer' in found) return found.answer;
-  if (found.task.state === 'deleted') return onCard(pressed, rooms, found);
-  const { task } = await rooms.tasks.resume(targetOf(pressed, found.task));
-  return stateTold(pressed, rooms, { task, toast: texts.deed.resumedWord });
-}
-
-interface StateTold {
-  readonly task: Task;
-  readonly toast: string;
+  const rows = resultButtons(task, longId(occurrence), markFor(ctx));
+  return redrawn(ctx, withRows(ctx.shown, rows), texts.deed.startedWord);
 }
 
 /** A notice keeps its words, an answer to a command says the new state, everything else is the card. */
-async function stateTold(pressed: Pressed, rooms: ConversationRooms, { task, toast }: StateTold): Promise<Answer> {
-  const origin = arg(pressed, 1);
-  if (origin === 'n' && pressed.shown !== null) {
-    const run = arg(pressed, 2);
-    return redrawn(pressed, withRows(pressed.shown, noticeRows(task, run === '' ? null : longId(run))), toast);
+async function stateTold(ctx: ChatContext, task: Task, toast: string): Promise<Answer> {
+  const origin = arg(ctx, 1);
+  if (origin === 'n' && ctx.shown !== null) {
+    const run = arg(ctx, 2);
+    return redrawn(ctx, withRows(ctx.shown, noticeRows(task, run === '' ? null : longId(run))), toast);
   }
-  if (origin !== 'c' || task.state !== 'active') return onCard(pressed, rooms, { task, toast });
-  const words = lines(texts.deed.goesOn(taskName(task)), await nextSentence(task, rooms));
-  return redrawn(pressed, drawn(words), toast);
+  if (origin !== 'c' || task.state !== 'active') return onCard(ctx, task, toast);
+  const words = lines(texts.deed.goesOn(taskName(task)), await nextSentence(task, ctx));
+  return redrawn(ctx, drawn(words), toast);
 }
 
 /** The button names the run that it skips, so that a second press skips no other. */
-export async function skipPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'change');
-  if ('answer' in found) return found.answer;
-  if (found.task.state === 'deleted') return onCard(pressed, rooms, found);
-  const from = arg(pressed, 1) === '' ? null : Number.parseInt(arg(pressed, 1), 36);
-  const target = targetOf(pressed, found.task);
-  const idempotencyKey =
-    from === null ? `telegram:skip:${pressed.place.chat.id}:${pressed.messageId}` : target.idempotencyKey;
-  const { task, entryId, slots } = await rooms.tasks.skip(
-    { ...target, idempotencyKey: idempotencyKey ?? null },
+async function skipPressed(ctx: ChatContext, { id }: Task): Promise<Answer> {
+  const from = arg(ctx, 1) === '' ? null : Number.parseInt(arg(ctx, 1), 36);
+  const target = targetOf(ctx, { id });
+  const own = from === null ? { idempotencyKey: `telegram:skip:${ctx.place.chat.id}:${ctx.messageId}` } : {};
+  const { task, entryId, slots } = await ctx.tasks.skip(
+    { ...target, ...own },
     { count: 1, from: Number.isFinite(from) ? from : null },
   );
-  const words = leftOutWords(slots, await settingFor(task, rooms));
+  const words = leftOutWords(slots, await settingFor(task, ctx));
   const toast = entryId === null ? texts.deed.skippedBefore : texts.deed.leftOutWord(words);
-  return onCard(pressed, rooms, { task, toast });
-}
-
-export async function editPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'change');
-  if ('answer' in found) return found.answer;
-  if (found.task.state === 'deleted') return onCard(pressed, rooms, found);
-  return redrawn(pressed, editMenu(found.task, await factsOf(found.task, rooms, markFor(pressed))));
+  return onCard(ctx, task, toast);
 }
 
 /** The next plain message of this person here is the new time, text or title. */
-export async function editWhatPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'change');
-  if ('answer' in found) return found.answer;
-  const { task } = found;
-  const what = arg(pressed, 1);
+async function editWhatPressed(ctx: ChatContext, task: Task): Promise<Answer> {
+  const what = arg(ctx, 1);
   const isKnown = what === 'time' || what === 'text' || what === 'title';
-  if (task.state === 'deleted' || !isKnown) return onCard(pressed, rooms, found);
-  const id = rooms.ids.next();
+  if (!isKnown) return onCard(ctx, task);
+  const id = ctx.ids.next();
   const { edit, making, retime } = texts;
   const name = taskName(task);
   const words = {
@@ -124,105 +105,66 @@ export async function editWhatPressed(pressed: Pressed, rooms: ConversationRooms
     text: edit.askText(name),
     title: edit.askTitle(name),
   };
-  // Where the platform keeps plain messages of a group from the bot, it still gets the replies to it.
-  const how = pressed.place.chat.kind === 'private' ? null : texts.field.byReply;
+  // Where Telegram keeps plain messages of a group from the bot, it still gets the replies to it.
+  const how = ctx.place.chat.kind === 'private' ? null : texts.field.byReply;
   return {
-    ...redrawn(pressed, drawn(blocks(words[what], how), cancelRow(id))),
-    draft: putDraft(pressed, { step: 'edit', taskId: task.id, what, misses: 0 }, { id, now: rooms.clock.now() }),
+    ...redrawn(ctx, drawn(blocks(words[what], how), cancelRow(id))),
+    draft: putDraft(ctx, { step: 'edit', taskId: task.id, what, misses: 0 }, { id, now: ctx.clock.now() }),
   };
 }
 
-export async function historyPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'read');
-  if ('answer' in found) return found.answer;
-  if (found.task.state === 'deleted') return onCard(pressed, rooms, found);
-  const cursor = arg(pressed, 1);
-  return redrawn(pressed, await historyOf(found.task, rooms, cursor === '' ? null : cursor));
-}
-
-export async function whyPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'read');
-  if ('answer' in found) return found.answer;
-  const back = [[button(texts.button.back, dataOf('task', shortId(found.task.id)))]];
-  const slot = /^[0-9a-z]{1,9}$/.test(arg(pressed, 1)) ? Number.parseInt(arg(pressed, 1), 36) : null;
+async function whyPressed(ctx: ChatContext, task: Task): Promise<Answer> {
+  const back = [[button(texts.button.back, dataOf('task', shortId(task.id)))]];
+  const slot = /^[0-9a-z]{1,9}$/.test(arg(ctx, 1)) ? Number.parseInt(arg(ctx, 1), 36) : null;
   const when = slot === null ? '' : new Date(slot).toISOString();
-  return redrawn(pressed, drawn(await whyWords(found.task, when, rooms), back));
+  return redrawn(ctx, drawn(await whyWords(task, when, ctx), back));
 }
 
-export async function deletePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'change');
-  if ('answer' in found) return found.answer;
+async function deletePressed(ctx: ChatContext, task: Task): Promise<Answer> {
   // The second press of two finds the work done.
-  if (found.task.state !== 'deleted') await rooms.tasks.delete(targetOf(pressed, found.task));
-  return redrawn(pressed, deletedDrawn(found.task), texts.deed.deletedWord);
+  if (task.state !== 'deleted') await ctx.tasks.delete(targetOf(ctx, task));
+  const rows = cardButtons({ ...task, state: 'deleted' }, { next: [], mark: '' });
+  return redrawn(ctx, drawn(texts.deed.deleted(taskName(task)), rows), texts.deed.deletedWord);
 }
 
-function deletedDrawn(task: Task): Drawn {
-  return drawn(texts.deed.deleted(taskName(task)), cardButtons({ ...task, state: 'deleted' }, { next: [], mark: '' }));
-}
-
-export async function restorePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'change');
-  if ('answer' in found) return found.answer;
-  const { task } = await rooms.tasks.restore(targetOf(pressed, found.task));
-  return onCard(pressed, rooms, { task, toast: texts.deed.restoredWord });
-}
-
-export async function undoPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'change');
-  if ('answer' in found) return found.answer;
-  const entryId = longId(arg(pressed, 1));
-  if (entryId === '') return alerted(texts.chat.oldButton);
-  const back = await rooms.tasks.undo(targetOf(pressed, found.task), entryId);
+async function undoPressed(ctx: ChatContext, task: Task): Promise<Answer> {
+  const entryId = longId(arg(ctx, 1));
+  if (entryId === '') throw new Refused(texts.chat.oldButton);
+  const back = await ctx.tasks.undo(targetOf(ctx, task), entryId);
   const { beforeWord, overWord } = texts.undo;
   const toast = { before: beforeWord, over: overWord, undone: texts.deed.undoneWord }[back.moot ?? 'undone'];
-  return redrawn(pressed, drawn(await undoneWords(back, rooms)), toast);
+  return redrawn(ctx, drawn(await undoneWords(back, ctx)), toast);
 }
 
-export async function listPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const refused = await refusal(pressed, 'read', { task: null, rooms });
-  if (refused !== null) return alerted(refused);
-  const [filter = '', page = '', ...words] = pressed.press?.args ?? [];
+async function listPressed(ctx: ChatContext): Promise<Answer> {
+  const [filter = '', page = '', ...words] = ctx.press?.args ?? [];
   const text = words.join(':');
   const listing = {
     filter: isFilter(filter) ? filter : 'all',
     page: /^\d{1,4}$/.test(page) ? Number(page) : 0,
     text: text === '' ? null : text,
   } as const;
-  return redrawn(pressed, await listOf(listing, pressed, rooms));
+  return redrawn(ctx, await listOf(listing, ctx));
 }
 
 /** Making a task begins in the place of a list that has none. */
-export async function makePressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const refused = await refusal(pressed, 'create', { task: null, rooms });
-  if (refused !== null) return alerted(refused);
-  return turned(pressed, rooms, { draftId: rooms.ids.next(), step: { step: 'ask', kept: {} } });
-}
-
-export async function agendaPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const refused = await refusal(pressed, 'read', { task: null, rooms });
-  if (refused !== null) return alerted(refused);
-  const span = arg(pressed, 0);
-  return redrawn(pressed, await agendaOf(isSpan(span) ? span : 'day', pressed, rooms));
+async function makePressed(ctx: ChatContext): Promise<Answer> {
+  return turned(ctx, ctx.ids.next(), { step: 'ask', kept: {} });
 }
 
 /**
  * A button that nobody knows any more, or never knew: what there is to see here now, below it. The message itself may be a
  * result, whose words are not ours to take away.
  */
-export async function unknownPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const refused = await refusal(pressed, 'read', { task: null, rooms });
-  if (refused !== null) return alerted(refused);
-  const { topicTask } = pressed.place;
+export const unknownButton = onChat('read', async (ctx) => {
+  const { topicTask } = ctx.place;
   const shown =
-    topicTask === null
-      ? await listOf({ filter: 'all', text: null, page: 0 }, pressed, rooms)
-      : await cardOf(topicTask, rooms, markFor(pressed));
+    topicTask === null ? await listOf({ filter: 'all', text: null, page: 0 }, ctx) : await cardOf(topicTask, ctx);
   return { ...answerWith(shown), toast: { text: texts.chat.oldButton, isAlert: false } };
-}
+});
 
 /** Commands whose words are more than the name of a task. */
-const handlers: ReadonlyMap<string, SaidHandler> = new Map([
+const typed: ReadonlyMap<string, Handler> = new Map([
   ['edit', editCommand],
   ['snooze', snoozeCommand],
   ['skip', skipCommand],
@@ -231,27 +173,24 @@ const handlers: ReadonlyMap<string, SaidHandler> = new Map([
 ]);
 
 /** The task is named now, so what was typed is done, in the place of the question. */
-export async function whichPressed(pressed: Pressed, rooms: ConversationRooms): Promise<Answer> {
-  const found = await pressedTask(pressed, rooms, 'read');
-  if ('answer' in found) return found.answer;
-  const typed = await typedBefore(pressed, rooms);
-  if (typeof typed === 'string') return alerted(typed);
-  const handle = handlers.get(typed.command);
-  if (handle === undefined) return alerted(texts.chat.oldButton);
-  const { updateId, key, place, person, messageId, date } = pressed;
-  const said = { updateId, key, place, person, messageId, date, command: typed.command, repliedTo: null, media: null };
-  const told = await handle({ ...said, args: `#${found.task.number} ${typed.words}` }, rooms);
+async function whichPressed(ctx: ChatContext, task: Task): Promise<Answer> {
+  const { command, words } = await typedBefore(ctx);
+  const handle = typed.get(command);
+  if (handle === undefined) throw new Refused(texts.chat.oldButton);
+  const told = await answering(handle)({ ...ctx, command, args: `#${task.number} ${words}` });
+  const { messageId } = ctx;
   const replies = told.replies.map((reply) =>
     reply.is === 'message' ? ({ is: 'edit', messageId, shown: reply.shown } as const) : reply,
   );
   return { ...told, replies };
 }
 
-async function typedBefore(pressed: Pressed, rooms: ConversationRooms): Promise<Unnamed | string> {
-  const [, command = '', ...words] = pressed.press?.args ?? [];
+async function typedBefore(ctx: ChatContext): Promise<Unnamed> {
+  const [, command = '', ...words] = ctx.press?.args ?? [];
   if (!command.startsWith('@')) return { command, words: words.join(':') };
-  const draft = await rooms.store.readDraft(longId(command.slice(1)));
+  const draft = await ctx.store.readDraft(longId(command.slice(1)));
   const unnamed = unnamedIn(draft);
-  if (draft === null || unnamed === null || draft.expiresAt <= pressed.date) return texts.list.whichOver;
-  return draft.userId === pressed.person.actor ? unnamed : texts.list.whichTheirs;
+  if (draft === null || unnamed === null || draft.expiresAt <= ctx.date) throw new Refused(texts.list.whichOver);
+  if (draft.userId !== ctx.person.actor) throw new Refused(texts.list.whichTheirs);
+  return unnamed;
 }

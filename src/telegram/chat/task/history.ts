@@ -6,7 +6,7 @@ import type { Task } from '../../../domain/task.ts';
 import { taskName } from '../kit/card.ts';
 import { aboutMoment, moment, span, zoneOf, type Setting, pastMoment } from '../kit/clock.ts';
 import { button, dataOf, shortId } from '../kit/press.ts';
-import { blocks, lines, link, type Rich, drawn } from '../kit/rich.ts';
+import { blocks, lines, link, type Rich, drawn, urlOf } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
 export interface HistoryPage {
@@ -58,7 +58,7 @@ function rowOf(run: TaskRun, setting: Setting, names: HistoryPage['names']): Ric
   return history.row(url === null ? when : link(when, url), status[run.status] ?? run.status, more);
 }
 
-/** What is not worth telling is most of it: on time, and done at once. */
+/** Delays and durations below these are not worth telling. */
 const lateToldMs = 60_000;
 const tookToldMs = 1_000;
 
@@ -69,13 +69,9 @@ function timeText({ attempts, lateMs }: TaskRun): string {
   return `${lateMs >= lateToldMs ? history.late(span(lateMs)) : ''}${took >= tookToldMs ? history.took(span(took)) : ''}`;
 }
 
-/** Only messages of supergroups have links. */
 function messageUrl({ deliveries }: TaskRun): string | null {
   const shown = deliveries.find(({ status, messageId }) => status === 'delivered' && messageId !== null);
-  const group = /^-100(\d+)$/.exec(shown?.platformChatId ?? '')?.[1];
-  if (shown === undefined || group === undefined) return null;
-  const topic = shown.messageThreadId === null ? '' : `${shown.messageThreadId}/`;
-  return `https://t.me/c/${group}/${topic}${shown.messageId}`;
+  return urlOf(shown?.platformChatId, shown?.messageThreadId, shown?.messageId);
 }
 
 /** A slot is exact; what somebody asked for by hand came about then. */
@@ -92,7 +88,7 @@ const sourceWords: Readonly<Record<OccurrenceSource, string>> = {
   replay: texts.history.replayed,
 };
 
-/** That the work was done and that people saw it are two things. The worst part counts. */
+/** Delivery is told apart from the work: both can go wrong alone. The worst part counts. */
 function deliveryText({ status, deliveries }: TaskRun, setting: Setting): string {
   const { history } = texts;
   const [first] = deliveries;
@@ -110,7 +106,7 @@ function deliveryText({ status, deliveries }: TaskRun, setting: Setting): string
   return worst?.[1] ?? history.delivered;
 }
 
-/** What is kept back on purpose; null when it is not. */
+/** Results that are kept back on purpose; null for all others. */
 function keptText({ status, cause, decision, createdAt, heldUntil }: Delivery, setting: Setting): string | null {
   const { history } = texts.reminder;
   if (status === 'blocked' && cause === 'approval') return history.forApproval(pastMoment(createdAt, setting));

@@ -2,10 +2,10 @@ import type { ChatTasksQuery } from '../../../app/ports/chats.ts';
 import type { DateStyle } from '../../../domain/chat-settings.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import { pageSize, taskButton, pairs } from '../kit/answers.ts';
+import { pageSize, taskButton } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { aboutMoment, distance, scheduleShort, zoneOf } from '../kit/clock.ts';
-import { button, dataOf, shortId } from '../kit/press.ts';
+import { button, dataOf, shortId, inRows } from '../kit/press.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
@@ -47,7 +47,10 @@ export function listDrawn(listing: Listing, facts: ListFacts): Drawn {
       lines(list.zone(facts.timezone), pages > 1 && !canTurn ? list.more(facts.tasks.length, facts.total) : null),
     ),
     [
-      ...pairs(facts.tasks.map((task) => taskButton(task, dataOf('task', shortId(task.id))))),
+      ...inRows(
+        facts.tasks.map((task) => taskButton(task, dataOf('task', shortId(task.id)))),
+        2,
+      ),
       pages > 1 && canTurn ? pageRow(listing, pages) : [],
       ...filterRows(listing),
     ],
@@ -116,7 +119,7 @@ function filterRows({ filter, text }: Listing): (Button | null)[][] {
   );
 }
 
-/** What somebody who has no task yet wants to do. */
+/** Buttons for a chat that has no task yet. */
 function emptyRow(): (Button | null)[] {
   return [button(texts.button.newTask, dataOf('make'))];
 }

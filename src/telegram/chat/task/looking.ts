@@ -5,13 +5,14 @@ import { settingsOf, type DateStyle } from '../../../domain/chat-settings.ts';
 import { AppError } from '../../../domain/errors.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, ConversationRooms, Person, Place, Said } from '../conversation.ts';
-import { answer, answerWith, turnedDown, pageSize, triedTo } from '../kit/answers.ts';
-import { taskName, cardOf, markFor, settingFor } from '../kit/card.ts';
+import type { Answer, ChatContext, Place } from '../conversation.ts';
+import { answer, answerWith, pageSize, triedTo } from '../kit/answers.ts';
+import { taskName, cardOf, settingFor } from '../kit/card.ts';
 import { aboutMoment, dateIn, moment, settingOf, weekdayIn, type Setting, capital } from '../kit/clock.ts';
-import { impliedBy, namedTask, numberIn } from '../kit/naming.ts';
-import { blocks, lines, type Rich, link, oneLine, say } from '../kit/rich.ts';
-import { nameOf, refusal } from '../kit/rights.ts';
+import { onChat, onNamedTask } from '../kit/guards.ts';
+import { impliedBy, numberIn } from '../kit/naming.ts';
+import { blocks, lines, type Rich, link, oneLine, say, urlOf } from '../kit/rich.ts';
+import { demand, nameOf } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { agendaDrawn, agendaSpans, type AgendaSpan } from './agenda.ts';
 import { historyDrawn } from './history.ts';
@@ -25,26 +26,20 @@ export function isFilter(word: string): word is Filter {
   return filters.some((filter) => filter === word);
 }
 
-export async function listCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const refused = await refusal(said, 'read', { task: null, rooms });
-  if (refused !== null) return turnedDown(refused);
-  const words = said.args.trim().replace(/\s+/g, ' ');
+export const listCommand = onChat('read', async (ctx) => {
+  const words = ctx.args.trim().replace(/\s+/g, ' ');
   const word = words.toLowerCase() === 'done' ? 'completed' : words.toLowerCase();
   const listing: Listing = isFilter(word)
     ? { filter: word, text: null, page: 0 }
     : { filter: 'all', text: words === '' ? null : words, page: 0 };
-  return answerWith(await listOf(listing, said, rooms));
-}
+  return answerWith(await listOf(listing, ctx));
+});
 
 function datesIn({ chat }: Place): DateStyle {
   return settingsOf(chat.settings).dates;
 }
 
-export async function listOf(
-  listing: Listing,
-  { place, person }: { readonly place: Place; readonly person: Person },
-  { store, clock }: ConversationRooms,
-): Promise<Drawn> {
+export async function listOf(listing: Listing, { place, person, store, clock }: ChatContext): Promise<Drawn> {
   const query: Omit<ChatTasksQuery, 'offset'> = {
     chatId: place.chat.id,
     filter: listing.filter === 'mine' ? 'all' : listing.filter,
@@ -67,48 +62,47 @@ export async function listOf(
 }
 
 /** Without a number it is the task of the topic; elsewhere a word of the title may do. */
-export async function cardCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const isSearch = /[^\d\s]/.test(said.args) && numberIn(said.place, said.args) === null;
-  if (isSearch) return listCommand(said, rooms);
-  const named = await namedTask(said, rooms, { deed: 'read', verb: 'task', isAlone: true });
-  if ('answer' in named) return named.answer;
-  return answerWith(await cardOf(named.task, rooms, markFor(said)));
+export async function cardCommand(ctx: ChatContext): Promise<Answer> {
+  const isSearch = /[^\d\s]/.test(ctx.args) && numberIn(ctx.place, ctx.args) === null;
+  return isSearch ? listCommand(ctx) : cardNamed(ctx);
 }
+
+const cardNamed = onNamedTask({ deed: 'read', verb: 'task', isAlone: true }, async (ctx, { task }) =>
+  answerWith(await cardOf(task, ctx)),
+);
 
 const historyShown = 10;
 
-export async function historyCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const named = await namedTask(said, rooms, { deed: 'read', verb: 'history', isAlone: true });
-  return 'answer' in named ? named.answer : answerWith(await historyOf(named.task, rooms, null));
-}
+export const historyCommand = onNamedTask({ deed: 'read', verb: 'history', isAlone: true }, async (ctx, { task }) =>
+  answerWith(await historyOf(task, ctx, null)),
+);
 
 /** The cursor is of the store, and comes back on a button; one that fits no button is left out there. */
-export async function historyOf(task: Task, rooms: ConversationRooms, cursor: string | null): Promise<Drawn> {
-  const { items, next } = await rooms.tasks.listRuns({ taskId: task.id, status: null, limit: historyShown, cursor });
+export async function historyOf(task: Task, ctx: ChatContext, cursor: string | null): Promise<Drawn> {
+  const { items, next } = await ctx.tasks.listRuns({ taskId: task.id, status: null, limit: historyShown, cursor });
   const names = new Map<string, string>();
   for (const actor of new Set(items.flatMap(({ ack }) => ack?.doneBy ?? []))) {
-    names.set(actor, (await nameOf(rooms, actor)) ?? texts.chat.somebody);
+    names.set(actor, (await nameOf(ctx, actor)) ?? texts.chat.somebody);
   }
-  return historyDrawn(task, { runs: items, from: cursor, older: next, names }, await settingFor(task, rooms));
+  return historyDrawn(task, { runs: items, from: cursor, older: next, names }, await settingFor(task, ctx));
 }
 
 const comingShown = 10;
 
-/** What is coming for the task that is named or implied; without one, for all tasks of the chat. */
-export async function nextCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const span = spanNamed(said.args);
-  const isChat = span !== null || (said.args.trim() === '' && (await impliedBy(said, rooms)) === null);
-  if (isChat) {
-    const refused = await refusal(said, 'read', { task: null, rooms });
-    return refused === null ? answerWith(await agendaOf(span ?? 'day', said, rooms)) : turnedDown(refused);
-  }
-  const named = await namedTask(said, rooms, { deed: 'read', verb: 'task', isAlone: true });
-  if ('answer' in named) return named.answer;
-  const { task } = named;
+/** Runs that are coming for the task that is named or implied; without one, for all tasks of the chat. */
+export async function nextCommand(ctx: ChatContext): Promise<Answer> {
+  const span = spanNamed(ctx.args);
+  const isChat = span !== null || (ctx.args.trim() === '' && (await impliedBy(ctx)) === null);
+  if (!isChat) return nextNamed(ctx);
+  await demand(ctx, 'read');
+  return answerWith(await agendaOf(span ?? 'day', ctx));
+}
+
+const nextNamed = onNamedTask({ deed: 'read', verb: 'task', isAlone: true }, async (ctx, { task }) => {
   const { history } = texts;
-  const setting = await settingFor(task, rooms);
-  const slots = await rooms.truth.upcoming(task.id, comingShown);
-  const snoozed = await snoozedTo(task, rooms);
+  const setting = await settingFor(task, ctx);
+  const slots = await ctx.truth.upcoming(task.id, comingShown);
+  const snoozed = await snoozedTo(task, ctx);
   const next = [
     ...slots.map((at) => ({ at, words: moment(at, setting) })),
     ...snoozed.map((at) => ({ at, words: history.snoozedTo(aboutMoment(at, setting)) })),
@@ -120,7 +114,7 @@ export async function nextCommand(said: Said, rooms: ConversationRooms): Promise
       texts.making.zone(setting.timezone),
     ),
   );
-}
+});
 
 function spanNamed(args: string): AgendaSpan | null {
   const word = args.trim().toLowerCase();
@@ -132,11 +126,7 @@ function spanNamed(args: string): AgendaSpan | null {
 const plannedMax = 60;
 const pausedShown = 10;
 
-export async function agendaOf(
-  span: AgendaSpan,
-  { place }: { readonly place: Place },
-  { store, clock }: ConversationRooms,
-): Promise<Drawn> {
+export async function agendaOf(span: AgendaSpan, { place, store, clock }: ChatContext): Promise<Drawn> {
   const now = clock.now();
   const planned = await store.plannedBefore(place.chat.id, now + agendaSpans[span], plannedMax);
   const snoozed = await store.snoozedBefore(place.chat.id, now + agendaSpans[span], plannedMax);
@@ -151,43 +141,40 @@ export async function agendaOf(
   });
 }
 
-/** What was put off comes beside the slots of the schedule. */
-async function snoozedTo(task: Task, { store, clock }: ConversationRooms): Promise<readonly number[]> {
+/** A snooze comes beside the slots of the schedule. */
+async function snoozedTo(task: Task, { store, clock }: ChatContext): Promise<readonly number[]> {
   const until = (await store.snoozesOf([task.id])).get(task.id);
   return until === undefined || until <= clock.now() ? [] : [until];
 }
 
 const whyShown = 12;
 
-export async function whyCommand(said: Said, rooms: ConversationRooms): Promise<Answer> {
-  const named = await namedTask(said, rooms, { deed: 'read', verb: 'why' });
-  if ('answer' in named) return named.answer;
-  const { task, rest, runId = null } = named;
+export const whyCommand = onNamedTask({ deed: 'read', verb: 'why' }, async (ctx, { task, rest, runId = null }) => {
   // A reply asks about the run of the message that it answers.
-  const slot = rest === '' && runId !== null ? await slotOf(runId, rooms) : null;
-  return answer(await whyWords(task, slot ?? rest, rooms));
-}
+  const slot = rest === '' && runId !== null ? await slotOf(runId, ctx) : null;
+  return answer(await whyWords(task, slot ?? rest, ctx));
+});
 
 /** The slot of a run as the question takes it; null when nobody remembers the run any more. */
-async function slotOf(runId: string, rooms: ConversationRooms): Promise<string | null> {
-  const read = await triedTo(() => rooms.tasks.getRun(runId));
+async function slotOf(runId: string, ctx: ChatContext): Promise<string | null> {
+  const read = await triedTo(() => ctx.tasks.getRun(runId));
   if ('refusal' in read) return null;
   return /:scheduled_for:(\S+)$/.exec(read.made.idempotencyKey)?.[1] ?? null;
 }
 
 /** The truth about a day, about a moment, or about the last runs and the next one when no time is named. */
-export async function whyWords(task: Task, when: string, rooms: ConversationRooms): Promise<Rich> {
+export async function whyWords(task: Task, when: string, ctx: ChatContext): Promise<Rich> {
   const { history } = texts;
-  const question = questionOf(when, settingOf(task, rooms.clock.now()));
+  const question = questionOf(when, settingOf(task, ctx.clock.now()));
   if (question === null) return history.whyUnread();
   try {
-    const told = await whyTold(task, question, rooms);
-    const names = await namesOf(idsIn(told.answers), rooms);
+    const told = await whyTold(task, question, ctx);
+    const names = await namesOf(idsIn(told.answers), ctx);
     const rows = told.answers.map((one) => whyLine(one, names));
     return blocks(
       history.why(taskName(task)),
       ...(rows.length === 0 ? [history.whyNothing] : rows),
-      told.hasMore ? history.whyMore(task.number, dateIn(settingOf(task, rooms.clock.now()), 0)) : null,
+      told.hasMore ? history.whyMore(task.number, dateIn(settingOf(task, ctx.clock.now()), 0)) : null,
       texts.making.zone(told.timezone),
     );
   } catch (error) {
@@ -197,16 +184,16 @@ export async function whyWords(task: Task, when: string, rooms: ConversationRoom
 }
 
 /** Without a time it is what happened last and what comes next, and of a busy task not all of that. */
-async function whyTold({ id }: Task, question: WhyQuestion, { truth }: ConversationRooms) {
+async function whyTold({ id }: Task, question: WhyQuestion, { truth }: ChatContext) {
   if (question.at === undefined && question.from === undefined) return { ...(await truth.lately(id)), hasMore: false };
   const told = await truth.why(id, { ...question, after: null, limit: whyShown });
   return { ...told, hasMore: told.next !== null };
 }
 
 /** The records know people by their ids. */
-async function namesOf(ids: ReadonlySet<string>, rooms: ConversationRooms): Promise<Names> {
+async function namesOf(ids: ReadonlySet<string>, ctx: ChatContext): Promise<Names> {
   const names = new Map<string, string>();
-  for (const id of ids) if (isActor(id)) names.set(id, (await nameOf(rooms, id)) ?? texts.chat.somebody);
+  for (const id of ids) if (isActor(id)) names.set(id, (await nameOf(ctx, id)) ?? texts.chat.somebody);
   return names;
 }
 
@@ -252,7 +239,8 @@ type Names = ReadonlyMap<string, string>;
 
 export function whyLine({ line, evidence }: WhyAnswer, names: Names): Rich {
   const text = capital(named(line, names));
-  const url = urlOf(evidence.deliveries ?? []);
+  const sent = evidence.deliveries?.find(({ status, messageId }) => status === 'delivered' && messageId !== null);
+  const url = urlOf(sent?.thread.address, sent?.thread.topic, sent?.messageId);
   const match = deliveredWords.exec(line);
   if (url === null || match === null || text.length > lineLengthMax) {
     return { text: oneLine(text, lineLengthMax), entities: [] };
@@ -268,15 +256,4 @@ function idsIn(answers: readonly WhyAnswer[]): ReadonlySet<string> {
 
 function named(text: string, names: Names): string {
   return text.replaceAll(/telegram:user:\d+/g, (id) => names.get(id) ?? id);
-}
-
-type Sent = NonNullable<WhyAnswer['evidence']['deliveries']>[number];
-
-/** Only messages of supergroups have links that everybody there can open. */
-function urlOf(deliveries: readonly Sent[]): string | null {
-  const first = deliveries.find(({ status, messageId }) => status === 'delivered' && messageId !== null);
-  const group = /^-100(\d+)$/.exec(first?.thread.address ?? '')?.[1];
-  if (first === undefined || group === undefined) return null;
-  const topic = first.thread.topic === null ? '' : `${first.thread.topic}/`;
-  return `https://t.me/c/${group}/${topic}${first.messageId}`;
 }

@@ -1,18 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { aTalk, bob, dataBehind, labels, tasksIn, type Message, type Talk } from '../talk.ts';
+import { bob, dataBehind, labels, type Message, type Talk, taskIn, withTask } from '../talk.ts';
 
-async function withTask(text = 'every day at 12 Lunch'): Promise<Talk> {
-  const talk = await aTalk();
-  await talk.press(await talk.ask(`/new ${text}`), 'Create');
-  return talk;
-}
-
-const only = async (talk: Talk) => {
-  const [task] = await tasksIn(talk);
-  if (task === undefined) throw new Error('there is no task');
-  return task;
-};
-const edit = async (talk: Talk, words: string) => (await talk.ask(`/edit #1 ${words}`)).shown.text;
+const edit = (talk: Talk, words: string) => talk.tells(`/edit #1 ${words}`);
 
 describe('/edit by words', () => {
   test.each([
@@ -63,15 +52,15 @@ describe('/edit by words', () => {
   ])('%s', async (words, name, before, after, policies) => {
     const talk = await withTask();
     const message = await talk.ask(`/edit #1 ${words}`);
-    expect(message.shown.text).toContain(`Changed: #1 Lunch\n\n${name}:\n  before: ${before}\n  now: ${after}\n`);
-    expect(message.shown.text).toMatch(/\nNext: .* \(UTC\)$/);
-    expect((await only(talk)).policies).toEqual(policies);
+    expect(message.text).toContain(`Changed: #1 Lunch\n\n${name}:\n  before: ${before}\n  now: ${after}\n`);
+    expect(message.text).toMatch(/\nNext: .* \(UTC\)$/);
+    expect((await taskIn(talk)).policies).toEqual(policies);
     const sign = name === 'Asks for Done' ? ',' : ':';
-    expect((await talk.ask('/task #1')).shown.text).toContain(`\n${name}${sign} ${after}\n`);
+    expect(await talk.tells('/task #1')).toContain(`\n${name}${sign} ${after}\n`);
     expect(await edit(talk, words)).toContain('Nothing to change');
     await talk.press(message, 'Undo');
-    expect(message.shown.text).toMatch(/^Undone: the change of the settings of #1 by Ada at 09:00\.\n/);
-    expect((await only(talk)).policies).toEqual({});
+    expect(message.text).toMatch(/^Undone: the change of the settings of #1 by Ada at 09:00\.\n/);
+    expect((await taskIn(talk)).policies).toEqual({});
   });
 
   test.each([
@@ -88,20 +77,20 @@ describe('/edit by words', () => {
     const talk = await withTask();
     expect(await edit(talk, there)).toContain('Changed');
     expect(await edit(talk, back)).toContain('Changed');
-    expect((await only(talk)).policies).toEqual({});
+    expect((await taskIn(talk)).policies).toEqual({});
   });
 
   test('tags, and the attachment', async () => {
     const talk = await withTask();
     expect(await edit(talk, 'tags home, #garden home')).toContain('Tags:\n  before: none\n  now: home, garden');
-    expect((await only(talk)).tags).toEqual(['home', 'garden']);
+    expect((await taskIn(talk)).tags).toEqual(['home', 'garden']);
     expect(await edit(talk, 'tags none')).toContain('now: none');
     expect(await edit(talk, 'media remove')).toContain('Nothing to change');
-    const { id } = await only(talk);
+    const { id } = await taskIn(talk);
     const action = { kind: 'message', media: { kind: 'photo', file_id: 'a-file' } };
     await talk.pipeline.rooms.tasks.edit({ taskId: id, actor: 'system' }, { action });
     expect(await edit(talk, 'media remove')).toContain('Attachment:\n  before: photo\n  now: none');
-    expect((await only(talk)).action).toEqual({ kind: 'message' });
+    expect((await taskIn(talk)).action).toEqual({ kind: 'message' });
   });
 
   test('another timing says what came next before', async () => {
@@ -145,7 +134,7 @@ describe('/edit by words', () => {
   ])('%s is answered with an example', async (words, example) => {
     const talk = await withTask();
     expect(await edit(talk, words)).toContain(`/edit #1 ${example}`);
-    expect((await only(talk)).version).toBe(1);
+    expect((await taskIn(talk)).version).toBe(1);
   });
 
   test.each([
@@ -164,7 +153,7 @@ describe('/edit by words', () => {
     async (words) => {
       const talk = await withTask();
       expect((await edit(talk, words)).length).toBeGreaterThan(10);
-      expect((await only(talk)).policies).toEqual({});
+      expect((await taskIn(talk)).policies).toEqual({});
     },
   );
 
@@ -203,7 +192,7 @@ describe('the Edit menu', () => {
     const menu = await open(talk, 'More');
     expect(labels(menu)).toEqual([['Missed', 'Ask for Done'], ['Quiet hours', 'Approval', 'Ends'], ['Back']]);
     await talk.press(menu, 'Ask for Done');
-    expect(menu.shown.text).toBe('Asks for Done: no\nPress one, or write /edit #1 ack every 15 minutes 5 times');
+    expect(menu.text).toBe('Asks for Done: no\nPress one, or write /edit #1 ack every 15 minutes 5 times');
     expect(labels(menu)).toEqual([
       ['✓ Off', 'Every 10 min, 3 times'],
       ['Every 10 min, 20 times', 'Every 30 min, 3 times'],
@@ -211,14 +200,14 @@ describe('the Edit menu', () => {
       ['Back'],
     ]);
     await talk.press(menu, 'Every 10 min, 3 times');
-    expect(menu.shown.text).toContain('now: again every 10 minutes, up to 3 times');
+    expect(menu.text).toContain('now: again every 10 minutes, up to 3 times');
     expect(labels(menu)).toEqual([['Undo', 'Back']]);
     await talk.press(menu, 'Back');
     await talk.press(menu, 'More');
     await talk.press(menu, 'Ask for Done');
     expect(labels(menu)[0]).toEqual(['Off', '✓ Every 10 min, 3 times']);
     await talk.press(menu, 'Every 10 min, 20 times');
-    expect(menu.shown.text).toContain('now: again every 10 minutes, up to 20 times');
+    expect(menu.text).toContain('now: again every 10 minutes, up to 20 times');
     await talk.press(menu, 'Back');
     await talk.press(menu, 'More');
     await talk.press(menu, 'Ask for Done');
@@ -239,11 +228,11 @@ describe('the Edit menu', () => {
     const all = labels(menu).flat();
     const target = all.includes(label) ? label : (all.find((each) => each.includes('Europe')) ?? '');
     await talk.press(menu, target);
-    expect(menu.shown.text).toMatch(/^Changed: #1 Lunch\n\n/);
-    if (target === label) expect(await only(talk)).toMatchObject(expected);
+    expect(menu.text).toMatch(/^Changed: #1 Lunch\n\n/);
+    if (target === label) expect(await taskIn(talk)).toMatchObject(expected);
     await talk.press(menu, 'Undo');
-    expect(menu.shown.text).toMatch(/^Undone: /);
-    expect((await only(talk)).policies).toEqual({});
+    expect(menu.text).toMatch(/^Undone: /);
+    expect((await taskIn(talk)).policies).toEqual({});
   });
 
   test('two presses of one choice change once', async () => {
@@ -252,8 +241,8 @@ describe('the Edit menu', () => {
     const data = dataBehind(menu, 'Ask');
     await talk.send(menu, data);
     await talk.send(menu, data);
-    expect(menu.shown.text).toContain('Nothing to change');
-    expect((await only(talk)).version).toBe(2);
+    expect(menu.text).toContain('Nothing to change');
+    expect((await taskIn(talk)).version).toBe(2);
   });
 
   test('is only for who may change the task', async () => {
@@ -270,9 +259,9 @@ describe('the Edit menu', () => {
     async (choice) => {
       const talk = await withTask();
       const menu = await open(talk);
-      const pressed = await talk.send(menu, `v1:fieldset:${(await only(talk)).id}:${choice}`);
+      const pressed = await talk.send(menu, `v1:fieldset:${(await taskIn(talk)).id}:${choice}`);
       expect(pressed.isAlert).toBe(true);
-      expect((await only(talk)).version).toBe(1);
+      expect((await taskIn(talk)).version).toBe(1);
     },
   );
 });

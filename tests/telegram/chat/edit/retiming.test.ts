@@ -1,19 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { hour } from '../../../support/pipeline.ts';
-import { aTalk, bob, dataBehind, labels, tasksIn, type Talk, type TalkOptions } from '../talk.ts';
+import { aTalk, bob, dataBehind, labels, type Talk, type TalkOptions, taskIn } from '../talk.ts';
 
 async function withTask(text = 'every weekday at 12 Lunch', options: TalkOptions = {}): Promise<Talk> {
   const talk = await aTalk(options);
-  await talk.press(await talk.ask(`/new ${text}`), 'Create');
+  await talk.make(text);
   return talk;
 }
 
-const only = async (talk: Talk) => {
-  const [task] = await tasksIn(talk);
-  if (task === undefined) throw new Error('there is no task');
-  return task;
-};
-const edit = async (talk: Talk, words: string) => (await talk.ask(`/edit #1 ${words}`)).shown.text;
+const edit = (talk: Talk, words: string) => talk.tells(`/edit #1 ${words}`);
 
 describe('an hour alone', () => {
   test.each(['8:30', 'at 8:30', '08:30', 'half past eight', 'half past 8', '8:30am', 'time 8:30', 'to 8:30'])(
@@ -21,20 +16,9 @@ describe('an hour alone', () => {
     async (words) => {
       const talk = await withTask();
       const message = await talk.ask(`/edit #1 ${words}`);
-      expect(message.shown.text).toBe(
-        [
-          'Changed: #1 Lunch',
-          '',
-          'Time:',
-          '  before: every weekday at 12:00 (UTC)',
-          '  now: every weekday at 08:30 (UTC)',
-          '',
-          'Next runs before: Wed 18 Nov 12:00, Thu 19 Nov 12:00, Fri 20 Nov 12:00 (UTC)',
-          'Next: Thu 19 Nov 08:30, Fri 20 Nov 08:30, Mon 23 Nov 08:30 (UTC)',
-        ].join('\n'),
-      );
+      expect(message.text).toMatchSnapshot('message');
       await talk.press(message, 'Undo');
-      expect((await only(talk)).schedule).toMatchObject({ cron: '0 12 * * 1-5' });
+      expect((await taskIn(talk)).schedule).toMatchObject({ cron: '0 12 * * 1-5' });
     },
   );
 
@@ -46,21 +30,21 @@ describe('an hour alone', () => {
   ])('%s, %s', async (text, words, next) => {
     const talk = await withTask(text);
     expect(await edit(talk, words)).toContain(next);
-    expect((await only(talk)).schedule.kind).not.toBe('once');
+    expect((await taskIn(talk)).schedule.kind).not.toBe('once');
   });
 
   test('is moved on the clocks of the task', async () => {
     const talk = await withTask('every day at 12 Lunch', { timezone: 'Europe/Madrid' });
     await edit(talk, '8:30');
-    expect((await only(talk)).schedule).toMatchObject({ cron: '30 8 * * *', timezone: 'Europe/Madrid' });
+    expect((await taskIn(talk)).schedule).toMatchObject({ cron: '30 8 * * *', timezone: 'Europe/Madrid' });
   });
 
   test('by Edit, Time it does the same', async () => {
     const talk = await withTask();
     const menu = await talk.ask('/edit #1');
     await talk.press(menu, 'Time');
-    expect(menu.shown.text).not.toContain('tomorrow');
-    expect((await talk.ask('half past eight')).shown.text).toContain('now: every weekday at 08:30 (UTC)');
+    expect(menu.text).not.toContain('tomorrow');
+    expect(await talk.tells('half past eight')).toContain('now: every weekday at 08:30 (UTC)');
     expect(await talk.say('9:30')).toBeNull();
   });
 
@@ -71,21 +55,21 @@ describe('an hour alone', () => {
       /^#1 Ping runs every 30 minutes[^\n]*, so there is no hour of the day to move\. Nothing was changed\.\n\nThese can be read:\n\/edit #1 every day at 08:30\n/,
     );
     expect(told).not.toContain('tomorrow');
-    expect((await only(talk)).version).toBe(1);
+    expect((await taskIn(talk)).version).toBe(1);
   });
 
   test('among several hours it is asked which one', async () => {
     const talk = await withTask('every day at 9:00 and 17:00 Pills');
     const asked = await talk.ask('/edit #1 18:00');
-    expect(asked.shown.text).toBe('#1 Pills runs at 09:00 and 17:00. Which of them shall be 18:00?');
+    expect(asked.text).toBe('#1 Pills runs at 09:00 and 17:00. Which of them shall be 18:00?');
     expect(labels(asked)).toEqual([['09:00 → 18:00'], ['17:00 → 18:00'], ['Only 18:00', 'Keep as it is']]);
-    expect((await only(talk)).version).toBe(1);
+    expect((await taskIn(talk)).version).toBe(1);
     await talk.press(asked, '17:00 → 18:00');
-    expect((await only(talk)).schedule).toMatchObject({ cron: '0 9,18 * * *' });
+    expect((await taskIn(talk)).schedule).toMatchObject({ cron: '0 9,18 * * *' });
     const uneven = await talk.ask('/edit #1 8:30');
     expect(labels(uneven)).toEqual([['Only 08:30', 'Keep as it is']]);
     await talk.press(uneven, 'Only 08:30');
-    expect((await only(talk)).schedule).toMatchObject({ cron: '30 8 * * *' });
+    expect((await taskIn(talk)).schedule).toMatchObject({ cron: '30 8 * * *' });
   });
 
   test('of a single moment to come stays on its day', async () => {
@@ -107,7 +91,7 @@ describe('days alone', () => {
   ])('%s keep the hour: %s', async (words, cron, text) => {
     const talk = await withTask(text);
     expect(await edit(talk, words)).toMatch(/^Changed: #1 Lunch\n/);
-    expect((await only(talk)).schedule).toMatchObject({ cron });
+    expect((await taskIn(talk)).schedule).toMatchObject({ cron });
   });
 
   test('keep the end that it had', async () => {
@@ -125,19 +109,19 @@ describe('a single moment for what repeats', () => {
   ])('%s is asked about first', async (words, at) => {
     const talk = await withTask();
     const asked = await talk.ask(`/edit #1 ${words}`);
-    expect(asked.shown.text).toContain(
+    expect(asked.text).toContain(
       `#1 Lunch repeats: every weekday at 12:00 (UTC).\nWhat you wrote is a single moment: ${at} (UTC).`,
     );
-    expect(asked.shown.text).toMatch(/\/edit #1 \d\d:\d\d moves the hour and keeps the days\.$/);
+    expect(asked.text).toMatch(/\/edit #1 \d\d:\d\d moves the hour and keeps the days\.$/);
     expect(labels(asked)).toEqual([['Make it once', 'Keep as it is']]);
-    expect((await only(talk)).version).toBe(1);
+    expect((await taskIn(talk)).version).toBe(1);
     const data = dataBehind(asked, 'Make it once');
     await talk.press(asked, 'Keep as it is');
-    expect(asked.shown.text).toMatch(/^Kept as it is: #1 Lunch\nNext: Wed 18 Nov 12:00/);
+    expect(asked.text).toMatch(/^Kept as it is: #1 Lunch\nNext: Wed 18 Nov 12:00/);
     await talk.send(asked, data);
-    expect(asked.shown.text).toContain(`now: once on ${at.replace(/ (?=\d\d:)/, ' at ')} (UTC)`);
+    expect(asked.text).toContain(`now: once on ${at.replace(/ (?=\d\d:)/, ' at ')} (UTC)`);
     await talk.press(asked, 'Undo');
-    expect((await only(talk)).schedule).toMatchObject({ cron: '0 12 * * 1-5' });
+    expect((await taskIn(talk)).schedule).toMatchObject({ cron: '0 12 * * 1-5' });
   });
 
   test('is over when it has passed, and is only for who may change the task', async () => {
@@ -147,10 +131,10 @@ describe('a single moment for what repeats', () => {
     await talk.pipeline.time.advance(3 * hour);
     expect(await talk.press(asked, 'Make it once')).toMatchObject({ isAlert: true });
     for (const odd of ['', 'x:y', '-1', '!', '99999999999', '__proto__']) {
-      expect(await talk.send(asked, `v1:makeonce:${(await only(talk)).id}:${odd}`)).toMatchObject({ isAlert: true });
-      expect(await talk.send(asked, `v1:hours:${(await only(talk)).id}:${odd}`)).toMatchObject({ isAlert: true });
+      expect(await talk.send(asked, `v1:makeonce:${(await taskIn(talk)).id}:${odd}`)).toMatchObject({ isAlert: true });
+      expect(await talk.send(asked, `v1:hours:${(await taskIn(talk)).id}:${odd}`)).toMatchObject({ isAlert: true });
     }
-    expect((await only(talk)).version).toBe(1);
+    expect((await taskIn(talk)).version).toBe(1);
   });
 });
 
@@ -163,8 +147,8 @@ describe('what cannot be read', () => {
     expect(heading).toBe('These can be read:');
     expect(tries).toHaveLength(3);
     for (const each of tries) expect(each).toMatch(/^\/edit #1 /);
-    for (const each of tries) expect((await talk.ask(each)).shown.text).toMatch(/^(?:Changed|Nothing to change)/);
-    expect((await only(talk)).schedule.kind).not.toBe('once');
+    for (const each of tries) expect(await talk.tells(each)).toMatch(/^(?:Changed|Nothing to change)/);
+    expect((await taskIn(talk)).schedule.kind).not.toBe('once');
   });
 });
 
@@ -172,12 +156,12 @@ describe('a new text', () => {
   test('takes along a title that was its beginning, and no other', async () => {
     const talk = await withTask();
     const changed = await talk.ask('/edit #1 text Eat something warm\nand sit down');
-    expect(changed.shown.text).toContain('Title:\n  before: Lunch\n  now: Eat something warm\n');
-    expect(await only(talk)).toMatchObject({ title: 'Eat something warm' });
+    expect(changed.text).toContain('Title:\n  before: Lunch\n  now: Eat something warm\n');
+    expect(await taskIn(talk)).toMatchObject({ title: 'Eat something warm' });
     await talk.press(changed, 'Undo');
-    expect(await only(talk)).toMatchObject({ title: 'Lunch', instructions: 'Lunch' });
+    expect(await taskIn(talk)).toMatchObject({ title: 'Lunch', instructions: 'Lunch' });
     await edit(talk, 'title Break');
     await edit(talk, 'text Eat');
-    expect(await only(talk)).toMatchObject({ title: 'Break', instructions: 'Eat' });
+    expect(await taskIn(talk)).toMatchObject({ title: 'Break', instructions: 'Eat' });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../../../src/telegram/chat/commands.ts';
 import { commandExamples, wordExamples } from '../../../../src/telegram/chat/help/topics.ts';
-import { ada, aTalk, bob, root, type Message, type TalkOptions } from '../talk.ts';
+import { ada, aTalk, bob, type Message, root, type TalkOptions } from '../talk.ts';
 
 const names = commands.map(({ name }) => name);
 const isOwners = (name: string) => name === 'allow';
@@ -109,7 +109,7 @@ describe('/help', () => {
   }, 60_000);
 });
 
-/** What must be so before it makes a difference. */
+/** Settings that must hold before it makes a difference. */
 const before: readonly (readonly [RegExp, string])[] = [
   [/^\/(?:undo|resume)/, '/pause #3'],
   [/^\/digest (?:now|off)/, '/digest daily 8:00'],

@@ -14,33 +14,31 @@ describe('a task that was begun', () => {
     const old = await talk.ask(begin);
     for (const label of path) await talk.press(old, label);
     const fresh = await talk.ask('/new every day at 10 Second');
-    expect(fresh.shown.text.split('\n')[0]).toBe(`The task you had begun here (${name}) is dropped.`);
+    expect(fresh.text.split('\n')[0]).toBe(`The task you had begun here (${name}) is dropped.`);
   });
 
   test('of which nothing is known, and a change of another task, are dropped with words that fit', async () => {
     const talk = await aTalk();
     await talk.ask('/new');
     const fresh = await talk.ask('/new every day at 10 Second');
-    expect(fresh.shown.text).toMatch(/^The task you had begun here is dropped\.\n/);
+    expect(fresh.text).toMatch(/^The task you had begun here is dropped\.\n/);
     await talk.press(fresh, 'Create');
     await talk.press(fresh, 'Edit');
     await talk.press(fresh, 'Text');
-    expect((await talk.ask('/new every day at 11 Third')).shown.text).toMatch(
-      /^The change you had begun here is dropped\.\n/,
-    );
+    expect(await talk.tells('/new every day at 11 Third')).toMatch(/^The change you had begun here is dropped\.\n/);
   });
 
   test('takes a text that nobody can see for none', async () => {
     const talk = await aTalk();
-    expect((await talk.ask('/new every day at 9 \u200b\u2060')).shown.text).toMatch(/What should I say\?/);
+    expect(await talk.tells('/new every day at 9 \u200b\u2060')).toMatch(/What should I say\?/);
     const again = await talk.ask('\u200b\u2060', reply);
-    expect(again.shown.text).toMatch(
+    expect(again.text).toMatch(
       /^There is nothing to see in that text\. Send one with words in it\.\n\nEvery day at 09:00/,
     );
     const preview = await talk.ask('Stand up', reply);
     await talk.press(preview, 'Change text');
-    expect((await talk.ask('\u2060', reply)).shown.text).toMatch(/^There is nothing to see in that text\./);
-    expect((await talk.ask('Sit down', reply)).shown.text).toMatch(/^New task: Sit down/);
+    expect(await talk.tells('\u2060', reply)).toMatch(/^There is nothing to see in that text\./);
+    expect(await talk.tells('Sit down', reply)).toMatch(/^New task: Sit down/);
   });
 });
 

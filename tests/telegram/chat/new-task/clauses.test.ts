@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { aTalk, labels, tasksIn } from '../talk.ts';
 
-/** What a preview of these words shows, and what the task of it gets. */
+/** The preview of these words, and what the task of it gets. */
 const proposed = async (words: string) => {
   const talk = await aTalk({ kind: 'private' });
   const preview = await talk.ask(`/new ${words}`);
@@ -76,7 +76,7 @@ describe('what is asked for beside the time', () => {
   test('is told in the preview, as on the card, and Don’t ask drops it', async () => {
     const talk = await aTalk();
     const preview = await talk.ask('/new every day at 8 until done: Take the pill');
-    const line = preview.shown.text.split('\n').find((each) => each.startsWith('Asks for Done'));
+    const line = preview.text.split('\n').find((each) => each.startsWith('Asks for Done'));
     expect(line).toMatch(/every 10 minutes, up to 3 times$/);
     expect(labels(preview)).toEqual([
       ['Create', 'Change time', 'Cancel'],
@@ -84,19 +84,19 @@ describe('what is asked for beside the time', () => {
     ]);
     const second = await talk.ask('/new every day at 9 until done: Take the pill');
     await talk.press(second, 'Don’t ask');
-    expect(second.shown.text).not.toContain('Done');
+    expect(second.text).not.toContain('Done');
     expect(labels(second)).toEqual([['Create', 'Change time', 'Cancel'], ['Change text']]);
     await talk.press(second, 'Create');
     expect(await tasksIn(talk)).toMatchObject([{ instructions: 'Take the pill', policies: {} }]);
     const third = await talk.ask('/new every day at 10 until done: Take the drops');
     await talk.press(third, 'Create');
-    expect(third.shown.text.split('\n')).toContain(line);
+    expect(third.text.split('\n')).toContain(line);
   });
 
   test('waits for the text, and stays when the time is changed', async () => {
     const talk = await aTalk({ kind: 'private' });
     const asked = await talk.ask('/new every day at 8 until done');
-    expect(asked.shown.text).toMatch(/^Every day at 08:00 \(UTC\)\. What should I say\?/);
+    expect(asked.text).toMatch(/^Every day at 08:00 \(UTC\)\. What should I say\?/);
     const preview = await talk.ask('Take the pill');
     await talk.press(preview, 'Change time');
     const later = await talk.ask('every day at 10');
@@ -110,18 +110,18 @@ describe('what is asked for beside the time', () => {
     await talk.press(message, 'Every day');
     await talk.ask('8:30 until done');
     const preview = await talk.ask('Take the pill');
-    expect(preview.shown.text).toMatch(/\nEvery day at 08:30\n[\s\S]*\nAsks for Done/);
+    expect(preview.text).toMatch(/\nEvery day at 08:30\n[\s\S]*\nAsks for Done/);
     await talk.press(preview, 'Don’t ask');
     await talk.press(preview, 'Change time');
     const again = await talk.ask('every day at 9 and nag me every 15 minutes');
-    expect(again.shown.text).toMatch(/\nEvery day at 09:00\n[\s\S]*every 15 minutes, up to 3 times/);
+    expect(again.text).toMatch(/\nEvery day at 09:00\n[\s\S]*every 15 minutes, up to 3 times/);
   });
 
   test('survives another zone, on whose clocks the words are read again', async () => {
     const talk = await aTalk({ timezone: null });
     await talk.ask('/new every day at 8 until done: Take the pill');
     const message = await talk.ask('/tz Berlin');
-    expect(message.shown.text).toMatch(
+    expect(message.text).toMatch(
       /New task: Take the pill\nEvery day at 08:00\nZone: Europe\/Berlin\n[\s\S]*Asks for Done/,
     );
   });
@@ -157,16 +157,14 @@ describe('words that were nearly read', () => {
     }
     await talk.ask('/cancel');
     const bare = await talk.ask('/new every day 9 Water');
-    expect(bare.shown.text).toMatch(/^If the 9 is the hour, write "at 9"\.\n/);
-    expect(bare.shown.text.split('\n')).toContain('every day at 9 Water');
+    expect(bare.text).toMatch(/^If the 9 is the hour, write "at 9"\.\n/);
+    expect(bare.text.split('\n')).toContain('every day at 9 Water');
     expect(await tasksIn(talk)).toEqual([]);
   });
 
   test('a sum of money before the days is no time', async () => {
     const talk = await aTalk({ kind: 'private' });
-    expect((await talk.ask('Pay 8.45 every friday')).shown.text).not.toContain('New task');
-    expect((await talk.ask('Stand up weekdays 8.45')).shown.text).toMatch(
-      /^New task: Stand up\nEvery weekday at 08:45/,
-    );
+    expect(await talk.tells('Pay 8.45 every friday')).not.toContain('New task');
+    expect(await talk.tells('Stand up weekdays 8.45')).toMatch(/^New task: Stand up\nEvery weekday at 08:45/);
   });
 });

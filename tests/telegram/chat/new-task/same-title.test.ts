@@ -4,13 +4,13 @@ import { aTalk, bob, dataBehind, labels, tasksIn } from '../talk.ts';
 describe('a task with the same title', () => {
   test('is told in the preview, whatever its case and spaces, and can be edited instead', async () => {
     const talk = await aTalk();
-    await talk.press(await talk.ask('/new every day at 9 Call  Mum'), 'Create');
+    await talk.make('every day at 9 Call  Mum');
     const preview = await talk.ask('/new tomorrow at 8 call mum');
-    expect(preview.shown.text).toContain('There is #1 Call Mum already. Edit that one, or add this one as well?');
+    expect(preview.text).toContain('There is #1 Call Mum already. Edit that one, or add this one as well?');
     expect(labels(preview)).toEqual([['Edit that one', 'Add anyway'], ['Change time', 'Cancel'], ['Change text']]);
     const before = preview.shown;
     await talk.press(preview, 'Edit that one');
-    expect(preview.shown.text).toBe('#1 Call Mum comes every day at 09:00 (UTC).\nWhat shall be changed about it?');
+    expect(preview.text).toBe('#1 Call Mum comes every day at 09:00 (UTC).\nWhat shall be changed about it?');
     expect(labels(preview)).toEqual([
       ['Use the new time', 'Use the new text'],
       ['Edit', 'Back'],
@@ -20,7 +20,7 @@ describe('a task with the same title', () => {
     await talk.press(preview, 'Edit that one');
     const data = dataBehind(preview, 'Use the new time');
     await talk.press(preview, 'Use the new time');
-    expect(preview.shown.text).toBe('Changed: #1 Call Mum\nNext: Thu 19 Nov 08:00 (UTC)');
+    expect(preview.text).toBe('Changed: #1 Call Mum\nNext: Thu 19 Nov 08:00 (UTC)');
     expect(labels(preview)).toEqual([['Undo']]);
     expect(await tasksIn(talk)).toMatchObject([{ number: 1, schedule: { kind: 'once' }, title: 'Call  Mum' }]);
     expect(await talk.send(preview, data)).toMatchObject({ toast: 'It is there already: #1' });
@@ -28,7 +28,7 @@ describe('a task with the same title', () => {
 
   test('of somebody else cannot be changed by members, and can be added', async () => {
     const talk = await aTalk();
-    await talk.press(await talk.ask('/new every day at 9 Call mum'), 'Create');
+    await talk.make('every day at 9 Call mum');
     const preview = await talk.ask('/new tomorrow at 8 call mum', { person: bob });
     expect(await talk.press(preview, 'Edit that one', { person: bob })).toMatchObject({
       isAlert: true,

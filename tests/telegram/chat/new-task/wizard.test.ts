@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { minute } from '../../../support/pipeline.ts';
-import { ada, aTalk, bob, dataBehind, labels, tasksIn, type Message, type Talk } from '../talk.ts';
+import { ada, aTalk, bob, dataBehind, labels, type Message, type Talk, tasksIn } from '../talk.ts';
 
 const press = async (talk: Talk, message: Message, ...path: readonly string[]) => {
   for (const label of path) await talk.press(message, label);
@@ -19,7 +19,7 @@ const scheduleBy = async (...path: readonly string[]) => {
   const message = await talk.ask('/new');
   await press(talk, message, ...path);
   const preview = await talk.ask('Water the plants', reply);
-  expect(preview.shown.text).toMatch(/^New task: Water the plants\n/);
+  expect(preview.text).toMatch(/^New task: Water the plants\n/);
   return (await made(talk, preview)).schedule;
 };
 
@@ -41,38 +41,6 @@ const reply = { repliesTo: 1 };
 const noon = { words: 'every day at 12', at: 0, schedule: { kind: 'cron', cron: '0 12 * * *', timezone: 'UTC' } };
 
 describe('the buttons of /new', () => {
-  test('ask for one thing after the other, all in one message, up to a preview', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new');
-    expect(labels(message)).toEqual([['Every day', 'Weekdays'], ['Every week', 'Every month'], ['Once'], ['Cancel']]);
-    await talk.press(message, 'Every week');
-    expect(message.shown.text).toBe(
-      'On which days?\nPress one or more and then Next, or reply to this message with them: monday and thursday',
-    );
-    await press(talk, message, 'Thu', 'Mon');
-    expect(labels(message)).toEqual([
-      ['✓ Mon', 'Tue', 'Wed', '✓ Thu'],
-      ['Fri', 'Sat', 'Sun'],
-      ['Next'],
-      ['Back', 'Cancel'],
-    ]);
-    await talk.press(message, 'Next');
-    expect(message.shown.text).toMatch(/^Every Monday and Thursday, at what time\?\nChoose the hour, or reply/);
-    await talk.press(message, '18:00');
-    expect(labels(message)[0]).toEqual(['18:00', '18:10', '18:15', '18:20']);
-    await talk.press(message, '18:30');
-    expect(message.shown.text).toBe(
-      'Every Monday and Thursday at 18:30 (UTC). What should I say?\n\nReply to this message with the text, or a picture or another file.',
-    );
-    expect(labels(message)).toEqual([['Back', 'Cancel']]);
-    const preview = await talk.ask('Take the bins out', { repliesTo: message.id });
-    expect(preview.shown.text).toBe(
-      'New task: Take the bins out\nEvery Monday and Thursday at 18:30\nZone: UTC\nNext: Thu 19 Nov 18:30, Mon 23 Nov 18:30, Thu 26 Nov 18:30',
-    );
-    expect(labels(preview)).toEqual([['Create', 'Change time', 'Cancel'], ['Change text']]);
-    expect(await made(talk, preview)).toMatchObject({ number: 1, title: 'Take the bins out' });
-  });
-
   test.each([
     [['Every day', '09:00', '09:15'], 'cron', '15 9 * * *'],
     [['Weekdays', '07:00', '07:00'], 'cron', '0 7 * * 1-5'],
@@ -104,7 +72,7 @@ describe('the buttons of /new', () => {
     await press(talk, message, 'Every month', '15', '09:00', '09:00');
     const seen: string[] = [];
     for (let step = 0; step < 4; step += 1) {
-      seen.push(message.shown.text.split('\n')[0] ?? '');
+      seen.push(message.text.split('\n')[0] ?? '');
       await talk.press(message, 'Back');
     }
     expect(seen).toEqual([
@@ -113,7 +81,7 @@ describe('the buttons of /new', () => {
       'Every month on the 15th, at what time?',
       'On which day of the month?',
     ]);
-    expect(message.shown.text).toMatch(/^When shall it come\?/);
+    expect(message.text).toMatch(/^When shall it come\?/);
   });
 
   test('Cancel is there at every step and makes nothing', async () => {
@@ -138,7 +106,7 @@ describe('the buttons of /new', () => {
       toast: expect.stringMatching(/already passed|in the past|is over/) as string,
     });
     await press(talk, message, 'Back', '21:00', '21:00');
-    expect(message.shown.text).toContain('What should I say?');
+    expect(message.text).toContain('What should I say?');
   });
 
   test('Next without a day says that one is missing', async () => {
@@ -152,7 +120,7 @@ describe('the buttons of /new', () => {
     const talk = await aTalk({ timezone: 'Europe/Berlin' });
     const message = await talk.ask('/new');
     await press(talk, message, 'Every month', '31', '09:00', '09:00');
-    expect((await talk.ask('Close the books', reply)).shown.text).toMatch(/\nNote: .*31/);
+    expect(await talk.tells('Close the books', reply)).toMatch(/\nNote: .*31/);
   });
 });
 
@@ -183,7 +151,7 @@ describe('buttons that were pressed before', () => {
       await talk.send(message, data);
       expect(message.shown).toEqual(open);
     }
-    expect((await talk.ask('Stand up', reply)).shown.text).toMatch(/^New task: Stand up\nEvery day at 10:00/);
+    expect(await talk.tells('Stand up', reply)).toMatch(/^New task: Stand up\nEvery day at 10:00/);
   });
 
   test.each([
@@ -204,11 +172,11 @@ describe('buttons that were pressed before', () => {
     await talk.ask('Water the plants', reply);
     const asked = await talk.ask('Water the big plants', reply);
     await talk.send(asked, `${dataBehind(asked, 'Back').replace(/:back$/, '')}:${action}`);
-    expect(asked.shown.text).toMatch(/^That is written now:\n/);
-    const tries = asked.shown.text.split('\n').slice(2, 6);
+    expect(asked.text).toMatch(/^That is written now:\n/);
+    const tries = asked.text.split('\n').slice(2, 6);
     for (const words of tries) {
       const preview = await talk.ask(words, reply);
-      expect(preview.shown.text).toMatch(/^New task: Water the big plants\n/);
+      expect(preview.text).toMatch(/^New task: Water the big plants\n/);
       await talk.press(preview, 'Change time');
     }
   });
@@ -227,7 +195,7 @@ describe('buttons that were pressed before', () => {
     const message = await talk.ask('/new');
     await leaveDraft(talk, step, body);
     await talk.send(message, `${dataBehind(message, 'Once').replace(/:r:once$/, '')}:nonsense`);
-    expect(message.shown.text).toMatch(shown);
+    expect(message.text).toMatch(shown);
   });
 
   test('data of somebody’s own making does nothing', async () => {
@@ -251,7 +219,7 @@ describe('buttons that were pressed before', () => {
     await press(later, message, 'Next', '08:00', '08:00');
     const afterwards = later.restart();
     const preview = await afterwards.ask('Bins', reply);
-    expect(preview.shown.text).toMatch(/^New task: Bins\nEvery Tuesday at 08:00/);
+    expect(preview.text).toMatch(/^New task: Bins\nEvery Tuesday at 08:00/);
   });
 
   test('a press that is handled again comes to the same', async () => {
@@ -272,11 +240,11 @@ describe('buttons that were pressed before', () => {
     await talk.press(his, 'Once', { person: bob });
     await talk.press(hers, '09:00');
     await talk.press(his, 'Tomorrow', { person: bob });
-    expect(hers.shown.text).toMatch(/^Every day, at what time/);
-    expect(his.shown.text).toMatch(/^Thu 19 Nov, at what time/);
+    expect(hers.text).toMatch(/^Every day, at what time/);
+    expect(his.text).toMatch(/^Thu 19 Nov, at what time/);
     await talk.press(hers, '09:00');
-    expect((await talk.ask('Hers', reply)).shown.text).toMatch(/^New task: Hers\nEvery day at 09:00/);
-    expect((await talk.ask('18:00', { person: bob })).shown.text).toMatch(/^Once on Thu 19 Nov at 18:00/);
+    expect(await talk.tells('Hers', reply)).toMatch(/^New task: Hers\nEvery day at 09:00/);
+    expect(await talk.tells('18:00', { person: bob })).toMatch(/^Once on Thu 19 Nov at 18:00/);
   });
 
   test('after 30 minutes a press tells that it is over', async () => {
@@ -285,7 +253,7 @@ describe('buttons that were pressed before', () => {
     await talk.press(message, 'Every day');
     await talk.pipeline.time.advance(31 * minute);
     await talk.press(message, '09:00');
-    expect(message.shown.text).toContain('has waited for more than 30 minutes and is over');
+    expect(message.text).toContain('has waited for more than 30 minutes and is over');
   });
 });
 
@@ -296,9 +264,9 @@ describe('Change time', () => {
     await press(talk, message, 'Weekdays', '09:00', '09:00');
     const preview = await talk.ask('Stand up', reply);
     await talk.press(preview, 'Change time');
-    expect(preview.shown.text).toMatch(/^Every weekday, at what time\?/);
+    expect(preview.text).toMatch(/^Every weekday, at what time\?/);
     await press(talk, preview, '10:00', '10:30');
-    expect(preview.shown.text).toMatch(/^New task: Stand up\nEvery weekday at 10:30/);
+    expect(preview.text).toMatch(/^New task: Stand up\nEvery weekday at 10:30/);
     expect((await made(talk, preview)).schedule).toMatchObject({ cron: '30 10 * * 1-5' });
   });
 
@@ -312,7 +280,7 @@ describe('Change time', () => {
     expect(preview.shown).toEqual(shown);
     await talk.press(preview, 'Change time');
     await press(talk, preview, 'Every day', '11:00', '11:00');
-    expect(preview.shown.text).toMatch(/^New task: Stand up\nEvery day at 11:00/);
+    expect(preview.text).toMatch(/^New task: Stand up\nEvery day at 11:00/);
   });
 });
 

@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hour, minute } from '../../../support/pipeline.ts';
-import { ada, aTalk, bob, labels, tasksIn, type Message, type Talk } from '../talk.ts';
-
-async function made(talk: Talk, text: string, by = {}): Promise<void> {
-  await talk.press(await talk.ask(`/new ${text}`, by), 'Create', by);
-}
+import { ada, aTalk, bob, labels, type Message, type Talk, tasksIn } from '../talk.ts';
 
 interface Scene {
   readonly talk: Talk;
@@ -17,8 +13,8 @@ interface Scene {
 /** A task that has run once, so that there is a result to answer. */
 async function aScene(kind: 'private' | 'supergroup' = 'supergroup'): Promise<Scene> {
   const talk = await aTalk({ kind });
-  await made(talk, 'every day at 12 Lunch');
-  await made(talk, 'every day at 13 Tea');
+  await talk.make('every day at 12 Lunch');
+  await talk.make('every day at 13 Tea');
   await talk.ask('/run #1');
   await talk.pipeline.settle();
   const [task] = await tasksIn(talk);
@@ -179,17 +175,17 @@ test('the snooze menu picks a day and then an hour', async () => {
     'Tue 24 Nov',
     'Back',
   ]);
-  expect(menu.shown.text).toContain('or reply with a time: tomorrow 9');
+  expect(menu.text).toContain('or reply with a time: tomorrow 9');
   await talk.press(menu, 'Today');
   expect(labels(menu).flat().slice(0, 2)).toEqual(['10:00', '11:00']);
   await talk.press(menu, 'Back');
   await talk.press(menu, 'Mon 23 Nov');
   await talk.press(menu, '16:00');
-  expect(menu.shown.text).toBe('Snoozed: #1 Lunch comes again Mon 23 Nov 16:00 (UTC).');
-  expect((await talk.ask('/task #1')).shown.text).toContain('\nSnoozed to Mon 23 Nov 16:00\n');
-  expect((await talk.ask('/tasks')).shown.text).toContain('snoozed to Mon 23 Nov 16:00');
+  expect(menu.text).toBe('Snoozed: #1 Lunch comes again Mon 23 Nov 16:00 (UTC).');
+  expect(await talk.tells('/task #1')).toContain('\nSnoozed to Mon 23 Nov 16:00\n');
+  expect(await talk.tells('/tasks')).toContain('snoozed to Mon 23 Nov 16:00');
   await talk.press(menu, 'Undo');
-  expect((await talk.ask('/task #1')).shown.text).not.toContain('Snoozed to');
+  expect(await talk.tells('/task #1')).not.toContain('Snoozed to');
 });
 
 test.each([

@@ -3,7 +3,7 @@ import type { View } from '../../../../src/domain/shown.ts';
 import type { Task } from '../../../../src/domain/task.ts';
 import { draw, resultDrawn } from '../../../../src/telegram/delivery/draw.ts';
 import { minute } from '../../../support/pipeline.ts';
-import { aTalk, bob, labels, type Message, tasksIn, type Talk } from '../talk.ts';
+import { aMessage, bob, labels, type Message, type Talk, taskIn, tasksIn, withTask } from '../talk.ts';
 
 interface World {
   readonly talk: Talk;
@@ -13,18 +13,15 @@ interface World {
 }
 
 async function aWorld(text = 'every day at 12 Water the plants'): Promise<World> {
-  const talk = await aTalk();
-  const message = await talk.ask(`/new ${text}`);
-  await talk.press(message, 'Create');
-  const [task] = await tasksIn(talk);
-  if (task === undefined) throw new Error('there is no task');
+  const talk = await withTask(text);
+  const task = await taskIn(talk);
   let id = 9000;
   const show = (view: View): Message => {
     if (view.view === 'bundle') throw new Error('it is of no task');
     const about = { task, now: talk.pipeline.time.now(), next: [], timezone: 'UTC' };
     const shown = view.view === 'result' ? resultDrawn(view, task) : draw(view, about);
     if (shown === null) throw new Error('nothing was drawn');
-    return { id: (id += 1), topic: null, shown };
+    return aMessage((id += 1), null, shown);
   };
   return { talk, task, show };
 }
@@ -43,7 +40,7 @@ describe('a result', () => {
   test('is the text to the letter, with Done and Snooze', async () => {
     const { show } = await aWorld();
     const message = show(result);
-    expect(message.shown.text).toBe('Water the plants');
+    expect(message.text).toBe('Water the plants');
     expect(labels(message)).toEqual([['Done', 'Snooze']]);
   });
 
@@ -52,12 +49,12 @@ describe('a result', () => {
     const message = show(result);
     const { toast } = await talk.press(message, 'Done');
     expect(toast).toBe('Done');
-    expect(message.shown.text).toBe('Water the plants\n\n— Done by Ada, 09:00');
+    expect(message.text).toBe('Water the plants\n\n— Done by Ada, 09:00');
     expect(labels(message)).toEqual([['Not done yet']]);
     await talk.send(message, `v1:done:${(await tasksIn(talk))[0]?.id}:occurrence-1`);
-    expect(message.shown.text).toBe('Water the plants\n\n— Done by Ada, 09:00');
+    expect(message.text).toBe('Water the plants\n\n— Done by Ada, 09:00');
     expect((await talk.press(message, 'Not done yet')).toast).toBe('Taken back: it is not done yet');
-    expect(message.shown.text).toBe('Water the plants');
+    expect(message.text).toBe('Water the plants');
     expect(labels(message)).toEqual([['Done', 'Snooze']]);
   });
 
@@ -66,24 +63,24 @@ describe('a result', () => {
     await talk.ask('/run 1');
     await talk.pipeline.settle();
     const [run] = await talk.pipeline.history(task.id);
-    const message = { ...show({ ...result, occurrenceId: run?.id ?? '' }), id: 1002 };
+    const message = aMessage(1002, null, show({ ...result, occurrenceId: run?.id ?? '' }).shown);
     await talk.press(message, 'Done');
     await talk.pipeline.time.advance(5 * minute);
     const second = await talk.send(message, `v1:done:${task.id}:${run?.id}`, { person: bob });
     expect(second).toMatchObject({ toast: 'Ada has done it already: 09:00', isAlert: true });
-    expect(message.shown.text).toBe('Water the plants\n\n— Done by Ada, 09:00');
+    expect(message.text).toBe('Water the plants\n\n— Done by Ada, 09:00');
     const refused = { toast: 'Only Ada or an admin may take that back.', isAlert: true };
     expect(await talk.press(message, 'Not done yet', { person: bob })).toMatchObject(refused);
     await talk.press(message, 'Not done yet');
     await talk.press(message, 'Done', { person: bob });
-    expect(message.shown.text).toBe('Water the plants\n\n— Done by Bob, 09:05');
+    expect(message.text).toBe('Water the plants\n\n— Done by Bob, 09:05');
   });
 
   test('Done of a text that fills its message stands on a button', async () => {
     const { talk, show } = await aWorld();
     const message = show({ ...result, text: 'x'.repeat(4096) });
     await talk.press(message, 'Done');
-    expect(message.shown.text).toHaveLength(4096);
+    expect(message.text).toHaveLength(4096);
     expect(labels(message)).toEqual([['Done by Ada, 09:00'], ['Not done yet']]);
     expect((await talk.press(message, 'Done by Ada, 09:00')).toast).toBe('Done');
   });
@@ -92,19 +89,19 @@ describe('a result', () => {
     const { talk, task, show } = await aWorld();
     const message = show(result);
     await talk.press(message, 'Snooze');
-    expect(message.shown.text).toBe('Water the plants');
+    expect(message.text).toBe('Water the plants');
     expect(labels(message)).toEqual([['10 min', '1 h'], ['Tonight', 'Tomorrow', 'Pick…'], ['Back']]);
     await talk.press(message, 'Back');
     expect(labels(message)).toEqual([['Done', 'Snooze']]);
     await talk.press(message, 'Snooze');
     await talk.press(message, '10 min');
-    expect(message.shown.text).toBe('Water the plants\n\n— Snoozed by Ada: comes again Wed 18 Nov 09:10 (UTC)');
+    expect(message.text).toBe('Water the plants\n\n— Snoozed by Ada: comes again Wed 18 Nov 09:10 (UTC)');
     expect(labels(message)).toEqual([['Done', 'Snooze']]);
     await talk.press(message, 'Snooze');
     await talk.press(message, '1 h');
-    expect(message.shown.text).toBe('Water the plants\n\n— Snoozed by Ada: comes again Wed 18 Nov 10:00 (UTC)');
+    expect(message.text).toBe('Water the plants\n\n— Snoozed by Ada: comes again Wed 18 Nov 10:00 (UTC)');
     await talk.press(message, 'Done');
-    expect(message.shown.text).toBe('Water the plants\n\n— Done by Ada, 09:00');
+    expect(message.text).toBe('Water the plants\n\n— Done by Ada, 09:00');
     const pending = (await talk.pipeline.history(task.id)).filter(({ status }) => status === 'pending');
     expect(pending.map(({ slotAt }) => slotAt)).toEqual([Date.UTC(2026, 10, 18, 10)]);
   });
@@ -126,7 +123,7 @@ describe('a result', () => {
     expect(done.messages.map(({ shown }) => shown.text)).toEqual(['Done by Ada, 09:00']);
     const snooze = await talk.press(message, 'Snooze', { isOld: true });
     expect(snooze.messages[0]?.shown.text).toBe('Until when shall #1 Water the plants wait?');
-    expect(message.shown.text).toBe('Water the plants');
+    expect(message.text).toBe('Water the plants');
   });
 
   test('somebody else’s can be done by everybody, and put off by its owner alone', async () => {
@@ -135,7 +132,7 @@ describe('a result', () => {
     const refused = { toast: 'Only Ada or an admin may do that.', isAlert: true };
     expect(await talk.press(message, 'Snooze', { person: bob })).toMatchObject(refused);
     expect(await talk.press(message, 'Done', { person: bob })).toMatchObject({ toast: 'Done', isAlert: false });
-    expect(message.shown.text).toMatch(/— Done by Bob, \d\d:\d\d$/);
+    expect(message.text).toMatch(/— Done by Bob, \d\d:\d\d$/);
   });
 });
 
@@ -146,7 +143,7 @@ describe('a failure', () => {
     const runId = await failedRun(world);
     const error = `${'long '.repeat(150)}end`;
     const message = show({ view: 'failed', runId, slotAt: null, attempts: 1, error });
-    expect(message.shown.text).toContain('The error is longer: press Show error.');
+    expect(message.text).toContain('The error is longer: press Show error.');
     expect(labels(message)).toEqual([['Retry', 'Show error', 'Pause']]);
     const { messages } = await talk.press(message, 'Show error', { person: bob });
     expect(messages[0]?.shown.text).toMatch(/^The error of #1 .*:\n.*nothing/s);
@@ -162,9 +159,9 @@ describe('a failure', () => {
     const world = await aWorld();
     const { talk, show } = world;
     const message = show({ view: 'failed', runId: 'run-1', slotAt: null, attempts: 3, error: 'no' });
-    const words = message.shown.text;
+    const words = message.text;
     await talk.press(message, 'Pause');
-    expect(message.shown.text).toBe(words);
+    expect(message.text).toBe(words);
     expect(labels(message)).toEqual([['Retry', 'Show error', 'Resume']]);
     expect((await tasksIn(talk))[0]?.state).toBe('paused');
     await talk.press(message, 'Resume');
@@ -215,7 +212,7 @@ describe('what waits for a person', () => {
     const message = show({ view: 'inDoubt', deliveryId: part.deliveryId, sentAt: time.now() });
     expect(await talk.press(message, 'It arrived', { person: bob })).toMatchObject({ isAlert: true });
     expect((await talk.press(message, 'It arrived')).toast).toBe('Noted: it arrived');
-    expect(message.shown.text).toMatch(/\n\n— Ada: it arrived$/);
+    expect(message.text).toMatch(/\n\n— Ada: it arrived$/);
     expect(labels(message)).toEqual([]);
     expect(await talk.send(message, `v1:resend:${part.deliveryId}`)).toMatchObject({ isAlert: true });
     const delivery = (await talk.pipeline.history(task.id))[0]?.deliveries[0];

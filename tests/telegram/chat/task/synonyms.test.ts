@@ -1,15 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { nearCommand } from '../../../../src/telegram/chat/commands.ts';
 import { minute } from '../../../support/pipeline.ts';
-import { aTalk, bob, tasksIn, type Talk } from '../talk.ts';
-
-async function withTask(text = 'every day at 12 Lunch'): Promise<Talk> {
-  const talk = await aTalk();
-  await talk.press(await talk.ask(`/new ${text}`), 'Create');
-  return talk;
-}
-
-const told = async (talk: Talk, text: string, by = {}) => (await talk.ask(text, by)).shown.text;
+import { bob, type Talk, tasksIn, withTask } from '../talk.ts';
 
 describe('what is called otherwise', () => {
   test.each([
@@ -18,7 +10,7 @@ describe('what is called otherwise', () => {
     ['/remind tomorrow at 9 Call mum', /^New task: Call mum\n/],
     ['/remind me tomorrow at 9 to call mum', /^New task: call mum\n/i],
   ])('%s is done', async (text, expected) => {
-    expect(await told(await withTask(), text)).toMatch(expected);
+    expect(await (await withTask()).tells(text)).toMatch(expected);
   });
 
   test.each([
@@ -30,7 +22,7 @@ describe('what is called otherwise', () => {
   ])('%s is told', async (text, expected) => {
     const talk = await withTask();
     const message = await talk.ask(text);
-    expect(message.shown.text).toBe(expected);
+    expect(message.text).toBe(expected);
     expect(message.shown.buttons ?? []).toEqual([]);
     expect((await tasksIn(talk))[0]?.version).toBe(1);
   });
@@ -45,9 +37,9 @@ describe('what is called otherwise', () => {
 
   test('what it tells to write is understood', async () => {
     const talk = await withTask();
-    expect(await told(talk, '/settings quiet 22:00-07:00')).toContain('22:00');
+    expect(await talk.tells('/settings quiet 22:00-07:00')).toContain('22:00');
     await talk.ask('/delete 1');
-    expect(await told(talk, '/undo #1')).toContain('Undone: the deletion of #1');
+    expect(await talk.tells('/undo #1')).toContain('Undone: the deletion of #1');
   });
 });
 
@@ -86,10 +78,10 @@ describe('done', () => {
     const { talk, topic } = await reminding();
     expect(await talk.say('done')).toBeNull();
     expect(await talk.say('well done everybody', { topic })).toBeNull();
-    expect(await told(talk, '/done')).toContain('Reply “done”');
+    expect(await talk.tells('/done')).toContain('Reply “done”');
     expect(await doneBy(talk)).toEqual([null]);
     await expect(talk.say('/done 1')).rejects.toThrow('a message was changed that is not there');
     expect(await doneBy(talk)).toEqual(['telegram:user:1001']);
-    expect(await told(talk, '/done 1')).toBe('Nothing of #1 Lunch waits to be confirmed.');
+    expect(await talk.tells('/done 1')).toBe('Nothing of #1 Lunch waits to be confirmed.');
   });
 });

@@ -24,7 +24,7 @@ describe('words in the midst of buttons', () => {
     const talk = await aTalk();
     const message = await talk.ask('/new');
     await press(talk, message, ...path);
-    expect((await talk.ask(words, reply)).shown.text).toContain(`${expected} (UTC). What should I say?`);
+    expect(await talk.tells(words, reply)).toContain(`${expected} (UTC). What should I say?`);
   });
 
   test.each([
@@ -38,16 +38,14 @@ describe('words in the midst of buttons', () => {
     const talk = await aTalk();
     const message = await talk.ask('/new');
     await press(talk, message, ...path);
-    expect((await talk.ask(words, reply)).shown.text).toContain(expected);
+    expect(await talk.tells(words, reply)).toContain(expected);
   });
 
   test('a time with a text behind it is both', async () => {
     const talk = await aTalk();
     const message = await talk.ask('/new');
     await talk.press(message, 'Every day');
-    expect((await talk.ask('every monday at 9 Stand up', reply)).shown.text).toMatch(
-      /^New task: Stand up\nEvery Monday/,
-    );
+    expect(await talk.tells('every monday at 9 Stand up', reply)).toMatch(/^New task: Stand up\nEvery Monday/);
   });
 
   const nonsense = [
@@ -68,8 +66,8 @@ describe('words in the midst of buttons', () => {
       const message = await talk.ask('/new');
       await press(talk, message, ...path);
       const told = await talk.ask(words, reply);
-      expect(told.shown.text.length).toBeLessThan(4097);
-      const left = (await talk.ask('every day at 9 Stand up', reply)).shown.text;
+      expect(told.text.length).toBeLessThan(4097);
+      const left = await talk.tells('every day at 9 Stand up', reply);
       expect(left).toMatch(/^New task: Stand up\nEvery day at 09:00/);
     }
   });
@@ -77,8 +75,8 @@ describe('words in the midst of buttons', () => {
   test('a text that nobody can see is refused, and the question stays', async () => {
     const talk = await aTalk();
     await talk.ask('/new every day at 9');
-    expect((await talk.ask('\u200f\u202e', reply)).shown.text).toMatch(/^There is nothing to see in that text\./);
-    expect((await talk.ask('Stand up', reply)).shown.text).toMatch(/^New task: Stand up/);
+    expect(await talk.tells('\u200f\u202e', reply)).toMatch(/^There is nothing to see in that text\./);
+    expect(await talk.tells('Stand up', reply)).toMatch(/^New task: Stand up/);
   });
 
   test.each([
@@ -92,12 +90,10 @@ describe('words in the midst of buttons', () => {
     await press(talk, message, ...path);
     expect(await talk.say('Take the laptop')).toBeNull();
     const asked = await talk.ask('Take the laptop', reply);
-    expect(asked.shown.text).toMatch(/^Noted the text\.\n\n/);
-    expect(asked.shown.text).toContain(question);
+    expect(asked.text).toMatch(/^Noted the text\.\n\n/);
+    expect(asked.text).toContain(question);
     await talk.ask('Take the big laptop', reply);
-    expect((await talk.ask('tomorrow at 8:30', reply)).shown.text).toMatch(
-      /^New task: Take the big laptop\nOnce on Thu 19 Nov/,
-    );
+    expect(await talk.tells('tomorrow at 8:30', reply)).toMatch(/^New task: Take the big laptop\nOnce on Thu 19 Nov/);
   });
 
   test.each([
@@ -127,7 +123,7 @@ describe('words in the midst of buttons', () => {
         const again = await aTalk();
         const fresh = await again.ask('/new');
         await press(again, fresh, ...path);
-        expect((await again.ask(one, reply)).shown.text, one).not.toMatch(/These can be read|Noted/);
+        expect(await again.tells(one, reply), one).not.toMatch(/These can be read|Noted/);
       }
     },
   );
@@ -136,7 +132,7 @@ describe('words in the midst of buttons', () => {
     const talk = await aTalk();
     const message = await talk.ask('/new');
     await talk.press(message, 'Every day');
-    expect((await talk.ask('/tasks')).shown.text).toContain('No tasks');
-    expect((await talk.ask('/cancel')).shown.text).toBe('Cancelled. Nothing was made.');
+    expect(await talk.tells('/tasks')).toContain('No tasks');
+    expect(await talk.tells('/cancel')).toBe('Cancelled. Nothing was made.');
   });
 });

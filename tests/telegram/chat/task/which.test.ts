@@ -1,17 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { minute } from '../../../support/pipeline.ts';
-import { ada, aTalk, bob, dataBehind, labels, tasksIn, type Talk } from '../talk.ts';
+import { ada, aTalk, bob, dataBehind, labels, type Talk, tasksIn } from '../talk.ts';
 
 async function withTasks(...all: readonly string[]): Promise<Talk> {
   const talk = await aTalk();
-  for (const text of all) await talk.press(await talk.ask(`/new ${text}`), 'Create');
+  for (const text of all) await talk.make(text);
   return talk;
 }
 
 const lunch = 'every day at 12 Lunch';
 const tea = 'every day at 13 Tea';
 const numbered = async (talk: Talk, number: number) => (await tasksIn(talk)).find((task) => task.number === number);
-const told = async (talk: Talk, text: string) => (await talk.ask(text)).shown.text;
 
 describe('a command without a task', () => {
   test.each([
@@ -24,26 +23,26 @@ describe('a command without a task', () => {
     ['/pause 2 days', 'Paused #1 Lunch until Fri 20 Nov 09:00'],
     ['/why', 'Why, for #1 Lunch'],
   ])('%s means the only one that there is', async (text, expected) => {
-    expect(await told(await withTasks(lunch), text)).toContain(expected);
+    expect(await (await withTasks(lunch)).tells(text)).toContain(expected);
   });
 
   test('means the only one that it fits', async () => {
     const talk = await withTasks(lunch, tea);
     await talk.ask('/pause #1');
-    expect(await told(talk, '/skip')).toContain('Left out of #2 Tea: ');
-    expect(await told(talk, '/resume')).toContain('#1 Lunch goes on.');
+    expect(await talk.tells('/skip')).toContain('Left out of #2 Tea: ');
+    expect(await talk.tells('/resume')).toContain('#1 Lunch goes on.');
   });
 
   test('never deletes, stops or takes back a task that nobody named', async () => {
     const talk = await withTasks(lunch);
-    expect(await told(talk, '/delete')).toContain('Which task?');
-    expect(await told(talk, '/undo all')).toContain('Which task?');
+    expect(await talk.tells('/delete')).toContain('Which task?');
+    expect(await talk.tells('/undo all')).toContain('Which task?');
     expect((await numbered(talk, 1))?.state).toBe('active');
   });
 
   test('means nothing of somebody else', async () => {
     const talk = await withTasks(lunch);
-    expect((await talk.ask('/pause', { person: bob })).shown.text).toBe('Only Ada or an admin may do that.');
+    expect(await talk.tells('/pause', { person: bob })).toBe('Only Ada or an admin may do that.');
   });
 
   test.each([
@@ -61,11 +60,11 @@ describe('a command without a task', () => {
   ])('%s among several keeps its words until one is pressed', async (text, example, expected) => {
     const talk = await withTasks(lunch, tea);
     const asked = await talk.ask(text);
-    expect(asked.shown.text).toBe(`Which task? Press one, or name it: ${example}`);
+    expect(asked.text).toBe(`Which task? Press one, or name it: ${example}`);
     expect(labels(asked)).toEqual([['#1 Lunch', '#2 Tea']]);
     const { messages } = await talk.press(asked, '#2 Tea');
     expect(messages).toEqual([]);
-    expect(asked.shown.text).toContain(expected);
+    expect(asked.text).toContain(expected);
     expect((await numbered(talk, 1))?.version).toBe(1);
   });
 
@@ -75,7 +74,7 @@ describe('a command without a task', () => {
     const asked = await talk.ask(`/edit ${long}`);
     const data = dataBehind(asked, '#2 Tea');
     expect(await talk.send(asked, data, { person: { ...bob, isAdmin: true } })).toMatchObject({ isAlert: true });
-    // What is said meanwhile is no part of it.
+    // Words that are said meanwhile are no part of it.
     expect(await talk.say('Hello everybody')).toBeNull();
     await talk.send(asked, data);
     expect((await numbered(talk, 2))?.instructions).toBe(long.slice(5));
@@ -100,10 +99,10 @@ describe('a command without a task', () => {
 describe('a number', () => {
   test('that names a task is that task, and in front of a unit it is an amount', async () => {
     const talk = await withTasks(lunch, tea);
-    expect(await told(talk, '/skip 2')).toContain('Left out of #2 Tea: ');
-    expect(await told(talk, '/snooze 1 2h')).toContain('#1 Lunch');
-    expect(await told(talk, '/snooze 2 hours')).toContain('Which task?');
-    expect(await told(talk, '/edit 9 8:30')).toContain('There is no task #9');
+    expect(await talk.tells('/skip 2')).toContain('Left out of #2 Tea: ');
+    expect(await talk.tells('/snooze 1 2h')).toContain('#1 Lunch');
+    expect(await talk.tells('/snooze 2 hours')).toContain('Which task?');
+    expect(await talk.tells('/edit 9 8:30')).toContain('There is no task #9');
   });
 });
 
@@ -124,7 +123,7 @@ describe('refusals', () => {
     ['/pause all someday', /\/pause all until friday at 9:00\n/],
   ])('%s shows examples with the number of the task', async (text, expected) => {
     const talk = await withTasks(...Array.from({ length: 7 }, (_value, index) => `every day at 12 Task ${index + 1}`));
-    expect(await told(talk, text)).toMatch(expected);
+    expect(await talk.tells(text)).toMatch(expected);
   });
 });
 
@@ -132,5 +131,5 @@ test('whoever is an admin may do it with the words of the button as well', async
   const talk = await withTasks(lunch, tea);
   const asked = await talk.ask('/snooze 1h');
   await talk.press(asked, '#1 Lunch', { person: ada });
-  expect(asked.shown.text).toContain('Snoozed: #1 Lunch');
+  expect(asked.text).toContain('Snoozed: #1 Lunch');
 });

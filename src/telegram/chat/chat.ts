@@ -1,0 +1,37 @@
+import { Composer } from 'grammy';
+import { commands, plainText, unknownCommand } from './commands.ts';
+import type { BotContext, Handler } from './conversation.ts';
+import { editButtons } from './edit/buttons.ts';
+import { answering } from './kit/answers.ts';
+import { buttonPattern } from './kit/press.ts';
+import { newTaskButtons } from './new-task/buttons.ts';
+import { placeButtons } from './place/buttons.ts';
+import { resultsButtons } from './results/buttons.ts';
+import { settingsButtons } from './settings/settings.ts';
+import { taskButtons, unknownButton } from './task/buttons.ts';
+
+/** Every verb of every button that was ever sent: none is taken away, or used for something else. */
+export const buttons: ReadonlyMap<string, Handler> = new Map<string, Handler>(
+  [newTaskButtons, editButtons, placeButtons, resultsButtons, settingsButtons, taskButtons].flatMap((story) =>
+    Object.entries(story),
+  ),
+);
+
+/** Routes words and presses to the handlers that answer them. */
+export function createChat(): Composer<BotContext> {
+  const chat = new Composer<BotContext>();
+  // grammY's own commands are case-sensitive and not read from captions, so the command is looked up by its word.
+  chat.on(['message', 'edited_message']).lazy(({ command }) => {
+    if (command === null) return told(plainText);
+    return told(commands.find(({ name }) => name === command)?.handle ?? unknownCommand);
+  });
+  chat.callbackQuery(buttonPattern).lazy(({ press }) => told(buttons.get(press?.verb ?? '') ?? unknownButton));
+  chat.on('callback_query', told(unknownButton));
+  return chat;
+}
+
+function told(handle: Handler) {
+  return async (ctx: BotContext) => {
+    ctx.answer = await answering(handle)(ctx);
+  };
+}

@@ -1,0 +1,161 @@
+import type { Done } from '../../../app/use-cases/acks.ts';
+import type { Drawn } from '../../../domain/shown.ts';
+import type { Task } from '../../../domain/task.ts';
+import type { Answer, ChatContext, Reply } from '../conversation.ts';
+import { alerted, answer, redrawn, toasted } from '../kit/answers.ts';
+import { taskName, settingFor } from '../kit/card.ts';
+import { pastMoment } from '../kit/clock.ts';
+import { onNamedTask, permitted } from '../kit/guards.ts';
+import { impliedBy, type Implied } from '../kit/naming.ts';
+import { arg, longId } from '../kit/press.ts';
+import { drawn, oneLine } from '../kit/rich.ts';
+import { nameOf, refusal } from '../kit/rights.ts';
+import { texts } from '../texts.ts';
+import { doneShown, firstShown, resultButtons, withLine, withoutLine, withRows } from './view.ts';
+
+/** "Done", said by a button, in a reply, or as a word in the topic of a task whose reminder is open. */
+
+const nameMax = 40;
+
+interface DoneSaid {
+  readonly task: Task;
+  readonly occurrenceId: string;
+  /** The message that carries the button, or that was answered. */
+  readonly messageId: number;
+  /** The message as it is shown; null when Telegram does not tell. */
+  readonly shown: Drawn | null;
+}
+
+interface DoneTold {
+  readonly replies: readonly Reply[];
+  /** For the person alone: that it is noted, or who was first. */
+  readonly word: string;
+  readonly isFirst: boolean;
+}
+
+/**
+ * The result itself says that it is done, wherever that was said. The task stays as it is, so everybody in the chat may say
+ * so; the second one is told who was first.
+ */
+async function done(ctx: ChatContext, said: DoneSaid): Promise<DoneTold> {
+  const { person } = ctx;
+  const { task, occurrenceId } = said;
+  const { by, at, result } = await ctx.acks.done({ taskId: task.id, occurrenceId, actor: person.actor });
+  const isFirst = by === person.actor;
+  const name = oneLine(isFirst ? person.name : ((await nameOf(ctx, by)) ?? texts.chat.somebody), nameMax);
+  const when = pastMoment(at, await settingFor(task, ctx));
+  const { reminder } = texts;
+  return {
+    replies: doneReplies(ctx, said, reminder.doneBy(name, when), result),
+    word: isFirst ? reminder.done : reminder.doneBefore(name, when),
+    isFirst,
+  };
+}
+
+/** The result bears the line; a word to an admin that it was not done bears it as well. Reminders in the topic go away. */
+function doneReplies({ place }: ChatContext, said: DoneSaid, line: string, result: Done['result']): readonly Reply[] {
+  const isOnResult = result === null || result.messageId === said.messageId;
+  const first = isOnResult ? (said.shown ?? firstShown(result)) : firstShown(result);
+  if (first === null) return [{ is: 'message', shown: drawn(line) }];
+  const messageId = isOnResult ? said.messageId : result.messageId;
+  const about = { taskId: said.task.id, occurrenceId: said.occurrenceId };
+  const onResult: Reply = { is: 'edit', messageId, shown: doneShown(first, line, about) };
+  if (isOnResult || place.topic === said.task.topicId || said.shown === null) return [onResult];
+  const aside = withRows(withLine(said.shown, line) ?? said.shown, []);
+  return [onResult, { is: 'edit', messageId: said.messageId, shown: aside }];
+}
+
+/**
+ * Before a result is changed by a press on it: a send whose answer was lost would be looked for by its first words
+ * otherwise, and given those back.
+ */
+export async function noteArrival({ place, messageId, shown, store, clock }: ChatContext, occurrenceId: string) {
+  if (place.topic === null || shown === null || messageId === 0) return;
+  const { address } = place.chat;
+  await store.foundByPress({
+    address,
+    topic: place.topic,
+    messageId,
+    occurrenceId,
+    text: shown.text,
+    at: clock.now(),
+  });
+}
+
+/** [Done]. */
+export async function donePressed(ctx: ChatContext): Promise<Answer> {
+  const { messageId, shown } = ctx;
+  const occurrenceId = longId(arg(ctx, 1));
+  await noteArrival(ctx, occurrenceId);
+  const task = await permitted(ctx, 'read', longId(arg(ctx, 0)));
+  const { replies, word, isFirst } = await done(ctx, { task, occurrenceId, messageId, shown });
+  return { replies, toast: { text: word, isAlert: !isFirst } };
+}
+
+/** A word needs no answer beside the line in the result; the second one is told who was first. */
+async function doneByWord(ctx: ChatContext, said: Omit<DoneSaid, 'shown'>): Promise<Answer> {
+  await permitted(ctx, 'read', said.task.id);
+  const { replies, word, isFirst } = await done(ctx, { ...said, shown: null });
+  return isFirst ? { replies, reaction: '👍' } : { replies: [...replies, ...answer(word).replies] };
+}
+
+const doneWords =
+  /^(?:(?:ok(?:ay)?|yes|yep|all)[,!. ]+)?(?:done|taken|did it|finished|i have taken it)$|^[✅✔☑]\uFE0F?$/iu;
+
+export function isDoneWord(words: string): boolean {
+  return doneWords.test(words.trim().replace(/[.!?\s]+$/u, ''));
+}
+
+/** In the topic of a task whose reminder is open; null where the word may mean something else. */
+export async function doneHere(ctx: ChatContext): Promise<Answer | null> {
+  const { messageId } = ctx;
+  const task = ctx.place.topicTask;
+  if (task === null || ctx.repliedTo?.isOurs === true || !isDoneWord(ctx.args)) return null;
+  const occurrenceId = await openReminder(task, ctx);
+  return occurrenceId === null ? null : doneByWord(ctx, { task, occurrenceId, messageId });
+}
+
+/** `/done`: what is open of the task that is named or implied. */
+export async function doneCommand(ctx: ChatContext): Promise<Answer> {
+  const isNameless = ctx.args.trim() === '' && (await impliedBy(ctx)) === null;
+  return isNameless ? answer(texts.reply.doneHow) : doneNamed(ctx);
+}
+
+const doneNamed = onNamedTask({ deed: 'read', verb: 'task', isAlone: true }, async (ctx, { task }) => {
+  const { messageId } = ctx;
+  const occurrenceId = await openReminder(task, ctx);
+  if (occurrenceId === null) return answer(texts.reply.nothingOpen(taskName(task)));
+  return doneByWord(ctx, { task, occurrenceId, messageId });
+});
+
+/** "Done" in reply to a message: a reminder and a card, which name no run, are about the last one. */
+export async function doneInReply(ctx: ChatContext, { task, occurrenceId }: Implied): Promise<Answer> {
+  const about = occurrenceId ?? (await lastRuns(task, ctx, 1))[0]?.id ?? null;
+  if (about === null || ctx.repliedTo === null) return answer(texts.history.none);
+  return doneByWord(ctx, { task, occurrenceId: about, messageId: ctx.repliedTo.messageId });
+}
+
+const lookedAt = 10;
+
+/** A newer run takes the place of what was open before, so there is one at most. */
+async function openReminder(task: Task, ctx: ChatContext): Promise<string | null> {
+  return (await lastRuns(task, ctx, lookedAt)).find(({ ack }) => ack?.status === 'open')?.id ?? null;
+}
+
+async function lastRuns({ id }: Task, { tasks }: ChatContext, limit: number) {
+  return (await tasks.listRuns({ taskId: id, status: 'succeeded', limit, cursor: null })).items;
+}
+
+/** [Not done], for the one who said it, and for everybody who may change the task. */
+export async function notDonePressed(ctx: ChatContext, task: Task): Promise<Answer> {
+  const occurrenceId = longId(arg(ctx, 1));
+  const { actor } = ctx.person;
+  const by = (await ctx.store.readAck(occurrenceId))?.doneBy ?? null;
+  if (by !== null && by !== actor && (await refusal(ctx, 'change', task)) !== null) {
+    return alerted(texts.reminder.notDoneOnly((await nameOf(ctx, by)) ?? texts.chat.somebody));
+  }
+  await ctx.acks.notDone({ taskId: task.id, occurrenceId, actor });
+  if (ctx.shown === null) return toasted(texts.reminder.notDone);
+  const shown = withRows(withoutLine(ctx.shown), resultButtons(task, occurrenceId, 'r'));
+  return redrawn(ctx, shown, texts.reminder.notDone);
+}

@@ -14,8 +14,6 @@ import { aFolder } from './place.ts';
 import { freshPostgres } from './postgres.ts';
 import { remembering } from './statements.ts';
 
-export { temporaryFolder };
-
 /** `shared` is SQLite as the product runs it, where the transactions of one turn share a commit. */
 export type Kind = 'sqlite' | 'shared' | 'pglite' | 'postgres';
 

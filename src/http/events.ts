@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import { stream } from 'hono/streaming';
 import type { z } from 'zod';
 import { eventsQuery, truthOperations } from '../api/truth.ts';
+import { within } from '../app/pipeline/collector.ts';
 import type { Log, Timer } from '../app/ports/outside.ts';
 import type { EventPage, EventQuery, EventRow } from '../app/ports/why.ts';
 import { AppError, errorText } from '../domain/errors.ts';
@@ -60,45 +61,37 @@ interface StreamDeps {
 
 export function createEventStreams(deps: StreamDeps): EventStreams {
   const { readEvents, timer } = deps;
-  const places = new Set<{ stream: EventStream | null }>();
+  const streams = new Set<EventStream>();
+  let opening = 0;
   let [isStopping, isHinted] = [false, false];
-  const opened = () => [...places].flatMap((place) => place.stream ?? []);
   return {
     open: async (wanted, drop) => {
       if (isStopping) throw new AppError('stopping', 'The server is stopping. Ask again soon.');
-      if (places.size >= streamsMax) throw tooMany();
-      const place: { stream: EventStream | null } = { stream: null };
-      places.add(place);
+      if (opening + streams.size >= streamsMax) throw tooMany();
+      opening += 1;
       try {
         const first = await readEvents({ ...wanted, limit: eventPageDefault });
-        place.stream = new EventStream(deps, { wanted, first, drop });
-        if (isStopping) place.stream.stop();
-        void place.stream.ended.then(() => places.delete(place));
-        return place.stream;
-      } catch (error) {
-        places.delete(place);
-        throw error;
+        const stream = new EventStream(deps, { wanted, first, drop });
+        streams.add(stream);
+        if (isStopping) stream.stop();
+        void stream.ended.then(() => streams.delete(stream));
+        return stream;
+      } finally {
+        opening -= 1;
       }
     },
     hint: () => {
-      if (isHinted || places.size === 0) return;
+      if (isHinted || opening + streams.size === 0) return;
       isHinted = true;
       timer.after(hintMs, () => {
         isHinted = false;
-        for (const one of opened()) one.ring();
+        for (const one of streams) one.ring();
       });
     },
-    close: () => {
+    close: async () => {
       isStopping = true;
-      for (const one of opened()) one.stop();
-      const ended = Promise.all(opened().map((one) => one.ended));
-      return new Promise((resolve) => {
-        const callOff = timer.after(goodbyeMs, resolve);
-        void ended.then(() => {
-          callOff();
-          resolve();
-        });
-      });
+      for (const one of streams) one.stop();
+      await within(timer, goodbyeMs, Promise.all([...streams].map((one) => one.ended)));
     },
   };
 }

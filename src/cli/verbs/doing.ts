@@ -10,37 +10,12 @@ import { named, namedLast, standing } from '../views/task.ts';
 import { countFlag } from './looking.ts';
 import { dayOrInstantOf } from './moments.ts';
 
+const keyShape = /^[\u0021-\u007E]{1,200}$/;
+
 export const keyFlag = {
   flags: '--idempotency-key <key>',
   about: 'the same key and request again have no second effect, for a day',
 } as const satisfies Flag;
-
-const keyShape = /^[\u0021-\u007E]{1,200}$/;
-
-export function keyHeader({ idempotencyKey }: Options<readonly [typeof keyFlag]>) {
-  if (idempotencyKey !== undefined && !keyShape.test(idempotencyKey)) {
-    throw usage('--idempotency-key has 1 to 200 printable ASCII characters without spaces.');
-  }
-  return idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } };
-}
-
-type Changed = AnswerOf<'pauseTask'>;
-
-/** A deed that has words of its own for when there was nothing to do. */
-interface Deed {
-  readonly did: string;
-  readonly idle: string;
-}
-
-/** The change of a task, and how it stands by that. */
-export async function changedTold(session: Session, answer: Changed, deed: string | Deed): Promise<Told> {
-  const { terminal, clock } = session;
-  const isIdle = answer.entry_id === null;
-  const words = typeof deed === 'string' ? deed : isIdle ? deed.idle : deed.did;
-  const nothing = isIdle && typeof deed === 'string' ? ' It was like that already.' : '';
-  const head = await sentence(terminal, `${words} ${namedLast(answer.task)}${nothing}`);
-  return { json: answer, text: head + (await facts(terminal, standing(answer.task, clock.now()))) };
-}
 
 /** The verbs that do something to a task besides changing its definition. */
 export const doingVerbs = [
@@ -204,3 +179,28 @@ export const messageVerbs = [
     },
   }),
 ];
+
+export function keyHeader({ idempotencyKey }: Options<readonly [typeof keyFlag]>) {
+  if (idempotencyKey !== undefined && !keyShape.test(idempotencyKey)) {
+    throw usage('--idempotency-key has 1 to 200 printable ASCII characters without spaces.');
+  }
+  return idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } };
+}
+
+type Changed = AnswerOf<'pauseTask'>;
+
+/** A deed that has words of its own for when there was nothing to do. */
+interface Deed {
+  readonly did: string;
+  readonly idle: string;
+}
+
+/** The change of a task, and how it stands by that. */
+export async function changedTold(session: Session, answer: Changed, deed: string | Deed): Promise<Told> {
+  const { terminal, clock } = session;
+  const isIdle = answer.entry_id === null;
+  const words = typeof deed === 'string' ? deed : isIdle ? deed.idle : deed.did;
+  const nothing = isIdle && typeof deed === 'string' ? ' It was like that already.' : '';
+  const head = await sentence(terminal, `${words} ${namedLast(answer.task)}${nothing}`);
+  return { json: answer, text: head + (await facts(terminal, standing(answer.task, clock.now()))) };
+}

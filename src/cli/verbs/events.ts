@@ -16,6 +16,17 @@ const flags = [
   { flags: '--limit <count>', about: 'rows at once, 1 to 500', whole: { min: 1, max: 500 } },
 ] as const satisfies readonly Flag[];
 
+export const eventVerbs = [
+  verb({
+    usage: 'events',
+    summary: 'tell what happened, in the order in which it became true',
+    about: 'With --follow: what happens from now on, until Ctrl-C; with --json one event in a line.',
+    examples: ['cronogram events --follow --kind run.', 'cronogram events --after latest --json'],
+    flags,
+    does: events,
+  }),
+];
+
 async function events(
   session: Session,
   _args: readonly string[],
@@ -114,14 +125,3 @@ function pieceOf(text: string): Piece {
   const value = (name: string) => fields.findLast((field) => field?.[1] === name)?.[2] ?? null;
   return { id: value('id'), data: value('data') };
 }
-
-export const eventVerbs = [
-  verb({
-    usage: 'events',
-    summary: 'tell what happened, in the order in which it became true',
-    about: 'With --follow: what happens from now on, until Ctrl-C; with --json one event in a line.',
-    examples: ['cronogram events --follow --kind run.', 'cronogram events --after latest --json'],
-    flags,
-    does: events,
-  }),
-];

@@ -5,6 +5,28 @@ import { allTasks, type Task } from '../naming.ts';
 import { confirmed, verb, yesFlag, type Session, type Told } from '../session.ts';
 import { counted } from '../times.ts';
 
+/** Tasks to a file and back. The code that reads and writes YAML is loaded here and nowhere else. */
+export const exchangeVerbs = [
+  verb({
+    usage: 'export',
+    summary: 'write tasks as YAML, to read them in elsewhere or again',
+    about:
+      'All tasks that can still run; those of one thread with --thread-key. A file is for its owner alone (mode 600).',
+    examples: ['cronogram export -o tasks.yaml', 'cronogram export --thread-key cli:default'],
+    flags: [{ flags: '-o, --output <file>', about: 'write to this file' }],
+    does: (session, _args, { output }) => exportTasks(session, output),
+  }),
+  verb({
+    usage: 'import <file>',
+    summary: 'make and change tasks as a file says, after showing a plan',
+    about:
+      'A task is found by its id, else by its thread, title and subject; the same file again changes nothing. Tasks that the file does not name stay. - reads from the input. With --thread-key all tasks go to that thread.',
+    examples: ['cronogram import tasks.yaml --dry-run', 'cronogram import tasks.yaml --yes'],
+    flags: [{ flags: '--dry-run', about: 'only show the plan' }, yesFlag],
+    does: (session, [file = ''], { dryRun = false, yes = false }) => importTasks(session, { file, isDry: dryRun, yes }),
+  }),
+];
+
 async function exportTasks(session: Session, output: string | undefined): Promise<Told> {
   const { entryOf, fileText, writeTasks } = await import('../exchange.ts');
   const all = await allTasks(session, session.namedThread);
@@ -107,25 +129,3 @@ async function planText(session: Session, steps: readonly Step[]): Promise<strin
 function wireStep({ does, title, thread, task, changes }: Step) {
   return { action: does, title, thread_key: thread, task_id: task?.task_id ?? null, changes: Object.keys(changes) };
 }
-
-/** Tasks to a file and back. The code that reads and writes YAML is loaded here and nowhere else. */
-export const exchangeVerbs = [
-  verb({
-    usage: 'export',
-    summary: 'write tasks as YAML, to read them in elsewhere or again',
-    about:
-      'All tasks that can still run; those of one thread with --thread-key. A file is for its owner alone (mode 600).',
-    examples: ['cronogram export -o tasks.yaml', 'cronogram export --thread-key cli:default'],
-    flags: [{ flags: '-o, --output <file>', about: 'write to this file' }],
-    does: (session, _args, { output }) => exportTasks(session, output),
-  }),
-  verb({
-    usage: 'import <file>',
-    summary: 'make and change tasks as a file says, after showing a plan',
-    about:
-      'A task is found by its id, else by its thread, title and subject; the same file again changes nothing. Tasks that the file does not name stay. - reads from the input. With --thread-key all tasks go to that thread.',
-    examples: ['cronogram import tasks.yaml --dry-run', 'cronogram import tasks.yaml --yes'],
-    flags: [{ flags: '--dry-run', about: 'only show the plan' }, yesFlag],
-    does: (session, [file = ''], { dryRun = false, yes = false }) => importTasks(session, { file, isDry: dryRun, yes }),
-  }),
-];

@@ -9,24 +9,6 @@ import { hostZone, instantOf } from './moments.ts';
 type Grant = AnswerOf<'listGrants'>['grants'][number];
 type State = 'active' | 'revoked' | 'expired';
 
-function stateOf({ revoked_at: revoked, expires_at: expires }: Grant, now: number): State {
-  if (revoked !== null) return 'revoked';
-  return expires !== null && Date.parse(expires) <= now ? 'expired' : 'active';
-}
-
-function grantText({ terminal, clock }: Session, grant: Grant): Promise<string> {
-  const times = timesIn(hostZone(), clock.now());
-  return facts(terminal, [
-    ['grant', grant.grant_id],
-    ['state', stateOf(grant, clock.now())],
-    ['tasks', grant.task_ids.join('\n')],
-    ['owner', grant.owner_user_key],
-    ['thread', grant.thread_key],
-    ['scopes', grant.scopes.join(', ')],
-    ['ends', grant.expires_at === null ? 'never' : times.full(grant.expires_at)],
-  ]);
-}
-
 export const grantVerbs = [
   verb({
     usage: 'list',
@@ -79,3 +61,21 @@ export const grantVerbs = [
     },
   }),
 ];
+
+function stateOf({ revoked_at: revoked, expires_at: expires }: Grant, now: number): State {
+  if (revoked !== null) return 'revoked';
+  return expires !== null && Date.parse(expires) <= now ? 'expired' : 'active';
+}
+
+function grantText({ terminal, clock }: Session, grant: Grant): Promise<string> {
+  const times = timesIn(hostZone(), clock.now());
+  return facts(terminal, [
+    ['grant', grant.grant_id],
+    ['state', stateOf(grant, clock.now())],
+    ['tasks', grant.task_ids.join('\n')],
+    ['owner', grant.owner_user_key],
+    ['thread', grant.thread_key],
+    ['scopes', grant.scopes.join(', ')],
+    ['ends', grant.expires_at === null ? 'never' : times.full(grant.expires_at)],
+  ]);
+}

@@ -18,53 +18,12 @@ export const pageFlags = [
   { flags: '--cursor <cursor>', about: 'go on where a page ended' },
 ] as const satisfies readonly Flag[];
 
-export function pageOf({ limit, cursor }: Options<typeof pageFlags>) {
-  return { limit: limit?.toString(), cursor };
-}
-
 export const countFlag = {
   flags: '--count <count>',
   about: 'how many runs, 1 to 100',
   whole: { min: 1, max: 100 },
 } as const satisfies Flag;
 
-/** How to see the rest. */
-function more(cursor: string | null): { readonly note?: string } {
-  return cursor === null ? {} : { note: `There is more: add --cursor ${cursor}` };
-}
-
-interface Listed<Row> {
-  readonly json: object & { readonly next_cursor?: string | null };
-  /** The sentence where there are no rows. */
-  readonly none: string;
-  readonly rows: readonly Row[];
-  readonly columns: readonly Column<Row>[];
-}
-
-/** Rows as a table, and how to see the rest. */
-export async function listTold<Row>({ terminal }: Session, { json, none, rows, columns }: Listed<Row>): Promise<Told> {
-  const text = rows.length === 0 ? await sentence(terminal, none) : await table(terminal, columns, rows);
-  return { json, text, ...more(json.next_cursor ?? null) };
-}
-
-/** More than this is for a program, which can read pages by itself. */
-const pagesMax = 500;
-
-/** The page that was asked for, and with `all` those behind it. */
-async function listed(session: Session, query: NonNullable<Asked<'listTasks'>['query']>, all: boolean) {
-  const first = await session.client.call('listTasks', { query });
-  const tasks = [...first.tasks];
-  let cursor = first.next_cursor;
-  for (let pages = 1; all && cursor !== null && pages < pagesMax; pages += 1) {
-    const next: AnswerOf<'listTasks'> = await session.client.call('listTasks', { query: { ...query, cursor } });
-    tasks.push(...next.tasks);
-    cursor = next.next_cursor;
-  }
-  return { tasks, next_cursor: cursor };
-}
-
-type TaskRuns = AnswerOf<'listTaskRuns'>['task_runs'];
-type TaskRunStatus = TaskRuns[number]['status'];
 const statuses: readonly TaskRunStatus[] = [
   'pending',
   'dispatched',
@@ -74,70 +33,6 @@ const statuses: readonly TaskRunStatus[] = [
   'missed',
   'cancelled',
 ];
-
-function emptyWords(name: string, status: TaskRunStatus | undefined): string {
-  return status === undefined ? `${name} has not run yet.` : `No run of ${name} has the status ${status}.`;
-}
-
-function historyColumns(times: Times, runs: TaskRuns): readonly Column<TaskRuns[number]>[] {
-  const short = shortIds(runs.flatMap((run) => run.run_id ?? []));
-  const took = (run: TaskRuns[number]) => run.attempts.at(-1)?.duration_ms ?? null;
-  return [
-    { title: `SLOT (${times.zone})`, least: 16, of: (run) => times.at(run.scheduled_for) },
-    { title: 'STATUS', of: (run) => runCell(run.status) },
-    { title: 'SENT', of: (run) => sentWords(run.deliveries) },
-    { title: 'TOOK', of: (run) => tookWords(took(run)) },
-    { title: 'RUN', of: (run) => run.run_id && short(run.run_id) },
-    { title: 'WHY', least: 8, of: (run) => run.error_message ?? run.reason?.replaceAll('_', ' ') ?? null },
-  ];
-}
-
-/** Parts that arrived, of how many. */
-export function sentWords(deliveries: AnswerOf<'getRun'>['deliveries']): Cell | string {
-  if (deliveries.length === 0) return '-';
-  const delivered = deliveries.filter(({ status }) => status === 'delivered').length;
-  if (delivered === deliveries.length) return { text: delivered === 1 ? 'yes' : `${delivered}`, tone: 'good' };
-  const stuck = deliveries.some(({ status }) => ['blocked', 'failed', 'unknown'].includes(status));
-  return { text: `${delivered} of ${deliveries.length}`, tone: stuck ? 'bad' : 'warn' };
-}
-
-async function versionsText(
-  { terminal, clock }: Session,
-  timezone: string,
-  { versions }: AnswerOf<'listTaskVersions'>,
-): Promise<string> {
-  const times = timesIn(timezone, clock.now());
-  const cards = versions.map(async ({ version, at, actor, definition }) => {
-    const { title, instructions, schedule, policies, subject, tags } = definition;
-    return facts(terminal, [
-      ['version', `${version}, ${times.about(at)} by ${actor}`],
-      ['title', title],
-      ['text', instructions === title ? null : instructions],
-      ['schedule', `${scheduleWords(schedule, clock.now())} (${schedule.timezone})`],
-      ['policies', policyWords(policies)],
-      ['subject', subject],
-      ['tags', tags.join(', ')],
-    ]);
-  });
-  return (await Promise.all(cards)).join('\n');
-}
-
-export async function runText(session: Session, run: AnswerOf<'getRun'>, timezone: string): Promise<Told['text']> {
-  const { terminal, clock } = session;
-  const times = timesIn(timezone, clock.now());
-  const head = await facts(terminal, [
-    ['run', run.run_id],
-    ['status', runCell(run.status)],
-    ['task', run.task_id],
-    ['error', run.error_message === null ? null : { text: run.error_message, tone: 'bad' }],
-    ['asked for', `${times.about(run.created_at)} (${times.zone})`],
-    ['started', run.started_at === null ? null : times.at(run.started_at)],
-    ['finished', run.finished_at === null ? null : times.at(run.finished_at)],
-  ]);
-  const attempts = run.attempts.length === 0 ? '' : `\n${await attemptsTable(session, run.attempts, timezone)}`;
-  const deliveries = run.deliveries.length === 0 ? '' : `\n${await deliveriesTable(session, run.deliveries)}`;
-  return `${head}${attempts}${deliveries}`;
-}
 
 /** The verbs that look at a task and leave it as it is. */
 export const lookingVerbs = [
@@ -245,3 +140,108 @@ export const lookingVerbs = [
     },
   }),
 ];
+
+export function pageOf({ limit, cursor }: Options<typeof pageFlags>) {
+  return { limit: limit?.toString(), cursor };
+}
+
+/** How to see the rest. */
+function more(cursor: string | null): { readonly note?: string } {
+  return cursor === null ? {} : { note: `There is more: add --cursor ${cursor}` };
+}
+
+interface Listed<Row> {
+  readonly json: object & { readonly next_cursor?: string | null };
+  /** The sentence where there are no rows. */
+  readonly none: string;
+  readonly rows: readonly Row[];
+  readonly columns: readonly Column<Row>[];
+}
+
+/** Rows as a table, and how to see the rest. */
+export async function listTold<Row>({ terminal }: Session, { json, none, rows, columns }: Listed<Row>): Promise<Told> {
+  const text = rows.length === 0 ? await sentence(terminal, none) : await table(terminal, columns, rows);
+  return { json, text, ...more(json.next_cursor ?? null) };
+}
+
+/** More than this is for a program, which can read pages by itself. */
+const pagesMax = 500;
+
+/** The page that was asked for, and with `all` those behind it. */
+async function listed(session: Session, query: NonNullable<Asked<'listTasks'>['query']>, all: boolean) {
+  const first = await session.client.call('listTasks', { query });
+  const tasks = [...first.tasks];
+  let cursor = first.next_cursor;
+  for (let pages = 1; all && cursor !== null && pages < pagesMax; pages += 1) {
+    const next: AnswerOf<'listTasks'> = await session.client.call('listTasks', { query: { ...query, cursor } });
+    tasks.push(...next.tasks);
+    cursor = next.next_cursor;
+  }
+  return { tasks, next_cursor: cursor };
+}
+
+type TaskRuns = AnswerOf<'listTaskRuns'>['task_runs'];
+type TaskRunStatus = TaskRuns[number]['status'];
+function emptyWords(name: string, status: TaskRunStatus | undefined): string {
+  return status === undefined ? `${name} has not run yet.` : `No run of ${name} has the status ${status}.`;
+}
+
+function historyColumns(times: Times, runs: TaskRuns): readonly Column<TaskRuns[number]>[] {
+  const short = shortIds(runs.flatMap((run) => run.run_id ?? []));
+  const took = (run: TaskRuns[number]) => run.attempts.at(-1)?.duration_ms ?? null;
+  return [
+    { title: `SLOT (${times.zone})`, least: 16, of: (run) => times.at(run.scheduled_for) },
+    { title: 'STATUS', of: (run) => runCell(run.status) },
+    { title: 'SENT', of: (run) => sentWords(run.deliveries) },
+    { title: 'TOOK', of: (run) => tookWords(took(run)) },
+    { title: 'RUN', of: (run) => run.run_id && short(run.run_id) },
+    { title: 'WHY', least: 8, of: (run) => run.error_message ?? run.reason?.replaceAll('_', ' ') ?? null },
+  ];
+}
+
+/** Parts that arrived, of how many. */
+export function sentWords(deliveries: AnswerOf<'getRun'>['deliveries']): Cell | string {
+  if (deliveries.length === 0) return '-';
+  const delivered = deliveries.filter(({ status }) => status === 'delivered').length;
+  if (delivered === deliveries.length) return { text: delivered === 1 ? 'yes' : `${delivered}`, tone: 'good' };
+  const stuck = deliveries.some(({ status }) => ['blocked', 'failed', 'unknown'].includes(status));
+  return { text: `${delivered} of ${deliveries.length}`, tone: stuck ? 'bad' : 'warn' };
+}
+
+async function versionsText(
+  { terminal, clock }: Session,
+  timezone: string,
+  { versions }: AnswerOf<'listTaskVersions'>,
+): Promise<string> {
+  const times = timesIn(timezone, clock.now());
+  const cards = versions.map(async ({ version, at, actor, definition }) => {
+    const { title, instructions, schedule, policies, subject, tags } = definition;
+    return facts(terminal, [
+      ['version', `${version}, ${times.about(at)} by ${actor}`],
+      ['title', title],
+      ['text', instructions === title ? null : instructions],
+      ['schedule', `${scheduleWords(schedule, clock.now())} (${schedule.timezone})`],
+      ['policies', policyWords(policies)],
+      ['subject', subject],
+      ['tags', tags.join(', ')],
+    ]);
+  });
+  return (await Promise.all(cards)).join('\n');
+}
+
+export async function runText(session: Session, run: AnswerOf<'getRun'>, timezone: string): Promise<Told['text']> {
+  const { terminal, clock } = session;
+  const times = timesIn(timezone, clock.now());
+  const head = await facts(terminal, [
+    ['run', run.run_id],
+    ['status', runCell(run.status)],
+    ['task', run.task_id],
+    ['error', run.error_message === null ? null : { text: run.error_message, tone: 'bad' }],
+    ['asked for', `${times.about(run.created_at)} (${times.zone})`],
+    ['started', run.started_at === null ? null : times.at(run.started_at)],
+    ['finished', run.finished_at === null ? null : times.at(run.finished_at)],
+  ]);
+  const attempts = run.attempts.length === 0 ? '' : `\n${await attemptsTable(session, run.attempts, timezone)}`;
+  const deliveries = run.deliveries.length === 0 ? '' : `\n${await deliveriesTable(session, run.deliveries)}`;
+  return `${head}${attempts}${deliveries}`;
+}

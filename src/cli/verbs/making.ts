@@ -19,6 +19,9 @@ import { keyFlag, keyHeader } from './doing.ts';
 import { countFlag } from './looking.ts';
 import { edgeOf, hostZone } from './moments.ts';
 
+const createAbout =
+  'Give exactly one of --when, --once-at, --cron, --rrule and --every. All but --when need --timezone; --when is read in the zone of this computer without one, or in the zone that its words name.';
+
 const createFlags = [
   ...definitionFlags,
   { flags: '--on-existing <what>', about: 'when there is such a task already', choices: ['fail', 'upsert', 'add'] },
@@ -26,8 +29,59 @@ const createFlags = [
   { flags: '--dry-run', about: 'only tell when it would run' },
 ] as const satisfies readonly Flag[];
 
-const createAbout =
-  'Give exactly one of --when, --once-at, --cron, --rrule and --every. All but --when need --timezone; --when is read in the zone of this computer without one, or in the zone that its words name.';
+const updateFlags = [
+  ...definitionFlags,
+  { flags: '--clear-subject', about: 'take the subject away' },
+  { flags: '--clear-tags', about: 'take all tags away' },
+  { flags: '--enable', about: 'let it run by its schedule' },
+  { flags: '--disable', about: 'keep it from running by its schedule' },
+] as const satisfies readonly Flag[];
+
+const previewFlags = [
+  ...scheduleFlags,
+  countFlag,
+  { flags: '--after <instant>', about: 'the runs after this instant (default: now)' },
+] as const satisfies readonly Flag[];
+
+export const makingVerbs = [
+  verb({
+    usage: 'create [text]',
+    summary: 'make a task',
+    about: createAbout,
+    examples: [
+      'cronogram task create --when "every weekday at 9:00" "Stand up"',
+      'cronogram task create --cron "0 9 * * 1-5" --timezone Asia/Tokyo "Stand up"',
+    ],
+    flags: createFlags,
+    does: (session, [text], options) => create(session, text, options),
+  }),
+  verb({
+    usage: 'update <task>',
+    summary: 'change the named fields of a task',
+    about:
+      'A schedule is read in the zone of the task, unless --timezone names another. A policy without a value (grace=) goes back to its default.',
+    examples: [
+      'cronogram task update 3 --when "every day at 8:30"',
+      'cronogram task update 3 --title "Daily" --policy grace=10m',
+    ],
+    flags: updateFlags,
+    does: (session, [name = ''], options) => update(session, name, options),
+  }),
+];
+
+export const scheduleVerbs = [
+  verb({
+    usage: 'preview [when]',
+    summary: 'tell when a schedule runs, without making anything',
+    about: 'A when in plain words, or one of the flags. Without --timezone it is read in the zone of this computer.',
+    examples: [
+      'cronogram schedule preview "last friday of the month at 17:00"',
+      'cronogram schedule preview --cron "0 9 * * 1-5" --timezone Europe/Madrid',
+    ],
+    flags: previewFlags,
+    does: (session, [words], options) => previewVerb(session, words, options),
+  }),
+];
 
 async function create(
   session: Session,
@@ -106,14 +160,6 @@ async function createdText({ terminal, clock }: Session, { task }: AnswerOf<'cre
   );
 }
 
-const updateFlags = [
-  ...definitionFlags,
-  { flags: '--clear-subject', about: 'take the subject away' },
-  { flags: '--clear-tags', about: 'take all tags away' },
-  { flags: '--enable', about: 'let it run by its schedule' },
-  { flags: '--disable', about: 'keep it from running by its schedule' },
-] as const satisfies readonly Flag[];
-
 type UpdateOptions = Options<typeof updateFlags>;
 
 const exclusive: readonly (readonly [keyof UpdateOptions, keyof UpdateOptions, string])[] = [
@@ -184,12 +230,6 @@ function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-const previewFlags = [
-  ...scheduleFlags,
-  countFlag,
-  { flags: '--after <instant>', about: 'the runs after this instant (default: now)' },
-] as const satisfies readonly Flag[];
-
 async function previewVerb(
   session: Session,
   words: string | undefined,
@@ -211,43 +251,3 @@ async function previewVerb(
   const answer = await session.client.call('previewSchedule', { body });
   return { json: answer, text: await previewText(session, answer) };
 }
-
-export const makingVerbs = [
-  verb({
-    usage: 'create [text]',
-    summary: 'make a task',
-    about: createAbout,
-    examples: [
-      'cronogram task create --when "every weekday at 9:00" "Stand up"',
-      'cronogram task create --cron "0 9 * * 1-5" --timezone Asia/Tokyo "Stand up"',
-    ],
-    flags: createFlags,
-    does: (session, [text], options) => create(session, text, options),
-  }),
-  verb({
-    usage: 'update <task>',
-    summary: 'change the named fields of a task',
-    about:
-      'A schedule is read in the zone of the task, unless --timezone names another. A policy without a value (grace=) goes back to its default.',
-    examples: [
-      'cronogram task update 3 --when "every day at 8:30"',
-      'cronogram task update 3 --title "Daily" --policy grace=10m',
-    ],
-    flags: updateFlags,
-    does: (session, [name = ''], options) => update(session, name, options),
-  }),
-];
-
-export const scheduleVerbs = [
-  verb({
-    usage: 'preview [when]',
-    summary: 'tell when a schedule runs, without making anything',
-    about: 'A when in plain words, or one of the flags. Without --timezone it is read in the zone of this computer.',
-    examples: [
-      'cronogram schedule preview "last friday of the month at 17:00"',
-      'cronogram schedule preview --cron "0 9 * * 1-5" --timezone Europe/Madrid',
-    ],
-    flags: previewFlags,
-    does: (session, [words], options) => previewVerb(session, words, options),
-  }),
-];

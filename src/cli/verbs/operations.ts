@@ -7,109 +7,6 @@ import { distance, timesIn, counted, durationWords } from '../times.ts';
 import { limitFlag, listTold, pageFlags, pageOf } from './looking.ts';
 import { hostZone, stretchOf } from './moments.ts';
 
-function cell(ok: boolean, text: string): Cell {
-  return { text, tone: ok ? 'good' : 'bad' };
-}
-
-async function statusText({ terminal, clock, client }: Session, answer: AnswerOf<'getStatus'>): Promise<string> {
-  const { tasks, due, runs, deliveries, audit, ready, retention } = answer;
-  const times = timesIn(hostZone(), Date.parse(answer.now));
-  const { ok, ...parts } = ready;
-  const faults = Object.entries(parts).filter(([, state]) => state !== 'ok' && typeof state === 'string');
-  return facts(terminal, [
-    ['server', `${answer.version} at ${client.place}, up ${durationWords(answer.uptime_seconds * 1000)}`],
-    ['ready', cell(ok, ok ? 'yes' : `no: ${faults.map(([part, state]) => `${part} ${String(state)}`).join(', ')}`)],
-    ['tasks', `${tasks.total}: ${tasks.active} active, ${tasks.paused} paused, ${tasks.completed} completed`],
-    [
-      'due now',
-      due.count === 0
-        ? 'nothing'
-        : `${counted(due.count, 'task')}${due.since === null ? '' : `, since ${times.at(due.since)}`}`,
-    ],
-    ['next', answer.next_due_at === null ? 'none' : times.full(answer.next_due_at)],
-    ['runs', `${runs.running} running, ${runs.queued} waiting`],
-    ['deliveries', deliveryCell(deliveries)],
-    ['chats', String(answer.chats)],
-    ['database', `${(answer.database_bytes / 1_048_576).toFixed(1)} MiB`],
-    ['history', `kept ${counted(retention.days, 'day')}`],
-    [
-      'audit',
-      audit === null
-        ? 'not yet'
-        : cell(
-            audit.findings === 0,
-            `${audit.findings === 0 ? 'clean' : counted(audit.findings, 'finding')}, ${distance(Date.parse(audit.at), Date.parse(answer.now))}`,
-          ),
-    ],
-    ['clock', clockFact(Date.parse(answer.now) - clock.now())],
-  ]);
-}
-
-/** A sandbox may be days ahead, and then the next runs look wrong. */
-function clockFact(aheadMs: number): string | null {
-  if (Math.abs(aheadMs) < clockToleranceMs) return null;
-  return `${durationWords(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} this computer`;
-}
-const clockToleranceMs = 30_000;
-
-function deliveryCell({ pending, blocked, unknown }: AnswerOf<'getStatus'>['deliveries']): Cell {
-  const text = `${pending} waiting, ${blocked} blocked, ${unknown} unknown`;
-  return blocked + unknown === 0 ? { text } : { text, tone: 'warn' };
-}
-
-function usageText({ terminal, clock }: Session, answer: AnswerOf<'getUsage'>): Promise<string> {
-  const times = timesIn(hostZone(), clock.now());
-  const quota = Object.entries(answer.quota).flatMap(([of, used]): Fact[] =>
-    used === null ? [] : [[`tasks of the ${of}`, `${used.used} of ${used.limit}`]],
-  );
-  const atLeast = answer.capped ? 'at least ' : '';
-  return facts(terminal, [
-    ['from', `${times.about(answer.from)} (${times.zone})`],
-    ['to', times.about(answer.to)],
-    ['runs', `${atLeast}${answer.runs}, ${answer.failures} failed`],
-    ['messages', `${atLeast}${answer.messages}`],
-    ...answer.spent.map(({ kind, quantity }): Fact => [kind, String(quantity)]),
-    ...quota,
-  ]);
-}
-
-type Downtime = AnswerOf<'listDowntimes'>['downtimes'][number];
-type Counts = NonNullable<Downtime['counts']>;
-type Findings = AnswerOf<'runAudit'>['findings'];
-
-async function findingsText({ terminal }: Session, findings: Findings): Promise<string> {
-  if (findings.length === 0) return 'Everything is in order.\n';
-  const words = findings.map(({ check, count, sentence: what, fixable, examples }) =>
-    sentence(terminal, `${check} (${count}): ${what}${fixable ? ' It can be mended.' : ''}\n  ${examples.join(' ')}`),
-  );
-  return (await Promise.all(words)).join('');
-}
-
-async function auditNow(session: Session): Promise<Told> {
-  const answer = await session.client.call('runAudit', {});
-  const rows = Object.values(answer.checked).reduce((sum, count) => sum + count, 0);
-  const text = `${await findingsText(session, answer.findings)}${counted(rows, 'row')} looked at.\n`;
-  return { json: answer, text, exitCode: answer.findings.length === 0 ? exitCodes.done : exitCodes.failed };
-}
-
-function auditColumns({ clock }: Session): readonly Column<AuditEntry>[] {
-  const times = timesIn(hostZone(), clock.now());
-  return [
-    { title: 'ENTRY', of: (one) => one.entry_id },
-    { title: `AT (${times.zone})`, least: 16, of: (one) => times.about(one.at) },
-    { title: 'WHO', least: 8, of: (one) => one.actor },
-    { title: 'DID', of: (one) => one.verb },
-    { title: 'TASK', least: 13, of: (one) => one.task_id },
-    { title: 'STATE', least: 8, of: stateWords },
-  ];
-}
-
-type AuditEntry = AnswerOf<'listAudit'>['entries'][number];
-
-function stateWords({ state_before: before, state_after: after }: AuditEntry): string | null {
-  return before === after ? after : `${before ?? 'none'} -> ${after ?? 'none'}`;
-}
-
 /** The state of the server, and the verbs that keep it in order. */
 export const operationVerbs = [
   verb({
@@ -257,3 +154,106 @@ export const operationVerbs = [
     },
   }),
 ];
+
+function cell(ok: boolean, text: string): Cell {
+  return { text, tone: ok ? 'good' : 'bad' };
+}
+
+async function statusText({ terminal, clock, client }: Session, answer: AnswerOf<'getStatus'>): Promise<string> {
+  const { tasks, due, runs, deliveries, audit, ready, retention } = answer;
+  const times = timesIn(hostZone(), Date.parse(answer.now));
+  const { ok, ...parts } = ready;
+  const faults = Object.entries(parts).filter(([, state]) => state !== 'ok' && typeof state === 'string');
+  return facts(terminal, [
+    ['server', `${answer.version} at ${client.place}, up ${durationWords(answer.uptime_seconds * 1000)}`],
+    ['ready', cell(ok, ok ? 'yes' : `no: ${faults.map(([part, state]) => `${part} ${String(state)}`).join(', ')}`)],
+    ['tasks', `${tasks.total}: ${tasks.active} active, ${tasks.paused} paused, ${tasks.completed} completed`],
+    [
+      'due now',
+      due.count === 0
+        ? 'nothing'
+        : `${counted(due.count, 'task')}${due.since === null ? '' : `, since ${times.at(due.since)}`}`,
+    ],
+    ['next', answer.next_due_at === null ? 'none' : times.full(answer.next_due_at)],
+    ['runs', `${runs.running} running, ${runs.queued} waiting`],
+    ['deliveries', deliveryCell(deliveries)],
+    ['chats', String(answer.chats)],
+    ['database', `${(answer.database_bytes / 1_048_576).toFixed(1)} MiB`],
+    ['history', `kept ${counted(retention.days, 'day')}`],
+    [
+      'audit',
+      audit === null
+        ? 'not yet'
+        : cell(
+            audit.findings === 0,
+            `${audit.findings === 0 ? 'clean' : counted(audit.findings, 'finding')}, ${distance(Date.parse(audit.at), Date.parse(answer.now))}`,
+          ),
+    ],
+    ['clock', clockFact(Date.parse(answer.now) - clock.now())],
+  ]);
+}
+
+/** A sandbox may be days ahead, and then the next runs look wrong. */
+function clockFact(aheadMs: number): string | null {
+  if (Math.abs(aheadMs) < clockToleranceMs) return null;
+  return `${durationWords(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} this computer`;
+}
+const clockToleranceMs = 30_000;
+
+function deliveryCell({ pending, blocked, unknown }: AnswerOf<'getStatus'>['deliveries']): Cell {
+  const text = `${pending} waiting, ${blocked} blocked, ${unknown} unknown`;
+  return blocked + unknown === 0 ? { text } : { text, tone: 'warn' };
+}
+
+function usageText({ terminal, clock }: Session, answer: AnswerOf<'getUsage'>): Promise<string> {
+  const times = timesIn(hostZone(), clock.now());
+  const quota = Object.entries(answer.quota).flatMap(([of, used]): Fact[] =>
+    used === null ? [] : [[`tasks of the ${of}`, `${used.used} of ${used.limit}`]],
+  );
+  const atLeast = answer.capped ? 'at least ' : '';
+  return facts(terminal, [
+    ['from', `${times.about(answer.from)} (${times.zone})`],
+    ['to', times.about(answer.to)],
+    ['runs', `${atLeast}${answer.runs}, ${answer.failures} failed`],
+    ['messages', `${atLeast}${answer.messages}`],
+    ...answer.spent.map(({ kind, quantity }): Fact => [kind, String(quantity)]),
+    ...quota,
+  ]);
+}
+
+type Downtime = AnswerOf<'listDowntimes'>['downtimes'][number];
+type Counts = NonNullable<Downtime['counts']>;
+type Findings = AnswerOf<'runAudit'>['findings'];
+
+async function findingsText({ terminal }: Session, findings: Findings): Promise<string> {
+  if (findings.length === 0) return 'Everything is in order.\n';
+  const words = findings.map(({ check, count, sentence: what, fixable, examples }) =>
+    sentence(terminal, `${check} (${count}): ${what}${fixable ? ' It can be mended.' : ''}\n  ${examples.join(' ')}`),
+  );
+  return (await Promise.all(words)).join('');
+}
+
+async function auditNow(session: Session): Promise<Told> {
+  const answer = await session.client.call('runAudit', {});
+  const rows = Object.values(answer.checked).reduce((sum, count) => sum + count, 0);
+  const text = `${await findingsText(session, answer.findings)}${counted(rows, 'row')} looked at.\n`;
+  return { json: answer, text, exitCode: answer.findings.length === 0 ? exitCodes.done : exitCodes.failed };
+}
+
+function auditColumns({ clock }: Session): readonly Column<AuditEntry>[] {
+  const times = timesIn(hostZone(), clock.now());
+  return [
+    { title: 'ENTRY', of: (one) => one.entry_id },
+    { title: `AT (${times.zone})`, least: 16, of: (one) => times.about(one.at) },
+    { title: 'WHO', least: 8, of: (one) => one.actor },
+    { title: 'DID', of: (one) => one.verb },
+    { title: 'TASK', least: 13, of: (one) => one.task_id },
+    { title: 'STATE', least: 8, of: stateWords },
+  ];
+}
+
+type AuditEntry = AnswerOf<'listAudit'>['entries'][number];
+
+function stateWords({ state_before: before, state_after: after }: AuditEntry): string | null {
+  return before === after ? after : `${before ?? 'none'} -> ${after ?? 'none'}`;
+}

@@ -8,12 +8,6 @@ import { hostZone } from './moments.ts';
 
 /** The Telegram that is built in: what its people write and press, and how late it is there. */
 
-const placeFlags = [
-  { flags: '--as <person>', about: 'ada, ben or mallory (default: ada)' },
-  { flags: '--chat <chat>', about: 'a key such as lab, or an id (default: the private chat of that person)' },
-  { flags: '--wait <length>', about: 'how long to wait for an answer, at most 60s (default: 5s)' },
-] as const satisfies readonly Flag[];
-
 const idBounds = { min: 1, max: 999_999_999 };
 
 const waitDefaultMs = 5000;
@@ -28,6 +22,57 @@ interface Message {
   readonly only_for: string | null;
   readonly buttons: readonly (readonly { readonly text: string }[])[];
 }
+
+const placeFlags = [
+  { flags: '--as <person>', about: 'ada, ben or mallory (default: ada)' },
+  { flags: '--chat <chat>', about: 'a key such as lab, or an id (default: the private chat of that person)' },
+  { flags: '--wait <length>', about: 'how long to wait for an answer, at most 60s (default: 5s)' },
+] as const satisfies readonly Flag[];
+
+export const sandboxVerbs = [
+  verb({
+    usage: 'say <text>',
+    summary: 'write to the bot as somebody, and show what it answers',
+    examples: [
+      'cronogram sandbox say "/new in 1 minute say hello"',
+      'cronogram sandbox say --as ben --chat lab /tasks',
+    ],
+    flags: [...placeFlags, { flags: '--thread <id>', about: 'in this topic', whole: idBounds }],
+    does: async (session, [text = ''], { thread, ...place }) => {
+      const answer = await control(session, 'say', { ...placeOf(place), text, thread });
+      const { answers } = answer as { readonly answers: readonly Message[] };
+      return { json: answer, text: answersText(session, answers) };
+    },
+  }),
+  verb({
+    usage: 'press <button>',
+    summary: 'press a button by what stands on it',
+    examples: ['cronogram sandbox press Create', 'cronogram sandbox press "Run now" --chat lab'],
+    flags: [
+      ...placeFlags,
+      { flags: '--message <id>', about: 'of this message (default: the newest with that button)', whole: idBounds },
+    ],
+    does: async (session, [button = ''], { message, ...place }) => {
+      const answer = await control(session, 'press', { ...placeOf(place), button, message_id: message });
+      const { callback, answers } = answer as {
+        readonly callback: { readonly text: string | null } | null;
+        readonly answers: readonly Message[];
+      };
+      const toast = callback?.text === null || callback?.text === undefined ? '' : `(${shown(callback.text)})\n`;
+      return { json: answer, text: `${toast}${answersText(session, answers, toast === '')}` };
+    },
+  }),
+  verb({
+    usage: 'jump [to]',
+    summary: 'move the clock to the next run, by a length of time, or to an instant',
+    examples: ['cronogram sandbox jump', 'cronogram sandbox jump 1d', 'cronogram sandbox jump 2027-01-31T09:00:00Z'],
+    does: async (session, [to = 'next']) => {
+      const ms = lengthOf(to);
+      const answer = await control(session, 'jump', { to: ms === null ? to : durationText(ms) });
+      return { json: answer, text: await jumpText(session, answer as Jumped) };
+    },
+  }),
+];
 
 function placeOf({ as = 'ada', chat, wait }: Options<typeof placeFlags>) {
   const ms = wait === undefined ? waitDefaultMs : millisecondsOf('--wait', wait);
@@ -84,48 +129,3 @@ async function jumpText({ terminal }: Session, { now, visited, next_at: next }: 
   );
   return head + (await facts(terminal, [['next', next === null ? 'nothing is due' : times.full(next)]]));
 }
-
-export const sandboxVerbs = [
-  verb({
-    usage: 'say <text>',
-    summary: 'write to the bot as somebody, and show what it answers',
-    examples: [
-      'cronogram sandbox say "/new in 1 minute say hello"',
-      'cronogram sandbox say --as ben --chat lab /tasks',
-    ],
-    flags: [...placeFlags, { flags: '--thread <id>', about: 'in this topic', whole: idBounds }],
-    does: async (session, [text = ''], { thread, ...place }) => {
-      const answer = await control(session, 'say', { ...placeOf(place), text, thread });
-      const { answers } = answer as { readonly answers: readonly Message[] };
-      return { json: answer, text: answersText(session, answers) };
-    },
-  }),
-  verb({
-    usage: 'press <button>',
-    summary: 'press a button by what stands on it',
-    examples: ['cronogram sandbox press Create', 'cronogram sandbox press "Run now" --chat lab'],
-    flags: [
-      ...placeFlags,
-      { flags: '--message <id>', about: 'of this message (default: the newest with that button)', whole: idBounds },
-    ],
-    does: async (session, [button = ''], { message, ...place }) => {
-      const answer = await control(session, 'press', { ...placeOf(place), button, message_id: message });
-      const { callback, answers } = answer as {
-        readonly callback: { readonly text: string | null } | null;
-        readonly answers: readonly Message[];
-      };
-      const toast = callback?.text === null || callback?.text === undefined ? '' : `(${shown(callback.text)})\n`;
-      return { json: answer, text: `${toast}${answersText(session, answers, toast === '')}` };
-    },
-  }),
-  verb({
-    usage: 'jump [to]',
-    summary: 'move the clock to the next run, by a length of time, or to an instant',
-    examples: ['cronogram sandbox jump', 'cronogram sandbox jump 1d', 'cronogram sandbox jump 2027-01-31T09:00:00Z'],
-    does: async (session, [to = 'next']) => {
-      const ms = lengthOf(to);
-      const answer = await control(session, 'jump', { to: ms === null ? to : durationText(ms) });
-      return { json: answer, text: await jumpText(session, answer as Jumped) };
-    },
-  }),
-];

@@ -8,7 +8,7 @@ import { settingsOf } from '../../domain/chat-settings.ts';
 import { type Drawn, isView, type View } from '../../domain/shown.ts';
 import { taskName } from '../chat/kit/card.ts';
 import { pastMoment, settingOf, clockIn } from '../chat/kit/clock.ts';
-import { oneLine, lines, link, say, type Rich, drawn } from '../chat/kit/rich.ts';
+import { oneLine, lines, link, say, type Rich, drawn, urlOf } from '../chat/kit/rich.ts';
 import { nameOf } from '../chat/kit/rights.ts';
 import { isAsking, type Asked, doneShown } from '../chat/results/view.ts';
 import { texts } from '../chat/texts.ts';
@@ -136,13 +136,6 @@ function bundle({ chat, until, timezone, held }: BundleFacts): Drawn | null {
 
 function heldLine(address: string, one: HeldTask): Rich {
   const words = texts.out.messages(one.count);
-  const url = messageUrl(address, one);
+  const url = one.messageId === null ? null : urlOf(address, one.topic, one.messageId);
   return say`${taskName(one)}: ${url === null ? words : link(words, url)}`;
-}
-
-/** Only supergroups have links that lead to a message. */
-function messageUrl(address: string, { topic, messageId }: HeldTask): string | null {
-  const group = /^-100(\d+)$/.exec(address)?.[1];
-  if (group === undefined || messageId === null) return null;
-  return topic === null ? `https://t.me/c/${group}/${messageId}` : `https://t.me/c/${group}/${topic}/${messageId}`;
 }

@@ -1,12 +1,16 @@
 import { createRecent, type Recent } from '../../app/operations/recent.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
-import type { Evidence, Look, Outgoing } from '../../app/ports/outside.ts';
+import type { Budget, CallFault, Evidence, Log, Look, Outgoing } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
-import type { Spot } from './calls.ts';
-import { createProbes, type Probed, type Probes, type ProbesDeps } from './probes.ts';
-import { sharesMailbox } from './refusals.ts';
+import type { TelegramApi } from '../api.ts';
+import { type Answered, isTokenRefused } from '../errors.ts';
+import { type Call, editCall, type Edited, idsOf, setButtons, type Spot } from './calls.ts';
+import { otherForm, sharesMailbox } from './refusals.ts';
 
-interface EvidenceDeps extends ProbesDeps {
+interface EvidenceDeps {
+  readonly api: TelegramApi;
+  readonly budget: Budget;
+  readonly log: Log;
   readonly store: Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts'>;
   /** What a part showed when it left, or would show now; null when there is nothing to show. */
   readonly drawn: (part: Outgoing) => Promise<Drawn | null>;
@@ -26,7 +30,6 @@ const metMax = 10_000;
 type Met = 'other' | 'missing';
 
 interface Room extends EvidenceDeps {
-  readonly probes: Probes;
   readonly met: Recent<Met>;
   /** Messages that a probe may have rewritten, because its answer was lost; by the part whose content it was. */
   readonly tried: Recent<string>;
@@ -65,12 +68,7 @@ function lastOf({ highest, resentAs, readTo }: Range): number {
  * same, a look for one could overwrite the other, so none is made.
  */
 export function createEvidence(deps: EvidenceDeps) {
-  const room: Room = {
-    ...deps,
-    probes: createProbes(deps),
-    met: createRecent<Met>(metMax),
-    tried: createRecent<string>(metMax),
-  };
+  const room: Room = { ...deps, met: createRecent<Met>(metMax), tried: createRecent<string>(metMax) };
   return {
     settle: async (part: Outgoing, look: Look): Promise<Evidence> => {
       const { address } = part.route;
@@ -134,6 +132,19 @@ function unexplained(range: Range): number {
   return last - range.after - [...range.explained].filter((messageId) => messageId <= last).length;
 }
 
+/** The answer to an edit with the content of a part, as far as it tells something about the message. */
+type Probed =
+  /** It has that content already. */
+  | { readonly is: 'same' }
+  /** It was ours with other content, and has this one now. */
+  | { readonly is: 'rewritten'; readonly topic: number | null }
+  | { readonly is: 'foreign' }
+  /** It is ours, but one has a file and the other has none. */
+  | { readonly is: 'otherForm' }
+  /** There is no such message, or none any more, or it is in another chat. */
+  | { readonly is: 'missing' }
+  | CallFault;
+
 interface Next {
   readonly spot: Spot;
   readonly mayProbe: boolean;
@@ -156,7 +167,7 @@ type Step =
 const another: Step = { is: 'on', isThere: true, probed: true };
 
 async function lookAt(room: Room, found: Search, spot: Spot): Promise<Step> {
-  const probed = await room.probes.probe(spot, found.drawn);
+  const probed = probedBy(await paid(room, spot.address, editCall(spot, found.drawn)));
   found.said[spot.messageId] = wordsOf(probed);
   switch (probed.is) {
     case 'same':
@@ -188,7 +199,7 @@ async function sameThere(room: Room, found: Search, spot: Spot): Promise<Step> {
   const { topic } = part.route;
   const wasTried = room.tried.get(keyOf(spot)) === part.deliveryId;
   if (isOwn(drawn) && !wasTried) return arrived(spot, topic);
-  const stands = await room.probes.topicOf(spot, drawn);
+  const stands = await topicOf(room, spot, drawn);
   if (stands === undefined) return { is: 'stop', why: `message ${spot.messageId} did not tell its topic` };
   said[spot.messageId] = `the same, in ${placeOf(stands)}`;
   // Outside of every topic it may be this part astray; in another topic it is what nobody asks for any more.
@@ -204,14 +215,17 @@ function isOwn({ buttons = [] }: Drawn): boolean {
 
 /** A message of ours that nothing explains has been overwritten: in the right place it is this part now, elsewhere it must not stay. */
 async function rewrittenThere(
-  { log, probes }: Room,
+  room: Room,
   { part, said }: Search,
   { spot, topic }: { readonly spot: Spot; readonly topic: number | null },
 ): Promise<Step> {
-  log.warn('message_rewritten', { delivery_id: part.deliveryId, chat_id: spot.address, message_id: spot.messageId });
+  const { address, messageId } = spot;
+  room.log.warn('message_rewritten', { delivery_id: part.deliveryId, chat_id: address, message_id: messageId });
   if (topic === part.route.topic) return arrived(spot, topic);
-  const isGone = await probes.remove(spot);
-  said[spot.messageId] = `ours and unknown, in ${placeOf(topic)}: ${isGone ? 'removed' : 'to be removed'}`;
+  const isGone = await insist(room, address, (raw, signal) =>
+    raw.deleteMessage({ chat_id: address, message_id: messageId }, signal),
+  );
+  said[messageId] = `ours and unknown, in ${placeOf(topic)}: ${isGone ? 'removed' : 'to be removed'}`;
   return isGone ? another : { is: 'stop', why: 'the chat must be left alone for now' };
 }
 
@@ -237,4 +251,51 @@ const words: Readonly<Partial<Record<Probed['is'], string>>> = {
 function wordsOf(probed: Probed): string {
   if (probed.is === 'rewritten') return `ours, rewritten in ${placeOf(probed.topic)}`;
   return 'error' in probed ? probed.error : (words[probed.is] ?? probed.is);
+}
+
+/* ---- edits that find something out; each spends the budget of its chat ---- */
+
+const writesMax = 3;
+
+/** Stands for a moment below the buttons of a message that is asked for its topic. */
+const waitButton = { text: '…', data: 'v1:wait' } as const;
+
+/** The topic of a message of ours whose content is known; undefined when that cannot be told now. */
+async function topicOf(room: Room, spot: Spot, { buttons = [] }: Drawn): Promise<number | null | undefined> {
+  const { address, messageId } = spot;
+  const answer = await paid(room, address, setButtons(spot, [...buttons, [waitButton]]));
+  // Whatever was answered, the button may stand there by now. Where it stays, the next look rewrites the message.
+  const isClean = await insist(room, address, setButtons(spot, buttons));
+  if (!isClean) room.log.error('message_left_rewritten', { chat_id: address, message_id: messageId });
+  return isClean && answer.is === 'ok' && answer.value !== true ? idsOf(answer.value).threadId : undefined;
+}
+
+async function paid<T>({ api, budget }: EvidenceDeps, address: string, call: Call<T>): Promise<Answered<T>> {
+  if (!(await budget.take(address))) return { is: 'unreached', error: 'the chat must be left alone for now' };
+  const answer = await api.ask(call);
+  if (answer.is === 'wait') await budget.hold(address, answer.ms);
+  return answer;
+}
+
+/** True when it is done, or cannot be done any more. */
+async function insist<T>(deps: EvidenceDeps, address: string, call: Call<T>): Promise<boolean> {
+  for (let tries = 0; tries < writesMax; tries += 1) {
+    const answer = await paid(deps, address, call);
+    if (answer.is !== 'ok' && isTokenRefused(answer)) return false;
+    if (answer.is === 'ok' || answer.is === 'refused' || answer.is === 'moved') return true;
+  }
+  return false;
+}
+
+function probedBy(answer: Answered<Edited>): Probed {
+  if (answer.is === 'ok') {
+    return answer.value === true ? { is: 'same' } : { is: 'rewritten', topic: idsOf(answer.value).threadId };
+  }
+  const { error } = answer;
+  if (answer.is !== 'refused') return answer;
+  if (/message is not modified/i.test(error)) return { is: 'same' };
+  if (/message can't be edited/i.test(error)) return { is: 'foreign' };
+  if (otherForm.test(error)) return { is: 'otherForm' };
+  if (/message to edit not found|MESSAGE_ID_INVALID/i.test(error)) return { is: 'missing' };
+  return answer;
 }

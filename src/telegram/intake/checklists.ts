@@ -1,4 +1,5 @@
 import type { ChatMember, UserFromGetMe } from 'grammy/types';
+import { createRecent } from '../../app/operations/recent.ts';
 import type { Chat } from '../../app/ports/chats.ts';
 import type { Stopwatch } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
@@ -29,17 +30,16 @@ interface ChecklistDeps extends Pick<TelegramInDeps, 'store' | 'clock' | 'ids' |
   readonly me: UserFromGetMe;
 }
 
-/** Chats that are remembered; past that all are forgotten, which costs one look each. */
-const seenMax = 10_000;
+/** Chats that are remembered; one that is forgotten costs another look, or another call. */
+const rememberedMax = 10_000;
 
 export function createChecklists(deps: ChecklistDeps): Checklists {
   const { store, clock, ids } = deps;
-  const seen = new Map<string, boolean>();
+  const seen = createRecent<boolean>(rememberedMax);
 
   const isNews = (address: string, { isForum, isHint }: Heard): boolean => {
     if (seen.get(address) === isForum && !isHint) return false;
-    if (seen.size >= seenMax) seen.clear();
-    seen.set(address, isForum);
+    seen.put(address, isForum);
     return true;
   };
 
@@ -125,34 +125,28 @@ type Known = Rights | Pick<SetUp, 'topicsEnabled'>;
 
 /** Answers hold so long: `/start`, a press and a task that is made ask within seconds of each other. */
 const keptMs = 60_000;
-/** Chats that are remembered for that; past that all are forgotten, which costs one call each. */
-const rememberedMax = 10_000;
 
 export function createSetUps(deps: SetUpDeps): SetUps {
   const { stopwatch, me } = deps;
-  const known = new Map<string, { readonly at: number; readonly facts: Known }>();
-  const keep = (address: string, facts: Known) => {
-    if (known.size >= rememberedMax) known.clear();
-    known.set(address, { at: stopwatch.elapsed(), facts });
-  };
+  const known = createRecent<Known>(rememberedMax, { ms: keptMs, now: () => stopwatch.elapsed() });
   const factsOf = async (address: string, isPrivate: boolean): Promise<Known | null> => {
     const last = known.get(address);
-    if (last !== undefined && stopwatch.elapsed() - last.at < keptMs) return last.facts;
+    if (last !== undefined) return last;
     const facts = isPrivate ? await askMe(deps) : await askMember(deps, address);
-    if (facts !== null) keep(address, facts);
+    if (facts !== null) known.put(address, facts);
     return facts;
   };
   return {
     of: async ({ chat, isForum }, look) => {
       const isPrivate = chat.kind === 'private';
-      if (look === 'anew') known.delete(chat.address);
+      if (look === 'anew') known.drop(chat.address);
       const facts = (await factsOf(chat.address, isPrivate)) ?? {};
       const readsEverything = me.can_read_all_group_messages;
       return { ...unknown, isPrivate, isForum, readsEverything: isPrivate ? null : readsEverything, ...facts };
     },
     heard: (address, member) => {
       // In a private chat the bot needs no rights.
-      if (address.startsWith('-')) keep(address, rightsOf(member));
+      if (address.startsWith('-')) known.put(address, rightsOf(member));
     },
   };
 }

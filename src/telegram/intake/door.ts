@@ -1,6 +1,6 @@
 import type { Message, Update, User, UserFromGetMe } from 'grammy/types';
+import { createRecent, type Recent } from '../../app/operations/recent.ts';
 import type { NewUpdate } from '../../app/ports/chats.ts';
-import type { Clock, Log } from '../../app/ports/outside.ts';
 import { claimedArg, setupArg } from '../chat/conversation.ts';
 import type { TelegramInDeps } from './deps.ts';
 import type { Errands } from './errands.ts';
@@ -220,32 +220,23 @@ export interface Refusals {
   notePress(userId: number): void;
 }
 
-export function createRefusals({ clock, log }: { readonly clock: Clock; readonly log: Log }): Refusals {
-  const refusedAt = new Map<string, number>();
-  const isFirst = (key: string, forMs: number): boolean => {
-    const last = refusedAt.get(key);
-    const now = clock.now();
-    // A clock that was set back ends the silence, and no harm is done.
-    if (last !== undefined && Math.abs(now - last) < forMs) return false;
-    refusedAt.delete(key);
-    refusedAt.set(key, now);
-    forgetOldest(refusedAt);
+export function createRefusals({ clock, log }: Pick<TelegramInDeps, 'clock' | 'log'>): Refusals {
+  const people = createRecent<true>(rememberedMax, { ms: dayMs, now: () => clock.now() });
+  const chats = createRecent<true>(rememberedMax);
+  const isFirst = (refused: Recent<true>, key: string): boolean => {
+    if (refused.has(key)) return false;
+    refused.put(key, true);
     return true;
   };
   return {
     isNew: ({ userId, chatId }) => {
-      const isNew = chatId === null ? isFirst(`user ${userId}`, dayMs) : isFirst(`chat ${chatId}`, Infinity);
+      const isNew = chatId === null ? isFirst(people, `user ${userId}`) : isFirst(chats, `${chatId}`);
       const where = chatId === null ? {} : { address: String(chatId) };
       if (isNew) log.info('stranger_refused', { user_id: userId, ...where });
       return isNew;
     },
     notePress: (userId) => {
-      if (isFirst(`press ${userId}`, dayMs)) log.info('stranger_refused', { user_id: userId, by: 'press' });
+      if (isFirst(people, `press ${userId}`)) log.info('stranger_refused', { user_id: userId, by: 'press' });
     },
   };
-}
-
-function forgetOldest(refusedAt: Map<string, number>): void {
-  const [oldest] = refusedAt.keys();
-  if (refusedAt.size > rememberedMax && oldest !== undefined) refusedAt.delete(oldest);
 }

@@ -8,7 +8,7 @@ import { createErrands } from './errands.ts';
 import { createHandling } from './handling.ts';
 import { createMenu } from './menu.ts';
 import { admitConfigured, createClaim } from './owners.ts';
-import { createPatience, createPauses, untilAnswered, type Patience } from './patience.ts';
+import { createPatience, createPauses, retrying, untilAnswered, type Patience } from './patience.ts';
 import { createPoll } from './poll.ts';
 import { createFloodLimit } from './speech.ts';
 import { createWebhook, setDelivery, type Webhook } from './webhook.ts';
@@ -148,20 +148,11 @@ async function keep(
 const storeRetryMs = 1000;
 
 /** Does it until it is done; null when everything stops before that. */
-async function insist<T>(
-  { pauses, log }: Pick<Shared, 'pauses' | 'log'>,
-  event: string,
-  work: () => Promise<T>,
-): Promise<{ readonly value: T } | null> {
-  for (let failures = 0; !pauses.ended(); failures += 1) {
-    try {
-      return { value: await work() };
-    } catch (error) {
-      if (failures === 0) log.error(event, { error: wordsOf(error) });
-      await pauses.pause(storeRetryMs);
-    }
-  }
-  return null;
+function insist<T>({ pauses, log }: Pick<Shared, 'pauses' | 'log'>, event: string, work: () => Promise<T>) {
+  return retrying(pauses, work, (error, failures) => {
+    if (failures === 1) log.error(event, { error: wordsOf(error) });
+    return storeRetryMs;
+  });
 }
 
 /** Two polls and the pause after a failure fit in. */

@@ -3,7 +3,7 @@ import type { TelegramApi } from '../api.ts';
 import type { Command } from '../chat/conversation.ts';
 import { isTokenRefused } from '../errors.ts';
 import type { InStore } from './deps.ts';
-import type { Pauses } from './patience.ts';
+import { retrying, type Pauses } from './patience.ts';
 import { standingOf } from './payload.ts';
 
 /** The menus that Telegram shows, one for each circle of people. They are a convenience: nothing waits for them. */
@@ -39,13 +39,14 @@ export function createMenu(deps: MenuDeps): Menu {
   const run = async () => {
     while (isWanted && !pauses.ended()) {
       isWanted = false;
-      try {
-        await setMenus(deps);
-      } catch (error) {
-        log.warn('menu_not_set', { error: error instanceof Error ? error.message : String(error) });
-        isWanted = true;
-        await pauses.pause(retryMs);
-      }
+      await retrying(
+        pauses,
+        () => setMenus(deps),
+        (error) => {
+          log.warn('menu_not_set', { error: error instanceof Error ? error.message : String(error) });
+          return retryMs;
+        },
+      );
     }
     running = null;
   };

@@ -98,6 +98,22 @@ export async function untilAnswered<T>(
   return null;
 }
 
+/** Tries until it is done; null when everything stops before that. `failed` tells of a failure, and how long to wait. */
+export async function retrying<T>(
+  pauses: Pauses,
+  work: () => Promise<T>,
+  failed: (error: unknown, failures: number) => number,
+): Promise<{ readonly value: T } | null> {
+  for (let failures = 1; !pauses.ended(); failures += 1) {
+    try {
+      return { value: await work() };
+    } catch (error) {
+      await pauses.pause(failed(error, failures));
+    }
+  }
+  return null;
+}
+
 /** Pauses that all end at once when everything stops. */
 export interface Pauses {
   pause(ms: number): Promise<void>;

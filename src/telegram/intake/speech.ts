@@ -1,5 +1,6 @@
 import type { NextFunction } from 'grammy';
 import type { Chat as FromChat, Message, User as FromUser, UserFromGetMe } from 'grammy/types';
+import { createRecent } from '../../app/operations/recent.ts';
 import type { Chat, OnlyFor } from '../../app/ports/chats.ts';
 import type { Answer, ChatContext, ChatDeps, Person, Place, Replied } from '../chat/conversation.ts';
 import { silence } from '../chat/kit/answers.ts';
@@ -276,7 +277,7 @@ const minuteMs = 60_000;
 const personMax = 30;
 /** A group is sent about twenty messages a minute, answers first, so that more words than these would hold up its results. */
 const chatMax = 60;
-/** People and chats that are remembered; past that all are forgotten, which lets a few more words through. */
+/** People and chats that are remembered; those forgotten past that may say a few more words. */
 const rememberedMax = 10_000;
 
 /**
@@ -299,14 +300,13 @@ interface Minute {
 }
 
 export function createFloodLimit(): FloodLimit {
-  const minutes = new Map<string, Minute>();
+  const minutes = createRecent<Minute>(rememberedMax);
 
   const minuteOf = (key: string, at: number): Minute => {
     const known = minutes.get(key);
     if (known !== undefined && at >= known.since && at - known.since < minuteMs) return known;
-    if (minutes.size >= rememberedMax) minutes.clear();
     const begun = { since: at, updates: [] };
-    minutes.set(key, begun);
+    minutes.put(key, begun);
     return begun;
   };
 

@@ -8,7 +8,7 @@ import type { TelegramInDeps } from './deps.ts';
 import type { Errands } from './errands.ts';
 import { nothingToSay, takenOf, type Handled, type IntakeContext, type Taken } from './handled.ts';
 import type { Handling } from './handling.ts';
-import type { Pauses } from './patience.ts';
+import { retrying, type Pauses } from './patience.ts';
 import { originOf, readUpdate } from './payload.ts';
 import { storeAway } from './texts.ts';
 
@@ -50,18 +50,17 @@ export function createWorker(deps: WorkerDeps): Worker {
   let reading: Promise<void> | null = null;
 
   const readOn = async () => {
-    for (let failures = 0; unread !== null && !pauses.ended();) {
+    while (unread !== null && !pauses.ended()) {
       const from: number = unread;
       unread = null;
-      try {
-        await beginFrom(deps, from, { hands, begin });
-        failures = 0;
-      } catch (error) {
-        failures += 1;
-        if (failures === 1) log.error('inbox_unread', { error: wordsOf(error) });
-        unread = Math.min(unread ?? from, from);
-        await pauses.pause(backoff(failures));
-      }
+      await retrying(
+        pauses,
+        () => beginFrom(deps, from, { hands, begin }),
+        (error, failures) => {
+          if (failures === 1) log.error('inbox_unread', { error: wordsOf(error) });
+          return backoff(failures);
+        },
+      );
     }
     reading = null;
   };
@@ -205,17 +204,12 @@ async function serve(deps: WorkerDeps, taken: Taken, handle: () => Promise<Handl
     answerPress(handled.toast);
     if (await isWritten(deps, begun, handled)) await follow(deps, begun, handled);
   };
-  for (let failures = 1; !pauses.ended(); failures += 1) {
-    try {
-      await attempt();
-      return;
-    } catch (error) {
-      // A button is not looked at that long.
-      answerPress({ text: storeAway, isAlert: false });
-      if (failures === 1) log.warn('update_put_off', { update_id: stored.id, error: wordsOf(error) });
-      await pauses.pause(backoff(failures));
-    }
-  }
+  await retrying(pauses, attempt, (error, failures) => {
+    // A button is not looked at that long.
+    answerPress({ text: storeAway, isAlert: false });
+    if (failures === 1) log.warn('update_put_off', { update_id: stored.id, error: wordsOf(error) });
+    return backoff(failures);
+  });
 }
 
 function backoff(failures: number): number {

@@ -132,6 +132,10 @@ export const mediaWords: Readonly<Record<MediaKind, string>> = {
   animation: 'animation',
 };
 
+export function withArticle(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+}
+
 const errorShownMax = 300;
 
 /** Words about what is on its way out. */

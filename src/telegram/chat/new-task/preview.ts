@@ -57,7 +57,7 @@ export async function proposalDrawn(ctx: Drawing, proposing: Proposing): Promise
       making.zone(timezone),
       next.length === 0 ? making.nothingToRun : task.next(moments(next.slice(0, 3), setting)),
       ...warnings.filter((one) => !isRefusal(one)).map(({ message }) => making.note(message)),
-      kept.media === undefined ? null : wizard.with[kept.media.kind],
+      kept.media === undefined ? null : wizard.with(kept.media.kind),
       ...policyLines(kept.policies ?? {}, setting),
       off === null ? null : making.note(making.topicsOff[off]),
       isBlank(text) || text.trim() === title ? null : making.text(text),

@@ -1,6 +1,6 @@
 import type { GrantFault } from '../../../domain/grant.ts';
 import type { BlockedCause, MediaKind } from '../../../domain/shown.ts';
-import { mediaWords } from '../kit/english.ts';
+import { mediaWords, withArticle } from '../kit/english.ts';
 import { blocks, bold, lines, pre, say, shortened, oneLine, type Rich, quote } from '../kit/rich.ts';
 
 const errorShownMax = 600;
@@ -188,10 +188,6 @@ export const reminderTexts = {
     discard: 'Discard',
   },
 } as const;
-
-function withArticle(noun: string): string {
-  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
-}
 
 function mayNotBecause(reason: GrantFault, hasLeft: boolean): string {
   if (hasLeft) return 'its owner is not in this chat any more.';

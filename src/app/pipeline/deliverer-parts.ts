@@ -115,22 +115,9 @@ async function call(serving: Serving): Promise<PartEnd> {
 function ask({ transport, part, turn }: Serving): Promise<Sent> {
   turn.spend();
   const out = outgoing(part);
-  switch (part.kind) {
-    case 'pin':
-      return transport.pin(out);
-    case 'close':
-    case 'open':
-      return transport.setTopic(out, part.kind === 'open');
-    case 'remove':
-      return transport.removeMessage(out);
-    case 'removeTopic':
-      return transport.removeTopic(out);
-    case 'answer':
-    case 'result':
-    case 'notice':
-    case 'card':
-      return transport.send(out);
-  }
+  const { kind } = part;
+  const isMessage = kind === 'answer' || kind === 'result' || kind === 'notice' || kind === 'card';
+  return isMessage ? transport.send(out) : transport.act(out, kind);
 }
 
 function afterFault(serving: Serving, fault: CallFault): PartEnd | Promise<PartEnd> {

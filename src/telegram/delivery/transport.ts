@@ -8,11 +8,11 @@ import type { TelegramApi } from '../api.ts';
 import { texts } from '../chat/texts.ts';
 import type { Answered } from '../errors.ts';
 import { createAlone, type Alone } from './alone.ts';
-import { type Call, editCall, sendCall, type Edited, idsOf } from './calls.ts';
+import { editCall, sendCall, type Edited, idsOf } from './calls.ts';
+import { act, askedIds, sentBy, takeBack, tokenWatch, type Heed } from './deeds.ts';
 import { drawnOf, type DrawingDeps } from './drawing.ts';
 import { createEvidence } from './evidence.ts';
-import { badEntities, isPrivate, meaningOf, otherForm, unchanged } from './refusals.ts';
-import { askedIds, doneTo, removeMessage, removeTopic, sentBy, takeBack, tokenWatch, type Heed } from './removal.ts';
+import { badEntities, isPrivate, meaningOf, otherForm } from './refusals.ts';
 
 interface TransportDeps extends DrawingDeps {
   readonly api: TelegramApi;
@@ -48,10 +48,7 @@ export function telegramTransport(deps: TransportDeps): Transport {
   const evidence = createEvidence({ ...deps, drawn });
   return {
     send: (part) => (part.edits === null ? sendNew(room, part) : edit(room, part, part.edits)),
-    pin: (part) => pin(room, part),
-    setTopic: (part, open) => setTopic(room, part, open),
-    removeMessage: (part) => removeMessage(room, part),
-    removeTopic: (part) => removeTopic(room, part),
+    act: (part, deed) => act(room, part, deed),
     settle: (part, look) => evidence.settle(part, look),
     createTopic: ({ address }, name) => createTopic(room, address, name),
     findTopic: async ({ address }, name, askedAt) => {
@@ -162,22 +159,6 @@ async function edit(room: Room, part: Outgoing, messageId: number): Promise<Sent
 
 function isOtherForm(answer: Answered<Edited>): boolean {
   return answer.is === 'refused' && otherForm.test(answer.error);
-}
-
-async function pin(room: Room, part: Outgoing): Promise<Sent> {
-  const { edits: id, route } = part;
-  if (id === null) return { is: 'refused', error: 'no message is named that could be pinned' };
-  const pinned = { chat_id: route.address, message_id: id, disable_notification: true };
-  return doneTo(room, part, { verb: 'pin', id, call: (raw, signal) => raw.pinChatMessage(pinned, signal) });
-}
-
-async function setTopic(room: Room, part: Outgoing, open: boolean): Promise<Sent> {
-  const { address, topic: id } = part.route;
-  if (id === null || isPrivate(address)) return { is: 'moot', error: 'there is no topic that could be closed' };
-  const place = { chat_id: address, message_thread_id: id };
-  const call: Call<true> = (raw, signal) =>
-    open ? raw.reopenForumTopic(place, signal) : raw.closeForumTopic(place, signal);
-  return doneTo(room, part, { verb: 'setTopic', id, call, already: unchanged });
 }
 
 async function createTopic(room: Room, address: string, name: string): Promise<TopicMade> {

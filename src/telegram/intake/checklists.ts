@@ -3,12 +3,13 @@ import { createRecent } from '../../app/operations/recent.ts';
 import type { Chat } from '../../app/ports/chats.ts';
 import type { Stopwatch } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
+import { telegramThread } from '../../domain/thread.ts';
 import type { TelegramApi } from '../api.ts';
 import type { Place, ChatDeps, SetUp } from '../chat/conversation.ts';
 import { markFor } from '../chat/kit/card.ts';
 import { checklistDrawn, keepList, lastList, type LastList } from '../chat/place/checklist.ts';
 import type { TelegramInDeps } from './deps.ts';
-import { handledBy, telegramThread, type Handled } from './handled.ts';
+import { handledBy, type Handled } from './handled.ts';
 
 /** The list of what is to be set up in a group: the first one, and how the last one is kept up to date by itself. */
 export interface Checklists {

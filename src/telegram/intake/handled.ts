@@ -102,7 +102,3 @@ export function saying(writing: Writing, text: string, isPress = false): Handled
   if (isPress) return { ...nothingToSay, toast: { text, isAlert: true } };
   return { ...nothingToSay, messages: [messageOf(writing, { text })] };
 }
-
-export function telegramThread(address: string, topic: number | null): Thread {
-  return { provider: 'telegram', address, topic };
-}

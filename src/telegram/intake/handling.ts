@@ -1,7 +1,8 @@
 import { Composer } from 'grammy';
 import type { Message } from 'grammy/types';
 import { AppError } from '../../domain/errors.ts';
-import { saying, nothingToSay, telegramThread, type Handled, type IntakeContext, type Taken } from './handled.ts';
+import { telegramThread } from '../../domain/thread.ts';
+import { saying, nothingToSay, type Handled, type IntakeContext, type Taken } from './handled.ts';
 import { originOf, standingOf } from './payload.ts';
 import { botChanged, cameAndWent, createSecondLook, memberChanged, moved } from './places.ts';
 import { hear, hearAgain, press, type SpeechDeps } from './speech.ts';

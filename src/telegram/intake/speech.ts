@@ -2,6 +2,7 @@ import type { NextFunction } from 'grammy';
 import type { Chat as FromChat, Message, User as FromUser, UserFromGetMe } from 'grammy/types';
 import { createRecent } from '../../app/operations/recent.ts';
 import type { Chat, OnlyFor } from '../../app/ports/chats.ts';
+import { telegramThread } from '../../domain/thread.ts';
 import type { Answer, ChatContext, ChatDeps, Person, Place, Replied } from '../chat/conversation.ts';
 import { silence } from '../chat/kit/answers.ts';
 import { parsePress } from '../chat/kit/press.ts';
@@ -11,7 +12,6 @@ import {
   handledBy,
   nothingToSay,
   saying,
-  telegramThread,
   type Handled,
   type IntakeContext,
   type Taken,
@@ -53,10 +53,15 @@ export async function hear(deps: SpeechDeps, ctx: IntakeContext, next: NextFunct
     ctx.handled = heard;
     return;
   }
-  Object.assign(ctx, deps.chatDeps, { setUp: deps.setUp, bot: deps.me.username, answer: silence }, heard);
-  await next();
+  await answered(deps, ctx, heard, next);
   const asker = { userId: heard.person.id, until: heard.date + ephemeralMs };
   ctx.handled = handledBy({ ...scene.writing, ...askerIn(scene.place, asker) }, begunBy(heard, ctx.answer));
+}
+
+/** Tells the context what is known of the update, and hands it on to the chat. */
+async function answered(deps: SpeechDeps, ctx: IntakeContext, told: Told, next: NextFunction): Promise<void> {
+  Object.assign(ctx, deps.chatDeps, { setUp: deps.setUp, bot: deps.me.username, answer: silence }, told);
+  await next();
 }
 
 /** Facts of an update for its handler, beside what that may use. */
@@ -86,24 +91,30 @@ async function wordsFor(deps: SpeechDeps, heard: Heard): Promise<Told | Handled>
   const pace = paceOf(deps, place.chat, person, { updateId, at: writtenAt(message) });
   if (pace !== 'fine') return pace === 'first' ? saying(writing, texts.tooFast) : nothingToSay;
   return {
-    ...aboutUpdate(updateId),
+    ...unsaid(updateId, message),
     place,
     person,
     isPress: false,
-    messageId: message.message_id,
     date: writtenAt(message),
     ...wording,
     repliedTo: repliedTo(deps, message),
     media: mediaOf(message),
     ...(message.media_group_id === undefined ? {} : { album: message.media_group_id }),
+  };
+}
+
+/** The same of every update, and nothing of what only words or a button bring. */
+function unsaid(updateId: number, { message_id: messageId }: Pick<Message, 'message_id'>) {
+  const said = { command: null, args: '', repliedTo: null, media: null };
+  return {
+    updateId,
+    key: `telegram:update:${updateId}`,
+    messageId,
+    ...said,
     press: null,
     shown: null,
     ephemeralId: null,
   };
-}
-
-function aboutUpdate(updateId: number) {
-  return { updateId, key: `telegram:update:${updateId}` };
 }
 
 /** For presses. */
@@ -125,22 +136,16 @@ export async function press(deps: SpeechDeps, ctx: IntakeContext, next: NextFunc
   if (paceOf(deps, place.chat, person, { updateId, at: date }) !== 'fine') return refuse(texts.tooFast);
   const ephemeralId = message.ephemeral_message_id ?? null;
   const told: Told = {
-    ...aboutUpdate(updateId),
+    ...unsaid(updateId, message),
     place,
     person,
     isPress: true,
-    messageId: message.message_id,
     date,
-    command: null,
-    args: '',
-    repliedTo: null,
-    media: null,
     press: parsePress(callback.data ?? ''),
     shown: shownOf(message),
     ephemeralId,
   };
-  Object.assign(ctx, deps.chatDeps, { setUp: deps.setUp, bot: deps.me.username, answer: silence }, told);
-  await next();
+  await answered(deps, ctx, told, next);
   // A press on a message that one person alone sees is answered to that person alone.
   const asker = { userId: person.id, callbackId: callback.id, until: date + ephemeralMs };
   const only = askerIn(place, ephemeralId === null ? asker : { ...asker, ephemeralId });

@@ -5,7 +5,7 @@ import type { AppError } from '../../../domain/errors.ts';
 import { inputOf } from '../../../domain/schedule/schedule.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import { threadKeyOf } from '../../../domain/thread.ts';
+import { telegramThread, threadKeyOf } from '../../../domain/thread.ts';
 import type { Answer, Buttons, ChatContext, Handler } from '../conversation.ts';
 import { redrawn, Refused, sentenceOf, templateFault, triedTo } from '../kit/answers.ts';
 import { card, type CardFacts, cardOf, markFor, nextSentence, nextShown, taskName, undoRow } from '../kit/card.ts';
@@ -63,7 +63,7 @@ async function created(ctx: ChatContext, { row, step }: Found, plain: boolean): 
   const { chat, topic } = ctx.place;
   const tried = await triedTo(() =>
     ctx.tasks.create({
-      threadKey: threadKeyOf({ provider: 'telegram', address: chat.address, topic }),
+      threadKey: threadKeyOf(telegramThread(chat.address, topic)),
       actor: ctx.person.actor,
       // Of the draft and not of the press: however often it is pressed, one draft makes one task.
       idempotencyKey: `telegram:draft:${row.id}${plain ? ':plain' : ''}`,

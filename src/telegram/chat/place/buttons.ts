@@ -4,7 +4,7 @@ import type { Answer, Buttons, ChatContext } from '../conversation.ts';
 import { answer, redrawn, Refused } from '../kit/answers.ts';
 import { clockIn } from '../kit/clock.ts';
 import { draftOf } from '../kit/drafts.ts';
-import { onChat, onTask } from '../kit/guards.ts';
+import { onChat, onTask, threadOf } from '../kit/guards.ts';
 import { arg } from '../kit/press.ts';
 import { blocks, drawn } from '../kit/rich.ts';
 import { likelyZones } from '../kit/zones.ts';
@@ -72,7 +72,7 @@ const testPressed = onChat('create', async (ctx) => {
   const { setup } = texts;
   const [now, mark] = [ctx.clock.now(), arg(ctx, 0)];
   const { task } = await ctx.tasks.create({
-    threadKey: threadKeyOf({ provider: 'telegram', address: place.chat.address, topic: null }),
+    threadKey: threadKeyOf(threadOf(place)),
     actor: person.actor,
     idempotencyKey: `telegram:test:${place.chat.id}:${mark}`,
     input: {

@@ -1,3 +1,4 @@
+import { telegramThread } from '../../../domain/thread.ts';
 import type { Answer, ChatContext, Handler } from '../conversation.ts';
 import { answer, forAsker, silence } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
@@ -58,7 +59,7 @@ async function hint(ctx: ChatContext, { task }: Implied): Promise<Answer> {
   const message = {
     id: ctx.ids.next(),
     kind: 'answer',
-    thread: { provider: 'telegram', address: place.chat.address, topic: place.topic },
+    thread: telegramThread(place.chat.address, place.topic),
     taskId: null,
     shown: drawn(words),
     edits: null,

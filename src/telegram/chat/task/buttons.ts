@@ -13,9 +13,10 @@ import { blocks, lines, drawn } from '../kit/rich.ts';
 import { turned } from '../new-task/steps.ts';
 import { resultButtons, withRows, noticeRows } from '../results/view.ts';
 import { texts } from '../texts.ts';
-import { isSpan } from './agenda.ts';
+import { agendaOf, isSpan } from './agenda.ts';
 import { pauseCommand, pauseToPressed, snoozeCommand, leftOutWords, skipCommand, undoneWords } from './doing.ts';
-import { agendaOf, historyOf, isFilter, listOf, whyWords, whyCommand } from './looking.ts';
+import { isFilter } from './list.ts';
+import { historyOf, listOf, whyWords, whyCommand } from './looking.ts';
 
 /** Everything that a card, a list and a menu can do to a task. After each press the message shows how it stands now. */
 export const taskButtons = {

@@ -1,11 +1,11 @@
 import type { ChatTasksQuery } from '../../../app/ports/chats.ts';
 import type { Answer as WhyAnswer } from '../../../app/why/answers.ts';
 import { isActor } from '../../../domain/access.ts';
-import { settingsOf, type DateStyle } from '../../../domain/chat-settings.ts';
+import { settingsOf } from '../../../domain/chat-settings.ts';
 import { AppError } from '../../../domain/errors.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, ChatContext, Place } from '../conversation.ts';
+import type { Answer, ChatContext } from '../conversation.ts';
 import { answer, answerWith, pageSize, triedTo } from '../kit/answers.ts';
 import { taskName, cardOf, settingFor } from '../kit/card.ts';
 import { aboutMoment, dateIn, moment, settingOf, weekdayIn, type Setting, capital } from '../kit/clock.ts';
@@ -14,17 +14,11 @@ import { impliedBy, numberIn } from '../kit/naming.ts';
 import { blocks, lines, type Rich, link, oneLine, say, urlOf } from '../kit/rich.ts';
 import { demand, nameOf } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { agendaDrawn, agendaSpans, type AgendaSpan } from './agenda.ts';
+import { agendaOf, type AgendaSpan } from './agenda.ts';
 import { historyDrawn } from './history.ts';
-import { listDrawn, type Filter, type Listing } from './list.ts';
+import { isFilter, listDrawn, type Listing } from './list.ts';
 
 /** Reading. Members of an approved chat may, so a refusal can only come from a chat that is none of theirs. */
-
-const filters: readonly Filter[] = ['all', 'active', 'paused', 'failing', 'completed', 'mine'];
-
-export function isFilter(word: string): word is Filter {
-  return filters.some((filter) => filter === word);
-}
 
 export const listCommand = onChat('read', async (ctx) => {
   const words = ctx.args.trim().replace(/\s+/g, ' ');
@@ -34,10 +28,6 @@ export const listCommand = onChat('read', async (ctx) => {
     : { filter: 'all', text: words === '' ? null : words, page: 0 };
   return answerWith(await listOf(listing, ctx));
 });
-
-function datesIn({ chat }: Place): DateStyle {
-  return settingsOf(chat.settings).dates;
-}
 
 export async function listOf(listing: Listing, { place, person, store, clock }: ChatContext): Promise<Drawn> {
   const query: Omit<ChatTasksQuery, 'offset'> = {
@@ -57,7 +47,7 @@ export async function listOf(listing: Listing, { place, person, store, clock }: 
   const snoozes = await store.snoozesOf(found.tasks.map(({ id }) => id));
   return listDrawn(
     { ...listing, page },
-    { ...found, now: clock.now(), timezone: place.timezone, dates: datesIn(place), snoozes },
+    { ...found, now: clock.now(), timezone: place.timezone, dates: settingsOf(place.chat.settings).dates, snoozes },
   );
 }
 
@@ -120,25 +110,6 @@ function spanNamed(args: string): AgendaSpan | null {
   const word = args.trim().toLowerCase();
   if (/^(?:today|24 ?h|24 hours|day)$/.test(word)) return 'day';
   return /^(?:week|7 ?d|7 days|this week)$/.test(word) ? 'week' : null;
-}
-
-/** More than fit on the agenda, because one that is paused may come later than it could. */
-const plannedMax = 60;
-const pausedShown = 10;
-
-export async function agendaOf(span: AgendaSpan, { place, store, clock }: ChatContext): Promise<Drawn> {
-  const now = clock.now();
-  const planned = await store.plannedBefore(place.chat.id, now + agendaSpans[span], plannedMax);
-  const snoozed = await store.snoozedBefore(place.chat.id, now + agendaSpans[span], plannedMax);
-  const asked = { chatId: place.chat.id, filter: 'paused', ownerId: null, text: null, offset: 0 } as const;
-  const paused = await store.chatTasks({ ...asked, limit: pausedShown });
-  return agendaDrawn({
-    planned,
-    snoozed,
-    paused,
-    setting: { timezone: place.timezone, now, dates: datesIn(place) },
-    span,
-  });
 }
 
 /** A snooze comes beside the slots of the schedule. */

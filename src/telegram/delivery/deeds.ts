@@ -1,8 +1,9 @@
 import type { Budget, CallFault, Log, Outgoing, Sent, SentIds } from '../../app/ports/outside.ts';
+import type { DeliveryDeed } from '../../domain/delivery.ts';
 import type { TelegramApi } from '../api.ts';
 import { type Answered, isTokenRefused } from '../errors.ts';
 import type { Call } from './calls.ts';
-import { meaningOf, messageAway, topicGone, unchanged, type Verb } from './refusals.ts';
+import { isPrivate, meaningOf, messageAway, topicGone, unchanged, type Verb } from './refusals.ts';
 
 interface Room {
   readonly api: TelegramApi;
@@ -14,38 +15,66 @@ interface Room {
 /** A message in the wrong place is worth asking twice more. */
 const removalsMax = 3;
 
-/** What is done to a message, or to a topic by the id of the message that opens it, and answered by yes or no. */
-interface Deed {
+interface Doing {
   readonly verb: Verb;
-  readonly id: number;
-  readonly call: Call<unknown>;
-  /** What the platform says when everything is already as it was asked for; that it was changed, without one. */
+  /** The number of the message, or of the topic. */
+  readonly idOf: (part: Outgoing) => number | null;
+  readonly call: (chatId: string, id: number) => Call<unknown>;
+  /** Telegram's words when everything is already as it was asked for: that counts as done. */
   readonly already?: RegExp;
 }
 
-export async function doneTo(
+const ofMessage = ({ edits }: Outgoing) => edits;
+const ofTopic = ({ route }: Outgoing) => route.topic;
+
+const deeds: Readonly<Record<DeliveryDeed, Doing>> = {
+  pin: {
+    verb: 'pin',
+    idOf: ofMessage,
+    call: (chat_id, message_id) => (raw, signal) =>
+      raw.pinChatMessage({ chat_id, message_id, disable_notification: true }, signal),
+  },
+  close: {
+    verb: 'setTopic',
+    idOf: ofTopic,
+    call: (chat_id, message_thread_id) => (raw, signal) => raw.closeForumTopic({ chat_id, message_thread_id }, signal),
+    already: unchanged,
+  },
+  open: {
+    verb: 'setTopic',
+    idOf: ofTopic,
+    call: (chat_id, message_thread_id) => (raw, signal) => raw.reopenForumTopic({ chat_id, message_thread_id }, signal),
+    already: unchanged,
+  },
+  remove: {
+    verb: 'remove',
+    idOf: ofMessage,
+    call: (chat_id, message_id) => (raw, signal) => raw.deleteMessage({ chat_id, message_id }, signal),
+    already: messageAway,
+  },
+  removeTopic: {
+    verb: 'remove',
+    idOf: ofTopic,
+    call: (chat_id, message_thread_id) => (raw, signal) => raw.deleteForumTopic({ chat_id, message_thread_id }, signal),
+    already: topicGone,
+  },
+};
+
+/** Deeds are answered by yes or no, so the ids that were asked for are those of the answer. */
+export async function act(
   { api, heed }: Pick<Room, 'api' | 'heed'>,
   part: Outgoing,
-  { verb, id, call, already }: Deed,
+  deed: DeliveryDeed,
 ): Promise<Sent> {
-  const answer = await api.ask(call);
+  const { verb, idOf, call, already } = deeds[deed];
+  const { address } = part.route;
+  const id = idOf(part);
+  if (verb === 'setTopic' && (id === null || isPrivate(address)))
+    return { is: 'moot', error: 'there is no topic that could be closed' };
+  if (id === null) return { is: 'refused', error: 'it names no message and no topic to which this could be done' };
   const asked = askedIds(part, id);
+  const answer = await api.ask(call(address, id));
   return sentBy(heed, answer, { part, verb, ids: () => asked, ...(already === undefined ? {} : { asked, already }) });
-}
-
-/** What is gone already is as good as removed. */
-export async function removeMessage(room: Room, part: Outgoing): Promise<Sent> {
-  const { edits: id, route } = part;
-  if (id === null) return { is: 'refused', error: 'no message is named that could be removed' };
-  const call: Call<true> = (raw, signal) => raw.deleteMessage({ chat_id: route.address, message_id: id }, signal);
-  return doneTo(room, part, { verb: 'remove', id, call, already: messageAway });
-}
-
-export async function removeTopic(room: Room, part: Outgoing): Promise<Sent> {
-  const { address, topic: id } = part.route;
-  if (id === null) return { is: 'refused', error: 'no topic is named that could be removed' };
-  const call: Call<true> = (raw, signal) => raw.deleteForumTopic({ chat_id: address, message_thread_id: id }, signal);
-  return doneTo(room, part, { verb: 'remove', id, call, already: topicGone });
 }
 
 /** Nobody waits for it, but what stays stands in the wrong place: the log says so. */

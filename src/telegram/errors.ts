@@ -64,19 +64,9 @@ function withoutToken(text: string, token: string): string {
 }
 
 /** Why a question was not answered, by what helps against it. `refused` gets the same answer again. */
-export interface Trouble {
-  readonly is: 'conflict' | 'webhook' | 'token' | 'busy' | 'refused' | 'away';
-  readonly retryAfterMs: number | null;
-  /** For the log: the words of the platform, or of the network. */
-  readonly text: string;
-}
+export type Trouble = 'conflict' | 'webhook' | 'token' | 'busy' | 'refused' | 'away';
 
 export function troubleOf(fault: CallFault): Trouble {
-  const retryAfterMs = fault.is === 'wait' ? fault.ms : null;
-  return { is: troubleWith(fault), retryAfterMs, text: fault.error };
-}
-
-function troubleWith(fault: CallFault): Trouble['is'] {
   if (fault.is === 'wait') return 'busy';
   if (fault.is === 'lost' || fault.is === 'unreached') return 'away';
   if (isTokenRefused(fault)) return 'token';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock, Timer } from '../app/ports/outside.ts';
+import type { CallFault, Clock, Timer } from '../app/ports/outside.ts';
 import { createTelegramApi, type CallSignal, type TelegramApi } from './api.ts';
 import { type Answered, troubleOf, type Trouble } from './errors.ts';
 
@@ -7,7 +7,10 @@ import { type Answered, troubleOf, type Trouble } from './errors.ts';
  * Questions about a bot that change nothing at the other end: what waits for the bot still waits afterwards, because no
  * update is confirmed and the kinds of updates stay as they were asked for last.
  */
-export type Surveyed<T> = { readonly is: 'ok'; readonly value: T } | Trouble;
+export type Surveyed<T> =
+  | { readonly is: 'ok'; readonly value: T }
+  /** With the words of Telegram, or of the network. */
+  | { readonly is: Trouble; readonly text: string };
 
 export interface SurveyedBot {
   readonly id: number;
@@ -98,7 +101,11 @@ export function openSurvey(bot: { readonly token: string; readonly apiRoot: stri
 }
 
 function surveyed<T, S>(answer: Answered<T>, read: (value: T) => S): Surveyed<S> {
-  return answer.is === 'ok' ? { is: 'ok', value: read(answer.value) } : troubleOf(answer);
+  return answer.is === 'ok' ? { is: 'ok', value: read(answer.value) } : unanswered(answer);
+}
+
+function unanswered(fault: CallFault) {
+  return { is: troubleOf(fault), text: fault.error };
 }
 
 const privateText = z.object({
@@ -122,7 +129,7 @@ async function standing(api: TelegramApi, address: string, botId: number) {
     api.ask((raw, signal) => raw.getChat({ chat_id: address }, signal), patienceMs),
     api.ask((raw, signal) => raw.getChatMember({ chat_id: address, user_id: botId }, signal), patienceMs),
   ]);
-  if (chat.is !== 'ok') return troubleOf(chat);
+  if (chat.is !== 'ok') return unanswered(chat);
   return surveyed(member, (bot) => {
     const isAdmin = bot.status === 'administrator' || bot.status === 'creator';
     const rights = bot.status === 'administrator' ? bot : null;
@@ -156,9 +163,9 @@ export async function platformTime(apiRoot: string, clock: Clock): Promise<Surve
     await answer.body?.cancel();
     const theirs = Date.parse(answer.headers.get('date') ?? '');
     if (Number.isFinite(theirs)) return { is: 'ok', value: { theirs, from, to } };
-    return { is: 'away', text: 'it does not tell the time', retryAfterMs: null };
+    return { is: 'away', text: 'it does not tell the time' };
   } catch (error) {
-    return { is: 'away', text: reasonOf(error), retryAfterMs: null };
+    return { is: 'away', text: reasonOf(error) };
   }
 }
 

@@ -4,16 +4,8 @@ import type { CallFault, Clock, Outgoing, Sent } from '../../app/ports/outside.t
 import type { Drawn } from '../../domain/shown.ts';
 import type { TelegramApi } from '../api.ts';
 import { isTokenRefused } from '../errors.ts';
-import { type Call, sendCall, contentOf, idsOf } from './calls.ts';
+import { type Call, sendCall, contentOf, idsOf, whereOf } from './calls.ts';
 import { isPrivate, meaningOf, unchanged } from './refusals.ts';
-
-/** Messages that one person alone sees. */
-export interface Alone {
-  /** Null when everybody must see it: it is for all, or the platform does not do that here, or not any more. */
-  send(part: Outgoing, drawn: Drawn): Promise<Sent | null>;
-  /** Whether it would be tried, so that whoever falls back afterwards knows that a call was spent. */
-  mayTry(part: Outgoing): boolean;
-}
 
 interface AloneDeps {
   readonly api: TelegramApi;
@@ -27,7 +19,8 @@ const chatsMax = 1000;
 /** These tell of the one word or person, and nothing of whether the chat can do it. */
 const passing = /too old|query ID is invalid|PARTICIPANT|USER_ID_INVALID|message not found|MESSAGE_ID_INVALID|entit/i;
 
-export function createAlone({ api, clock }: AloneDeps): Alone {
+/** Messages that one person alone sees. */
+export function createAlone({ api, clock }: AloneDeps) {
   const refused = createRecent<true>(chatsMax, { ms: refusalKeptMs, now: () => clock.now() });
   const mayTry = ({ onlyFor, route, edits }: Outgoing) => {
     if (onlyFor === null || edits !== null || isPrivate(route.address)) return false;
@@ -39,8 +32,10 @@ export function createAlone({ api, clock }: AloneDeps): Alone {
     return null;
   };
   return {
+    /** Tells before the call whether one will be spent on it. */
     mayTry,
-    send: async (part, drawn) => {
+    /** Null when everybody must see it: it is for all, or Telegram does not do that here, or not any more. */
+    send: async (part: Outgoing, drawn: Drawn): Promise<Sent | null> => {
       const { onlyFor, route } = part;
       if (onlyFor === null || !mayTry(part)) return null;
       const ephemeralId = onlyFor.ephemeralId;
@@ -64,11 +59,9 @@ function idsFor({ route }: Outgoing, ephemeralId: number): Ids {
 }
 
 /** Such a message cannot answer one that everybody sees. */
-function posted({ route, silent }: Outgoing, drawn: Drawn, { userId, callbackId }: OnlyFor): Call<Ids> {
+function posted(part: Outgoing, drawn: Drawn, { userId, callbackId }: OnlyFor): Call<Ids> {
   const where = {
-    chat_id: route.address,
-    ...(route.topic === null ? {} : { message_thread_id: route.topic }),
-    ...(silent ? { disable_notification: true as const } : {}),
+    ...whereOf(part),
     ephemeral_message_parameters: {
       receiver_user_id: userId,
       ...(callbackId === undefined ? {} : { callback_query_id: callbackId }),

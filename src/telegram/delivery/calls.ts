@@ -7,7 +7,7 @@ import type {
   InlineKeyboardMarkup,
   MessageEntity,
 } from 'grammy/types';
-import type { SentIds } from '../../app/ports/outside.ts';
+import type { Outgoing, SentIds } from '../../app/ports/outside.ts';
 import { captionLengthMax } from '../../domain/limits.ts';
 import type { Drawn, Media, Button, Entity } from '../../domain/shown.ts';
 import type { CallSignal } from '../api.ts';
@@ -27,6 +27,15 @@ interface Where {
   readonly disable_notification?: true;
   readonly reply_parameters?: ReplyParameters;
   readonly ephemeral_message_parameters?: EphemeralMessageParameters;
+}
+
+/** The thread of a part, and whether it comes without a sound. */
+export function whereOf({ route, silent }: Pick<Outgoing, 'route' | 'silent'>): Where {
+  return {
+    chat_id: route.address,
+    ...(route.topic === null ? {} : { message_thread_id: route.topic }),
+    ...(silent ? { disable_notification: true } : {}),
+  };
 }
 
 /** A new message: the words, or a file with the words below it. */

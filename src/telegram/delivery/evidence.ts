@@ -5,7 +5,7 @@ import type { Drawn } from '../../domain/shown.ts';
 import type { TelegramApi } from '../api.ts';
 import { type Answered, isTokenRefused } from '../errors.ts';
 import { type Call, editCall, type Edited, idsOf, setButtons, type Spot } from './calls.ts';
-import { otherForm, sharesMailbox } from './refusals.ts';
+import { otherForm, sharesMailbox, unchanged } from './refusals.ts';
 
 interface EvidenceDeps {
   readonly api: TelegramApi;
@@ -293,7 +293,7 @@ function probedBy(answer: Answered<Edited>): Probed {
   }
   const { error } = answer;
   if (answer.is !== 'refused') return answer;
-  if (/message is not modified/i.test(error)) return { is: 'same' };
+  if (unchanged.test(error)) return { is: 'same' };
   if (/message can't be edited/i.test(error)) return { is: 'foreign' };
   if (otherForm.test(error)) return { is: 'otherForm' };
   if (/message to edit not found|MESSAGE_ID_INVALID/i.test(error)) return { is: 'missing' };

@@ -5,6 +5,8 @@ import { isTokenRefused } from '../errors.ts';
 /** What was asked for. The same words of the platform can mean something else for another call. */
 export type Verb = 'send' | 'edit' | 'pin' | 'setTopic' | 'createTopic' | 'remove';
 
+const noTopicHere = /the chat is not a (?:supergroup )?forum/i;
+
 /**
  * The platform tells its refusals apart by their text alone. Each row names what was seen to be answered; what no row knows
  * is refused for good, because repeating it would bring the same answer.
@@ -12,7 +14,7 @@ export type Verb = 'send' | 'edit' | 'pin' | 'setTopic' | 'createTopic' | 'remov
 const blocking: readonly (readonly [RegExp, BlockedCause])[] = [
   [/TOPIC_CLOSED/, 'topic_closed'],
   [/not enough rights to \w+ (?:a|the) topic|not enough rights to manage topics/i, 'no_topic_right'],
-  [/the chat is not a (?:supergroup )?forum/i, 'topics_off'],
+  [noTopicHere, 'topics_off'],
   [/chat not found|PEER_ID_INVALID|CHANNEL_PRIVATE/i, 'chat_gone'],
   [
     /bot was (?:kicked|blocked)|bot is not a member|can't initiate conversation|can't send messages to bots/i,
@@ -25,7 +27,6 @@ const blocking: readonly (readonly [RegExp, BlockedCause])[] = [
 
 export const topicGone = /message thread not found|TOPIC_DELETED|TOPIC_ID_INVALID/i;
 const messageGone = /message to (?:edit|pin) not found|message can't be (?:edited|pinned)|MESSAGE_ID_INVALID/i;
-const noTopicHere = /the chat is not a (?:supergroup )?forum/i;
 
 /** A message that was to be removed is not there. */
 export const messageAway = /message to delete not found|MESSAGE_ID_INVALID/i;

@@ -7,8 +7,8 @@ import type { Task } from '../../domain/task.ts';
 import type { TelegramApi } from '../api.ts';
 import { texts } from '../chat/texts.ts';
 import type { Answered } from '../errors.ts';
-import { createAlone, type Alone } from './alone.ts';
-import { editCall, sendCall, type Edited, idsOf } from './calls.ts';
+import { createAlone } from './alone.ts';
+import { editCall, sendCall, type Edited, idsOf, whereOf } from './calls.ts';
 import { act, askedIds, sentBy, takeBack, tokenWatch, type Heed } from './deeds.ts';
 import { drawnOf, type DrawingDeps } from './drawing.ts';
 import { createEvidence } from './evidence.ts';
@@ -29,8 +29,8 @@ interface Room extends TransportDeps {
   /** What left without an answer, as it was drawn then: a view may be drawn otherwise by now. */
   readonly left: Recent<Drawn>;
   readonly heed: Heed;
-  readonly forums: Forums;
-  readonly alone: Alone;
+  readonly forums: ReturnType<typeof createForums>;
+  readonly alone: ReturnType<typeof createAlone>;
 }
 
 /** Telegram as the deliverer sees it: one call of the Bot API for each call here, and honest ids for what it answered. */
@@ -118,13 +118,7 @@ function withoutWhatIsRefused(
 async function post(room: Room, part: Outgoing, drawn: Drawn): Promise<Sent> {
   const { address, topic } = part.route;
   if (topic !== null && (await room.forums.areStillOff(address))) return topicsOff;
-  const where = {
-    chat_id: address,
-    ...(topic === null ? {} : { message_thread_id: topic }),
-    ...(part.silent ? { disable_notification: true as const } : {}),
-    ...replyOf(drawn),
-  };
-  const answer = await room.api.ask(sendCall(where, drawn));
+  const answer = await room.api.ask(sendCall({ ...whereOf(part), ...replyOf(drawn) }, drawn));
   if (answer.is === 'lost') room.left.put(part.deliveryId, drawn);
   const sent = sentBy(room.heed, answer, { part, verb: 'send', ids: idsOf });
   const isOutside = sent.is === 'sent' && topic !== null && sent.ids.threadId === null;
@@ -168,17 +162,6 @@ async function createTopic(room: Room, address: string, name: string): Promise<T
   return meaningOf(answer, { verb: 'createTopic', address, topic: null });
 }
 
-/**
- * Chats whose topics are switched off. The platform takes a message for a topic there, and shows it outside of every topic.
- * The topics are still there when they are switched on again, so none of them is to blame, and none must be made anew.
- */
-interface Forums {
-  /** Asks the platform; without an answer nothing is known to be off. */
-  areOff(address: string): Promise<boolean>;
-  /** The same for a chat in which they were off when it was last asked; nothing is asked about any other. */
-  areStillOff(address: string): Promise<boolean>;
-}
-
 const topicsOff: Sent = {
   is: 'blocked',
   cause: 'topics_off',
@@ -187,7 +170,11 @@ const topicsOff: Sent = {
 
 const keptMax = 1000;
 
-function createForums(api: TelegramApi): Forums {
+/**
+ * Chats whose topics are switched off. The platform takes a message for a topic there, and shows it outside of every topic.
+ * The topics are still there when they are switched on again, so none of them is to blame, and none must be made anew.
+ */
+function createForums(api: TelegramApi) {
   const known = createRecent<true>(keptMax);
   const areOff = async (address: string) => {
     const isOff = isPrivate(address) ? await isOffForAll(api) : await isOffIn(api, address);
@@ -196,8 +183,10 @@ function createForums(api: TelegramApi): Forums {
     return isOff;
   };
   return {
+    /** Asks Telegram; without an answer nothing is known to be off. */
     areOff,
-    areStillOff: async (address) => known.has(address) && (await areOff(address)),
+    /** The same for a chat in which they were off when it was last asked; nothing is asked about any other. */
+    areStillOff: async (address: string) => known.has(address) && (await areOff(address)),
   };
 }
 

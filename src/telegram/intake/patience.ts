@@ -1,4 +1,4 @@
-import type { Log, Stopwatch, Timer } from '../../app/ports/outside.ts';
+import type { CallFault, Log, Stopwatch, Timer } from '../../app/ports/outside.ts';
 import type { TelegramApi } from '../api.ts';
 import { troubleOf, type Trouble } from '../errors.ts';
 
@@ -6,7 +6,7 @@ import { troubleOf, type Trouble } from '../errors.ts';
  * How long to wait after each kind of trouble: the first wait, doubling up to the cap. A second poller is terminated by
  * Telegram again and again, so it is asked less often; a wrong token does not mend itself.
  */
-const waits: Record<Trouble['is'], { readonly firstMs: number; readonly capMs: number }> = {
+const waits: Record<Trouble, { readonly firstMs: number; readonly capMs: number }> = {
   away: { firstMs: 500, capMs: 15_000 },
   busy: { firstMs: 1000, capMs: 15_000 },
   webhook: { firstMs: 1000, capMs: 15_000 },
@@ -16,7 +16,7 @@ const waits: Record<Trouble['is'], { readonly firstMs: number; readonly capMs: n
 };
 
 /** Words for the operator, told once while the trouble lasts. */
-const explanations: Record<Trouble['is'], string> = {
+const explanations: Record<Trouble, string> = {
   away: 'Telegram does not answer. Tasks go on; messages of people wait there.',
   busy: 'Telegram asks to wait. Tasks go on.',
   webhook: 'A webhook is set for this bot; it is removed, because this process polls.',
@@ -28,7 +28,7 @@ const explanations: Record<Trouble['is'], string> = {
 
 export interface Patience {
   /** Notes the failure, logs the first one of its kind, and answers how long to wait. */
-  failed(trouble: Trouble): number;
+  failed(fault: CallFault): number;
   succeeded(): void;
   /** The trouble of now, in words for the operator. */
   error(): string | null;
@@ -45,24 +45,20 @@ export function createPatience({ log, stopwatch, task }: PatienceDeps): Patience
   let since: number | null = null;
   let failures = 0;
   let now: Trouble | null = null;
-  const told = new Set<Trouble['is']>();
+  const told = new Set<Trouble>();
 
   return {
-    failed: (trouble) => {
-      failures = now?.is === trouble.is ? failures + 1 : 1;
+    failed: (fault) => {
+      const trouble = troubleOf(fault);
+      failures = now === trouble ? failures + 1 : 1;
       since ??= stopwatch.elapsed();
       now = trouble;
-      if (!told.has(trouble.is)) {
-        told.add(trouble.is);
-        log.warn('telegram_trouble', {
-          task,
-          kind: trouble.is,
-          explanation: explanations[trouble.is],
-          error: trouble.text,
-        });
+      const { firstMs, capMs } = waits[trouble];
+      if (!told.has(trouble)) {
+        told.add(trouble);
+        log.warn('telegram_trouble', { task, kind: trouble, explanation: explanations[trouble], error: fault.error });
       }
-      const { firstMs, capMs } = waits[trouble.is];
-      return trouble.retryAfterMs ?? Math.min(firstMs * 2 ** Math.min(failures - 1, 10), capMs);
+      return fault.is === 'wait' ? fault.ms : Math.min(firstMs * 2 ** Math.min(failures - 1, 10), capMs);
     },
     succeeded: () => {
       if (since === null) return;
@@ -72,7 +68,7 @@ export function createPatience({ log, stopwatch, task }: PatienceDeps): Patience
       now = null;
       told.clear();
     },
-    error: () => (now === null ? null : explanations[now.is]),
+    error: () => (now === null ? null : explanations[now]),
   };
 }
 
@@ -93,7 +89,7 @@ export async function untilAnswered<T>(
       patience.succeeded();
       return answer;
     }
-    await pauses.pause(patience.failed(troubleOf(answer)));
+    await pauses.pause(patience.failed(answer));
   }
   return null;
 }

@@ -57,14 +57,13 @@ export function createPoll({ api, clock, stopwatch, patience, pauses, room, take
       if (id !== null) last = { id, at: stopwatch.elapsed() };
       return;
     }
-    const trouble = troubleOf(answer);
     // Updates that came over the webhook and were not taken stay, and are polled.
-    if (trouble.is === 'webhook') {
+    if (troubleOf(answer) === 'webhook') {
       await api.ask((raw, signal) => raw.deleteWebhook({ drop_pending_updates: false }, signal));
     }
     // After a sleep of the machine the first question is an old one, and that is no trouble worth a word.
     overdue = stopwatch.elapsed() - began >= pollWaitMs ? overdue + 1 : 0;
-    if (overdue !== 1) await pauses.pause(patience.failed(trouble));
+    if (overdue !== 1) await pauses.pause(patience.failed(answer));
   };
   const run = async () => {
     while (!stopped.signal.aborted) await turn();

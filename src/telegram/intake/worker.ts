@@ -131,17 +131,9 @@ async function beginFrom(deps: WorkerDeps, from: number, { hands, begin }: Begin
 }
 
 /** Updates in hand. */
-interface Hands {
-  readonly hold: (id: number) => boolean;
-  add(id: number, work: Promise<void>): void;
-  readonly free: () => number;
-  /** Resolves when there is room for more, with how much. */
-  room(): Promise<number>;
-  /** Resolves when nothing is in hand. */
-  done(): Promise<void>;
-}
+type Hands = ReturnType<typeof createHands>;
 
-function createHands(): Hands {
+function createHands() {
   const inHand = new Map<number, Promise<void>>();
   let waiting: (() => void)[] = [];
   const free = () => Math.max(0, inHandMax - inHand.size);
@@ -151,18 +143,20 @@ function createHands(): Hands {
     waiting = [];
   };
   return {
-    hold: (id) => inHand.has(id),
-    add: (id, work) => {
+    hold: (id: number) => inHand.has(id),
+    add: (id: number, work: Promise<void>) => {
       inHand.set(
         id,
         work.finally(() => settle(id)),
       );
     },
     free,
+    /** Resolves when there is room for more, with how much. */
     room: async () => {
       while (free() === 0) await new Promise<void>((resolve) => waiting.push(resolve));
       return free();
     },
+    /** Resolves when nothing is in hand. */
     done: async () => {
       while (inHand.size > 0) await Promise.all(inHand.values());
     },

@@ -5,7 +5,7 @@ import { settingsOf } from '../../../domain/chat-settings.ts';
 import { DAY_MS, dayOfWall } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import { answer } from '../kit/answers.ts';
-import { clockIn, aboutMoment, type Setting } from '../kit/clock.ts';
+import { aboutMoment, type Setting } from '../kit/clock.ts';
 import { onChat, threadOf } from '../kit/guards.ts';
 import { blocks, lines, type Rich } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
@@ -14,12 +14,11 @@ import { checklist, privateText } from './checklist.ts';
 /** How things stand: the chat for everybody in it, the server for its owners. */
 export const statusCommand = onChat('read', async (ctx) => {
   const { place, person } = ctx;
-  const { timezone, isZoneConfirmed, chat } = place;
+  const { timezone, chat } = place;
   const now = ctx.clock.now();
   const setUp = await ctx.setUp(place);
-  const standing = { isApproved: chat.state === 'approved', timezone, isZoneConfirmed, clock: clockIn(timezone, now) };
   const words = blocks(
-    setUp.isPrivate ? privateText(setUp, `@${ctx.bot}`) : checklist(setUp, standing),
+    setUp.isPrivate ? privateText(setUp, `@${ctx.bot}`) : checklist({ ...place, setUp, now }),
     chatStatus(await ctx.bulk.count(threadOf(place))),
     person.isOwner ? serverStatus(await ctx.status(), { timezone, now, dates: settingsOf(chat.settings).dates }) : null,
   );

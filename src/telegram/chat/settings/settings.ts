@@ -7,7 +7,7 @@ import { onChat } from '../kit/guards.ts';
 import { arg } from '../kit/press.ts';
 import { lines, type Rich } from '../kit/rich.ts';
 import { adminsOf, mayManage } from '../kit/rights.ts';
-import { zoneCommand } from '../place/places.ts';
+import { zoneCommand } from '../place/buttons.ts';
 import { texts } from '../texts.ts';
 import { digestCommand, digestPressed, digestWords } from './digest.ts';
 import { settingsDrawn, type SettingsFacts, dateStylesDrawn } from './view.ts';

@@ -107,7 +107,7 @@ function cutPoint(text: string, max: number): number {
   return graphemeBoundary(text, max);
 }
 
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+export const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 function graphemeBoundary(text: string, max: number): number {
   const from = Math.max(0, max - 256);
@@ -121,7 +121,7 @@ function graphemeBoundary(text: string, max: number): number {
   return isHighSurrogate(text, max - 1) ? max - 1 : max;
 }
 
-function isHighSurrogate(text: string, index: number): boolean {
+export function isHighSurrogate(text: string, index: number): boolean {
   const unit = text.charCodeAt(index);
   return unit >= 0xd800 && unit <= 0xdbff;
 }

@@ -1,5 +1,6 @@
 import { GrammyError, HttpError } from 'grammy';
 import type { CallFault } from '../app/ports/outside.ts';
+import { errorText } from '../domain/errors.ts';
 
 /** What became of a call, before anybody has read what the words of a refusal mean. Texts never hold the token. */
 export type Answered<T> = { readonly is: 'ok'; readonly value: T } | CallFault;
@@ -51,7 +52,7 @@ function codeOf(thrown: unknown): string | null {
 
 /** The fetching library names the whole address, of which the token is a part; only its reason says something anyway. */
 function textOf(thrown: unknown): string {
-  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  const text = errorText(thrown);
   const reason = /reason: ([\s\S]*)$/.exec(text)?.[1] ?? text;
   return reason === '' ? (codeOf(thrown) ?? 'no answer') : reason;
 }

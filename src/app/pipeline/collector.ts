@@ -1,5 +1,5 @@
-import { AppError } from '../../domain/errors.ts';
-import { refusedRetryMs, stepBackoffMaxMs, stepBackoffMs } from '../../domain/limits.ts';
+import { errorText, isAway } from '../../domain/errors.ts';
+import { backoffMs, refusedRetryMs } from '../../domain/limits.ts';
 import type { Log, Timer } from '../ports/outside.ts';
 
 /**
@@ -34,13 +34,13 @@ export function createCollector<T>(
   let flushing: Promise<void> | null = null;
 
   const untilWritten = async (batch: readonly T[]) => {
-    for (let backoffMs = stepBackoffMs; ; backoffMs = Math.min(backoffMs * 2, stepBackoffMaxMs)) {
+    for (let failures = 1; ; failures += 1) {
       try {
         return await write(batch);
       } catch (error) {
-        if (!(error instanceof AppError) || error.code !== 'store_unavailable') throw error;
+        if (!isAway(error)) throw error;
         log.error('results_not_written', { waiting: items.length, error: error.message });
-        await new Promise<void>((resolve) => timer.after(backoffMs, resolve));
+        await new Promise<void>((resolve) => timer.after(backoffMs(failures), resolve));
       }
     }
   };
@@ -50,7 +50,7 @@ export function createCollector<T>(
       try {
         await untilWritten([item]);
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = errorText(error);
         log.error('result_refused', { error: reason });
         const plainer = instead(item, reason);
         await untilWritten([plainer]).catch((again: unknown) => {

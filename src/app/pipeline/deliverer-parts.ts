@@ -160,7 +160,7 @@ async function waitAsTold(serving: Serving, afterMs: number, error: string): Pro
 }
 
 function pauseOf({ putOffs }: OutboxPart): number {
-  return Math.min(limits.stepBackoffMs * 2 ** (putOffs + 1), limits.stepBackoffMaxMs);
+  return limits.backoffMs(putOffs + 2);
 }
 
 function lost(serving: Serving, error: string): PartEnd {

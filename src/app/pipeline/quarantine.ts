@@ -1,4 +1,4 @@
-import { AppError } from '../../domain/errors.ts';
+import { AppError, errorText } from '../../domain/errors.ts';
 import type { Log } from '../ports/outside.ts';
 import type { Batch, Counts, DueTask, Quarantine, Unreadable } from '../ports/pipeline.ts';
 
@@ -84,6 +84,6 @@ export function isolate<T>(
   try {
     return plan(task);
   } catch (error) {
-    return quarantined(log, task.id, error instanceof Error ? error.message : String(error));
+    return quarantined(log, task.id, errorText(error));
   }
 }

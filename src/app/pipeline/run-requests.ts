@@ -1,6 +1,7 @@
 import { occurrenceKey } from '../../domain/occurrence.ts';
 import { type Policy, policyOf } from '../../domain/policy.ts';
 import type { NewRun, RunRequest } from '../../domain/run.ts';
+import { isDelay } from '../../domain/schedule/slots.ts';
 import { isDeliverable } from '../../domain/thread.ts';
 import type { Ids, Bell, Clock, Digest } from '../ports/outside.ts';
 import type { DueTask, RunStore } from '../ports/pipeline.ts';
@@ -114,6 +115,5 @@ function spread(digest: Digest, { jitterMs = 0, idempotencyKey }: RunRequest): n
 
 /** Only the end of such a run says when the next one is due. */
 function followsOf({ schedule }: RunnableTask, policy: Policy): RunRequest['input']['follows'] {
-  const follows = schedule.kind === 'interval' && schedule.from === 'completion';
-  return follows ? { schedule, bounds: { startAt: policy.startAt, until: policy.until } } : undefined;
+  return isDelay(schedule) ? { schedule, bounds: { startAt: policy.startAt, until: policy.until } } : undefined;
 }

@@ -1,3 +1,4 @@
+import { errorText } from '../../domain/errors.ts';
 import { grantEnded } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import { outgoingKey } from '../../domain/occurrence.ts';
@@ -68,7 +69,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     const done = attempt(deps, started, controller)
       .catch((error: unknown) => {
         log.error('attempt_threw', { run_id: started.run.id, error: String(error) });
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = errorText(error);
         return thrownEnd(deps, started, { at: deps.clock.now(), error: reason });
       })
       .then((end) => {
@@ -182,7 +183,7 @@ async function race(
       return await deps.actions.require(run.input.action.kind).run(job);
     } catch (error) {
       deps.log.error('action_threw', { run_id: run.id, error: String(error) });
-      return { is: 'retry', error: error instanceof Error ? error.message : String(error) };
+      return { is: 'retry', error: errorText(error) };
     }
   })();
   const first = await Promise.race([aborted, worked]);

@@ -3,6 +3,7 @@ import { actionScope, grantFault } from '../../domain/grant.ts';
 import { slotsPerBatchMax, clockStepMs } from '../../domain/limits.ts';
 import { isByHand } from '../../domain/occurrence.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
+import { isDelay } from '../../domain/schedule/slots.ts';
 import type { Bell, Log, Clock, Stopwatch } from '../ports/outside.ts';
 import type {
   Admission,
@@ -145,8 +146,7 @@ function resumeOf(task: DueTask): Resume {
   const { startAt, until, maxRuns } = policy;
   const spent = maxRuns !== null && task.boundedRuns >= maxRuns;
   // A delay after the last finish has no slot that could fall on the end; it begins anew there.
-  const isDelay = task.schedule.kind === 'interval' && task.schedule.from === 'completion';
-  const first = nextSlot(task.schedule, isDelay ? task.nextAt : task.nextAt - 1, { startAt, until });
+  const first = nextSlot(task.schedule, isDelay(task.schedule) ? task.nextAt : task.nextAt - 1, { startAt, until });
   return { taskId: task.id, resumeAt: task.nextAt, nextAt: spent ? null : openFrom({ ...task, policy }, first) };
 }
 
@@ -171,8 +171,7 @@ function isMove(decision: Replan | Quarantine): boolean {
 function replanOf(task: DueTask, now: number): Replan {
   const policy = policyFor(task);
   const bounds = { startAt: policy.startAt, until: policy.until };
-  const follows = task.schedule.kind === 'interval' && task.schedule.from === 'completion';
-  const keep = task.nextAt <= now || task.schedule.kind === 'once' || follows;
+  const keep = task.nextAt <= now || task.schedule.kind === 'once' || isDelay(task.schedule);
   return {
     taskId: task.id,
     expectNextAt: task.nextAt,

@@ -61,7 +61,7 @@ function nextUnbounded(schedule: Schedule, after: number): number | null {
 }
 
 /** A delay after completion has no grid: when the bounds open later, it runs as soon as they do. */
-function isDelay(schedule: Schedule): boolean {
+export function isDelay(schedule: Schedule): boolean {
   return schedule.kind === 'interval' && schedule.from === 'completion';
 }
 

@@ -1,6 +1,7 @@
 import type { Message, Update, User, UserFromGetMe } from 'grammy/types';
 import { createRecent, type Recent } from '../../app/operations/recent.ts';
 import type { NewUpdate } from '../../app/ports/chats.ts';
+import { errorText, isAway } from '../../domain/errors.ts';
 import { claimedArg, setupArg } from '../chat/conversation.ts';
 import type { TelegramInDeps } from './deps.ts';
 import type { Errands } from './errands.ts';
@@ -9,7 +10,6 @@ import { actorOf, makeOwner, type Claim } from './owners.ts';
 import { isUpdate, nameOf, originOf, standingOf, updateIdOf, type Origin } from './payload.ts';
 import * as texts from './texts.ts';
 import { wordingOf, type Wording } from './texts.ts';
-import { isAway, wordsOf } from './worker.ts';
 
 /**
  * The door: whoever is neither an owner nor in an approved chat gets no further, and nothing of what they send is stored.
@@ -46,7 +46,7 @@ export function createDoor(deps: DoorDeps): Door {
         } catch (error) {
           if (isAway(error)) throw error;
           // A fault of ours over one update keeps that one out, and no other.
-          deps.log.error('door_failed', { update_id: updateIdOf(update), error: wordsOf(error) });
+          deps.log.error('door_failed', { update_id: updateIdOf(update), error: errorText(error) });
         }
       }
       return admitted;

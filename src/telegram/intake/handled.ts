@@ -1,5 +1,5 @@
 import type { Update } from 'grammy/types';
-import type { DraftChange, NewMessage, OnlyFor, StoredUpdate } from '../../app/ports/chats.ts';
+import type { NewMessage, OnlyFor, StoredUpdate, UpdateEnd } from '../../app/ports/chats.ts';
 import type { Ids } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { Thread } from '../../domain/thread.ts';
@@ -23,11 +23,7 @@ export function takenOf(stored: StoredUpdate, update: Update | null, bot: string
 export type IntakeContext = BotContext & { readonly taken: Taken; handled: Handled };
 
 /** The outcome of an update. It is written down together with the update being done. */
-export interface Handled {
-  readonly status: 'done' | 'failed';
-  readonly error: string | null;
-  readonly messages: readonly NewMessage[];
-  readonly draft: DraftChange | null;
+export interface Handled extends Omit<UpdateEnd, 'id' | 'at'> {
   /** For a press. */
   readonly toast: Toast | null;
   /** For what was said. */

@@ -1,6 +1,6 @@
 import { Composer } from 'grammy';
 import type { Message } from 'grammy/types';
-import { AppError } from '../../domain/errors.ts';
+import { AppError, errorText } from '../../domain/errors.ts';
 import { telegramThread } from '../../domain/thread.ts';
 import { saying, nothingToSay, type Handled, type IntakeContext, type Taken } from './handled.ts';
 import { originOf, standingOf } from './payload.ts';
@@ -92,7 +92,7 @@ function faulted(deps: SpeechDeps, taken: Taken, error: unknown): Handled {
 
 function failed(deps: SpeechDeps, taken: Taken, error: unknown): Handled {
   const { errorId, tell } = telling(deps, taken);
-  const text = error instanceof Error ? error.message : String(error);
+  const text = errorText(error);
   deps.log.error('update_failed', { update_id: taken.stored.id, error_id: errorId, error: text });
   return { ...tell(faultOf(errorId)), status: 'failed', error: `${text} (${errorId})` };
 }

@@ -1,6 +1,7 @@
 import type { UserFromGetMe } from 'grammy/types';
 import { within } from '../../app/pipeline/collector.ts';
 import type { NewUpdate } from '../../app/ports/chats.ts';
+import { errorText, isAway } from '../../domain/errors.ts';
 import { createChecklists, createSetUps } from './checklists.ts';
 import type { TelegramInDeps } from './deps.ts';
 import { createDoor, createRefusals } from './door.ts';
@@ -12,7 +13,7 @@ import { createPatience, createPauses, retrying, untilAnswered, type Patience } 
 import { createPoll } from './poll.ts';
 import { createFloodLimit } from './speech.ts';
 import { createWebhook, setDelivery, type Webhook } from './webhook.ts';
-import { createWorker, isAway, wordsOf, type Worker } from './worker.ts';
+import { createWorker, type Worker } from './worker.ts';
 
 /**
  * The way in. Updates come by long polling or by webhook; the door sends strangers away, the rest is stored, and the worker
@@ -140,7 +141,7 @@ async function keep(
   } catch (error) {
     const [row, other] = rows;
     if (isAway(error) || row === undefined) throw error;
-    if (other === undefined) log.error('update_not_stored', { update_id: row.id, error: wordsOf(error) });
+    if (other === undefined) log.error('update_not_stored', { update_id: row.id, error: errorText(error) });
     else for (const one of rows) await keep({ store, clock, log }, [one]);
   }
 }
@@ -150,7 +151,7 @@ const storeRetryMs = 1000;
 /** Does it until it is done; null when everything stops before that. */
 function insist<T>({ pauses, log }: Pick<Shared, 'pauses' | 'log'>, event: string, work: () => Promise<T>) {
   return retrying(pauses, work, (error, failures) => {
-    if (failures === 1) log.error(event, { error: wordsOf(error) });
+    if (failures === 1) log.error(event, { error: errorText(error) });
     return storeRetryMs;
   });
 }

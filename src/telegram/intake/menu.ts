@@ -1,4 +1,5 @@
 import type { Digest, Clock, Log, Platform } from '../../app/ports/outside.ts';
+import { errorText } from '../../domain/errors.ts';
 import type { TelegramApi } from '../api.ts';
 import type { Command } from '../chat/conversation.ts';
 import { isTokenRefused } from '../errors.ts';
@@ -43,7 +44,7 @@ export function createMenu(deps: MenuDeps): Menu {
         pauses,
         () => setMenus(deps),
         (error) => {
-          log.warn('menu_not_set', { error: error instanceof Error ? error.message : String(error) });
+          log.warn('menu_not_set', { error: errorText(error) });
           return retryMs;
         },
       );

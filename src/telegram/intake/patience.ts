@@ -1,4 +1,5 @@
 import type { CallFault, Log, Stopwatch, Timer } from '../../app/ports/outside.ts';
+import { backoffMs } from '../../domain/limits.ts';
 import type { TelegramApi } from '../api.ts';
 import { troubleOf, type Trouble } from '../errors.ts';
 
@@ -58,7 +59,7 @@ export function createPatience({ log, stopwatch, task }: PatienceDeps): Patience
         told.add(trouble);
         log.warn('telegram_trouble', { task, kind: trouble, explanation: explanations[trouble], error: fault.error });
       }
-      return fault.is === 'wait' ? fault.ms : Math.min(firstMs * 2 ** Math.min(failures - 1, 10), capMs);
+      return fault.is === 'wait' ? fault.ms : backoffMs(failures, firstMs, capMs);
     },
     succeeded: () => {
       if (since === null) return;

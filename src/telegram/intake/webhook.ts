@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock, Digest, Log } from '../../app/ports/outside.ts';
+import { errorText } from '../../domain/errors.ts';
 import type { InSettings } from './deps.ts';
 import { untilAnswered, type Asking } from './patience.ts';
 import { updateIdOf, updatesWanted } from './payload.ts';
@@ -40,7 +41,7 @@ export function createWebhook({ clock, digest, log, webhook, take }: WebhookDeps
       try {
         if (!(await take(update))) return 503;
       } catch (error) {
-        log.warn('webhook_update_refused', { error: error instanceof Error ? error.message : String(error) });
+        log.warn('webhook_update_refused', { error: errorText(error) });
         return 503;
       }
       lastOkAt = clock.now();

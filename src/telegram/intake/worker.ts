@@ -2,8 +2,8 @@ import { sequentialize } from '@grammyjs/runner';
 import type { Bot } from 'grammy';
 import type { Update, UserFromGetMe } from 'grammy/types';
 import type { StoredUpdate } from '../../app/ports/chats.ts';
-import { AppError } from '../../domain/errors.ts';
-import { stepBackoffMaxMs, stepBackoffMs } from '../../domain/limits.ts';
+import { errorText, isAway } from '../../domain/errors.ts';
+import { backoffMs } from '../../domain/limits.ts';
 import type { TelegramInDeps } from './deps.ts';
 import type { Errands } from './errands.ts';
 import { nothingToSay, takenOf, type Handled, type IntakeContext, type Taken } from './handled.ts';
@@ -57,8 +57,8 @@ export function createWorker(deps: WorkerDeps): Worker {
         pauses,
         () => beginFrom(deps, from, { hands, begin }),
         (error, failures) => {
-          if (failures === 1) log.error('inbox_unread', { error: wordsOf(error) });
-          return backoff(failures);
+          if (failures === 1) log.error('inbox_unread', { error: errorText(error) });
+          return backoffMs(failures);
         },
       );
     }
@@ -201,13 +201,9 @@ async function serve(deps: WorkerDeps, taken: Taken, handle: () => Promise<Handl
   await retrying(pauses, attempt, (error, failures) => {
     // A button is not looked at that long.
     answerPress({ text: storeAway, isAlert: false });
-    if (failures === 1) log.warn('update_put_off', { update_id: stored.id, error: wordsOf(error) });
-    return backoff(failures);
+    if (failures === 1) log.warn('update_put_off', { update_id: stored.id, error: errorText(error) });
+    return backoffMs(failures);
   });
-}
-
-function backoff(failures: number): number {
-  return Math.min(stepBackoffMs * 2 ** Math.min(failures - 1, 10), stepBackoffMaxMs);
 }
 
 /** Each press is answered once, whatever becomes of it and however often it is tried. */
@@ -249,7 +245,7 @@ async function follow({ handling, errands, log }: WorkerDeps, taken: Taken, { re
   try {
     await handling.after(taken);
   } catch (error) {
-    log.warn('look_after_failed', { update_id: taken.stored.id, error: wordsOf(error) });
+    log.warn('look_after_failed', { update_id: taken.stored.id, error: errorText(error) });
   }
 }
 
@@ -258,12 +254,4 @@ async function end({ store, clock, bell }: WorkerDeps, { id }: StoredUpdate, han
   const isWritten = await store.endUpdate({ id, status, error, messages, draft, at: clock.now() });
   // A press can let something go that waits, and say no word about it in the chat.
   if (isWritten && (messages.length > 0 || toast !== null)) bell.ring('deliverer');
-}
-
-export function isAway(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'store_unavailable';
-}
-
-export function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -4,8 +4,8 @@ import type { Schedule } from '../../../domain/schedule/schedule.ts';
 import { isBlank, titleFrom, type Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext } from '../conversation.ts';
 import { answer, answerWith, silence, turnedDown } from '../kit/answers.ts';
-import { taskName, factsOf, nextSentence, nextShown, settingFor, undoRow } from '../kit/card.ts';
-import { moments, scheduleText, type Setting } from '../kit/clock.ts';
+import { comingWords, taskName, factsOf, nextSentence, settingFor, undoRow } from '../kit/card.ts';
+import { scheduleText, type Setting } from '../kit/clock.ts';
 import { putDraft, type DraftStep, type OpenDraft, cancelRow, isTalk } from '../kit/drafts.ts';
 import { onNamedTask, targetOf } from '../kit/guards.ts';
 import { policyName, policyWords } from '../kit/policy.ts';
@@ -66,16 +66,9 @@ interface Changed {
 
 /** What is different after it, what came next before it and what comes now, and the button that takes it back. */
 export async function change(ctx: ChatContext, task: Task, patch: TaskPatch): Promise<Changed> {
-  const before = await comingOf(task, ctx);
+  const before = await comingWords(task, ctx);
   const done = await ctx.tasks.edit(targetOf(ctx, task), patch);
   return { words: await editedWords(done, ctx, before), rows: undoRow(done.task, done.entryId) };
-}
-
-/** What comes next, where anything does: a row that cannot be read has no slots. */
-async function comingOf(task: Task, ctx: ChatContext): Promise<string | null> {
-  const next = task.state === 'active' ? await ctx.truth.upcoming(task.id, nextShown) : [];
-  const setting = await settingFor(task, ctx);
-  return next.length === 0 ? null : `${moments(next, setting)} (${setting.timezone})`;
 }
 
 async function editedWords(

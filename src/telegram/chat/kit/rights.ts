@@ -59,3 +59,8 @@ export async function nameOf(
   if (actor === 'system') return null;
   return (await store.readUser(actor))?.name ?? null;
 }
+
+/** The same to stand in a sentence. */
+export async function calledOf(ctx: Parameters<typeof nameOf>[0], actor: Actor): Promise<string> {
+  return (await nameOf(ctx, actor)) ?? texts.chat.somebody;
+}

@@ -9,7 +9,7 @@ import { pastMoment } from '../kit/clock.ts';
 import { onRun, onTask, permitted, targetOf, type RunOfTask } from '../kit/guards.ts';
 import { arg, longId } from '../kit/press.ts';
 import { lines, pre, oneLine } from '../kit/rich.ts';
-import { demand, nameOf } from '../kit/rights.ts';
+import { calledOf, demand } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { donePressed, notDonePressed } from './done.ts';
 import { laterPressed, pickPressed, resultPressed, snoozePressed } from './snoozing.ts';
@@ -53,7 +53,7 @@ async function answeredBefore(ctx: ChatContext, task: Task): Promise<Answer> {
   const { reminder } = texts;
   const last = await ctx.store.lastAnswer(task.id, ctx.clock.now() - askExpiryMs);
   if (last === null) return inWindow(settled(ctx, reminder.missedOver, reminder.missedOver));
-  const name = (await nameOf(ctx, last.by)) ?? texts.chat.somebody;
+  const name = await calledOf(ctx, last.by);
   const line = reminder.missedDecided[last.choice](oneLine(name, nameMax));
   return inWindow(settled(ctx, line, line));
 }
@@ -65,7 +65,7 @@ async function decided(ctx: ChatContext, { task }: Pick<RunOfTask, 'task'>, isGi
   if (approved.is === 'expired') return inWindow(settled(ctx, reminder.approvalExpired, reminder.approvalExpired));
   if (approved.is === 'none') return alerted(texts.chat.oldButton);
   const { by, at, isGiven: wasGiven, isFirst } = approved;
-  const name = (await nameOf(ctx, by)) ?? texts.chat.somebody;
+  const name = await calledOf(ctx, by);
   const when = pastMoment(at, await settingFor(task, ctx));
   const words = wasGiven ? reminder.approved : reminder.discarded;
   const line = words(oneLine(name, nameMax), when);

@@ -9,7 +9,7 @@ import { onNamedTask, permitted } from '../kit/guards.ts';
 import { impliedBy, type Implied } from '../kit/naming.ts';
 import { arg, longId } from '../kit/press.ts';
 import { drawn, oneLine } from '../kit/rich.ts';
-import { nameOf, refusal } from '../kit/rights.ts';
+import { calledOf, refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { doneShown, firstShown, resultButtons, withLine, withoutLine, withRows } from './view.ts';
 
@@ -42,7 +42,7 @@ async function done(ctx: ChatContext, said: DoneSaid): Promise<DoneTold> {
   const { task, occurrenceId } = said;
   const { by, at, result } = await ctx.acks.done({ taskId: task.id, occurrenceId, actor: person.actor });
   const isFirst = by === person.actor;
-  const name = oneLine(isFirst ? person.name : ((await nameOf(ctx, by)) ?? texts.chat.somebody), nameMax);
+  const name = oneLine(isFirst ? person.name : await calledOf(ctx, by), nameMax);
   const when = pastMoment(at, await settingFor(task, ctx));
   const { reminder } = texts;
   return {
@@ -152,7 +152,7 @@ export async function notDonePressed(ctx: ChatContext, task: Task): Promise<Answ
   const { actor } = ctx.person;
   const by = (await ctx.store.readAck(occurrenceId))?.doneBy ?? null;
   if (by !== null && by !== actor && (await refusal(ctx, 'change', task)) !== null) {
-    return alerted(texts.reminder.notDoneOnly((await nameOf(ctx, by)) ?? texts.chat.somebody));
+    return alerted(texts.reminder.notDoneOnly(await calledOf(ctx, by)));
   }
   await ctx.acks.notDone({ taskId: task.id, occurrenceId, actor });
   if (ctx.shown === null) return toasted(texts.reminder.notDone);

@@ -17,7 +17,7 @@ import { onNamedTask, targetOf, threadOf } from '../kit/guards.ts';
 import { impliedBy, numberIn } from '../kit/naming.ts';
 import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, drawn, type Rich } from '../kit/rich.ts';
-import { demand, mayManage, nameOf } from '../kit/rights.ts';
+import { calledOf, demand, mayManage, nameOf } from '../kit/rights.ts';
 import { snoozeButtons } from '../results/snoozing.ts';
 import { texts } from '../texts.ts';
 
@@ -273,7 +273,7 @@ async function undone(ctx: ChatContext, task: Task, entryId: string | null): Pro
 export async function undoneWords({ task, undone: entry, moot }: Undone, ctx: ChatContext): Promise<Rich> {
   const { undo } = texts;
   const setting = await settingFor(task, ctx);
-  const by = (await nameOf(ctx, entry.actor)) ?? texts.chat.somebody;
+  const by = await calledOf(ctx, entry.actor);
   const told = undo.deeds[entry.verb === 'upsert' ? 'edit' : entry.verb] ?? undo.deeds['edit'];
   const deed = told?.(task.number, detailOf(entry, setting)) ?? '';
   const what = undo.deed(deed, by, pastMoment(entry.at, setting));

@@ -12,7 +12,7 @@ import { aboutMoment, dateIn, moment, settingOf, weekdayIn, type Setting, capita
 import { onChat, onNamedTask } from '../kit/guards.ts';
 import { impliedBy, numberIn } from '../kit/naming.ts';
 import { blocks, lines, type Rich, link, oneLine, say, urlOf } from '../kit/rich.ts';
-import { demand, nameOf } from '../kit/rights.ts';
+import { calledOf, demand } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { agendaOf, type AgendaSpan } from './agenda.ts';
 import { historyDrawn } from './history.ts';
@@ -70,10 +70,7 @@ export const historyCommand = onNamedTask({ deed: 'read', verb: 'history', isAlo
 /** The cursor is of the store, and comes back on a button; one that fits no button is left out there. */
 export async function historyOf(task: Task, ctx: ChatContext, cursor: string | null): Promise<Drawn> {
   const { items, next } = await ctx.tasks.listRuns({ taskId: task.id, status: null, limit: historyShown, cursor });
-  const names = new Map<string, string>();
-  for (const actor of new Set(items.flatMap(({ ack }) => ack?.doneBy ?? []))) {
-    names.set(actor, (await nameOf(ctx, actor)) ?? texts.chat.somebody);
-  }
+  const names = await namesOf(new Set(items.flatMap(({ ack }) => ack?.doneBy ?? [])), ctx);
   return historyDrawn(task, { runs: items, from: cursor, older: next, names }, await settingFor(task, ctx));
 }
 
@@ -164,7 +161,7 @@ async function whyTold({ id }: Task, question: WhyQuestion, { truth }: ChatConte
 /** The records know people by their ids. */
 async function namesOf(ids: ReadonlySet<string>, ctx: ChatContext): Promise<Names> {
   const names = new Map<string, string>();
-  for (const id of ids) if (isActor(id)) names.set(id, (await nameOf(ctx, id)) ?? texts.chat.somebody);
+  for (const id of ids) if (isActor(id)) names.set(id, await calledOf(ctx, id));
   return names;
 }
 

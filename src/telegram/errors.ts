@@ -2,13 +2,13 @@ import { GrammyError, HttpError } from 'grammy';
 import type { CallFault } from '../app/ports/outside.ts';
 import { errorText } from '../domain/errors.ts';
 
-/** What became of a call, before anybody has read what the words of a refusal mean. Texts never hold the token. */
+/** The outcome of a call, before the words of a refusal are read. Texts never hold the token. */
 export type Answered<T> = { readonly is: 'ok'; readonly value: T } | CallFault;
 
 /** The code that a socket's error is given while it is not connected: nothing of the call can have left. */
 export const notConnected = 'NOT_CONNECTED';
 
-/** The platform says how long to wait; a proxy in between that answers 429 by itself may not. */
+/** Telegram says how long to wait; a proxy in between that answers 429 by itself may not. */
 const waitUnsaidMs = 5000;
 
 export function faultIn(thrown: unknown, token: string): CallFault {
@@ -17,9 +17,9 @@ export function faultIn(thrown: unknown, token: string): CallFault {
 }
 
 function unscrubbed(thrown: unknown): CallFault {
-  if (thrown instanceof GrammyError && isAnswer(thrown)) return byPlatform(thrown);
+  if (thrown instanceof GrammyError && isAnswer(thrown)) return byTelegram(thrown);
   if (thrown instanceof HttpError) return byNetwork(thrown.error);
-  // Whatever else went wrong went wrong after the call was made, so that it may have left.
+  // All other errors come after the call was made, so that it may have left.
   return { is: 'lost', error: textOf(thrown) };
 }
 
@@ -28,14 +28,14 @@ function isAnswer({ error_code: code, description }: { error_code: unknown; desc
   return typeof code === 'number' && typeof description === 'string';
 }
 
-function byPlatform({ error_code: code, description: error, parameters }: GrammyError): CallFault {
+function byTelegram({ error_code: code, description: error, parameters }: GrammyError): CallFault {
   const { retry_after: retryAfter, migrate_to_chat_id: movedTo } = parameters;
   if (code === 429) return { is: 'wait', error, ms: retryAfter === undefined ? waitUnsaidMs : retryAfter * 1000 };
   if (movedTo !== undefined) return { is: 'moved', error, address: String(movedTo) };
   return code >= 500 ? { is: 'unreached', error } : { is: 'refused', error, code };
 }
 
-/** The platform does not know the bot's token, or no more. One of the wrong shape makes a path that it does not know. */
+/** Telegram does not know the bot's token, or no more. One of the wrong shape makes a path that it does not know. */
 export function isTokenRefused(fault: CallFault): boolean {
   return fault.is === 'refused' && (fault.code === 401 || (fault.code === 404 && fault.error === 'Not Found'));
 }
@@ -57,7 +57,7 @@ function textOf(thrown: unknown): string {
   return reason === '' ? (codeOf(thrown) ?? 'no answer') : reason;
 }
 
-/** What looks like a token of the platform, also where `:` was made `%3A`. */
+/** Text that looks like a token of Telegram, also where `:` was made `%3A`. */
 const anyToken = /\d{5,}(?::|%3a)[\w-]{20,}/gi;
 
 function withoutToken(text: string, token: string): string {

@@ -31,7 +31,7 @@ export interface Survey {
   me(): Promise<Surveyed<SurveyedBot>>;
   webhook(): Promise<Surveyed<WebhookFacts>>;
   /**
-   * What people wrote to the bot in private and nobody has fetched yet; not `isAll` when more waits behind it. While nothing
+   * Texts that people wrote to the bot in private, and that are not fetched yet; not `isAll` when more waits behind it. While nothing
    * waits the answer may take so long, in which another program that fetches too would come into its way.
    */
   texts(waitSeconds: number): Promise<Surveyed<Waiting>>;
@@ -154,7 +154,7 @@ export interface PlatformTime {
 
 const timePatienceMs = 5000;
 
-/** What time it is at the other end; asked without the token, which it takes no part in. */
+/** The time at the other end; asked without the token, which it takes no part in. */
 export async function platformTime(apiRoot: string, clock: Clock): Promise<Surveyed<PlatformTime>> {
   try {
     const from = clock.now();

@@ -12,7 +12,7 @@ export interface ClaimMaker {
   readonly ids: Ids;
 }
 
-/** What becomes of the due slots of one task, with the runs of those that are admitted at once. */
+/** Decides about the due slots of one task, with the runs of those that are admitted at once. */
 export function claimOf(maker: ClaimMaker, task: DueTask, now: number): Claim {
   const { schedule, nextAt, boundedRuns, live, waiting, reserved, skipped } = task;
   const policy = policyFor(task);

@@ -16,7 +16,7 @@ export interface Collector<T> {
 
 export interface Writing<T> {
   readonly write: (items: readonly T[]) => Promise<void>;
-  /** What to write instead of an item that the store refused. */
+  /** The item to write instead of one that the store refused. */
   readonly instead: (item: T, error: string) => T;
 }
 

@@ -4,7 +4,7 @@ import type { NewMessage } from '../ports/chats.ts';
 import type { OutboxPart, PartEnd } from '../ports/outbox.ts';
 import type { Clock, Ids, SentIds, Log, Outgoing, Transport } from '../ports/outside.ts';
 
-/** What may become of a part, as the store is told. */
+/** Ends of a part, as the store is told of them. */
 
 interface EndDeps {
   readonly clock: Clock;
@@ -16,7 +16,7 @@ const speechless: ReadonlySet<BlockedCause> = new Set(['chat_gone', 'no_write_ri
 
 const ended = ({ id, fence, taskId }: OutboxPart) => ({ id, fence, taskId });
 
-/** What hangs on a topic that is there: it is never a reason to make one, and nobody is asked about it. */
+/** Decoration of a topic that is there: never a reason to make one, and never a question to anybody. */
 export function isDecoration({ kind }: Pick<OutboxPart, 'kind'>): boolean {
   return kind === 'card' || kind === 'pin' || kind === 'close' || kind === 'open';
 }
@@ -99,7 +99,7 @@ export function sendAgain(part: OutboxPart, told: Later): PartEnd {
   return end.status === 'pending' ? { ...end, inDoubt: true } : end;
 }
 
-/** Nobody knows whether it has arrived; evidence is looked for after a while. */
+/** Its arrival is in doubt; evidence is looked for after a while. */
 export function doubt(part: OutboxPart, { error, afterMs, evidence }: Later): PartEnd {
   const found = evidence ?? JSON.stringify({ lost: error });
   return { ...ended(part), status: 'unknown', afterMs, error: error ?? 'no answer', evidence: found, guidance: null };
@@ -141,7 +141,7 @@ interface Found {
   readonly ids: SentIds;
   /** Whether that is the answer to its latest send, so that every other one stands before it. */
   readonly isAnswer: boolean;
-  /** What told of it, if it was looked for. */
+  /** The evidence that told of it, if it was looked for. */
   readonly evidence: string | null;
 }
 

@@ -22,7 +22,6 @@ import {
 import type { Pacer, Turn } from './pacer.ts';
 import { prepareTopic } from './topics.ts';
 
-/** What serving one part needs. */
 export interface PartDeps {
   readonly store: Pick<OutboxStore, 'beginTopic' | 'endTopic'> & Pick<ChatStore, 'moveChat'>;
   readonly transport: Transport;
@@ -56,7 +55,7 @@ async function attempt(serving: Serving, does: (serving: Serving) => Promise<Par
   try {
     return await does(serving);
   } catch (thrown) {
-    // The transport translates what the platform does, so this is a fault of ours; whether the part left is not known.
+    // The transport translates what Telegram does, so this is a fault of ours; whether the part left is not known.
     const error = String(thrown);
     log.error('delivery_threw', { delivery_id: part.id, error });
     if (part.status === 'sending') return lost(serving, error);
@@ -65,7 +64,7 @@ async function attempt(serving: Serving, does: (serving: Serving) => Promise<Par
   }
 }
 
-/** What has left may have arrived, so only a part that is still here can be too old. */
+/** A part that has left may have arrived, so only one that is still here can be too old. */
 function isTooOld(part: OutboxPart, now: number): boolean {
   return part.status !== 'unknown' && part.expiresAt !== null && part.expiresAt <= now;
 }
@@ -143,7 +142,7 @@ function afterFault(serving: Serving, fault: CallFault): PartEnd | Promise<PartE
   }
 }
 
-/** What cannot be removed stays; nothing waits for it, but somebody should know. */
+/** A message or a topic that cannot be removed stays; nothing waits for that, but somebody should know. */
 function refused(serving: Serving, error: string): PartEnd {
   const { part, log } = serving;
   if (part.kind === 'pin') return notPinned(serving, part, error);
@@ -202,12 +201,12 @@ async function afterBlocked(serving: Serving, { cause, error }: Why): Promise<Pa
     log.warn('not_removed', { delivery_id: part.id, kind: part.kind, error });
     return topicNotRemoved(serving, part, { cause, error });
   }
-  // Nobody waits for an answer that comes when the cause is mended, and a topic that cannot be closed stays open.
+  // An answer that comes when the cause is mended is of no use, and a topic that cannot be closed stays open.
   if (part.kind === 'answer' || part.kind === 'close' || part.kind === 'open') return failed(part, error);
   return blocked(serving, part, { cause, error });
 }
 
-/** Whoever looks at the part again tells it again, so a failure to tell it is no loss. */
+/** The next look at the part tells it again, so a failure to tell it is no loss. */
 async function tellChatGone({ chatGone, part, log }: Serving, cause: string): Promise<void> {
   try {
     await chatGone(part.chatId, cause);
@@ -240,7 +239,7 @@ function alone(serving: Serving, found: Omit<Parameters<typeof withoutDoubles>[2
 
 function isAsked({ route, edits, kind }: OutboxPart, ids: SentIds): boolean {
   if (ids.chatId !== route.address) return false;
-  // Nobody but one person sees it, so it can stand in nobody's way.
+  // One person alone sees it, so it can stand in nobody's way.
   if (ids.ephemeralId !== undefined) return true;
   if (isOfTopic({ kind }) || edits === null) return ids.threadId === route.topic;
   return ids.messageId === edits;

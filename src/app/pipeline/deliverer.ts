@@ -9,8 +9,8 @@ import { createLostClaims } from './lost-claims.ts';
 import type { Pacer } from './pacer.ts';
 
 /**
- * Brings results to their threads, as fast as the platform allows: one call in flight per chat, what people wait for first,
- * parts of a thread in order, chats in turn. A part counts as delivered only when the platform returned its ids and they
+ * Brings results to their threads, as fast as Telegram allows: one call in flight per chat, what people wait for first,
+ * parts of a thread in order, chats in turn. A part counts as delivered only when Telegram returned its ids and they
  * are the ones that were asked for.
  */
 export interface Deliverer {
@@ -41,7 +41,7 @@ function createAnswersInRow() {
     full,
     note: ({ chatId, kind }: OutboxPart): void => {
       const count = (inRow.get(chatId) ?? 0) + 1;
-      // Whoever had the turn of a result, and there was none, begins anew.
+      // A chat that had the turn of a result, and had none, begins anew.
       const isOver = full.delete(chatId) || kind !== 'answer';
       if (isOver) inRow.delete(chatId);
       else inRow.set(chatId, count);
@@ -91,7 +91,7 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
       if (inHand.size() >= concurrency) return null;
       const [partAt, freeInMs] = [await store.nextPartAt(now), pacer.freeInMs()];
       if (freeInMs === null) return partAt;
-      // What is ready by now and was not taken waits for its chat.
+      // A part that is ready by now and was not taken waits for its chat.
       const freeAt = now + Math.max(Math.ceil(freeInMs), 1);
       return partAt === null || partAt <= now ? freeAt : Math.min(partAt, freeAt);
     },
@@ -169,9 +169,9 @@ function createPartsInHand(deps: DelivererDeps) {
   };
 }
 
-/** Answers to people, cards and their like have no run; the platform's own log is the place for them. */
+/** Answers to people, cards and their like have no run; the log of calls is the place for them. */
 function tellPart(log: PartDeps['log'], { id, runId, traceId, kind }: OutboxPart, { status }: PartEnd): void {
-  // What is put off is told of when it comes to something.
+  // A part that is put off is told of when it comes to something.
   if (runId !== null && status !== 'pending')
     tellTraced(log, 'delivery_status', { runId, traceId, delivery_id: id, kind, status });
 }

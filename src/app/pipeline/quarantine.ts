@@ -18,7 +18,7 @@ interface Planned<T, D> {
 type Decided<D> = Counts & { readonly decided: readonly (D | Quarantine)[] };
 
 /**
- * What the database refuses for a reason of its own would be refused again in every step, and everybody would wait behind
+ * Rows that the database refuses for a reason of its own would be refused again in every step, and all would wait behind
  * it. So the batch is taken up task by task, and the one that was refused alone is marked like a row that cannot be read.
  */
 export async function takeUp<T, D>({ log }: QuarantineDeps, at: Batch, work: Planned<T, D>): Promise<Decided<D>> {

@@ -55,7 +55,7 @@ export function endOf(deps: EndDeps, { run, attempt: number, fence }: StartedRun
   };
 }
 
-/** What was brought back, and what people are asked about it: whether it is shown, and whether it is done. */
+/** The result, and what people are asked about it: whether it is shown, and whether it is done. */
 function confirmed(deps: EndDeps, run: StartableRun, ended: Ended): Brought & Pick<RunEnd, 'ack' | 'approval'> {
   const brought = broughtBack(deps, run, ended);
   const { ack, approval } = run.policy;
@@ -108,7 +108,7 @@ function deliveriesOf(
   if (!input.delivers) return [];
   const { unknown, maxAgeMs, quiet } = policy;
   const place = input.message === undefined ? {} : messagePlace(input.message);
-  // Whoever asked for it just now waits for it, at whatever hour.
+  // A person who asked for it just now waits for it, at whatever hour.
   const isUrgent = input.byHand === true || input.again !== undefined || quiet?.mode === 'off';
   const parts = partsOf(result);
   return parts.map((part, index) => ({
@@ -133,7 +133,7 @@ function messagePlace({ topic, mode }: MessageInput): Pick<NewDelivery, 'thread'
 
 type Part = Pick<Drawn, 'text' | 'media'>;
 
-/** What fits below a file stands there; longer words follow it. */
+/** Words that fit below a file stand there; longer ones follow it. */
 function partsOf({ text, media }: Done): readonly Part[] {
   const words = (all: string): Part[] => splitText(all).map((part) => ({ text: part }));
   if (media === undefined) return words(text);

@@ -92,7 +92,7 @@ export function createRunner(deps: RunnerDeps): Runner {
         store.startRuns({ now, limit: free }, deps.bootId, (runs) => runs.map((run) => startPlan(deps, run, now))),
       );
       for (const one of started) execute(one);
-      // What ends without an attempt lets others follow, and may be told of.
+      // Runs that end without an attempt let others follow, and may be told of.
       if (taken > started.length) for (const room of ['scheduler', 'deliverer'] as const) bell.ring(room);
       return { taken, more: more && live.size < deps.concurrency };
     },

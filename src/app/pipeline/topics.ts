@@ -16,7 +16,7 @@ interface TopicDeps {
   readonly part: Pick<OutboxPart, 'id' | 'fence' | 'route'>;
   /** Whether the part may leave as soon as its topic is there. */
   readonly mayFollow: () => boolean;
-  /** Told just before the platform is asked to make one. */
+  /** Told just before Telegram is asked to make one. */
   readonly spend: () => void;
 }
 

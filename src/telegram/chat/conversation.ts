@@ -44,7 +44,7 @@ export interface Person {
   readonly isAdmin: boolean;
 }
 
-/** Everything that a handler knows of one update, and may use for it: who says or presses what, and where. */
+/** All that a handler knows of one update, and may use for it: who says or presses what, and where. */
 export interface ChatContext extends ChatDeps {
   readonly updateId: number;
   /** `telegram:update:<id>`: for each thing that is changed, followed by what it is when there are several. */

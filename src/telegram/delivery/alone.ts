@@ -12,7 +12,7 @@ interface AloneDeps {
   readonly clock: Clock;
 }
 
-/** A platform or a chat that refuses is asked again after this: the bot may have been made an admin. */
+/** A chat that refuses is asked again after this: the bot may have been made an admin. */
 const refusalKeptMs = 60 * 60_000;
 const chatsMax = 1000;
 

@@ -20,7 +20,7 @@ export interface Spot {
   readonly messageId: number;
 }
 
-/** Where a message goes, and how it comes. */
+/** The thread that a message goes to, and how it comes. */
 interface Where {
   readonly chat_id: string;
   readonly message_thread_id?: number;
@@ -68,7 +68,7 @@ export type Edited = Message | true;
 export function editCall(spot: Spot, drawn: Drawn, isFile = drawn.media !== undefined): Call<Edited> {
   const at = { chat_id: spot.address, message_id: spot.messageId };
   if (!isFile) return (raw, signal) => raw.editMessageText({ ...at, ...contentOf(drawn) }, signal);
-  // What does not fit below a file leaves the words there as they are; the buttons still say what is true now.
+  // Words that do not fit below a file leave those there as they are; the buttons still say what is true now.
   if (drawn.text.length > captionLengthMax) return setButtons(spot, drawn.buttons ?? []);
   return (raw, signal) => raw.editMessageCaption({ ...at, ...captionOf(drawn) }, signal);
 }
@@ -78,7 +78,7 @@ export function setButtons({ address, messageId }: Spot, rows: NonNullable<Drawn
     raw.editMessageReplyMarkup({ chat_id: address, message_id: messageId, reply_markup: keyboardOf(rows) }, signal);
 }
 
-/** Drawn words as the platform takes them: formatted by entities alone, so that no character of a text has a meaning. */
+/** Drawn words as Telegram takes them: formatted by entities alone, so that no character of a text has a meaning. */
 interface Content {
   readonly text: string;
   readonly entities: MessageEntity[];
@@ -95,7 +95,7 @@ export function contentOf({ text, entities = [], buttons = [] }: Drawn): Content
   };
 }
 
-/** The same below a file; the platform shows no preview of links there. */
+/** The same below a file; Telegram shows no preview of links there. */
 interface Caption {
   readonly caption: string;
   readonly caption_entities: MessageEntity[];

@@ -77,7 +77,7 @@ export async function act(
   return sentBy(heed, answer, { part, verb, ids: () => asked, ...(already === undefined ? {} : { asked, already }) });
 }
 
-/** Nobody waits for it, but what stays stands in the wrong place: the log says so. */
+/** A message that cannot be taken back stays in the wrong place, and the log says so. */
 export async function takeBack({ api, budget, log }: Room, { chatId, messageId }: SentIds): Promise<void> {
   let error = 'the chat must be left alone';
   for (let tries = 0; tries < removalsMax && (await budget.take(chatId)); tries += 1) {
@@ -108,13 +108,13 @@ interface Reading<T> {
   readonly part: Outgoing;
   readonly verb: Verb;
   readonly ids: (value: T) => SentIds;
-  /** What is told when everything is already as it was asked for. */
+  /** The ids to tell when everything is already as it was asked for. */
   readonly asked?: SentIds;
-  /** What the platform says then; that nothing was changed, unless told otherwise. */
+  /** Telegram's words then; that nothing was changed, unless told otherwise. */
   readonly already?: RegExp;
 }
 
-/** What an answer means for the part. */
+/** The meaning of an answer for the part. */
 export function sentBy<T>(heed: Heed, answer: Answered<T>, reading: Reading<T>): Sent {
   const { part, verb, ids, asked, already = unchanged } = reading;
   heed(answer);

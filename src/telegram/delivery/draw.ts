@@ -104,7 +104,7 @@ function backlogDrawn({ waiting, oldestAt }: Of<'backlog'>, { timezone, now }: A
 }
 
 /**
- * What a card bears that was not drawn by a press. Drawing the same state again gives the same card, so that evidence can
+ * The mark of a card that was not drawn by a callback. Drawing the same state again gives the same card, so that evidence can
  * compare the two.
  */
 function markOf({ version, counters }: Pick<Task, 'version' | 'counters'>): string {

@@ -26,7 +26,7 @@ export interface DrawingDeps {
 const slotsShown = 3;
 const nameMax = 40;
 
-/** What a part shows by now; null when there is nothing to show any more. A result is drawn from its row alone. */
+/** The content of a part by now; null when there is nothing to show any more. A result is drawn from its row alone. */
 export async function drawnOf(deps: DrawingDeps, part: Outgoing): Promise<Drawn | null> {
   const { store, defaultTimezone } = deps;
   const { shown, taskId, route } = part;
@@ -40,7 +40,7 @@ export async function drawnOf(deps: DrawingDeps, part: Outgoing): Promise<Drawn 
   return bundle({ chat, until, held, timezone: chat.timezone ?? defaultTimezone });
 }
 
-/** Somebody may have said Done to a result of which nobody knew whether it had arrived: sent again, it is done all the same. */
+/** A result whose arrival was in doubt may have been done meanwhile: sent again, it is done all the same. */
 async function withDone(
   { store, clock }: DrawingDeps,
   { taskId, wasSent, resultOf }: Outgoing,

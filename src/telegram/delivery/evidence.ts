@@ -12,13 +12,13 @@ interface EvidenceDeps {
   readonly budget: Budget;
   readonly log: Log;
   readonly store: Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts'>;
-  /** What a part showed when it left, or would show now; null when there is nothing to show. */
+  /** The content of a part when it left, or else now; null when there is nothing to show. */
   readonly drawn: (part: Outgoing) => Promise<Drawn | null>;
 }
 
 /** Edits of one look, so that the results that wait behind it keep most of the chat's budget. */
 const probesMax = 10;
-/** Where ids are shared by many chats, more of them than this would be probed for the sake of others. */
+/** Ids in a mailbox that many chats share; more of them would be probed for the sake of others. */
 const mailboxRangeMax = 10;
 /** Ids looked at above the highest that is known: the part may be the newest message. */
 const beyond = 3;
@@ -26,7 +26,7 @@ const beyond = 3;
 const explainedMax = 500;
 const metMax = 10_000;
 
-/** What is known for good of a message that nothing in the store explains. A missing one may have been ours. */
+/** A lasting finding about a message that nothing in the store explains. A missing one may have been ours. */
 type Met = 'other' | 'missing';
 
 interface Room extends EvidenceDeps {
@@ -40,7 +40,7 @@ interface Search {
   readonly part: Outgoing;
   readonly drawn: Drawn;
   readonly range: Range;
-  /** What each probed message said, for the record. */
+  /** The finding about each probed message, for the record. */
   readonly said: Record<string, string>;
 }
 
@@ -62,7 +62,7 @@ function lastOf({ highest, resentAs, readTo }: Range): number {
 }
 
 /**
- * Finds out whether a message without an answer arrived. The platform has no method that reads a chat, but an edit tells:
+ * Finds out whether a message without an answer arrived. Telegram has no method that reads a chat, but an edit tells:
  * the identical content is refused as no change exactly where it stands already. Ids count up, so few messages can be it.
  * Only one part of a chat is looked for: while there is a doubt nothing but answers leaves. Where two are in doubt all the
  * same, a look for one could overwrite the other, so none is made.
@@ -141,7 +141,7 @@ type Probed =
   | { readonly is: 'foreign' }
   /** It is ours, but one has a file and the other has none. */
   | { readonly is: 'otherForm' }
-  /** There is no such message, or none any more, or it is in another chat. */
+  /** No such message exists, or not any more, or it is in another chat. */
   | { readonly is: 'missing' }
   | CallFault;
 
@@ -264,7 +264,7 @@ const waitButton = { text: '…', data: 'v1:wait' } as const;
 async function topicOf(room: Room, spot: Spot, { buttons = [] }: Drawn): Promise<number | null | undefined> {
   const { address, messageId } = spot;
   const answer = await paid(room, address, setButtons(spot, [...buttons, [waitButton]]));
-  // Whatever was answered, the button may stand there by now. Where it stays, the next look rewrites the message.
+  // The button may stand there by now, whatever was answered. If it stays, the next look rewrites the message.
   const isClean = await insist(room, address, setButtons(spot, buttons));
   if (!isClean) room.log.error('message_left_rewritten', { chat_id: address, message_id: messageId });
   return isClean && answer.is === 'ok' && answer.value !== true ? idsOf(answer.value).threadId : undefined;

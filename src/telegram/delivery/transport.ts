@@ -26,7 +26,7 @@ interface TransportDeps extends DrawingDeps {
 const leftMax = 1000;
 
 interface Room extends TransportDeps {
-  /** What left without an answer, as it was drawn then: a view may be drawn otherwise by now. */
+  /** Parts that left without an answer, as they were drawn then: a view may be drawn otherwise by now. */
   readonly left: Recent<Drawn>;
   readonly heed: Heed;
   readonly forums: ReturnType<typeof createForums>;
@@ -68,7 +68,7 @@ async function sendNew(room: Room, part: Outgoing): Promise<Sent> {
   if (!room.alone.mayTry(part)) return sendToAll(room, part, drawn);
   const sent = await room.alone.send(part, drawn);
   if (sent !== null) return sent;
-  // What the platform does not show to one person alone is shown to all of them, rather than to nobody.
+  // Content that Telegram does not show to one person alone is shown to all of them, rather than to nobody.
   return (await mayCallAgain(room, part)) ? sendToAll(room, part, drawn) : unpaid;
 }
 
@@ -138,7 +138,7 @@ async function edit(room: Room, part: Outgoing, messageId: number): Promise<Sent
   const spot = { address: part.route.address, messageId };
   let answer = await room.api.ask(editCall(spot, drawn));
   if (isOtherForm(answer)) {
-    // Whoever wrote the change did not know whether the words stand below a file.
+    // The writer of the change did not know whether the words stand below a file.
     if (!(await mayCallAgain(room, part))) return unpaid;
     answer = await room.api.ask(editCall(spot, drawn, drawn.media === undefined));
   }
@@ -171,7 +171,7 @@ const topicsOff: Sent = {
 const keptMax = 1000;
 
 /**
- * Chats whose topics are switched off. The platform takes a message for a topic there, and shows it outside of every topic.
+ * Chats whose topics are switched off. Telegram takes a message for a topic there, and shows it outside of every topic.
  * The topics are still there when they are switched on again, so none of them is to blame, and none must be made anew.
  */
 function createForums(api: TelegramApi) {

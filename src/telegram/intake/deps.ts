@@ -7,7 +7,7 @@ import type { Chats } from '../../app/use-cases/reachable-chats.ts';
 import type { TelegramApi } from '../api.ts';
 import type { BotContext, ChatDeps, Command } from '../chat/conversation.ts';
 
-/** Everything that people can say and press, and what answers it. */
+/** The chat as intake sees it: its commands, and what answers words and buttons. */
 export interface Conversation {
   readonly commands: readonly Command[];
   /** The command that somebody probably meant by an unknown word; null when none is near. */

@@ -42,7 +42,7 @@ export function createHandling(deps: SpeechDeps): Handling {
       const isOurs = change !== undefined;
       const address = String(chat.id);
       await lookAgain(address, isOurs || isAboutTopics(update.message));
-      // Where the bot is not any more it can change nothing.
+      // The bot can change nothing in a chat that it is out of.
       const isOut = change !== undefined && standingOf(change.new_chat_member) === 'out';
       if (chat.type === 'private' || isOut) return;
       await deps.lists.catchUp(address, { updateId: stored.id, isForum: chat.is_forum === true, isHint: isOurs });

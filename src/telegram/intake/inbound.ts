@@ -89,7 +89,7 @@ export function createTelegramIn(deps: TelegramInDeps): TelegramIn {
   };
 }
 
-/** Everything that needs to know who the bot is. */
+/** The parts that need to know who the bot is. */
 interface Connected {
   readonly worker: Worker;
   readonly poll: ReturnType<typeof createPoll>;

@@ -18,7 +18,7 @@ export async function admitConfigured(deps: OwnersDeps): Promise<boolean> {
 
 const namedNote = 'telegram:owners:named';
 
-/** Whom the operator named at an earlier start, and names no more, owns the bot no more, and their private chat is closed. */
+/** Owners whom the operator names no more own the bot no more, and their private chat is closed. */
 async function dismissUnnamed({ store, settings, clock, log }: OwnersDeps): Promise<void> {
   const named = settings.owners.map(String);
   const before = (await store.readNote(namedNote)) ?? '';

@@ -177,7 +177,7 @@ async function sceneOf(deps: SpeechDeps, from: FromChat, topic: number | null): 
   };
 }
 
-/** Anything that is heard from a chat that was gone shows that it is back. */
+/** A chat that was gone is back as soon as something is heard from it. */
 async function reachable({ store, people }: SpeechDeps, chat: Chat): Promise<Chat> {
   if (chat.state !== 'gone') return chat;
   await people.back(chat.id);
@@ -208,7 +208,7 @@ async function concernsUs(deps: SpeechDeps, place: Place, { message, wording, sp
   const { chat, topic, topicTask } = place;
   if (wording.command !== null) return isOurCommand(deps, wording, place);
   if (wording.isAddressed) return true;
-  // Where a task reminds people, "done" is said to it.
+  // In the topic of a task, "done" is said to the task.
   if (topicTask !== null && isDoneWord(wording.args)) return true;
   if (chat.kind === 'private' || repliedTo(deps, message)?.isOurs === true) return true;
   return (await deps.store.openDraft(chat.id, actorOf(speaker.id), topic, writtenAt(message))) !== null;
@@ -234,7 +234,7 @@ function authorOf({ from, forward_origin: origin }: Pick<Message, 'from' | 'forw
   return author?.is_bot === true ? undefined : author;
 }
 
-/** Where the approval has ended since the update came in, only owners are listened to. */
+/** Owners alone are listened to where the approval has ended since the update came in. */
 async function listenerFor(deps: SpeechDeps, chat: Chat, from: FromUser): Promise<Person | 'out' | 'unknown'> {
   const person = await personIn(deps, chat, from);
   const isOwner = typeof person === 'object' && person.isOwner;

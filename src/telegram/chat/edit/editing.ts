@@ -64,7 +64,7 @@ interface Changed {
   readonly rows: Rows;
 }
 
-/** What is different after it, what came next before it and what comes now, and the button that takes it back. */
+/** The differences, the next slots before and after, and the button that takes the change back. */
 export async function change(ctx: ChatContext, task: Task, patch: TaskPatch): Promise<Changed> {
   const before = await comingWords(task, ctx);
   const done = await ctx.tasks.edit(targetOf(ctx, task), patch);

@@ -136,7 +136,7 @@ function deletedAnswer(task: Task, now: number): Answer {
   ]);
 }
 
-/** Where there is one task alone that is the one; among several it is asked which, and what was typed is kept for it. */
+/** A task that is alone is the one; among several it is asked which, and the typed words are kept for the answer. */
 async function unnamed(ctx: ChatContext, wish: Wish): Promise<Named> {
   const only = await onlyOne(ctx.place, ctx.store, wish);
   const words = ctx.args.trim();
@@ -181,7 +181,7 @@ async function shortList(
 ): Promise<readonly Task[]> {
   const query = { chatId: chat.id, ownerId: null, text: null, offset: 0, limit: pageSize };
   const fitting = await store.chatTasks({ ...query, filter: fits });
-  // Where none fits, those that are there show it best.
+  // If none fits, the tasks that are there show it best.
   return fitting.total > 0 || fits === 'all'
     ? fitting.tasks
     : (await store.chatTasks({ ...query, filter: 'all' })).tasks;

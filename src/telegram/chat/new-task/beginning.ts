@@ -31,7 +31,7 @@ export const newTask = onChat('create', async (ctx) => {
   const draft = await draftHere(ctx);
   const before = replacedWords(draft);
   const words = ctx.args.trim();
-  // Whoever answers a question of ours means that question, and not that its words be sent.
+  // An answer to a question of ours means that question, and not that its words be sent.
   const isAnswer = ctx.repliedTo?.isOurs === true && (words === '' || draft !== null);
   const kept = isAnswer ? sentWith(ctx) : brought(ctx);
   const step: StepOf<'ask'> = { step: 'ask', kept };
@@ -94,7 +94,7 @@ export async function goOn(ctx: ChatContext, draft: OpenDraft): Promise<Answer> 
   return carriedOn(ctx, withMedia(ctx, step));
 }
 
-/** What nobody said to us can be a time that we ask for, but any sentence could be a text, and any file an attachment. */
+/** Words that were not said to us can be a time that we ask for, but any sentence could be a text, and any file an attachment. */
 function isTalk(ctx: ChatContext, step: MakingStep): boolean {
   if (isForUs(ctx)) return false;
   return step.step === 'text' || step.step === 'retext' || ctx.media !== null;
@@ -127,7 +127,7 @@ async function carriedOn(ctx: ChatContext, step: MakingStep): Promise<Answer> {
 
 type TextTyped = StepOf<'preview'> & { readonly from: MakingStep };
 
-/** What cannot be seen is no text, unless a file comes with it. */
+/** A text without a visible character is none, unless a file comes with it. */
 async function textTyped(ctx: ChatContext, { from, ...step }: TextTyped): Promise<Answer> {
   const isNothing = isBlank(step.text) && step.kept.media === undefined;
   return spoken(ctx, isNothing ? { step: from, before: { text: texts.wizard.blankText, entities: [] } } : { step });
@@ -231,10 +231,10 @@ async function typedPart(ctx: ChatContext, step: StepOf<PartStep>): Promise<Answ
   return missed(ctx, step, texts.making.unreadQuick(sentence, tries));
 }
 
-/** Nobody needs more words for a part of a time. */
+/** A part of a time needs no more words. */
 const partLengthMax = 100;
 
-/** Where there is none yet, and the words do not begin like a time that was meant. */
+/** True where there is no text yet, and the words do not begin like a time that was meant. */
 function isText(words: string, { step, kept }: StepOf<PartStep>, fault: AppError): boolean {
   const reason = fault.details?.['reason'];
   const isUnknown = reason === 'unknown' || reason === 'not_first';
@@ -248,7 +248,7 @@ function isText(words: string, { step, kept }: StepOf<PartStep>, fault: AppError
 const isLikeClock =
   /^(?:\S+\s+)?\S*(?:\d|half|quarter|noon|midnight|o'?clock|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\S*$/iu;
 
-/** What is asked for at that step, rather than all that a time can be. */
+/** Names the part that is asked for at that step, rather than all that a time can be. */
 function whatIsWrongWithPart(step: PartStep, words: string, fault: AppError): ReturnType<typeof whatIsWrongWithTime> {
   const whole = whatIsWrongWithTime(fault);
   const known = texts.wizard.partFaults[step];
@@ -303,7 +303,7 @@ function dateTyped(words: string, step: StepOf<PartStep>, speaking: Speaking): M
 /** A whole time was written; what follows it is the text, where none is there yet. */
 async function timeTyped(ctx: ChatContext, read: Asked, step: StepOf<PartStep | 'time'>): Promise<Answer> {
   const rest = read.text;
-  // Where people talk to each other, a sentence that begins with a time is more than what was asked for.
+  // Among people who talk to each other, a sentence that begins with a time is more than what was asked for.
   if (rest !== '' && !isForUs(ctx)) return silence;
   const text = step.step === 'time' ? step.text : step.kept.text;
   const media = ctx.media ?? step.kept.media;

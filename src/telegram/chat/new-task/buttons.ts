@@ -30,7 +30,7 @@ function onDraft(handle: (ctx: ChatContext, draft: OpenDraft) => Promise<Answer>
         return found.draft.step.step === 'made' ? alreadyMade(ctx, found.draft.step.taskId) : handle(ctx, found.draft);
       case 'expired':
         return redrawn(ctx, drawn(making.expired));
-      // What the message shows may be newer than the button, so it stays as it is.
+      // The message may be newer than the button, so it stays as it is.
       case 'gone':
         throw new Refused(making.over);
       case 'foreign':

@@ -25,7 +25,7 @@ import { proposalDrawn, checkStep } from './preview.ts';
 interface Showing {
   readonly draftId: string;
   readonly step: MakingStep;
-  /** What comes before it: what was wrong, or that an earlier draft was dropped. */
+  /** Words before it: what was wrong, or that an earlier draft was dropped. */
   readonly before?: Rich | null;
   /** Said in the place of the question, which was read a moment ago. */
   readonly instead?: Rich;
@@ -66,7 +66,7 @@ export async function spoken(ctx: ChatContext, speaking: Speaking): Promise<Answ
   };
 }
 
-/** What was said cannot be read as what was asked for. In a group it may not have been meant for us at all. */
+/** Answers words that cannot be read as what was asked for. In a group they may not have been meant for us at all. */
 export async function missed(ctx: ChatContext, step: MakingStep, fault: Rich): Promise<Answer> {
   if (!isForUs(ctx)) return silence;
   const isWhole = step.step === 'ask' || step.step === 'time';
@@ -76,7 +76,7 @@ export async function missed(ctx: ChatContext, step: MakingStep, fault: Rich): P
 /** The same message shows the next step. Its buttons belong to the same draft, so that two quick presses both count. */
 export async function turned(ctx: ChatContext, draftId: string, step: MakingStep): Promise<Answer> {
   const { message: _before, ...kept } = step.kept;
-  // What one person alone sees goes by itself, and by another number.
+  // A message that one person alone sees goes by itself, and by another number.
   const shownIn = ctx.ephemeralId === null ? { message: ctx.messageId } : {};
   const next = { ...step, kept: { ...kept, ...shownIn } };
   return {

@@ -72,7 +72,7 @@ const moves: Readonly<Record<string, Move>> = {
   back: (step) => before(step),
 };
 
-/** What the button leads to. Throws what a person is told: that a day is missing, or that a time is over. */
+/** The step to which the button leads. Throws what a person is told: that a day is missing, or that a time is over. */
 export function chosen(step: MakingStep, action: string, choosing: Choosing): MakingStep | null {
   return Object.hasOwn(moves, action) ? (moves[action]?.(step, choosing) ?? null) : null;
 }

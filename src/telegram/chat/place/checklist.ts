@@ -20,7 +20,7 @@ export async function startWords(ctx: ChatContext): Promise<Words> {
   return place.chat.kind === 'private' ? privateWords(facts) : groupWords(facts);
 }
 
-/** Everything that a list of this kind is drawn from. */
+/** Facts that a list of this kind is drawn from. */
 interface ListFacts {
   readonly setUp: SetUp;
   readonly chat: Pick<Chat, 'state'>;
@@ -84,7 +84,7 @@ export function checklistDrawn(facts: ListFacts, isHello: boolean): Drawn {
 
 /* ---- the last list of a group, which is kept up to date ---- */
 
-/** Where it stands, and what it was drawn from; its message is known by its delivery, until it was changed once. */
+/** The place and the facts of the last list; its message is known by its delivery, until it was changed once. */
 export type LastList = { readonly at: number; readonly isForum: boolean } & Where;
 
 /** `by`: the update that brought it about, which is no news for it. */

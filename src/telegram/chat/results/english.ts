@@ -10,7 +10,7 @@ export const privateTopics = (bot: string): string =>
 export const groupTopics = 'Open the group’s settings and switch Topics on.';
 export const groupRight = 'Open the group’s administrators, choose this bot, and allow “Manage topics”.';
 
-/** Where it is known what kind of chat it is, nobody need read about the other kind. */
+/** Words for the kind of chat, where that is known. */
 const topicsOffTodo = {
   group: groupTopics,
   private: `This bot’s owner can do it: ${privateTopics('this bot')}`,
@@ -113,7 +113,7 @@ export const noticeTexts = {
 const quoteMax = 300;
 const approvalQuoteMax = 3000;
 
-/** What has to be confirmed, decided or approved. */
+/** Words about results to confirm, to decide or to approve. */
 export const reminderTexts = {
   done: 'Done',
   doneBy: (name: string, at: string): string => `Done by ${name}, ${at}`,

@@ -11,7 +11,7 @@ import { button, dataOf, shortId, type Rows, keyboard } from '../kit/press.ts';
 import { blocks, lines, type Rich, drawn, urlOf } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
-/** Where a message of this kind goes, and how that stands by now which it asks about. */
+/** The place of a message that asks, and the state of the matter by now. */
 export interface Asked {
   readonly address: string;
   readonly topic: number | null;

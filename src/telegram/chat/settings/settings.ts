@@ -48,7 +48,7 @@ async function settingsFacts(ctx: ChatContext): Promise<SettingsFacts> {
 }
 
 async function changedByWords(ctx: ChatContext, key: string, value: string): Promise<Answer> {
-  // Where only one person is there is nobody else who could create anything.
+  // In a private chat there is only one person who could create anything.
   if (key === 'create' && ctx.place.chat.kind === 'private') return answer(texts.settings.createAlone);
   const change = readSetting(key, value, settingsOf(ctx.place.chat.settings).quiet);
   if ('unread' in change) return answer(change.unread);
@@ -152,7 +152,7 @@ interface SettingsFacts {
   /** In a private chat there is nobody else who could create anything. */
   readonly isPrivate: boolean;
   readonly mayChange: boolean;
-  /** Whom somebody who may not can ask. */
+  /** Admins to ask, for somebody who may not. */
   readonly admins: readonly string[];
   /** When the digest comes; null when none does. */
   readonly digest: string | null;

@@ -58,7 +58,7 @@ interface Line {
 const plannedMax = 60;
 const pausedShown = 10;
 
-/** Everything that is coming for all tasks of a chat. Those that are paused are told, because they are missing. */
+/** The coming runs of all tasks of a chat. Those that are paused are told, because they are missing. */
 export async function agendaOf(span: AgendaSpan, { place, store, clock }: ChatContext): Promise<Drawn> {
   const { agenda } = texts;
   const now = clock.now();

@@ -18,7 +18,7 @@ import { pauseCommand, pauseToPressed, snoozeCommand, leftOutWords, skipCommand,
 import { isFilter } from './list.ts';
 import { historyOf, listOf, whyWords, whyCommand } from './looking.ts';
 
-/** Everything that a card, a list and a menu can do to a task. After each press the message shows how it stands now. */
+/** Buttons of cards, lists and menus. After each callback the message shows how the task stands now. */
 export const taskButtons = {
   task: onTask('read', (ctx, task) => onCard(ctx, task)),
   run: onTask('change', runPressed),
@@ -106,7 +106,7 @@ async function editWhatPressed(ctx: ChatContext, task: Task): Promise<Answer> {
     text: edit.askText(name),
     title: edit.askTitle(name),
   };
-  // Where Telegram keeps plain messages of a group from the bot, it still gets the replies to it.
+  // Telegram may keep plain messages of a group from the bot, but not the replies to it.
   const how = ctx.place.chat.kind === 'private' ? null : texts.field.byReply;
   return {
     ...redrawn(ctx, drawn(blocks(words[what], how), cancelRow(id))),

@@ -60,7 +60,7 @@ export interface ChatStanding {
 }
 
 /** The asker sits at a terminal. */
-const patienceMs = 8000;
+const askedWaitMs = 8000;
 const updatesMax = 100;
 
 export function openSurvey(bot: { readonly token: string; readonly apiRoot: string; readonly timer: Timer }): Survey {
@@ -68,7 +68,7 @@ export function openSurvey(bot: { readonly token: string; readonly apiRoot: stri
   return {
     close: () => api.close(),
     me: async () => {
-      const answer = await api.ask((raw, signal) => raw.getMe(signal), patienceMs);
+      const answer = await api.ask((raw, signal) => raw.getMe(signal), askedWaitMs);
       return surveyed(answer, ({ id, first_name: name, username, ...more }) => ({
         id,
         name,
@@ -79,7 +79,7 @@ export function openSurvey(bot: { readonly token: string; readonly apiRoot: stri
       }));
     },
     webhook: async () => {
-      const answer = await api.ask((raw, signal) => raw.getWebhookInfo(signal), patienceMs);
+      const answer = await api.ask((raw, signal) => raw.getWebhookInfo(signal), askedWaitMs);
       return surveyed(answer, ({ url = '', pending_update_count: pending, ...last }) => ({
         url,
         pending,
@@ -90,7 +90,7 @@ export function openSurvey(bot: { readonly token: string; readonly apiRoot: stri
     texts: async (waitSeconds) => {
       const asked = { limit: updatesMax, timeout: waitSeconds };
       const ask = (raw: TelegramApi['raw'], signal: CallSignal) => raw.getUpdates(asked, signal);
-      const answer = await api.ask(ask, patienceMs + waitSeconds * 1000);
+      const answer = await api.ask(ask, askedWaitMs + waitSeconds * 1000);
       return surveyed(answer, (updates) => ({
         texts: updates.flatMap((update) => textOf(update)),
         isAll: updates.length < updatesMax,
@@ -126,8 +126,8 @@ function textOf(update: unknown): SurveyedText[] {
 
 async function standing(api: TelegramApi, address: string, botId: number) {
   const [chat, member] = await Promise.all([
-    api.ask((raw, signal) => raw.getChat({ chat_id: address }, signal), patienceMs),
-    api.ask((raw, signal) => raw.getChatMember({ chat_id: address, user_id: botId }, signal), patienceMs),
+    api.ask((raw, signal) => raw.getChat({ chat_id: address }, signal), askedWaitMs),
+    api.ask((raw, signal) => raw.getChatMember({ chat_id: address, user_id: botId }, signal), askedWaitMs),
   ]);
   if (chat.is !== 'ok') return unanswered(chat);
   return surveyed(member, (bot) => {
@@ -152,13 +152,13 @@ export interface PlatformTime {
   readonly to: number;
 }
 
-const timePatienceMs = 5000;
+const timeWaitMs = 5000;
 
 /** The time at the other end; asked without the token, which it takes no part in. */
 export async function platformTime(apiRoot: string, clock: Clock): Promise<Surveyed<PlatformTime>> {
   try {
     const from = clock.now();
-    const answer = await fetch(apiRoot, { redirect: 'manual', signal: AbortSignal.timeout(timePatienceMs) });
+    const answer = await fetch(apiRoot, { redirect: 'manual', signal: AbortSignal.timeout(timeWaitMs) });
     const to = clock.now();
     await answer.body?.cancel();
     const theirs = Date.parse(answer.headers.get('date') ?? '');

@@ -7,7 +7,7 @@ import type { Ids, Bell, Clock, Digest } from '../ports/outside.ts';
 import type { DueTask, RunStore } from '../ports/pipeline.ts';
 
 /**
- * The only door to execution. Whatever asks for work makes a request; a request becomes a run here, with its key and the
+ * The only way to execution. All that asks for work makes a request; a request becomes a run here, with its key and the
  * hash of its payload, and nowhere else. The same key with the same payload is the same run.
  */
 export interface RunService {

@@ -124,7 +124,7 @@ export type Reaction = '👀' | '👍' | '💔';
 export interface Answer {
   readonly replies: readonly Reply[];
   readonly draft?: DraftChange | null;
-  /** For a press: the words in the toast, or in a window that must be closed. */
+  /** For a callback: the words in the toast, or in a window that must be closed. */
   readonly toast?: { readonly text: string; readonly isAlert: boolean } | null;
   /** For words: the reaction to them. It is lost without harm. */
   readonly reaction?: Reaction;

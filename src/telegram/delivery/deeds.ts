@@ -5,7 +5,7 @@ import { type Answered, isTokenRefused } from '../errors.ts';
 import type { Call } from './calls.ts';
 import { isPrivate, meaningOf, messageAway, topicGone, unchanged, type Verb } from './refusals.ts';
 
-interface Room {
+interface Line {
   readonly api: TelegramApi;
   readonly budget: Budget;
   readonly log: Log;
@@ -62,7 +62,7 @@ const deeds: Readonly<Record<DeliveryDeed, Doing>> = {
 
 /** Deeds are answered by yes or no, so the ids that were asked for are those of the answer. */
 export async function act(
-  { api, heed }: Pick<Room, 'api' | 'heed'>,
+  { api, heed }: Pick<Line, 'api' | 'heed'>,
   part: Outgoing,
   deed: DeliveryDeed,
 ): Promise<Sent> {
@@ -78,7 +78,7 @@ export async function act(
 }
 
 /** A message that cannot be taken back stays in the wrong place, and the log says so. */
-export async function takeBack({ api, budget, log }: Room, { chatId, messageId }: SentIds): Promise<void> {
+export async function takeBack({ api, budget, log }: Line, { chatId, messageId }: SentIds): Promise<void> {
   let error = 'the chat must be left alone';
   for (let tries = 0; tries < removalsMax && (await budget.take(chatId)); tries += 1) {
     const answer = await api.ask((raw, signal) =>

@@ -29,7 +29,7 @@ const metMax = 10_000;
 /** A lasting finding about a message that nothing in the store explains. A missing one may have been ours. */
 type Met = 'other' | 'missing';
 
-interface Room extends EvidenceDeps {
+interface Finder extends EvidenceDeps {
   readonly met: Recent<Met>;
   /** Messages that a probe may have rewritten, because its answer was lost; by the part whose content it was. */
   readonly tried: Recent<string>;
@@ -68,18 +68,18 @@ function lastOf({ highest, resentAs, readTo }: Range): number {
  * same, a look for one could overwrite the other, so none is made.
  */
 export function createEvidence(deps: EvidenceDeps) {
-  const room: Room = { ...deps, met: createRecent<Met>(metMax), tried: createRecent<string>(metMax) };
+  const finder: Finder = { ...deps, met: createRecent<Met>(metMax), tried: createRecent<string>(metMax) };
   return {
     settle: async (part: Outgoing, look: Look): Promise<Evidence> => {
       const { address } = part.route;
-      const drawn = await room.drawn(part);
+      const drawn = await finder.drawn(part);
       if (drawn === null) return undecided({}, 'there is nothing to show any more');
       if (part.edits !== null) return undecided({}, 'a change is looked for by making it again');
-      const range = await rangeOf(room, address, look);
+      const range = await rangeOf(finder, address, look);
       if (range === null) return undecided({}, 'no message of the chat is known from before');
-      const others = await room.store.unknownParts(address, part.deliveryId);
+      const others = await finder.store.unknownParts(address, part.deliveryId);
       if (others.length > 0) return undecided({}, 'another part of the chat is in doubt as well');
-      return search(room, { part, drawn, range, said: {} });
+      return search(finder, { part, drawn, range, said: {} });
     },
   };
 }
@@ -88,7 +88,7 @@ function undecided(facts: object, why: string): Extract<Evidence, { is: 'undecid
   return { is: 'undecided', evidence: JSON.stringify({ ...facts, why }) };
 }
 
-async function rangeOf({ store }: Room, address: string, { sentAt, resentAs, besides }: Look): Promise<Range | null> {
+async function rangeOf({ store }: Finder, address: string, { sentAt, resentAs, besides }: Look): Promise<Range | null> {
   const after = await store.lastMessageBefore(address, sentAt);
   if (after === null) return null;
   const known = await store.explainedAfter(address, after, explainedMax);
@@ -104,7 +104,7 @@ async function rangeOf({ store }: Room, address: string, { sentAt, resentAs, bes
   };
 }
 
-async function search(room: Room, found: Search): Promise<Evidence> {
+async function search(finder: Finder, found: Search): Promise<Evidence> {
   const { part, range, said } = found;
   const { address } = part.route;
   const facts = { after: range.after, said };
@@ -115,7 +115,7 @@ async function search(room: Room, found: Search): Promise<Evidence> {
   let isProof = range.resentAs !== null && range.readTo >= range.resentAs;
   for (let messageId = range.after + 1; messageId <= lastOf(range); messageId += 1) {
     const spot = { address, messageId };
-    const step = await nextStep(room, found, { spot, mayProbe: probed < probesMax });
+    const step = await nextStep(finder, found, { spot, mayProbe: probed < probesMax });
     if (step.is === 'arrived') return { ...step, evidence: JSON.stringify({ ...facts, found: messageId }) };
     if (step.is === 'stop') return undecided(facts, step.why);
     if (step.probed) probed += 1;
@@ -150,12 +150,12 @@ interface Next {
   readonly mayProbe: boolean;
 }
 
-async function nextStep(room: Room, found: Search, { spot, mayProbe }: Next): Promise<Step> {
+async function nextStep(finder: Finder, found: Search, { spot, mayProbe }: Next): Promise<Step> {
   if (found.range.explained.has(spot.messageId)) return { is: 'on', isThere: true, probed: false };
-  const met = room.met.get(keyOf(spot));
+  const met = finder.met.get(keyOf(spot));
   if (met !== undefined) return { is: 'on', isThere: met === 'other', probed: false };
   if (!mayProbe) return { is: 'stop', why: `more than ${probesMax} messages to look at` };
-  return lookAt(room, found, spot);
+  return lookAt(finder, found, spot);
 }
 
 type Step =
@@ -166,25 +166,25 @@ type Step =
 
 const another: Step = { is: 'on', isThere: true, probed: true };
 
-async function lookAt(room: Room, found: Search, spot: Spot): Promise<Step> {
-  const probed = probedBy(await paid(room, spot.address, editCall(spot, found.drawn)));
+async function lookAt(finder: Finder, found: Search, spot: Spot): Promise<Step> {
+  const probed = probedBy(await paid(finder, spot.address, editCall(spot, found.drawn)));
   found.said[spot.messageId] = wordsOf(probed);
   switch (probed.is) {
     case 'same':
-      return sameThere(room, found, spot);
+      return sameThere(finder, found, spot);
     case 'rewritten':
-      return rewrittenThere(room, found, { spot, topic: probed.topic });
+      return rewrittenThere(finder, found, { spot, topic: probed.topic });
     case 'foreign':
-      room.met.put(keyOf(spot), 'other');
+      finder.met.put(keyOf(spot), 'other');
       return another;
     case 'otherForm':
       // It may be another part that somebody asks for later, so it is not put down as nobody's.
       return another;
     case 'missing':
-      if (spot.messageId < found.range.highest) room.met.put(keyOf(spot), 'missing');
+      if (spot.messageId < found.range.highest) finder.met.put(keyOf(spot), 'missing');
       return { is: 'on', isThere: false, probed: true };
     default:
-      room.tried.put(keyOf(spot), found.part.deliveryId);
+      finder.tried.put(keyOf(spot), found.part.deliveryId);
       return { is: 'stop', why: probed.error };
   }
 }
@@ -194,18 +194,18 @@ async function lookAt(room: Room, found: Search, spot: Spot): Promise<Step> {
  * off may have written the words onto it. Only buttons that do something are a part's own. So a message without them, and
  * one that an earlier probe may have rewritten, is asked for its topic.
  */
-async function sameThere(room: Room, found: Search, spot: Spot): Promise<Step> {
+async function sameThere(finder: Finder, found: Search, spot: Spot): Promise<Step> {
   const { part, drawn, said } = found;
   const { topic } = part.route;
-  const wasTried = room.tried.get(keyOf(spot)) === part.deliveryId;
+  const wasTried = finder.tried.get(keyOf(spot)) === part.deliveryId;
   if (isOwn(drawn) && !wasTried) return arrived(spot, topic);
-  const stands = await topicOf(room, spot, drawn);
+  const stands = await topicOf(finder, spot, drawn);
   if (stands === undefined) return { is: 'stop', why: `message ${spot.messageId} did not tell its topic` };
   said[spot.messageId] = `the same, in ${placeOf(stands)}`;
   // Outside of every topic it may be this part astray; in another topic it is what nobody asks for any more.
   if (stands === topic || stands === null) return arrived(spot, stands);
-  if (wasTried) return rewrittenThere(room, found, { spot, topic: stands });
-  room.met.put(keyOf(spot), 'other');
+  if (wasTried) return rewrittenThere(finder, found, { spot, topic: stands });
+  finder.met.put(keyOf(spot), 'other');
   return another;
 }
 
@@ -215,14 +215,14 @@ function isOwn({ buttons = [] }: Drawn): boolean {
 
 /** A message of ours that nothing explains has been overwritten: in the right place it is this part now, elsewhere it must not stay. */
 async function rewrittenThere(
-  room: Room,
+  finder: Finder,
   { part, said }: Search,
   { spot, topic }: { readonly spot: Spot; readonly topic: number | null },
 ): Promise<Step> {
   const { address, messageId } = spot;
-  room.log.warn('message_rewritten', { delivery_id: part.deliveryId, chat_id: address, message_id: messageId });
+  finder.log.warn('message_rewritten', { delivery_id: part.deliveryId, chat_id: address, message_id: messageId });
   if (topic === part.route.topic) return arrived(spot, topic);
-  const isGone = await insist(room, address, (raw, signal) =>
+  const isGone = await insist(finder, address, (raw, signal) =>
     raw.deleteMessage({ chat_id: address, message_id: messageId }, signal),
   );
   said[messageId] = `ours and unknown, in ${placeOf(topic)}: ${isGone ? 'removed' : 'to be removed'}`;
@@ -261,12 +261,12 @@ const writesMax = 3;
 const waitButton = { text: '…', data: 'v1:wait' } as const;
 
 /** The topic of a message of ours whose content is known; undefined when that cannot be told now. */
-async function topicOf(room: Room, spot: Spot, { buttons = [] }: Drawn): Promise<number | null | undefined> {
+async function topicOf(finder: Finder, spot: Spot, { buttons = [] }: Drawn): Promise<number | null | undefined> {
   const { address, messageId } = spot;
-  const answer = await paid(room, address, setButtons(spot, [...buttons, [waitButton]]));
+  const answer = await paid(finder, address, setButtons(spot, [...buttons, [waitButton]]));
   // The button may stand there by now, whatever was answered. If it stays, the next look rewrites the message.
-  const isClean = await insist(room, address, setButtons(spot, buttons));
-  if (!isClean) room.log.error('message_left_rewritten', { chat_id: address, message_id: messageId });
+  const isClean = await insist(finder, address, setButtons(spot, buttons));
+  if (!isClean) finder.log.error('message_left_rewritten', { chat_id: address, message_id: messageId });
   return isClean && answer.is === 'ok' && answer.value !== true ? idsOf(answer.value).threadId : undefined;
 }
 

@@ -92,7 +92,7 @@ async function drawnNow(
   return checklistDrawn(facts, isHello);
 }
 
-/** A list that has not arrived yet shows an older state, until the next change or a press. */
+/** A list that has not arrived yet shows an older state, until the next change or a callback. */
 async function messageOf({ store }: ChecklistDeps, last: LastList): Promise<number | null> {
   return 'message' in last ? last.message : ((await store.sentMessage(last.delivery))?.messageId ?? null);
 }
@@ -124,7 +124,7 @@ interface SetUpDeps {
 type Rights = Pick<SetUp, 'canManageTopics' | 'canPin'>;
 type Known = Rights | Pick<SetUp, 'topicsEnabled'>;
 
-/** Answers hold so long: `/start`, a press and a task that is made ask within seconds of each other. */
+/** Answers hold so long: `/start`, a callback and a task that is made ask within seconds of each other. */
 const keptMs = 60_000;
 
 export function createSetUps(deps: SetUpDeps): SetUps {

@@ -2,11 +2,11 @@ import type { Log } from '../../app/ports/outside.ts';
 import type { TelegramApi } from '../api.ts';
 import type { Reaction } from '../chat/conversation.ts';
 
-/** A press that is as old as this has ended its waiting on the screen anyway. */
+/** A callback that is as old as this has ended its waiting on the screen anyway. */
 const pressOldMs = 15_000;
 /** Refusals on their way; a crowd of strangers costs no more than that. */
 const refusalsUnderWayMax = 10;
-/** The same for presses, each of which has somebody waiting. */
+/** The same for callbacks, each of which has somebody waiting. */
 const refusedPressesMax = 100;
 
 export interface Toast {
@@ -15,13 +15,13 @@ export interface Toast {
 }
 
 /**
- * Small calls that nobody waits for and that are made once, whatever becomes of them: what a press is answered, and the
+ * Small calls that nobody waits for and that are made once, whatever becomes of them: what a callback is answered, and the
  * word to a stranger, for whom no row is kept.
  */
 export interface Errands {
-  answerPress(press: { readonly id: string; readonly ageMs: number }, toast: Toast | null): void;
-  /** A press of a stranger. Nothing is answered when too many are under way. */
-  refusePress(id: string, text: string): void;
+  answerCallback(press: { readonly id: string; readonly ageMs: number }, toast: Toast | null): void;
+  /** A callback of a stranger. Nothing is answered when too many are under way. */
+  refuseCallback(id: string, text: string): void;
   /** False when too many are under way; then nothing is sent. */
   refuse(to: { readonly chatId: number; readonly topic: number | null }, text: string): boolean;
   /** Reacts to the message of a person, where the chat allows that. */
@@ -43,7 +43,7 @@ export function createErrands(api: TelegramApi, log: Log): Errands {
     underWay.add(task);
   };
 
-  const answerPress = async (press: { id: string; ageMs: number }, toast: Toast | null) => {
+  const answerCallback = async (press: { id: string; ageMs: number }, toast: Toast | null) => {
     const words = toast === null ? {} : { text: toast.text.slice(0, toastLengthMax), show_alert: toast.isAlert };
     const answer = await api.ask((raw, signal) =>
       raw.answerCallbackQuery({ callback_query_id: press.id, ...words }, signal),
@@ -76,11 +76,11 @@ export function createErrands(api: TelegramApi, log: Log): Errands {
 
   return {
     react: (to, reaction) => run(react(to, reaction)),
-    answerPress: (press, toast) => run(answerPress(press, toast)),
-    refusePress: (id, text) => {
+    answerCallback: (press, toast) => run(answerCallback(press, toast)),
+    refuseCallback: (id, text) => {
       if (refusedPresses >= refusedPressesMax) return;
       refusedPresses += 1;
-      const answered = answerPress({ id, ageMs: 0 }, { text, isAlert: false });
+      const answered = answerCallback({ id, ageMs: 0 }, { text, isAlert: false });
       run(answered.finally(() => (refusedPresses -= 1)));
     },
     refuse: (to, text) => {

@@ -24,7 +24,7 @@ export type IntakeContext = BotContext & { readonly taken: Taken; handled: Handl
 
 /** The outcome of an update. It is written down together with the update being done. */
 export interface Handled extends Omit<UpdateEnd, 'id' | 'at'> {
-  /** For a press. */
+  /** For a callback. */
   readonly toast: Toast | null;
   /** For what was said. */
   readonly reaction: Reaction | null;
@@ -93,7 +93,7 @@ function withoutMessage({ ephemeralId: _changed, ...asker }: OnlyFor): OnlyFor {
   return asker;
 }
 
-/** One sentence: in a toast for a press, as a message otherwise. */
+/** One sentence: in a toast for a callback, as a message otherwise. */
 export function saying(writing: Writing, text: string, isPress = false): Handled {
   if (isPress) return { ...nothingToSay, toast: { text, isAlert: true } };
   return { ...nothingToSay, messages: [messageOf(writing, { text })] };

@@ -3,7 +3,7 @@ import type { Message } from 'grammy/types';
 import { AppError, errorText } from '../../domain/errors.ts';
 import { telegramThread } from '../../domain/thread.ts';
 import { saying, nothingToSay, type Handled, type IntakeContext, type Taken } from './handled.ts';
-import { originOf, standingOf } from './payload.ts';
+import { originOf, memberStatusOf } from './payload.ts';
 import { botChanged, cameAndWent, createSecondLook, memberChanged, moved } from './places.ts';
 import { hear, hearAgain, press, type SpeechDeps } from './speech.ts';
 import { faultOf, givenUp } from './texts.ts';
@@ -43,7 +43,7 @@ export function createHandling(deps: SpeechDeps): Handling {
       const address = String(chat.id);
       await lookAgain(address, isOurs || isAboutTopics(update.message));
       // The bot can change nothing in a chat that it is out of.
-      const isOut = change !== undefined && standingOf(change.new_chat_member) === 'out';
+      const isOut = change !== undefined && memberStatusOf(change.new_chat_member) === 'out';
       if (chat.type === 'private' || isOut) return;
       await deps.lists.catchUp(address, { updateId: stored.id, isForum: chat.is_forum === true, isHint: isOurs });
     },

@@ -3,9 +3,9 @@ import { errorText } from '../../domain/errors.ts';
 import type { TelegramApi } from '../api.ts';
 import type { Command } from '../chat/conversation.ts';
 import { isTokenRefused } from '../errors.ts';
+import { retrying, type Pauses } from './backoff.ts';
 import type { InStore } from './deps.ts';
-import { retrying, type Pauses } from './patience.ts';
-import { standingOf } from './payload.ts';
+import { memberStatusOf } from './payload.ts';
 
 /** The menus that Telegram shows, one for each circle of people. They are a convenience: nothing waits for them. */
 export interface Menu {
@@ -118,7 +118,7 @@ export function createPlatform(api: TelegramApi): Platform {
       const id = userIdOf(userId);
       if (id === null) return { is: 'refused', error: 'no person of this platform' };
       const answer = await api.ask((raw, signal) => raw.getChatMember({ chat_id: address, user_id: id }, signal));
-      if (answer.is === 'ok') return { is: 'known', status: standingOf(answer.value) };
+      if (answer.is === 'ok') return { is: 'known', status: memberStatusOf(answer.value) };
       // A group may hide its members from the bot; that says nothing about the person.
       const isNobody = answer.is === 'refused' && nobody.test(answer.error);
       return isNobody ? { is: 'known', status: 'out' } : answer;

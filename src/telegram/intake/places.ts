@@ -7,7 +7,7 @@ import type { Checklists, SetUps } from './checklists.ts';
 import type { TelegramInDeps } from './deps.ts';
 import { nothingToSay, type Handled } from './handled.ts';
 import { actorOf, approve } from './owners.ts';
-import { nameOf, standingOf, titleOf } from './payload.ts';
+import { nameOf, memberStatusOf, titleOf } from './payload.ts';
 import { botBlocked, botRemoved } from './texts.ts';
 
 /** Chats and the people in them: they come and go, move, and get what the bot was waiting for. */
@@ -39,7 +39,7 @@ export async function memberChanged(
   deps: TelegramInDeps,
   { chat: from, new_chat_member: member }: ChatMemberUpdated,
 ): Promise<void> {
-  if (!member.user.is_bot) await heardOf(deps, await noteChat(deps, from), member.user, standingOf(member));
+  if (!member.user.is_bot) await heardOf(deps, await noteChat(deps, from), member.user, memberStatusOf(member));
 }
 
 export function noteChat({ store, ids, clock }: TelegramInDeps, chat: FromChat): Promise<Chat> {
@@ -51,7 +51,7 @@ export function noteChat({ store, ids, clock }: TelegramInDeps, chat: FromChat):
 export async function botChanged(deps: PlacesDeps, change: ChatMemberUpdated, updateId: number): Promise<Handled> {
   const chat = await noteChat(deps, change.chat);
   deps.setUps.heard(chat.address, change.new_chat_member);
-  if (standingOf(change.new_chat_member) === 'out') {
+  if (memberStatusOf(change.new_chat_member) === 'out') {
     await deps.people.gone(chat.id, chat.kind === 'private' ? botBlocked : botRemoved);
     return nothingToSay;
   }

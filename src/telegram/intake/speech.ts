@@ -117,7 +117,7 @@ function unsaid(updateId: number, { message_id: messageId }: Pick<Message, 'mess
   };
 }
 
-/** For presses. */
+/** For callbacks. */
 export async function press(deps: SpeechDeps, ctx: IntakeContext, next: NextFunction): Promise<void> {
   const callback = ctx.callbackQuery;
   const message = callback?.message;
@@ -146,13 +146,13 @@ export async function press(deps: SpeechDeps, ctx: IntakeContext, next: NextFunc
     ephemeralId,
   };
   await answered(deps, ctx, told, next);
-  // A press on a message that one person alone sees is answered to that person alone.
+  // A callback from a message that one person alone sees is answered to that person alone.
   const asker = { userId: person.id, callbackId: callback.id, until: date + ephemeralMs };
   const only = askerIn(place, ephemeralId === null ? asker : { ...asker, ephemeralId });
   ctx.handled = handledBy({ ...writing, ...only }, ctx.answer);
 }
 
-/** Telegram takes an answer that one person alone sees only so soon after their word or press. */
+/** Telegram takes an answer that one person alone sees only so soon after their word or callback. */
 const ephemeralMs = 15_000;
 
 /** In a private chat everything is seen by one person alone. */
@@ -315,15 +315,15 @@ export function createFloodLimit(): FloodLimit {
     return begun;
   };
 
-  const placeIn = ({ updates }: Minute, updateId: number, max: number): Pace => {
+  const countIn = ({ updates }: Minute, updateId: number, max: number): Pace => {
     if (!updates.includes(updateId) && updates.length <= max) updates.push(updateId);
-    const place = updates.indexOf(updateId);
-    if (place < 0) return 'more';
-    return place < max ? 'fine' : 'first';
+    const index = updates.indexOf(updateId);
+    if (index < 0) return 'more';
+    return index < max ? 'fine' : 'first';
   };
 
   return ({ updateId, chatId, userId, at }) => {
-    const mine = placeIn(minuteOf(`${chatId} ${userId}`, at), updateId, personMax);
-    return mine === 'fine' ? placeIn(minuteOf(chatId, at), updateId, chatMax) : mine;
+    const mine = countIn(minuteOf(`${chatId} ${userId}`, at), updateId, personMax);
+    return mine === 'fine' ? countIn(minuteOf(chatId, at), updateId, chatMax) : mine;
   };
 }

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock, Digest, Log } from '../../app/ports/outside.ts';
 import { errorText } from '../../domain/errors.ts';
+import { untilAnswered, type Asking } from './backoff.ts';
 import type { InSettings } from './deps.ts';
-import { untilAnswered, type Asking } from './patience.ts';
 import { updateIdOf, updatesWanted } from './payload.ts';
 
 /** The other way in: Telegram brings the updates, one request each. */

@@ -4,11 +4,11 @@ import type { Update, UserFromGetMe } from 'grammy/types';
 import type { StoredUpdate } from '../../app/ports/chats.ts';
 import { errorText, isAway } from '../../domain/errors.ts';
 import { backoffMs } from '../../domain/limits.ts';
+import { retrying, type Pauses } from './backoff.ts';
 import type { TelegramInDeps } from './deps.ts';
 import type { Errands } from './errands.ts';
 import { nothingToSay, takenOf, type Handled, type IntakeContext, type Taken } from './handled.ts';
 import type { Handling } from './handling.ts';
-import { retrying, type Pauses } from './patience.ts';
 import { originOf, readUpdate } from './payload.ts';
 import { storeAway } from './texts.ts';
 
@@ -22,7 +22,7 @@ export interface Worker {
   /** Takes up what a process before this one has left. It returns at once. */
   begin(): void;
   /** Resolves when there is room for more, with how much. */
-  room(): Promise<number>;
+  untilFree(): Promise<number>;
   /** Resolves when every stored update is done. */
   idle(): Promise<void>;
   /** No other update is begun; resolves when those in hand are done. */
@@ -82,7 +82,7 @@ export function createWorker(deps: WorkerDeps): Worker {
       }
     },
     begin: () => read(1),
-    room: () => hands.room(),
+    untilFree: () => hands.untilFree(),
     idle: async () => {
       while (reading !== null || hands.free() < inHandMax || errands.size() > 0) {
         await stop();
@@ -120,7 +120,7 @@ async function beginFrom(deps: WorkerDeps, from: number, { hands, begin }: Begin
   for (let after = from - 1; !pauses.ended();) {
     const page = await store.openUpdates(after, pageSize);
     for (const stored of page) {
-      await hands.room();
+      await hands.untilFree();
       if (pauses.ended()) return;
       begin(takenOf(stored, readUpdate(stored.payload), me.username));
     }
@@ -152,7 +152,7 @@ function createHands() {
     },
     free,
     /** Resolves when there is room for more, with how much. */
-    room: async () => {
+    untilFree: async () => {
       while (free() === 0) await new Promise<void>((resolve) => waiting.push(resolve));
       return free();
     },
@@ -187,7 +187,7 @@ async function unreadable({ log }: WorkerDeps, { id }: StoredUpdate): Promise<Ha
 async function serve(deps: WorkerDeps, taken: Taken, handle: () => Promise<Handled>): Promise<void> {
   const { store, handling, log, pauses } = deps;
   const { stored } = taken;
-  const answerPress = answeringOnce(deps, taken);
+  const answerCallback = answeringOnce(deps, taken);
   // Counted once for each process: what is tried again because the store was away has taken nothing down.
   let attempts: number | null = null;
   const attempt = async () => {
@@ -195,22 +195,22 @@ async function serve(deps: WorkerDeps, taken: Taken, handle: () => Promise<Handl
     if (attempts === 0) return;
     const begun = { ...taken, stored: { ...stored, attempts } };
     const handled = attempts > attemptsMax ? handling.giveUp(begun) : await handle();
-    answerPress(handled.toast);
+    answerCallback(handled.toast);
     if (await isWritten(deps, begun, handled)) await follow(deps, begun, handled);
   };
   await retrying(pauses, attempt, (error, failures) => {
     // A button is not looked at that long.
-    answerPress({ text: storeAway, isAlert: false });
+    answerCallback({ text: storeAway, isAlert: false });
     if (failures === 1) log.warn('update_put_off', { update_id: stored.id, error: errorText(error) });
     return backoffMs(failures);
   });
 }
 
-/** Each press is answered once, whatever becomes of it and however often it is tried. */
+/** Each callback is answered once, whatever becomes of it and however often it is tried. */
 function answeringOnce({ errands, clock }: WorkerDeps, { stored, update }: Taken): (toast: Handled['toast']) => void {
   let press = update?.callback_query;
   return (toast) => {
-    if (press !== undefined) errands.answerPress({ id: press.id, ageMs: clock.now() - stored.receivedAt }, toast);
+    if (press !== undefined) errands.answerCallback({ id: press.id, ageMs: clock.now() - stored.receivedAt }, toast);
     press = undefined;
   };
 }
@@ -252,6 +252,6 @@ async function follow({ handling, errands, log }: WorkerDeps, taken: Taken, { re
 async function end({ store, clock, bell }: WorkerDeps, { id }: StoredUpdate, handled: Handled): Promise<void> {
   const { status, error, messages, draft, toast } = handled;
   const isWritten = await store.endUpdate({ id, status, error, messages, draft, at: clock.now() });
-  // A press can let something go that waits, and say no word about it in the chat.
+  // A callback can let something go that waits, and say no word about it in the chat.
   if (isWritten && (messages.length > 0 || toast !== null)) bell.ring('deliverer');
 }

@@ -10,7 +10,7 @@ interface Asking {
   readonly place: Place;
 }
 
-/** Why this person may not, as a sentence; null when they may. It is asked anew for every word and every press. */
+/** Why this person may not, as a sentence; null when they may. It is asked anew for every word and every callback. */
 export async function refusal(
   { person, place, store }: Asking & Pick<ChatContext, 'store'>,
   deed: Deed,

@@ -65,7 +65,7 @@ async function created(ctx: ChatContext, { row, step }: Found, plain: boolean): 
     ctx.tasks.create({
       threadKey: threadKeyOf(telegramThread(chat.address, topic)),
       actor: ctx.person.actor,
-      // Of the draft and not of the press: however often it is pressed, one draft makes one task.
+      // Of the draft and not of the callback: however often it is pressed, one draft makes one task.
       idempotencyKey: `telegram:draft:${row.id}${plain ? ':plain' : ''}`,
       input: requestInput(step, plain),
     }),

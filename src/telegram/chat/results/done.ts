@@ -66,7 +66,7 @@ function doneReplies({ place }: ChatContext, said: DoneSaid, line: string, resul
 }
 
 /**
- * Before a result is changed by a press on it: a send whose answer was lost would be looked for by its first words
+ * Before a result is changed by a callback from it: a send whose answer was lost would be looked for by its first words
  * otherwise, and given those back.
  */
 export async function noteArrival({ place, messageId, shown, store, clock }: ChatContext, occurrenceId: string) {

@@ -14,7 +14,7 @@ import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { demand, mayManage } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 
-/** The digest of a chat: a task like any other, and this is its comfortable door. */
+/** The digest of a chat: a task like any other, and this is the comfortable way to it. */
 
 /** By it the task is found again, and told from others that people have called so. */
 const subject = 'digest';

@@ -27,7 +27,7 @@ const explanations: Record<Trouble, string> = {
   refused: 'Telegram refuses the question.',
 };
 
-export interface Patience {
+export interface Backoff {
   /** Notes the failure, logs the first one of its kind, and answers how long to wait. */
   failed(fault: CallFault): number;
   succeeded(): void;
@@ -35,14 +35,14 @@ export interface Patience {
   error(): string | null;
 }
 
-interface PatienceDeps {
+interface BackoffDeps {
   readonly log: Log;
   readonly stopwatch: Stopwatch;
   /** The task that was tried, as a fact in the log. */
   readonly task: string;
 }
 
-export function createPatience({ log, stopwatch, task }: PatienceDeps): Patience {
+export function createBackoff({ log, stopwatch, task }: BackoffDeps): Backoff {
   let since: number | null = null;
   let failures = 0;
   let now: Trouble | null = null;
@@ -75,22 +75,22 @@ export function createPatience({ log, stopwatch, task }: PatienceDeps): Patience
 
 export interface Asking {
   readonly api: Pick<TelegramApi, 'ask'>;
-  readonly patience: Patience;
+  readonly backoff: Backoff;
   readonly pauses: Pauses;
 }
 
 /** Asks until there is an answer; null when everything stops before that. */
 export async function untilAnswered<T>(
-  { api, patience, pauses }: Asking,
+  { api, backoff, pauses }: Asking,
   call: Parameters<typeof api.ask<T>>[0],
 ): Promise<{ readonly value: T } | null> {
   while (!pauses.ended()) {
     const answer = await api.ask(call);
     if (answer.is === 'ok') {
-      patience.succeeded();
+      backoff.succeeded();
       return answer;
     }
-    await pauses.pause(patience.failed(answer));
+    await pauses.pause(backoff.failed(answer));
   }
   return null;
 }

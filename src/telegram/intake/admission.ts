@@ -7,15 +7,15 @@ import type { TelegramInDeps } from './deps.ts';
 import type { Errands } from './errands.ts';
 import { takenOf, type Taken } from './handled.ts';
 import { actorOf, makeOwner, type Claim } from './owners.ts';
-import { isUpdate, nameOf, originOf, standingOf, updateIdOf, type Origin } from './payload.ts';
+import { isUpdate, nameOf, originOf, memberStatusOf, updateIdOf, type Origin } from './payload.ts';
 import * as texts from './texts.ts';
 import { wordingOf, type Wording } from './texts.ts';
 
 /**
- * The door: whoever is neither an owner nor in an approved chat gets no further, and nothing of what they send is stored.
+ * Strangers, who are neither owners nor in an approved chat, get no further, and nothing of what they send is stored.
  * An update that cannot be read is let in, because it is told about where it is handled.
  */
-export interface Door {
+export interface Admission {
   /** Those of the updates that are let in. */
   admit(updates: readonly unknown[]): Promise<readonly Admitted[]>;
 }
@@ -26,7 +26,7 @@ export interface Admitted {
   readonly taken: Taken;
 }
 
-interface DoorDeps extends Pick<TelegramInDeps, 'store' | 'clock' | 'ids' | 'settings' | 'log' | 'conversation'> {
+interface AdmissionDeps extends Pick<TelegramInDeps, 'store' | 'clock' | 'ids' | 'settings' | 'log' | 'conversation'> {
   readonly me: UserFromGetMe;
   readonly claim: Claim;
   readonly refusals: Refusals;
@@ -35,7 +35,7 @@ interface DoorDeps extends Pick<TelegramInDeps, 'store' | 'clock' | 'ids' | 'set
   readonly onOwner: () => void;
 }
 
-export function createDoor(deps: DoorDeps): Door {
+export function createAdmission(deps: AdmissionDeps): Admission {
   return {
     admit: async (updates) => {
       const admitted: Admitted[] = [];
@@ -54,7 +54,7 @@ export function createDoor(deps: DoorDeps): Door {
   };
 }
 
-async function lookAt(deps: DoorDeps, update: unknown): Promise<Admitted | null> {
+async function lookAt(deps: AdmissionDeps, update: unknown): Promise<Admitted | null> {
   const id = updateIdOf(update);
   if (id === null) {
     deps.log.error('update_without_number');
@@ -74,12 +74,12 @@ async function lookAt(deps: DoorDeps, update: unknown): Promise<Admitted | null>
   return keptWhole(deps, word === null ? update : startAlone(update, word === setupArg ? setupArg : null));
 }
 
-function keptWhole(deps: DoorDeps, update: Update): Admitted {
+function keptWhole(deps: AdmissionDeps, update: Update): Admitted {
   return kept(deps, update.update_id, update, JSON.stringify(update));
 }
 
 /** A word that one person alone sees has 0 in the place of a number, which explains nothing about the chat. */
-function kept({ clock, me }: DoorDeps, id: number, update: Update | null, payload: string): Admitted {
+function kept({ clock, me }: AdmissionDeps, id: number, update: Update | null, payload: string): Admitted {
   const { chat, messageId } = update === null ? { chat: null, messageId: null } : originOf(update);
   const isNumbered = messageId !== null && messageId > 0 && chat !== null;
   const at = isNumbered ? { address: String(chat.id), messageId } : { address: null, messageId: null };
@@ -94,7 +94,7 @@ interface Coming {
   readonly wording: Wording | null;
 }
 
-async function isLetIn(deps: DoorDeps, { update, origin: { chat, from } }: Coming): Promise<boolean> {
+async function isLetIn(deps: AdmissionDeps, { update, origin: { chat, from } }: Coming): Promise<boolean> {
   if (chat === null || chat.type === 'channel') return false;
   if (await isOpenChat(deps, chat.id)) return true;
   if (await isLost(deps, update)) return true;
@@ -106,33 +106,33 @@ async function isLetIn(deps: DoorDeps, { update, origin: { chat, from } }: Comin
 }
 
 /** A chat that was approved and could not be reached is open: the word that it is back comes from there. */
-async function isOpenChat({ store }: DoorDeps, id: number): Promise<boolean> {
+async function isOpenChat({ store }: AdmissionDeps, id: number): Promise<boolean> {
   const chat = await store.findChat(String(id));
   return chat?.state === 'approved' || (chat?.state === 'gone' && chat.approvedBy !== null);
 }
 
 /** A chat that was never approved can have tasks all the same, by the API: they are paused when it is lost. */
-async function isLost({ store }: DoorDeps, { my_chat_member: change }: Update): Promise<boolean> {
-  if (change === undefined || standingOf(change.new_chat_member) !== 'out') return false;
+async function isLost({ store }: AdmissionDeps, { my_chat_member: change }: Update): Promise<boolean> {
+  if (change === undefined || memberStatusOf(change.new_chat_member) !== 'out') return false;
   return (await store.findChat(String(change.chat.id))) !== null;
 }
 
-function turnAway(deps: DoorDeps, { update, origin, wording }: Coming): void {
+function turnAway(deps: AdmissionDeps, { update, origin, wording }: Coming): void {
   const { callback_query: press, message, my_chat_member: change } = update;
   if (press !== undefined) {
-    deps.errands.refusePress(press.id, texts.pressRefused);
-    deps.refusals.notePress(press.from.id);
+    deps.errands.refuseCallback(press.id, texts.pressRefused);
+    deps.refusals.noteCallback(press.from.id);
     return;
   }
   if (message?.chat.type === 'private') {
     refuseInPrivate(deps, message);
     return;
   }
-  const isAddedNow = change !== undefined && standingOf(change.new_chat_member) !== 'out';
+  const isAddedNow = change !== undefined && memberStatusOf(change.new_chat_member) !== 'out';
   if (isAddedNow || (message !== undefined && isForUs(deps, wording))) refuseChat(deps, origin);
 }
 
-function refuseInPrivate({ claim, refusals, errands }: DoorDeps, { from, chat, ...message }: Message): void {
+function refuseInPrivate({ claim, refusals, errands }: AdmissionDeps, { from, chat, ...message }: Message): void {
   if (from === undefined || from.is_bot || !refusals.isNew({ userId: from.id, chatId: null })) return;
   errands.refuse({ chatId: chat.id, topic: message.message_thread_id ?? null }, refusalWords(claim, from.id));
 }
@@ -148,7 +148,7 @@ function startWord({ wording }: Coming): string | null {
 }
 
 /** `none` where no code is taken: in groups, from bots, and when there is an owner. */
-async function tryCode(deps: DoorDeps, update: Update, word: string): Promise<'right' | 'wrong' | 'none'> {
+async function tryCode(deps: AdmissionDeps, update: Update, word: string): Promise<'right' | 'wrong' | 'none'> {
   const { message } = update;
   if (!deps.claim.isOpen() || message?.chat.type !== 'private') return 'none';
   const { from, chat } = message;
@@ -159,7 +159,7 @@ async function tryCode(deps: DoorDeps, update: Update, word: string): Promise<'r
   return 'wrong';
 }
 
-async function claims(deps: DoorDeps, from: User, code: string, updateId: number): Promise<boolean> {
+async function claims(deps: AdmissionDeps, from: User, code: string, updateId: number): Promise<boolean> {
   if (deps.claim.attempt(code, updateId) !== 'right') return false;
   try {
     await makeOwner(deps, { id: from.id, name: nameOf(from) });
@@ -188,12 +188,12 @@ function startAlone(update: Update, word: string | null): Update {
 }
 
 /** In a group other bots are spoken to as well, so only our own name or our own words count. */
-function isForUs({ conversation }: DoorDeps, wording: Wording | null): boolean {
+function isForUs({ conversation }: AdmissionDeps, wording: Wording | null): boolean {
   if (wording === null || wording.command === null) return false;
   return wording.isAddressed || conversation.commands.some(({ name }) => name === wording.command);
 }
 
-function refuseChat({ refusals, errands }: DoorDeps, { chat, from, topic }: Origin): void {
+function refuseChat({ refusals, errands }: AdmissionDeps, { chat, from, topic }: Origin): void {
   if (chat === null || chat.type === 'private') return;
   if (!refusals.isNew({ userId: from?.id ?? null, chatId: chat.id })) return;
   errands.refuse({ chatId: chat.id, topic }, texts.groupRefused);
@@ -216,8 +216,8 @@ interface Stranger {
 export interface Refusals {
   /** True when they were not refused yet; then they count as refused from now on. */
   isNew(stranger: Stranger): boolean;
-  /** A press is refused each time, because each must be answered; it is logged once a day. */
-  notePress(userId: number): void;
+  /** A callback is refused each time, because each must be answered; it is logged once a day. */
+  noteCallback(userId: number): void;
 }
 
 export function createRefusals({ clock, log }: Pick<TelegramInDeps, 'clock' | 'log'>): Refusals {
@@ -235,7 +235,7 @@ export function createRefusals({ clock, log }: Pick<TelegramInDeps, 'clock' | 'l
       if (isNew) log.info('stranger_refused', { user_id: userId, ...where });
       return isNew;
     },
-    notePress: (userId) => {
+    noteCallback: (userId) => {
       if (isFirst(people, `press ${userId}`)) log.info('stranger_refused', { user_id: userId, by: 'press' });
     },
   };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { CallFault, Clock, Timer } from '../app/ports/outside.ts';
 import { createTelegramApi, type CallSignal, type TelegramApi } from './api.ts';
 import { type Answered, troubleOf, type Trouble } from './errors.ts';
+import { memberStatusOf, rightsOf } from './intake/payload.ts';
 
 /**
  * Questions about a bot that change nothing at the other end: what waits for the bot still waits afterwards, because no
@@ -130,18 +131,12 @@ async function standing(api: TelegramApi, address: string, botId: number) {
     api.ask((raw, signal) => raw.getChatMember({ chat_id: address, user_id: botId }, signal), askedWaitMs),
   ]);
   if (chat.is !== 'ok') return unanswered(chat);
-  return surveyed(member, (bot) => {
-    const isAdmin = bot.status === 'administrator' || bot.status === 'creator';
-    const rights = bot.status === 'administrator' ? bot : null;
-    const isCreator = bot.status === 'creator';
-    return {
-      isForum: 'is_forum' in chat.value && chat.value.is_forum === true,
-      isMember: bot.status !== 'left' && bot.status !== 'kicked',
-      isAdmin,
-      canManageTopics: isCreator || rights?.can_manage_topics === true,
-      canPin: isCreator || rights?.can_pin_messages === true,
-    };
-  });
+  return surveyed(member, (bot) => ({
+    isForum: 'is_forum' in chat.value && chat.value.is_forum === true,
+    isMember: bot.status !== 'left' && bot.status !== 'kicked',
+    isAdmin: memberStatusOf(bot) === 'admin',
+    ...rightsOf(bot),
+  }));
 }
 
 export interface PlatformTime {

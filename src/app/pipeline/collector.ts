@@ -1,6 +1,6 @@
 import { errorText, isAway } from '../../domain/errors.ts';
 import { backoffMs, refusedRetryMs } from '../../domain/limits.ts';
-import type { Log, Timer } from '../ports/outside.ts';
+import type { Log, Timer, World } from '../ports/outside.ts';
 
 /**
  * Gathers what has ended while the last batch was being committed and writes it together, because a durable commit is the
@@ -20,13 +20,8 @@ export interface Writing<T> {
   readonly instead: (item: T, error: string) => T;
 }
 
-interface CollectorDeps {
-  readonly timer: Timer;
-  readonly log: Log;
-}
-
 export function createCollector<T>(
-  { timer, log }: CollectorDeps,
+  { timer, log }: Pick<World, 'timer' | 'log'>,
   batchMax: number,
   { write, instead }: Writing<T>,
 ): Collector<T> {

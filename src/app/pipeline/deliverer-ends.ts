@@ -2,14 +2,11 @@ import * as limits from '../../domain/limits.ts';
 import type { BlockedCause, View } from '../../domain/shown.ts';
 import type { NewMessage } from '../ports/chats.ts';
 import type { OutboxPart, PartEnd } from '../ports/outbox.ts';
-import type { Clock, Ids, SentIds, Log, Outgoing, Transport } from '../ports/outside.ts';
+import type { SentIds, Log, Outgoing, Transport, World } from '../ports/outside.ts';
 
 /** Ends of a part, as the store is told of them. */
 
-interface EndDeps {
-  readonly clock: Clock;
-  readonly ids: Ids;
-}
+type EndDeps = Pick<World, 'clock' | 'ids'>;
 
 /** In these the chat itself cannot be written to, so a word in it would only wait beside the result. */
 const speechless: ReadonlySet<BlockedCause> = new Set(['chat_gone', 'no_write_right']);

@@ -1,8 +1,7 @@
 import * as limits from '../../domain/limits.ts';
-import type { BlockedCause } from '../../domain/shown.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
-import type { CallFault, Clock, Ids, Log, Outgoing, Sent, SentIds, Transport } from '../ports/outside.ts';
+import type { CallFault, Outgoing, Sent, SentIds, Transport, World } from '../ports/outside.ts';
 import {
   askAbout,
   blocked,
@@ -22,13 +21,10 @@ import {
 import type { Pacer, Turn } from './pacer.ts';
 import { prepareTopic } from './topics.ts';
 
-export interface PartDeps {
+export interface PartDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
   readonly store: Pick<OutboxStore, 'beginTopic' | 'endTopic'> & Pick<ChatStore, 'moveChat'>;
   readonly transport: Transport;
   readonly pacer: Pick<Pacer, 'holdChat' | 'isFreeSoon' | 'take'>;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
   readonly bootId: string;
   /** The bot can reach a chat no more. Told again as long as that lasts, and does something the first time only. */
   readonly chatGone: (chatId: string, cause: string) => Promise<void>;
@@ -187,12 +183,10 @@ async function topicGone(serving: Serving, error: string): Promise<PartEnd> {
   return tryAgain(part, { error, afterMs: 0 });
 }
 
-interface Why {
-  readonly cause: BlockedCause;
-  readonly error: string;
-}
-
-async function afterBlocked(serving: Serving, { cause, error }: Why): Promise<PartEnd> {
+async function afterBlocked(
+  serving: Serving,
+  { cause, error }: Extract<CallFault, { is: 'blocked' }>,
+): Promise<PartEnd> {
   const { part, log } = serving;
   if (cause === 'chat_gone') await tellChatGone(serving, error);
   else if (part.kind === 'pin') return notPinned(serving, part, error);

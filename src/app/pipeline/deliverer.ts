@@ -1,6 +1,6 @@
 import { answersInRowMax } from '../../domain/limits.ts';
 import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
-import type { Bell, Stopwatch, Timer } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
 import type { HousekeepingStore } from '../ports/upkeep.ts';
 import { createCollector, tellTraced, within } from './collector.ts';
@@ -20,12 +20,9 @@ export interface Deliverer {
   stop(graceMs: number): Promise<void>;
 }
 
-interface DelivererDeps extends PartDeps {
+interface DelivererDeps extends PartDeps, Pick<World, 'timer' | 'stopwatch' | 'bell'> {
   readonly store: PartDeps['store'] & OutboxStore & Pick<HousekeepingStore, 'letPartsGo'>;
   readonly pacer: Pacer;
-  readonly timer: Timer;
-  readonly stopwatch: Stopwatch;
-  readonly bell: Bell;
   readonly batchMax: number;
   /** Chats that may be served at the same time. */
   readonly concurrency: number;

@@ -3,7 +3,7 @@ import { commonHold, freeFrom, heldAtOnceMs, isGroup, roomAt, type Held, type Ra
 import { isDeliverable } from '../../domain/thread.ts';
 import type { Chore } from '../housekeeping/chore.ts';
 import type { ChatStore } from '../ports/chats.ts';
-import type { Budget, Clock, Log, Stopwatch, Timer, Bell, Ids } from '../ports/outside.ts';
+import type { Budget, World } from '../ports/outside.ts';
 
 /**
  * Spends the budget of calls. It never waits for longer than it must, and never lets more calls out than
@@ -44,12 +44,8 @@ export interface Turn {
   end(): void;
 }
 
-interface PacerDeps {
+interface PacerDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'log'> {
   readonly store: Pick<ChatStore, 'readHolds' | 'writeHold' | 'sentSince'>;
-  readonly clock: Clock;
-  readonly stopwatch: Stopwatch;
-  readonly timer: Timer;
-  readonly log: Log;
 }
 
 /** One chat. It has one call at a time: reserved, on its way, or none. */
@@ -288,11 +284,9 @@ async function writeHold({ deps }: State, chatId: string | null, ms: number): Pr
   }
 }
 
-interface BacklogDeps {
+interface BacklogDeps extends Pick<World, 'ids' | 'bell'> {
   readonly store: Pick<ChatStore, 'waitingResults' | 'addMessages'>;
   readonly pacer: Pick<Pacer, 'heldChats'>;
-  readonly ids: Ids;
-  readonly bell: Bell;
 }
 
 /**

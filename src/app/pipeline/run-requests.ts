@@ -3,7 +3,7 @@ import { type Policy, policyOf } from '../../domain/policy.ts';
 import type { NewRun, RunRequest } from '../../domain/run.ts';
 import { isDelay } from '../../domain/schedule/slots.ts';
 import { isDeliverable } from '../../domain/thread.ts';
-import type { Ids, Bell, Clock, Digest } from '../ports/outside.ts';
+import type { Digest, World } from '../ports/outside.ts';
 import type { DueTask, RunStore } from '../ports/pipeline.ts';
 
 /**
@@ -17,12 +17,8 @@ export interface RunService {
   ingest(request: RunRequest): Promise<{ readonly runId: string; readonly created: boolean }>;
 }
 
-interface RunServiceDeps {
+interface RunServiceDeps extends Pick<World, 'ids' | 'digest' | 'clock' | 'bell'> {
   readonly store: Pick<RunStore, 'addRun'>;
-  readonly ids: Ids;
-  readonly digest: Digest;
-  readonly clock: Clock;
-  readonly bell: Bell;
 }
 
 export function createRunService({ store, ids, digest, clock, bell }: RunServiceDeps): RunService {

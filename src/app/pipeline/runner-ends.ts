@@ -4,13 +4,11 @@ import { type MessageInput, conclude, type AttemptOutcome } from '../../domain/r
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import type { Drawn, Shown, View } from '../../domain/shown.ts';
 import type { Outcome, Actions } from '../actions/action.ts';
-import type { Ids, Log } from '../ports/outside.ts';
+import type { Ids, Log, World } from '../ports/outside.ts';
 import type { NewApproval, NewDelivery, RunEnd, StartableRun, StartedRun, EndNotices } from '../ports/pipeline.ts';
 
-interface EndDeps {
+interface EndDeps extends Pick<World, 'ids' | 'log'> {
   readonly actions: Actions;
-  readonly ids: Ids;
-  readonly log: Log;
 }
 
 /** How an attempt went, and when. */

@@ -3,7 +3,7 @@ import { grantEnded } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import { outgoingKey } from '../../domain/occurrence.ts';
 import type { Outcome, Actions } from '../actions/action.ts';
-import type { Bell, Clock, Ids, Log, Stopwatch, Timer } from '../ports/outside.ts';
+import type { Log, World } from '../ports/outside.ts';
 import type { Counts, RunEnd, RunStore, StartableRun, StartedRun, StartPlan, Unreadable } from '../ports/pipeline.ts';
 import type { HousekeepingStore } from '../ports/upkeep.ts';
 import { createCollector, tellTraced, within } from './collector.ts';
@@ -25,15 +25,9 @@ export interface Runner {
   stop(graceMs: number): Promise<void>;
 }
 
-interface RunnerDeps {
+interface RunnerDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'ids' | 'log' | 'bell'> {
   readonly store: RunStore & Pick<HousekeepingStore, 'letRunsGo'>;
   readonly actions: Actions;
-  readonly clock: Clock;
-  readonly stopwatch: Stopwatch;
-  readonly timer: Timer;
-  readonly ids: Ids;
-  readonly log: Log;
-  readonly bell: Bell;
   readonly bootId: string;
   /** Attempts that may run at the same time. */
   readonly concurrency: number;
@@ -196,10 +190,8 @@ function keyOf({ id, taskId, input }: StartableRun): string {
   return taskId === null || input.slotAt === null ? `run:${id}` : outgoingKey(taskId, input.slotAt);
 }
 
-interface StartDeps {
+interface StartDeps extends Pick<World, 'ids' | 'log'> {
   readonly actions: Actions;
-  readonly ids: Ids;
-  readonly log: Log;
 }
 
 /** Whether a claimed run may start, or how it ends without an attempt. */

@@ -4,7 +4,7 @@ import { slotsPerBatchMax, clockStepMs } from '../../domain/limits.ts';
 import { isByHand } from '../../domain/occurrence.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import { isDelay } from '../../domain/schedule/slots.ts';
-import type { Bell, Log, Clock, Stopwatch } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
 import type {
   Admission,
   Counts,
@@ -34,10 +34,8 @@ export interface Scheduler {
   replan(now: number, limit: number): Promise<number>;
 }
 
-interface SchedulerDeps extends ClaimMaker {
+interface SchedulerDeps extends ClaimMaker, Pick<World, 'log' | 'bell'> {
   readonly store: SlotStore;
-  readonly log: Log;
-  readonly bell: Bell;
 }
 
 export function createScheduler(deps: SchedulerDeps): Scheduler {
@@ -187,11 +185,8 @@ interface ClockWatch {
   check(): Promise<void>;
 }
 
-interface ClockWatchDeps {
+interface ClockWatchDeps extends Pick<World, 'clock' | 'stopwatch' | 'log'> {
   readonly store: Pick<UpkeepStore, 'noteSetBack' | 'shiftClock'>;
-  readonly clock: Clock;
-  readonly stopwatch: Stopwatch;
-  readonly log: Log;
 }
 
 export function createClockWatch({ store, clock, stopwatch, log }: ClockWatchDeps): ClockWatch {
@@ -215,11 +210,9 @@ export function createClockWatch({ store, clock, stopwatch, log }: ClockWatchDep
   };
 }
 
-interface ZoneRulesDeps {
+interface ZoneRulesDeps extends Pick<World, 'clock' | 'log'> {
   readonly store: Pick<UpkeepStore, 'readNote' | 'writeNote'>;
   readonly scheduler: Pick<Scheduler, 'replan'>;
-  readonly clock: Clock;
-  readonly log: Log;
   /** The version of the rules of time that this process calculates with. */
   readonly version: string;
   readonly batchMax: number;

@@ -79,30 +79,13 @@ export function setButtons({ address, messageId }: Spot, rows: NonNullable<Drawn
 }
 
 /** Drawn words as Telegram takes them: formatted by entities alone, so that no character of a text has a meaning. */
-interface Content {
-  readonly text: string;
-  readonly entities: MessageEntity[];
-  readonly reply_markup: InlineKeyboardMarkup;
-  readonly link_preview_options: { readonly is_disabled: true };
-}
-
-export function contentOf({ text, entities = [], buttons = [] }: Drawn): Content {
-  return {
-    text,
-    entities: entities.map(entityOf),
-    reply_markup: keyboardOf(buttons),
-    link_preview_options: { is_disabled: true },
-  };
+export function contentOf(drawn: Drawn) {
+  const { caption: text, caption_entities: entities, ...below } = captionOf(drawn);
+  return { text, entities, ...below, link_preview_options: { is_disabled: true } };
 }
 
 /** The same below a file; Telegram shows no preview of links there. */
-interface Caption {
-  readonly caption: string;
-  readonly caption_entities: MessageEntity[];
-  readonly reply_markup: InlineKeyboardMarkup;
-}
-
-function captionOf({ text, entities = [], buttons = [] }: Drawn): Caption {
+function captionOf({ text, entities = [], buttons = [] }: Drawn) {
   return { caption: text, caption_entities: entities.map(entityOf), reply_markup: keyboardOf(buttons) };
 }
 

@@ -1,4 +1,4 @@
-import type { CallFault, Log, Stopwatch, Timer } from '../../app/ports/outside.ts';
+import type { CallFault, Timer, World } from '../../app/ports/outside.ts';
 import { backoffMs } from '../../domain/limits.ts';
 import type { TelegramApi } from '../api.ts';
 import { troubleOf, type Trouble } from '../errors.ts';
@@ -35,9 +35,7 @@ export interface Backoff {
   error(): string | null;
 }
 
-interface BackoffDeps {
-  readonly log: Log;
-  readonly stopwatch: Stopwatch;
+interface BackoffDeps extends Pick<World, 'log' | 'stopwatch'> {
   /** The task that was tried, as a fact in the log. */
   readonly task: string;
 }

@@ -10,6 +10,7 @@ import { markFor } from '../chat/kit/card.ts';
 import { checklistDrawn, keepList, lastList, type LastList } from '../chat/place/checklist.ts';
 import type { TelegramInDeps } from './deps.ts';
 import { handledBy, type Handled } from './handled.ts';
+import { rightsOf } from './payload.ts';
 
 /** The list of what is to be set up in a group: the first one, and how the last one is kept up to date by itself. */
 export interface Checklists {
@@ -121,8 +122,7 @@ interface SetUpDeps {
   readonly me: UserFromGetMe;
 }
 
-type Rights = Pick<SetUp, 'canManageTopics' | 'canPin'>;
-type Known = Rights | Pick<SetUp, 'topicsEnabled'>;
+type Known = Pick<SetUp, 'canManageTopics' | 'canPin'> | Pick<SetUp, 'topicsEnabled'>;
 
 /** Answers hold so long: `/start`, a callback and a task that is made ask within seconds of each other. */
 const keptMs = 60_000;
@@ -163,15 +163,4 @@ async function askMember({ api, me }: SetUpDeps, address: string): Promise<Known
   const asked = { chat_id: address, user_id: me.id };
   const answer = await api.ask((raw, signal) => raw.getChatMember(asked, signal));
   return answer.is === 'ok' ? rightsOf(answer.value) : null;
-}
-
-interface Member {
-  readonly status: string;
-  readonly can_manage_topics?: boolean | undefined;
-  readonly can_pin_messages?: boolean | undefined;
-}
-
-function rightsOf({ status, can_manage_topics: topics, can_pin_messages: pin }: Member): Rights {
-  const isAdmin = status === 'administrator' || status === 'creator';
-  return { canManageTopics: isAdmin && topics === true, canPin: isAdmin && pin === true };
 }

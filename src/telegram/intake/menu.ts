@@ -1,4 +1,4 @@
-import type { Digest, Clock, Log, Platform } from '../../app/ports/outside.ts';
+import type { Platform, World } from '../../app/ports/outside.ts';
 import { errorText } from '../../domain/errors.ts';
 import type { TelegramApi } from '../api.ts';
 import type { Command } from '../chat/conversation.ts';
@@ -15,12 +15,9 @@ export interface Menu {
   done(): Promise<void>;
 }
 
-interface MenuDeps {
+interface MenuDeps extends Pick<World, 'clock' | 'digest' | 'log'> {
   readonly api: TelegramApi;
   readonly store: Pick<InStore, 'readNote' | 'writeNote' | 'listOwners'>;
-  readonly clock: Clock;
-  readonly digest: Digest;
-  readonly log: Log;
   readonly pauses: Pauses;
   readonly commands: readonly Command[];
 }

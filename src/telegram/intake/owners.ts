@@ -1,6 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Chat } from '../../app/ports/chats.ts';
-import type { Digest, Log } from '../../app/ports/outside.ts';
 import type { Actor } from '../../domain/access.ts';
 import type { TelegramInDeps } from './deps.ts';
 
@@ -94,12 +93,7 @@ export interface Claim {
   reopen(): void;
 }
 
-interface ClaimDeps {
-  readonly digest: Digest;
-  readonly log: Log;
-  readonly secret: () => string;
-  readonly printClaim: (code: string) => void;
-}
+type ClaimDeps = Pick<TelegramInDeps, 'digest' | 'log' | 'secret' | 'printClaim'>;
 
 export function createClaim({ digest, log, secret, printClaim }: ClaimDeps): Claim {
   let hash: Buffer | null = null;

@@ -153,6 +153,16 @@ export function memberStatusOf(member: ChatMember): 'admin' | 'member' | 'out' {
   return status === 'restricted' && member.is_member ? 'member' : 'out';
 }
 
+/** The rights of the bot that its work in a group needs. */
+export function rightsOf(member: ChatMember) {
+  const isCreator = member.status === 'creator';
+  const rights = member.status === 'administrator' ? member : null;
+  return {
+    canManageTopics: isCreator || rights?.can_manage_topics === true,
+    canPin: isCreator || rights?.can_pin_messages === true,
+  };
+}
+
 const shownEntities: readonly string[] = [
   'bold',
   'italic',

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Clock, Digest, Log } from '../../app/ports/outside.ts';
+import type { World } from '../../app/ports/outside.ts';
 import { errorText } from '../../domain/errors.ts';
 import { untilAnswered, type Asking } from './backoff.ts';
 import type { InSettings } from './deps.ts';
@@ -16,10 +16,7 @@ export interface Webhook {
   readonly lastOkAt: () => number | null;
 }
 
-interface WebhookDeps {
-  readonly clock: Clock;
-  readonly digest: Digest;
-  readonly log: Log;
+interface WebhookDeps extends Pick<World, 'clock' | 'digest' | 'log'> {
   readonly webhook: InSettings['webhook'];
   /** Stores it and rings the worker. False while nobody knows who the bot is; it throws when the store is away. */
   readonly take: (update: unknown) => Promise<boolean>;

@@ -158,15 +158,14 @@ function followingSlot({ input }: StartableRun, finishedAt: number): RunEnd['fol
 }
 
 /** The end of a run where making its end failed: a fault of ours, and its task hears of it like of any other. */
-export function thrownEnd({ ids }: Pick<EndDeps, 'ids'>, started: StartedRun, { at, error }: Fault): RunEnd {
+export function thrownEnd(
+  { ids }: Pick<EndDeps, 'ids'>,
+  started: StartedRun,
+  { at, error }: { readonly at: number; readonly error: string },
+): RunEnd {
   const end = brokenEnd(started, at, error);
   const { run, attempt: attempts } = started;
   return { ...end, notices: noticesOf(ids, run, { status: 'failed', error: end.error, attempts, finishedAt: at }) };
-}
-
-interface Fault {
-  readonly at: number;
-  readonly error: string;
 }
 
 /**

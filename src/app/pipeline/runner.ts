@@ -155,16 +155,11 @@ async function attempt(deps: RunnerDeps, started: StartedRun, controller: AbortC
   return endOf(deps, started, { result, startedAt, finishedAt: clock.now(), durationMs });
 }
 
-interface Racing {
-  readonly controller: AbortController;
-  readonly startedAt: number;
-}
-
 /** An action that ignores its signal is left behind: its attempt ends on time, and what it says later is not heard. */
 async function race(
   deps: RunnerDeps,
   { run, attempt: number }: StartedRun,
-  { controller, startedAt }: Racing,
+  { controller, startedAt }: { readonly controller: AbortController; readonly startedAt: number },
 ): Promise<Outcome | AbortReason> {
   const { signal } = controller;
   const aborted = new Promise<AbortReason>((resolve) => {
@@ -190,12 +185,8 @@ function keyOf({ id, taskId, input }: StartableRun): string {
   return taskId === null || input.slotAt === null ? `run:${id}` : outgoingKey(taskId, input.slotAt);
 }
 
-interface StartDeps extends Pick<World, 'ids' | 'log'> {
-  readonly actions: Actions;
-}
-
 /** Whether a claimed run may start, or how it ends without an attempt. */
-function startPlan({ actions, ids, log }: StartDeps, run: StartableRun | Unreadable, now: number): StartPlan {
+function startPlan({ actions, ids, log }: RunnerDeps, run: StartableRun | Unreadable, now: number): StartPlan {
   if ('unreadable' in run) {
     log.error('run_unreadable', { run_id: run.id, reason: run.unreadable });
     return ended(run.id, { status: 'failed', occurrence: 'failed', error: `unreadable: ${run.unreadable}` });

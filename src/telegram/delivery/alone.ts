@@ -40,7 +40,7 @@ export function createAlone({ api, clock }: AloneDeps) {
       if (onlyFor === null || !mayTry(part)) return null;
       const ephemeralId = onlyFor.ephemeralId;
       const ask =
-        ephemeralId === undefined ? posted(part, drawn, onlyFor) : changed(part, drawn, { onlyFor, ephemeralId });
+        ephemeralId === undefined ? posted(part, drawn, onlyFor) : changed(part, drawn, onlyFor.userId, ephemeralId);
       const answer = await api.ask(ask);
       if (answer.is === 'ok') return { is: 'sent', ids: answer.value };
       if (answer.is !== 'refused' || isTokenRefused(answer))
@@ -71,15 +71,10 @@ function posted(part: Outgoing, drawn: Drawn, { userId, callbackId }: OnlyFor): 
   return async (raw, signal) => idsOf(await send(raw, signal));
 }
 
-interface Changed {
-  readonly onlyFor: OnlyFor;
-  readonly ephemeralId: number;
-}
-
-function changed(part: Outgoing, drawn: Drawn, { onlyFor, ephemeralId }: Changed): Call<Ids> {
+function changed(part: Outgoing, drawn: Drawn, userId: number, ephemeralId: number): Call<Ids> {
   const at = {
     chat_id: part.route.address,
-    receiver_user_id: onlyFor.userId,
+    receiver_user_id: userId,
     ephemeral_message_id: ephemeralId,
   };
   return async (raw, signal) => {

@@ -1,5 +1,5 @@
 import type { Chat, ChatStore, HeldTask } from '../../app/ports/chats.ts';
-import type { Clock, Outgoing, Route } from '../../app/ports/outside.ts';
+import type { Clock, Outgoing } from '../../app/ports/outside.ts';
 import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
 import type { TaskStore } from '../../app/ports/tasks.ts';
 import type { Planned, TruthStore } from '../../app/ports/why.ts';
@@ -29,15 +29,15 @@ const nameMax = 40;
 /** The content of a part by now; null when there is nothing to show any more. A result is drawn from its row alone. */
 export async function drawnOf(deps: DrawingDeps, part: Outgoing): Promise<Drawn | null> {
   const { store, defaultTimezone } = deps;
-  const { shown, taskId, route } = part;
+  const { shown, route } = part;
   if (!isView(shown)) return shown;
   if (shown.view === 'result') return withDone(deps, part, shown);
   const chat = await store.findChat(route.address);
-  if (shown.view !== 'bundle') return drawnNow(deps, { view: shown, taskId, chat, route });
+  if (shown.view !== 'bundle') return drawnNow(deps, part, shown, chat);
   if (chat === null) return null;
   const { until } = shown;
   const held = await store.heldParts(chat.id, until);
-  return bundle({ chat, until, held, timezone: chat.timezone ?? defaultTimezone });
+  return bundle(chat, until, held, chat.timezone ?? defaultTimezone);
 }
 
 /** A result whose arrival was in doubt may have been done meanwhile: sent again, it is done all the same. */
@@ -57,14 +57,12 @@ async function withDone(
   return doneShown(drawn, texts.reminder.doneBy(name, pastMoment(doneAt, setting)), { taskId, occurrenceId });
 }
 
-interface Drawing {
-  readonly view: DrawnView;
-  readonly taskId: string | null;
-  readonly chat: Chat | null;
-  readonly route: Route;
-}
-
-async function drawnNow(deps: DrawingDeps, { view, taskId, chat, route }: Drawing): Promise<Drawn | null> {
+async function drawnNow(
+  deps: DrawingDeps,
+  { taskId, route }: Outgoing,
+  view: DrawnView,
+  chat: Chat | null,
+): Promise<Drawn | null> {
   const { store, clock, defaultTimezone } = deps;
   const { dates } = settingsOf(chat?.settings ?? {});
   const about = { now: clock.now(), timezone: chat?.timezone ?? defaultTimezone, dates };
@@ -89,13 +87,12 @@ function comingOf(planned: Planned): readonly number[] {
 
 type AskedStore = Pick<AckStore, 'readAck'> & Pick<QuestionStore, 'readQuestion'>;
 
-interface Place {
-  readonly taskId: string | null;
-  readonly route: Route;
-}
-
 /** How that stands which a message asks people about; read for those messages alone. */
-async function askedFacts(store: AskedStore, view: View, { taskId, route }: Place): Promise<Asked> {
+async function askedFacts(
+  store: AskedStore,
+  view: View,
+  { taskId, route }: Pick<Outgoing, 'taskId' | 'route'>,
+): Promise<Asked> {
   const { address, topic } = route;
   const isAboutAck = view.view === 'nag' || view.view === 'escalated';
   return {
@@ -106,19 +103,11 @@ async function askedFacts(store: AskedStore, view: View, { taskId, route }: Plac
   };
 }
 
-interface BundleFacts {
-  readonly chat: Chat;
-  /** When the quiet hours ended. */
-  readonly until: number;
-  readonly timezone: string;
-  readonly held: readonly HeldTask[];
-}
-
 /** More of them would make a list that nobody reads. */
 const linesMax = 20;
 
-/** One word for all that came in quiet hours; null when nothing of it is left. */
-function bundle({ chat, until, timezone, held }: BundleFacts): Drawn | null {
+/** One word for all that came in quiet hours, which ended then; null when nothing of it is left. */
+function bundle(chat: Chat, until: number, held: readonly HeldTask[], timezone: string): Drawn | null {
   if (held.length === 0) return null;
   const { out } = texts;
   const to = clockIn(timezone, until);

@@ -115,7 +115,7 @@ async function search(finder: Finder, found: Search): Promise<Evidence> {
   let isProof = range.resentAs !== null && range.readTo >= range.resentAs;
   for (let messageId = range.after + 1; messageId <= lastOf(range); messageId += 1) {
     const spot = { address, messageId };
-    const step = await nextStep(finder, found, { spot, mayProbe: probed < probesMax });
+    const step = await nextStep(finder, found, spot, probed < probesMax);
     if (step.is === 'arrived') return { ...step, evidence: JSON.stringify({ ...facts, found: messageId }) };
     if (step.is === 'stop') return undecided(facts, step.why);
     if (step.probed) probed += 1;
@@ -145,12 +145,7 @@ type Probed =
   | { readonly is: 'missing' }
   | CallFault;
 
-interface Next {
-  readonly spot: Spot;
-  readonly mayProbe: boolean;
-}
-
-async function nextStep(finder: Finder, found: Search, { spot, mayProbe }: Next): Promise<Step> {
+async function nextStep(finder: Finder, found: Search, spot: Spot, mayProbe: boolean): Promise<Step> {
   if (found.range.explained.has(spot.messageId)) return { is: 'on', isThere: true, probed: false };
   const met = finder.met.get(keyOf(spot));
   if (met !== undefined) return { is: 'on', isThere: met === 'other', probed: false };

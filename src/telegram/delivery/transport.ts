@@ -201,13 +201,11 @@ async function isOffIn(api: TelegramApi, address: string): Promise<boolean> {
   return answer.is === 'ok' && answer.value.is_forum !== true;
 }
 
-interface TopicNameDeps {
-  readonly api: TelegramApi;
-  readonly log: Log;
-}
-
 /** A task with another title has its topic called so. When that fails, the topic keeps the name that it had. */
-export function topicNames({ api, log }: TopicNameDeps): (task: Pick<Task, 'home' | 'topicId' | 'title'>) => void {
+export function topicNames({
+  api,
+  log,
+}: Pick<TransportDeps, 'api' | 'log'>): (task: Pick<Task, 'home' | 'topicId' | 'title'>) => void {
   return ({ home, topicId, title }) => {
     if (home.provider !== 'telegram' || topicId === null) return;
     const named = { chat_id: home.address, message_thread_id: topicId, name: topicName(title) };

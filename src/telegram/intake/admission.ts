@@ -11,17 +11,8 @@ import { isUpdate, nameOf, originOf, memberStatusOf, updateIdOf, type Origin } f
 import * as texts from './texts.ts';
 import { wordingOf, type Wording } from './texts.ts';
 
-/**
- * Strangers, who are neither owners nor in an approved chat, get no further, and nothing of what they send is stored.
- * An update that cannot be read is let in, because it is told about where it is handled.
- */
-export interface Admission {
-  /** Those of the updates that are let in. */
-  admit(updates: readonly unknown[]): Promise<readonly Admitted[]>;
-}
-
 /** The row that an update becomes, and what is handed on with it. */
-export interface Admitted {
+interface Admitted {
   readonly row: NewUpdate;
   readonly taken: Taken;
 }
@@ -35,9 +26,14 @@ interface AdmissionDeps extends Pick<TelegramInDeps, 'store' | 'clock' | 'ids' |
   readonly onOwner: () => void;
 }
 
-export function createAdmission(deps: AdmissionDeps): Admission {
+/**
+ * Strangers, who are neither owners nor in an approved chat, get no further, and nothing of what they send is stored.
+ * An update that cannot be read is let in, because it is told about where it is handled.
+ */
+export function createAdmission(deps: AdmissionDeps) {
   return {
-    admit: async (updates) => {
+    /** Those of the updates that are let in. */
+    admit: async (updates: readonly unknown[]): Promise<readonly Admitted[]> => {
       const admitted: Admitted[] = [];
       for (const update of updates) {
         try {
@@ -203,24 +199,13 @@ const dayMs = 86_400_000;
 /** Strangers that are remembered; past that the oldest is forgotten and may be refused once more. */
 const rememberedMax = 10_000;
 
-interface Stranger {
-  readonly userId: number | null;
-  /** Set for a group: it is refused once, whoever speaks there. */
-  readonly chatId: number | null;
-}
+type Refusals = ReturnType<typeof createRefusals>;
 
 /**
  * Refusals: a stranger is refused once a day, a group once. They are remembered in memory alone, so a restart forgets them;
  * nothing of a stranger is kept but the line in the log.
  */
-export interface Refusals {
-  /** True when they were not refused yet; then they count as refused from now on. */
-  isNew(stranger: Stranger): boolean;
-  /** A callback is refused each time, because each must be answered; it is logged once a day. */
-  noteCallback(userId: number): void;
-}
-
-export function createRefusals({ clock, log }: Pick<TelegramInDeps, 'clock' | 'log'>): Refusals {
+export function createRefusals({ clock, log }: Pick<TelegramInDeps, 'clock' | 'log'>) {
   const people = createRecent<true>(rememberedMax, { ms: dayMs, now: () => clock.now() });
   const chats = createRecent<true>(rememberedMax);
   const isFirst = (refused: Recent<true>, key: string): boolean => {
@@ -229,13 +214,15 @@ export function createRefusals({ clock, log }: Pick<TelegramInDeps, 'clock' | 'l
     return true;
   };
   return {
-    isNew: ({ userId, chatId }) => {
+    /** True when they were not refused yet; then they count as refused from now on. A group has its `chatId`. */
+    isNew: ({ userId, chatId }: { readonly userId: number | null; readonly chatId: number | null }) => {
       const isNew = chatId === null ? isFirst(people, `user ${userId}`) : isFirst(chats, `${chatId}`);
       const where = chatId === null ? {} : { address: String(chatId) };
       if (isNew) log.info('stranger_refused', { user_id: userId, ...where });
       return isNew;
     },
-    noteCallback: (userId) => {
+    /** A callback is refused each time, because each must be answered; it is logged once a day. */
+    noteCallback: (userId: number) => {
       if (isFirst(people, `press ${userId}`)) log.info('stranger_refused', { user_id: userId, by: 'press' });
     },
   };

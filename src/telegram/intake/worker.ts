@@ -55,7 +55,7 @@ export function createWorker(deps: WorkerDeps): Worker {
       unread = null;
       await retrying(
         pauses,
-        () => beginFrom(deps, from, { hands, begin }),
+        () => beginFrom(deps, from, hands, begin),
         (error, failures) => {
           if (failures === 1) log.error('inbox_unread', { error: errorText(error) });
           return backoffMs(failures);
@@ -93,8 +93,10 @@ export function createWorker(deps: WorkerDeps): Worker {
   };
 }
 
+type Begin = (taken: Taken) => void;
+
 /** Begins each update once, in the order in which they come. */
-function beginning(deps: WorkerDeps, hands: Hands): (taken: Taken) => void {
+function beginning(deps: WorkerDeps, hands: Hands): Begin {
   const takenBy = new WeakMap<Update, Taken>();
   const bot = createBot(deps, takenBy);
   return (taken) => {
@@ -109,13 +111,8 @@ function beginning(deps: WorkerDeps, hands: Hands): (taken: Taken) => void {
   };
 }
 
-interface Beginning {
-  readonly hands: Hands;
-  readonly begin: (taken: Taken) => void;
-}
-
 /** Begins what the table has from that update on. */
-async function beginFrom(deps: WorkerDeps, from: number, { hands, begin }: Beginning): Promise<void> {
+async function beginFrom(deps: WorkerDeps, from: number, hands: Hands, begin: Begin): Promise<void> {
   const { store, pauses, me } = deps;
   for (let after = from - 1; !pauses.ended();) {
     const page = await store.openUpdates(after, pageSize);

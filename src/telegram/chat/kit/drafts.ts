@@ -118,6 +118,9 @@ export interface OpenDraft {
   readonly step: DraftStep;
 }
 
+/** A draft of which it is known at which step it stands. */
+export type DraftAt<S extends DraftStep['step']> = OpenDraft & { readonly step: StepOf<S> };
+
 interface Writing {
   readonly place: Place;
   readonly person: Person;

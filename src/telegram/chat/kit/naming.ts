@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ChatTasksQuery, Draft, DraftChange } from '../../../app/ports/chats.ts';
+import type { ChatTasksQuery, Draft } from '../../../app/ports/chats.ts';
 import type { Deed } from '../../../domain/access.ts';
 import { undoMs } from '../../../domain/limits.ts';
 import type { Task } from '../../../domain/task.ts';
@@ -200,17 +200,12 @@ const keptMs = 30 * 60_000;
 const stepName = 'which';
 const Body = z.object({ command: z.string(), words: z.string() });
 
-interface Kept {
-  readonly dataFor: (task: Task) => string | null;
-  readonly draft: DraftChange | null;
-}
-
-function keptFor(ctx: ChatContext, { command, words }: Unnamed, { id, now }: { id: string; now: number }): Kept {
+function keptFor(ctx: ChatContext, { command, words }: Unnamed, { id, now }: { id: string; now: number }) {
   const inline = (task: Pick<Task, 'id'>) => dataOf('which', shortId(task.id), command, words);
   // Every id is as long as this one.
   if (inline({ id }) !== null) return { dataFor: inline, draft: null };
   return {
-    dataFor: (task) => dataOf('which', shortId(task.id), `@${shortId(id)}`),
+    dataFor: (task: Task) => dataOf('which', shortId(task.id), `@${shortId(id)}`),
     draft: putRow(ctx, { id, step: stepName, body: { command, words }, expiresAt: now + keptMs }),
   };
 }

@@ -10,7 +10,7 @@ import type { Answer, Buttons, ChatContext, Handler } from '../conversation.ts';
 import { redrawn, Refused, sentenceOf, templateFault, triedTo } from '../kit/answers.ts';
 import { card, type CardFacts, cardOf, markFor, nextSentence, nextShown, taskName, undoRow } from '../kit/card.ts';
 import { scheduleText } from '../kit/clock.ts';
-import { draftOf, putDraft, type OpenDraft, type StepOf, titleOf } from '../kit/drafts.ts';
+import { type DraftAt, draftOf, putDraft, type OpenDraft, type StepOf, titleOf } from '../kit/drafts.ts';
 import { onChat, targetOf } from '../kit/guards.ts';
 import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn, lines } from '../kit/rich.ts';
@@ -39,10 +39,7 @@ function onDraft(handle: (ctx: ChatContext, draft: OpenDraft) => Promise<Answer>
   };
 }
 
-interface Found {
-  readonly row: OpenDraft['row'];
-  readonly step: StepOf<'preview'>;
-}
+type Found = DraftAt<'preview'>;
 
 /** The same for buttons of the preview. */
 function onPreview(handle: (ctx: ChatContext, found: Found) => Promise<Answer>): Handler {

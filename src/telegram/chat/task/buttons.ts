@@ -42,7 +42,8 @@ export const taskButtons = {
   ),
   undo: onTask('change', undoPressed, { deleted: 'handled' }),
   list: onChat('read', listPressed),
-  make: onChat('create', makePressed),
+  // Making a task begins in the place of a list that has none.
+  make: onChat('create', (ctx) => turned(ctx, ctx.ids.next(), { step: 'ask', kept: {} })),
   agenda: onChat('read', async (ctx) => {
     const span = arg(ctx, 0);
     return redrawn(ctx, await agendaOf(isSpan(span) ? span : 'day', ctx));
@@ -146,11 +147,6 @@ async function listPressed(ctx: ChatContext): Promise<Answer> {
     text: text === '' ? null : text,
   } as const;
   return redrawn(ctx, await listOf(listing, ctx));
-}
-
-/** Making a task begins in the place of a list that has none. */
-async function makePressed(ctx: ChatContext): Promise<Answer> {
-  return turned(ctx, ctx.ids.next(), { step: 'ask', kept: {} });
 }
 
 /**

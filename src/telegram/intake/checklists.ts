@@ -1,24 +1,17 @@
 import type { ChatMember, UserFromGetMe } from 'grammy/types';
 import { createRecent } from '../../app/operations/recent.ts';
 import type { Chat } from '../../app/ports/chats.ts';
-import type { Stopwatch } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import { telegramThread } from '../../domain/thread.ts';
-import type { TelegramApi } from '../api.ts';
-import type { Place, ChatDeps, SetUp } from '../chat/conversation.ts';
+import type { Place, SetUp } from '../chat/conversation.ts';
 import { markFor } from '../chat/kit/card.ts';
 import { checklistDrawn, keepList, lastList, type LastList } from '../chat/place/checklist.ts';
 import type { TelegramInDeps } from './deps.ts';
 import { handledBy, type Handled } from './handled.ts';
 import { rightsOf } from './payload.ts';
 
-/** The list of what is to be set up in a group: the first one, and how the last one is kept up to date by itself. */
-export interface Checklists {
-  /** The first word in a group that was just approved. */
-  hello(chat: Chat, heard: Heard): Promise<Handled>;
-  /** Something came from there: when topics were switched, or rights were changed, the last list is drawn anew. */
-  catchUp(address: string, heard: Heard): Promise<void>;
-}
+/** The list of what is to be set up in a group, and how the last one is kept up to date by itself. */
+export type Checklists = ReturnType<typeof createChecklists>;
 
 interface Heard {
   readonly updateId: number;
@@ -35,7 +28,7 @@ interface ChecklistDeps extends Pick<TelegramInDeps, 'store' | 'clock' | 'ids' |
 /** Chats that are remembered; one that is forgotten costs another look, or another call. */
 const rememberedMax = 10_000;
 
-export function createChecklists(deps: ChecklistDeps): Checklists {
+export function createChecklists(deps: ChecklistDeps) {
   const { store, clock, ids } = deps;
   const seen = createRecent<boolean>(rememberedMax);
 
@@ -46,7 +39,8 @@ export function createChecklists(deps: ChecklistDeps): Checklists {
   };
 
   return {
-    hello: async (chat, heard) => {
+    /** The first word in a group that was just approved. */
+    hello: async (chat: Chat, heard: Heard): Promise<Handled> => {
       const id = ids.next();
       const place = placeOf(deps, chat, { ...inBase, isForum: heard.isForum });
       const shown = await drawnNow(deps, place, heard, true);
@@ -54,7 +48,8 @@ export function createChecklists(deps: ChecklistDeps): Checklists {
       const writing = { ids, now: clock.now(), thread: telegramThread(chat.address, null) };
       return handledBy(writing, { replies: [{ is: 'message', shown, id }] });
     },
-    catchUp: async (address, heard) => {
+    /** Something came from there: when topics were switched, or rights were changed, the last list is drawn anew. */
+    catchUp: async (address: string, heard: Heard): Promise<void> => {
       if (!isNews(address, heard)) return;
       const chat = await store.findChat(address);
       const last = chat === null ? null : await lastList(deps, chat);
@@ -108,26 +103,17 @@ async function redraw(deps: ChecklistDeps, place: Place, { messageId, ...heard }
   bell.ring('deliverer');
 }
 
-/** How the bot stands in chats: whether topics are on, and what it may do there. */
-export interface SetUps {
-  /** Asks Telegram, unless it has answered a moment ago. */
-  readonly of: ChatDeps['setUp'];
-  /** Telegram told by itself. */
-  heard(address: string, member: ChatMember): void;
-}
+export type SetUps = ReturnType<typeof createSetUps>;
 
-interface SetUpDeps {
-  readonly api: TelegramApi;
-  readonly stopwatch: Stopwatch;
-  readonly me: UserFromGetMe;
-}
+type SetUpDeps = Pick<TelegramInDeps, 'api' | 'stopwatch'> & { readonly me: UserFromGetMe };
 
 type Known = Pick<SetUp, 'canManageTopics' | 'canPin'> | Pick<SetUp, 'topicsEnabled'>;
 
 /** Answers hold so long: `/start`, a callback and a task that is made ask within seconds of each other. */
 const keptMs = 60_000;
 
-export function createSetUps(deps: SetUpDeps): SetUps {
+/** How the bot stands in chats: whether topics are on, and what it may do there. */
+export function createSetUps(deps: SetUpDeps) {
   const { stopwatch, me } = deps;
   const known = createRecent<Known>(rememberedMax, { ms: keptMs, now: () => stopwatch.elapsed() });
   const factsOf = async (address: string, isPrivate: boolean): Promise<Known | null> => {
@@ -138,14 +124,16 @@ export function createSetUps(deps: SetUpDeps): SetUps {
     return facts;
   };
   return {
-    of: async ({ chat, isForum }, look) => {
+    /** Asks Telegram, unless it has answered a moment ago. */
+    of: async ({ chat, isForum }: Place, look?: 'anew'): Promise<SetUp> => {
       const isPrivate = chat.kind === 'private';
       if (look === 'anew') known.drop(chat.address);
       const facts = (await factsOf(chat.address, isPrivate)) ?? {};
       const readsEverything = me.can_read_all_group_messages;
       return { ...unknown, isPrivate, isForum, readsEverything: isPrivate ? null : readsEverything, ...facts };
     },
-    heard: (address, member) => {
+    /** Telegram told by itself. */
+    heard: (address: string, member: ChatMember) => {
       // In a private chat the bot needs no rights.
       if (address.startsWith('-')) known.put(address, rightsOf(member));
     },

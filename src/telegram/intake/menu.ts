@@ -7,14 +7,6 @@ import { retrying, type Pauses } from './backoff.ts';
 import type { InStore } from './deps.ts';
 import { memberStatusOf } from './payload.ts';
 
-/** The menus that Telegram shows, one for each circle of people. They are a convenience: nothing waits for them. */
-export interface Menu {
-  /** Looks at them now, because the owners have changed or the server was started. */
-  refresh(): void;
-  /** Resolves when nothing is under way. */
-  done(): Promise<void>;
-}
-
 interface MenuDeps extends Pick<World, 'clock' | 'digest' | 'log'> {
   readonly api: TelegramApi;
   readonly store: Pick<InStore, 'readNote' | 'writeNote' | 'listOwners'>;
@@ -29,7 +21,8 @@ type Scope =
 /** A menu can wait, so a failure is tried again in peace. */
 const retryMs = 600_000;
 
-export function createMenu(deps: MenuDeps): Menu {
+/** The menus that Telegram shows, one for each circle of people. They are a convenience: nothing waits for them. */
+export function createMenu(deps: MenuDeps) {
   const { log, pauses } = deps;
   let isWanted = false;
   let running: Promise<void> | null = null;
@@ -50,10 +43,12 @@ export function createMenu(deps: MenuDeps): Menu {
   };
 
   return {
+    /** Looks at them now, because the owners have changed or the server was started. */
     refresh: () => {
       isWanted = true;
       running ??= run();
     },
+    /** Resolves when nothing is under way. */
     done: async () => {
       await running;
     },

@@ -1,19 +1,9 @@
-import type { TelegramApi } from '../api.ts';
 import { troubleOf } from '../errors.ts';
 import type { Backoff, Pauses } from './backoff.ts';
 import type { TelegramInDeps } from './deps.ts';
 import { updateIdOf, updatesWanted } from './payload.ts';
 
-/** Long polling: each batch is stored, and handed on, before the next one is asked for. */
-export interface Poll {
-  start(): void;
-  stop(): Promise<void>;
-  /** When Telegram last answered, on the wall clock. */
-  readonly lastOkAt: () => number | null;
-}
-
-interface PollDeps extends Pick<TelegramInDeps, 'clock' | 'stopwatch'> {
-  readonly api: TelegramApi;
+interface PollDeps extends Pick<TelegramInDeps, 'clock' | 'stopwatch' | 'api'> {
   readonly backoff: Backoff;
   readonly pauses: Pauses;
   /** Resolves when there is room for more, with how much. */
@@ -33,7 +23,8 @@ const batchMax = 100;
  */
 const offsetKeptMs = 6 * 86_400_000;
 
-export function createPoll({ api, clock, stopwatch, backoff, pauses, untilFree, take }: PollDeps): Poll {
+/** Long polling: each batch is stored, and handed on, before the next one is asked for. */
+export function createPoll({ api, clock, stopwatch, backoff, pauses, untilFree, take }: PollDeps) {
   const stopped = new AbortController();
   let running: Promise<void> | null = null;
   let lastOkAt: number | null = null;
@@ -76,6 +67,7 @@ export function createPoll({ api, clock, stopwatch, backoff, pauses, untilFree, 
       stopped.abort();
       await running;
     },
+    /** When Telegram last answered, on the wall clock. */
     lastOkAt: () => lastOkAt,
   };
 }

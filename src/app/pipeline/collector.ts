@@ -2,29 +2,23 @@ import { errorText, isAway } from '../../domain/errors.ts';
 import { backoffMs, refusedRetryMs } from '../../domain/limits.ts';
 import type { Log, Timer, World } from '../ports/outside.ts';
 
+interface Writing<T> {
+  readonly write: (items: readonly T[]) => Promise<void>;
+  /** The item to write instead of one that the store refused. */
+  readonly instead: (item: T, error: string) => T;
+}
+
 /**
  * Gathers what has ended while the last batch was being committed and writes it together, because a durable commit is the
  * unit of cost. While the store is away nothing is dropped: the batch is tried again until it is written. What the store
  * refuses for a reason of its own is found by writing one by one, and something plainer is written in its place, so that
  * one bad result never holds up the others.
  */
-export interface Collector<T> {
-  add(item: T): void;
-  /** Resolves when everything added so far is written. */
-  idle(): Promise<void>;
-}
-
-export interface Writing<T> {
-  readonly write: (items: readonly T[]) => Promise<void>;
-  /** The item to write instead of one that the store refused. */
-  readonly instead: (item: T, error: string) => T;
-}
-
 export function createCollector<T>(
   { timer, log }: Pick<World, 'timer' | 'log'>,
   batchMax: number,
   { write, instead }: Writing<T>,
-): Collector<T> {
+) {
   const items: T[] = [];
   let flushing: Promise<void> | null = null;
 
@@ -75,6 +69,7 @@ export function createCollector<T>(
 
   return {
     add,
+    /** Resolves when everything added so far is written. */
     idle: async () => {
       while (flushing !== null) await flushing;
     },

@@ -177,19 +177,15 @@ function replanOf(task: DueTask, now: number): Replan {
   };
 }
 
-/**
- * Notices a wall clock that was set back, by comparing it with the monotonic one. Slots need nothing: the clock comes to
- * them again. But pauses that were computed from "now" would grow by the step, so they are moved along with it.
- */
-interface ClockWatch {
-  check(): Promise<void>;
-}
-
 interface ClockWatchDeps extends Pick<World, 'clock' | 'stopwatch' | 'log'> {
   readonly store: Pick<UpkeepStore, 'noteSetBack' | 'shiftClock'>;
 }
 
-export function createClockWatch({ store, clock, stopwatch, log }: ClockWatchDeps): ClockWatch {
+/**
+ * Notices a wall clock that was set back, by comparing it with the monotonic one. Slots need nothing: the clock comes to
+ * them again. But pauses that were computed from "now" would grow by the step, so they are moved along with it.
+ */
+export function createClockWatch({ store, clock, stopwatch, log }: ClockWatchDeps) {
   let wall = clock.now();
   let elapsed = stopwatch.elapsed();
   return {

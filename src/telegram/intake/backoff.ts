@@ -27,27 +27,22 @@ const explanations: Record<Trouble, string> = {
   refused: 'Telegram refuses the question.',
 };
 
-export interface Backoff {
-  /** Notes the failure, logs the first one of its kind, and answers how long to wait. */
-  failed(fault: CallFault): number;
-  succeeded(): void;
-  /** The trouble of now, in words for the operator. */
-  error(): string | null;
-}
-
 interface BackoffDeps extends Pick<World, 'log' | 'stopwatch'> {
   /** The task that was tried, as a fact in the log. */
   readonly task: string;
 }
 
-export function createBackoff({ log, stopwatch, task }: BackoffDeps): Backoff {
+export type Backoff = ReturnType<typeof createBackoff>;
+
+export function createBackoff({ log, stopwatch, task }: BackoffDeps) {
   let since: number | null = null;
   let failures = 0;
   let now: Trouble | null = null;
   const told = new Set<Trouble>();
 
   return {
-    failed: (fault) => {
+    /** Notes the failure, logs the first one of its kind, and answers how long to wait. */
+    failed: (fault: CallFault): number => {
       const trouble = troubleOf(fault);
       failures = now === trouble ? failures + 1 : 1;
       since ??= stopwatch.elapsed();
@@ -67,6 +62,7 @@ export function createBackoff({ log, stopwatch, task }: BackoffDeps): Backoff {
       now = null;
       told.clear();
     },
+    /** The trouble of now, in words for the operator. */
     error: () => (now === null ? null : explanations[now]),
   };
 }

@@ -2,7 +2,7 @@ import * as limits from '../../domain/limits.ts';
 import type { BlockedCause, View } from '../../domain/shown.ts';
 import type { NewMessage } from '../ports/chats.ts';
 import type { OutboxPart, PartEnd } from '../ports/outbox.ts';
-import type { SentIds, Log, Outgoing, Transport, World } from '../ports/outside.ts';
+import type { CallFault, SentIds, Log, Outgoing, Transport, World } from '../ports/outside.ts';
 
 /** Ends of a part, as the store is told of them. */
 
@@ -50,10 +50,7 @@ export function notPinned(deps: EndDeps, part: OutboxPart, error: string): PartE
   return { ...failed(part, error), guidance: wordOf(deps, part, { shown: { view: 'notPinned' }, thread: part.route }) };
 }
 
-interface Why {
-  readonly cause: BlockedCause;
-  readonly error: string;
-}
+type Why = Pick<Extract<CallFault, { is: 'blocked' }>, 'cause' | 'error'>;
 
 /** The topic stays, and the chat is told what is missing. */
 export function topicNotRemoved(deps: EndDeps, part: OutboxPart, { cause, error }: Why): PartEnd {
@@ -127,11 +124,6 @@ function wordOf({ clock, ids }: EndDeps, { taskId }: OutboxPart, word: Word): Ne
   return { id: ids.next(), kind: 'notice', taskId, ...word, edits: null, expiresAt };
 }
 
-interface DoublesDeps {
-  readonly transport: Pick<Transport, 'settle' | 'remove'>;
-  readonly log: Log;
-}
-
 interface Found {
   readonly out: Outgoing;
   /** The message that the part is known to have become. */
@@ -148,7 +140,7 @@ interface Found {
  * part has arrived in any case, so nothing that goes wrong here can undo that.
  */
 export async function withoutDoubles(
-  { transport, log }: DoublesDeps,
+  { transport, log }: { readonly transport: Pick<Transport, 'settle' | 'remove'>; readonly log: Log },
   part: OutboxPart,
   { out, ids, isAnswer, evidence }: Found,
 ): Promise<{ readonly ids: SentIds; readonly evidence: string }> {

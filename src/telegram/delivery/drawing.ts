@@ -8,8 +8,8 @@ import { settingsOf } from '../../domain/chat-settings.ts';
 import { type Drawn, isView, type View } from '../../domain/shown.ts';
 import { taskName } from '../chat/kit/card.ts';
 import { pastMoment, settingOf, clockIn } from '../chat/kit/clock.ts';
-import { oneLine, lines, link, say, type Rich, drawn, urlOf } from '../chat/kit/rich.ts';
-import { nameOf } from '../chat/kit/rights.ts';
+import { lines, link, say, type Rich, drawn, urlOf } from '../chat/kit/rich.ts';
+import { calledOf, nameOf, shortName } from '../chat/kit/rights.ts';
 import { isAsking, type Asked, doneShown } from '../chat/results/view.ts';
 import { texts } from '../chat/texts.ts';
 import { draw, resultDrawn, type DrawnView } from './draw.ts';
@@ -24,7 +24,6 @@ export interface DrawingDeps {
 }
 
 const slotsShown = 3;
-const nameMax = 40;
 
 /** The content of a part by now; null when there is nothing to show any more. A result is drawn from its row alone. */
 export async function drawnOf(deps: DrawingDeps, part: Outgoing): Promise<Drawn | null> {
@@ -52,7 +51,7 @@ async function withDone(
   const { doneAt = null, doneBy = null } = (await store.readAck(occurrenceId)) ?? {};
   const task = (await (doneAt === null ? null : store.readPlanned(taskId)))?.task;
   if (doneAt === null || doneBy === null || task === undefined) return drawn;
-  const name = oneLine((await nameOf({ store }, doneBy)) ?? texts.chat.somebody, nameMax);
+  const name = shortName(await calledOf({ store }, doneBy));
   const setting = settingOf(task, clock.now());
   return doneShown(drawn, texts.reminder.doneBy(name, pastMoment(doneAt, setting)), { taskId, occurrenceId });
 }

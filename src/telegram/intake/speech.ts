@@ -46,9 +46,8 @@ export async function hear(deps: SpeechDeps, ctx: IntakeContext, next: NextFunct
   const message = ctx.msg;
   const speaker = message === undefined ? null : speakerOf(message);
   if (message === undefined || speaker === null) return;
-  const { wording } = ctx.taken;
   const scene = await sceneOf(deps, message.chat, topicOf(message));
-  const heard = await wordsFor(deps, { scene, message, wording, speaker, taken: ctx.taken });
+  const heard = await wordsFor(deps, ctx.taken, scene, { message, speaker });
   if (!('person' in heard)) {
     ctx.handled = heard;
     return;
@@ -67,27 +66,27 @@ async function answered(deps: SpeechDeps, ctx: IntakeContext, told: Told, next: 
 /** Facts of an update for its handler, beside what that may use. */
 type Told = Omit<ChatContext, keyof SpeechDeps['chatDeps'] | 'setUp' | 'bot'>;
 
-interface Heard {
-  readonly scene: Scene;
+interface Spoken<Speaker = FromUser> {
   readonly message: Message;
-  readonly wording: Wording | null;
-  readonly speaker: FromUser | 'anonymous';
-  readonly taken: Taken;
+  readonly speaker: Speaker;
 }
 
-async function wordsFor(deps: SpeechDeps, heard: Heard): Promise<Told | Handled> {
-  const { scene, message, wording, speaker, taken } = heard;
-  const { place, writing } = scene;
+async function wordsFor(
+  deps: SpeechDeps,
+  { stored, wording }: Taken,
+  { place, writing }: Scene,
+  { message, speaker }: Spoken<FromUser | 'anonymous'>,
+): Promise<Told | Handled> {
   if (wording === null) return isUnreadable(message) ? saying(writing, texts.textOnly) : nothingToSay;
   if (speaker === 'anonymous') {
     const isForUs = wording.command !== null && isOurCommand(deps, wording, place);
     return isForUs ? saying(writing, texts.postAsYourself) : nothingToSay;
   }
-  if (!(await concernsUs(deps, place, { message, wording, speaker }))) return nothingToSay;
+  if (!(await concernsUs(deps, place, wording, { message, speaker }))) return nothingToSay;
   const person = await listenerFor(deps, place.chat, speaker);
   if (person === 'out') return nothingToSay;
   if (person === 'unknown') return saying(writing, texts.cannotTellWho);
-  const { id: updateId } = taken.stored;
+  const { id: updateId } = stored;
   const pace = paceOf(deps, place.chat, person, { updateId, at: writtenAt(message) });
   if (pace !== 'fine') return pace === 'first' ? saying(writing, texts.tooFast) : nothingToSay;
   return {
@@ -197,14 +196,13 @@ function isOurCommand({ conversation }: SpeechDeps, { command, isAddressed }: Wo
   return commands.some(({ name }) => name === command) || nearCommand(command ?? '') !== null;
 }
 
-interface Spoken {
-  readonly message: Message;
-  readonly wording: Wording;
-  readonly speaker: FromUser;
-}
-
 /** People in a group talk to each other, and they are not asked who they are for that. */
-async function concernsUs(deps: SpeechDeps, place: Place, { message, wording, speaker }: Spoken): Promise<boolean> {
+async function concernsUs(
+  deps: SpeechDeps,
+  place: Place,
+  wording: Wording,
+  { message, speaker }: Spoken,
+): Promise<boolean> {
   const { chat, topic, topicTask } = place;
   if (wording.command !== null) return isOurCommand(deps, wording, place);
   if (wording.isAddressed) return true;

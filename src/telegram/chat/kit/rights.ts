@@ -60,6 +60,11 @@ export async function nameOf(
   return (await store.readUser(actor))?.name ?? null;
 }
 
+/** A name as a line below a message has room for it. */
+export function shortName(name: string): string {
+  return oneLine(name, 40);
+}
+
 /** The same to stand in a sentence. */
 export async function calledOf(ctx: Parameters<typeof nameOf>[0], actor: Actor): Promise<string> {
   return (await nameOf(ctx, actor)) ?? texts.chat.somebody;

@@ -168,9 +168,7 @@ function short(sentence: string): string {
   return sentence.replace(/ Try "[\s\S]*$/, '');
 }
 
-/** The task of the same title is changed instead of a second one being made. */
-
-/** `that` shows what could be changed about it, `thattime` and `thattext` change it. */
+/** The task of the same title: `that` shows what could be changed about it, `thattime` and `thattext` change it. */
 async function sameTitlePressed(
   ctx: ChatContext,
   { row, step, action }: Found & { readonly action: 'that' | 'thattime' | 'thattext' },

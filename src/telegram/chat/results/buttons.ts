@@ -8,16 +8,14 @@ import { taskName, settingFor } from '../kit/card.ts';
 import { pastMoment } from '../kit/clock.ts';
 import { onRun, onTask, permitted, targetOf, type RunOfTask } from '../kit/guards.ts';
 import { arg, longId } from '../kit/press.ts';
-import { lines, pre, oneLine } from '../kit/rich.ts';
-import { calledOf, demand } from '../kit/rights.ts';
+import { lines, pre } from '../kit/rich.ts';
+import { calledOf, demand, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { donePressed, notDonePressed } from './done.ts';
 import { laterPressed, pickPressed, resultPressed, snoozePressed } from './snoozing.ts';
 import { withLine, withRows } from './view.ts';
 
 /** Buttons of questions: what becomes of missed runs, and whether a result is shown. */
-
-const nameMax = 40;
 
 /** The question with what became of it, and without its buttons. */
 function settled(ctx: ChatContext, line: string, toast: string): Answer {
@@ -44,7 +42,7 @@ async function missedPressed(ctx: ChatContext, task: Task): Promise<Answer> {
     if (!(error instanceof AppError) || error.code !== 'nothing_to_answer') throw error;
     return answeredBefore(ctx, task);
   }
-  const line = reminder.missedDecided[choice](oneLine(ctx.person.name, nameMax));
+  const line = reminder.missedDecided[choice](shortName(ctx.person.name));
   return settled(ctx, line, reminder.missedWord[choice]);
 }
 
@@ -54,7 +52,7 @@ async function answeredBefore(ctx: ChatContext, task: Task): Promise<Answer> {
   const last = await ctx.store.lastAnswer(task.id, ctx.clock.now() - askExpiryMs);
   if (last === null) return inWindow(settled(ctx, reminder.missedOver, reminder.missedOver));
   const name = await calledOf(ctx, last.by);
-  const line = reminder.missedDecided[last.choice](oneLine(name, nameMax));
+  const line = reminder.missedDecided[last.choice](shortName(name));
   return inWindow(settled(ctx, line, line));
 }
 
@@ -68,7 +66,7 @@ async function decided(ctx: ChatContext, { task }: Pick<RunOfTask, 'task'>, isGi
   const name = await calledOf(ctx, by);
   const when = pastMoment(at, await settingFor(task, ctx));
   const words = wasGiven ? reminder.approved : reminder.discarded;
-  const line = words(oneLine(name, nameMax), when);
+  const line = words(shortName(name), when);
   if (!isFirst && by !== actor) return inWindow(settled(ctx, line, line));
   return settled(ctx, line, wasGiven ? reminder.approvedWord : reminder.discardedWord);
 }
@@ -96,7 +94,7 @@ async function waitingSettled(ctx: ChatContext, arrived: boolean): Promise<Answe
   else await permitted(ctx, 'change', part.taskId);
   if (!(await store.settleByHand(deliveryId, arrived, clock.now()))) throw new Refused(texts.deed.settledBefore);
   const toast = arrived ? texts.deed.answerArrived : texts.deed.answerResend;
-  const line = texts.deed.settledLine(oneLine(ctx.person.name, nameMax), arrived);
+  const line = texts.deed.settledLine(shortName(ctx.person.name), arrived);
   const shown = ctx.shown === null ? null : withLine(ctx.shown, line);
   return shown === null ? toasted(toast) : redrawn(ctx, withRows(shown, []), toast);
 }

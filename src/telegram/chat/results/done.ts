@@ -8,14 +8,12 @@ import { pastMoment } from '../kit/clock.ts';
 import { onNamedTask, permitted } from '../kit/guards.ts';
 import { impliedBy, type Implied } from '../kit/naming.ts';
 import { arg, longId } from '../kit/press.ts';
-import { drawn, oneLine } from '../kit/rich.ts';
-import { calledOf, refusal } from '../kit/rights.ts';
+import { drawn } from '../kit/rich.ts';
+import { calledOf, refusal, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { doneShown, firstShown, resultButtons, withLine, withoutLine, withRows } from './view.ts';
 
 /** "Done", said by a button, in a reply, or as a word in the topic of a task whose reminder is open. */
-
-const nameMax = 40;
 
 interface DoneSaid {
   readonly task: Task;
@@ -42,7 +40,7 @@ async function done(ctx: ChatContext, said: DoneSaid): Promise<DoneTold> {
   const { task, occurrenceId } = said;
   const { by, at, result } = await ctx.acks.done({ taskId: task.id, occurrenceId, actor: person.actor });
   const isFirst = by === person.actor;
-  const name = oneLine(isFirst ? person.name : await calledOf(ctx, by), nameMax);
+  const name = shortName(isFirst ? person.name : await calledOf(ctx, by));
   const when = pastMoment(at, await settingFor(task, ctx));
   const { reminder } = texts;
   return {

@@ -15,22 +15,12 @@ import { doneInReply, isDoneWord } from './done.ts';
  * Plain words as a reply to a message about a task do what the command of that name would do there. Few words are known,
  * and each must be the whole of what was said: people talk to each other under a result as well.
  */
-interface Wording {
-  readonly pattern: RegExp;
-  readonly command: string;
-  readonly handle: Handler;
-}
-
-const wordings: readonly Wording[] = [
+const wordings: readonly { readonly pattern: RegExp; readonly command: string; readonly handle: Handler }[] = [
   { pattern: /^(?:snooze|later|not now)$/i, command: 'snooze', handle: snoozeCommand },
   { pattern: /^(?:skip|skip (?:it|this|next))$/i, command: 'skip', handle: skipCommand },
   { pattern: /^why$/i, command: 'why', handle: async (ctx) => forAsker(await whyCommand(ctx)) },
   { pattern: /^(?:(?:run )?(?:it )?again|once more|run|retry)$/i, command: 'run', handle: runCommand },
-  {
-    pattern: /^history$/i,
-    command: 'history',
-    handle: async (ctx) => forAsker(await historyCommand(ctx)),
-  },
+  { pattern: /^history$/i, command: 'history', handle: async (ctx) => forAsker(await historyCommand(ctx)) },
 ];
 
 /** Answers a reply to a message about a task; null when it is none, and may mean something else. */

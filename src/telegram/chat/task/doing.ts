@@ -144,9 +144,7 @@ const cancelRun = onNamedTask({ deed: 'change', verb: 'task', isAlone: true, isA
   return answer(isStopping ? texts.deed.cancelledRun(taskName(task)) : texts.deed.nothingRuns(taskName(task)));
 });
 
-/** The answer to a pause, and from when on the task shall go on by itself. */
-
-/** The buttons below it. The data names days, because tomorrow is another day when it is pressed tomorrow. */
+/** The buttons below the answer to a pause. The data names days, because tomorrow is another day when it is pressed tomorrow. */
 function pausedRows(task: Task, entryId: string | null, now: number): Rows {
   const { button: words, pick } = texts;
   const id = shortId(task.id);

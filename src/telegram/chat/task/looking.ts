@@ -197,14 +197,13 @@ function questionOf(when: string, setting: Setting): WhyQuestion | null {
     : { at: `${date}T${clock.replace(/^\d:/, '0$&')}` };
 }
 
-/** One line of the truth as a chat shows it: people by their names, and the way to the message that it tells of. */
-
 const lineLengthMax = 280;
 const deliveredWords = /[;,] delivered(?=[;.]| in \d)/;
 
 /** How people are called whom the records know by their ids. */
 type Names = ReadonlyMap<string, string>;
 
+/** One line of the truth as a chat shows it: people by their names, and the way to the message that it tells of. */
 export function whyLine({ line, evidence }: WhyAnswer, names: Names): Rich {
   const text = capital(named(line, names));
   const sent = evidence.deliveries?.find(({ status, messageId }) => status === 'delivered' && messageId !== null);

@@ -136,7 +136,7 @@ export const budgetWaitMaxMs = minute;
 /** Timers overflow, machines sleep and hints get lost, so no loop sleeps longer. */
 export const sleepMaxMs = 30 * second;
 /** A loop whose step failed tries again after this, doubling up to the cap. */
-export const stepBackoffMs = 500;
+const stepBackoffMs = 500;
 export const stepBackoffMaxMs = 15 * second;
 
 /** The pause after so many failures in a row: it doubles up to a cap. */
